@@ -1,0 +1,241 @@
+#ifndef SHELLAC_H
+#define SHELLAC_H
+
+/*
+  Shellac: matrix-free operators for PETSc. The whole public interface.
+
+  A program that links the library calls ShellacInitializePackage() after PetscInitialize(), or any function below, which
+  does so itself. A program that does not know the library gets the same types by
+  -dll_append /absolute/path/libshellac.so
+*/
+
+#include <petscdm.h>
+#include <petscmat.h>
+
+#define SHELLAC_VERSION "0.1.0"
+
+/*MC
+   MATLAPLACE - "laplace": the negative Laplace operator -Δu on the grid of a `DMDA`, never assembled.
+   Second-order central differences: the star of 3, 5 or 7 points in 1-D, 2-D or 3-D.
+
+   Options Database Keys:
++  -mat_laplace_boundary <eliminated,identity,neumann> - what holds at the ends of axes that are not periodic or mirrored
+-  -mat_laplace_lengths <1,1,1>                        - side lengths of the domain, in the units of the solution's x
+
+   Boundary forms, for an axis of N points and a domain of length L [length]:
++  eliminated - the unknowns are the interior nodes, h = L/(N+1); zero Dirichlet values are dropped. Symmetric positive definite.
+.  identity   - the grid carries its boundary nodes, h = L/(N-1); their rows are the identity. Not symmetric.
+-  neumann    - the unknowns are cell averages, h = L/N; no flux through the ends. Symmetric, constants in the null space,
+                which is attached to the matrix.
+   An axis with `DM_BOUNDARY_PERIODIC` is periodic, h = L/N; one with `DM_BOUNDARY_MIRROR` has its symmetry planes on the
+   end nodes, h = L/(N-1), and is not symmetric. `DM_BOUNDARY_TWIST` is an error.
+
+   Notes:
+   Where the `DMDA` has coordinates and no lengths are given, h is the distance of their nodes; the boundary form then
+   says where the wall is.
+
+   Vectors may be on the host or on a CUDA device; where they are is where the product is computed. All vectors of one
+   operation must be in the same kind of memory, on every rank.
+
+   `MatSOR()` sweeps in red-black order: forward is red, then black (red: the sum of a point's indices is even), backward is
+   black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
+
+   `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work through a `MATAIJ` that is
+   made when they ask for it. Without a -pc_type, PETSc takes no preconditioner for a shell; for a `MATAIJ` it takes ILU(0)
+   (one rank) or block Jacobi with it: -pc_type ilu and -pc_type bjacobi give the same here.
+
+   `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that assembles
+   the same operator runs unchanged, one that assembles another gets an error.
+
+   Level: beginner
+
+   Source:
+   L. Collatz, The Numerical Treatment of Differential Equations, 1960, table VI.
+
+.seealso: `MATHELMHOLTZ`, `MatCreateLaplace()`, `MatLaplaceSetBoundary()`, `MatLaplaceSetLengths()`
+M*/
+#define MATLAPLACE "laplace"
+
+/*MC
+   MATHELMHOLTZ - "helmholtz": the modified Helmholtz operator -Δu + σu on the grid of a `DMDA`, never assembled.
+   Everything said of `MATLAPLACE` holds; identity rows have no σ.
+
+   Options Database Keys:
++  -mat_helmholtz_shift <0>  - σ [1/length²], any scalar
+.  -mat_helmholtz_omega <0>  - sets σ = ω²; not together with -mat_helmholtz_shift
+.  -mat_helmholtz_boundary   - as -mat_laplace_boundary
+-  -mat_helmholtz_lengths    - as -mat_laplace_lengths
+
+   Level: beginner
+
+.seealso: `MATLAPLACE`, `MatCreateHelmholtz()`, `MatHelmholtzSetShift()`
+M*/
+#define MATHELMHOLTZ "helmholtz"
+
+/*E
+   MatLaplaceBoundaryType - what holds at the ends of the axes of a `MATLAPLACE` or `MATHELMHOLTZ`
+
+   Level: beginner
+
+.seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
+E*/
+typedef enum {
+  MAT_LAPLACE_ELIMINATED,
+  MAT_LAPLACE_IDENTITY,
+  MAT_LAPLACE_NEUMANN
+} MatLaplaceBoundaryType;
+PETSC_EXTERN const char *const MatLaplaceBoundaryTypes[];
+
+/*@C
+   ShellacInitializePackage - registers Shellac's types with PETSc. Further calls do nothing.
+
+   Not Collective
+
+   Level: developer
+
+   Note:
+   Called by PETSc when the library is loaded by -dll_append, and by every function that creates an object of Shellac's.
+@*/
+PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
+
+/*@
+   MatCreateLaplace - creates a `MATLAPLACE` on the grid of a `DMDA`, set up from the options database
+
+   Collective
+
+   Input Parameter:
+.  da - a 1-D, 2-D or 3-D `DMDA` with one degree of freedom
+
+   Output Parameter:
+.  A - the operator, N × N for the N points of the grid, ready for `MatMult()`
+
+   Options Database Keys:
+.  see `MATLAPLACE`
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates, `PETSC_ERR_ARG_OUTOFRANGE` for dof != 1 or lengths <= 0,
+   `PETSC_ERR_SUP` for a twisted boundary; on every rank.
+
+.seealso: `MATLAPLACE`, `MatCreateHelmholtz()`, `DMCreateMatrix()`
+@*/
+PETSC_EXTERN PetscErrorCode MatCreateLaplace(DM da, Mat *A);
+
+/*@
+   MatCreateHelmholtz - creates a `MATHELMHOLTZ` on the grid of a `DMDA`, set up from the options database
+
+   Collective
+
+   Input Parameters:
++  da    - a 1-D, 2-D or 3-D `DMDA` with one degree of freedom
+-  sigma - σ [1/length²]; the options go before it
+
+   Output Parameter:
+.  A - the operator, N × N for the N points of the grid, ready for `MatMult()`
+
+   Options Database Keys:
+.  see `MATHELMHOLTZ`
+
+   Level: beginner
+
+   Errors:
+   As `MatCreateLaplace()`; `PETSC_ERR_ARG_OUTOFRANGE` where sigma is not finite.
+
+.seealso: `MATHELMHOLTZ`, `MatHelmholtzSetShift()`
+@*/
+PETSC_EXTERN PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A);
+
+/*@
+   MatHelmholtzSetShift - sets σ of a `MATHELMHOLTZ`, before or after `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A     - the operator
+-  sigma - σ [1/length²]
+
+   Options Database Keys:
+.  -mat_helmholtz_shift <0>, -mat_helmholtz_omega <0>
+
+   Level: beginner
+
+   Note:
+   After a `MatScale()` by a, the operator is a(-Δu + σu): the new σ is scaled like the old one was.
+   Other types than `MATHELMHOLTZ` ignore the call, as with every such function of PETSc's.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where sigma is not finite; nothing is changed then.
+
+.seealso: `MATHELMHOLTZ`, `MatHelmholtzGetShift()`
+@*/
+PETSC_EXTERN PetscErrorCode MatHelmholtzSetShift(Mat A, PetscScalar sigma);
+
+/*@
+   MatHelmholtzGetShift - gets σ of a `MATHELMHOLTZ`, without any `MatScale()`
+
+   Not Collective
+
+   Input Parameter:
+.  A - the operator
+
+   Output Parameter:
+.  sigma - σ [1/length²]
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_SUP` for other types.
+
+.seealso: `MATHELMHOLTZ`, `MatHelmholtzSetShift()`
+@*/
+PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
+
+/*@
+   MatLaplaceSetBoundary - sets the boundary form of a `MATLAPLACE` or `MATHELMHOLTZ`; before `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A        - the operator
+-  boundary - `MAT_LAPLACE_ELIMINATED` (default), `MAT_LAPLACE_IDENTITY` or `MAT_LAPLACE_NEUMANN`
+
+   Options Database Keys:
+.  -mat_laplace_boundary, -mat_helmholtz_boundary
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+
+.seealso: `MATLAPLACE`, `MatLaplaceSetLengths()`
+@*/
+PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType boundary);
+
+/*@
+   MatLaplaceSetLengths - sets the side lengths of the domain of a `MATLAPLACE` or `MATHELMHOLTZ`; before `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A       - the operator
+-  lengths - side lengths [length], as many as the grid has dimensions; > 0
+
+   Options Database Keys:
+.  -mat_laplace_lengths, -mat_helmholtz_lengths
+
+   Level: beginner
+
+   Note:
+   Without it, the spacing is that of the DM's coordinates, and without those the domain is the unit interval, square or
+   cube.
+
+   Errors:
+   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite. Other types
+   ignore the call.
+
+.seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
+@*/
+PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const PetscReal lengths[]);
+
+#endif

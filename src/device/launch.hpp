@@ -1,0 +1,88 @@
+#pragma once
+// Where a loop runs: one functor over the points of index boxes, on the host or on PETSc's CUDA stream.
+
+#include "device/petsc.hpp"
+
+#if SHELLAC_CUDA
+#define SHELLAC_HD __host__ __device__ __forceinline__
+#else
+#define SHELLAC_HD inline
+#endif
+
+namespace shellac {
+
+// Points (i, j, k) with lo <= (i, j, k) < hi, by indices local to the rank.
+struct Box {
+  PetscInt lo[3], hi[3];
+
+  SHELLAC_HD PetscInt size(int axis) const { return hi[axis] > lo[axis] ? hi[axis] - lo[axis] : 0; }
+  SHELLAC_HD PetscInt64 points() const { return (PetscInt64)size(0) * size(1) * size(2); }
+};
+
+// Disjoint boxes that one launch covers.
+struct Boxes {
+  Box box[6];
+  int count = 0;
+
+  void add(const Box &b) {
+    if (b.points() > 0) box[count++] = b;
+  }
+  SHELLAC_HD PetscInt64 points() const {
+    PetscInt64 sum = 0;
+    for (int b = 0; b < count; b++) sum += box[b].points();
+    return sum;
+  }
+};
+
+#if SHELLAC_CUDA
+namespace kernel {
+template <class Function> __global__ void for_each(Boxes boxes, PetscInt64 points, Function f) {
+  PetscInt64 n = (PetscInt64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (n >= points) return;
+  for (int b = 0; b < boxes.count; b++) {
+    const Box &box = boxes.box[b];
+    if (n < box.points()) {
+      const PetscInt64 row = n / box.size(0);
+      f(box.lo[0] + (PetscInt)(n % box.size(0)), box.lo[1] + (PetscInt)(row % box.size(1)),
+        box.lo[2] + (PetscInt)(row / box.size(1)));
+      return;
+    }
+    n -= box.points();
+  }
+}
+} // namespace kernel
+#endif
+
+inline PetscErrorCode check_backend(PetscMemType memory) {
+  PetscFunctionBegin;
+  PetscCheck(PetscMemTypeHost(memory) || (SHELLAC_CUDA && PetscMemTypeCUDA(memory)), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "the vectors live in memory that this build of Shellac cannot reach (memory type %d); use host%s vectors",
+             (int)memory, SHELLAC_CUDA ? " or CUDA" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Calls f(i, j, k) on every point of the boxes; f must be free to run in any order.
+template <class Function> PetscErrorCode for_each(PetscMemType memory, const Boxes &boxes, const Function &f) {
+  PetscFunctionBegin;
+  PetscCall(check_backend(memory));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    const PetscInt64 points = boxes.points(), threads = 256;
+    cudaStream_t     stream;
+    if (!points) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(current_stream(&stream));
+    kernel::for_each<<<(unsigned)((points + threads - 1) / threads), (unsigned)threads, 0, stream>>>(boxes, points, f);
+    PetscCallCUDA(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  for (int b = 0; b < boxes.count; b++) {
+    const Box &box = boxes.box[b];
+    for (PetscInt k = box.lo[2]; k < box.hi[2]; k++)
+      for (PetscInt j = box.lo[1]; j < box.hi[1]; j++)
+        for (PetscInt i = box.lo[0]; i < box.hi[0]; i++) f(i, j, k);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

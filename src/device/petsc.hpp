@@ -1,0 +1,66 @@
+#pragma once
+// PETSc's public headers, and the few names that changed between 3.18 and 3.26.
+
+#include <petscksp.h>
+#include <petscdmda.h>
+
+#if defined(PETSC_HAVE_CUDA) && defined(__CUDACC__)
+#define SHELLAC_CUDA 1
+#include <petscdevice_cuda.h>
+#else
+#define SHELLAC_CUDA 0
+#endif
+
+#if PETSC_VERSION_LT(3, 19, 0) && !defined(PETSC_SUCCESS)
+#define PETSC_SUCCESS ((PetscErrorCode)0)
+#endif
+
+namespace shellac {
+
+#if PETSC_VERSION_LT(3, 24, 0)
+using OperationFn = void();
+#else
+using OperationFn = PetscErrorCodeFn;
+#endif
+
+#if PETSC_VERSION_LT(3, 23, 0)
+using OptionItems = PetscOptionItems *;
+using ContextRef = void *; // what a context's destructor is given
+template <class Context> Context *context_from(ContextRef ref) { return static_cast<Context *>(ref); }
+#else
+using OptionItems = PetscOptionItems;
+using ContextRef = void **;
+template <class Context> Context *context_from(ContextRef ref) { return static_cast<Context *>(*ref); }
+#endif
+
+template <class Function> PetscErrorCode set_operation(Mat A, MatOperation operation, Function *function) {
+  PetscFunctionBegin;
+  PetscCall(MatShellSetOperation(A, operation, reinterpret_cast<OperationFn *>(function)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Calls the method `name` of A, where its type has one.
+template <class... Args> PetscErrorCode try_method(Mat A, const char *name, PetscBool *found, Args... args) {
+  PetscErrorCode (*method)(Mat, Args...) = NULL;
+
+  PetscFunctionBegin;
+  PetscCheck(A, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the matrix is null; create it first");
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &method));
+  if (method) PetscCall((*method)(A, args...));
+  if (found) *found = method ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if SHELLAC_CUDA
+inline PetscErrorCode current_stream(cudaStream_t *stream) {
+  PetscFunctionBegin;
+#if PETSC_VERSION_LT(3, 20, 0)
+  *stream = PetscDefaultCudaStream;
+#else
+  PetscCall(PetscGetCurrentCUDAStream(stream));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+} // namespace shellac

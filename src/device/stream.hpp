@@ -1,0 +1,52 @@
+#pragma once
+// Writing long results past the caches. An ordinary store first reads the line that it is about to overwrite; a
+// streaming store does not, which saves a third of a copy's traffic. C's memcpy does the same for long copies.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <unistd.h>
+
+#if defined(__SSE2__) && !defined(__CUDA_ARCH__)
+#include <emmintrin.h>
+#define SHELLAC_STREAM 1
+#else
+#define SHELLAC_STREAM 0
+#endif
+
+namespace shellac {
+
+// Results of this size do not stay in the cache until their next use.
+inline bool beyond_cache(size_t bytes) {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  static const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#else
+  static const long cache = 0;
+#endif
+  return bytes > (size_t)std::max(cache / 2, 4l << 20);
+}
+
+// to[0..n) = from[0..n), past the caches; call stream_fence() before anybody else reads `to`.
+template <class T> inline void stream_copy(T *to, const T *from, size_t n) {
+#if SHELLAC_STREAM
+  static_assert(sizeof(T) % 4 == 0 && sizeof(T) <= 16, "scalars of 4 to 16 bytes");
+  char       *t     = (char *)to;
+  const char *f     = (const char *)from;
+  size_t      bytes = n * sizeof(T), head = std::min(bytes, (size_t)(-(intptr_t)t & 15));
+  memcpy(t, f, head);
+  t += head, f += head, bytes -= head;
+  for (; bytes >= 16; t += 16, f += 16, bytes -= 16) _mm_stream_si128((__m128i *)t, _mm_loadu_si128((const __m128i *)f));
+  memcpy(t, f, bytes);
+#else
+  std::copy(from, from + n, to);
+#endif
+}
+
+inline void stream_fence() {
+#if SHELLAC_STREAM
+  _mm_sfence();
+#endif
+}
+
+} // namespace shellac

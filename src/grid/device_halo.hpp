@@ -1,0 +1,50 @@
+#pragma once
+// The halo exchange between GPUs, without GPU-aware MPI.
+//
+// Ranks of one host write straight into each other's halo buffers (CUDA IPC, over NVLink where there is one): a kernel
+// packs into the neighbour's memory and then raises a flag there, and a second kernel waits for the flags; the host
+// never waits. Other neighbours get pinned host buffers and MPI. Each pair agrees on its way once, at creation.
+
+#include "grid/halo.hpp"
+
+namespace shellac {
+
+class DeviceHalo {
+public:
+  // Collective; device: see Halo::Create. Without CUDA in the build, *halo is null.
+  static PetscErrorCode Create(const std::vector<HaloFace> &faces, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
+                               PetscBool device, DeviceHalo **halo);
+  PetscErrorCode        Destroy();
+  PetscErrorCode        Begin(const PetscScalar *u);
+  PetscErrorCode        End(Field<PetscScalar> *field);
+  const char           *transport() const;
+
+private:
+#if SHELLAC_CUDA
+  enum class Way { local, ipc, staged };
+  struct Channel { // beside each face
+    Way                 way = Way::staged;
+    PetscScalar        *inbox[2];           // where the neighbour's points arrive, in turns [count]
+    unsigned long long *flag;               // the last exchange that arrived
+    PetscScalar        *outbox[2];          // where ours go: the neighbour's inbox, or a staging buffer
+    unsigned long long *neighbour_flag = nullptr;
+    void               *mapping        = nullptr; // the neighbour's memory
+    PetscScalar        *send = nullptr, *receive = nullptr; // pinned, of a staged face [count]
+  };
+  PetscErrorCode Allocate();
+  PetscErrorCode Agree(PetscBool device);
+
+  const std::vector<HaloFace> *faces_ = nullptr;
+  Patch                        patch_ = {};
+  MPI_Comm                     comm_  = MPI_COMM_NULL;
+  PetscMPIInt                  tag_   = 0;
+  std::vector<Channel>         channels_;
+  char                        *memory_   = nullptr; // all of this rank's device buffers: one allocation to share
+  unsigned                    *finished_ = nullptr; // blocks of the packing kernel that are done
+  unsigned long long           exchange_ = 0;       // counts the exchanges
+  cudaEvent_t                  packed_   = nullptr; // a staged face's points are in pinned memory
+  bool                         any_ipc_ = false, any_staged_ = false;
+#endif
+};
+
+} // namespace shellac

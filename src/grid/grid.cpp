@@ -1,0 +1,114 @@
+#include "grid/grid.hpp"
+
+#include <algorithm>
+
+namespace shellac {
+
+PetscMPIInt Grid::neighbour(int axis, Side end) const {
+  PetscMPIInt at[3] = {place[0], place[1], place[2]};
+  at[axis] += end == LOWER ? -1 : 1;
+  if (at[axis] < 0 || at[axis] >= ranks[axis]) {
+    if (!periodic(axis)) return -1;
+    at[axis] = at[axis] < 0 ? ranks[axis] - 1 : 0;
+  }
+  return rank_at(at);
+}
+
+PetscInt Grid::global_row(const PetscInt p[3]) const {
+  PetscMPIInt at[3];
+  PetscInt    row = 0;
+  for (int a = 2; a >= 0; a--) {
+    at[a] = (PetscMPIInt)(std::upper_bound(first[a].begin(), first[a].end(), p[a]) - first[a].begin()) - 1;
+    row   = row * (first[a][at[a] + 1] - first[a][at[a]]) + p[a] - first[a][at[a]];
+  }
+  return offset[rank_at(at)] + row;
+}
+
+PetscErrorCode GridCreate(DM dm, Grid *grid) {
+  PetscBool       is_da;
+  PetscInt        dim, dof, ranks[3], corner[3], size[3];
+  const PetscInt *widths[3];
+  DMType          type;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+  PetscCall(DMGetType(dm, &type));
+  PetscCheck(is_da, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
+             "the operator needs the grid of a DMDA; its DM is of type %s; set a DMDA with MatSetDM()", type);
+  PetscCall(PetscObjectGetComm((PetscObject)dm, &grid->comm));
+  PetscCall(DMDAGetInfo(dm, &dim, &grid->N[0], &grid->N[1], &grid->N[2], &ranks[0], &ranks[1], &ranks[2], &dof, NULL,
+                        &grid->boundary[0], &grid->boundary[1], &grid->boundary[2], NULL));
+  PetscCheck(dof == 1, grid->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "the operator acts on one unknown a point; the DMDA has dof = %" PetscInt_FMT
+             "; make a DMDA with dof = 1 (DMDACreateCompatibleDMDA())",
+             dof);
+  PetscCall(DMDAGetCorners(dm, &corner[0], &corner[1], &corner[2], &size[0], &size[1], &size[2]));
+  PetscCall(DMDAGetOwnershipRanges(dm, &widths[0], &widths[1], &widths[2]));
+  grid->dim = (int)dim;
+  for (int a = 0; a < 3; a++) {
+    if (a >= grid->dim) grid->boundary[a] = DM_BOUNDARY_NONE;
+    PetscCheck(grid->boundary[a] != DM_BOUNDARY_TWIST, grid->comm, PETSC_ERR_SUP,
+               "the DMDA's boundary along axis %c is DM_BOUNDARY_TWIST, which the operator does not serve; use none, "
+               "ghosted, mirror or periodic",
+               "xyz"[a]);
+    grid->ranks[a] = a < grid->dim ? (PetscMPIInt)ranks[a] : 1;
+    grid->start[a] = a < grid->dim ? corner[a] : 0;
+    grid->size[a]  = a < grid->dim ? size[a] : 1;
+    grid->first[a].assign(1, 0);
+    for (PetscMPIInt r = 0; r < grid->ranks[a]; r++)
+      grid->first[a].push_back(grid->first[a].back() + (a < grid->dim ? widths[a][r] : 1));
+    grid->place[a] = (PetscMPIInt)(std::upper_bound(grid->first[a].begin(), grid->first[a].end(), grid->start[a]) -
+                                   grid->first[a].begin()) -
+                     1;
+  }
+  grid->offset.assign(1, 0);
+  for (PetscMPIInt z = 0; z < grid->ranks[2]; z++)
+    for (PetscMPIInt y = 0; y < grid->ranks[1]; y++)
+      for (PetscMPIInt x = 0; x < grid->ranks[0]; x++)
+        grid->offset.push_back(grid->offset.back() + (grid->first[0][x + 1] - grid->first[0][x]) *
+                                                       (grid->first[1][y + 1] - grid->first[1][y]) *
+                                                       (grid->first[2][z + 1] - grid->first[2][z]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3], PetscBool *found) {
+  Vec                coordinates;
+  const PetscScalar *x;
+  PetscReal          ends[6], deviation = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetCoordinates(dm, &coordinates));
+  *found = coordinates ? PETSC_TRUE : PETSC_FALSE;
+  if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayRead(coordinates, &x));
+  for (int a = 0; a < 3; a++) ends[a] = ends[3 + a] = PETSC_MAX_REAL;
+  const size_t points = (size_t)grid.size[0] * grid.size[1] * grid.size[2];
+  for (size_t p = 0; p < points; p++)
+    for (int a = 0; a < grid.dim; a++) {
+      const PetscReal value = PetscRealPart(x[p * grid.dim + a]);
+      ends[a]               = PetscMin(ends[a], value);
+      ends[3 + a]           = PetscMin(ends[3 + a], -value);
+    }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 6, MPIU_REAL, MPIU_MIN, grid.comm));
+  for (int a = 0; a < grid.dim; a++) {
+    if (grid.N[a] < 2) continue;
+    h[a] = (-ends[3 + a] - ends[a]) / (grid.N[a] - 1);
+    for (size_t p = 0; p < points; p++) {
+      const PetscInt at[3] = {(PetscInt)(p % grid.size[0]), (PetscInt)(p / grid.size[0] % grid.size[1]),
+                              (PetscInt)(p / grid.size[0] / grid.size[1])};
+      const PetscReal off =
+        PetscAbsReal(PetscRealPart(x[p * grid.dim + a]) - (ends[a] + h[a] * (grid.start[a] + at[a]))) / h[a];
+      deviation = off <= deviation ? deviation : off; // a NaN is kept
+    }
+  }
+  PetscCall(VecRestoreArrayRead(coordinates, &x));
+  // NaN does not survive every MPI_MAX: send a flag instead
+  if (!(deviation <= 1e-6)) deviation = PETSC_MAX_REAL;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &deviation, 1, MPIU_REAL, MPIU_MAX, grid.comm));
+  PetscCheck(deviation <= 1e-6, grid.comm, PETSC_ERR_ARG_WRONG,
+             "the DM's coordinates are not a uniform grid, ascending along each axis; use "
+             "DMDASetUniformCoordinates(), or assemble a matrix for a stretched grid");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

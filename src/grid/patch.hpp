@@ -1,0 +1,139 @@
+#pragma once
+// Where a point is: one rank's part of a grid, and a grid function on it.
+
+#include "device/launch.hpp"
+
+namespace shellac {
+
+enum Side { LOWER = 0, UPPER = 1 };
+
+// What stands in for the value one step beyond an end of the domain.
+enum class Beyond : unsigned char {
+  around, // the value at the other end: the axis is periodic
+  zero,   // zero
+  copy,   // the end's own value
+  mirror  // the value one step inside the end
+};
+
+// One rank's part of a structured grid of 1 to 3 dimensions; axes beyond the dimension have one point.
+// Points are named by their indices p on the patch; p may leave it by one step.
+struct Patch {
+  PetscInt N[3];            // points of the whole grid along each axis
+  PetscInt start[3];        // of the first point of the patch, on the whole grid
+  PetscInt size[3];         // points of the patch
+  Beyond   beyond[3];       // what is beyond both ends of the domain along each axis
+  bool     identity[3];     // the points at both ends of the domain along this axis are identity rows
+  bool     neighbour[3][2]; // [axis][end]: the next point there belongs to a neighbouring patch, or is around the axis
+
+  SHELLAC_HD size_t index(PetscInt i, PetscInt j, PetscInt k) const {
+    return (size_t)i + (size_t)size[0] * ((size_t)j + (size_t)size[1] * (size_t)k);
+  }
+  SHELLAC_HD size_t stride(int axis) const {
+    return axis == 0 ? 1 : axis == 1 ? (size_t)size[0] : (size_t)size[0] * (size_t)size[1];
+  }
+  SHELLAC_HD bool at_patch_end(const PetscInt p[3], int axis, Side end) const {
+    return p[axis] == (end == LOWER ? 0 : size[axis] - 1);
+  }
+  SHELLAC_HD bool at_domain_end(const PetscInt p[3], int axis, Side end) const {
+    return start[axis] + p[axis] == (end == LOWER ? 0 : N[axis] - 1);
+  }
+  // Whether the step from p towards that end leaves the domain.
+  SHELLAC_HD bool leaves_domain(const PetscInt p[3], int axis, Side end) const {
+    return at_domain_end(p, axis, end) && beyond[axis] != Beyond::around;
+  }
+  template <int dim> SHELLAC_HD bool is_identity_row(const PetscInt p[3]) const {
+    bool is = false;
+    for (int a = 0; a < dim; a++)
+      is = is || (identity[a] && (at_domain_end(p, a, LOWER) || at_domain_end(p, a, UPPER)));
+    return is;
+  }
+  // Place of p's neighbour in the packed halo of that end: lexicographic in the other two axes.
+  SHELLAC_HD size_t halo_index(const PetscInt p[3], int axis) const {
+    if (axis == 0) return (size_t)p[1] + (size_t)size[1] * (size_t)p[2];
+    if (axis == 1) return (size_t)p[0] + (size_t)size[0] * (size_t)p[2];
+    return (size_t)p[0] + (size_t)size[0] * (size_t)p[1];
+  }
+  SHELLAC_HD size_t halo_size(int axis) const {
+    return axis == 0 ? (size_t)size[1] * (size_t)size[2]
+                     : (size_t)size[0] * (size_t)(axis == 1 ? size[2] : size[1]);
+  }
+  Box all() const { return {{0, 0, 0}, {size[0], size[1], size[2]}}; }
+  // The points whose stars need no halo.
+  Box interior() const {
+    Box box = all();
+    for (int a = 0; a < 3; a++) {
+      if (neighbour[a][LOWER]) box.lo[a]++;
+      if (neighbour[a][UPPER]) box.hi[a]--;
+    }
+    return box;
+  }
+  // The other points, as disjoint slabs.
+  Boxes border() const {
+    Boxes     boxes;
+    Box       rest = all();
+    const Box in = interior();
+    for (int a = 2; a >= 0; a--) {
+      Box slab = rest;
+      if (in.size(a) == 0) { // one slab is everything that is left
+        boxes.add(rest);
+        return boxes;
+      }
+      slab.hi[a] = in.lo[a];
+      boxes.add(slab);
+      slab.hi[a] = rest.hi[a];
+      slab.lo[a] = in.hi[a];
+      boxes.add(slab);
+      rest.lo[a] = in.lo[a];
+      rest.hi[a] = in.hi[a];
+    }
+    return boxes;
+  }
+};
+
+// A point's value and its two neighbours' along each axis.
+template <class T, int dim> struct Star {
+  T center, arm[dim][2]; // [axis][end]
+
+  // Sets the arms that leave the domain by their rule; the others must be set.
+  SHELLAC_HD void fill(const Patch &patch, const PetscInt p[3]) {
+    for (int a = 0; a < dim; a++) {
+      for (int e = 0; e < 2; e++) {
+        if (!patch.leaves_domain(p, a, (Side)e)) continue;
+        arm[a][e] = patch.beyond[a] == Beyond::copy ? center : patch.beyond[a] == Beyond::mirror ? arm[a][1 - e] : T(0);
+      }
+    }
+  }
+  // The star of the function that is one at p (axis < 0) or at p's neighbour, and zero elsewhere.
+  // A linear formula of it is the coefficient of that point in p's row.
+  SHELLAC_HD static Star unit(const Patch &patch, const PetscInt p[3], int axis, Side end) {
+    Star star;
+    star.center = axis < 0 ? 1 : 0;
+    for (int a = 0; a < dim; a++)
+      for (int e = 0; e < 2; e++) star.arm[a][e] = a == axis && e == end ? 1 : 0;
+    star.fill(patch, p);
+    return star;
+  }
+};
+
+// A grid function on a patch: the owned values and the packed halo, both in the memory where the loop runs.
+template <class T> struct Field {
+  const T *u;          // [size[2]][size[1]][size[0]]
+  const T *halo[3][2]; // [axis][end][halo_size(axis)], null where the patch has no neighbour
+
+  template <int dim> SHELLAC_HD Star<T, dim> star(const Patch &patch, const PetscInt p[3]) const {
+    Star<T, dim> star;
+    const size_t at = patch.index(p[0], p[1], p[2]);
+    star.center = u[at];
+    for (int a = 0; a < dim; a++) {
+      for (int e = 0; e < 2; e++) {
+        if (!patch.at_patch_end(p, a, (Side)e))
+          star.arm[a][e] = e == LOWER ? u[at - patch.stride(a)] : u[at + patch.stride(a)];
+        else star.arm[a][e] = patch.neighbour[a][e] ? halo[a][e][patch.halo_index(p, a)] : T(0);
+      }
+    }
+    star.fill(patch, p);
+    return star;
+  }
+};
+
+} // namespace shellac

@@ -1,0 +1,47 @@
+// What PETSc finds when it loads the library: every type, one line each.
+
+#include "device/petsc.hpp"
+#include "shellac.h"
+#include "stencil/mat.hpp"
+#include "stencil/types.hpp"
+
+static const struct {
+  MatType type;
+  PetscErrorCode (*create)(Mat);
+} mat_types[] = {
+  {MATLAPLACE, shellac::MatCreate_Laplace},
+  {MATHELMHOLTZ, shellac::MatCreate_Helmholtz},
+};
+
+static PetscBool initialized = PETSC_FALSE;
+
+static PetscErrorCode finalize(void) {
+  initialized = PETSC_FALSE; // a later PetscInitialize() starts anew
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode ShellacInitializePackage(void) {
+  PetscClassId classid;
+
+  PetscFunctionBegin;
+  if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  initialized = PETSC_TRUE;
+  PetscCall(MatInitializePackage());
+  PetscCall(DMInitializePackage());
+  for (const auto &entry : mat_types) {
+    PetscCall(MatRegister(entry.type, entry.create));
+    PetscCall(shellac::MatStencilRegisterSolvers(entry.type));
+  }
+  PetscCall(PetscClassIdRegister("Shellac", &classid));
+  PetscCall(PetscLogEventRegister("HaloBegin", classid, &shellac::halo_begin_event));
+  PetscCall(PetscLogEventRegister("HaloEnd", classid, &shellac::halo_end_event));
+  PetscCall(PetscRegisterFinalize(finalize));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_shellac(void);
+PetscErrorCode              PetscDLLibraryRegister_shellac(void) {
+  PetscFunctionBegin;
+  PetscCall(ShellacInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

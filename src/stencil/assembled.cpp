@@ -1,0 +1,293 @@
+// What needs a matrix' entries goes through an assembled copy: conversion, factorisation, orderings, submatrices.
+
+#include "stencil/mat.hpp"
+
+#include <vector>
+
+namespace shellac {
+
+// A matrix of type `type` with A's entries.
+static PetscErrorCode assemble(Mat A, MatType type, Mat *B) {
+  PetscInt              m, n, M, N, first, last;
+  std::vector<PetscInt> counts[4]; // entries of a row in and off the diagonal block, and of their upper triangles
+  MatNullSpace          null;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (auto &c : counts) c.assign(m, 0);
+  for (PetscInt row = first; row < last; row++) {
+    PetscInt        count;
+    const PetscInt *columns;
+    PetscCall(MatGetRow(A, row, &count, &columns, NULL));
+    for (PetscInt e = 0; e < count; e++) {
+      const int off = columns[e] < first || columns[e] >= last;
+      counts[off][row - first]++;
+      if (columns[e] >= row) counts[2 + off][row - first]++;
+    }
+    PetscCall(MatRestoreRow(A, row, &count, &columns, NULL));
+  }
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
+  PetscCall(MatSetSizes(*B, m, n, M, N));
+  PetscCall(MatSetType(*B, type));
+  PetscCall(MatXAIJSetPreallocation(*B, 1, counts[0].data(), counts[1].data(), counts[2].data(), counts[3].data()));
+  PetscCall(MatSetUp(*B));
+  PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
+  PetscCall(MatSetOption(*B, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE)); // of the symmetric formats
+  for (PetscInt row = first; row < last; row++) {
+    PetscInt           count;
+    const PetscInt    *columns;
+    const PetscScalar *values;
+    PetscCall(MatGetRow(A, row, &count, &columns, &values));
+    PetscCall(MatSetValues(*B, 1, &row, count, columns, values, INSERT_VALUES));
+    PetscCall(MatRestoreRow(A, row, &count, &columns, &values));
+  }
+  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatGetNullSpace(A, &null));
+  PetscCall(MatSetNullSpace(*B, null));
+  PetscCall(MatGetTransposeNullSpace(A, &null));
+  PetscCall(MatSetTransposeNullSpace(*B, null));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
+  StencilMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &context));
+  if (!context->aij) PetscCall(assemble(A, MATAIJ, &context->aij));
+  *aij = context->aij;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
+  Mat made;
+
+  PetscFunctionBegin;
+  PetscCall(assemble(A, type, &made));
+  if (reuse == MAT_INITIAL_MATRIX) *B = made;
+  else if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatCopy(made, *B, SAME_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&made));
+  } else PetscCall(MatHeaderReplace(A, &made));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_diagonal_block(Mat A, Mat *block) {
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatGetDiagonalBlock(aij, block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode create_submatrix(Mat A, IS rows, IS columns, MatReuse reuse, Mat *B) {
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatCreateSubMatrix(aij, rows, columns, reuse, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode create_submatrices(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse, Mat *B[]) {
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatCreateSubMatrices(aij, n, rows, columns, reuse, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode increase_overlap(Mat A, PetscInt n, IS sets[], PetscInt overlap) {
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatIncreaseOverlap(aij, n, sets, overlap));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_row_ij(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n,
+                                 const PetscInt *i[], const PetscInt *j[], PetscBool *done) {
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatGetRowIJ(aij, shift, symmetric, compressed, n, i, j, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode restore_row_ij(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n,
+                                     const PetscInt *i[], const PetscInt *j[], PetscBool *done) {
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatRestoreRowIJ(aij, shift, symmetric, compressed, n, i, j, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(A, MATOP_CONVERT, convert));
+  PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, get_diagonal_block));
+  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, create_submatrix));
+  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, create_submatrices));
+  PetscCall(set_operation(A, MATOP_INCREASE_OVERLAP, increase_overlap));
+  PetscCall(set_operation(A, MATOP_GET_ROW_IJ, get_row_ij));
+  PetscCall(set_operation(A, MATOP_RESTORE_ROW_IJ, restore_row_ij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- factorisation ---------------------------------------------------------------------------------------------------
+// The factor is the AIJ's own, of the AIJ's solver package. Its symbolic and numeric steps are given our matrix: they are
+// wrapped to be given the assembled copy instead.
+
+struct FactorSteps {
+  OperationFn *symbolic[4]; // LU, Cholesky, ILU, ICC
+  OperationFn *numeric[2];  // LU, Cholesky
+};
+
+static constexpr MatOperation symbolic_operations[4] = {MATOP_LUFACTOR_SYMBOLIC, MATOP_CHOLESKY_FACTOR_SYMBOLIC,
+                                                        MATOP_ILUFACTOR_SYMBOLIC, MATOP_ICCFACTOR_SYMBOLIC};
+static constexpr MatOperation numeric_operations[2]  = {MATOP_LUFACTOR_NUMERIC, MATOP_CHOLESKY_FACTOR_NUMERIC};
+
+static PetscErrorCode get_steps(Mat F, FactorSteps **steps) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)F, "ShellacFactorSteps", (PetscObject *)&container));
+  PetscCall(PetscContainerGetPointer(container, (void **)steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFactorInfo *info) {
+  FactorSteps *steps;
+  Mat          aij;
+
+  PetscFunctionBegin;
+  PetscCall(get_steps(F, &steps));
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, const MatFactorInfo *)>(steps->numeric[kind]))(F, aij, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A symbolic step chooses the numeric ones: take their place.
+static PetscErrorCode wrap_numeric_steps(Mat F, FactorSteps *steps) {
+  OperationFn *const wrapped[2] = {reinterpret_cast<OperationFn *>(numeric_step<0>), reinterpret_cast<OperationFn *>(numeric_step<1>)};
+
+  PetscFunctionBegin;
+  for (int kind = 0; kind < 2; kind++) {
+    OperationFn *present;
+    PetscCall(MatGetOperation(F, numeric_operations[kind], &present));
+    if (!present || present == wrapped[kind]) continue;
+    steps->numeric[kind] = present;
+    PetscCall(MatSetOperation(F, numeric_operations[kind], wrapped[kind]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int kind> static PetscErrorCode symbolic_step_lu(Mat F, Mat A, IS rows, IS columns, const MatFactorInfo *info) {
+  FactorSteps *steps;
+  Mat          aij;
+
+  PetscFunctionBegin;
+  PetscCall(get_steps(F, &steps));
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, IS, IS, const MatFactorInfo *)>(steps->symbolic[kind]))(F, aij, rows,
+                                                                                                                columns, info));
+  PetscCall(wrap_numeric_steps(F, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int kind> static PetscErrorCode symbolic_step_cholesky(Mat F, Mat A, IS permutation, const MatFactorInfo *info) {
+  FactorSteps *steps;
+  Mat          aij;
+
+  PetscFunctionBegin;
+  PetscCall(get_steps(F, &steps));
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, IS, const MatFactorInfo *)>(steps->symbolic[kind]))(F, aij,
+                                                                                                            permutation, info));
+  PetscCall(wrap_numeric_steps(F, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode free_steps(ContextRef ref) {
+  delete context_from<FactorSteps>(ref);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode wrap_factor(Mat F) {
+  OperationFn *const wrapped[4] = {
+    reinterpret_cast<OperationFn *>(symbolic_step_lu<0>), reinterpret_cast<OperationFn *>(symbolic_step_cholesky<1>),
+    reinterpret_cast<OperationFn *>(symbolic_step_lu<2>), reinterpret_cast<OperationFn *>(symbolic_step_cholesky<3>)};
+  PetscContainer container;
+  FactorSteps   *steps = new FactorSteps{};
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)F), &container));
+  PetscCall(PetscContainerSetPointer(container, steps));
+#if PETSC_VERSION_LT(3, 23, 0)
+  PetscCall(PetscContainerSetUserDestroy(container, free_steps));
+#else
+  PetscCall(PetscContainerSetCtxDestroy(container, free_steps));
+#endif
+  PetscCall(PetscObjectCompose((PetscObject)F, "ShellacFactorSteps", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  for (int kind = 0; kind < 4; kind++) {
+    PetscCall(MatGetOperation(F, symbolic_operations[kind], &steps->symbolic[kind]));
+    if (steps->symbolic[kind]) PetscCall(MatSetOperation(F, symbolic_operations[kind], wrapped[kind]));
+  }
+  PetscCall(wrap_numeric_steps(F, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The packages that factor an AIJ; the first is what an unnamed choice finds.
+static const char *const packages[] = {MATSOLVERPETSC,   MATSOLVERMUMPS,  MATSOLVERSUPERLU_DIST, MATSOLVERSUPERLU,
+                                       MATSOLVERUMFPACK, MATSOLVERKLU,    MATSOLVERCHOLMOD,      MATSOLVERMKL_PARDISO,
+                                       MATSOLVERPASTIX,  MATSOLVERSTRUMPACK, MATSOLVERMKL_CPARDISO};
+constexpr int            package_count = sizeof(packages) / sizeof(packages[0]);
+
+template <int package> static PetscErrorCode get_factor(Mat A, MatFactorType kind, Mat *F) {
+  Mat       aij;
+  PetscBool available;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatGetFactorAvailable(aij, packages[package], kind, &available));
+  // PETSc's own factors are of one rank: there, as for an AIJ, the first other package serves
+  PetscCall(MatGetFactor(aij, package == 0 && !available ? NULL : packages[package], kind, F));
+  PetscCall(wrap_factor(*F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int package> static PetscErrorCode register_packages(MatType type) {
+  PetscFunctionBegin;
+  if constexpr (package < package_count) {
+    for (MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC}) {
+      bool any = false;
+      for (MatType aij : {MATSEQAIJ, MATMPIAIJ}) {
+        PetscBool found_package, found_type;
+        PetscErrorCode (*create)(Mat, MatFactorType, Mat *);
+        PetscCall(MatSolverTypeGet(packages[package], aij, kind, &found_package, &found_type, &create));
+        any = any || create;
+      }
+      if (any) PetscCall(MatSolverTypeRegister(packages[package], type, kind, get_factor<package>));
+    }
+    PetscCall(register_packages<package + 1>(type));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilRegisterSolvers(MatType type) {
+  PetscFunctionBegin;
+  PetscCall(register_packages<0>(type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,149 @@
+// The types laplace and helmholtz.
+
+#include "stencil/helmholtz.hpp"
+
+#include "stencil/mat.hpp"
+#include "stencil/types.hpp"
+
+namespace shellac {
+
+struct LaplaceMat : StencilMat {
+  PetscScalar sigma = 0; // [1/length²]; stays zero but in a HelmholtzMat
+
+  std::unique_ptr<StencilOperator> make(int dim, const Patch &patch, const PetscReal inv_h2[3]) const override {
+    const Helmholtz<PetscScalar> formula{{inv_h2[0], inv_h2[1], inv_h2[2]}, sigma};
+    return make_operator<Helmholtz>(dim, patch, formula);
+  }
+  PetscErrorCode set_from_options(Mat, OptionItems) override { return PETSC_SUCCESS; }
+  PetscErrorCode view_equation(PetscViewer viewer) const override {
+    PetscFunctionBegin;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u), star of %d points\n", 2 * grid.dim + 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::unique_ptr<StencilMat> copy_settings() const override { return copy_settings_of(*this); }
+
+protected:
+  template <class Type> static std::unique_ptr<StencilMat> copy_settings_of(const Type &from) {
+    auto copy           = std::make_unique<Type>();
+    copy->boundary      = from.boundary;
+    copy->lengths_given = from.lengths_given;
+    for (int a = 0; a < 3; a++) copy->lengths[a] = from.lengths[a];
+    copy->sigma = from.sigma;
+    return copy;
+  }
+};
+
+struct HelmholtzMat final : LaplaceMat {
+  PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override {
+    PetscScalar shift = sigma, omega = 0;
+    PetscBool   has_shift, has_omega;
+
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsScalar("-mat_helmholtz_shift", "σ of -Δu + σu", "MatHelmholtzSetShift", shift, &shift, &has_shift));
+    PetscCall(PetscOptionsScalar("-mat_helmholtz_omega", "Sets σ = ω²", "MatHelmholtzSetShift", omega, &omega, &has_omega));
+    PetscCheck(!has_shift || !has_omega, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "-mat_helmholtz_shift and -mat_helmholtz_omega both set σ; give one of them");
+    if (has_shift) PetscCall(MatHelmholtzSetShift(A, shift));
+    if (has_omega) PetscCall(MatHelmholtzSetShift(A, omega * omega));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode view_equation(PetscViewer viewer) const override {
+    PetscFunctionBegin;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %g", (double)PetscRealPart(sigma)));
+    if (PetscImaginaryPart(sigma) != 0) PetscCall(PetscViewerASCIIPrintf(viewer, " %+gi", (double)PetscImaginaryPart(sigma)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", star of %d points\n", 2 * grid.dim + 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::unique_ptr<StencilMat> copy_settings() const override { return copy_settings_of(*this); }
+};
+
+static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
+  StencilMat *context;
+
+  PetscFunctionBegin;
+  PetscCheck(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "the shift σ of the Helmholtz operator is %g + %gi; it must be finite", (double)PetscRealPart(sigma),
+             (double)PetscImaginaryPart(sigma));
+  PetscCall(MatGetStencil(A, &context));
+  PetscScalar &present = static_cast<HelmholtzMat *>(context)->sigma;
+  if (context->op) { // add the change, scaled as the operator was
+    const PetscReal none[3] = {0, 0, 0};
+    const int       dim     = context->grid.dim;
+    auto            before = context->make(dim, context->op->patch(), none);
+    present                = sigma;
+    auto change            = context->make(dim, context->op->patch(), none);
+    change->axpy(-1, *before);
+    context->op->axpy(context->scale, *change);
+    PetscCall(MatStencilChanged(A));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // tells solvers that the matrix is another
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  }
+  present = sigma;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_shift(Mat A, PetscScalar *sigma) {
+  StencilMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &context));
+  *sigma = static_cast<HelmholtzMat *>(context)->sigma;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreate_Laplace(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateStencilShell(A, MATLAPLACE, new LaplaceMat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreate_Helmholtz(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateStencilShell(A, MATHELMHOLTZ, new HelmholtzMat));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzSetShift_C", set_shift));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzGetShift_C", get_shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+PetscErrorCode MatHelmholtzSetShift(Mat A, PetscScalar sigma) {
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatHelmholtzSetShift_C", NULL, sigma));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma) {
+  PetscBool found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatHelmholtzGetShift_C", &found, sigma));
+  PetscCheck(found, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "only a Mat of type helmholtz has a shift σ");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// An operator on the DM's grid, of a type with its options.
+static PetscErrorCode create(DM da, MatType type, const PetscScalar *sigma, Mat *A) {
+  PetscFunctionBegin;
+  PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DMDA is null; create it first");
+  PetscCall(ShellacInitializePackage());
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)da), A));
+  PetscCall(MatSetDM(*A, da));
+  PetscCall(MatSetType(*A, type));
+  if (sigma) PetscCall(MatHelmholtzSetShift(*A, *sigma));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateLaplace(DM da, Mat *A) {
+  PetscFunctionBegin;
+  PetscCall(create(da, MATLAPLACE, NULL, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A) {
+  PetscFunctionBegin;
+  PetscCall(create(da, MATHELMHOLTZ, &sigma, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,37 @@
+#pragma once
+// The modified Helmholtz operator -Δu + σu; with σ = 0, the Laplace operator. Second-order central differences:
+// the star of three, five or seven points (Shortley and Weller 1938; Collatz 1960, table VI).
+
+#include "grid/patch.hpp"
+
+namespace shellac {
+
+template <class T> struct Helmholtz {
+  T inv_h2[3]; // 1/h² along each axis [1/length²]; zero along axes beyond the grid's dimension
+  T sigma;     // σ [1/length²]
+
+  // (-Δu + σu) at the center of a star that lies inside the domain
+  template <int dim> SHELLAC_HD T operator()(const Star<T, dim> &u) const {
+    T sum = sigma * u.center;
+    for (int a = 0; a < dim; a++) sum += inv_h2[a] * (u.center + u.center - u.arm[a][LOWER] - u.arm[a][UPPER]);
+    return sum;
+  }
+
+  static PetscLogDouble flops(int dim) { return 1 + 5 * dim; }
+
+  // The vector space of operators: this *= a, this += a x, this = conj(this).
+  void scale(T a) {
+    for (T &c : inv_h2) c *= a;
+    sigma *= a;
+  }
+  void axpy(T a, const Helmholtz &x) {
+    for (int d = 0; d < 3; d++) inv_h2[d] += a * x.inv_h2[d];
+    sigma += a * x.sigma;
+  }
+  void conjugate() {
+    for (T &c : inv_h2) c = PetscConj(c);
+    sigma = PetscConj(sigma);
+  }
+};
+
+} // namespace shellac

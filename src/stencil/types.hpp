@@ -1,0 +1,11 @@
+#pragma once
+// The constructors of the Mat types, for register.cpp.
+
+#include <petscmat.h>
+
+namespace shellac {
+
+PetscErrorCode MatCreate_Laplace(Mat A);
+PetscErrorCode MatCreate_Helmholtz(Mat A);
+
+} // namespace shellac
