@@ -9,8 +9,8 @@ static const struct {
   MatType type;
   PetscErrorCode (*create)(Mat);
 } mat_types[] = {
-  {MATLAPLACE, shellac::MatCreate_Laplace},
-  {MATHELMHOLTZ, shellac::MatCreate_Helmholtz},
+    {MATLAPLACE, shellac::MatCreate_Laplace},
+    {MATHELMHOLTZ, shellac::MatCreate_Helmholtz},
 };
 
 static PetscBool initialized = PETSC_FALSE;
@@ -41,7 +41,7 @@ PetscErrorCode ShellacInitializePackage(void) {
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_shellac(void);
 PetscErrorCode              PetscDLLibraryRegister_shellac(void) {
-  PetscFunctionBegin;
-  PetscCall(ShellacInitializePackage());
-  PetscFunctionReturn(PETSC_SUCCESS);
+               PetscFunctionBegin;
+               PetscCall(ShellacInitializePackage());
+               PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,7 +15,7 @@ namespace shellac {
 struct Box {
   PetscInt lo[3], hi[3];
 
-  SHELLAC_HD PetscInt size(int axis) const { return hi[axis] > lo[axis] ? hi[axis] - lo[axis] : 0; }
+  SHELLAC_HD PetscInt   size(int axis) const { return hi[axis] > lo[axis] ? hi[axis] - lo[axis] : 0; }
   SHELLAC_HD PetscInt64 points() const { return (PetscInt64)size(0) * size(1) * size(2); }
 };
 

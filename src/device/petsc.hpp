@@ -25,13 +25,19 @@ using OperationFn = PetscErrorCodeFn;
 
 #if PETSC_VERSION_LT(3, 23, 0)
 using OptionItems = PetscOptionItems *;
-using ContextRef = void *; // what a context's destructor is given
-template <class Context> Context *context_from(ContextRef ref) { return static_cast<Context *>(ref); }
+using ContextDestroyFn = PetscErrorCode(void *);
+#define PetscContainerSetCtxDestroy PetscContainerSetUserDestroy
 #else
 using OptionItems = PetscOptionItems;
-using ContextRef = void **;
-template <class Context> Context *context_from(ContextRef ref) { return static_cast<Context *>(*ref); }
+using ContextDestroyFn = PetscCtxDestroyFn; // is given the address of the context's pointer
 #endif
+template <class Context> Context *context_to_destroy(void *argument) {
+  return static_cast<Context *>(PETSC_VERSION_LT(3, 23, 0) ? argument : *static_cast<void **>(argument));
+}
+// A destructor of contexts, as this PETSc declares it; to be written with a void* and context_to_destroy().
+inline ContextDestroyFn *destructor(PetscErrorCode (*destroy)(void *)) {
+  return reinterpret_cast<ContextDestroyFn *>(destroy);
+}
 
 template <class Function> PetscErrorCode set_operation(Mat A, MatOperation operation, Function *function) {
   PetscFunctionBegin;

@@ -31,12 +31,13 @@ inline bool beyond_cache(size_t bytes) {
 template <class T> inline void stream_copy(T *to, const T *from, size_t n) {
 #if SHELLAC_STREAM
   static_assert(sizeof(T) % 4 == 0 && sizeof(T) <= 16, "scalars of 4 to 16 bytes");
-  char       *t     = (char *)to;
-  const char *f     = (const char *)from;
+  char       *t = (char *)to;
+  const char *f = (const char *)from;
   size_t      bytes = n * sizeof(T), head = std::min(bytes, (size_t)(-(intptr_t)t & 15));
   memcpy(t, f, head);
   t += head, f += head, bytes -= head;
-  for (; bytes >= 16; t += 16, f += 16, bytes -= 16) _mm_stream_si128((__m128i *)t, _mm_loadu_si128((const __m128i *)f));
+  for (; bytes >= 16; t += 16, f += 16, bytes -= 16)
+    _mm_stream_si128((__m128i *)t, _mm_loadu_si128((const __m128i *)f));
   memcpy(t, f, bytes);
 #else
   std::copy(from, from + n, to);

@@ -8,7 +8,7 @@ namespace {
 
 struct PackFace {
   int                 axis;
-  Side         end;
+  Side                end;
   PetscMPIInt         count;
   PetscScalar        *to;
   unsigned long long *flag; // null: nobody waits on one
@@ -28,16 +28,16 @@ struct Flags {
 // Copies the points at each end to their places; the last block to finish raises the neighbours' flags.
 __global__ void pack(PackFaces faces, const PetscScalar *u, unsigned long long exchange, unsigned *finished) {
   const Patch &patch = faces.patch;
-  size_t       n     = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  size_t       n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
   for (int f = 0; f < faces.count; f++) {
     const PackFace &face = faces.face[f];
     if (n < (size_t)face.count) {
       const PetscInt last = face.end == LOWER ? 0 : patch.size[face.axis] - 1;
-      const size_t   row  = (size_t)patch.size[face.axis == 0 ? 1 : 0]; // the faster of the other two axes
+      const size_t   row = (size_t)patch.size[face.axis == 0 ? 1 : 0]; // the faster of the other two axes
       const PetscInt fast = (PetscInt)(n % row), slow = (PetscInt)(n / row);
-      const size_t   from = face.axis == 0 ? patch.index(last, fast, slow)
-                          : face.axis == 1 ? patch.index(fast, last, slow)
-                                           : patch.index(fast, slow, last);
+      const size_t   from = face.axis == 0   ? patch.index(last, fast, slow)
+                            : face.axis == 1 ? patch.index(fast, last, slow)
+                                             : patch.index(fast, slow, last);
       face.to[n] = u[from];
       break;
     }
@@ -66,7 +66,9 @@ struct Card {
   size_t             inbox[2], flag; // offsets in it [bytes]
 };
 
-constexpr size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
+constexpr size_t aligned(size_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
 
 } // namespace
 
@@ -80,7 +82,8 @@ static PetscErrorCode exchange_records(const std::vector<HaloFace> &faces, MPI_C
   theirs.resize(faces.size());
   for (size_t f = 0; f < faces.size(); f++) {
     const size_t to = opposite_face(faces, f);
-    PetscCallMPI(MPI_Irecv(&theirs[to], (PetscMPIInt)sizeof(Record), MPI_BYTE, faces[to].neighbour, tag, comm, &requests[f]));
+    PetscCallMPI(
+        MPI_Irecv(&theirs[to], (PetscMPIInt)sizeof(Record), MPI_BYTE, faces[to].neighbour, tag, comm, &requests[f]));
   }
   for (size_t f = 0; f < faces.size(); f++)
     PetscCallMPI(MPI_Isend(&ours[f], (PetscMPIInt)sizeof(Record), MPI_BYTE, faces[f].neighbour, tag, comm,
@@ -89,14 +92,14 @@ static PetscErrorCode exchange_records(const std::vector<HaloFace> &faces, MPI_C
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &faces, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
-                                  PetscBool device, DeviceHalo **halo) {
+PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &faces, const Patch &patch, MPI_Comm comm,
+                                  PetscMPIInt tag, PetscBool device, DeviceHalo **halo) {
   PetscFunctionBegin;
-  *halo           = new DeviceHalo;
+  *halo = new DeviceHalo;
   (*halo)->faces_ = &faces;
   (*halo)->patch_ = patch;
-  (*halo)->comm_  = comm;
-  (*halo)->tag_   = tag;
+  (*halo)->comm_ = comm;
+  (*halo)->tag_ = tag;
   (*halo)->channels_.resize(faces.size());
   if (device) PetscCall((*halo)->Allocate());
   PetscCall((*halo)->Agree(device));
@@ -113,24 +116,24 @@ PetscErrorCode DeviceHalo::Allocate() {
   PetscCallCUDA(cudaDeviceSynchronize()); // zero before a neighbour can write
   PetscCallCUDA(cudaEventCreateWithFlags(&packed_, cudaEventDisableTiming));
   finished_ = (unsigned *)memory_;
-  char *at  = memory_ + aligned(sizeof(unsigned));
+  char *at = memory_ + aligned(sizeof(unsigned));
   for (size_t f = 0; f < channels_.size(); f++) {
     const size_t size = aligned((*faces_)[f].count * sizeof(PetscScalar));
-    Channel     &c    = channels_[f];
-    c.inbox[0]        = (PetscScalar *)at;
-    c.inbox[1]        = (PetscScalar *)(at + size);
+    Channel     &c = channels_[f];
+    c.inbox[0] = (PetscScalar *)at;
+    c.inbox[1] = (PetscScalar *)(at + size);
     c.outbox[0] = c.outbox[1] = (PetscScalar *)(at + 2 * size); // until a neighbour's inbox takes its place
-    c.flag                    = (unsigned long long *)(at + 3 * size);
+    c.flag = (unsigned long long *)(at + 3 * size);
     at += 3 * size + aligned(8);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceHalo::Agree(PetscBool device) {
-  const size_t      n = channels_.size();
-  std::vector<Card> ours(n), theirs;
-  std::vector<char> mapped(n), both;
-  PetscMPIInt       rank;
+  const size_t       n = channels_.size();
+  std::vector<Card>  ours(n), theirs;
+  std::vector<char>  mapped(n), both;
+  PetscMPIInt        rank;
   cudaIpcMemHandle_t handle = {};
   int                offers = 0;
 
@@ -143,24 +146,27 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device) {
     if (!device) continue;
     ours[f].inbox[0] = (size_t)((char *)channels_[f].inbox[0] - memory_);
     ours[f].inbox[1] = (size_t)((char *)channels_[f].inbox[1] - memory_);
-    ours[f].flag     = (size_t)((char *)channels_[f].flag - memory_);
+    ours[f].flag = (size_t)((char *)channels_[f].flag - memory_);
   }
   PetscCall(exchange_records(*faces_, comm_, tag_, ours, theirs));
   for (size_t f = 0; f < n; f++) {
     if ((*faces_)[f].neighbour != rank && offers && theirs[f].offers_ipc)
-      mapped[f] = cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
+      mapped[f] =
+          cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
   }
   if (device) (void)cudaGetLastError();
   PetscCall(exchange_records(*faces_, comm_, tag_, mapped, both));
   for (size_t f = 0; f < n; f++) {
     Channel &c = channels_[f];
-    if ((*faces_)[f].neighbour == rank) c.way = Way::local; // around a periodic axis
+    if ((*faces_)[f].neighbour == rank)
+      c.way = Way::local; // around a periodic axis
     else if (mapped[f] && both[f]) {
       c.way = Way::ipc;
       for (int turn = 0; turn < 2; turn++) c.outbox[turn] = (PetscScalar *)((char *)c.mapping + theirs[f].inbox[turn]);
       c.neighbour_flag = (unsigned long long *)((char *)c.mapping + theirs[f].flag);
-      any_ipc_         = true;
-    } else any_staged_ = true;
+      any_ipc_ = true;
+    } else
+      any_staged_ = true;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,12 +200,12 @@ PetscErrorCode DeviceHalo::Begin(const PetscScalar *u) {
   if (!memory_) PetscCall(Allocate()); // host vectors were expected: every face is staged
   exchange_++;
   const int turn = (int)(exchange_ % 2);
-  to.patch       = patch_;
+  to.patch = patch_;
   for (size_t f = 0; f < channels_.size(); f++) {
     const HaloFace &face = (*faces_)[f];
-    const Channel  &c    = channels_[f];
-    PetscScalar    *box  = c.way == Way::local ? channels_[opposite_face(*faces_, f)].inbox[turn] : c.outbox[turn];
-    to.face[to.count++]  = {face.axis, face.end, face.count, box, c.neighbour_flag};
+    const Channel  &c = channels_[f];
+    PetscScalar    *box = c.way == Way::local ? channels_[opposite_face(*faces_, f)].inbox[turn] : c.outbox[turn];
+    to.face[to.count++] = {face.axis, face.end, face.count, box, c.neighbour_flag};
     points += face.count;
   }
   const unsigned threads = 256, blocks = (unsigned)((points + threads - 1) / threads);
@@ -207,7 +213,7 @@ PetscErrorCode DeviceHalo::Begin(const PetscScalar *u) {
   PetscCallCUDA(cudaGetLastError());
   if (any_staged_) {
     for (size_t f = 0; f < channels_.size(); f++) {
-      Channel     &c     = channels_[f];
+      Channel     &c = channels_[f];
       const size_t bytes = (*faces_)[f].count * sizeof(PetscScalar);
       if (c.way != Way::staged) continue;
       if (!c.send) {
@@ -242,8 +248,8 @@ PetscErrorCode DeviceHalo::End(Field<PetscScalar> *field) {
       const size_t at = opposite_face(*faces_, f);
       if (channels_[at].way != Way::staged) continue;
       requests.emplace_back();
-      PetscCallMPI(MPI_Irecv(channels_[at].receive, (*faces_)[at].count, MPIU_SCALAR, (*faces_)[at].neighbour, tag_, comm_,
-                             &requests.back()));
+      PetscCallMPI(MPI_Irecv(channels_[at].receive, (*faces_)[at].count, MPIU_SCALAR, (*faces_)[at].neighbour, tag_,
+                             comm_, &requests.back()));
     }
     for (size_t f = 0; f < channels_.size(); f++) {
       if (channels_[f].way != Way::staged) continue;
@@ -255,11 +261,13 @@ PetscErrorCode DeviceHalo::End(Field<PetscScalar> *field) {
     for (size_t f = 0; f < channels_.size(); f++) {
       const size_t bytes = (*faces_)[f].count * sizeof(PetscScalar);
       if (channels_[f].way != Way::staged) continue;
-      PetscCallCUDA(cudaMemcpyAsync(channels_[f].inbox[turn], channels_[f].receive, bytes, cudaMemcpyHostToDevice, stream));
+      PetscCallCUDA(
+          cudaMemcpyAsync(channels_[f].inbox[turn], channels_[f].receive, bytes, cudaMemcpyHostToDevice, stream));
       PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
     }
   }
-  for (size_t f = 0; f < channels_.size(); f++) field->halo[(*faces_)[f].axis][(*faces_)[f].end] = channels_[f].inbox[turn];
+  for (size_t f = 0; f < channels_.size(); f++)
+    field->halo[(*faces_)[f].axis][(*faces_)[f].end] = channels_[f].inbox[turn];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,10 +284,18 @@ PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &, const Patch &, 
   *halo = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode DeviceHalo::Destroy() { return PETSC_SUCCESS; }
-PetscErrorCode DeviceHalo::Begin(const PetscScalar *) { return check_backend(PETSC_MEMTYPE_CUDA); }
-PetscErrorCode DeviceHalo::End(Field<PetscScalar> *) { return check_backend(PETSC_MEMTYPE_CUDA); }
-const char    *DeviceHalo::transport() const { return "none"; }
+PetscErrorCode DeviceHalo::Destroy() {
+  return PETSC_SUCCESS;
+}
+PetscErrorCode DeviceHalo::Begin(const PetscScalar *) {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+PetscErrorCode DeviceHalo::End(Field<PetscScalar> *) {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+const char *DeviceHalo::transport() const {
+  return "none";
+}
 
 #endif
 

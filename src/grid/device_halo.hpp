@@ -24,11 +24,11 @@ private:
   enum class Way { local, ipc, staged };
   struct Channel { // beside each face
     Way                 way = Way::staged;
-    PetscScalar        *inbox[2];           // where the neighbour's points arrive, in turns [count]
-    unsigned long long *flag;               // the last exchange that arrived
-    PetscScalar        *outbox[2];          // where ours go: the neighbour's inbox, or a staging buffer
+    PetscScalar        *inbox[2];  // where the neighbour's points arrive, in turns [count]
+    unsigned long long *flag;      // the last exchange that arrived
+    PetscScalar        *outbox[2]; // where ours go: the neighbour's inbox, or a staging buffer
     unsigned long long *neighbour_flag = nullptr;
-    void               *mapping        = nullptr; // the neighbour's memory
+    void               *mapping = nullptr;                  // the neighbour's memory
     PetscScalar        *send = nullptr, *receive = nullptr; // pinned, of a staged face [count]
   };
   PetscErrorCode Allocate();
@@ -36,13 +36,13 @@ private:
 
   const std::vector<HaloFace> *faces_ = nullptr;
   Patch                        patch_ = {};
-  MPI_Comm                     comm_  = MPI_COMM_NULL;
-  PetscMPIInt                  tag_   = 0;
+  MPI_Comm                     comm_ = MPI_COMM_NULL;
+  PetscMPIInt                  tag_ = 0;
   std::vector<Channel>         channels_;
-  char                        *memory_   = nullptr; // all of this rank's device buffers: one allocation to share
+  char                        *memory_ = nullptr;   // all of this rank's device buffers: one allocation to share
   unsigned                    *finished_ = nullptr; // blocks of the packing kernel that are done
   unsigned long long           exchange_ = 0;       // counts the exchanges
-  cudaEvent_t                  packed_   = nullptr; // a staged face's points are in pinned memory
+  cudaEvent_t                  packed_ = nullptr;   // a staged face's points are in pinned memory
   bool                         any_ipc_ = false, any_staged_ = false;
 #endif
 };

@@ -19,7 +19,7 @@ PetscInt Grid::global_row(const PetscInt p[3]) const {
   PetscInt    row = 0;
   for (int a = 2; a >= 0; a--) {
     at[a] = (PetscMPIInt)(std::upper_bound(first[a].begin(), first[a].end(), p[a]) - first[a].begin()) - 1;
-    row   = row * (first[a][at[a] + 1] - first[a][at[a]]) + p[a] - first[a][at[a]];
+    row = row * (first[a][at[a] + 1] - first[a][at[a]]) + p[a] - first[a][at[a]];
   }
   return offset[rank_at(at)] + row;
 }
@@ -53,7 +53,7 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
                "xyz"[a]);
     grid->ranks[a] = a < grid->dim ? (PetscMPIInt)ranks[a] : 1;
     grid->start[a] = a < grid->dim ? corner[a] : 0;
-    grid->size[a]  = a < grid->dim ? size[a] : 1;
+    grid->size[a] = a < grid->dim ? size[a] : 1;
     grid->first[a].assign(1, 0);
     for (PetscMPIInt r = 0; r < grid->ranks[a]; r++)
       grid->first[a].push_back(grid->first[a].back() + (a < grid->dim ? widths[a][r] : 1));
@@ -66,8 +66,8 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
     for (PetscMPIInt y = 0; y < grid->ranks[1]; y++)
       for (PetscMPIInt x = 0; x < grid->ranks[0]; x++)
         grid->offset.push_back(grid->offset.back() + (grid->first[0][x + 1] - grid->first[0][x]) *
-                                                       (grid->first[1][y + 1] - grid->first[1][y]) *
-                                                       (grid->first[2][z + 1] - grid->first[2][z]));
+                                                         (grid->first[1][y + 1] - grid->first[1][y]) *
+                                                         (grid->first[2][z + 1] - grid->first[2][z]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,18 +86,18 @@ PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal 
   for (size_t p = 0; p < points; p++)
     for (int a = 0; a < grid.dim; a++) {
       const PetscReal value = PetscRealPart(x[p * grid.dim + a]);
-      ends[a]               = PetscMin(ends[a], value);
-      ends[3 + a]           = PetscMin(ends[3 + a], -value);
+      ends[a] = PetscMin(ends[a], value);
+      ends[3 + a] = PetscMin(ends[3 + a], -value);
     }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 6, MPIU_REAL, MPIU_MIN, grid.comm));
   for (int a = 0; a < grid.dim; a++) {
     if (grid.N[a] < 2) continue;
     h[a] = (-ends[3 + a] - ends[a]) / (grid.N[a] - 1);
     for (size_t p = 0; p < points; p++) {
-      const PetscInt at[3] = {(PetscInt)(p % grid.size[0]), (PetscInt)(p / grid.size[0] % grid.size[1]),
-                              (PetscInt)(p / grid.size[0] / grid.size[1])};
+      const PetscInt  at[3] = {(PetscInt)(p % grid.size[0]), (PetscInt)(p / grid.size[0] % grid.size[1]),
+                               (PetscInt)(p / grid.size[0] / grid.size[1])};
       const PetscReal off =
-        PetscAbsReal(PetscRealPart(x[p * grid.dim + a]) - (ends[a] + h[a] * (grid.start[a] + at[a]))) / h[a];
+          PetscAbsReal(PetscRealPart(x[p * grid.dim + a]) - (ends[a] + h[a] * (grid.start[a] + at[a]))) / h[a];
       deviation = off <= deviation ? deviation : off; // a NaN is kept
     }
   }

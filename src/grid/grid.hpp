@@ -9,7 +9,7 @@ namespace shellac {
 
 struct Grid {
   MPI_Comm              comm = MPI_COMM_NULL; // the DMDA's
-  int                   dim  = 0;
+  int                   dim = 0;
   PetscInt              N[3];        // points of the whole grid along each axis
   PetscInt              start[3];    // global index of this rank's first point
   PetscInt              size[3];     // points that this rank owns
@@ -33,8 +33,8 @@ struct Grid {
 // Errors: a DM of another type, dof != 1, a twisted boundary; collectively, naming the value and the remedy.
 PetscErrorCode GridCreate(DM dm, Grid *grid);
 
-// Spacing along each axis from the DM's coordinates, for axes of two points or more; found is false without coordinates.
-// Errors: coordinates that are not an ascending, uniform product grid.
+// Spacing along each axis from the DM's coordinates, for axes of two points or more; found is false without
+// coordinates. Errors: coordinates that are not an ascending, uniform product grid.
 PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3], PetscBool *found);
 
 } // namespace shellac

@@ -13,16 +13,16 @@ PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, PetscBool devi
       HaloFace face;
       int      whole[3], part[3], from[3];
 
-      face.axis      = a;
-      face.end       = (Side)e;
+      face.axis = a;
+      face.end = (Side)e;
       face.neighbour = grid.neighbour(a, (Side)e);
       PetscCall(PetscMPIIntCast((PetscInt)patch.halo_size(a), &face.count));
       for (int d = 0; d < 3; d++) { // MPI orders the axes from the slowest
         PetscMPIInt size;
         PetscCall(PetscMPIIntCast(patch.size[d], &size));
         whole[2 - d] = size;
-        part[2 - d]  = d == a ? 1 : size;
-        from[2 - d]  = d == a && e == UPPER ? size - 1 : 0;
+        part[2 - d] = d == a ? 1 : size;
+        from[2 - d] = d == a && e == UPPER ? size - 1 : 0;
       }
       PetscCallMPI(MPI_Type_create_subarray(3, whole, part, from, MPI_ORDER_C, MPIU_SCALAR, &face.strip));
       PetscCallMPI(MPI_Type_commit(&face.strip));
@@ -52,8 +52,8 @@ PetscErrorCode Halo::Destroy() {
 
 PetscErrorCode Halo::Begin(const PetscScalar *u, PetscMemType memory) {
   PetscFunctionBegin;
-  memory_  = memory;
-  field_   = {};
+  memory_ = memory;
+  field_ = {};
   field_.u = u;
   if (faces_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscMemTypeDevice(memory)) {
@@ -84,6 +84,8 @@ PetscErrorCode Halo::End() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const char *Halo::transport() const { return device_ ? device_->transport() : "none"; }
+const char *Halo::transport() const {
+  return device_ ? device_->transport() : nullptr;
+}
 
 } // namespace shellac

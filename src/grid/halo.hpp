@@ -37,15 +37,15 @@ public:
   // After it (on a device: in PETSc's stream), field() has the neighbours' values.
   PetscErrorCode     End();
   Field<PetscScalar> field() const { return field_; }
-  const char        *transport() const; // how a GPU's halo travels
+  const char        *transport() const; // how halos between GPUs travel; null without CUDA
 
 private:
-  MPI_Comm                 comm_   = MPI_COMM_NULL;
-  PetscMPIInt              tag_    = 0;
+  MPI_Comm                 comm_ = MPI_COMM_NULL;
+  PetscMPIInt              tag_ = 0;
   PetscMemType             memory_ = PETSC_MEMTYPE_HOST; // of the exchange in flight
   std::vector<HaloFace>    faces_;
   std::vector<MPI_Request> requests_; // receives, then sends
-  Field<PetscScalar>       field_  = {};
+  Field<PetscScalar>       field_ = {};
   DeviceHalo              *device_ = nullptr;
 };
 

@@ -54,8 +54,7 @@ struct Patch {
     return (size_t)p[0] + (size_t)size[0] * (size_t)p[1];
   }
   SHELLAC_HD size_t halo_size(int axis) const {
-    return axis == 0 ? (size_t)size[1] * (size_t)size[2]
-                     : (size_t)size[0] * (size_t)(axis == 1 ? size[2] : size[1]);
+    return axis == 0 ? (size_t)size[1] * (size_t)size[2] : (size_t)size[0] * (size_t)(axis == 1 ? size[2] : size[1]);
   }
   Box all() const { return {{0, 0, 0}, {size[0], size[1], size[2]}}; }
   // The points whose stars need no halo.
@@ -128,7 +127,8 @@ template <class T> struct Field {
       for (int e = 0; e < 2; e++) {
         if (!patch.at_patch_end(p, a, (Side)e))
           star.arm[a][e] = e == LOWER ? u[at - patch.stride(a)] : u[at + patch.stride(a)];
-        else star.arm[a][e] = patch.neighbour[a][e] ? halo[a][e][patch.halo_index(p, a)] : T(0);
+        else
+          star.arm[a][e] = patch.neighbour[a][e] ? halo[a][e][patch.halo_index(p, a)] : T(0);
       }
     }
     star.fill(patch, p);

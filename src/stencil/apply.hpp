@@ -27,47 +27,50 @@ template <class T, int dim, template <class> class Formula> struct ApplyPoint {
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
     const auto     star = field.template star<dim>(rows.patch, p);
-    const size_t   at   = rows.patch.index(i, j, k);
-    y[at] = combine(form, b, at, transposed ? rows.template transposed_row<dim>(star, p) : rows.template row<dim>(star, p));
+    const size_t   at = rows.patch.index(i, j, k);
+    y[at] =
+        combine(form, b, at, transposed ? rows.template transposed_row<dim>(star, p) : rows.template row<dim>(star, p));
   }
 };
 
 // The points of a box that needs no halo, along whole rows so that the compiler vectorises them.
 template <int dim, class T, template <class> class Formula>
-void apply_rows_on_host(const Rows<T, Formula> &rows, const Field<T> &field, Form form, const T *b, const Box &box, T *y) {
+void apply_rows_on_host(const Rows<T, Formula> &rows, const Field<T> &field, Form form, const T *b, const Box &box,
+                        T *y) {
   const Patch     &patch = rows.patch;
   constexpr size_t chunk = 2048;
-  const bool       past  = beyond_cache((size_t)box.points() * sizeof(T));
+  const bool       past = beyond_cache((size_t)box.points() * sizeof(T));
   std::vector<T>   zeros(dim > 1 ? patch.size[0] : 0);
   T                buffer[chunk];
 
   for (PetscInt k = box.lo[2]; k < box.hi[2]; k++) {
     for (PetscInt j = box.lo[1]; j < box.hi[1]; j++) {
-      const PetscInt   head[3] = {box.lo[0], j, k};
-      const size_t     begin   = patch.index(0, j, k);
-      const T         *center  = field.u + begin;
-      const T         *side[3][2]; // [axis][end]: the neighbouring rows
+      const PetscInt              head[3] = {box.lo[0], j, k};
+      const size_t                begin = patch.index(0, j, k);
+      const T                    *center = field.u + begin;
+      const T                    *side[3][2]; // [axis][end]: the neighbouring rows
       ApplyPoint<T, dim, Formula> point{rows, field, false, form, b, y};
 
       // an end of the domain turns into a choice of row
       for (int a = 1; a < dim; a++) {
         for (int e = 0; e < 2; e++) {
           const T *row[2] = {center - patch.stride(a), center + patch.stride(a)};
-          side[a][e]      = !patch.leaves_domain(head, a, (Side)e)     ? row[e]
-                            : patch.beyond[a] == Beyond::copy   ? center
-                            : patch.beyond[a] == Beyond::mirror ? row[1 - e]
-                                                                : zeros.data();
+          side[a][e] = !patch.leaves_domain(head, a, (Side)e) ? row[e]
+                       : patch.beyond[a] == Beyond::copy      ? center
+                       : patch.beyond[a] == Beyond::mirror    ? row[1 - e]
+                                                              : zeros.data();
         }
       }
-      bool     identity = false;
+      bool identity = false;
       for (int a = 1; a < dim; a++)
-        identity = identity || (patch.identity[a] && (patch.at_domain_end(head, a, LOWER) || patch.at_domain_end(head, a, UPPER)));
+        identity = identity ||
+                   (patch.identity[a] && (patch.at_domain_end(head, a, LOWER) || patch.at_domain_end(head, a, UPPER)));
 
       PetscInt lo = box.lo[0], hi = box.hi[0];
       if (lo == 0) point(lo++, j, k);
       if (hi == patch.size[0] && hi > lo) point(--hi, j, k);
       for (PetscInt from = lo; from < hi; from += chunk) {
-        const PetscInt n   = PetscMin((PetscInt)chunk, hi - from);
+        const PetscInt n = PetscMin((PetscInt)chunk, hi - from);
         T             *out = past ? buffer : y + begin + from;
         const T       *c = center + from, *d = rows.diagonal ? rows.diagonal + begin + from : nullptr;
         const T       *add = form == Form::product ? nullptr : b + begin + from;
@@ -79,7 +82,7 @@ void apply_rows_on_host(const Rows<T, Formula> &rows, const Field<T> &field, For
 #pragma GCC ivdep
           for (PetscInt i = 0; i < n; i++) {
             Star<T, dim> star;
-            star.center    = c[i];
+            star.center = c[i];
             star.arm[0][0] = c[i - 1];
             star.arm[0][1] = c[i + 1];
             for (int a = 1; a < dim; a++)
@@ -116,9 +119,9 @@ template <int dim> struct Block { // threads of a block
 // Where a step could leave the patch or a row be special, each point is taken alone.
 template <int dim, Form form, class T, template <class> class Formula>
 __global__ void __launch_bounds__(256) apply(Box box, Rows<T, Formula> rows, Field<T> field, const T *b, T *y) {
-  constexpr int  slow  = dim - 1;
-  const Patch   &patch = rows.patch;
-  PetscInt       p[3];
+  constexpr int slow = dim - 1;
+  const Patch  &patch = rows.patch;
+  PetscInt      p[3];
   p[0] = box.lo[0] + (PetscInt)(blockIdx.x * Block<dim>::x + threadIdx.x);
   p[1] = dim == 3 ? box.lo[1] + (PetscInt)(blockIdx.y * Block<dim>::y + threadIdx.y) : 0;
   p[2] = 0;
@@ -147,7 +150,7 @@ __global__ void __launch_bounds__(256) apply(Box box, Rows<T, Formula> rows, Fie
   for (int s = 0; s < steps; s++) {
     const size_t at = first + s * stride;
     Star<T, dim> star;
-    star.center       = column[s + 1];
+    star.center = column[s + 1];
     star.arm[slow][0] = column[s];
     star.arm[slow][1] = column[s + 2];
     if (dim == 3) {
@@ -171,13 +174,16 @@ __global__ void __launch_bounds__(256) apply(Box box, Rows<T, Formula> rows, Fie
 template <int dim, Form form, class T, template <class> class Formula>
 PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Field<T> &field, const T *b, const Box &box, T *y,
                             cudaStream_t stream) {
-  using Block           = kernel::Block<dim>;
+  using Block = kernel::Block<dim>;
   const PetscInt64 size = box.points();
 
   PetscFunctionBegin;
   if (!size) PetscFunctionReturn(PETSC_SUCCESS);
   const auto blocks = [](PetscInt points, int threads) { return (unsigned)((points + threads - 1) / threads); };
-  const dim3 grid(blocks(box.size(0), Block::x), dim == 3 ? blocks(box.size(1), Block::y) : dim == 2 ? blocks(box.size(1), kernel::steps) : 1,
+  const dim3 grid(blocks(box.size(0), Block::x),
+                  dim == 3   ? blocks(box.size(1), Block::y)
+                  : dim == 2 ? blocks(box.size(1), kernel::steps)
+                             : 1,
                   dim == 3 ? blocks(box.size(2), kernel::steps) : 1);
   kernel::apply<dim, form><<<grid, dim3(Block::x, Block::y), 0, stream>>>(box, rows, field, b, y);
   PetscCallCUDA(cudaGetLastError());
@@ -187,7 +193,8 @@ PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Field<T> &field,
 
 // On the points that need no halo.
 template <int dim, class T, template <class> class Formula>
-PetscErrorCode apply_interior(PetscMemType memory, const Rows<T, Formula> &rows, const Field<T> &field, Form form, const T *b, T *y) {
+PetscErrorCode apply_interior(PetscMemType memory, const Rows<T, Formula> &rows, const Field<T> &field, Form form,
+                              const T *b, T *y) {
   const Box box = rows.patch.interior();
 
   PetscFunctionBegin;
@@ -196,9 +203,12 @@ PetscErrorCode apply_interior(PetscMemType memory, const Rows<T, Formula> &rows,
   if (PetscMemTypeDevice(memory)) {
     cudaStream_t stream;
     PetscCall(current_stream(&stream));
-    if (form == Form::product) PetscCall((launch_apply<dim, Form::product>(rows, field, b, box, y, stream)));
-    else if (form == Form::sum) PetscCall((launch_apply<dim, Form::sum>(rows, field, b, box, y, stream)));
-    else PetscCall((launch_apply<dim, Form::residual>(rows, field, b, box, y, stream)));
+    if (form == Form::product)
+      PetscCall((launch_apply<dim, Form::product>(rows, field, b, box, y, stream)));
+    else if (form == Form::sum)
+      PetscCall((launch_apply<dim, Form::sum>(rows, field, b, box, y, stream)));
+    else
+      PetscCall((launch_apply<dim, Form::residual>(rows, field, b, box, y, stream)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

@@ -11,6 +11,7 @@ static PetscErrorCode assemble(Mat A, MatType type, Mat *B) {
   PetscInt              m, n, M, N, first, last;
   std::vector<PetscInt> counts[4]; // entries of a row in and off the diagonal block, and of their upper triangles
   MatNullSpace          null;
+  char                 *symmetric_format;
 
   PetscFunctionBegin;
   PetscCall(MatGetLocalSize(A, &m, &n));
@@ -34,7 +35,8 @@ static PetscErrorCode assemble(Mat A, MatType type, Mat *B) {
   PetscCall(MatXAIJSetPreallocation(*B, 1, counts[0].data(), counts[1].data(), counts[2].data(), counts[3].data()));
   PetscCall(MatSetUp(*B));
   PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-  PetscCall(MatSetOption(*B, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE)); // of the symmetric formats
+  PetscCall(PetscStrstr(type, "sbaij", &symmetric_format));
+  if (symmetric_format) PetscCall(MatSetOption(*B, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
   for (PetscInt row = first; row < last; row++) {
     PetscInt           count;
     const PetscInt    *columns;
@@ -67,11 +69,13 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
 
   PetscFunctionBegin;
   PetscCall(assemble(A, type, &made));
-  if (reuse == MAT_INITIAL_MATRIX) *B = made;
+  if (reuse == MAT_INITIAL_MATRIX)
+    *B = made;
   else if (reuse == MAT_REUSE_MATRIX) {
     PetscCall(MatCopy(made, *B, SAME_NONZERO_PATTERN));
     PetscCall(MatDestroy(&made));
-  } else PetscCall(MatHeaderReplace(A, &made));
+  } else
+    PetscCall(MatHeaderReplace(A, &made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +97,8 @@ static PetscErrorCode create_submatrix(Mat A, IS rows, IS columns, MatReuse reus
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode create_submatrices(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse, Mat *B[]) {
+static PetscErrorCode create_submatrices(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse,
+                                         Mat *B[]) {
   Mat aij;
 
   PetscFunctionBegin;
@@ -143,9 +148,10 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- factorisation ---------------------------------------------------------------------------------------------------
-// The factor is the AIJ's own, of the AIJ's solver package. Its symbolic and numeric steps are given our matrix: they are
-// wrapped to be given the assembled copy instead.
+// ---- factorisation
+// --------------------------------------------------------------------------------------------------- The factor is the
+// AIJ's own, of the AIJ's solver package. Its symbolic and numeric steps are given our matrix: they are wrapped to be
+// given the assembled copy instead.
 
 struct FactorSteps {
   OperationFn *symbolic[4]; // LU, Cholesky, ILU, ICC
@@ -154,7 +160,7 @@ struct FactorSteps {
 
 static constexpr MatOperation symbolic_operations[4] = {MATOP_LUFACTOR_SYMBOLIC, MATOP_CHOLESKY_FACTOR_SYMBOLIC,
                                                         MATOP_ILUFACTOR_SYMBOLIC, MATOP_ICCFACTOR_SYMBOLIC};
-static constexpr MatOperation numeric_operations[2]  = {MATOP_LUFACTOR_NUMERIC, MATOP_CHOLESKY_FACTOR_NUMERIC};
+static constexpr MatOperation numeric_operations[2] = {MATOP_LUFACTOR_NUMERIC, MATOP_CHOLESKY_FACTOR_NUMERIC};
 
 static PetscErrorCode get_steps(Mat F, FactorSteps **steps) {
   PetscContainer container;
@@ -172,13 +178,15 @@ template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFa
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, const MatFactorInfo *)>(steps->numeric[kind]))(F, aij, info));
+  PetscCall(
+      (*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, const MatFactorInfo *)>(steps->numeric[kind]))(F, aij, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // A symbolic step chooses the numeric ones: take their place.
 static PetscErrorCode wrap_numeric_steps(Mat F, FactorSteps *steps) {
-  OperationFn *const wrapped[2] = {reinterpret_cast<OperationFn *>(numeric_step<0>), reinterpret_cast<OperationFn *>(numeric_step<1>)};
+  OperationFn *const wrapped[2] = {reinterpret_cast<OperationFn *>(numeric_step<0>),
+                                   reinterpret_cast<OperationFn *>(numeric_step<1>)};
 
   PetscFunctionBegin;
   for (int kind = 0; kind < 2; kind++) {
@@ -191,52 +199,50 @@ static PetscErrorCode wrap_numeric_steps(Mat F, FactorSteps *steps) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int kind> static PetscErrorCode symbolic_step_lu(Mat F, Mat A, IS rows, IS columns, const MatFactorInfo *info) {
+template <int kind>
+static PetscErrorCode symbolic_step_lu(Mat F, Mat A, IS rows, IS columns, const MatFactorInfo *info) {
   FactorSteps *steps;
   Mat          aij;
 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, IS, IS, const MatFactorInfo *)>(steps->symbolic[kind]))(F, aij, rows,
-                                                                                                                columns, info));
+  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, IS, IS, const MatFactorInfo *)>(steps->symbolic[kind]))(
+      F, aij, rows, columns, info));
   PetscCall(wrap_numeric_steps(F, steps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int kind> static PetscErrorCode symbolic_step_cholesky(Mat F, Mat A, IS permutation, const MatFactorInfo *info) {
+template <int kind>
+static PetscErrorCode symbolic_step_cholesky(Mat F, Mat A, IS permutation, const MatFactorInfo *info) {
   FactorSteps *steps;
   Mat          aij;
 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, IS, const MatFactorInfo *)>(steps->symbolic[kind]))(F, aij,
-                                                                                                            permutation, info));
+  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, IS, const MatFactorInfo *)>(steps->symbolic[kind]))(
+      F, aij, permutation, info));
   PetscCall(wrap_numeric_steps(F, steps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode free_steps(ContextRef ref) {
-  delete context_from<FactorSteps>(ref);
+static PetscErrorCode free_steps(void *argument) {
+  delete context_to_destroy<FactorSteps>(argument);
   return PETSC_SUCCESS;
 }
 
 static PetscErrorCode wrap_factor(Mat F) {
   OperationFn *const wrapped[4] = {
-    reinterpret_cast<OperationFn *>(symbolic_step_lu<0>), reinterpret_cast<OperationFn *>(symbolic_step_cholesky<1>),
-    reinterpret_cast<OperationFn *>(symbolic_step_lu<2>), reinterpret_cast<OperationFn *>(symbolic_step_cholesky<3>)};
+      reinterpret_cast<OperationFn *>(symbolic_step_lu<0>), reinterpret_cast<OperationFn *>(symbolic_step_cholesky<1>),
+      reinterpret_cast<OperationFn *>(symbolic_step_lu<2>), reinterpret_cast<OperationFn *>(symbolic_step_cholesky<3>)};
   PetscContainer container;
   FactorSteps   *steps = new FactorSteps{};
 
   PetscFunctionBegin;
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)F), &container));
   PetscCall(PetscContainerSetPointer(container, steps));
-#if PETSC_VERSION_LT(3, 23, 0)
-  PetscCall(PetscContainerSetUserDestroy(container, free_steps));
-#else
-  PetscCall(PetscContainerSetCtxDestroy(container, free_steps));
-#endif
+  PetscCall(PetscContainerSetCtxDestroy(container, destructor(free_steps)));
   PetscCall(PetscObjectCompose((PetscObject)F, "ShellacFactorSteps", (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
   for (int kind = 0; kind < 4; kind++) {
@@ -248,9 +254,10 @@ static PetscErrorCode wrap_factor(Mat F) {
 }
 
 // The packages that factor an AIJ; the first is what an unnamed choice finds.
-static const char *const packages[] = {MATSOLVERPETSC,   MATSOLVERMUMPS,  MATSOLVERSUPERLU_DIST, MATSOLVERSUPERLU,
-                                       MATSOLVERUMFPACK, MATSOLVERKLU,    MATSOLVERCHOLMOD,      MATSOLVERMKL_PARDISO,
-                                       MATSOLVERPASTIX,  MATSOLVERSTRUMPACK, MATSOLVERMKL_CPARDISO};
+static const char *const packages[] = {MATSOLVERPETSC,     MATSOLVERMUMPS,       MATSOLVERSUPERLU_DIST,
+                                       MATSOLVERSUPERLU,   MATSOLVERUMFPACK,     MATSOLVERKLU,
+                                       MATSOLVERCHOLMOD,   MATSOLVERMKL_PARDISO, MATSOLVERPASTIX,
+                                       MATSOLVERSTRUMPACK, MATSOLVERMKL_CPARDISO};
 constexpr int            package_count = sizeof(packages) / sizeof(packages[0]);
 
 template <int package> static PetscErrorCode get_factor(Mat A, MatFactorType kind, Mat *F) {

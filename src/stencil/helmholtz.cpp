@@ -24,8 +24,8 @@ struct LaplaceMat : StencilMat {
 
 protected:
   template <class Type> static std::unique_ptr<StencilMat> copy_settings_of(const Type &from) {
-    auto copy           = std::make_unique<Type>();
-    copy->boundary      = from.boundary;
+    auto copy = std::make_unique<Type>();
+    copy->boundary = from.boundary;
     copy->lengths_given = from.lengths_given;
     for (int a = 0; a < 3; a++) copy->lengths[a] = from.lengths[a];
     copy->sigma = from.sigma;
@@ -39,8 +39,10 @@ struct HelmholtzMat final : LaplaceMat {
     PetscBool   has_shift, has_omega;
 
     PetscFunctionBegin;
-    PetscCall(PetscOptionsScalar("-mat_helmholtz_shift", "σ of -Δu + σu", "MatHelmholtzSetShift", shift, &shift, &has_shift));
-    PetscCall(PetscOptionsScalar("-mat_helmholtz_omega", "Sets σ = ω²", "MatHelmholtzSetShift", omega, &omega, &has_omega));
+    PetscCall(
+        PetscOptionsScalar("-mat_helmholtz_shift", "σ of -Δu + σu", "MatHelmholtzSetShift", shift, &shift, &has_shift));
+    PetscCall(
+        PetscOptionsScalar("-mat_helmholtz_omega", "Sets σ = ω²", "MatHelmholtzSetShift", omega, &omega, &has_omega));
     PetscCheck(!has_shift || !has_omega, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
                "-mat_helmholtz_shift and -mat_helmholtz_omega both set σ; give one of them");
     if (has_shift) PetscCall(MatHelmholtzSetShift(A, shift));
@@ -49,9 +51,11 @@ struct HelmholtzMat final : LaplaceMat {
   }
   PetscErrorCode view_equation(PetscViewer viewer) const override {
     PetscFunctionBegin;
-    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %g", (double)PetscRealPart(sigma)));
-    if (PetscImaginaryPart(sigma) != 0) PetscCall(PetscViewerASCIIPrintf(viewer, " %+gi", (double)PetscImaginaryPart(sigma)));
-    PetscCall(PetscViewerASCIIPrintf(viewer, ", star of %d points\n", 2 * grid.dim + 1));
+    char imaginary[32] = "";
+    if (PetscImaginaryPart(sigma) != 0)
+      PetscCall(PetscSNPrintf(imaginary, sizeof(imaginary), " + %gi", (double)PetscImaginaryPart(sigma)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %g%s, star of %d points\n",
+                                     (double)PetscRealPart(sigma), imaginary, 2 * grid.dim + 1));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   std::unique_ptr<StencilMat> copy_settings() const override { return copy_settings_of(*this); }
@@ -68,10 +72,10 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   PetscScalar &present = static_cast<HelmholtzMat *>(context)->sigma;
   if (context->op) { // add the change, scaled as the operator was
     const PetscReal none[3] = {0, 0, 0};
-    const int       dim     = context->grid.dim;
+    const int       dim = context->grid.dim;
     auto            before = context->make(dim, context->op->patch(), none);
-    present                = sigma;
-    auto change            = context->make(dim, context->op->patch(), none);
+    present = sigma;
+    auto change = context->make(dim, context->op->patch(), none);
     change->axpy(-1, *before);
     context->op->axpy(context->scale, *change);
     PetscCall(MatStencilChanged(A));

@@ -1,6 +1,6 @@
 #include "stencil/mat.hpp"
 
-#include <algorithm>
+#include <string>
 
 namespace shellac {
 
@@ -20,8 +20,8 @@ static PetscErrorCode get_ready(Mat A, StencilMat **context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode destroy_context(ContextRef ref) {
-  StencilMat *context = context_from<StencilMat>(ref);
+static PetscErrorCode destroy_context(void *argument) {
+  StencilMat *context = context_to_destroy<StencilMat>(argument);
 
   PetscFunctionBegin;
   PetscCall(context->halo.Destroy());
@@ -48,8 +48,8 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscCall(PetscSNPrintf(head, sizeof(head), "%s operator options", type));
   PetscOptionsHeadBegin(PetscOptionsObject, head);
   PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_boundary", type));
-  PetscCall(PetscOptionsEnum(key, "What holds at the ends of the axes", "MatLaplaceSetBoundary", MatLaplaceBoundaryTypes,
-                             (PetscEnum)context->boundary, (PetscEnum *)&boundary, &set));
+  PetscCall(PetscOptionsEnum(key, "What holds at the ends of the axes", "MatLaplaceSetBoundary",
+                             MatLaplaceBoundaryTypes, (PetscEnum)context->boundary, (PetscEnum *)&boundary, &set));
   if (set && boundary != context->boundary) PetscCall(MatLaplaceSetBoundary(A, boundary));
   for (int a = 0; a < 3; a++) lengths[a] = context->lengths[a];
   PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_lengths", type));
@@ -71,12 +71,13 @@ static PetscErrorCode get_spacing(const StencilMat &context, DM dm, PetscReal h[
              grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
   for (int a = 0; a < 3; a++) {
     PetscInt intervals = context.boundary == MAT_LAPLACE_ELIMINATED ? grid.N[a] + 1
-                       : context.boundary == MAT_LAPLACE_IDENTITY   ? grid.N[a] - 1
+                         : context.boundary == MAT_LAPLACE_IDENTITY ? grid.N[a] - 1
                                                                     : grid.N[a];
     if (grid.boundary[a] == DM_BOUNDARY_PERIODIC) intervals = grid.N[a];
     if (grid.boundary[a] == DM_BOUNDARY_MIRROR) {
       PetscCheck(grid.N[a] > 1, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-                 "a mirrored axis needs 2 points or more; axis %c of the DMDA has %" PetscInt_FMT "; take more points, or "
+                 "a mirrored axis needs 2 points or more; axis %c of the DMDA has %" PetscInt_FMT
+                 "; take more points, or "
                  "DM_BOUNDARY_NONE",
                  "xyz"[a], grid.N[a]);
       intervals = grid.N[a] - 1;
@@ -85,25 +86,27 @@ static PetscErrorCode get_spacing(const StencilMat &context, DM dm, PetscReal h[
   }
   if (!context.lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h, &from_coordinates));
   for (int a = 0; a < grid.dim; a++)
-    PetscCheck(h[a] > 0 && !PetscIsInfOrNanReal(1 / (h[a] * h[a])), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "the spacing along axis %c is %g, of which 1/h² cannot be taken; check the DM's coordinates or set the side "
-               "lengths",
-               "xyz"[a], (double)h[a]);
+    PetscCheck(
+        h[a] > 0 && !PetscIsInfOrNanReal(1 / (h[a] * h[a])), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+        "the spacing along axis %c is %g, of which 1/h² cannot be taken; check the DM's coordinates or set the side "
+        "lengths",
+        "xyz"[a], (double)h[a]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static Patch make_patch(const Grid &grid, MatLaplaceBoundaryType boundary) {
   Patch patch;
   for (int a = 0; a < 3; a++) {
-    const bool natural = grid.boundary[a] == DM_BOUNDARY_PERIODIC || grid.boundary[a] == DM_BOUNDARY_MIRROR || a >= grid.dim;
-    patch.N[a]         = grid.N[a];
-    patch.start[a]     = grid.start[a];
-    patch.size[a]      = grid.size[a];
-    patch.identity[a]  = !natural && boundary == MAT_LAPLACE_IDENTITY;
-    patch.beyond[a]    = grid.periodic(a)                            ? Beyond::around
-                       : grid.boundary[a] == DM_BOUNDARY_MIRROR      ? Beyond::mirror
-                       : natural || boundary == MAT_LAPLACE_NEUMANN ? Beyond::copy // a periodic axis of one point too
-                                                                     : Beyond::zero;
+    const bool natural =
+        grid.boundary[a] == DM_BOUNDARY_PERIODIC || grid.boundary[a] == DM_BOUNDARY_MIRROR || a >= grid.dim;
+    patch.N[a] = grid.N[a];
+    patch.start[a] = grid.start[a];
+    patch.size[a] = grid.size[a];
+    patch.identity[a] = !natural && boundary == MAT_LAPLACE_IDENTITY;
+    patch.beyond[a] = grid.periodic(a)                             ? Beyond::around
+                      : grid.boundary[a] == DM_BOUNDARY_MIRROR     ? Beyond::mirror
+                      : natural || boundary == MAT_LAPLACE_NEUMANN ? Beyond::copy // a periodic axis of one point too
+                                                                   : Beyond::zero;
     for (int e = 0; e < 2; e++) patch.neighbour[a][e] = a < grid.dim && grid.neighbour(a, (Side)e) >= 0;
   }
   return patch;
@@ -115,7 +118,8 @@ static PetscErrorCode set_up(Mat A) {
   VecType     vec_type;
   MatType     type;
   PetscInt    m, n, owned;
-  PetscBool   bound = PETSC_FALSE, cuda = PETSC_FALSE, misfit;
+  PetscBool   bound = PETSC_FALSE, cuda = PETSC_FALSE;
+  PetscMPIInt misfit;
   PetscReal   inv_h2[3] = {0, 0, 0};
 
   PetscFunctionBegin;
@@ -123,16 +127,17 @@ static PetscErrorCode set_up(Mat A) {
   if (context->op) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDM(A, &dm));
   PetscCall(MatGetType(A, &type));
-  PetscCheck(dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-             "a Mat of type %s needs the DMDA whose grid it acts on; make it with DMCreateMatrix() or MatCreateLaplace(), or "
-             "call MatSetDM() before MatSetUp()",
-             type);
+  PetscCheck(
+      dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+      "a Mat of type %s needs the DMDA whose grid it acts on; make it with DMCreateMatrix() or MatCreateLaplace(), or "
+      "call MatSetDM() before MatSetUp()",
+      type);
   PetscCall(GridCreate(dm, &context->grid));
   const Grid &grid = context->grid;
-  owned            = grid.size[0] * grid.size[1] * grid.size[2];
+  owned = grid.size[0] * grid.size[1] * grid.size[2];
   PetscCall(MatGetLocalSize(A, &m, &n));
-  misfit = m >= 0 && (m != owned || n != owned) ? PETSC_TRUE : PETSC_FALSE;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &misfit, 1, MPIU_BOOL, MPI_LOR, grid.comm));
+  misfit = m >= 0 && (m != owned || n != owned);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &misfit, 1, MPI_INT, MPI_MAX, grid.comm));
   PetscCheck(!misfit, grid.comm, PETSC_ERR_ARG_SIZ,
              "the Mat is %" PetscInt_FMT " x %" PetscInt_FMT " on this rank, the DMDA owns %" PetscInt_FMT
              " points here; leave out MatSetSizes()",
@@ -151,7 +156,7 @@ static PetscErrorCode set_up(Mat A) {
   cuda = PetscDeviceInitialized(PETSC_DEVICE_CUDA);
 #endif
   const Patch patch = make_patch(grid, context->boundary);
-  auto        op    = context->make(grid.dim, patch, inv_h2);
+  auto        op = context->make(grid.dim, patch, inv_h2);
   PetscCall(context->halo.Create(grid, patch, cuda && !bound ? PETSC_TRUE : PETSC_FALSE));
   context->op = std::move(op);
 
@@ -178,7 +183,8 @@ static PetscErrorCode make_left_null_vector(Mat A, const Patch &patch, Vec *w) {
       for (p[0] = 0; p[0] < patch.size[0]; p[0]++) {
         PetscReal weight = 1;
         for (int a = 0; a < 3; a++)
-          if (patch.beyond[a] == Beyond::mirror && (patch.at_domain_end(p, a, LOWER) || patch.at_domain_end(p, a, UPPER)))
+          if (patch.beyond[a] == Beyond::mirror &&
+              (patch.at_domain_end(p, a, LOWER) || patch.at_domain_end(p, a, UPPER)))
             weight /= 2;
         values[patch.index(p[0], p[1], p[2])] = weight;
       }
@@ -195,7 +201,7 @@ static PetscErrorCode attach_nullspace(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
   const Patch &patch = context->op->patch();
-  singular           = !context->diagonal && context->op->row_of_constant() == (PetscScalar)0;
+  singular = !context->diagonal && context->op->row_of_constant() == (PetscScalar)0;
   for (int a = 0; a < context->grid.dim; a++) {
     singular = singular && patch.beyond[a] != Beyond::zero;
     mirrored = mirrored || patch.beyond[a] == Beyond::mirror;
@@ -213,7 +219,8 @@ static PetscErrorCode attach_nullspace(Mat A) {
       PetscCall(MatSetTransposeNullSpace(A, left));
       PetscCall(MatNullSpaceDestroy(&left));
       PetscCall(VecDestroy(&w));
-    } else PetscCall(MatSetTransposeNullSpace(A, constants));
+    } else
+      PetscCall(MatSetTransposeNullSpace(A, constants));
     PetscCall(MatNullSpaceDestroy(&constants));
     context->own_nullspace = true;
   } else if (!singular && context->own_nullspace) {
@@ -246,9 +253,12 @@ public:
     PetscFunctionBegin;
     while (count_) {
       Item &item = items_[--count_];
-      if (item.access == READ) PetscCall(VecRestoreArrayReadAndMemType(item.vec, (const PetscScalar **)&item.array));
-      else if (item.access == WRITE) PetscCall(VecRestoreArrayWriteAndMemType(item.vec, &item.array));
-      else PetscCall(VecRestoreArrayAndMemType(item.vec, &item.array));
+      if (item.access == READ)
+        PetscCall(VecRestoreArrayReadAndMemType(item.vec, (const PetscScalar **)&item.array));
+      else if (item.access == WRITE)
+        PetscCall(VecRestoreArrayWriteAndMemType(item.vec, &item.array));
+      else
+        PetscCall(VecRestoreArrayAndMemType(item.vec, &item.array));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -267,9 +277,12 @@ private:
     PetscScalar *a;
 
     PetscFunctionBegin;
-    if (access == READ) PetscCall(VecGetArrayReadAndMemType(v, (const PetscScalar **)&a, &memory));
-    else if (access == WRITE) PetscCall(VecGetArrayWriteAndMemType(v, &a, &memory));
-    else PetscCall(VecGetArrayAndMemType(v, &a, &memory));
+    if (access == READ)
+      PetscCall(VecGetArrayReadAndMemType(v, (const PetscScalar **)&a, &memory));
+    else if (access == WRITE)
+      PetscCall(VecGetArrayWriteAndMemType(v, &a, &memory));
+    else
+      PetscCall(VecGetArrayAndMemType(v, &a, &memory));
     items_[count_++] = {v, access, a};
     if (count_ == 1) memory_ = memory;
     if (PetscMemTypeHost(memory) != PetscMemTypeHost(memory_)) {
@@ -287,18 +300,21 @@ private:
   }
 
   Item         items_[4];
-  int          count_  = 0;
+  int          count_ = 0;
   PetscMemType memory_ = PETSC_MEMTYPE_HOST;
 };
 
 static PetscErrorCode log_flops(PetscMemType memory, PetscLogDouble flops) {
   PetscFunctionBegin;
-  if (PetscMemTypeHost(memory)) PetscCall(PetscLogFlops(flops));
-  else PetscCall(PetscLogGpuFlops(flops));
+  if (PetscMemTypeHost(memory))
+    PetscCall(PetscLogFlops(flops));
+  else
+    PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// DMCreateMatrix() replaces a distributed matrix' view by one that shows nothing of it under ::ascii_info: put ours back.
+// DMCreateMatrix() replaces a distributed matrix' view by one that shows nothing of it under ::ascii_info: put ours
+// back.
 static PetscErrorCode view(Mat, PetscViewer);
 static PetscErrorCode restore_view(Mat A, StencilMat *context) {
   OperationFn *present;
@@ -328,9 +344,10 @@ static PetscErrorCode exchange_end(StencilMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y = A x, b + A x or b - A x, for A = op + diag(d), transposed or not. b may be y; d and, for a product, b may be null.
-static PetscErrorCode apply(Mat A, StencilMat *context, const StencilOperator &op, Vec d, bool transposed, Form form, Vec x,
-                            Vec b, Vec y) {
+// y = A x, b + A x or b - A x, for A = op + diag(d), transposed or not. b may be y; d and, for a product, b may be
+// null.
+static PetscErrorCode apply(Mat A, StencilMat *context, const StencilOperator &op, Vec d, bool transposed, Form form,
+                            Vec x, Vec b, Vec y) {
   Arrays             arrays;
   const PetscScalar *px = NULL, *pb = NULL, *pd = NULL;
   PetscScalar       *py = NULL;
@@ -347,7 +364,7 @@ static PetscErrorCode apply(Mat A, StencilMat *context, const StencilOperator &o
     PetscCall(arrays.Write(y, &py));
   }
   const PetscMemType memory = arrays.memory();
-  const Patch       &patch  = op.patch();
+  const Patch       &patch = op.patch();
 
   PetscCall(exchange_begin(context, px, memory));
   PetscCall(PetscLogGpuTimeBegin());
@@ -355,7 +372,8 @@ static PetscErrorCode apply(Mat A, StencilMat *context, const StencilOperator &o
     Boxes interior;
     interior.add(patch.interior());
     PetscCall(op.points(memory, interior, context->halo.field(), pd, true, form, pb, py));
-  } else PetscCall(op.interior(memory, context->halo.field(), pd, form, pb, py));
+  } else
+    PetscCall(op.interior(memory, context->halo.field(), pd, form, pb, py));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(exchange_end(context));
   PetscCall(PetscLogGpuTimeBegin());
@@ -402,18 +420,30 @@ static PetscErrorCode apply_hermitian_transpose(Mat A, Form form, Vec x, Vec b, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode mult(Mat A, Vec x, Vec y) { return apply(A, false, Form::product, x, NULL, y); }
-static PetscErrorCode mult_add(Mat A, Vec x, Vec b, Vec y) { return apply(A, false, Form::sum, x, b, y); }
-static PetscErrorCode mult_transpose(Mat A, Vec x, Vec y) { return apply(A, true, Form::product, x, NULL, y); }
-static PetscErrorCode mult_transpose_add(Mat A, Vec x, Vec b, Vec y) { return apply(A, true, Form::sum, x, b, y); }
-static PetscErrorCode mult_hermitian(Mat A, Vec x, Vec y) { return apply_hermitian_transpose(A, Form::product, x, NULL, y); }
+static PetscErrorCode mult(Mat A, Vec x, Vec y) {
+  return apply(A, false, Form::product, x, NULL, y);
+}
+static PetscErrorCode mult_add(Mat A, Vec x, Vec b, Vec y) {
+  return apply(A, false, Form::sum, x, b, y);
+}
+static PetscErrorCode mult_transpose(Mat A, Vec x, Vec y) {
+  return apply(A, true, Form::product, x, NULL, y);
+}
+static PetscErrorCode mult_transpose_add(Mat A, Vec x, Vec b, Vec y) {
+  return apply(A, true, Form::sum, x, b, y);
+}
+static PetscErrorCode mult_hermitian(Mat A, Vec x, Vec y) {
+  return apply_hermitian_transpose(A, Form::product, x, NULL, y);
+}
 static PetscErrorCode mult_hermitian_add(Mat A, Vec x, Vec b, Vec y) {
   return apply_hermitian_transpose(A, Form::sum, x, b, y);
 }
-static PetscErrorCode residual(Mat A, Vec b, Vec x, Vec r) { return apply(A, false, Form::residual, x, b, r); }
+static PetscErrorCode residual(Mat A, Vec b, Vec x, Vec r) {
+  return apply(A, false, Form::residual, x, b, r);
+}
 
-// Calls f(p, multiplicity) for points of the whole grid that stand for all rows: those near an end of the domain, and one
-// for all that are two steps away from both. p: indices on this rank's patch, which need not contain it.
+// Calls f(p, multiplicity) for points of the whole grid that stand for all rows: those near an end of the domain, and
+// one for all that are two steps away from both. p: indices on this rank's patch, which need not contain it.
 template <class Function> static void for_each_kind_of_row(const StencilMat &context, const Function &f) {
   std::vector<std::pair<PetscInt, PetscReal>> kinds[3]; // index, how many
   for (int a = 0; a < 3; a++) {
@@ -422,7 +452,7 @@ template <class Function> static void for_each_kind_of_row(const StencilMat &con
       kinds[a].push_back({i - context.grid.start[a], 1});
       if (i == 2 && N > 5) {
         kinds[a].back().second = (PetscReal)(N - 4);
-        i                      = N - 3;
+        i = N - 3;
       }
     }
   }
@@ -434,7 +464,8 @@ template <class Function> static void for_each_kind_of_row(const StencilMat &con
       }
 }
 
-static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its, PetscInt lits, Vec x) {
+static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
+                          PetscInt lits, Vec x) {
   constexpr int      unsupported = SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER;
   StencilMat        *context;
   Arrays             arrays;
@@ -447,13 +478,15 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
   PetscCall(get_ready(A, &context));
   const StencilOperator &op = *context->op;
   PetscCheck(!(sweeps & unsupported), context->grid.comm, PETSC_ERR_SUP,
-             "the red-black sweep has no Eisenstat, upper or lower form; use -pc_sor_symmetric, or convert the operator to aij");
+             "the red-black sweep has no Eisenstat, upper or lower form; use -pc_sor_symmetric, or convert the "
+             "operator to aij");
   if (!context->diagonal)
     for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal) {
       zero = zero || op.entries(p, false).value[0] + shift == (PetscScalar)0;
     });
-  PetscCheck(!zero, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
-             "a diagonal entry is zero, so that no sweep can divide by it; set -pc_sor_diagonal_shift or use another PC");
+  PetscCheck(
+      !zero, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
+      "a diagonal entry is zero, so that no sweep can divide by it; set -pc_sor_diagonal_shift or use another PC");
   if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) colours[n++] = 0, colours[n++] = 1;
   if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) colours[n++] = 1, colours[n++] = 0;
   if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
@@ -471,12 +504,14 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
       PetscCall(PetscLogGpuTimeEnd());
     }
   }
-  PetscCall(log_flops(arrays.memory(), (PetscLogDouble)its * lits * (n / 2) * (op.flops() + 4) * op.patch().all().points()));
+  PetscCall(
+      log_flops(arrays.memory(), (PetscLogDouble)its * lits * (n / 2) * (op.flops() + 4) * op.patch().all().points()));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- the diagonal and other properties of rows -----------------------------------------------------------------------
+// ---- the diagonal and other properties of rows
+// -----------------------------------------------------------------------
 
 static PetscErrorCode get_rows(Mat A, RowProperty property, Vec v) {
   StencilMat        *context;
@@ -493,7 +528,9 @@ static PetscErrorCode get_rows(Mat A, RowProperty property, Vec v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode get_diagonal(Mat A, Vec v) { return get_rows(A, RowProperty::diagonal, v); }
+static PetscErrorCode get_diagonal(Mat A, Vec v) {
+  return get_rows(A, RowProperty::diagonal, v);
+}
 
 // The array of the diagonal vector on the host, or null.
 static PetscErrorCode get_host_diagonal(const StencilMat &context, const PetscScalar **d) {
@@ -517,7 +554,9 @@ template <class Function> static void for_each_owned(const StencilMat &context, 
 }
 
 #if PETSC_VERSION_GE(3, 22, 0)
-static PetscErrorCode get_row_sum_abs(Mat A, Vec v) { return get_rows(A, RowProperty::sum_abs, v); }
+static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
+  return get_rows(A, RowProperty::sum_abs, v);
+}
 #endif
 
 static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) {
@@ -531,7 +570,7 @@ static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) {
   PetscCall(get_host_diagonal(*context, &d));
   size_t n = 0;
   for_each_owned(*context, [&](const PetscInt p[3]) {
-    const Row row  = stencil_row(*context, p, false, d);
+    const Row row = stencil_row(*context, p, false, d);
     int       best = 0;
     for (int e = 1; e < row.count; e++)
       if (PetscAbsScalar(row.value[e]) > PetscAbsScalar(row.value[best])) best = e;
@@ -572,10 +611,11 @@ static PetscErrorCode norm(Mat A, NormType type, PetscReal *norm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- entries ---------------------------------------------------------------------------------------------------------
+// ---- entries
+// ---------------------------------------------------------------------------------------------------------
 
 Row stencil_row(const StencilMat &context, const PetscInt p[3], bool transposed, const PetscScalar *d) {
-  const Grid &grid    = context.grid;
+  const Grid &grid = context.grid;
   Entries     entries = context.op->entries(p, transposed);
   Row         row;
   if (d) entries.value[0] += d[context.op->patch().index(p[0], p[1], p[2])];
@@ -583,7 +623,7 @@ Row stencil_row(const StencilMat &context, const PetscInt p[3], bool transposed,
     PetscInt at[3];
     for (int a = 0; a < 3; a++) at[a] = (grid.start[a] + entries.point[e][a] + grid.N[a]) % grid.N[a];
     const PetscInt column = grid.global_row(at);
-    int            place  = 0;
+    int            place = 0;
     while (place < row.count && row.column[place] < column) place++;
     if (place < row.count && row.column[place] == column) { // a periodic axis of two points
       row.value[place] += entries.value[e];
@@ -591,7 +631,7 @@ Row stencil_row(const StencilMat &context, const PetscInt p[3], bool transposed,
     }
     for (int i = row.count; i > place; i--) row.column[i] = row.column[i - 1], row.value[i] = row.value[i - 1];
     row.column[place] = column;
-    row.value[place]  = entries.value[e];
+    row.value[place] = entries.value[e];
     row.count++;
   }
   return row;
@@ -606,9 +646,9 @@ static PetscErrorCode get_row(Mat A, PetscInt global, PetscInt *n, PetscInt **co
   PetscCall(get_ready(A, &context));
   PetscCall(MatGetOwnershipRange(A, &first, NULL));
   const PetscInt *size = context->grid.size;
-  p[0]                 = (global - first) % size[0];
-  p[1]                 = (global - first) / size[0] % size[1];
-  p[2]                 = (global - first) / size[0] / size[1];
+  p[0] = (global - first) % size[0];
+  p[1] = (global - first) / size[0] % size[1];
+  p[2] = (global - first) / size[0] / size[1];
   PetscCall(get_host_diagonal(*context, &d));
   const Row row = stencil_row(*context, p, false, d);
   PetscCall(restore_host_diagonal(*context, &d));
@@ -641,10 +681,11 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
   PetscCall(MatGetType(A, &type));
-  PetscCheck(mode == INSERT_VALUES, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "a Mat of type %s has a fixed formula: it only compares inserted entries, and cannot with ADD_VALUES; assemble "
-             "into -dm_mat_type aij",
-             type);
+  PetscCheck(
+      mode == INSERT_VALUES, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "a Mat of type %s has a fixed formula: it only compares inserted entries, and cannot with ADD_VALUES; assemble "
+      "into -dm_mat_type aij",
+      type);
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   for (PetscInt r = 0; r < m; r++) {
     PetscInt     count, *entry_columns;
@@ -652,8 +693,8 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
     PetscReal    largest = 0;
     if (rows[r] < 0) continue;
     PetscCheck(rows[r] >= first && rows[r] < last, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "row %" PetscInt_FMT " is set by a rank that does not own it; a Mat of type %s compares only owned rows", rows[r],
-               type);
+               "row %" PetscInt_FMT " is set by a rank that does not own it; a Mat of type %s compares only owned rows",
+               rows[r], type);
     PetscCall(get_row(A, rows[r], &count, &entry_columns, &entries));
     for (PetscInt e = 0; e < count; e++) largest = PetscMax(largest, PetscAbsScalar(entries[e]));
     for (PetscInt c = 0; c < n; c++) {
@@ -663,7 +704,8 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
         if (entry_columns[e] == columns[c]) ours = entries[e];
       PetscCheck(PetscAbsScalar(ours - values[r * n + c]) <= 1e3 * PETSC_MACHINE_EPSILON * largest, PETSC_COMM_SELF,
                  PETSC_ERR_ARG_INCOMP,
-                 "the program assembles %g at row %" PetscInt_FMT ", column %" PetscInt_FMT ", where the operator %s has %g "
+                 "the program assembles %g at row %" PetscInt_FMT ", column %" PetscInt_FMT
+                 ", where the operator %s has %g "
                  "(real parts); check its boundary form, lengths and shift, or assemble into -dm_mat_type aij",
                  (double)PetscRealPart(values[r * n + c]), rows[r], columns[c], type, (double)PetscRealPart(ours));
     }
@@ -681,7 +723,8 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- the vector space of operators -----------------------------------------------------------------------------------
+// ---- the vector space of operators
+// -----------------------------------------------------------------------------------
 
 static PetscErrorCode scale(Mat A, PetscScalar a) {
   StencilMat *context;
@@ -744,7 +787,8 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
   PetscCheck(fits, y->grid.comm, PETSC_ERR_ARG_INCOMP,
              "the two operators have different grids or boundary forms; convert one to aij with MatConvert()");
   y->op->axpy(a, *x->op);
-  if (x->diagonal && y->diagonal) PetscCall(VecAXPY(y->diagonal, a, x->diagonal));
+  if (x->diagonal && y->diagonal)
+    PetscCall(VecAXPY(y->diagonal, a, x->diagonal));
   else if (x->diagonal) {
     PetscCall(VecDuplicate(x->diagonal, &y->diagonal));
     PetscCall(VecCopy(x->diagonal, y->diagonal));
@@ -757,12 +801,13 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
 // Everything of `from` but what depends on its Mat.
 static PetscErrorCode copy_state(const StencilMat &from, StencilMat *to) {
   PetscFunctionBegin;
-  to->op    = from.op->clone();
+  to->op = from.op->clone();
   to->scale = from.scale;
   if (from.diagonal) {
     if (!to->diagonal) PetscCall(VecDuplicate(from.diagonal, &to->diagonal));
     PetscCall(VecCopy(from.diagonal, to->diagonal));
-  } else PetscCall(VecDestroy(&to->diagonal));
+  } else
+    PetscCall(VecDestroy(&to->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -819,17 +864,28 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- view ------------------------------------------------------------------------------------------------------------
+// ---- view
+// ------------------------------------------------------------------------------------------------------------
+
+static std::string number(PetscScalar value) {
+  char text[64];
+  if (PetscImaginaryPart(value) == 0)
+    snprintf(text, sizeof(text), "%g", (double)PetscRealPart(value));
+  else
+    snprintf(text, sizeof(text), "%g%+gi", (double)PetscRealPart(value), (double)PetscImaginaryPart(value));
+  return text;
+}
 
 static PetscErrorCode view(Mat A, PetscViewer viewer) {
-  static const char *const ends[] = {"periodic", "eliminated (zero Dirichlet values beyond the ends)", "neumann", "mirrored"};
-  StencilMat        *context;
-  PetscBool          ascii;
-  PetscViewerFormat  format;
-  VecType            vec_type;
-  PetscReal          nonzeros = 0;
-  PetscMPIInt        ranks;
-  Mat                aij;
+  static const char *const ends[] = {"periodic", "eliminated (zero Dirichlet values beyond the ends)", "neumann",
+                                     "mirrored"};
+  StencilMat              *context;
+  PetscBool                ascii;
+  PetscViewerFormat        format;
+  VecType                  vec_type;
+  PetscReal                nonzeros = 0;
+  PetscMPIInt              ranks;
+  Mat                      aij;
 
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
@@ -837,14 +893,15 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (!ascii || (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL)) {
     // the entries, in the order of the grid where DMCreateMatrix() arranged that
-    if (context->dmda_view) PetscCall((*context->dmda_view)(A, viewer));
+    if (context->dmda_view)
+      PetscCall((*context->dmda_view)(A, viewer));
     else {
       PetscCall(MatStencilGetAssembled(A, &aij));
       PetscCall(MatView(aij, viewer));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const Grid  &grid  = context->grid;
+  const Grid  &grid = context->grid;
   const Patch &patch = context->op->patch();
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   PetscCall(MatGetVecType(A, &vec_type));
@@ -856,36 +913,42 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   Entries   inside;
   for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal multiplicity) {
     const Entries entries = context->op->entries(p, false);
-    if (multiplicity > most || (multiplicity == most && entries.count > inside.count)) most = multiplicity, inside = entries;
+    if (multiplicity > most || (multiplicity == most && entries.count > inside.count))
+      most = multiplicity, inside = entries;
   });
   PetscLogDouble rows = (PetscLogDouble)grid.N[0] * grid.N[1] * grid.N[2];
   PetscLogDouble stored = context->diagonal ? rows * sizeof(PetscScalar) : 0;
   PetscLogDouble needed = nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
   PetscLogDouble halos = 0;
   for (int a = 0; a < grid.dim; a++)
-    for (int e = 0; e < 2; e++) halos += patch.neighbour[a][e] ? (PetscLogDouble)patch.halo_size(a) * sizeof(PetscScalar) : 0;
+    for (int e = 0; e < 2; e++)
+      halos += patch.neighbour[a][e] ? (PetscLogDouble)patch.halo_size(a) * sizeof(PetscScalar) : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &halos, 1, MPI_DOUBLE, MPI_SUM, grid.comm));
 
   PetscCall(context->view_equation(viewer));
   for (int a = 0; a < grid.dim; a++)
     PetscCall(PetscViewerASCIIPrintf(viewer, "axis %c: %" PetscInt_FMT " points, spacing %g, %s\n", "xyz"[a], grid.N[a],
-                                     (double)context->h[a], patch.identity[a] ? "identity rows at the ends" : ends[(int)patch.beyond[a]]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "row of a point inside: %g at the point", (double)PetscRealPart(inside.value[0])));
+                                     (double)context->h[a],
+                                     patch.identity[a] ? "identity rows at the ends" : ends[(int)patch.beyond[a]]));
+  std::string row_inside = number(inside.value[0]) + " at the point";
   for (int e = 1; e < inside.count; e++)
     for (int a = 0; a < grid.dim; a++)
-      if (inside.point[e][a] > inside.point[0][a])
-        PetscCall(PetscViewerASCIIPrintf(viewer, ", %g along %c", (double)PetscRealPart(inside.value[e]), "xyz"[a]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s\n", PetscDefined(USE_COMPLEX) ? " (real parts)" : "",
+      if (inside.point[e][a] > inside.point[0][a]) row_inside += ", " + number(inside.value[e]) + " along " + "xyz"[a];
+  PetscCall(PetscViewerASCIIPrintf(viewer, "row of a point inside: %s%s\n", row_inside.c_str(),
                                    context->diagonal ? "; and a diagonal set by MatDiagonalSet()" : ""));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "rows computed where their vectors are; vectors of type %s", vec_type));
-  if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "; halos between GPUs: %s", context->halo.transport()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\nbytes stored: %.0f in the matrix, %.0f in halos; an AIJ of its %.0f nonzeros takes %.0f\n",
+  PetscCall(PetscViewerASCIIPrintf(viewer, "computed where its vectors are; makes vectors of type %s\n", vec_type));
+  if (ranks > 1 && context->halo.transport())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "halos between GPUs travel by %s\n", context->halo.transport()));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "bytes stored: %.0f, and %.0f of halos; an AIJ of its %.0f nonzeros takes %.0f\n",
                                    stored, halos, (double)nonzeros, needed));
-  if (context->aij) PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is kept, for a solver that needs entries\n"));
+  if (context->aij)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is kept, for a solver that needs entries\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- the type --------------------------------------------------------------------------------------------------------
+// ---- the type
+// --------------------------------------------------------------------------------------------------------
 
 static PetscErrorCode set_boundary(Mat A, MatLaplaceBoundaryType boundary) {
   StencilMat *context;
@@ -893,7 +956,8 @@ static PetscErrorCode set_boundary(Mat A, MatLaplaceBoundaryType boundary) {
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
   PetscCheck(boundary >= MAT_LAPLACE_ELIMINATED && boundary <= MAT_LAPLACE_NEUMANN, PetscObjectComm((PetscObject)A),
-             PETSC_ERR_ARG_OUTOFRANGE, "boundary form %d is unknown; use eliminated, identity or neumann", (int)boundary);
+             PETSC_ERR_ARG_OUTOFRANGE, "boundary form %d is unknown; use eliminated, identity or neumann",
+             (int)boundary);
   PetscCheck(!context->op || boundary == context->boundary, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
              "the boundary form is %s since MatSetUp(), and %s comes too late; set it before",
              MatLaplaceBoundaryTypes[context->boundary], MatLaplaceBoundaryTypes[boundary]);
@@ -910,8 +974,9 @@ static PetscErrorCode set_lengths(Mat A, PetscInt n, const PetscReal lengths[]) 
   PetscCheck(n >= 1 && n <= 3, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " side lengths are given; give one for each of the grid's dimensions", n);
   for (PetscInt a = 0; a < n; a++) {
-    PetscCheck(lengths[a] > 0 && !PetscIsInfOrNanReal(lengths[a]), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-               "side length %c is %g; it must be positive and finite", "xyz"[a], (double)lengths[a]);
+    PetscCheck(lengths[a] > 0 && !PetscIsInfOrNanReal(lengths[a]), PetscObjectComm((PetscObject)A),
+               PETSC_ERR_ARG_OUTOFRANGE, "side length %c is %g; it must be positive and finite", "xyz"[a],
+               (double)lengths[a]);
     same = same && lengths[a] == context->lengths[a];
   }
   PetscCheck(!context->op || (same && n == context->lengths_given), PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
@@ -925,7 +990,7 @@ PetscErrorCode MatCreateStencilShell(Mat A, MatType type, StencilMat *context) {
   PetscFunctionBegin;
   PetscCall(MatSetType(A, MATSHELL));
   PetscCall(MatShellSetContext(A, context));
-  PetscCall(MatShellSetContextDestroy(A, destroy_context));
+  PetscCall(MatShellSetContextDestroy(A, destructor(destroy_context)));
   PetscCall(MatShellSetManageScalingShifts(A)); // we fold them into the kernels
   PetscCall(set_operation(A, MATOP_SET_FROM_OPTIONS, set_from_options));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
@@ -953,7 +1018,8 @@ PetscErrorCode MatCreateStencilShell(Mat A, MatType type, StencilMat *context) {
   PetscCall(set_operation(A, MATOP_AXPY, axpy));
   PetscCall(set_operation(A, MATOP_DUPLICATE, duplicate));
   PetscCall(set_operation(A, MATOP_VIEW, view));
-  PetscCall(MatSetOperation(A, MATOP_COPY, reinterpret_cast<OperationFn *>(copy))); // past the shell's, which copies its own
+  PetscCall(
+      MatSetOperation(A, MATOP_COPY, reinterpret_cast<OperationFn *>(copy))); // past the shell's, which copies its own
   PetscCall(MatStencilSetAssembledOperations(A));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetBoundary_C", set_boundary));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetLengths_C", set_lengths));
@@ -963,7 +1029,8 @@ PetscErrorCode MatCreateStencilShell(Mat A, MatType type, StencilMat *context) {
 
 } // namespace shellac
 
-const char *const MatLaplaceBoundaryTypes[] = {"eliminated", "identity", "neumann", "MatLaplaceBoundaryType", "MAT_LAPLACE_", NULL};
+const char *const MatLaplaceBoundaryTypes[] = {"eliminated",   "identity", "neumann", "MatLaplaceBoundaryType",
+                                               "MAT_LAPLACE_", NULL};
 
 PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType boundary) {
   PetscFunctionBegin;

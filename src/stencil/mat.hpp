@@ -12,35 +12,38 @@ namespace shellac {
 struct StencilMat {
   virtual ~StencilMat() = default;
 
-  // What a type adds to the rest: its operator on a grid with these 1/h², its own options, its equation, a copy of itself.
+  // What a type adds to the rest: its operator on a grid with these 1/h², its own options, its equation, a copy of
+  // itself.
   virtual std::unique_ptr<StencilOperator> make(int dim, const Patch &patch, const PetscReal inv_h2[3]) const = 0;
-  virtual PetscErrorCode                   set_from_options(Mat A, OptionItems PetscOptionsObject)            = 0;
-  virtual PetscErrorCode                   view_equation(PetscViewer viewer) const                           = 0;
-  virtual std::unique_ptr<StencilMat>      copy_settings() const                                              = 0;
+  virtual PetscErrorCode                   set_from_options(Mat A, OptionItems PetscOptionsObject) = 0;
+  virtual PetscErrorCode                   view_equation(PetscViewer viewer) const = 0;
+  virtual std::unique_ptr<StencilMat>      copy_settings() const = 0;
 
   // settings
-  MatLaplaceBoundaryType boundary      = MAT_LAPLACE_ELIMINATED;
-  PetscReal              lengths[3]    = {1, 1, 1}; // of the domain [length]
-  PetscInt               lengths_given = 0;         // how many of them were set; 0: from the coordinates, or 1
+  MatLaplaceBoundaryType boundary = MAT_LAPLACE_ELIMINATED;
+  PetscReal              lengths[3] = {1, 1, 1}; // of the domain [length]
+  PetscInt               lengths_given = 0;      // how many of them were set; 0: from the coordinates, or 1
 
   // made by MatSetUp()
   Grid                             grid;
   PetscReal                        h[3] = {0, 0, 0}; // spacing [length]
   std::unique_ptr<StencilOperator> op;               // null before
-  PetscScalar                      scale    = 1;     // all MatScale()s
+  PetscScalar                      scale = 1;        // all MatScale()s
   Vec                              diagonal = NULL;  // what MatDiagonalSet() added to op's; null for nothing
   Halo                             halo;
   bool                             own_nullspace = false; // we attached it
-  Mat                              aij           = NULL;  // an assembled copy, for whoever needs entries; null before
-  PetscErrorCode (*dmda_view)(Mat, PetscViewer)  = NULL;  // what DMCreateMatrix() laid over our view
+  Mat                              aij = NULL;            // an assembled copy, for whoever needs entries; null before
+  PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL;   // what DMCreateMatrix() laid over our view
 };
 
-// Makes a Mat without a type a shell of type `type` over the context, which it owns from then on, also in case of error.
+// Makes a Mat without a type a shell of type `type` over the context, which it owns from then on, also in case of
+// error.
 PetscErrorCode MatCreateStencilShell(Mat A, MatType type, StencilMat *context);
 PetscErrorCode MatGetStencil(Mat A, StencilMat **context);
 PetscErrorCode MatStencilChanged(Mat A); // to be called after each change of the operator
 
-// One row with global columns, ascending and without repetition, the diagonal vector included (d: its local array, or null).
+// One row with global columns, ascending and without repetition, the diagonal vector included (d: its local array, or
+// null).
 struct Row {
   int         count = 0;
   PetscInt    column[7];

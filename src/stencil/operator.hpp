@@ -7,7 +7,8 @@
 
 namespace shellac {
 
-// The entries of one row at the star's points: p itself, then its neighbours. Neighbours beyond the domain are left out.
+// The entries of one row at the star's points: p itself, then its neighbours. Neighbours beyond the domain are left
+// out.
 struct Entries {
   int         count = 0;
   PetscInt    point[7][3]; // indices on the patch; a periodic axis' may be one step off the grid
@@ -23,29 +24,30 @@ enum class RowProperty { diagonal, sum_abs, max_abs };
 
 class StencilOperator {
 public:
-  virtual ~StencilOperator()                             = default;
+  virtual ~StencilOperator() = default;
   virtual std::unique_ptr<StencilOperator> clone() const = 0;
   virtual const Patch                     &patch() const = 0;
   virtual PetscLogDouble                   flops() const = 0; // of one row
 
   // The vector space of operators on one grid. The other operator must have the same formula.
-  virtual void scale(PetscScalar a)                          = 0;
-  virtual void shift(PetscScalar a)                          = 0;
+  virtual void scale(PetscScalar a) = 0;
+  virtual void shift(PetscScalar a) = 0;
   virtual void axpy(PetscScalar a, const StencilOperator &x) = 0;
-  virtual void conjugate()                                   = 0;
+  virtual void conjugate() = 0;
 
   // All arrays are in `memory`, and on a device the work is queued on PETSc's stream. diagonal [points of the patch] is
   // added to the operator's; null for none.
-  virtual PetscErrorCode interior(PetscMemType memory, const Field<PetscScalar> &u, const PetscScalar *diagonal, Form form,
-                                  const PetscScalar *b, PetscScalar *y) const         = 0;
+  virtual PetscErrorCode interior(PetscMemType memory, const Field<PetscScalar> &u, const PetscScalar *diagonal,
+                                  Form form, const PetscScalar *b, PetscScalar *y) const = 0;
   virtual PetscErrorCode points(PetscMemType memory, const Boxes &boxes, const Field<PetscScalar> &u,
                                 const PetscScalar *diagonal, bool transposed, Form form, const PetscScalar *b,
-                                PetscScalar *y) const                                 = 0;
+                                PetscScalar *y) const = 0;
   virtual PetscErrorCode rows(PetscMemType memory, const PetscScalar *diagonal, RowProperty property,
-                              PetscScalar *out) const                                 = 0;
+                              PetscScalar *out) const = 0;
   // x += omega (b - (A + shift) x)/diag on the points of one colour: 0 where the sum of the indices is even
-  virtual PetscErrorCode relax(PetscMemType memory, int colour, const Field<PetscScalar> &field, const PetscScalar *diagonal,
-                               PetscReal omega, PetscScalar shift, const PetscScalar *b, PetscScalar *x) const = 0;
+  virtual PetscErrorCode relax(PetscMemType memory, int colour, const Field<PetscScalar> &field,
+                               const PetscScalar *diagonal, PetscReal omega, PetscScalar shift, const PetscScalar *b,
+                               PetscScalar *x) const = 0;
 
   // What a row far from the ends of the domain makes of the constant function 1; exact where the formula cancels.
   virtual PetscScalar row_of_constant() const = 0;
@@ -63,9 +65,9 @@ template <class Rows, int dim, class T> struct Property {
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
-    const size_t   at   = rows.patch.index(i, j, k);
+    const size_t   at = rows.patch.index(i, j, k);
     const T        center = rows.template entry<dim>(p);
-    PetscReal      value  = PetscAbsScalar(center);
+    PetscReal      value = PetscAbsScalar(center);
     if (property == RowProperty::diagonal) {
       out[at] = center;
       return;
@@ -73,9 +75,11 @@ template <class Rows, int dim, class T> struct Property {
     for (int a = 0; a < dim; a++) {
       for (int e = 0; e < 2; e++) {
         const PetscReal arm = PetscAbsScalar(rows.template entry<dim>(p, a, (Side)e));
-        const bool both = rows.patch.N[a] == 2 && rows.patch.beyond[a] == Beyond::around; // one point at both ends
-        if (property == RowProperty::sum_abs) value += arm;
-        else value = PetscMax(value, both ? 2 * arm : arm);
+        const bool      both = rows.patch.N[a] == 2 && rows.patch.beyond[a] == Beyond::around; // one point at both ends
+        if (property == RowProperty::sum_abs)
+          value += arm;
+        else
+          value = PetscMax(value, both ? 2 * arm : arm);
       }
     }
     out[at] = value;
@@ -94,13 +98,13 @@ template <class Rows, int dim, class T> struct Relax {
   // half: index among the points of the colour in this row
   SHELLAC_HD void operator()(PetscInt half, PetscInt j, PetscInt k) const {
     const Patch   &patch = rows.patch;
-    const PetscInt odd   = (patch.start[0] + patch.start[1] + j + patch.start[2] + k + colour) & 1;
-    const PetscInt p[3]  = {2 * half + odd, j, k};
+    const PetscInt odd = (patch.start[0] + patch.start[1] + j + patch.start[2] + k + colour) & 1;
+    const PetscInt p[3] = {2 * half + odd, j, k};
     if (p[0] >= patch.size[0]) return;
-    const size_t at   = patch.index(p[0], j, k);
+    const size_t at = patch.index(p[0], j, k);
     const auto   star = field.template star<dim>(patch, p);
-    const T      Ax   = rows.template row<dim>(star, p) + shift * star.center;
-    x[at]             = star.center + omega * (b[at] - Ax) / (rows.template entry<dim>(p) + shift);
+    const T      Ax = rows.template row<dim>(star, p) + shift * star.center;
+    x[at] = star.center + omega * (b[at] - Ax) / (rows.template entry<dim>(p) + shift);
   }
 };
 
@@ -108,7 +112,7 @@ template <class Rows, int dim, class T> struct Relax {
 
 template <template <class> class Formula, int dim> class FormulaOperator final : public StencilOperator {
 public:
-  using T        = PetscScalar;
+  using T = PetscScalar;
   using RowsType = Rows<T, Formula>;
 
   FormulaOperator(const Patch &patch, const Formula<T> &formula) : rows_{patch, formula, T(1), T(0), nullptr} {}
@@ -134,7 +138,7 @@ public:
   void conjugate() override {
     rows_.formula.conjugate();
     rows_.identity = PetscConj(rows_.identity);
-    rows_.shift    = PetscConj(rows_.shift);
+    rows_.shift = PetscConj(rows_.shift);
   }
 
   PetscErrorCode interior(PetscMemType memory, const Field<T> &u, const T *diagonal, Form form, const T *b,
@@ -150,14 +154,13 @@ public:
     all.add(patch().all());
     return for_each(memory, all, point::Property<RowsType, dim, T>{with(diagonal), property, out});
   }
-  PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, const T *diagonal, PetscReal omega, T shift,
-                       const T *b, T *x) const override {
+  PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, const T *diagonal, PetscReal omega,
+                       T shift, const T *b, T *x) const override {
     Boxes halves;
-    Box   half   = patch().all();
+    Box   half = patch().all();
     half.hi[0] = (half.hi[0] + 1) / 2;
     halves.add(half);
-    return for_each(memory, halves,
-                    point::Relax<RowsType, dim, T>{with(diagonal), field, colour, omega, shift, b, x});
+    return for_each(memory, halves, point::Relax<RowsType, dim, T>{with(diagonal), field, colour, omega, shift, b, x});
   }
   T row_of_constant() const override {
     Star<T, dim> ones;
@@ -172,7 +175,8 @@ public:
     for (int a = 0; a < dim; a++) {
       for (int e = 0; e < 2; e++) {
         if (patch().leaves_domain(p, a, (Side)e)) continue;
-        const T value = transposed ? rows_.template transposed_entry<dim>(p, a, (Side)e) : rows_.template entry<dim>(p, a, (Side)e);
+        const T value =
+            transposed ? rows_.template transposed_entry<dim>(p, a, (Side)e) : rows_.template entry<dim>(p, a, (Side)e);
         entries.add(p, a, (Side)e, value);
       }
     }
