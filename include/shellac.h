@@ -4,9 +4,9 @@
 /*
   Shellac: matrix-free operators for PETSc. The whole public interface.
 
-  A program that links the library calls ShellacInitializePackage() after PetscInitialize(), or any function below,
-  which does so itself. A program that does not know the library gets the same types by -dll_append
-  /absolute/path/libshellac.so
+  A program that links the library calls ShellacInitializePackage() after PetscInitialize(), or any function below, which
+  does so itself. A program that does not know the library gets the same types by
+  -dll_append /absolute/path/libshellac.so
 */
 
 #include <petscdm.h>
@@ -19,17 +19,16 @@
    Second-order central differences: the star of 3, 5 or 7 points in 1-D, 2-D or 3-D.
 
    Options Database Keys:
-+  -mat_laplace_boundary <eliminated,identity,neumann> - what holds at the ends of axes that are not periodic or
-mirrored
++  -mat_laplace_boundary <eliminated,identity,neumann> - what holds at the ends of axes that are not periodic or mirrored
 -  -mat_laplace_lengths <1,1,1>                        - side lengths of the domain, in the units of the solution's x
 
    Boundary forms, for an axis of N points and a domain of length L [length]:
-+  eliminated - the unknowns are the interior nodes, h = L/(N+1); zero Dirichlet values are dropped. Symmetric positive
-definite. .  identity   - the grid carries its boundary nodes, h = L/(N-1); their rows are the identity. Not symmetric.
--  neumann    - the unknowns are cell averages, h = L/N; no flux through the ends. Symmetric, constants in the null
-space, which is attached to the matrix. An axis with `DM_BOUNDARY_PERIODIC` is periodic, h = L/N; one with
-`DM_BOUNDARY_MIRROR` has its symmetry planes on the end nodes, h = L/(N-1), and is not symmetric. `DM_BOUNDARY_TWIST` is
-an error.
++  eliminated - the unknowns are the interior nodes, h = L/(N+1); zero Dirichlet values are dropped. Symmetric positive definite.
+.  identity   - the grid carries its boundary nodes, h = L/(N-1); their rows are the identity. Not symmetric.
+-  neumann    - the unknowns are cell averages, h = L/N; no flux through the ends. Symmetric, constants in the null space,
+                which is attached to the matrix.
+   An axis with `DM_BOUNDARY_PERIODIC` is periodic, h = L/N; one with `DM_BOUNDARY_MIRROR` has its symmetry planes on the
+   end nodes, h = L/(N-1), and is not symmetric. `DM_BOUNDARY_TWIST` is an error.
 
    Notes:
    Where the `DMDA` has coordinates and no lengths are given, h is the distance of their nodes; the boundary form then
@@ -38,15 +37,15 @@ an error.
    Vectors may be on the host or on a CUDA device; where they are is where the product is computed. All vectors of one
    operation must be in the same kind of memory, on every rank.
 
-   `MatSOR()` sweeps in red-black order: forward is red, then black (red: the sum of a point's indices is even),
-backward is black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
+   `MatSOR()` sweeps in red-black order: forward is red, then black (red: the sum of a point's indices is even), backward is
+   black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
 
-   `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work through a `MATAIJ`
-that is made when they ask for it. Without a -pc_type, PETSc takes no preconditioner for a shell; for a `MATAIJ` it
-takes ILU(0) (one rank) or block Jacobi with it: -pc_type ilu and -pc_type bjacobi give the same here.
+   `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work through a `MATAIJ` that is
+   made when they ask for it. Without a -pc_type, PETSc takes no preconditioner for a shell; for a `MATAIJ` it takes ILU(0)
+   (one rank) or block Jacobi with it: -pc_type ilu and -pc_type bjacobi give the same here.
 
-   `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that
-assembles the same operator runs unchanged, one that assembles another gets an error.
+   `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that assembles
+   the same operator runs unchanged, one that assembles another gets an error.
 
    Level: beginner
 
@@ -80,7 +79,11 @@ M*/
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
 E*/
-typedef enum { MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN } MatLaplaceBoundaryType;
+typedef enum {
+  MAT_LAPLACE_ELIMINATED,
+  MAT_LAPLACE_IDENTITY,
+  MAT_LAPLACE_NEUMANN
+} MatLaplaceBoundaryType;
 PETSC_EXTERN const char *const MatLaplaceBoundaryTypes[];
 
 /*@C
@@ -112,8 +115,8 @@ PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates, `PETSC_ERR_ARG_OUTOFRANGE` for dof != 1 or lengths
-<= 0, `PETSC_ERR_SUP` for a twisted boundary; on every rank.
+   `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates, `PETSC_ERR_ARG_OUTOFRANGE` for dof != 1 or lengths <= 0,
+   `PETSC_ERR_SUP` for a twisted boundary; on every rank.
 
 .seealso: `MATLAPLACE`, `MatCreateHelmholtz()`, `DMCreateMatrix()`
 @*/
@@ -228,8 +231,8 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType 
    cube.
 
    Errors:
-   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite. Other
-types ignore the call.
+   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite. Other types
+   ignore the call.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
 @*/
