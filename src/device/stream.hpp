@@ -1,4 +1,6 @@
 #pragma once
+// Long loops on the host: wide vectors where the processor has them, and memory traffic at the rate of the memory.
+//
 // Writing long results past the caches. An ordinary store first reads the line that it is about to overwrite; a
 // streaming store does not, which saves a third of a copy's traffic. C's memcpy does the same for long copies.
 
@@ -15,7 +17,20 @@
 #define SHELLAC_STREAM 0
 #endif
 
+// Before a function whose loops shall use AVX2 and FMA where the processor has them.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) && !defined(__SANITIZE_ADDRESS__)
+#define SHELLAC_WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define SHELLAC_WIDE
+#endif
+
 namespace shellac {
+
+// Asks for what a loop will read `ahead` values later: hardware follows one stream well, and a stencil's poorly.
+template <class T> inline void prefetch(const T *from, size_t n) {
+  constexpr size_t ahead = 8192 / sizeof(T), line = 64 / sizeof(T);
+  for (size_t i = 0; i < n; i += line) __builtin_prefetch(from + ahead + i, 0, 2);
+}
 
 // Results of this size do not stay in the cache until their next use.
 inline bool beyond_cache(size_t bytes) {

@@ -33,73 +33,77 @@ template <class T, int dim, template <class> class Formula> struct ApplyPoint {
   }
 };
 
+// Points next to each other along the first axis, none of them special: out[i] = (formula + shift) u at i.
+// side: the neighbouring rows along the other axes.
+template <int dim, class T, template <class> class Formula>
+SHELLAC_WIDE void compute_row(Formula<T> formula, T shift, const T *u, const T *const (*side)[2], PetscInt n, T *out) {
+  const T *rows[3][2]; // on the stack: out cannot overlap them
+  for (int a = 1; a < dim; a++) rows[a][0] = side[a][0], rows[a][1] = side[a][1];
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; i++) {
+    Star<T, dim> star;
+    star.center    = u[i];
+    star.arm[0][0] = u[i - 1];
+    star.arm[0][1] = u[i + 1];
+    SHELLAC_UNROLL
+    for (int a = 1; a < dim; a++) star.arm[a][0] = rows[a][0][i], star.arm[a][1] = rows[a][1][i];
+    out[i] = shift * star.center + formula(star);
+  }
+}
+
 // The points of a box that needs no halo, along whole rows so that the compiler vectorises them.
 template <int dim, class T, template <class> class Formula>
-void apply_rows_on_host(const Rows<T, Formula> &rows, const Field<T> &field, Form form, const T *b, const Box &box,
-                        T *y) {
-  const Patch     &patch = rows.patch;
-  constexpr size_t chunk = 2048;
-  const bool       past = beyond_cache((size_t)box.points() * sizeof(T));
-  std::vector<T>   zeros(dim > 1 ? patch.size[0] : 0);
-  T                buffer[chunk];
+void apply_rows_on_host(const Rows<T, Formula> &rows, const Field<T> &field, Form form, const T *b, const Box &box, T *y) {
+  const Patch      &patch = rows.patch;
+  constexpr PetscInt chunk = 512; // points whose result stays in the first cache
+  const bool        past  = beyond_cache((size_t)box.points() * sizeof(T));
+  std::vector<T>    zeros(dim > 1 ? patch.size[0] : 0);
+  T                 buffer[chunk];
+  const ApplyPoint<T, dim, Formula> point{rows, field, false, form, b, y};
 
   for (PetscInt k = box.lo[2]; k < box.hi[2]; k++) {
     for (PetscInt j = box.lo[1]; j < box.hi[1]; j++) {
-      const PetscInt              head[3] = {box.lo[0], j, k};
-      const size_t                begin = patch.index(0, j, k);
-      const T                    *center = field.u + begin;
-      const T                    *side[3][2]; // [axis][end]: the neighbouring rows
-      ApplyPoint<T, dim, Formula> point{rows, field, false, form, b, y};
-
-      // an end of the domain turns into a choice of row
+      const PetscInt head[3]  = {box.lo[0], j, k};
+      const size_t   begin    = patch.index(0, j, k);
+      const T       *row      = field.u + begin;
+      bool           identity = false;
+      const T       *side[3][2]; // [axis][end]: the neighbouring rows; an end of the domain turns into a choice of row
       for (int a = 1; a < dim; a++) {
         for (int e = 0; e < 2; e++) {
-          const T *row[2] = {center - patch.stride(a), center + patch.stride(a)};
-          side[a][e] = !patch.leaves_domain(head, a, (Side)e) ? row[e]
-                       : patch.beyond[a] == Beyond::copy      ? center
-                       : patch.beyond[a] == Beyond::mirror    ? row[1 - e]
-                                                              : zeros.data();
+          const T   *next[2] = {row - patch.stride(a), row + patch.stride(a)};
+          const bool leaves  = patch.leaves_domain(head, a, (Side)e);
+          side[a][e]         = !leaves                             ? next[e]
+                             : patch.beyond[a] == Beyond::copy   ? row
+                             : patch.beyond[a] == Beyond::mirror ? next[1 - e]
+                                                                 : zeros.data();
+          identity           = identity || (patch.identity[a] && patch.at_domain_end(head, a, (Side)e));
         }
       }
-      bool identity = false;
-      for (int a = 1; a < dim; a++)
-        identity = identity ||
-                   (patch.identity[a] && (patch.at_domain_end(head, a, LOWER) || patch.at_domain_end(head, a, UPPER)));
 
       PetscInt lo = box.lo[0], hi = box.hi[0];
       if (lo == 0) point(lo++, j, k);
       if (hi == patch.size[0] && hi > lo) point(--hi, j, k);
       for (PetscInt from = lo; from < hi; from += chunk) {
-        const PetscInt n = PetscMin((PetscInt)chunk, hi - from);
-        T             *out = past ? buffer : y + begin + from;
-        const T       *c = center + from, *d = rows.diagonal ? rows.diagonal + begin + from : nullptr;
-        const T       *add = form == Form::product ? nullptr : b + begin + from;
-        const T        entry = rows.identity + rows.shift;
+        const PetscInt n   = PetscMin(chunk, hi - from);
+        const size_t   at  = begin + from;
+        const T       *u   = field.u + at;
+        T             *out = past ? buffer : y + at;
+        if (past) prefetch(dim > 1 ? side[dim - 1][UPPER] + from : u, n);
         if (identity) {
-#pragma GCC ivdep
-          for (PetscInt i = 0; i < n; i++) out[i] = entry * c[i];
+          const T entry = rows.identity + rows.shift;
+          for (PetscInt i = 0; i < n; i++) out[i] = entry * u[i];
         } else {
-#pragma GCC ivdep
-          for (PetscInt i = 0; i < n; i++) {
-            Star<T, dim> star;
-            star.center = c[i];
-            star.arm[0][0] = c[i - 1];
-            star.arm[0][1] = c[i + 1];
-            for (int a = 1; a < dim; a++)
-              for (int e = 0; e < 2; e++) star.arm[a][e] = side[a][e][from + i];
-            out[i] = rows.shift * star.center + rows.formula(star);
-          }
+          const T *ahead[3][2];
+          for (int a = 1; a < dim; a++) ahead[a][0] = side[a][0] + from, ahead[a][1] = side[a][1] + from;
+          compute_row<dim>(rows.formula, rows.shift, u, ahead, n, out);
         }
-        if (d)
+        if (rows.diagonal)
 #pragma GCC ivdep
-          for (PetscInt i = 0; i < n; i++) out[i] += d[i] * c[i];
-        if (form == Form::sum)
+          for (PetscInt i = 0; i < n; i++) out[i] += rows.diagonal[at + i] * u[i];
+        if (form != Form::product)
 #pragma GCC ivdep
-          for (PetscInt i = 0; i < n; i++) out[i] = add[i] + out[i];
-        if (form == Form::residual)
-#pragma GCC ivdep
-          for (PetscInt i = 0; i < n; i++) out[i] = add[i] - out[i];
-        if (past) stream_copy(y + begin + from, buffer, n);
+          for (PetscInt i = 0; i < n; i++) out[i] = combine(form, b + at, i, out[i]);
+        if (past) stream_copy(y + at, buffer, n);
       }
     }
   }

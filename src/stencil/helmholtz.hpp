@@ -13,6 +13,7 @@ template <class T> struct Helmholtz {
   // (-Δu + σu) at the center of a star that lies inside the domain
   template <int dim> SHELLAC_HD T operator()(const Star<T, dim> &u) const {
     T sum = sigma * u.center;
+    SHELLAC_UNROLL
     for (int a = 0; a < dim; a++) sum += inv_h2[a] * (u.center + u.center - u.arm[a][LOWER] - u.arm[a][UPPER]);
     return sum;
   }
