@@ -9,9 +9,6 @@
 #define SHELLAC_HD inline
 #endif
 
-// Before a loop over the axes or ends of a star: without it the loop over points around it does not vectorise.
-#define SHELLAC_UNROLL _Pragma("GCC unroll 4")
-
 namespace shellac {
 
 // Points (i, j, k) with lo <= (i, j, k) < hi, by indices local to the rank.

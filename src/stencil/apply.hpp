@@ -45,8 +45,8 @@ SHELLAC_WIDE void compute_row(Formula<T> formula, T shift, const T *u, const T *
     star.center    = u[i];
     star.arm[0][0] = u[i - 1];
     star.arm[0][1] = u[i + 1];
-    SHELLAC_UNROLL
-    for (int a = 1; a < dim; a++) star.arm[a][0] = rows[a][0][i], star.arm[a][1] = rows[a][1][i];
+    if constexpr (dim > 1) star.arm[1][0] = rows[1][0][i], star.arm[1][1] = rows[1][1][i];
+    if constexpr (dim > 2) star.arm[2][0] = rows[2][0][i], star.arm[2][1] = rows[2][1][i];
     out[i] = shift * star.center + formula(star);
   }
 }
@@ -121,22 +121,22 @@ template <int dim> struct Block { // threads of a block
 
 // Each thread marches a few steps along the slowest axis: neighbouring stars share their values in registers.
 // Where a step could leave the patch or a row be special, each point is taken alone.
+// The blocks are numbered along the first axis first; a grid of one dimension has room for any shape.
 template <int dim, Form form, class T, template <class> class Formula>
-__global__ void __launch_bounds__(256) apply(Box box, Rows<T, Formula> rows, Field<T> field, const T *b, T *y) {
-  constexpr int slow = dim - 1;
-  const Patch  &patch = rows.patch;
-  PetscInt      p[3];
-  p[0] = box.lo[0] + (PetscInt)(blockIdx.x * Block<dim>::x + threadIdx.x);
-  p[1] = dim == 3 ? box.lo[1] + (PetscInt)(blockIdx.y * Block<dim>::y + threadIdx.y) : 0;
-  p[2] = 0;
+__global__ void __launch_bounds__(256)
+  apply(Box box, unsigned blocks_x, unsigned blocks_y, Rows<T, Formula> rows, Field<T> field, const T *b, T *y) {
+  constexpr int  slow  = dim - 1;
+  const Patch   &patch = rows.patch;
+  const unsigned block_x = blockIdx.x % blocks_x, above = blockIdx.x / blocks_x;
+  PetscInt       p[3] = {box.lo[0] + (PetscInt)(block_x * Block<dim>::x + threadIdx.x), box.lo[1], box.lo[2]};
+  if (dim == 3) p[1] += (PetscInt)(above % blocks_y * Block<dim>::y + threadIdx.y);
+  if (dim > 1) p[slow] += (PetscInt)(dim == 3 ? above / blocks_y : above) * steps;
   if (p[0] >= box.hi[0] || (dim == 3 && p[1] >= box.hi[1])) return;
 
   if (dim == 1) {
     ApplyPoint<T, dim, Formula>{rows, field, false, form, b, y}(p[0], 0, 0);
     return;
   }
-  p[slow] = box.lo[slow] + (PetscInt)(dim == 3 ? blockIdx.z : blockIdx.y) * steps;
-
   bool plain = p[slow] > 0 && p[slow] + steps < patch.size[slow] && p[slow] + steps <= box.hi[slow];
   if (dim == 3) plain = plain && p[1] > 0 && p[1] + 1 < patch.size[1];
   if (!plain) {
@@ -183,13 +183,10 @@ PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Field<T> &field,
 
   PetscFunctionBegin;
   if (!size) PetscFunctionReturn(PETSC_SUCCESS);
-  const auto blocks = [](PetscInt points, int threads) { return (unsigned)((points + threads - 1) / threads); };
-  const dim3 grid(blocks(box.size(0), Block::x),
-                  dim == 3   ? blocks(box.size(1), Block::y)
-                  : dim == 2 ? blocks(box.size(1), kernel::steps)
-                             : 1,
-                  dim == 3 ? blocks(box.size(2), kernel::steps) : 1);
-  kernel::apply<dim, form><<<grid, dim3(Block::x, Block::y), 0, stream>>>(box, rows, field, b, y);
+  const auto blocks = [](PetscInt points, int each) { return (unsigned)((points + each - 1) / each); };
+  const unsigned   x = blocks(box.size(0), Block::x), y_blocks = dim == 3 ? blocks(box.size(1), Block::y) : 1;
+  const PetscInt64 all = (PetscInt64)x * y_blocks * (dim > 1 ? blocks(box.size(dim - 1), kernel::steps) : 1);
+  kernel::apply<dim, form><<<(unsigned)all, dim3(Block::x, Block::y), 0, stream>>>(box, x, y_blocks, rows, field, b, y);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,10 +12,13 @@ template <class T> struct Helmholtz {
 
   // (-Δu + σu) at the center of a star that lies inside the domain
   template <int dim> SHELLAC_HD T operator()(const Star<T, dim> &u) const {
-    T sum = sigma * u.center;
-    SHELLAC_UNROLL
-    for (int a = 0; a < dim; a++) sum += inv_h2[a] * (u.center + u.center - u.arm[a][LOWER] - u.arm[a][UPPER]);
+    T sum = sigma * u.center + minus_second_derivative<0>(u);
+    if constexpr (dim > 1) sum += minus_second_derivative<1>(u);
+    if constexpr (dim > 2) sum += minus_second_derivative<2>(u);
     return sum;
+  }
+  template <int axis, int dim> SHELLAC_HD T minus_second_derivative(const Star<T, dim> &u) const {
+    return inv_h2[axis] * (u.center + u.center - u.arm[axis][LOWER] - u.arm[axis][UPPER]);
   }
 
   static PetscLogDouble flops(int dim) { return 1 + 5 * dim; }
