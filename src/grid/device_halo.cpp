@@ -1,5 +1,7 @@
 #include "grid/device_halo.hpp"
 
+#include <cstring>
+
 namespace shellac {
 
 #if SHELLAC_CUDA
@@ -62,6 +64,7 @@ __global__ void wait_for_flags(Flags flags, unsigned long long exchange) {
 // What a rank tells a neighbour of the face between them.
 struct Card {
   int                offers_ipc;
+  cudaUUID_t         gpu;
   cudaIpcMemHandle_t memory;
   size_t             inbox[2], flag; // offsets in it [bytes]
 };
@@ -93,7 +96,7 @@ static PetscErrorCode exchange_records(const std::vector<HaloFace> &faces, MPI_C
 }
 
 PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &faces, const Patch &patch, MPI_Comm comm,
-                                  PetscMPIInt tag, PetscBool device, DeviceHalo **halo) {
+                                  PetscMPIInt tag, PetscBool device, HaloWay way, DeviceHalo **halo) {
   PetscFunctionBegin;
   *halo = new DeviceHalo;
   (*halo)->faces_ = &faces;
@@ -102,7 +105,7 @@ PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &faces, const Patc
   (*halo)->tag_ = tag;
   (*halo)->channels_.resize(faces.size());
   if (device) PetscCall((*halo)->Allocate());
-  PetscCall((*halo)->Agree(device));
+  PetscCall((*halo)->Agree(device, way));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,20 +132,28 @@ PetscErrorCode DeviceHalo::Allocate() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::Agree(PetscBool device) {
+PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   const size_t       n = channels_.size();
   std::vector<Card>  ours(n), theirs;
   std::vector<char>  mapped(n), both;
   PetscMPIInt        rank;
   cudaIpcMemHandle_t handle = {};
+  cudaUUID_t         gpu    = {};
   int                offers = 0;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   // a failure here only means another way, not an error
-  if (device) offers = cudaIpcGetMemHandle(&handle, memory_) == cudaSuccess;
+  if (device && wish != HaloWay::host) offers = cudaIpcGetMemHandle(&handle, memory_) == cudaSuccess;
+  if (device) {
+    int            id;
+    cudaDeviceProp properties;
+    PetscCallCUDA(cudaGetDevice(&id));
+    PetscCallCUDA(cudaGetDeviceProperties(&properties, id));
+    gpu = properties.uuid;
+  }
   for (size_t f = 0; f < n; f++) {
-    ours[f] = Card{offers, handle, {0, 0}, 0};
+    ours[f] = Card{offers, gpu, handle, {0, 0}, 0};
     if (!device) continue;
     ours[f].inbox[0] = (size_t)((char *)channels_[f].inbox[0] - memory_);
     ours[f].inbox[1] = (size_t)((char *)channels_[f].inbox[1] - memory_);
@@ -150,7 +161,8 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device) {
   }
   PetscCall(exchange_records(*faces_, comm_, tag_, ours, theirs));
   for (size_t f = 0; f < n; f++) {
-    if ((*faces_)[f].neighbour != rank && offers && theirs[f].offers_ipc)
+    const bool same_gpu = memcmp(&gpu, &theirs[f].gpu, sizeof(gpu)) == 0;
+    if ((*faces_)[f].neighbour != rank && offers && theirs[f].offers_ipc && (!same_gpu || wish == HaloWay::ipc))
       mapped[f] =
           cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
   }
@@ -278,8 +290,7 @@ const char *DeviceHalo::transport() const {
 
 #else
 
-PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &, const Patch &, MPI_Comm, PetscMPIInt, PetscBool,
-                                  DeviceHalo **halo) {
+PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &, const Patch &, MPI_Comm, PetscMPIInt, PetscBool, HaloWay, DeviceHalo **halo) {
   PetscFunctionBegin;
   *halo = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,7 +3,8 @@
 //
 // Ranks of one host write straight into each other's halo buffers (CUDA IPC, over NVLink where there is one): a kernel
 // packs into the neighbour's memory and then raises a flag there, and a second kernel waits for the flags; the host
-// never waits. Other neighbours get pinned host buffers and MPI. Each pair agrees on its way once, at creation.
+// never waits. Other neighbours get pinned host buffers and MPI; so do ranks that share a GPU, which would wait for each
+// other's turn on it. Each pair agrees on its way once, at creation.
 
 #include "grid/halo.hpp"
 
@@ -13,7 +14,7 @@ class DeviceHalo {
 public:
   // Collective; device: see Halo::Create. Without CUDA in the build, *halo is null.
   static PetscErrorCode Create(const std::vector<HaloFace> &faces, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
-                               PetscBool device, DeviceHalo **halo);
+                               PetscBool device, HaloWay way, DeviceHalo **halo);
   PetscErrorCode        Destroy();
   PetscErrorCode        Begin(const PetscScalar *u);
   PetscErrorCode        End(Field<PetscScalar> *field);
@@ -32,7 +33,7 @@ private:
     PetscScalar        *send = nullptr, *receive = nullptr; // pinned, of a staged face [count]
   };
   PetscErrorCode Allocate();
-  PetscErrorCode Agree(PetscBool device);
+  PetscErrorCode Agree(PetscBool device, HaloWay wish);
 
   const std::vector<HaloFace> *faces_ = nullptr;
   Patch                        patch_ = {};

@@ -4,7 +4,7 @@
 
 namespace shellac {
 
-PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, PetscBool device) {
+PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, PetscBool device, HaloWay way) {
   PetscFunctionBegin;
   PetscCall(PetscCommDuplicate(grid.comm, &comm_, &tag_));
   for (int a = 0; a < grid.dim; a++) {
@@ -31,7 +31,7 @@ PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, PetscBool devi
     }
   }
   requests_.resize(2 * faces_.size());
-  if (!faces_.empty()) PetscCall(DeviceHalo::Create(faces_, patch, comm_, tag_, device, &device_));
+  if (!faces_.empty()) PetscCall(DeviceHalo::Create(faces_, patch, comm_, tag_, device, way, &device_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,6 +8,9 @@ namespace shellac {
 
 class DeviceHalo;
 
+enum class HaloWay { automatic, ipc, host }; // between GPUs: see device_halo.hpp
+constexpr const char *halo_ways[] = {"automatic", "ipc", "host"};
+
 struct HaloFace { // one end of one axis where the patch has a neighbour
   int          axis;
   Side         end;
@@ -29,7 +32,7 @@ class Halo {
 public:
   // Collective on the grid's communicator.
   // device: whether this rank expects vectors on a GPU; only then can its halo go from device to device.
-  PetscErrorCode Create(const Grid &grid, const Patch &patch, PetscBool device);
+  PetscErrorCode Create(const Grid &grid, const Patch &patch, PetscBool device, HaloWay way);
   PetscErrorCode Destroy(); // collective
 
   // Posts the exchange of u, which lives in `memory` and must not change before End(). One exchange at a time.

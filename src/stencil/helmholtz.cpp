@@ -20,16 +20,9 @@ struct LaplaceMat : StencilMat {
     PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u), star of %d points\n", 2 * grid.dim + 1));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::unique_ptr<StencilMat> copy_settings() const override { return copy_settings_of(*this); }
-
-protected:
-  template <class Type> static std::unique_ptr<StencilMat> copy_settings_of(const Type &from) {
-    auto copy = std::make_unique<Type>();
-    copy->boundary = from.boundary;
-    copy->lengths_given = from.lengths_given;
-    for (int a = 0; a < 3; a++) copy->lengths[a] = from.lengths[a];
-    copy->sigma = from.sigma;
-    return copy;
+  void                        take_settings(const StencilMat &from) override {
+    StencilMat::take_settings(from);
+    sigma = static_cast<const LaplaceMat &>(from).sigma;
   }
 };
 
@@ -58,7 +51,6 @@ struct HelmholtzMat final : LaplaceMat {
                                      (double)PetscRealPart(sigma), imaginary, 2 * grid.dim + 1));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::unique_ptr<StencilMat> copy_settings() const override { return copy_settings_of(*this); }
 };
 
 static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {

@@ -55,6 +55,10 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_lengths", type));
   PetscCall(PetscOptionsRealArray(key, "Side lengths of the domain", "MatLaplaceSetLengths", lengths, &n, &set));
   if (set) PetscCall(MatLaplaceSetLengths(A, n, lengths));
+  PetscInt way = (PetscInt)context->halo_way;
+  PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_halo", type));
+  PetscCall(PetscOptionsEList(key, "How halos travel between GPUs; before MatSetUp()", NULL, halo_ways, 3, halo_ways[way], &way, NULL));
+  context->halo_way = (HaloWay)way;
   PetscCall(context->set_from_options(A, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -157,7 +161,7 @@ static PetscErrorCode set_up(Mat A) {
 #endif
   const Patch patch = make_patch(grid, context->boundary);
   auto        op = context->make(grid.dim, patch, inv_h2);
-  PetscCall(context->halo.Create(grid, patch, cuda && !bound ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(context->halo.Create(grid, patch, cuda && !bound ? PETSC_TRUE : PETSC_FALSE, context->halo_way));
   context->op = std::move(op);
 
   bool symmetric = true;
@@ -237,6 +241,7 @@ PetscErrorCode MatStencilChanged(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
   PetscCall(MatDestroy(&context->aij));
+  context->divides = false;
   PetscCall(attach_nullspace(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -464,6 +469,31 @@ template <class Function> static void for_each_kind_of_row(const StencilMat &con
       }
 }
 
+// A sweep divides by the diagonal plus the shift; looked at once after each change.
+static PetscErrorCode check_division(Mat A, StencilMat *context, PetscReal shift) {
+  PetscReal smallest = PETSC_MAX_REAL;
+
+  PetscFunctionBegin;
+  if (context->divides && context->divides_shift == shift) PetscFunctionReturn(PETSC_SUCCESS);
+  if (context->diagonal) {
+    Vec d;
+    PetscCall(MatCreateVecs(A, NULL, &d));
+    PetscCall(MatGetDiagonal(A, d));
+    PetscCall(VecShift(d, shift));
+    PetscCall(VecAbs(d));
+    PetscCall(VecMin(d, NULL, &smallest));
+    PetscCall(VecDestroy(&d));
+  } else
+    for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal) {
+      smallest = PetscMin(smallest, PetscAbsScalar(context->op->entries(p, false).value[0] + shift));
+    });
+  PetscCheck(smallest > 0, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
+             "a diagonal entry is zero, so that no sweep can divide by it; set -pc_sor_diagonal_shift or use another PC");
+  context->divides       = true;
+  context->divides_shift = shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
                           PetscInt lits, Vec x) {
   constexpr int      unsupported = SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER;
@@ -472,7 +502,6 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
   const PetscScalar *pb = NULL, *pd = NULL;
   PetscScalar       *px = NULL;
   int                colours[4], n = 0;
-  bool               zero = false;
 
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
@@ -480,13 +509,7 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
   PetscCheck(!(sweeps & unsupported), context->grid.comm, PETSC_ERR_SUP,
              "the red-black sweep has no Eisenstat, upper or lower form; use -pc_sor_symmetric, or convert the "
              "operator to aij");
-  if (!context->diagonal)
-    for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal) {
-      zero = zero || op.entries(p, false).value[0] + shift == (PetscScalar)0;
-    });
-  PetscCheck(
-      !zero, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
-      "a diagonal entry is zero, so that no sweep can divide by it; set -pc_sor_diagonal_shift or use another PC");
+  PetscCall(check_division(A, context, shift));
   if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) colours[n++] = 0, colours[n++] = 1;
   if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) colours[n++] = 1, colours[n++] = 0;
   if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
@@ -687,6 +710,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
       "into -dm_mat_type aij",
       type);
   PetscCall(MatGetOwnershipRange(A, &first, &last));
+  context->zeroed = false;
   for (PetscInt r = 0; r < m; r++) {
     PetscInt     count, *entry_columns;
     PetscScalar *entries;
@@ -714,11 +738,24 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode assembly_end(Mat A, MatAssemblyType) {
+// A program may zero the entries to assemble the same again; if it leaves them zero, that is another operator.
+static PetscErrorCode zero_entries(Mat A) {
   StencilMat *context;
 
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
+  context->zeroed = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
+  StencilMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_ready(A, &context));
+  PetscCheck(!context->zeroed || type != MAT_FINAL_ASSEMBLY, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
+             "operator use MatScale(), for another one -dm_mat_type aij");
   PetscCall(restore_view(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -772,19 +809,23 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Whether two operators have the same rows but for their coefficients.
+static bool alike(const StencilMat &a, const StencilMat &b) {
+  const Patch &p = a.op->patch(), &q = b.op->patch();
+  bool         alike = a.grid.dim == b.grid.dim;
+  for (int axis = 0; axis < 3; axis++)
+    alike = alike && p.N[axis] == q.N[axis] && p.beyond[axis] == q.beyond[axis] && p.identity[axis] == q.identity[axis] &&
+            a.grid.first[axis] == b.grid.first[axis];
+  return alike;
+}
+
 static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
   StencilMat *y, *x;
-  bool        fits;
 
   PetscFunctionBegin;
   PetscCall(get_ready(Y, &y));
   PetscCall(get_ready(X, &x));
-  const Patch &p = y->op->patch(), &q = x->op->patch();
-  fits = y->grid.dim == x->grid.dim;
-  for (int axis = 0; axis < 3; axis++)
-    fits = fits && p.N[axis] == q.N[axis] && p.beyond[axis] == q.beyond[axis] && p.identity[axis] == q.identity[axis] &&
-           y->grid.first[axis] == x->grid.first[axis];
-  PetscCheck(fits, y->grid.comm, PETSC_ERR_ARG_INCOMP,
+  PetscCheck(alike(*y, *x), y->grid.comm, PETSC_ERR_ARG_INCOMP,
              "the two operators have different grids or boundary forms; convert one to aij with MatConvert()");
   y->op->axpy(a, *x->op);
   if (x->diagonal && y->diagonal)
@@ -801,6 +842,7 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
 // Everything of `from` but what depends on its Mat.
 static PetscErrorCode copy_state(const StencilMat &from, StencilMat *to) {
   PetscFunctionBegin;
+  to->take_settings(from);
   to->op = from.op->clone();
   to->scale = from.scale;
   if (from.diagonal) {
@@ -829,12 +871,13 @@ static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
   PetscCall(MatSetSizes(*B, m, n, M, N));
-  PetscCall(MatCreateStencilShell(*B, type, from->copy_settings().release()));
+  PetscCall(MatSetType(*B, type));
+  PetscCall(MatGetStencil(*B, &to));
+  to->take_settings(*from);
   PetscCall(MatSetDM(*B, dm));
   if (bound) PetscCall(MatBindToCPU(*B, PETSC_TRUE));
   PetscCall(MatSetUp(*B));
   PetscCall(MatSetVecType(*B, vec_type));
-  PetscCall(MatGetStencil(*B, &to));
   PetscCall(copy_state(*from, to));
   if (option == MAT_DO_NOT_COPY_VALUES) PetscCall(MatScale(*B, 0)); // as an AIJ's duplicate is zero
   PetscCall(MatStencilChanged(*B));
@@ -856,9 +899,8 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(get_ready(B, &to));
-  for (int a = 0; a < 3; a++)
-    PetscCheck(from->grid.first[a] == to->grid.first[a], from->grid.comm, PETSC_ERR_ARG_INCOMP,
-               "the two operators have different grids or distributions; make the target with MatDuplicate()");
+  PetscCheck(alike(*from, *to), from->grid.comm, PETSC_ERR_ARG_INCOMP,
+             "the two operators have different grids, distributions or boundary forms; make the target with MatDuplicate()");
   PetscCall(copy_state(*from, to));
   PetscCall(MatStencilChanged(B));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1011,6 +1053,7 @@ PetscErrorCode MatCreateStencilShell(Mat A, MatType type, StencilMat *context) {
   PetscCall(set_operation(A, MATOP_GET_ROW, get_row));
   PetscCall(set_operation(A, MATOP_RESTORE_ROW, restore_row));
   PetscCall(set_operation(A, MATOP_SET_VALUES, set_values));
+  PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
   PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
   PetscCall(set_operation(A, MATOP_SCALE, scale));
   PetscCall(set_operation(A, MATOP_SHIFT, shift));

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Builds the application against an installed Shellac in three ways, and runs each on two MPI ranks.
+# usage: build-and-run.sh PREFIX
+# Environment: PETSC_DIR, PETSC_ARCH  the PETSc that Shellac was built with (default: what pkg-config finds)
+#              MPIEXEC                how to start MPI programs             (default: PETSc's own)
+# Works in a temporary folder. Fails, and says where, as soon as one way fails.
+set -euo pipefail
+
+if [ $# -ne 1 ] || [ ! -e "$1/include/shellac.h" ]; then
+  echo "build-and-run: usage: build-and-run.sh PREFIX, where PREFIX/include/shellac.h is" >&2
+  exit 1
+fi
+prefix=$(cd "$1" && pwd)
+source=$(cd "$(dirname "$0")" && pwd)
+export PETSC_DIR=${PETSC_DIR:-$(pkg-config --variable=prefix PETSc)} PETSC_ARCH=${PETSC_ARCH:-}
+for folder in "$prefix"/lib/pkgconfig "$prefix"/lib64/pkgconfig "$prefix"/lib/*/pkgconfig \
+  "$PETSC_DIR/$PETSC_ARCH/lib/pkgconfig" "$PETSC_DIR/lib/pkgconfig"; do
+  if [ -d "$folder" ]; then PKG_CONFIG_PATH=${PKG_CONFIG_PATH:+$PKG_CONFIG_PATH:}$folder; fi
+done
+export PKG_CONFIG_PATH
+if [ -z "${MPIEXEC:-}" ]; then
+  MPIEXEC=$(sed -n 's/^MPIEXEC *= *//p' "$PETSC_DIR/$PETSC_ARCH/lib/petsc/conf/petscvariables")
+fi
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+way=
+trap 'echo "build-and-run: failed with $way" >&2' ERR
+
+build_cmake() {
+  cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" && cmake --build build && cp build/app app
+}
+build_pkgconfig() { make -f makefile.pkgconfig; }
+build_petsc() { make -f makefile.petsc app SHELLAC_DIR="$prefix"; }
+
+for way in cmake pkgconfig petsc; do
+  mkdir "$folder/$way"
+  cp "$source/app.c" "$source/CMakeLists.txt" "$source"/makefile.* "$folder/$way"
+  cd "$folder/$way"
+  if ! "build_$way" > log 2>&1; then
+    tail -n 30 log >&2
+    false
+  fi
+  printf '%-10s ' "$way"
+  $MPIEXEC -n 2 ./app
+done

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Packs a CUDA build and all that it needs but the CUDA libraries into one archive, for a GPU host without network.
+# usage: bundle.sh BUILD_FOLDER ARCHIVE.tgz      (PETSC_DIR and PETSC_ARCH as the build was configured with)
+set -euo pipefail
+
+build=$1
+archive=$2
+name=shellac-cuda
+here=$(cd "$(dirname "$0")" && pwd)
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+mpi=$(dirname "$(dirname "$(pkg-config --variable=cxxcompiler "$PETSC_DIR/$PETSC_ARCH/lib/pkgconfig/PETSc.pc" 2> /dev/null ||
+  pkg-config --variable=cxxcompiler "$PETSC_DIR/$PETSC_ARCH/lib/pkgconfig/petsc.pc")")")
+
+mkdir -p "$stage/$name/lib" "$stage/$name/openmpi/bin" "$stage/$name/openmpi/lib"
+cp -P "$build"/lib/libshellac.so* "$stage/$name/lib"
+cp -r "$build/bin" "$stage/$name/bin"
+cp -P "$PETSC_DIR/$PETSC_ARCH"/lib/libpetsc.so* "$stage/$name/lib"
+# system libraries that a GPU host may lack
+ldd "$PETSC_DIR/$PETSC_ARCH/lib/libpetsc.so" | awk '$1 ~ /openblas|gfortran|quadmath/ {print $3}' |
+  xargs -I{} cp -L {} "$stage/$name/lib"
+cp -P "$mpi"/lib/lib*.so* "$stage/$name/openmpi/lib"
+cp -r "$mpi/lib/openmpi" "$stage/$name/openmpi/lib"
+cp -r "$mpi/share" "$stage/$name/openmpi"
+cp -P "$mpi"/bin/{mpi*,prte*,prun*,ompi*} "$stage/$name/openmpi/bin" 2> /dev/null || true
+find "$stage" -name '*.so*' -type f -exec strip --strip-unneeded {} + 2> /dev/null || true
+cp "$here/bundle-run.sh" "$stage/$name/run.sh"
+cp "$here/LICENSE" "$stage/$name"
+
+mkdir -p "$(dirname "$archive")"
+tar -C "$stage" -czf "$archive" "$name"
+size=$(($(stat -c %s "$archive") / 1000000))
+echo "$archive: $size MB"
+[ "$size" -le 60 ] || { echo "bundle: the archive is larger than 60 MB" >&2; exit 1; }

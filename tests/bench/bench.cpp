@@ -1,0 +1,258 @@
+// Times the operators beside what bounds them: the copy of a vector, and the assembled matrix. Every figure is a ratio
+// within one run. Where the vectors are decides what is timed: -dm_vec_type cuda for a GPU.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "shellac.h"
+#include "stencil/apply.hpp"
+#include "stencil/helmholtz.hpp"
+
+static const char help[] = "Times Shellac's operators beside a copy and the assembled matrix.\n"
+                           "  -sizes 2048,8192    points a side of the two-dimensional grids\n"
+                           "  -aij_max 4096       largest of them for which the AIJ is assembled too\n"
+                           "  -seconds 0.5        time spent on each figure\n"
+                           "  -seed_table         the table of N = 500 ... 900 with transfers (CUDA builds)\n"
+                           "  -dm_vec_type cuda   on the GPU\n\n";
+
+static PetscErrorCode synchronize() {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) PetscCallCUDA(cudaDeviceSynchronize());
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Seconds of one call of `work`: the median of batches, of the slowest rank.
+static PetscErrorCode time_of(PetscReal seconds, const std::function<PetscErrorCode()> &work, PetscReal *median) {
+  constexpr int          batches = 7;
+  std::vector<PetscReal> times;
+  PetscLogDouble         begin, end;
+  PetscReal              once;
+  PetscInt               repeats;
+
+  PetscFunctionBegin;
+  PetscCall(work());
+  PetscCall(synchronize());
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscCall(PetscTime(&begin));
+  for (int i = 0; i < 3; i++) PetscCall(work());
+  PetscCall(synchronize());
+  PetscCall(PetscTime(&end));
+  once = (end - begin) / 3;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  repeats = (PetscInt)std::max(1.0, std::ceil(seconds / batches / once));
+  for (int batch = 0; batch < batches; batch++) {
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+    PetscCall(PetscTime(&begin));
+    for (PetscInt i = 0; i < repeats; i++) PetscCall(work());
+    PetscCall(synchronize());
+    PetscCall(PetscTime(&end));
+    times.push_back((end - begin) / repeats);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, times.data(), batches, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  std::sort(times.begin(), times.end());
+  *median = times[batches / 2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if SHELLAC_CUDA
+// Sixteen bytes a thread and load: the fastest plain copy.
+__global__ void copy_kernel(size_t n, const double2 *from, double2 *to) {
+  const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = from[i];
+}
+#endif
+
+// y = x by a kernel of our own on a GPU, by VecCopy() on the host.
+static PetscErrorCode copy(Vec x, Vec y) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  const PetscScalar *from;
+  PetscScalar       *to;
+  PetscMemType       memory;
+  PetscInt           n;
+  cudaStream_t       stream;
+  PetscCall(VecGetArrayReadAndMemType(x, &from, &memory));
+  if (PetscMemTypeDevice(memory)) {
+    PetscCall(VecGetArrayWriteAndMemType(y, &to, &memory));
+    PetscCall(VecGetLocalSize(x, &n));
+    PetscCall(shellac::current_stream(&stream));
+    const size_t pairs = (size_t)n * sizeof(PetscScalar) / sizeof(double2);
+    copy_kernel<<<(unsigned)((pairs + 255) / 256), 256, 0, stream>>>(pairs, (const double2 *)from, (double2 *)to);
+    PetscCall(VecRestoreArrayWriteAndMemType(y, &to));
+    PetscCall(VecRestoreArrayReadAndMemType(x, &from));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecRestoreArrayReadAndMemType(x, &from));
+#endif
+  PetscCall(VecCopy(x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode bench_products(PetscInt dim, PetscInt n, PetscInt aij_max, PetscReal seconds) {
+  DM        da;
+  Mat       A, B;
+  Vec       x, y, z;
+  PetscReal t_copy, t_vec_copy, t_mult, t_residual, t_sor, t_aij = 0;
+  const PetscInt  ny = dim > 1 ? n : 1, nz = dim > 2 ? n : 1;
+  const PetscReal points = (PetscReal)n * ny * nz;
+
+  PetscFunctionBegin;
+  if (dim == 1) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, n, 1, 1, NULL, &da));
+  else if (dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE,
+                           PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n,
+                           PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMSetFromOptions(da));
+  PetscCall(DMSetUp(da));
+  PetscCall(MatCreateLaplace(da, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecSetRandom(z, NULL));
+  PetscCall(time_of(seconds, [&] { return copy(x, y); }, &t_copy));
+  PetscCall(time_of(seconds, [&] { return VecCopy(x, y); }, &t_vec_copy));
+  PetscCall(time_of(seconds, [&] { return MatMult(A, x, y); }, &t_mult));
+  PetscCall(time_of(seconds, [&] { return MatResidual(A, z, x, y); }, &t_residual));
+  PetscCall(time_of(seconds, [&] { return MatSOR(A, z, 1, SOR_FORWARD_SWEEP, 0, 1, 1, y); }, &t_sor));
+  if (n <= aij_max) {
+    PetscBool cuda;
+    VecType   type;
+    PetscCall(DMGetVecType(da, &type));
+    PetscCall(PetscStrendswith(type, "cuda", &cuda));
+    PetscCall(MatConvert(A, cuda ? MATAIJCUSPARSE : MATAIJ, MAT_INITIAL_MATRIX, &B));
+    PetscCall(time_of(seconds, [&] { return MatMult(B, x, y); }, &t_aij));
+    PetscCall(MatDestroy(&B));
+  }
+  const PetscReal traffic = 2 * points * sizeof(PetscScalar);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d-D %7" PetscInt_FMT " %10.1f %9.0f %10.1f %7.3f %7.3f %7.3f %7.3f ", (int)dim, n,
+                        (double)(1e6 * t_copy), (double)(1e-9 * traffic / t_copy), (double)(1e6 * t_mult),
+                        (double)(t_copy / t_mult), (double)(t_vec_copy / t_mult), (double)(1.5 * t_copy / t_residual),
+                        (double)(2 * t_copy / t_sor)));
+  if (t_aij > 0)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%10.1f %7.3f %7.2f\n", (double)(1e6 * t_aij), (double)(t_copy / t_aij),
+                          (double)(t_aij / t_mult)));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%10s %7s %7s\n", "-", "-", "-"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if SHELLAC_CUDA
+// One product from host memory to host memory, as a program does that keeps its arrays there.
+template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool pinned, PetscReal seconds, PetscReal *total, PetscReal *kernel) {
+  using namespace shellac;
+  const size_t   points = (size_t)N * N, bytes = points * sizeof(T);
+  T             *u, *y, *device_u, *device_y;
+  cudaStream_t   stream;
+  Rows<T, Helmholtz> rows{};
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  for (int a = 0; a < 3; a++) {
+    rows.patch.N[a] = rows.patch.size[a] = a < 2 ? N : 1;
+    rows.patch.beyond[a]                 = Beyond::zero;
+    rows.formula.inv_h2[a]               = a < 2 ? (T)(N + 1) * (N + 1) : 0;
+  }
+  if (pinned) {
+    PetscCallCUDA(cudaMallocHost((void **)&u, bytes));
+    PetscCallCUDA(cudaMallocHost((void **)&y, bytes));
+  } else {
+    PetscCall(PetscMalloc1(points, &u));
+    PetscCall(PetscMalloc1(points, &y));
+  }
+  for (size_t i = 0; i < points; i++) u[i] = (T)((i * 7919) % 1000) / 1000, y[i] = 0;
+  PetscCallCUDA(cudaMalloc((void **)&device_u, bytes));
+  PetscCallCUDA(cudaMalloc((void **)&device_y, bytes));
+  const Field<T> field{device_u, {}};
+  const auto     launch = [&]() -> PetscErrorCode {
+    return launch_apply<2, Form::product>(rows, field, (const T *)nullptr, rows.patch.all(), device_y, stream);
+  };
+  PetscCall(time_of(seconds, launch, kernel));
+  PetscCall(time_of(
+    seconds,
+    [&]() -> PetscErrorCode {
+      PetscFunctionBegin;
+      PetscCallCUDA(cudaMemcpyAsync(device_u, u, bytes, cudaMemcpyHostToDevice, stream));
+      PetscCall(launch());
+      PetscCallCUDA(cudaMemcpyAsync(y, device_y, bytes, cudaMemcpyDeviceToHost, stream));
+      PetscCallCUDA(cudaStreamSynchronize(stream));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    },
+    total));
+  PetscCallCUDA(cudaFree(device_u));
+  PetscCallCUDA(cudaFree(device_y));
+  if (pinned) {
+    PetscCallCUDA(cudaFreeHost(u));
+    PetscCallCUDA(cudaFreeHost(y));
+  } else {
+    PetscCall(PetscFree(u));
+    PetscCall(PetscFree(y));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode seed_table(PetscReal seconds) {
+  PetscFunctionBegin;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "\nOne product with its transfers to and from the GPU, milliseconds (the kernel alone in brackets)\n"
+                        "    N   fp32 pageable     fp32 pinned   fp64 pageable     fp64 pinned\n"));
+  for (PetscInt N = 500; N < 1000; N += 100) {
+    PetscReal total, kernel;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5" PetscInt_FMT, N));
+    for (bool pinned : {false, true}) {
+      PetscCall(product_with_transfers<float>(N, pinned, seconds, &total, &kernel));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %6.3f (%.4f)", (double)(1e3 * total), (double)(1e3 * kernel)));
+    }
+    for (bool pinned : {false, true}) {
+      PetscCall(product_with_transfers<double>(N, pinned, seconds, &total, &kernel));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %6.3f (%.4f)", (double)(1e3 * total), (double)(1e3 * kernel)));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+int main(int argc, char **argv) {
+  PetscInt    sizes[16] = {512, 2048, 2049}, count = 16, aij_max = 4096, dims[3] = {2}, dim_count = 3;
+  PetscReal   seconds   = 0.5;
+  PetscBool   set, seed = PETSC_FALSE;
+  PetscMPIInt ranks;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &count, &set));
+  if (!set) count = 3;
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-dims", dims, &dim_count, &set));
+  if (!set) dim_count = 1;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-aij_max", &aij_max, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-seed_table", &seed, NULL));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%d rank%s; times in microseconds; ratios: copy/x is the time of a copy over the time of x (residual: of\n"
+                        "1.5 copies, a red-black sweep: of 2), for as many bytes as each must move\n"
+                        "     points       copy    GB/s   MatMult copy/ VecCopy/ residual   sweep        AIJ  copy/   AIJ/\n"
+                        "     a side                               MatMult MatMult                           AIJ    MatMult\n",
+                        ranks, ranks > 1 ? "s" : ""));
+  for (PetscInt d = 0; d < dim_count; d++)
+    for (PetscInt s = 0; s < count; s++) PetscCall(bench_products(dims[d], sizes[s], aij_max, seconds));
+  if (seed) {
+#if SHELLAC_CUDA
+    PetscCall(seed_table(seconds));
+#else
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-seed_table times transfers to a GPU: this build has no CUDA\n"));
+#endif
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}

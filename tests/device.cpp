@@ -1,0 +1,108 @@
+// Vectors on a GPU, where PETSc has one; and what is said where there is none.
+
+#include "catch.hpp"
+#include "support.hpp"
+
+#include <unistd.h>
+
+using namespace tests;
+
+static bool petsc_has_cuda() {
+#if defined(PETSC_HAVE_CUDA)
+  return true;
+#else
+  return false;
+#endif
+}
+static bool has_gpu() {
+  return petsc_has_cuda() && access("/dev/nvidiactl", F_OK) == 0;
+}
+
+// On the GPU and on the host: the same function, rounded in another order.
+TEST_CASE("CUDA vectors give the host's results", "[device]") {
+  if (!has_gpu()) return;
+  for (int dim = 1; dim <= 3; dim++)
+    for (bool large : {false, true}) {
+      const PetscInt N[3] = {large ? 601 : 9, large ? 45 : 7, large ? 37 : 6};
+      for_each_problem(dim, N, [&](Problem p, DM) {
+        p.sigma = 3;
+        INFO(describe(p));
+        Grid host = make_grid(p), device = make_grid(p);
+        OK(DMSetVecType(host, VECSTANDARD));
+        OK(DMSetVecType(device, VECCUDA));
+        Matrix A = make_operator(p, host), B = make_operator(p, device);
+        Vector x = random_vector(host, 1), y = make_vector(host);
+        Vector u = random_vector(device, 1), v = make_vector(device), back = make_vector(host);
+        const auto check = [&](PetscReal tolerance) {
+          const PetscScalar *values;
+          PetscScalar       *copy;
+          PetscInt           n;
+          OK(VecGetLocalSize(v, &n));
+          OK(VecGetArrayRead(v, &values));
+          OK(VecGetArray(back, &copy));
+          for (PetscInt i = 0; i < n; i++) copy[i] = values[i];
+          OK(VecRestoreArray(back, &copy));
+          OK(VecRestoreArrayRead(v, &values));
+          CHECK(difference(back, y) <= tolerance);
+        };
+        OK(MatMult(A, x, y));
+        OK(MatMult(B, u, v));
+        check(exact);
+        OK(MatMultTranspose(A, x, y));
+        OK(MatMultTranspose(B, u, v));
+        check(exact);
+        OK(MatResidual(A, x, x, y));
+        OK(MatResidual(B, u, u, v));
+        check(exact);
+        OK(MatGetDiagonal(A, y));
+        OK(MatGetDiagonal(B, v));
+        check(exact);
+        OK(VecSet(y, 0));
+        OK(VecSet(v, 0));
+        OK(MatSOR(A, x, 1.2, SOR_SYMMETRIC_SWEEP, 0, 2, 1, y));
+        OK(MatSOR(B, u, 1.2, SOR_SYMMETRIC_SWEEP, 0, 2, 1, v));
+        check(10 * exact);
+
+        VecType   type; // work vectors of solvers are where the grid's are
+        PetscBool cuda;
+        Vector    work;
+        OK(MatCreateVecs(B, &work, NULL));
+        OK(VecGetType(work, &type));
+        OK(PetscStrendswith(type, "cuda", &cuda));
+        CHECK(cuda);
+      });
+    }
+}
+
+TEST_CASE("vectors of mixed memory are an error", "[device]") {
+  if (!has_gpu()) return;
+  Problem p = problem(2, 20, 20);
+  Grid    host = make_grid(p), device = make_grid(p);
+  OK(DMSetVecType(host, VECSTANDARD));
+  OK(DMSetVecType(device, VECCUDA));
+  Matrix A = make_operator(p, device);
+  Vector x = random_vector(host, 1), y = make_vector(device);
+  OK(VecSet(y, 0));
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"host", "GPU", "VecBindToCPU"}), [&] { return MatMult(A, x, y); });
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"host", "GPU", "VecBindToCPU"}), [&] { return MatMult(A, y, x); });
+
+  Vector z = random_vector(device, 1), w = make_vector(device); // bound to the host, CUDA vectors serve there
+  OK(VecBindToCPU(z, PETSC_TRUE));
+  OK(VecBindToCPU(w, PETSC_TRUE));
+  OK(MatMult(A, z, w));
+}
+
+// A PETSc with CUDA on a machine without a GPU cannot finish after this error: plugin/compare.cmake shows it there.
+TEST_CASE("CUDA vectors of a PETSc without CUDA are an error", "[device]") {
+  if (petsc_has_cuda()) return;
+  Grid   da = make_grid(problem(2, 8, 8));
+  Matrix A;
+  Vector v;
+  OK(DMSetVecType(da, "cuda"));
+  EXPECT_ERROR(PETSC_ERR_ARG_UNKNOWN_TYPE, ({"cuda"}), [&] {
+    PetscFunctionBeginUser;
+    PetscCall(MatCreateLaplace(da, &A));
+    PetscCall(MatCreateVecs(A, &v, NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+}

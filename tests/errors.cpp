@@ -1,0 +1,238 @@
+// A user's mistake gives one error, on every rank, that names the option, its value and the remedy; and loses nothing.
+
+#include "catch.hpp"
+#include "support.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+static PetscErrorCode set_up(DM da, MatType type, Mat *A) {
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  if (da) PetscCall(MatSetDM(*A, da));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode make_2d(DMBoundaryType ends, PetscInt N, PetscInt dof, PetscInt width, DM *da) {
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, ends, ends, DMDA_STENCIL_STAR, N, 8, 1, PETSC_DECIDE, dof, width, NULL,
+                         NULL, da));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(DMSetUp(*da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("option values that are not allowed", "[errors]") {
+  Grid da = make_grid(problem(2, 8, 8));
+  const struct {
+    const char              *options;
+    PetscErrorCode           code;
+    std::vector<std::string> words;
+  } mistakes[] = {
+      {"-mat_helmholtz_boundary dirichlet", PETSC_ERR_USER, {"dirichlet", "mat_helmholtz_boundary"}},
+      {"-mat_helmholtz_lengths 1,0", PETSC_ERR_ARG_OUTOFRANGE, {"length y", "0", "positive"}},
+      {"-mat_helmholtz_lengths -1,1", PETSC_ERR_ARG_OUTOFRANGE, {"length x", "-1", "positive"}},
+      {"-mat_helmholtz_lengths 1,nan", PETSC_ERR_ARG_OUTOFRANGE, {"length y", "nan", "finite"}},
+      {"-mat_helmholtz_lengths inf,1", PETSC_ERR_ARG_OUTOFRANGE, {"length x", "inf", "finite"}},
+      {"-mat_helmholtz_lengths 1", PETSC_ERR_ARG_SIZ, {"1 side length", "give 2"}},
+      {"-mat_helmholtz_lengths 1,1,1", PETSC_ERR_ARG_SIZ, {"3 side length", "give 2"}},
+      {"-mat_helmholtz_lengths 1e-200,1", PETSC_ERR_ARG_OUTOFRANGE, {"spacing", "axis x"}},
+      {"-mat_helmholtz_shift nan", PETSC_ERR_ARG_OUTOFRANGE, {"nan"}}, // PETSc's own message, from 3.22 on
+      {"-mat_helmholtz_shift inf", PETSC_ERR_ARG_OUTOFRANGE, {"inf"}},
+      {"-mat_helmholtz_omega 1e200", PETSC_ERR_ARG_OUTOFRANGE, {"shift", "inf", "finite"}},
+      {"-mat_helmholtz_shift 1 -mat_helmholtz_omega 1",
+       PETSC_ERR_ARG_INCOMP,
+       {"mat_helmholtz_shift", "mat_helmholtz_omega", "one of them"}},
+  };
+  for (const auto &mistake : mistakes) {
+    INFO(mistake.options);
+    Options set(mistake.options);
+    Matrix  A;
+    EXPECT_ERROR(mistake.code, (mistake.words), [&] { return set_up(da, MATHELMHOLTZ, &A); });
+  }
+  Matrix A; // and all is well afterwards
+  OK(set_up(da, MATHELMHOLTZ, &A));
+}
+
+TEST_CASE("grids that are not served", "[errors]") {
+  Grid   two_unknowns, twisted, mirrored;
+  Matrix A, B, C, D, E, F;
+  OK(make_2d(DM_BOUNDARY_NONE, 8, 2, 1, &two_unknowns));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"dof = 2", "dof = 1"}), [&] { return MatCreateLaplace(two_unknowns, &A); });
+  OK(DMSetMatType(two_unknowns, MATHELMHOLTZ));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"dof = 2", "dof = 1"}), [&] { return DMCreateMatrix(two_unknowns, &B); });
+
+  OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  const PetscErrorCode made = make_2d(DM_BOUNDARY_TWIST, 8, 1, 1, &twisted);
+  OK(PetscPopErrorHandler());
+  if (everywhere(!made))
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"axis x", "DM_BOUNDARY_TWIST", "periodic"}),
+                 [&] { return MatCreateLaplace(twisted, &C); });
+
+  OK(make_2d(DM_BOUNDARY_MIRROR, 1, 1, 0, &mirrored));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"axis x", "1", "2 points", "DM_BOUNDARY_NONE"}),
+               [&] { return MatCreateLaplace(mirrored, &D); });
+
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"helmholtz", "DMDA", "MatSetDM"}),
+               [&] { return set_up(NULL, MATHELMHOLTZ, &E); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"DMDA", "null"}), [&] { return MatCreateLaplace(NULL, &F); });
+}
+
+TEST_CASE("a DM that is not a DMDA", "[errors]") {
+  Grid   shell;
+  Matrix A;
+  OK(DMCreate(PETSC_COMM_WORLD, &shell));
+  OK(DMSetType(shell, DMREDUNDANT));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"DMDA", "redundant"}), [&] { return MatCreateLaplace(shell, &A); });
+}
+
+TEST_CASE("sizes that are not the grid's", "[errors]") {
+  Grid   da = make_grid(problem(2, 8, 8));
+  Matrix A;
+  int    rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  Vector   layout = make_vector(da);
+  PetscInt n;
+  OK(VecGetLocalSize(layout, &n));
+  OK(MatCreate(PETSC_COMM_WORLD, &A));
+  OK(MatSetSizes(A, n + (rank == 0), n + (rank == 0), PETSC_DETERMINE, PETSC_DETERMINE)); // on one rank only
+  OK(MatSetType(A, MATLAPLACE));
+  OK(MatSetDM(A, da));
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({"DMDA", "MatSetSizes"}), [&] { return MatSetUp(A); });
+}
+
+TEST_CASE("calls with arguments that are not allowed change nothing", "[errors]") {
+  Grid      da = make_grid(problem(2, 8, 8));
+  Matrix    A;
+  PetscReal lengths[3] = {1, 1, 1}, bad[3] = {1, -2, 1};
+  OK(MatCreate(PETSC_COMM_WORLD, &A));
+  OK(MatSetDM(A, da));
+  OK(MatSetType(A, MATHELMHOLTZ));
+  OK(MatHelmholtzSetShift(A, 3));
+
+  PetscScalar sigma;
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"shift", "nan"}), [&] { return MatHelmholtzSetShift(A, NAN); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"shift", "inf"}), [&] { return MatHelmholtzSetShift(A, INFINITY); });
+  OK(MatHelmholtzGetShift(A, &sigma));
+  CHECK(sigma == (PetscScalar)3);
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"length y", "-2"}), [&] { return MatLaplaceSetLengths(A, 2, bad); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"4 side lengths"}), [&] { return MatLaplaceSetLengths(A, 4, bad); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"7", "eliminated", "identity", "neumann"}),
+               [&] { return MatLaplaceSetBoundary(A, (MatLaplaceBoundaryType)7); });
+  OK(MatLaplaceSetLengths(A, 3, lengths));
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({"3 side lengths", "give 2"}), [&] { return MatSetUp(A); });
+  OK(MatLaplaceSetLengths(A, 2, lengths)); // a mistake can be put right
+  OK(MatSetUp(A));
+
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"eliminated", "neumann", "MatSetUp"}),
+               [&] { return MatLaplaceSetBoundary(A, MAT_LAPLACE_NEUMANN); });
+  OK(MatLaplaceSetBoundary(A, MAT_LAPLACE_ELIMINATED)); // what it is
+  lengths[1] = 2;
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"lengths", "MatSetUp"}), [&] { return MatLaplaceSetLengths(A, 2, lengths); });
+
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"shift", "nan"}), [&] { return MatHelmholtzSetShift(A, NAN); });
+  Problem p = problem(2, 8, 8);
+  p.sigma = 3;
+  Matrix B = make_reference(p, da);
+  CHECK(difference(A, B) <= exact);
+
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), [] { return MatHelmholtzSetShift(NULL, 1); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), [] { return MatLaplaceSetBoundary(NULL, MAT_LAPLACE_NEUMANN); });
+}
+
+TEST_CASE("sums of operators that do not fit", "[errors]") {
+  Problem p = problem(2, 8, 8), q = problem(2, 4, 16), r = p;
+  q.ranks[0] = 1, q.ranks[1] = p.ranks[1] = rank_count(), p.ranks[0] = 1; // as many points on each rank
+  r.ranks[0] = 1, r.ranks[1] = rank_count();
+  r.boundary = MAT_LAPLACE_NEUMANN;
+  Grid   da = make_grid(p), other = make_grid(q);
+  Matrix A = make_operator(p, da), B = make_operator(q, other), C = make_operator(r, da);
+  if (rank_count() != 3)
+    EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"grids", "MatConvert"}),
+                 [&] { return MatAXPY(A, 1, B, SAME_NONZERO_PATTERN); });
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"boundary forms", "MatConvert"}),
+               [&] { return MatAXPY(A, 1, C, SAME_NONZERO_PATTERN); });
+  Matrix reference = make_reference(p, da);
+  CHECK(difference(A, reference) <= exact);
+}
+
+TEST_CASE("copies between operators that do not fit", "[errors]") {
+  Problem p = problem(2, 8, 8), q = p;
+  q.boundary = MAT_LAPLACE_IDENTITY;
+  Problem r = problem(2, 4, 16);
+  for (Problem *each : {&p, &q, &r}) each->ranks[0] = 1, each->ranks[1] = rank_count();
+  Grid   da = make_grid(p), other = make_grid(r);
+  Matrix A = make_operator(p, da), B = make_operator(q, da), C = make_operator(r, other);
+  if (rank_count() != 3)
+    EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"grids", "MatDuplicate"}),
+                 [&] { return MatCopy(A, C, SAME_NONZERO_PATTERN); });
+  // half of both would be worse: the form is part of symmetry, halos and views
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"boundary form", "MatDuplicate"}),
+               [&] { return MatCopy(A, B, SAME_NONZERO_PATTERN); });
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"boundary form", "MatDuplicate"}),
+               [&] { return MatCopy(B, A, SAME_NONZERO_PATTERN); });
+  Problem periodic = p;
+  periodic.ends[0] = DM_BOUNDARY_PERIODIC;
+  Grid   around = make_grid(periodic);
+  Matrix D = make_operator(periodic, around);
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"boundary form", "MatDuplicate"}),
+               [&] { return MatCopy(D, A, SAME_NONZERO_PATTERN); });
+}
+
+TEST_CASE("sweeps that cannot be done", "[errors]") {
+  Problem p = problem(2, 8, 7);
+  p.lengths[0] = 9, p.lengths[1] = 8; // h = 1: the diagonal is 4
+  p.sigma = -4;
+  Grid   da = make_grid(p);
+  Matrix A = make_operator(p, da);
+  Vector b = random_vector(da, 1), x = random_vector(da, 2), before = copy_of(x);
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"diagonal", "zero", "pc_sor_diagonal_shift"}),
+               [&] { return MatSOR(A, b, 1, SOR_SYMMETRIC_SWEEP, 0, 1, 1, x); });
+  CHECK(difference(x, before) == 0);
+  OK(MatSOR(A, b, 1, SOR_SYMMETRIC_SWEEP, 1, 1, 1, x)); // the remedy
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"Eisenstat"}),
+               [&] { return MatSOR(A, b, 1, (MatSORType)(SOR_EISENSTAT | SOR_LOCAL_SYMMETRIC_SWEEP), 1, 1, 1, x); });
+}
+
+TEST_CASE("a sweep over a zero diagonal that MatDiagonalSet() made", "[errors]") {
+  Grid   da = make_grid(problem(2, 8, 7));
+  Matrix A;
+  OK(MatCreateLaplace(da, &A));
+  Vector d = make_vector(da), b = random_vector(da, 1), x = random_vector(da, 2);
+  OK(VecSet(d, 0));
+  OK(MatDiagonalSet(A, d, INSERT_VALUES));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"diagonal", "zero"}),
+               [&] { return MatSOR(A, b, 1, SOR_SYMMETRIC_SWEEP, 0, 1, 1, x); });
+}
+
+TEST_CASE("norms and vectors that do not fit", "[errors]") {
+  Grid      da = make_grid(problem(2, 8, 8)), other = make_grid(problem(2, 9, 8));
+  Matrix    A;
+  PetscReal norm;
+  OK(MatCreateLaplace(da, &A));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"2-norm", "infinity"}), [&] { return MatNorm(A, NORM_2, &norm); });
+
+  Vector x = random_vector(other, 1), y = make_vector(da);
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({"dim"}), [&] { return MatMult(A, x, y); });
+
+  // as many in all, but distributed otherwise
+  int ranks = rank_count(), rank;
+  if (ranks == 1) return;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  Vector z, mine = make_vector(da);
+  PetscInt n;
+  OK(VecGetLocalSize(mine, &n));
+  OK(VecCreate(PETSC_COMM_WORLD, &z));
+  OK(VecSetSizes(z, n + (rank == 0 ? -1 : rank == ranks - 1 ? 1 : 0), PETSC_DETERMINE));
+  OK(VecSetType(z, VECSTANDARD));
+  OK(VecSet(z, 1));
+  std::string message; // PETSc itself checks, on the ranks where it is so
+  OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  const bool failed = rank == 0 || rank == ranks - 1 ? MatMult(A, z, y) != PETSC_SUCCESS : true;
+  OK(PetscPopErrorHandler());
+  CHECK(everywhere(failed));
+}

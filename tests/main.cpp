@@ -1,0 +1,75 @@
+// Runs the tests on all ranks: shellac_tests [options of Catch2] [-- options of PETSc].
+// Rank 0 prints; another rank's report is shown only if it fails where rank 0 does not.
+
+#define CATCH_CONFIG_RUNNER
+#include "catch.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <unistd.h>
+#include <vector>
+
+#include "support.hpp"
+
+// Sends standard output to a file, and shows the file if asked to.
+class Silence {
+public:
+  Silence() : log_(tmpfile()), stdout_(dup(STDOUT_FILENO)) { dup2(fileno(log_), STDOUT_FILENO); }
+  void Show(int rank) {
+    char line[1024];
+    Stop();
+    fprintf(stderr, "---- rank %d ----\n", rank);
+    rewind(log_);
+    while (fgets(line, sizeof(line), log_)) fputs(line, stderr);
+  }
+  void Stop() {
+    std::cout.flush();
+    fflush(stdout);
+    dup2(stdout_, STDOUT_FILENO);
+  }
+
+private:
+  FILE *log_;
+  int   stdout_;
+};
+
+static int run_tests(int argc, char **argv) {
+  int result, rank, first_result;
+
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  if (rank == 0) {
+    first_result = result = Catch::Session().run(argc, argv);
+    MPI_Bcast(&first_result, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+  } else {
+    Silence silence;
+    result = Catch::Session().run(argc, argv);
+    MPI_Bcast(&first_result, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+    if (result && !first_result) silence.Show(rank);
+    silence.Stop();
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &result, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
+  return result;
+}
+
+int main(int argc, char **argv) {
+  std::vector<char *> ours{argv[0]}, petscs{argv[0]};
+  bool                after = false;
+
+  for (int i = 1; i < argc; i++) {
+    if (!after && !strcmp(argv[i], "--"))
+      after = true;
+    else
+      (after ? petscs : ours).push_back(argv[i]);
+  }
+  int petsc_argc = (int)petscs.size();
+  petscs.push_back(NULL);
+  char **petsc_argv = petscs.data();
+  if (PetscInitialize(&petsc_argc, &petsc_argv, NULL, "Tests of Shellac\n")) return 1;
+  OK(PetscPushErrorHandler(tests::print_error, NULL));
+  OK(ShellacInitializePackage());
+  const int result = run_tests((int)ours.size(), ours.data());
+  OK(PetscPopErrorHandler());
+  if (PetscFinalize()) return 1;
+  return result ? 1 : 0;
+}

@@ -1,0 +1,46 @@
+# Runs a program that does not know the library with an assembled matrix, and with the library's by options alone.
+#   run: the program's command; library: libshellac.so; folder: for what the runs save
+
+separate_arguments(run)
+file(MAKE_DIRECTORY ${folder})
+set(plugin -dll_append ${library} -dm_mat_type helmholtz -mat_helmholtz_shift 4)
+
+function(run_program expected)
+  execute_process(COMMAND ${run} ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  message("${output}")
+  if(result)
+    message(FATAL_ERROR "the program failed: ${ARGN}")
+  endif()
+  if(NOT output MATCHES "${expected}")
+    message(FATAL_ERROR "the program did not print '${expected}': ${ARGN}")
+  endif()
+endfunction()
+
+foreach(solver "-ksp_type cg -pc_type jacobi" "-ksp_type gmres -pc_type bjacobi" "-ksp_type cg -pc_type none")
+  separate_arguments(solver)
+  list(APPEND solver -ksp_rtol 1e-12)
+  run_program("type (seq|mpi)aij" -dm_mat_type aij ${solver} -save ${folder}/solution)
+  run_program("type helmholtz" ${plugin} ${solver} -load ${folder}/solution)
+endforeach()
+
+# The library in the options' environment, its options in the help, and a program that assembles something else
+set(ENV{PETSC_OPTIONS} "-dll_append ${library}")
+run_program("type helmholtz" -dm_mat_type helmholtz -mat_helmholtz_omega 2)
+unset(ENV{PETSC_OPTIONS})
+foreach(key boundary lengths shift omega)
+  run_program("-mat_helmholtz_${key}" ${plugin} -help)
+endforeach()
+run_program("formula|spacing|sigma = 4" ${plugin} -ksp_view)
+execute_process(COMMAND ${run} ${plugin} -sigma 5 RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(NOT result OR NOT output MATCHES "the program assembles")
+  message(FATAL_ERROR "a program that assembles another operator should get an error: ${output}")
+endif()
+
+# CUDA asked for where there is none
+if(NOT EXISTS /dev/nvidiactl)
+  execute_process(COMMAND ${run} ${plugin} -dm_vec_type cuda RESULT_VARIABLE result OUTPUT_VARIABLE output
+    ERROR_VARIABLE output)
+  if(NOT result OR NOT output MATCHES "cuda")
+    message(FATAL_ERROR "-dm_vec_type cuda should be an error that names it: ${output}")
+  endif()
+endif()
