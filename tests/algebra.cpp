@@ -249,11 +249,11 @@ static void check_null_space(const Problem &p, Mat A, bool expected) {
   CHECK(is_null);
 
   // the left one: constants, or with mirrors a vector of half weights
-  PetscBool   constant;
-  PetscInt    n;
-  const Vec  *w;
-  PetscReal   norm, norm_A;
-  Vector      one, y;
+  PetscBool  constant;
+  PetscInt   n;
+  const Vec *w;
+  PetscReal  norm, norm_A;
+  Vector     one, y;
   OK(MatNullSpaceGetVecs(left, &constant, &n, &w));
   CHECK((constant ? 1 : 0) + n == 1);
   OK(MatCreateVecs(A, &one, &y));

@@ -55,10 +55,10 @@ static void refine(const Problem &coarse, int times, Problem *p) {
   *p = coarse;
   for (int a = 0; a < p->dim; a++) {
     const bool natural = p->is(a, DM_BOUNDARY_PERIODIC) || p->is(a, DM_BOUNDARY_MIRROR);
-    const int  off = p->is(a, DM_BOUNDARY_MIRROR)                        ? 1
-                     : natural || p->boundary == MAT_LAPLACE_NEUMANN    ? 0
-                     : p->boundary == MAT_LAPLACE_IDENTITY              ? 1
-                                                                        : -1;
+    const int  off = p->is(a, DM_BOUNDARY_MIRROR)                    ? 1
+                     : natural || p->boundary == MAT_LAPLACE_NEUMANN ? 0
+                     : p->boundary == MAT_LAPLACE_IDENTITY           ? 1
+                                                                     : -1;
     p->N[a] = (coarse.N[a] << times) + off; // coarse.N: intervals
   }
 }

@@ -19,8 +19,8 @@ static PetscErrorCode set_up(DM da, MatType type, Mat *A) {
 
 static PetscErrorCode make_2d(DMBoundaryType ends, PetscInt N, PetscInt dof, PetscInt width, DM *da) {
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, ends, ends, DMDA_STENCIL_STAR, N, 8, 1, PETSC_DECIDE, dof, width, NULL,
-                         NULL, da));
+  PetscCall(
+      DMDACreate2d(PETSC_COMM_WORLD, ends, ends, DMDA_STENCIL_STAR, N, 8, 1, PETSC_DECIDE, dof, width, NULL, NULL, da));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -223,7 +223,7 @@ TEST_CASE("norms and vectors that do not fit", "[errors]") {
   int ranks = rank_count(), rank;
   if (ranks == 1) return;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
-  Vector z, mine = make_vector(da);
+  Vector   z, mine = make_vector(da);
   PetscInt n;
   OK(VecGetLocalSize(mine, &n));
   OK(VecCreate(PETSC_COMM_WORLD, &z));

@@ -95,8 +95,8 @@ TEST_CASE("uneven distributions", "[grid]") {
       INFO(describe(p) << ", axis " << axis);
       Grid da;
       OK(DMDACreate2d(PETSC_COMM_WORLD, p.ends[0], p.ends[1], DMDA_STENCIL_STAR, p.N[0], p.N[1], axis == 0 ? ranks : 1,
-                      axis == 0 ? 1 : ranks, 1, ends == DM_BOUNDARY_MIRROR ? 0 : 1, axis == 0 ? widths.data() : NULL, axis == 0 ? NULL : widths.data(),
-                      &da));
+                      axis == 0 ? 1 : ranks, 1, ends == DM_BOUNDARY_MIRROR ? 0 : 1, axis == 0 ? widths.data() : NULL,
+                      axis == 0 ? NULL : widths.data(), &da));
       OK(DMSetFromOptions(da));
       OK(DMSetUp(da));
       Matrix A = make_operator(p, da), B = make_reference(p, da);

@@ -148,11 +148,13 @@ TEST_CASE("a program that assembles the same operator passes, and another gets a
       OK(DMDAGetStencilWidth(da, &width));
       if (!width) return; // a program cannot assemble beyond its rank there
 
-      MatType  before;
-      char     type[64] = MATAIJ;
-      Options  set(std::string("-mat_helmholtz_shift 2 -mat_helmholtz_lengths ") +
-                  (dim == 1 ? "1" : dim == 2 ? "1,1.25" : "1,1.25,1.5") + " -mat_helmholtz_boundary " +
-                  MatLaplaceBoundaryTypes[p.boundary]);
+      MatType before;
+      char    type[64] = MATAIJ;
+      Options set(std::string("-mat_helmholtz_shift 2 -mat_helmholtz_lengths ") +
+                  (dim == 1   ? "1"
+                   : dim == 2 ? "1,1.25"
+                              : "1,1.25,1.5") +
+                  " -mat_helmholtz_boundary " + MatLaplaceBoundaryTypes[p.boundary]);
       OK(DMGetMatType(da, &before));
       if (before) OK(PetscStrncpy(type, before, sizeof(type)));
       OK(DMSetMatType(da, MATHELMHOLTZ));

@@ -66,16 +66,17 @@ TEST_CASE("every preconditioner of the assembled matrix works", "[solvers]") {
   for (const Problem &p : problems()) {
     Grid   da = make_grid(p);
     Matrix A = make_operator(p, da), B = make_reference(p, da);
-    for (const char *options :
-         {"-test_ksp_type gmres -test_pc_type jacobi", "-test_ksp_type gmres -test_pc_type none",
-          "-test_ksp_type gmres -test_pc_type jacobi -test_pc_jacobi_type rowmax",
+    for (const char *options : {
+           "-test_ksp_type gmres -test_pc_type jacobi", "-test_ksp_type gmres -test_pc_type none",
+               "-test_ksp_type gmres -test_pc_type jacobi -test_pc_jacobi_type rowmax",
 #if PETSC_VERSION_GE(3, 22, 0)
-          "-test_ksp_type gmres -test_pc_type jacobi -test_pc_jacobi_type rowl1",
+               "-test_ksp_type gmres -test_pc_type jacobi -test_pc_jacobi_type rowl1",
 #endif
-          "-test_ksp_type preonly -test_pc_type lu",
-          "-test_ksp_type gmres -test_pc_type ilu", "-test_ksp_type gmres -test_pc_type bjacobi",
-          "-test_ksp_type gmres -test_pc_type bjacobi -test_sub_pc_type lu", "-test_ksp_type gmres -test_pc_type asm",
-          "-test_ksp_type gmres -test_pc_type redundant"})
+               "-test_ksp_type preonly -test_pc_type lu", "-test_ksp_type gmres -test_pc_type ilu",
+               "-test_ksp_type gmres -test_pc_type bjacobi",
+               "-test_ksp_type gmres -test_pc_type bjacobi -test_sub_pc_type lu",
+               "-test_ksp_type gmres -test_pc_type asm", "-test_ksp_type gmres -test_pc_type redundant"
+         })
       check_solver(p, da, A, B, options, true);
     // rounding changes how many steps this one takes
     check_solver(p, da, A, B, "-test_ksp_type bcgs -test_pc_type jacobi", false);
@@ -157,7 +158,7 @@ static PetscErrorCode compute_rhs(KSP ksp, Vec b, void *) {
 static Vector solve_with_multigrid(const Problem &p, MatType type, bool assembles, const std::string &options,
                                    PetscInt *iterations) {
   Options            set(options + " -test_ksp_type gmres -test_pc_type mg -test_pc_mg_levels 3 -test_ksp_rtol 1e-10" +
-              " -mat_helmholtz_boundary " + MatLaplaceBoundaryTypes[p.boundary] + " -mat_helmholtz_shift 2");
+                         " -mat_helmholtz_boundary " + MatLaplaceBoundaryTypes[p.boundary] + " -mat_helmholtz_shift 2");
   Grid               da = make_grid(p);
   Solver             ksp;
   KSPConvergedReason reason;
@@ -196,7 +197,7 @@ TEST_CASE("PETSc's multigrid works, also where the program assembles nothing", "
     }();
     PetscInt          ours, theirs;
     const std::string jacobi = "-test_mg_levels_pc_type jacobi", sor = "-test_mg_levels_pc_type sor";
-    Vector reference = solve_with_multigrid(p, cuda ? MATAIJCUSPARSE : MATAIJ, true, jacobi, &theirs);
+    Vector            reference = solve_with_multigrid(p, cuda ? MATAIJCUSPARSE : MATAIJ, true, jacobi, &theirs);
     for (bool assembles : {true, false}) {
       Vector x = solve_with_multigrid(p, MATHELMHOLTZ, assembles, jacobi, &ours);
       CHECK(difference(x, reference) <= 1e-7);

@@ -124,7 +124,8 @@ static PetscErrorCode make_grid(const Problem &p, const DMBoundaryType ends[3], 
   PetscCall(DMDASetDof(*da, 1));
   PetscCall(DMDASetStencilType(*da, DMDA_STENCIL_STAR));
   PetscCall(DMDASetStencilWidth(*da, width));
-  if (ranges) PetscCall(DMDASetOwnershipRanges(*da, ranges[0], p.dim > 1 ? ranges[1] : NULL, p.dim > 2 ? ranges[2] : NULL));
+  if (ranges)
+    PetscCall(DMDASetOwnershipRanges(*da, ranges[0], p.dim > 1 ? ranges[1] : NULL, p.dim > 2 ? ranges[2] : NULL));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,8 +140,8 @@ static PetscErrorCode make_grid_without_mirrors(const Problem &p, DM like, DM *d
   PetscFunctionBeginUser;
   for (int a = 0; a < 3; a++) ends[a] = p.is(a, DM_BOUNDARY_MIRROR) ? DM_BOUNDARY_NONE : p.ends[a];
   if (like) {
-    PetscCall(DMDAGetInfo(like, NULL, NULL, NULL, NULL, &ranks[0], &ranks[1], &ranks[2], NULL, NULL, NULL, NULL, NULL,
-                          NULL));
+    PetscCall(
+        DMDAGetInfo(like, NULL, NULL, NULL, NULL, &ranks[0], &ranks[1], &ranks[2], NULL, NULL, NULL, NULL, NULL, NULL));
     PetscCall(DMDAGetOwnershipRanges(like, &ranges[0], &ranges[1], &ranges[2]));
   }
   PetscCall(make_grid(p, ends, 1, ranks, like ? ranges : NULL, da));
@@ -154,8 +155,8 @@ static PetscErrorCode make_grid(const Problem &p, DM *da) {
 
   PetscFunctionBeginUser;
   PetscCall(make_grid_without_mirrors(p, NULL, &plain));
-  PetscCall(DMDAGetInfo(plain, NULL, NULL, NULL, NULL, &ranks[0], &ranks[1], &ranks[2], NULL, NULL, NULL, NULL, NULL,
-                        NULL));
+  PetscCall(
+      DMDAGetInfo(plain, NULL, NULL, NULL, NULL, &ranks[0], &ranks[1], &ranks[2], NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetOwnershipRanges(plain, &ranges[0], &ranges[1], &ranges[2]));
   // a DMDA has no ghosts of mirrors on ranks a point wide; some versions of PETSc say so on those ranks only, and hang
   for (int a = 0; a < p.dim; a++)
@@ -278,7 +279,8 @@ Matrix make_reference(const Problem &p, DM on) {
   const PetscInt rows = owned[0] * owned[1] * owned[2];
   OK(MatCreate(PETSC_COMM_WORLD, &B));
   OK(MatSetSizes(B, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE));
-  OK(MatSetType(B, makes_cuda_vectors(on) ? MATAIJCUSPARSE : MATAIJ));
+  OK(MatSetType(B, MATAIJ)); // computes on the host, also with CUDA vectors
+  if (makes_cuda_vectors(on)) OK(MatSetVecType(B, VECCUDA));
   OK(MatSeqAIJSetPreallocation(B, 7, NULL));
   OK(MatMPIAIJSetPreallocation(B, 7, NULL, 7, NULL));
   OK(DMGetLocalToGlobalMapping(da, &map));

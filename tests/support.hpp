@@ -35,7 +35,7 @@ public:
     return *this;
   }
   ~Owned() { (void)!(*destroy)(&object_); }
-  operator Object() const { return object_; }
+          operator Object() const { return object_; }
   Object *operator&() { return &object_; }
 
 private:
@@ -124,7 +124,8 @@ private:
 // is wrong; empty if all is well.
 std::string error_problem(PetscErrorCode expected, const std::vector<std::string> &words,
                           const std::function<PetscErrorCode()> &call);
-#define EXPECT_ERROR(code, words, ...) CHECK(tests::error_problem(code, std::vector<std::string> words, __VA_ARGS__) == "")
+#define EXPECT_ERROR(code, words, ...)                                                                                 \
+  CHECK(tests::error_problem(code, std::vector<std::string> words, __VA_ARGS__) == "")
 
 std::string view(Mat A, PetscViewerFormat format); // what MatView() prints, on every rank
 

@@ -32,23 +32,48 @@ struct Boxes {
     for (int b = 0; b < count; b++) sum += box[b].points();
     return sum;
   }
+  // The n-th point of all; false where there are fewer.
+  SHELLAC_HD bool point(PetscInt64 n, PetscInt p[3]) const {
+    for (int b = 0; b < count; b++) {
+      const PetscInt64 size = box[b].points();
+      if (n < size) {
+        const PetscInt64 row = n / box[b].size(0);
+        p[0] = box[b].lo[0] + (PetscInt)(n % box[b].size(0));
+        p[1] = box[b].lo[1] + (PetscInt)(row % box[b].size(1));
+        p[2] = box[b].lo[2] + (PetscInt)(row / box[b].size(1));
+        return true;
+      }
+      n -= size;
+    }
+    return false;
+  }
 };
+
+// The points of a box that are not in another, which lies inside it.
+inline Boxes difference(Box rest, const Box &inside) {
+  Boxes boxes;
+  if (!inside.points()) {
+    boxes.add(rest);
+    return boxes;
+  }
+  for (int a = 2; a >= 0; a--) { // slabs across the slowest axis first: their rows are longest
+    Box slab = rest;
+    slab.hi[a] = inside.lo[a];
+    boxes.add(slab);
+    slab.hi[a] = rest.hi[a];
+    slab.lo[a] = inside.hi[a];
+    boxes.add(slab);
+    rest.lo[a] = inside.lo[a];
+    rest.hi[a] = inside.hi[a];
+  }
+  return boxes;
+}
 
 #if SHELLAC_CUDA
 namespace kernel {
-template <class Function> __global__ void for_each(Boxes boxes, PetscInt64 points, Function f) {
-  PetscInt64 n = (PetscInt64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (n >= points) return;
-  for (int b = 0; b < boxes.count; b++) {
-    const Box &box = boxes.box[b];
-    if (n < box.points()) {
-      const PetscInt64 row = n / box.size(0);
-      f(box.lo[0] + (PetscInt)(n % box.size(0)), box.lo[1] + (PetscInt)(row % box.size(1)),
-        box.lo[2] + (PetscInt)(row / box.size(1)));
-      return;
-    }
-    n -= box.points();
-  }
+template <class Function> __global__ void for_each(Boxes boxes, Function f) {
+  PetscInt p[3];
+  if (boxes.point((PetscInt64)blockIdx.x * blockDim.x + threadIdx.x, p)) f(p[0], p[1], p[2]);
 }
 } // namespace kernel
 #endif
@@ -71,7 +96,7 @@ template <class Function> PetscErrorCode for_each(PetscMemType memory, const Box
     cudaStream_t     stream;
     if (!points) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(current_stream(&stream));
-    kernel::for_each<<<(unsigned)((points + threads - 1) / threads), (unsigned)threads, 0, stream>>>(boxes, points, f);
+    kernel::for_each<<<(unsigned)((points + threads - 1) / threads), (unsigned)threads, 0, stream>>>(boxes, f);
     PetscCallCUDA(cudaGetLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -18,7 +18,8 @@
 #endif
 
 // Before a function whose loops shall use AVX2 and FMA where the processor has them.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) &&                      \
+    !defined(__SANITIZE_ADDRESS__)
 #define SHELLAC_WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define SHELLAC_WIDE

@@ -138,7 +138,7 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   std::vector<char>  mapped(n), both;
   PetscMPIInt        rank;
   cudaIpcMemHandle_t handle = {};
-  cudaUUID_t         gpu    = {};
+  cudaUUID_t         gpu = {};
   int                offers = 0;
 
   PetscFunctionBegin;
@@ -290,7 +290,8 @@ const char *DeviceHalo::transport() const {
 
 #else
 
-PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &, const Patch &, MPI_Comm, PetscMPIInt, PetscBool, HaloWay, DeviceHalo **halo) {
+PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &, const Patch &, MPI_Comm, PetscMPIInt, PetscBool,
+                                  HaloWay, DeviceHalo **halo) {
   PetscFunctionBegin;
   *halo = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,7 +46,7 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
   PetscCall(DMDAGetOwnershipRanges(dm, &widths[0], &widths[1], &widths[2]));
   grid->dim = (int)dim;
   for (int a = 0; a < 3; a++) {
-    if (a >= grid->dim) grid->boundary[a] = DM_BOUNDARY_NONE;
+    if (a >= grid->dim) grid->boundary[a] = DM_BOUNDARY_NONE, grid->N[a] = 1;
     PetscCheck(grid->boundary[a] != DM_BOUNDARY_TWIST, grid->comm, PETSC_ERR_SUP,
                "the DMDA's boundary along axis %c is DM_BOUNDARY_TWIST, which the operator does not serve; use none, "
                "ghosted, mirror or periodic",

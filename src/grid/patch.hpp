@@ -66,27 +66,7 @@ struct Patch {
     }
     return box;
   }
-  // The other points, as disjoint slabs.
-  Boxes border() const {
-    Boxes     boxes;
-    Box       rest = all();
-    const Box in = interior();
-    for (int a = 2; a >= 0; a--) {
-      Box slab = rest;
-      if (in.size(a) == 0) { // one slab is everything that is left
-        boxes.add(rest);
-        return boxes;
-      }
-      slab.hi[a] = in.lo[a];
-      boxes.add(slab);
-      slab.hi[a] = rest.hi[a];
-      slab.lo[a] = in.hi[a];
-      boxes.add(slab);
-      rest.lo[a] = in.lo[a];
-      rest.hi[a] = in.hi[a];
-    }
-    return boxes;
-  }
+  Boxes border() const { return difference(all(), interior()); }
 };
 
 // A point's value and its two neighbours' along each axis.

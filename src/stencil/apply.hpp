@@ -105,8 +105,10 @@ void apply_rows_on_host(const Rows<T, Formula> &rows, const Field<T> &field, For
         if (form != Form::product)
 #pragma GCC ivdep
           for (PetscInt i = 0; i < n; i++) out[i] = combine(form, b + at, i, out[i]);
-        if (past) stream_copy(y + at, buffer, n);
-        else if (out == buffer) std::copy(buffer, buffer + n, y + at);
+        if (past)
+          stream_copy(y + at, buffer, n);
+        else if (out == buffer)
+          std::copy(buffer, buffer + n, y + at);
       }
     }
   }
@@ -116,110 +118,113 @@ void apply_rows_on_host(const Rows<T, Formula> &rows, const Field<T> &field, For
 #if SHELLAC_CUDA
 namespace kernel {
 
-constexpr int steps = 4; // points a thread computes along the slowest axis
-
-template <int dim> struct Block { // threads of a block
-  static constexpr int x = dim == 3 ? 64 : 256, y = dim == 3 ? 4 : 1;
+template <int dim> struct Block { // threads of a block, and points that each computes along the slowest axis
+  static constexpr int x = dim == 3 ? 32 : 128, y = dim == 3 ? 4 : 1, steps = 4;
 };
 
 // As many values next to each other as one load brings.
 template <class T, int width> struct alignas(width * sizeof(T)) Pack { T lane[width]; };
 
-// Each thread computes `width` columns next to each other and marches a few steps along the slowest axis: stars share
-// their values in registers, and all loads are under way before the first is used.
-// Where a star could leave the patch across the other axes, each point is taken alone.
-// The blocks are numbered along the first axis first; a launch of one dimension has room for any shape.
-template <int dim, Form form, int width, class T, template <class> class Formula>
-__global__ void __launch_bounds__(256)
-    apply(Box box, unsigned blocks_x, unsigned blocks_y, Rows<T, Formula> rows, Field<T> field, const T *b, T *y) {
-  using Values = Pack<T, width>;
-  constexpr int  slow = dim - 1;
-  const Patch   &patch = rows.patch;
-  const unsigned block_x = blockIdx.x % blocks_x, above = blockIdx.x / blocks_x;
-  PetscInt p[3] = {box.lo[0] / width * width + (PetscInt)(block_x * Block<dim>::x + threadIdx.x) * width, box.lo[1],
-                   box.lo[2]};
-  if (dim == 3) p[1] += (PetscInt)(above % blocks_y * Block<dim>::y + threadIdx.y);
-  if (dim > 1) p[slow] += (PetscInt)(dim == 3 ? above / blocks_y : above) * steps;
-  if (p[0] >= box.hi[0] || (dim == 3 && p[1] >= box.hi[1])) return;
+// Part of a box: the points whose stars do not leave the patch, as far as they fill packs and steps; and all others.
+struct Tiles {
+  Box      box;
+  PetscInt first; // where the first thread along the first axis stands: so that a warp's loads start with a cache line
+  unsigned blocks_x, blocks_y, blocks; // along the first and second axis, and in all
+  Boxes    others;
+  unsigned other_blocks;
+};
 
-  bool plain = dim > 1 && p[slow] > 0 && p[slow] + steps < patch.size[slow] && p[slow] + steps <= box.hi[slow];
-  if (dim == 3) plain = plain && p[1] > 0 && p[1] + 1 < patch.size[1];
-  if (!plain) {
-    const ApplyPoint<T, dim, Formula> point{rows, field, false, form, b, y};
-    for (int s = 0; s < (dim > 1 ? steps : 1) && p[slow]<(dim > 1 ? box.hi[slow] : box.hi[0]); s++, p[slow] += dim> 1)
-      for (int l = 0; l < width; l++)
-        if (p[0] + l >= box.lo[0] && p[0] + l < box.hi[0]) point(p[0] + l, p[1], p[2]);
+// The first blocks compute the others, a point a thread. In the rest each thread computes packs next to each other along
+// the slowest axis: stars share their values in registers, and all loads are under way before the first is used.
+// Blocks are numbered in one dimension, along the first axis first: that has room for a grid of any shape.
+template <int dim, Form form, int width, class T, template <class> class Formula>
+__global__ void __launch_bounds__(Block<dim>::x *Block<dim>::y)
+    apply(Tiles tiles, Rows<T, Formula> rows, Field<T> field, const T *b, T *y) {
+  using Values = Pack<T, width>;
+  constexpr int steps = Block<dim>::steps, slow = dim - 1;
+  PetscInt      p[3];
+
+  if (blockIdx.x < tiles.other_blocks) {
+    const unsigned threads = Block<dim>::x * Block<dim>::y;
+    if (tiles.others.point((PetscInt64)blockIdx.x * threads + threadIdx.y * Block<dim>::x + threadIdx.x, p))
+      ApplyPoint<T, dim, Formula>{rows, field, false, form, b, y}(p[0], p[1], p[2]);
     return;
   }
+  if constexpr (dim > 1) {
+    const unsigned block = blockIdx.x - tiles.other_blocks, column_x = block % tiles.blocks_x,
+                   above = block / tiles.blocks_x;
+    const Box &box = tiles.box;
+    p[0] = tiles.first + (PetscInt)(column_x * Block<dim>::x + threadIdx.x) * width;
+    p[1] = dim == 3 ? box.lo[1] + (PetscInt)(above % tiles.blocks_y * Block<dim>::y + threadIdx.y) : 0;
+    p[2] = 0;
+    p[slow] = box.lo[slow] + (PetscInt)(dim == 3 ? above / tiles.blocks_y : above) * steps;
+    if (p[0] < box.lo[0] || p[0] >= box.hi[0] || (dim == 3 && p[1] >= box.hi[1])) return;
 
-  const size_t stride = patch.stride(slow), first = patch.index(p[0], p[1], p[2]);
-  const bool   at_west = p[0] == 0, at_east = p[0] + width == patch.size[0];
-  const auto   load = [&](size_t at) { return *reinterpret_cast<const Values *>(field.u + at); };
-  Values       column[steps + 2], side[steps][2], result[steps];
-  T            west[steps], east[steps];
+    const size_t stride = rows.patch.stride(slow), first = rows.patch.index(p[0], p[1], p[2]);
+    const T *__restrict__ u = field.u + first;
+    const auto load = [](const T *from) { return *reinterpret_cast<const Values *>(from); };
+    Values     column[steps + 2], side[dim == 3 ? 2 : 1][steps], add[steps];
+    T          west[steps], east[steps];
 #pragma unroll
-  for (int s = 0; s < steps + 2; s++) column[s] = load(first + s * stride - stride);
+    for (int s = 0; s < steps + 2; s++) column[s] = load(u + s * stride - stride);
 #pragma unroll
-  for (int s = 0; s < steps; s++) {
-    const size_t at = first + s * stride;
-    PetscInt     q[3] = {p[0], p[1], p[2]};
-    q[slow] += s;
-    west[s] = !at_west                    ? field.u[at - 1]
-              : patch.neighbour[0][LOWER] ? field.halo[0][LOWER][patch.halo_index(q, 0)]
-                                          : T(0);
-    east[s] = !at_east                    ? field.u[at + width]
-              : patch.neighbour[0][UPPER] ? field.halo[0][UPPER][patch.halo_index(q, 0)]
-                                          : T(0);
-    if (dim == 3) side[s][0] = load(at - patch.size[0]), side[s][1] = load(at + patch.size[0]);
-  }
-#pragma unroll
-  for (int s = 0; s < steps; s++) {
-#pragma unroll
-    for (int l = 0; l < width; l++) {
-      PetscInt     q[3] = {p[0] + l, p[1], p[2]};
-      Star<T, dim> star;
-      star.center = column[s + 1].lane[l];
-      star.arm[slow][LOWER] = column[s].lane[l];
-      star.arm[slow][UPPER] = column[s + 2].lane[l];
-      if (dim == 3) star.arm[1][LOWER] = side[s][0].lane[l], star.arm[1][UPPER] = side[s][1].lane[l];
-      star.arm[0][LOWER] = l > 0 ? column[s + 1].lane[l > 0 ? l - 1 : 0] : west[s];
-      star.arm[0][UPPER] = l + 1 < width ? column[s + 1].lane[l + 1 < width ? l + 1 : l] : east[s];
-      q[slow] += s;
-      bool identity = false;
-      if ((at_west && l == 0) || (at_east && l == width - 1)) { // an end of the row, perhaps of the domain
-        star.fill(patch, q);
-        identity = patch.template is_identity_row<dim>(q);
-      }
-      T value = rows.shift * star.center + (identity ? rows.identity * star.center : rows.formula(star));
-      if (rows.diagonal) value += rows.diagonal[first + s * stride + l] * star.center;
-      result[s].lane[l] = combine(form, b, first + s * stride + l, value);
+    for (int s = 0; s < steps; s++) {
+      const T *at = u + s * stride;
+      west[s] = at[-1];
+      east[s] = at[width];
+      if constexpr (dim == 3) side[0][s] = load(at - rows.patch.size[0]), side[1][s] = load(at + rows.patch.size[0]);
+      if (form != Form::product) add[s] = load(b + first + s * stride);
     }
-  }
-  const bool whole = p[0] >= box.lo[0] && p[0] + width <= box.hi[0];
 #pragma unroll
-  for (int s = 0; s < steps; s++) {
-    if (whole)
-      *reinterpret_cast<Values *>(y + first + s * stride) = result[s];
-    else
-      for (int l = 0; l < width; l++)
-        if (p[0] + l >= box.lo[0] && p[0] + l < box.hi[0]) y[first + s * stride + l] = result[s].lane[l];
+    for (int s = 0; s < steps; s++) {
+      Values result;
+#pragma unroll
+      for (int l = 0; l < width; l++) {
+        Star<T, dim> star;
+        star.center = column[s + 1].lane[l];
+        star.arm[0][LOWER] = l > 0 ? column[s + 1].lane[(l + width - 1) % width] : west[s];
+        star.arm[0][UPPER] = l + 1 < width ? column[s + 1].lane[(l + 1) % width] : east[s];
+        star.arm[slow][LOWER] = column[s].lane[l];
+        star.arm[slow][UPPER] = column[s + 2].lane[l];
+        if constexpr (dim == 3) star.arm[1][LOWER] = side[0][s].lane[l], star.arm[1][UPPER] = side[1][s].lane[l];
+        T value = rows.shift * star.center + rows.formula(star);
+        if (rows.diagonal) value += rows.diagonal[first + s * stride + l] * star.center;
+        result.lane[l] = combine(form, add[s].lane, l, value);
+      }
+      *reinterpret_cast<Values *>(y + first + s * stride) = result;
+    }
   }
 }
 
 } // namespace kernel
 
 template <int dim, Form form, int width, class T, template <class> class Formula>
-PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Field<T> &field, const T *b, const Box &box, T *y,
+PetscErrorCode launch_tiles(const Rows<T, Formula> &rows, const Field<T> &field, const T *b, const Box &box, T *y,
                             cudaStream_t stream) {
   using Block = kernel::Block<dim>;
-  const auto       blocks = [](PetscInt points, int each) { return (unsigned)((points + each - 1) / each); };
-  const unsigned   x = blocks(box.hi[0] - box.lo[0] / width * width, Block::x * width);
-  const unsigned   y_blocks = dim == 3 ? blocks(box.size(1), Block::y) : 1;
-  const PetscInt64 all = (PetscInt64)x * y_blocks * (dim > 1 ? blocks(box.size(dim - 1), kernel::steps) : 1);
+  constexpr int threads = Block::x * Block::y, line = 128 / sizeof(T);
+  const auto    blocks = [](PetscInt64 points, int each) { return (unsigned)((points + each - 1) / each); };
+  kernel::Tiles tiles{box, 0, 0, 0, 0, {}, 0};
 
   PetscFunctionBegin;
+  for (int a = 0; a < dim; a++) {
+    tiles.box.lo[a] = PetscMax(box.lo[a], 1);
+    tiles.box.hi[a] = PetscMin(box.hi[a], rows.patch.size[a] - 1);
+  }
+  tiles.first = tiles.box.lo[0] / line * line;
+  tiles.box.lo[0] = (tiles.box.lo[0] + width - 1) / width * width;
+  tiles.box.hi[0] = tiles.box.hi[0] / width * width;
+  tiles.box.hi[dim - 1] -= tiles.box.size(dim - 1) % Block::steps;
+  if (dim == 1) tiles.box.hi[0] = tiles.box.lo[0]; // no other axis to share values along
+  if (tiles.box.points()) {
+    tiles.blocks_x = blocks(tiles.box.hi[0] - tiles.first, Block::x * width);
+    tiles.blocks_y = dim == 3 ? blocks(tiles.box.size(1), Block::y) : 1;
+    tiles.blocks = tiles.blocks_x * tiles.blocks_y * blocks(tiles.box.size(dim - 1), Block::steps);
+  }
+  tiles.others = difference(box, tiles.box);
+  tiles.other_blocks = blocks(tiles.others.points(), threads);
   kernel::apply<dim, form, width>
-      <<<(unsigned)all, dim3(Block::x, Block::y), 0, stream>>>(box, x, y_blocks, rows, field, b, y);
+      <<<tiles.blocks + tiles.other_blocks, dim3(Block::x, Block::y), 0, stream>>>(tiles, rows, field, b, y);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -228,16 +233,16 @@ PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Field<T> &field,
 template <int dim, Form form, class T, template <class> class Formula>
 PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Field<T> &field, const T *b, const Box &box, T *y,
                             cudaStream_t stream) {
-  constexpr int width = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
-  const bool    aligned =
-      rows.patch.size[0] % width == 0 && ((uintptr_t)field.u | (uintptr_t)y) % (width * sizeof(T)) == 0;
+  constexpr int   width = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
+  const uintptr_t arrays = (uintptr_t)field.u | (uintptr_t)y | (uintptr_t)b;
+  const bool      aligned = rows.patch.size[0] % width == 0 && arrays % (width * sizeof(T)) == 0;
 
   PetscFunctionBegin;
   if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (dim > 1 && aligned)
-    PetscCall((launch_apply<dim, form, width>(rows, field, b, box, y, stream)));
+  if (aligned)
+    PetscCall((launch_tiles<dim, form, width>(rows, field, b, box, y, stream)));
   else
-    PetscCall((launch_apply<dim, form, 1>(rows, field, b, box, y, stream)));
+    PetscCall((launch_tiles<dim, form, 1>(rows, field, b, box, y, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -20,7 +20,7 @@ struct LaplaceMat : StencilMat {
     PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u), star of %d points\n", 2 * grid.dim + 1));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void                        take_settings(const StencilMat &from) override {
+  void take_settings(const StencilMat &from) override {
     StencilMat::take_settings(from);
     sigma = static_cast<const LaplaceMat &>(from).sigma;
   }
@@ -32,10 +32,20 @@ struct HelmholtzMat final : LaplaceMat {
     PetscBool   has_shift, has_omega;
 
     PetscFunctionBegin;
-    PetscCall(
-        PetscOptionsScalar("-mat_helmholtz_shift", "σ of -Δu + σu", "MatHelmholtzSetShift", shift, &shift, &has_shift));
-    PetscCall(
-        PetscOptionsScalar("-mat_helmholtz_omega", "Sets σ = ω²", "MatHelmholtzSetShift", omega, &omega, &has_omega));
+    PetscCall(PetscOptionsScalar("-mat_helmholtz_shift", "sigma of -Laplace(u) + sigma u", "MatHelmholtzSetShift",
+                                 shift, &shift, &has_shift));
+    PetscCall(PetscOptionsScalar("-mat_helmholtz_omega", "Sets sigma to its square", "MatHelmholtzSetShift", omega,
+                                 &omega, &has_omega));
+#if defined(PETSC_USE_COMPLEX) // PetscOptionsScalar() shows no help for complex scalars
+    PetscBool help;
+    PetscCall(PetscOptionsHasHelp(NULL, &help));
+    if (help)
+      PetscCall(
+          (*PetscHelpPrintf)(PetscObjectComm((PetscObject)A),
+                             "  -mat_helmholtz_shift <%g+%gi>: sigma of -Laplace(u) + sigma u (MatHelmholtzSetShift)\n"
+                             "  -mat_helmholtz_omega <0>: Sets sigma to its square (MatHelmholtzSetShift)\n",
+                             (double)PetscRealPart(sigma), (double)PetscImaginaryPart(sigma)));
+#endif
     PetscCheck(!has_shift || !has_omega, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
                "-mat_helmholtz_shift and -mat_helmholtz_omega both set σ; give one of them");
     if (has_shift) PetscCall(MatHelmholtzSetShift(A, shift));

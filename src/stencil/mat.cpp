@@ -57,7 +57,8 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   if (set) PetscCall(MatLaplaceSetLengths(A, n, lengths));
   PetscInt way = (PetscInt)context->halo_way;
   PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_halo", type));
-  PetscCall(PetscOptionsEList(key, "How halos travel between GPUs; before MatSetUp()", NULL, halo_ways, 3, halo_ways[way], &way, NULL));
+  PetscCall(PetscOptionsEList(key, "How halos travel between GPUs; before MatSetUp()", NULL, halo_ways, 3,
+                              halo_ways[way], &way, NULL));
   context->halo_way = (HaloWay)way;
   PetscCall(context->set_from_options(A, PetscOptionsObject));
   PetscOptionsHeadEnd();
@@ -487,9 +488,10 @@ static PetscErrorCode check_division(Mat A, StencilMat *context, PetscReal shift
     for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal) {
       smallest = PetscMin(smallest, PetscAbsScalar(context->op->entries(p, false).value[0] + shift));
     });
-  PetscCheck(smallest > 0, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
-             "a diagonal entry is zero, so that no sweep can divide by it; set -pc_sor_diagonal_shift or use another PC");
-  context->divides       = true;
+  PetscCheck(
+      smallest > 0, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
+      "a diagonal entry is zero, so that no sweep can divide by it; set -pc_sor_diagonal_shift or use another PC");
+  context->divides = true;
   context->divides_shift = shift;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -753,9 +755,10 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
 
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
-  PetscCheck(!context->zeroed || type != MAT_FINAL_ASSEMBLY, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
-             "operator use MatScale(), for another one -dm_mat_type aij");
+  PetscCheck(
+      !context->zeroed || type != MAT_FINAL_ASSEMBLY, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+      "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
+      "operator use MatScale(), for another one -dm_mat_type aij");
   PetscCall(restore_view(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -814,8 +817,8 @@ static bool alike(const StencilMat &a, const StencilMat &b) {
   const Patch &p = a.op->patch(), &q = b.op->patch();
   bool         alike = a.grid.dim == b.grid.dim;
   for (int axis = 0; axis < 3; axis++)
-    alike = alike && p.N[axis] == q.N[axis] && p.beyond[axis] == q.beyond[axis] && p.identity[axis] == q.identity[axis] &&
-            a.grid.first[axis] == b.grid.first[axis];
+    alike = alike && p.N[axis] == q.N[axis] && p.beyond[axis] == q.beyond[axis] &&
+            p.identity[axis] == q.identity[axis] && a.grid.first[axis] == b.grid.first[axis];
   return alike;
 }
 
@@ -899,8 +902,9 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(get_ready(B, &to));
-  PetscCheck(alike(*from, *to), from->grid.comm, PETSC_ERR_ARG_INCOMP,
-             "the two operators have different grids, distributions or boundary forms; make the target with MatDuplicate()");
+  PetscCheck(
+      alike(*from, *to), from->grid.comm, PETSC_ERR_ARG_INCOMP,
+      "the two operators have different grids, distributions or boundary forms; make the target with MatDuplicate()");
   PetscCall(copy_state(*from, to));
   PetscCall(MatStencilChanged(B));
   PetscFunctionReturn(PETSC_SUCCESS);

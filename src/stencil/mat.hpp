@@ -14,13 +14,13 @@ struct StencilMat {
 
   // What a type adds: its operator on a grid with these 1/h², its own options, its equation, and how to be like another.
   virtual std::unique_ptr<StencilOperator> make(int dim, const Patch &patch, const PetscReal inv_h2[3]) const = 0;
-  virtual PetscErrorCode                   set_from_options(Mat A, OptionItems PetscOptionsObject)            = 0;
-  virtual PetscErrorCode                   view_equation(PetscViewer viewer) const                            = 0;
+  virtual PetscErrorCode                   set_from_options(Mat A, OptionItems PetscOptionsObject) = 0;
+  virtual PetscErrorCode                   view_equation(PetscViewer viewer) const = 0;
   virtual void                             take_settings(const StencilMat &from) {
-    boundary      = from.boundary;
-    lengths_given = from.lengths_given;
-    halo_way      = from.halo_way;
-    for (int a = 0; a < 3; a++) lengths[a] = from.lengths[a];
+                                boundary = from.boundary;
+                                lengths_given = from.lengths_given;
+                                halo_way = from.halo_way;
+                                for (int a = 0; a < 3; a++) lengths[a] = from.lengths[a];
   }
 
   // settings
@@ -28,7 +28,7 @@ struct StencilMat {
   PetscReal              lengths[3] = {1, 1, 1}; // of the domain [length]
   PetscInt               lengths_given = 0;      // how many of them were set; 0: from the coordinates, or 1
 
-  HaloWay                halo_way      = HaloWay::automatic;
+  HaloWay halo_way = HaloWay::automatic;
 
   // made by MatSetUp()
   Grid                             grid;
@@ -37,10 +37,10 @@ struct StencilMat {
   PetscScalar                      scale = 1;        // all MatScale()s
   Vec                              diagonal = NULL;  // what MatDiagonalSet() added to op's; null for nothing
   Halo                             halo;
-  bool                             divides       = false; // no diagonal entry plus divides_shift is zero
+  bool                             divides = false; // no diagonal entry plus divides_shift is zero
   PetscReal                        divides_shift = 0;
   bool                             own_nullspace = false; // we attached it
-  bool                             zeroed        = false; // MatZeroEntries() came, and no MatSetValues() since
+  bool                             zeroed = false;        // MatZeroEntries() came, and no MatSetValues() since
   Mat                              aij = NULL;            // an assembled copy, for whoever needs entries; null before
   PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL;   // what DMCreateMatrix() laid over our view
 };

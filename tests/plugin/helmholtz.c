@@ -12,8 +12,7 @@ Knows PETSc only.\n\
 #endif
 
 /* Interior nodes of the unit square, zero on its boundary. */
-static PetscErrorCode assemble(DM da, PetscReal sigma, Mat A)
-{
+static PetscErrorCode assemble(DM da, PetscReal sigma, Mat A) {
   PetscInt xs, ys, xm, ym, Nx, Ny;
 
   PetscFunctionBeginUser;
@@ -39,8 +38,7 @@ static PetscErrorCode assemble(DM da, PetscReal sigma, Mat A)
 }
 
 /* u = sin(πx) sin(πy) and its f */
-static PetscErrorCode exact_solution(DM da, PetscReal sigma, Vec u, Vec f)
-{
+static PetscErrorCode exact_solution(DM da, PetscReal sigma, Vec u, Vec f) {
   PetscInt      xs, ys, xm, ym, Nx, Ny;
   PetscScalar **uu;
 
@@ -58,8 +56,7 @@ static PetscErrorCode exact_solution(DM da, PetscReal sigma, Vec u, Vec f)
 }
 
 /* The iterations, then the solution. */
-static PetscErrorCode save_or_compare(const char *file, PetscBool save, PetscInt iterations, Vec x)
-{
+static PetscErrorCode save_or_compare(const char *file, PetscBool save, PetscInt iterations, Vec x) {
   PetscViewer viewer;
   Vec         saved;
   PetscInt    saved_iterations;
@@ -87,8 +84,7 @@ static PetscErrorCode save_or_compare(const char *file, PetscBool save, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   DM        da;
   Mat       A;
   Vec       u, f, x;
