@@ -144,7 +144,11 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   // a failure here only means another way, not an error
-  if (device && wish != HaloWay::host) offers = cudaIpcGetMemHandle(&handle, memory_) == cudaSuccess;
+  if (device && wish != HaloWay::host) {
+    const cudaError_t error = cudaIpcGetMemHandle(&handle, memory_);
+    offers                  = error == cudaSuccess;
+    if (error) PetscCall(PetscInfo(NULL, "No CUDA IPC handle: %s\n", cudaGetErrorString(error)));
+  }
   if (device) {
     int            id;
     cudaDeviceProp properties;
@@ -162,14 +166,19 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   PetscCall(exchange_records(*faces_, comm_, tag_, ours, theirs));
   for (size_t f = 0; f < n; f++) {
     const bool same_gpu = memcmp(&gpu, &theirs[f].gpu, sizeof(gpu)) == 0;
-    if ((*faces_)[f].neighbour != rank && offers && theirs[f].offers_ipc && (!same_gpu || wish == HaloWay::ipc))
-      mapped[f] =
-          cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
+    if ((*faces_)[f].neighbour == rank || !offers || !theirs[f].offers_ipc || (same_gpu && wish != HaloWay::ipc)) continue;
+    const cudaError_t error =
+        cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess);
+    mapped[f] = error == cudaSuccess;
+    if (error)
+      PetscCall(PetscInfo(NULL, "No CUDA IPC with rank %d: %s\n", (int)(*faces_)[f].neighbour, cudaGetErrorString(error)));
   }
   if (device) (void)cudaGetLastError();
   PetscCall(exchange_records(*faces_, comm_, tag_, mapped, both));
   for (size_t f = 0; f < n; f++) {
     Channel &c = channels_[f];
+    PetscCall(PetscInfo(NULL, "Halo with rank %d: CUDA IPC offered %d and %d, mapped %d and %d\n",
+                        (int)(*faces_)[f].neighbour, offers, theirs[f].offers_ipc, mapped[f], both[f]));
     if ((*faces_)[f].neighbour == rank)
       c.way = Way::local; // around a periodic axis
     else if (mapped[f] && both[f]) {

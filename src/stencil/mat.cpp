@@ -579,8 +579,21 @@ template <class Function> static void for_each_owned(const StencilMat &context, 
 }
 
 #if PETSC_VERSION_GE(3, 22, 0)
+// On the host wherever the vector lives: PETSc's l1 Jacobi goes on to change the host's array without asking for its
+// values.
 static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
-  return get_rows(A, RowProperty::sum_abs, v);
+  StencilMat        *context;
+  const PetscScalar *d;
+  PetscScalar       *sums;
+
+  PetscFunctionBegin;
+  PetscCall(get_ready(A, &context));
+  PetscCall(get_host_diagonal(*context, &d));
+  PetscCall(VecGetArrayWrite(v, &sums));
+  PetscCall(context->op->rows(PETSC_MEMTYPE_HOST, d, RowProperty::sum_abs, sums));
+  PetscCall(VecRestoreArrayWrite(v, &sums));
+  PetscCall(restore_host_diagonal(*context, &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
 
@@ -1038,6 +1051,7 @@ PetscErrorCode MatCreateStencilShell(Mat A, MatType type, StencilMat *context) {
   PetscCall(MatShellSetContext(A, context));
   PetscCall(MatShellSetContextDestroy(A, destructor(destroy_context)));
   PetscCall(MatShellSetManageScalingShifts(A)); // we fold them into the kernels
+  PetscCall(MatBindToCPU(A, PETSC_FALSE));      // a new Mat is bound until its type says that it can leave the host
   PetscCall(set_operation(A, MATOP_SET_FROM_OPTIONS, set_from_options));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
   PetscCall(set_operation(A, MATOP_MULT, mult));
