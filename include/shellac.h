@@ -20,7 +20,8 @@
 
    Options Database Keys:
 +  -mat_laplace_boundary <eliminated,identity,neumann> - what holds at the ends of axes that are not periodic or mirrored
--  -mat_laplace_lengths <1,1,1>                        - side lengths of the domain, in the units of the solution's x
+.  -mat_laplace_lengths <1,1,1>                        - side lengths of the domain [length]
+-  -mat_laplace_halo <automatic,ipc,host>              - how halos travel between GPUs
 
    Boundary forms, for an axis of N points and a domain of length L [length]:
 +  eliminated - the unknowns are the interior nodes, h = L/(N+1); zero Dirichlet values are dropped. Symmetric positive definite.
@@ -36,6 +37,9 @@
 
    Vectors may be on the host or on a CUDA device; where they are is where the product is computed. All vectors of one
    operation must be in the same kind of memory, on every rank.
+
+   Between GPUs, halos travel by CUDA IPC where two ranks of one host have a GPU each, and through pinned host buffers and
+   MPI otherwise (automatic). `ipc` takes IPC also for ranks that share a GPU, which is slow; `host` takes it for none.
 
    `MatSOR()` sweeps in red-black order: forward is red, then black (red: the sum of a point's indices is even), backward is
    black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
@@ -64,7 +68,8 @@ M*/
 +  -mat_helmholtz_shift <0>  - σ [1/length²], any scalar
 .  -mat_helmholtz_omega <0>  - sets σ = ω²; not together with -mat_helmholtz_shift
 .  -mat_helmholtz_boundary   - as -mat_laplace_boundary
--  -mat_helmholtz_lengths    - as -mat_laplace_lengths
+.  -mat_helmholtz_lengths    - as -mat_laplace_lengths
+-  -mat_helmholtz_halo       - as -mat_laplace_halo
 
    Level: beginner
 

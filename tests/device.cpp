@@ -109,3 +109,41 @@ TEST_CASE("CUDA vectors of a PETSc without CUDA are an error", "[device]") {
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }
+
+#if defined(PETSC_HAVE_DEVICE)
+// Copies of vectors between the host and the GPU, in the event `name` so far.
+static PetscReal copies_in(const char *name) {
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+  OK(PetscLogEventGetId(name, &event));
+  OK(PetscLogEventGetPerfInfo(0, event, &info));
+  return (PetscReal)(info.CpuToGpuCount + info.GpuToCpuCount);
+}
+
+TEST_CASE("a solve on CUDA vectors copies none of them", "[device]") {
+  if (!has_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  OK(PetscLogDefaultBegin());
+  for (DMBoundaryType ends : {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC}) {
+    Problem p = problem(2, 61, 40);
+    p.sigma = 3;
+    p.ends[0] = ends;
+    Grid da = make_grid(p);
+    OK(DMSetVecType(da, VECCUDA));
+    Matrix A = make_operator(p, da);
+    Vector b = make_vector(da), x = make_vector(da);
+    Solver ksp;
+    PC     pc;
+    OK(VecSet(b, 1));
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetType(ksp, KSPCG));
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCSetType(pc, PCNONE));
+    OK(KSPSetOperators(ksp, A, A));
+    OK(KSPSolve(ksp, b, x));
+    const PetscReal before = copies_in("KSPSolve");
+    OK(VecSet(x, 0));
+    OK(KSPSolve(ksp, b, x));
+    CHECK(copies_in("KSPSolve") == before);
+  }
+}
+#endif
