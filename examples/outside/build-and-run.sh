@@ -18,6 +18,9 @@ for folder in "$prefix"/lib/pkgconfig "$prefix"/lib64/pkgconfig "$prefix"/lib/*/
   if [ -d "$folder" ]; then PKG_CONFIG_PATH=${PKG_CONFIG_PATH:+$PKG_CONFIG_PATH:}$folder; fi
 done
 export PKG_CONFIG_PATH
+# root in a container, and more ranks than cores, are fine
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 if [ -z "${MPIEXEC:-}" ]; then
   MPIEXEC=$(sed -n 's/^MPIEXEC *= *//p' "$PETSC_DIR/$PETSC_ARCH/lib/petsc/conf/petscvariables")
 fi
