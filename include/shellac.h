@@ -4,12 +4,12 @@
 /*
   Shellac: matrix-free operators for PETSc. The whole public interface.
 
-  A program that links the library calls ShellacInitializePackage() after PetscInitialize(), or any function below, which
-  does so itself. A program that does not know the library gets the same types by
+  A program that links the library calls MatCreateLaplace() or MatCreateHelmholtz(), or ShellacInitializePackage() before
+  it names a type. A program that does not know the library gets the same types by
   -dll_append /absolute/path/libshellac.so
 */
 
-#include <petscdm.h>
+#include <petscdmda.h>
 #include <petscmat.h>
 
 #define SHELLAC_VERSION "0.1.0"
@@ -35,6 +35,8 @@
    Where the `DMDA` has coordinates and no lengths are given, h is the distance of their nodes; the boundary form then
    says where the wall is.
 
+   An axis of one point has the spacing that its length gives, 1 by default: coordinates cannot tell it.
+
    Vectors may be on the host or on a CUDA device; where they are is where the product is computed. All vectors of one
    operation must be in the same kind of memory, on every rank.
 
@@ -45,7 +47,7 @@
    black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
 
    `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work through a `MATAIJ` that is
-   made when they ask for it. Without a -pc_type, PETSc takes no preconditioner for a shell; for a `MATAIJ` it takes ILU(0)
+   made when they ask for it, on the host. Without a -pc_type, PETSc takes no preconditioner for a shell; for a `MATAIJ` it takes ILU(0)
    (one rank) or block Jacobi with it: -pc_type ilu and -pc_type bjacobi give the same here.
 
    `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that assembles

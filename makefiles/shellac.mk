@@ -9,9 +9,12 @@
 #   app: app.o
 #   	${CLINKER} -o $@ $^ ${SHELLAC_LIB} ${PETSC_LIB}
 
-SHELLAC_BUILD ?= ${SHELLAC_DIR}/build
+SHELLAC_BUILD ?= ${SHELLAC_DIR}/build/default
 SHELLAC_INCLUDE = -I${SHELLAC_DIR}/include
 SHELLAC_LIB_DIR = $(patsubst %/,%,$(dir $(firstword $(wildcard ${SHELLAC_DIR}/lib/libshellac.so ${SHELLAC_DIR}/lib/*/libshellac.so ${SHELLAC_DIR}/lib64/libshellac.so ${SHELLAC_BUILD}/lib/libshellac.so))))
+ifeq (${SHELLAC_LIB_DIR},)
+  $(error libshellac.so is not under SHELLAC_DIR=${SHELLAC_DIR} nor in SHELLAC_BUILD=${SHELLAC_BUILD}; build or install it)
+endif
 SHELLAC_LIB = -L${SHELLAC_LIB_DIR} -Wl,-rpath,${SHELLAC_LIB_DIR} -lshellac
 
 CPPFLAGS += ${SHELLAC_INCLUDE}

@@ -236,3 +236,23 @@ TEST_CASE("norms and vectors that do not fit", "[errors]") {
   OK(PetscPopErrorHandler());
   CHECK(everywhere(failed));
 }
+
+TEST_CASE("what would be done and forgotten is an error", "[errors]") {
+  Problem        p = problem(2, 5, 4);
+  Grid           da = make_grid(p);
+  Matrix         A = make_operator(p, da);
+  Vector         x = make_vector(da), b = make_vector(da);
+  const PetscInt row = 0;
+  OK(VecSet(x, 1));
+  OK(VecSet(b, 1));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"zerorows"}), [&] { return MatZeroRows(A, 1, &row, 1, NULL, NULL); });
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"zerorowscolumns"}), [&] { return MatZeroRowsColumns(A, 1, &row, 1, NULL, NULL); });
+  EXPECT_ERROR(PETSC_ERR_ARG_IDN, ({"another vector"}), [&] { return MatResidual(A, b, x, x); });
+}
+
+TEST_CASE("a DMDA that is not set up is an error", "[errors]") {
+  Grid   da;
+  Matrix A;
+  OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 9, 1, 1, NULL, &da));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"DMSetUp"}), [&] { return MatCreateLaplace(da, &A); });
+}

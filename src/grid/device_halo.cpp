@@ -63,6 +63,7 @@ __global__ void wait_for_flags(Flags flags, unsigned long long exchange) {
 
 // What a rank tells a neighbour of the face between them.
 struct Card {
+  char               host[MPI_MAX_PROCESSOR_NAME];
   int                offers_ipc;
   cudaUUID_t         gpu;
   cudaIpcMemHandle_t memory;
@@ -136,7 +137,7 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   const size_t       n = channels_.size();
   std::vector<Card>  ours(n), theirs;
   std::vector<char>  mapped(n), both;
-  PetscMPIInt        rank;
+  PetscMPIInt        rank, length;
   cudaIpcMemHandle_t handle = {};
   cudaUUID_t         gpu = {};
   int                offers = 0;
@@ -146,7 +147,7 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   // a failure here only means another way, not an error
   if (device && wish != HaloWay::host) {
     const cudaError_t error = cudaIpcGetMemHandle(&handle, memory_);
-    offers                  = error == cudaSuccess;
+    offers = error == cudaSuccess;
     if (error) PetscCall(PetscInfo(NULL, "No CUDA IPC handle: %s\n", cudaGetErrorString(error)));
   }
   if (device) {
@@ -157,7 +158,8 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
     gpu = properties.uuid;
   }
   for (size_t f = 0; f < n; f++) {
-    ours[f] = Card{offers, gpu, handle, {0, 0}, 0};
+    ours[f] = Card{{}, offers, gpu, handle, {0, 0}, 0};
+    PetscCallMPI(MPI_Get_processor_name(ours[f].host, &length));
     if (!device) continue;
     ours[f].inbox[0] = (size_t)((char *)channels_[f].inbox[0] - memory_);
     ours[f].inbox[1] = (size_t)((char *)channels_[f].inbox[1] - memory_);
@@ -166,12 +168,15 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   PetscCall(exchange_records(*faces_, comm_, tag_, ours, theirs));
   for (size_t f = 0; f < n; f++) {
     const bool same_gpu = memcmp(&gpu, &theirs[f].gpu, sizeof(gpu)) == 0;
-    if ((*faces_)[f].neighbour == rank || !offers || !theirs[f].offers_ipc || (same_gpu && wish != HaloWay::ipc)) continue;
+    const bool same_host = strcmp(ours[f].host, theirs[f].host) == 0;
+    if ((*faces_)[f].neighbour == rank || !offers || !theirs[f].offers_ipc || !same_host) continue;
+    if (same_gpu && wish != HaloWay::ipc) continue;
     const cudaError_t error =
         cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess);
     mapped[f] = error == cudaSuccess;
     if (error)
-      PetscCall(PetscInfo(NULL, "No CUDA IPC with rank %d: %s\n", (int)(*faces_)[f].neighbour, cudaGetErrorString(error)));
+      PetscCall(
+          PetscInfo(NULL, "No CUDA IPC with rank %d: %s\n", (int)(*faces_)[f].neighbour, cudaGetErrorString(error)));
   }
   if (device) (void)cudaGetLastError();
   PetscCall(exchange_records(*faces_, comm_, tag_, mapped, both));
@@ -186,21 +191,27 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
       for (int turn = 0; turn < 2; turn++) c.outbox[turn] = (PetscScalar *)((char *)c.mapping + theirs[f].inbox[turn]);
       c.neighbour_flag = (unsigned long long *)((char *)c.mapping + theirs[f].flag);
       any_ipc_ = true;
-    } else
+    } else {
       any_staged_ = true;
+      if (c.mapping) PetscCallCUDA(cudaIpcCloseMemHandle(c.mapping)); // the neighbour could not map ours
+      c.mapping = nullptr;
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DeviceHalo::Destroy() {
   PetscFunctionBegin;
-  if (any_ipc_) {
+  if (any_ipc_) { // nobody may free what a neighbour still maps
+    std::vector<HaloFace> shared;
     PetscCallCUDA(cudaDeviceSynchronize());
-    for (Channel &c : channels_)
-      if (c.mapping) PetscCallCUDA(cudaIpcCloseMemHandle(c.mapping));
-    // nobody may free what a neighbour still maps
-    std::vector<char> closed(channels_.size()), theirs;
-    PetscCall(exchange_records(*faces_, comm_, tag_, closed, theirs));
+    for (size_t f = 0; f < channels_.size(); f++) {
+      if (channels_[f].way != Way::ipc) continue;
+      PetscCallCUDA(cudaIpcCloseMemHandle(channels_[f].mapping));
+      shared.push_back((*faces_)[f]);
+    }
+    std::vector<char> closed(shared.size()), theirs;
+    PetscCall(exchange_records(shared, comm_, tag_, closed, theirs));
   }
   for (Channel &c : channels_) {
     if (c.send) PetscCallCUDA(cudaFreeHost(c.send));

@@ -44,6 +44,8 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
              dof);
   PetscCall(DMDAGetCorners(dm, &corner[0], &corner[1], &corner[2], &size[0], &size[1], &size[2]));
   PetscCall(DMDAGetOwnershipRanges(dm, &widths[0], &widths[1], &widths[2]));
+  PetscCheck(widths[0], grid->comm, PETSC_ERR_ARG_WRONGSTATE,
+             "the DMDA has not been set up; call DMSetUp() before making an operator on it");
   grid->dim = (int)dim;
   for (int a = 0; a < 3; a++) {
     if (a >= grid->dim) grid->boundary[a] = DM_BOUNDARY_NONE, grid->N[a] = 1;
@@ -74,7 +76,7 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
 PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3], PetscBool *found) {
   Vec                coordinates;
   const PetscScalar *x;
-  PetscReal          ends[6], deviation = 0;
+  PetscReal          ends[6], deviation = 0, allowed = 1e-6; // of h
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinates(dm, &coordinates));
@@ -93,6 +95,8 @@ PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal 
   for (int a = 0; a < grid.dim; a++) {
     if (grid.N[a] < 2) continue;
     h[a] = (-ends[3 + a] - ends[a]) / (grid.N[a] - 1);
+    // the coordinates' own rounding, far from the origin or in single precision
+    allowed += 8 * PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ends[a]), PetscAbsReal(ends[3 + a])) / h[a];
     for (size_t p = 0; p < points; p++) {
       const PetscInt  at[3] = {(PetscInt)(p % grid.size[0]), (PetscInt)(p / grid.size[0] % grid.size[1]),
                                (PetscInt)(p / grid.size[0] / grid.size[1])};
@@ -103,9 +107,9 @@ PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal 
   }
   PetscCall(VecRestoreArrayRead(coordinates, &x));
   // NaN does not survive every MPI_MAX: send a flag instead
-  if (!(deviation <= 1e-6)) deviation = PETSC_MAX_REAL;
+  if (!(deviation <= allowed)) deviation = PETSC_MAX_REAL;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &deviation, 1, MPIU_REAL, MPIU_MAX, grid.comm));
-  PetscCheck(deviation <= 1e-6, grid.comm, PETSC_ERR_ARG_WRONG,
+  PetscCheck(deviation <= allowed, grid.comm, PETSC_ERR_ARG_WRONG,
              "the DM's coordinates are not a uniform grid, ascending along each axis; use "
              "DMDASetUniformCoordinates(), or assemble a matrix for a stretched grid");
   PetscFunctionReturn(PETSC_SUCCESS);

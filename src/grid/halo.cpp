@@ -56,6 +56,7 @@ PetscErrorCode Halo::Begin(const PetscScalar *u, PetscMemType memory) {
   field_ = {};
   field_.u = u;
   if (faces_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(check_backend(memory));
   if (PetscMemTypeDevice(memory)) {
     PetscCall(device_->Begin(u));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,6 +47,9 @@ static PetscErrorCode assemble(Mat A, MatType type, Mat *B) {
   }
   PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  // ours alone: what the matrix' user may set is as in any other
+  PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
+  PetscCall(MatPropagateSymmetryOptions(A, *B));
   PetscCall(MatGetNullSpace(A, &null));
   PetscCall(MatSetNullSpace(*B, null));
   PetscCall(MatGetTransposeNullSpace(A, &null));
@@ -269,7 +272,7 @@ template <int package> static PetscErrorCode get_factor(Mat A, MatFactorType kin
   PetscCall(MatGetFactorAvailable(aij, packages[package], kind, &available));
   // PETSc's own factors are of one rank: there, as for an AIJ, the first other package serves
   PetscCall(MatGetFactor(aij, package == 0 && !available ? NULL : packages[package], kind, F));
-  PetscCall(wrap_factor(*F));
+  if (*F) PetscCall(wrap_factor(*F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

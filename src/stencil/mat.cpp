@@ -154,12 +154,17 @@ static PetscErrorCode set_up(Mat A) {
 
   PetscCall(DMGetVecType(dm, &vec_type));
   PetscCall(MatSetVecType(A, vec_type));
-  PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(PetscStrendswith(vec_type, "cuda", &cuda));
-#if SHELLAC_CUDA
-  if (cuda && !bound) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-  cuda = PetscDeviceInitialized(PETSC_DEVICE_CUDA);
-#endif
+  if (cuda) { // but few points may be bound to the host: -dm_bind_below
+    Vec v;
+    PetscCall(DMGetGlobalVector(dm, &v));
+    PetscCall(VecBoundToCPU(v, &bound));
+    PetscCall(DMRestoreGlobalVector(dm, &v));
+    if (bound) {
+      PetscCall(MatSetBindingPropagates(A, PETSC_TRUE));
+      PetscCall(MatBindToCPU(A, PETSC_TRUE));
+    }
+  }
   const Patch patch = make_patch(grid, context->boundary);
   auto        op = context->make(grid.dim, patch, inv_h2);
   PetscCall(context->halo.Create(grid, patch, cuda && !bound ? PETSC_TRUE : PETSC_FALSE, context->halo_way));
@@ -168,6 +173,8 @@ static PetscErrorCode set_up(Mat A) {
   bool symmetric = true;
   for (int a = 0; a < grid.dim; a++) symmetric = symmetric && !patch.identity[a] && patch.beyond[a] != Beyond::mirror;
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE)); // no change of the operator alters it
+  context->symmetric = symmetric;
   PetscLayout layout[2];
   PetscCall(MatGetLayouts(A, &layout[0], &layout[1]));
   for (PetscLayout &l : layout) PetscCall(PetscLayoutSetUp(l));
@@ -226,12 +233,14 @@ static PetscErrorCode attach_nullspace(Mat A) {
       PetscCall(VecDestroy(&w));
     } else
       PetscCall(MatSetTransposeNullSpace(A, constants));
+    context->nullspace = constants; // the matrix holds it
     PetscCall(MatNullSpaceDestroy(&constants));
-    context->own_nullspace = true;
-  } else if (!singular && context->own_nullspace) {
-    PetscCall(MatSetNullSpace(A, NULL));
-    PetscCall(MatSetTransposeNullSpace(A, NULL));
-    context->own_nullspace = false;
+  } else if (!singular && context->nullspace) {
+    if (present == context->nullspace) { // not one that the user has set since
+      PetscCall(MatSetNullSpace(A, NULL));
+      PetscCall(MatSetTransposeNullSpace(A, NULL));
+    }
+    context->nullspace = NULL;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,6 +262,10 @@ PetscErrorCode MatStencilChanged(Mat A) {
 class Arrays {
 public:
   PetscErrorCode Read(Vec v, const PetscScalar **array) { return Get(v, READ, (PetscScalar **)array); }
+  // A vector of ours: on the host if the others are, whatever its type.
+  PetscErrorCode ReadBeside(Vec v, const PetscScalar **array) {
+    return Get(v, PetscMemTypeHost(memory_) ? READ_HOST : READ, (PetscScalar **)array);
+  }
   PetscErrorCode Write(Vec v, PetscScalar **array) { return Get(v, WRITE, array); }
   PetscErrorCode ReadWrite(Vec v, PetscScalar **array) { return Get(v, READ_WRITE, array); }
   PetscErrorCode Restore() { // in reverse order
@@ -261,6 +274,8 @@ public:
       Item &item = items_[--count_];
       if (item.access == READ)
         PetscCall(VecRestoreArrayReadAndMemType(item.vec, (const PetscScalar **)&item.array));
+      else if (item.access == READ_HOST)
+        PetscCall(VecRestoreArrayRead(item.vec, (const PetscScalar **)&item.array));
       else if (item.access == WRITE)
         PetscCall(VecRestoreArrayWriteAndMemType(item.vec, &item.array));
       else
@@ -271,7 +286,7 @@ public:
   PetscMemType memory() const { return memory_; }
 
 private:
-  enum Access { READ, WRITE, READ_WRITE };
+  enum Access { READ, READ_HOST, WRITE, READ_WRITE };
   struct Item {
     Vec          vec;
     Access       access;
@@ -279,12 +294,14 @@ private:
   };
 
   PetscErrorCode Get(Vec v, Access access, PetscScalar **array) {
-    PetscMemType memory;
+    PetscMemType memory = PETSC_MEMTYPE_HOST;
     PetscScalar *a;
 
     PetscFunctionBegin;
     if (access == READ)
       PetscCall(VecGetArrayReadAndMemType(v, (const PetscScalar **)&a, &memory));
+    else if (access == READ_HOST)
+      PetscCall(VecGetArrayRead(v, (const PetscScalar **)&a));
     else if (access == WRITE)
       PetscCall(VecGetArrayWriteAndMemType(v, &a, &memory));
     else
@@ -359,9 +376,11 @@ static PetscErrorCode apply(Mat A, StencilMat *context, const StencilOperator &o
   PetscScalar       *py = NULL;
 
   PetscFunctionBegin;
+  PetscCheck(x != y, context->grid.comm, PETSC_ERR_ARG_IDN,
+             "the operator cannot write its result over the vector that it acts on; give another vector");
   PetscCall(restore_view(A, context));
   PetscCall(arrays.Read(x, &px));
-  if (d) PetscCall(arrays.Read(d, &pd));
+  if (d) PetscCall(arrays.ReadBeside(d, &pd));
   if (b && b == y) {
     PetscCall(arrays.ReadWrite(y, &py));
     pb = py;
@@ -392,15 +411,10 @@ static PetscErrorCode apply(Mat A, StencilMat *context, const StencilOperator &o
 
 static PetscErrorCode apply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y) {
   StencilMat *context;
-  PetscBool   known, symmetric;
 
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
-  if (transposed) {
-    PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
-    transposed = !(known && symmetric);
-  }
-  PetscCall(apply(A, context, *context->op, context->diagonal, transposed, form, x, b, y));
+  PetscCall(apply(A, context, *context->op, context->diagonal, transposed && !context->symmetric, form, x, b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -421,7 +435,7 @@ static PetscErrorCode apply_hermitian_transpose(Mat A, Form form, Vec x, Vec b, 
     PetscCall(VecCopy(context->diagonal, d));
     PetscCall(VecConjugate(d));
   }
-  PetscCall(apply(A, context, *conjugate, d, true, form, x, b, y));
+  PetscCall(apply(A, context, *conjugate, d, !context->symmetric, form, x, b, y));
   PetscCall(VecDestroy(&d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -514,11 +528,13 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
   PetscCall(check_division(A, context, shift));
   if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) colours[n++] = 0, colours[n++] = 1;
   if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) colours[n++] = 1, colours[n++] = 0;
+  PetscCheck(x != b, context->grid.comm, PETSC_ERR_ARG_IDN,
+             "a sweep cannot write its result over the right-hand side; give another vector");
   if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
 
   PetscCall(restore_view(A, context));
   PetscCall(arrays.Read(b, &pb));
-  if (context->diagonal) PetscCall(arrays.Read(context->diagonal, &pd));
+  if (context->diagonal) PetscCall(arrays.ReadBeside(context->diagonal, &pd));
   PetscCall(arrays.ReadWrite(x, &px));
   for (PetscInt sweep = 0; sweep < its * lits; sweep++) {
     for (int c = 0; c < n; c++) {
@@ -547,7 +563,7 @@ static PetscErrorCode get_rows(Mat A, RowProperty property, Vec v) {
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
   PetscCall(arrays.Write(v, &pv));
-  if (context->diagonal) PetscCall(arrays.Read(context->diagonal, &pd));
+  if (context->diagonal) PetscCall(arrays.ReadBeside(context->diagonal, &pd));
   PetscCall(context->op->rows(arrays.memory(), pd, property, pv));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -659,7 +675,10 @@ Row stencil_row(const StencilMat &context, const PetscInt p[3], bool transposed,
   if (d) entries.value[0] += d[context.op->patch().index(p[0], p[1], p[2])];
   for (int e = 0; e < entries.count; e++) {
     PetscInt at[3];
-    for (int a = 0; a < 3; a++) at[a] = (grid.start[a] + entries.point[e][a] + grid.N[a]) % grid.N[a];
+    for (int a = 0; a < 3; a++) {
+      const PetscInt i = grid.start[a] + entries.point[e][a];
+      at[a] = i < 0 ? i + grid.N[a] : i >= grid.N[a] ? i - grid.N[a] : i;
+    }
     const PetscInt column = grid.global_row(at);
     int            place = 0;
     while (place < row.count && row.column[place] < column) place++;
@@ -768,8 +787,10 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
 
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
+  PetscMPIInt zeroed = context->zeroed && type == MAT_FINAL_ASSEMBLY;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeroed, 1, MPI_INT, MPI_MAX, context->grid.comm));
   PetscCheck(
-      !context->zeroed || type != MAT_FINAL_ASSEMBLY, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+      !zeroed, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
       "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
       "operator use MatScale(), for another one -dm_mat_type aij");
   PetscCall(restore_view(A, context));
@@ -861,6 +882,7 @@ static PetscErrorCode copy_state(const StencilMat &from, StencilMat *to) {
   to->take_settings(from);
   to->op = from.op->clone();
   to->scale = from.scale;
+  for (int a = 0; a < 3; a++) to->h[a] = from.h[a];
   if (from.diagonal) {
     if (!to->diagonal) PetscCall(VecDuplicate(from.diagonal, &to->diagonal));
     PetscCall(VecCopy(from.diagonal, to->diagonal));
@@ -895,7 +917,7 @@ static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   PetscCall(MatSetUp(*B));
   PetscCall(MatSetVecType(*B, vec_type));
   PetscCall(copy_state(*from, to));
-  if (option == MAT_DO_NOT_COPY_VALUES) PetscCall(MatScale(*B, 0)); // as an AIJ's duplicate is zero
+  if (option != MAT_COPY_VALUES) PetscCall(MatScale(*B, 0)); // as an AIJ's duplicate is zero
   PetscCall(MatStencilChanged(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -1051,7 +1073,9 @@ PetscErrorCode MatCreateStencilShell(Mat A, MatType type, StencilMat *context) {
   PetscCall(MatShellSetContext(A, context));
   PetscCall(MatShellSetContextDestroy(A, destructor(destroy_context)));
   PetscCall(MatShellSetManageScalingShifts(A)); // we fold them into the kernels
-  PetscCall(MatBindToCPU(A, PETSC_FALSE));      // a new Mat is bound until its type says that it can leave the host
+  // what the shell would keep for its own product, which is not ours
+  for (MatOperation op : {MATOP_ZERO_ROWS, MATOP_ZERO_ROWS_COLUMNS}) PetscCall(MatShellSetOperation(A, op, NULL));
+  PetscCall(MatBindToCPU(A, PETSC_FALSE)); // a new Mat is bound until its type says that it can leave the host
   PetscCall(set_operation(A, MATOP_SET_FROM_OPTIONS, set_from_options));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
   PetscCall(set_operation(A, MATOP_MULT, mult));

@@ -39,10 +39,11 @@ struct StencilMat {
   Halo                             halo;
   bool                             divides = false; // no diagonal entry plus divides_shift is zero
   PetscReal                        divides_shift = 0;
-  bool                             own_nullspace = false; // we attached it
-  bool                             zeroed = false;        // MatZeroEntries() came, and no MatSetValues() since
-  Mat                              aij = NULL;            // an assembled copy, for whoever needs entries; null before
-  PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL;   // what DMCreateMatrix() laid over our view
+  bool                             symmetric = true;
+  MatNullSpace                     nullspace = NULL;    // the one we attached, borrowed; null for none
+  bool                             zeroed = false;      // MatZeroEntries() came, and no MatSetValues() since
+  Mat                              aij = NULL;          // an assembled copy, for whoever needs entries; null before
+  PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL; // what DMCreateMatrix() laid over our view
 };
 
 // Makes a Mat without a type a shell of type `type` over the context, which it owns from then on, also in case of

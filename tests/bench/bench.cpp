@@ -11,7 +11,8 @@
 #include "stencil/helmholtz.hpp"
 
 static const char help[] = "Times Shellac's operators beside a copy and the assembled matrix.\n"
-                           "  -sizes 2048,8192    points a side of the two-dimensional grids\n"
+                           "  -dims 2             dimensions of the grids, 1 to 3\n"
+                           "  -sizes 2048,8192    points a side\n"
                            "  -aij_max 4096       largest of them for which the AIJ is assembled too\n"
                            "  -seconds 0.5        time spent on each figure\n"
                            "  -seed_table         the table of N = 500 ... 900 with transfers (CUDA builds)\n"
