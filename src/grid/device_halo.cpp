@@ -65,7 +65,6 @@ __global__ void wait_for_flags(Flags flags, unsigned long long exchange) {
 struct Card {
   char               host[MPI_MAX_PROCESSOR_NAME];
   int                offers_ipc;
-  cudaUUID_t         gpu;
   cudaIpcMemHandle_t memory;
   size_t             inbox[2], flag; // offsets in it [bytes]
 };
@@ -137,19 +136,13 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   const size_t       n = channels_.size();
   std::vector<Card>  ours(n), theirs;
   std::vector<char>  mapped(n), both;
-  PetscMPIInt        rank, length;
+  PetscMPIInt        rank, ranks, length;
   cudaIpcMemHandle_t handle = {};
   cudaUUID_t         gpu = {};
   int                offers = 0;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
-  // a failure here only means another way, not an error
-  if (device && wish != HaloWay::host) {
-    const cudaError_t error = cudaIpcGetMemHandle(&handle, memory_);
-    offers = error == cudaSuccess;
-    if (error) PetscCall(PetscInfo(NULL, "No CUDA IPC handle: %s\n", cudaGetErrorString(error)));
-  }
   if (device) {
     int            id;
     cudaDeviceProp properties;
@@ -157,8 +150,18 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
     PetscCallCUDA(cudaGetDeviceProperties(&properties, id));
     gpu = properties.uuid;
   }
+  PetscCallMPI(MPI_Comm_size(comm_, &ranks));
+  std::vector<cudaUUID_t> gpus(ranks);
+  PetscCallMPI(MPI_Allgather(&gpu, sizeof(gpu), MPI_BYTE, gpus.data(), sizeof(gpu), MPI_BYTE, comm_));
+  PetscMPIInt sharing = 0;
+  for (const cudaUUID_t &other : gpus) sharing += memcmp(&gpu, &other, sizeof(gpu)) == 0;
+  if (device && (wish == HaloWay::ipc || (wish == HaloWay::automatic && sharing == 1))) {
+    const cudaError_t error = cudaIpcGetMemHandle(&handle, memory_); // a failure only means another way
+    offers = error == cudaSuccess;
+    if (error) PetscCall(PetscInfo(NULL, "No CUDA IPC handle: %s\n", cudaGetErrorString(error)));
+  }
   for (size_t f = 0; f < n; f++) {
-    ours[f] = Card{{}, offers, gpu, handle, {0, 0}, 0};
+    ours[f] = Card{{}, offers, handle, {0, 0}, 0};
     PetscCallMPI(MPI_Get_processor_name(ours[f].host, &length));
     if (!device) continue;
     ours[f].inbox[0] = (size_t)((char *)channels_[f].inbox[0] - memory_);
@@ -167,10 +170,8 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   }
   PetscCall(exchange_records(*faces_, comm_, tag_, ours, theirs));
   for (size_t f = 0; f < n; f++) {
-    const bool same_gpu = memcmp(&gpu, &theirs[f].gpu, sizeof(gpu)) == 0;
     const bool same_host = strcmp(ours[f].host, theirs[f].host) == 0;
     if ((*faces_)[f].neighbour == rank || !offers || !theirs[f].offers_ipc || !same_host) continue;
-    if (same_gpu && wish != HaloWay::ipc) continue;
     const cudaError_t error =
         cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess);
     mapped[f] = error == cudaSuccess;

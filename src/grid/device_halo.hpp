@@ -3,8 +3,8 @@
 //
 // Ranks of one host write straight into each other's halo buffers (CUDA IPC, over NVLink where there is one): a kernel
 // packs into the neighbour's memory and then raises a flag there, and a second kernel waits for the flags; the host
-// never waits. Other neighbours get pinned host buffers and MPI; so do ranks that share a GPU, which would wait for each
-// other's turn on it. Each pair agrees on its way once, at creation.
+// never waits. Other neighbours get pinned host buffers and MPI; so do ranks whose GPU other ranks use
+// too, which would wait for their turn on it. Each pair agrees on its way once, at creation.
 
 #include "grid/halo.hpp"
 
