@@ -47,8 +47,8 @@
    black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
 
    `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work through a `MATAIJ` that is
-   made when they ask for it, on the host. Without a -pc_type, PETSc takes no preconditioner for a shell; for a `MATAIJ` it takes ILU(0)
-   (one rank) or block Jacobi with it: -pc_type ilu and -pc_type bjacobi give the same here.
+   made when they ask for it, on the host. PETSc's default, without a -pc_type, is one of them: an incomplete factorisation
+   on one rank (ICC where the operator is symmetric), block Jacobi on several. -pc_type jacobi, sor and none store nothing.
 
    `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that assembles
    the same operator runs unchanged, one that assembles another gets an error.

@@ -36,8 +36,8 @@ static PetscErrorCode destroy_context(void *argument) {
 static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   StencilMat            *context;
   MatLaplaceBoundaryType boundary;
-  PetscReal              lengths[3];
-  PetscInt               n = 3;
+  PetscReal              lengths[4]; // one more than there may be, to see that it is too many
+  PetscInt               n = 4;
   PetscBool              set;
   MatType                type;
   char                   key[64], head[64];
