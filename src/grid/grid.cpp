@@ -73,14 +73,13 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3], PetscBool *found) {
+PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3]) {
   Vec                coordinates;
   const PetscScalar *x;
   PetscReal          ends[6], deviation = 0, allowed = 1e-6; // of h
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinates(dm, &coordinates));
-  *found = coordinates ? PETSC_TRUE : PETSC_FALSE;
   if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(coordinates, &x));
   for (int a = 0; a < 3; a++) ends[a] = ends[3 + a] = PETSC_MAX_REAL;

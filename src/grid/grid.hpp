@@ -33,8 +33,8 @@ struct Grid {
 // Errors: a DM of another type, dof != 1, a twisted boundary; collectively, naming the value and the remedy.
 PetscErrorCode GridCreate(DM dm, Grid *grid);
 
-// Spacing along each axis from the DM's coordinates, for axes of two points or more; found is false without
-// coordinates. Errors: coordinates that are not an ascending, uniform product grid.
-PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3], PetscBool *found);
+// Spacing along each axis from the DM's coordinates, for axes of two points or more; all others keep the h
+// that they are given. Errors: coordinates that are not an ascending, uniform product grid.
+PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3]);
 
 } // namespace shellac

@@ -68,7 +68,6 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
 // Spacing along each axis, from the lengths or the coordinates.
 static PetscErrorCode get_spacing(const StencilMat &context, DM dm, PetscReal h[3]) {
   const Grid &grid = context.grid;
-  PetscBool   from_coordinates = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCheck(!context.lengths_given || context.lengths_given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
@@ -89,7 +88,7 @@ static PetscErrorCode get_spacing(const StencilMat &context, DM dm, PetscReal h[
     }
     h[a] = context.lengths[a] / PetscMax(intervals, 1);
   }
-  if (!context.lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h, &from_coordinates));
+  if (!context.lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h));
   for (int a = 0; a < grid.dim; a++)
     PetscCheck(
         h[a] > 0 && !PetscIsInfOrNanReal(1 / (h[a] * h[a])), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -182,24 +181,29 @@ static PetscErrorCode set_up(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Function> static void for_each_owned(const StencilMat &context, const Function &f) {
+  const PetscInt *size = context.grid.size;
+  PetscInt        p[3];
+  for (p[2] = 0; p[2] < size[2]; p[2]++)
+    for (p[1] = 0; p[1] < size[1]; p[1]++)
+      for (p[0] = 0; p[0] < size[0]; p[0]++) f((const PetscInt *)p);
+}
+
 // The left null space of mirrored axes: end nodes stand for half a cell.
-static PetscErrorCode make_left_null_vector(Mat A, const Patch &patch, Vec *w) {
+static PetscErrorCode make_left_null_vector(Mat A, const StencilMat &context, Vec *w) {
+  const Patch &patch = context.op->patch();
   PetscScalar *values;
-  PetscInt     p[3];
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, NULL, w));
   PetscCall(VecGetArrayWrite(*w, &values));
-  for (p[2] = 0; p[2] < patch.size[2]; p[2]++)
-    for (p[1] = 0; p[1] < patch.size[1]; p[1]++)
-      for (p[0] = 0; p[0] < patch.size[0]; p[0]++) {
-        PetscReal weight = 1;
-        for (int a = 0; a < 3; a++)
-          if (patch.beyond[a] == Beyond::mirror &&
-              (patch.at_domain_end(p, a, LOWER) || patch.at_domain_end(p, a, UPPER)))
-            weight /= 2;
-        values[patch.index(p[0], p[1], p[2])] = weight;
-      }
+  for_each_owned(context, [&](const PetscInt p[3]) {
+    PetscReal weight = 1;
+    for (int a = 0; a < 3; a++)
+      if (patch.beyond[a] == Beyond::mirror && (patch.at_domain_end(p, a, LOWER) || patch.at_domain_end(p, a, UPPER)))
+        weight /= 2;
+    values[patch.index(p[0], p[1], p[2])] = weight;
+  });
   PetscCall(VecRestoreArrayWrite(*w, &values));
   PetscCall(VecNormalize(*w, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -226,7 +230,7 @@ static PetscErrorCode attach_nullspace(Mat A) {
     PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constants));
     PetscCall(MatSetNullSpace(A, constants));
     if (mirrored) {
-      PetscCall(make_left_null_vector(A, patch, &w));
+      PetscCall(make_left_null_vector(A, *context, &w));
       PetscCall(MatNullSpaceCreate(comm, PETSC_FALSE, 1, &w, &left));
       PetscCall(MatSetTransposeNullSpace(A, left));
       PetscCall(MatNullSpaceDestroy(&left));
@@ -551,8 +555,7 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- the diagonal and other properties of rows
-// -----------------------------------------------------------------------
+// ---- the diagonal and other properties of rows ---------------------------------------------------------------------
 
 static PetscErrorCode get_rows(Mat A, RowProperty property, Vec v) {
   StencilMat        *context;
@@ -584,14 +587,6 @@ static PetscErrorCode restore_host_diagonal(const StencilMat &context, const Pet
   PetscFunctionBegin;
   if (context.diagonal) PetscCall(VecRestoreArrayRead(context.diagonal, d));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Function> static void for_each_owned(const StencilMat &context, const Function &f) {
-  const PetscInt *size = context.grid.size;
-  PetscInt        p[3];
-  for (p[2] = 0; p[2] < size[2]; p[2]++)
-    for (p[1] = 0; p[1] < size[1]; p[1]++)
-      for (p[0] = 0; p[0] < size[0]; p[0]++) f((const PetscInt *)p);
 }
 
 #if PETSC_VERSION_GE(3, 22, 0)
@@ -665,8 +660,7 @@ static PetscErrorCode norm(Mat A, NormType type, PetscReal *norm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- entries
-// ---------------------------------------------------------------------------------------------------------
+// ---- entries -------------------------------------------------------------------------------------------------------
 
 Row stencil_row(const StencilMat &context, const PetscInt p[3], bool transposed, const PetscScalar *d) {
   const Grid &grid = context.grid;
@@ -694,21 +688,28 @@ Row stencil_row(const StencilMat &context, const PetscInt p[3], bool transposed,
   return row;
 }
 
-static PetscErrorCode get_row(Mat A, PetscInt global, PetscInt *n, PetscInt **columns, PetscScalar **values) {
+// The row with that global number, which this rank owns.
+static PetscErrorCode get_owned_row(Mat A, PetscInt global, Row *row) {
   StencilMat        *context;
   const PetscScalar *d;
-  PetscInt           first, p[3];
+  PetscInt           first;
 
   PetscFunctionBegin;
   PetscCall(get_ready(A, &context));
   PetscCall(MatGetOwnershipRange(A, &first, NULL));
-  const PetscInt *size = context->grid.size;
-  p[0] = (global - first) % size[0];
-  p[1] = (global - first) / size[0] % size[1];
-  p[2] = (global - first) / size[0] / size[1];
+  const PetscInt *size = context->grid.size, local = global - first;
+  const PetscInt  p[3] = {local % size[0], local / size[0] % size[1], local / size[0] / size[1]};
   PetscCall(get_host_diagonal(*context, &d));
-  const Row row = stencil_row(*context, p, false, d);
+  *row = stencil_row(*context, p, false, d);
   PetscCall(restore_host_diagonal(*context, &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_row(Mat A, PetscInt global, PetscInt *n, PetscInt **columns, PetscScalar **values) {
+  Row row;
+
+  PetscFunctionBegin;
+  PetscCall(get_owned_row(A, global, &row));
   if (n) *n = row.count;
   if (columns) {
     PetscCall(PetscMalloc1(row.count, columns));
@@ -746,20 +747,19 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   context->zeroed = false;
   for (PetscInt r = 0; r < m; r++) {
-    PetscInt     count, *entry_columns;
-    PetscScalar *entries;
-    PetscReal    largest = 0;
+    Row       row;
+    PetscReal largest = 0;
     if (rows[r] < 0) continue;
     PetscCheck(rows[r] >= first && rows[r] < last, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "row %" PetscInt_FMT " is set by a rank that does not own it; a Mat of type %s compares only owned rows",
                rows[r], type);
-    PetscCall(get_row(A, rows[r], &count, &entry_columns, &entries));
-    for (PetscInt e = 0; e < count; e++) largest = PetscMax(largest, PetscAbsScalar(entries[e]));
+    PetscCall(get_owned_row(A, rows[r], &row));
+    for (int e = 0; e < row.count; e++) largest = PetscMax(largest, PetscAbsScalar(row.value[e]));
     for (PetscInt c = 0; c < n; c++) {
       PetscScalar ours = 0;
       if (columns[c] < 0) continue;
-      for (PetscInt e = 0; e < count; e++)
-        if (entry_columns[e] == columns[c]) ours = entries[e];
+      for (int e = 0; e < row.count; e++)
+        if (row.column[e] == columns[c]) ours = row.value[e];
       PetscCheck(PetscAbsScalar(ours - values[r * n + c]) <= 1e3 * PETSC_MACHINE_EPSILON * largest, PETSC_COMM_SELF,
                  PETSC_ERR_ARG_INCOMP,
                  "the program assembles %g at row %" PetscInt_FMT ", column %" PetscInt_FMT
@@ -767,7 +767,6 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
                  "(real parts); check its boundary form, lengths and shift, or assemble into -dm_mat_type aij",
                  (double)PetscRealPart(values[r * n + c]), rows[r], columns[c], type, (double)PetscRealPart(ours));
     }
-    PetscCall(restore_row(A, rows[r], &count, &entry_columns, &entries));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -797,8 +796,7 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- the vector space of operators
-// -----------------------------------------------------------------------------------
+// ---- the vector space of operators ---------------------------------------------------------------------------------
 
 static PetscErrorCode scale(Mat A, PetscScalar a) {
   StencilMat *context;
@@ -945,8 +943,7 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- view
-// ------------------------------------------------------------------------------------------------------------
+// ---- view ----------------------------------------------------------------------------------------------------------
 
 static std::string number(PetscScalar value) {
   char text[64];
@@ -986,14 +983,12 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   const Patch &patch = context->op->patch();
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   PetscCall(MatGetVecType(A, &vec_type));
-  for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal multiplicity) {
-    nonzeros += multiplicity * stencil_row(*context, p, false, NULL).count;
-  });
   // the row of a point inside the domain, with all that was added to the operator
   PetscReal most = 0;
   Entries   inside;
   for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal multiplicity) {
     const Entries entries = context->op->entries(p, false);
+    nonzeros += multiplicity * stencil_row(*context, p, false, NULL).count;
     if (multiplicity > most || (multiplicity == most && entries.count > inside.count))
       most = multiplicity, inside = entries;
   });
@@ -1028,8 +1023,7 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- the type
-// --------------------------------------------------------------------------------------------------------
+// ---- the type ------------------------------------------------------------------------------------------------------
 
 static PetscErrorCode set_boundary(Mat A, MatLaplaceBoundaryType boundary) {
   StencilMat *context;

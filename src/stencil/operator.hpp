@@ -121,8 +121,6 @@ public:
   const Patch                     &patch() const override { return rows_.patch; }
   PetscLogDouble                   flops() const override { return Formula<T>::flops(dim) + 2; }
 
-  Formula<T> &formula() { return rows_.formula; }
-
   void scale(T a) override {
     rows_.formula.scale(a);
     rows_.identity *= a;
