@@ -17,6 +17,17 @@ struct Box {
 
   SHELLAC_HD PetscInt   size(int axis) const { return hi[axis] > lo[axis] ? hi[axis] - lo[axis] : 0; }
   SHELLAC_HD PetscInt64 points() const { return (PetscInt64)size(0) * size(1) * size(2); }
+  // Place of a point among the box', along the first axis first; and the other way round.
+  SHELLAC_HD size_t index(const PetscInt p[3]) const {
+    return (size_t)(p[0] - lo[0]) +
+           (size_t)size(0) * ((size_t)(p[1] - lo[1]) + (size_t)size(1) * (size_t)(p[2] - lo[2]));
+  }
+  SHELLAC_HD void point(PetscInt64 n, PetscInt p[3]) const {
+    const PetscInt64 row = n / size(0);
+    p[0] = lo[0] + (PetscInt)(n % size(0));
+    p[1] = lo[1] + (PetscInt)(row % size(1));
+    p[2] = lo[2] + (PetscInt)(row / size(1));
+  }
 };
 
 // Disjoint boxes that one launch covers.
@@ -37,10 +48,7 @@ struct Boxes {
     for (int b = 0; b < count; b++) {
       const PetscInt64 size = box[b].points();
       if (n < size) {
-        const PetscInt64 row = n / box[b].size(0);
-        p[0] = box[b].lo[0] + (PetscInt)(n % box[b].size(0));
-        p[1] = box[b].lo[1] + (PetscInt)(row % box[b].size(1));
-        p[2] = box[b].lo[2] + (PetscInt)(row / box[b].size(1));
+        box[b].point(n, p);
         return true;
       }
       n -= size;

@@ -8,50 +8,45 @@ namespace shellac {
 
 namespace {
 
-struct PackFace {
-  int                 axis;
-  Side                end;
+struct PackPart {
+  Box                 from; // of the owned points
   PetscMPIInt         count;
   PetscScalar        *to;
   unsigned long long *flag; // null: nobody waits on one
 };
 
-struct PackFaces {
-  PackFace face[6];
+struct PackParts {
+  PackPart part[Direction::count - 1];
   int      count = 0;
   Patch    patch;
 };
 
 struct Flags {
-  const unsigned long long *flag[6];
+  const unsigned long long *flag[Direction::count - 1];
   int                       count = 0;
 };
 
-// Copies the points at each end to their places; the last block to finish raises the neighbours' flags.
-__global__ void pack(PackFaces faces, const PetscScalar *u, unsigned long long exchange, unsigned *finished) {
-  const Patch &patch = faces.patch;
+// Copies each part to its place; the last block to finish raises the neighbours' flags.
+__global__ void pack(PackParts parts, const PetscScalar *u, unsigned long long exchange, unsigned *finished) {
+  const Patch &patch = parts.patch;
   size_t       n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (int f = 0; f < faces.count; f++) {
-    const PackFace &face = faces.face[f];
-    if (n < (size_t)face.count) {
-      const PetscInt last = face.end == LOWER ? 0 : patch.size[face.axis] - 1;
-      const size_t   row = (size_t)patch.size[face.axis == 0 ? 1 : 0]; // the faster of the other two axes
-      const PetscInt fast = (PetscInt)(n % row), slow = (PetscInt)(n / row);
-      const size_t   from = face.axis == 0   ? patch.index(last, fast, slow)
-                            : face.axis == 1 ? patch.index(fast, last, slow)
-                                             : patch.index(fast, slow, last);
-      face.to[n] = u[from];
+  for (int f = 0; f < parts.count; f++) {
+    const PackPart &part = parts.part[f];
+    if (n < (size_t)part.count) {
+      PetscInt p[3];
+      part.from.point((PetscInt64)(n / patch.dof), p);
+      part.to[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
       break;
     }
-    n -= face.count;
+    n -= part.count;
   }
   __threadfence_system();
   __syncthreads();
   if (threadIdx.x == 0 && atomicAdd(finished, 1) == gridDim.x - 1) {
     *finished = 0;
     __threadfence_system();
-    for (int f = 0; f < faces.count; f++)
-      if (faces.face[f].flag) *(volatile unsigned long long *)faces.face[f].flag = exchange;
+    for (int f = 0; f < parts.count; f++)
+      if (parts.part[f].flag) *(volatile unsigned long long *)parts.part[f].flag = exchange;
   }
 }
 
@@ -61,7 +56,7 @@ __global__ void wait_for_flags(Flags flags, unsigned long long exchange) {
   __threadfence_system();
 }
 
-// What a rank tells a neighbour of the face between them.
+// What a rank tells a neighbour of the link between them.
 struct Card {
   char               host[MPI_MAX_PROCESSOR_NAME];
   int                offers_ipc;
@@ -75,35 +70,36 @@ constexpr size_t aligned(size_t bytes) {
 
 } // namespace
 
-// Sends one record to each neighbour and gets theirs, for the face that we share.
+// Sends one record over each link and gets the neighbour's.
 template <class Record>
-static PetscErrorCode exchange_records(const std::vector<HaloFace> &faces, MPI_Comm comm, PetscMPIInt tag,
+static PetscErrorCode exchange_records(const std::vector<HaloLink> &links, MPI_Comm comm, PetscMPIInt tag,
                                        const std::vector<Record> &ours, std::vector<Record> &theirs) {
-  std::vector<MPI_Request> requests(2 * faces.size());
+  std::vector<MPI_Request> requests(2 * links.size());
 
   PetscFunctionBegin;
-  theirs.resize(faces.size());
-  for (size_t f = 0; f < faces.size(); f++) {
-    const size_t to = opposite_face(faces, f);
-    PetscCallMPI(
-        MPI_Irecv(&theirs[to], (PetscMPIInt)sizeof(Record), MPI_BYTE, faces[to].neighbour, tag, comm, &requests[f]));
+  const size_t n = links.size();
+  theirs.resize(n);
+  for (size_t l = 0; l < n; l++) {
+    const size_t from = receive_order(links, l);
+    PetscCallMPI(MPI_Irecv(&theirs[from], (PetscMPIInt)sizeof(Record), MPI_BYTE, links[from].neighbour, tag, comm,
+                           &requests[l]));
   }
-  for (size_t f = 0; f < faces.size(); f++)
-    PetscCallMPI(MPI_Isend(&ours[f], (PetscMPIInt)sizeof(Record), MPI_BYTE, faces[f].neighbour, tag, comm,
-                           &requests[faces.size() + f]));
+  for (size_t l = 0; l < n; l++)
+    PetscCallMPI(
+        MPI_Isend(&ours[l], (PetscMPIInt)sizeof(Record), MPI_BYTE, links[l].neighbour, tag, comm, &requests[n + l]));
   PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &faces, const Patch &patch, MPI_Comm comm,
+PetscErrorCode DeviceHalo::Create(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm,
                                   PetscMPIInt tag, PetscBool device, HaloWay way, DeviceHalo **halo) {
   PetscFunctionBegin;
   *halo = new DeviceHalo;
-  (*halo)->faces_ = &faces;
+  (*halo)->links_ = &links;
   (*halo)->patch_ = patch;
   (*halo)->comm_ = comm;
   (*halo)->tag_ = tag;
-  (*halo)->channels_.resize(faces.size());
+  (*halo)->channels_.resize(links.size());
   if (device) PetscCall((*halo)->Allocate());
   PetscCall((*halo)->Agree(device, way));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,7 +109,7 @@ PetscErrorCode DeviceHalo::Allocate() {
   size_t bytes = aligned(sizeof(unsigned));
 
   PetscFunctionBegin;
-  for (const HaloFace &face : *faces_) bytes += 3 * aligned(face.count * sizeof(PetscScalar)) + aligned(8);
+  for (const HaloLink &link : *links_) bytes += 3 * aligned(link.count * sizeof(PetscScalar)) + aligned(8);
   PetscCallCUDA(cudaMalloc((void **)&memory_, bytes));
   PetscCallCUDA(cudaMemset(memory_, 0, bytes));
   PetscCallCUDA(cudaDeviceSynchronize()); // zero before a neighbour can write
@@ -121,7 +117,7 @@ PetscErrorCode DeviceHalo::Allocate() {
   finished_ = (unsigned *)memory_;
   char *at = memory_ + aligned(sizeof(unsigned));
   for (size_t f = 0; f < channels_.size(); f++) {
-    const size_t size = aligned((*faces_)[f].count * sizeof(PetscScalar));
+    const size_t size = aligned((*links_)[f].count * sizeof(PetscScalar));
     Channel     &c = channels_[f];
     c.inbox[0] = (PetscScalar *)at;
     c.inbox[1] = (PetscScalar *)(at + size);
@@ -168,24 +164,24 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
     ours[f].inbox[1] = (size_t)((char *)channels_[f].inbox[1] - memory_);
     ours[f].flag = (size_t)((char *)channels_[f].flag - memory_);
   }
-  PetscCall(exchange_records(*faces_, comm_, tag_, ours, theirs));
+  PetscCall(exchange_records(*links_, comm_, tag_, ours, theirs));
   for (size_t f = 0; f < n; f++) {
     const bool same_host = strcmp(ours[f].host, theirs[f].host) == 0;
-    if ((*faces_)[f].neighbour == rank || !offers || !theirs[f].offers_ipc || !same_host) continue;
+    if ((*links_)[f].neighbour == rank || !offers || !theirs[f].offers_ipc || !same_host) continue;
     const cudaError_t error =
         cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess);
     mapped[f] = error == cudaSuccess;
     if (error)
       PetscCall(
-          PetscInfo(NULL, "No CUDA IPC with rank %d: %s\n", (int)(*faces_)[f].neighbour, cudaGetErrorString(error)));
+          PetscInfo(NULL, "No CUDA IPC with rank %d: %s\n", (int)(*links_)[f].neighbour, cudaGetErrorString(error)));
   }
   if (device) (void)cudaGetLastError();
-  PetscCall(exchange_records(*faces_, comm_, tag_, mapped, both));
+  PetscCall(exchange_records(*links_, comm_, tag_, mapped, both));
   for (size_t f = 0; f < n; f++) {
     Channel &c = channels_[f];
     PetscCall(PetscInfo(NULL, "Halo with rank %d: CUDA IPC offered %d and %d, mapped %d and %d\n",
-                        (int)(*faces_)[f].neighbour, offers, theirs[f].offers_ipc, mapped[f], both[f]));
-    if ((*faces_)[f].neighbour == rank)
+                        (int)(*links_)[f].neighbour, offers, theirs[f].offers_ipc, mapped[f], both[f]));
+    if ((*links_)[f].neighbour == rank)
       c.way = Way::local; // around a periodic axis
     else if (mapped[f] && both[f]) {
       c.way = Way::ipc;
@@ -204,12 +200,12 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
 PetscErrorCode DeviceHalo::Destroy() {
   PetscFunctionBegin;
   if (any_ipc_) { // nobody may free what a neighbour still maps
-    std::vector<HaloFace> shared;
+    std::vector<HaloLink> shared;
     PetscCallCUDA(cudaDeviceSynchronize());
     for (size_t f = 0; f < channels_.size(); f++) {
       if (channels_[f].way != Way::ipc) continue;
       PetscCallCUDA(cudaIpcCloseMemHandle(channels_[f].mapping));
-      shared.push_back((*faces_)[f]);
+      shared.push_back((*links_)[f]);
     }
     std::vector<char> closed(shared.size()), theirs;
     PetscCall(exchange_records(shared, comm_, tag_, closed, theirs));
@@ -225,29 +221,29 @@ PetscErrorCode DeviceHalo::Destroy() {
 
 PetscErrorCode DeviceHalo::Begin(const PetscScalar *u) {
   cudaStream_t stream;
-  PackFaces    to;
-  size_t       points = 0;
+  PackParts    to;
+  size_t       values = 0;
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
-  if (!memory_) PetscCall(Allocate()); // host vectors were expected: every face is staged
+  if (!memory_) PetscCall(Allocate()); // host vectors were expected: every link is staged
   exchange_++;
   const int turn = (int)(exchange_ % 2);
   to.patch = patch_;
   for (size_t f = 0; f < channels_.size(); f++) {
-    const HaloFace &face = (*faces_)[f];
+    const HaloLink &link = (*links_)[f];
     const Channel  &c = channels_[f];
-    PetscScalar    *box = c.way == Way::local ? channels_[opposite_face(*faces_, f)].inbox[turn] : c.outbox[turn];
-    to.face[to.count++] = {face.axis, face.end, face.count, box, c.neighbour_flag};
-    points += face.count;
+    PetscScalar    *box = c.way == Way::local ? channels_[link_back(*links_, f)].inbox[turn] : c.outbox[turn];
+    to.part[to.count++] = {patch_.shared_with(link.to), link.count, box, c.neighbour_flag};
+    values += link.count;
   }
-  const unsigned threads = 256, blocks = (unsigned)((points + threads - 1) / threads);
+  const unsigned threads = 256, blocks = (unsigned)((values + threads - 1) / threads);
   pack<<<blocks, threads, 0, stream>>>(to, u, exchange_, finished_);
   PetscCallCUDA(cudaGetLastError());
   if (any_staged_) {
     for (size_t f = 0; f < channels_.size(); f++) {
       Channel     &c = channels_[f];
-      const size_t bytes = (*faces_)[f].count * sizeof(PetscScalar);
+      const size_t bytes = (*links_)[f].count * sizeof(PetscScalar);
       if (c.way != Way::staged) continue;
       if (!c.send) {
         PetscCallCUDA(cudaMallocHost((void **)&c.send, bytes));
@@ -278,29 +274,28 @@ PetscErrorCode DeviceHalo::End(Field<PetscScalar> *field) {
     std::vector<MPI_Request> requests;
     PetscCallCUDA(cudaEventSynchronize(packed_));
     for (size_t f = 0; f < channels_.size(); f++) {
-      const size_t at = opposite_face(*faces_, f);
+      const size_t at = receive_order(*links_, f);
       if (channels_[at].way != Way::staged) continue;
       requests.emplace_back();
-      PetscCallMPI(MPI_Irecv(channels_[at].receive, (*faces_)[at].count, MPIU_SCALAR, (*faces_)[at].neighbour, tag_,
+      PetscCallMPI(MPI_Irecv(channels_[at].receive, (*links_)[at].count, MPIU_SCALAR, (*links_)[at].neighbour, tag_,
                              comm_, &requests.back()));
     }
     for (size_t f = 0; f < channels_.size(); f++) {
       if (channels_[f].way != Way::staged) continue;
       requests.emplace_back();
-      PetscCallMPI(MPI_Isend(channels_[f].send, (*faces_)[f].count, MPIU_SCALAR, (*faces_)[f].neighbour, tag_, comm_,
+      PetscCallMPI(MPI_Isend(channels_[f].send, (*links_)[f].count, MPIU_SCALAR, (*links_)[f].neighbour, tag_, comm_,
                              &requests.back()));
     }
     PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
     for (size_t f = 0; f < channels_.size(); f++) {
-      const size_t bytes = (*faces_)[f].count * sizeof(PetscScalar);
+      const size_t bytes = (*links_)[f].count * sizeof(PetscScalar);
       if (channels_[f].way != Way::staged) continue;
       PetscCallCUDA(
           cudaMemcpyAsync(channels_[f].inbox[turn], channels_[f].receive, bytes, cudaMemcpyHostToDevice, stream));
       PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
     }
   }
-  for (size_t f = 0; f < channels_.size(); f++)
-    field->halo[(*faces_)[f].axis][(*faces_)[f].end] = channels_[f].inbox[turn];
+  for (size_t f = 0; f < channels_.size(); f++) field->halo[(*links_)[f].to.index()] = channels_[f].inbox[turn];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -311,7 +306,7 @@ const char *DeviceHalo::transport() const {
 
 #else
 
-PetscErrorCode DeviceHalo::Create(const std::vector<HaloFace> &, const Patch &, MPI_Comm, PetscMPIInt, PetscBool,
+PetscErrorCode DeviceHalo::Create(const std::vector<HaloLink> &, const Patch &, MPI_Comm, PetscMPIInt, PetscBool,
                                   HaloWay, DeviceHalo **halo) {
   PetscFunctionBegin;
   *halo = nullptr;

@@ -13,7 +13,7 @@ namespace shellac {
 class DeviceHalo {
 public:
   // Collective; device: see Halo::Create. Without CUDA in the build, *halo is null.
-  static PetscErrorCode Create(const std::vector<HaloFace> &faces, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
+  static PetscErrorCode Create(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
                                PetscBool device, HaloWay way, DeviceHalo **halo);
   PetscErrorCode        Destroy();
   PetscErrorCode        Begin(const PetscScalar *u);
@@ -23,19 +23,19 @@ public:
 private:
 #if SHELLAC_CUDA
   enum class Way { local, ipc, staged };
-  struct Channel { // beside each face
+  struct Channel { // beside each link
     Way                 way = Way::staged;
-    PetscScalar        *inbox[2];  // where the neighbour's points arrive, in turns [count]
+    PetscScalar        *inbox[2];  // where the neighbour's values arrive, in turns [count]
     unsigned long long *flag;      // the last exchange that arrived
     PetscScalar        *outbox[2]; // where ours go: the neighbour's inbox, or a staging buffer
     unsigned long long *neighbour_flag = nullptr;
     void               *mapping = nullptr;                  // the neighbour's memory
-    PetscScalar        *send = nullptr, *receive = nullptr; // pinned, of a staged face [count]
+    PetscScalar        *send = nullptr, *receive = nullptr; // pinned, of a staged link [count]
   };
   PetscErrorCode Allocate();
   PetscErrorCode Agree(PetscBool device, HaloWay wish);
 
-  const std::vector<HaloFace> *faces_ = nullptr;
+  const std::vector<HaloLink> *links_ = nullptr;
   Patch                        patch_ = {};
   MPI_Comm                     comm_ = MPI_COMM_NULL;
   PetscMPIInt                  tag_ = 0;
@@ -43,7 +43,7 @@ private:
   char                        *memory_ = nullptr;   // all of this rank's device buffers: one allocation to share
   unsigned                    *finished_ = nullptr; // blocks of the packing kernel that are done
   unsigned long long           exchange_ = 0;       // counts the exchanges
-  cudaEvent_t                  packed_ = nullptr;   // a staged face's points are in pinned memory
+  cudaEvent_t                  packed_ = nullptr;   // a staged link's values are in pinned memory
   bool                         any_ipc_ = false, any_staged_ = false;
 #endif
 };

@@ -4,12 +4,13 @@
 
 namespace shellac {
 
-PetscMPIInt Grid::neighbour(int axis, Side end) const {
-  PetscMPIInt at[3] = {place[0], place[1], place[2]};
-  at[axis] += end == LOWER ? -1 : 1;
-  if (at[axis] < 0 || at[axis] >= ranks[axis]) {
-    if (!periodic(axis)) return -1;
-    at[axis] = at[axis] < 0 ? ranks[axis] - 1 : 0;
+PetscMPIInt Grid::neighbour(const Direction &to) const {
+  PetscMPIInt at[3];
+  for (int a = 0; a < 3; a++) {
+    at[a] = place[a] + to.d[a];
+    if (at[a] >= 0 && at[a] < ranks[a]) continue;
+    if (!periodic(a)) return -1;
+    at[a] = at[a] < 0 ? ranks[a] - 1 : 0;
   }
   return rank_at(at);
 }
@@ -21,13 +22,27 @@ PetscInt Grid::global_row(const PetscInt p[3]) const {
     at[a] = (PetscMPIInt)(std::upper_bound(first[a].begin(), first[a].end(), p[a]) - first[a].begin()) - 1;
     row = row * (first[a][at[a] + 1] - first[a][at[a]]) + p[a] - first[a][at[a]];
   }
-  return offset[rank_at(at)] + row;
+  return offset[rank_at(at)] + row * dof;
+}
+
+PetscMPIInt Grid::find_row(PetscInt row, PetscInt p[3], PetscInt *c) const {
+  const PetscMPIInt rank = (PetscMPIInt)(std::upper_bound(offset.begin(), offset.end(), row) - offset.begin()) - 1;
+  const PetscMPIInt at[3] = {rank % ranks[0], rank / ranks[0] % ranks[1], rank / ranks[0] / ranks[1]};
+  PetscInt          point = (row - offset[rank]) / dof;
+  *c = (row - offset[rank]) % dof;
+  for (int a = 0; a < 3; a++) {
+    const PetscInt points = first[a][at[a] + 1] - first[a][at[a]];
+    p[a] = first[a][at[a]] + point % points;
+    point /= points;
+  }
+  return rank;
 }
 
 PetscErrorCode GridCreate(DM dm, Grid *grid) {
   PetscBool       is_da;
-  PetscInt        dim, dof, ranks[3], corner[3], size[3];
+  PetscInt        dim, ranks[3], corner[3], size[3];
   const PetscInt *widths[3];
+  DMDAStencilType stencil;
   DMType          type;
 
   PetscFunctionBegin;
@@ -36,12 +51,9 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
   PetscCheck(is_da, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
              "the operator needs the grid of a DMDA; its DM is of type %s; set a DMDA with MatSetDM()", type);
   PetscCall(PetscObjectGetComm((PetscObject)dm, &grid->comm));
-  PetscCall(DMDAGetInfo(dm, &dim, &grid->N[0], &grid->N[1], &grid->N[2], &ranks[0], &ranks[1], &ranks[2], &dof, NULL,
-                        &grid->boundary[0], &grid->boundary[1], &grid->boundary[2], NULL));
-  PetscCheck(dof == 1, grid->comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "the operator acts on one unknown a point; the DMDA has dof = %" PetscInt_FMT
-             "; make a DMDA with dof = 1 (DMDACreateCompatibleDMDA())",
-             dof);
+  PetscCall(DMDAGetInfo(dm, &dim, &grid->N[0], &grid->N[1], &grid->N[2], &ranks[0], &ranks[1], &ranks[2], &grid->dof,
+                        &grid->width, &grid->boundary[0], &grid->boundary[1], &grid->boundary[2], &stencil));
+  grid->box = stencil == DMDA_STENCIL_BOX;
   PetscCall(DMDAGetCorners(dm, &corner[0], &corner[1], &corner[2], &size[0], &size[1], &size[2]));
   PetscCall(DMDAGetOwnershipRanges(dm, &widths[0], &widths[1], &widths[2]));
   PetscCheck(widths[0], grid->comm, PETSC_ERR_ARG_WRONGSTATE,
@@ -67,7 +79,7 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
   for (PetscMPIInt z = 0; z < grid->ranks[2]; z++)
     for (PetscMPIInt y = 0; y < grid->ranks[1]; y++)
       for (PetscMPIInt x = 0; x < grid->ranks[0]; x++)
-        grid->offset.push_back(grid->offset.back() + (grid->first[0][x + 1] - grid->first[0][x]) *
+        grid->offset.push_back(grid->offset.back() + grid->dof * (grid->first[0][x + 1] - grid->first[0][x]) *
                                                          (grid->first[1][y + 1] - grid->first[1][y]) *
                                                          (grid->first[2][z + 1] - grid->first[2][z]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -16,21 +16,26 @@ struct Grid {
   PetscMPIInt           ranks[3];    // the DMDA's rank grid
   PetscMPIInt           place[3];    // this rank's place in it
   DMBoundaryType        boundary[3]; // the DMDA's
+  PetscInt              dof = 1;     // values at a point
+  PetscInt              width = 0;   // of the DMDA's stencil [points]
+  bool                  box = false; // its stencil is a box, not a star
   std::vector<PetscInt> first[3];    // first index of each place along an axis, and N at the end
-  std::vector<PetscInt> offset;      // first global row of each rank
+  std::vector<PetscInt> offset;      // first global row of each rank, and the number of rows
 
   PetscMPIInt rank_at(const PetscMPIInt at[3]) const { return at[0] + ranks[0] * (at[1] + ranks[1] * at[2]); }
   bool        periodic(int axis) const { return boundary[axis] == DM_BOUNDARY_PERIODIC && N[axis] > 1; }
 
-  // Rank of the neighbour at that end, or -1 where the grid ends; this rank itself around a periodic axis it owns.
-  PetscMPIInt neighbour(int axis, Side end) const;
+  // Rank of the neighbour in that direction, or -1 where the grid ends; this rank itself around a periodic axis it owns.
+  PetscMPIInt neighbour(const Direction &to) const;
 
-  // The DMDA's global row of the point with these indices on the whole grid.
-  PetscInt global_row(const PetscInt p[3]) const;
+  // The DMDA's global row of the first value at the point with these indices on the whole grid; and the other way
+  // round: the point, the value's place c at it, and as result the rank that owns the row.
+  PetscInt    global_row(const PetscInt p[3]) const;
+  PetscMPIInt find_row(PetscInt row, PetscInt p[3], PetscInt *c) const;
 };
 
-// Reads a DMDA (1-D to 3-D, one degree of freedom).
-// Errors: a DM of another type, dof != 1, a twisted boundary; collectively, naming the value and the remedy.
+// Reads a DMDA (1-D to 3-D).
+// Errors: a DM of another type, a twisted boundary; collectively, naming the value and the remedy.
 PetscErrorCode GridCreate(DM dm, Grid *grid);
 
 // Spacing along each axis from the DM's coordinates, for axes of two points or more; all others keep the h

@@ -4,34 +4,36 @@
 
 namespace shellac {
 
-PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, PetscBool device, HaloWay way) {
+PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way) {
   PetscFunctionBegin;
   PetscCall(PetscCommDuplicate(grid.comm, &comm_, &tag_));
-  for (int a = 0; a < grid.dim; a++) {
-    for (int e = 0; e < 2; e++) {
-      if (!patch.neighbour[a][e]) continue;
-      HaloFace face;
-      int      whole[3], part[3], from[3];
+  for (int index = 0; index < Direction::count; index++) {
+    HaloLink   link;
+    int        whole[4], part[4], from[4], axes = 0;
+    const auto to = Direction::at(index);
+    const Box  shared = patch.shared_with(to);
 
-      face.axis = a;
-      face.end = (Side)e;
-      face.neighbour = grid.neighbour(a, (Side)e);
-      PetscCall(PetscMPIIntCast((PetscInt)patch.halo_size(a), &face.count));
-      for (int d = 0; d < 3; d++) { // MPI orders the axes from the slowest
-        PetscMPIInt size;
-        PetscCall(PetscMPIIntCast(patch.size[d], &size));
-        whole[2 - d] = size;
-        part[2 - d] = d == a ? 1 : size;
-        from[2 - d] = d == a && e == UPPER ? size - 1 : 0;
-      }
-      PetscCallMPI(MPI_Type_create_subarray(3, whole, part, from, MPI_ORDER_C, MPIU_SCALAR, &face.strip));
-      PetscCallMPI(MPI_Type_commit(&face.strip));
-      PetscCall(PetscMalloc1(face.count, &face.buffer));
-      faces_.push_back(face);
+    link.to = to;
+    link.neighbour = grid.neighbour(to);
+    for (int a = 0; a < 3; a++) axes += to.d[a] != 0;
+    if (axes == 0 || (axes > 1 && !box) || link.neighbour < 0 || patch.width == 0) continue;
+    PetscCall(PetscMPIIntCast((PetscInt)shared.points() * patch.dof, &link.count));
+    for (int a = 0; a < 3; a++) { // MPI orders the axes from the slowest
+      PetscMPIInt value;
+      PetscCall(PetscMPIIntCast(patch.size[a], &value));
+      whole[2 - a] = value;
+      part[2 - a] = (int)shared.size(a);
+      from[2 - a] = (int)shared.lo[a];
     }
+    whole[3] = part[3] = (int)patch.dof;
+    from[3] = 0;
+    PetscCallMPI(MPI_Type_create_subarray(4, whole, part, from, MPI_ORDER_C, MPIU_SCALAR, &link.part));
+    PetscCallMPI(MPI_Type_commit(&link.part));
+    PetscCall(PetscMalloc1(link.count, &link.buffer));
+    links_.push_back(link);
   }
-  requests_.resize(2 * faces_.size());
-  if (!faces_.empty()) PetscCall(DeviceHalo::Create(faces_, patch, comm_, tag_, device, way, &device_));
+  requests_.resize(2 * links_.size());
+  if (!links_.empty()) PetscCall(DeviceHalo::Create(links_, patch, comm_, tag_, device, way, &device_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,11 +42,11 @@ PetscErrorCode Halo::Destroy() {
   if (device_) PetscCall(device_->Destroy());
   delete device_;
   device_ = nullptr;
-  for (HaloFace &face : faces_) {
-    PetscCallMPI(MPI_Type_free(&face.strip));
-    PetscCall(PetscFree(face.buffer));
+  for (HaloLink &link : links_) {
+    PetscCallMPI(MPI_Type_free(&link.part));
+    PetscCall(PetscFree(link.buffer));
   }
-  faces_.clear();
+  links_.clear();
   requests_.clear();
   if (comm_ != MPI_COMM_NULL) PetscCall(PetscCommDestroy(&comm_));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -55,34 +57,38 @@ PetscErrorCode Halo::Begin(const PetscScalar *u, PetscMemType memory) {
   memory_ = memory;
   field_ = {};
   field_.u = u;
-  if (faces_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (links_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(check_backend(memory));
   if (PetscMemTypeDevice(memory)) {
     PetscCall(device_->Begin(u));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // What leaves a neighbour's lower end arrives at our upper one. Two ranks around a periodic axis are neighbours at
-  // both ends: they match by order, so receives are posted upper end first.
-  const size_t n = faces_.size();
-  for (size_t f = 0; f < n; f++) {
-    const HaloFace &face = faces_[opposite_face(faces_, f)];
-    PetscCallMPI(MPI_Irecv(face.buffer, face.count, MPIU_SCALAR, face.neighbour, tag_, comm_, &requests_[f]));
+  const size_t n = links_.size();
+  for (size_t l = 0; l < n; l++) {
+    const HaloLink &link = links_[receive_order(links_, l)];
+    PetscCallMPI(MPI_Irecv(link.buffer, link.count, MPIU_SCALAR, link.neighbour, tag_, comm_, &requests_[l]));
   }
-  for (size_t f = 0; f < n; f++)
-    PetscCallMPI(MPI_Isend(u, 1, faces_[f].strip, faces_[f].neighbour, tag_, comm_, &requests_[n + f]));
+  for (size_t l = 0; l < n; l++)
+    PetscCallMPI(MPI_Isend(u, 1, links_[l].part, links_[l].neighbour, tag_, comm_, &requests_[n + l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Halo::End() {
   PetscFunctionBegin;
-  if (faces_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (links_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscMemTypeDevice(memory_)) {
     PetscCall(device_->End(&field_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Waitall((PetscMPIInt)requests_.size(), requests_.data(), MPI_STATUSES_IGNORE));
-  for (const HaloFace &face : faces_) field_.halo[face.axis][face.end] = face.buffer;
+  for (const HaloLink &link : links_) field_.halo[link.to.index()] = link.buffer;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscLogDouble Halo::bytes() const {
+  PetscLogDouble sum = 0;
+  for (const HaloLink &link : links_) sum += (PetscLogDouble)link.count * sizeof(PetscScalar);
+  return sum;
 }
 
 const char *Halo::transport() const {

@@ -1,5 +1,5 @@
 #pragma once
-// The halo exchange: brings the neighbours' values that a star stencil needs into packed buffers.
+// The halo exchange: brings the neighbours' values that a star or box stencil needs into packed buffers.
 // The owned array is never copied; the host path sends straight out of it.
 
 #include "grid/grid.hpp"
@@ -11,28 +11,34 @@ class DeviceHalo;
 enum class HaloWay { automatic, ipc, host }; // between GPUs: see device_halo.hpp
 constexpr const char *halo_ways[] = {"automatic", "ipc", "host"};
 
-struct HaloFace { // one end of one axis where the patch has a neighbour
-  int          axis;
-  Side         end;
+struct HaloLink { // to a neighbouring patch
+  Direction    to;
   PetscMPIInt  neighbour; // rank
-  PetscMPIInt  count;     // points in the face
-  MPI_Datatype strip;     // our points at this end, as a part of the owned array
-  PetscScalar *buffer;    // the neighbour's points, on the host [count]
+  PetscMPIInt  count;     // values that go each way
+  MPI_Datatype part;      // ours that the neighbour needs, as a part of the owned array
+  PetscScalar *buffer;    // the neighbour's, on the host [count]
 };
 
-// The face whose buffer the f-th message from its neighbour fills: the two ends of an axis in reverse order, because
-// what leaves the neighbour's lower end arrives at our upper one.
-inline size_t opposite_face(const std::vector<HaloFace> &faces, size_t f) {
-  if (f + 1 < faces.size() && faces[f + 1].axis == faces[f].axis) return f + 1;
-  if (f > 0 && faces[f - 1].axis == faces[f].axis) return f - 1;
-  return f;
+// The link back: what leaves our lower end around a periodic axis arrives at our own upper end.
+inline size_t link_back(const std::vector<HaloLink> &links, size_t l) {
+  size_t back = 0;
+  while (links[back].to.index() != 26 - links[l].to.index()) back++;
+  return back;
+}
+
+// Two ranks may be neighbours in several directions; their messages match by order. Links are kept, and messages sent,
+// in the order of their directions; what the neighbour sends comes from the opposite direction, so that receives are
+// posted in reverse order.
+inline size_t receive_order(const std::vector<HaloLink> &links, size_t l) {
+  return links.size() - 1 - l;
 }
 
 class Halo {
 public:
   // Collective on the grid's communicator.
+  // box: with the neighbours across edges and corners, which a star needs not.
   // device: whether this rank expects vectors on a GPU; only then can its halo go from device to device.
-  PetscErrorCode Create(const Grid &grid, const Patch &patch, PetscBool device, HaloWay way);
+  PetscErrorCode Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way);
   PetscErrorCode Destroy(); // collective
 
   // Posts the exchange of u, which lives in `memory` and must not change before End(). One exchange at a time.
@@ -41,12 +47,13 @@ public:
   PetscErrorCode     End();
   Field<PetscScalar> field() const { return field_; }
   const char        *transport() const; // how halos between GPUs travel; null without CUDA
+  PetscLogDouble     bytes() const;     // of the halo
 
 private:
   MPI_Comm                 comm_ = MPI_COMM_NULL;
   PetscMPIInt              tag_ = 0;
   PetscMemType             memory_ = PETSC_MEMTYPE_HOST; // of the exchange in flight
-  std::vector<HaloFace>    faces_;
+  std::vector<HaloLink>    links_;
   std::vector<MPI_Request> requests_; // receives, then sends
   Field<PetscScalar>       field_ = {};
   DeviceHalo              *device_ = nullptr;

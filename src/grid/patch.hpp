@@ -15,8 +15,21 @@ enum class Beyond : unsigned char {
   mirror  // the value one step inside the end
 };
 
+// A step to a neighbouring patch: -1, 0 or 1 along each axis; there are 27, numbered along the first axis first.
+struct Direction {
+  int d[3];
+
+  static constexpr int        count = 27;
+  SHELLAC_HD int              index() const { return 13 + d[0] + 3 * d[1] + 9 * d[2]; }
+  SHELLAC_HD static Direction at(int index) { return {{index % 3 - 1, index / 3 % 3 - 1, index / 9 - 1}}; }
+  // The face of an axis.
+  SHELLAC_HD static constexpr int face(int axis, int end) {
+    return 13 + (end == LOWER ? -1 : 1) * (axis == 0 ? 1 : axis == 1 ? 3 : 9);
+  }
+};
+
 // One rank's part of a structured grid of 1 to 3 dimensions; axes beyond the dimension have one point.
-// Points are named by their indices p on the patch; p may leave it by one step.
+// Points are named by their indices p on the patch; p may leave it by the width of the halo.
 struct Patch {
   PetscInt N[3];            // points of the whole grid along each axis
   PetscInt start[3];        // of the first point of the patch, on the whole grid
@@ -24,6 +37,8 @@ struct Patch {
   Beyond   beyond[3];       // what is beyond both ends of the domain along each axis
   bool     identity[3];     // the points at both ends of the domain along this axis are identity rows
   bool     neighbour[3][2]; // [axis][end]: the next point there belongs to a neighbouring patch, or is around the axis
+  PetscInt width = 1;       // of the halo [points]
+  PetscInt dof = 1;         // values at a point
 
   SHELLAC_HD size_t index(PetscInt i, PetscInt j, PetscInt k) const {
     return (size_t)i + (size_t)size[0] * ((size_t)j + (size_t)size[1] * (size_t)k);
@@ -47,22 +62,34 @@ struct Patch {
       is = is || (identity[a] && (at_domain_end(p, a, LOWER) || at_domain_end(p, a, UPPER)));
     return is;
   }
-  // Place of p's neighbour in the packed halo of that end: lexicographic in the other two axes.
+  // The points beyond the patch in that direction, a halo's width deep.
+  SHELLAC_HD Box beyond_patch(const Direction &to) const {
+    Box box;
+    for (int a = 0; a < 3; a++) {
+      box.lo[a] = to.d[a] < 0 ? -width : to.d[a] > 0 ? size[a] : 0;
+      box.hi[a] = to.d[a] < 0 ? 0 : to.d[a] > 0 ? size[a] + width : size[a];
+    }
+    return box;
+  }
+  // The patch's own points that its neighbour in that direction needs.
+  Box shared_with(const Direction &to) const {
+    Box box = beyond_patch(to);
+    for (int a = 0; a < 3; a++) box.lo[a] -= to.d[a] * width, box.hi[a] -= to.d[a] * width;
+    return box;
+  }
+  // Place of p's neighbour in the packed halo of that end, of width 1: lexicographic in the other two axes.
   SHELLAC_HD size_t halo_index(const PetscInt p[3], int axis) const {
     if (axis == 0) return (size_t)p[1] + (size_t)size[1] * (size_t)p[2];
     if (axis == 1) return (size_t)p[0] + (size_t)size[0] * (size_t)p[2];
     return (size_t)p[0] + (size_t)size[0] * (size_t)p[1];
   }
-  SHELLAC_HD size_t halo_size(int axis) const {
-    return axis == 0 ? (size_t)size[1] * (size_t)size[2] : (size_t)size[0] * (size_t)(axis == 1 ? size[2] : size[1]);
-  }
   Box all() const { return {{0, 0, 0}, {size[0], size[1], size[2]}}; }
-  // The points whose stars need no halo.
+  // The points whose stencils need no halo.
   Box interior() const {
     Box box = all();
     for (int a = 0; a < 3; a++) {
-      if (neighbour[a][LOWER]) box.lo[a]++;
-      if (neighbour[a][UPPER]) box.hi[a]--;
+      if (neighbour[a][LOWER]) box.lo[a] = PetscMin(width, size[a]);
+      if (neighbour[a][UPPER]) box.hi[a] = PetscMax(size[a] - width, box.lo[a]);
     }
     return box;
   }
@@ -96,8 +123,19 @@ template <class T, int dim> struct Star {
 
 // A grid function on a patch: the owned values and the packed halo, both in the memory where the loop runs.
 template <class T> struct Field {
-  const T *u;          // [size[2]][size[1]][size[0]]
-  const T *halo[3][2]; // [axis][end][halo_size(axis)], null where the patch has no neighbour
+  const T *u;                      // [size[2]][size[1]][size[0]][dof]
+  const T *halo[Direction::count]; // [direction], each as u over beyond_patch(); null where there is nobody, or no need
+
+  // The c-th value at p, which may be in the halo; zero where there is none.
+  SHELLAC_HD T value(const Patch &patch, const PetscInt p[3], PetscInt c) const {
+    Direction to;
+    for (int a = 0; a < 3; a++) to.d[a] = p[a] < 0 ? -1 : p[a] >= patch.size[a] ? 1 : 0;
+    const int direction = to.index();
+    if (direction == 13) return u[patch.index(p[0], p[1], p[2]) * patch.dof + c];
+    if (!halo[direction]) return 0;
+    const Box box = patch.beyond_patch(to);
+    return halo[direction][box.index(p) * patch.dof + c];
+  }
 
   template <int dim> SHELLAC_HD Star<T, dim> star(const Patch &patch, const PetscInt p[3]) const {
     Star<T, dim> star;
@@ -108,7 +146,7 @@ template <class T> struct Field {
         if (!patch.at_patch_end(p, a, (Side)e))
           star.arm[a][e] = e == LOWER ? u[at - patch.stride(a)] : u[at + patch.stride(a)];
         else
-          star.arm[a][e] = patch.neighbour[a][e] ? halo[a][e][patch.halo_index(p, a)] : T(0);
+          star.arm[a][e] = patch.neighbour[a][e] ? halo[Direction::face(a, e)][patch.halo_index(p, a)] : T(0);
       }
     }
     star.fill(patch, p);

@@ -2,18 +2,11 @@
 // y = A u, y = b + A u or y = b - A u, for A given by its Rows; one formula, two loops: rows of points on the host, and
 // columns of points, a few steps along the slowest axis a thread, on a GPU.
 
-#include <vector>
-
 #include "device/stream.hpp"
+#include "stencil/operator.hpp"
 #include "stencil/rows.hpp"
 
 namespace shellac {
-
-enum class Form { product, sum, residual }; // A u, b + A u, b - A u
-
-template <class T> SHELLAC_HD T combine(Form form, const T *b, size_t at, T Au) {
-  return form == Form::product ? Au : form == Form::sum ? b[at] + Au : b[at] - Au;
-}
 
 // Any point, transposed or not.
 template <class T, int dim, template <class> class Formula> struct ApplyPoint {

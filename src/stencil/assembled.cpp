@@ -6,45 +6,56 @@
 
 namespace shellac {
 
-// A matrix of type `type` with A's entries.
-static PetscErrorCode assemble(Mat A, MatType type, Mat *B) {
-  PetscInt              m, n, M, N, first, last;
+PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
+  StencilMat           *context;
+  RowReader             rows;
+  PetscInt              m, n, M, N, bs, first, last;
   std::vector<PetscInt> counts[4]; // entries of a row in and off the diagonal block, and of their upper triangles
   MatNullSpace          null;
-  char                 *symmetric_format;
+  char                 *aij, *baij, *symmetric_format;
+  PetscErrorCode        error = PETSC_SUCCESS;
 
   PetscFunctionBegin;
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatGetLocalSize(A, &m, &n));
   PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   for (auto &c : counts) c.assign(m, 0);
-  for (PetscInt row = first; row < last; row++) {
-    PetscInt        count;
-    const PetscInt *columns;
-    PetscCall(MatGetRow(A, row, &count, &columns, NULL));
-    for (PetscInt e = 0; e < count; e++) {
-      const int off = columns[e] < first || columns[e] >= last;
+  PetscCall(rows.Begin(context, context->op.get()));
+  PetscInt row = first;
+  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
+    for (PetscInt column : rows.Get(p, c).column) {
+      const int off = column < first || column >= last;
       counts[off][row - first]++;
-      if (columns[e] >= row) counts[2 + off][row - first]++;
+      if (column >= row) counts[2 + off][row - first]++;
     }
-    PetscCall(MatRestoreRow(A, row, &count, &columns, NULL));
-  }
+    row++;
+  });
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
   PetscCall(MatSetSizes(*B, m, n, M, N));
   PetscCall(MatSetType(*B, type));
-  PetscCall(MatXAIJSetPreallocation(*B, 1, counts[0].data(), counts[1].data(), counts[2].data(), counts[3].data()));
+  PetscCall(PetscStrstr(type, "aij", &aij));
+  PetscCall(PetscStrstr(type, "baij", &baij));
+  if (aij && !baij) {
+    PetscCall(MatSetBlockSize(*B, bs));
+    PetscCall(MatSeqAIJSetPreallocation(*B, 0, counts[0].data()));
+    PetscCall(MatMPIAIJSetPreallocation(*B, 0, counts[0].data(), 0, counts[1].data()));
+  } else
+    PetscCall(MatXAIJSetPreallocation(*B, 1, counts[0].data(), counts[1].data(), counts[2].data(), counts[3].data()));
   PetscCall(MatSetUp(*B));
   PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(PetscStrstr(type, "sbaij", &symmetric_format));
   if (symmetric_format) PetscCall(MatSetOption(*B, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
-  for (PetscInt row = first; row < last; row++) {
-    PetscInt           count;
-    const PetscInt    *columns;
-    const PetscScalar *values;
-    PetscCall(MatGetRow(A, row, &count, &columns, &values));
-    PetscCall(MatSetValues(*B, 1, &row, count, columns, values, INSERT_VALUES));
-    PetscCall(MatRestoreRow(A, row, &count, &columns, &values));
-  }
+  row = first;
+  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
+    const Row &r = rows.Get(p, c);
+    if (!error)
+      error = MatSetValues(*B, 1, &row, (PetscInt)r.column.size(), r.column.data(), r.value.data(), INSERT_VALUES);
+    row++;
+  });
+  PetscCall(error);
+  PetscCall(rows.End());
   PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
   // ours alone: what the matrix' user may set is as in any other
@@ -62,7 +73,7 @@ PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
 
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
-  if (!context->aij) PetscCall(assemble(A, MATAIJ, &context->aij));
+  if (!context->aij) PetscCall(MatStencilAssemble(A, MATAIJ, &context->aij));
   *aij = context->aij;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,7 +82,7 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
   Mat made;
 
   PetscFunctionBegin;
-  PetscCall(assemble(A, type, &made));
+  PetscCall(MatStencilAssemble(A, type, &made));
   if (reuse == MAT_INITIAL_MATRIX)
     *B = made;
   else if (reuse == MAT_REUSE_MATRIX) {

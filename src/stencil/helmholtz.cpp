@@ -2,15 +2,15 @@
 
 #include "stencil/helmholtz.hpp"
 
-#include "stencil/mat.hpp"
+#include "stencil/formula_mat.hpp"
 #include "stencil/types.hpp"
 
 namespace shellac {
 
-struct LaplaceMat : StencilMat {
+struct LaplaceMat : FormulaMat {
   PetscScalar sigma = 0; // [1/length²]; stays zero but in a HelmholtzMat
 
-  std::unique_ptr<StencilOperator> make(int dim, const Patch &patch, const PetscReal inv_h2[3]) const override {
+  std::unique_ptr<FormulaStencil> make(int dim, const Patch &patch, const PetscReal inv_h2[3]) const override {
     const Helmholtz<PetscScalar> formula{{inv_h2[0], inv_h2[1], inv_h2[2]}, sigma};
     return make_operator<Helmholtz>(dim, patch, formula);
   }
@@ -20,8 +20,8 @@ struct LaplaceMat : StencilMat {
     PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u), star of %d points\n", 2 * grid.dim + 1));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void take_settings(const StencilMat &from) override {
-    StencilMat::take_settings(from);
+  void take_settings(const FormulaMat &from) override {
+    FormulaMat::take_settings(from);
     sigma = static_cast<const LaplaceMat &>(from).sigma;
   }
 };
@@ -64,13 +64,13 @@ struct HelmholtzMat final : LaplaceMat {
 };
 
 static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
-  StencilMat *context;
+  FormulaMat *context;
 
   PetscFunctionBegin;
   PetscCheck(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "the shift σ of the Helmholtz operator is %g + %gi; it must be finite", (double)PetscRealPart(sigma),
              (double)PetscImaginaryPart(sigma));
-  PetscCall(MatGetStencil(A, &context));
+  PetscCall(MatGetFormula(A, &context));
   PetscScalar &present = static_cast<HelmholtzMat *>(context)->sigma;
   if (context->op) { // add the change, scaled as the operator was
     const PetscReal none[3] = {0, 0, 0};
@@ -79,8 +79,8 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
     present = sigma;
     auto change = context->make(dim, context->op->patch(), none);
     change->axpy(-1, *before);
-    context->op->axpy(context->scale, *change);
-    PetscCall(MatStencilChanged(A));
+    context->formula().axpy(context->scale, *change);
+    PetscCall(MatFormulaChanged(A));
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // tells solvers that the matrix is another
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   }
@@ -89,23 +89,23 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
 }
 
 static PetscErrorCode get_shift(Mat A, PetscScalar *sigma) {
-  StencilMat *context;
+  FormulaMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &context));
+  PetscCall(MatGetFormula(A, &context));
   *sigma = static_cast<HelmholtzMat *>(context)->sigma;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatCreate_Laplace(Mat A) {
   PetscFunctionBegin;
-  PetscCall(MatCreateStencilShell(A, MATLAPLACE, new LaplaceMat));
+  PetscCall(MatCreateFormulaShell(A, MATLAPLACE, new LaplaceMat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatCreate_Helmholtz(Mat A) {
   PetscFunctionBegin;
-  PetscCall(MatCreateStencilShell(A, MATHELMHOLTZ, new HelmholtzMat));
+  PetscCall(MatCreateFormulaShell(A, MATHELMHOLTZ, new HelmholtzMat));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzSetShift_C", set_shift));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzGetShift_C", get_shift));
   PetscFunctionReturn(PETSC_SUCCESS);

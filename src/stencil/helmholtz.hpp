@@ -23,7 +23,7 @@ template <class T> struct Helmholtz {
 
   static PetscLogDouble flops(int dim) { return 1 + 5 * dim; }
 
-  // The vector space of operators: this *= a, this += a x, this = conj(this).
+  // The vector space of operators: this *= a, this += a x.
   void scale(T a) {
     for (T &c : inv_h2) c *= a;
     sigma *= a;
@@ -31,10 +31,6 @@ template <class T> struct Helmholtz {
   void axpy(T a, const Helmholtz &x) {
     for (int d = 0; d < 3; d++) inv_h2[d] += a * x.inv_h2[d];
     sigma += a * x.sigma;
-  }
-  void conjugate() {
-    for (T &c : inv_h2) c = PetscConj(c);
-    sigma = PetscConj(sigma);
   }
 };
 

@@ -1,7 +1,10 @@
 #pragma once
 // The shell Mat over any StencilOperator: what PETSc asks of a matrix, answered without one.
-// A new type is a formula like helmholtz.hpp, a StencilMat like the one in helmholtz.cpp and a line in register.cpp.
+// A type brings its operator and the operations that change it: see formula_mat.hpp and ../capture/mat.cpp.
 
+#include <memory>
+
+#include "device/arrays.hpp"
 #include "grid/halo.hpp"
 #include "shellac.h"
 #include "stencil/operator.hpp"
@@ -12,57 +15,91 @@ namespace shellac {
 struct StencilMat {
   virtual ~StencilMat() = default;
 
-  // What a type adds: its operator on a grid with these 1/h², its own options, its equation, and how to be like another.
-  virtual std::unique_ptr<StencilOperator> make(int dim, const Patch &patch, const PetscReal inv_h2[3]) const = 0;
-  virtual PetscErrorCode                   set_from_options(Mat A, OptionItems PetscOptionsObject) = 0;
-  virtual PetscErrorCode                   view_equation(PetscViewer viewer) const = 0;
-  virtual void                             take_settings(const StencilMat &from) {
-                                boundary = from.boundary;
-                                lengths_given = from.lengths_given;
-                                halo_way = from.halo_way;
-                                for (int a = 0; a < 3; a++) lengths[a] = from.lengths[a];
-  }
+  // What a type adds: its set-up, which makes grid, halo and op; the operator's transpose; its own arrays, brought
+  // beside those of an operation and let go after it; and what it holds besides.
+  virtual PetscErrorCode set_up(Mat A) = 0;
+  virtual PetscErrorCode make_transpose(std::unique_ptr<StencilOperator> *transpose) = 0;
+  virtual PetscErrorCode bring(StencilOperator *op, Arrays *arrays) = 0;
+  virtual PetscErrorCode destroy() = 0;
 
-  // settings
-  MatLaplaceBoundaryType boundary = MAT_LAPLACE_ELIMINATED;
-  PetscReal              lengths[3] = {1, 1, 1}; // of the domain [length]
-  PetscInt               lengths_given = 0;      // how many of them were set; 0: from the coordinates, or 1
-
-  HaloWay halo_way = HaloWay::automatic;
+  HaloWay halo_way = HaloWay::automatic; // a setting
 
   // made by MatSetUp()
   Grid                             grid;
-  PetscReal                        h[3] = {0, 0, 0}; // spacing [length]
-  std::unique_ptr<StencilOperator> op;               // null before
-  PetscScalar                      scale = 1;        // all MatScale()s
-  Vec                              diagonal = NULL;  // what MatDiagonalSet() added to op's; null for nothing
   Halo                             halo;
+  std::unique_ptr<StencilOperator> op;        // null before
+  std::unique_ptr<StencilOperator> transpose; // made when asked for; null where the operator is symmetric
+  bool                             symmetric = true;
   bool                             divides = false; // no diagonal entry plus divides_shift is zero
   PetscReal                        divides_shift = 0;
-  bool                             symmetric = true;
-  MatNullSpace                     nullspace = NULL;    // the one we attached, borrowed; null for none
-  bool                             zeroed = false;      // MatZeroEntries() came, and no MatSetValues() since
   Mat                              aij = NULL;          // an assembled copy, for whoever needs entries; null before
   PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL; // what DMCreateMatrix() laid over our view
 };
 
 // Makes a Mat without a type a shell of type `type` over the context, which it owns from then on, also in case of
-// error.
-PetscErrorCode MatCreateStencilShell(Mat A, MatType type, StencilMat *context);
-PetscErrorCode MatGetStencil(Mat A, StencilMat **context);
-PetscErrorCode MatStencilChanged(Mat A); // to be called after each change of the operator
+// error; with all operations but those that change the operator. The type sets those, and then calls
+// MatSetStencilType().
+PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context);
+PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat, PetscViewer));
+PetscErrorCode MatGetStencil(Mat A, StencilMat **context);      // set up or not
+PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context); // sets it up
+// To be called after each change of the operator: what was made of it goes.
+PetscErrorCode MatStencilForget(StencilMat *context);
+// A Mat's sizes, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device: vectors are
+// expected on a GPU. Errors: a Mat without a DMDA, sizes that are not the DMDA's; collectively.
+PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_device);
+// DMCreateMatrix() replaces a distributed matrix' view by one that shows nothing of it under ::ascii_info: puts ours
+// back. To be called by operations that may be the first after it.
+PetscErrorCode MatStencilRestoreView(Mat A, StencilMat *context);
+// The entries of a matrix, in the order of the grid where DMCreateMatrix() arranged that.
+PetscErrorCode MatStencilViewEntries(Mat A, StencilMat *context, PetscViewer viewer);
+// Asks for the way of halos between GPUs: -mat_<type>_halo.
+PetscErrorCode MatStencilSetHaloFromOptions(Mat A, StencilMat *context, OptionItems PetscOptionsObject);
+// The operator or its transpose.
+PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, StencilOperator **op);
+PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
+// y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
+PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);
+// A sweep in the order of colours; the default of MATOP_SOR.
+PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
+                               PetscInt lits, Vec x);
+// Refuses forms of the sweep that there are not, and diagonals that it cannot divide by.
+PetscErrorCode MatStencilCheckSweep(Mat A, StencilMat *context, MatSORType sweeps, PetscReal shift, Vec b, Vec x);
 
-// One row with global columns, ascending and without repetition, the diagonal vector included (d: its local array, or
-// null).
+// One row with global columns, ascending and without repetition.
 struct Row {
-  int         count = 0;
-  PetscInt    column[7];
-  PetscScalar value[7];
+  std::vector<PetscInt>    column;
+  std::vector<PetscScalar> value;
 };
-Row stencil_row(const StencilMat &context, const PetscInt p[3], bool transposed, const PetscScalar *d);
+// Rows of op (or its transpose) are read between these two, on the host. c: which value at the point.
+class RowReader {
+public:
+  PetscErrorCode Begin(StencilMat *context, StencilOperator *op);
+  const Row     &Get(const PetscInt p[3], PetscInt c);
+  PetscErrorCode End();
+
+private:
+  StencilMat        *context_ = nullptr;
+  StencilOperator   *op_ = nullptr;
+  Arrays             arrays_;
+  std::vector<Entry> entries_;
+  Row                row_;
+};
+
+// Calls f(p, c) for all values of the rank's points, in the order of its rows.
+template <class Function> void for_each_owned(const Grid &grid, const Function &f) {
+  const PetscInt *size = grid.size;
+  PetscInt        p[3];
+  for (p[2] = 0; p[2] < size[2]; p[2]++)
+    for (p[1] = 0; p[1] < size[1]; p[1]++)
+      for (p[0] = 0; p[0] < size[0]; p[0]++)
+        for (PetscInt c = 0; c < grid.dof; c++) f((const PetscInt *)p, c);
+}
 
 // An assembled copy, kept until the operator changes; borrowed.
 PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij);
+// A new matrix of that type with A's entries.
+PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B);
 // Sets the operations that go through it: conversion, orderings, diagonal block, submatrices.
 PetscErrorCode MatStencilSetAssembledOperations(Mat A);
 // Lets MatGetFactor() factor matrices of this type through it.
