@@ -79,6 +79,8 @@ M*/
 M*/
 #define MATHELMHOLTZ "helmholtz"
 
+#define MATSTENCILSHELL "stencil"
+
 /*E
    MatLaplaceBoundaryType - what holds at the ends of the axes of a `MATLAPLACE` or `MATHELMHOLTZ`
 

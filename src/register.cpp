@@ -11,6 +11,7 @@ static const struct {
 } mat_types[] = {
     {MATLAPLACE, shellac::MatCreate_Laplace},
     {MATHELMHOLTZ, shellac::MatCreate_Helmholtz},
+    {MATSTENCILSHELL, shellac::MatCreate_Stencil},
 };
 
 static PetscBool initialized = PETSC_FALSE;

@@ -2,6 +2,9 @@
 // y = A u, y = b + A u or y = b - A u, for A given by its Rows; one formula, two loops: rows of points on the host, and
 // columns of points, a few steps along the slowest axis a thread, on a GPU.
 
+#include <type_traits>
+#include <vector>
+
 #include "device/stream.hpp"
 #include "stencil/operator.hpp"
 #include "stencil/rows.hpp"
@@ -118,7 +121,7 @@ template <int dim> struct Block { // threads of a block, and points that each co
 // As many values next to each other as one load brings.
 template <class T, int width> struct alignas(width * sizeof(T)) Pack { T lane[width]; };
 
-// Part of a box: the points whose stars do not leave the patch, as far as they fill packs and steps; and all others.
+// Part of a box: those of its inner points, whose rows are all the formula's, that fill packs and steps; and all others.
 struct Tiles {
   Box      box;
   PetscInt first; // where the first thread along the first axis stands: so that a warp's loads start with a cache line
@@ -130,9 +133,9 @@ struct Tiles {
 // The first blocks compute the others, a point a thread. In the rest each thread computes packs next to each other along
 // the slowest axis: stars share their values in registers, and all loads are under way before the first is used.
 // Blocks are numbered in one dimension, along the first axis first: that has room for a grid of any shape.
-template <int dim, Form form, int width, class T, template <class> class Formula>
+template <int dim, Form form, int width, class T, template <class> class Formula, class Other>
 __global__ void __launch_bounds__(Block<dim>::x *Block<dim>::y)
-    apply(Tiles tiles, Rows<T, Formula> rows, Field<T> field, const T *b, T *y) {
+    apply(Tiles tiles, Rows<T, Formula> rows, Other other, Field<T> field, const T *b, T *y) {
   using Values = Pack<T, width>;
   constexpr int steps = Block<dim>::steps, slow = dim - 1;
   PetscInt      p[3];
@@ -140,7 +143,7 @@ __global__ void __launch_bounds__(Block<dim>::x *Block<dim>::y)
   if (blockIdx.x < tiles.other_blocks) {
     const unsigned threads = Block<dim>::x * Block<dim>::y;
     if (tiles.others.point((PetscInt64)blockIdx.x * threads + threadIdx.y * Block<dim>::x + threadIdx.x, p))
-      ApplyPoint<T, dim, Formula>{rows, field, false, form, b, y}(p[0], p[1], p[2]);
+      other(p[0], p[1], p[2]);
     return;
   }
   if constexpr (dim > 1) {
@@ -191,19 +194,15 @@ __global__ void __launch_bounds__(Block<dim>::x *Block<dim>::y)
 
 } // namespace kernel
 
-template <int dim, Form form, int width, class T, template <class> class Formula>
-PetscErrorCode launch_tiles(const Rows<T, Formula> &rows, const Field<T> &field, const T *b, const Box &box, T *y,
-                            cudaStream_t stream) {
+template <int dim, Form form, int width, class T, template <class> class Formula, class Other>
+PetscErrorCode launch_tiles(const Rows<T, Formula> &rows, const Other &other, const Field<T> &field, const T *b,
+                            const Box &box, const Box &inner, T *y, cudaStream_t stream) {
   using Block = kernel::Block<dim>;
   constexpr int threads = Block::x * Block::y, line = 128 / sizeof(T);
   const auto    blocks = [](PetscInt64 points, int each) { return (unsigned)((points + each - 1) / each); };
-  kernel::Tiles tiles{box, 0, 0, 0, 0, {}, 0};
+  kernel::Tiles tiles{inner, 0, 0, 0, 0, {}, 0};
 
   PetscFunctionBegin;
-  for (int a = 0; a < dim; a++) {
-    tiles.box.lo[a] = PetscMax(box.lo[a], 1);
-    tiles.box.hi[a] = PetscMin(box.hi[a], rows.patch.size[a] - 1);
-  }
   tiles.first = tiles.box.lo[0] / line * line;
   tiles.box.lo[0] = (tiles.box.lo[0] + width - 1) / width * width;
   tiles.box.hi[0] = tiles.box.hi[0] / width * width;
@@ -217,25 +216,37 @@ PetscErrorCode launch_tiles(const Rows<T, Formula> &rows, const Field<T> &field,
   tiles.others = difference(box, tiles.box);
   tiles.other_blocks = blocks(tiles.others.points(), threads);
   kernel::apply<dim, form, width>
-      <<<tiles.blocks + tiles.other_blocks, dim3(Block::x, Block::y), 0, stream>>>(tiles, rows, field, b, y);
+      <<<tiles.blocks + tiles.other_blocks, dim3(Block::x, Block::y), 0, stream>>>(tiles, rows, other, field, b, y);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// With loads of 16 bytes where the rows are aligned to them.
-template <int dim, Form form, class T, template <class> class Formula>
-PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Field<T> &field, const T *b, const Box &box, T *y,
-                            cudaStream_t stream) {
+// y on the points of a box: by the formula at the inner ones, of which no star leaves the patch, and by `other` at
+// the rest. With loads of 16 bytes where the rows are aligned to them.
+template <int dim, class T, template <class> class Formula, class Other>
+PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Other &other, const Field<T> &field, Form form,
+                            const T *b, const Box &box, const Box &inner, T *y) {
   constexpr int   width = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
   const uintptr_t arrays = (uintptr_t)field.u | (uintptr_t)y | (uintptr_t)b;
   const bool      aligned = rows.patch.size[0] % width == 0 && arrays % (width * sizeof(T)) == 0;
+  cudaStream_t    stream;
 
   PetscFunctionBegin;
   if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(current_stream(&stream));
+  const auto launch = [&](auto form_of, auto width_of) {
+    return launch_tiles<dim, decltype(form_of)::value, decltype(width_of)::value>(rows, other, field, b, box, inner, y,
+                                                                                  stream);
+  };
+  const auto with_form = [&](auto width_of) {
+    if (form == Form::product) return launch(std::integral_constant<Form, Form::product>{}, width_of);
+    if (form == Form::sum) return launch(std::integral_constant<Form, Form::sum>{}, width_of);
+    return launch(std::integral_constant<Form, Form::residual>{}, width_of);
+  };
   if (aligned)
-    PetscCall((launch_tiles<dim, form, width>(rows, field, b, box, y, stream)));
+    PetscCall(with_form(std::integral_constant<int, width>{}));
   else
-    PetscCall((launch_tiles<dim, form, 1>(rows, field, b, box, y, stream)));
+    PetscCall(with_form(std::integral_constant<int, 1>{}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -250,14 +261,13 @@ PetscErrorCode apply_interior(PetscMemType memory, const Rows<T, Formula> &rows,
   PetscCall(check_backend(memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    cudaStream_t stream;
-    PetscCall(current_stream(&stream));
-    if (form == Form::product)
-      PetscCall((launch_apply<dim, Form::product>(rows, field, b, box, y, stream)));
-    else if (form == Form::sum)
-      PetscCall((launch_apply<dim, Form::sum>(rows, field, b, box, y, stream)));
-    else
-      PetscCall((launch_apply<dim, Form::residual>(rows, field, b, box, y, stream)));
+    Box inner = box;
+    for (int a = 0; a < dim; a++) {
+      inner.lo[a] = PetscMax(box.lo[a], 1);
+      inner.hi[a] = PetscMin(box.hi[a], rows.patch.size[a] - 1);
+    }
+    const ApplyPoint<T, dim, Formula> point{rows, field, false, form, b, y};
+    PetscCall((launch_apply<dim>(rows, point, field, form, b, box, inner, y)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

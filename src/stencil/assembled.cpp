@@ -150,8 +150,19 @@ static PetscErrorCode restore_row_ij(Mat A, PetscInt shift, PetscBool symmetric,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// An AIJ's orderings are of its inodes; this makes them orderings of rows.
+static PetscErrorCode adjust_for_inodes(Mat A, IS *rows, IS *columns) {
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatInodeAdjustForInodes(aij, rows, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatInodeAdjustForInodes_C", adjust_for_inodes));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, get_diagonal_block));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, create_submatrix));

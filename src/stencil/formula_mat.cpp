@@ -221,7 +221,7 @@ PetscErrorCode MatFormulaChanged(Mat A) {
 
   PetscFunctionBegin;
   PetscCall(MatGetFormula(A, &context));
-  PetscCall(MatStencilForget(context));
+  PetscCall(context->forget());
   PetscCall(attach_nullspace(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,11 +17,11 @@ PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilForget(StencilMat *context) {
+PetscErrorCode StencilMat::forget() {
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&context->aij));
-  context->transpose.reset();
-  context->divides = false;
+  PetscCall(MatDestroy(&aij));
+  transpose.reset();
+  divides = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -29,7 +29,7 @@ static PetscErrorCode destroy_context(void *argument) {
   StencilMat *context = context_to_destroy<StencilMat>(argument);
 
   PetscFunctionBegin;
-  PetscCall(MatStencilForget(context));
+  PetscCall(context->forget());
   PetscCall(context->destroy());
   PetscCall(context->halo.Destroy());
   delete context;
@@ -313,7 +313,7 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
 
 // ---- the diagonal and other properties of rows ---------------------------------------------------------------------
 
-static PetscErrorCode get_rows(Mat A, RowProperty property, Vec v) {
+PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v) {
   StencilMat  *context;
   Arrays       arrays;
   PetscScalar *pv = NULL;
@@ -328,7 +328,7 @@ static PetscErrorCode get_rows(Mat A, RowProperty property, Vec v) {
 }
 
 static PetscErrorCode get_diagonal(Mat A, Vec v) {
-  return get_rows(A, RowProperty::diagonal, v);
+  return MatStencilGetRows(A, RowProperty::diagonal, v);
 }
 
 #if PETSC_VERSION_GE(3, 22, 0)
@@ -356,7 +356,7 @@ static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) {
   size_t      n = 0;
 
   PetscFunctionBegin;
-  PetscCall(get_rows(A, RowProperty::max_abs, v));
+  PetscCall(MatStencilGetRows(A, RowProperty::max_abs, v));
   if (!columns) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetStencil(A, &context));
   PetscCall(rows.Begin(context, context->op.get()));

@@ -21,6 +21,8 @@ struct StencilMat {
   virtual PetscErrorCode make_transpose(std::unique_ptr<StencilOperator> *transpose) = 0;
   virtual PetscErrorCode bring(StencilOperator *op, Arrays *arrays) = 0;
   virtual PetscErrorCode destroy() = 0;
+  // What was made of the operator goes, after each change of it.
+  virtual PetscErrorCode forget();
 
   HaloWay halo_way = HaloWay::automatic; // a setting
 
@@ -43,8 +45,6 @@ PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context);
 PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat, PetscViewer));
 PetscErrorCode MatGetStencil(Mat A, StencilMat **context);      // set up or not
 PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context); // sets it up
-// To be called after each change of the operator: what was made of it goes.
-PetscErrorCode MatStencilForget(StencilMat *context);
 // A Mat's sizes, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device: vectors are
 // expected on a GPU. Errors: a Mat without a DMDA, sizes that are not the DMDA's; collectively.
 PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_device);
@@ -57,6 +57,7 @@ PetscErrorCode MatStencilViewEntries(Mat A, StencilMat *context, PetscViewer vie
 PetscErrorCode MatStencilSetHaloFromOptions(Mat A, StencilMat *context, OptionItems PetscOptionsObject);
 // The operator or its transpose.
 PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, StencilOperator **op);
+PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v);
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
 // y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);

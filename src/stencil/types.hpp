@@ -7,5 +7,6 @@ namespace shellac {
 
 PetscErrorCode MatCreate_Laplace(Mat A);
 PetscErrorCode MatCreate_Helmholtz(Mat A);
+PetscErrorCode MatCreate_Stencil(Mat A);
 
 } // namespace shellac

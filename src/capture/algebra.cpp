@@ -1,0 +1,363 @@
+// What changes a captured matrix as a whole, its copies and its transpose, and what is read off its rows.
+
+#include "capture/mat.hpp"
+
+#include <petscblaslapack.h>
+
+namespace shellac {
+
+// ---- copies --------------------------------------------------------------------------------------------------------
+
+static PetscErrorCode check_alike(const CapturedMat &a, const CapturedMat &b) {
+  bool same =
+      a.grid.dim == b.grid.dim && a.grid.dof == b.grid.dof && a.grid.width == b.grid.width && a.grid.box == b.grid.box;
+
+  PetscFunctionBegin;
+  for (int axis = 0; axis < 3; axis++)
+    same = same && a.grid.first[axis] == b.grid.first[axis] && a.grid.boundary[axis] == b.grid.boundary[axis];
+  PetscCheck(same, a.grid.comm, PETSC_ERR_ARG_INCOMP,
+             "the two matrices have different grids, distributions or stencils; make the one with MatDuplicate() of "
+             "the other");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode changed(Mat A, CapturedMat *context) {
+  PetscFunctionBegin;
+  PetscCall(context->forget());
+  // what is assembled beside is not changed with it
+  if (context->reference) PetscCall(PetscInfo(A, "-mat_stencil_verify compares after the next assembly only\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode finish(Mat B) {
+  PetscFunctionBegin;
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
+  CapturedMat *from, *to;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(MatCapturedCreateLike(A, B));
+  PetscCall(MatGetCaptured(*B, &to));
+  if (option == MAT_COPY_VALUES) PetscCall(from->captured().CopyTo(&to->captured()));
+  PetscCall(finish(*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
+  CapturedMat *from, *to;
+  MatType      type;
+  PetscBool    same;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(MatGetType(B, &type));
+  PetscCall(PetscStrcmp(type, MATSTENCILSHELL, &same));
+  if (!same) {
+    PetscCall(MatConvert(A, type, MAT_REUSE_MATRIX, &B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetCaptured(B, &to));
+  PetscCall(check_alike(*from, *to));
+  PetscCall(from->captured().CopyTo(&to->captured()));
+  PetscCall(changed(B, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the transpose -------------------------------------------------------------------------------------------------
+
+// Slot by slot: the entry that p's row has at q is the one that q's row of the transpose has at p.
+PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *made) {
+  CapturedStencil         &A = captured();
+  Patch                    points = A.patch();
+  Halo                     values_halo;
+  Arrays                   none;
+  PetscScalar *const      *to;
+  std::vector<PetscScalar> from((size_t)points.all().points());
+  Compression              wish = compression;
+  Refusal                  refusal;
+
+  PetscFunctionBegin;
+  auto B = std::make_unique<CapturedStencil>(points, arms, A.vec_type());
+  points.dof = 1;
+  wish.automatic = true;
+  PetscCall(values_halo.Create(grid, points, grid.box, PETSC_FALSE, HaloWay::host));
+  PetscCall(B->Open(&to));
+  PetscCall(A.Bring(&none));
+  for (int arm = 0; arm < arms->count(); arm++) {
+    const int       back = arms->opposite(arm);
+    const PetscInt *step = arms->step(back);
+    for (PetscInt r = 0; r < grid.dof; r++)
+      for (PetscInt c = 0; c < grid.dof; c++) {
+        A.GetSlot(A.slot(arm, r, c), from.data());
+        PetscCall(values_halo.Begin(from.data(), PETSC_MEMTYPE_HOST));
+        PetscCall(values_halo.End());
+        const Field<PetscScalar> field = values_halo.field();
+        PetscScalar             *target = to[B->slot(back, c, r)];
+        Boxes                    all;
+        all.add(points.all());
+        PetscCall(for_each(PETSC_MEMTYPE_HOST, all, [&](PetscInt i, PetscInt j, PetscInt k) {
+          const PetscInt q[3] = {i + step[0], j + step[1], k + step[2]};
+          target[points.index(i, j, k)] = field.value(points, q, 0);
+        }));
+      }
+  }
+  PetscCall(none.Restore());
+  PetscCall(values_halo.Destroy());
+  PetscCall(B->Close(wish, &refusal));
+  *made = std::move(B);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
+  CapturedMat                     *from, *to;
+  std::unique_ptr<StencilOperator> op;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(from->make_transpose(&op));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatCapturedCreateLike(A, B));
+  PetscCall(MatGetCaptured(*B, &to)); // in place: A's own
+  PetscCall(check_alike(*from, *to));
+  PetscCall(to->captured().Destroy());
+  to->op = std::move(op);
+  PetscCall(changed(*B, to));
+  PetscCall(finish(*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the vector space of matrices ----------------------------------------------------------------------------------
+
+static PetscErrorCode scale(Mat A, PetscScalar a) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(context->captured().Scale(a));
+  PetscCall(changed(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode shift(Mat A, PetscScalar a) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(context->captured().Shift(a));
+  PetscCall(changed(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
+  CapturedMat       *context;
+  const PetscScalar *values;
+  size_t             row = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
+  PetscCall(MatCapturedOpen(context));
+  PetscCall(VecGetArrayRead(d, &values));
+  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt r) {
+    context->put(p, r, context->arms->center(), r, values[row++], mode);
+  });
+  PetscCall(VecRestoreArrayRead(d, &values));
+  PetscCall(MatCapturedClose(A, context));
+  PetscCall(changed(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
+  CapturedMat       *context;
+  const PetscScalar *left = NULL, *right = NULL;
+  size_t             row = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatCapturedOpen(context));
+  const CapturedStencil &op = context->captured();
+  if (l) PetscCall(VecGetArrayRead(l, &left));
+  if (r) {
+    PetscCall(VecGetArrayRead(r, &right));
+    PetscCall(context->halo.Begin(right, PETSC_MEMTYPE_HOST));
+    PetscCall(context->halo.End());
+  }
+  const Field<PetscScalar> field = r ? context->halo.field() : Field<PetscScalar>{};
+  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt i) {
+    const size_t at = op.patch().index(p[0], p[1], p[2]);
+    for (int arm = 0; arm < op.arms().count(); arm++) {
+      const PetscInt *step = op.arms().step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
+      if (!op.in_domain(p, arm)) continue;
+      for (PetscInt c = 0; c < context->grid.dof; c++)
+        context->values[op.slot(arm, i, c)][at] *=
+            (left ? left[row] : PetscScalar(1)) * (right ? field.value(op.patch(), q, c) : PetscScalar(1));
+    }
+    row++;
+  });
+  if (r) PetscCall(VecRestoreArrayRead(r, &right));
+  if (l) PetscCall(VecRestoreArrayRead(l, &left));
+  PetscCall(MatCapturedClose(A, context));
+  PetscCall(changed(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
+  CapturedMat *y, *x;
+  MatType      type;
+  PetscBool    same;
+  PetscInt     first, last;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(Y, &y));
+  PetscCall(MatGetType(X, &type));
+  PetscCall(PetscStrcmp(type, MATSTENCILSHELL, &same));
+  if (same) {
+    PetscCall(MatGetCaptured(X, &x));
+    PetscCall(check_alike(*y, *x));
+    PetscCall(y->captured().Axpy(a, x->captured(), y->compression));
+    PetscCall(changed(Y, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetOwnershipRange(X, &first, &last)); // row by row
+  for (PetscInt row = first; row < last; row++) {
+    PetscInt                 n;
+    const PetscInt          *columns;
+    const PetscScalar       *values;
+    std::vector<PetscScalar> scaled;
+    PetscCall(MatGetRow(X, row, &n, &columns, &values));
+    for (PetscInt e = 0; e < n; e++) scaled.push_back(a * values[e]);
+    PetscCall(MatSetValues(Y, 1, &row, n, columns, scaled.data(), ADD_VALUES));
+    PetscCall(MatRestoreRow(X, row, &n, &columns, &values));
+  }
+  PetscCall(finish(Y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- rows ----------------------------------------------------------------------------------------------------------
+
+// In the order of an AIJ's rows, within the rank; point blocks as its inodes. On a GPU by colours.
+static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
+                          PetscInt lits, Vec x) {
+  CapturedMat       *context;
+  Arrays             arrays;
+  const PetscScalar *pb = NULL;
+  PetscScalar       *px = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(arrays.Read(b, &pb));
+  const bool on_host = PetscMemTypeHost(arrays.memory());
+  PetscCall(arrays.Restore());
+  if (!on_host) {
+    PetscCall(MatStencilRelax(A, b, omega, sweeps, shift, its, lits, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
+  if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
+  const CapturedStencil &op = context->captured();
+  PetscCall(arrays.Read(b, &pb));
+  PetscCall(context->bring(context->op.get(), &arrays));
+  PetscCall(arrays.ReadWrite(x, &px));
+  for (PetscInt it = 0; it < its; it++) {
+    PetscCall(context->halo.Begin(px, PETSC_MEMTYPE_HOST));
+    PetscCall(context->halo.End());
+    for (PetscInt inner = 0; inner < lits; inner++) {
+      if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP))
+        op.sweep_in_order(false, context->halo.field(), omega, shift, pb, px);
+      if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP))
+        op.sweep_in_order(true, context->halo.field(), omega, shift, pb, px);
+    }
+  }
+  PetscCall(PetscLogFlops((PetscLogDouble)its * lits * (op.flops() + 4) * op.patch().all().points() * op.patch().dof));
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_info(Mat A, MatInfoType type, MatInfo *info) {
+  CapturedMat   *context;
+  PetscLogDouble values[2];
+  PetscLogDouble count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  const Grid &grid = context->grid;
+  // an arm is within the domain on as many points of the patch as the product over its axes
+  for (int arm = 0; arm < context->arms->count(); arm++) {
+    PetscLogDouble points = 1;
+    for (int a = 0; a < 3; a++) {
+      const PetscInt step = context->arms->step(arm)[a];
+      PetscInt       lo = grid.start[a], hi = grid.start[a] + grid.size[a];
+      if (grid.boundary[a] != DM_BOUNDARY_PERIODIC) lo = PetscMax(lo, -step), hi = PetscMin(hi, grid.N[a] - step);
+      points *= (PetscLogDouble)PetscMax(hi - lo, 0);
+    }
+    count += points;
+  }
+  values[0] = count * (PetscLogDouble)(grid.dof * grid.dof);
+  values[1] = context->captured().bytes();
+  if (type != MAT_LOCAL)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,
+                               PetscObjectComm((PetscObject)A)));
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  info->block_size = (PetscLogDouble)grid.dof;
+  info->nz_allocated = info->nz_used = values[0];
+  info->memory = values[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Column by column within a block, as PCPBJACOBI wants them.
+static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) {
+  CapturedMat *context;
+  Arrays       none;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  if (context->inverse_blocks.empty()) {
+    CapturedStencil          &op = context->captured();
+    const PetscBLASInt        n = (PetscBLASInt)context->grid.dof, all = n * n;
+    const size_t              points = (size_t)op.patch().all().points();
+    std::vector<PetscBLASInt> pivots(n);
+    std::vector<PetscScalar>  values(points), work(all), blocks(points * all);
+    PetscBLASInt              error = 0;
+    PetscCall(op.Bring(&none));
+    for (PetscInt r = 0; r < n; r++)
+      for (PetscInt c = 0; c < n; c++) {
+        op.GetSlot(op.slot(op.arms().center(), r, c), values.data());
+        for (size_t at = 0; at < points; at++) blocks[at * all + c * n + r] = values[at];
+      }
+    PetscCall(none.Restore());
+    for (size_t at = 0; at < points && !error; at++) {
+      PetscScalar *block = &blocks[at * all];
+      PetscCallBLAS("LAPACKgetrf", LAPACKgetrf_(&n, &n, block, &n, pivots.data(), &error));
+      if (!error) PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, block, &n, pivots.data(), work.data(), &all, &error));
+    }
+    PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+               "the block of a point is singular; use another PC than pbjacobi");
+    context->inverse_blocks = std::move(blocks);
+  }
+  *inverse = context->inverse_blocks.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedSetAlgebraOperations(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(A, MATOP_DUPLICATE, duplicate));
+  PetscCall(
+      MatSetOperation(A, MATOP_COPY, reinterpret_cast<OperationFn *>(copy))); // past the shell's, which copies its own
+  PetscCall(set_operation(A, MATOP_TRANSPOSE, transpose));
+  PetscCall(set_operation(A, MATOP_SCALE, scale));
+  PetscCall(set_operation(A, MATOP_SHIFT, shift));
+  PetscCall(set_operation(A, MATOP_DIAGONAL_SET, diagonal_set));
+  PetscCall(set_operation(A, MATOP_DIAGONAL_SCALE, diagonal_scale));
+  PetscCall(set_operation(A, MATOP_AXPY, axpy));
+  PetscCall(set_operation(A, MATOP_SOR, sor));
+  PetscCall(set_operation(A, MATOP_GETINFO, get_info));
+  PetscCall(set_operation(A, MATOP_INVERT_BLOCK_DIAGONAL, invert_block_diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

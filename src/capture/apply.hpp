@@ -1,0 +1,240 @@
+#pragma once
+// What one point computes with captured coefficients, and the loops over the points that need no halo.
+
+#include "capture/arms.hpp"
+#include "capture/coefficients.hpp"
+#include "device/stream.hpp"
+#include "stencil/apply.hpp"
+
+namespace shellac {
+
+namespace captured { // what one point computes, for for_each()
+
+template <class T> struct Apply {
+  CapturedRow<T> row;
+  Field<T>       u;
+  Form           form;
+  const T       *b;
+  T             *y;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k}, dof = row.patch.dof;
+    const size_t   at = row.patch.index(i, j, k);
+    const T       *rows = row.a.rows(row.patch, p, at);
+    for (PetscInt r = 0; r < dof; r++) y[at * dof + r] = combine(form, b, at * dof + r, row(u, p, r, at, rows));
+  }
+};
+
+template <class T> struct Property {
+  CapturedRow<T> row;
+  RowProperty    property;
+  T             *out;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt         p[3] = {i, j, k}, dof = row.patch.dof;
+    const size_t           at = row.patch.index(i, j, k);
+    const Coefficients<T> &a = row.a;
+    const T               *rows = a.rows(row.patch, p, at);
+    for (PetscInt r = 0; r < dof; r++) {
+      PetscReal value = 0;
+      if (property == RowProperty::diagonal) {
+        const int s = a.diagonal[r * dof + r];
+        out[at * dof + r] = s < 0 ? T(0) : a.value(rows, s, at);
+        continue;
+      }
+      for (int s = a.first[r]; s < a.first[r + 1]; s++) {
+        const PetscReal size = PetscAbsScalar(a.value(rows, s, at));
+        value = property == RowProperty::sum_abs ? value + size : PetscMax(value, size);
+      }
+      out[at * dof + r] = value;
+    }
+  }
+};
+
+constexpr PetscInt most_values = 5; // at a point whose block is solved as one, as AIJ's inodes are
+
+// x += omega D⁻¹ (b - (A + shift) x) at a point, D its block of A + shift; of more values one after the other. x is the
+// grid function of the field.
+template <class T> struct Relax {
+  CapturedRow<T> row;
+  Field<T>       field;
+  PetscReal      omega;
+  T              shift;
+  const T       *b;
+  T             *x;
+
+  SHELLAC_HD void at_point(const PetscInt p[3]) const {
+    const PetscInt         dof = row.patch.dof;
+    const size_t           at = row.patch.index(p[0], p[1], p[2]);
+    const Coefficients<T> &a = row.a;
+    const T               *rows = a.rows(row.patch, p, at);
+    T                     *here = x + at * dof;
+    const auto residual = [&](PetscInt r) { return b[at * dof + r] - shift * here[r] - row(field, p, r, at, rows); };
+    const auto entry = [&](PetscInt r, PetscInt c) {
+      const int s = a.diagonal[r * dof + c];
+      return (s < 0 ? T(0) : a.value(rows, s, at)) + (r == c ? shift : T(0));
+    };
+    if (dof == 1 || dof > most_values) {
+      for (PetscInt r = 0; r < dof; r++) here[r] += omega * residual(r) / entry(r, r);
+      return;
+    }
+    T D[most_values][most_values], d[most_values];
+    for (PetscInt r = 0; r < dof; r++) {
+      d[r] = residual(r);
+      for (PetscInt c = 0; c < dof; c++) D[r][c] = entry(r, c);
+    }
+    for (PetscInt k = 0; k < dof; k++) { // Gauss, the largest pivot of the column first
+      PetscInt pivot = k;
+      for (PetscInt r = k + 1; r < dof; r++)
+        if (PetscAbsScalar(D[r][k]) > PetscAbsScalar(D[pivot][k])) pivot = r;
+      for (PetscInt c = k; c < dof; c++) {
+        const T other = D[k][c];
+        D[k][c] = D[pivot][c];
+        D[pivot][c] = other;
+      }
+      const T other = d[k];
+      d[k] = d[pivot];
+      d[pivot] = other;
+      for (PetscInt r = k + 1; r < dof; r++) {
+        const T factor = D[r][k] / D[k][k];
+        for (PetscInt c = k + 1; c < dof; c++) D[r][c] -= factor * D[k][c];
+        d[r] -= factor * d[k];
+      }
+    }
+    for (PetscInt r = dof - 1; r >= 0; r--) {
+      for (PetscInt c = r + 1; c < dof; c++) d[r] -= D[r][c] * d[c];
+      d[r] /= D[r][r];
+    }
+    for (PetscInt r = 0; r < dof; r++) here[r] += omega * d[r];
+  }
+};
+
+// The points of one colour: each period-th along each axis or, for a star of width 1, those of even or odd index sums.
+template <class T> struct RelaxColour {
+  Relax<T> relax;
+  PetscInt period, colour[3];
+  bool     parity;
+
+  Box box() const {
+    Box box = relax.row.patch.all();
+    for (int a = 0; a < (parity ? 1 : 3); a++) box.hi[a] = (box.hi[a] + period - 1) / period;
+    return box;
+  }
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const Patch &patch = relax.row.patch;
+    PetscInt     p[3] = {i, j, k};
+    if (parity)
+      p[0] = 2 * i + ((patch.start[0] + patch.start[1] + j + patch.start[2] + k + colour[0]) & 1);
+    else
+      for (int a = 0; a < 3; a++) p[a] = period * p[a] + (colour[a] + period - patch.start[a] % period) % period;
+    if (p[0] < patch.size[0] && p[1] < patch.size[1] && p[2] < patch.size[2]) relax.at_point(p);
+  }
+};
+
+} // namespace captured
+
+// ---- host: along rows of points, slot by slot into a buffer that stays in the first cache
+
+// sum[i] += Σ_s coefficient_s[i] u_s[i stride]; with a step of zero, a coefficient is the same for all i.
+template <int n, int step, class T>
+SHELLAC_WIDE void add_slots(const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, T *sum) {
+  const T *c[n], *v[n];
+  for (int s = 0; s < n; s++) c[s] = coefficient[s], v[s] = u[s];
+  if (stride == 1) {
+#pragma GCC ivdep
+    for (PetscInt i = 0; i < points; i++) {
+      T value = sum[i];
+      for (int s = 0; s < n; s++) value += c[s][i * step] * v[s][i];
+      sum[i] = value;
+    }
+  } else {
+#pragma GCC ivdep
+    for (PetscInt i = 0; i < points; i++) {
+      T value = sum[i];
+      for (int s = 0; s < n; s++) value += c[s][i * step] * v[s][i * stride];
+      sum[i] = value;
+    }
+  }
+}
+
+template <int step, class T>
+void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, T *sum) {
+  for (; n >= 5; n -= 5, coefficient += 5, u += 5) add_slots<5, step>(coefficient, u, stride, points, sum);
+  if (n == 4) add_slots<4, step>(coefficient, u, stride, points, sum);
+  if (n == 3) add_slots<3, step>(coefficient, u, stride, points, sum);
+  if (n == 2) add_slots<2, step>(coefficient, u, stride, points, sum);
+  if (n == 1) add_slots<1, step>(coefficient, u, stride, points, sum);
+}
+
+// The points of a box that needs no halo.
+template <class T>
+void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &box,
+                            T *y) {
+  constexpr PetscInt       chunk = 256; // points whose sums stay in the first cache
+  const Patch             &patch = row.patch;
+  const Coefficients<T>   &a = row.a;
+  const PetscInt           dof = patch.dof, width = patch.width;
+  const bool               past = dof == 1 && beyond_cache((size_t)box.points() * sizeof(T));
+  const captured::Apply<T> point{row, field, form, b, y};
+  std::vector<const T *>   coefficient(a.count), u(a.count);
+  std::vector<int>         slots(a.count);
+  T                        sum[chunk], gathered[5][chunk];
+  PetscInt                 lo = PetscMax(box.lo[0], width), hi = PetscMin(box.hi[0], patch.size[0] - width);
+
+  if (a.storage == Storage::constant) { // whole chunks are of one class
+    lo = PetscMax(lo, a.depth[0] - patch.start[0]);
+    hi = PetscMin(hi, patch.N[0] - a.depth[0] - patch.start[0]);
+  }
+  if (lo >= hi) lo = hi = box.hi[0];
+  for (PetscInt k = box.lo[2]; k < box.hi[2]; k++) {
+    for (PetscInt j = box.lo[1]; j < box.hi[1]; j++) {
+      for (PetscInt i = box.lo[0]; i < lo; i++) point(i, j, k);
+      for (PetscInt i = hi; i < box.hi[0]; i++) point(i, j, k);
+      for (PetscInt from = lo; from < hi; from += chunk) {
+        const PetscInt p[3] = {from, j, k}, points = PetscMin(chunk, hi - from);
+        const size_t   at = patch.index(from, j, k);
+        const T       *rows = a.rows(patch, p, at);
+        for (PetscInt r = 0; r < dof; r++) {
+          int n = 0;
+          for (int s = a.first[r]; s < a.first[r + 1]; s++) {
+            const Slot    &slot = a.slot[s];
+            const PetscInt y_at = j + slot.step[1], z_at = k + slot.step[2];
+            if (y_at < 0 || y_at >= patch.size[1] || z_at < 0 || z_at >= patch.size[2]) continue; // beyond the domain
+            slots[n] = s;
+            u[n] = field.u + at * dof + a.offset[s];
+            coefficient[n] = a.storage == Storage::arrays ? a.array[s] + at : rows + s;
+            n++;
+          }
+          std::fill(sum, sum + points, T(0));
+          if (a.storage == Storage::arrays) {
+            if (past)
+              for (int s = 0; s < n; s++) prefetch(coefficient[s], points);
+            add_all_slots<1>(n, coefficient.data(), u.data(), dof, points, sum);
+          } else if (a.storage == Storage::constant) {
+            if (past && n > 0) prefetch(u[n - 1], points);
+            add_all_slots<0>(n, coefficient.data(), u.data(), dof, points, sum);
+          } else {
+            for (int s = 0; s < n; s += 5) {
+              const int some = PetscMin(5, n - s);
+              for (PetscInt i = 0; i < points; i++) {
+                const T *of_class = a.table + (size_t)a.count * (a.index8 ? a.index8[at + i] : a.index16[at + i]);
+                for (int g = 0; g < some; g++) gathered[g][i] = of_class[slots[s + g]];
+              }
+              const T *const from_gathered[5] = {gathered[0], gathered[1], gathered[2], gathered[3], gathered[4]};
+              add_all_slots<1>(some, from_gathered, u.data() + s, dof, points, sum);
+            }
+          }
+          if (form != Form::product)
+            for (PetscInt i = 0; i < points; i++) sum[i] = combine(form, b + at * dof + r, i * dof, sum[i]);
+          if (past)
+            stream_copy(y + at, sum, points);
+          else
+            for (PetscInt i = 0; i < points; i++) y[(at + i) * dof + r] = sum[i];
+        }
+      }
+    }
+  }
+  if (past) stream_fence();
+}
+
+} // namespace shellac

@@ -1,0 +1,544 @@
+// Assembly: MatSetValues() and its like, entries for other ranks, zeroed rows, and what happens at MatAssemblyEnd().
+
+#include "capture/mat.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace shellac {
+
+constexpr PetscInt none = std::numeric_limits<PetscInt>::max(); // a row, or a column
+
+// ---- places --------------------------------------------------------------------------------------------------------
+
+// A value's place on the whole grid; a periodic axis' may be one of its images.
+struct Place {
+  PetscInt q[3], c;
+};
+
+static bool wrap(const Grid &grid, PetscInt q[3]) {
+  bool moved = false;
+  for (int a = 0; a < grid.dim; a++) {
+    if (q[a] >= 0 && q[a] < grid.N[a]) continue;
+    q[a] = (q[a] % grid.N[a] + grid.N[a]) % grid.N[a];
+    moved = true;
+  }
+  return moved;
+}
+
+// By its number in the DMDA's local vectors; false where there is no unknown.
+static bool local_place(const CapturedMat &m, PetscInt local, Place *place) {
+  PetscInt point = local / m.grid.dof;
+  place->c = local % m.grid.dof;
+  for (int a = 0; a < 3; a++) {
+    place->q[a] = m.domain_index[a][point % m.ghost_size[a]];
+    point /= m.ghost_size[a];
+    if (place->q[a] == off_domain) return false;
+  }
+  return true;
+}
+
+// Whether this rank owns the point; p: its indices on the patch.
+static bool owned(const Grid &grid, const PetscInt q[3], PetscInt p[3]) {
+  bool is = true;
+  for (int a = 0; a < 3; a++) {
+    p[a] = q[a] - grid.start[a];
+    is = is && p[a] >= 0 && p[a] < grid.size[a];
+  }
+  return is;
+}
+
+static PetscInt global_number(const Grid &grid, const Place &place) {
+  PetscInt q[3] = {place.q[0], place.q[1], place.q[2]};
+  wrap(grid, q);
+  return grid.global_row(q) + place.c;
+}
+
+// An entry of an owned row.
+static void put_entry(CapturedMat *m, const Place &row, const PetscInt p[3], const Place &column, PetscScalar value,
+                      InsertMode mode) {
+  const PetscInt step[3] = {column.q[0] - row.q[0], column.q[1] - row.q[1], column.q[2] - row.q[2]};
+  const int      arm = m->arms->find(step);
+  if (arm >= 0)
+    m->put(p, row.c, arm, column.c, value, mode);
+  else
+    m->outside.push_back({global_number(m->grid, row), global_number(m->grid, column), value, mode});
+}
+
+// ---- setting values ------------------------------------------------------------------------------------------------
+
+PetscErrorCode MatCapturedOpen(CapturedMat *context) {
+  PetscFunctionBegin;
+  if (!context->captured().open()) {
+    PetscCall(context->captured().Open(&context->values));
+    PetscCall(context->forget());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
+                                       const PetscScalar values[], InsertMode mode) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatCapturedOpen(context));
+  if (context->reference) PetscCall(MatSetValuesLocal(context->reference, m, rows, n, columns, values, mode));
+  const Grid     &grid = context->grid;
+  const PetscInt *ghosts = context->ghost_size, dof = grid.dof, arms = (PetscInt)context->arm_distance.size();
+  const PetscInt  locals = dof * ghosts[0] * ghosts[1] * ghosts[2];
+  for (PetscInt i = 0; i < m; i++) {
+    Place    row;
+    PetscInt p[3];
+    if (rows[i] < 0) continue;
+    PetscCheck(rows[i] < locals, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "local row %" PetscInt_FMT " is set; the DMDA has %" PetscInt_FMT " local rows here", rows[i], locals);
+    if (!local_place(*context, rows[i], &row)) continue;
+    bool mine = owned(grid, row.q, p);
+    if (!mine && wrap(grid, row.q)) mine = owned(grid, row.q, p);
+    const PetscInt row_point = rows[i] / dof;
+    const PetscInt at[3] = {row_point % ghosts[0], row_point / ghosts[0] % ghosts[1],
+                            row_point / ghosts[0] / ghosts[1]};
+    PetscInt       guess = 0; // columns come in the order of the arms, more often than not
+    for (PetscInt j = 0; j < n; j++) {
+      const PetscScalar value = values ? values[context->row_oriented ? i * n + j : j * m + i] : 0;
+      Place             column;
+      if (columns[j] < 0) continue;
+      PetscCheck(columns[j] < locals, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "local column %" PetscInt_FMT " is set; the DMDA has %" PetscInt_FMT " local columns here", columns[j],
+                 locals);
+      if (mine && context->distances) {
+        const PetscInt point = columns[j] / dof, distance = point - row_point;
+        PetscInt       tries = 0;
+        while (tries < arms && context->arm_distance[guess] != distance)
+          guess = guess + 1 < arms ? guess + 1 : 0, tries++;
+        if (tries < arms) {
+          const PetscInt *step = context->arms->step((int)guess);
+          bool            within = true; // and not on the next line
+          for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
+          if (within) {
+            context->put(p, row.c, (int)guess, columns[j] - point * dof, value, mode);
+            continue;
+          }
+        }
+      }
+      if (!local_place(*context, columns[j], &column)) continue;
+      if (mine)
+        put_entry(context, row, p, column, value, mode);
+      else
+        context->off_process.push_back({global_number(grid, row), global_number(grid, column), value, mode});
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
+                                 const PetscScalar values[], InsertMode mode) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatCapturedOpen(context));
+  if (context->reference) PetscCall(MatSetValues(context->reference, m, rows, n, columns, values, mode));
+  const Grid    &grid = context->grid;
+  const PetscInt all = grid.offset.back();
+  for (PetscInt i = 0; i < m; i++) {
+    Place    row;
+    PetscInt p[3];
+    if (rows[i] < 0) continue;
+    PetscCheck(rows[i] < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "row %" PetscInt_FMT " is set in a matrix of %" PetscInt_FMT " rows", rows[i], all);
+    (void)grid.find_row(rows[i], row.q, &row.c);
+    const bool mine = owned(grid, row.q, p);
+    for (PetscInt j = 0; j < n; j++) {
+      const PetscScalar value = values ? values[context->row_oriented ? i * n + j : j * m + i] : 0;
+      Place             column;
+      if (columns[j] < 0) continue;
+      PetscCheck(columns[j] < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "column %" PetscInt_FMT " is set in a matrix of %" PetscInt_FMT " columns", columns[j], all);
+      if (!mine) {
+        context->off_process.push_back({rows[i], columns[j], value, mode});
+        continue;
+      }
+      (void)grid.find_row(columns[j], column.q, &column.c);
+      put_entry(context, row, p, column, value, mode);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using SetValuesFn = PetscErrorCode(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[],
+                                   InsertMode);
+
+template <SetValuesFn set>
+static PetscErrorCode set_values_blocked(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
+                                         const PetscScalar values[], InsertMode mode) {
+  std::vector<PetscInt> each[2];
+  PetscInt              bs;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(A, &bs));
+  for (PetscInt i = 0; i < m; i++)
+    for (PetscInt r = 0; r < bs; r++) each[0].push_back(rows[i] < 0 ? -1 : rows[i] * bs + r);
+  for (PetscInt j = 0; j < n; j++)
+    for (PetscInt c = 0; c < bs; c++) each[1].push_back(columns[j] < 0 ? -1 : columns[j] * bs + c);
+  PetscCall(set(A, m * bs, each[0].data(), n * bs, each[1].data(), values, mode));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode zero_entries(Mat A) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(context->captured().Zero());
+  context->off_process.clear();
+  context->outside.clear();
+  PetscCall(context->forget());
+  if (context->reference) PetscCall(MatZeroEntries(context->reference));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_option(Mat A, MatOption option, PetscBool flag) {
+  CapturedMat *context;
+  StencilMat  *base;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &base)); // set up or not
+  context = static_cast<CapturedMat *>(base);
+  if (option == MAT_ROW_ORIENTED) context->row_oriented = flag;
+  if (option == MAT_IGNORE_OFF_PROC_ENTRIES) context->ignore_off_process = flag;
+  if (context->reference) PetscCall(MatSetOption(context->reference, option, flag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- other ranks' entries ------------------------------------------------------------------------------------------
+
+PetscErrorCode SendToOwners(const Grid &grid, std::vector<GlobalEntry> *entries) {
+  std::vector<PetscMPIInt> to;
+  std::vector<PetscInt>    counts;
+  PetscMPIInt              from_count, *from = NULL, tag;
+  PetscInt                *from_counts = NULL, p[3], c;
+  MPI_Comm                 comm;
+
+  PetscFunctionBegin;
+  const auto owner = [&](const GlobalEntry &entry) { return grid.find_row(entry.row, p, &c); };
+  std::stable_sort(entries->begin(), entries->end(),
+                   [&](const GlobalEntry &a, const GlobalEntry &b) { return owner(a) < owner(b); });
+  for (const GlobalEntry &entry : *entries) {
+    const PetscMPIInt rank = owner(entry);
+    if (to.empty() || to.back() != rank) to.push_back(rank), counts.push_back(0);
+    counts.back()++;
+  }
+  PetscCall(PetscCommDuplicate(grid.comm, &comm, &tag));
+  PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, (PetscMPIInt)to.size(), to.data(), counts.data(), &from_count,
+                                   &from, &from_counts));
+  PetscCall(PetscSortMPIIntWithIntArray(from_count, from, from_counts));
+  std::vector<GlobalEntry> received;
+  std::vector<MPI_Request> requests(to.size() + from_count);
+  size_t                   total = 0, at = 0;
+  for (PetscMPIInt i = 0; i < from_count; i++) total += from_counts[i];
+  received.resize(total);
+  for (PetscMPIInt i = 0; i < from_count; i++) {
+    PetscMPIInt bytes;
+    PetscCall(PetscMPIIntCast(from_counts[i] * (PetscInt)sizeof(GlobalEntry), &bytes));
+    PetscCallMPI(MPI_Irecv(&received[at], bytes, MPI_BYTE, from[i], tag, comm, &requests[i]));
+    at += from_counts[i];
+  }
+  at = 0;
+  for (size_t i = 0; i < to.size(); i++) {
+    PetscMPIInt bytes;
+    PetscCall(PetscMPIIntCast(counts[i] * (PetscInt)sizeof(GlobalEntry), &bytes));
+    PetscCallMPI(MPI_Isend(&(*entries)[at], bytes, MPI_BYTE, to[i], tag, comm, &requests[from_count + i]));
+    at += counts[i];
+  }
+  PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
+  PetscCall(PetscFree(from));
+  PetscCall(PetscFree(from_counts));
+  PetscCall(PetscCommDestroy(&comm));
+  *entries = std::move(received);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode take_off_process_entries(Mat A, CapturedMat *context) {
+  Mat reference = context->reference;
+
+  PetscFunctionBegin;
+  if (context->ignore_off_process) context->off_process.clear();
+  PetscMPIInt any = !context->off_process.empty();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, context->grid.comm));
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SendToOwners(context->grid, &context->off_process));
+  context->reference = NULL; // has sent its own
+  for (const GlobalEntry &entry : context->off_process)
+    PetscCall(set_values(A, 1, &entry.row, 1, &entry.column, &entry.value, entry.mode));
+  context->reference = reference;
+  context->off_process.clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the end of assembly -------------------------------------------------------------------------------------------
+
+static const char *const form_names[] = {"constant", "indexed", "arrays"};
+
+PetscErrorCode MatCapturedClose(Mat A, CapturedMat *context) {
+  Refusal  refusal;
+  MPI_Comm comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  PetscCall(context->captured().Close(context->compression, &refusal));
+  context->values = nullptr;
+  if (context->compression.automatic || context->compression.form == Storage::arrays)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscInt row = none;
+  if (refusal.refused) {
+    for (int a = 0; a < 3; a++) refusal.point[a] += context->grid.start[a];
+    row = context->grid.global_row(refusal.point);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPIU_INT, MPI_MIN, comm));
+  const bool constant = context->compression.form == Storage::constant;
+  PetscCheck(row == none, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "-mat_stencil_compress %s cannot hold the matrix: row %" PetscInt_FMT " %s; its rows are kept in arrays. "
+             "Use -mat_stencil_compress automatic, or a larger -mat_stencil_compress_tolerance",
+             form_names[(int)context->compression.form], row,
+             constant ? "differs from another at the same distance to the ends of the domain"
+                      : "is one kind of row too many");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A difference that the rounding of a sum in another order may have.
+static PetscErrorCode compare(MPI_Comm comm, const char *what, Vec ours, Vec theirs, PetscReal tolerance,
+                              PetscReal *off) {
+  PetscReal size;
+
+  PetscFunctionBegin;
+  PetscCall(VecNorm(theirs, NORM_INFINITY, &size));
+  PetscCall(VecAXPY(ours, -1, theirs));
+  PetscCall(VecNorm(ours, NORM_INFINITY, off));
+  if (size > 0) *off /= size;
+  PetscCheck(*off <= tolerance, comm, PETSC_ERR_PLIB,
+             "-mat_stencil_verify: the captured %s differs from the AIJ's by %g of its size, more than %g", what,
+             (double)*off, (double)tolerance);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode verify(Mat A, CapturedMat *context) {
+  Vec         x, y, z;
+  PetscReal   off[3], tolerance = 100 * PETSC_MACHINE_EPSILON + 2 * context->compression.tolerance;
+  PetscRandom random;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
+  Mat         B = context->reference;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(B, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(PetscRandomCreate(comm, &random));
+  PetscCall(VecSetRandom(x, random));
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(MatStencilApply(A, false, Form::product, x, NULL, y));
+  PetscCall(MatMult(B, x, z));
+  PetscCall(compare(comm, "product", y, z, tolerance, &off[0]));
+  PetscCall(MatStencilApply(A, true, Form::product, x, NULL, y));
+  PetscCall(MatMultTranspose(B, x, z));
+  PetscCall(compare(comm, "transposed product", y, z, tolerance, &off[1]));
+  PetscCall(MatStencilGetRows(A, RowProperty::diagonal, y));
+  PetscCall(MatGetDiagonal(B, z));
+  PetscCall(compare(comm, "diagonal", y, z, tolerance, &off[2]));
+  PetscCall(
+      PetscPrintf(comm,
+                  "-mat_stencil_verify: relative differences to the assembled AIJ: product %g, transposed product "
+                  "%g, diagonal %g\n",
+                  (double)off[0], (double)off[1], (double)off[2]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The Mat becomes an AIJ with all that was captured, and the entries that could not be.
+static PetscErrorCode fall_back(Mat A, CapturedMat *context) {
+  std::vector<GlobalEntry> outside = std::move(context->outside);
+  Mat                      aij;
+  MatType                  type = MATAIJ;
+  VecType                  vec_type;
+  DM                       dm;
+  ISLocalToGlobalMapping   rows, columns;
+  MatNullSpace             null[3];
+  PetscInt                 starts[3], sizes[3];
+  PetscBool                cuda;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetVecType(A, &vec_type));
+  PetscCall(PetscStrendswith(vec_type, "cuda", &cuda));
+  if (cuda) type = "aijcusparse";
+  PetscCall(MatStencilAssemble(A, type, &aij));
+  PetscCall(MatSetOption(aij, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  for (const GlobalEntry &e : outside) PetscCall(MatSetValues(aij, 1, &e.row, 1, &e.column, &e.value, e.mode));
+  PetscCall(MatAssemblyBegin(aij, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(aij, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(MatSetDM(aij, dm));
+  PetscCall(MatGetLocalToGlobalMapping(A, &rows, &columns));
+  if (rows) PetscCall(MatSetLocalToGlobalMapping(aij, rows, columns));
+  PetscCall(DMDAGetGhostCorners(dm, &starts[0], &starts[1], &starts[2], &sizes[0], &sizes[1], &sizes[2]));
+  PetscCall(MatSetStencil(aij, context->grid.dim, sizes, starts, context->grid.dof));
+  PetscCall(MatGetNearNullSpace(A, &null[2]));
+  PetscCall(MatSetNearNullSpace(aij, null[2]));
+  PetscCall(PetscPrintf(context->grid.comm,
+                        "Mat of type stencil: entries outside the DMDA's stencil; it is of type %s from now on "
+                        "(-mat_stencil_fallback aij)\n",
+                        type));
+  PetscCall(MatHeaderReplace(A, &aij)); // the context is gone
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatStencilRestoreView(A, context));
+  PetscCall(take_off_process_entries(A, context));
+  if (context->reference) {
+    PetscCall(MatAssemblyBegin(context->reference, type));
+    PetscCall(MatAssemblyEnd(context->reference, type));
+  }
+  if (type == MAT_FLUSH_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+
+  PetscInt first[2] = {none, none}; // the first entry that cannot be captured
+  if (!context->outside.empty()) first[0] = context->outside[0].row, first[1] = context->outside[0].column;
+  PetscInt row = first[0];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPIU_INT, MPI_MIN, context->grid.comm));
+  if (row != none) {
+    PetscInt column = first[0] == row ? first[1] : none;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &column, 1, MPIU_INT, MPI_MIN, context->grid.comm));
+    if (!context->fallback) context->outside.clear();
+    PetscCheck(context->fallback, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "the entry at row %" PetscInt_FMT ", column %" PetscInt_FMT
+               " is outside the DMDA's %s stencil of width %" PetscInt_FMT
+               "; make the DMDA with the stencil that is assembled, or give -mat_stencil_fallback aij",
+               row, column, context->arms->box() ? "box" : "star", context->arms->width());
+  }
+  PetscCall(MatCapturedClose(A, context));
+  PetscCall(context->forget());
+  if (row != none)
+    PetscCall(fall_back(A, context));
+  else if (context->reference)
+    PetscCall(verify(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- zeroed rows ---------------------------------------------------------------------------------------------------
+
+// Marks the rows, whichever rank names them, by 1 in a vector of zeros.
+static PetscErrorCode mark_rows(Mat A, const CapturedMat &context, PetscInt n, const PetscInt rows[], Vec *marks) {
+  std::vector<GlobalEntry> entries;
+  PetscScalar             *mark;
+  PetscInt                 first;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) {
+    if (rows[i] < 0) continue;
+    PetscCheck(rows[i] < context.grid.offset.back(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "row %" PetscInt_FMT " is zeroed in a matrix of %" PetscInt_FMT " rows", rows[i],
+               context.grid.offset.back());
+    entries.push_back({rows[i], 0, 0, INSERT_VALUES});
+  }
+  PetscCall(SendToOwners(context.grid, &entries));
+  PetscCall(MatCreateVecs(A, NULL, marks));
+  PetscCall(VecBindToCPU(*marks, PETSC_TRUE));
+  PetscCall(VecSet(*marks, 0));
+  PetscCall(VecGetOwnershipRange(*marks, &first, NULL));
+  PetscCall(VecGetArray(*marks, &mark));
+  for (const GlobalEntry &entry : entries) mark[entry.row - first] = 1;
+  PetscCall(VecRestoreArray(*marks, &mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, bool columns,
+                                       Vec x, Vec b) {
+  CapturedMat       *context;
+  Vec                marks, part;
+  const PetscScalar *mark, *px = NULL;
+  PetscScalar       *pb = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(mark_rows(A, *context, n, rows, &marks));
+  if (columns && x && b) { // what the columns did with x goes to the right-hand side
+    Vec product;
+    PetscCall(VecDuplicate(x, &part));
+    PetscCall(VecDuplicate(b, &product));
+    PetscCall(VecPointwiseMult(part, x, marks));
+    PetscCall(MatMult(A, part, product));
+    PetscCall(VecAXPY(b, -1, product));
+    PetscCall(VecDestroy(&product));
+    PetscCall(VecDestroy(&part));
+  }
+  PetscCall(MatCapturedOpen(context));
+  const CapturedStencil &op = context->captured();
+  const PetscInt         dof = context->grid.dof;
+  PetscCall(VecGetArrayRead(marks, &mark));
+  if (columns) {
+    PetscCall(context->halo.Begin(mark, PETSC_MEMTYPE_HOST));
+    PetscCall(context->halo.End());
+  }
+  if (x && b) {
+    PetscCall(VecGetArrayRead(x, &px));
+    PetscCall(VecGetArray(b, &pb));
+  }
+  const Field<PetscScalar> marked = columns ? context->halo.field() : Field<PetscScalar>{};
+  PetscInt                 row = 0;
+  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt r) {
+    const bool   zeroed = mark[row] != (PetscScalar)0;
+    const size_t at = op.patch().index(p[0], p[1], p[2]);
+    for (int arm = 0; arm < op.arms().count() && (zeroed || columns); arm++) {
+      const PetscInt *step = op.arms().step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
+      if (!op.in_domain(p, arm)) continue;
+      for (PetscInt c = 0; c < dof; c++)
+        if (zeroed || marked.value(op.patch(), q, c) != (PetscScalar)0) context->values[op.slot(arm, r, c)][at] = 0;
+    }
+    if (zeroed) {
+      context->values[op.slot(op.arms().center(), r, r)][at] = diagonal;
+      if (pb) pb[row] = diagonal * px[row];
+    }
+    row++;
+  });
+  if (x && b) {
+    PetscCall(VecRestoreArray(b, &pb));
+    PetscCall(VecRestoreArrayRead(x, &px));
+  }
+  PetscCall(VecRestoreArrayRead(marks, &mark));
+  PetscCall(VecDestroy(&marks));
+  PetscCall(MatCapturedClose(A, context));
+  if (context->reference) {
+    if (columns)
+      PetscCall(MatZeroRowsColumns(context->reference, n, rows, diagonal, NULL, NULL));
+    else
+      PetscCall(MatZeroRows(context->reference, n, rows, diagonal, NULL, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
+  return zero_marked_rows(A, n, rows, diagonal, false, x, b);
+}
+static PetscErrorCode zero_rows_columns(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
+  return zero_marked_rows(A, n, rows, diagonal, true, x, b);
+}
+
+PetscErrorCode MatCapturedSetAssemblyOperations(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(A, MATOP_SET_VALUES, set_values));
+  PetscCall(set_operation(A, MATOP_SET_VALUES_LOCAL, set_values_local));
+  PetscCall(set_operation(A, MATOP_SET_VALUES_BLOCKED, set_values_blocked<set_values>));
+  PetscCall(set_operation(A, MATOP_SET_VALUES_BLOCKEDLOCAL, set_values_blocked<set_values_local>));
+  PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
+  PetscCall(set_operation(A, MATOP_ZERO_ROWS, zero_rows));
+  PetscCall(set_operation(A, MATOP_ZERO_ROWS_COLUMNS, zero_rows_columns));
+  PetscCall(set_operation(A, MATOP_SET_OPTION, set_option));
+  PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,111 @@
+#pragma once
+// A stencil operator whose coefficients an application has set, point by point.
+//
+// Open for assembly, each slot (an arm, a row and a value at the point) has an array of coefficients on the host.
+// Closed, rows that are equal are stored once: see Storage.
+
+#include <memory>
+#include <string>
+
+#include "capture/arms.hpp"
+#include "capture/coefficients.hpp"
+#include "device/arrays.hpp"
+#include "device/mirror.hpp"
+#include "stencil/operator.hpp"
+
+namespace shellac {
+
+struct Compression {
+  bool      automatic = true; // the first form that can hold the rows
+  Storage   form = Storage::arrays;
+  PetscReal tolerance = 0; // relative, by which coefficients of one class may differ
+};
+
+// Why a form cannot hold the rows.
+struct Refusal {
+  bool     refused = false;
+  PetscInt point[3] = {0, 0, 0}; // on the patch: whose row is like none of its class, or of one class too many
+};
+
+class CapturedStencil final : public StencilOperator {
+public:
+  using T = PetscScalar;
+
+  CapturedStencil(const Patch &patch, std::shared_ptr<const Arms> arms, VecType type);
+  PetscErrorCode Destroy();
+
+  // The slot of row r at the point and value c at the arm's end.
+  int slot(int arm, PetscInt r, PetscInt c) const { return (int)((r * arms_->count() + arm) * patch_.dof + c); }
+  // [slots][points], to be read and changed until Close(). Cheap where it is open already.
+  PetscErrorCode Open(T *const **values);
+  PetscErrorCode Close(const Compression &wish, Refusal *refusal);
+  bool           open() const { return open_; }
+  PetscErrorCode Zero();
+  PetscErrorCode Scale(T a);
+  PetscErrorCode Shift(T a);
+  PetscErrorCode Axpy(T a, CapturedStencil &x, const Compression &wish); // both closed, of one grid
+  PetscErrorCode CopyTo(CapturedStencil *to);                            // closed
+
+  // Brings the coefficients to where the other arrays are, until these are restored.
+  PetscErrorCode Bring(Arrays *arrays);
+  // One slot's coefficients [points], brought to the host.
+  void GetSlot(int slot, T *values) const;
+
+  const Arms    &arms() const { return *arms_; }
+  const char    *vec_type() const { return vec_type_.c_str(); }
+  Storage        storage() const { return storage_; }
+  size_t         kinds() const { return kinds_; } // of rows, where they are classified
+  size_t         used_slots() const { return used_.size(); }
+  PetscLogDouble bytes() const;
+  bool           in_domain(const PetscInt p[3], int arm) const;
+
+  const Patch   &patch() const override { return patch_; }
+  PetscLogDouble flops() const override { return 2. * (PetscLogDouble)used_.size() / (PetscLogDouble)patch_.dof; }
+  PetscErrorCode interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const override;
+  PetscErrorCode points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form, const T *b,
+                        T *y) const override;
+  PetscErrorCode rows(PetscMemType memory, RowProperty property, T *out) const override;
+  int            colours() const override;
+  PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
+                       T *x) const override;
+  void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
+  // A sweep over the points in the order of the rows, on the host; a periodic axis of one rank is closed.
+  void sweep_in_order(bool backward, const Field<T> &field, PetscReal omega, T shift, const T *b, T *x) const;
+
+private:
+  int            slots() const { return (int)(arms_->count() * patch_.dof * patch_.dof); }
+  size_t         point_count() const { return (size_t)patch_.all().points(); }
+  PetscErrorCode MakeArray(Vec *array) const;
+  void           use_slots(const std::vector<int> &used); // lists them
+  // The used slots, filled up to a whole star or box where that has a kernel.
+  std::vector<int> whole(std::vector<int> used, bool box_too) const;
+  bool             try_constant(const Compression &wish, Refusal *refusal);
+  bool             try_indexed(const Compression &wish, Refusal *refusal);
+  PetscErrorCode   DropArrays();
+  Box              inner() const; // the points that a kernel for many points computes
+
+  Patch                       patch_;
+  std::shared_ptr<const Arms> arms_;
+  std::string                 vec_type_;
+  bool                        open_ = false;
+  std::vector<Vec>            arrays_; // [slots]; null for zero
+  std::vector<T *>            values_; // open: [slots], the arrays' on the host
+
+  Storage                storage_ = Storage::arrays;
+  size_t                 kinds_ = 0;
+  PetscInt               depth_[3];
+  int                    shape_ = 0; // the used slots are: 0 any, 1 a whole star, 2 a whole box of width 1
+  std::vector<int>       used_;      // slots, row by row
+  std::vector<int>       place_;     // [slots]: in used_; -1 for none
+  Mirror<Slot>           slot_;
+  Mirror<PetscInt64>     offset_;
+  Mirror<int>            first_, diagonal_;
+  Mirror<T>              table_; // [classes][used]
+  Mirror<unsigned char>  index8_;
+  Mirror<unsigned short> index16_;
+  Mirror<const T *>      pointers_; // of the brought arrays
+
+  Coefficients<T> brought_ = {};
+};
+
+} // namespace shellac

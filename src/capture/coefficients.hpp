@@ -1,0 +1,72 @@
+#pragma once
+// The coefficients of captured rows, in one of three forms; and a row times a grid function. Pure data, for host and
+// device.
+
+#include "grid/patch.hpp"
+
+namespace shellac {
+
+enum class Storage {
+  constant, // rows are classified by their place: far from the ends of the domain, or so many points from one
+  indexed,  // a point has the index of its class
+  arrays    // each slot has an array of coefficients
+};
+
+// Where a coefficient of a row stands in the grid function: the c-th value, this step away.
+struct Slot {
+  PetscInt step[3], c;
+};
+
+template <class T> struct Coefficients {
+  Storage               storage;
+  int                   count;    // of slots
+  const Slot           *slot;     // [count], row by row
+  const PetscInt64     *offset;   // [count]: from the first value at the point to the one that the slot meets
+  const int            *first;    // [dof + 1]: of each row's slots
+  const int            *diagonal; // [dof][dof]: the slot of row r and value c at the point itself; -1 for a zero
+  const T              *table;    // constant, indexed: [classes][count]
+  PetscInt              depth[3]; // constant: points from the ends of the domain that are in classes of their own
+  const unsigned char  *index8;   // indexed: [points]; null for
+  const unsigned short *index16;  // the other
+  const T *const       *array;    // arrays: [count][points]
+
+  SHELLAC_HD PetscInt place(const Patch &patch, int axis, PetscInt p) const {
+    const PetscInt i = patch.start[axis] + p, N = patch.N[axis], D = depth[axis];
+    return N <= 2 * D || i < D ? i : i >= N - D ? i - N + 2 * D + 1 : D;
+  }
+  SHELLAC_HD PetscInt places(const Patch &patch, int axis) const {
+    return PetscMin(patch.N[axis], 2 * depth[axis] + 1);
+  }
+  // The coefficients of p's rows; null where they are in arrays.
+  SHELLAC_HD const T *rows(const Patch &patch, const PetscInt p[3], size_t at) const {
+    if (storage == Storage::arrays) return nullptr;
+    if (storage == Storage::indexed) return table + (size_t)count * (index8 ? index8[at] : index16[at]);
+    return table +
+           (size_t)count * (place(patch, 0, p[0]) +
+                            places(patch, 0) * (place(patch, 1, p[1]) + places(patch, 1) * place(patch, 2, p[2])));
+  }
+  SHELLAC_HD T value(const T *rows, int s, size_t at) const { return rows ? rows[s] : array[s][at]; }
+};
+
+// Any row of any point. Arms that leave the domain are zero, and so is what Field::value() has there.
+template <class T> struct CapturedRow {
+  Patch           patch;
+  Coefficients<T> a;
+  bool closed = false; // an axis that is periodic on this rank alone goes on at its other end, not in the halo
+
+  SHELLAC_HD T operator()(const Field<T> &u, const PetscInt p[3], PetscInt r, size_t at, const T *rows) const {
+    T sum = 0;
+    for (int s = a.first[r]; s < a.first[r + 1]; s++) {
+      const Slot &slot = a.slot[s];
+      PetscInt    q[3] = {p[0] + slot.step[0], p[1] + slot.step[1], p[2] + slot.step[2]};
+      for (int axis = 0; closed && axis < 3; axis++) {
+        const PetscInt N = patch.N[axis];
+        if (patch.beyond[axis] == Beyond::around && patch.size[axis] == N) q[axis] = (q[axis] + N) % N;
+      }
+      sum += a.value(rows, s, at) * u.value(patch, q, slot.c);
+    }
+    return sum;
+  }
+};
+
+} // namespace shellac

@@ -1,0 +1,182 @@
+#pragma once
+// Captured coefficients times a grid function on a GPU: on the points whose arms stay on the patch, by a kernel for
+// the stencil's shape and the coefficients' form; on the others, in the same launch, point by point.
+
+#include "capture/apply.hpp"
+
+namespace shellac {
+
+#if SHELLAC_CUDA
+
+// Part of a box: the inner points, and all others.
+struct Parts {
+  Box      inner;
+  unsigned blocks_x, blocks_y; // along the first and second axis
+  Boxes    others;
+  unsigned other_blocks;
+};
+
+// Where the coefficients of a point come from: n arms, one value a point.
+template <class T, int n> struct FromConstants { // the same at all inner points
+  T c[n];
+  struct Row {};
+  __device__ Row row(size_t) const { return {}; }
+  __device__ T   get(Row, int arm, size_t) const { return c[arm]; }
+};
+template <class T, int n, class Index> struct FromClasses {
+  const T *__restrict__ table;
+  const Index *__restrict__ index;
+  using Row = const T *;
+  __device__ Row row(size_t at) const { return table + (size_t)index[at] * n; }
+  __device__ T   get(Row row, int arm, size_t) const { return row[arm]; }
+};
+template <class T, int n> struct FromArrays {
+  const T *c[n];
+  struct Row {};
+  __device__ Row row(size_t) const { return {}; }
+  __device__ T   get(Row, int arm, size_t at) const { return __ldg(&c[arm][at]); }
+};
+
+namespace kernel {
+
+template <int dim, bool box>
+struct ArmsBlock { // threads of a block, and points that each computes along the slowest axis
+  static constexpr int x = dim == 3 ? 32 : 128, y = dim == 3 ? 4 : 1,
+                       steps = dim == 1 || (box && dim == 3) ? 1
+                               : box                         ? 2
+                                                             : 4;
+};
+
+template <int dim, bool box, class T, class Source, class Other>
+__global__ void __launch_bounds__(128) apply_arms(Parts parts, Patch patch, Source source, Other other, Form form,
+                                                  const T *__restrict__ u, const T *b, T *y) {
+  using Block = ArmsBlock<dim, box>;
+  using Whole = WholeStencil<dim, box>;
+  constexpr int slow = dim - 1, steps = Block::steps;
+  PetscInt      p[3] = {0, 0, 0};
+
+  if (blockIdx.x < parts.other_blocks) {
+    if (parts.others.point((PetscInt64)blockIdx.x * 128 + threadIdx.y * Block::x + threadIdx.x, p))
+      other(p[0], p[1], p[2]);
+    return;
+  }
+  const unsigned block = blockIdx.x - parts.other_blocks, above = block / parts.blocks_x;
+  const Box     &inner = parts.inner;
+  p[0] = inner.lo[0] + (PetscInt)(block % parts.blocks_x * Block::x + threadIdx.x);
+  if (dim == 3) p[1] = inner.lo[1] + (PetscInt)(above % parts.blocks_y * Block::y + threadIdx.y);
+  if (dim > 1) p[slow] = inner.lo[slow] + (PetscInt)(dim == 3 ? above / parts.blocks_y : above) * steps;
+  if (p[0] >= inner.hi[0] || (dim == 3 && p[1] >= inner.hi[1])) return;
+
+  const size_t    first = patch.index(p[0], p[1], p[2]), stride = patch.stride(slow);
+  const ptrdiff_t row = patch.size[0], plane = row * patch.size[1];
+  const int       left = dim == 1 ? 1 : (int)PetscMin((PetscInt)steps, inner.hi[slow] - p[slow]);
+  T               sum[steps], add[steps];
+#pragma unroll
+  for (int s = 0; s < steps; s++) {
+    const size_t at = first + PetscMin(s, left - 1) * stride; // past the end: the last one again
+    const auto   coefficients = source.row(at);
+    add[s] = form == Form::product ? T(0) : b[at];
+    sum[s] = 0;
+#pragma unroll
+    for (int arm = 0; arm < Whole::count; arm++)
+      sum[s] += source.get(coefficients, arm, at) *
+                u[(ptrdiff_t)at + Whole::step(arm, 0) + Whole::step(arm, 1) * row + Whole::step(arm, 2) * plane];
+  }
+#pragma unroll
+  for (int s = 0; s < steps; s++)
+    if (s < left) y[first + s * stride] = combine(form, &add[s], 0, sum[s]);
+}
+
+// Slots of any shape, a value a thread: r, the row at the point, is the block's second index.
+template <class T, class Other>
+__global__ void __launch_bounds__(128)
+    apply_slots(Parts parts, CapturedRow<T> row, Other other, Form form, const T *__restrict__ u, const T *b, T *y) {
+  PetscInt p[3];
+  if (blockIdx.x < parts.other_blocks) {
+    if (parts.others.point((PetscInt64)blockIdx.x * 128 + threadIdx.x, p) && blockIdx.y == 0) other(p[0], p[1], p[2]);
+    return;
+  }
+  const PetscInt64 n = (PetscInt64)(blockIdx.x - parts.other_blocks) * 128 + threadIdx.x;
+  if (n >= parts.inner.points()) return;
+  parts.inner.point(n, p);
+  const Coefficients<T> &a = row.a;
+  const int              r = (int)blockIdx.y;
+  const size_t           at = row.patch.index(p[0], p[1], p[2]), to = at * row.patch.dof + r;
+  const T               *rows = a.rows(row.patch, p, at);
+  const T               *here = u + at * row.patch.dof;
+  T                      sum = 0;
+#pragma unroll 4
+  for (int s = a.first[r]; s < a.first[r + 1]; s++) sum += a.value(rows, s, at) * here[a.offset[s]];
+  y[to] = combine(form, b, to, sum);
+}
+
+} // namespace kernel
+
+template <int dim, bool box, class T, class Source>
+PetscErrorCode launch_arms(const CapturedRow<T> &row, const Source &source, const Field<T> &field, Form form,
+                           const T *b, const Box &all, const Box &inner, T *y) {
+  using Block = kernel::ArmsBlock<dim, box>;
+  const auto   blocks = [](PetscInt64 points, int each) { return (unsigned)((points + each - 1) / each); };
+  Parts        parts{inner, blocks(inner.size(0), Block::x), 1, difference(all, inner), 0};
+  unsigned     inner_blocks = 0;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (dim == 3) parts.blocks_y = blocks(inner.size(1), Block::y);
+  if (inner.points())
+    inner_blocks = parts.blocks_x * parts.blocks_y * (dim == 1 ? 1 : blocks(inner.size(dim - 1), Block::steps));
+  parts.other_blocks = blocks(parts.others.points(), 128);
+  PetscCall(current_stream(&stream));
+  const captured::Apply<T> point{row, field, form, b, y};
+  kernel::apply_arms<dim, box><<<inner_blocks + parts.other_blocks, dim3(Block::x, Block::y), 0, stream>>>(
+      parts, row.patch, source, point, form, field.u, b, y);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T>
+PetscErrorCode launch_slots(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &all,
+                            const Box &inner, T *y) {
+  const auto   blocks = [](PetscInt64 points) { return (unsigned)((points + 127) / 128); };
+  Parts        parts{inner, 0, 0, difference(all, inner), 0};
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  parts.other_blocks = blocks(parts.others.points());
+  PetscCall(current_stream(&stream));
+  const captured::Apply<T> point{row, field, form, b, y};
+  kernel::apply_slots<<<dim3(blocks(inner.points()) + parts.other_blocks, (unsigned)row.patch.dof), 128, 0, stream>>>(
+      parts, row, point, form, field.u, b, y);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// inside: the coefficients of an inner point, on the host, where they are constant; arrays: of each slot, on the host.
+template <int dim, bool box, class T>
+PetscErrorCode launch_whole_stencil(const CapturedRow<T> &row, const T *inside, const T *const *arrays,
+                                    const Field<T> &field, Form form, const T *b, const Box &all, const Box &inner,
+                                    T *y) {
+  constexpr int          n = WholeStencil<dim, box>::count;
+  const Coefficients<T> &a = row.a;
+
+  PetscFunctionBegin;
+  if (a.storage == Storage::constant) {
+    FromConstants<T, n> source;
+    for (int arm = 0; arm < n; arm++) source.c[arm] = inside[arm];
+    PetscCall((launch_arms<dim, box>(row, source, field, form, b, all, inner, y)));
+  } else if (a.storage == Storage::arrays) {
+    FromArrays<T, n> source;
+    for (int arm = 0; arm < n; arm++) source.c[arm] = arrays[arm];
+    PetscCall((launch_arms<dim, box>(row, source, field, form, b, all, inner, y)));
+  } else if (a.index8)
+    PetscCall((launch_arms<dim, box>(row, FromClasses<T, n, unsigned char>{a.table, a.index8}, field, form, b, all,
+                                     inner, y)));
+  else
+    PetscCall((launch_arms<dim, box>(row, FromClasses<T, n, unsigned short>{a.table, a.index16}, field, form, b, all,
+                                     inner, y)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
+
+} // namespace shellac

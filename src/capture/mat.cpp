@@ -1,0 +1,264 @@
+#include "capture/mat.hpp"
+
+#include "stencil/types.hpp"
+
+namespace shellac {
+
+PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context) {
+  StencilMat *base;
+
+  PetscFunctionBegin;
+  *context = NULL;
+  PetscCall(MatGetReadyStencil(A, &base));
+  *context = static_cast<CapturedMat *>(base);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedMat::bring(StencilOperator *brought, Arrays *arrays) {
+  PetscFunctionBegin;
+  PetscCall(static_cast<CapturedStencil *>(brought)->Bring(arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedMat::forget() {
+  PetscFunctionBegin;
+  if (transpose) PetscCall(static_cast<CapturedStencil &>(*transpose).Destroy());
+  inverse_blocks.clear();
+  PetscCall(StencilMat::forget());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedMat::destroy() {
+  PetscFunctionBegin;
+  if (op) PetscCall(captured().Destroy());
+  PetscCall(MatDestroy(&reference));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- options and set-up --------------------------------------------------------------------------------------------
+
+static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
+  static const char *const forms[] = {"automatic", "constant", "indexed", "arrays"};
+  static const char *const fallbacks[] = {"error", "aij"};
+  StencilMat              *base;
+  PetscInt                 form, fallback;
+  PetscReal                tolerance;
+  PetscBool                set;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &base));
+  CapturedMat &context = static_cast<CapturedMat &>(*base);
+  Compression &compression = context.compression;
+  form = compression.automatic ? 0 : 1 + (PetscInt)compression.form;
+  fallback = context.fallback ? 1 : 0;
+  tolerance = compression.tolerance;
+  PetscOptionsHeadBegin(PetscOptionsObject, "stencil operator options");
+  PetscCall(PetscOptionsEList("-mat_stencil_compress", "How rows are kept: by the first form that can, or by this one",
+                              "MATSTENCILSHELL", forms, 4, forms[form], &form, &set));
+  if (set) {
+    compression.automatic = form == 0;
+    compression.form = form == 0 ? Storage::arrays : (Storage)(form - 1);
+  }
+  PetscCall(PetscOptionsReal("-mat_stencil_compress_tolerance",
+                             "Relative difference by which coefficients are taken for equal", "MATSTENCILSHELL",
+                             tolerance, &tolerance, NULL));
+  PetscCheck(tolerance >= 0 && tolerance < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_stencil_compress_tolerance is %g; it must be in [0, 1)", (double)tolerance);
+  compression.tolerance = tolerance;
+  PetscCall(PetscOptionsBool("-mat_stencil_verify", "Assembles an AIJ beside, and compares at each assembly",
+                             "MATSTENCILSHELL", context.verify, &context.verify, NULL));
+  PetscCall(PetscOptionsEList("-mat_stencil_fallback", "What an entry outside the DMDA's stencil leads to",
+                              "MATSTENCILSHELL", fallbacks, 2, fallbacks[fallback], &fallback, &set));
+  if (set) context.fallback = fallback == 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MatStencilSetHaloFromOptions(A, base, PetscOptionsObject));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The type of vectors on one rank that are where those of `type` are.
+static std::string type_on_one_rank(VecType type) {
+  const std::string name = type;
+  for (const std::string distribution : {"mpi", "seq"})
+    if (name.rfind(distribution, 0) == 0) return "seq" + name.substr(3);
+  return name;
+}
+
+static Patch make_patch(const Grid &grid) {
+  Patch patch;
+  for (int a = 0; a < 3; a++) {
+    patch.N[a] = grid.N[a];
+    patch.start[a] = grid.start[a];
+    patch.size[a] = grid.size[a];
+    patch.identity[a] = false;
+    patch.beyond[a] = grid.boundary[a] == DM_BOUNDARY_PERIODIC ? Beyond::around : Beyond::zero;
+    for (int e = 0; e < 2; e++)
+      patch.neighbour[a][e] = a < grid.dim && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
+  }
+  patch.width = grid.width;
+  patch.dof = grid.dof;
+  return patch;
+}
+
+PetscErrorCode CapturedMat::set_up(Mat A) {
+  PetscBool on_device;
+  DM        dm;
+  VecType   vec_type;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilSetUpLayout(A, this, &on_device));
+  PetscCallMPI(MPI_Comm_rank(grid.comm, &rank));
+  arms = std::make_shared<const Arms>(grid);
+  const Patch patch = make_patch(grid);
+  PetscCall(MatGetVecType(A, &vec_type));
+  PetscCall(halo.Create(grid, patch, grid.box, on_device, halo_way));
+  op = std::make_unique<CapturedStencil>(patch, arms, type_on_one_rank(on_device ? vec_type : VECSTANDARD).c_str());
+  symmetric = false; // unless somebody knows
+
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(DMDAGetGhostCorners(dm, &ghost_start[0], &ghost_start[1], &ghost_start[2], &ghost_size[0], &ghost_size[1],
+                                &ghost_size[2]));
+  distances = arms->complete();
+  for (int a = 0; a < 3; a++) {
+    if (a >= grid.dim) ghost_start[a] = 0, ghost_size[a] = 1;
+    const DMBoundaryType ends = grid.boundary[a];
+    domain_index[a].clear();
+    for (PetscInt g = 0; g < ghost_size[a]; g++) {
+      PetscInt       i = ghost_start[a] + g;
+      const PetscInt last = grid.N[a] - 1;
+      if (ends == DM_BOUNDARY_MIRROR) i = i < 0 ? -i : i > last ? 2 * last - i : i;
+      if (ends != DM_BOUNDARY_PERIODIC && (i < 0 || i > last)) i = off_domain;
+      domain_index[a].push_back(i);
+    }
+    distances = distances && ends != DM_BOUNDARY_MIRROR && ends != DM_BOUNDARY_GHOSTED &&
+                (a >= grid.dim || ghost_size[a] > 2 * grid.width);
+  }
+  arm_distance.clear();
+  for (int arm = 0; arm < arms->count(); arm++) {
+    const PetscInt *step = arms->step(arm);
+    arm_distance.push_back(step[0] + ghost_size[0] * (step[1] + ghost_size[1] * step[2]));
+  }
+  if (verify && !reference) {
+    MatType type;
+    char   *keep;
+    PetscCall(DMGetMatType(dm, &type));
+    PetscCall(PetscStrallocpy(type, &keep));
+    PetscCall(DMSetMatType(dm, MATAIJ));
+    PetscCall(DMCreateMatrix(dm, &reference));
+    PetscCall(DMSetMatType(dm, keep));
+    PetscCall(PetscFree(keep));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
+  CapturedMat           *from;
+  StencilMat            *to;
+  VecType                vec_type;
+  ISLocalToGlobalMapping rows, columns;
+  PetscInt               m, n, M, N, bs, starts[3], sizes[3];
+  PetscBool              bound;
+  DM                     dm;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(MatGetVecType(A, &vec_type));
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
+  PetscCall(MatSetSizes(*B, m, n, M, N));
+  PetscCall(MatSetBlockSize(*B, bs));
+  PetscCall(MatSetType(*B, MATSTENCILSHELL));
+  PetscCall(MatGetStencil(*B, &to));
+  static_cast<CapturedMat *>(to)->compression = from->compression;
+  static_cast<CapturedMat *>(to)->fallback = from->fallback;
+  to->halo_way = from->halo_way;
+  PetscCall(MatSetDM(*B, dm));
+  if (bound) PetscCall(MatBindToCPU(*B, PETSC_TRUE));
+  PetscCall(MatSetUp(*B));
+  PetscCall(MatSetVecType(*B, vec_type));
+  PetscCall(MatGetLocalToGlobalMapping(A, &rows, &columns));
+  if (rows) {
+    PetscCall(MatSetLocalToGlobalMapping(*B, rows, columns));
+    PetscCall(DMDAGetGhostCorners(dm, &starts[0], &starts[1], &starts[2], &sizes[0], &sizes[1], &sizes[2]));
+    PetscCall(MatSetStencil(*B, from->grid.dim, sizes, starts, from->grid.dof));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- view ----------------------------------------------------------------------------------------------------------
+
+static PetscErrorCode view(Mat A, PetscViewer viewer) {
+  CapturedMat      *context;
+  PetscBool         ascii;
+  PetscViewerFormat format;
+  VecType           vec_type;
+  PetscMPIInt       ranks;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (!ascii || (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL)) {
+    PetscCall(MatStencilViewEntries(A, context, viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const Grid            &grid = context->grid;
+  const CapturedStencil &op = context->captured();
+  PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
+  PetscCall(MatGetVecType(A, &vec_type));
+  MatInfo info;
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  const PetscLogDouble rows = (PetscLogDouble)grid.offset.back();
+  const PetscLogDouble needed = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
+  PetscLogDouble       sums[5] = {op.bytes(), context->halo.bytes(), 0, 0, 0}; // and the ranks of each form
+  PetscLogDouble       kinds = op.storage() == Storage::arrays ? 0 : (PetscLogDouble)op.kinds();
+  sums[2 + (int)op.storage()] = 1;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 5, MPI_DOUBLE, MPI_SUM, grid.comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &kinds, 1, MPI_DOUBLE, MPI_MAX, grid.comm));
+
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "captured %s stencil of %d points, width %" PetscInt_FMT ", %" PetscInt_FMT " value%s a point\n",
+      grid.box ? "box" : "star", context->arms->count(), grid.width, grid.dof, grid.dof > 1 ? "s" : ""));
+  const char *const forms[] = {"constant: rows by their distance to the ends of the domain",
+                               "indexed: a class index a point", "arrays: a coefficient a point for each slot"};
+  for (int form = 0; form < 3; form++) {
+    if (sums[2 + form] == 0) continue;
+    if (sums[2 + form] == ranks)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "form %s", forms[form]));
+    else
+      PetscCall(PetscViewerASCIIPrintf(viewer, "on %.0f ranks form %s", sums[2 + form], forms[form]));
+    if (form == (int)Storage::arrays)
+      PetscCall(PetscViewerASCIIPrintf(viewer, " (%d slots in use)\n", (int)op.used_slots()));
+    else
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", at most %.0f classes on a rank\n", kinds));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "computed where its vectors are; makes vectors of type %s\n", vec_type));
+  if (ranks > 1 && context->halo.transport())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "halos between GPUs travel by %s\n", context->halo.transport()));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "bytes stored: %.0f, and %.0f of halos; an AIJ of its %.0f nonzeros takes %.0f\n",
+                                   sums[0], sums[1], info.nz_used, needed));
+  if (context->transpose) PetscCall(PetscViewerASCIIPrintf(viewer, "its transpose is kept as well\n"));
+  if (context->aij)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is kept, for a solver that needs entries\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the type ------------------------------------------------------------------------------------------------------
+
+PetscErrorCode MatCreate_Stencil(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateStencilShell(A, new CapturedMat));
+  PetscCall(set_operation(A, MATOP_SET_FROM_OPTIONS, set_from_options));
+  PetscCall(MatCapturedSetAssemblyOperations(A));
+  PetscCall(MatCapturedSetAlgebraOperations(A));
+  PetscCall(MatCapturedSetColoringOperations(A));
+  PetscCall(MatSetStencilType(A, MATSTENCILSHELL, view));
+  PetscCall(MatCapturedSetProductOperations(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,73 @@
+#pragma once
+// The type stencil: a shell Mat that captures what an application assembles on a DMDA.
+
+#include <limits>
+
+#include "capture/captured.hpp"
+#include "stencil/mat.hpp"
+
+namespace shellac {
+
+constexpr PetscInt off_domain = std::numeric_limits<PetscInt>::min(); // a local point that is none of the domain's
+
+// An entry by its global row and column.
+struct GlobalEntry {
+  PetscInt    row, column;
+  PetscScalar value;
+  InsertMode  mode;
+};
+
+struct CapturedMat final : StencilMat {
+  PetscErrorCode   set_up(Mat A) override;
+  PetscErrorCode   make_transpose(std::unique_ptr<StencilOperator> *transpose) override;
+  PetscErrorCode   bring(StencilOperator *op, Arrays *arrays) override;
+  PetscErrorCode   destroy() override;
+  PetscErrorCode   forget() override;
+  CapturedStencil &captured() const { return static_cast<CapturedStencil &>(*op); }
+
+  // One entry of a row that this rank owns, of the r-th value at p.
+  void put(const PetscInt p[3], PetscInt r, int arm, PetscInt c, PetscScalar value, InsertMode mode) {
+    PetscScalar &entry = values[captured().slot(arm, r, c)][captured().patch().index(p[0], p[1], p[2])];
+    entry = mode == ADD_VALUES ? entry + value : value;
+  }
+
+  // settings
+  Compression compression;
+  PetscBool   verify = PETSC_FALSE;             // an AIJ is assembled beside, and compared
+  PetscBool   fallback = PETSC_FALSE;           // to AIJ, where an entry is outside the stencil
+  PetscBool   row_oriented = PETSC_TRUE;        // MAT_ROW_ORIENTED
+  PetscBool   ignore_off_process = PETSC_FALSE; // MAT_IGNORE_OFF_PROC_ENTRIES
+
+  // made by MatSetUp()
+  std::shared_ptr<const Arms> arms;
+  PetscMPIInt                 rank = 0;
+  PetscInt                    ghost_start[3], ghost_size[3]; // of the DMDA's local vectors
+  std::vector<PetscInt>       domain_index[3];   // of a local point along an axis; a periodic one's may be off the grid
+  std::vector<PetscInt>       arm_distance;      // of each arm, in the numbering of local points
+  bool                        distances = false; // they tell arms apart
+
+  // between MatSetValues() and MatAssemblyEnd()
+  PetscScalar *const      *values = nullptr; // of the open operator
+  std::vector<GlobalEntry> off_process;      // for other ranks
+  std::vector<GlobalEntry> outside;          // of owned rows, beyond the stencil
+  Mat                      reference = NULL; // -mat_stencil_verify
+
+  std::vector<PetscScalar> inverse_blocks; // of MatInvertBlockDiagonal()
+};
+
+// Sets the operations of each source file.
+PetscErrorCode MatCapturedSetAssemblyOperations(Mat A);
+PetscErrorCode MatCapturedSetAlgebraOperations(Mat A);
+PetscErrorCode MatCapturedSetColoringOperations(Mat A);
+PetscErrorCode MatCapturedSetProductOperations(Mat A); // after the type has its name
+
+PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context); // sets it up
+// Opens the operator for changes of its values; and closes it again, compressed. Collective.
+PetscErrorCode MatCapturedOpen(CapturedMat *context);
+PetscErrorCode MatCapturedClose(Mat A, CapturedMat *context);
+// A matrix of the same type, grid and settings; zero.
+PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
+// The ranks' entries go to the ranks that own their rows; *entries are then this rank's, in the order of the senders.
+PetscErrorCode SendToOwners(const Grid &grid, std::vector<GlobalEntry> *entries);
+
+} // namespace shellac
