@@ -79,6 +79,61 @@ M*/
 M*/
 #define MATHELMHOLTZ "helmholtz"
 
+/*MC
+   MATSTENCILSHELL - "stencil": whatever an application assembles on a `DMDA`, kept without a matrix. The application need
+   not know: -dm_mat_type stencil takes the place of aij.
+
+   Options Database Keys:
++  -mat_stencil_compress <automatic,constant,indexed,arrays> - how rows are kept: by the first form that can hold them, or
+                                                               by this one; an error where it cannot
+.  -mat_stencil_compress_tolerance <0>                       - relative difference by which coefficients are taken for equal
+.  -mat_stencil_verify <false>                               - assembles an AIJ beside, and compares product, transposed
+                                                               product and diagonal at each assembly
+.  -mat_stencil_fallback <error,aij>                         - what an entry outside the DMDA's stencil leads to
+-  -mat_stencil_halo <automatic,ipc,host>                    - how halos travel between GPUs, see `MATLAPLACE`
+
+   What is captured:
+   Entries within the DMDA's stencil, star or box, of its width, in 1-D to 3-D, with blocks of dof × dof values, on all but
+   `DM_BOUNDARY_TWIST`. They come by `MatSetValuesStencil()`, `MatSetValuesLocal()`, `MatSetValues()` and their blocked
+   variants, with `INSERT_VALUES` or `ADD_VALUES`, from any rank, as often as the application likes; `MatZeroRows()`,
+   `MatZeroRowsColumns()` and finite differences by colouring (`MatFDColoring`) as well.
+
+   How rows are kept, decided by each rank at `MatAssemblyEnd()`:
++  constant - rows that are as far from the ends of the domain are equal: their coefficients only. Farther from an end than
+              the stencil's width + 1, all are of one class.
+.  indexed  - there are few kinds of rows: their coefficients, and 1 or 2 bytes a point.
+-  arrays   - one array of coefficients for each slot (an arm, a row and a column of its block) that is not zero everywhere;
+              no column indices.
+   With a tolerance of 0 nothing is lost: products differ from an AIJ's by the rounding of a sum in another order.
+
+   Notes:
+   Solvers get what they get from an AIJ: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCMG` with the program's hierarchy, Chebyshev
+   and all KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`), `PCFIELDSPLIT`,
+   `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they ask for it; the view says when
+   there is one. PETSc's default, without a -pc_type, is one of those: ILU or ICC on one rank, block Jacobi on several, the
+   same as for an AIJ. `PCGAMG` and hypre need a matrix: -dm_mat_type aij.
+
+   `MatSOR()` on host vectors sweeps in the order of an AIJ's rows, within a rank, and solves the blocks of points with up to
+   5 values, as an AIJ's inodes; so iteration counts are an AIJ's. On a GPU it sweeps over the whole grid by colours: red and
+   black for a star of width 1, (width + 1)^dim colours otherwise.
+
+   On CUDA vectors, `DMCoarsen()` gives the coarse `DMDA` the Mat type aijcusparse until `DMRestrict()`, so that
+   `DMCreateInterpolation()` makes a matrix for the GPU.
+
+   `MatFDColoring` is served for colourings of type `IS_COLORING_GLOBAL`, with its options; steps that a program sets by
+   `MatFDColoringSetParameters()` are not seen.
+
+   `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()` and the sum of different forms go through the host.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` for an entry outside the stencil, with its row and column, on every rank;
+   `PETSC_ERR_ARG_WRONGSTATE` for a form that cannot hold the rows, or a Mat without a `DMDA`; `PETSC_ERR_SUP` for a twisted
+   boundary.
+
+   Level: beginner
+
+.seealso: `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
+M*/
 #define MATSTENCILSHELL "stencil"
 
 /*E

@@ -98,12 +98,10 @@ PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *mad
         PetscCall(values_halo.End());
         const Field<PetscScalar> field = values_halo.field();
         PetscScalar             *target = to[B->slot(back, c, r)];
-        Boxes                    all;
-        all.add(points.all());
-        PetscCall(for_each(PETSC_MEMTYPE_HOST, all, [&](PetscInt i, PetscInt j, PetscInt k) {
+        for_each_on_host(points.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
           const PetscInt q[3] = {i + step[0], j + step[1], k + step[2]};
           target[points.index(i, j, k)] = field.value(points, q, 0);
-        }));
+        });
       }
   }
   PetscCall(none.Restore());

@@ -135,35 +135,43 @@ template <class T> struct RelaxColour {
 
 // ---- host: along rows of points, slot by slot into a buffer that stays in the first cache
 
-// sum[i] += Σ_s coefficient_s[i] u_s[i stride]; with a step of zero, a coefficient is the same for all i.
-template <int n, int step, class T>
-SHELLAC_WIDE void add_slots(const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, T *sum) {
-  const T *c[n], *v[n];
-  for (int s = 0; s < n; s++) c[s] = coefficient[s], v[s] = u[s];
-  if (stride == 1) {
-#pragma GCC ivdep
-    for (PetscInt i = 0; i < points; i++) {
-      T value = sum[i];
-      for (int s = 0; s < n; s++) value += c[s][i * step] * v[s][i];
-      sum[i] = value;
-    }
-  } else {
-#pragma GCC ivdep
-    for (PetscInt i = 0; i < points; i++) {
-      T value = sum[i];
-      for (int s = 0; s < n; s++) value += c[s][i * step] * v[s][i * stride];
-      sum[i] = value;
-    }
-  }
+// sum[i] = 0 or, for `more`, sum[i] + Σ_s coefficient_s[i] u_s[i stride], or with one coefficient for all i. The small loops are written out,
+// because only then does the compiler vectorise the long one.
+template <int n, bool one_for_all, class T>
+SHELLAC_WIDE void add_slots(const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
+                            T *__restrict__ sum) {
+  constexpr int no = 0, b = n > 1 ? 1 : no, c = n > 2 ? 2 : no, d = n > 3 ? 3 : no, e = n > 4 ? 4 : no;
+  const T *__restrict__ c0 = coefficient[0], *__restrict__ c1 = coefficient[b], *__restrict__ c2 = coefficient[c],
+                        *__restrict__ c3 = coefficient[d], *__restrict__ c4 = coefficient[e];
+  const T *__restrict__ u0 = u[0], *__restrict__ u1 = u[b], *__restrict__ u2 = u[c], *__restrict__ u3 = u[d],
+                        *__restrict__ u4 = u[e];
+  const T    all[5] = {*c0, *c1, *c2, *c3, *c4};
+  const auto add = [&](PetscInt i, PetscInt at) {
+    T value = (more ? sum[i] : T(0)) + (one_for_all ? all[0] : c0[i]) * u0[at];
+    if (n > 1) value += (one_for_all ? all[1] : c1[i]) * u1[at];
+    if (n > 2) value += (one_for_all ? all[2] : c2[i]) * u2[at];
+    if (n > 3) value += (one_for_all ? all[3] : c3[i]) * u3[at];
+    if (n > 4) value += (one_for_all ? all[4] : c4[i]) * u4[at];
+    sum[i] = value;
+  };
+  if (stride == 1)
+    for (PetscInt i = 0; i < points; i++) add(i, i);
+  else
+    for (PetscInt i = 0; i < points; i++) add(i, i * stride);
 }
 
-template <int step, class T>
-void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, T *sum) {
-  for (; n >= 5; n -= 5, coefficient += 5, u += 5) add_slots<5, step>(coefficient, u, stride, points, sum);
-  if (n == 4) add_slots<4, step>(coefficient, u, stride, points, sum);
-  if (n == 3) add_slots<3, step>(coefficient, u, stride, points, sum);
-  if (n == 2) add_slots<2, step>(coefficient, u, stride, points, sum);
-  if (n == 1) add_slots<1, step>(coefficient, u, stride, points, sum);
+template <bool one_for_all, class T>
+void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
+                   T *sum) {
+  if (!n && !more) std::fill(sum, sum + points, T(0));
+  for (int some; n > 0; n -= some, coefficient += some, u += some, more = true) {
+    some = PetscMin(n, 5);
+    if (some == 5) add_slots<5, one_for_all>(coefficient, u, stride, points, more, sum);
+    if (some == 4) add_slots<4, one_for_all>(coefficient, u, stride, points, more, sum);
+    if (some == 3) add_slots<3, one_for_all>(coefficient, u, stride, points, more, sum);
+    if (some == 2) add_slots<2, one_for_all>(coefficient, u, stride, points, more, sum);
+    if (some == 1) add_slots<1, one_for_all>(coefficient, u, stride, points, more, sum);
+  }
 }
 
 // The points of a box that needs no halo.
@@ -173,13 +181,13 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
   constexpr PetscInt       chunk = 256; // points whose sums stay in the first cache
   const Patch             &patch = row.patch;
   const Coefficients<T>   &a = row.a;
-  const PetscInt           dof = patch.dof, width = patch.width;
+  const PetscInt           dof = patch.dof, reach = a.reach[0];
   const bool               past = dof == 1 && beyond_cache((size_t)box.points() * sizeof(T));
   const captured::Apply<T> point{row, field, form, b, y};
   std::vector<const T *>   coefficient(a.count), u(a.count);
   std::vector<int>         slots(a.count);
   T                        sum[chunk], gathered[5][chunk];
-  PetscInt                 lo = PetscMax(box.lo[0], width), hi = PetscMin(box.hi[0], patch.size[0] - width);
+  PetscInt                 lo = PetscMax(box.lo[0], reach), hi = PetscMin(box.hi[0], patch.size[0] - reach);
 
   if (a.storage == Storage::constant) { // whole chunks are of one class
     lo = PetscMax(lo, a.depth[0] - patch.start[0]);
@@ -205,14 +213,14 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
             coefficient[n] = a.storage == Storage::arrays ? a.array[s] + at : rows + s;
             n++;
           }
-          std::fill(sum, sum + points, T(0));
+          T *out = dof > 1 || past || form != Form::product ? sum : y + at; // b may be y
           if (a.storage == Storage::arrays) {
             if (past)
               for (int s = 0; s < n; s++) prefetch(coefficient[s], points);
-            add_all_slots<1>(n, coefficient.data(), u.data(), dof, points, sum);
+            add_all_slots<false>(n, coefficient.data(), u.data(), dof, points, false, out);
           } else if (a.storage == Storage::constant) {
             if (past && n > 0) prefetch(u[n - 1], points);
-            add_all_slots<0>(n, coefficient.data(), u.data(), dof, points, sum);
+            add_all_slots<true>(n, coefficient.data(), u.data(), dof, points, false, out);
           } else {
             for (int s = 0; s < n; s += 5) {
               const int some = PetscMin(5, n - s);
@@ -221,14 +229,16 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
                 for (int g = 0; g < some; g++) gathered[g][i] = of_class[slots[s + g]];
               }
               const T *const from_gathered[5] = {gathered[0], gathered[1], gathered[2], gathered[3], gathered[4]};
-              add_all_slots<1>(some, from_gathered, u.data() + s, dof, points, sum);
+              add_all_slots<false>(some, from_gathered, u.data() + s, dof, points, s > 0, out);
             }
           }
           if (form != Form::product)
             for (PetscInt i = 0; i < points; i++) sum[i] = combine(form, b + at * dof + r, i * dof, sum[i]);
           if (past)
             stream_copy(y + at, sum, points);
-          else
+          else if (dof == 1 && out == sum)
+            std::copy(sum, sum + points, y + at);
+          else if (dof > 1)
             for (PetscInt i = 0; i < points; i++) y[(at + i) * dof + r] = sum[i];
         }
       }

@@ -50,6 +50,7 @@ void CapturedStencil::use_slots(const std::vector<int> &used) {
   auto &first = first_.change();
   auto &diagonal = diagonal_.change();
   slot.clear();
+  for (PetscInt &reach : reach_) reach = 0;
   offset.clear();
   first.assign(1, 0);
   diagonal.assign((size_t)(dof * dof), -1);
@@ -59,6 +60,7 @@ void CapturedStencil::use_slots(const std::vector<int> &used) {
       const PetscInt c = used[n] % dof, *step = arms_->step(arm);
       if (used[n] / (int)dof / arms_->count() != r) break;
       place_[used[n]] = (int)n;
+      for (int a = 0; a < 3; a++) reach_[a] = PetscMax(reach_[a], PetscAbs(step[a]));
       slot.push_back({{step[0], step[1], step[2]}, c});
       offset.push_back(
           ((PetscInt64)step[0] + (PetscInt64)patch_.size[0] * (step[1] + (PetscInt64)patch_.size[1] * step[2])) * dof +
@@ -131,16 +133,18 @@ PetscErrorCode CapturedStencil::Open(T *const **values) {
       if (!arrays_[s]) PetscCall(MakeArray(&arrays_[s]));
       PetscCall(VecGetArray(arrays_[s], &values_[s]));
     }
-    if (storage_ != Storage::arrays) {
-      Boxes all;
-      all.add(patch_.all());
-      PetscCall(for_each(PETSC_MEMTYPE_HOST, all, [&](PetscInt i, PetscInt j, PetscInt k) {
-        const PetscInt p[3] = {i, j, k};
-        const size_t   at = patch_.index(i, j, k);
-        const T       *rows = brought_.rows(patch_, p, at);
+    if (storage_ == Storage::constant)
+      for_each_run([&](size_t of_class, const PetscInt[3], size_t at, PetscInt points) {
+        const T *rows = table_.host().data() + of_class * used_.size();
+        for (size_t n = 0; n < used_.size(); n++)
+          std::fill(values_[used_[n]] + at, values_[used_[n]] + at + points, rows[n]);
+        return true;
+      });
+    else if (storage_ == Storage::indexed)
+      for (size_t at = 0; at < point_count(); at++) {
+        const T *rows = brought_.rows(patch_, patch_.start, at); // wherever the point is
         for (size_t n = 0; n < used_.size(); n++) values_[used_[n]][at] = rows[n];
-      }));
-    }
+      }
     PetscCall(none.Restore());
     open_ = true;
   }
@@ -148,48 +152,64 @@ PetscErrorCode CapturedStencil::Open(T *const **values) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static bool alike(PetscScalar a, PetscScalar b, PetscReal tolerance) {
-  return tolerance > 0 ? PetscAbsScalar(a - b) <= tolerance * PetscAbsScalar(b) : a == b;
+// How many values from the first on are alike.
+static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, PetscReal tolerance) {
+  constexpr PetscInt chunk = 64;
+  PetscInt           i = 0;
+  if (tolerance <= 0)
+    for (bool all = true; i + chunk <= n; i += chunk) { // without a branch at each value
+      for (PetscInt c = 0; c < chunk; c++) all &= v[i + c] == same;
+      if (!all) break;
+    }
+  while (i < n && (tolerance > 0 ? PetscAbsScalar(v[i] - same) <= tolerance * PetscAbsScalar(same) : v[i] == same)) i++;
+  return i;
+}
+
+// Calls f(class, first point, its place in an array, points) for the points of a class that are next to each other
+// along the first axis, as long as it returns true.
+template <class Function> bool CapturedStencil::for_each_run(const Function &f) const {
+  Coefficients<T> a = {};
+  for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
+  const PetscInt nx = a.places(patch_, 0), ny = a.places(patch_, 1), size = patch_.size[0];
+  const PetscInt far = patch_.N[0] - depth_[0] - patch_.start[0]; // where the points far from both ends end
+  for (PetscInt k = 0; k < patch_.size[2]; k++)
+    for (PetscInt j = 0; j < patch_.size[1]; j++) {
+      const size_t line = (size_t)nx * (a.place(patch_, 1, j) + (size_t)ny * a.place(patch_, 2, k));
+      for (PetscInt i = 0, points; i < size; i += points) {
+        const PetscInt place = a.place(patch_, 0, i), p[3] = {i, j, k};
+        points = place == depth_[0] && patch_.N[0] > 2 * depth_[0] ? PetscMin(size, far) - i : 1;
+        if (!f(line + place, p, patch_.index(i, j, k), points)) return false;
+      }
+    }
+  return true;
 }
 
 // Whether all rows of a place are alike: the table then has them. One slot after the other, along its array.
 bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
   Coefficients<T> a = {};
   for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
-  const PetscInt    nx = a.places(patch_, 0), ny = a.places(patch_, 1), nz = a.places(patch_, 2);
-  const size_t      classes = (size_t)nx * ny * nz;
-  const PetscInt    size = patch_.size[0];
+  const size_t      classes = (size_t)a.places(patch_, 0) * a.places(patch_, 1) * a.places(patch_, 2);
   std::vector<T>    all((size_t)slots() * classes, T(0));
   std::vector<int>  used;
   std::vector<char> seen(classes);
 
   for (int s = 0; s < slots(); s++) {
-    T   *of_class = all.data() + (size_t)s * classes;
+    T   *coefficients = all.data() + (size_t)s * classes;
     bool zero = true;
     std::fill(seen.begin(), seen.end(), 0);
-    for (PetscInt k = 0; k < patch_.size[2]; k++)
-      for (PetscInt j = 0; j < patch_.size[1]; j++) {
-        const size_t line = (size_t)nx * (a.place(patch_, 1, j) + (size_t)ny * a.place(patch_, 2, k));
-        const T     *v = values_[s] + patch_.index(0, j, k);
-        for (PetscInt i = 0; i < size; i++) {
-          const size_t c = line + a.place(patch_, 0, i);
-          if (!seen[c]) seen[c] = 1, of_class[c] = v[i], zero = zero && v[i] == T(0);
-          PetscInt run = 1; // points of the same class
-          if (a.place(patch_, 0, i) == depth_[0] && patch_.N[0] > 2 * depth_[0])
-            run = PetscMin(size, patch_.N[0] - depth_[0] - patch_.start[0]) - i;
-          const T  same = of_class[c];
-          PetscInt off = 0;
-          while (off < run && alike(v[i + off], same, wish.tolerance)) off++;
-          if (off < run) {
-            *refusal = {true, {i + off, j, k}};
-            return false;
-          }
-          i += run - 1;
-        }
+    const bool alike = for_each_run([&](size_t of_class, const PetscInt p[3], size_t at, PetscInt points) {
+      const T *v = values_[s] + at;
+      if (!seen[of_class]) {
+        seen[of_class] = 1;
+        coefficients[of_class] = v[0];
+        zero = zero && v[0] == T(0);
       }
-    const bool keeps = arms_->center() == s / patch_.dof % arms_->count() &&
-                       s % patch_.dof == s / patch_.dof / arms_->count(); // what MatShift() adds to
-    if (!zero || keeps) used.push_back(s);
+      const PetscInt same = count_alike(v, points, coefficients[of_class], wish.tolerance);
+      if (same < points) *refusal = {true, {p[0] + same, p[1], p[2]}};
+      return same == points;
+    });
+    if (!alike) return false;
+    if (!zero || on_diagonal(s)) used.push_back(s);
   }
   use_slots(whole(used, true));
   auto &table = table_.change();
@@ -279,10 +299,8 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
   if (!done) {
     std::vector<int> used;
     for (int s = 0; s < slots(); s++) {
-      const bool diagonal = s / patch_.dof % arms_->count() == arms_->center() &&
-                            s % patch_.dof == s / patch_.dof / arms_->count(); // what MatShift() adds to
       const T *v = values_[s];
-      if (diagonal || std::any_of(v, v + point_count(), [](T value) { return value != T(0); })) used.push_back(s);
+      if (on_diagonal(s) || std::any_of(v, v + point_count(), [](T value) { return value != T(0); })) used.push_back(s);
     }
     use_slots(whole(used, false));
     done = tries(Storage::indexed) && try_indexed(wish, refusal);
@@ -343,7 +361,6 @@ PetscErrorCode CapturedStencil::Shift(T a) {
 
 PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression &wish) {
   Arrays    none;
-  Boxes     all;
   Refusal   refusal;
   T *const *values;
 
@@ -366,14 +383,13 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Open(&values));
-  all.add(patch_.all());
   PetscCall(x.Bring(&none));
-  PetscCall(for_each(PETSC_MEMTYPE_HOST, all, [&](PetscInt i, PetscInt j, PetscInt k) {
+  for_each_on_host(patch_.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
     const size_t   at = patch_.index(i, j, k);
     const T       *rows = x.brought_.rows(patch_, p, at);
     for (size_t n = 0; n < x.used_.size(); n++) values[x.used_[n]][at] += a * x.brought_.value(rows, (int)n, at);
-  }));
+  });
   PetscCall(none.Restore());
   PetscCall(Close(wish, &refusal));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -404,7 +420,7 @@ PetscErrorCode CapturedStencil::Bring(Arrays *arrays) {
   PetscFunctionBegin;
   a.storage = storage_;
   a.count = (int)used_.size();
-  for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
+  for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis], a.reach[axis] = reach_[axis];
   const PetscMemType memory = arrays->memory();
   PetscCall(slot_.Get(memory, &a.slot));
   PetscCall(offset_.Get(memory, &a.offset));
@@ -426,8 +442,8 @@ PetscErrorCode CapturedStencil::Bring(Arrays *arrays) {
 Box CapturedStencil::inner() const {
   Box box = patch_.interior();
   for (int a = 0; a < arms_->dim(); a++) {
-    box.lo[a] = PetscMax(box.lo[a], patch_.width);
-    box.hi[a] = PetscMin(box.hi[a], patch_.size[a] - patch_.width);
+    box.lo[a] = PetscMax(box.lo[a], reach_[a]);
+    box.hi[a] = PetscMin(box.hi[a], patch_.size[a] - reach_[a]);
     if (storage_ != Storage::constant) continue; // of the class that is far from all ends
     const PetscInt D = depth_[a], lo = patch_.N[a] <= 2 * D ? patch_.N[a] : D;
     box.lo[a] = PetscMax(box.lo[a], lo - patch_.start[a]);
@@ -536,9 +552,7 @@ void CapturedStencil::sweep_in_order(bool backward, const Field<T> &field, Petsc
 
 void CapturedStencil::GetSlot(int slot, T *values) const {
   const int n = place_[slot];
-  Boxes     all;
-  all.add(patch_.all());
-  (void)for_each(PETSC_MEMTYPE_HOST, all, [&](PetscInt i, PetscInt j, PetscInt k) {
+  for_each_on_host(patch_.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
     const size_t   at = patch_.index(i, j, k);
     values[at] = n < 0 ? T(0) : brought_.value(brought_.rows(patch_, p, at), n, at);

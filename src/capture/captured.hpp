@@ -79,10 +79,16 @@ private:
   void           use_slots(const std::vector<int> &used); // lists them
   // The used slots, filled up to a whole star or box where that has a kernel.
   std::vector<int> whole(std::vector<int> used, bool box_too) const;
-  bool             try_constant(const Compression &wish, Refusal *refusal);
-  bool             try_indexed(const Compression &wish, Refusal *refusal);
-  PetscErrorCode   DropArrays();
-  Box              inner() const; // the points that a kernel for many points computes
+  // An entry of the diagonal: always in use, because MatShift() adds to it.
+  bool on_diagonal(int slot) const {
+    return slot / patch_.dof % arms_->count() == arms_->center() &&
+           slot % patch_.dof == slot / patch_.dof / arms_->count();
+  }
+  template <class Function> bool for_each_run(const Function &f) const;
+  bool                           try_constant(const Compression &wish, Refusal *refusal);
+  bool                           try_indexed(const Compression &wish, Refusal *refusal);
+  PetscErrorCode                 DropArrays();
+  Box                            inner() const; // the points that a kernel for many points computes
 
   Patch                       patch_;
   std::shared_ptr<const Arms> arms_;
@@ -93,10 +99,10 @@ private:
 
   Storage                storage_ = Storage::arrays;
   size_t                 kinds_ = 0;
-  PetscInt               depth_[3];
-  int                    shape_ = 0; // the used slots are: 0 any, 1 a whole star, 2 a whole box of width 1
-  std::vector<int>       used_;      // slots, row by row
-  std::vector<int>       place_;     // [slots]: in used_; -1 for none
+  PetscInt               depth_[3], reach_[3]; // see Coefficients
+  int                    shape_ = 0;           // the used slots are: 0 any, 1 a whole star, 2 a whole box of width 1
+  std::vector<int>       used_;                // slots, row by row
+  std::vector<int>       place_;               // [slots]: in used_; -1 for none
   Mirror<Slot>           slot_;
   Mirror<PetscInt64>     offset_;
   Mirror<int>            first_, diagonal_;

@@ -20,6 +20,7 @@ struct Slot {
 template <class T> struct Coefficients {
   Storage               storage;
   int                   count;    // of slots
+  PetscInt              reach[3]; // longest step of a slot along each axis
   const Slot           *slot;     // [count], row by row
   const PetscInt64     *offset;   // [count]: from the first value at the point to the one that the slot meets
   const int            *first;    // [dof + 1]: of each row's slots
@@ -55,7 +56,15 @@ template <class T> struct CapturedRow {
   bool closed = false; // an axis that is periodic on this rank alone goes on at its other end, not in the halo
 
   SHELLAC_HD T operator()(const Field<T> &u, const PetscInt p[3], PetscInt r, size_t at, const T *rows) const {
-    T sum = 0;
+    T    sum = 0;
+    bool inside = true;
+    for (int axis = 0; axis < 3; axis++)
+      inside = inside && p[axis] >= a.reach[axis] && p[axis] + a.reach[axis] < patch.size[axis];
+    if (inside) {
+      const T *here = u.u + at * patch.dof;
+      for (int s = a.first[r]; s < a.first[r + 1]; s++) sum += a.value(rows, s, at) * here[a.offset[s]];
+      return sum;
+    }
     for (int s = a.first[r]; s < a.first[r + 1]; s++) {
       const Slot &slot = a.slot[s];
       PetscInt    q[3] = {p[0] + slot.step[0], p[1] + slot.step[1], p[2] + slot.step[2]};

@@ -76,6 +76,18 @@ static PetscErrorCode get_steps(MatFDColoring fd, Vec x, std::vector<PetscScalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// MatFDColoringGetFunction(), whose function's type differs from release to release.
+template <class Function>
+static PetscErrorCode get_function(PetscErrorCode (*get)(MatFDColoring, Function **, void **), MatFDColoring fd,
+                                   OperationFn **function, void **context) {
+  Function *given;
+
+  PetscFunctionBegin;
+  PetscCall((*get)(fd, &given, context));
+  *function = reinterpret_cast<OperationFn *>(given);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *application) {
   CapturedMat             *context;
   Coloring                *coloring;
@@ -90,7 +102,7 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(PetscObjectQuery((PetscObject)fd, "ShellacColoring", (PetscObject *)&container));
   PetscCheck(container, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "call MatFDColoringSetUp() first");
   PetscCall(PetscContainerGetPointer(container, (void **)&coloring));
-  PetscCall(MatFDColoringGetFunction(fd, (PetscErrorCode(**)(void)) & function, &function_context));
+  PetscCall(get_function(MatFDColoringGetFunction, fd, &function, &function_context));
   const auto evaluate = reinterpret_cast<PetscErrorCode (*)(void *, Vec, Vec, void *)>(function);
   PetscCall(get_steps(fd, x, &h));
   PetscCall(VecDuplicate(x, &moved));

@@ -99,6 +99,38 @@ static Patch make_patch(const Grid &grid) {
   return patch;
 }
 
+// DMCreateInterpolation() makes the type of its matrix after the coarse DMDA's Mat type where that is an AIJ's, and a
+// host's AIJ otherwise, which would take the vectors of each multigrid cycle to the host and back. So a coarse DMDA of
+// ours has a GPU's AIJ type until its interpolation is there, and ours when its operator is made.
+static PetscErrorCode coarsened(DM fine, DM coarse, void *);
+static PetscErrorCode restricted(DM, Mat, Vec, Mat, DM coarse, void *) {
+  PetscObject ours;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)coarse, "ShellacCoarse", &ours));
+  if (ours) PetscCall(DMSetMatType(coarse, MATSTENCILSHELL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode coarsened(DM fine, DM coarse, void *) {
+  MatType        type;
+  PetscBool      captured;
+  PetscObject    ours;
+  PetscContainer mark;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetMatType(fine, &type));
+  PetscCall(PetscStrcmp(type, MATSTENCILSHELL, &captured));
+  PetscCall(PetscObjectQuery((PetscObject)fine, "ShellacCoarse", &ours));
+  if (!captured && !ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)coarse), &mark));
+  PetscCall(PetscObjectCompose((PetscObject)coarse, "ShellacCoarse", (PetscObject)mark));
+  PetscCall(PetscContainerDestroy(&mark));
+  PetscCall(DMSetMatType(coarse, MATAIJCUSPARSE));
+  PetscCall(DMCoarsenHookAdd(coarse, coarsened, restricted, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CapturedMat::set_up(Mat A) {
   PetscBool on_device;
   DM        dm;
@@ -115,6 +147,7 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
   symmetric = false; // unless somebody knows
 
   PetscCall(MatGetDM(A, &dm));
+  if (on_device) PetscCall(DMCoarsenHookAdd(dm, coarsened, restricted, NULL));
   PetscCall(DMDAGetGhostCorners(dm, &ghost_start[0], &ghost_start[1], &ghost_start[2], &ghost_size[0], &ghost_size[1],
                                 &ghost_size[2]));
   distances = arms->complete();

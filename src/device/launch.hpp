@@ -94,6 +94,13 @@ inline PetscErrorCode check_backend(PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Calls f(i, j, k) on every point of a box, in order, on the host.
+template <class Function> void for_each_on_host(const Box &box, const Function &f) {
+  for (PetscInt k = box.lo[2]; k < box.hi[2]; k++)
+    for (PetscInt j = box.lo[1]; j < box.hi[1]; j++)
+      for (PetscInt i = box.lo[0]; i < box.hi[0]; i++) f(i, j, k);
+}
+
 // Calls f(i, j, k) on every point of the boxes; f must be free to run in any order.
 template <class Function> PetscErrorCode for_each(PetscMemType memory, const Boxes &boxes, const Function &f) {
   PetscFunctionBegin;
@@ -109,12 +116,7 @@ template <class Function> PetscErrorCode for_each(PetscMemType memory, const Box
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  for (int b = 0; b < boxes.count; b++) {
-    const Box &box = boxes.box[b];
-    for (PetscInt k = box.lo[2]; k < box.hi[2]; k++)
-      for (PetscInt j = box.lo[1]; j < box.hi[1]; j++)
-        for (PetscInt i = box.lo[0]; i < box.hi[0]; i++) f(i, j, k);
-  }
+  for (int b = 0; b < boxes.count; b++) for_each_on_host(boxes.box[b], f);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
