@@ -120,8 +120,8 @@ M*/
    On CUDA vectors, `DMCoarsen()` gives the coarse `DMDA` the Mat type aijcusparse until `DMRestrict()`, so that
    `DMCreateInterpolation()` makes a matrix for the GPU.
 
-   `MatFDColoring` is served for colourings of type `IS_COLORING_GLOBAL`, with its options; steps that a program sets by
-   `MatFDColoringSetParameters()` are not seen.
+   `MatFDColoring` is served with its options; what a program sets by `MatFDColoringSetParameters()` or
+   `MatFDColoringSetType()` is not seen.
 
    `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()` and the sum of different forms go through the host.
 

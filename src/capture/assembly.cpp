@@ -26,14 +26,11 @@ static bool wrap(const Grid &grid, PetscInt q[3]) {
   return moved;
 }
 
-// By its number in the DMDA's local vectors; false where there is no unknown.
-static bool local_place(const CapturedMat &m, PetscInt local, Place *place) {
-  PetscInt point = local / m.grid.dof;
-  place->c = local % m.grid.dof;
+// Of a point of the DMDA's local vectors; false where there is no unknown.
+static bool domain_place(const CapturedMat &m, const PetscInt at[3], PetscInt q[3]) {
   for (int a = 0; a < 3; a++) {
-    place->q[a] = m.domain_index[a][point % m.ghost_size[a]];
-    point /= m.ghost_size[a];
-    if (place->q[a] == off_domain) return false;
+    q[a] = m.domain_index[a][at[a]];
+    if (q[a] == off_domain) return false;
   }
   return true;
 }
@@ -86,47 +83,61 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
   if (context->reference) PetscCall(MatSetValuesLocal(context->reference, m, rows, n, columns, values, mode));
   const Grid     &grid = context->grid;
   const PetscInt *ghosts = context->ghost_size, dof = grid.dof, arms = (PetscInt)context->arm_distance.size();
+  const PetscInt *distances = context->arm_distance.data();
   const PetscInt  locals = dof * ghosts[0] * ghosts[1] * ghosts[2];
   for (PetscInt i = 0; i < m; i++) {
     Place    row;
-    PetscInt p[3];
+    PetscInt p[3], at[3], j = 0;
     if (rows[i] < 0) continue;
     PetscCheck(rows[i] < locals, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "local row %" PetscInt_FMT " is set; the DMDA has %" PetscInt_FMT " local rows here", rows[i], locals);
-    if (!local_place(*context, rows[i], &row)) continue;
+    const PetscInt row_point = dof == 1 ? rows[i] : rows[i] / dof;
+    context->local_indices(row_point, at);
+    row.c = rows[i] - row_point * dof;
+    if (!domain_place(*context, at, row.q)) continue;
     bool mine = owned(grid, row.q, p);
     if (!mine && wrap(grid, row.q)) mine = owned(grid, row.q, p);
-    const PetscInt row_point = rows[i] / dof;
-    const PetscInt at[3] = {row_point % ghosts[0], row_point / ghosts[0] % ghosts[1],
-                            row_point / ghosts[0] / ghosts[1]};
-    PetscInt       guess = 0; // columns come in the order of the arms, more often than not
-    for (PetscInt j = 0; j < n; j++) {
-      const PetscScalar value = values ? values[context->row_oriented ? i * n + j : j * m + i] : 0;
-      Place             column;
+    const auto value_of = [&](PetscInt column) {
+      return values ? values[context->row_oriented ? i * n + column : column * m + i] : 0;
+    };
+    if (mine && context->distances) { // as far as columns are told by their distance to the row
+      const size_t              to = context->captured().patch().index(p[0], p[1], p[2]);
+      PetscScalar *const *const slots = context->values + (size_t)row.c * arms * dof;
+      bool                      inside = true; // no arm reaches the next line of local points
+      for (int a = 0; a < grid.dim; a++) inside = inside && at[a] >= grid.width && at[a] < ghosts[a] - grid.width;
+      PetscInt arm = 0; // columns come in the order of the arms, more often than not
+      for (; j < n; j++) {
+        if (columns[j] < 0) continue;
+        if (columns[j] >= locals) break;
+        const PetscInt point = dof == 1 ? columns[j] : columns[j] / dof, distance = point - row_point;
+        PetscInt       tries = 0;
+        while (tries < arms && distances[arm] != distance) arm = arm + 1 < arms ? arm + 1 : 0, tries++;
+        if (tries == arms) break;
+        if (!inside) {
+          const PetscInt *step = context->arms->step((int)arm);
+          bool            within = true;
+          for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
+          if (!within) break;
+        }
+        PetscScalar &entry = slots[arm * dof + columns[j] - point * dof][to];
+        entry = mode == ADD_VALUES ? entry + value_of(j) : value_of(j);
+      }
+    }
+    for (; j < n; j++) { // any others
+      Place column;
       if (columns[j] < 0) continue;
       PetscCheck(columns[j] < locals, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                  "local column %" PetscInt_FMT " is set; the DMDA has %" PetscInt_FMT " local columns here", columns[j],
                  locals);
-      if (mine && context->distances) {
-        const PetscInt point = columns[j] / dof, distance = point - row_point;
-        PetscInt       tries = 0;
-        while (tries < arms && context->arm_distance[guess] != distance)
-          guess = guess + 1 < arms ? guess + 1 : 0, tries++;
-        if (tries < arms) {
-          const PetscInt *step = context->arms->step((int)guess);
-          bool            within = true; // and not on the next line
-          for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
-          if (within) {
-            context->put(p, row.c, (int)guess, columns[j] - point * dof, value, mode);
-            continue;
-          }
-        }
-      }
-      if (!local_place(*context, columns[j], &column)) continue;
+      const PetscInt point = columns[j] / dof;
+      PetscInt       there[3];
+      context->local_indices(point, there);
+      column.c = columns[j] - point * dof;
+      if (!domain_place(*context, there, column.q)) continue;
       if (mine)
-        put_entry(context, row, p, column, value, mode);
+        put_entry(context, row, p, column, value_of(j), mode);
       else
-        context->off_process.push_back({global_number(grid, row), global_number(grid, column), value, mode});
+        context->off_process.push_back({global_number(grid, row), global_number(grid, column), value_of(j), mode});
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

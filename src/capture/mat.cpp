@@ -170,15 +170,11 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
     const PetscInt *step = arms->step(arm);
     arm_distance.push_back(step[0] + ghost_size[0] * (step[1] + ghost_size[1] * step[2]));
   }
-  if (verify && !reference) {
-    MatType type;
-    char   *keep;
-    PetscCall(DMGetMatType(dm, &type));
-    PetscCall(PetscStrallocpy(type, &keep));
-    PetscCall(DMSetMatType(dm, MATAIJ));
-    PetscCall(DMCreateMatrix(dm, &reference));
-    PetscCall(DMSetMatType(dm, keep));
-    PetscCall(PetscFree(keep));
+  if (verify && !reference) { // an AIJ with all entries of the stencil, zero
+    ISLocalToGlobalMapping map;
+    PetscCall(MatStencilAssemble(A, MATAIJ, &reference));
+    PetscCall(DMGetLocalToGlobalMapping(dm, &map));
+    PetscCall(MatSetLocalToGlobalMapping(reference, map, map));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
