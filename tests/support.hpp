@@ -87,7 +87,84 @@ struct ReferenceRow {
 };
 ReferenceRow reference_row(const Problem &problem, const PetscInt p[3]);
 
+// ---- matrices that a program assembles on any DMDA, captured and as AIJ
+
+constexpr const char *captured_type = MATSTENCILSHELL;
+
+struct Lattice {
+  int             dim = 2;
+  PetscInt        N[3] = {5, 5, 1};
+  DMBoundaryType  ends[3] = {DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE};
+  DMDAStencilType shape = DMDA_STENCIL_STAR;
+  PetscInt        width = 1, dof = 1;
+  PetscInt        ranks[3] = {PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE};
+
+  size_t natural(const PetscInt p[3]) const;       // the index of a point, p may be off the end of a periodic axis
+  bool   has_ghost(const PetscInt p[3]) const;     // whether the DMDA has a place for this point
+  std::vector<std::vector<PetscInt>> arms() const; // the offsets of the stencil, the point itself among them
+};
+std::string          describe(const Lattice &lattice);
+bool                 try_make_grid(const Lattice &lattice, DM *da); // false where PETSc cannot distribute it
+Lattice              lattice_of(DM da);
+std::vector<Lattice> lattices(); // small ones of all kinds, that can be distributed over the ranks there are
+
+// How the coefficients change from point to point; the names of -mat_stencil_compress for what can hold them.
+enum class Form { constant, indexed, arrays };
+extern const Form forms_of_storage[3];
+const char       *name_of(Form form);
+
+// The dof x dof block, by rows, that couples the point p to p + arm.
+using Fill = std::function<void(const PetscInt p[3], const PetscInt arm[3], PetscScalar *block)>;
+Fill random_fill(const Lattice &lattice, Form form, int seed); // diagonally dominant; not symmetric, and complex
+Fill uniform_fill(const Lattice &lattice, int seed);           // the same at all points
+Fill diffusion_fill(const Lattice &lattice, Form form);        // real, symmetric where no axis is mirrored, positive
+
+// The calls by which a program sets values: Stencil takes points, Local ghosted indices, Global the rows themselves.
+enum class Way { stencil, blocked_stencil, local, blocked_local, global, blocked_global };
+extern const Way ways[6];
+const char      *name_of(Way way);
+
+// Sets one row of blocks for each owned point, or for those where `where` holds; all blocks of the row, or the diagonal
+// one. Does not assemble.
+using Where = std::function<bool(const PetscInt p[3])>;
+void set_rows(DM da, Mat A, const Fill &fill, Way way, InsertMode mode, const Where &where = nullptr,
+              bool diagonal_only = false);
+// Some points: at the ends of the domain, of one of two materials, or any, so that the form can still hold the rows.
+Where some_points(const Lattice &lattice, Form form);
+// As finite elements do: each pair of points adds to the rows of both, which may be another rank's.
+void add_pairs(DM da, Mat A, const Fill &fill, Way way);
+void assemble(Mat A);
+
+// Calls f for every lattice and form of coefficients, with the options that ask for this form of storage, or for none.
+void for_each_capture(const std::function<void(const Lattice &lattice, Form form, const std::string &text)> &f);
+
+// The same matrix twice: captured, and as AIJ on a DMDA of its own. Work is done on both, and compared.
+struct Twins {
+  Lattice lattice;
+  Grid    da, aij_da;
+  Matrix  A, aij;
+
+  explicit Twins(const Lattice &lattice, VecType vec_type = NULL); // of the captured one; the other's are on the host
+  void renew();                                                    // both matrices, on the same grids
+  void both(const std::function<void(DM, Mat)> &work);
+
+  // What gives another result on A than on the AIJ: a list of names with differences, on all ranks; empty if nothing.
+  std::string operator_problem(); // products, diagonals, norms, rows
+  std::string parts_problem();    // matrices that are made of it
+
+  // The largest relative difference of the vectors that work leaves in y; x and b are random.
+  PetscReal difference_of(const std::function<void(DM, Mat, Vec x, Vec b, Vec y)> &work);
+  PetscReal product_difference(); // of MatMult() with a random x, which sees every entry
+
+private:
+  struct Vectors {
+    Vector x, b, start, y;
+  } vectors_, aij_vectors_;
+};
+
 // ---- vectors and differences
+
+bool makes_cuda_vectors(DM da);
 
 // A number in [-1, 1] (complex: in that square) that depends on the point alone, not on the ranks.
 PetscScalar random_value(size_t natural_index, int seed);
@@ -95,6 +172,9 @@ Vector      make_vector(DM da);
 Vector      random_vector(DM da, int seed);
 Vector      copy_of(Vec v);
 void        set_values(DM da, Vec v, const std::function<PetscScalar(const PetscInt p[3])> &f);
+
+// Calls f on the owned points in the order of the local array.
+void for_each_owned(DM da, const std::function<void(const PetscInt p[3])> &f);
 
 extern const PetscReal exact; // 1e-14 for double: what two correct programs may differ by
 
@@ -120,13 +200,14 @@ private:
   std::vector<std::string> keys_;
 };
 
-// What a call that must fail with this code said, the same on every rank; words that its message lacks, or what else
+// What a call that must fail with this code (zero: with any) said, the same on every rank; words that its message lacks, or what else
 // is wrong; empty if all is well.
 std::string error_problem(PetscErrorCode expected, const std::vector<std::string> &words,
                           const std::function<PetscErrorCode()> &call);
 #define EXPECT_ERROR(code, words, ...)                                                                                 \
   CHECK(tests::error_problem(code, std::vector<std::string> words, __VA_ARGS__) == "")
 
-std::string view(Mat A, PetscViewerFormat format); // what MatView() prints, on every rank
+std::string view(Mat A, PetscViewerFormat format);      // what MatView() prints, on every rank
+std::string printed(const std::function<void()> &work); // what the first rank prints on standard output, on every rank
 
 } // namespace tests

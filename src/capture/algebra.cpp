@@ -165,7 +165,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
     context->put(p, r, context->arms->center(), r, values[row++], mode);
   });
   PetscCall(VecRestoreArrayRead(d, &values));
-  PetscCall(MatCapturedClose(A, context));
+  PetscCall(MatCapturedClose(context));
   PetscCall(changed(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,7 +199,7 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
   });
   if (r) PetscCall(VecRestoreArrayRead(r, &right));
   if (l) PetscCall(VecRestoreArrayRead(l, &left));
-  PetscCall(MatCapturedClose(A, context));
+  PetscCall(MatCapturedClose(context));
   PetscCall(changed(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,10 +51,10 @@ template <class T> struct Property {
   }
 };
 
-constexpr PetscInt most_values = 5; // at a point whose block is solved as one, as AIJ's inodes are
+constexpr PetscInt most_values = 5; // of a block that is solved as one, as AIJ's inodes are
 
-// x += omega D⁻¹ (b - (A + shift) x) at a point, D its block of A + shift; of more values one after the other. x is the
-// grid function of the field.
+// x += omega D⁻¹ (b - (A + shift) x) at a point, where D is the diagonal of A + shift, value by value; without a shift and
+// with omega = 1, D are its blocks of up to most_values rows, block by block. x is the grid function of the field.
 template <class T> struct Relax {
   CapturedRow<T> row;
   Field<T>       field;
@@ -63,31 +63,39 @@ template <class T> struct Relax {
   const T       *b;
   T             *x;
 
-  SHELLAC_HD void at_point(const PetscInt p[3]) const {
-    const PetscInt         dof = row.patch.dof;
-    const size_t           at = row.patch.index(p[0], p[1], p[2]);
-    const Coefficients<T> &a = row.a;
-    const T               *rows = a.rows(row.patch, p, at);
-    T                     *here = x + at * dof;
-    const auto residual = [&](PetscInt r) { return b[at * dof + r] - shift * here[r] - row(field, p, r, at, rows); };
-    const auto entry = [&](PetscInt r, PetscInt c) {
-      const int s = a.diagonal[r * dof + c];
-      return (s < 0 ? T(0) : a.value(rows, s, at)) + (r == c ? shift : T(0));
-    };
-    if (dof == 1 || dof > most_values) {
-      for (PetscInt r = 0; r < dof; r++) here[r] += omega * residual(r) / entry(r, r);
-      return;
+  SHELLAC_HD void at_point(const PetscInt p[3], bool backward) const {
+    const PetscInt dof = row.patch.dof, most = omega == 1 && shift == T(0) ? most_values : 1;
+    const PetscInt blocks = (dof + most - 1) / most;
+    const size_t   at = row.patch.index(p[0], p[1], p[2]);
+    const T       *rows = row.a.rows(row.patch, p, at);
+    for (PetscInt n = 0; n < blocks; n++) {
+      const PetscInt lo = (backward ? blocks - 1 - n : n) * most, size = PetscMin(most, dof - lo);
+      T              d[most_values];
+      for (PetscInt r = 0; r < size; r++) {
+        const size_t to = at * dof + lo + r;
+        d[r] = b[to] - shift * x[to] - row(field, p, lo + r, at, rows);
+      }
+      if (size == 1)
+        d[0] /= entry(rows, at, lo, lo);
+      else
+        solve(rows, at, lo, size, d);
+      for (PetscInt r = 0; r < size; r++) x[at * dof + lo + r] += omega * d[r];
     }
-    T D[most_values][most_values], d[most_values];
-    for (PetscInt r = 0; r < dof; r++) {
-      d[r] = residual(r);
-      for (PetscInt c = 0; c < dof; c++) D[r][c] = entry(r, c);
-    }
-    for (PetscInt k = 0; k < dof; k++) { // Gauss, the largest pivot of the column first
+  }
+  SHELLAC_HD T entry(const T *rows, size_t at, PetscInt r, PetscInt c) const {
+    const int s = row.a.diagonal[r * row.patch.dof + c];
+    return (s < 0 ? T(0) : row.a.value(rows, s, at)) + (r == c ? shift : T(0));
+  }
+  // d = D⁻¹ d for the block of the rows from lo on: Gauss, the largest pivot of a column first.
+  SHELLAC_HD void solve(const T *rows, size_t at, PetscInt lo, PetscInt size, T *d) const {
+    T D[most_values][most_values];
+    for (PetscInt r = 0; r < size; r++)
+      for (PetscInt c = 0; c < size; c++) D[r][c] = entry(rows, at, lo + r, lo + c);
+    for (PetscInt k = 0; k < size; k++) {
       PetscInt pivot = k;
-      for (PetscInt r = k + 1; r < dof; r++)
+      for (PetscInt r = k + 1; r < size; r++)
         if (PetscAbsScalar(D[r][k]) > PetscAbsScalar(D[pivot][k])) pivot = r;
-      for (PetscInt c = k; c < dof; c++) {
+      for (PetscInt c = k; c < size; c++) {
         const T other = D[k][c];
         D[k][c] = D[pivot][c];
         D[pivot][c] = other;
@@ -95,17 +103,16 @@ template <class T> struct Relax {
       const T other = d[k];
       d[k] = d[pivot];
       d[pivot] = other;
-      for (PetscInt r = k + 1; r < dof; r++) {
+      for (PetscInt r = k + 1; r < size; r++) {
         const T factor = D[r][k] / D[k][k];
-        for (PetscInt c = k + 1; c < dof; c++) D[r][c] -= factor * D[k][c];
+        for (PetscInt c = k + 1; c < size; c++) D[r][c] -= factor * D[k][c];
         d[r] -= factor * d[k];
       }
     }
-    for (PetscInt r = dof - 1; r >= 0; r--) {
-      for (PetscInt c = r + 1; c < dof; c++) d[r] -= D[r][c] * d[c];
+    for (PetscInt r = size - 1; r >= 0; r--) {
+      for (PetscInt c = r + 1; c < size; c++) d[r] -= D[r][c] * d[c];
       d[r] /= D[r][r];
     }
-    for (PetscInt r = 0; r < dof; r++) here[r] += omega * d[r];
   }
 };
 
@@ -127,7 +134,7 @@ template <class T> struct RelaxColour {
       p[0] = 2 * i + ((patch.start[0] + patch.start[1] + j + patch.start[2] + k + colour[0]) & 1);
     else
       for (int a = 0; a < 3; a++) p[a] = period * p[a] + (colour[a] + period - patch.start[a] % period) % period;
-    if (p[0] < patch.size[0] && p[1] < patch.size[1] && p[2] < patch.size[2]) relax.at_point(p);
+    if (p[0] < patch.size[0] && p[1] < patch.size[1] && p[2] < patch.size[2]) relax.at_point(p, false);
   }
 };
 
@@ -222,15 +229,22 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
             if (past && n > 0) prefetch(u[n - 1], points);
             add_all_slots<true>(n, coefficient.data(), u.data(), dof, points, false, out);
           } else {
-            for (int s = 0; s < n; s += 5) {
-              const int some = PetscMin(5, n - s);
-              for (PetscInt i = 0; i < points; i++) {
-                const T *of_class = a.table + (size_t)a.count * (a.index8 ? a.index8[at + i] : a.index16[at + i]);
-                for (int g = 0; g < some; g++) gathered[g][i] = of_class[slots[s + g]];
+            const auto class_at = [&](PetscInt i) { return a.index8 ? a.index8[at + i] : a.index16[at + i]; };
+            PetscInt   run = 1;
+            while (run < points && class_at(run) == class_at(0)) run++;
+            if (run == points) { // of one class
+              for (int s = 0; s < n; s++) coefficient[s] = rows + slots[s];
+              add_all_slots<true>(n, coefficient.data(), u.data(), dof, points, false, out);
+            } else
+              for (int s = 0; s < n; s += 5) {
+                const int some = PetscMin(5, n - s);
+                for (PetscInt i = 0; i < points; i++) {
+                  const T *of_class = a.of_class(class_at(i));
+                  for (int g = 0; g < some; g++) gathered[g][i] = of_class[slots[s + g]];
+                }
+                const T *const from_gathered[5] = {gathered[0], gathered[1], gathered[2], gathered[3], gathered[4]};
+                add_all_slots<false>(some, from_gathered, u.data() + s, dof, points, s > 0, out);
               }
-              const T *const from_gathered[5] = {gathered[0], gathered[1], gathered[2], gathered[3], gathered[4]};
-              add_all_slots<false>(some, from_gathered, u.data() + s, dof, points, s > 0, out);
-            }
           }
           if (form != Form::product)
             for (PetscInt i = 0; i < points; i++) sum[i] = combine(form, b + at * dof + r, i * dof, sum[i]);

@@ -27,11 +27,9 @@ static bool wrap(const Grid &grid, PetscInt q[3]) {
 }
 
 // Of a point of the DMDA's local vectors; false where there is no unknown.
-static bool domain_place(const CapturedMat &m, const PetscInt at[3], PetscInt q[3]) {
-  for (int a = 0; a < 3; a++) {
-    q[a] = m.domain_index[a][at[a]];
-    if (q[a] == off_domain) return false;
-  }
+static bool domain_place(const CapturedMat &m, PetscInt point, const PetscInt at[3], PetscInt q[3]) {
+  if (m.local_points[point] < 0) return false;
+  for (int a = 0; a < 3; a++) q[a] = m.domain_index[a][at[a]];
   return true;
 }
 
@@ -84,6 +82,7 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
   const Grid     &grid = context->grid;
   const PetscInt *ghosts = context->ghost_size, dof = grid.dof, arms = (PetscInt)context->arm_distance.size();
   const PetscInt *distances = context->arm_distance.data();
+  const Patch    &patch = context->captured().patch();
   const PetscInt  locals = dof * ghosts[0] * ghosts[1] * ghosts[2];
   for (PetscInt i = 0; i < m; i++) {
     Place    row;
@@ -94,33 +93,36 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
     const PetscInt row_point = dof == 1 ? rows[i] : rows[i] / dof;
     context->local_indices(row_point, at);
     row.c = rows[i] - row_point * dof;
-    if (!domain_place(*context, at, row.q)) continue;
+    if (!domain_place(*context, row_point, at, row.q)) continue;
     bool mine = owned(grid, row.q, p);
     if (!mine && wrap(grid, row.q)) mine = owned(grid, row.q, p);
     const auto value_of = [&](PetscInt column) {
       return values ? values[context->row_oriented ? i * n + column : column * m + i] : 0;
     };
     if (mine && context->distances) { // as far as columns are told by their distance to the row
-      const size_t              to = context->captured().patch().index(p[0], p[1], p[2]);
+      const size_t              to = patch.index(p[0], p[1], p[2]);
       PetscScalar *const *const slots = context->values + (size_t)row.c * arms * dof;
       bool                      inside = true; // no arm reaches the next line of local points
       for (int a = 0; a < grid.dim; a++) inside = inside && at[a] >= grid.width && at[a] < ghosts[a] - grid.width;
-      PetscInt arm = 0; // columns come in the order of the arms, more often than not
-      for (; j < n; j++) {
+      for (PetscInt next = 0; j < n; j++) { // columns come in the order of the arms, more often than not
         if (columns[j] < 0) continue;
         if (columns[j] >= locals) break;
         const PetscInt point = dof == 1 ? columns[j] : columns[j] / dof, distance = point - row_point;
-        PetscInt       tries = 0;
-        while (tries < arms && distances[arm] != distance) arm = arm + 1 < arms ? arm + 1 : 0, tries++;
-        if (tries == arms) break;
+        PetscInt       arm = next;
+        while (arm < arms && distances[arm] != distance) arm++;
+        if (arm == arms)
+          for (arm = 0; arm < next && distances[arm] != distance; arm++) continue;
+        if (arm == next && (arm == arms || distances[arm] != distance)) break; // no arm
         if (!inside) {
           const PetscInt *step = context->arms->step((int)arm);
           bool            within = true;
           for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
           if (!within) break;
         }
-        PetscScalar &entry = slots[arm * dof + columns[j] - point * dof][to];
-        entry = mode == ADD_VALUES ? entry + value_of(j) : value_of(j);
+        PetscScalar      &entry = slots[arm * dof + columns[j] - point * dof][to];
+        const PetscScalar value = value_of(j);
+        entry = mode == ADD_VALUES ? entry + value : value;
+        next = dof == 1 ? arm + 1 : arm;
       }
     }
     for (; j < n; j++) { // any others
@@ -133,7 +135,7 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
       PetscInt       there[3];
       context->local_indices(point, there);
       column.c = columns[j] - point * dof;
-      if (!domain_place(*context, there, column.q)) continue;
+      if (!domain_place(*context, point, there, column.q)) continue;
       if (mine)
         put_entry(context, row, p, column, value_of(j), mode);
       else
@@ -292,9 +294,9 @@ static PetscErrorCode take_off_process_entries(Mat A, CapturedMat *context) {
 
 static const char *const form_names[] = {"constant", "indexed", "arrays"};
 
-PetscErrorCode MatCapturedClose(Mat A, CapturedMat *context) {
-  Refusal  refusal;
-  MPI_Comm comm = PetscObjectComm((PetscObject)A);
+// Collective where a form is asked for.
+static PetscErrorCode close_as_asked(CapturedMat *context) {
+  Refusal refusal;
 
   PetscFunctionBegin;
   PetscCall(context->captured().Close(context->compression, &refusal));
@@ -306,14 +308,23 @@ PetscErrorCode MatCapturedClose(Mat A, CapturedMat *context) {
     for (int a = 0; a < 3; a++) refusal.point[a] += context->grid.start[a];
     row = context->grid.global_row(refusal.point);
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPIU_INT, MPI_MIN, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPIU_INT, MPI_MIN, context->grid.comm));
   const bool constant = context->compression.form == Storage::constant;
-  PetscCheck(row == none, comm, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(row == none, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
              "-mat_stencil_compress %s cannot hold the matrix: row %" PetscInt_FMT " %s; its rows are kept in arrays. "
              "Use -mat_stencil_compress automatic, or a larger -mat_stencil_compress_tolerance",
              form_names[(int)context->compression.form], row,
              constant ? "differs from another at the same distance to the ends of the domain"
                       : "is one kind of row too many");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedClose(CapturedMat *context) {
+  Refusal ignored;
+
+  PetscFunctionBegin;
+  PetscCall(context->captured().Close(context->compression, &ignored));
+  context->values = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -430,7 +441,7 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
                "; make the DMDA with the stencil that is assembled, or give -mat_stencil_fallback aij",
                row, column, context->arms->box() ? "box" : "star", context->arms->width());
   }
-  PetscCall(MatCapturedClose(A, context));
+  PetscCall(close_as_asked(context));
   PetscCall(context->forget());
   if (row != none)
     PetscCall(fall_back(A, context));
@@ -521,7 +532,7 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
   }
   PetscCall(VecRestoreArrayRead(marks, &mark));
   PetscCall(VecDestroy(&marks));
-  PetscCall(MatCapturedClose(A, context));
+  PetscCall(MatCapturedClose(context));
   if (context->reference) {
     if (columns)
       PetscCall(MatZeroRowsColumns(context->reference, n, rows, diagonal, NULL, NULL));

@@ -135,7 +135,7 @@ PetscErrorCode CapturedStencil::Open(T *const **values) {
     }
     if (storage_ == Storage::constant)
       for_each_run([&](size_t of_class, const PetscInt[3], size_t at, PetscInt points) {
-        const T *rows = table_.host().data() + of_class * used_.size();
+        const T *rows = table_.host().data() + of_class * table_stride<T>((int)used_.size());
         for (size_t n = 0; n < used_.size(); n++)
           std::fill(values_[used_[n]] + at, values_[used_[n]] + at + points, rows[n]);
         return true;
@@ -212,11 +212,17 @@ bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
     if (!zero || on_diagonal(s)) used.push_back(s);
   }
   use_slots(whole(used, true));
-  auto &table = table_.change();
-  table.resize(classes * used_.size());
-  for (size_t c = 0; c < classes; c++)
-    for (size_t n = 0; n < used_.size(); n++) table[c * used_.size() + n] = all[(size_t)used_[n] * classes + c];
-  kinds_ = (size_t)std::count(seen.begin(), seen.end(), 1);
+  const size_t           stride = table_stride<T>((int)used_.size());
+  auto                  &table = table_.change();
+  std::vector<const T *> kinds;
+  table.resize(classes * stride);
+  for (size_t c = 0; c < classes; c++) {
+    T *row = &table[c * stride];
+    for (size_t n = 0; n < used_.size(); n++) row[n] = all[(size_t)used_[n] * classes + c];
+    const auto equal = [&](const T *other) { return std::equal(row, row + stride, other); };
+    if (seen[c] && std::none_of(kinds.begin(), kinds.end(), equal)) kinds.push_back(row);
+  }
+  kinds_ = kinds.size();
   storage_ = Storage::constant;
   return true;
 }
@@ -231,9 +237,13 @@ static PetscReal rounded(PetscReal x, PetscReal tolerance) {
 
 // Whether there are few kinds of rows: the table then has them, and each point an index.
 bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
-  const size_t     points = point_count(), n = used_.size(), bytes = n * sizeof(T);
+  const size_t     points = point_count(), n = used_.size(), stride = table_stride<T>((int)n), bytes = n * sizeof(T);
   constexpr size_t cache = 256 << 10; // of the table, so that kernels find it in their caches
-  const size_t most = std::min({(size_t)65536, std::max(points / 8, (size_t)16), std::max(cache / bytes, (size_t)16)});
+  // kinds of rows: where nobody asked for this form, only as many as are worth it
+  const size_t most =
+      !wish.automatic
+          ? std::min((size_t)65536, std::max(points / 2, (size_t)16))
+          : std::min({(size_t)65536, std::max(points / 8, (size_t)16), std::max(cache / bytes, (size_t)16)});
   std::vector<T>              keys, table, row(n), key(n);
   std::vector<size_t>         buckets(1, SIZE_MAX);
   std::vector<unsigned short> index(points);
@@ -261,7 +271,7 @@ bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
     while (buckets[place] != SIZE_MAX && memcmp(&keys[buckets[place] * n], key.data(), bytes) != 0)
       place = (place + 1) & (buckets.size() - 1);
     if (buckets[place] == SIZE_MAX) {
-      const size_t kinds = table.size() / n;
+      const size_t kinds = table.size() / stride;
       if (kinds == most) {
         PetscInt p[3];
         patch_.all().point((PetscInt64)at, p);
@@ -271,10 +281,11 @@ bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
       buckets[place] = kinds;
       keys.insert(keys.end(), key.begin(), key.end());
       table.insert(table.end(), row.begin(), row.end());
+      table.resize((kinds + 1) * stride);
     }
     index[at] = (unsigned short)buckets[place];
   }
-  kinds_ = table.size() / n;
+  kinds_ = table.size() / stride;
   table_.change() = std::move(table);
   if (kinds_ <= 256)
     index8_.change().assign(index.begin(), index.end());
@@ -345,7 +356,7 @@ PetscErrorCode CapturedStencil::Shift(T a) {
     const int s = slot(arms_->center(), r, r);
     if (storage_ != Storage::arrays) {
       auto &table = table_.change();
-      for (size_t at = place_[s]; at < table.size(); at += used_.size()) table[at] += a;
+      for (size_t at = place_[s]; at < table.size(); at += table_stride<T>((int)used_.size())) table[at] += a;
     } else {
       if (!arrays_[s]) { // of a zero operator
         std::vector<int> used = used_;
@@ -546,7 +557,7 @@ void CapturedStencil::sweep_in_order(bool backward, const Field<T> &field, Petsc
   for (PetscInt64 n = 0; n < points; n++) {
     PetscInt p[3];
     patch_.all().point(backward ? points - 1 - n : n, p);
-    relax.at_point(p);
+    relax.at_point(p, backward);
   }
 }
 

@@ -12,6 +12,12 @@ enum class Storage {
   arrays    // each slot has an array of coefficients
 };
 
+// From one class of rows to the next in a table: the rows of n values start at multiples of 16 bytes.
+template <class T> SHELLAC_HD constexpr int table_stride(int n) {
+  constexpr int pack = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
+  return (n + pack - 1) / pack * pack;
+}
+
 // Where a coefficient of a row stands in the grid function: the c-th value, this step away.
 struct Slot {
   PetscInt step[3], c;
@@ -25,7 +31,7 @@ template <class T> struct Coefficients {
   const PetscInt64     *offset;   // [count]: from the first value at the point to the one that the slot meets
   const int            *first;    // [dof + 1]: of each row's slots
   const int            *diagonal; // [dof][dof]: the slot of row r and value c at the point itself; -1 for a zero
-  const T              *table;    // constant, indexed: [classes][count]
+  const T              *table;    // constant, indexed: [classes][table_stride(count)]
   PetscInt              depth[3]; // constant: points from the ends of the domain that are in classes of their own
   const unsigned char  *index8;   // indexed: [points]; null for
   const unsigned short *index16;  // the other
@@ -41,12 +47,13 @@ template <class T> struct Coefficients {
   // The coefficients of p's rows; null where they are in arrays.
   SHELLAC_HD const T *rows(const Patch &patch, const PetscInt p[3], size_t at) const {
     if (storage == Storage::arrays) return nullptr;
-    if (storage == Storage::indexed) return table + (size_t)count * (index8 ? index8[at] : index16[at]);
-    return table +
-           (size_t)count * (place(patch, 0, p[0]) +
-                            places(patch, 0) * (place(patch, 1, p[1]) + places(patch, 1) * place(patch, 2, p[2])));
+    if (storage == Storage::indexed) return of_class(index8 ? index8[at] : index16[at]);
+    return of_class(place(patch, 0, p[0]) +
+                    (size_t)places(patch, 0) *
+                        (place(patch, 1, p[1]) + (size_t)places(patch, 1) * place(patch, 2, p[2])));
   }
-  SHELLAC_HD T value(const T *rows, int s, size_t at) const { return rows ? rows[s] : array[s][at]; }
+  SHELLAC_HD const T *of_class(size_t number) const { return table + (size_t)table_stride<T>(count) * number; }
+  SHELLAC_HD T        value(const T *rows, int s, size_t at) const { return rows ? rows[s] : array[s][at]; }
 };
 
 // Any row of any point. Arms that leave the domain are zero, and so is what Field::value() has there.
@@ -62,9 +69,11 @@ template <class T> struct CapturedRow {
       inside = inside && p[axis] >= a.reach[axis] && p[axis] + a.reach[axis] < patch.size[axis];
     if (inside) {
       const T *here = u.u + at * patch.dof;
+      SHELLAC_UNROLL
       for (int s = a.first[r]; s < a.first[r + 1]; s++) sum += a.value(rows, s, at) * here[a.offset[s]];
       return sum;
     }
+    SHELLAC_UNROLL
     for (int s = a.first[r]; s < a.first[r + 1]; s++) {
       const Slot &slot = a.slot[s];
       PetscInt    q[3] = {p[0] + slot.step[0], p[1] + slot.step[1], p[2] + slot.step[2]};

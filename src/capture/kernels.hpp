@@ -24,11 +24,14 @@ template <class T, int n> struct FromConstants { // the same at all inner points
   __device__ T   get(Row, int arm, size_t) const { return c[arm]; }
 };
 template <class T, int n, class Index> struct FromClasses {
+  static constexpr int stride = table_stride<T>(n);
   const T *__restrict__ table;
   const Index *__restrict__ index;
-  using Row = const T *;
-  __device__ Row row(size_t at) const { return table + (size_t)index[at] * n; }
-  __device__ T   get(Row row, int arm, size_t) const { return row[arm]; }
+  struct alignas(16) Row { // read by loads of 16 bytes
+    T c[stride];
+  };
+  __device__ const Row &row(size_t at) const { return reinterpret_cast<const Row *>(table)[index[at]]; }
+  __device__ T          get(const Row &row, int arm, size_t) const { return row.c[arm]; }
 };
 template <class T, int n> struct FromArrays {
   const T *c[n];
@@ -73,8 +76,8 @@ __global__ void __launch_bounds__(128) apply_arms(Parts parts, Patch patch, Sour
   T               sum[steps], add[steps];
 #pragma unroll
   for (int s = 0; s < steps; s++) {
-    const size_t at = first + PetscMin(s, left - 1) * stride; // past the end: the last one again
-    const auto   coefficients = source.row(at);
+    const size_t               at = first + PetscMin(s, left - 1) * stride; // past the end: the last one again
+    const typename Source::Row coefficients = source.row(at);
     add[s] = form == Form::product ? T(0) : b[at];
     sum[s] = 0;
 #pragma unroll

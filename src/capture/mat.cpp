@@ -32,6 +32,10 @@ PetscErrorCode CapturedMat::destroy() {
   PetscFunctionBegin;
   if (op) PetscCall(captured().Destroy());
   PetscCall(MatDestroy(&reference));
+  if (local_map) {
+    PetscCall(ISLocalToGlobalMappingRestoreBlockIndices(local_map, &local_points));
+    PetscCall(ISLocalToGlobalMappingDestroy(&local_map));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,17 +154,22 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
   if (on_device) PetscCall(DMCoarsenHookAdd(dm, coarsened, restricted, NULL));
   PetscCall(DMDAGetGhostCorners(dm, &ghost_start[0], &ghost_start[1], &ghost_start[2], &ghost_size[0], &ghost_size[1],
                                 &ghost_size[2]));
+  PetscCall(DMGetLocalToGlobalMapping(dm, &local_map));
+  PetscCall(PetscObjectReference((PetscObject)local_map));
+  PetscCall(ISLocalToGlobalMappingGetBlockIndices(local_map, &local_points));
   distances = arms->complete();
-  for (int a = 0; a < 3; a++) {
+  for (int a = 0; a < 3; a++)
     if (a >= grid.dim) ghost_start[a] = 0, ghost_size[a] = 1;
+  for (int a = 0; a < 3; a++) {
     const DMBoundaryType ends = grid.boundary[a];
     domain_index[a].clear();
-    for (PetscInt g = 0; g < ghost_size[a]; g++) {
-      PetscInt       i = ghost_start[a] + g;
-      const PetscInt last = grid.N[a] - 1;
-      if (ends == DM_BOUNDARY_MIRROR) i = i < 0 ? -i : i > last ? 2 * last - i : i;
-      if (ends != DM_BOUNDARY_PERIODIC && (i < 0 || i > last)) i = off_domain;
-      domain_index[a].push_back(i);
+    for (PetscInt g = 0; g < ghost_size[a]; g++) { // beside the first owned point: what a mirror shows, the DMDA tells
+      PetscInt at[3], q[3], c;
+      for (int b = 0; b < 3; b++) at[b] = b == a ? g : grid.start[b] - ghost_start[b];
+      const PetscInt point = local_points[at[0] + ghost_size[0] * (at[1] + ghost_size[1] * at[2])];
+      q[a] = ghost_start[a] + g;
+      if (ends == DM_BOUNDARY_MIRROR && point >= 0) (void)grid.find_row(point * grid.dof, q, &c);
+      domain_index[a].push_back(q[a]);
     }
     distances = distances && ends != DM_BOUNDARY_MIRROR && ends != DM_BOUNDARY_GHOSTED &&
                 (a >= grid.dim || ghost_size[a] > 2 * grid.width);
@@ -286,7 +295,6 @@ PetscErrorCode MatCreate_Stencil(Mat A) {
   PetscCall(MatCapturedSetAlgebraOperations(A));
   PetscCall(MatCapturedSetColoringOperations(A));
   PetscCall(MatSetStencilType(A, MATSTENCILSHELL, view));
-  PetscCall(MatCapturedSetProductOperations(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

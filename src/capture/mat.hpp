@@ -1,14 +1,10 @@
 #pragma once
 // The type stencil: a shell Mat that captures what an application assembles on a DMDA.
 
-#include <limits>
-
 #include "capture/captured.hpp"
 #include "stencil/mat.hpp"
 
 namespace shellac {
-
-constexpr PetscInt off_domain = std::numeric_limits<PetscInt>::min(); // a local point that is none of the domain's
 
 // An entry by its global row and column.
 struct GlobalEntry {
@@ -54,6 +50,8 @@ struct CapturedMat final : StencilMat {
   std::shared_ptr<const Arms> arms;
   PetscMPIInt                 rank = 0;
   PetscInt                    ghost_start[3], ghost_size[3]; // of the DMDA's local vectors
+  ISLocalToGlobalMapping      local_map = NULL;              // the DMDA's
+  const PetscInt             *local_points = nullptr;        // its global points; negative where there is none
   std::vector<PetscInt>       domain_index[3];   // of a local point along an axis; a periodic one's may be off the grid
   std::vector<PetscInt>       arm_distance;      // of each arm, in the numbering of local points
   bool                        distances = false; // they tell arms apart
@@ -72,12 +70,12 @@ struct CapturedMat final : StencilMat {
 PetscErrorCode MatCapturedSetAssemblyOperations(Mat A);
 PetscErrorCode MatCapturedSetAlgebraOperations(Mat A);
 PetscErrorCode MatCapturedSetColoringOperations(Mat A);
-PetscErrorCode MatCapturedSetProductOperations(Mat A); // after the type has its name
 
 PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context); // sets it up
-// Opens the operator for changes of its values; and closes it again, compressed. Collective.
+// Opens the operator for changes of its values; and closes it again, compressed as the options say or, where what has
+// changed it cannot be held so, in another form.
 PetscErrorCode MatCapturedOpen(CapturedMat *context);
-PetscErrorCode MatCapturedClose(Mat A, CapturedMat *context);
+PetscErrorCode MatCapturedClose(CapturedMat *context);
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
 // The ranks' entries go to the ranks that own their rows; *entries are then this rank's, in the order of the senders.

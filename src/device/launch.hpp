@@ -5,8 +5,10 @@
 
 #if SHELLAC_CUDA
 #define SHELLAC_HD __host__ __device__ __forceinline__
+#define SHELLAC_UNROLL _Pragma("unroll 4") // before a loop whose loads shall be under way together
 #else
 #define SHELLAC_HD inline
+#define SHELLAC_UNROLL
 #endif
 
 namespace shellac {

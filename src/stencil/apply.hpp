@@ -192,7 +192,100 @@ __global__ void __launch_bounds__(Block<dim>::x *Block<dim>::y)
   }
 }
 
+// The same in 2-D where rows have an odd length: pairs of values that start at an even place of the array start at an
+// even column in one row and at an odd one in the next. A thread's pairs are next to each other but for that shift.
+// first: the shift in its first row.
+template <int first, Form form, class T, template <class> class Formula, class Other>
+__global__ void __launch_bounds__(Block<2>::x)
+    apply_shifted(Tiles tiles, Rows<T, Formula> rows, Other other, Field<T> field, const T *b, T *y) {
+  using Values = Pack<T, 2>;
+  constexpr int steps = Block<2>::steps;
+  PetscInt      p[3];
+
+  if (blockIdx.x < tiles.other_blocks) {
+    if (tiles.others.point((PetscInt64)blockIdx.x * Block<2>::x + threadIdx.x, p)) other(p[0], p[1], p[2]);
+    return;
+  }
+  const unsigned block = blockIdx.x - tiles.other_blocks;
+  const Box     &box = tiles.box;
+  const PetscInt i = tiles.first + (PetscInt)(block % tiles.blocks_x * Block<2>::x + threadIdx.x) * 2,
+                 j = box.lo[1] + (PetscInt)(block / tiles.blocks_x) * steps;
+  if (i + 2 < box.lo[0] || i >= box.hi[0]) return;
+
+  const size_t stride = rows.patch.size[0], at = rows.patch.index(i, j, 0);
+  const T *__restrict__ u = field.u + at;
+  T      window[steps + 2][4]; // from the column before a row's pair to the one after it
+  Values add[steps];
+#pragma unroll
+  for (int s = -1; s <= steps; s++) {
+    constexpr int odd = first;
+    const T      *pair = u + (ptrdiff_t)stride * s + ((s + 1) % 2 ? odd : 1 - odd);
+    const Values  both = *reinterpret_cast<const Values *>(pair);
+    window[s + 1][0] = pair[-1];
+    window[s + 1][1] = both.lane[0];
+    window[s + 1][2] = both.lane[1];
+    window[s + 1][3] = pair[2];
+  }
+  if (form != Form::product)
+#pragma unroll
+    for (int s = 0; s < steps; s++)
+      add[s] = *reinterpret_cast<const Values *>(b + at + stride * s + (s % 2 ? 1 - first : first));
+#pragma unroll
+  for (int s = 0; s < steps; s++) {
+    const int shift = s % 2 ? 1 - first : first, beside = shift ? 2 : 0; // the pair's columns in the rows beside
+    Values    result;
+#pragma unroll
+    for (int l = 0; l < 2; l++) {
+      Star<T, 2> star;
+      star.center = window[s + 1][1 + l];
+      star.arm[0][LOWER] = window[s + 1][l];
+      star.arm[0][UPPER] = window[s + 1][2 + l];
+      star.arm[1][LOWER] = window[s][beside + l];
+      star.arm[1][UPPER] = window[s + 2][beside + l];
+      T value = rows.shift * star.center + rows.formula(star);
+      if (rows.diagonal) value += rows.diagonal[at + stride * s + shift + l] * star.center;
+      result.lane[l] = combine(form, add[s].lane, l, value);
+    }
+    T *to = y + at + stride * s + shift;
+    if (i + shift >= box.lo[0] && i + shift + 1 < box.hi[0])
+      *reinterpret_cast<Values *>(to) = result;
+    else
+      for (int l = 0; l < 2; l++)
+        if (i + shift + l >= box.lo[0] && i + shift + l < box.hi[0]) to[l] = result.lane[l];
+  }
+}
+
 } // namespace kernel
+
+template <Form form, class T, template <class> class Formula, class Other>
+PetscErrorCode launch_shifted(const Rows<T, Formula> &rows, const Other &other, const Field<T> &field, const T *b,
+                              const Box &box, const Box &inner, T *y, cudaStream_t stream) {
+  using Block = kernel::Block<2>;
+  const auto    blocks = [](PetscInt64 points, int each) { return (unsigned)((points + each - 1) / each); };
+  kernel::Tiles tiles{inner, 0, 0, 1, 0, {}, 0};
+
+  PetscFunctionBegin;
+  // a pair and its window may pass the box by two columns, which the array must have
+  tiles.box.lo[0] = PetscMax(inner.lo[0], 2);
+  tiles.box.hi[0] = PetscMin(inner.hi[0], rows.patch.size[0] - 3);
+  tiles.box.hi[1] -= tiles.box.size(1) % Block::steps;
+  tiles.first = tiles.box.lo[0] / 16 * 16;
+  if (tiles.first < 2) tiles.first = 2;
+  if (tiles.box.points()) {
+    tiles.box.lo[0] = PetscMax(tiles.box.lo[0], tiles.first + 1);
+    tiles.blocks_x = blocks(tiles.box.hi[0] - tiles.first, Block::x * 2);
+    tiles.blocks = tiles.blocks_x * blocks(tiles.box.size(1), Block::steps);
+  }
+  tiles.others = difference(box, tiles.box);
+  tiles.other_blocks = blocks(tiles.others.points(), Block::x);
+  const unsigned all = tiles.blocks + tiles.other_blocks;
+  if (tiles.box.lo[1] % 2)
+    kernel::apply_shifted<1, form><<<all, Block::x, 0, stream>>>(tiles, rows, other, field, b, y);
+  else
+    kernel::apply_shifted<0, form><<<all, Block::x, 0, stream>>>(tiles, rows, other, field, b, y);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 template <int dim, Form form, int width, class T, template <class> class Formula, class Other>
 PetscErrorCode launch_tiles(const Rows<T, Formula> &rows, const Other &other, const Field<T> &field, const T *b,
@@ -228,13 +321,16 @@ PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Other &other, co
                             const T *b, const Box &box, const Box &inner, T *y) {
   constexpr int   width = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
   const uintptr_t arrays = (uintptr_t)field.u | (uintptr_t)y | (uintptr_t)b;
-  const bool      aligned = rows.patch.size[0] % width == 0 && arrays % (width * sizeof(T)) == 0;
+  const bool      even = rows.patch.size[0] % width == 0, aligned = arrays % (width * sizeof(T)) == 0;
   cudaStream_t    stream;
 
   PetscFunctionBegin;
   if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(current_stream(&stream));
   const auto launch = [&](auto form_of, auto width_of) {
+    if constexpr (dim == 2 && width == 2)
+      if (aligned && !even)
+        return launch_shifted<decltype(form_of)::value>(rows, other, field, b, box, inner, y, stream);
     return launch_tiles<dim, decltype(form_of)::value, decltype(width_of)::value>(rows, other, field, b, box, inner, y,
                                                                                   stream);
   };
@@ -243,7 +339,7 @@ PetscErrorCode launch_apply(const Rows<T, Formula> &rows, const Other &other, co
     if (form == Form::sum) return launch(std::integral_constant<Form, Form::sum>{}, width_of);
     return launch(std::integral_constant<Form, Form::residual>{}, width_of);
   };
-  if (aligned)
+  if (aligned && even)
     PetscCall(with_form(std::integral_constant<int, width>{}));
   else
     PetscCall(with_form(std::integral_constant<int, 1>{}));

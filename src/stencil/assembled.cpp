@@ -10,12 +10,20 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   StencilMat           *context;
   RowReader             rows;
   PetscInt              m, n, M, N, bs, first, last;
-  std::vector<PetscInt> counts[4]; // entries of a row in and off the diagonal block, and of their upper triangles
+  std::vector<PetscInt> counts[2]; // entries of a row in and off the diagonal block
   MatNullSpace          null;
-  char                 *aij, *baij, *symmetric_format;
+  char                 *aij, *baij;
   PetscErrorCode        error = PETSC_SUCCESS;
 
   PetscFunctionBegin;
+  PetscCall(PetscStrstr(type, "aij", &aij));
+  PetscCall(PetscStrstr(type, "baij", &baij));
+  if (!aij || baij) {
+    Mat assembled;
+    PetscCall(MatStencilGetAssembled(A, &assembled));
+    PetscCall(MatConvert(assembled, type, MAT_INITIAL_MATRIX, B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatGetLocalSize(A, &m, &n));
   PetscCall(MatGetSize(A, &M, &N));
@@ -25,28 +33,16 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   PetscCall(rows.Begin(context, context->op.get()));
   PetscInt row = first;
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    for (PetscInt column : rows.Get(p, c).column) {
-      const int off = column < first || column >= last;
-      counts[off][row - first]++;
-      if (column >= row) counts[2 + off][row - first]++;
-    }
+    for (PetscInt column : rows.Get(p, c).column) counts[column < first || column >= last][row - first]++;
     row++;
   });
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
   PetscCall(MatSetSizes(*B, m, n, M, N));
   PetscCall(MatSetType(*B, type));
-  PetscCall(PetscStrstr(type, "aij", &aij));
-  PetscCall(PetscStrstr(type, "baij", &baij));
-  if (aij && !baij) {
-    PetscCall(MatSetBlockSize(*B, bs));
-    PetscCall(MatSeqAIJSetPreallocation(*B, 0, counts[0].data()));
-    PetscCall(MatMPIAIJSetPreallocation(*B, 0, counts[0].data(), 0, counts[1].data()));
-  } else
-    PetscCall(MatXAIJSetPreallocation(*B, 1, counts[0].data(), counts[1].data(), counts[2].data(), counts[3].data()));
-  PetscCall(MatSetUp(*B));
+  PetscCall(MatSetBlockSize(*B, bs));
+  PetscCall(MatSeqAIJSetPreallocation(*B, 0, counts[0].data()));
+  PetscCall(MatMPIAIJSetPreallocation(*B, 0, counts[0].data(), 0, counts[1].data()));
   PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-  PetscCall(PetscStrstr(type, "sbaij", &symmetric_format));
-  if (symmetric_format) PetscCall(MatSetOption(*B, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
   row = first;
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
     const Row &r = rows.Get(p, c);
@@ -160,8 +156,30 @@ static PetscErrorCode adjust_for_inodes(Mat A, IS *rows, IS *columns) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Products with assembled matrices, PᵀAP of a Galerkin coarse operator among them. Called where PETSc finds none of its
+// own for D's matrices.
+static PetscErrorCode set_product(Mat D) {
+  Mat     A, B, aij;
+  MatType type;
+  char   *on_gpu;
+  PetscErrorCode (*ours)(Mat, PetscViewer);
+
+  PetscFunctionBegin;
+  PetscCall(MatProductGetMats(D, &A, &B, NULL));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "ShellacView_C", &ours));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetType(B, &type));
+  PetscCall(PetscStrstr(type, "cusparse", &on_gpu));
+  PetscCall(MatStencilAssemble(A, on_gpu ? MATAIJCUSPARSE : MATAIJ, &aij));
+  PetscCall(MatProductReplaceMats(aij, NULL, NULL, D)); // keeps it
+  PetscCall(MatDestroy(&aij));
+  PetscCall(MatProductSetFromOptions(D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", set_product));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatInodeAdjustForInodes_C", adjust_for_inodes));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, get_diagonal_block));

@@ -1,0 +1,420 @@
+// Ways to assemble: each history of calls leaves the captured matrix and the AIJ with the same entries.
+
+#include "catch.hpp"
+#include "support.hpp"
+
+#include <algorithm>
+
+using namespace tests;
+
+namespace {
+
+// One assembly in the life of a matrix.
+using Step = std::function<void(const Lattice &, Form, DM, Mat)>;
+struct History {
+  std::string       name;
+  std::vector<Step> steps;
+};
+
+} // namespace
+
+static Step insert(int seed, Way way = Way::stencil) {
+  return [=](const Lattice &l, Form form, DM da, Mat M) {
+    set_rows(da, M, random_fill(l, form, seed), way, INSERT_VALUES);
+    assemble(M);
+  };
+}
+static Step add(int seed, Way way = Way::stencil) {
+  return [=](const Lattice &l, Form form, DM da, Mat M) {
+    set_rows(da, M, random_fill(l, form, seed), way, ADD_VALUES);
+    assemble(M);
+  };
+}
+static Step zero_then(const Step &step) {
+  return [=](const Lattice &l, Form form, DM da, Mat M) {
+    OK(MatZeroEntries(M));
+    step(l, form, da, M);
+  };
+}
+// neighbours share in a row: a form can hold that if they are alike
+static Step pairs(int seed, Way way) {
+  return [=](const Lattice &l, Form form, DM da, Mat M) {
+    add_pairs(da, M, form == Form::arrays ? random_fill(l, form, seed) : uniform_fill(l, seed), way);
+    assemble(M);
+  };
+}
+
+// Entry by entry, of rows that are mostly other ranks'.
+static Step foreign_rows(int seed, InsertMode mode) {
+  return [=](const Lattice &l, Form form, DM da, Mat M) {
+    AO       ao;
+    int      rank;
+    PetscInt p[3];
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    OK(DMDAGetAO(da, &ao));
+    const Fill               fill = random_fill(l, form, seed);
+    std::vector<PetscScalar> block((size_t)(l.dof * l.dof));
+    for (p[2] = 0; p[2] < l.N[2]; p[2]++)
+      for (p[1] = 0; p[1] < l.N[1]; p[1]++)
+        for (p[0] = 0; p[0] < l.N[0]; p[0]++) {
+          if ((int)(l.natural(p) % (size_t)rank_count()) != rank) continue;
+          std::vector<size_t> seen; // around short axes two arms end at one entry; which one is inserted last is open
+          for (const std::vector<PetscInt> &arm : l.arms()) {
+            PetscInt q[3], at[2];
+            bool     inside = true;
+            for (int a = 0; a < 3; a++) {
+              q[a] = p[a] + arm[a];
+              inside = inside && (l.ends[a] == DM_BOUNDARY_PERIODIC || (q[a] >= 0 && q[a] < l.N[a]));
+            }
+            const bool again = inside && std::count(seen.begin(), seen.end(), l.natural(q)) > 0;
+            if (!inside || (again && mode == INSERT_VALUES)) continue;
+            seen.push_back(l.natural(q));
+            fill(p, arm.data(), block.data());
+            for (PetscInt r = 0; r < l.dof; r++)
+              for (PetscInt c = 0; c < l.dof; c++) {
+                at[0] = (PetscInt)l.natural(p) * l.dof + r;
+                at[1] = (PetscInt)l.natural(q) * l.dof + c;
+                OK(AOApplicationToPetsc(ao, 2, at));
+                OK(MatSetValue(M, at[0], at[1], block[(size_t)(r * l.dof + c)], mode));
+              }
+          }
+        }
+    assemble(M);
+  };
+}
+
+static std::vector<History> histories() {
+  std::vector<History> all;
+  for (Way way : ways) {
+    all.push_back({std::string(name_of(way)) + ", inserted, and again", {insert(1, way), insert(2, way)}});
+    all.push_back({std::string(name_of(way)) + ", added, and again", {add(1, way), add(2, way)}});
+    all.push_back({std::string(name_of(way)) + ", pairs of points, and again",
+                   {pairs(1, way), pairs(2, way), zero_then(pairs(1, way))}});
+  }
+  all.push_back({"other ranks' rows", {foreign_rows(1, INSERT_VALUES), foreign_rows(2, ADD_VALUES), insert(3)}});
+  all.push_back({"nothing", {[](const Lattice &, Form, DM, Mat M) { assemble(M); }, insert(1)}});
+  all.push_back({"the same values again", {insert(1), zero_then(insert(1)), insert(1), zero_then(insert(1))}});
+  all.push_back({"other values after zeros", {insert(1), zero_then(add(2)), zero_then(insert(3)), add(4)}});
+  all.push_back({"some rows only",
+                 {[](const Lattice &l, Form form, DM da, Mat M) {
+                    set_rows(da, M, random_fill(l, form, 1), Way::stencil, INSERT_VALUES, some_points(l, form));
+                    assemble(M);
+                  },
+                  zero_then(insert(2)),
+                  [](const Lattice &l, Form form, DM da, Mat M) {
+                    set_rows(da, M, random_fill(l, form, 3), Way::local, INSERT_VALUES, some_points(l, form));
+                    assemble(M);
+                  }}});
+  all.push_back({"the diagonal only",
+                 {insert(1),
+                  [](const Lattice &l, Form form, DM da, Mat M) {
+                    set_rows(da, M, random_fill(l, form, 2), Way::stencil, INSERT_VALUES, nullptr, true);
+                    assemble(M);
+                  },
+                  [](const Lattice &l, Form form, DM da, Mat M) {
+                    set_rows(da, M, random_fill(l, form, 3), Way::blocked_local, ADD_VALUES, some_points(l, form),
+                             true);
+                    assemble(M);
+                  }}});
+  all.push_back({"the last value inserted holds", {[](const Lattice &l, Form form, DM da, Mat M) {
+                   set_rows(da, M, random_fill(l, form, 1), Way::stencil, INSERT_VALUES);
+                   set_rows(da, M, random_fill(l, form, 2), Way::blocked_local, INSERT_VALUES, some_points(l, form));
+                   assemble(M);
+                 }}});
+  all.push_back({"added to what was inserted, and the other way round",
+                 {[](const Lattice &l, Form form, DM da, Mat M) {
+                    const auto flush = [&] {
+                      OK(MatAssemblyBegin(M, MAT_FLUSH_ASSEMBLY));
+                      OK(MatAssemblyEnd(M, MAT_FLUSH_ASSEMBLY));
+                    };
+                    set_rows(da, M, random_fill(l, form, 1), Way::stencil, INSERT_VALUES);
+                    flush();
+                    set_rows(da, M, random_fill(l, form, 2), Way::local, ADD_VALUES);
+                    flush();
+                    set_rows(da, M, random_fill(l, form, 3), Way::global, INSERT_VALUES, some_points(l, form));
+                    flush();
+                    set_rows(da, M, random_fill(l, form, 4), Way::stencil, ADD_VALUES, some_points(l, form), true);
+                    assemble(M);
+                  },
+                  insert(1)}});
+  all.push_back({"values by columns",
+                 {[](const Lattice &l, Form form, DM da, Mat M) {
+                    OK(MatSetOption(M, MAT_ROW_ORIENTED, PETSC_FALSE));
+                    insert(1)(l, form, da, M);
+                  },
+                  add(2, Way::blocked_local), insert(3, Way::global), add(4, Way::blocked_stencil),
+                  [](const Lattice &l, Form form, DM da, Mat M) {
+                    OK(MatSetOption(M, MAT_ROW_ORIENTED, PETSC_TRUE));
+                    insert(1)(l, form, da, M);
+                  }}});
+  all.push_back({"zeroed in the middle of an assembly", {[](const Lattice &l, Form form, DM da, Mat M) {
+                   set_rows(da, M, random_fill(l, form, 1), Way::stencil, INSERT_VALUES);
+                   assemble(M);
+                   OK(MatScale(M, 7));
+                   OK(MatShift(M, 7));
+                   OK(MatZeroEntries(M));
+                   OK(MatZeroEntries(M));
+                   set_rows(da, M, random_fill(l, form, 2), Way::stencil, ADD_VALUES);
+                   set_rows(da, M, random_fill(l, form, 3), Way::local, ADD_VALUES);
+                   assemble(M);
+                   assemble(M); // twice: as programs do that assemble in parts
+                 }}});
+  return all;
+}
+
+TEST_CASE("each way to assemble captures what AIJ holds", "[capture]") {
+  const std::vector<History> all = histories();
+  for_each_capture([&](const Lattice &lattice, Form form, const std::string &text) {
+    INFO(text);
+    Twins t(lattice);
+    for (const History &history : all) {
+      INFO(history.name);
+      int number = 0;
+      t.renew();
+      for (const Step &step : history.steps) {
+        INFO("assembly " << ++number);
+        t.both([&](DM da, Mat M) { step(lattice, form, da, M); });
+        CHECK(t.product_difference() <= 2 * exact);
+      }
+      CHECK(t.operator_problem() == "");
+    }
+  });
+}
+
+// ---- boundary conditions
+
+namespace {
+
+enum class RowCall { global, local, stencil };
+struct Zeroing {
+  const char *name;
+  RowCall     call;
+  bool        columns;
+};
+
+const Zeroing zeroings[] = {
+    {"MatZeroRows", RowCall::global, false},         {"MatZeroRowsColumns", RowCall::global, true},
+    {"MatZeroRowsLocal", RowCall::local, false},     {"MatZeroRowsColumnsLocal", RowCall::local, true},
+    {"MatZeroRowsStencil", RowCall::stencil, false}, {"MatZeroRowsColumnsStencil", RowCall::stencil, true},
+};
+
+} // namespace
+
+// The rows of these points, all components or the first; the local form names ghosts as well, which others own.
+static void zero(const Zeroing &zeroing, DM da, Mat M, const Where &where, bool first_only, PetscScalar diagonal, Vec x,
+                 Vec b) {
+  const Lattice           l = lattice_of(da);
+  ISLocalToGlobalMapping  map;
+  std::vector<PetscInt>   rows;
+  std::vector<MatStencil> points;
+  PetscInt                start[3], size[3], ghost_start[3], ghost_size[3], p[3];
+  OK(DMGetLocalToGlobalMapping(da, &map));
+  OK(DMDAGetCorners(da, &start[0], &start[1], &start[2], &size[0], &size[1], &size[2]));
+  OK(DMDAGetGhostCorners(da, &ghost_start[0], &ghost_start[1], &ghost_start[2], &ghost_size[0], &ghost_size[1],
+                         &ghost_size[2]));
+  PetscInt place = 0;
+  for (p[2] = ghost_start[2]; p[2] < ghost_start[2] + ghost_size[2]; p[2]++)
+    for (p[1] = ghost_start[1]; p[1] < ghost_start[1] + ghost_size[1]; p[1]++)
+      for (p[0] = ghost_start[0]; p[0] < ghost_start[0] + ghost_size[0]; p[0]++, place++) {
+        bool owned = true, inside = true;
+        for (int a = 0; a < 3; a++) {
+          owned = owned && p[a] >= start[a] && p[a] < start[a] + size[a];
+          inside = inside && p[a] >= 0 && p[a] < l.N[a];
+        }
+        if (!inside || !(owned || zeroing.call == RowCall::local) || !where(p)) continue;
+        for (PetscInt c = 0; c < (first_only ? 1 : l.dof); c++) {
+          MatStencil point = {};
+          point.i = p[0], point.j = p[1], point.k = p[2], point.c = c;
+          points.push_back(point);
+          rows.push_back(place * l.dof + c);
+        }
+      }
+  const PetscInt n = (PetscInt)rows.size();
+  if (zeroing.call == RowCall::global) {
+    OK(ISLocalToGlobalMappingApply(map, n, rows.data(), rows.data()));
+    OK((zeroing.columns ? MatZeroRowsColumns : MatZeroRows)(M, n, rows.data(), diagonal, x, b));
+  } else if (zeroing.call == RowCall::local) {
+    OK((zeroing.columns ? MatZeroRowsColumnsLocal : MatZeroRowsLocal)(M, n, rows.data(), diagonal, x, b));
+  } else {
+    OK((zeroing.columns ? MatZeroRowsColumnsStencil : MatZeroRowsStencil)(M, n, points.data(), diagonal, x, b));
+  }
+}
+
+TEST_CASE("rows and columns are zeroed as in AIJ, with their right-hand sides", "[capture]") {
+  for_each_capture([](const Lattice &lattice, Form form, const std::string &text) {
+    INFO(text);
+    Twins t(lattice);
+    for (const Zeroing &zeroing : zeroings)
+      for (bool first_only : {false, true}) {
+        if (first_only && lattice.dof == 1) continue;
+        INFO(zeroing.name << (first_only ? ", of the first component" : ""));
+        t.renew();
+        const Where where = some_points(lattice, form);
+        t.both([&](DM da, Mat M) { insert(1)(lattice, form, da, M); });
+        CHECK(t.difference_of([&](DM da, Mat M, Vec x, Vec, Vec y) {
+          zero(zeroing, da, M, where, first_only, 2.5, x, y);
+        }) <= 2 * exact);
+        CHECK(t.operator_problem() == "");
+        CHECK(t.parts_problem() == "");
+        t.both([&](DM da, Mat M) { add(2)(lattice, form, da, M); });
+        CHECK(t.product_difference() <= 2 * exact);
+        t.both([&](DM da, Mat M) {
+          OK(MatScale(M, 3));
+          zero(zeroing, da, M, where, first_only, 1, NULL, NULL);
+          OK(MatShift(M, 1));
+        });
+        CHECK(t.operator_problem() == "");
+        t.both([&](DM da, Mat M) { // no rows at all
+          zero(
+              zeroing, da, M, [](const PetscInt *) { return false; }, first_only, 1, NULL, NULL);
+        });
+        CHECK(t.product_difference() <= 2 * exact);
+        t.both([&](DM da, Mat M) { zero_then(insert(3))(lattice, form, da, M); });
+        CHECK(t.operator_problem() == "");
+      }
+  });
+}
+
+// ---- what cannot be captured
+
+static Lattice plane() {
+  Lattice l;
+  l.N[0] = 9, l.N[1] = 8;
+  return l;
+}
+
+static PetscInt row_of(DM da, PetscInt i, PetscInt j) {
+  const PetscInt p[3] = {i, j, 0};
+  PetscInt       row = (PetscInt)lattice_of(da).natural(p);
+  AO             ao;
+  OK(DMDAGetAO(da, &ao));
+  OK(AOApplicationToPetsc(ao, 1, &row));
+  return row;
+}
+
+static PetscErrorCode assemble_checked(Mat A) {
+  PetscFunctionBeginUser;
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("an entry outside the stencil is one error on all ranks", "[capture][errors]") {
+  int rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const struct {
+    PetscInt row[2], column[2];
+  } outside[] = {{{1, 1}, {2, 2}}, {{0, 0}, {8, 0}}, {{4, 4}, {4, 6}}, {{8, 7}, {0, 0}}};
+  for (const auto &entry : outside)
+    for (int from : {0, rank_count() - 1}) {
+      Grid   da;
+      Matrix A;
+      REQUIRE(try_make_grid(plane(), &da));
+      OK(DMSetMatType(da, captured_type));
+      OK(DMCreateMatrix(da, &A));
+      const PetscInt row = row_of(da, entry.row[0], entry.row[1]);
+      const PetscInt column = row_of(da, entry.column[0], entry.column[1]);
+      INFO("row " << row << ", column " << column << ", set by rank " << from);
+      set_rows(da, A, random_fill(plane(), Form::arrays, 1), Way::stencil, ADD_VALUES);
+      EXPECT_ERROR(PETSC_SUCCESS, ({std::to_string(row), std::to_string(column), "mat_stencil_fallback"}), [&] {
+        PetscFunctionBeginUser;
+        if (rank == from) PetscCall(MatSetValue(A, row, column, 3, ADD_VALUES));
+        PetscCall(assemble_checked(A));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      });
+    }
+}
+
+TEST_CASE("with -mat_stencil_fallback aij, a matrix that cannot be captured turns into an AIJ", "[capture][fallback]") {
+  Options set("-mat_stencil_fallback aij");
+  int     rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  for (InsertMode mode : {INSERT_VALUES, ADD_VALUES})
+    for (int from : {0, rank_count() - 1})
+      for (bool assembled_before : {false, true}) {
+        INFO("mode " << mode << ", set by rank " << from << (assembled_before ? ", after an assembly" : ""));
+        Twins t(plane());
+        t.both([&](DM, Mat M) {
+          OK(MatSetOption(M, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+          OK(MatSetOption(M, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+        });
+        if (assembled_before) t.both([&](DM da, Mat M) { insert(1)(plane(), Form::arrays, da, M); });
+        const std::string text = printed([&] {
+          t.both([&](DM da, Mat M) {
+            set_rows(da, M, random_fill(plane(), Form::arrays, 2), Way::stencil, mode);
+            const PetscInt row = row_of(da, 1, 1), column = row_of(da, 6, 5);
+            if (rank == from) OK(MatSetValue(M, row, column, 3, mode));
+            assemble(M);
+          });
+        });
+        MatType           type;
+        OK(MatGetType(t.A, &type));
+        CHECK(std::string(type).find("aij") != std::string::npos);
+        CHECK(text.find("-mat_stencil_fallback aij") != std::string::npos);
+        CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+        CHECK(t.product_difference() <= exact); // it is PETSc's now
+        t.both([&](DM da, Mat M) { zero_then(insert(3))(plane(), Form::arrays, da, M); });
+        CHECK(t.product_difference() <= exact);
+      }
+}
+
+TEST_CASE("-mat_stencil_verify says at each assembly that the AIJ is the same", "[capture][verify]") {
+  for (bool verify : {true, false}) {
+    Options set(verify ? "-mat_stencil_verify" : "-mat_stencil_verify 0");
+    Twins   t(plane());
+    for (int seed : {1, 2, 3}) {
+      const std::string text = printed([&] { insert(seed)(plane(), Form::arrays, t.da, t.A); });
+      CHECK(std::count(text.begin(), text.end(), '\n') == (verify ? 1 : 0));
+    }
+  }
+}
+
+static PetscErrorCode set_up(DM da, Mat *A) {
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  if (da) PetscCall(MatSetDM(*A, da));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, 72, 72));
+  PetscCall(MatSetType(*A, captured_type));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("grids and options that a captured matrix cannot serve", "[capture][errors]") {
+  Grid   da, shell, twisted;
+  Matrix A, B, C, D;
+  REQUIRE(try_make_grid(plane(), &da));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({captured_type, "DMDA"}), [&] { return set_up(NULL, &A); });
+  OK(DMCreate(PETSC_COMM_WORLD, &shell));
+  OK(DMSetType(shell, DMREDUNDANT));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"DMDA", "redundant"}), [&] { return set_up(shell, &B); });
+
+  OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  const PetscErrorCode made = [&] {
+    PetscFunctionBeginUser;
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_TWIST, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 9, 8, PETSC_DECIDE,
+                           PETSC_DECIDE, 1, 1, NULL, NULL, &twisted));
+    PetscCall(DMSetUp(twisted));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }();
+  OK(PetscPopErrorHandler());
+  if (everywhere(!made)) {
+    OK(DMSetMatType(twisted, captured_type));
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"DM_BOUNDARY_TWIST"}), [&] { return DMCreateMatrix(twisted, &C); });
+  }
+
+  OK(DMSetMatType(da, captured_type));
+  for (const char *options : {"-mat_stencil_compress zip", "-mat_stencil_fallback zip"}) {
+    INFO(options);
+    Options set(options);
+    EXPECT_ERROR(PETSC_ERR_USER, ({"zip", "mat_stencil_"}), [&] { return DMCreateMatrix(da, &D); });
+    OK(MatDestroy(&D));
+  }
+  for (const char *value : {"-0.5", "nan"}) {
+    INFO(value);
+    OK(PetscOptionsSetValue(NULL, "-mat_stencil_compress_tolerance", value));
+    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({value}), [&] { return DMCreateMatrix(da, &D); });
+    OK(PetscOptionsClearValue(NULL, "-mat_stencil_compress_tolerance"));
+    OK(MatDestroy(&D));
+  }
+}

@@ -1,0 +1,143 @@
+// Captured matrices on a GPU beside AIJ on the host.
+
+#include "catch.hpp"
+#include "support.hpp"
+
+#include <unistd.h>
+
+using namespace tests;
+
+#if defined(PETSC_HAVE_CUDA)
+
+static bool has_gpu() {
+  return access("/dev/nvidiactl", F_OK) == 0;
+}
+
+static void set_and_assemble(Twins &t, const Fill &fill) {
+  t.both([&](DM da, Mat M) {
+    OK(MatZeroEntries(M));
+    set_rows(da, M, fill, Way::stencil, INSERT_VALUES);
+    assemble(M);
+  });
+}
+
+TEST_CASE("every operation of a captured matrix on CUDA vectors equals AIJ's on the host", "[capture][device]") {
+  if (!has_gpu()) return;
+  for_each_capture([](const Lattice &lattice, Form form, const std::string &text) {
+    INFO(text);
+    Twins t(lattice, VECCUDA);
+    set_and_assemble(t, random_fill(lattice, form, 1));
+    CHECK(t.operator_problem() == "");
+    CHECK(t.parts_problem() == "");
+    t.both([](DM da, Mat M) {
+      Vector l = random_vector(da, 5), r = random_vector(da, 6);
+      OK(MatScale(M, -1.5));
+      OK(MatShift(M, 0.5));
+      OK(MatDiagonalScale(M, l, r));
+      OK(MatDiagonalSet(M, l, ADD_VALUES));
+    });
+    CHECK(t.operator_problem() == "");
+    set_and_assemble(t, random_fill(lattice, form, 2));
+    CHECK(t.operator_problem() == "");
+
+    VecType   type; // work vectors of solvers are where the grid's are
+    PetscBool cuda;
+    Vector    work;
+    OK(MatCreateVecs(t.A, &work, NULL));
+    OK(VecGetType(work, &type));
+    OK(PetscStrendswith(type, "cuda", &cuda));
+    CHECK(cuda);
+  });
+}
+
+// Blocks of threads that end within a row, and grids of more than one block along each axis.
+TEST_CASE("products on large grids on CUDA vectors equal AIJ's on the host", "[capture][device]") {
+  if (!has_gpu()) return;
+  const DMBoundaryType  none = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC, mirror = DM_BOUNDARY_MIRROR;
+  const DMDAStencilType star = DMDA_STENCIL_STAR, box = DMDA_STENCIL_BOX;
+  const Lattice         large[] = {
+              {1, {100003, 1, 1}, {none, none, none}, star, 1, 1}, {1, {30011, 1, 1}, {around, none, none}, star, 2, 3},
+              {2, {601, 145, 1}, {none, none, none}, star, 1, 1},  {2, {601, 145, 1}, {around, mirror, none}, star, 1, 1},
+              {2, {257, 131, 1}, {none, around, none}, box, 1, 2}, {2, {257, 131, 1}, {none, none, none}, star, 2, 1},
+              {3, {131, 35, 19}, {none, none, none}, star, 1, 1},  {3, {131, 35, 19}, {around, none, around}, box, 1, 1},
+              {3, {67, 35, 19}, {none, mirror, none}, star, 1, 4},
+  };
+  for (const Lattice &lattice : large)
+    for (Form form : forms_of_storage) {
+      INFO(describe(lattice) << "; " << name_of(form));
+      Options set(std::string("-mat_stencil_compress ") + name_of(form));
+      Grid    possible;
+      if (!try_make_grid(lattice, &possible)) continue;
+      Twins t(lattice, VECCUDA);
+      set_and_assemble(t, random_fill(lattice, form, 1));
+      CHECK(t.operator_problem() == "");
+    }
+}
+
+TEST_CASE("sweeps on CUDA vectors converge and leave the solution as it is", "[capture][device]") {
+  if (!has_gpu()) return;
+  for (const Lattice &lattice : lattices())
+    for (Form form : forms_of_storage) {
+      bool folded = false; // arms that lead to one point: their sum may outweigh the diagonal
+      for (int a = 0; a < lattice.dim; a++)
+        folded = folded || lattice.ends[a] == DM_BOUNDARY_MIRROR ||
+                 (lattice.ends[a] == DM_BOUNDARY_PERIODIC && lattice.N[a] == 1);
+      if (folded) continue;
+      for (int type : {SOR_LOCAL_FORWARD_SWEEP, SOR_LOCAL_BACKWARD_SWEEP, SOR_LOCAL_SYMMETRIC_SWEEP}) {
+        INFO(describe(lattice) << "; " << name_of(form) << "; sweep " << type);
+        Twins t(lattice, VECCUDA);
+        set_and_assemble(t, random_fill(lattice, form, 1));
+        Vector u = random_vector(t.da, 1), b = make_vector(t.da), x = random_vector(t.da, 2);
+        OK(MatMult(t.A, u, b));
+        Vector same = copy_of(u);
+        OK(MatSOR(t.A, b, 1, (MatSORType)type, 0, 1, 1, same));
+        CHECK(difference(same, u) <= 10 * exact);
+        OK(MatSOR(t.A, b, 1, (MatSORType)type, 0, 60, 1, x));
+        CHECK(difference(x, u) <= 1e-6);
+        OK(MatSOR(t.A, b, PetscReal(0.9), (MatSORType)(type | SOR_ZERO_INITIAL_GUESS), 0, 60, 1, x));
+        CHECK(difference(x, u) <= 1e-6);
+      }
+    }
+}
+
+// Copies of vectors between the host and the GPU, in the event `name` so far.
+static PetscReal copies_in(const char *name) {
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+  OK(PetscLogEventGetId(name, &event));
+  OK(PetscLogEventGetPerfInfo(0, event, &info));
+  return (PetscReal)(info.CpuToGpuCount + info.GpuToCpuCount);
+}
+
+static void check_no_copies(KSP ksp, Vec b, Vec x) {
+  OK(KSPSolve(ksp, b, x));
+  const PetscReal before = copies_in("KSPSolve");
+  OK(VecSet(x, 0));
+  OK(KSPSolve(ksp, b, x));
+  CHECK(copies_in("KSPSolve") == before);
+}
+
+TEST_CASE("solves with a captured matrix on CUDA vectors copy none of them", "[capture][device]") {
+  if (!has_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  OK(PetscLogDefaultBegin());
+  Lattice l;
+  l.N[0] = 61, l.N[1] = 40;
+  for (Form form : forms_of_storage)
+    for (PCType type : {PCJACOBI, PCSOR}) {
+      INFO(name_of(form) << "; " << type);
+      Twins t(l, VECCUDA);
+      set_and_assemble(t, diffusion_fill(l, form));
+      Vector b = make_vector(t.da), x = make_vector(t.da);
+      Solver ksp;
+      PC     pc;
+      OK(VecSet(b, 1));
+      OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      OK(KSPSetType(ksp, KSPCG));
+      OK(KSPGetPC(ksp, &pc));
+      OK(PCSetType(pc, type));
+      OK(KSPSetOperators(ksp, t.A, t.A));
+      check_no_copies(ksp, b, x);
+    }
+}
+
+#endif
