@@ -59,7 +59,7 @@ static Step foreign_rows(int seed, InsertMode mode) {
         for (p[0] = 0; p[0] < l.N[0]; p[0]++) {
           if ((int)(l.natural(p) % (size_t)rank_count()) != rank) continue;
           std::vector<size_t> seen; // around short axes two arms end at one entry; which one is inserted last is open
-          for (const std::vector<PetscInt> &arm : l.arms()) {
+          for (const Point &arm : l.arms()) {
             PetscInt q[3], at[2];
             bool     inside = true;
             for (int a = 0; a < 3; a++) {
@@ -255,7 +255,7 @@ TEST_CASE("rows and columns are zeroed as in AIJ, with their right-hand sides", 
           zero(zeroing, da, M, where, first_only, 2.5, x, y);
         }) <= 2 * exact);
         CHECK(t.operator_problem() == "");
-        CHECK(t.parts_problem() == "");
+        if (zeroing.call == RowCall::local) CHECK(t.parts_problem() == "");
         t.both([&](DM da, Mat M) { add(2)(lattice, form, da, M); });
         CHECK(t.product_difference() <= 2 * exact);
         t.both([&](DM da, Mat M) {
@@ -263,7 +263,7 @@ TEST_CASE("rows and columns are zeroed as in AIJ, with their right-hand sides", 
           zero(zeroing, da, M, where, first_only, 1, NULL, NULL);
           OK(MatShift(M, 1));
         });
-        CHECK(t.operator_problem() == "");
+        CHECK(t.product_difference() <= 2 * exact);
         t.both([&](DM da, Mat M) { // no rows at all
           zero(
               zeroing, da, M, [](const PetscInt *) { return false; }, first_only, 1, NULL, NULL);

@@ -80,8 +80,7 @@ TEST_CASE("sweeps on CUDA vectors converge and leave the solution as it is", "[c
     for (Form form : forms_of_storage) {
       bool folded = false; // arms that lead to one point: their sum may outweigh the diagonal
       for (int a = 0; a < lattice.dim; a++)
-        folded = folded || lattice.ends[a] == DM_BOUNDARY_MIRROR ||
-                 (lattice.ends[a] == DM_BOUNDARY_PERIODIC && lattice.N[a] == 1);
+        folded = folded || lattice.ends[a] == DM_BOUNDARY_MIRROR || (lattice.ends[a] == DM_BOUNDARY_PERIODIC && lattice.N[a] == 1);
       if (folded) continue;
       for (int type : {SOR_LOCAL_FORWARD_SWEEP, SOR_LOCAL_BACKWARD_SWEEP, SOR_LOCAL_SYMMETRIC_SWEEP}) {
         INFO(describe(lattice) << "; " << name_of(form) << "; sweep " << type);

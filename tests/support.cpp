@@ -307,9 +307,9 @@ bool Lattice::has_ghost(const PetscInt p[3]) const {
   return true;
 }
 
-std::vector<std::vector<PetscInt>> Lattice::arms() const {
-  std::vector<std::vector<PetscInt>> all;
-  const PetscInt                     wy = dim > 1 ? width : 0, wz = dim > 2 ? width : 0;
+Points Lattice::arms() const {
+  Points         all;
+  const PetscInt wy = dim > 1 ? width : 0, wz = dim > 2 ? width : 0;
   for (PetscInt k = -wz; k <= wz; k++)
     for (PetscInt j = -wy; j <= wy; j++)
       for (PetscInt i = -width; i <= width; i++)
@@ -431,24 +431,27 @@ static int number_of(const Lattice &l, const PetscInt arm[3]) {
   return number;
 }
 
-static void random_block(const Lattice &l, size_t key, const PetscInt arm[3], int seed, PetscScalar *block) {
+static void random_block(const Lattice &l, size_t arms, size_t key, const PetscInt arm[3], int seed,
+                         PetscScalar *block) {
   const int  first = (seed * 150 + number_of(l, arm)) * (int)(l.dof * l.dof);
   const bool diagonal = !arm[0] && !arm[1] && !arm[2];
   for (PetscInt e = 0; e < l.dof * l.dof; e++) {
     block[e] = random_value(key, first + (int)e);
-    if (diagonal && e % (l.dof + 1) == 0) block[e] += (PetscReal)(2 * l.arms().size() * (size_t)l.dof);
+    if (diagonal && e % (l.dof + 1) == 0) block[e] += (PetscReal)(2 * arms * (size_t)l.dof);
   }
 }
 
 Fill random_fill(const Lattice &l, Form form, int seed) {
+  const size_t arms = l.arms().size();
   return [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
-    random_block(l, key_of(l, form, p), arm, seed, block);
+    random_block(l, arms, key_of(l, form, p), arm, seed, block);
   };
 }
 
 Fill uniform_fill(const Lattice &l, int seed) {
+  const size_t arms = l.arms().size();
   return [=](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
-    random_block(l, 0, arm, seed, block);
+    random_block(l, arms, 0, arm, seed, block);
     const auto to_grid = [](PetscReal x) { return PetscFloorReal(x * 1024) / 1024; }; // sums are exact in any order
     for (PetscInt e = 0; e < l.dof * l.dof; e++)
 #if defined(PETSC_USE_COMPLEX)
@@ -474,12 +477,13 @@ Fill diffusion_fill(const Lattice &l, Form form) {
     }
     return (medium(p) + medium(inside ? q : p)) / (2 * length2);
   };
+  const Points arms = l.arms();
   return [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
     PetscReal value = 0;
     if (arm[0] || arm[1] || arm[2]) {
       value = -edge(p, arm);
     } else {
-      for (const std::vector<PetscInt> &other : l.arms())
+      for (const Point &other : arms)
         if (other[0] || other[1] || other[2]) value += edge(p, other.data());
       value += form == Form::constant ? PetscReal(0.1) : second_material(l, p) ? PetscReal(0.5) : PetscReal(0.05);
     }
@@ -487,8 +491,6 @@ Fill diffusion_fill(const Lattice &l, Form form) {
       for (PetscInt c = 0; c < l.dof; c++) block[r * l.dof + c] = r == c ? value : value / (2 * (PetscReal)l.dof);
   };
 }
-
-using Points = std::vector<std::vector<PetscInt>>;
 
 // values: (rows x dof) x (columns x dof), by rows
 static void set_blocks(DM da, Mat A, Way way, const Points &rows, const Points &columns, const PetscScalar *values,
@@ -503,7 +505,7 @@ static void set_blocks(DM da, Mat A, Way way, const Points &rows, const Points &
   if (stencil) {
     const auto points = [&](const Points &from) {
       std::vector<MatStencil> to;
-      for (const std::vector<PetscInt> &p : from)
+      for (const Point &p : from)
         for (PetscInt c = 0; c < components; c++) {
           MatStencil s = {};
           s.i = p[0], s.j = p[1], s.k = p[2], s.c = c;
@@ -522,7 +524,7 @@ static void set_blocks(DM da, Mat A, Way way, const Points &rows, const Points &
   OK(DMGetLocalToGlobalMapping(da, &map));
   const auto indices = [&](const Points &from) {
     std::vector<PetscInt> to;
-    for (const std::vector<PetscInt> &p : from) {
+    for (const Point &p : from) {
       const bool     there = l.has_ghost(p.data());
       const PetscInt place = ((p[2] - start[2]) * size[1] + p[1] - start[1]) * size[0] + p[0] - start[0];
       for (PetscInt c = 0; c < components; c++) to.push_back(there ? place * components + c : -1);
@@ -557,8 +559,8 @@ void set_rows(DM da, Mat A, const Fill &fill, Way way, InsertMode mode, const Wh
   for_each_owned(da, [&](const PetscInt p[3]) {
     if (where && !where(p)) return;
     Points columns;
-    for (const std::vector<PetscInt> &arm : arms) {
-      const std::vector<PetscInt> q = {p[0] + arm[0], p[1] + arm[1], p[2] + arm[2]};
+    for (const Point &arm : arms) {
+      const Point q = {p[0] + arm[0], p[1] + arm[1], p[2] + arm[2]};
       // PETSc maps points before the first to a negative index, which is ignored, and cannot tell those after the last
       bool after = false;
       for (int a = 0; a < 3; a++) after = after || (l.ends[a] == DM_BOUNDARY_NONE && q[a] >= l.N[a]);
@@ -582,9 +584,9 @@ void add_pairs(DM da, Mat A, const Fill &fill, Way way) {
   const size_t             dof = (size_t)l.dof;
   std::vector<PetscScalar> block(dof * dof), values(4 * dof * dof);
   for_each_owned(da, [&](const PetscInt p[3]) {
-    for (const std::vector<PetscInt> &arm : l.arms()) {
-      if (number_of(l, arm.data()) < number_of(l, std::vector<PetscInt>{0, 0, 0}.data())) continue; // each pair once
-      const std::vector<PetscInt> from = {p[0], p[1], p[2]}, to = {p[0] + arm[0], p[1] + arm[1], p[2] + arm[2]};
+    for (const Point &arm : l.arms()) {
+      if (number_of(l, arm.data()) < number_of(l, Point{0, 0, 0}.data())) continue; // each pair once
+      const Point from = {p[0], p[1], p[2]}, to = {p[0] + arm[0], p[1] + arm[1], p[2] + arm[2]};
       if (!l.has_ghost(to.data())) continue;
       fill(p, arm.data(), block.data());
       if (from == to) {
@@ -608,12 +610,17 @@ void assemble(Mat A) {
 }
 
 void for_each_capture(const std::function<void(const Lattice &, Form, const std::string &)> &f) {
+#if defined(__SANITIZE_ADDRESS__)
+  const bool all = false;
+#else
+  const bool all = rank_count() == 1;
+#endif
   int number = 0;
   for (const Lattice &lattice : lattices())
     for (Form form : forms_of_storage)
       for (const std::string &choice : {std::string(name_of(form)), std::string("automatic")}) {
-        number++; // one of both where ranks share cores, for time
-        if (rank_count() > 1 && (number / 2) % 2) continue;
+        number++; // one of both where it takes long: ranks share cores, the sanitizer is slow
+        if (!all && (number / 2) % 2) continue;
         Options set("-mat_stencil_compress " + choice);
         f(lattice, form, describe(lattice) + "; " + name_of(form) + " coefficients, -mat_stencil_compress " + choice);
       }

@@ -2,6 +2,7 @@
 // What all tests share: grids, matrices assembled without the library, vectors, differences, expected errors.
 // Tests run on all ranks, and assert only numbers that are the same on all: one rank's failure would hang the others.
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -91,6 +92,9 @@ ReferenceRow reference_row(const Problem &problem, const PetscInt p[3]);
 
 constexpr const char *captured_type = MATSTENCILSHELL;
 
+using Point = std::array<PetscInt, 3>;
+using Points = std::vector<Point>;
+
 struct Lattice {
   int             dim = 2;
   PetscInt        N[3] = {5, 5, 1};
@@ -99,9 +103,9 @@ struct Lattice {
   PetscInt        width = 1, dof = 1;
   PetscInt        ranks[3] = {PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE};
 
-  size_t natural(const PetscInt p[3]) const;       // the index of a point, p may be off the end of a periodic axis
-  bool   has_ghost(const PetscInt p[3]) const;     // whether the DMDA has a place for this point
-  std::vector<std::vector<PetscInt>> arms() const; // the offsets of the stencil, the point itself among them
+  size_t natural(const PetscInt p[3]) const;   // the index of a point, p may be off the end of a periodic axis
+  bool   has_ghost(const PetscInt p[3]) const; // whether the DMDA has a place for this point
+  Points arms() const;                         // the offsets of the stencil, the point itself among them
 };
 std::string          describe(const Lattice &lattice);
 bool                 try_make_grid(const Lattice &lattice, DM *da); // false where PETSc cannot distribute it

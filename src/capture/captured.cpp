@@ -242,7 +242,7 @@ bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
   // kinds of rows: where nobody asked for this form, only as many as are worth it
   const size_t most =
       !wish.automatic
-          ? std::min((size_t)65536, std::max(points / 2, (size_t)16))
+          ? 65536
           : std::min({(size_t)65536, std::max(points / 8, (size_t)16), std::max(cache / bytes, (size_t)16)});
   std::vector<T>              keys, table, row(n), key(n);
   std::vector<size_t>         buckets(1, SIZE_MAX);
