@@ -645,7 +645,7 @@ TEST_CASE("the view tells the sum, its size and its rate; options are in the hel
   OK(MatMult(A, x, y));
   const std::string text = view(A, PETSC_VIEWER_ASCII_INFO);
   for (const char *word : {"gaussian", "sigma = 0.2", "50 targets, 40 sources in 3-D", "precision double", "direct",
-                           "1 products", "2000 pairs", "pairs/s", "dense matrix takes"})
+                           "1 products", "2000 pairs", "dense matrix takes"})
     CHECK(text.find(word) != std::string::npos);
   MatType type;
   OK(MatGetType(A, &type));
@@ -720,6 +720,81 @@ TEST_CASE("mistakes in kernel sums are errors on every rank that change nothing"
   EXPECT_ERROR(PETSC_ERR_ARG_UNKNOWN_TYPE, ({"bessel", "gaussian", "thin_plate"}),
                [&] { return MatKernelSumSetKernel(empty, "bessel"); });
   EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"points", "MatKernelSumSetPoints"}), [&] { return MatSetUp(empty); });
+}
+
+// The largest error over the largest value.
+static PetscReal difference_of_products(Mat A, Mat B, bool transposed) {
+  Vector c = transposed ? left_vector(A) : right_vector(A), y = transposed ? right_vector(A) : left_vector(A);
+  Vector z = copy_of(y);
+  set_random(c, 11);
+  OK(transposed ? MatMultTranspose(A, c, y) : MatMult(A, c, y));
+  OK(transposed ? MatMultTranspose(B, c, z) : MatMult(B, c, z));
+  PetscReal off, size;
+  OK(VecAXPY(y, -1, z));
+  OK(VecNorm(y, NORM_2, &off));
+  OK(VecNorm(z, NORM_2, &size));
+  return size > 0 ? off / size : off;
+}
+
+TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
+  for (const Function &f : functions)
+    for (const char *rtol : {"1e-4", "1e-9"}) {
+      const Cloud targets = random_cloud(3000, 3, 1, Spread::skewed), sources = random_cloud(4000, 3, 2);
+      Options     set = options(f, std::string("-mat_kernelsum_rtol ") + rtol);
+      Matrix      direct = make_sum(targets, sources);
+      Options     fast("-mat_kernelsum_type fast");
+      Matrix      A = make_sum(targets, sources);
+      INFO(f.name << " " << rtol);
+      CHECK(difference_of_products(A, direct, false) <= 1.5 * std::stod(rtol));
+      CHECK(difference_of_products(A, direct, true) <= 1.5 * std::stod(rtol));
+      OK(MatKernelSumSetSigma(A, 0.3)); // another function, measured anew
+      OK(MatKernelSumSetSigma(direct, 0.3));
+      CHECK(difference_of_products(A, direct, false) <= 1.5 * std::stod(rtol));
+    }
+}
+
+TEST_CASE("fast sums of narrow Gaussians, of clusters, planes and few points", "[sums][fast]") {
+  for (const char *sigma : {"0.01", "0.05", "1", "30"})
+    for (int dim = 1; dim <= 3; dim++) {
+      Options set(std::string("-mat_kernelsum_rtol 1e-7 -mat_kernelsum_sigma ") + sigma);
+      Cloud   cloud = random_cloud(2500, dim, 1, Spread::skewed);
+      for (PetscInt i = 0; i < 700 * dim; i++) cloud.x[i] = 5 + PetscReal(1e-3) * cloud.x[i]; // a dense cluster
+      INFO("sigma " << sigma << " in " << dim << "-D");
+      Matrix  direct = make_square_sum(cloud);
+      Options fast("-mat_kernelsum_type fast");
+      Matrix  A = make_square_sum(cloud);
+      CHECK(difference_of_products(A, direct, false) <= 1.5e-7);
+      CHECK(difference_of_products(A, direct, true) <= 1.5e-7);
+    }
+  for (PetscInt N : {0, 1, 2, 257})
+    for (const char *kernel : {"gaussian", "laplace"}) {
+      Options     set(std::string("-mat_kernelsum_kernel ") + kernel);
+      const Cloud cloud = random_cloud(N, 3, 1, Spread::last), other = random_cloud(N / 2, 3, 2);
+      Matrix      direct = make_sum(cloud, other);
+      Options     fast("-mat_kernelsum_type fast");
+      Matrix      A = make_sum(cloud, other);
+      INFO(kernel << " " << N);
+      CHECK(difference_of_products(A, direct, false) <= 2e-6);
+    }
+}
+
+TEST_CASE("a fast sum says what it is and what its error was; auto takes direct sums of few points", "[sums][fast]") {
+  const Cloud cloud = random_cloud(2000, 3, 1);
+  Options     set("-mat_kernelsum_type fast -mat_kernelsum_sigma 0.3");
+  Matrix      A = make_square_sum(cloud);
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("Fourier series of") != std::string::npos);
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("error measured") != std::string::npos);
+  Options kernel("-mat_kernelsum_kernel laplace");
+  Matrix  B = make_square_sum(cloud);
+  CHECK(view(B, PETSC_VIEWER_ASCII_INFO).find("treecode of order") != std::string::npos);
+  Options automatic("-mat_kernelsum_type auto");
+  Matrix  C = make_square_sum(cloud);
+  CHECK(view(C, PETSC_VIEWER_ASCII_INFO).find("direct sums") != std::string::npos);
+  Options tight("-mat_kernelsum_type fast -mat_kernelsum_precision single -mat_kernelsum_rtol 1e-10");
+  Vector  x = cloud.coordinates();
+  Matrix  D;
+  EXPECT_ERROR(PETSC_ERR_NOT_CONVERGED, ({"error", "1e-10", "direct", "double"}),
+               [&] { return MatCreateKernelSum(PETSC_COMM_WORLD, x, x, &D); });
 }
 
 TEST_CASE("the same sums twice are the same bits", "[sums]") {

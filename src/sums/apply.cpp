@@ -22,7 +22,7 @@ Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjug
   if (conjugate) s.parameters.wavenumber *= -1;
   s.form = !context.gradient ? SumForm::value : transposed ? SumForm::gradient_transposed : SumForm::gradient;
   s.dim = dim;
-  s.own_value_at_zero = context.limit_is_own() || context.gradient;
+  s.own_value_at_zero = context.limit_is_own() || context.gradient || info.singular;
   s.at_zero = 0;
   for (int a = 0; a < 3; a++) s.center[a] = context.center[a];
   s.block = context.precision == MAT_KERNELSUM_MIXED ? 8 : 128;
@@ -30,6 +30,7 @@ Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjug
   s.out.data = (PetscReal *)out;
   s.in.point = s.out.point = reals_a_value;
   layout.columns = (int)columns;
+  layout.narrow = context.precision != MAT_KERNELSUM_DOUBLE;
   layout.lda = lda_in * reals_a_scalar;
   if (s.form == SumForm::value) {
     s.columns = (int)columns * split;
@@ -45,13 +46,13 @@ Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjug
   return layout;
 }
 
-PetscErrorCode KernelSumPairs(const KernelSumMat &context, Layout layout) {
+PetscErrorCode KernelSumPairs(Layout layout) {
   PetscFunctionBegin;
   for (int pass = 0; pass < layout.passes; pass++) {
-    if (context.precision == MAT_KERNELSUM_DOUBLE)
-      PetscCall(SumPairs<double>(layout.sum));
-    else
+    if (layout.narrow)
       PetscCall(SumPairs<float>(layout.sum));
+    else
+      PetscCall(SumPairs<double>(layout.sum));
     layout.sum.in.data++;
     layout.sum.out.data++;
   }
@@ -80,7 +81,7 @@ static PetscErrorCode sum_block(MPI_Comm comm, const KernelSumMat &context, cons
 
   PetscFunctionBegin;
   if (!context.monitor) {
-    PetscCall(KernelSumPairs(context, layout));
+    PetscCall(KernelSumPairs(layout));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const PetscInt part = PetscMax(1, (all.targets.n + parts - 1) / parts);
@@ -92,7 +93,7 @@ static PetscErrorCode sum_block(MPI_Comm comm, const KernelSumMat &context, cons
       if (all.targets.x[a]) some.sum.targets.x[a] = all.targets.x[a] + from;
     some.sum.targets.n = to - from;
     some.sum.out.data = all.out.data + from * all.out.point;
-    if (to > from) PetscCall(KernelSumPairs(context, some));
+    if (to > from) PetscCall(KernelSumPairs(some));
     PetscCall(synchronize(all.memory));
     PetscCall(PetscTime(&now));
     PetscCall(PetscPrintf(comm, "kernelsum: %5.1f %% of this rank's pairs, %.3g s\n",
@@ -139,12 +140,11 @@ static Layout of_block(Layout layout, PetscInt n, const PetscReal *data) {
   return layout;
 }
 
-static PetscErrorCode sum_in_ring(MPI_Comm comm, KernelSumMat *context, PointCloud *sources, Layout layout) {
-  PetscMPIInt    rank, ranks, tag;
-  MPI_Comm       ring;
-  Block          present, next;
-  PetscLogDouble begun;
-  PairSum       &s = layout.sum;
+PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, const Visit &visit) {
+  PetscMPIInt rank, ranks, tag;
+  MPI_Comm    ring;
+  Block       present, next;
+  PairSum    &s = layout.sum;
 #if SHELLAC_CUDA
   PetscReal *on_device = NULL;
 #endif
@@ -152,10 +152,9 @@ static PetscErrorCode sum_in_ring(MPI_Comm comm, KernelSumMat *context, PointClo
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCall(PetscTime(&begun));
   PetscCall(PointCloudGetPoints(sources, s.memory, &s.sources));
   if (ranks == 1) {
-    PetscCall(sum_block(comm, *context, layout, 0, 1, begun));
+    PetscCall(visit(layout, rank, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscCommDuplicate(comm, &ring, &tag));
@@ -185,7 +184,7 @@ static PetscErrorCode sum_in_ring(MPI_Comm comm, KernelSumMat *context, PointClo
           MPI_Isend(present.data.data(), counts[0], MPIU_REAL, (rank + ranks - 1) % ranks, tag, ring, &requests[1]));
     }
     if (step == 0)
-      PetscCall(sum_block(comm, *context, layout, 0, ranks, begun));
+      PetscCall(visit(layout, rank, 0));
     else {
       const PetscReal *data = present.data.data();
 #if SHELLAC_CUDA
@@ -198,7 +197,7 @@ static PetscErrorCode sum_in_ring(MPI_Comm comm, KernelSumMat *context, PointClo
         data = on_device;
       }
 #endif
-      PetscCall(sum_block(comm, *context, of_block(layout, present.n, data), step, ranks, begun));
+      PetscCall(visit(of_block(layout, present.n, data), (rank + step) % ranks, step));
     }
     PetscCallMPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     std::swap(present, next);
@@ -210,11 +209,16 @@ static PetscErrorCode sum_in_ring(MPI_Comm comm, KernelSumMat *context, PointClo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Marks the beginning and the end of a product in PETSc's stream: its time is asked for later, by a view.
+// Marks the beginning and the end of a product in PETSc's stream: its time is asked for later, by a view. A GPU's small
+// sums are not timed, since the marks would take longer.
 static PetscErrorCode mark(KernelSumMat *context, PetscMemType memory, bool end) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
+    if (context->pairs < 1e9) {
+      context->seconds = 0;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     cudaStream_t stream;
     void       **event = end ? &context->end_event : &context->begin_event;
     if (!*event) PetscCallCUDA(cudaEventCreate((cudaEvent_t *)event));
@@ -235,11 +239,14 @@ static PetscErrorCode mark(KernelSumMat *context, PetscMemType memory, bool end)
 PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transposed, bool conjugate,
                               PetscMemType memory, PetscInt columns, const PetscScalar *in, PetscInt64 lda_in,
                               PetscScalar *out, PetscInt64 lda_out) {
-  PointCloud *targets = transposed ? context->sources : context->targets;
-  PointCloud *sources = transposed ? context->targets : context->sources;
+  PointCloud    *targets = transposed ? context->sources : context->targets;
+  PointCloud    *sources = transposed ? context->targets : context->sources;
+  PetscLogDouble begun;
 
   PetscFunctionBegin;
+  PetscCall(PetscTime(&begun));
   PetscCall(check_backend(memory));
+  context->pairs = (PetscLogDouble)targets->n * sources->N * columns;
   PetscCall(mark(context, memory, false));
   PetscCall(PetscLogGpuTimeBegin());
   const PetscInt together = context->gradient || context->fast ? 1 : columns;
@@ -249,14 +256,15 @@ PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transpo
     layout.sum.memory = memory;
     PetscCall(PointCloudGetPoints(targets, memory, &layout.sum.targets));
     if (context->fast)
-      PetscCall(context->fast->Apply(*context, transposed, layout));
+      PetscCall(context->fast->Apply(comm, transposed, layout));
     else
-      PetscCall(sum_in_ring(comm, context, sources, layout));
+      PetscCall(VisitInRing(comm, sources, layout, [&](const Layout &block, PetscMPIInt, int step) {
+        return sum_block(comm, *context, block, step, (int)sources->counts.size(), begun);
+      }));
   }
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(mark(context, memory, true));
   context->products++;
-  context->pairs = (PetscLogDouble)targets->n * sources->N * columns;
   PetscCall(log_flops(memory, context->pairs * (8 + context->info().flops + 2)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,13 +15,13 @@ template <class T> struct Acoustic {
   explicit Acoustic(const Parameters &p) : turns((T)(p.wavenumber / (2 * pi))) {}
 
   SHELLAC_INLINE Complex<T> value(T r2) const {
-    const T inv_r = rsqrt(r2);
-    return inv_r * turn(turns * (r2 * inv_r));
+    const T inv_r = inverse_sqrt(r2);
+    return inv_r * wave(turns, r2 * inv_r);
   }
   SHELLAC_INLINE Complex<T> slope(T r2) const { // g (ik - 1/r)/r
-    const T          inv_r = rsqrt(r2);
+    const T          inv_r = inverse_sqrt(r2);
     const Complex<T> of_r = {-inv_r * inv_r, T(2 * pi) * turns * inv_r};
-    return of_r * (inv_r * turn(turns * (r2 * inv_r)));
+    return of_r * (inv_r * wave(turns, r2 * inv_r));
   }
 
   T turns; // k/(2π): waves in a unit of length

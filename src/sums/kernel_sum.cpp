@@ -283,11 +283,14 @@ static PetscErrorCode set_up(Mat A) {
   if (context->targets == context->sources && !context->gradient && !context->interleaved())
     PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   context->ready = true;
+  PetscCall(MatKernelSumSetUpFast(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode parameters_changed(Mat, KernelSumMat *) {
-  return PETSC_SUCCESS;
+static PetscErrorCode parameters_changed(Mat A, KernelSumMat *context) {
+  PetscFunctionBegin;
+  if (context->ready) PetscCall(MatKernelSumSetUpFast(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- products --------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #pragma once
 // The Mat of type kernelsum: y = A c, (A c)_i = Σ_j g(x_i, y_j) c_j, or the gradients at the targets.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -69,11 +70,16 @@ struct Layout {
   int        passes = 1;
   int        columns = 1; // columns of raw data that sources bring, each `reals` for a point and `lda` apart
   int        reals = 1;
-  PetscInt64 lda = 0; // [real numbers]
+  PetscInt64 lda = 0;        // [real numbers]
+  bool       narrow = false; // pairs in single precision
 };
 Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjugate, PetscInt columns,
                        const PetscScalar *in, PetscInt64 lda_in, PetscScalar *out, PetscInt64 lda_out);
-// Sums all pairs of the layout's targets and sources in the Mat's precision.
-PetscErrorCode KernelSumPairs(const KernelSumMat &context, Layout layout);
+// Sums all pairs, or those of the lists, of the layout's targets and sources.
+PetscErrorCode KernelSumPairs(Layout layout);
+// Calls visit(layout, owner, step) with the sources of every rank in turn, this rank's first: they are `own`, with the
+// layout's values, and travel in a ring. The layout adds to its results from the second step on.
+using Visit = std::function<PetscErrorCode(const Layout &layout, PetscMPIInt owner, int step)>;
+PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *own, Layout layout, const Visit &visit);
 
 } // namespace shellac

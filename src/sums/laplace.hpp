@@ -14,9 +14,9 @@ template <class T> struct Laplace {
   static double factor(const Parameters &) { return 1 / (4 * pi); }
   explicit Laplace(const Parameters &) {}
 
-  SHELLAC_INLINE T value(T r2) const { return rsqrt(r2); }
+  SHELLAC_INLINE T value(T r2) const { return inverse_sqrt(r2); }
   SHELLAC_INLINE T slope(T r2) const {
-    const T inv_r = rsqrt(r2);
+    const T inv_r = inverse_sqrt(r2);
     return -inv_r * (inv_r * inv_r);
   }
 };

@@ -41,10 +41,6 @@ template <> SHELLAC_INLINE double   rounding_shift<double>() {
 template <> SHELLAC_INLINE float rounding_shift<float>() {
   return 12582912.0f;
 } // 1.5 * 2^23
-template <class T> SHELLAC_INLINE T nearest(T x) {
-  const T shift = rounding_shift<T>();
-  return (x + shift) - shift;
-}
 
 // ---- 2^x for x <= 0; results below the smallest normal number are about that -----------------------------------------
 
@@ -96,36 +92,36 @@ SHELLAC_INLINE float exp2_nonpositive(float x) {
 // ---- 1/sqrt(x) for x >= 0; not finite for x = 0 ------------------------------------------------------------------------
 
 // From an approximation y: with e = 1 - x y², 1/sqrt(x) = y (1 - e)^(-1/2) = y (1 + e/2 + 3/8 e² + 5/16 e³ + ...).
-template <class T> SHELLAC_INLINE T refine_rsqrt(T x, T y) {
+template <class T> SHELLAC_INLINE T refine(T x, T y) {
   const T e = 1 - (x * y) * y;
   return y + y * (e * (T(0.5) + T(0.375) * e));
 }
 
-SHELLAC_INLINE double rsqrt(double x) {
+SHELLAC_INLINE double inverse_sqrt(double x) {
 #ifdef __CUDA_ARCH__
   double y; // to 22 bits
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  return refine_rsqrt(x, y);
+  return refine(x, y);
 #else
   // The first guess halves and negates the exponent in the integer that x is stored as: 3.4 % off (C. Lomont, Fast
   // inverse square root, 2003).
   double       y = bits_as<double>(0x5fe6eb50c7b537a9ull - (bits_as<uint64_t>(x) >> 1));
   const double e = 1 - (x * y) * y;
   y = y + y * (e * (0.5 + e * (0.375 + e * (0.3125 + e * 0.2734375)))); // leaves 4e-7
-  y = refine_rsqrt(x, y);
+  y = refine(x, y);
   return x > 0 ? y : INFINITY;
 #endif
 }
 
-SHELLAC_INLINE float rsqrt(float x) {
+SHELLAC_INLINE float inverse_sqrt(float x) {
 #ifdef __CUDA_ARCH__
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 #else
   float y = bits_as<float>(0x5f375a86u - (bits_as<uint32_t>(x) >> 1));
-  y = refine_rsqrt(x, y);
-  y = refine_rsqrt(x, y);
+  y = refine(x, y);
+  y = refine(x, y);
   return x > 0 ? y : INFINITY;
 #endif
 }
@@ -162,11 +158,12 @@ SHELLAC_INLINE float log2_nonnegative(float x) {
 #endif
 }
 
-// ---- e^{2 pi i t}: cosine and sine of an angle in turns ------------------------------------------------------------------
+// ---- e^{2 pi i turns r}: cosine and sine of an angle in turns ------------------------------------------------------------------
 
 template <class T> struct Complex { T re, im; };
 
-SHELLAC_INLINE Complex<double> turn(double t) {
+SHELLAC_INLINE Complex<double> wave(double turns, double r) {
+  const double t = turns * r;
   const double s[] = {6.2831853071795864572, -41.341702240399636207, 81.605249275948035209, -76.705859704274550647,
                       42.058685020160894047, -15.093804209987113512, 3.7808689593022955184}; // on [0, 1/8]²
   const double c[] = {0.99999999999999999997, -19.739208802178716989, 64.939394022667957529, -85.456817206522712487,
@@ -181,14 +178,15 @@ SHELLAC_INLINE Complex<double> turn(double t) {
           bits_as<double>(bits_as<uint64_t>(im) ^ ((q & 2) << 62))};
 }
 
-SHELLAC_INLINE Complex<float> turn(float t) {
+SHELLAC_INLINE Complex<float> wave(float turns, float r) {
 #ifdef __CUDA_ARCH__
   float       re, im;
-  const float angle = (t - nearest(t)) * 6.28318530717958647692f; // the units are accurate within half a turn
+  const float angle = (turns * 6.28318530717958647692f) * r; // the unit takes whole turns off without an error
   asm("cos.approx.ftz.f32 %0, %1;" : "=f"(re) : "f"(angle));
   asm("sin.approx.ftz.f32 %0, %1;" : "=f"(im) : "f"(angle));
   return {re, im};
 #else
+  const float t = turns * r;
   const float s[] = {6.2831852878129467414f, -41.341662570547954912f, 81.592542871301543294f, -75.401612702747458455f};
   const float c[] = {0.99999999995248941669f, -19.739208650130595513f, 64.939316135709049629f, -85.442844673081659515f,
                      59.220168958296096218f};

@@ -16,9 +16,9 @@ template <class T> struct Multiquadric : Units<T> {
 
   SHELLAC_INLINE T value(T r2) const {
     const T s = this->in_units(r2) + 1;
-    return s * rsqrt(s);
+    return s * inverse_sqrt(s);
   }
-  SHELLAC_INLINE T slope(T r2) const { return rsqrt(this->in_units(r2) + 1); }
+  SHELLAC_INLINE T slope(T r2) const { return inverse_sqrt(this->in_units(r2) + 1); }
 };
 
 // 1/sqrt(|x-y|² + σ²), positive definite in every dimension.
@@ -32,9 +32,9 @@ template <class T> struct InverseMultiquadric : Units<T> {
   static double factor(const Parameters &p) { return 1 / p.sigma; }
   explicit InverseMultiquadric(const Parameters &p) : Units<T>(unit(p)) {}
 
-  SHELLAC_INLINE T value(T r2) const { return rsqrt(this->in_units(r2) + 1); }
+  SHELLAC_INLINE T value(T r2) const { return inverse_sqrt(this->in_units(r2) + 1); }
   SHELLAC_INLINE T slope(T r2) const {
-    const T inverse = rsqrt(this->in_units(r2) + 1);
+    const T inverse = inverse_sqrt(this->in_units(r2) + 1);
     return -inverse * (inverse * inverse);
   }
 };

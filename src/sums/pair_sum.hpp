@@ -46,7 +46,8 @@ struct PairSum {
   bool                    add = false; // to what `out` has
   PetscReal               center[3] = {0, 0, 0};
 
-  bool   own_value_at_zero = true; // g(x, x) is what the function gives; else this, over its factor:
+  // Whether g(x, x) is what the function gives. Where that is not, or not finite, it is this, over the factor:
+  bool   own_value_at_zero = true;
   double at_zero = 0;
 
   // Terms are added in blocks in the precision of computation, the blocks in double.

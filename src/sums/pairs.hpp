@@ -248,8 +248,6 @@ void sum_group(const PairSum &s, const Function &f, double scale, double factor,
 #if SHELLAC_CUDA
 namespace device {
 
-constexpr int threads = 128; // of a block; as many sources are in shared memory
-
 template <class Function> struct Arguments {
   Function                f;
   Points                  targets, sources;
@@ -273,7 +271,8 @@ template <class T, class V, int in> struct alignas(16) Source {
   V w[in];
 };
 
-template <class Function, class T, SumForm form, int K, int R>
+// `threads` of a block, as many sources in shared memory; R targets a thread.
+template <class Function, class T, SumForm form, int K, int R, int threads>
 __global__ void __launch_bounds__(threads) sum_kernel(const Arguments<Function> a) {
   using P = Pair<Function, T, form, K>;
   using V = typename P::V;
@@ -328,7 +327,7 @@ __global__ void __launch_bounds__(threads) sum_kernel(const Arguments<Function> 
         V         sum[R][P::out] = {};
         bool      care = !a.own_value_at_zero;
         if (!care) {
-#pragma unroll(K > 4 ? 1 : sizeof(T) == 4 ? 8 : 4)
+#pragma unroll(K > 4 ? 2 : sizeof(T) == 4 ? 8 : 4)
           for (int j = begin; j < end; j++) {
             const Source<T, V, P::in> s = source[j];
 #pragma unroll
@@ -383,10 +382,26 @@ __global__ void __launch_bounds__(threads) sum_kernel(const Arguments<Function> 
   }
 }
 
-// Adds the parts of the sources, always in the same order.
+// Adds the parts of the sources, a warp for each sum, always in the same order.
 template <int unused>
 __global__ void add_splits(PetscInt n, int splits, int columns, int parts, int stored, const double *partial,
                            Values<PetscReal> out, int first_column, double factor, bool add) {
+  const PetscInt i = ((PetscInt)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  const int      lane = threadIdx.x % 32;
+  if (i >= n) return;
+  for (int c = 0; c < columns; c++)
+    for (int p = 0; p < parts; p++) {
+      double sum = 0;
+      for (int s = lane; s < splits; s += 32) sum += partial[((size_t)s * stored + c * parts + p) * n + i];
+      for (int step = 16; step; step /= 2) sum += __shfl_down_sync(0xffffffff, sum, step);
+      PetscReal *to = &out.data[out.at(i, first_column + c) + p];
+      if (lane == 0) *to = (PetscReal)(add ? *to + factor * sum : factor * sum);
+    }
+}
+// The same where there are targets enough for a thread each.
+template <int unused>
+__global__ void add_few_splits(PetscInt n, int splits, int columns, int parts, int stored, const double *partial,
+                               Values<PetscReal> out, int first_column, double factor, bool add) {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   for (int c = 0; c < columns; c++)
@@ -400,18 +415,21 @@ __global__ void add_splits(PetscInt n, int splits, int columns, int parts, int s
 
 PetscErrorCode GetWorkspace(size_t bytes, double **work); // one for all, in the order of PETSc's stream
 
-template <class Function, class T, SumForm form, int K, int R>
+template <class Function, class T, SumForm form, int K, int R, int threads = 128>
 PetscErrorCode launch(const PairSum &s, Arguments<Function> a) {
   using P = Pair<Function, T, form, K>;
   constexpr int parts = Scalar<typename P::V>::parts;
-  const auto    kernel = sum_kernel<Function, T, form, K, R>;
+  const auto    kernel = sum_kernel<Function, T, form, K, R, threads>;
   const int     columns = form == SumForm::gradient ? s.dim : P::out;
   cudaStream_t  stream;
   static int    resident = 0; // blocks that the GPU holds at a time
 
   PetscFunctionBegin;
+  if (!s.targets.n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(current_stream(&stream));
   if (s.group) {
+    if (!s.groups) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCheck(s.group_size <= threads * R, PETSC_COMM_SELF, PETSC_ERR_PLIB, "groups of targets are too large");
     a.group = s.group, a.list = s.list, a.first = s.first;
     kernel<<<(unsigned)s.groups, threads, 0, stream>>>(a);
     PetscCallCUDA(cudaGetLastError());
@@ -437,7 +455,9 @@ PetscErrorCode launch(const PairSum &s, Arguments<Function> a) {
   kernel<<<dim3((unsigned)blocks, (unsigned)splits), threads, 0, stream>>>(a);
   PetscCallCUDA(cudaGetLastError());
   if (splits > 1) {
-    add_splits<0><<<(unsigned)((s.targets.n + 255) / 256), 256, 0, stream>>>(
+    const bool few = s.targets.n < 4096;
+    const auto reduce = few ? add_splits<0> : add_few_splits<0>;
+    reduce<<<(unsigned)(((PetscInt64)s.targets.n * (few ? 32 : 1) + 255) / 256), 256, 0, stream>>>(
         s.targets.n, (int)splits, columns, parts, P::out * parts, a.partial, a.out, a.first_column, a.factor, a.add);
     PetscCallCUDA(cudaGetLastError());
   }
@@ -467,11 +487,11 @@ PetscErrorCode sum_columns(const PairSum &s, int first_column) {
     a.group = a.list = NULL, a.first = NULL;
     a.first_column = first_column, a.dim = s.dim, a.block = s.block;
     a.add = s.add, a.own_value_at_zero = s.own_value_at_zero;
-    const PetscInt64 least = s.group ? (PetscInt64)device::threads * few + 1 : 1 << 19;
-    const PetscInt64 targets = s.group             ? s.group_size
-                               : s.sources.n < 512 ? 0
-                                                   : (PetscInt64)s.targets.n * s.sources.n >> 10;
-    if (few != many && targets >= least)
+    // targets that fill the GPU, R of them a thread; the fewer they are, the fewer a thread and a block
+    const bool full = s.group ? s.group_size > 128 * few : s.sources.n >= 512 && s.targets.n >= 32768;
+    if (form == SumForm::value && K == 1 && !s.group && s.targets.n <= 512)
+      PetscCall((device::launch<Function, T, form, K, 1, 64>(s, a)));
+    else if (full)
       PetscCall((device::launch<Function, T, form, K, many>(s, a)));
     else
       PetscCall((device::launch<Function, T, form, K, few>(s, a)));
@@ -500,6 +520,8 @@ template <class Function, class T> PetscErrorCode sum_function(const PairSum &s)
   } else {
     int column = 0; // many right-hand sides at a time share the distances and the function
     if constexpr (complex) {
+      for (; column + 16 <= s.columns; column += 16)
+        PetscCall((sum_columns<Function, T, SumForm::value, 16, 1, 1>(s, column)));
       for (; column + 4 <= s.columns; column += 4)
         PetscCall((sum_columns<Function, T, SumForm::value, 4, 2, 2>(s, column)));
     } else {

@@ -15,11 +15,11 @@ template <class T> struct Yukawa {
   explicit Yukawa(const Parameters &p) : decay((T)(std::fabs(p.wavenumber) * log2_e)) {}
 
   SHELLAC_INLINE T value(T r2) const {
-    const T inv_r = rsqrt(r2);
+    const T inv_r = inverse_sqrt(r2);
     return inv_r * exp2_nonpositive(-decay * (r2 * inv_r));
   }
   SHELLAC_INLINE T slope(T r2) const { // -g (k + 1/r)/r
-    const T inv_r = rsqrt(r2);
+    const T inv_r = inverse_sqrt(r2);
     return -inv_r * (T(ln_2) * decay + inv_r) * (inv_r * exp2_nonpositive(-decay * (r2 * inv_r)));
   }
 
