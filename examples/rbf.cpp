@@ -16,7 +16,6 @@
 
 #include <petscdmda.h>
 #include <petscksp.h>
-#include <petscblaslapack.h>
 #include <petsctime.h>
 #include <shellac.h>
 
@@ -68,21 +67,26 @@ static PetscErrorCode CreateFactor(const std::vector<double> &x, PetscReal sigma
     std::vector<PetscInt> columns;
     for (PetscInt k = 0; k < near; k++) columns.push_back(before[k].second);
     columns.push_back(i);
-    // the last column of the inverse of φ on these points, by its Cholesky factor
+    // φ on these points is L Lᵀ: the last row of L's inverse is that of G
     const PetscInt           m = near + 1;
-    std::vector<PetscScalar> block((size_t)m * m), row(m, 0);
-    PetscBLASInt             size, one = 1, info;
-    PetscCall(PetscBLASIntCast(m, &size));
+    std::vector<double>      L((size_t)m * m, 0), last_row(m, 0);
+    std::vector<PetscScalar> row(m);
     for (PetscInt a = 0; a < m; a++)
-      for (PetscInt b = 0; b < m; b++) block[a * m + b] = phi(columns[a], columns[b]) + (a == b ? ridge : 0);
-    row[m - 1] = 1;
-    PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("L", &size, block.data(), &size, &info));
-    PetscCheck(info == 0, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT,
-               "the points about point %" PetscInt_FMT " are too close for sigma %g: take a smaller one, or a -ridge",
-               i, (double)sigma);
-    PetscCallBLAS("LAPACKpotrs", LAPACKpotrs_("L", &size, &one, block.data(), &size, row.data(), &size, &info));
-    const PetscReal scale = 1 / PetscSqrtReal(PetscRealPart(row[m - 1]));
-    for (PetscScalar &entry : row) entry *= scale;
+      for (PetscInt b = 0; b <= a; b++) {
+        double entry = phi(columns[a], columns[b]) + (a == b ? ridge : 0);
+        for (PetscInt k = 0; k < b; k++) entry -= L[a * m + k] * L[b * m + k];
+        PetscCheck(b < a || entry > 0, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT,
+                   "the points about point %" PetscInt_FMT
+                   " are too close for sigma %g: take a smaller one, or a larger -ridge",
+                   i, (double)sigma);
+        L[a * m + b] = a == b ? std::sqrt(entry) : entry / L[b * m + b];
+      }
+    for (PetscInt a = m - 1; a >= 0; a--) { // Lᵀ row = the last unit vector
+      last_row[a] = a == m - 1;
+      for (PetscInt k = a + 1; k < m; k++) last_row[a] -= L[k * m + a] * last_row[k];
+      last_row[a] /= L[a * m + a];
+      row[a] = (PetscReal)last_row[a];
+    }
     PetscCall(MatSetValues(*G, 1, &i, m, columns.data(), row.data(), INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(*G, MAT_FINAL_ASSEMBLY));
@@ -106,7 +110,7 @@ static PetscErrorCode Solve(Mat A, Mat P, Vec f, Vec c, const char *name) {
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, P ? PCMAT : PCNONE)); // P approximates the inverse itself
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 5000));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(VecSet(c, 0));
   PetscCall(PetscTime(&begin));
