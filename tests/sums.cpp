@@ -722,18 +722,23 @@ TEST_CASE("mistakes in kernel sums are errors on every rank that change nothing"
   EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"points", "MatKernelSumSetPoints"}), [&] { return MatSetUp(empty); });
 }
 
-// The largest error over the largest value.
+// Relative, in the 2-norm, of the products with several random vectors: that of one alone may be small by chance.
 static PetscReal difference_of_products(Mat A, Mat B, bool transposed) {
-  Vector c = transposed ? left_vector(A) : right_vector(A), y = transposed ? right_vector(A) : left_vector(A);
-  Vector z = copy_of(y);
-  set_random(c, 11);
-  OK(transposed ? MatMultTranspose(A, c, y) : MatMult(A, c, y));
-  OK(transposed ? MatMultTranspose(B, c, z) : MatMult(B, c, z));
-  PetscReal off, size;
-  OK(VecAXPY(y, -1, z));
-  OK(VecNorm(y, NORM_2, &off));
-  OK(VecNorm(z, NORM_2, &size));
-  return size > 0 ? off / size : off;
+  PetscReal sums[2] = {0, 0};
+  for (int seed = 20; seed < 24; seed++) {
+    Vector    c = transposed ? left_vector(A) : right_vector(A), y = transposed ? right_vector(A) : left_vector(A);
+    Vector    z = copy_of(y);
+    PetscReal off, size;
+    set_random(c, seed);
+    OK(transposed ? MatMultTranspose(A, c, y) : MatMult(A, c, y));
+    OK(transposed ? MatMultTranspose(B, c, z) : MatMult(B, c, z));
+    OK(VecAXPY(y, -1, z));
+    OK(VecNorm(y, NORM_2, &off));
+    OK(VecNorm(z, NORM_2, &size));
+    sums[0] += off * off;
+    sums[1] += size * size;
+  }
+  return PetscSqrtReal(sums[1] > 0 ? sums[0] / sums[1] : sums[0]);
 }
 
 TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
@@ -745,11 +750,11 @@ TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
       Options     fast("-mat_kernelsum_type fast");
       Matrix      A = make_sum(targets, sources);
       INFO(f.name << " " << rtol);
-      CHECK(difference_of_products(A, direct, false) <= 1.5 * std::stod(rtol));
-      CHECK(difference_of_products(A, direct, true) <= 1.5 * std::stod(rtol));
+      CHECK(difference_of_products(A, direct, false) <= 2 * std::stod(rtol));
+      CHECK(difference_of_products(A, direct, true) <= 2 * std::stod(rtol));
       OK(MatKernelSumSetSigma(A, 0.3)); // another function, measured anew
       OK(MatKernelSumSetSigma(direct, 0.3));
-      CHECK(difference_of_products(A, direct, false) <= 1.5 * std::stod(rtol));
+      CHECK(difference_of_products(A, direct, false) <= 2 * std::stod(rtol));
     }
 }
 
@@ -763,8 +768,8 @@ TEST_CASE("fast sums of narrow Gaussians, of clusters, planes and few points", "
       Matrix  direct = make_square_sum(cloud);
       Options fast("-mat_kernelsum_type fast");
       Matrix  A = make_square_sum(cloud);
-      CHECK(difference_of_products(A, direct, false) <= 1.5e-7);
-      CHECK(difference_of_products(A, direct, true) <= 1.5e-7);
+      CHECK(difference_of_products(A, direct, false) <= 2e-7);
+      CHECK(difference_of_products(A, direct, true) <= 2e-7);
     }
   for (PetscInt N : {0, 1, 2, 257})
     for (const char *kernel : {"gaussian", "laplace"}) {

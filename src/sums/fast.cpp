@@ -1,8 +1,8 @@
 // Which fast method, and of what order: measured against direct sums on a sample of the targets.
 
-#include "sums/fast_sum.hpp"
-
 #include <cmath>
+
+#include "sums/fast_sum.hpp"
 
 namespace shellac {
 
@@ -50,26 +50,22 @@ static PetscErrorCode create_sample(Mat A, PetscInt stride, Vec *x, Mat *S) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ‖y - f‖/‖f‖ over the sample, for f its direct sums; y of all targets.
-static PetscErrorCode compare(MPI_Comm comm, Vec y, Vec f, PetscInt stride, PetscInt per_target, double *error) {
+// Adds ‖y - f‖² and ‖f‖² over the sample to the sums of this rank, for f its direct sums; y of all targets.
+static PetscErrorCode add_squares(Vec y, Vec f, PetscInt stride, PetscInt per_target, double sums[2]) {
   const PetscScalar *all, *some;
   PetscInt           n;
-  double             sums[2] = {0, 0};
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(f, &n));
   PetscCall(VecGetArrayRead(y, &all));
   PetscCall(VecGetArrayRead(f, &some));
   for (PetscInt i = 0; i < n; i++) {
-    const PetscScalar value = all[i / per_target * stride * per_target + i % per_target], d = value - some[i];
-    sums[0] += (double)(PetscRealPart(d) * PetscRealPart(d) + PetscImaginaryPart(d) * PetscImaginaryPart(d));
-    sums[1] += (double)(PetscRealPart(some[i]) * PetscRealPart(some[i]) +
-                        PetscImaginaryPart(some[i]) * PetscImaginaryPart(some[i]));
+    const PetscScalar d = all[i / per_target * stride * per_target + i % per_target] - some[i];
+    sums[0] += (double)PetscRealPart(d * PetscConj(d));
+    sums[1] += (double)PetscRealPart(some[i] * PetscConj(some[i]));
   }
   PetscCall(VecRestoreArrayRead(f, &some));
   PetscCall(VecRestoreArrayRead(y, &all));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, comm));
-  *error = sums[1] > 0 ? std::sqrt(sums[0] / sums[1]) : std::sqrt(sums[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,7 +74,8 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
   MPI_Comm      comm = PetscObjectComm((PetscObject)A);
   PetscReal     lower[3], upper[3];
   PetscRandom   random;
-  Vec           c, y, x, f;
+  constexpr int trials = 3; // vectors: one alone may have a small sum by chance
+  Vec           c[trials], f[trials], y, x;
   Mat           sample;
 
   PetscFunctionBegin;
@@ -87,9 +84,9 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
   if (context->method == MAT_KERNELSUM_DIRECT || context->gradient) PetscFunctionReturn(PETSC_SUCCESS);
   // pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice
   const double rtol = context->rtol, digits = -std::log10(rtol);
-  int          order = std::max(3, (int)std::ceil(1.2 * digits));
-  bool         narrow = context->precision != MAT_KERNELSUM_DOUBLE || rtol >= 1e-6;
-  double       epsilon = 0.1 * rtol;
+  int          order = std::max(3, (int)std::ceil(0.75 * digits));
+  int          narrow = rtol >= 1e-5 ? 2 : rtol >= 1e-7 ? 1 : 0;
+  double       epsilon = std::min(1e-2, 10 * rtol);
   const double tree = 4e4 + 200. * order * order * order, all = (double)context->sources->N;
   double       fourier = INFINITY;
   PetscBool    gaussian;
@@ -97,37 +94,46 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
   PetscCall(PointCloudsGetBox(comm, context->targets, context->sources, lower, upper));
   if (gaussian && context->limit_is_own()) fourier = 0.7 * FourierSumModes(*context, lower, upper, epsilon);
   if (context->method == MAT_KERNELSUM_AUTO && all < 2 * std::min(tree, fourier)) PetscFunctionReturn(PETSC_SUCCESS);
-  const bool series = fourier < tree;
+  bool series = fourier < tree;
 
   const PetscInt stride = std::max<PetscInt>(1, context->targets->N / 512);
   PetscCall(create_sample(A, stride, &x, &sample));
-  PetscCall(MatCreateVecs(A, &c, &y));
-  PetscCall(MatCreateVecs(sample, NULL, &f));
+  PetscCall(MatCreateVecs(A, NULL, &y));
   PetscCall(PetscRandomCreate(comm, &random));
   PetscCall(PetscRandomSetSeed(random, 7));
   PetscCall(PetscRandomSeed(random));
   PetscCall(PetscRandomSetInterval(random, -1, 1));
-  PetscCall(VecSetRandom(c, random));
-  PetscCall(MatMult(sample, c, f));
+  for (int t = 0; t < trials; t++) {
+    PetscCall(MatCreateVecs(A, &c[t], NULL));
+    PetscCall(MatCreateVecs(sample, NULL, &f[t]));
+    PetscCall(VecSetRandom(c[t], random));
+    PetscCall(MatMult(sample, c[t], f[t]));
+  }
   double last = INFINITY;
-  for (int attempt = 0; attempt < 8; attempt++) {
+  for (int attempt = 0; attempt < 12; attempt++) {
     double error = 0;
     PetscCall(drop(context));
+    series = series && FourierSumModes(*context, lower, upper, epsilon) < INFINITY;
     if (series)
       PetscCall(FourierSumCreate(comm, *context, epsilon, &context->fast));
     else
       PetscCall(TreeSumCreate(comm, *context, order, narrow, &context->fast));
-    PetscCall(MatMult(A, c, y));
-    PetscCall(compare(comm, y, f, stride, context->scalars_a_target(), &error));
+    double sums[2] = {0, 0};
+    for (int t = 0; t < trials; t++) {
+      PetscCall(MatMult(A, c[t], y));
+      PetscCall(add_squares(y, f[t], stride, context->scalars_a_target(), sums));
+    }
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, comm));
+    error = std::sqrt(sums[1] > 0 ? sums[0] / sums[1] : sums[0]);
     context->fast->error = error;
     PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", series ? "Fourier series" : "treecode",
                         order, error, rtol));
     if (error <= rtol) break;
-    if (narrow && context->precision == MAT_KERNELSUM_DOUBLE && error > 0.3 * last)
-      narrow = false; // single precision is what limits it
+    if (narrow && !series && error > 0.3 * last)
+      narrow--; // single precision is what limits it
     else {
-      order += 2;
-      epsilon *= 0.01;
+      order += error < 1e3 * rtol ? std::max(1, (int)std::ceil(0.7 * std::log10(error / rtol))) : 3;
+      epsilon *= std::min(0.1, 0.3 * rtol / error);
     }
     last = error;
   }
@@ -138,7 +144,12 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
              context->fast->error, rtol,
              context->precision == MAT_KERNELSUM_DOUBLE ? "" : " or -mat_kernelsum_precision double");
   PetscCall(PetscRandomDestroy(&random));
-  for (Vec *v : {&c, &y, &x, &f}) PetscCall(VecDestroy(v));
+  for (int t = 0; t < trials; t++) {
+    PetscCall(VecDestroy(&c[t]));
+    PetscCall(VecDestroy(&f[t]));
+  }
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&sample));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

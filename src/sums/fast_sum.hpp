@@ -18,12 +18,13 @@ public:
   double error = -1; // measured, relative, in the 2-norm; negative: not yet
 };
 
-// Interpolation between the clusters of a tree: `order` points along each axis.
-PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, bool narrow, FastSum **fast);
+// Interpolation in the clusters of a tree: `order` points along each axis. In single precision: nothing (0), far pairs
+// (1), all (2), beside what the Mat says.
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, int narrow, FastSum **fast);
 
 // The Fourier series of the Gaussian, to a relative truncation of `epsilon`.
 PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, double epsilon, FastSum **fast);
-// The modes that it takes: half of them, since the sums are real.
+// The modes that it takes: half of them, since the sums are real. Infinite where they are too many along an axis.
 double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon);
 
 // Makes the Mat's fast method, of the order that its tolerance needs, measured; or none where direct sums are faster and

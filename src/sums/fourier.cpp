@@ -300,7 +300,10 @@ PetscErrorCode FourierSum::Apply(MPI_Comm comm, bool transposed, const Layout &l
 
 double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3],
                        double epsilon) {
-  return (double)make_modes(context, lower, upper, epsilon).count();
+  const Modes m = make_modes(context, lower, upper, epsilon);
+  for (int a = 0; a < 3; a++)
+    if (m.K[a] > 70) return INFINITY; // tables of them are in a GPU's shared memory
+  return (double)m.count();
 }
 
 PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, double epsilon, FastSum **fast) {

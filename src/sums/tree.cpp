@@ -90,10 +90,17 @@ private:
   }
 };
 
-// What one rank's sources are to this rank's groups of targets.
+// What one rank's sources are to this rank's groups of targets: points near them, or interpolation points far away.
 struct Lists {
   std::vector<Range>    list;
-  std::vector<PetscInt> first;
+  std::vector<PetscInt> first{0};
+
+  void add(const Range &range) { // after the last one, if it is its neighbour in the same group
+    if ((PetscInt)list.size() > first.back() && list.back().end == range.begin)
+      list.back().end = range.end;
+    else
+      list.push_back(range);
+  }
 };
 struct ListsOnDevice {
   Buffer<Range>    list;
@@ -223,12 +230,12 @@ class Direction {
 public:
   PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, const PointCloud &targets,
                         const PointCloud &sources, int order, PetscInt leaf);
-  PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, bool narrow);
+  PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, int narrow);
   PetscErrorCode Destroy();
 
   PetscInt       nodes() const { return (PetscInt)tree_.nodes.size(); }
   PetscInt       groups() const { return (PetscInt)group_.size(); }
-  PetscLogDouble pairs = 0; // that are summed, on this rank
+  PetscLogDouble pairs[2] = {0, 0}; // that are summed on this rank: near, far
 
 private:
   int                                order_ = 0;
@@ -237,7 +244,7 @@ private:
   PetscInt                           source_count_ = 0, group_size_ = 0;
   std::vector<PetscInt>              target_order_;
   std::vector<Range>                 group_;
-  std::vector<Lists>                 lists_;  // of each rank's sources
+  std::vector<Lists>                 lists_;  // of each rank's sources: near, far, near, far, ...
   std::vector<std::vector<PetscInt>> levels_; // nodes with interpolation points, the deepest last
 
   // on the GPU; null until asked for
@@ -263,9 +270,7 @@ void Direction::make_lists(const KernelSumMat &context, const std::vector<Node> 
                         : gaussian ? context.parameters.sigma
                                    : INFINITY;
   const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(1e3 / context.rtol)) : INFINITY;
-  lists->first.assign(1, 0);
   for (const Node &group : groups) {
-    const size_t begin = lists->list.size();
     if (!nodes.empty()) stack.assign(1, 0);
     while (!stack.empty()) {
       const Node &node = nodes[stack.back()];
@@ -281,23 +286,19 @@ void Direction::make_lists(const KernelSumMat &context, const std::vector<Node> 
       const bool far =
           group.radius() + node.radius() <= theta * std::sqrt(d2) && node.radius() <= 0.5 * order_ * length;
       Range range;
-      if (far && node.proxies >= 0)
+      if (far && node.proxies >= 0) {
         range = {node.proxies, node.proxies + proxy_count(node, order_)};
-      else if (far || node.child < 0)
+      } else if (far || node.child < 0) {
         range = {node.begin, node.end};
-      else {
+      } else {
         stack.push_back(node.child + 1);
         stack.push_back(node.child);
         continue;
       }
-      if (lists->list.size() > begin && lists->list.back().end == range.begin)
-        lists->list.back().end = range.end;
-      else
-        lists->list.push_back(range);
+      lists[far].add(range);
+      pairs[far] += (PetscLogDouble)(group.end - group.begin) * (range.end - range.begin);
     }
-    for (size_t r = begin; r < lists->list.size(); r++)
-      pairs += (PetscLogDouble)(group.end - group.begin) * (lists->list[r].end - lists->list[r].begin);
-    lists->first.push_back((PetscInt)lists->list.size());
+    for (int far = 0; far < 2; far++) lists[far].first.push_back((PetscInt)lists[far].list.size());
   }
 }
 
@@ -358,7 +359,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
         }
   }
   // every rank's tree against this rank's groups
-  lists_.resize(ranks);
+  lists_.resize(2 * ranks);
   for (PetscMPIInt owner = 0; owner < ranks; owner++) {
     std::vector<Node> nodes;
     PetscInt          n = (PetscInt)tree_.nodes.size();
@@ -368,12 +369,12 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
     nodes.resize(n);
     PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Node)), &bytes));
     PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
-    make_lists(context, groups, nodes, &lists_[owner]);
+    make_lists(context, groups, nodes, &lists_[2 * owner]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, bool narrow) {
+PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) {
   Layout             layout = given;
   const PetscMemType memory = given.sum.memory;
   const int          reals = given.reals;
@@ -428,7 +429,6 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, bool narrow)
       for (PetscInt node : levels_[l]) up.on_host(tree_.nodes[node]);
   }
   PairSum &s = layout.sum;
-  layout.narrow = layout.narrow || narrow;
   layout.columns = 1;
   layout.lda = 0;
   s.in.data = weights_.data;
@@ -439,10 +439,15 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, bool narrow)
   PetscCall(VisitInRing(comm, expanded_, layout, [&](const Layout &block, PetscMPIInt owner, int) {
     Layout listed = block;
     PetscFunctionBegin;
-    listed.sum.group = on_device ? device_group_.data : group_.data();
-    listed.sum.list = on_device ? device_lists_[owner].list.data : lists_[owner].list.data();
-    listed.sum.first = on_device ? device_lists_[owner].first.data : lists_[owner].first.data();
-    if (!group_.empty()) PetscCall(KernelSumPairs(listed));
+    for (int far = 0; far < 2 && !group_.empty(); far++) {
+      const size_t which = 2 * (size_t)owner + far;
+      listed.narrow = given.narrow || narrow > 1 - far;
+      listed.sum.group = on_device ? device_group_.data : group_.data();
+      listed.sum.list = on_device ? device_lists_[which].list.data : lists_[which].list.data();
+      listed.sum.first = on_device ? device_lists_[which].first.data : lists_[which].first.data();
+      PetscCall(KernelSumPairs(listed));
+      listed.sum.add = true;
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
 #if SHELLAC_CUDA
@@ -486,12 +491,12 @@ public:
   }
   PetscErrorCode View(PetscViewer viewer) const override {
     PetscFunctionBegin;
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "treecode of order %d on this rank: %" PetscInt_FMT
-                                     " clusters of sources, %" PetscInt_FMT
-                                     " groups of targets, %.4g pairs in %s precision; error measured: %.2g\n",
-                                     order, directions[0].nodes(), directions[0].groups(), directions[0].pairs,
-                                     narrow ? "single" : "the Mat's", error));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer,
+        "treecode of order %d, error measured: %.2g; on this rank %" PetscInt_FMT " clusters of sources, %" PetscInt_FMT
+        " groups of targets, %.4g near pairs%s, %.4g far ones%s\n",
+        order, error, directions[0].nodes(), directions[0].groups(), directions[0].pairs[0],
+        narrow > 1 ? " in single precision" : "", directions[0].pairs[1], narrow > 0 ? " in single precision" : ""));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Destroy() override {
@@ -501,13 +506,14 @@ public:
   }
 
   Direction directions[2]; // of A, of its transpose
-  bool      square = false, narrow = false;
+  bool      square = false;
+  int       narrow = 0; // in single precision: nothing, what is far, all
   int       order = 0;
 };
 
 } // namespace
 
-PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, bool narrow, FastSum **fast) {
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, int narrow, FastSum **fast) {
   TreeSum *tree = new TreeSum;
 
   PetscFunctionBegin;

@@ -358,6 +358,7 @@ static PetscErrorCode bench_fast(PetscInt large, PetscReal seconds) {
       PetscCall(time_of(
           seconds, [&] { return MatMult(A, c, y); }, &time));
       PetscCall(error_at_sample(x, x, kernel, c, y, &error));
+      PetscCall(MatViewFromOptions(A, NULL, "-mat_view"));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %8s %10.3f %10.3f %10.2g\n", kernel, rtol, end - begin,
                             (double)(1e3 * time), (double)error));
       PetscCall(VecDestroy(&c));
