@@ -83,8 +83,8 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
   PetscCall(drop(context));
   if (context->method == MAT_KERNELSUM_DIRECT || context->gradient) PetscFunctionReturn(PETSC_SUCCESS);
   // pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice
-  const double rtol = context->rtol, digits = -std::log10(rtol);
-  int          order = std::max(3, (int)std::ceil(0.75 * digits));
+  const double rtol = context->rtol;
+  int          order = std::max(3, (int)std::lround(0.79 * -std::log(rtol))); // each multiplies the error by about 0.35
   int          narrow = rtol >= 1e-5 ? 2 : rtol >= 1e-7 ? 1 : 0;
   double       epsilon = std::min(1e-2, 10 * rtol);
   const double tree = 4e4 + 200. * order * order * order, all = (double)context->sources->N;
@@ -129,10 +129,10 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
     PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", series ? "Fourier series" : "treecode",
                         order, error, rtol));
     if (error <= rtol) break;
-    if (narrow && !series && error > 0.3 * last)
+    if (narrow && !series && error > 0.7 * last)
       narrow--; // single precision is what limits it
     else {
-      order += error < 1e3 * rtol ? std::max(1, (int)std::ceil(0.7 * std::log10(error / rtol))) : 3;
+      order += error < 100 * rtol ? std::max(1, (int)std::lround(std::log(error / rtol))) : 4;
       epsilon *= std::min(0.1, 0.3 * rtol / error);
     }
     last = error;

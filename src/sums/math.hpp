@@ -16,6 +16,13 @@
 #define SHELLAC_INLINE __attribute__((always_inline)) inline
 #endif
 
+// Before a loop of a constant number of turns.
+#if defined(__CUDACC__)
+#define SHELLAC_UNROLL _Pragma("unroll")
+#else
+#define SHELLAC_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 namespace shellac {
 
 template <class To, class From> SHELLAC_INLINE To bits_as(From from) {
@@ -28,7 +35,7 @@ template <class To, class From> SHELLAC_INLINE To bits_as(From from) {
 // The i-th coefficient belongs to x^i.
 template <class T, int n> SHELLAC_INLINE T polynomial(const T (&c)[n], T x) {
   T sum = c[n - 1];
-#pragma GCC unroll 16
+  SHELLAC_UNROLL
   for (int i = n - 2; i >= 0; i--) sum = sum * x + c[i];
   return sum;
 }

@@ -78,7 +78,7 @@ template <class Function, class T, SumForm form, int K> struct Pair {
   static constexpr int out = form == SumForm::gradient ? 3 : K;
 
   static SHELLAC_INLINE void add_value(V v, const V *w, V *sum) {
-#pragma GCC unroll 16
+    SHELLAC_UNROLL
     for (int k = 0; k < K; k++) multiply_add(v, w[k], &sum[k]);
   }
   static SHELLAC_INLINE void add(const Function &f, T dx, T dy, T dz, T r2, const V *w, V *sum) {
@@ -110,9 +110,7 @@ template <class Function, class T, SumForm form, int K> struct Pair {
   }
 
 private:
-  static SHELLAC_INLINE void add_times(T a, T b, T *sum) {
-    *sum = a * b + *sum;
-  }
+  static SHELLAC_INLINE void add_times(T a, T b, T *sum) { *sum = a * b + *sum; }
   static SHELLAC_INLINE void add_times(T a, Complex<T> b, Complex<T> *sum) {
     sum->re = a * b.re + sum->re;
     sum->im = a * b.im + sum->im;

@@ -15,7 +15,7 @@ namespace shellac {
 
 namespace {
 
-constexpr int      max_order = 20;
+constexpr int      max_order = 22;    // its weights and tables fill a processor's shared memory
 constexpr PetscInt target_leaf = 256; // what one block of threads sums for on a GPU
 
 // A cluster of the points [begin, end) in the tree's order.
