@@ -128,7 +128,7 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
     context->fast->error = error;
     PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", series ? "Fourier series" : "treecode",
                         order, error, rtol));
-    if (error <= rtol) break;
+    if (error <= 0.5 * rtol) break; // with a margin, since it is a sample's
     if (narrow && !series && error > 0.7 * last)
       narrow--; // single precision is what limits it
     else {
