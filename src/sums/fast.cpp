@@ -128,7 +128,8 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
     context->fast->error = error;
     PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", series ? "Fourier series" : "treecode",
                         order, error, rtol));
-    if (error <= 0.5 * rtol) break; // with a margin, since it is a sample's
+    // with a margin, since it is a sample's, unless single precision stands in its way
+    if (error <= 0.5 * rtol || (error <= 0.9 * rtol && error > 0.7 * last)) break;
     if (narrow && !series && error > 0.7 * last)
       narrow--; // single precision is what limits it
     else {

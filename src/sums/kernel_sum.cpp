@@ -197,11 +197,13 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   std::vector<const char *> names;
   PetscReal                 value;
   PetscInt                  choice;
-  PetscEnum                 entry;
   PetscBool                 set, set_rtol;
 
   PetscFunctionBegin;
   PetscCall(get_context(A, &context));
+  MatKernelSumPrecision precision = context->precision;
+  MatKernelSumSelf      self = context->self;
+  MatKernelSumMethod    method = context->method;
   for (const FunctionInfo &info : kernel_functions()) names.push_back(info.name);
   PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum options");
   choice = context->function;
@@ -217,19 +219,19 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
                              "MatKernelSumSetWavenumber", value, &value, &set));
   if (set) PetscCall(MatKernelSumSetWavenumber(A, value));
   PetscCall(PetscOptionsEnum("-mat_kernelsum_precision", "What pairs are computed in", "MatKernelSumSetPrecision",
-                             MatKernelSumPrecisions, (PetscEnum)context->precision, &entry, &set));
-  if (set) PetscCall(MatKernelSumSetPrecision(A, (MatKernelSumPrecision)entry));
+                             MatKernelSumPrecisions, (PetscEnum)precision, (PetscEnum *)&precision, &set));
+  if (set) PetscCall(MatKernelSumSetPrecision(A, precision));
   PetscCall(PetscOptionsEnum("-mat_kernelsum_self", "What g(x, x) is", "MatKernelSumSetSelf", MatKernelSumSelves,
-                             (PetscEnum)context->self, &entry, &set));
-  if (set && (MatKernelSumSelf)entry != context->self) PetscCall(MatKernelSumSetSelf(A, (MatKernelSumSelf)entry));
-  entry = (PetscEnum)context->method;
+                             (PetscEnum)self, (PetscEnum *)&self, &set));
+  if (set && self != context->self) PetscCall(MatKernelSumSetSelf(A, self));
   value = context->rtol;
   PetscCall(PetscOptionsEnum("-mat_kernelsum_type", "All pairs, or a fast method with a tolerance",
-                             "MatKernelSumSetMethod", MatKernelSumMethods, entry, &entry, &set));
+                             "MatKernelSumSetMethod", MatKernelSumMethods, (PetscEnum)method, (PetscEnum *)&method,
+                             &set));
   PetscCall(PetscOptionsReal("-mat_kernelsum_rtol", "Tolerance of the fast method", "MatKernelSumSetMethod", value,
                              &value, &set_rtol));
-  if ((set && (MatKernelSumMethod)entry != context->method) || (set_rtol && value != context->rtol))
-    PetscCall(MatKernelSumSetMethod(A, (MatKernelSumMethod)entry, value));
+  if ((set && method != context->method) || (set_rtol && value != context->rtol))
+    PetscCall(MatKernelSumSetMethod(A, method, value));
   PetscCall(PetscOptionsBool("-mat_kernelsum_monitor", "Print the progress of each product", NULL, context->monitor,
                              &context->monitor, NULL));
   PetscOptionsHeadEnd();

@@ -18,6 +18,9 @@
 
 // Before a loop of a constant number of turns.
 #if defined(__CUDACC__)
+#pragma nv_diag_suppress 1675 // "unrecognized GCC pragma", which the host's compiler knows
+#endif
+#if defined(__CUDA_ARCH__)
 #define SHELLAC_UNROLL _Pragma("unroll")
 #else
 #define SHELLAC_UNROLL _Pragma("GCC unroll 16")
