@@ -722,6 +722,13 @@ TEST_CASE("mistakes in kernel sums are errors on every rank that change nothing"
   EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"points", "MatKernelSumSetPoints"}), [&] { return MatSetUp(empty); });
 }
 
+// Loops that nothing optimises take long: fewer points under the sanitizers.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr PetscInt fewer = 5;
+#else
+constexpr PetscInt fewer = 1;
+#endif
+
 // Relative, in the 2-norm, of the products with several random vectors: that of one alone may be small by chance.
 static PetscReal difference_of_products(Mat A, Mat B, bool transposed) {
   PetscReal sums[2] = {0, 0};
@@ -744,11 +751,12 @@ static PetscReal difference_of_products(Mat A, Mat B, bool transposed) {
 TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
   for (const Function &f : functions)
     for (const char *rtol : {"1e-4", "1e-9"}) {
-      const Cloud targets = random_cloud(3000, 3, 1, Spread::skewed), sources = random_cloud(4000, 3, 2);
-      Options     set = options(f, std::string("-mat_kernelsum_rtol ") + rtol);
-      Matrix      direct = make_sum(targets, sources);
-      Options     fast("-mat_kernelsum_type fast");
-      Matrix      A = make_sum(targets, sources);
+      const Cloud targets = random_cloud(3000 / fewer, 3, 1, Spread::skewed),
+                  sources = random_cloud(4000 / fewer, 3, 2);
+      Options set = options(f, std::string("-mat_kernelsum_rtol ") + rtol);
+      Matrix  direct = make_sum(targets, sources);
+      Options fast("-mat_kernelsum_type fast");
+      Matrix  A = make_sum(targets, sources);
       INFO(f.name << " " << rtol);
       CHECK(difference_of_products(A, direct, false) <= 2 * std::stod(rtol));
       CHECK(difference_of_products(A, direct, true) <= 2 * std::stod(rtol));
@@ -762,8 +770,8 @@ TEST_CASE("fast sums of narrow Gaussians, of clusters, planes and few points", "
   for (const char *sigma : {"0.01", "0.05", "1", "30"})
     for (int dim = 1; dim <= 3; dim++) {
       Options set(std::string("-mat_kernelsum_rtol 1e-7 -mat_kernelsum_sigma ") + sigma);
-      Cloud   cloud = random_cloud(2500, dim, 1, Spread::skewed);
-      for (PetscInt i = 0; i < 700 * dim; i++) cloud.x[i] = 5 + PetscReal(1e-3) * cloud.x[i]; // a dense cluster
+      Cloud   cloud = random_cloud(2500 / fewer, dim, 1, Spread::skewed);
+      for (PetscInt i = 0; i < 700 / fewer * dim; i++) cloud.x[i] = 5 + PetscReal(1e-3) * cloud.x[i]; // a dense cluster
       INFO("sigma " << sigma << " in " << dim << "-D");
       Matrix  direct = make_square_sum(cloud);
       Options fast("-mat_kernelsum_type fast");
