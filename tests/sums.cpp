@@ -792,7 +792,7 @@ TEST_CASE("fast sums of narrow Gaussians, of clusters, planes and few points", "
 }
 
 TEST_CASE("a fast sum says what it is and what its error was; auto takes direct sums of few points", "[sums][fast]") {
-  const Cloud cloud = random_cloud(2000, 3, 1);
+  const Cloud cloud = random_cloud(2000 / fewer, 3, 1);
   Options     set("-mat_kernelsum_type fast -mat_kernelsum_sigma 0.3");
   Matrix      A = make_square_sum(cloud);
   CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("Fourier series of") != std::string::npos);
