@@ -29,6 +29,9 @@ run_bench() {
   "$here/bin/shellac_bench" -dm_vec_type cuda -dims 3 -sizes 128,256,512 -aij_max 128
   echo "== benchmarks, host, 2 ranks"
   mpiexec -n 2 "$here/bin/shellac_bench" -sizes 512,2049
+  echo "== benchmarks of kernel sums"
+  "$here/bin/shellac_bench_sums" -vec_type cuda
+  "$here/bin/shellac_bench_sums" -host
 }
 
 case ${1:-all} in

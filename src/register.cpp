@@ -4,21 +4,24 @@
 #include "shellac.h"
 #include "stencil/mat.hpp"
 #include "stencil/types.hpp"
+#include "sums/types.hpp"
 
 static const struct {
   MatType type;
   PetscErrorCode (*create)(Mat);
+  bool factors; // has factorisations through an assembled copy
 } mat_types[] = {
-    {MATLAPLACE, shellac::MatCreate_Laplace},
-    {MATHELMHOLTZ, shellac::MatCreate_Helmholtz},
-    {MATSTENCILSHELL, shellac::MatCreate_Stencil},
+    {MATLAPLACE, shellac::MatCreate_Laplace, true},
+    {MATHELMHOLTZ, shellac::MatCreate_Helmholtz, true},
+    {MATSTENCILSHELL, shellac::MatCreate_Stencil, true},
+    {MATKERNELSUM, shellac::MatCreate_KernelSum, false},
 };
 
 static PetscBool initialized = PETSC_FALSE;
 
 static PetscErrorCode finalize(void) {
   initialized = PETSC_FALSE; // a later PetscInitialize() starts anew
-  return PETSC_SUCCESS;
+  return shellac::SumPairsFinalize();
 }
 
 PetscErrorCode ShellacInitializePackage(void) {
@@ -31,7 +34,7 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscCall(DMInitializePackage());
   for (const auto &entry : mat_types) {
     PetscCall(MatRegister(entry.type, entry.create));
-    PetscCall(shellac::MatStencilRegisterSolvers(entry.type));
+    if (entry.factors) PetscCall(shellac::MatStencilRegisterSolvers(entry.type));
   }
   PetscCall(PetscClassIdRegister("Shellac", &classid));
   PetscCall(PetscLogEventRegister("HaloBegin", classid, &shellac::halo_begin_event));

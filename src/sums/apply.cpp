@@ -1,0 +1,272 @@
+// y = A c: what is summed where. Blocks of sources travel in a ring of the ranks while the present one is summed.
+
+#include "device/arrays.hpp"
+#include "sums/fast_sum.hpp"
+#include "sums/kernel_sum.hpp"
+
+namespace shellac {
+
+Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjugate, PetscInt columns,
+                       const PetscScalar *in, PetscInt64 lda_in, PetscScalar *out, PetscInt64 lda_out) {
+  constexpr int       reals_a_scalar = sizeof(PetscScalar) / sizeof(PetscReal);
+  const FunctionInfo &info = context.info();
+  const int           reals_a_value = reals_a_scalar * context.scalars_a_value();
+  const int           dim = context.targets->dim;
+  // a real function acts on the real and on the imaginary parts: as on two columns
+  const int split = !info.complex && reals_a_scalar == 2 ? 2 : 1;
+  Layout    layout;
+  PairSum  &s = layout.sum;
+
+  s.function = context.function;
+  s.parameters = context.parameters;
+  if (conjugate) s.parameters.wavenumber *= -1;
+  s.form = !context.gradient ? SumForm::value : transposed ? SumForm::gradient_transposed : SumForm::gradient;
+  s.dim = dim;
+  s.own_value_at_zero = context.limit_is_own() || context.gradient || info.singular;
+  s.at_zero = 0;
+  for (int a = 0; a < 3; a++) s.center[a] = context.center[a];
+  s.block = context.precision == MAT_KERNELSUM_MIXED ? 8 : 128;
+  s.in.data = (const PetscReal *)in;
+  s.out.data = (PetscReal *)out;
+  s.in.point = s.out.point = reals_a_value;
+  layout.columns = (int)columns;
+  layout.narrow = context.precision != MAT_KERNELSUM_DOUBLE;
+  layout.lda = lda_in * reals_a_scalar;
+  if (s.form == SumForm::value) {
+    s.columns = (int)columns * split;
+    s.in.inner = s.out.inner = split;
+    s.in.column = lda_in * reals_a_scalar;
+    s.out.column = lda_out * reals_a_scalar;
+  } else { // one column at a time
+    layout.passes = split;
+    s.in.column = s.out.column = reals_a_value;
+    (s.form == SumForm::gradient ? s.out.point : s.in.point) *= dim;
+  }
+  layout.reals = (int)s.in.point;
+  return layout;
+}
+
+PetscErrorCode KernelSumPairs(Layout layout) {
+  PetscFunctionBegin;
+  for (int pass = 0; pass < layout.passes; pass++) {
+    if (layout.narrow)
+      PetscCall(SumPairs<float>(layout.sum));
+    else
+      PetscCall(SumPairs<double>(layout.sum));
+    layout.sum.in.data++;
+    layout.sum.out.data++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode synchronize(PetscMemType memory) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+  }
+#else
+  (void)memory;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The pairs of one block of sources; with a monitor, some targets at a time.
+static PetscErrorCode sum_block(MPI_Comm comm, const KernelSumMat &context, const Layout &layout, int block, int blocks,
+                                PetscLogDouble begun) {
+  constexpr PetscInt parts = 10;
+  const PairSum     &all = layout.sum;
+
+  PetscFunctionBegin;
+  if (!context.monitor) {
+    PetscCall(KernelSumPairs(layout));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const PetscInt part = PetscMax(1, (all.targets.n + parts - 1) / parts);
+  for (PetscInt p = 0; p < parts; p++) {
+    const PetscInt from = PetscMin(all.targets.n, p * part), to = PetscMin(all.targets.n, from + part);
+    Layout         some = layout;
+    PetscLogDouble now;
+    for (int a = 0; a < 3; a++)
+      if (all.targets.x[a]) some.sum.targets.x[a] = all.targets.x[a] + from;
+    some.sum.targets.n = to - from;
+    some.sum.out.data = all.out.data + from * all.out.point;
+    if (to > from) PetscCall(KernelSumPairs(some));
+    PetscCall(synchronize(all.memory));
+    PetscCall(PetscTime(&now));
+    PetscCall(PetscPrintf(comm, "kernelsum: %5.1f %% of this rank's pairs, %.3g s\n",
+                          100. * (block * parts + p + 1) / (blocks * parts), now - begun));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A block of sources on its way: three arrays of coordinates, then the columns of values.
+struct Block {
+  std::vector<PetscReal> data;
+  PetscInt               n = 0;
+};
+static size_t block_size(const Layout &layout, PetscInt n) {
+  return (size_t)n * (3 + (size_t)layout.columns * layout.reals);
+}
+
+static PetscErrorCode copy_out(PetscReal *to, const PetscReal *from, size_t n, PetscMemType memory) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory) && n) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(cudaMemcpyAsync(to, from, n * sizeof(*to), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscLogGpuToCpu(n * sizeof(*to)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#else
+  (void)memory;
+#endif
+  std::copy(from, from + n, to);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The layout with the sources of a block whose data are at `data`.
+static Layout of_block(Layout layout, PetscInt n, const PetscReal *data) {
+  PairSum &s = layout.sum;
+  for (int a = 0; a < 3; a++) s.sources.x[a] = data + (size_t)a * n;
+  s.sources.n = n;
+  s.in.data = data + (size_t)3 * n;
+  if (s.form == SumForm::value) s.in.column = (PetscInt64)n * layout.reals;
+  s.add = true;
+  return layout;
+}
+
+PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, const Visit &visit) {
+  PetscMPIInt rank, ranks, tag;
+  MPI_Comm    ring;
+  Block       present, next;
+  PairSum    &s = layout.sum;
+#if SHELLAC_CUDA
+  PetscReal *on_device = NULL;
+#endif
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(PointCloudGetPoints(sources, s.memory, &s.sources));
+  if (ranks == 1) {
+    PetscCall(visit(layout, rank, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscCommDuplicate(comm, &ring, &tag));
+  present.n = sources->n;
+  present.data.resize(block_size(layout, present.n));
+  std::copy(sources->x.begin(), sources->x.end(), present.data.begin());
+  for (int c = 0; c < layout.columns; c++)
+    PetscCall(copy_out(present.data.data() + (size_t)present.n * (3 + (size_t)c * layout.reals),
+                       s.in.data + c * layout.lda, (size_t)present.n * layout.reals, s.memory));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(s.memory)) {
+    PetscInt most = 0;
+    for (PetscInt n : sources->counts) most = PetscMax(most, n);
+    PetscCallCUDA(cudaMalloc((void **)&on_device, PetscMax(1, block_size(layout, most)) * sizeof(PetscReal)));
+  }
+#endif
+  for (int step = 0; step < ranks; step++) {
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    if (step + 1 < ranks) { // the next block travels while the present one is summed
+      PetscMPIInt counts[2];
+      next.n = sources->counts[(rank + step + 1) % ranks];
+      next.data.resize(block_size(layout, next.n));
+      PetscCall(PetscMPIIntCast((PetscInt)present.data.size(), &counts[0]));
+      PetscCall(PetscMPIIntCast((PetscInt)next.data.size(), &counts[1]));
+      PetscCallMPI(MPI_Irecv(next.data.data(), counts[1], MPIU_REAL, (rank + 1) % ranks, tag, ring, &requests[0]));
+      PetscCallMPI(
+          MPI_Isend(present.data.data(), counts[0], MPIU_REAL, (rank + ranks - 1) % ranks, tag, ring, &requests[1]));
+    }
+    if (step == 0)
+      PetscCall(visit(layout, rank, 0));
+    else {
+      const PetscReal *data = present.data.data();
+#if SHELLAC_CUDA
+      if (on_device) { // in the stream's order, after the sum that reads the block before
+        cudaStream_t stream;
+        PetscCall(current_stream(&stream));
+        PetscCallCUDA(
+            cudaMemcpyAsync(on_device, data, present.data.size() * sizeof(PetscReal), cudaMemcpyHostToDevice, stream));
+        PetscCall(PetscLogCpuToGpu(present.data.size() * sizeof(PetscReal)));
+        data = on_device;
+      }
+#endif
+      PetscCall(visit(of_block(layout, present.n, data), (rank + step) % ranks, step));
+    }
+    PetscCallMPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    std::swap(present, next);
+  }
+#if SHELLAC_CUDA
+  if (on_device) PetscCallCUDA(cudaFree(on_device)); // waits for the last sum
+#endif
+  PetscCall(PetscCommDestroy(&ring));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Marks the beginning and the end of a product in PETSc's stream: its time is asked for later, by a view. A GPU's small
+// sums are not timed, since the marks would take longer.
+static PetscErrorCode mark(KernelSumMat *context, PetscMemType memory, bool end) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    if (context->pairs < 1e9) {
+      context->seconds = 0;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    cudaStream_t stream;
+    void       **event = end ? &context->end_event : &context->begin_event;
+    if (!*event) PetscCallCUDA(cudaEventCreate((cudaEvent_t *)event));
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(cudaEventRecord((cudaEvent_t)*event, stream));
+    context->seconds = -1; // ask the events
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#else
+  (void)memory;
+#endif
+  PetscLogDouble now;
+  PetscCall(PetscTime(&now));
+  context->seconds = end ? now - context->seconds : now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transposed, bool conjugate,
+                              PetscMemType memory, PetscInt columns, const PetscScalar *in, PetscInt64 lda_in,
+                              PetscScalar *out, PetscInt64 lda_out) {
+  PointCloud    *targets = transposed ? context->sources : context->targets;
+  PointCloud    *sources = transposed ? context->targets : context->sources;
+  PetscLogDouble begun;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&begun));
+  PetscCall(check_backend(memory));
+  context->pairs = (PetscLogDouble)targets->n * sources->N * columns;
+  PetscCall(mark(context, memory, false));
+  PetscCall(PetscLogGpuTimeBegin());
+  const PetscInt together = context->gradient || context->fast ? 1 : columns;
+  for (PetscInt c = 0; c < columns; c += together) {
+    Layout layout =
+        KernelSumLayout(*context, transposed, conjugate, together, in + c * lda_in, lda_in, out + c * lda_out, lda_out);
+    layout.sum.memory = memory;
+    PetscCall(PointCloudGetPoints(targets, memory, &layout.sum.targets));
+    if (context->fast)
+      PetscCall(context->fast->Apply(comm, transposed, layout));
+    else
+      PetscCall(VisitInRing(comm, sources, layout, [&](const Layout &block, PetscMPIInt, int step) {
+        return sum_block(comm, *context, block, step, (int)sources->counts.size(), begun);
+      }));
+  }
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(mark(context, memory, true));
+  context->products++;
+  PetscCall(log_flops(memory, context->pairs * (8 + context->info().flops + 2)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,72 @@
+// The pair sums of every kernel function in double precision, and the table of the functions.
+
+#include "sums/kernels.hpp"
+#include "sums/pairs.hpp"
+#include "sums/types.hpp"
+
+namespace shellac {
+
+template <> PetscErrorCode SumPairs<double>(const PairSum &sum) {
+  PetscFunctionBegin;
+  PetscCall(sum_listed<double>(KernelFunctions<double>(), sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static Complex<double> as_complex(double x) {
+  return {x, 0};
+}
+static Complex<double> as_complex(Complex<double> x) {
+  return x;
+}
+
+template <class Function> static FunctionInfo describe() {
+  return {Function::name(),
+          Function::formula(),
+          Function::uses_sigma,
+          Function::uses_wavenumber,
+          Function::singular,
+          Scalar<typename Function::Value>::parts == 2,
+          Function::flops,
+          &Function::unit,
+          &Function::factor,
+          [](const Parameters &p, double r2) { return Function::factor(p) * as_complex(Function(p).value(r2)); },
+          [](const Parameters &p, double r2) {
+            const double unit = Function::unit(p);
+            return (Function::factor(p) / (unit * unit)) * as_complex(Function(p).slope(r2));
+          }};
+}
+template <class... Functions> static std::vector<FunctionInfo> describe_all(FunctionList<Functions...>) {
+  return {describe<Functions>()...};
+}
+const std::vector<FunctionInfo> &kernel_functions() {
+  static const std::vector<FunctionInfo> functions = describe_all(KernelFunctions<double>());
+  return functions;
+}
+
+#if SHELLAC_CUDA
+static double *workspace = NULL;
+static size_t  workspace_bytes = 0;
+
+PetscErrorCode device::GetWorkspace(size_t bytes, double **work) {
+  PetscFunctionBegin;
+  if (bytes > workspace_bytes) {
+    PetscCallCUDA(cudaFree(workspace)); // waits for who uses it
+    workspace = NULL, workspace_bytes = 0;
+    PetscCallCUDA(cudaMalloc((void **)&workspace, bytes));
+    workspace_bytes = bytes;
+  }
+  *work = workspace;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+PetscErrorCode SumPairsFinalize() {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (workspace) PetscCallCUDA(cudaFree(workspace));
+  workspace = NULL, workspace_bytes = 0;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

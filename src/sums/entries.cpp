@@ -1,0 +1,286 @@
+// What looks at entries: the diagonal, norms, conversion to a dense matrix; and products with dense matrices.
+
+#include <cmath>
+
+#include "sums/kernel_sum.hpp"
+
+namespace shellac {
+
+// The entries of a pair of points, block[row * columns + column]; x = target - source.
+static void get_block(const KernelSumMat &context, const PetscReal x[3], PetscScalar *block) {
+  const FunctionInfo &info = context.info();
+  const int           dim = context.targets->dim, rows = context.gradient ? dim : 1;
+  const double        r2 = (double)x[0] * x[0] + (double)x[1] * x[1] + (double)x[2] * x[2];
+  Complex<double>     value = {0, 0};
+  if (r2 > 0 || (context.limit_is_own() && !context.gradient))
+    value = (context.gradient ? info.slope : info.value)(context.parameters, r2);
+  for (int d = 0; d < rows; d++) {
+    const PetscReal times = context.gradient ? x[d] : 1;
+    if (context.interleaved()) {
+      block[4 * d + 0] = block[4 * d + 3] = times * value.re;
+      block[4 * d + 1] = -times * value.im;
+      block[4 * d + 2] = times * value.im;
+    } else
+#if defined(PETSC_USE_COMPLEX)
+      block[d] = PetscCMPLX(times * value.re, times * value.im);
+#else
+      block[d] = times * value.re;
+#endif
+  }
+}
+
+// Calls f(local row, columns of the whole matrix, values) for every local row, without scalings.
+template <class Function>
+static PetscErrorCode for_each_row(MPI_Comm comm, const KernelSumMat &context, const Function &f) {
+  const PointCloud      &targets = *context.targets, &sources = *context.sources;
+  const int              rows = context.scalars_a_target(), columns = context.scalars_a_value();
+  std::vector<PetscReal> y;
+
+  PetscFunctionBegin;
+  PetscCall(PointCloudGather(comm, &sources, &y));
+  std::vector<PetscScalar> values((size_t)rows * columns * sources.N), block((size_t)rows * columns);
+  for (PetscInt i = 0; i < targets.n; i++) {
+    for (PetscInt j = 0; j < sources.N; j++) {
+      PetscReal x[3];
+      for (int a = 0; a < 3; a++) x[a] = targets.x[(size_t)a * targets.n + i] - y[(size_t)a * sources.N + j];
+      get_block(context, x, block.data());
+      for (int r = 0; r < rows; r++)
+        for (int c = 0; c < columns; c++)
+          values[((size_t)r * sources.N + j) * columns + c] = block[(size_t)r * columns + c];
+    }
+    for (int r = 0; r < rows; r++) PetscCall(f(i * rows + r, &values[(size_t)r * sources.N * columns]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_diagonal(Mat A, Vec d) {
+  KernelSumMat *context;
+  PetscScalar  *values, block[12];
+  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSum(A, &context));
+  const PointCloud &targets = *context->targets, &sources = *context->sources;
+  PetscMPIInt       misfit = targets.n != sources.n || context->gradient;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &misfit, 1, MPI_INT, MPI_MAX, comm));
+  PetscCheck(!misfit, comm, PETSC_ERR_SUP,
+             "a diagonal needs as many targets as sources on every rank, and values, not gradients");
+  PetscCall(VecGetArrayWrite(d, &values));
+  for (PetscInt i = 0; i < targets.n; i++) {
+    PetscReal x[3];
+    for (int a = 0; a < 3; a++) x[a] = targets.x[(size_t)a * targets.n + i] - sources.x[(size_t)a * sources.n + i];
+    get_block(*context, x, block);
+    for (int s = 0; s < context->scalars_a_value(); s++)
+      values[i * context->scalars_a_value() + s] = context->scale * block[0];
+  }
+  PetscCall(VecRestoreArrayWrite(d, &values));
+  if (context->left) PetscCall(VecPointwiseMult(d, d, context->left));
+  if (context->right) PetscCall(VecPointwiseMult(d, d, context->right));
+  if (context->shift != (PetscScalar)0) PetscCall(VecShift(d, context->shift));
+  if (context->diagonal) PetscCall(VecAXPY(d, 1, context->diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode convert_to_dense(Mat A, Mat *dense) {
+  KernelSumMat *context;
+  PetscScalar  *values;
+  PetscInt      m, n, M, N, lda;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSum(A, &context));
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatCreateDense(comm, m, n, M, N, NULL, dense));
+  PetscCall(MatDenseGetLDA(*dense, &lda));
+  PetscCall(MatDenseGetArrayWrite(*dense, &values));
+  PetscCall(for_each_row(comm, *context, [&](PetscInt row, const PetscScalar *entries) {
+    for (PetscInt j = 0; j < N; j++) values[(size_t)j * lda + row] = context->scale * entries[j];
+    return (PetscErrorCode)PETSC_SUCCESS;
+  }));
+  PetscCall(MatDenseRestoreArrayWrite(*dense, &values));
+  PetscCall(MatAssemblyBegin(*dense, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*dense, MAT_FINAL_ASSEMBLY));
+  if (context->left || context->right) PetscCall(MatDiagonalScale(*dense, context->left, context->right));
+  if (context->shift != (PetscScalar)0) PetscCall(MatShift(*dense, context->shift));
+  if (context->diagonal) PetscCall(MatDiagonalSet(*dense, context->diagonal, ADD_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
+  Mat       dense;
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(convert_to_dense(A, &dense));
+  PetscCall(PetscStrcmp(type, MATDENSE, &same));
+  if (!same) PetscCall(MatConvert(dense, type, MAT_INPLACE_MATRIX, &dense));
+  if (reuse == MAT_INITIAL_MATRIX)
+    *B = dense;
+  else if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatCopy(dense, *B, SAME_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&dense));
+  } else
+    PetscCall(MatHeaderReplace(A, &dense));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// All values of a distributed vector, or ones where there is none.
+static PetscErrorCode gather(Vec v, PetscInt N, std::vector<PetscScalar> *values) {
+  VecScatter         scatter;
+  Vec                all;
+  const PetscScalar *array;
+
+  PetscFunctionBegin;
+  values->assign(N, 1);
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecScatterCreateToAll(v, &scatter, &all));
+  PetscCall(VecScatterBegin(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecGetArrayRead(all, &array));
+  values->assign(array, array + N);
+  PetscCall(VecRestoreArrayRead(all, &array));
+  PetscCall(VecDestroy(&all));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Row by row: no matrix is stored.
+static PetscErrorCode norm(Mat A, NormType type, PetscReal *result) {
+  KernelSumMat            *context;
+  PetscInt                 M, N, first;
+  std::vector<PetscScalar> right;
+  const PetscScalar       *left = NULL, *diagonal = NULL;
+  PetscReal                largest_row = 0, squares = 0;
+  MPI_Comm                 comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  PetscCheck(type == NORM_1 || type == NORM_INFINITY || type == NORM_FROBENIUS, comm, PETSC_ERR_SUP,
+             "norm %s is not available; use NORM_1, NORM_INFINITY or NORM_FROBENIUS", NormTypes[type]);
+  PetscCall(MatGetKernelSum(A, &context));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatGetOwnershipRange(A, &first, NULL));
+  PetscCall(gather(context->right, N, &right));
+  if (context->left) PetscCall(VecGetArrayRead(context->left, &left));
+  if (context->diagonal) PetscCall(VecGetArrayRead(context->diagonal, &diagonal));
+  std::vector<PetscReal> columns(N, 0);
+  PetscCall(for_each_row(comm, *context, [&](PetscInt row, const PetscScalar *entries) {
+    PetscReal sum = 0;
+    for (PetscInt j = 0; j < N; j++) {
+      PetscScalar entry = context->scale * entries[j] * right[j] * (left ? left[row] : 1);
+      if (j == first + row) entry += context->shift + (diagonal ? diagonal[row] : 0);
+      const PetscReal size = PetscAbsScalar(entry);
+      sum += size;
+      squares += size * size;
+      columns[j] += size;
+    }
+    largest_row = PetscMax(largest_row, sum);
+    return (PetscErrorCode)PETSC_SUCCESS;
+  }));
+  if (context->left) PetscCall(VecRestoreArrayRead(context->left, &left));
+  if (context->diagonal) PetscCall(VecRestoreArrayRead(context->diagonal, &diagonal));
+  if (type == NORM_1) {
+    PetscMPIInt count;
+    PetscCall(PetscMPIIntCast(N, &count));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, columns.data(), count, MPIU_REAL, MPIU_SUM, comm));
+    *result = 0;
+    for (PetscReal c : columns) *result = PetscMax(*result, c);
+  } else if (type == NORM_INFINITY) {
+    *result = largest_row;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, result, 1, MPIU_REAL, MPIU_MAX, comm));
+  } else {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &squares, 1, MPIU_REAL, MPIU_SUM, comm));
+    *result = PetscSqrtReal(squares);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- products with dense matrices ------------------------------------------------------------------------------------
+
+#if PETSC_VERSION_LT(3, 20, 0) // dense matrices tell no memory type: they are used on the host
+static PetscErrorCode get_read(Mat B, const PetscScalar **array, PetscMemType *memory) {
+  *memory = PETSC_MEMTYPE_HOST;
+  return MatDenseGetArrayRead(B, array);
+}
+static PetscErrorCode get_write(Mat B, PetscScalar **array, PetscMemType *memory) {
+  *memory = PETSC_MEMTYPE_HOST;
+  return MatDenseGetArrayWrite(B, array);
+}
+#define restore_read  MatDenseRestoreArrayRead
+#define restore_write MatDenseRestoreArrayWrite
+#else
+#define get_read      MatDenseGetArrayReadAndMemType
+#define get_write     MatDenseGetArrayWriteAndMemType
+#define restore_read  MatDenseRestoreArrayReadAndMemType
+#define restore_write MatDenseRestoreArrayWriteAndMemType
+#endif
+
+static PetscErrorCode multiply(Mat A, Mat B, Mat C, bool transposed) {
+  KernelSumMat      *context;
+  const PetscScalar *b;
+  PetscScalar       *c;
+  PetscInt           columns, lda_b, lda_c, local;
+  PetscMemType       memory, other;
+  Mat                scaled = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSum(A, &context));
+  const Vec before = transposed ? context->left : context->right, after = transposed ? context->right : context->left;
+  PetscCall(MatGetSize(B, NULL, &columns));
+  PetscCall(MatGetLocalSize(B, &local, NULL));
+  if (before) {
+    PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &scaled));
+    PetscCall(MatDiagonalScale(scaled, before, NULL));
+  }
+  const Mat from = scaled ? scaled : B;
+  PetscCall(MatDenseGetLDA(from, &lda_b));
+  PetscCall(MatDenseGetLDA(C, &lda_c));
+  PetscCall(get_read(from, &b, &memory));
+  PetscCall(get_write(C, &c, &other));
+  PetscCheck(PetscMemTypeHost(memory) == PetscMemTypeHost(other), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "one dense matrix is on the %s, the other on the %s; make both of one type",
+             PetscMemTypeHost(memory) ? "host" : "GPU", PetscMemTypeHost(other) ? "host" : "GPU");
+  // a real matrix' transpose is that of the interleaved complex function: the conjugate one's
+  PetscCall(KernelSumApply(PetscObjectComm((PetscObject)A), context, transposed, transposed && context->interleaved(),
+                           memory, columns, b, lda_b, c, lda_c));
+  PetscCall(restore_write(C, &c));
+  PetscCall(restore_read(from, &b));
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  if (context->scale != (PetscScalar)1) PetscCall(MatScale(C, context->scale));
+  if (after) PetscCall(MatDiagonalScale(C, after, NULL));
+  if (context->shift != (PetscScalar)0) PetscCall(MatAXPY(C, context->shift, B, SAME_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&scaled));
+  if (context->diagonal) {
+    PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &scaled));
+    PetscCall(MatDiagonalScale(scaled, context->diagonal, NULL));
+    PetscCall(MatAXPY(C, 1, scaled, SAME_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&scaled));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode product(Mat A, Mat B, Mat C, void *) {
+  return multiply(A, B, C, false);
+}
+static PetscErrorCode product_transposed(Mat A, Mat B, Mat C, void *) {
+  return multiply(A, B, C, true);
+}
+
+PetscErrorCode MatKernelSumSetEntryOperations(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(A, MATOP_GET_DIAGONAL, get_diagonal));
+  PetscCall(set_operation(A, MATOP_NORM, norm));
+  PetscCall(set_operation(A, MATOP_CONVERT, convert));
+  for (MatType type : {
+         MATDENSE,
+#if defined(PETSC_HAVE_CUDA)
+             MATDENSECUDA
+#endif
+       }) {
+    PetscCall(MatShellSetMatProductOperation(A, MATPRODUCT_AB, NULL, product, NULL, type, type));
+    PetscCall(MatShellSetMatProductOperation(A, MATPRODUCT_AtB, NULL, product_transposed, NULL, type, type));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

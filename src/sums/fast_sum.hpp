@@ -1,0 +1,80 @@
+#pragma once
+// Sums in less than all pairs' time, to a tolerance.
+
+#include <algorithm>
+
+#include "sums/kernel_sum.hpp"
+
+namespace shellac {
+
+class FastSum {
+public:
+  virtual ~FastSum() = default;
+  // The layout's sum of values, of one column on all ranks, collectively; its targets and values are in the Mat's order.
+  virtual PetscErrorCode Apply(MPI_Comm comm, bool transposed, const Layout &layout) = 0;
+  virtual PetscErrorCode View(PetscViewer viewer) const = 0;
+  virtual PetscErrorCode Destroy() = 0;
+
+  double error = -1; // measured, relative, in the 2-norm; negative: not yet
+};
+
+// Interpolation in the clusters of a tree: `order` points along each axis. In single precision: nothing (0), far pairs
+// (1), all (2), beside what the Mat says.
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, int narrow, FastSum **fast);
+
+// The Fourier series of the Gaussian, to a relative truncation of `epsilon`.
+PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, double epsilon, FastSum **fast);
+// The modes that it takes: half of them, since the sums are real. Infinite where they are too many along an axis.
+double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon);
+
+// Makes the Mat's fast method, of the order that its tolerance needs, measured; or none where direct sums are faster and
+// the type is auto.
+PetscErrorCode MatKernelSumSetUpFast(Mat A);
+
+// An array of PetscReals or indices in one kind of memory.
+template <class T> struct Buffer {
+  T           *data = NULL;
+  size_t       n = 0;
+  PetscMemType memory = PETSC_MEMTYPE_HOST;
+
+  PetscErrorCode Allocate(PetscMemType where, size_t count) { // keeps what is there if it is large enough
+    PetscFunctionBegin;
+    if (data && n >= count && PetscMemTypeHost(where) == PetscMemTypeHost(memory)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Free());
+    memory = where;
+    n = PetscMax(count, 1);
+#if SHELLAC_CUDA
+    if (PetscMemTypeDevice(where)) {
+      PetscCallCUDA(cudaMalloc((void **)&data, n * sizeof(T)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
+    PetscCall(PetscMalloc1(n, &data));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Set(PetscMemType where, const std::vector<T> &values) {
+    PetscFunctionBegin;
+    PetscCall(Allocate(where, values.size()));
+#if SHELLAC_CUDA
+    if (PetscMemTypeDevice(where)) {
+      if (!values.empty())
+        PetscCallCUDA(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
+    std::copy(values.begin(), values.end(), data);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Free() {
+    PetscFunctionBegin;
+#if SHELLAC_CUDA
+    if (PetscMemTypeDevice(memory) && data) PetscCallCUDA(cudaFree(data));
+#endif
+    if (PetscMemTypeHost(memory)) PetscCall(PetscFree(data));
+    data = NULL;
+    n = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+} // namespace shellac

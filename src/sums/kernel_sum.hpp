@@ -1,0 +1,85 @@
+#pragma once
+// The Mat of type kernelsum: y = A c, (A c)_i = Σ_j g(x_i, y_j) c_j, or the gradients at the targets.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "shellac.h"
+#include "sums/cloud.hpp"
+#include "sums/types.hpp"
+
+namespace shellac {
+
+class FastSum; // fast_sum.hpp
+
+// The context of the shell. A Mat scaled, shifted and so on is diag(left) scale A diag(right) + shift + diag(diagonal).
+struct KernelSumMat {
+  // settings
+  int                   function = 0; // index in kernel_functions()
+  Parameters            parameters = {1, 0};
+  MatKernelSumPrecision precision = MAT_KERNELSUM_DOUBLE;
+  MatKernelSumSelf      self = MAT_KERNELSUM_SELF_AUTO;
+  MatKernelSumMethod    method = MAT_KERNELSUM_DIRECT;
+  PetscReal             rtol = 1e-6;
+  PetscBool             monitor = PETSC_FALSE;
+  bool                  gradient = false;
+
+  PointCloud *targets = NULL, *sources = NULL;
+  std::string vec_type = VECSTANDARD; // of the coordinates
+
+  // made by MatSetUp()
+  bool      ready = false;
+  PetscReal center[3] = {0, 0, 0}; // of the box of all points
+  FastSum  *fast = NULL;           // null: direct sums
+
+  PetscScalar scale = 1, shift = 0;
+  Vec         left = NULL, right = NULL, diagonal = NULL;
+  Vec         work[2] = {NULL, NULL}; // like a right and a left vector; null until needed
+
+  // of the last product
+  PetscLogDouble pairs = 0, seconds = 0; // pairs of this rank
+  void          *begin_event = NULL, *end_event = NULL;
+  PetscInt64     products = 0;
+
+  const FunctionInfo &info() const { return kernel_functions()[function]; }
+  bool                interleaved() const { return info().complex && !PetscDefined(USE_COMPLEX); }
+  int                 scalars_a_value() const { return interleaved() ? 2 : 1; }
+  int                 scalars_a_target() const { return scalars_a_value() * (gradient ? targets->dim : 1); }
+  bool                limit_is_own() const { // whether g(x, x) is what the function gives there
+    return !info().singular && self != MAT_KERNELSUM_SELF_ZERO;
+  }
+};
+
+PetscErrorCode MatGetKernelSum(Mat A, KernelSumMat **context); // of one that has been set up
+
+// out = A in, of `columns` vectors `in` + c lda_in; without scalings. Transposed: of Aᵀ; conjugate: of the complex
+// conjugate function.
+PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transposed, bool conjugate,
+                              PetscMemType memory, PetscInt columns, const PetscScalar *in, PetscInt64 lda_in,
+                              PetscScalar *out, PetscInt64 lda_out);
+
+// Sets the operations that look at entries or at many columns: conversion, norms, diagonal, products with dense matrices.
+PetscErrorCode MatKernelSumSetEntryOperations(Mat A);
+
+// ---- pieces of KernelSumApply() --------------------------------------------------------------------------------------
+
+// The pair sum of a Mat in its raw layout: `passes` sums, the p-th of which begins p real numbers further on.
+struct Layout {
+  PairSum    sum;
+  int        passes = 1;
+  int        columns = 1; // columns of raw data that sources bring, each `reals` for a point and `lda` apart
+  int        reals = 1;
+  PetscInt64 lda = 0;        // [real numbers]
+  bool       narrow = false; // pairs in single precision
+};
+Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjugate, PetscInt columns,
+                       const PetscScalar *in, PetscInt64 lda_in, PetscScalar *out, PetscInt64 lda_out);
+// Sums all pairs, or those of the lists, of the layout's targets and sources.
+PetscErrorCode KernelSumPairs(Layout layout);
+// Calls visit(layout, owner, step) with the sources of every rank in turn, this rank's first: they are `own`, with the
+// layout's values, and travel in a ring. The layout adds to its results from the second step on.
+using Visit = std::function<PetscErrorCode(const Layout &layout, PetscMPIInt owner, int step)>;
+PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *own, Layout layout, const Visit &visit);
+
+} // namespace shellac

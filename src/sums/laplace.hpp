@@ -1,0 +1,24 @@
+#pragma once
+#include "sums/kernel.hpp"
+
+namespace shellac {
+
+// 1/(4π|x-y|): the potential of point charges, -Δg = δ in three dimensions.
+template <class T> struct Laplace {
+  static const char    *name() { return "laplace"; }
+  static const char    *formula() { return "1/(4 pi r)"; }
+  static constexpr bool uses_sigma = false, uses_wavenumber = false, singular = true;
+  static constexpr int  flops = 2;
+  using Value = T;
+  static double unit(const Parameters &) { return 1; }
+  static double factor(const Parameters &) { return 1 / (4 * pi); }
+  explicit Laplace(const Parameters &) {}
+
+  SHELLAC_INLINE T value(T r2) const { return inverse_sqrt(r2); }
+  SHELLAC_INLINE T slope(T r2) const {
+    const T inv_r = inverse_sqrt(r2);
+    return -inv_r * (inv_r * inv_r);
+  }
+};
+
+} // namespace shellac

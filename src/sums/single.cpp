@@ -1,0 +1,14 @@
+// The pair sums of every kernel function in single precision.
+
+#include "sums/kernels.hpp"
+#include "sums/pairs.hpp"
+
+namespace shellac {
+
+template <> PetscErrorCode SumPairs<float>(const PairSum &sum) {
+  PetscFunctionBegin;
+  PetscCall(sum_listed<float>(KernelFunctions<float>(), sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,29 @@
+#pragma once
+#include "sums/kernel.hpp"
+
+namespace shellac {
+
+// e^{-k|x-y|}/(4π|x-y|): the screened potential, -Δg + k²g = δ in three dimensions.
+template <class T> struct Yukawa {
+  static const char    *name() { return "yukawa"; }
+  static const char    *formula() { return "exp(-k r)/(4 pi r)"; }
+  static constexpr bool uses_sigma = false, uses_wavenumber = true, singular = true;
+  static constexpr int  flops = 6;
+  using Value = T;
+  static double unit(const Parameters &) { return 1; }
+  static double factor(const Parameters &) { return 1 / (4 * pi); }
+  explicit Yukawa(const Parameters &p) : decay((T)(std::fabs(p.wavenumber) * log2_e)) {}
+
+  SHELLAC_INLINE T value(T r2) const {
+    const T inv_r = inverse_sqrt(r2);
+    return inv_r * exp2_nonpositive(-decay * (r2 * inv_r));
+  }
+  SHELLAC_INLINE T slope(T r2) const { // -g (k + 1/r)/r
+    const T inv_r = inverse_sqrt(r2);
+    return -inv_r * (T(ln_2) * decay + inv_r) * (inv_r * exp2_nonpositive(-decay * (r2 * inv_r)));
+  }
+
+  T decay; // k log2(e)
+};
+
+} // namespace shellac
