@@ -21,9 +21,9 @@
 #pragma nv_diag_suppress 1675 // "unrecognized GCC pragma", which the host's compiler knows
 #endif
 #if defined(__CUDA_ARCH__)
-#define SHELLAC_UNROLL _Pragma("unroll")
+#define SHELLAC_UNROLL_ALL _Pragma("unroll")
 #else
-#define SHELLAC_UNROLL _Pragma("GCC unroll 16")
+#define SHELLAC_UNROLL_ALL _Pragma("GCC unroll 16")
 #endif
 
 namespace shellac {
@@ -38,7 +38,7 @@ template <class To, class From> SHELLAC_INLINE To bits_as(From from) {
 // The i-th coefficient belongs to x^i.
 template <class T, int n> SHELLAC_INLINE T polynomial(const T (&c)[n], T x) {
   T sum = c[n - 1];
-  SHELLAC_UNROLL
+  SHELLAC_UNROLL_ALL
   for (int i = n - 2; i >= 0; i--) sum = sum * x + c[i];
   return sum;
 }

@@ -78,7 +78,7 @@ template <class Function, class T, SumForm form, int K> struct Pair {
   static constexpr int out = form == SumForm::gradient ? 3 : K;
 
   static SHELLAC_INLINE void add_value(V v, const V *w, V *sum) {
-    SHELLAC_UNROLL
+    SHELLAC_UNROLL_ALL
     for (int k = 0; k < K; k++) multiply_add(v, w[k], &sum[k]);
   }
   static SHELLAC_INLINE void add(const Function &f, T dx, T dy, T dz, T r2, const V *w, V *sum) {
