@@ -85,7 +85,7 @@ M*/
 
    Options Database Keys:
 +  -mat_stencil_compress <automatic,constant,indexed,arrays> - how rows are kept: by the first form that can hold them, or
-                                                               by this one; an error where it cannot
+                                                               by this one; an error at MatAssemblyEnd() where it cannot
 .  -mat_stencil_compress_tolerance <0>                       - relative difference by which coefficients are taken for equal
 .  -mat_stencil_verify <false>                               - assembles an AIJ beside, and compares product, transposed
                                                                product and diagonal at each assembly
@@ -123,7 +123,9 @@ M*/
    `MatFDColoring` is served with its options; what a program sets by `MatFDColoringSetParameters()` or
    `MatFDColoringSetType()` is not seen.
 
-   `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()` and the sum of different forms go through the host.
+   Assembly, differences by colouring, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()`, sums of different forms,
+   norms, `MatGetRow()`, point blocks (`PCPBJACOBI`) and the transpose, which is made once for the first transposed product,
+   go through the host. Other operations stay where the vectors are.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` for an entry outside the stencil, with its row and column, on every rank;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace shellac {
 
@@ -56,7 +57,7 @@ static void put_entry(CapturedMat *m, const Place &row, const PetscInt p[3], con
   const int      arm = m->arms->find(step);
   if (arm >= 0)
     m->put(p, row.c, arm, column.c, value, mode);
-  else
+  else if (!m->drop_outside)
     m->outside.push_back({global_number(m->grid, row), global_number(m->grid, column), value, mode});
 }
 
@@ -71,12 +72,34 @@ PetscErrorCode MatCapturedOpen(CapturedMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
+                                 const PetscScalar values[], InsertMode mode);
+
+// By a numbering that the program has set in place of the DMDA's.
+static PetscErrorCode set_values_mapped(Mat A, ISLocalToGlobalMapping row_map, ISLocalToGlobalMapping column_map,
+                                        PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
+                                        const PetscScalar values[], InsertMode mode) {
+  std::vector<PetscInt> global_rows(m), global_columns(n);
+
+  PetscFunctionBegin;
+  PetscCall(ISLocalToGlobalMappingApply(row_map, m, rows, global_rows.data()));
+  PetscCall(ISLocalToGlobalMappingApply(column_map, n, columns, global_columns.data()));
+  PetscCall(set_values(A, m, global_rows.data(), n, global_columns.data(), values, mode));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
                                        const PetscScalar values[], InsertMode mode) {
-  CapturedMat *context;
+  CapturedMat           *context;
+  ISLocalToGlobalMapping row_map, column_map;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetLocalToGlobalMapping(A, &row_map, &column_map));
+  if ((row_map && row_map != context->local_map) || (column_map && column_map != context->local_map)) {
+    PetscCall(set_values_mapped(A, row_map, column_map, m, rows, n, columns, values, mode));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatCapturedOpen(context));
   if (context->reference) PetscCall(MatSetValuesLocal(context->reference, m, rows, n, columns, values, mode));
   const Grid     &grid = context->grid;
@@ -221,6 +244,7 @@ static PetscErrorCode set_option(Mat A, MatOption option, PetscBool flag) {
   context = static_cast<CapturedMat *>(base);
   if (option == MAT_ROW_ORIENTED) context->row_oriented = flag;
   if (option == MAT_IGNORE_OFF_PROC_ENTRIES) context->ignore_off_process = flag;
+  if (option == MAT_NEW_NONZERO_LOCATIONS) context->drop_outside = flag ? PETSC_FALSE : PETSC_TRUE;
   if (context->reference) PetscCall(MatSetOption(context->reference, option, flag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -250,22 +274,25 @@ PetscErrorCode SendToOwners(const Grid &grid, std::vector<GlobalEntry> *entries)
   std::vector<GlobalEntry> received;
   std::vector<MPI_Request> requests(to.size() + from_count);
   size_t                   total = 0, at = 0;
+  MPI_Datatype             type;
+  PetscMPIInt              count;
+  PetscCallMPI(MPI_Type_contiguous(sizeof(GlobalEntry), MPI_BYTE, &type));
+  PetscCallMPI(MPI_Type_commit(&type));
   for (PetscMPIInt i = 0; i < from_count; i++) total += from_counts[i];
   received.resize(total);
   for (PetscMPIInt i = 0; i < from_count; i++) {
-    PetscMPIInt bytes;
-    PetscCall(PetscMPIIntCast(from_counts[i] * (PetscInt)sizeof(GlobalEntry), &bytes));
-    PetscCallMPI(MPI_Irecv(&received[at], bytes, MPI_BYTE, from[i], tag, comm, &requests[i]));
+    PetscCall(PetscMPIIntCast(from_counts[i], &count));
+    PetscCallMPI(MPI_Irecv(&received[at], count, type, from[i], tag, comm, &requests[i]));
     at += from_counts[i];
   }
   at = 0;
   for (size_t i = 0; i < to.size(); i++) {
-    PetscMPIInt bytes;
-    PetscCall(PetscMPIIntCast(counts[i] * (PetscInt)sizeof(GlobalEntry), &bytes));
-    PetscCallMPI(MPI_Isend(&(*entries)[at], bytes, MPI_BYTE, to[i], tag, comm, &requests[from_count + i]));
+    PetscCall(PetscMPIIntCast(counts[i], &count));
+    PetscCallMPI(MPI_Isend(&(*entries)[at], count, type, to[i], tag, comm, &requests[from_count + i]));
     at += counts[i];
   }
   PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
+  PetscCallMPI(MPI_Type_free(&type));
   PetscCall(PetscFree(from));
   PetscCall(PetscFree(from_counts));
   PetscCall(PetscCommDestroy(&comm));
@@ -385,7 +412,8 @@ static PetscErrorCode fall_back(Mat A, CapturedMat *context) {
   VecType                  vec_type;
   DM                       dm;
   ISLocalToGlobalMapping   rows, columns;
-  MatNullSpace             null[3];
+  MatNullSpace             near;
+  const char              *name, *prefix;
   PetscInt                 starts[3], sizes[3];
   PetscBool                cuda;
 
@@ -395,7 +423,13 @@ static PetscErrorCode fall_back(Mat A, CapturedMat *context) {
   if (cuda) type = "aijcusparse";
   PetscCall(MatStencilAssemble(A, type, &aij));
   PetscCall(MatSetOption(aij, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  for (const GlobalEntry &e : outside) PetscCall(MatSetValues(aij, 1, &e.row, 1, &e.column, &e.value, e.mode));
+  // entries may have been inserted and then added to, or the other way round
+  std::map<std::pair<PetscInt, PetscInt>, PetscScalar> entries;
+  for (const GlobalEntry &e : outside) {
+    PetscScalar &entry = entries[{e.row, e.column}];
+    entry = e.mode == ADD_VALUES ? entry + e.value : e.value;
+  }
+  for (const auto &e : entries) PetscCall(MatSetValue(aij, e.first.first, e.first.second, e.second, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(aij, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(aij, MAT_FINAL_ASSEMBLY));
   PetscCall(MatGetDM(A, &dm));
@@ -404,8 +438,14 @@ static PetscErrorCode fall_back(Mat A, CapturedMat *context) {
   if (rows) PetscCall(MatSetLocalToGlobalMapping(aij, rows, columns));
   PetscCall(DMDAGetGhostCorners(dm, &starts[0], &starts[1], &starts[2], &sizes[0], &sizes[1], &sizes[2]));
   PetscCall(MatSetStencil(aij, context->grid.dim, sizes, starts, context->grid.dof));
-  PetscCall(MatGetNearNullSpace(A, &null[2]));
-  PetscCall(MatSetNearNullSpace(aij, null[2]));
+  PetscCall(MatGetNearNullSpace(A, &near));
+  PetscCall(MatSetNearNullSpace(aij, near));
+  PetscCall(MatSetOption(aij, MAT_ROW_ORIENTED, context->row_oriented));
+  PetscCall(MatSetOption(aij, MAT_IGNORE_OFF_PROC_ENTRIES, context->ignore_off_process));
+  PetscCall(PetscObjectGetName((PetscObject)A, &name));
+  PetscCall(PetscObjectSetName((PetscObject)aij, name));
+  PetscCall(MatGetOptionsPrefix(A, &prefix));
+  PetscCall(MatSetOptionsPrefix(aij, prefix));
   PetscCall(PetscPrintf(context->grid.comm,
                         "Mat of type stencil: entries outside the DMDA's stencil; it is of type %s from now on "
                         "(-mat_stencil_fallback aij)\n",

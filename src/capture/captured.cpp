@@ -126,8 +126,7 @@ PetscLogDouble CapturedStencil::bytes() const {
 PetscErrorCode CapturedStencil::Open(T *const **values) {
   PetscFunctionBegin;
   if (!open_) {
-    std::vector<T *> expanded(slots(), nullptr);
-    Arrays           none;
+    Arrays none;
     PetscCall(Bring(&none));
     for (int s = 0; s < slots(); s++) {
       if (!arrays_[s]) PetscCall(MakeArray(&arrays_[s]));
@@ -347,6 +346,14 @@ PetscErrorCode CapturedStencil::Scale(T a) {
   for (T &value : table_.change()) value *= a;
   for (Vec array : arrays_)
     if (array) PetscCall(VecScale(array, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Conjugate() {
+  PetscFunctionBegin;
+  for (T &value : table_.change()) value = PetscConj(value);
+  for (Vec array : arrays_)
+    if (array) PetscCall(VecConjugate(array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -43,6 +43,7 @@ public:
   PetscErrorCode Zero();
   PetscErrorCode Scale(T a);
   PetscErrorCode Shift(T a);
+  PetscErrorCode Conjugate();
   PetscErrorCode Axpy(T a, CapturedStencil &x, const Compression &wish); // both closed, of one grid
   PetscErrorCode CopyTo(CapturedStencil *to);                            // closed
 

@@ -109,10 +109,14 @@ static Patch make_patch(const Grid &grid) {
 static PetscErrorCode coarsened(DM fine, DM coarse, void *);
 static PetscErrorCode restricted(DM, Mat, Vec, Mat, DM coarse, void *) {
   PetscObject ours;
+  MatType     type;
+  PetscBool   changed;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)coarse, "ShellacCoarse", &ours));
-  if (ours) PetscCall(DMSetMatType(coarse, MATSTENCILSHELL));
+  PetscCall(DMGetMatType(coarse, &type));
+  PetscCall(PetscStrcmp(type, MATAIJCUSPARSE, &changed));
+  if (ours && changed) PetscCall(DMSetMatType(coarse, MATSTENCILSHELL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,7 +146,6 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
 
   PetscFunctionBegin;
   PetscCall(MatStencilSetUpLayout(A, this, &on_device));
-  PetscCallMPI(MPI_Comm_rank(grid.comm, &rank));
   arms = std::make_shared<const Arms>(grid);
   const Patch patch = make_patch(grid);
   PetscCall(MatGetVecType(A, &vec_type));
@@ -179,12 +182,20 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
     const PetscInt *step = arms->step(arm);
     arm_distance.push_back(step[0] + ghost_size[0] * (step[1] + ghost_size[1] * step[2]));
   }
-  if (verify && !reference) { // an AIJ with all entries of the stencil, zero
-    ISLocalToGlobalMapping map;
-    PetscCall(MatStencilAssemble(A, MATAIJ, &reference));
-    PetscCall(DMGetLocalToGlobalMapping(dm, &map));
-    PetscCall(MatSetLocalToGlobalMapping(reference, map, map));
-  }
+  PetscCall(MatCapturedMakeReference(A, this));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedMakeReference(Mat A, CapturedMat *context) {
+  PetscFunctionBegin;
+  if (!context->verify) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&context->reference));
+  PetscCall(MatStencilAssemble(A, MATAIJ, &context->reference));
+  PetscCall(MatSetLocalToGlobalMapping(context->reference, context->local_map, context->local_map));
+  // what is outside the stencil is for the captured matrix to tell
+  PetscCall(MatSetOption(context->reference, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(context->reference, MAT_ROW_ORIENTED, context->row_oriented));
+  PetscCall(MatSetOption(context->reference, MAT_IGNORE_OFF_PROC_ENTRIES, context->ignore_off_process));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,6 +223,9 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
   PetscCall(MatGetStencil(*B, &to));
   static_cast<CapturedMat *>(to)->compression = from->compression;
   static_cast<CapturedMat *>(to)->fallback = from->fallback;
+  static_cast<CapturedMat *>(to)->row_oriented = from->row_oriented;
+  static_cast<CapturedMat *>(to)->ignore_off_process = from->ignore_off_process;
+  static_cast<CapturedMat *>(to)->drop_outside = from->drop_outside;
   to->halo_way = from->halo_way;
   PetscCall(MatSetDM(*B, dm));
   if (bound) PetscCall(MatBindToCPU(*B, PETSC_TRUE));

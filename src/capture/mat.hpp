@@ -45,10 +45,10 @@ struct CapturedMat final : StencilMat {
   PetscBool   fallback = PETSC_FALSE;           // to AIJ, where an entry is outside the stencil
   PetscBool   row_oriented = PETSC_TRUE;        // MAT_ROW_ORIENTED
   PetscBool   ignore_off_process = PETSC_FALSE; // MAT_IGNORE_OFF_PROC_ENTRIES
+  PetscBool   drop_outside = PETSC_FALSE;       // MAT_NEW_NONZERO_LOCATIONS is false
 
   // made by MatSetUp()
   std::shared_ptr<const Arms> arms;
-  PetscMPIInt                 rank = 0;
   PetscInt                    ghost_start[3], ghost_size[3]; // of the DMDA's local vectors
   ISLocalToGlobalMapping      local_map = NULL;              // the DMDA's
   const PetscInt             *local_points = nullptr;        // its global points; negative where there is none
@@ -76,6 +76,8 @@ PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context); // sets it up
 // changed it cannot be held so, in another form.
 PetscErrorCode MatCapturedOpen(CapturedMat *context);
 PetscErrorCode MatCapturedClose(CapturedMat *context);
+// -mat_stencil_verify: an AIJ with the present entries, and all others of the stencil. Collective.
+PetscErrorCode MatCapturedMakeReference(Mat A, CapturedMat *context);
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
 // The ranks' entries go to the ranks that own their rows; *entries are then this rank's, in the order of the senders.

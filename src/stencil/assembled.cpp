@@ -70,6 +70,7 @@ PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
   if (!context->aij) PetscCall(MatStencilAssemble(A, MATAIJ, &context->aij));
+  PetscCall(MatPropagateSymmetryOptions(A, context->aij)); // which may be known since
   *aij = context->aij;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -159,20 +160,27 @@ static PetscErrorCode adjust_for_inodes(Mat A, IS *rows, IS *columns) {
 // Products with assembled matrices, PᵀAP of a Galerkin coarse operator among them. Called where PETSc finds none of its
 // own for D's matrices.
 static PetscErrorCode set_product(Mat D) {
-  Mat     A, B, aij;
-  MatType type;
-  char   *on_gpu;
-  PetscErrorCode (*ours)(Mat, PetscViewer);
+  Mat   factor[3], aij[3] = {NULL, NULL, NULL};
+  char *on_gpu = NULL;
+  bool  any = false;
 
   PetscFunctionBegin;
-  PetscCall(MatProductGetMats(D, &A, &B, NULL));
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, "ShellacView_C", &ours));
-  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetType(B, &type));
-  PetscCall(PetscStrstr(type, "cusparse", &on_gpu));
-  PetscCall(MatStencilAssemble(A, on_gpu ? MATAIJCUSPARSE : MATAIJ, &aij));
-  PetscCall(MatProductReplaceMats(aij, NULL, NULL, D)); // keeps it
-  PetscCall(MatDestroy(&aij));
+  PetscCall(MatProductGetMats(D, &factor[0], &factor[1], &factor[2]));
+  for (Mat M : factor) {
+    MatType type;
+    if (!M) continue;
+    PetscCall(MatGetType(M, &type));
+    if (!on_gpu) PetscCall(PetscStrstr(type, "cusparse", &on_gpu));
+  }
+  for (int f = 0; f < 3; f++) {
+    PetscErrorCode (*ours)(Mat, PetscViewer) = NULL;
+    if (factor[f]) PetscCall(PetscObjectQueryFunction((PetscObject)factor[f], "ShellacView_C", &ours));
+    if (ours) PetscCall(MatStencilAssemble(factor[f], on_gpu ? MATAIJCUSPARSE : MATAIJ, &aij[f]));
+    any = any || ours;
+  }
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatProductReplaceMats(aij[0], aij[1], aij[2], D)); // keeps them
+  for (Mat &M : aij) PetscCall(MatDestroy(&M));
   PetscCall(MatProductSetFromOptions(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
