@@ -418,3 +418,93 @@ TEST_CASE("grids and options that a captured matrix cannot serve", "[capture][er
     OK(MatDestroy(&D));
   }
 }
+
+static Lattice pairs_of_values() {
+  Lattice l;
+  l.N[0] = 9, l.N[1] = 8;
+  l.dof = 2;
+  return l;
+}
+
+TEST_CASE("a verification follows what changes a matrix between assemblies", "[capture][verify]") {
+  Options           set("-mat_stencil_verify");
+  const Lattice     l = pairs_of_values();
+  const std::string text = printed([&] {
+    Twins t(l);
+    t.both([&](DM da, Mat M) {
+      insert(1)(l, Form::arrays, da, M);
+      OK(MatScale(M, 2)); // as a time integrator does
+      assemble(M);
+      OK(MatShift(M, 3));
+      set_rows(da, M, random_fill(l, Form::arrays, 2), Way::stencil, ADD_VALUES);
+      assemble(M);
+    });
+    CHECK(t.operator_problem() == "");
+  });
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+}
+
+TEST_CASE("a copy replaces values that were set but not assembled", "[capture]") {
+  const Lattice l = pairs_of_values();
+  for (Form form : forms_of_storage) {
+    INFO(name_of(form));
+    Twins t(l), other(l);
+    t.both([&](DM da, Mat M) { insert(1)(l, form, da, M); });
+    set_rows(other.da, other.A, random_fill(l, Form::arrays, 2), Way::stencil, INSERT_VALUES);
+    OK(MatAssemblyBegin(other.A, MAT_FLUSH_ASSEMBLY));
+    OK(MatAssemblyEnd(other.A, MAT_FLUSH_ASSEMBLY));
+    OK(MatCopy(t.A, other.A, SAME_NONZERO_PATTERN));
+    OK(MatDestroy(&other.aij));
+    OK(MatDuplicate(t.aij, MAT_COPY_VALUES, &other.aij));
+    assemble(other.A);
+    CHECK(other.operator_problem() == "");
+  }
+}
+
+TEST_CASE("a duplicate takes values by columns as its source does", "[capture]") {
+  const Lattice l = pairs_of_values();
+  Twins         t(l), copies(l);
+  t.both([&](DM da, Mat M) {
+    OK(MatSetOption(M, MAT_ROW_ORIENTED, PETSC_FALSE));
+    insert(1)(l, Form::arrays, da, M);
+  });
+  OK(MatDestroy(&copies.A));
+  OK(MatDestroy(&copies.aij));
+  OK(MatDuplicate(t.A, MAT_COPY_VALUES, &copies.A));
+  OK(MatDuplicate(t.aij, MAT_COPY_VALUES, &copies.aij));
+  copies.both([&](DM da, Mat M) { insert(2)(l, Form::arrays, da, M); });
+  CHECK(copies.operator_problem() == "");
+}
+
+TEST_CASE("a numbering that the program sets is followed", "[capture]") {
+  const Lattice l = pairs_of_values();
+  Twins         t(l);
+  t.both([&](DM, Mat M) {
+    ISLocalToGlobalMapping map;
+    PetscInt               first, last;
+    std::vector<PetscInt>  backward;
+    OK(MatGetOwnershipRange(M, &first, &last));
+    for (PetscInt row = last - 1; row >= first; row--) backward.push_back(row);
+    OK(ISLocalToGlobalMappingCreate(PETSC_COMM_WORLD, 1, (PetscInt)backward.size(), backward.data(), PETSC_COPY_VALUES,
+                                    &map));
+    OK(MatSetLocalToGlobalMapping(M, map, map));
+    OK(ISLocalToGlobalMappingDestroy(&map));
+    for (PetscInt i = 0; i < last - first; i++) OK(MatSetValueLocal(M, i, i, (PetscScalar)(i + 1), INSERT_VALUES));
+    assemble(M);
+  });
+  CHECK(t.operator_problem() == "");
+}
+
+TEST_CASE("products take a captured matrix as any factor", "[capture]") {
+  if (rank_count() > 1) return; // MPIAIJ makes AB and PᵀAP; these are the same code
+  const Lattice l = pairs_of_values();
+  Twins         t(l);
+  t.both([&](DM da, Mat M) { insert(1)(l, Form::arrays, da, M); });
+  const struct { bool first, second; } captured[] = {{true, false}, {false, true}, {true, true}};
+  for (const auto &which : captured) {
+    Matrix ours, reference;
+    OK(MatMatMult(which.first ? t.A : t.aij, which.second ? t.A : t.aij, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &ours));
+    OK(MatMatMult(t.aij, t.aij, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &reference));
+    CHECK(difference(ours, reference) <= exact);
+  }
+}
