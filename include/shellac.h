@@ -86,7 +86,7 @@ M*/
    Options Database Keys:
 +  -mat_stencil_compress <automatic,constant,indexed,arrays> - how rows are kept: by the first form that can hold them, or
                                                                by this one; an error at MatAssemblyEnd() where it cannot
-.  -mat_stencil_compress_tolerance <0>                       - relative difference by which coefficients are taken for equal
+.  -mat_stencil_compress_tolerance <0>                       - relative difference, in [0, 1), by which coefficients are taken for equal
 .  -mat_stencil_verify <false>                               - assembles an AIJ beside, and compares product, transposed
                                                                product and diagonal at each assembly
 .  -mat_stencil_fallback <error,aij>                         - what an entry outside the DMDA's stencil leads to
@@ -111,7 +111,7 @@ M*/
    and all KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`), `PCFIELDSPLIT`,
    `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they ask for it; the view says when
    there is one. PETSc's default, without a -pc_type, is one of those: ILU or ICC on one rank, block Jacobi on several, the
-   same as for an AIJ. `PCGAMG` and hypre need a matrix: -dm_mat_type aij.
+   same as for an AIJ. `PCGAMG` needs a matrix: -dm_mat_type aij.
 
    `MatSOR()` on host vectors sweeps in the order of an AIJ's rows, within a rank, and solves the blocks of points with up to
    5 values, as an AIJ's inodes; so iteration counts are an AIJ's. On a GPU it sweeps over the whole grid by colours: red and

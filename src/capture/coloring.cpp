@@ -172,8 +172,11 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(VecDestroy(&F));
   PetscCall(VecDestroy(&change));
   if (coloring->local) PetscCall(VecDestroy(&at));
+  // nothing is assembled beside that could be compared
+  PetscCall(MatDestroy(&context->reference));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCapturedMakeReference(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -277,15 +277,15 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   const char *const forms[] = {"constant: rows by their distance to the ends of the domain",
                                "indexed: a class index a point", "arrays: a coefficient a point for each slot"};
   for (int form = 0; form < 3; form++) {
+    char where[64] = "", detail[64];
     if (sums[2 + form] == 0) continue;
-    if (sums[2 + form] == ranks)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "form %s", forms[form]));
-    else
-      PetscCall(PetscViewerASCIIPrintf(viewer, "on %.0f ranks form %s", sums[2 + form], forms[form]));
+    if (sums[2 + form] != ranks) PetscCall(PetscSNPrintf(where, sizeof(where), "on %.0f ranks ", sums[2 + form]));
     if (form == (int)Storage::arrays)
-      PetscCall(PetscViewerASCIIPrintf(viewer, " (%d slots in use)\n", (int)op.used_slots()));
+      PetscCall(PetscSNPrintf(detail, sizeof(detail), " (%d slots in use)", (int)op.used_slots()));
     else
-      PetscCall(PetscViewerASCIIPrintf(viewer, ", at most %.0f classes on a rank\n", kinds));
+      PetscCall(
+          PetscSNPrintf(detail, sizeof(detail), ", %.0f class%s or fewer on a rank", kinds, kinds == 1 ? "" : "es"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%sform %s%s\n", where, forms[form], detail)); // one line, one print
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "computed where its vectors are; makes vectors of type %s\n", vec_type));
   if (ranks > 1 && context->halo.transport())

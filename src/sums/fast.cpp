@@ -85,7 +85,7 @@ PetscErrorCode MatKernelSumSetUpFast(Mat A) {
   // pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice
   const double rtol = context->rtol;
   int          order = std::max(3, (int)std::lround(0.79 * -std::log(rtol))); // each multiplies the error by about 0.35
-  int          narrow = rtol >= 1e-5 ? 2 : rtol >= 1e-7 ? 1 : 0;
+  int          narrow = rtol >= 1e-7 ? 1 : 0; // near pairs may be closer than single precision can tell
   double       epsilon = std::min(1e-2, 10 * rtol);
   const double tree = 4e4 + 200. * order * order * order, all = (double)context->sources->N;
   double       fourier = INFINITY;

@@ -592,6 +592,23 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
 
 // ---- the type --------------------------------------------------------------------------------------------------------
 
+// What MATSHELL would do to a product of its own, which is not ours.
+static PetscErrorCode refuse(Mat A, const char *operation) {
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+          "a Mat of type kernelsum has no %s; put it into a MATCOMPOSITE, or convert it to dense with MatConvert()",
+          operation);
+}
+static PetscErrorCode axpy(Mat Y, PetscScalar, Mat, MatStructure) {
+  return refuse(Y, "MatAXPY()");
+}
+static PetscErrorCode copy(Mat A, Mat, MatStructure) {
+  return refuse(A, "MatCopy()");
+}
+static PetscErrorCode zero_rows(Mat A, PetscInt, const PetscInt[], PetscScalar, Vec, Vec) {
+  return refuse(A, "MatZeroRows()");
+}
+
 PetscErrorCode MatCreate_KernelSum(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatSetType(A, MATSHELL));
@@ -613,6 +630,10 @@ PetscErrorCode MatCreate_KernelSum(Mat A) {
   PetscCall(set_operation(A, MATOP_DIAGONAL_SET, diagonal_set));
   PetscCall(set_operation(A, MATOP_DUPLICATE, duplicate));
   PetscCall(set_operation(A, MATOP_VIEW, view));
+  PetscCall(MatSetOperation(A, MATOP_AXPY, reinterpret_cast<OperationFn *>(axpy)));
+  PetscCall(MatSetOperation(A, MATOP_COPY, reinterpret_cast<OperationFn *>(copy)));
+  PetscCall(MatSetOperation(A, MATOP_ZERO_ROWS, reinterpret_cast<OperationFn *>(zero_rows)));
+  PetscCall(MatSetOperation(A, MATOP_ZERO_ROWS_COLUMNS, reinterpret_cast<OperationFn *>(zero_rows)));
   PetscObject object = (PetscObject)A;
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetPoints_C", set_points));
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetKernel_C", set_kernel));

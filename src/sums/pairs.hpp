@@ -475,7 +475,8 @@ PetscErrorCode sum_columns(const PairSum &s, int first_column) {
   const Function f(s.parameters);
 
   PetscFunctionBegin;
-  if (form != SumForm::value) factor *= scale / unit * (sizeof(T) == sizeof(float) ? 1 : 1 / unit);
+  // a gradient is g'/r by a difference of coordinates, of which floats come in units already
+  if (form != SumForm::value) factor *= 1 / unit * (sizeof(T) == sizeof(float) ? 1 : 1 / unit);
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(s.memory)) {
     device::Arguments<Function> a{f, s.targets, s.sources, s.in, s.out};
