@@ -873,19 +873,28 @@ Vector make_vector(DM da) {
 
 void set_values(DM da, Vec v, const std::function<PetscScalar(const PetscInt p[3])> &f) {
   PetscScalar *values;
+  PetscInt     dof;
   size_t       n = 0;
+  OK(DMDAGetInfo(da, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
   OK(VecGetArrayWrite(v, &values));
-  for_each_owned(da, [&](const PetscInt p[3]) { values[n++] = f(p); });
+  for_each_owned(da, [&](const PetscInt p[3]) {
+    for (PetscInt c = 0; c < dof; c++) values[n++] = f(p);
+  });
   OK(VecRestoreArrayWrite(v, &values));
 }
 
 Vector random_vector(DM da, int seed) {
-  Vector   v = make_vector(da);
-  PetscInt N[2];
-  OK(DMDAGetInfo(da, NULL, &N[0], &N[1], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  set_values(da, v, [&](const PetscInt p[3]) {
-    return random_value((size_t)p[0] + (size_t)N[0] * ((size_t)p[1] + (size_t)N[1] * (size_t)p[2]), seed);
+  Vector       v = make_vector(da);
+  PetscScalar *values;
+  PetscInt     N[2], dof;
+  size_t       n = 0;
+  OK(DMDAGetInfo(da, NULL, &N[0], &N[1], NULL, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  OK(VecGetArrayWrite(v, &values));
+  for_each_owned(da, [&](const PetscInt p[3]) {
+    const size_t point = (size_t)p[0] + (size_t)N[0] * ((size_t)p[1] + (size_t)N[1] * (size_t)p[2]);
+    for (PetscInt c = 0; c < dof; c++) values[n++] = random_value(point * dof + c, seed);
   });
+  OK(VecRestoreArrayWrite(v, &values));
   return v;
 }
 

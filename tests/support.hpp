@@ -175,7 +175,7 @@ PetscScalar random_value(size_t natural_index, int seed);
 Vector      make_vector(DM da);
 Vector      random_vector(DM da, int seed);
 Vector      copy_of(Vec v);
-void        set_values(DM da, Vec v, const std::function<PetscScalar(const PetscInt p[3])> &f);
+void set_values(DM da, Vec v, const std::function<PetscScalar(const PetscInt p[3])> &f); // all values of a point alike
 
 // Calls f on the owned points in the order of the local array.
 void for_each_owned(DM da, const std::function<void(const PetscInt p[3])> &f);
