@@ -11,6 +11,7 @@
 
 #include <petscdmda.h>
 #include <petscmat.h>
+#include <petscpc.h>
 
 #define SHELLAC_VERSION "0.1.0"
 
@@ -303,6 +304,49 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
 @*/
 PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const PetscReal lengths[]);
+
+/*MC
+   PCSTENCILMG - "stencilmg": geometric multigrid without matrices, for Mats of type `MATLAPLACE`, `MATHELMHOLTZ` and
+   `MATSTENCILSHELL`, on the CPU and on CUDA GPUs
+
+   Options Database Keys:
++  -pc_stencilmg_type <multiplicative|full>     - cycles from zero, or full multigrid: one cycle on each level, from the
+                                                  coarsest on
+.  -pc_stencilmg_cycle_type <v|w|f>             - how a cycle visits the levels
+.  -pc_stencilmg_multiplicative_cycles <1>      - cycles of an application
+.  -pc_stencilmg_smooths <0>                    - smoothing steps before, and after, the visit of the coarse grid; 0: 2,
+                                                  in three dimensions 3
+.  -pc_stencilmg_levels <0>                     - levels at most; 0: until the last one can be solved directly
+.  -pc_stencilmg_precision <double|single>      - of the arithmetic in a cycle
+.  -pc_stencilmg_fused <true>                   - smoothing, residual and transfer in one pass over the grid, in one and
+                                                  two dimensions
+.  -pc_stencilmg_graph <true>                   - a cycle on the GPU of one rank is one CUDA graph
+-  -pc_stencilmg_monitor                        - prints residuals after each cycle
+
+   Level: beginner
+
+   Notes:
+   The operator must be a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a' (u_i - u_{i+1})) / m_a + sigma u,
+   with coefficients k and m along each axis: constant or stretched, with any of the boundary forms, any number of
+   points, any ranks. Coarse levels keep every second point of the axes along which the points are strongly coupled
+   (semi-coarsening). Smoothing is weighted Jacobi with the roots of a Chebyshev polynomial as weights, the same before
+   and after, so that V- and W-cycles are symmetric where the operator is, and CG may use them.
+
+   Levels of 16384 points or fewer are gathered on every rank; the last one is solved by its inverse.
+
+   `KSPRICHARDSON` runs whole cycles in the preconditioner, with the residual's norm from the cycle's first pass;
+   `KSPPREONLY` with -pc_stencilmg_type full is a direct solver to discretisation error.
+
+   Errors:
+   A matrix of another type, or one that is no such sum; with what to use instead.
+
+   References:
+   U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
+   multigrid), 5.1 (anisotropy); Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: section 12.3.2 (Chebyshev).
+
+.seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCMG`, `KSPRICHARDSON`
+M*/
+#define PCSTENCILMG "stencilmg"
 
 /*MC
    MATKERNELSUM - "kernelsum": sums of a kernel function over particles, y = A c with

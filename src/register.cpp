@@ -1,6 +1,7 @@
 // What PETSc finds when it loads the library: every type, one line each.
 
 #include "device/petsc.hpp"
+#include "multigrid/types.hpp"
 #include "shellac.h"
 #include "stencil/mat.hpp"
 #include "stencil/types.hpp"
@@ -31,14 +32,18 @@ PetscErrorCode ShellacInitializePackage(void) {
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   initialized = PETSC_TRUE;
   PetscCall(MatInitializePackage());
+  PetscCall(PCInitializePackage());
   PetscCall(DMInitializePackage());
   for (const auto &entry : mat_types) {
     PetscCall(MatRegister(entry.type, entry.create));
     if (entry.factors) PetscCall(shellac::MatStencilRegisterSolvers(entry.type));
   }
+  PetscCall(PCRegister(PCSTENCILMG, shellac::PCCreate_StencilMG));
   PetscCall(PetscClassIdRegister("Shellac", &classid));
   PetscCall(PetscLogEventRegister("HaloBegin", classid, &shellac::halo_begin_event));
   PetscCall(PetscLogEventRegister("HaloEnd", classid, &shellac::halo_end_event));
+  PetscCall(PetscLogEventRegister("StencilMGSetUp", classid, &shellac::multigrid_setup_event));
+  PetscCall(PetscLogEventRegister("StencilMGApply", classid, &shellac::multigrid_apply_event));
   PetscCall(PetscRegisterFinalize(finalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

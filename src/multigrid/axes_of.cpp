@@ -1,0 +1,171 @@
+#include "multigrid/axes_of.hpp"
+
+#include "capture/mat.hpp"
+
+namespace shellac {
+
+// The arms of one row, and what else it has.
+struct ArmsOfRow {
+  PetscScalar center = 0, arm[3][2] = {{0, 0}, {0, 0}, {0, 0}};
+  bool        only_arms = true;
+};
+
+static ArmsOfRow arms_of(const StencilOperator &op, const PetscInt p[3], std::vector<Entry> *entries) {
+  ArmsOfRow row;
+  op.row(p, 0, entries);
+  for (const Entry &entry : *entries) {
+    int axis = -1, steps = 0;
+    for (int a = 0; a < 3; a++) {
+      const PetscInt step = entry.point[a] - p[a];
+      steps += (int)PetscAbsInt(step);
+      if (step) axis = a;
+    }
+    if (steps == 0)
+      row.center += entry.value;
+    else if (steps == 1)
+      row.arm[axis][entry.point[axis] > p[axis] ? UPPER : LOWER] += entry.value;
+    else if (entry.value != (PetscScalar)0)
+      row.only_arms = false;
+  }
+  return row;
+}
+
+// Along one axis, through a point far from the ends of the others.
+struct Line {
+  std::vector<PetscScalar> center, lower, upper; // [N]
+};
+
+static PetscErrorCode get_lines(const Grid &grid, const StencilOperator &op, Line lines[3]) {
+  std::vector<Entry> entries;
+  PetscMPIInt        count;
+
+  PetscFunctionBegin;
+  for (int a = 0; a < 3; a++) {
+    Line    &line = lines[a];
+    PetscInt p[3];
+    bool     ours = true;
+    for (auto *values : {&line.center, &line.lower, &line.upper}) values->assign(grid.N[a], 0);
+    for (int c = 0; c < 3; c++) {
+      p[c] = grid.N[c] / 2 - grid.start[c];
+      ours = ours && (c == a || (p[c] >= 0 && p[c] < grid.size[c]));
+    }
+    for (p[a] = 0; ours && p[a] < grid.size[a]; p[a]++) {
+      const ArmsOfRow row = arms_of(op, p, &entries);
+      const PetscInt  i = grid.start[a] + p[a];
+      line.center[i] = row.center;
+      line.lower[i] = row.arm[a][LOWER];
+      line.upper[i] = row.arm[a][UPPER];
+    }
+    PetscCall(PetscMPIIntCast(grid.N[a], &count));
+    for (auto *values : {&line.center, &line.lower, &line.upper})
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values->data(), count, MPIU_SCALAR, MPIU_SUM, grid.comm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Relative to the size of the entries.
+constexpr PetscReal rounding = 1e-10;
+
+static bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
+  return PetscAbsScalar(a - b) <= rounding * size && PetscAbsReal(PetscImaginaryPart(a)) <= rounding * size;
+}
+
+PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why) {
+  const Grid            &grid = context->grid;
+  const StencilOperator &op = *context->op;
+  Line                   lines[3];
+  Arrays                 arrays;
+  PetscReal              size = 0;
+  PetscBool              captured;
+  int                    off = 0; // rows that the axes do not give
+
+  PetscFunctionBegin;
+  why->clear();
+  if (grid.dof > 1) {
+    *why = "has " + std::to_string(grid.dof) + " unknowns a point";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(context->bring(context->op.get(), &arrays));
+  PetscCall(get_lines(grid, op, lines));
+  *sigma = lines[0].center[grid.N[0] / 2];
+  for (int a = 0; a < 3; a++) {
+    const Line    &line = lines[a];
+    Axis          &axis = axes[a];
+    const PetscInt N = grid.N[a];
+    const auto     no_arms = [&](PetscInt i) { return line.lower[i] == (PetscScalar)0 && line.upper[i] == (PetscScalar)0; };
+
+    axis = Axis();
+    axis.around = grid.boundary[a] == DM_BOUNDARY_PERIODIC && N > 1;
+    axis.fixed = !axis.around && a < grid.dim && N > 1 && no_arms(0) && no_arms(N - 1);
+    if (axis.fixed && N > 3 && no_arms(N / 2)) axis.fixed = false; // no coupling at all
+    axis.mass.assign(N, 1);
+    axis.edge.assign(N + 1, 0);
+    for (PetscInt i = 0; i < N; i++) size = PetscMax(size, PetscAbsScalar(line.center[i]));
+    // A row's entries towards i + 1 and from there back are -k/m of the same edge: one gives k, the other the next m.
+    for (PetscInt i = axis.fixed ? 1 : 0; i + 1 < N; i++) {
+      const PetscReal up = -PetscRealPart(line.upper[i]), down = -PetscRealPart(line.lower[i + 1]);
+      axis.edge[i + 1] = up * axis.mass[i];
+      if (axis.is_fixed(i + 1)) continue;
+      if (up * down > 0)
+        axis.mass[i + 1] = axis.mass[i] * up / down;
+      else if (up != down)
+        *why = "couples points one way only";
+    }
+    if (axis.fixed && N > 2) axis.edge[1] = -PetscRealPart(line.lower[1]);
+    *sigma += line.lower[N / 2] + line.upper[N / 2];
+    if (axis.around) {
+      axis.edge[N] = -PetscRealPart(line.upper[N - 1]) * axis.mass[N - 1];
+      axis.edge[0] = -PetscRealPart(line.lower[0]) * axis.mass[0];
+      if (PetscAbsReal(axis.edge[N] - axis.edge[0]) > rounding * size) *why = "is not symmetric, with any weights";
+    } else if (!axis.fixed) { // to the ends of the domain goes what the row has on its diagonal alone
+      const PetscInt    middle = N / 2;
+      const auto        rest = [&](PetscInt i) { return line.center[i] + line.lower[i] + line.upper[i]; };
+      const PetscScalar first = rest(0) - rest(middle), last = rest(N - 1) - rest(middle);
+      axis.edge[0] = PetscAbsScalar(first) > rounding * size ? PetscRealPart(first) * axis.mass[0] : 0;
+      axis.edge[N] = PetscAbsScalar(last) > rounding * size ? PetscRealPart(last) * axis.mass[N - 1] : 0;
+    }
+    for (PetscReal mass : axis.mass)
+      if (!(mass > 0)) *why = "couples points with opposite signs";
+  }
+  if (PetscAbsScalar(*sigma) <= rounding * size) *sigma = 0; // the rows' rounding
+
+  // does every row say so?
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCILSHELL, &captured));
+  const bool few_kinds = !captured || static_cast<CapturedMat *>(context)->captured().storage() == Storage::constant;
+  std::vector<PetscInt> tried[3];
+  for (int a = 0; a < 3; a++)
+    for (PetscInt i = 0; i < grid.size[a]; i++) {
+      const PetscInt g = grid.start[a] + i, N = grid.N[a];
+      if (!few_kinds || g < 3 || g >= N - 3 || g == N / 2) tried[a].push_back(i);
+    }
+  std::vector<Entry> entries;
+  for (PetscInt k : tried[2])
+    for (PetscInt j : tried[1])
+      for (PetscInt i : tried[0]) {
+        const PetscInt  p[3] = {i, j, k};
+        const ArmsOfRow row = arms_of(op, p, &entries);
+        PetscScalar     center = *sigma;
+        bool            fixed = false, alike = row.only_arms;
+        for (int a = 0; a < 3; a++) {
+          const PetscInt g = grid.start[a] + p[a];
+          fixed = fixed || axes[a].is_fixed(g);
+          center += (axes[a].edge[g] + axes[a].edge[g + 1]) / axes[a].mass[g];
+        }
+        for (int a = 0; a < 3; a++) {
+          const PetscInt  g = grid.start[a] + p[a];
+          const PetscReal k_lower = axes[a].around || g > 0 ? axes[a].edge[g] / axes[a].mass[g] : 0,
+                          k_upper = axes[a].around || g < grid.N[a] - 1 ? axes[a].edge[g + 1] / axes[a].mass[g] : 0;
+          alike = alike && real_and_alike(row.arm[a][LOWER], fixed ? 0 : -k_lower, size) &&
+                  real_and_alike(row.arm[a][UPPER], fixed ? 0 : -k_upper, size);
+        }
+        if (!fixed) alike = alike && PetscAbsScalar(row.center - center) <= rounding * size;
+        else alike = alike && row.center != (PetscScalar)0;
+        if (!alike) off = 1;
+      }
+  PetscCall(arrays.Restore());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &off, 1, MPI_INT, MPI_MAX, grid.comm));
+  if (off && why->empty()) *why = "has coefficients that are not one sum over the axes";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,14 @@
+#pragma once
+// Reads an operator as a sum over its axes, from its rows.
+
+#include <string>
+
+#include "multigrid/axis.hpp"
+#include "stencil/mat.hpp"
+
+namespace shellac {
+
+// Collective. *why: what the operator is not, where it is no such sum; empty otherwise.
+PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why);
+
+} // namespace shellac

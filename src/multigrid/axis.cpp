@@ -1,0 +1,93 @@
+#include "multigrid/axis.hpp"
+
+namespace shellac {
+
+static PetscReal in_series(PetscReal a, PetscReal b) {
+  return a == 0 || b == 0 ? 0 : a * b / (a + b);
+}
+
+// The first fine point that is kept.
+static PetscInt first_kept(const Axis &axis) {
+  const PetscInt N = axis.N();
+  if (axis.around) return 0;
+  if (axis.fixed) return 2; // the fixed node becomes the end of the domain
+  // free ends: nodes at both, where there can be
+  return axis.edge[0] == 0 && axis.edge[N] == 0 && N % 2 ? 0 : 1;
+}
+
+// Whether the last point of an odd periodic axis, which would be kept beside the first, is joined with it: where the
+// edge between them is shorter than others. Otherwise it would be twice as short on each coarser axis.
+static bool joins(const Axis &axis) {
+  const PetscInt N = axis.N();
+  return axis.around && N % 2 && N > 1 && axis.edge[N] > 1.01 * axis.edge[N / 2];
+}
+
+static PetscInt coarse_size(const Axis &axis) {
+  const PetscInt last = axis.N() - (axis.fixed || joins(axis) ? 2 : 1), first = first_kept(axis);
+  return last >= first ? (last - first) / 2 + 1 : 0;
+}
+
+bool can_coarsen(const Axis &axis) {
+  const PetscInt coarse = coarse_size(axis);
+  return coarse > 0 && coarse < axis.N();
+}
+
+Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening) {
+  const PetscInt N = axis.N();
+  Axis           coarse;
+
+  coarsening->halves = halves;
+  coarsening->offset = halves ? first_kept(axis) : 0;
+  coarsening->joins = halves && joins(axis);
+  for (int c = 0; c < 2; c++) {
+    coarsening->prolong[c].assign(N, 0);
+    coarsening->restriction[c].assign(N, 0);
+  }
+  if (!halves) {
+    coarse = axis;
+    for (PetscInt i = 0; i < N; i++)
+      if (!axis.is_fixed(i)) coarsening->prolong[0][i] = coarsening->restriction[0][i] = 1;
+    return coarse;
+  }
+  const PetscInt coarse_N = coarse_size(axis), offset = coarsening->offset, last = 2 * (coarse_N - 1) + offset;
+  const auto     target = [&](PetscInt i, int c) { // the coarse point; -1 for none
+    const PetscInt J = coarsening->below(i) + c;
+    if (axis.around) return (J + coarse_N) % coarse_N;
+    return J < 0 || J >= coarse_N ? -1 : J;
+  };
+
+  coarse.around = axis.around;
+  coarse.mass.assign(coarse_N, 0);
+  for (PetscInt i = 0; i < N; i++) {
+    if (axis.is_fixed(i)) continue;
+    const bool      kept = (i - offset) % 2 == 0;
+    const PetscReal both = axis.edge[i] + axis.edge[i + 1];
+    for (int c = 0; c < 2; c++) {
+      const PetscReal weight = kept ? 1 - c : both == 0 ? 0.5 : axis.edge[i + c] / both;
+      if (weight == 0 || target(i, c) < 0) continue;
+      coarsening->prolong[c][i] = weight;
+      coarse.mass[target(i, c)] += weight * axis.mass[i];
+    }
+  }
+  for (PetscInt i = 0; i < N; i++)
+    for (int c = 0; c < 2; c++)
+      if (coarsening->prolong[c][i] != 0)
+        coarsening->restriction[c][i] = coarsening->prolong[c][i] * axis.mass[i] / coarse.mass[target(i, c)];
+
+  coarse.edge.assign(coarse_N + 1, 0);
+  for (PetscInt J = 1; J < coarse_N; J++)
+    coarse.edge[J] = in_series(axis.edge[2 * J + offset - 1], axis.edge[2 * J + offset]);
+  // at the ends: what lies between the last coarse point and the end of the domain, or the first coarse point
+  coarse.edge[0] = offset == 0 ? axis.edge[0] : in_series(axis.edge[offset], axis.edge[offset - 1]);
+  const PetscInt end = axis.fixed ? N - 1 : N; // the edge to it
+  coarse.edge[coarse_N] = last == end - 1 ? axis.edge[end] : in_series(axis.edge[last + 1], axis.edge[end]);
+  if (coarsening->joins) { // the joined point lies in the middle of the edge that goes
+    const PetscReal half = 2 * axis.edge[N];
+    coarse.edge[coarse_N] = in_series(in_series(axis.edge[N - 2], axis.edge[N - 1]), half);
+    if (coarse_N > 1) coarse.edge[1] = in_series(coarse.edge[1], half);
+  }
+  if (axis.around) coarse.edge[0] = coarse.edge[coarse_N];
+  return coarse;
+}
+
+} // namespace shellac

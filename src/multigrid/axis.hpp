@@ -1,0 +1,81 @@
+#pragma once
+// One axis of a level, seen alone: a chain of points with masses m, joined by edges k. The level's operator is a sum
+// over its axes,
+//   (A u)_i = Σ_axes (k_i (u_i - u_{i-1}) + k_{i+1} (u_i - u_{i+1})) / m_i + σ u_i ,
+// which holds all boundary forms, spacings and stretchings: what differs is in m and k near the ends. The next coarser
+// chain keeps every second point. Its edges and the interpolation are those of linear finite elements (two edges in
+// series; values in between by the weights of their edges), and its masses are the lumped ones, so that a chain of any
+// length has a next one, with an odd point or cell at most at its ends.
+
+#include <vector>
+
+#include "device/petsc.hpp"
+
+namespace shellac {
+
+struct Axis {
+  std::vector<PetscReal> mass;           // m [N]
+  std::vector<PetscReal> edge;           // k [N + 1]: edge i joins the points i - 1 and i; the first and the last join
+                                         // the ends of the domain, where u is zero or, around, each other
+  bool                   around = false; // the axis is periodic
+  bool                   fixed = false;  // the first and the last point are nodes with given values: zero in corrections
+
+  PetscInt  N() const { return (PetscInt)mass.size(); }
+  bool      is_fixed(PetscInt i) const { return fixed && (i == 0 || i == N() - 1); }
+  PetscReal strength() const { return edge[N() / 2] / mass[N() / 2]; } // 1/h² far from the ends
+};
+
+// From an axis to the next coarser one. The fine point i lies at, or after, the coarse point below(i).
+struct Coarsening {
+  bool                   halves = false;   // otherwise the axis stays as it is
+  PetscInt               offset = 0;       // the coarse point J is the fine point 2J + offset
+  bool                   joins = false;    // the last point of an odd periodic axis has the value of the first
+  std::vector<PetscReal> prolong[2];       // weights of the coarse points below(i) and below(i) + 1 in the fine one [N]
+  std::vector<PetscReal> restriction[2];   // weights of the fine point i in those two [N]
+
+  PetscInt below(PetscInt i) const { return halves ? (i - offset - ((i - offset) & 1)) / 2 : i; }
+};
+
+// Whether an axis has a next coarser one.
+bool can_coarsen(const Axis &axis);
+// halves: or whether the axis is to stay
+Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening);
+
+// What kernels need to know of an axis at one point.
+template <class R> struct AxisPoint {
+  R lower, upper;   // k/m of the edges before and after it
+  R in;             // 1, or 0 for a fixed node and beyond the domain
+  R prolong[2];     // see Coarsening
+  R restriction[2];
+  R unused;         // 64 bytes in double precision
+};
+
+// [reach + points + reach] of a part of an axis that begins at `start`, with `reach` points beyond both ends.
+constexpr PetscInt axis_reach = 8;
+template <class R>
+std::vector<AxisPoint<R>> axis_points(const Axis &axis, const Coarsening &coarsening, PetscInt start, PetscInt points) {
+  std::vector<AxisPoint<R>> all(points + 2 * axis_reach);
+  const PetscInt            N = axis.N();
+
+  for (PetscInt n = 0; n < (PetscInt)all.size(); n++) {
+    AxisPoint<R> &at = all[n];
+    PetscInt      i = start + n - axis_reach;
+    at = AxisPoint<R>{};
+    if (axis.around) i = (i % N + N) % N;
+    if (i < 0 || i >= N) continue;
+    at.lower = (R)(axis.edge[i] / axis.mass[i]);
+    at.upper = (R)(axis.edge[i + 1] / axis.mass[i]);
+    at.in = axis.is_fixed(i) ? 0 : 1;
+    for (int c = 0; c < 2; c++) {
+      at.prolong[c] = (R)coarsening.prolong[c][i];
+      at.restriction[c] = (R)coarsening.restriction[c][i];
+    }
+    // around an odd axis the first point follows the last as a kept one follows a kept one: it gives it nothing
+    if (!coarsening.halves || N % 2 == 0 || !axis.around) continue;
+    if (start + n - axis_reach >= N) at.restriction[0] = 0;
+    if (coarsening.joins && start + n - axis_reach == -1) at.restriction[1] = at.restriction[0];
+  }
+  return all;
+}
+
+} // namespace shellac

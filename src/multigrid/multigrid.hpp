@@ -1,0 +1,51 @@
+#pragma once
+// A hierarchy of levels and the cycles over it, for operators that are sums over their axes (see axis.hpp).
+
+#include <memory>
+
+#include "grid/halo.hpp"
+#include "multigrid/axis.hpp"
+#include "multigrid/cycle.hpp"
+
+namespace shellac {
+
+struct MultigridOptions {
+  Cycle    cycle = Cycle::V;
+  PetscInt levels = 0;      // at most; 0: as many as there are
+  PetscInt smooths = 0;     // smoothing steps on the way down, and up; 0: 2, in three dimensions 3
+  bool     fused = true;    // where there is a fused form
+  bool     graph = true;    // a cycle of one rank's GPU is a CUDA graph
+  bool     gather = true;   // coarse levels of several ranks on each
+};
+
+// One level, for the view.
+struct LevelInfo {
+  PetscInt       N[3];
+  PetscInt       steps;
+  PetscReal      weights[4];
+  bool           fused, whole; // on each rank
+  PetscLogDouble bytes;        // on this rank
+};
+
+class Multigrid {
+public:
+  virtual ~Multigrid() = default;
+  virtual PetscErrorCode Destroy() = 0;
+  // x = a cycle for b: from zero, from x or, for `full`, by full multigrid. norm: of b - A x before it, over all ranks;
+  // null: not wanted; only from x, and where gives_norm(); a norm of `stop` or less ends it there, x is as it was.
+  // Arrays in `memory`, work in PETSc's stream.
+  virtual PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool from_x, bool full,
+                               PetscReal stop, PetscReal *norm) = 0;
+  // 2-norms of the right-hand sides of the coarse levels, as the last cycle left them; for monitors.
+  virtual PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) = 0;
+  virtual std::vector<LevelInfo> levels() const = 0;
+  virtual bool                   singular() const = 0; // constants are the operator's null space
+  virtual bool                   gives_norm() const = 0;
+};
+
+// Collective. sigma: see axis.hpp; single: the arrays of the levels and the arithmetic are in single precision.
+// Errors: a last level too large for its dense solve, naming the option.
+PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, const MultigridOptions &options,
+                               bool single, PetscBool device, HaloWay way, std::unique_ptr<Multigrid> *multigrid);
+
+} // namespace shellac

@@ -1,0 +1,428 @@
+// The preconditioner stencilmg: a shell that reads the operator's axes and runs cycles.
+
+#include "device/arrays.hpp"
+#include "multigrid/axes_of.hpp"
+#include "multigrid/multigrid.hpp"
+#include "multigrid/types.hpp"
+
+namespace shellac {
+
+PetscLogEvent multigrid_setup_event, multigrid_apply_event;
+
+namespace {
+
+constexpr const char *context_name = "Shellac_stencilmg";
+const char *const     cycle_names[] = {"v", "w", "f"};
+const char *const     type_names[] = {"multiplicative", "full"};
+const char *const     precision_names[] = {"double", "single"};
+
+struct StencilMG {
+  // settings
+  MultigridOptions options;
+  PetscInt         cycles = 1; // of an application
+  bool             full = false, single = false;
+  PetscBool        monitor = PETSC_FALSE;
+
+  // made by set-up
+  std::unique_ptr<Multigrid> multigrid;
+  Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
+  Vec                        work[2] = {NULL, NULL};
+  PetscLogDouble             flops = 0; // of a cycle
+};
+
+PetscErrorCode get_context(PC pc, StencilMG **mg) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
+  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "no context of stencilmg");
+  PetscCall(PetscContainerGetPointer(container, (void **)mg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode reset(StencilMG *mg) {
+  PetscFunctionBegin;
+  if (mg->multigrid) PetscCall(mg->multigrid->Destroy());
+  mg->multigrid.reset();
+  PetscCall(VecDestroy(&mg->fixed));
+  for (Vec &v : mg->work) PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy_context(void *argument) {
+  StencilMG *mg = context_to_destroy<StencilMG>(argument);
+  PetscFunctionBegin;
+  PetscCall(reset(mg));
+  delete mg;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy(PC pc) {
+  StencilMG *mg;
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &mg));
+  PetscCall(reset(mg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context) {
+  StencilMG *mg = (StencilMG *)context;
+  PetscBool  is_ours, set, flag;
+  PetscInt   value;
+  MPI_Comm   comm = PetscObjectComm(object);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare(object, PCSTENCILMG, &is_ours));
+  if (!is_ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscOptionsHeadBegin(PetscOptionsObject, "Stencil multigrid options");
+  value = mg->full;
+  PetscCall(PetscOptionsEList("-pc_stencilmg_type", "Cycles from zero, or full multigrid first", "PCSTENCILMG",
+                              type_names, 2, type_names[value], &value, &set));
+  mg->full = value == 1;
+  value = (PetscInt)mg->options.cycle;
+  PetscCall(PetscOptionsEList("-pc_stencilmg_cycle_type", "How a cycle visits the levels", "PCSTENCILMG", cycle_names, 3,
+                              cycle_names[value], &value, &set));
+  mg->options.cycle = (Cycle)value;
+  value = mg->cycles;
+  PetscCall(PetscOptionsInt("-pc_stencilmg_multiplicative_cycles", "Cycles of an application", "PCSTENCILMG", value,
+                            &value, &set));
+  PetscCheck(value >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_stencilmg_multiplicative_cycles is %" PetscInt_FMT "; give 1 or more", value);
+  mg->cycles = value;
+  value = mg->options.levels;
+  PetscCall(PetscOptionsInt("-pc_stencilmg_levels", "Levels at most; 0: as many as there are", "PCSTENCILMG", value,
+                            &value, &set));
+  PetscCheck(value >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_stencilmg_levels is %" PetscInt_FMT "; give 1 or more, or 0 for as many as there are", value);
+  mg->options.levels = value;
+  value = mg->options.smooths;
+  PetscCall(PetscOptionsInt("-pc_stencilmg_smooths", "Smoothing steps before, and after, the coarse grid; 0: by dimension",
+                            "PCSTENCILMG", value, &value, &set));
+  PetscCheck(value >= 0 && value <= 4, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_stencilmg_smooths is %" PetscInt_FMT "; give 1 to 4, or 0 for 2 (in three dimensions 3)", value);
+  mg->options.smooths = value;
+  value = mg->single;
+  PetscCall(PetscOptionsEList("-pc_stencilmg_precision", "Of the arithmetic in a cycle", "PCSTENCILMG", precision_names,
+                              2, precision_names[value], &value, &set));
+  mg->single = value == 1;
+  flag = mg->options.fused ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsBool("-pc_stencilmg_fused", "Smoothing, residual and transfer in one pass, in 1 and 2 dimensions",
+                             "PCSTENCILMG", flag, &flag, &set));
+  mg->options.fused = flag;
+  flag = mg->options.graph ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsBool("-pc_stencilmg_graph", "A cycle on one GPU is one CUDA graph", "PCSTENCILMG", flag, &flag,
+                             &set));
+  mg->options.graph = flag;
+  PetscCall(PetscOptionsBool("-pc_stencilmg_monitor", "Residuals after each cycle", "PCSTENCILMG", mg->monitor,
+                             &mg->monitor, &set));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_up(PC pc) {
+  StencilMG        *mg;
+  StencilMat       *context;
+  Mat               A, P;
+  MatType           type;
+  PetscBool         ours, device;
+  VecType           vec_type;
+  Axis              axes[3];
+  PetscScalar       sigma;
+  std::string       why;
+  MPI_Comm          comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
+  PetscCall(get_context(pc, &mg));
+  PetscCall(reset(mg));
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(MatGetType(P, &type));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)P, &ours, MATLAPLACE, MATHELMHOLTZ, MATSTENCILSHELL, ""));
+  PetscCheck(ours, comm, PETSC_ERR_ARG_WRONG,
+             "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil; this one is of type %s; use "
+             "-dm_mat_type stencil, or -pc_type gamg or mg",
+             type);
+  PetscCall(MatGetReadyStencil(P, &context));
+  PetscCall(MatStencilGetAxes(P, context, axes, &sigma, &why));
+  PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
+             "-pc_type stencilmg serves operators that are a sum over the axes, symmetric and on one unknown a point; "
+             "this matrix of type %s %s; use -pc_type mg (with a DM) or gamg",
+             type, why.c_str());
+  PetscCall(MatGetVecType(P, &vec_type));
+  PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
+  PetscCall(CreateMultigrid(context->grid, axes, sigma, mg->options, mg->single, device, context->halo_way,
+                            &mg->multigrid));
+  bool fixed = false;
+  for (const Axis &axis : axes) fixed = fixed || axis.fixed;
+  if (fixed) {
+    PetscScalar *values;
+    const Grid  &grid = context->grid;
+    size_t       n = 0;
+    PetscCall(MatCreateVecs(P, NULL, &mg->fixed));
+    PetscCall(MatGetDiagonal(P, mg->fixed));
+    PetscCall(VecGetArray(mg->fixed, &values));
+    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
+      bool is = false;
+      for (int a = 0; a < 3; a++) is = is || axes[a].is_fixed(grid.start[a] + p[a]);
+      values[n] = is ? (PetscScalar)1 / values[n] : (PetscScalar)0;
+      n++;
+    });
+    PetscCall(VecRestoreArray(mg->fixed, &values));
+  }
+  mg->flops = 0;
+  for (const LevelInfo &level : mg->multigrid->levels())
+    mg->flops += (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] * (2 * level.steps + 1) * (4 * context->grid.dim + 4);
+  PetscMPIInt ranks;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  mg->flops /= ranks;
+  PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_work(PC pc, StencilMG *mg, int n, Vec *v) {
+  Mat A, P;
+  PetscFunctionBegin;
+  if (!mg->work[n]) {
+    PetscCall(PCGetOperators(pc, &A, &P));
+    PetscCall(MatCreateVecs(P, NULL, &mg->work[n]));
+  }
+  *v = mg->work[n];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// One cycle on arrays: x from b, or improved.
+PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, PetscReal *norm) {
+  Arrays             arrays;
+  const PetscScalar *pb;
+  PetscScalar       *px;
+
+  PetscFunctionBegin;
+  PetscCall(arrays.Read(b, &pb));
+  if (from_x)
+    PetscCall(arrays.ReadWrite(x, &px));
+  else
+    PetscCall(arrays.Write(x, &px));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(mg->multigrid->Apply(arrays.memory(), pb, px, from_x, !from_x && mg->full, stop, norm));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(log_flops(arrays.memory(), mg->flops));
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
+  Mat       A, P;
+  Vec       r;
+  PetscReal norm, norm_b;
+  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  std::vector<PetscReal> coarse;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(get_work(pc, mg, 1, &r));
+  PetscCall(MatResidual(P, b, x, r));
+  PetscCall(VecNorm(r, NORM_2, &norm));
+  PetscCall(VecNorm(b, NORM_2, &norm_b));
+  PetscCall(mg->multigrid->LevelNorms(&coarse));
+  PetscCall(PetscPrintf(comm, "  stencilmg cycle %" PetscInt_FMT ": residual %.6e, relative %.3e; right-hand sides of the coarse levels", n,
+                        (double)norm, norm_b > 0 ? (double)(norm / norm_b) : 0.));
+  for (PetscReal value : coarse) PetscCall(PetscPrintf(comm, " %.2e", (double)value));
+  PetscCall(PetscPrintf(comm, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// x = an approximation of A^-1 b, or a better one.
+PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
+  Mat A, P;
+  Vec r, y;
+
+  PetscFunctionBegin;
+  if (!from_x && !mg->fixed) {
+    PetscCall(cycle(mg, b, x, false, 0, NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!mg->fixed && !mg->single) {
+    PetscCall(cycle(mg, b, x, true, 0, NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Identity rows are solved exactly, the rest by a cycle for the residual; likewise in single precision, which only
+  // makes corrections.
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(get_work(pc, mg, 0, &y));
+  PetscCall(get_work(pc, mg, 1, &r));
+  if (!from_x) {
+    PetscCall(VecPointwiseMult(x, b, mg->fixed));
+  } else if (mg->fixed) {
+    PetscCall(MatResidual(P, b, x, r));
+    PetscCall(VecPointwiseMult(y, r, mg->fixed));
+    PetscCall(VecAXPY(x, 1, y));
+  }
+  PetscCall(MatResidual(P, b, x, r));
+  PetscCall(cycle(mg, r, y, false, 0, NULL));
+  PetscCall(VecAXPY(x, 1, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply(PC pc, Vec b, Vec x) {
+  StencilMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &mg));
+  PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
+  for (PetscInt n = 0; n < mg->cycles; n++) {
+    PetscCall(improve(pc, mg, b, x, n > 0));
+    if (mg->monitor) PetscCall(monitor(pc, mg, n + 1, b, x));
+  }
+  PetscCall(PetscLogEventEnd(multigrid_apply_event, pc, b, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The transpose of a cycle over a symmetric operator is itself, but for the F-cycle and full multigrid.
+PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
+  StencilMG  *mg;
+  StencilMat *context;
+  Mat         A, P;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &mg));
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(MatGetStencil(P, &context));
+  PetscCheck(context->symmetric && !mg->full && mg->options.cycle != Cycle::F, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP,
+             "stencilmg has a transpose only over symmetric operators (boundary forms eliminated, neumann and periodic) "
+             "and with V- or W-cycles; use a method without it, such as gmres or bcgs");
+  PetscCall(apply(pc, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                PetscInt its, PetscBool from_zero, PetscInt *done, PCRichardsonConvergedReason *reason) {
+  StencilMG *mg;
+  Mat        A, P;
+  PetscReal  norm, first = 0;
+  PetscInt   n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &mg));
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
+  // the residual's norm comes out of the first pass of the cycle that follows, where that can be
+  const bool tests = rtol > 0 || abstol > 0;
+  const bool inside = A == P && !mg->fixed && !mg->single && mg->multigrid->gives_norm();
+  constexpr auto none = (PCRichardsonConvergedReason)0;
+  *reason = none;
+  const auto judge = [&]() {
+    if (!n) first = norm;
+    if (PetscIsInfOrNanReal(norm) || (dtol > 0 && norm > dtol * first)) *reason = PCRICHARDSON_DIVERGED_DTOL;
+    if (norm <= abstol)
+      *reason = PCRICHARDSON_CONVERGED_ATOL;
+    else if (norm <= rtol * first)
+      *reason = PCRICHARDSON_CONVERGED_RTOL;
+  };
+  while (true) {
+    const bool zero = n == 0 && from_zero;
+    if (zero) {
+      if (tests) PetscCall(VecNorm(b, NORM_2, &norm));
+    } else if (tests && !inside) {
+      PetscCall(MatResidual(A, b, x, r));
+      PetscCall(VecNorm(r, NORM_2, &norm));
+    }
+    if (tests && (zero || !inside)) judge();
+    if (*reason != none) break;
+    if (n == its && !(tests && inside)) break;
+    if (zero) {
+      PetscCall(improve(pc, mg, b, x, false));
+    } else if (inside) {
+      const PetscReal stop = n == its ? PETSC_MAX_REAL : PetscMax(abstol, rtol * first);
+      PetscCall(cycle(mg, b, x, true, n ? stop : abstol, tests ? &norm : NULL));
+      if (tests) judge();
+      if (*reason != none || n == its) break; // the cycle has ended before it changed x
+    } else if (A == P) {
+      PetscCall(improve(pc, mg, b, x, true));
+    } else {
+      Vec y;
+      PetscCall(get_work(pc, mg, 0, &y));
+      if (!tests) PetscCall(MatResidual(A, b, x, r));
+      PetscCheck(!mg->fixed, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "two matrices, and identity rows: use gmres");
+      PetscCall(cycle(mg, r, y, false, 0, NULL));
+      PetscCall(VecAXPY(x, 1, y));
+    }
+    n++;
+    if (mg->monitor) PetscCall(monitor(pc, mg, n, b, x));
+  }
+  if (*reason == none) *reason = PCRICHARDSON_CONVERGED_ITS;
+  *done = n;
+  PetscCall(PetscLogEventEnd(multigrid_apply_event, pc, b, x, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view(PC pc, PetscViewer viewer) {
+  StencilMG *mg;
+  PetscBool  ascii;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &mg));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s-cycle, %" PetscInt_FMT " for each application, arithmetic in %s precision\n",
+                                   mg->full ? "full multigrid, " : "", mg->options.cycle == Cycle::V ? "V" : mg->options.cycle == Cycle::W ? "W" : "F",
+                                   mg->cycles, precision_names[mg->single]));
+  if (!mg->multigrid) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not set up yet\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const auto     levels = mg->multigrid->levels();
+  PetscLogDouble bytes = 0;
+  for (const LevelInfo &level : levels) bytes += level.bytes;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%d levels, %.3g MB on the first rank besides the vectors\n", (int)levels.size(), bytes / 1e6));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  for (size_t l = 0; l < levels.size(); l++) {
+    const LevelInfo &level = levels[l];
+    char             weights[128] = "", one[32];
+    for (PetscInt s = 0; s < level.steps; s++) {
+      PetscCall(PetscSNPrintf(one, sizeof(one), "%s%.4g", s ? ", " : "", (double)level.weights[s]));
+      PetscCall(PetscStrlcat(weights, one, sizeof(weights)));
+    }
+    if (l + 1 < levels.size())
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                                       ", %s%s, Chebyshev-weighted Jacobi (%s)\n",
+                                       (int)l, level.N[0], level.N[1], level.N[2], level.fused ? "fused" : "point by point",
+                                       level.whole ? "" : ", distributed", weights));
+    else
+      PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", inverse\n",
+                                       (int)l, level.N[0], level.N[1], level.N[2]));
+  }
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PCCreate_StencilMG(PC pc) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
+  if (!container) { // a PC that becomes another type and this again keeps it
+    auto *mg = new StencilMG;
+    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
+    PetscCall(PetscContainerSetPointer(container, mg));
+    PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_context)));
+    PetscCall(PetscObjectCompose((PetscObject)pc, context_name, (PetscObject)container));
+    PetscCall(PetscObjectAddOptionsHandler((PetscObject)pc, set_from_options, NULL, mg));
+    PetscCall(PetscContainerDestroy(&container));
+  }
+  PetscCall(PCShellSetName(pc, "geometric multigrid, matrix-free"));
+  PetscCall(PCShellSetSetUp(pc, set_up));
+  PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));
+  PetscCall(PCShellSetApplyRichardson(pc, apply_richardson));
+  PetscCall(PCShellSetView(pc, view));
+  PetscCall(PCShellSetDestroy(pc, destroy));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCSTENCILMG));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

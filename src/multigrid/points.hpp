@@ -1,0 +1,188 @@
+#pragma once
+// What one point of a level computes, in 1 to 3 dimensions: the operator, a smoothing step, the residual and the
+// transfers. Pure functors, for host and device. strips.hpp has the same steps, fused, for the large levels of
+// two-dimensional grids.
+
+#include <type_traits>
+
+#include "grid/patch.hpp"
+#include "multigrid/axis.hpp"
+
+namespace shellac {
+
+template <class T> struct RealOf {
+  using type = T;
+};
+#if defined(PETSC_USE_COMPLEX)
+template <> struct RealOf<PetscScalar> {
+  using type = PetscReal;
+};
+#endif
+
+template <class T> SHELLAC_HD double squared(T value) {
+  if constexpr (std::is_floating_point<T>::value)
+    return (double)value * (double)value;
+  else
+    return (double)value.real() * (double)value.real() + (double)value.imag() * (double)value.imag();
+}
+
+constexpr int max_smoothing_steps = 4;
+
+// One rank's part of a level.
+template <class T> struct LevelPart {
+  using R = typename RealOf<T>::type;
+  Patch               patch;
+  const AxisPoint<R> *axis[3]; // at the patch's first point
+  T                   sigma;
+  R                   omega[max_smoothing_steps]; // weights of the smoothing steps
+  int                 steps;
+  bool                halves[3]; // see Coarsening
+  PetscInt            offset[3];
+  bool                joins[3];
+
+  SHELLAC_HD PetscInt below(int a, PetscInt i) const { // coarse index of the fine point i of this rank, on whole grids
+    const PetscInt g = patch.start[a] + i - offset[a];
+    return halves[a] ? (g - (g & 1)) / 2 : g;
+  }
+  // The fine point of this rank that is the coarse point J of the whole grid.
+  SHELLAC_HD PetscInt kept(int a, PetscInt J) const { return (halves[a] ? 2 * J + offset[a] : J) - patch.start[a]; }
+  // The scale of a step; zero where there is nothing to correct.
+  SHELLAC_HD T scale(int step, const PetscInt p[3]) const {
+    const R inside = axis[0][p[0]].in * axis[1][p[1]].in * axis[2][p[2]].in;
+    return inside == 0 ? T(0) : omega[step] / diagonal(p);
+  }
+  SHELLAC_HD T diagonal(const PetscInt p[3]) const {
+    T sum = sigma;
+    for (int a = 0; a < 3; a++) sum += axis[a][p[a]].lower + axis[a][p[a]].upper;
+    return sum;
+  }
+};
+
+// The value at p, which may be beyond the patch by the width of its halo.
+template <class T> SHELLAC_HD T value_at(const Patch &patch, const Field<T> &field, const PetscInt p[3]) {
+  PetscInt q[3];
+  bool     inside = true;
+  for (int a = 0; a < 3; a++) {
+    q[a] = p[a];
+    if (q[a] >= 0 && q[a] < patch.size[a]) continue;
+    if (q[a] < -patch.width || q[a] >= patch.size[a] + patch.width) return 0;
+    if (patch.beyond[a] == Beyond::around && patch.size[a] == patch.N[a])
+      q[a] = (q[a] % patch.N[a] + patch.N[a]) % patch.N[a];
+    else
+      inside = false;
+  }
+  return inside ? field.u[patch.index(q[0], q[1], q[2])] : field.value(patch, q, 0);
+}
+
+namespace point {
+
+// (A u) at p
+template <class T> SHELLAC_HD T product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
+  const Patch &patch = level.patch;
+  const T      center = u.u[patch.index(p[0], p[1], p[2])];
+  T            sum = level.sigma * center;
+  for (int a = 0; a < 3; a++) {
+    if (patch.N[a] == 1) continue; // its edges are in sigma
+    PetscInt lower[3] = {p[0], p[1], p[2]}, upper[3] = {p[0], p[1], p[2]};
+    lower[a]--;
+    upper[a]++;
+    sum += level.axis[a][p[a]].lower * (center - value_at(patch, u, lower)) +
+           level.axis[a][p[a]].upper * (center - value_at(patch, u, upper));
+  }
+  return sum;
+}
+
+// A step of weighted Jacobi; from zero where the guess is null.
+template <class T, class B, class Out> struct Smooth {
+  LevelPart<T> level;
+  int          step;
+  Field<T>     u;
+  const B     *b;
+  Out         *out;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = level.patch.index(i, j, k);
+    const T        scale = level.scale(step, p), f = (T)b[at];
+    out[at] = u.u ? u.u[at] + scale * (f - product(level, u, p)) : scale * f;
+  }
+};
+
+template <class T, class B> struct Residual {
+  LevelPart<T> level;
+  Field<T>     u;
+  const B     *b;
+  T           *out;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = level.patch.index(i, j, k);
+    out[at] = (T)b[at] - (u.u ? product(level, u, p) : T(0));
+  }
+};
+
+// The coarse right-hand side: called on the points of the coarse patch.
+template <class T> struct Restrict {
+  LevelPart<T> level; // the fine one
+  Patch        coarse;
+  Field<T>     r;
+  T           *out;
+
+  SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt K) const {
+    const PetscInt c[3] = {I, J, K};
+    PetscInt       kept[3], lo[3], hi[3], p[3];
+    T              sum = 0;
+    for (int a = 0; a < 3; a++) {
+      kept[a] = level.kept(a, coarse.start[a] + c[a]);
+      lo[a] = level.halves[a] ? kept[a] - 1 : kept[a];
+      if (level.joins[a] && coarse.start[a] + c[a] == 0) lo[a]--; // the joined last point, and the one before it
+      hi[a] = level.halves[a] ? kept[a] + 1 : kept[a];
+    }
+    const auto weight = [&](int a) { // the point before the kept one gives to the coarse point above it
+      return level.axis[a][p[a]].restriction[p[a] < kept[a] ? 1 : 0];
+    };
+    for (p[2] = lo[2]; p[2] <= hi[2]; p[2]++)
+      for (p[1] = lo[1]; p[1] <= hi[1]; p[1]++) {
+        const auto row = weight(1) * weight(2);
+        for (p[0] = lo[0]; p[0] <= hi[0]; p[0]++) {
+          const auto w = weight(0) * row;
+          if (w != 0) sum += w * value_at(level.patch, r, p);
+        }
+      }
+    out[coarse.index(I, J, K)] = sum;
+  }
+};
+
+// u plus what the coarse grid adds at p
+template <class T>
+SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Field<T> &e, const PetscInt p[3]) {
+  PetscInt J[3], c[3];
+  T        sum = 0;
+  for (int a = 0; a < 3; a++) J[a] = level.below(a, p[a]) - coarse.start[a];
+  for (c[2] = 0; c[2] <= (level.halves[2] ? 1 : 0); c[2]++)
+    for (c[1] = 0; c[1] <= (level.halves[1] ? 1 : 0); c[1]++)
+      for (c[0] = 0; c[0] <= (level.halves[0] ? 1 : 0); c[0]++) {
+        const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
+        const auto     w = level.axis[0][p[0]].prolong[c[0]] * level.axis[1][p[1]].prolong[c[1]] *
+                       level.axis[2][p[2]].prolong[c[2]];
+        if (w != 0) sum += w * value_at(coarse, e, q);
+      }
+  return sum;
+}
+
+template <class T> struct Correct {
+  LevelPart<T> level;
+  Patch        coarse;
+  Field<T>     e;
+  const T     *u; // null for zero
+  T           *out;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = level.patch.index(i, j, k);
+    out[at] = (u ? u[at] : T(0)) + correction(level, coarse, e, p);
+  }
+};
+
+} // namespace point
+} // namespace shellac

@@ -1,0 +1,455 @@
+#pragma once
+// One fused pass over a level of a grid of one or two dimensions: guess, smoothing steps, residual and restriction.
+//
+//   u_0 = guess + P e,  u_s = u_{s-1} + ω_s D^-1 (b - A u_{s-1}),  out = u_n,  b_coarse = R (b - A u_n)
+//
+// The array of every grid function is read or written once. A strip of columns is walked row by row: step s works s
+// rows behind the row that is being read, so that only the last rows of each step are held, in registers (a warp, two
+// columns a lane) or in the first cache (the host). Strips overlap by the columns that the steps use up.
+// The same function walks both kinds of strip; per-point forms of the same formulas are in points.hpp, and tests compare
+// the two.
+
+#include <cstring>
+
+#include "device/stream.hpp"
+#include "multigrid/points.hpp"
+
+#if defined(__CUDA_ARCH__)
+#define SHELLAC_LANES _Pragma("unroll")
+#elif defined(__GNUC__) && !defined(__clang__)
+#define SHELLAC_LANES _Pragma("GCC ivdep")
+#else
+#define SHELLAC_LANES
+#endif
+#if defined(__CUDA_ARCH__)
+#define SHELLAC_STEPS _Pragma("unroll")
+#else
+#define SHELLAC_STEPS
+#endif
+#if SHELLAC_CUDA
+#define SHELLAC_WALK __host__ __device__ __forceinline__
+#else
+#define SHELLAC_WALK inline __attribute__((always_inline))
+#endif
+
+namespace shellac {
+
+// What a pass does.
+template <bool given_, bool corrected_, bool restricts_, bool halves_x_, bool halves_y_, int steps_> struct PassKind {
+  static constexpr bool given = given_;         // from a guess
+  static constexpr bool corrected = corrected_; // to which a coarse correction is added
+  static constexpr bool restricts = restricts_;
+  static constexpr bool halves_x = halves_x_, halves_y = halves_y_;
+  static constexpr int  steps = steps_;
+  // A first step from zero takes no neighbours: its values are there at once.
+  static constexpr bool starts = given || corrected;
+  static constexpr int  last = starts ? steps : steps > 0 ? steps - 1 : 0; // rows between reading and the last step
+  static constexpr int  ghost_rows = last + (restricts ? 2 : 0);
+  // Columns that a strip loses at each side: even, so that kept columns stay in their lanes.
+  static constexpr PetscInt ghost_columns = (last + (restricts ? 2 : 0) + (corrected ? 1 : 0) + 1) / 2 * 2;
+};
+
+// T: of the level's own arrays; B: of b; Out: of the result
+template <class T, class B, class Out> struct Pass {
+  LevelPart<T> level;
+  Field<B>     b;
+  Field<T>     guess, e;
+  Out         *out;      // null: not wanted
+  T           *b_coarse; // on the points of coarse_b
+  Patch        coarse_b, coarse_e;
+  double      *norms; // [strips]: sums of |b - A u_0|²; null: not wanted
+};
+
+// ---- the two kinds of strip: a row of values, and what is beside each
+
+template <int columns> struct HostStrip {
+  static constexpr int n = columns;
+  template <class T, int count = n> struct Row {
+    static constexpr int pad = 8;
+    T                    all[pad + count + pad];
+    SHELLAC_WALK T      &operator[](int l) { return all[pad + l]; }
+    SHELLAC_WALK const T &operator[](int l) const { return all[pad + l]; }
+  };
+  template <class Row> SHELLAC_WALK auto before(const Row &row, int l) const { return row[l - 1]; }
+  template <class Row> SHELLAC_WALK auto after(const Row &row, int l) const { return row[l + 1]; }
+  SHELLAC_WALK PetscInt column(int l) const { return l; }
+  // The last rows of a step, the newest first.
+  template <class Row, int count> struct Window {
+    Row                     rows[count] = {};
+    int                     newest = 0;
+    SHELLAC_WALK Row       &advance() { return rows[newest = newest + 1 == count ? 0 : newest + 1]; }
+    SHELLAC_WALK const Row &operator[](int age) const { return rows[newest < age ? newest + count - age : newest - age]; }
+  };
+};
+
+#if SHELLAC_CUDA
+template <class T> __device__ __forceinline__ T shuffled(T value, int from) {
+  static_assert(sizeof(T) % 4 == 0, "values of 4 bytes or more");
+  unsigned words[sizeof(T) / 4];
+  memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (unsigned &word : words) word = __shfl_sync(0xffffffffu, word, from);
+  memcpy((void *)&value, words, sizeof(T));
+  return value;
+}
+
+struct WarpStrip {
+  static constexpr int n = 2; // columns of a lane
+  int                  lane;
+  template <class T, int count = n> struct Row {
+    T                   all[count];
+    SHELLAC_WALK T       &operator[](int l) { return all[l]; }
+    SHELLAC_WALK const T &operator[](int l) const { return all[l]; }
+  };
+  template <class T, int count> __device__ __forceinline__ T before(const Row<T, count> &row, int l) const {
+    return l > 0 ? row[l - 1] : shuffled(row[count - 1], lane - 1);
+  }
+  template <class T, int count> __device__ __forceinline__ T after(const Row<T, count> &row, int l) const {
+    return l < count - 1 ? row[l + 1] : shuffled(row[0], lane + 1);
+  }
+  __device__ __forceinline__ PetscInt column(int l) const { return 2 * lane + l; }
+  template <class Row, int count> struct Window {
+    Row                     rows[count] = {};
+    SHELLAC_WALK Row       &advance() {
+#pragma unroll
+      for (int r = count - 1; r > 0; r--) rows[r] = rows[r - 1];
+      return rows[0];
+    }
+    SHELLAC_WALK const Row &operator[](int age) const { return rows[age]; }
+  };
+};
+#endif
+
+// ---- rows of grid functions
+
+// Values of the row j from column i on, as the level sees them: zero beyond the domain.
+template <class Strip, class Row, class S>
+SHELLAC_WALK void load(const Strip &strip, const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j,
+                       int width, Row &row) {
+  const PetscInt first = i + strip.column(0) / Strip::n * width;
+  if (j >= 0 && j < patch.size[1] && first >= 0 && first + width <= patch.size[0]) {
+    const S *from = field.u + patch.index(first, j, 0);
+    SHELLAC_LANES
+    for (int l = 0; l < width; l++) row[l] = from[l];
+  } else {
+    for (int l = 0; l < width; l++) {
+      const PetscInt p[3] = {first + l, j, 0};
+      row[l] = value_at(patch, field, p);
+    }
+  }
+}
+
+// What a step needs to know of the row that it works on, and its reciprocal diagonal, which seldom changes.
+template <class T, class R> struct RowCoefficients {
+  R    lower, upper, in;
+  bool valid = false;
+};
+
+template <class Strip, class Kind, class T, class B, class Out>
+SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt i0, PetscInt i_lo, PetscInt i_hi,
+                       PetscInt j0, PetscInt j1, double *norm) {
+  using R = typename RealOf<T>::type;
+  constexpr int n = Strip::n, steps = Kind::steps, last = Kind::last, half = Kind::halves_x ? n / 2 : n;
+  using Row = typename Strip::template Row<T>;
+  using Reals = typename Strip::template Row<R>;
+  using CoarseRow = typename Strip::template Row<T, half>;
+  using CoarseReals = typename Strip::template Row<R, half>;
+  const LevelPart<T> &level = pass.level;
+  const Patch        &patch = level.patch;
+  const PetscInt      clamp_lo = -axis_reach, clamp_hi = patch.size[0] + axis_reach - 1;
+  const PetscInt      coarse_i0 = Kind::halves_x ? (patch.start[0] + i0 + 1 - level.offset[0]) / 2 : patch.start[0] + i0;
+
+  // the columns' coefficients
+  Reals       west, east, in, prolong0, prolong1;
+  CoarseReals from_before, from_kept, from_after;
+  Row         inverse[steps > 0 ? steps : 1]; // of the diagonal, for each step
+  R           of_row[steps > 0 ? steps : 1], in_row[steps > 0 ? steps : 1];
+  SHELLAC_LANES
+  for (int l = 0; l < n; l++) {
+    const PetscInt       i = PetscMin(PetscMax(i0 + strip.column(l), clamp_lo), clamp_hi);
+    const AxisPoint<R>  &x = level.axis[0][i];
+    west[l] = x.lower, east[l] = x.upper, in[l] = x.in;
+    if (Kind::corrected) prolong0[l] = x.prolong[0], prolong1[l] = x.prolong[1];
+  }
+  if (Kind::restricts) {
+    SHELLAC_LANES
+    for (int m = 0; m < half; m++) {
+      const PetscInt i = i0 + strip.column(Kind::halves_x ? 2 * m + 1 : m);
+      const auto     at = [&](PetscInt c) -> const AxisPoint<R> & {
+        return level.axis[0][PetscMin(PetscMax(c, clamp_lo), clamp_hi)];
+      };
+      from_kept[m] = at(i).restriction[0];
+      if (Kind::halves_x) from_before[m] = at(i - 1).restriction[1], from_after[m] = at(i + 1).restriction[0];
+    }
+  }
+  for (int s = 0; s < steps; s++) of_row[s] = in_row[s] = -1;
+
+  typename Strip::template Window<Row, 3>                   u[steps + 1]; // of each step
+  typename Strip::template Window<Row, last + 2>            b;            // the newest is of the row being read
+  typename Strip::template Window<Row, 2>                   e;            // coarse rows, interpolated along x
+  CoarseRow                                                 sum;          // the coarse row that is being summed
+  bool                                                      summing = false;
+  PetscInt                                                  e_row = 0;
+  const PetscInt                                            first = j0 - Kind::ghost_rows;
+  double                                                    squares = 0;
+
+  const auto load_e = [&](PetscInt J) { // coarse row of the whole grid
+    CoarseRow row;
+    const PetscInt i = coarse_i0 - pass.coarse_e.start[0];
+    load(strip, pass.coarse_e, pass.e, i, J - pass.coarse_e.start[1], half, row);
+    if (!Kind::halves_x) {
+      Row &fine = e.advance();
+      SHELLAC_LANES
+      for (int l = 0; l < n; l++) fine[l] = prolong0[l] * row[l];
+      return;
+    }
+    Row &fine = e.advance();
+    SHELLAC_LANES
+    for (int m = 0; m < half; m++) {
+      fine[2 * m + 1] = prolong0[2 * m + 1] * row[m];
+      fine[2 * m] = prolong0[2 * m] * strip.before(row, m) + prolong1[2 * m] * row[m];
+    }
+  };
+  if (Kind::corrected && Kind::halves_y) {
+    e_row = level.below(1, first);
+    load_e(e_row);
+  }
+
+  for (PetscInt j = first; j < j1 + Kind::ghost_rows; j++) {
+    load(strip, patch, pass.b, i0, j, n, b.advance());
+    // u_0, or from zero u_1, at row j
+    if (Kind::starts) {
+      Row &row = u[0].advance();
+      if (Kind::given) {
+        load(strip, patch, pass.guess, i0, j, n, row);
+      } else {
+        SHELLAC_LANES
+        for (int l = 0; l < n; l++) row[l] = 0;
+      }
+      if (Kind::corrected) {
+        const AxisPoint<R> &y = level.axis[1][j];
+        if (!Kind::halves_y) {
+          load_e(level.below(1, j));
+          SHELLAC_LANES
+          for (int l = 0; l < n; l++) row[l] += y.prolong[0] * e[0][l];
+        } else if (level.below(1, j + 1) == level.below(1, j)) { // a row that is kept
+          SHELLAC_LANES
+          for (int l = 0; l < n; l++) row[l] += y.prolong[0] * e[0][l];
+        } else {
+          load_e(level.below(1, j) + 1);
+          SHELLAC_LANES
+          for (int l = 0; l < n; l++) row[l] += y.prolong[0] * e[1][l] + y.prolong[1] * e[0][l];
+        }
+      }
+    }
+    SHELLAC_STEPS
+    for (int s = 1; s <= steps; s++) {
+      const PetscInt      lag = Kind::starts ? s : s - 1, q = j - lag;
+      const AxisPoint<R> &y = level.axis[1][q];
+      const R             vertical = y.lower + y.upper;
+      if (vertical != of_row[s - 1] || y.in != in_row[s - 1]) {
+        of_row[s - 1] = vertical, in_row[s - 1] = y.in;
+        SHELLAC_LANES
+        for (int l = 0; l < n; l++)
+          inverse[s - 1][l] = in[l] * y.in == 0 ? T(0) : level.omega[s - 1] / (level.sigma + (west[l] + east[l] + vertical));
+      }
+      const Row &f = b[(int)lag];
+      Row       &result = u[s].advance();
+      if (!Kind::starts && s == 1) {
+        SHELLAC_LANES
+        for (int l = 0; l < n; l++) result[l] = inverse[0][l] * f[l];
+        continue;
+      }
+      const Row &south = u[s - 1][2], &center = u[s - 1][1], &north = u[s - 1][0];
+      const bool counts = s == 1 && Kind::starts && norm && q >= j0 && q < j1;
+      SHELLAC_LANES
+      for (int l = 0; l < n; l++) {
+        const T r = f[l] - ((level.sigma + (west[l] + east[l] + vertical)) * center[l] -
+                            west[l] * strip.before(center, l) - east[l] * strip.after(center, l) -
+                            y.lower * south[l] - y.upper * north[l]);
+        result[l] = center[l] + inverse[s - 1][l] * r;
+        if (counts && i0 + strip.column(l) >= i_lo && i0 + strip.column(l) < i_hi)
+          squares += squared(r);
+      }
+    }
+    if (pass.out) {
+      const PetscInt q = j - last;
+      if (steps > 0 && q >= j0 && q < j1) {
+        const Row &row = u[steps][0];
+        Out       *to = pass.out + patch.index(0, q, 0);
+        const PetscInt base = i0 + strip.column(0);
+        if (base >= i_lo && base + n <= i_hi) {
+          SHELLAC_LANES
+          for (int l = 0; l < n; l++) to[base + l] = (Out)row[l];
+        } else {
+          for (int l = 0; l < n; l++)
+            if (base + l >= i_lo && base + l < i_hi) to[base + l] = (Out)row[l];
+        }
+      }
+    }
+    if (!Kind::restricts) continue;
+    // the residual, a row behind the last step; without steps, b itself
+    const PetscInt      q = steps > 0 ? j - last - 1 : j;
+    if (q < j0 - 1) continue;
+    const AxisPoint<R> &y = level.axis[1][q];
+    const R             vertical = y.lower + y.upper;
+    Row                 r;
+    if (steps > 0) {
+      const Row &f = b[last + 1], &south = u[steps][2], &center = u[steps][1], &north = u[steps][0];
+      SHELLAC_LANES
+      for (int l = 0; l < n; l++)
+        r[l] = f[l] - ((level.sigma + (west[l] + east[l] + vertical)) * center[l] - west[l] * strip.before(center, l) -
+                       east[l] * strip.after(center, l) - y.lower * south[l] - y.upper * north[l]);
+    } else {
+      SHELLAC_LANES
+      for (int l = 0; l < n; l++) r[l] = b[0][l];
+    }
+    CoarseRow along; // restricted along x
+    if (Kind::halves_x) {
+      SHELLAC_LANES
+      for (int m = 0; m < half; m++)
+        along[m] = from_before[m] * strip.before(r, 2 * m + 1) + from_kept[m] * r[2 * m + 1] +
+                   from_after[m] * strip.after(r, 2 * m + 1);
+    } else {
+      SHELLAC_LANES
+      for (int m = 0; m < half; m++) along[m] = from_kept[m] * r[m];
+    }
+    const auto store = [&](PetscInt J) {
+      T *to = pass.b_coarse + pass.coarse_b.index(0, J - pass.coarse_b.start[1], 0);
+      SHELLAC_LANES
+      for (int m = 0; m < half; m++) {
+        const PetscInt i = i0 + strip.column(Kind::halves_x ? 2 * m + 1 : m);
+        const PetscInt I = coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) - pass.coarse_b.start[0];
+        if (i >= i_lo && i < i_hi && I >= 0 && I < pass.coarse_b.size[0]) to[I] = sum[m];
+      }
+    };
+    const PetscInt J = level.below(1, q);
+    const auto     in_range = [&](PetscInt row) { // of coarse rows
+      return row >= pass.coarse_b.start[1] && row < pass.coarse_b.start[1] + pass.coarse_b.size[1];
+    };
+    if (!Kind::halves_y) {
+      SHELLAC_LANES
+      for (int m = 0; m < half; m++) sum[m] = y.restriction[0] * along[m];
+      if (q >= j0 && q < j1) store(J);
+    } else if (level.below(1, q + 1) == J) { // a row that is kept
+      SHELLAC_LANES
+      for (int m = 0; m < half; m++) sum[m] = (summing ? sum[m] : T(0)) + y.restriction[0] * along[m];
+      summing = true;
+    } else {
+      if (summing) {
+        SHELLAC_LANES
+        for (int m = 0; m < half; m++) sum[m] += y.restriction[0] * along[m];
+        if (q - 1 >= j0 && q - 1 < j1 && in_range(J)) store(J);
+      }
+      SHELLAC_LANES
+      for (int m = 0; m < half; m++) sum[m] = y.restriction[1] * along[m];
+      summing = true;
+    }
+  }
+  if (norm) *norm = squares;
+}
+
+// ---- all strips of a pass
+
+// Column of the strip's first value: those that are kept lie at odd places in it.
+template <class Kind, class T>
+SHELLAC_HD PetscInt strip_start(const LevelPart<T> &level, PetscInt strip, PetscInt columns) {
+  const PetscInt odd = Kind::halves_x ? (level.patch.start[0] + 1 - level.offset[0]) & 1 : 0;
+  return strip * (columns - 2 * Kind::ghost_columns) - Kind::ghost_columns - odd;
+}
+template <class Kind, class T> PetscInt strip_count(const LevelPart<T> &level, PetscInt columns) {
+  const PetscInt written = columns - 2 * Kind::ghost_columns,
+                 odd = -strip_start<Kind>(level, 0, columns) - Kind::ghost_columns;
+  return (level.patch.size[0] + odd + written - 1) / written;
+}
+
+constexpr int host_columns = 264;
+
+template <class Kind, class T, class B, class Out>
+SHELLAC_WIDE void walk_on_host(const Pass<T, B, Out> *pass, PetscInt strip, double *norm) {
+  const PetscInt size = pass->level.patch.size[0], i0 = strip_start<Kind>(pass->level, strip, host_columns);
+  const PetscInt lo = PetscMax(0, i0 + Kind::ghost_columns),
+                 hi = PetscMin(size, i0 + host_columns - Kind::ghost_columns);
+  walk<HostStrip<host_columns>, Kind>(HostStrip<host_columns>(), *pass, i0, lo, hi, 0, pass->level.patch.size[1], norm);
+}
+
+#if SHELLAC_CUDA
+constexpr int warps_of_block = 4;
+
+template <class Kind, class T, class B, class Out>
+__global__ __launch_bounds__(32 * warps_of_block) void walk_strips(const __grid_constant__ Pass<T, B, Out> pass,
+                                                                   PetscInt strips, PetscInt rows) {
+  constexpr PetscInt columns = 64;
+  const PetscInt64   warp = (PetscInt64)blockIdx.x * warps_of_block + threadIdx.x / 32;
+  const PetscInt     strip = (PetscInt)(warp % strips), j0 = (PetscInt)(warp / strips) * rows;
+  const PetscInt     i0 = strip_start<Kind>(pass.level, strip, columns);
+  const PetscInt     size[2] = {pass.level.patch.size[0], pass.level.patch.size[1]};
+  double             norm;
+  if (j0 >= size[1]) return;
+  walk<WarpStrip, Kind>(WarpStrip{(int)threadIdx.x % 32}, pass, i0, PetscMax(0, i0 + Kind::ghost_columns),
+                        PetscMin(size[0], i0 + columns - Kind::ghost_columns), j0, PetscMin(j0 + rows, size[1]),
+                        Kind::starts && pass.norms ? &norm : nullptr);
+  if (Kind::starts && pass.norms) {
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) norm += __shfl_xor_sync(0xffffffffu, norm, step);
+    if (threadIdx.x % 32 == 0) pass.norms[warp] = norm;
+  }
+}
+
+// The sum of n numbers in their order, by one block.
+__global__ void sum_up(const double *values, PetscInt64 n, double *sum) {
+  __shared__ double part[1024];
+  double            mine = 0;
+  for (PetscInt64 i = threadIdx.x; i < n; i += 1024) mine += values[i];
+  part[threadIdx.x] = mine;
+  for (int step = 512; step > 0; step /= 2) {
+    __syncthreads();
+    if ((int)threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
+  }
+  if (threadIdx.x == 0) *sum = part[0];
+}
+#endif
+
+// Rows that a warp walks: few where the level is small, so that there are warps enough.
+template <class Kind, class T> PetscInt rows_of_warp(const LevelPart<T> &level) {
+  const PetscInt64 strips = strip_count<Kind>(level, 64), enough = 132 * 16;
+  const PetscInt64 rows = strips * level.patch.size[1] / enough;
+  return (PetscInt)PetscMin(PetscMax(rows, 8), 96);
+}
+template <class Kind, class T> PetscInt64 warp_count(const LevelPart<T> &level) {
+  const PetscInt rows = rows_of_warp<Kind>(level);
+  return (PetscInt64)strip_count<Kind>(level, 64) * ((level.patch.size[1] + rows - 1) / rows);
+}
+
+// norm: sum of |b - A u_0|² over the rank's points, in the pass' memory; null: not wanted
+template <class Kind, class T, class B, class Out>
+PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double *norm) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    const PetscInt   rows = rows_of_warp<Kind>(pass.level);
+    const PetscInt64 warps = warp_count<Kind>(pass.level);
+    cudaStream_t     stream;
+    PetscCall(current_stream(&stream));
+    walk_strips<Kind><<<(unsigned)((warps + warps_of_block - 1) / warps_of_block), 32 * warps_of_block, 0, stream>>>(
+        pass, strip_count<Kind>(pass.level, 64), rows);
+    PetscCallCUDA(cudaGetLastError());
+    if (norm) {
+      sum_up<<<1, 1024, 0, stream>>>(pass.norms, warps, norm);
+      PetscCallCUDA(cudaGetLastError());
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  const PetscInt strips = strip_count<Kind>(pass.level, host_columns);
+  double         sum = 0, part = 0;
+  for (PetscInt s = 0; s < strips; s++) {
+    walk_on_host<Kind>(&pass, s, norm ? &part : nullptr);
+    sum += part;
+  }
+  if (norm) *norm = sum;
+  (void)memory;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
