@@ -58,8 +58,15 @@ template <class... Args> PetscErrorCode try_method(Mat A, const char *name, Pets
 }
 
 #if SHELLAC_CUDA
+// While a CUDA graph is recorded, work goes to this stream: PETSc's own may be the legacy one, which cannot be captured.
+inline cudaStream_t recording_stream = nullptr;
+
 inline PetscErrorCode current_stream(cudaStream_t *stream) {
   PetscFunctionBegin;
+  if (recording_stream) {
+    *stream = recording_stream;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 #if PETSC_VERSION_LT(3, 20, 0)
   *stream = PetscDefaultCudaStream;
 #else

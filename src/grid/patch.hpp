@@ -83,7 +83,7 @@ struct Patch {
     if (axis == 1) return (size_t)p[0] + (size_t)size[0] * (size_t)p[2];
     return (size_t)p[0] + (size_t)size[0] * (size_t)p[1];
   }
-  Box all() const { return {{0, 0, 0}, {size[0], size[1], size[2]}}; }
+  SHELLAC_HD Box all() const { return {{0, 0, 0}, {size[0], size[1], size[2]}}; }
   // The points whose stencils need no halo.
   Box interior() const {
     Box box = all();

@@ -19,7 +19,7 @@ static PetscInt first_kept(const Axis &axis) {
 // edge between them is shorter than others. Otherwise it would be twice as short on each coarser axis.
 static bool joins(const Axis &axis) {
   const PetscInt N = axis.N();
-  return axis.around && N % 2 && N > 1 && axis.edge[N] > 1.01 * axis.edge[N / 2];
+  return axis.around && N % 2 && N > 1 && PetscAbsReal(axis.edge[N]) > PetscReal(1.01) * PetscAbsReal(axis.edge[N / 2]);
 }
 
 static PetscInt coarse_size(const Axis &axis) {

@@ -22,7 +22,8 @@ struct Axis {
 
   PetscInt  N() const { return (PetscInt)mass.size(); }
   bool      is_fixed(PetscInt i) const { return fixed && (i == 0 || i == N() - 1); }
-  PetscReal strength() const { return edge[N() / 2] / mass[N() / 2]; } // 1/h² far from the ends
+  PetscReal coupling() const { return edge[N() / 2] / mass[N() / 2]; } // 1/h² far from the ends, times any factor
+  PetscReal strength() const { return PetscAbsReal(coupling()); }
 };
 
 // From an axis to the next coarser one. The fine point i lies at, or after, the coarse point below(i).

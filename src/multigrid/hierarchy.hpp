@@ -12,7 +12,6 @@ constexpr PetscInt   solved_points = 64;      // the last level has no more, if 
 constexpr PetscInt   most_solved = 1024;      // nor can it have more than these
 constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
 constexpr size_t     small_bytes = 200 << 10; // of the arrays of the levels that one block of threads visits
-constexpr PetscReal  reach_down = 0.7;        // smoothing goes so far below what coarse grids see; by measurement
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
 // An uninitialised array where the kernels run.
@@ -148,6 +147,19 @@ private:
   Patch target_patch(int l) const { return level(l + 1).whole && !level(l).whole && parts_ ? part_patch(level(l + 1)) : level(l + 1).patch; }
   Patch part_patch(const Level &of) const { return make_patch(of.parts, of.axes, 0); }
 
+  void Run(bool from_x, bool full);
+#if SHELLAC_CUDA
+  struct Graph {
+    const S        *b, *x;
+    bool            from_x, full, begun;
+    cudaGraphExec_t exec;
+  };
+  static constexpr size_t most_graphs = 64; // then without: an application that brings new arrays each time
+  PetscErrorCode          RunGraph(bool from_x, bool full, bool *done);
+  std::vector<Graph>      graphs_;
+  cudaStream_t            recorder_ = nullptr;
+#endif
+
   MultigridOptions                    options_;
   std::vector<std::unique_ptr<Level>> levels_;
   int                                 first_small_ = 0;
@@ -183,16 +195,18 @@ template <class T> void Hierarchy<T>::fold_single_points(Axis axes[3], PetscScal
 // The roots of the Chebyshev polynomial that is least on the eigenvalues of D^-1 A that the coarse grid does not see;
 // those of a uniform grid, in closed form (Trottenberg, Oosterlee, Schüller 2001, section 2.1 and 5.1).
 template <class T> void Hierarchy<T>::choose_weights(const Level &level, int steps, R *omega) {
-  PetscReal sum = 0, least = PETSC_MAX_REAL, sigma = PetscRealPart(level.sigma);
+  PetscReal sum = 0, least = PETSC_MAX_REAL, sign = 1;
   for (int a = 0; a < 3; a++) {
     const Axis &axis = level.axes[a];
     if (axis.N() - (axis.fixed ? 2 : 0) <= 1) continue;
     sum += axis.strength();
+    if (axis.coupling() < 0) sign = -1;
     if (level.to_next[a].halves) least = PetscMin(least, axis.strength());
   }
-  if (!(2 * sum + sigma > 0.1 * sum)) sigma = 0; // not positive definite
+  PetscReal sigma = sign * PetscRealPart(level.sigma);
+  if (!(2 * sum + sigma > PetscReal(0.1) * sum)) sigma = 0; // not positive definite
   if (sum + sigma == 0 || least == PETSC_MAX_REAL) least = sum = 1;
-  least *= reach_down;
+  if (steps > 2) least *= PetscReal(0.7); // some way into what the coarse grid sees: 0.08 a cycle instead of 0.09
   const PetscReal high = (4 * sum + sigma) / (2 * sum + sigma), low = (2 * least + sigma) / (2 * sum + sigma);
   for (int s = 0; s < steps; s++)
     omega[s] = (R)(1 / ((high + low) / 2 + (high - low) / 2 * PetscCosReal(PETSC_PI * (2 * s + 1) / (2 * steps))));
@@ -281,7 +295,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
     }
     at.fused = options.fused && dim <= 2 && (steps == 2 || steps == 3) && !odd_around;
-    const PetscInt width = at.fused ? steps + 2 : 2; // what a pass, or the seam of an odd periodic axis, needs
+    const PetscInt width = at.fused ? steps + 2 : 4; // what a pass needs, or one of the finer level
     bool           thin = false;
     for (int a = 0; a < 3; a++)
       for (PetscMPIInt r = 0; parts.ranks[a] > 1 && r < parts.ranks[a]; r++)
@@ -309,6 +323,10 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.part.sigma = (T)sigma;
     at.part.steps = steps;
     choose_weights(at, steps, at.part.omega);
+    PetscCheck(!at.split || (std::is_same<T, S>::value), grid.comm, PETSC_ERR_SUP,
+               "-pc_stencilmg_precision single is there on one rank only, or for grids of %" PetscInt64_FMT
+               " points or fewer; leave it out on several",
+               gathered_points);
     if (at.split) {
       PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way));
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way));
@@ -463,6 +481,12 @@ template <class T> PetscErrorCode Hierarchy<T>::Destroy() {
     PetscCall(at->halo_u.Destroy());
   }
   levels_.clear();
+#if SHELLAC_CUDA
+  for (const Graph &graph : graphs_) PetscCallCUDA(cudaGraphExecDestroy(graph.exec));
+  graphs_.clear();
+  if (recorder_) PetscCallCUDA(cudaStreamDestroy(recorder_));
+  recorder_ = nullptr;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -801,14 +825,55 @@ PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool f
     if (!(*norm > stop)) PetscFunctionReturn(PETSC_SUCCESS);
     begun_ = true;
   }
-  if (full)
-    run_full(*this, 0, first_small_, options_.cycle);
-  else
-    run_cycle(*this, 0, first_small_, options_.cycle, from_x ? Guess::given : Guess::zero);
+  bool done = false;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory) && options_.graph && !parts_) PetscCall(RunGraph(from_x, full, &done));
+#endif
+  if (!done) Run(from_x, full);
   PetscCall(failed_);
   if (top.b.size()) PetscCall(over(own, point::CopyPart<T, S>{own, top.patch, top.x.at(memory), x, true}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+template <class T> void Hierarchy<T>::Run(bool from_x, bool full) {
+  if (full)
+    run_full(*this, 0, first_small_, options_.cycle);
+  else
+    run_cycle(*this, 0, first_small_, options_.cycle, from_x ? Guess::given : Guess::zero);
+}
+
+#if SHELLAC_CUDA
+// The same as one graph, recorded when these arrays come for the first time.
+template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full, bool *done) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  Graph wanted = {b_, x_, from_x, full, begun_, nullptr};
+  for (const Graph &graph : graphs_)
+    if (graph.b == b_ && graph.x == x_ && graph.from_x == from_x && graph.full == full && graph.begun == begun_)
+      wanted.exec = graph.exec;
+  if (!wanted.exec) {
+    cudaGraph_t graph;
+    *done = false;
+    if (graphs_.size() >= most_graphs) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!recorder_) PetscCallCUDA(cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking));
+    PetscCallCUDA(cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal));
+    recording_stream = recorder_;
+    Run(from_x, full);
+    recording_stream = nullptr;
+    PetscCallCUDA(cudaStreamEndCapture(recorder_, &graph));
+    PetscCall(failed_);
+    PetscCallCUDA(cudaGraphInstantiate(&wanted.exec, graph, 0));
+    PetscCallCUDA(cudaGraphDestroy(graph));
+    graphs_.push_back(wanted);
+  }
+  begun_ = false;
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(cudaGraphLaunch(wanted.exec, stream));
+  *done = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 template <class T> PetscErrorCode Hierarchy<T>::ReadNorm(PetscReal *norm) {
   double sum = 0;

@@ -48,4 +48,8 @@ public:
 PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, const MultigridOptions &options,
                                bool single, PetscBool device, HaloWay way, std::unique_ptr<Multigrid> *multigrid);
 
+PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma,
+                                     const MultigridOptions &options, PetscBool device, HaloWay way,
+                                     std::unique_ptr<Multigrid> *multigrid);
+
 } // namespace shellac

@@ -193,8 +193,8 @@ PetscErrorCode get_work(PC pc, StencilMG *mg, int n, Vec *v) {
 // One cycle on arrays: x from b, or improved.
 PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, PetscReal *norm) {
   Arrays             arrays;
-  const PetscScalar *pb;
-  PetscScalar       *px;
+  const PetscScalar *pb = NULL;
+  PetscScalar       *px = NULL;
 
   PetscFunctionBegin;
   PetscCall(arrays.Read(b, &pb));
@@ -299,7 +299,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
                                 PetscInt its, PetscBool from_zero, PetscInt *done, PCRichardsonConvergedReason *reason) {
   StencilMG *mg;
   Mat        A, P;
-  PetscReal  norm, first = 0;
+  PetscReal  norm = 0, first = 0;
   PetscInt   n = 0;
 
   PetscFunctionBegin;
@@ -312,17 +312,17 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   constexpr auto none = (PCRichardsonConvergedReason)0;
   *reason = none;
   const auto judge = [&]() {
-    if (!n) first = norm;
     if (PetscIsInfOrNanReal(norm) || (dtol > 0 && norm > dtol * first)) *reason = PCRICHARDSON_DIVERGED_DTOL;
     if (norm <= abstol)
       *reason = PCRICHARDSON_CONVERGED_ATOL;
     else if (norm <= rtol * first)
       *reason = PCRICHARDSON_CONVERGED_RTOL;
   };
+  if (tests) PetscCall(VecNorm(b, NORM_2, &first)); // as KSPConvergedDefault() has it
   while (true) {
     const bool zero = n == 0 && from_zero;
     if (zero) {
-      if (tests) PetscCall(VecNorm(b, NORM_2, &norm));
+      norm = first;
     } else if (tests && !inside) {
       PetscCall(MatResidual(A, b, x, r));
       PetscCall(VecNorm(r, NORM_2, &norm));
@@ -334,7 +334,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
       PetscCall(improve(pc, mg, b, x, false));
     } else if (inside) {
       const PetscReal stop = n == its ? PETSC_MAX_REAL : PetscMax(abstol, rtol * first);
-      PetscCall(cycle(mg, b, x, true, n ? stop : abstol, tests ? &norm : NULL));
+      PetscCall(cycle(mg, b, x, true, stop, tests ? &norm : NULL));
       if (tests) judge();
       if (*reason != none || n == its) break; // the cycle has ended before it changed x
     } else if (A == P) {

@@ -13,11 +13,16 @@ namespace shellac {
 template <class T> struct RealOf {
   using type = T;
 };
-#if defined(PETSC_USE_COMPLEX)
-template <> struct RealOf<PetscScalar> {
-  using type = PetscReal;
+template <template <class> class Complex, class R> struct RealOf<Complex<R>> {
+  using type = R;
 };
-#endif
+// The scalar of single precision.
+template <class T> struct SingleOf {
+  using type = float;
+};
+template <template <class> class Complex, class R> struct SingleOf<Complex<R>> {
+  using type = Complex<float>;
+};
 
 template <class T> SHELLAC_HD double squared(T value) {
   if constexpr (std::is_floating_point<T>::value)

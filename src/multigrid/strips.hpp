@@ -127,15 +127,58 @@ template <class Strip, class Row, class S>
 SHELLAC_WALK void load(const Strip &strip, const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j,
                        int width, Row &row) {
   const PetscInt first = i + strip.column(0) / Strip::n * width;
-  if (j >= 0 && j < patch.size[1] && first >= 0 && first + width <= patch.size[0]) {
+  using V = typename std::decay<decltype(row[0])>::type;
+  const bool     in_patch = j >= 0 && j < patch.size[1];
+  if (in_patch && first >= 0 && first + width <= patch.size[0]) {
     const S *from = field.u + patch.index(first, j, 0);
     SHELLAC_LANES
-    for (int l = 0; l < width; l++) row[l] = from[l];
-  } else {
-    for (int l = 0; l < width; l++) {
-      const PetscInt p[3] = {first + l, j, 0};
-      row[l] = value_at(patch, field, p);
-    }
+    for (int l = 0; l < width; l++) row[l] = (V)from[l];
+    return;
+  }
+  const auto beyond = [&](int l) {
+    const PetscInt p[3] = {first + l, j, 0};
+    row[l] = (V)value_at(patch, field, p);
+  };
+#if defined(__CUDA_ARCH__)
+  for (int l = 0; l < width; l++) beyond(l);
+#else
+  const int lo = in_patch ? (int)PetscMin(PetscMax(0, -first), (PetscInt)width) : width,
+            hi = in_patch ? (int)PetscMax(PetscMin(patch.size[0] - first, (PetscInt)width), (PetscInt)lo) : width;
+  for (int l = 0; l < lo; l++) beyond(l);
+  for (int l = hi; l < width; l++) beyond(l);
+  if (lo == hi) return;
+  const S *from = field.u + patch.index(first + lo, j, 0) - lo;
+  SHELLAC_LANES
+  for (int l = lo; l < hi; l++) row[l] = (V)from[l];
+#endif
+}
+
+// The values of a row to `to`, from those columns on that lie in [i_lo, i_hi).
+template <class Strip, class Row, class Out>
+SHELLAC_WALK void store(const Strip &strip, const Row &row, PetscInt i0, PetscInt i_lo, PetscInt i_hi, Out *to) {
+  constexpr int  n = Strip::n;
+  const PetscInt base = i0 + strip.column(0);
+#if defined(__CUDA_ARCH__)
+  SHELLAC_LANES
+  for (int l = 0; l < n; l++)
+    if (base + l >= i_lo && base + l < i_hi) to[base + l] = (Out)row[l];
+#else
+  const int lo = (int)PetscMax(i_lo - base, 0), hi = (int)PetscMin(i_hi - base, n);
+  SHELLAC_LANES
+  for (int l = lo; l < hi; l++) to[base + l] = (Out)row[l];
+#endif
+}
+
+// result = b - A u on a row, or with a scale: u + scale (b - A u).
+template <class Strip, class Row, class Reals, class T, class R>
+SHELLAC_WALK void residual_row(const Strip &strip, const Row &f, const Row &south, const Row &center, const Row &north,
+                               const Reals &west, const Reals &east, T sigma, R lower, R upper, const Row *scale,
+                               Row &__restrict__ result) {
+  SHELLAC_LANES
+  for (int l = 0; l < Strip::n; l++) {
+    const T r = f[l] - ((sigma + (west[l] + east[l] + (lower + upper))) * center[l] - west[l] * strip.before(center, l) -
+                        east[l] * strip.after(center, l) - lower * south[l] - upper * north[l]);
+    result[l] = scale ? center[l] + (*scale)[l] * r : r;
   }
 }
 
@@ -261,30 +304,19 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
         continue;
       }
       const Row &south = u[s - 1][2], &center = u[s - 1][1], &north = u[s - 1][0];
-      const bool counts = s == 1 && Kind::starts && norm && q >= j0 && q < j1;
-      SHELLAC_LANES
-      for (int l = 0; l < n; l++) {
-        const T r = f[l] - ((level.sigma + (west[l] + east[l] + vertical)) * center[l] -
-                            west[l] * strip.before(center, l) - east[l] * strip.after(center, l) -
-                            y.lower * south[l] - y.upper * north[l]);
-        result[l] = center[l] + inverse[s - 1][l] * r;
-        if (counts && i0 + strip.column(l) >= i_lo && i0 + strip.column(l) < i_hi)
-          squares += squared(r);
+      if (s == 1 && norm && q >= j0 && q < j1) {
+        Row r;
+        residual_row(strip, f, south, center, north, west, east, level.sigma, y.lower, y.upper, (const Row *)nullptr, r);
+        SHELLAC_LANES
+        for (int l = 0; l < n; l++)
+          squares += i0 + strip.column(l) >= i_lo && i0 + strip.column(l) < i_hi ? squared(r[l]) : 0;
       }
+      residual_row(strip, f, south, center, north, west, east, level.sigma, y.lower, y.upper, &inverse[s - 1], result);
     }
     if (pass.out) {
       const PetscInt q = j - last;
       if (steps > 0 && q >= j0 && q < j1) {
-        const Row &row = u[steps][0];
-        Out       *to = pass.out + patch.index(0, q, 0);
-        const PetscInt base = i0 + strip.column(0);
-        if (base >= i_lo && base + n <= i_hi) {
-          SHELLAC_LANES
-          for (int l = 0; l < n; l++) to[base + l] = (Out)row[l];
-        } else {
-          for (int l = 0; l < n; l++)
-            if (base + l >= i_lo && base + l < i_hi) to[base + l] = (Out)row[l];
-        }
+        store(strip, u[steps][0], i0, i_lo, i_hi, pass.out + patch.index(0, q, 0));
       }
     }
     if (!Kind::restricts) continue;
@@ -292,14 +324,10 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
     const PetscInt      q = steps > 0 ? j - last - 1 : j;
     if (q < j0 - 1) continue;
     const AxisPoint<R> &y = level.axis[1][q];
-    const R             vertical = y.lower + y.upper;
     Row                 r;
     if (steps > 0) {
       const Row &f = b[last + 1], &south = u[steps][2], &center = u[steps][1], &north = u[steps][0];
-      SHELLAC_LANES
-      for (int l = 0; l < n; l++)
-        r[l] = f[l] - ((level.sigma + (west[l] + east[l] + vertical)) * center[l] - west[l] * strip.before(center, l) -
-                       east[l] * strip.after(center, l) - y.lower * south[l] - y.upper * north[l]);
+      residual_row(strip, f, south, center, north, west, east, level.sigma, y.lower, y.upper, (const Row *)nullptr, r);
     } else {
       SHELLAC_LANES
       for (int l = 0; l < n; l++) r[l] = b[0][l];
@@ -314,7 +342,7 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
       SHELLAC_LANES
       for (int m = 0; m < half; m++) along[m] = from_kept[m] * r[m];
     }
-    const auto store = [&](PetscInt J) {
+    const auto store_sum = [&](PetscInt J) {
       T *to = pass.b_coarse + pass.coarse_b.index(0, J - pass.coarse_b.start[1], 0);
       SHELLAC_LANES
       for (int m = 0; m < half; m++) {
@@ -330,7 +358,7 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
     if (!Kind::halves_y) {
       SHELLAC_LANES
       for (int m = 0; m < half; m++) sum[m] = y.restriction[0] * along[m];
-      if (q >= j0 && q < j1) store(J);
+      if (q >= j0 && q < j1) store_sum(J);
     } else if (level.below(1, q + 1) == J) { // a row that is kept
       SHELLAC_LANES
       for (int m = 0; m < half; m++) sum[m] = (summing ? sum[m] : T(0)) + y.restriction[0] * along[m];
@@ -339,7 +367,7 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
       if (summing) {
         SHELLAC_LANES
         for (int m = 0; m < half; m++) sum[m] += y.restriction[0] * along[m];
-        if (q - 1 >= j0 && q - 1 < j1 && in_range(J)) store(J);
+        if (q - 1 >= j0 && q - 1 < j1 && in_range(J)) store_sum(J);
       }
       SHELLAC_LANES
       for (int m = 0; m < half; m++) sum[m] = y.restriction[1] * along[m];
@@ -397,7 +425,7 @@ __global__ __launch_bounds__(32 * warps_of_block) void walk_strips(const __grid_
 }
 
 // The sum of n numbers in their order, by one block.
-__global__ void sum_up(const double *values, PetscInt64 n, double *sum) {
+static __global__ void sum_up(const double *values, PetscInt64 n, double *sum) {
   __shared__ double part[1024];
   double            mine = 0;
   for (PetscInt64 i = threadIdx.x; i < n; i += 1024) mine += values[i];

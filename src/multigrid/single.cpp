@@ -1,0 +1,18 @@
+// Cycles in single precision, for corrections.
+
+#include "multigrid/hierarchy.hpp"
+
+namespace shellac {
+
+PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma,
+                                     const MultigridOptions &options, PetscBool device, HaloWay way,
+                                     std::unique_ptr<Multigrid> *multigrid) {
+  auto made = std::make_unique<Hierarchy<SingleOf<PetscScalar>::type>>();
+
+  PetscFunctionBegin;
+  PetscCall(made->Create(grid, axes, sigma, options, device, way));
+  *multigrid = std::move(made);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

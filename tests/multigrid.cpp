@@ -1,0 +1,419 @@
+// The preconditioner stencilmg: what a cycle reduces, on any grid and any ranks; and what users are told.
+
+#include "catch.hpp"
+
+#include "support.hpp"
+
+using namespace tests;
+
+using Preconditioner = Owned<PC, PCDestroy>;
+
+static Preconditioner make_pc(Mat A, const std::string &options = "") {
+  Options        set(options);
+  Preconditioner pc;
+  OK(PCCreate(PetscObjectComm((PetscObject)A), &pc));
+  OK(PCSetOptionsPrefix(pc, "test_"));
+  OK(PCSetOperators(pc, A, A));
+  OK(PCSetType(pc, PCSTENCILMG));
+  OK(PCSetFromOptions(pc));
+  OK(PCSetUp(pc));
+  return pc;
+}
+
+static Vector apply(PC pc, Vec b) {
+  Vector x;
+  OK(VecDuplicate(b, &x));
+  OK(PCApply(pc, b, x));
+  return x;
+}
+
+// The largest factor by which a cycle reduced the residual, after the first; measured until rounding.
+static PetscReal worst_reduction(Mat A, PC pc, DM da, int cycles) {
+  Vector       b = make_vector(da), x = random_vector(da, 1), r = make_vector(da), z = make_vector(da);
+  PetscReal    before, after, first, worst = 0;
+  MatNullSpace nullspace;
+
+  OK(MatGetNullSpace(A, &nullspace));
+  OK(MatMult(A, x, b));
+  OK(VecSet(x, 0));
+  OK(VecNorm(b, NORM_2, &first));
+  before = first;
+  for (int n = 0; n < cycles && before > 1e-9 * first; n++) {
+    OK(MatResidual(A, b, x, r));
+    OK(PCApply(pc, r, z));
+    OK(VecAXPY(x, 1, z));
+    if (nullspace) OK(MatNullSpaceRemove(nullspace, x));
+    OK(MatResidual(A, b, x, r));
+    OK(VecNorm(r, NORM_2, &after));
+    worst = PetscMax(worst, after / before);
+    before = after;
+  }
+  return worst;
+}
+
+static std::vector<Problem> grids() {
+  std::vector<Problem> all;
+  for (const auto &N : {Point{65, 65, 1}, Point{64, 96, 1}, Point{101, 37, 1}, Point{1, 50, 1}, Point{200, 3, 1},
+                        Point{300, 41, 1}})
+    all.push_back(problem(2, N[0], N[1]));
+  all.push_back(problem(1, 127));
+  all.push_back(problem(1, 1000));
+  all.push_back(problem(3, 17, 17, 17));
+  all.push_back(problem(3, 14, 9, 25));
+  return all;
+}
+
+TEST_CASE("a cycle reduces the residual tenfold, on grids of any size", "[multigrid]") {
+  for (Problem p : grids())
+    for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN}) {
+      p.boundary = form;
+      Grid da;
+      if (!try_make_grid(p, &da)) continue;
+      INFO(describe(p));
+      Matrix A = make_operator(p, da);
+      for (const char *fused : {"-test_pc_stencilmg_fused 1", "-test_pc_stencilmg_fused 0"}) {
+        INFO(fused);
+        Preconditioner pc = make_pc(A, fused);
+        CHECK(worst_reduction(A, pc, da, 6) <= 0.1);
+      }
+    }
+}
+
+TEST_CASE("a cycle reduces the residual tenfold around periodic axes and at mirrored ends", "[multigrid]") {
+  for (const auto &N : {Point{64, 64, 1}, Point{65, 64, 1}, Point{33, 47, 1}, Point{12, 15, 11}})
+    for (DMBoundaryType x : {DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR})
+      for (DMBoundaryType y : {DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR, DM_BOUNDARY_NONE}) {
+        Problem p = problem(N[2] > 1 ? 3 : 2, N[0], N[1], N[2]);
+        p.ends[0] = x;
+        p.ends[1] = y;
+        if (N[2] > 1) p.ends[2] = DM_BOUNDARY_PERIODIC;
+        Grid da;
+        if (!try_make_grid(p, &da)) continue;
+        INFO(describe(p));
+        Matrix         A = make_operator(p, da);
+        Preconditioner pc = make_pc(A);
+        CHECK(worst_reduction(A, pc, da, 6) <= 0.1);
+      }
+}
+
+TEST_CASE("a cycle reduces the residual tenfold for any shift and any side lengths", "[multigrid]") {
+  for (PetscReal sigma : {0.5, 100., 1e5})
+    for (PetscReal length : {1., 1.3, 2., 10., 1000.}) {
+      Problem p = problem(2, 50, 61);
+      p.sigma = sigma;
+      p.lengths[1] = length;
+#if defined(PETSC_USE_COMPLEX)
+      p.sigma += PetscScalar(0, sigma);
+#endif
+      INFO(describe(p));
+      Grid           da = make_grid(p);
+      Matrix         A = make_operator(p, da);
+      Preconditioner pc = make_pc(A);
+      CHECK(worst_reduction(A, pc, da, 6) <= 0.11); // 0.6 of the strongest coupling: see hierarchy.hpp
+    }
+}
+
+TEST_CASE("multigrid solves what the assembled matrix says", "[multigrid]") {
+  for (Problem p : grids()) {
+    p.sigma = 3;
+    Grid da;
+    if (!try_make_grid(p, &da)) continue;
+    INFO(describe(p));
+    Matrix      A = make_operator(p, da), B = make_reference(p, da);
+    Vector      exact = random_vector(da, 2), b = make_vector(da), x = make_vector(da);
+    OK(MatMult(B, exact, b));
+    for (const char *options :
+         {"-test_ksp_type cg", "-test_ksp_type richardson", "-test_ksp_type richardson -test_pc_stencilmg_type full",
+          "-test_ksp_type cg -test_pc_stencilmg_cycle_type w", "-test_ksp_type fgmres -test_pc_stencilmg_cycle_type f",
+          "-test_ksp_type cg -test_pc_stencilmg_multiplicative_cycles 2",
+          "-test_ksp_type cg -test_pc_stencilmg_smooths 2", "-test_ksp_type cg -test_pc_stencilmg_smooths 1",
+          "-test_ksp_type cg -test_pc_stencilmg_smooths 4", "-test_ksp_type cg -test_pc_stencilmg_levels 30"}) {
+      INFO(options);
+      Options            set(std::string(options) +
+                             " -test_pc_type stencilmg -test_ksp_rtol 1e-12 -test_ksp_norm_type unpreconditioned");
+      Solver             ksp;
+      PetscInt           iterations;
+      KSPConvergedReason reason;
+      OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      OK(KSPSetOptionsPrefix(ksp, "test_"));
+      OK(KSPSetOperators(ksp, A, A));
+      OK(KSPSetFromOptions(ksp));
+      OK(KSPSolve(ksp, b, x));
+      OK(KSPGetConvergedReason(ksp, &reason));
+      OK(KSPGetIterationNumber(ksp, &iterations));
+      CHECK(reason > 0);
+      CHECK(iterations <= 25);
+      CHECK(difference(x, exact) <= 1e-9);
+    }
+  }
+}
+
+TEST_CASE("V- and W-cycles are symmetric where the operator is", "[multigrid]") {
+  for (Problem p : grids())
+    for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN})
+      for (const char *cycle : {"-test_pc_stencilmg_cycle_type v", "-test_pc_stencilmg_cycle_type w"}) {
+        p.boundary = form;
+        p.sigma = 1;
+        Grid da;
+        if (!try_make_grid(p, &da)) continue;
+        INFO(describe(p));
+        INFO(cycle);
+        Matrix         A = make_operator(p, da);
+        Preconditioner pc = make_pc(A, cycle);
+        Vector         x = random_vector(da, 1), y = random_vector(da, 2), Bx = apply(pc, x), By = apply(pc, y);
+        PetscScalar    xBy, yBx;
+        PetscReal      size_x, size_y;
+        OK(VecTDot(x, By, &xBy));
+        OK(VecTDot(y, Bx, &yBx));
+        OK(VecNorm(x, NORM_2, &size_x));
+        OK(VecNorm(By, NORM_2, &size_y));
+        CHECK(PetscAbsScalar(xBy - yBx) <= 1e-13 * size_x * size_y);
+      }
+}
+
+TEST_CASE("fused passes compute what single steps do", "[multigrid]") {
+  std::vector<Problem> problems = grids();
+  for (DMBoundaryType x : {DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR}) { // of several strips, and of one
+    for (const auto &N : {Point{130, 62, 1}, Point{600, 90, 1}, Point{14, 700, 1}}) {
+      problems.push_back(problem(2, N[0], N[1]));
+      problems.back().ends[0] = x;
+      problems.back().ends[1] = DM_BOUNDARY_PERIODIC;
+    }
+  }
+  problems.push_back(problem(2, 999, 70));
+  for (Problem &p : problems)
+    for (const char *type : {"", " -test_pc_stencilmg_type full", " -test_pc_stencilmg_smooths 2",
+                             " -test_pc_stencilmg_multiplicative_cycles 2", " -test_pc_stencilmg_cycle_type w"}) {
+      p.sigma = 2;
+      Grid da;
+      if (!try_make_grid(p, &da)) continue;
+      INFO(describe(p));
+      INFO(type);
+      Matrix         A = make_operator(p, da);
+      Preconditioner fused = make_pc(A, std::string("-test_pc_stencilmg_fused 1") + type),
+                     steps = make_pc(A, std::string("-test_pc_stencilmg_fused 0") + type);
+      Vector b = random_vector(da, 3), x = apply(fused, b), y = apply(steps, b);
+      CHECK(difference(x, y) <= 20 * exact);
+    }
+}
+
+// Values in the order of the whole grid, on all ranks.
+static std::vector<PetscScalar> natural_values(DM da, Vec v) {
+  Vector             natural, all;
+  VecScatter         scatter;
+  const PetscScalar *values;
+  PetscInt           n;
+  OK(DMDACreateNaturalVector(da, &natural));
+  OK(DMDAGlobalToNaturalBegin(da, v, INSERT_VALUES, natural));
+  OK(DMDAGlobalToNaturalEnd(da, v, INSERT_VALUES, natural));
+  OK(VecScatterCreateToAll(natural, &scatter, &all));
+  OK(VecScatterBegin(scatter, natural, all, INSERT_VALUES, SCATTER_FORWARD));
+  OK(VecScatterEnd(scatter, natural, all, INSERT_VALUES, SCATTER_FORWARD));
+  OK(VecGetLocalSize(all, &n));
+  OK(VecGetArrayRead(all, &values));
+  std::vector<PetscScalar> copy(values, values + n);
+  OK(VecRestoreArrayRead(all, &values));
+  OK(VecScatterDestroy(&scatter));
+  return copy;
+}
+
+TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
+  for (const auto &N : {Point{257, 200, 1}, Point{330, 129, 1}, Point{40, 36, 33}})
+    for (bool around : {false, true}) {
+      Problem p = problem(N[2] > 1 ? 3 : 2, N[0], N[1], N[2]);
+      if (around) p.ends[0] = p.ends[1] = DM_BOUNDARY_PERIODIC;
+      p.sigma = 1;
+      Grid da, alone;
+      if (!try_make_grid(p, &da)) continue;
+      INFO(describe(p));
+      const DMBoundaryType ends = around ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+      if (N[2] > 1)
+        OK(DMDACreate3d(PETSC_COMM_SELF, ends, ends, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, N[0], N[1], N[2], 1, 1, 1, 1, 1,
+                        NULL, NULL, NULL, &alone));
+      else
+        OK(DMDACreate2d(PETSC_COMM_SELF, ends, ends, DMDA_STENCIL_STAR, N[0], N[1], 1, 1, 1, 1, NULL, NULL, &alone));
+      OK(DMSetFromOptions(alone));
+      OK(DMSetUp(alone));
+      Matrix A = make_operator(p, da), B;
+      OK(MatCreateHelmholtz(alone, p.sigma, &B));
+      Preconditioner pc = make_pc(A, "-test_pc_stencilmg_multiplicative_cycles 2"),
+                     pc_alone = make_pc(B, "-test_pc_stencilmg_multiplicative_cycles 2");
+      Vector b, b_alone;
+      const auto f = [&](const PetscInt q[3]) { return random_value(q[0] + (size_t)N[0] * (q[1] + (size_t)N[1] * q[2]), 4); };
+      b = make_vector(da);
+      b_alone = make_vector(alone);
+      set_values(da, b, f);
+      set_values(alone, b_alone, f);
+      const auto x = natural_values(da, apply(pc, b)), y = natural_values(alone, apply(pc_alone, b_alone));
+      REQUIRE(everywhere(x.size() == y.size()));
+      PetscReal off = 0, size = 0;
+      for (size_t n = 0; n < x.size(); n++) {
+        off = PetscMax(off, PetscAbsScalar(x[n] - y[n]));
+        size = PetscMax(size, PetscAbsScalar(y[n]));
+      }
+      CHECK(everywhere(off <= 20 * exact * size));
+    }
+}
+
+TEST_CASE("full multigrid solves to discretisation error at once", "[multigrid]") {
+  PetscReal before = 0;
+  for (PetscInt N : {31, 63, 127, 255}) {
+    const Problem p = problem(2, N, N);
+    Grid          da = make_grid(p);
+    Matrix        A = make_operator(p, da);
+    Vector        b = make_vector(da), u = make_vector(da);
+    const auto    f = [&](const PetscInt q[3]) {
+      return (PetscScalar)(PetscSinReal(PETSC_PI * p.coordinate(0, q[0])) * PetscSinReal(2 * PETSC_PI * p.coordinate(1, q[1])));
+    };
+    set_values(da, u, f);
+    set_values(da, b, [&](const PetscInt q[3]) { return 5 * PETSC_PI * PETSC_PI * f(q); });
+    Preconditioner pc = make_pc(A, "-test_pc_stencilmg_type full");
+    const PetscReal error = difference(apply(pc, b), u);
+    const PetscReal h = p.spacing(0), discretisation = 17. / 60 * PETSC_PI * PETSC_PI * h * h; // (a^4 + b^4) / 12 (a² + b²)
+    INFO("N = " << N << ", error " << error);
+    CHECK(error <= 1.5 * discretisation);
+    if (before > 0) CHECK(error <= before / 3.5); // second order
+    before = error;
+  }
+}
+
+TEST_CASE("Richardson's method inside the preconditioner is the same as outside", "[multigrid]") {
+  for (const auto &N : {Point{200, 170, 1}, Point{20, 18, 16}}) {
+    Problem p = problem(N[2] > 1 ? 3 : 2, N[0], N[1], N[2]);
+    Grid    da = make_grid(p);
+    Matrix  A = make_operator(p, da);
+    Vector  b = random_vector(da, 5), inside = make_vector(da), outside = make_vector(da);
+    for (const char *options : {"-test_ksp_rtol 1e-8", "-test_ksp_rtol 1e-3 -test_ksp_initial_guess_nonzero",
+                                "-test_ksp_max_it 2"}) {
+      INFO(describe(p));
+      INFO(options);
+      Options            set(std::string(options) +
+                             " -test_ksp_type richardson -test_pc_type stencilmg -test_ksp_norm_type unpreconditioned");
+      PetscInt           its[2];
+      KSPConvergedReason reasons[2];
+      for (int way = 0; way < 2; way++) {
+        Solver ksp;
+        Vec    x = way ? outside : inside;
+        OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+        OK(KSPSetOptionsPrefix(ksp, "test_"));
+        OK(KSPSetOperators(ksp, A, A));
+        OK(KSPSetFromOptions(ksp));
+        // a monitor, here one that says nothing, keeps PETSc from asking the preconditioner
+        if (way)
+          OK(KSPMonitorSet(ksp, [](KSP, PetscInt, PetscReal, void *) { return (PetscErrorCode)0; }, NULL, NULL));
+        OK(VecSet(x, 0.25));
+        OK(KSPSolve(ksp, b, x));
+        OK(KSPGetIterationNumber(ksp, &its[way]));
+        OK(KSPGetConvergedReason(ksp, &reasons[way]));
+      }
+      CHECK(its[0] == its[1]);
+      if (its[0] != 2) CHECK(reasons[0] == reasons[1]); // PETSc has no reason for preconditioners that end undecided
+      CHECK(difference(inside, outside) <= 1e-11);
+    }
+  }
+}
+
+TEST_CASE("single precision corrects as well as double", "[multigrid]") {
+  if (rank_count() > 1) return;
+  for (const auto &N : {Point{200, 150, 1}, Point{24, 20, 18}, Point{10, 6, 1}}) {
+    Problem p = problem(N[2] > 1 ? 3 : 2, N[0], N[1], N[2]);
+    INFO(describe(p));
+    Grid           da = make_grid(p);
+    Matrix         A = make_operator(p, da);
+    Preconditioner single = make_pc(A, "-test_pc_stencilmg_precision single");
+    CHECK(worst_reduction(A, single, da, 6) <= 0.1);
+    Preconditioner twice = make_pc(A, "-test_pc_stencilmg_precision single -test_pc_stencilmg_multiplicative_cycles 2");
+    CHECK(worst_reduction(A, twice, da, 3) <= 0.01);
+  }
+}
+
+TEST_CASE("matrices that a program assembles get the same cycles", "[multigrid]") {
+  for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN})
+    for (const char *compress : {"-mat_stencil_compress automatic", "-mat_stencil_compress arrays"}) {
+      Options set(compress);
+      Problem p = problem(2, 70, 45);
+      p.boundary = form;
+      p.sigma = 2;
+      INFO(describe(p));
+      INFO(compress);
+      Grid   da = make_grid(p);
+      Matrix A = make_operator(p, da), captured;
+      OK(DMSetMatType(da, MATSTENCILSHELL));
+      OK(DMCreateMatrix(da, &captured));
+      assemble(p, da, captured);
+      Preconditioner pc = make_pc(A), of_captured = make_pc(captured);
+      Vector         b = random_vector(da, 6);
+      CHECK(difference(apply(of_captured, b), apply(pc, b)) <= 1e-12);
+    }
+}
+
+TEST_CASE("a preconditioner follows its operator", "[multigrid]") {
+  Problem p = problem(2, 40, 30);
+  p.sigma = 1;
+  Grid           da = make_grid(p);
+  Matrix         A = make_operator(p, da);
+  Preconditioner pc = make_pc(A);
+  Vector         b = random_vector(da, 7);
+  OK(MatHelmholtzSetShift(A, 500));
+  OK(PCSetUp(pc));
+  p.sigma = 500;
+  Matrix         B = make_operator(p, da);
+  Preconditioner fresh = make_pc(B);
+  CHECK(difference(apply(pc, b), apply(fresh, b)) <= exact);
+  OK(MatScale(A, -2));
+  OK(PCSetUp(pc));
+  Vector x = apply(pc, b), y = apply(fresh, b);
+  OK(VecScale(y, -0.5));
+  CHECK(difference(x, y) <= exact);
+  OK(PCSetType(pc, PCJACOBI)); // and another type, and back
+  OK(PCSetUp(pc));
+  OK(PCSetType(pc, PCSTENCILMG));
+  OK(PCSetUp(pc));
+  CHECK(difference(apply(pc, b), x) <= exact);
+}
+
+TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid][errors]") {
+  Problem p = problem(2, 40, 30);
+  Grid    da = make_grid(p);
+  Matrix  A = make_operator(p, da), aij = make_reference(p, da);
+  const auto set_up = [&](Mat B, const std::string &options) {
+    return [=]() {
+      Options        set(options);
+      Preconditioner pc;
+      PetscFunctionBeginUser;
+      PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+      PetscCall(PCSetOptionsPrefix(pc, "test_"));
+      PetscCall(PCSetOperators(pc, B, B));
+      PetscCall(PCSetType(pc, PCSTENCILMG));
+      PetscCall(PCSetFromOptions(pc));
+      PetscCall(PCSetUp(pc));
+      PetscFunctionReturn((PetscErrorCode)0);
+    };
+  };
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"stencilmg", "aij", "laplace", "gamg"}), set_up(aij, ""));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"-pc_stencilmg_smooths", "7"}), set_up(A, "-test_pc_stencilmg_smooths 7"));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"-pc_stencilmg_levels", "-1"}), set_up(A, "-test_pc_stencilmg_levels -1"));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"-pc_stencilmg_levels", "1200"}), set_up(A, "-test_pc_stencilmg_levels 1"));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"multiplicative_cycles", "0"}),
+               set_up(A, "-test_pc_stencilmg_multiplicative_cycles 0"));
+  EXPECT_ERROR(0, ({"cycle_type"}), set_up(A, "-test_pc_stencilmg_cycle_type x"));
+
+  Matrix captured; // of two materials: no sum over the axes
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMCreateMatrix(da, &captured));
+  set_rows(da, captured, diffusion_fill(lattice_of(da), Form::indexed), Way::stencil, INSERT_VALUES);
+  assemble(captured);
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"stencil", "sum over the axes", "gamg"}), set_up(captured, ""));
+}
+
+TEST_CASE("multigrid shows what it does", "[multigrid]") {
+  Problem           p = problem(2, 70, 90);
+  Grid              da = make_grid(p);
+  Matrix            A = make_operator(p, da);
+  Vector            b = random_vector(da, 8);
+  Preconditioner    pc = make_pc(A, "-test_pc_stencilmg_monitor -test_pc_stencilmg_multiplicative_cycles 2");
+  const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+  for (const char *word : {"stencilmg", "70 x 90", "35 x 45", "V-cycle", "double", "inverse", "MB"}) CHECK(text.find(word) != std::string::npos);
+  const std::string monitored = printed([&]() { apply(pc, b); });
+  for (const char *word : {"cycle 1", "cycle 2", "residual"}) CHECK(monitored.find(word) != std::string::npos);
+}
