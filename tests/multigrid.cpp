@@ -193,7 +193,11 @@ TEST_CASE("fused passes compute what single steps do", "[multigrid]") {
       Preconditioner fused = make_pc(A, std::string("-test_pc_stencilmg_fused 1") + type),
                      steps = make_pc(A, std::string("-test_pc_stencilmg_fused 0") + type);
       Vector b = random_vector(da, 3), x = apply(fused, b), y = apply(steps, b);
-      CHECK(difference(x, y) <= 20 * exact);
+      // they round in different places, which a small eigenvalue, here sigma, magnifies where no end is fixed
+      PetscReal norm;
+      OK(MatNorm(A, NORM_INFINITY, &norm));
+      const bool open = !p.is(0, DM_BOUNDARY_NONE) && !p.is(1, DM_BOUNDARY_NONE);
+      CHECK(difference(x, y) <= (open ? exact * norm / PetscRealPart(p.sigma) : 20 * exact));
     }
 }
 

@@ -11,7 +11,7 @@ namespace shellac {
 constexpr PetscInt   solved_points = 64;      // the last level has no more, if it can
 constexpr PetscInt   most_solved = 1024;      // nor can it have more than these
 constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
-constexpr size_t     small_bytes = 200 << 10; // of the arrays of the levels that one block of threads visits
+constexpr size_t     most_small_bytes = 200 << 10; // of the arrays of the levels that one block of threads visits
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
 // An uninitialised array where the kernels run.
@@ -70,7 +70,7 @@ template <class T>
 __global__ __launch_bounds__(1024) void visit_small_levels(const __grid_constant__ SmallLevels<T> small, Cycle cycle,
                                                            Guess guess, int visits) {
   extern __shared__ double2 shared_memory[];
-  visit_small(BlockTeam(), small, reinterpret_cast<T *>(shared_memory), cycle, guess, visits);
+  visit_small(BlockTeam(), small, reinterpret_cast<char *>(shared_memory), cycle, guess, visits);
 }
 #endif
 
@@ -168,8 +168,8 @@ private:
   Grid                                grid_;          // of the vectors
   Mirror<T>                           inverse_;
   Mirror<LevelPart<T>>                small_[2]; // for host and device
-  size_t                              small_values_ = 0;
-  Scratch<T>                          small_memory_; // the host's
+  size_t                              small_bytes_ = 0;
+  Scratch<char>                       small_memory_; // the host's
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
 
@@ -225,6 +225,27 @@ template <class T> Patch Hierarchy<T>::make_patch(const Grid &grid, const Axis a
   }
   patch.width = width;
   return patch;
+}
+
+// The longest run of points around the middle that are alike, kept ones and others.
+template <class T>
+static void find_typical(const Axis axes[3], const Coarsening to_next[3], const Grid &grid, LevelPart<T> *part) {
+  using R = typename RealOf<T>::type;
+  for (int a = 0; a < 3; a++) {
+    const PetscInt N = axes[a].N(), middle = N / 2;
+    const auto     all = axis_points<R>(axes[a], to_next[a], 0, N);
+    const auto     alike = [&](PetscInt i) {
+      return !memcmp(&all[axis_reach + i], &part->typical[a][i & 1], sizeof(AxisPoint<R>));
+    };
+    PetscInt lo = middle, hi = middle;
+    if (N >= 8) {
+      for (int c = 0; c < 2; c++) part->typical[a][(middle + c) & 1] = all[axis_reach + middle + c];
+      while (lo > 0 && alike(lo - 1)) lo--;
+      while (hi < N && alike(hi)) hi++;
+    }
+    part->regular_lo[a] = lo - grid.start[a];
+    part->regular_hi[a] = hi - grid.start[a];
+  }
 }
 
 // The grid with these axes on one rank.
@@ -319,6 +340,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       at.part.offset[a] = at.to_next[a].offset;
       at.part.joins[a] = at.to_next[a].joins;
     }
+    find_typical(at.axes, at.to_next, at.grid, &at.part);
     at.part.patch = at.patch;
     at.part.sigma = (T)sigma;
     at.part.steps = steps;
@@ -348,10 +370,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   for (int l = 0; l <= last; l++) all.push_back(level(l).part);
   first_small_ = last;
   while (first_small_ > 0 && level(first_small_ - 1).whole &&
-         small_values(&all[first_small_ - 1], last - first_small_ + 2) * sizeof(T) <= small_bytes)
+         last - first_small_ + 2 <= SmallSteps<HostTeam, T>::most &&
+         small_bytes_of(&all[first_small_ - 1], last - first_small_ + 2) <= most_small_bytes)
     first_small_--;
-  small_values_ = small_values(&all[first_small_], last - first_small_ + 1);
-  small_memory_.resize(small_values_);
+  small_bytes_ = small_bytes_of(&all[first_small_], last - first_small_ + 1);
+  small_memory_.resize(small_bytes_);
   for (int l = 0; l <= first_small_; l++) {
     Level       &at = level(l);
     const size_t n = (size_t)at.patch.all().points();
@@ -465,7 +488,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
     PetscCallCUDA(cudaFuncSetAttribute(visit_small_levels<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       (int)(small_values_ * sizeof(T))));
+                                       (int)small_bytes_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -780,7 +803,7 @@ template <class T> PetscErrorCode Hierarchy<T>::VisitSmall(Cycle cycle, Guess gu
   if (PetscMemTypeDevice(memory_)) {
     cudaStream_t stream;
     PetscCall(current_stream(&stream));
-    visit_small_levels<T><<<1, dim3(32, 32), small_values_ * sizeof(T), stream>>>(small, cycle, guess, visits);
+    visit_small_levels<T><<<1, dim3(32, 32), small_bytes_, stream>>>(small, cycle, guess, visits);
     PetscCallCUDA(cudaGetLastError());
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,6 +1,7 @@
 #pragma once
 // A hierarchy of levels and the cycles over it, for operators that are sums over their axes (see axis.hpp).
 
+#include <cstring>
 #include <memory>
 
 #include "grid/halo.hpp"

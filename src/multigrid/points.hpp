@@ -44,6 +44,28 @@ template <class T> struct LevelPart {
   bool                halves[3]; // see Coarsening
   PetscInt            offset[3];
   bool                joins[3];
+  // Points of this rank from regular_lo to before regular_hi are like typical[parity], by the parity of their index on
+  // the whole grid: most of a uniform grid, and none of a stretched one.
+  PetscInt      regular_lo[3], regular_hi[3];
+  AxisPoint<R>  typical[3][2];
+
+  SHELLAC_HD bool regular(int a, PetscInt i) const { return i >= regular_lo[a] && i < regular_hi[a]; }
+  SHELLAC_HD void get_prolong(int a, PetscInt i, R *lower, R *upper) const {
+    if (regular(a, i)) {
+      const bool odd = (patch.start[a] + i) & 1;
+      *lower = odd ? typical[a][1].prolong[0] : typical[a][0].prolong[0];
+      *upper = odd ? typical[a][1].prolong[1] : typical[a][0].prolong[1];
+    } else
+      *lower = axis[a][i].prolong[0], *upper = axis[a][i].prolong[1];
+  }
+  SHELLAC_HD void get_restriction(int a, PetscInt i, R *lower, R *upper) const {
+    if (regular(a, i)) {
+      const bool odd = (patch.start[a] + i) & 1;
+      *lower = odd ? typical[a][1].restriction[0] : typical[a][0].restriction[0];
+      *upper = odd ? typical[a][1].restriction[1] : typical[a][0].restriction[1];
+    } else
+      *lower = axis[a][i].restriction[0], *upper = axis[a][i].restriction[1];
+  }
 
   SHELLAC_HD PetscInt below(int a, PetscInt i) const { // coarse index of the fine point i of this rank, on whole grids
     const PetscInt g = patch.start[a] + i - offset[a];
@@ -63,9 +85,17 @@ template <class T> struct LevelPart {
   }
 };
 
-// The value at p, which may be beyond the patch by the width of its halo.
-template <class T> SHELLAC_HD T value_at(const Patch &patch, const Field<T> &field, const PetscInt p[3]) {
-  PetscInt q[3];
+// Rare, and long: kept out of the loops that call it.
+#if SHELLAC_CUDA
+#define SHELLAC_RARE __host__ __device__ __noinline__
+#else
+#define SHELLAC_RARE __attribute__((noinline))
+#endif
+
+// The value at p, which is beyond the patch, in its halo or on the other side; zero beyond the domain.
+template <class T>
+SHELLAC_RARE T value_beyond(const Patch &patch, const Field<T> &field, PetscInt i, PetscInt j, PetscInt k) {
+  PetscInt p[3] = {i, j, k}, q[3];
   bool     inside = true;
   for (int a = 0; a < 3; a++) {
     q[a] = p[a];
@@ -77,6 +107,13 @@ template <class T> SHELLAC_HD T value_at(const Patch &patch, const Field<T> &fie
       inside = false;
   }
   return inside ? field.u[patch.index(q[0], q[1], q[2])] : field.value(patch, q, 0);
+}
+
+// The value at p, which may be beyond the patch by the width of its halo.
+template <class T> SHELLAC_HD T value_at(const Patch &patch, const Field<T> &field, const PetscInt p[3]) {
+  bool inside = true;
+  for (int a = 0; a < 3; a++) inside = inside && p[a] >= 0 && p[a] < patch.size[a];
+  return inside ? field.u[patch.index(p[0], p[1], p[2])] : value_beyond(patch, field, p[0], p[1], p[2]);
 }
 
 namespace point {

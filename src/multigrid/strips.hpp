@@ -63,7 +63,7 @@ template <class T, class B, class Out> struct Pass {
 // ---- the two kinds of strip: a row of values, and what is beside each
 
 template <int columns> struct HostStrip {
-  static constexpr int n = columns;
+  static constexpr int n = columns, batch = 1;
   template <class T, int count = n> struct Row {
     static constexpr int pad = 8;
     T                    all[pad + count + pad];
@@ -94,7 +94,7 @@ template <class T> __device__ __forceinline__ T shuffled(T value, int from) {
 }
 
 struct WarpStrip {
-  static constexpr int n = 2; // columns of a lane
+  static constexpr int n = 2, batch = 4; // columns of a lane; rows
   int                  lane;
   template <class T, int count = n> struct Row {
     T                   all[count];
@@ -169,30 +169,40 @@ SHELLAC_WALK void store(const Strip &strip, const Row &row, PetscInt i0, PetscIn
 #endif
 }
 
-// result = b - A u on a row, or with a scale: u + scale (b - A u).
-template <class Strip, class Row, class Reals, class T, class R>
+// What a step needs to know of the row that it works on: edges to the rows beside it, and the diagonal.
+template <class Row, class R> struct RowOperator {
+  R          lower, upper;
+  const Row *diagonal, *inverse; // the inverse is zero where there is nothing to correct
+};
+
+// b - A u on a row.
+template <class Strip, class Row, class Reals, class R>
 SHELLAC_WALK void residual_row(const Strip &strip, const Row &f, const Row &south, const Row &center, const Row &north,
-                               const Reals &west, const Reals &east, T sigma, R lower, R upper, const Row *scale,
+                               const Reals &west, const Reals &east, const RowOperator<Row, R> &row,
                                Row &__restrict__ result) {
   SHELLAC_LANES
-  for (int l = 0; l < Strip::n; l++) {
-    const T r = f[l] - ((sigma + (west[l] + east[l] + (lower + upper))) * center[l] - west[l] * strip.before(center, l) -
-                        east[l] * strip.after(center, l) - lower * south[l] - upper * north[l]);
-    result[l] = scale ? center[l] + (*scale)[l] * r : r;
-  }
+  for (int l = 0; l < Strip::n; l++)
+    result[l] = f[l] - (*row.diagonal)[l] * center[l] + west[l] * strip.before(center, l) +
+                east[l] * strip.after(center, l) + row.lower * south[l] + row.upper * north[l];
 }
-
-// What a step needs to know of the row that it works on, and its reciprocal diagonal, which seldom changes.
-template <class T, class R> struct RowCoefficients {
-  R    lower, upper, in;
-  bool valid = false;
-};
+// u + omega D^-1 (b - A u)
+template <class Strip, class Row, class Reals, class R>
+SHELLAC_WALK void smooth_row(const Strip &strip, const Row &f, const Row &south, const Row &center, const Row &north,
+                             const Reals &west, const Reals &east, const RowOperator<Row, R> &row, R omega,
+                             Row &__restrict__ result) {
+  SHELLAC_LANES
+  for (int l = 0; l < Strip::n; l++)
+    result[l] = center[l] + omega * (*row.inverse)[l] *
+                                (f[l] - (*row.diagonal)[l] * center[l] + west[l] * strip.before(center, l) +
+                                 east[l] * strip.after(center, l) + row.lower * south[l] + row.upper * north[l]);
+}
 
 template <class Strip, class Kind, class T, class B, class Out>
 SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt i0, PetscInt i_lo, PetscInt i_hi,
                        PetscInt j0, PetscInt j1, double *norm) {
   using R = typename RealOf<T>::type;
   constexpr int n = Strip::n, steps = Kind::steps, last = Kind::last, half = Kind::halves_x ? n / 2 : n;
+  constexpr int batch = Strip::batch;
   using Row = typename Strip::template Row<T>;
   using Reals = typename Strip::template Row<R>;
   using CoarseRow = typename Strip::template Row<T, half>;
@@ -200,17 +210,26 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
   const LevelPart<T> &level = pass.level;
   const Patch        &patch = level.patch;
   const PetscInt      clamp_lo = -axis_reach, clamp_hi = patch.size[0] + axis_reach - 1;
-  const PetscInt      coarse_i0 = Kind::halves_x ? (patch.start[0] + i0 + 1 - level.offset[0]) / 2 : patch.start[0] + i0;
+  const PetscInt      coarse_i0 =
+      Kind::halves_x ? (patch.start[0] + i0 + 1 - level.offset[0]) / 2 : patch.start[0] + i0;
+  const auto column = [&](PetscInt i) -> const AxisPoint<R> & {
+    return level.axis[0][PetscMin(PetscMax(i, clamp_lo), clamp_hi)];
+  };
 
-  // the columns' coefficients
+  // the columns' coefficients, and the diagonal of regular rows
   Reals       west, east, in, prolong0, prolong1;
   CoarseReals from_before, from_kept, from_after;
-  Row         inverse[steps > 0 ? steps : 1]; // of the diagonal, for each step
-  R           of_row[steps > 0 ? steps : 1], in_row[steps > 0 ? steps : 1];
+  Row         diagonal, inverse;
+  const auto  find_diagonal = [&](const AxisPoint<R> &y, Row &d, Row &inv) {
+    SHELLAC_LANES
+    for (int l = 0; l < n; l++) {
+      d[l] = level.sigma + (west[l] + east[l] + (y.lower + y.upper));
+      inv[l] = in[l] * y.in == 0 ? T(0) : R(1) / d[l];
+    }
+  };
   SHELLAC_LANES
   for (int l = 0; l < n; l++) {
-    const PetscInt       i = PetscMin(PetscMax(i0 + strip.column(l), clamp_lo), clamp_hi);
-    const AxisPoint<R>  &x = level.axis[0][i];
+    const AxisPoint<R> &x = column(i0 + strip.column(l));
     west[l] = x.lower, east[l] = x.upper, in[l] = x.in;
     if (Kind::corrected) prolong0[l] = x.prolong[0], prolong1[l] = x.prolong[1];
   }
@@ -218,160 +237,179 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
     SHELLAC_LANES
     for (int m = 0; m < half; m++) {
       const PetscInt i = i0 + strip.column(Kind::halves_x ? 2 * m + 1 : m);
-      const auto     at = [&](PetscInt c) -> const AxisPoint<R> & {
-        return level.axis[0][PetscMin(PetscMax(c, clamp_lo), clamp_hi)];
-      };
-      from_kept[m] = at(i).restriction[0];
-      if (Kind::halves_x) from_before[m] = at(i - 1).restriction[1], from_after[m] = at(i + 1).restriction[0];
+      from_kept[m] = column(i).restriction[0];
+      if (Kind::halves_x) from_before[m] = column(i - 1).restriction[1], from_after[m] = column(i + 1).restriction[0];
     }
   }
-  for (int s = 0; s < steps; s++) of_row[s] = in_row[s] = -1;
+  find_diagonal(level.typical[1][0], diagonal, inverse);
 
-  typename Strip::template Window<Row, 3>                   u[steps + 1]; // of each step
-  typename Strip::template Window<Row, last + 2>            b;            // the newest is of the row being read
-  typename Strip::template Window<Row, 2>                   e;            // coarse rows, interpolated along x
-  CoarseRow                                                 sum;          // the coarse row that is being summed
-  bool                                                      summing = false;
-  PetscInt                                                  e_row = 0;
-  const PetscInt                                            first = j0 - Kind::ghost_rows;
-  double                                                    squares = 0;
+  typename Strip::template Window<Row, 3>        u[steps + 1]; // of each step
+  typename Strip::template Window<Row, last + 2> b;            // the newest is of the row being read
+  typename Strip::template Window<Row, 2>        e;            // coarse rows, interpolated along x
+  CoarseRow                                      next_e;       // read ahead
+  CoarseRow                                      sum;          // the coarse row that is being summed
+  bool                                           summing = false;
+  const PetscInt                                 first = j0 - Kind::ghost_rows, end = j1 + Kind::ghost_rows;
+  double                                         squares = 0;
 
-  const auto load_e = [&](PetscInt J) { // coarse row of the whole grid
-    CoarseRow row;
-    const PetscInt i = coarse_i0 - pass.coarse_e.start[0];
-    load(strip, pass.coarse_e, pass.e, i, J - pass.coarse_e.start[1], half, row);
+  const auto read_e = [&](PetscInt J) { // coarse row of the whole grid
+    load(strip, pass.coarse_e, pass.e, coarse_i0 - pass.coarse_e.start[0], J - pass.coarse_e.start[1], half, next_e);
+  };
+  const auto interpolate_e = [&]() {
+    Row &fine = e.advance();
     if (!Kind::halves_x) {
-      Row &fine = e.advance();
       SHELLAC_LANES
-      for (int l = 0; l < n; l++) fine[l] = prolong0[l] * row[l];
+      for (int l = 0; l < n; l++) fine[l] = prolong0[l] * next_e[l < half ? l : 0];
       return;
     }
-    Row &fine = e.advance();
     SHELLAC_LANES
-    for (int m = 0; m < half; m++) {
-      fine[2 * m + 1] = prolong0[2 * m + 1] * row[m];
-      fine[2 * m] = prolong0[2 * m] * strip.before(row, m) + prolong1[2 * m] * row[m];
+    for (int m = 0; m < n / 2; m++) {
+      fine[2 * m + 1] = prolong0[2 * m + 1] * next_e[m];
+      fine[2 * m] = prolong0[2 * m] * strip.before(next_e, m) + prolong1[2 * m] * next_e[m];
     }
   };
-  if (Kind::corrected && Kind::halves_y) {
-    e_row = level.below(1, first);
-    load_e(e_row);
+  if (Kind::corrected) {
+    read_e(level.below(1, first));
+    if (Kind::halves_y) {
+      interpolate_e();
+      read_e(level.below(1, first) + 1);
+    }
   }
 
-  for (PetscInt j = first; j < j1 + Kind::ghost_rows; j++) {
-    load(strip, patch, pass.b, i0, j, n, b.advance());
-    // u_0, or from zero u_1, at row j
-    if (Kind::starts) {
+  // rows of a batch, read while the one before is worked on
+  Row        ahead_b[batch], ahead_u[batch];
+  const auto read_batch = [&](PetscInt from) {
+    SHELLAC_STEPS
+    for (int r = 0; r < batch; r++) {
+      if (from + r >= end) break;
+      load(strip, patch, pass.b, i0, from + r, n, ahead_b[r]);
+      if (Kind::given) load(strip, patch, pass.guess, i0, from + r, n, ahead_u[r]);
+    }
+  };
+
+  const auto work_on = [&](PetscInt j, const Row &new_b, const Row &new_u) {
+    b.advance() = new_b;
+    if (Kind::starts) { // u_0 at row j
       Row &row = u[0].advance();
       if (Kind::given) {
-        load(strip, patch, pass.guess, i0, j, n, row);
+        row = new_u;
       } else {
         SHELLAC_LANES
         for (int l = 0; l < n; l++) row[l] = 0;
       }
       if (Kind::corrected) {
-        const AxisPoint<R> &y = level.axis[1][j];
+        R lower, upper;
+        level.get_prolong(1, j, &lower, &upper);
         if (!Kind::halves_y) {
-          load_e(level.below(1, j));
+          interpolate_e();
+          read_e(level.below(1, j) + 1);
           SHELLAC_LANES
-          for (int l = 0; l < n; l++) row[l] += y.prolong[0] * e[0][l];
+          for (int l = 0; l < n; l++) row[l] += lower * e[0][l];
         } else if (level.below(1, j + 1) == level.below(1, j)) { // a row that is kept
           SHELLAC_LANES
-          for (int l = 0; l < n; l++) row[l] += y.prolong[0] * e[0][l];
+          for (int l = 0; l < n; l++) row[l] += lower * e[0][l];
         } else {
-          load_e(level.below(1, j) + 1);
+          interpolate_e();
+          read_e(level.below(1, j) + 2);
           SHELLAC_LANES
-          for (int l = 0; l < n; l++) row[l] += y.prolong[0] * e[1][l] + y.prolong[1] * e[0][l];
+          for (int l = 0; l < n; l++) row[l] += lower * e[1][l] + upper * e[0][l];
         }
       }
     }
-    SHELLAC_STEPS
-    for (int s = 1; s <= steps; s++) {
-      const PetscInt      lag = Kind::starts ? s : s - 1, q = j - lag;
+    Row        own_diagonal, own_inverse; // of a row that is not regular
+    const auto operator_of = [&](PetscInt q) {
+      if (level.regular(1, q))
+        return RowOperator<Row, R>{level.typical[1][0].lower, level.typical[1][0].upper, &diagonal, &inverse};
       const AxisPoint<R> &y = level.axis[1][q];
-      const R             vertical = y.lower + y.upper;
-      if (vertical != of_row[s - 1] || y.in != in_row[s - 1]) {
-        of_row[s - 1] = vertical, in_row[s - 1] = y.in;
-        SHELLAC_LANES
-        for (int l = 0; l < n; l++)
-          inverse[s - 1][l] = in[l] * y.in == 0 ? T(0) : level.omega[s - 1] / (level.sigma + (west[l] + east[l] + vertical));
-      }
-      const Row &f = b[(int)lag];
-      Row       &result = u[s].advance();
+      find_diagonal(y, own_diagonal, own_inverse);
+      return RowOperator<Row, R>{y.lower, y.upper, &own_diagonal, &own_inverse};
+    };
+    SHELLAC_STEPS
+    for (int s = 1; s <= steps; s++) { // u_s, s rows behind
+      const int      lag = Kind::starts ? s : s - 1;
+      const PetscInt q = j - lag;
+      const auto     row = operator_of(q);
+      const Row     &f = b[lag];
+      Row           &result = u[s].advance();
       if (!Kind::starts && s == 1) {
         SHELLAC_LANES
-        for (int l = 0; l < n; l++) result[l] = inverse[0][l] * f[l];
+        for (int l = 0; l < n; l++) result[l] = level.omega[0] * (*row.inverse)[l] * f[l];
         continue;
       }
-      const Row &south = u[s - 1][2], &center = u[s - 1][1], &north = u[s - 1][0];
       if (s == 1 && norm && q >= j0 && q < j1) {
         Row r;
-        residual_row(strip, f, south, center, north, west, east, level.sigma, y.lower, y.upper, (const Row *)nullptr, r);
+        residual_row(strip, f, u[0][2], u[0][1], u[0][0], west, east, row, r);
         SHELLAC_LANES
         for (int l = 0; l < n; l++)
           squares += i0 + strip.column(l) >= i_lo && i0 + strip.column(l) < i_hi ? squared(r[l]) : 0;
       }
-      residual_row(strip, f, south, center, north, west, east, level.sigma, y.lower, y.upper, &inverse[s - 1], result);
+      smooth_row(strip, f, u[s - 1][2], u[s - 1][1], u[s - 1][0], west, east, row, level.omega[s - 1], result);
     }
-    if (pass.out) {
-      const PetscInt q = j - last;
-      if (steps > 0 && q >= j0 && q < j1) {
-        store(strip, u[steps][0], i0, i_lo, i_hi, pass.out + patch.index(0, q, 0));
-      }
-    }
-    if (!Kind::restricts) continue;
+    if (pass.out && steps > 0 && j - last >= j0 && j - last < j1)
+      store(strip, u[steps][0], i0, i_lo, i_hi, pass.out + patch.index(0, j - last, 0));
+    if (!Kind::restricts) return;
     // the residual, a row behind the last step; without steps, b itself
-    const PetscInt      q = steps > 0 ? j - last - 1 : j;
-    if (q < j0 - 1) continue;
-    const AxisPoint<R> &y = level.axis[1][q];
-    Row                 r;
-    if (steps > 0) {
-      const Row &f = b[last + 1], &south = u[steps][2], &center = u[steps][1], &north = u[steps][0];
-      residual_row(strip, f, south, center, north, west, east, level.sigma, y.lower, y.upper, (const Row *)nullptr, r);
-    } else {
-      SHELLAC_LANES
-      for (int l = 0; l < n; l++) r[l] = b[0][l];
-    }
+    const PetscInt q = steps > 0 ? j - last - 1 : j;
+    if (q < j0 - 1) return;
+    Row r;
+    if (steps > 0)
+      residual_row(strip, b[last + 1], u[steps][2], u[steps][1], u[steps][0], west, east, operator_of(q), r);
+    else
+      r = b[0];
     CoarseRow along; // restricted along x
-    if (Kind::halves_x) {
-      SHELLAC_LANES
-      for (int m = 0; m < half; m++)
-        along[m] = from_before[m] * strip.before(r, 2 * m + 1) + from_kept[m] * r[2 * m + 1] +
-                   from_after[m] * strip.after(r, 2 * m + 1);
-    } else {
-      SHELLAC_LANES
-      for (int m = 0; m < half; m++) along[m] = from_kept[m] * r[m];
-    }
+    SHELLAC_LANES
+    for (int m = 0; m < half; m++)
+      along[m] = Kind::halves_x ? from_before[m] * strip.before(r, 2 * m + 1) + from_kept[m] * r[2 * m + 1] +
+                                      from_after[m] * strip.after(r, 2 * m + 1)
+                                : from_kept[m] * r[m];
     const auto store_sum = [&](PetscInt J) {
       T *to = pass.b_coarse + pass.coarse_b.index(0, J - pass.coarse_b.start[1], 0);
       SHELLAC_LANES
       for (int m = 0; m < half; m++) {
         const PetscInt i = i0 + strip.column(Kind::halves_x ? 2 * m + 1 : m);
-        const PetscInt I = coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) - pass.coarse_b.start[0];
+        const PetscInt I = coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) -
+                           pass.coarse_b.start[0];
         if (i >= i_lo && i < i_hi && I >= 0 && I < pass.coarse_b.size[0]) to[I] = sum[m];
       }
     };
+    R              to_lower, to_upper;
     const PetscInt J = level.below(1, q);
-    const auto     in_range = [&](PetscInt row) { // of coarse rows
-      return row >= pass.coarse_b.start[1] && row < pass.coarse_b.start[1] + pass.coarse_b.size[1];
-    };
+    level.get_restriction(1, q, &to_lower, &to_upper);
     if (!Kind::halves_y) {
       SHELLAC_LANES
-      for (int m = 0; m < half; m++) sum[m] = y.restriction[0] * along[m];
+      for (int m = 0; m < half; m++) sum[m] = to_lower * along[m];
       if (q >= j0 && q < j1) store_sum(J);
     } else if (level.below(1, q + 1) == J) { // a row that is kept
       SHELLAC_LANES
-      for (int m = 0; m < half; m++) sum[m] = (summing ? sum[m] : T(0)) + y.restriction[0] * along[m];
+      for (int m = 0; m < half; m++) sum[m] = (summing ? sum[m] : T(0)) + to_lower * along[m];
       summing = true;
     } else {
       if (summing) {
         SHELLAC_LANES
-        for (int m = 0; m < half; m++) sum[m] += y.restriction[0] * along[m];
-        if (q - 1 >= j0 && q - 1 < j1 && in_range(J)) store_sum(J);
+        for (int m = 0; m < half; m++) sum[m] += to_lower * along[m];
+        if (q - 1 >= j0 && q - 1 < j1 && J >= pass.coarse_b.start[1] &&
+            J < pass.coarse_b.start[1] + pass.coarse_b.size[1])
+          store_sum(J);
       }
       SHELLAC_LANES
-      for (int m = 0; m < half; m++) sum[m] = y.restriction[1] * along[m];
+      for (int m = 0; m < half; m++) sum[m] = to_upper * along[m];
       summing = true;
+    }
+  };
+
+  read_batch(first);
+  for (PetscInt j = first; j < end; j += batch) {
+    if constexpr (batch == 1) {
+      work_on(j, ahead_b[0], ahead_u[0]);
+      read_batch(j + 1);
+    } else {
+      Row now_b[batch], now_u[batch];
+      SHELLAC_STEPS
+      for (int r = 0; r < batch; r++) now_b[r] = ahead_b[r], now_u[r] = ahead_u[r];
+      read_batch(j + batch);
+      SHELLAC_STEPS
+      for (int r = 0; r < batch; r++)
+        if (j + r < end) work_on(j + r, now_b[r], now_u[r]);
     }
   }
   if (norm) *norm = squares;
