@@ -52,7 +52,7 @@ template <class R> struct AxisPoint {
 };
 
 // [reach + points + reach] of a part of an axis that begins at `start`, with `reach` points beyond both ends.
-constexpr PetscInt axis_reach = 8;
+constexpr PetscInt axis_reach = 10;
 template <class R>
 std::vector<AxisPoint<R>> axis_points(const Axis &axis, const Coarsening &coarsening, PetscInt start, PetscInt points) {
   std::vector<AxisPoint<R>> all(points + 2 * axis_reach);

@@ -116,6 +116,26 @@ template <class T> SHELLAC_HD T value_at(const Patch &patch, const Field<T> &fie
   return inside ? field.u[patch.index(p[0], p[1], p[2])] : value_beyond(patch, field, p[0], p[1], p[2]);
 }
 
+SHELLAC_HD bool is_alone(const Patch &patch) { // without neighbouring patches
+  bool none = true;
+  for (int a = 0; a < 3; a++) none = none && !patch.neighbour[a][LOWER] && !patch.neighbour[a][UPPER];
+  return none;
+}
+
+// The same of a plane on one rank, in a few instructions.
+template <class T> SHELLAC_HD T value_around(const Patch &patch, const Field<T> &field, const PetscInt p[3]) {
+  PetscInt q[2];
+  for (int a = 0; a < 2; a++) {
+    const PetscInt N = patch.size[a];
+    q[a] = p[a];
+    if (q[a] >= 0 && q[a] < N) continue;
+    if (patch.beyond[a] != Beyond::around || q[a] < -patch.width || q[a] >= N + patch.width) return 0;
+    while (q[a] < 0) q[a] += N;
+    while (q[a] >= N) q[a] -= N;
+  }
+  return field.u[patch.index(q[0], q[1], 0)];
+}
+
 namespace point {
 
 // (A u) at p

@@ -62,8 +62,8 @@ template <class T, class B, class Out> struct Pass {
 
 // ---- the two kinds of strip: a row of values, and what is beside each
 
-template <int columns> struct HostStrip {
-  static constexpr int n = columns, batch = 1;
+template <int columns_> struct HostStrip {
+  static constexpr int n = columns_, columns = columns_, batch = 1;
   template <class T, int count = n> struct Row {
     static constexpr int pad = 8;
     T                    all[pad + count + pad];
@@ -94,7 +94,7 @@ template <class T> __device__ __forceinline__ T shuffled(T value, int from) {
 }
 
 struct WarpStrip {
-  static constexpr int n = 2, batch = 4; // columns of a lane; rows
+  static constexpr int n = 2, columns = 64, batch = 4; // columns of a lane, and of all; rows
   int                  lane;
   template <class T, int count = n> struct Row {
     T                   all[count];
@@ -137,7 +137,7 @@ SHELLAC_WALK void load(const Strip &strip, const Patch &patch, const Field<S> &f
   }
   const auto beyond = [&](int l) {
     const PetscInt p[3] = {first + l, j, 0};
-    row[l] = (V)value_at(patch, field, p);
+    row[l] = (V)(is_alone(patch) ? value_around(patch, field, p) : value_at(patch, field, p));
   };
 #if defined(__CUDA_ARCH__)
   for (int l = 0; l < width; l++) beyond(l);
@@ -151,6 +151,16 @@ SHELLAC_WALK void load(const Strip &strip, const Patch &patch, const Field<S> &f
   SHELLAC_LANES
   for (int l = lo; l < hi; l++) row[l] = (V)from[l];
 #endif
+}
+
+// The same of a strip and a row that lie inside the patch.
+template <class Strip, class Row, class S>
+SHELLAC_WALK void load_inside(const Strip &strip, const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j,
+                              int width, Row &row) {
+  using V = typename std::decay<decltype(row[0])>::type;
+  const S *from = field.u + patch.index(i + strip.column(0) / Strip::n * width, j, 0);
+  SHELLAC_LANES
+  for (int l = 0; l < width; l++) row[l] = (V)from[l];
 }
 
 // The values of a row to `to`, from those columns on that lie in [i_lo, i_hi).
@@ -169,32 +179,28 @@ SHELLAC_WALK void store(const Strip &strip, const Row &row, PetscInt i0, PetscIn
 #endif
 }
 
-// What a step needs to know of the row that it works on: edges to the rows beside it, and the diagonal.
-template <class Row, class R> struct RowOperator {
-  R          lower, upper;
-  const Row *diagonal, *inverse; // the inverse is zero where there is nothing to correct
-};
-
 // b - A u on a row.
 template <class Strip, class Row, class Reals, class R>
 SHELLAC_WALK void residual_row(const Strip &strip, const Row &f, const Row &south, const Row &center, const Row &north,
-                               const Reals &west, const Reals &east, const RowOperator<Row, R> &row,
+                               const Reals &west, const Reals &east, R lower, R upper, const Row &diagonal,
                                Row &__restrict__ result) {
   SHELLAC_LANES
   for (int l = 0; l < Strip::n; l++)
-    result[l] = f[l] - (*row.diagonal)[l] * center[l] + west[l] * strip.before(center, l) +
-                east[l] * strip.after(center, l) + row.lower * south[l] + row.upper * north[l];
+    result[l] = (f[l] - diagonal[l] * center[l]) +
+                (west[l] * strip.before(center, l) + east[l] * strip.after(center, l)) +
+                (lower * south[l] + upper * north[l]);
 }
-// u + omega D^-1 (b - A u)
+// u + scale (b - A u); the inverse is zero where there is nothing to correct.
 template <class Strip, class Row, class Reals, class R>
 SHELLAC_WALK void smooth_row(const Strip &strip, const Row &f, const Row &south, const Row &center, const Row &north,
-                             const Reals &west, const Reals &east, const RowOperator<Row, R> &row, R omega,
-                             Row &__restrict__ result) {
+                             const Reals &west, const Reals &east, R lower, R upper, const Row &diagonal, R omega,
+                             const Row &inverse, Row &__restrict__ result) {
   SHELLAC_LANES
   for (int l = 0; l < Strip::n; l++)
-    result[l] = center[l] + omega * (*row.inverse)[l] *
-                                (f[l] - (*row.diagonal)[l] * center[l] + west[l] * strip.before(center, l) +
-                                 east[l] * strip.after(center, l) + row.lower * south[l] + row.upper * north[l]);
+    result[l] = center[l] + omega * inverse[l] *
+                                ((f[l] - diagonal[l] * center[l]) +
+                                 (west[l] * strip.before(center, l) + east[l] * strip.after(center, l)) +
+                                 (lower * south[l] + upper * north[l]));
 }
 
 template <class Strip, class Kind, class T, class B, class Out>
@@ -249,11 +255,17 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
   CoarseRow                                      next_e;       // read ahead
   CoarseRow                                      sum;          // the coarse row that is being summed
   bool                                           summing = false;
-  const PetscInt                                 first = j0 - Kind::ghost_rows, end = j1 + Kind::ghost_rows;
+  // the first row of a batch is one that is kept
+  const PetscInt before_j0 = j0 - Kind::ghost_rows, end = j1 + Kind::ghost_rows,
+                 first = Kind::halves_y ? before_j0 - ((patch.start[1] + before_j0 - level.offset[1]) & 1) : before_j0;
   double                                         squares = 0;
 
-  const auto read_e = [&](PetscInt J) { // coarse row of the whole grid
-    load(strip, pass.coarse_e, pass.e, coarse_i0 - pass.coarse_e.start[0], J - pass.coarse_e.start[1], half, next_e);
+  const auto read_e = [&](bool simple, PetscInt J) { // coarse row of the whole grid
+    if (simple)
+      load_inside(strip, pass.coarse_e, pass.e, coarse_i0 - pass.coarse_e.start[0], J - pass.coarse_e.start[1], half,
+                  next_e);
+    else
+      load(strip, pass.coarse_e, pass.e, coarse_i0 - pass.coarse_e.start[0], J - pass.coarse_e.start[1], half, next_e);
   };
   const auto interpolate_e = [&]() {
     Row &fine = e.advance();
@@ -269,11 +281,40 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
     }
   };
   if (Kind::corrected) {
-    read_e(level.below(1, first));
+    read_e(false, level.below(1, first));
     if (Kind::halves_y) {
       interpolate_e();
-      read_e(level.below(1, first) + 1);
+      read_e(false, level.below(1, first) + 1);
     }
+  }
+
+  // Batches of regular rows between others, in strips between others, need no questions: straight code, in which the
+  // steps of one row overlap with those of the next.
+  const bool inside = i0 >= 0 && i0 + Strip::columns <= patch.size[0] &&
+                      (!Kind::corrected || (coarse_i0 >= pass.coarse_e.start[0] &&
+                                            coarse_i0 + Strip::columns / n * half <=
+                                                pass.coarse_e.start[0] + pass.coarse_e.size[0]));
+  const auto is_simple = [&](PetscInt j) {
+    bool simple = inside && j + 2 * batch <= PetscMin(patch.size[1], end) && j - last - 1 >= level.regular_lo[1] &&
+                  j + batch <= level.regular_hi[1] && j - last - 2 >= j0 && j + batch - 1 < j1;
+    if (Kind::restricts)
+      simple = simple && level.below(1, j - last - 2) >= pass.coarse_b.start[1] &&
+               level.below(1, j + batch) < pass.coarse_b.start[1] + pass.coarse_b.size[1];
+    if (Kind::corrected)
+      simple = simple && level.below(1, j) >= pass.coarse_e.start[1] &&
+               level.below(1, j + batch) + 2 < pass.coarse_e.start[1] + pass.coarse_e.size[1];
+    return simple;
+  };
+  const int kept_parity = level.offset[1] & 1; // of the indices of kept rows on the whole grid
+  const R   regular_lower = level.typical[1][0].lower, regular_upper = level.typical[1][0].upper;
+  bool      writes[n], writes_coarse[half];
+  SHELLAC_LANES
+  for (int l = 0; l < n; l++) writes[l] = i0 + strip.column(l) >= i_lo && i0 + strip.column(l) < i_hi;
+  SHELLAC_LANES
+  for (int m = 0; m < half; m++) {
+    const PetscInt I = coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) -
+                       pass.coarse_b.start[0];
+    writes_coarse[m] = writes[Kind::halves_x ? 2 * m + 1 : m] && I >= 0 && I < pass.coarse_b.size[0];
   }
 
   // rows of a batch, read while the one before is worked on
@@ -287,7 +328,12 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
     }
   };
 
-  const auto work_on = [&](PetscInt j, const Row &new_b, const Row &new_u) {
+  // r: the row's place in its batch
+  const auto work_on = [&](auto simple_of, int r, PetscInt j, const Row &new_b, const Row &new_u) {
+    constexpr bool simple = decltype(simple_of)::value;
+    const auto     is_kept = [&](int lag) { // the row j - lag
+      return simple ? (r + lag) % 2 == 0 : level.below(1, j - lag + 1) == level.below(1, j - lag);
+    };
     b.advance() = new_b;
     if (Kind::starts) { // u_0 at row j
       Row &row = u[0].advance();
@@ -299,96 +345,115 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
       }
       if (Kind::corrected) {
         R lower, upper;
-        level.get_prolong(1, j, &lower, &upper);
+        if (simple && Kind::halves_y) {
+          const auto &y = level.typical[1][is_kept(0) ? kept_parity : 1 - kept_parity];
+          lower = y.prolong[0], upper = y.prolong[1];
+        } else
+          level.get_prolong(1, j, &lower, &upper);
         if (!Kind::halves_y) {
           interpolate_e();
-          read_e(level.below(1, j) + 1);
+          read_e(simple, level.below(1, j) + 1);
           SHELLAC_LANES
           for (int l = 0; l < n; l++) row[l] += lower * e[0][l];
-        } else if (level.below(1, j + 1) == level.below(1, j)) { // a row that is kept
+        } else if (is_kept(0)) {
           SHELLAC_LANES
           for (int l = 0; l < n; l++) row[l] += lower * e[0][l];
         } else {
           interpolate_e();
-          read_e(level.below(1, j) + 2);
+          read_e(simple, level.below(1, j) + 2);
           SHELLAC_LANES
           for (int l = 0; l < n; l++) row[l] += lower * e[1][l] + upper * e[0][l];
         }
       }
     }
-    Row        own_diagonal, own_inverse; // of a row that is not regular
-    const auto operator_of = [&](PetscInt q) {
-      if (level.regular(1, q))
-        return RowOperator<Row, R>{level.typical[1][0].lower, level.typical[1][0].upper, &diagonal, &inverse};
-      const AxisPoint<R> &y = level.axis[1][q];
-      find_diagonal(y, own_diagonal, own_inverse);
-      return RowOperator<Row, R>{y.lower, y.upper, &own_diagonal, &own_inverse};
-    };
     SHELLAC_STEPS
     for (int s = 1; s <= steps; s++) { // u_s, s rows behind
       const int      lag = Kind::starts ? s : s - 1;
       const PetscInt q = j - lag;
-      const auto     row = operator_of(q);
       const Row     &f = b[lag];
       Row           &result = u[s].advance();
-      if (!Kind::starts && s == 1) {
-        SHELLAC_LANES
-        for (int l = 0; l < n; l++) result[l] = level.omega[0] * (*row.inverse)[l] * f[l];
-        continue;
+      const auto     step = [&](R lower, R upper, const Row &d, const Row &inv) {
+        if (!Kind::starts && s == 1) {
+          SHELLAC_LANES
+          for (int l = 0; l < n; l++) result[l] = level.omega[0] * inv[l] * f[l];
+          return;
+        }
+        if (Kind::given && Kind::restricts && s == 1 && norm && (simple || (q >= j0 && q < j1))) {
+          Row residual;
+          residual_row(strip, f, u[0][2], u[0][1], u[0][0], west, east, lower, upper, d, residual);
+          SHELLAC_LANES
+          for (int l = 0; l < n; l++) squares += writes[l] ? squared(residual[l]) : 0;
+        }
+        smooth_row(strip, f, u[s - 1][2], u[s - 1][1], u[s - 1][0], west, east, lower, upper, d, level.omega[s - 1],
+                   inv, result);
+      };
+      if (simple || level.regular(1, q)) {
+        step(regular_lower, regular_upper, diagonal, inverse);
+      } else {
+        const AxisPoint<R> &y = level.axis[1][q];
+        Row                 own_diagonal, own_inverse;
+        find_diagonal(y, own_diagonal, own_inverse);
+        step(y.lower, y.upper, own_diagonal, own_inverse);
       }
-      if (s == 1 && norm && q >= j0 && q < j1) {
-        Row r;
-        residual_row(strip, f, u[0][2], u[0][1], u[0][0], west, east, row, r);
-        SHELLAC_LANES
-        for (int l = 0; l < n; l++)
-          squares += i0 + strip.column(l) >= i_lo && i0 + strip.column(l) < i_hi ? squared(r[l]) : 0;
-      }
-      smooth_row(strip, f, u[s - 1][2], u[s - 1][1], u[s - 1][0], west, east, row, level.omega[s - 1], result);
     }
-    if (pass.out && steps > 0 && j - last >= j0 && j - last < j1)
+    if (steps > 0 && (simple || (pass.out && j - last >= j0 && j - last < j1)))
       store(strip, u[steps][0], i0, i_lo, i_hi, pass.out + patch.index(0, j - last, 0));
     if (!Kind::restricts) return;
     // the residual, a row behind the last step; without steps, b itself
     const PetscInt q = steps > 0 ? j - last - 1 : j;
-    if (q < j0 - 1) return;
-    Row r;
-    if (steps > 0)
-      residual_row(strip, b[last + 1], u[steps][2], u[steps][1], u[steps][0], west, east, operator_of(q), r);
-    else
-      r = b[0];
+    if (!simple && q < j0 - 1) return;
+    Row residual;
+    if (steps > 0) {
+      if (simple || level.regular(1, q)) {
+        residual_row(strip, b[last + 1], u[steps][2], u[steps][1], u[steps][0], west, east, regular_lower,
+                     regular_upper, diagonal, residual);
+      } else {
+        const AxisPoint<R> &y = level.axis[1][q];
+        Row                 own_diagonal, own_inverse;
+        find_diagonal(y, own_diagonal, own_inverse);
+        residual_row(strip, b[last + 1], u[steps][2], u[steps][1], u[steps][0], west, east, y.lower, y.upper,
+                     own_diagonal, residual);
+      }
+    } else
+      residual = b[0];
     CoarseRow along; // restricted along x
     SHELLAC_LANES
     for (int m = 0; m < half; m++)
-      along[m] = Kind::halves_x ? from_before[m] * strip.before(r, 2 * m + 1) + from_kept[m] * r[2 * m + 1] +
-                                      from_after[m] * strip.after(r, 2 * m + 1)
-                                : from_kept[m] * r[m];
+      along[m] = Kind::halves_x ? from_before[m] * strip.before(residual, 2 * m + 1) +
+                                      from_kept[m] * residual[2 * m + 1] +
+                                      from_after[m] * strip.after(residual, 2 * m + 1)
+                                : from_kept[m] * residual[m];
     const auto store_sum = [&](PetscInt J) {
       T *to = pass.b_coarse + pass.coarse_b.index(0, J - pass.coarse_b.start[1], 0);
       SHELLAC_LANES
       for (int m = 0; m < half; m++) {
-        const PetscInt i = i0 + strip.column(Kind::halves_x ? 2 * m + 1 : m);
         const PetscInt I = coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) -
                            pass.coarse_b.start[0];
-        if (i >= i_lo && i < i_hi && I >= 0 && I < pass.coarse_b.size[0]) to[I] = sum[m];
+        if (writes_coarse[m]) to[I] = sum[m];
       }
     };
     R              to_lower, to_upper;
     const PetscInt J = level.below(1, q);
-    level.get_restriction(1, q, &to_lower, &to_upper);
+    const bool     kept = is_kept(steps > 0 ? last + 1 : 0);
+    if (simple && Kind::halves_y) {
+      const auto &y = level.typical[1][kept ? kept_parity : 1 - kept_parity];
+      to_lower = y.restriction[0], to_upper = y.restriction[1];
+    } else
+      level.get_restriction(1, q, &to_lower, &to_upper);
     if (!Kind::halves_y) {
       SHELLAC_LANES
       for (int m = 0; m < half; m++) sum[m] = to_lower * along[m];
-      if (q >= j0 && q < j1) store_sum(J);
-    } else if (level.below(1, q + 1) == J) { // a row that is kept
+      if (simple || (q >= j0 && q < j1)) store_sum(J);
+    } else if (kept) {
       SHELLAC_LANES
-      for (int m = 0; m < half; m++) sum[m] = (summing ? sum[m] : T(0)) + to_lower * along[m];
+      for (int m = 0; m < half; m++) sum[m] = (simple || summing ? sum[m] : T(0)) + to_lower * along[m];
       summing = true;
     } else {
-      if (summing) {
+      if (simple || summing) {
         SHELLAC_LANES
         for (int m = 0; m < half; m++) sum[m] += to_lower * along[m];
-        if (q - 1 >= j0 && q - 1 < j1 && J >= pass.coarse_b.start[1] &&
-            J < pass.coarse_b.start[1] + pass.coarse_b.size[1])
+        if (simple || (q - 1 >= j0 && q - 1 < j1 && J >= pass.coarse_b.start[1] &&
+            J < pass.coarse_b.start[1] + pass.coarse_b.size[1]))
           store_sum(J);
       }
       SHELLAC_LANES
@@ -400,16 +465,26 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
   read_batch(first);
   for (PetscInt j = first; j < end; j += batch) {
     if constexpr (batch == 1) {
-      work_on(j, ahead_b[0], ahead_u[0]);
+      work_on(std::false_type(), 0, j, ahead_b[0], ahead_u[0]);
       read_batch(j + 1);
     } else {
       Row now_b[batch], now_u[batch];
       SHELLAC_STEPS
       for (int r = 0; r < batch; r++) now_b[r] = ahead_b[r], now_u[r] = ahead_u[r];
-      read_batch(j + batch);
-      SHELLAC_STEPS
-      for (int r = 0; r < batch; r++)
-        if (j + r < end) work_on(j + r, now_b[r], now_u[r]);
+      if (is_simple(j)) {
+        SHELLAC_STEPS
+        for (int r = 0; r < batch; r++) {
+          load_inside(strip, patch, pass.b, i0, j + batch + r, n, ahead_b[r]);
+          if (Kind::given) load_inside(strip, patch, pass.guess, i0, j + batch + r, n, ahead_u[r]);
+        }
+        SHELLAC_STEPS
+        for (int r = 0; r < batch; r++) work_on(std::true_type(), r, j + r, now_b[r], now_u[r]);
+      } else {
+        read_batch(j + batch);
+        SHELLAC_STEPS
+        for (int r = 0; r < batch; r++)
+          if (j + r < end) work_on(std::false_type(), r, j + r, now_b[r], now_u[r]);
+      }
     }
   }
   if (norm) *norm = squares;
@@ -443,7 +518,7 @@ SHELLAC_WIDE void walk_on_host(const Pass<T, B, Out> *pass, PetscInt strip, doub
 constexpr int warps_of_block = 4;
 
 template <class Kind, class T, class B, class Out>
-__global__ __launch_bounds__(32 * warps_of_block) void walk_strips(const __grid_constant__ Pass<T, B, Out> pass,
+__global__ __launch_bounds__(32 * warps_of_block, 3) void walk_strips(const __grid_constant__ Pass<T, B, Out> pass,
                                                                    PetscInt strips, PetscInt rows) {
   constexpr PetscInt columns = 64;
   const PetscInt64   warp = (PetscInt64)blockIdx.x * warps_of_block + threadIdx.x / 32;
