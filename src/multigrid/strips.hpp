@@ -179,28 +179,31 @@ SHELLAC_WALK void store(const Strip &strip, const Row &row, PetscInt i0, PetscIn
 #endif
 }
 
-// b - A u on a row.
-template <class Strip, class Row, class Reals, class R>
+// b - A u on a row; by differences, whose rounding errors are those of smooth functions' second differences.
+template <class Strip, class Row, class Reals, class T, class R>
 SHELLAC_WALK void residual_row(const Strip &strip, const Row &f, const Row &south, const Row &center, const Row &north,
-                               const Reals &west, const Reals &east, R lower, R upper, const Row &diagonal,
+                               const Reals &west, const Reals &east, R lower, R upper, T sigma,
                                Row &__restrict__ result) {
   SHELLAC_LANES
-  for (int l = 0; l < Strip::n; l++)
-    result[l] = (f[l] - diagonal[l] * center[l]) +
-                (west[l] * strip.before(center, l) + east[l] * strip.after(center, l)) +
-                (lower * south[l] + upper * north[l]);
+  for (int l = 0; l < Strip::n; l++) {
+    const T c = center[l];
+    result[l] = (f[l] - sigma * c) + (west[l] * (strip.before(center, l) - c) + east[l] * (strip.after(center, l) - c)) +
+                (lower * (south[l] - c) + upper * (north[l] - c));
+  }
 }
-// u + scale (b - A u); the inverse is zero where there is nothing to correct.
-template <class Strip, class Row, class Reals, class R>
+// u + omega D^-1 (b - A u); the inverse is zero where there is nothing to correct.
+template <class Strip, class Row, class Reals, class T, class R>
 SHELLAC_WALK void smooth_row(const Strip &strip, const Row &f, const Row &south, const Row &center, const Row &north,
-                             const Reals &west, const Reals &east, R lower, R upper, const Row &diagonal, R omega,
+                             const Reals &west, const Reals &east, R lower, R upper, T sigma, R omega,
                              const Row &inverse, Row &__restrict__ result) {
   SHELLAC_LANES
-  for (int l = 0; l < Strip::n; l++)
-    result[l] = center[l] + omega * inverse[l] *
-                                ((f[l] - diagonal[l] * center[l]) +
-                                 (west[l] * strip.before(center, l) + east[l] * strip.after(center, l)) +
-                                 (lower * south[l] + upper * north[l]));
+  for (int l = 0; l < Strip::n; l++) {
+    const T c = center[l];
+    result[l] = c + omega * inverse[l] *
+                        ((f[l] - sigma * c) +
+                         (west[l] * (strip.before(center, l) - c) + east[l] * (strip.after(center, l) - c)) +
+                         (lower * (south[l] - c) + upper * (north[l] - c)));
+  }
 }
 
 template <class Strip, class Kind, class T, class B, class Out>
@@ -222,16 +225,14 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
     return level.axis[0][PetscMin(PetscMax(i, clamp_lo), clamp_hi)];
   };
 
-  // the columns' coefficients, and the diagonal of regular rows
+  // the columns' coefficients, and the inverse diagonal of regular rows
   Reals       west, east, in, prolong0, prolong1;
   CoarseReals from_before, from_kept, from_after;
-  Row         diagonal, inverse;
-  const auto  find_diagonal = [&](const AxisPoint<R> &y, Row &d, Row &inv) {
+  Row         inverse;
+  const auto  find_inverse = [&](const AxisPoint<R> &y, Row &inv) {
     SHELLAC_LANES
-    for (int l = 0; l < n; l++) {
-      d[l] = level.sigma + (west[l] + east[l] + (y.lower + y.upper));
-      inv[l] = in[l] * y.in == 0 ? T(0) : R(1) / d[l];
-    }
+    for (int l = 0; l < n; l++)
+      inv[l] = in[l] * y.in == 0 ? T(0) : R(1) / (level.sigma + (west[l] + east[l] + (y.lower + y.upper)));
   };
   SHELLAC_LANES
   for (int l = 0; l < n; l++) {
@@ -247,7 +248,7 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
       if (Kind::halves_x) from_before[m] = column(i - 1).restriction[1], from_after[m] = column(i + 1).restriction[0];
     }
   }
-  find_diagonal(level.typical[1][0], diagonal, inverse);
+  find_inverse(level.typical[1][0], inverse);
 
   typename Strip::template Window<Row, 3>        u[steps + 1]; // of each step
   typename Strip::template Window<Row, last + 2> b;            // the newest is of the row being read
@@ -372,7 +373,7 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
       const PetscInt q = j - lag;
       const Row     &f = b[lag];
       Row           &result = u[s].advance();
-      const auto     step = [&](R lower, R upper, const Row &d, const Row &inv) {
+      const auto     step = [&](R lower, R upper, const Row &inv) {
         if (!Kind::starts && s == 1) {
           SHELLAC_LANES
           for (int l = 0; l < n; l++) result[l] = level.omega[0] * inv[l] * f[l];
@@ -380,20 +381,21 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
         }
         if (Kind::given && Kind::restricts && s == 1 && norm && (simple || (q >= j0 && q < j1))) {
           Row residual;
-          residual_row(strip, f, u[0][2], u[0][1], u[0][0], west, east, lower, upper, d, residual);
+          residual_row(strip, f, u[0][2], u[0][1], u[0][0], west, east, lower, upper, level.sigma,
+                       residual);
           SHELLAC_LANES
           for (int l = 0; l < n; l++) squares += writes[l] ? squared(residual[l]) : 0;
         }
-        smooth_row(strip, f, u[s - 1][2], u[s - 1][1], u[s - 1][0], west, east, lower, upper, d, level.omega[s - 1],
-                   inv, result);
+        smooth_row(strip, f, u[s - 1][2], u[s - 1][1], u[s - 1][0], west, east, lower, upper, level.sigma,
+                   level.omega[s - 1], inv, result);
       };
       if (simple || level.regular(1, q)) {
-        step(regular_lower, regular_upper, diagonal, inverse);
+        step(regular_lower, regular_upper, inverse);
       } else {
         const AxisPoint<R> &y = level.axis[1][q];
-        Row                 own_diagonal, own_inverse;
-        find_diagonal(y, own_diagonal, own_inverse);
-        step(y.lower, y.upper, own_diagonal, own_inverse);
+        Row                 own_inverse;
+        find_inverse(y, own_inverse);
+        step(y.lower, y.upper, own_inverse);
       }
     }
     if (steps > 0 && (simple || (pass.out && j - last >= j0 && j - last < j1)))
@@ -404,16 +406,11 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
     if (!simple && q < j0 - 1) return;
     Row residual;
     if (steps > 0) {
-      if (simple || level.regular(1, q)) {
-        residual_row(strip, b[last + 1], u[steps][2], u[steps][1], u[steps][0], west, east, regular_lower,
-                     regular_upper, diagonal, residual);
-      } else {
-        const AxisPoint<R> &y = level.axis[1][q];
-        Row                 own_diagonal, own_inverse;
-        find_diagonal(y, own_diagonal, own_inverse);
-        residual_row(strip, b[last + 1], u[steps][2], u[steps][1], u[steps][0], west, east, y.lower, y.upper,
-                     own_diagonal, residual);
-      }
+      const bool regular = simple || level.regular(1, q);
+      const R    lower = regular ? regular_lower : level.axis[1][q].lower,
+              upper = regular ? regular_upper : level.axis[1][q].upper;
+      residual_row(strip, b[last + 1], u[steps][2], u[steps][1], u[steps][0], west, east, lower, upper, level.sigma,
+                   residual);
     } else
       residual = b[0];
     CoarseRow along; // restricted along x
