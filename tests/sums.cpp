@@ -645,7 +645,7 @@ TEST_CASE("the view tells the sum, its size and its rate; options are in the hel
   OK(MatMult(A, x, y));
   const std::string text = view(A, PETSC_VIEWER_ASCII_INFO);
   for (const char *word : {"gaussian", "sigma = 0.2", "50 targets, 40 sources in 3-D", "precision double", "direct",
-                           "1 products", "2000 pairs", "dense matrix takes"})
+                           "1 product;", "2000 pairs", "dense matrix takes"})
     CHECK(text.find(word) != std::string::npos);
   MatType type;
   OK(MatGetType(A, &type));
