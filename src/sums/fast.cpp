@@ -147,7 +147,7 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   const double rtol = context->rtol;
   int          order = std::max(3, (int)std::lround(0.79 * -std::log(rtol))); // each multiplies the error by about 0.35
   int          narrow = rtol >= 1e-6 ? 2 : rtol >= 1e-7 ? 1 : 0;
-  double       epsilon = std::min(1e-2, 10 * rtol);
+  double       epsilon = std::min(1e-2, 2 * rtol);
   const double tree = 4e4 + 200. * order * order * order, all = (double)context->sources->N;
   double       fourier = INFINITY;
   PetscCall(PetscStrcmp(context->info().name, "gaussian", &gaussian));
@@ -161,10 +161,12 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   Test      test[2];
   for (int t = 0; t < tests; t++) PetscCall(create_test(A, *context, t == 1, &test[t]));
   double error = INFINITY;
+  int    lower_order = order; // of the attempt before
   for (int attempt = 0; attempt < 12; attempt++) {
     const double last = error;
     PetscCall(FastSumDestroy(fast));
     series = series && FourierSumModes(*context, lower, upper, epsilon) < INFINITY;
+    if (!series && context->method == MAT_KERNELSUM_AUTO && all < 2 * tree) break;
     if (series)
       PetscCall(FourierSumCreate(comm, *context, epsilon, fast));
     else
@@ -183,9 +185,11 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
     if (error <= 0.5 * rtol || (error <= 0.9 * rtol && stalled)) break;
     if (narrow && !series && (stalled || error == INFINITY)) {
       narrow--; // single precision is what limits it
+      order = lower_order;
       continue;
     }
     if (error == INFINITY || (!series && order >= max_tree_order && (!gaussian || epsilon < 1e-100))) break;
+    lower_order = order;
     order = std::min(max_tree_order,
                      order + (error < 100 * rtol ? std::max(1, (int)std::lround(std::log(error / rtol))) : 4));
     epsilon = std::max(1e-300, epsilon * std::min(0.1, 0.3 * rtol / error));
