@@ -716,6 +716,18 @@ TEST_CASE("the view tells the sum, its size and its rate", "[sums]") {
   CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("2 products; the last: 2000 pairs") != std::string::npos);
 }
 
+TEST_CASE("the options of a kernel sum are in the help", "[sums]") {
+  Matrix A;
+  OK(MatCreate(PETSC_COMM_WORLD, &A));
+  OK(MatSetOptionsPrefix(A, "helped_")); // help is printed once for each prefix
+  OK(MatSetType(A, MATKERNELSUM));
+  Options           asked("-help");
+  const std::string help = printed([&] { OK(MatSetFromOptions(A)); });
+  INFO(help);
+  for (const char *word : {"_kernel", "_sigma", "_wavenumber", "_precision", "_self", "_type", "_rtol", "_monitor"})
+    CHECK(help.find(std::string("-helped_mat_kernelsum") + word) != std::string::npos);
+}
+
 TEST_CASE("a monitor tells the progress of direct and of fast sums", "[sums][fast]") {
   const Cloud cloud = random_cloud(500, 3, 1);
   Options     set("-mat_kernelsum_monitor -mat_kernelsum_rtol 1e-3");
