@@ -1018,16 +1018,44 @@ TEST_CASE("the same sums twice are the same bits", "[sums]") {
   }
 }
 
+static bool vectors_are_on_a_gpu() { // with -vec_type cuda
+  Vector    v;
+  VecType   type;
+  PetscBool cuda;
+  OK(VecCreate(PETSC_COMM_WORLD, &v));
+  OK(VecSetSizes(v, 1, PETSC_DETERMINE));
+  OK(VecSetFromOptions(v));
+  OK(VecGetType(v, &type));
+  OK(PetscStrendswith(type, "cuda", &cuda));
+  return cuda;
+}
+
+TEST_CASE("products on the host, then on a GPU, then on the host", "[sums][device]") {
+  if (!vectors_are_on_a_gpu()) return;
+  const Cloud cloud = random_cloud(300, 3, 1);
+  Matrix      A = make_square_sum(cloud);
+  Vector      c = right_vector(A), y = left_vector(A), b = left_vector(A);
+  set_random(c, 1);
+  set_random(b, 2);
+  Vector host_c = on_host(c), host_y = on_host(y), host_b = on_host(b), reference = on_host(y);
+  OK(MatShift(A, 2));
+  OK(MatDiagonalScale(A, host_b, c));
+  OK(MatDiagonalSet(A, b, ADD_VALUES));
+  OK(MatMultAdd(A, host_c, host_b, reference));
+  for (int turn = 0; turn < 2; turn++) {
+    OK(MatMultAdd(A, c, b, y));
+    CHECK(difference_of_arrays(y, reference) <= 10 * exact);
+    OK(MatMultAdd(A, host_c, host_b, host_y));
+    CHECK(difference_of_arrays(host_y, reference) <= 10 * exact);
+    OK(MatGetDiagonal(A, y));
+    OK(MatGetDiagonal(A, host_y));
+    CHECK(difference_of_arrays(y, host_y) <= exact);
+    OK(MatMultAdd(A, host_c, host_b, host_y));
+  }
+}
+
 TEST_CASE("CUDA vectors give the host's sums", "[sums][device]") {
-  Vector cuda; // whether vectors are on a GPU: with -vec_type cuda
-  OK(VecCreate(PETSC_COMM_WORLD, &cuda));
-  OK(VecSetSizes(cuda, 1, PETSC_DETERMINE));
-  OK(VecSetFromOptions(cuda));
-  VecType   vec_type;
-  PetscBool on_device;
-  OK(VecGetType(cuda, &vec_type));
-  OK(PetscStrendswith(vec_type, "cuda", &on_device));
-  if (!on_device) return;
+  if (!vectors_are_on_a_gpu()) return;
   // many targets, few sources; few targets, many sources; both
   const PetscInt sizes[][2] = {{70000, 50}, {50, 70000}, {5000, 3001}, {1, 1}, {129, 128}};
   for (const Function &f : functions)
