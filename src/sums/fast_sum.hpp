@@ -21,7 +21,7 @@ public:
 };
 PetscErrorCode FastSumDestroy(FastSum **fast);
 
-constexpr int max_tree_order = 22; // the weights and tables of a cluster fill a processor's shared memory
+constexpr int max_tree_order = 22; // enough for double precision; a GPU's tables have room for no more
 
 // Interpolation in the clusters of a tree: `order` points along each axis; a Gaussian below about `epsilon` counts as
 // zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says.

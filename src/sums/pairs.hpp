@@ -82,8 +82,12 @@ template <class Function, class T, SumForm form, int K, bool careful = false> st
     for (int k = 0; k < K; k++) multiply_add(v, w[k], &sum[k]);
   }
   static SHELLAC_INLINE void add(const Function &f, T dx, T dy, T dz, T r2, const V *w, V *sum) {
+    const bool apart = r2 > T(sizeof(T) == 4 ? 1e-37 : 1e-300);
+#ifdef __CUDA_ARCH__
+    if (careful && !apart) return; // threads seldom part here; a choice of values would slow the other loop too
+#endif
     V g = form == SumForm::value ? f.value(r2) : f.slope(r2);
-    if constexpr (careful) g = or_zero(r2 > T(sizeof(T) == 4 ? 1e-37 : 1e-300), g);
+    if constexpr (careful) g = or_zero(apart, g);
     if constexpr (form == SumForm::value) {
       add_value(g, w, sum);
     } else if constexpr (form == SumForm::gradient) {
@@ -102,7 +106,9 @@ template <class Function, class T, SumForm form, int K, bool careful = false> st
   }
 
 private:
-  static SHELLAC_INLINE void add_times(T a, T b, T *sum) { *sum = a * b + *sum; }
+  static SHELLAC_INLINE void add_times(T a, T b, T *sum) {
+    *sum = a * b + *sum;
+  }
   static SHELLAC_INLINE void add_times(T a, Complex<T> b, Complex<T> *sum) {
     sum->re = a * b.re + sum->re;
     sum->im = a * b.im + sum->im;
