@@ -164,25 +164,32 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   int    lower_order = order; // of the attempt before
   for (int attempt = 0; attempt < 12; attempt++) {
     const double last = error;
-    PetscCall(FastSumDestroy(fast));
+    FastSum     *made;
     series = series && FourierSumModes(*context, lower, upper, epsilon) < INFINITY;
     if (!series && context->method == MAT_KERNELSUM_AUTO && all < 2 * tree) break;
     if (series)
-      PetscCall(FourierSumCreate(comm, *context, epsilon, fast));
+      PetscCall(FourierSumCreate(comm, *context, epsilon, &made));
     else
-      PetscCall(TreeSumCreate(comm, *context, order, epsilon, narrow, fast));
+      PetscCall(TreeSumCreate(comm, *context, order, epsilon, narrow, &made));
     error = 0;
     for (int t = 0; t < tests; t++) {
       double of_test = INFINITY;
-      PetscCall(measure(comm, *context, test[t], *fast, &of_test));
+      PetscCall(measure(comm, *context, test[t], made, &of_test));
       error = std::max(error, of_test);
     }
-    (*fast)->error = error;
+    made->error = error;
     PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", series ? "Fourier series" : "treecode",
                         order, error, rtol));
     // with a margin, since it is a sample's, unless single precision stands in its way
-    const bool stalled = attempt > 0 && error > 0.7 * last;
-    if (error <= 0.5 * rtol || (error <= 0.9 * rtol && stalled)) break;
+    const bool stalled = attempt > 0 && error > 0.7 * last, enough = error <= (stalled ? 0.9 : 0.5) * rtol;
+    if (stalled && last <= 0.9 * rtol) { // the cheaper one does as well
+      error = last;
+      PetscCall(FastSumDestroy(&made));
+      break;
+    }
+    PetscCall(FastSumDestroy(fast));
+    *fast = made;
+    if (enough) break;
     if (narrow && !series && (stalled || error == INFINITY)) {
       narrow--; // single precision is what limits it
       order = lower_order;

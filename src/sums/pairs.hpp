@@ -84,7 +84,7 @@ template <class Function, class T, SumForm form, int K, bool careful = false> st
   static SHELLAC_INLINE void add(const Function &f, T dx, T dy, T dz, T r2, const V *w, V *sum) {
     const bool apart = r2 > T(sizeof(T) == 4 ? 1e-37 : 1e-300);
 #ifdef __CUDA_ARCH__
-    if (careful && !apart) return; // threads seldom part here; a choice of values would slow the other loop too
+    if (careful && K > 4 && !apart) return; // a choice of values would slow the other loop of so many columns
 #endif
     V g = form == SumForm::value ? f.value(r2) : f.slope(r2);
     if constexpr (careful) g = or_zero(apart, g);
