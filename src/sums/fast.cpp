@@ -180,16 +180,18 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
     made->error = error;
     PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", series ? "Fourier series" : "treecode",
                         order, error, rtol));
-    // with a margin, since it is a sample's, unless single precision stands in its way
-    const bool stalled = attempt > 0 && error > 0.7 * last, enough = error <= (stalled ? 0.9 : 0.5) * rtol;
-    if (stalled && last <= 0.9 * rtol) { // the cheaper one does as well
+    // with a margin, since it is a sample's: a smaller one where single precision stands in its way, but for smooth
+    // functions, of whose sums a few vectors tell less
+    const bool   stalled = attempt > 0 && error > 0.7 * last;
+    const double limit = (stalled && context->info().singular ? 0.9 : 0.5) * rtol;
+    if (last <= limit) { // the cheaper one does as well
       error = last;
       PetscCall(FastSumDestroy(&made));
       break;
     }
     PetscCall(FastSumDestroy(fast));
     *fast = made;
-    if (enough) break;
+    if (error <= limit) break;
     if (narrow && !series && (stalled || error == INFINITY)) {
       narrow--; // single precision is what limits it
       order = lower_order;
