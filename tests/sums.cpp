@@ -902,6 +902,14 @@ TEST_CASE("a fast sum says what it is and what its error was; auto takes direct 
   Options kernel("-mat_kernelsum_kernel laplace");
   Matrix  B = make_square_sum(cloud);
   CHECK(view(B, PETSC_VIEWER_ASCII_INFO).find("treecode of order") != std::string::npos);
+  Vector         c = right_vector(B), y = left_vector(B);
+  PetscLogDouble bytes = 0;
+  OK(VecSet(c, 1));
+  OK(MatMult(B, c, y));
+  const std::string text = view(B, PETSC_VIEWER_ASCII_INFO);
+  CHECK(text.find("terms/s") != std::string::npos);
+  bytes = std::stod(text.substr(text.find("bytes stored: ") + 14));
+  CHECK(bytes > 2 * 3 * sizeof(PetscReal) * cloud.N); // more than the points: the tree
   Options automatic("-mat_kernelsum_type auto");
   Matrix  C = make_square_sum(cloud);
   CHECK(view(C, PETSC_VIEWER_ASCII_INFO).find("direct sums") != std::string::npos);

@@ -45,8 +45,8 @@ template <class Function> PetscErrorCode set_operation(Mat A, MatOperation opera
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Reads the options of the type of a new A alone: MatSetFromOptions() also reads -mat_type, which is for other matrices of the
-// program where the caller's name says what A is.
+// Reads the options of the type of a new A alone: MatSetFromOptions() also reads -mat_type, which is for other matrices
+// of the program where the caller's name says what A is.
 inline PetscErrorCode set_from_options_of_type(Mat A) {
   OperationFn *operation = NULL;
 

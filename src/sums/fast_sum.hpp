@@ -33,8 +33,9 @@ PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, doub
 // The modes that it takes: half of them, since the sums are real. Infinite where they are too many along an axis.
 double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon);
 
-// Makes the fast method of the Mat's settings, of the order that its tolerance needs, measured, and leaves the Mat as it
-// is. Null for direct sums: where they are asked for, or are faster or the tolerance cannot be kept, and the type is auto.
+// Makes the fast method of the Mat's settings, of the order that its tolerance needs, measured, and leaves the Mat as
+// it is. Null for direct sums: where they are asked for, or the type is auto and they are faster or nothing else keeps
+// the tolerance.
 PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast);
 
 // An array of PetscReals or indices in one kind of memory.

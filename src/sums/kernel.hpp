@@ -28,8 +28,8 @@ struct Parameters {
   double extent = 1; // about that of all points, a power of two [length]
 };
 
-// The unit of a function without a length of its own: in single precision the extent of the points, so that no square of a
-// distance overflows or vanishes.
+// The unit of a function without a length of its own: in single precision the extent of the points, so that no square
+// of a distance overflows or vanishes.
 template <class T> double free_unit(const Parameters &p) {
   return sizeof(T) == sizeof(float) ? p.extent : 1;
 }

@@ -118,8 +118,8 @@ static PetscErrorCode set_kernel(Mat A, const char *name) {
           "the kernel function %s is unknown; use one of %s", name, names.c_str());
 }
 
-// Changes a setting of the context, at any time: the fast method of another one is another. Where that fails, all is as
-// it was.
+// Changes a setting of the context, at any time: the fast method of another one is another. Where that fails, all is
+// as it was.
 template <class T> static PetscErrorCode change(Mat A, KernelSumMat *context, T *setting, T value) {
   const T  before = *setting;
   FastSum *fast = NULL;

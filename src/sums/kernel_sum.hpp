@@ -53,7 +53,8 @@ struct KernelSumMat {
 
 PetscErrorCode MatGetKernelSum(Mat A, KernelSumMat **context); // of one that has been set up
 
-// Makes *v, null or not, a vector of the kind of `like` with the values it had: products may be on the host, then on a GPU.
+// Makes *v, null or not, a vector of the kind of `like` with the values it had: products may be on the host, then on a
+// GPU.
 PetscErrorCode VecMatchKind(Vec like, Vec *v);
 
 // out = A in, of `columns` vectors `in` + c lda_in; without scalings. Transposed: of Aᵀ; conjugate: of the complex
