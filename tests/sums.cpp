@@ -979,21 +979,18 @@ TEST_CASE("fast sums far from the sources, where all terms are small", "[sums][f
 }
 
 TEST_CASE("the error of a fast sum is that of all targets, whatever their order", "[sums][fast]") {
-  constexpr PetscInt n = 32; // a grid, of which every 64th point is on one face, far from all sources
-  Cloud              targets, sources = random_cloud(2000, 3, 1);
+  constexpr PetscInt n = fewer > 1 ? 16 : 32; // a grid, of which every 64th point is on one face, far from all sources
+  Cloud              targets, sources = random_cloud(2000 / fewer, 3, 1);
   targets.N = n * n * n;
   for (PetscInt i = 0; i < targets.N; i++)
     for (PetscInt index : {i % n, i / n % n, i / n / n}) targets.x.push_back((PetscReal)index / (n - 1));
   for (PetscInt j = 0; j < sources.N; j++) sources.x[3 * j] = PetscReal(0.5) + PetscReal(0.5) * sources.x[3 * j];
-  for (const char *rtol : {"1e-2", "1e-4"}) {
-    Options set(std::string("-mat_kernelsum_sigma 0.05 -mat_kernelsum_rtol ") + rtol);
-    Matrix  direct = make_sum(targets, sources);
-    Options fast("-mat_kernelsum_type fast");
-    Matrix  A = make_sum(targets, sources);
-    INFO(rtol);
-    CHECK(difference_of_products(A, direct, false) <= 2 * std::stod(rtol));
-    CHECK(difference_of_products(A, direct, true) <= 2 * std::stod(rtol));
-  }
+  Options set("-mat_kernelsum_sigma 0.05 -mat_kernelsum_rtol 1e-2");
+  Matrix  direct = make_sum(targets, sources);
+  Options fast("-mat_kernelsum_type fast");
+  Matrix  A = make_sum(targets, sources);
+  CHECK(difference_of_products(A, direct, false) <= 2e-2);
+  CHECK(difference_of_products(A, direct, true) <= 2e-2);
 }
 
 TEST_CASE("fast sums in tight clusters and of many points at one place", "[sums][fast]") {
