@@ -31,6 +31,7 @@ static const char help[] =
     "  -points 400                    targets a side of each plane\n"
     "  -mat_kernelsum_sigma 0.1       σ of the Gaussian [length]\n"
     "  -mat_kernelsum_wavenumber 40   k of the acoustic function [1/length]\n"
+    "  -mat_kernelsum_kernel, -mat_kernelsum_precision   one of them only; other -mat_kernelsum options are for all\n"
     "  -picture kernel_sum            the pictures are kernel_sum_gaussian.png and so on; none for no files\n"
     "  -vec_type cuda                 runs on the GPU\n\n";
 
@@ -118,7 +119,14 @@ static PetscErrorCode WritePicture(const Problem &p, const std::vector<double> &
   low = sorted[sorted.size() / 1000];
   high = sorted[sorted.size() - 1 - sorted.size() / 1000];
   if (!(high > low)) high = low + 1;
-  picture::Canvas canvas(3 * (side + gap) + gap + 110, top + side + 70);
+  const int   bar = gap + 3 * (side + gap), bar_labels = bar + 34;
+  std::string labels[5];
+  int         width = 0;
+  for (int t = 0; t <= 4; t++) {
+    labels[t] = picture::label(low + (high - low) * t / 4);
+    width = std::max(width, picture::Canvas::text_width(labels[t]));
+  }
+  picture::Canvas canvas(bar_labels + width + 20, top + side + 70);
   canvas.text(gap, 20, title);
   for (int plane = 0; plane < 3; plane++) {
     const int left = gap + plane * (side + gap);
@@ -134,12 +142,10 @@ static PetscErrorCode WritePicture(const Problem &p, const std::vector<double> &
     canvas.text(left - 4, top + side + 12, "0");
     canvas.text(left + side - 8, top + side + 12, "1");
   }
-  const int bar = gap + 3 * (side + gap);
   for (int v = 0; v < side; v++)
     canvas.fill(bar, top + side - 1 - v, 24, 1, (picture::Color)(v * picture::levels / side));
   canvas.frame(bar, top, 24, side);
-  for (int t = 0; t <= 4; t++)
-    canvas.text(bar + 34, top + side - 8 - t * (side - 14) / 4, picture::label(low + (high - low) * t / 4));
+  for (int t = 0; t <= 4; t++) canvas.text(bar_labels, top + side - 8 - t * (side - 14) / 4, labels[t]);
   PetscCheck(canvas.write_png(file), PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "cannot write the picture %s", file);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +158,7 @@ static void PutFloat(std::FILE *out, double value) { // big-endian, as the forma
   std::fwrite(turned, 1, 4, out);
 }
 
-// A legacy VTK file: three planes of points, a scalar for each function.
+// A legacy VTK file: three planes of points, a scalar for each function that was summed.
 static PetscErrorCode WriteVTK(const Problem &p, const char *const names[], const std::vector<double> fields[],
                                const char *file) {
   std::FILE   *out = std::fopen(file, "wb");
@@ -183,6 +189,7 @@ static PetscErrorCode WriteVTK(const Problem &p, const char *const names[], cons
   for (size_t c = 0; c < cells; c++) put(9); // quadrilaterals
   std::fprintf(out, "\nPOINT_DATA %zu\n", points);
   for (int f = 0; f < 3; f++) {
+    if (fields[f].empty()) continue;
     std::fprintf(out, "SCALARS %s float 1\nLOOKUP_TABLE default\n", names[f]);
     for (double value : fields[f]) PutFloat(out, value);
     std::fprintf(out, "\n");
@@ -231,16 +238,34 @@ static PetscErrorCode TimeProduct(Mat A, Vec c, Vec f, PetscLogDouble *seconds) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// All of three choices, or the one that an option names.
+static PetscErrorCode GetChoice(const char *option, const char *const names[3], PetscBool chosen[3]) {
+  char      name[64];
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, option, name, sizeof(name), &set));
+  for (int c = 0; c < 3; c++) {
+    chosen[c] = PETSC_TRUE;
+    if (set) PetscCall(PetscStrcmp(name, names[c], &chosen[c]));
+  }
+  PetscCheck(chosen[0] || chosen[1] || chosen[2], PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s %s: this example has a plain loop beside %s, %s and %s only; use one of them, or leave the option out",
+             option, name, names[0], names[1], names[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv) {
   static const char *const kernels[] = {"laplace", "helmholtz", "gaussian"};
   static const char *const precisions[] = {"double", "mixed", "single"};
   Problem                  p = {};
   char                     picture[PETSC_MAX_PATH_LEN - 32] = "kernel_sum";
-  PetscBool                none, set;
+  PetscBool                none, set, with_kernel[3], with_precision[3];
   PetscMPIInt              rank, ranks;
   PetscInt                 first, last;
   VecType                  type;
   std::vector<double>      fields[3];
+  std::string              written;
 
   PetscFunctionBeginUser;
   p.n = 400, p.sources = 50, p.sigma = 0.1, p.wavenumber = 40;
@@ -259,6 +284,8 @@ int main(int argc, char **argv) {
   PetscCheck(p.sources >= 0 && p.n >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-sources %" PetscInt_FMT " and -points %" PetscInt_FMT " are not possible; use 0 or more, and 1 or more",
              p.sources, p.n);
+  PetscCall(GetChoice("-mat_kernelsum_kernel", kernels, with_kernel));
+  PetscCall(GetChoice("-mat_kernelsum_precision", precisions, with_precision));
   PetscCall(PetscStrcmp(picture, "none", &none));
   PetscCall(CreateProblem(&p));
   PetscCall(VecGetType(p.targets, &type));
@@ -271,6 +298,8 @@ int main(int argc, char **argv) {
       p.sources, 3 * p.n * p.n, ranks, ranks > 1 ? "s" : "", PetscDefined(USE_COMPLEX) ? "complex" : "real", type,
       "kernel", "precision", "ms", "pairs/s", "plain ms", "ratio", "error"));
   for (int k = 0; k < 3; k++) {
+    if (!with_kernel[k]) continue;
+    bool                                   gathered = false;
     std::vector<std::complex<double>>      plain(last - first);
     std::vector<std::complex<long double>> exact(last - first);
     PetscLogDouble                         begin, end, plain_time;
@@ -281,6 +310,7 @@ int main(int argc, char **argv) {
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &plain_time, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
     PlainLoop(p, kernels[k], first, last, exact.data());
     for (int precision = 0; precision < 3; precision++) {
+      if (!with_precision[precision]) continue;
       Mat                A;
       Vec                c, f;
       PetscScalar       *weights;
@@ -295,6 +325,7 @@ int main(int argc, char **argv) {
       PetscCall(MatKernelSumSetSigma(A, p.sigma));
       PetscCall(MatKernelSumSetWavenumber(A, p.wavenumber));
       PetscCall(MatKernelSumSetPrecision(A, (MatKernelSumPrecision)(precision ? 3 - precision : 0)));
+      PetscCall(MatSetFromOptions(A));
       PetscCall(MatSetUp(A));
       PetscCall(MatCreateVecs(A, &c, &f));
       PetscCall(VecGetBlockSize(c, &parts)); // 2 for complex values in a real PETSc: (re, im)
@@ -316,7 +347,8 @@ int main(int argc, char **argv) {
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %-9s %12.4f %12.4g %12.3f %8.2f %12.2g\n", kernels[k],
                             precisions[precision], 1e3 * time, 3. * p.n * p.n * p.sources / time, 1e3 * plain_time,
                             plain_time / time, off[1] > 0 ? off[0] / off[1] : off[0]));
-      if (precision == 0) PetscCall(Gather(f, 3 * p.n * p.n, &fields[k]));
+      if (!gathered) PetscCall(Gather(f, 3 * p.n * p.n, &fields[k])); // in the highest precision
+      gathered = true;
       PetscCall(VecDestroy(&c));
       PetscCall(VecDestroy(&f));
       PetscCall(MatDestroy(&A));
@@ -324,13 +356,13 @@ int main(int argc, char **argv) {
     if (!none && rank == 0) {
       const std::string file = std::string(picture) + "_" + kernels[k] + ".png";
       PetscCall(WritePicture(p, fields[k], kernels[k], file.c_str()));
+      written += file + ", ";
     }
   }
   if (!none) {
     const std::string file = std::string(picture) + ".vtk";
     if (rank == 0) PetscCall(WriteVTK(p, kernels, fields, file.c_str()));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nwrote %s_laplace.png, _helmholtz.png, _gaussian.png and %s\n", picture,
-                          file.c_str()));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nwrote %s%s\n", written.c_str(), file.c_str()));
   }
   PetscCall(VecDestroy(&p.targets));
   PetscCall(VecDestroy(&p.positions));

@@ -29,7 +29,7 @@ static const char help[] = "Interpolates scattered data with radial basis functi
                            "  -n 2000           number of points\n"
                            "  -neighbours 20    points that a row of the preconditioner looks at\n"
                            "  -ridge 1e-8       λ, added to the diagonal\n"
-                           "  -mat_kernelsum_sigma <2/sqrt(n)>   σ [length]\n"
+                           "  -mat_kernelsum_sigma <2/sqrt(n)>   σ [length]; other -mat_kernelsum options hold too\n"
                            "  -picture rbf.png  picture of the interpolant, or none\n\n";
 
 static double Franke(double x, double y) {
@@ -94,13 +94,16 @@ static PetscErrorCode CreateFactor(const std::vector<double> &x, PetscReal sigma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(Mat A, Mat P, Vec f, Vec c, const char *name) {
+// By conjugate gradients, with P for the inverse where it is given, or what -pc_type says.
+static PetscErrorCode Solve(Mat A, Mat P, Vec f, Vec c) {
   KSP                ksp;
   PC                 pc;
   PetscInt           iterations;
   PetscReal          norm, residual;
   KSPConvergedReason reason;
   PetscLogDouble     begin, end;
+  PCType             type;
+  PetscBool          inverse;
   Vec                r;
 
   PetscFunctionBeginUser;
@@ -112,6 +115,8 @@ static PetscErrorCode Solve(Mat A, Mat P, Vec f, Vec c, const char *name) {
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
   PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(PCGetType(pc, &type));
+  PetscCall(PetscStrcmp(type, PCMAT, &inverse));
   PetscCall(VecSet(c, 0));
   PetscCall(PetscTime(&begin));
   PetscCall(KSPSolve(ksp, f, c));
@@ -123,8 +128,9 @@ static PetscErrorCode Solve(Mat A, Mat P, Vec f, Vec c, const char *name) {
   PetscCall(PetscTime(&end));
   PetscCall(KSPGetIterationNumber(ksp, &iterations));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %6" PetscInt_FMT " %10.3g %12.2g   %s\n", name, iterations,
-                        end - begin, (double)(residual / norm), KSPConvergedReasons[reason]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %6" PetscInt_FMT " %10.3g %12.2g   %s\n",
+                        inverse ? "sparse approximate inverse" : type, iterations, end - begin,
+                        (double)(residual / norm), KSPConvergedReasons[reason]));
   PetscCall(VecDestroy(&r));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,6 +167,14 @@ int main(int argc, char **argv) {
              " and -ridge %g are not possible; use 1 or more, 0 or more, 0 or more",
              n, neighbours, (double)ridge);
   PetscCall(PetscStrcmp(picture, "none", &none));
+  char      kernel[64] = "inverse_multiquadric";
+  PetscBool same;
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-mat_kernelsum_kernel", kernel, sizeof(kernel), nullptr));
+  PetscCall(PetscStrcmp(kernel, "inverse_multiquadric", &same));
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_kernelsum_kernel %s: the preconditioner of this example is that of inverse_multiquadric; leave the "
+             "option out",
+             kernel);
 
   for (PetscInt i = 0; i < 2 * n; i++) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -182,6 +196,7 @@ int main(int argc, char **argv) {
     PetscCall(MatKernelSumSetPoints(*M, targets, x));
     PetscCall(MatKernelSumSetKernel(*M, "inverse_multiquadric"));
     PetscCall(MatKernelSumSetSigma(*M, sigma));
+    PetscCall(MatSetFromOptions(*M));
     PetscCall(MatSetUp(*M));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -195,14 +210,14 @@ int main(int argc, char **argv) {
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%" PetscInt_FMT " points, phi(r) = 1/sqrt(r^2 + %.4g^2), ridge %g\n%-34s %6s %10s %12s\n", n,
                         (double)sigma, (double)ridge, "preconditioner", "its", "s", "|f - Ac|/|f|"));
-  PetscCall(Solve(A, nullptr, f, c, "none"));
+  PetscCall(Solve(A, nullptr, f, c));
   PetscCall(CreateFactor(points, sigma, ridge, neighbours, f, &G));
 #if defined(PETSC_USE_COMPLEX)
   PetscCall(MatCreateNormalHermitian(G, &P));
 #else
   PetscCall(MatCreateNormal(G, &P));
 #endif
-  PetscCall(Solve(A, P, f, c, "sparse approximate inverse"));
+  PetscCall(Solve(A, P, f, c));
 
   // the interpolant on a grid, another sum with the same sources
   const PetscInt  N = 201;

@@ -177,7 +177,7 @@ PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
 .  A - the operator, N × N for the N points of the grid, ready for `MatMult()`
 
    Options Database Keys:
-.  see `MATLAPLACE`
+.  see `MATLAPLACE`; -mat_type is not read
 
    Level: beginner
 
@@ -374,9 +374,11 @@ M*/
 
    Precision:
 +  double - relative errors of a few eps √N
-.  single - coordinates relative to the middle of all points, distances and g in single precision; 128 terms are added in
-            it, these sums in double. Relative errors of 1e-7 to 1e-6 where c has one sign. Points that are closer
-            than 1e-7 of the extent of all count as the same.
+.  single - coordinates relative to the middle of all points and in units of their extent, distances and g in single
+            precision; 128 terms are added in it, these sums in double. Relative errors of 1e-7 to 1e-6 where c has one sign
+            and points are spread out. A distance d between points of extent D is known to 6e-8 D/d of itself: what points
+            of a tight cluster do to each other, and gradients of singular functions at close points, have that error,
+            and points closer than 1e-7 D count as the same. Beyond 1e6 waves the phase is lost.
 -  mixed  - as single, but 8 terms at a time
 
    Self:
@@ -389,20 +391,25 @@ M*/
 +  direct - all pairs
 .  fast   - the Gaussian by its Fourier series where that is cheap; otherwise a tree of the points, with polynomial
             interpolation between clusters that are far from each other. One right-hand side at a time. Gradients are direct.
--  auto   - fast where it is estimated to be faster
+            Tolerances of 1e-6 and more let it use single precision, with coordinates relative to each group of targets.
+            An error where no order keeps the tolerance.
+-  auto   - fast where it is estimated to be faster and keeps the tolerance, direct otherwise
 
    Notes:
    Targets and sources are distributed independently, in any way, ranks without points included. Blocks of sources travel in a
-   ring of the ranks while the present one is summed.
+   ring of the ranks while the present one is summed. They travel through the memory of the host, with CUDA vectors too: two
+   copies for each block and rank, which -log_view counts.
 
    The acoustic function in a real PETSc takes vectors of block size 2, the real and the imaginary part of each value; the
-   matrix is 2M x 2N, and its transpose is the Hermitian transpose of the complex one.
+   matrix is 2M x 2N, and its transpose is the Hermitian transpose of the complex one. PETSc's error "Mat mat,Vec x: global dim"
+   with one number twice the other tells of a vector without imaginary parts; `MatCreateVecs()` makes the right ones.
 
    Vectors may be on the host or on a CUDA device; where they are is where the sum is computed.
 
    `MatMatMult()` and `MatTransposeMatMult()` with a `MATDENSE` or `MATDENSECUDA` compute distances and g once for up to 16 columns.
    `MatGetDiagonal()`, `MatNorm()` (row by row, nothing is stored) and `MatConvert()` to `MATDENSE` look at entries on the host.
-   `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are kept beside the sum.
+   `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are kept beside the sum. `MatView()` prints entries, as of
+   other matrices; what the sum is, its error and its rate are told by -mat_view ::ascii_info.
 
    Without a -pc_type, PETSc uses no preconditioner. -pc_type jacobi works; examples/rbf.cpp has one for interpolation.
 
@@ -479,11 +486,12 @@ PETSC_EXTERN const char *const MatKernelSumMethods[];
 
    Note:
    The coordinates are copied. Vectors that A makes have the type of `targets`. In a complex PETSc the real parts count.
+   -mat_type is not read.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another block size, a coordinate that is not finite, σ <= 0, k < 0; `PETSC_ERR_ARG_INCOMP` for
    different block sizes, or a limit that g does not have; `PETSC_ERR_ARG_WRONG` for coincident points with -mat_kernelsum_self
-   error; on every rank.
+   error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot keep its tolerance; on every rank.
 
 .seealso: `MATKERNELSUM`, `MatCreateKernelSumDM()`, `MatKernelSumSetPoints()`
 @*/
@@ -565,7 +573,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE`; nothing is changed then. Other types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then. Other
+   types ignore the call.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetWavenumber()`
 @*/
@@ -586,7 +595,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE`; nothing is changed then. Other types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then. Other
+   types ignore the call.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`
 @*/
@@ -607,7 +617,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetWavenumber(Mat A, PetscReal k);
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_NOT_CONVERGED` for one in which a fast sum cannot keep its tolerance;
+   nothing is changed then. Other types ignore the call.
 
 .seealso: `MATKERNELSUM`
 @*/
@@ -650,8 +661,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self);
    Level: intermediate
 
    Note:
-   `MatSetUp()` measures the error on a sample of targets against direct sums, with a random c, and raises the order of the
-   method until it holds; the view prints it.
+   `MatSetUp()` measures the error on a sample of targets against direct sums, with random c, of A and of its transpose, and
+   raises the order of the method until it holds; the view prints it. It does so again when σ, k or the precision change.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.

@@ -16,6 +16,19 @@ static Matrix create(DM da, MatType type, const char *prefix = NULL) {
   return A;
 }
 
+TEST_CASE("functions that create an operator do so whatever -mat_type says", "[options]") {
+  Grid    da = make_grid(problem(2, 6, 5));
+  Options set("-mat_type aij");
+  Matrix  A, B;
+  MatType type;
+  OK(MatCreateLaplace(da, &A));
+  OK(MatGetType(A, &type));
+  CHECK(std::string(type) == MATLAPLACE);
+  OK(MatCreateHelmholtz(da, 1, &B));
+  OK(MatGetType(B, &type));
+  CHECK(std::string(type) == MATHELMHOLTZ);
+}
+
 TEST_CASE("options set the boundary form, the lengths and the shift", "[options]") {
   Problem p = problem(2, 8, 7);
   p.lengths[0] = PetscReal(2.5);

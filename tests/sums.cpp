@@ -361,6 +361,11 @@ TEST_CASE("coincident points are an error that names them, if asked for", "[sums
   Vector x = targets.coordinates(), y = sources.coordinates();
   EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"target 23", "source 17", "same point", "-mat_kernelsum_self zero"}),
                [&] { return MatCreateKernelSum(PETSC_COMM_WORLD, x, y, &A); });
+  Cloud same = random_cloud(20000, 2, 1); // and quickly so
+  std::fill(same.x.begin(), same.x.end(), PetscReal(0.5));
+  Vector z = same.coordinates();
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"target 0", "source 0", "same point"}),
+               [&] { return MatCreateKernelSum(PETSC_COMM_WORLD, z, z, &A); });
   Options limit("-mat_kernelsum_self limit");
   Matrix  B;
   EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"laplace", "limit", "zero"}),
@@ -413,6 +418,53 @@ TEST_CASE("single precision is as accurate as stated", "[sums]") {
     }
 }
 
+TEST_CASE("single precision of functions without a length knows no scale", "[sums]") {
+  for (const Function &f : functions) {
+    if (is(f, "gaussian") || is(f, "inverse_multiquadric")) continue; // nothing, or constant, far from their length
+    for (double size : {1e-25, 1e25}) {
+      if (is(f, "multiquadric") && size < 1) continue;
+      if (is(f, "yukawa") && size > 1) continue; // vanishes
+      const PetscReal s = (PetscReal)size;
+      const Cloud     targets = random_cloud(50, 3, 1, Spread::even, 0, s),
+                  sources = random_cloud(200, 3, 2, Spread::even, 0, s);
+      if (is(f, "helmholtz") && size > 1) continue; // no precision holds the phase
+      for (const char *precision : {"single", "mixed"}) {
+        Options    set = options(f, std::string("-mat_kernelsum_precision ") + precision);
+        Matrix     A = make_sum(targets, sources), G;
+        const auto c = random_weights(f, 200, 3);
+        Vector     x = weight_vector(f, sources, c), y = left_vector(A);
+        INFO(f.name << " " << precision << " " << size);
+        OK(MatMult(A, x, y));
+        CHECK(error_of_sum(f, y, 50, 200, c,
+                           [&](PetscInt i, PetscInt j) { return entry(f, targets, i, sources, j); }) <= 2e-6);
+        if (is(f, "thin_plate") || is(f, "multiquadric")) continue; // their gradients have cancelled digits
+        OK(MatKernelSumCreateGradient(A, &G));
+        Vector z = left_vector(G);
+        OK(MatMult(G, x, z));
+        CHECK(error_of_sum(f, z, 150, 200, c, [&](PetscInt i, PetscInt j) {
+                return entry(f, targets, i / 3, sources, j, (int)(i % 3));
+              }) <= 2e-6);
+      }
+    }
+  }
+}
+
+TEST_CASE("single precision beyond all phase stays on the circle", "[sums]") {
+  const Cloud targets = random_cloud(10, 3, 1), sources = random_cloud(40, 3, 2);
+  Options     set("-mat_kernelsum_kernel helmholtz -mat_kernelsum_wavenumber 1e9 -mat_kernelsum_precision single");
+  Options     laplace("-mat_kernelsum_wavenumber 1e9");
+  Matrix      A = make_sum(targets, sources);
+  Vector      c = right_vector(A), y = left_vector(A);
+  PetscReal   wave, bound;
+  OK(VecSet(c, 1));
+  OK(MatMult(A, c, y));
+  OK(VecNorm(y, NORM_INFINITY, &wave));
+  OK(MatKernelSumSetWavenumber(A, 0));
+  OK(MatMult(A, c, y));
+  OK(VecNorm(y, NORM_INFINITY, &bound));
+  CHECK(wave <= 2 * bound);
+}
+
 TEST_CASE("gradients", "[sums]") {
   for (const Function &f : functions)
     for (int dim = 1; dim <= 3; dim++) {
@@ -429,6 +481,16 @@ TEST_CASE("gradients", "[sums]") {
       CHECK(error_of_sum(f, y, 37 * dim, 53, c, [&](PetscInt i, PetscInt j) {
               return entry(f, targets, i / dim, sources, j, (int)(i % dim));
             }) <= tolerance(53));
+      for (const char *precision : {"single", "mixed"}) {
+        Options with(std::string("-mat_kernelsum_precision ") + precision);
+        OK(MatSetFromOptions(G));
+        OK(MatMult(G, x, y));
+        if (dim == 3 || !f.singular) // on a line points are close
+          CHECK(error_of_sum(f, y, 37 * dim, 53, c, [&](PetscInt i, PetscInt j) {
+                  return entry(f, targets, i / dim, sources, j, (int)(i % dim));
+                }) <= 1e-5);
+      }
+      OK(MatKernelSumSetPrecision(G, MAT_KERNELSUM_DOUBLE));
       Matrix D = dense_of(G), E;
       Vector u = left_vector(G), v = right_vector(G), w = right_vector(G);
       set_random(u, 4);
@@ -636,7 +698,7 @@ TEST_CASE("points of a DMDA and of a swarm", "[sums]") {
   CHECK(K == N);
 }
 
-TEST_CASE("the view tells the sum, its size and its rate; options are in the help", "[sums]") {
+TEST_CASE("the view tells the sum, its size and its rate", "[sums]") {
   const Cloud targets = random_cloud(50, 3, 1), sources = random_cloud(40, 3, 2);
   Options     set = options(functions[0]);
   Matrix      A = make_sum(targets, sources);
@@ -645,11 +707,51 @@ TEST_CASE("the view tells the sum, its size and its rate; options are in the hel
   OK(MatMult(A, x, y));
   const std::string text = view(A, PETSC_VIEWER_ASCII_INFO);
   for (const char *word : {"gaussian", "sigma = 0.2", "50 targets, 40 sources in 3-D", "precision double", "direct",
-                           "1 products", "2000 pairs", "dense matrix takes"})
+                           "1 product;", "2000 pairs", "dense matrix takes"})
     CHECK(text.find(word) != std::string::npos);
   MatType type;
   OK(MatGetType(A, &type));
   CHECK(std::string(type) == MATKERNELSUM);
+  OK(MatMult(A, x, y));
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("2 products; the last: 2000 pairs") != std::string::npos);
+}
+
+TEST_CASE("the options of a kernel sum are in the help", "[sums]") {
+  Matrix A;
+  OK(MatCreate(PETSC_COMM_WORLD, &A));
+  OK(MatSetOptionsPrefix(A, "helped_")); // help is printed once for each prefix
+  OK(MatSetType(A, MATKERNELSUM));
+  Options           asked("-help");
+  const std::string help = printed([&] { OK(MatSetFromOptions(A)); });
+  INFO(help);
+  for (const char *word : {"_kernel", "_sigma", "_wavenumber", "_precision", "_self", "_type", "_rtol", "_monitor"})
+    CHECK(help.find(std::string("-helped_mat_kernelsum") + word) != std::string::npos);
+}
+
+TEST_CASE("a monitor tells the progress of direct and of fast sums", "[sums][fast]") {
+  const Cloud cloud = random_cloud(500, 3, 1);
+  Options     set("-mat_kernelsum_monitor -mat_kernelsum_rtol 1e-3");
+  for (const char *type : {"direct", "fast"})
+    for (const char *kernel : {"gaussian", "laplace"}) {
+      Options           with(std::string("-mat_kernelsum_type ") + type + " -mat_kernelsum_kernel " + kernel);
+      Matrix            A = make_square_sum(cloud);
+      Vector            x = right_vector(A), y = left_vector(A);
+      const std::string text = printed([&] { OK(MatMult(A, x, y)); });
+      INFO(type << " " << kernel << ":\n" << text);
+      CHECK(text.find("kernelsum:") != std::string::npos);
+      CHECK(text.find("100.0 %") != std::string::npos);
+      CHECK(text.find("100.0 %") == text.rfind("100.0 %"));
+    }
+}
+
+TEST_CASE("functions that create a kernel sum do so whatever -mat_type says", "[sums]") {
+  const Cloud cloud = random_cloud(20, 3, 1);
+  Options     set("-mat_type aij -mat_kernelsum_kernel laplace");
+  Matrix      A = make_square_sum(cloud);
+  MatType     type;
+  OK(MatGetType(A, &type));
+  CHECK(std::string(type) == MATKERNELSUM);
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("laplace") != std::string::npos);
 }
 
 TEST_CASE("mistakes in kernel sums are errors on every rank that change nothing", "[sums][errors]") {
@@ -800,6 +902,14 @@ TEST_CASE("a fast sum says what it is and what its error was; auto takes direct 
   Options kernel("-mat_kernelsum_kernel laplace");
   Matrix  B = make_square_sum(cloud);
   CHECK(view(B, PETSC_VIEWER_ASCII_INFO).find("treecode of order") != std::string::npos);
+  Vector         c = right_vector(B), y = left_vector(B);
+  PetscLogDouble bytes = 0;
+  OK(VecSet(c, 1));
+  OK(MatMult(B, c, y));
+  const std::string text = view(B, PETSC_VIEWER_ASCII_INFO);
+  CHECK(text.find("terms/s") != std::string::npos);
+  bytes = std::stod(text.substr(text.find("bytes stored: ") + 14));
+  CHECK(bytes > 2 * 3 * sizeof(PetscReal) * cloud.N); // more than the points: the tree
   Options automatic("-mat_kernelsum_type auto");
   Matrix  C = make_square_sum(cloud);
   CHECK(view(C, PETSC_VIEWER_ASCII_INFO).find("direct sums") != std::string::npos);
@@ -808,6 +918,96 @@ TEST_CASE("a fast sum says what it is and what its error was; auto takes direct 
   Matrix  D;
   EXPECT_ERROR(PETSC_ERR_NOT_CONVERGED, ({"error", "1e-10", "direct", "double"}),
                [&] { return MatCreateKernelSum(PETSC_COMM_WORLD, x, x, &D); });
+}
+
+TEST_CASE("the function of a fast sum may change while it is scaled and shifted", "[sums][fast]") {
+  const Cloud cloud = random_cloud(1500 / fewer, 3, 1);
+  for (const char *kernel : {"gaussian", "inverse_multiquadric", "yukawa"}) {
+    Options set(std::string("-mat_kernelsum_sigma 0.2 -mat_kernelsum_kernel ") + kernel);
+    Matrix  direct = make_square_sum(cloud);
+    Options fast("-mat_kernelsum_type fast");
+    Matrix  A = make_square_sum(cloud);
+    Vector  d = right_vector(A);
+    INFO(kernel);
+    set_random(d, 3);
+    for (Mat M : {(Mat)A, (Mat)direct}) {
+      OK(MatShift(M, 10));
+      OK(MatScale(M, 3));
+      OK(MatDiagonalScale(M, d, d));
+      OK(MatKernelSumSetSigma(M, 0.3));
+      OK(MatKernelSumSetWavenumber(M, 2));
+    }
+    CHECK(difference_of_products(A, direct, false) <= 2e-6);
+    CHECK(difference_of_products(A, direct, true) <= 2e-6);
+  }
+}
+
+TEST_CASE("a fast sum that cannot keep its tolerance is an error that changes nothing", "[sums][fast][errors]") {
+  const Cloud cloud = random_cloud(2000 / fewer, 3, 1);
+  Options     set("-mat_kernelsum_type fast -mat_kernelsum_kernel laplace -mat_kernelsum_rtol 1e-10");
+  Matrix      A = make_square_sum(cloud), B;
+  Vector      c = right_vector(A), before = left_vector(A), y = left_vector(A), x = cloud.coordinates();
+  set_random(c, 1);
+  OK(MatMult(A, c, before));
+  EXPECT_ERROR(PETSC_ERR_NOT_CONVERGED, ({"1e-10"}), [&] { return MatKernelSumSetPrecision(A, MAT_KERNELSUM_SINGLE); });
+  OK(MatMult(A, c, y));
+  CHECK(difference_of_arrays(y, before) == 0);
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("precision double") != std::string::npos);
+
+  Options single("-mat_kernelsum_precision single");
+  EXPECT_ERROR(PETSC_ERR_NOT_CONVERGED, ({"1e-10"}), [&] { return MatCreateKernelSum(PETSC_COMM_WORLD, x, x, &B); });
+  EXPECT_ERROR(PETSC_ERR_NOT_CONVERGED, ({"1e-10"}), [&] { return MatMult(B, c, y); }); // it is not set up
+  OK(MatKernelSumSetPrecision(B, MAT_KERNELSUM_DOUBLE));
+  OK(MatMult(B, c, y));
+  CHECK(difference_of_arrays(y, before) == 0);
+}
+
+TEST_CASE("fast sums far from the sources, where all terms are small", "[sums][fast]") {
+  const Cloud sources = random_cloud(2000 / fewer, 3, 1),
+              targets = random_cloud(1000 / fewer, 3, 2, Spread::skewed, PetscReal(2));
+  for (const char *kernel : {"gaussian", "inverse_multiquadric"}) {
+    Options set(std::string("-mat_kernelsum_sigma 0.1 -mat_kernelsum_kernel ") + kernel);
+    Matrix  direct = make_sum(targets, sources);
+    for (const char *type : {"fast", "auto"}) {
+      Options with(std::string("-mat_kernelsum_type ") + type);
+      Matrix  A = make_sum(targets, sources);
+      INFO(kernel << " " << type);
+      CHECK(difference_of_products(A, direct, false) <= 2e-6);
+      if (type[0] == 'a') CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("direct sums") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the error of a fast sum is that of all targets, whatever their order", "[sums][fast]") {
+  constexpr PetscInt n = fewer > 1 ? 16 : 32; // a grid, of which every 64th point is on one face, far from all sources
+  Cloud              targets, sources = random_cloud(2000 / fewer, 3, 1);
+  targets.N = n * n * n;
+  for (PetscInt i = 0; i < targets.N; i++)
+    for (PetscInt index : {i % n, i / n % n, i / n / n}) targets.x.push_back((PetscReal)index / (n - 1));
+  for (PetscInt j = 0; j < sources.N; j++) sources.x[3 * j] = PetscReal(0.5) + PetscReal(0.5) * sources.x[3 * j];
+  Options set("-mat_kernelsum_sigma 0.05 -mat_kernelsum_rtol 1e-2");
+  Matrix  direct = make_sum(targets, sources);
+  Options fast("-mat_kernelsum_type fast");
+  Matrix  A = make_sum(targets, sources);
+  CHECK(difference_of_products(A, direct, false) <= 2e-2);
+  CHECK(difference_of_products(A, direct, true) <= 2e-2);
+}
+
+TEST_CASE("fast sums in tight clusters and of many points at one place", "[sums][fast]") {
+  Cloud cloud = random_cloud(6000 / fewer, 3, 1);
+  for (PetscInt i = 0; i < cloud.N; i++) // two clusters of 1e-4 of the extent, and one place
+    for (int a = 0; a < 3; a++) {
+      PetscReal &x = cloud.x[3 * i + a];
+      x = i % 3 == 0 ? PetscReal(1e-4) * x : i % 3 == 1 ? 1 + PetscReal(1e-4) * x : PetscReal(0.5);
+    }
+  for (const char *kernel : {"laplace", "logarithm"}) {
+    Options set(std::string("-mat_kernelsum_rtol 1e-6 -mat_kernelsum_kernel ") + kernel);
+    Matrix  direct = make_square_sum(cloud);
+    Options fast("-mat_kernelsum_type fast");
+    Matrix  A = make_square_sum(cloud);
+    INFO(kernel);
+    CHECK(difference_of_products(A, direct, false) <= 2e-6);
+  }
 }
 
 TEST_CASE("the same sums twice are the same bits", "[sums]") {
@@ -823,16 +1023,44 @@ TEST_CASE("the same sums twice are the same bits", "[sums]") {
   }
 }
 
+static bool vectors_are_on_a_gpu() { // with -vec_type cuda
+  Vector    v;
+  VecType   type;
+  PetscBool cuda;
+  OK(VecCreate(PETSC_COMM_WORLD, &v));
+  OK(VecSetSizes(v, 1, PETSC_DETERMINE));
+  OK(VecSetFromOptions(v));
+  OK(VecGetType(v, &type));
+  OK(PetscStrendswith(type, "cuda", &cuda));
+  return cuda;
+}
+
+TEST_CASE("products on the host, then on a GPU, then on the host", "[sums][device]") {
+  if (!vectors_are_on_a_gpu()) return;
+  const Cloud cloud = random_cloud(300, 3, 1);
+  Matrix      A = make_square_sum(cloud);
+  Vector      c = right_vector(A), y = left_vector(A), b = left_vector(A);
+  set_random(c, 1);
+  set_random(b, 2);
+  Vector host_c = on_host(c), host_y = on_host(y), host_b = on_host(b), reference = on_host(y);
+  OK(MatShift(A, 2));
+  OK(MatDiagonalScale(A, host_b, c));
+  OK(MatDiagonalSet(A, b, ADD_VALUES));
+  OK(MatMultAdd(A, host_c, host_b, reference));
+  for (int turn = 0; turn < 2; turn++) {
+    OK(MatMultAdd(A, c, b, y));
+    CHECK(difference_of_arrays(y, reference) <= 10 * exact);
+    OK(MatMultAdd(A, host_c, host_b, host_y));
+    CHECK(difference_of_arrays(host_y, reference) <= 10 * exact);
+    OK(MatGetDiagonal(A, y));
+    OK(MatGetDiagonal(A, host_y));
+    CHECK(difference_of_arrays(y, host_y) <= exact);
+    OK(MatMultAdd(A, host_c, host_b, host_y));
+  }
+}
+
 TEST_CASE("CUDA vectors give the host's sums", "[sums][device]") {
-  Vector cuda; // whether vectors are on a GPU: with -vec_type cuda
-  OK(VecCreate(PETSC_COMM_WORLD, &cuda));
-  OK(VecSetSizes(cuda, 1, PETSC_DETERMINE));
-  OK(VecSetFromOptions(cuda));
-  VecType   vec_type;
-  PetscBool on_device;
-  OK(VecGetType(cuda, &vec_type));
-  OK(PetscStrendswith(vec_type, "cuda", &on_device));
-  if (!on_device) return;
+  if (!vectors_are_on_a_gpu()) return;
   // many targets, few sources; few targets, many sources; both
   const PetscInt sizes[][2] = {{70000, 50}, {50, 70000}, {5000, 3001}, {1, 1}, {129, 128}};
   for (const Function &f : functions)

@@ -45,6 +45,20 @@ template <class Function> PetscErrorCode set_operation(Mat A, MatOperation opera
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Reads the options of the type of a new A alone: MatSetFromOptions() also reads -mat_type, which is for other matrices
+// of the program where the caller's name says what A is.
+inline PetscErrorCode set_from_options_of_type(Mat A) {
+  OperationFn *operation = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOperation(A, MATOP_SET_FROM_OPTIONS, &operation));
+  if (!operation) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), NULL, "Matrix options", "Mat");
+  PetscCall(reinterpret_cast<PetscErrorCode (*)(Mat, OptionItems)>(operation)(A, PetscOptionsObject));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Calls the method `name` of A, where its type has one.
 template <class... Args> PetscErrorCode try_method(Mat A, const char *name, PetscBool *found, Args... args) {
   PetscErrorCode (*method)(Mat, Args...) = NULL;

@@ -137,7 +137,7 @@ static PetscErrorCode create(DM da, MatType type, const PetscScalar *sigma, Mat 
   PetscCall(MatSetDM(*A, da));
   PetscCall(MatSetType(*A, type));
   if (sigma) PetscCall(MatHelmholtzSetShift(*A, *sigma));
-  PetscCall(MatSetFromOptions(*A));
+  PetscCall(shellac::set_from_options_of_type(*A));
   PetscCall(MatSetUp(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,7 +23,6 @@ Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjug
   s.form = !context.gradient ? SumForm::value : transposed ? SumForm::gradient_transposed : SumForm::gradient;
   s.dim = dim;
   s.own_value_at_zero = context.limit_is_own() || context.gradient || info.singular;
-  s.at_zero = 0;
   for (int a = 0; a < 3; a++) s.center[a] = context.center[a];
   s.block = context.precision == MAT_KERNELSUM_MIXED ? 8 : 128;
   s.in.data = (const PetscReal *)in;
@@ -46,7 +45,7 @@ Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjug
   return layout;
 }
 
-PetscErrorCode KernelSumPairs(Layout layout) {
+static PetscErrorCode sum_pairs(Layout layout) {
   PetscFunctionBegin;
   for (int pass = 0; pass < layout.passes; pass++) {
     if (layout.narrow)
@@ -73,32 +72,45 @@ static PetscErrorCode synchronize(PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The pairs of one block of sources; with a monitor, some targets at a time.
-static PetscErrorCode sum_block(MPI_Comm comm, const KernelSumMat &context, const Layout &layout, int block, int blocks,
-                                PetscLogDouble begun) {
+PetscErrorCode KernelSumPairs(const Layout &layout) {
   constexpr PetscInt parts = 10;
   const PairSum     &all = layout.sum;
 
   PetscFunctionBegin;
-  if (!context.monitor) {
-    PetscCall(KernelSumPairs(layout));
+  if (!layout.monitor) {
+    PetscCall(sum_pairs(layout));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const PetscInt part = PetscMax(1, (all.targets.n + parts - 1) / parts);
+  const PetscInt n = all.group ? all.groups : all.targets.n, part = (n + parts - 1) / parts;
   for (PetscInt p = 0; p < parts; p++) {
-    const PetscInt from = PetscMin(all.targets.n, p * part), to = PetscMin(all.targets.n, from + part);
+    const PetscInt from = PetscMin(n, p * part), to = PetscMin(n, from + part);
     Layout         some = layout;
-    PetscLogDouble now;
-    for (int a = 0; a < 3; a++)
-      if (all.targets.x[a]) some.sum.targets.x[a] = all.targets.x[a] + from;
-    some.sum.targets.n = to - from;
-    some.sum.out.data = all.out.data + from * all.out.point;
-    if (to > from) PetscCall(KernelSumPairs(some));
-    PetscCall(synchronize(all.memory));
-    PetscCall(PetscTime(&now));
-    PetscCall(PetscPrintf(comm, "kernelsum: %5.1f %% of this rank's pairs, %.3g s\n",
-                          100. * (block * parts + p + 1) / (blocks * parts), now - begun));
+    if (all.group) {
+      some.sum.group += from;
+      some.sum.first += from;
+      some.sum.groups = to - from;
+    } else {
+      for (int a = 0; a < 3; a++)
+        if (all.targets.x[a]) some.sum.targets.x[a] += from;
+      some.sum.targets.n = to - from;
+      some.sum.out.data += from * all.out.point;
+    }
+    if (to > from) PetscCall(sum_pairs(some));
+    PetscCall(MonitorAdvance(layout.monitor, all.memory, 1. / parts));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MonitorAdvance(Monitor *monitor, PetscMemType memory, double blocks) {
+  PetscLogDouble now;
+
+  PetscFunctionBegin;
+  if (!monitor) PetscFunctionReturn(PETSC_SUCCESS);
+  monitor->done += blocks;
+  PetscCall(synchronize(memory));
+  PetscCall(PetscTime(&now));
+  PetscCall(PetscPrintf(monitor->comm, "kernelsum: %5.1f %% of this rank's sum, %.3g s\n",
+                        100 * monitor->done / monitor->blocks, now - monitor->begun));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,8 +119,11 @@ struct Block {
   std::vector<PetscReal> data;
   PetscInt               n = 0;
 };
+static int reals_of_a_point(const Layout &layout) {
+  return 3 + layout.columns * layout.reals;
+}
 static size_t block_size(const Layout &layout, PetscInt n) {
-  return (size_t)n * (3 + (size_t)layout.columns * layout.reals);
+  return (size_t)n * reals_of_a_point(layout);
 }
 
 static PetscErrorCode copy_out(PetscReal *to, const PetscReal *from, size_t n, PetscMemType memory) {
@@ -141,10 +156,11 @@ static Layout of_block(Layout layout, PetscInt n, const PetscReal *data) {
 }
 
 PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, const Visit &visit) {
-  PetscMPIInt rank, ranks, tag;
-  MPI_Comm    ring;
-  Block       present, next;
-  PairSum    &s = layout.sum;
+  PetscMPIInt  rank, ranks, tag;
+  MPI_Comm     ring;
+  MPI_Datatype a_point; // so that counts are points, which fit where reals may not
+  Block        present, next;
+  PairSum     &s = layout.sum;
 #if SHELLAC_CUDA
   PetscReal *on_device = NULL;
 #endif
@@ -158,6 +174,8 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscCommDuplicate(comm, &ring, &tag));
+  PetscCallMPI(MPI_Type_contiguous(reals_of_a_point(layout), MPIU_REAL, &a_point));
+  PetscCallMPI(MPI_Type_commit(&a_point));
   present.n = sources->n;
   present.data.resize(block_size(layout, present.n));
   std::copy(sources->x.begin(), sources->x.end(), present.data.begin());
@@ -177,11 +195,11 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
       PetscMPIInt counts[2];
       next.n = sources->counts[(rank + step + 1) % ranks];
       next.data.resize(block_size(layout, next.n));
-      PetscCall(PetscMPIIntCast((PetscInt)present.data.size(), &counts[0]));
-      PetscCall(PetscMPIIntCast((PetscInt)next.data.size(), &counts[1]));
-      PetscCallMPI(MPI_Irecv(next.data.data(), counts[1], MPIU_REAL, (rank + 1) % ranks, tag, ring, &requests[0]));
+      PetscCall(PetscMPIIntCast(present.n, &counts[0]));
+      PetscCall(PetscMPIIntCast(next.n, &counts[1]));
+      PetscCallMPI(MPI_Irecv(next.data.data(), counts[1], a_point, (rank + 1) % ranks, tag, ring, &requests[0]));
       PetscCallMPI(
-          MPI_Isend(present.data.data(), counts[0], MPIU_REAL, (rank + ranks - 1) % ranks, tag, ring, &requests[1]));
+          MPI_Isend(present.data.data(), counts[0], a_point, (rank + ranks - 1) % ranks, tag, ring, &requests[1]));
     }
     if (step == 0)
       PetscCall(visit(layout, rank, 0));
@@ -205,6 +223,7 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
 #if SHELLAC_CUDA
   if (on_device) PetscCallCUDA(cudaFree(on_device)); // waits for the last sum
 #endif
+  PetscCallMPI(MPI_Type_free(&a_point));
   PetscCall(PetscCommDestroy(&ring));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,7 +234,7 @@ static PetscErrorCode mark(KernelSumMat *context, PetscMemType memory, bool end)
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    if (context->pairs < 1e9) {
+    if (context->terms < 1e9) {
       context->seconds = 0;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -239,14 +258,15 @@ static PetscErrorCode mark(KernelSumMat *context, PetscMemType memory, bool end)
 PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transposed, bool conjugate,
                               PetscMemType memory, PetscInt columns, const PetscScalar *in, PetscInt64 lda_in,
                               PetscScalar *out, PetscInt64 lda_out) {
-  PointCloud    *targets = transposed ? context->sources : context->targets;
-  PointCloud    *sources = transposed ? context->targets : context->sources;
-  PetscLogDouble begun;
+  PointCloud *targets = transposed ? context->sources : context->targets;
+  PointCloud *sources = transposed ? context->targets : context->sources;
+  Monitor     monitor = {comm, 0, (int)sources->counts.size(), 0};
 
   PetscFunctionBegin;
-  PetscCall(PetscTime(&begun));
+  PetscCall(PetscTime(&monitor.begun));
   PetscCall(check_backend(memory));
-  context->pairs = (PetscLogDouble)targets->n * sources->N * columns;
+  context->terms =
+      columns * (context->fast ? context->fast->Terms(transposed) : (PetscLogDouble)targets->n * sources->N);
   PetscCall(mark(context, memory, false));
   PetscCall(PetscLogGpuTimeBegin());
   const PetscInt together = context->gradient || context->fast ? 1 : columns;
@@ -254,18 +274,21 @@ PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transpo
     Layout layout =
         KernelSumLayout(*context, transposed, conjugate, together, in + c * lda_in, lda_in, out + c * lda_out, lda_out);
     layout.sum.memory = memory;
+    if (context->monitor) {
+      layout.monitor = &monitor;
+      monitor.done = 0;
+    }
     PetscCall(PointCloudGetPoints(targets, memory, &layout.sum.targets));
     if (context->fast)
       PetscCall(context->fast->Apply(comm, transposed, layout));
     else
-      PetscCall(VisitInRing(comm, sources, layout, [&](const Layout &block, PetscMPIInt, int step) {
-        return sum_block(comm, *context, block, step, (int)sources->counts.size(), begun);
-      }));
+      PetscCall(VisitInRing(comm, sources, layout,
+                            [](const Layout &block, PetscMPIInt, int) { return KernelSumPairs(block); }));
   }
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(mark(context, memory, true));
   context->products++;
-  PetscCall(log_flops(memory, context->pairs * (8 + context->info().flops + 2)));
+  PetscCall(log_flops(memory, context->terms * (8 + context->info().flops + 2)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -131,13 +131,17 @@ PetscErrorCode PointCloudsFindCoincident(MPI_Comm comm, const PointCloud *target
   PetscFunctionBegin;
   PetscCall(PointCloudGather(comm, sources, &x));
   std::iota(order.begin(), order.end(), (PetscInt)0);
-  std::sort(order.begin(), order.end(), [&](PetscInt a, PetscInt b) { return of_target(a) < of_target(b); });
+  std::sort(order.begin(), order.end(), [&](PetscInt a, PetscInt b) {
+    const auto x_a = of_target(a), x_b = of_target(b);
+    return x_a < x_b || (x_a == x_b && a < b);
+  });
   for (PetscInt j = 0; j < sources->N; j++) {
     const std::array<PetscReal, 3> at = {x[j], x[(size_t)sources->N + j], x[2 * (size_t)sources->N + j]};
     const auto                     match =
         std::lower_bound(order.begin(), order.end(), at, [&](PetscInt i, const auto &y) { return of_target(i) < y; });
-    for (auto m = match; m != order.end() && of_target(*m) == at; ++m)
-      if (targets->first + *m < found[0]) found[0] = targets->first + *m, found[1] = j;
+    if (match != order.end() && of_target(*match) == at &&
+        targets->first + *match < found[0]) // the first at this place
+      found[0] = targets->first + *match, found[1] = j;
   }
   PetscInt first = found[0];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm));

@@ -74,6 +74,8 @@ static PetscErrorCode get_diagonal(Mat A, Vec d) {
       values[i * context->scalars_a_value() + s] = context->scale * block[0];
   }
   PetscCall(VecRestoreArrayWrite(d, &values));
+  for (Vec *v : {&context->left, &context->right, &context->diagonal})
+    if (*v) PetscCall(VecMatchKind(d, v));
   if (context->left) PetscCall(VecPointwiseMult(d, d, context->left));
   if (context->right) PetscCall(VecPointwiseMult(d, d, context->right));
   if (context->shift != (PetscScalar)0) PetscCall(VecShift(d, context->shift));
@@ -219,7 +221,7 @@ static PetscErrorCode multiply(Mat A, Mat B, Mat C, bool transposed) {
   KernelSumMat      *context;
   const PetscScalar *b;
   PetscScalar       *c;
-  PetscInt           columns, lda_b, lda_c, local;
+  PetscInt           columns, lda_b, lda_c;
   PetscMemType       memory, other;
   Mat                scaled = NULL;
 
@@ -227,7 +229,6 @@ static PetscErrorCode multiply(Mat A, Mat B, Mat C, bool transposed) {
   PetscCall(MatGetKernelSum(A, &context));
   const Vec before = transposed ? context->left : context->right, after = transposed ? context->right : context->left;
   PetscCall(MatGetSize(B, NULL, &columns));
-  PetscCall(MatGetLocalSize(B, &local, NULL));
   if (before) {
     PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &scaled));
     PetscCall(MatDiagonalScale(scaled, before, NULL));

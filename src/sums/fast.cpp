@@ -2,156 +2,215 @@
 
 #include <cmath>
 
+#include "device/arrays.hpp"
 #include "sums/fast_sum.hpp"
 
 namespace shellac {
 
-static PetscErrorCode drop(KernelSumMat *context) {
+PetscErrorCode FastSumDestroy(FastSum **fast) {
   PetscFunctionBegin;
-  if (context->fast) PetscCall(context->fast->Destroy());
-  delete context->fast;
-  context->fast = NULL;
+  if (*fast) PetscCall((*fast)->Destroy());
+  delete *fast;
+  *fast = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Direct sums in double precision at every `stride`-th target of this rank, of the vector c.
-static PetscErrorCode create_sample(Mat A, PetscInt stride, Vec *x, Mat *S) {
-  KernelSumMat *context;
-  PetscScalar  *coordinates;
-  PetscInt      n = 0;
-  Vec           sources;
+namespace {
+
+constexpr int trials = 3; // vectors: one alone may have a small sum by chance
+
+// A test of A, or of its transpose: random vectors c and their direct sums f in double precision at some targets.
+struct Test {
+  bool                  transposed = false;
+  std::vector<PetscInt> chosen;        // of this rank's targets
+  PointCloud           *sample = NULL; // those
+  Vec                   c[trials] = {}, f[trials] = {}, y = NULL;
+};
+
+// Sums by `fast` at all targets, or directly in double precision at those of a sample where it is null.
+PetscErrorCode sum(MPI_Comm comm, const KernelSumMat &context, const Test &test, FastSum *fast, Vec c, Vec y) {
+  Arrays             arrays;
+  const PetscScalar *in = NULL;
+  PetscScalar       *out = NULL;
+  PointCloud        *sources = test.transposed ? context.targets : context.sources;
+  PointCloud        *targets = test.transposed ? context.sources : context.targets;
 
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, (void *)&context));
-  const PointCloud &targets = *context->targets, &from = *context->sources;
-  for (int side = 0; side < 2; side++) {
-    const PointCloud &cloud = side ? from : targets;
-    const PetscInt    step = side ? 1 : stride, count = (cloud.n + step - 1) / step;
-    Vec              *v = side ? &sources : x;
-    PetscCall(VecCreate(PetscObjectComm((PetscObject)A), v));
-    PetscCall(VecSetBlockSize(*v, targets.dim));
-    PetscCall(VecSetSizes(*v, count * targets.dim, PETSC_DETERMINE));
-    PetscCall(VecSetType(*v, context->vec_type.c_str()));
-    PetscCall(VecGetArrayWrite(*v, &coordinates));
-    n = 0;
-    for (PetscInt i = 0; i < cloud.n; i += step)
-      for (int a = 0; a < targets.dim; a++) coordinates[n++] = cloud.x[(size_t)a * cloud.n + i];
-    PetscCall(VecRestoreArrayWrite(*v, &coordinates));
+  PetscCall(arrays.Read(c, &in));
+  PetscCall(arrays.Write(y, &out));
+  Layout layout = KernelSumLayout(context, test.transposed, test.transposed && context.interleaved(), 1, in, 0, out, 0);
+  layout.sum.memory = arrays.memory();
+  PetscCall(PointCloudGetPoints(fast ? targets : test.sample, layout.sum.memory, &layout.sum.targets));
+  if (fast)
+    PetscCall(fast->Apply(comm, test.transposed, layout));
+  else {
+    layout.narrow = false;
+    PetscCall(VisitInRing(comm, sources, layout,
+                          [](const Layout &block, PetscMPIInt, int) { return KernelSumPairs(block); }));
   }
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), S));
-  PetscCall(MatSetType(*S, MATKERNELSUM));
-  PetscCall(MatKernelSumSetKernel(*S, context->info().name));
-  PetscCall(MatKernelSumSetSigma(*S, (PetscReal)context->parameters.sigma));
-  PetscCall(MatKernelSumSetWavenumber(*S, (PetscReal)context->parameters.wavenumber));
-  PetscCall(MatKernelSumSetSelf(*S, context->self));
-  PetscCall(MatKernelSumSetPoints(*S, *x, sources));
-  PetscCall(MatSetUp(*S));
-  PetscCall(VecDestroy(&sources));
+  PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Adds ‖y - f‖² and ‖f‖² over the sample to the sums of this rank, for f its direct sums; y of all targets.
-static PetscErrorCode add_squares(Vec y, Vec f, PetscInt stride, PetscInt per_target, double sums[2]) {
+// A number that has nothing to do with i: the points of a sample follow no order that the targets have, a grid's say
+// (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, 2014).
+PetscInt scattered(PetscInt i, PetscInt below) {
+  uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return (PetscInt)((z ^ (z >> 31)) % (uint64_t)below);
+}
+
+PetscErrorCode create_test(Mat A, const KernelSumMat &context, bool transposed, Test *test) {
+  constexpr PetscInt       samples = 512;
+  const PointCloud        &targets = *(transposed ? context.sources : context.targets);
+  const PetscInt           run = std::max<PetscInt>(1, targets.N / samples);
+  std::vector<PetscScalar> coordinates;
+  MPI_Comm                 comm = PetscObjectComm((PetscObject)A);
+  PetscRandom              random;
+
+  PetscFunctionBegin;
+  test->transposed = transposed;
+  for (PetscInt from = 0; from < targets.n; from += run) { // one of each run
+    const PetscInt i = from + scattered(targets.first + from, PetscMin(run, targets.n - from));
+    test->chosen.push_back(i);
+    for (int a = 0; a < 3; a++) coordinates.push_back(targets.x[(size_t)a * targets.n + i]);
+  }
+  const PetscInt n = (PetscInt)test->chosen.size();
+  PetscCall(PointCloudCreate(comm, "sample", 3, n, coordinates.data(), &test->sample));
+  PetscCall(PetscRandomCreate(comm, &random));
+  PetscCall(PetscRandomSetSeed(random, 7));
+  PetscCall(PetscRandomSeed(random));
+  PetscCall(PetscRandomSetInterval(random, -1, 1));
+  PetscCall(MatCreateVecs(A, transposed ? &test->y : NULL, transposed ? NULL : &test->y));
+  for (int t = 0; t < trials; t++) {
+    PetscCall(MatCreateVecs(A, transposed ? NULL : &test->c[t], transposed ? &test->c[t] : NULL));
+    PetscCall(VecSetRandom(test->c[t], random));
+    PetscCall(VecCreate(comm, &test->f[t]));
+    PetscCall(VecSetSizes(test->f[t], n * context.scalars_a_value(), PETSC_DETERMINE));
+    PetscCall(VecSetType(test->f[t], context.vec_type.c_str()));
+    PetscCall(sum(comm, context, *test, NULL, test->c[t], test->f[t]));
+  }
+  PetscCall(PetscRandomDestroy(&random));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy_test(Test *test) {
+  PetscFunctionBegin;
+  PetscCall(PointCloudDestroy(&test->sample));
+  for (int t = 0; t < trials; t++) {
+    PetscCall(VecDestroy(&test->c[t]));
+    PetscCall(VecDestroy(&test->f[t]));
+  }
+  PetscCall(VecDestroy(&test->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ‖y - f‖/‖f‖ over the sample and all vectors, y of the fast method; infinite where it is not a number.
+PetscErrorCode measure(MPI_Comm comm, const KernelSumMat &context, const Test &test, FastSum *fast, double *error) {
   const PetscScalar *all, *some;
-  PetscInt           n;
+  const size_t       per_target = context.scalars_a_value();
+  double             sums[2] = {0, 0};
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(f, &n));
-  PetscCall(VecGetArrayRead(y, &all));
-  PetscCall(VecGetArrayRead(f, &some));
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscScalar d = all[i / per_target * stride * per_target + i % per_target] - some[i];
-    sums[0] += (double)PetscRealPart(d * PetscConj(d));
-    sums[1] += (double)PetscRealPart(some[i] * PetscConj(some[i]));
+  for (int t = 0; t < trials; t++) {
+    PetscCall(sum(comm, context, test, fast, test.c[t], test.y));
+    PetscCall(VecGetArrayRead(test.y, &all));
+    PetscCall(VecGetArrayRead(test.f[t], &some));
+    for (size_t i = 0; i < test.chosen.size() * per_target; i++) {
+      const PetscScalar d = all[test.chosen[i / per_target] * per_target + i % per_target] - some[i];
+      sums[0] += (double)PetscRealPart(d * PetscConj(d));
+      sums[1] += (double)PetscRealPart(some[i] * PetscConj(some[i]));
+    }
+    PetscCall(VecRestoreArrayRead(test.f[t], &some));
+    PetscCall(VecRestoreArrayRead(test.y, &all));
   }
-  PetscCall(VecRestoreArrayRead(f, &some));
-  PetscCall(VecRestoreArrayRead(y, &all));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, comm));
+  *error = std::sqrt(sums[1] > 0 ? sums[0] / sums[1] : sums[0]);
+  if (!(*error < INFINITY)) *error = INFINITY;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatKernelSumSetUpFast(Mat A) {
+} // namespace
+
+PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   KernelSumMat *context;
   MPI_Comm      comm = PetscObjectComm((PetscObject)A);
   PetscReal     lower[3], upper[3];
-  PetscRandom   random;
-  constexpr int trials = 3; // vectors: one alone may have a small sum by chance
-  Vec           c[trials], f[trials], y, x;
-  Mat           sample;
+  PetscBool     gaussian;
 
   PetscFunctionBegin;
+  *fast = NULL;
   PetscCall(MatShellGetContext(A, (void *)&context));
-  PetscCall(drop(context));
   if (context->method == MAT_KERNELSUM_DIRECT || context->gradient) PetscFunctionReturn(PETSC_SUCCESS);
   // pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice
   const double rtol = context->rtol;
   int          order = std::max(3, (int)std::lround(0.79 * -std::log(rtol))); // each multiplies the error by about 0.35
-  int          narrow = rtol >= 1e-7 ? 1 : 0; // near pairs may be closer than single precision can tell
-  double       epsilon = std::min(1e-2, 10 * rtol);
+  int          narrow = rtol >= 1e-6 ? 2 : rtol >= 1e-7 ? 1 : 0;
+  double       epsilon = std::min(1e-2, 2 * rtol);
   const double tree = 4e4 + 200. * order * order * order, all = (double)context->sources->N;
   double       fourier = INFINITY;
-  PetscBool    gaussian;
   PetscCall(PetscStrcmp(context->info().name, "gaussian", &gaussian));
   PetscCall(PointCloudsGetBox(comm, context->targets, context->sources, lower, upper));
   if (gaussian && context->limit_is_own()) fourier = 0.7 * FourierSumModes(*context, lower, upper, epsilon);
   if (context->method == MAT_KERNELSUM_AUTO && all < 2 * std::min(tree, fourier)) PetscFunctionReturn(PETSC_SUCCESS);
   bool series = fourier < tree;
 
-  const PetscInt stride = std::max<PetscInt>(1, context->targets->N / 512);
-  PetscCall(create_sample(A, stride, &x, &sample));
-  PetscCall(MatCreateVecs(A, NULL, &y));
-  PetscCall(PetscRandomCreate(comm, &random));
-  PetscCall(PetscRandomSetSeed(random, 7));
-  PetscCall(PetscRandomSeed(random));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
-  for (int t = 0; t < trials; t++) {
-    PetscCall(MatCreateVecs(A, &c[t], NULL));
-    PetscCall(MatCreateVecs(sample, NULL, &f[t]));
-    PetscCall(VecSetRandom(c[t], random));
-    PetscCall(MatMult(sample, c[t], f[t]));
-  }
-  double last = INFINITY;
+  // sums of equal points are their own transposes
+  const int tests = context->targets == context->sources ? 1 : 2;
+  Test      test[2];
+  for (int t = 0; t < tests; t++) PetscCall(create_test(A, *context, t == 1, &test[t]));
+  double error = INFINITY;
+  int    lower_order = order; // of the attempt before
   for (int attempt = 0; attempt < 12; attempt++) {
-    double error = 0;
-    PetscCall(drop(context));
+    const double last = error;
+    FastSum     *made;
     series = series && FourierSumModes(*context, lower, upper, epsilon) < INFINITY;
+    if (!series && context->method == MAT_KERNELSUM_AUTO && all < 2 * tree) break;
     if (series)
-      PetscCall(FourierSumCreate(comm, *context, epsilon, &context->fast));
+      PetscCall(FourierSumCreate(comm, *context, epsilon, &made));
     else
-      PetscCall(TreeSumCreate(comm, *context, order, narrow, &context->fast));
-    double sums[2] = {0, 0};
-    for (int t = 0; t < trials; t++) {
-      PetscCall(MatMult(A, c[t], y));
-      PetscCall(add_squares(y, f[t], stride, context->scalars_a_target(), sums));
+      PetscCall(TreeSumCreate(comm, *context, order, epsilon, narrow, &made));
+    error = 0;
+    for (int t = 0; t < tests; t++) {
+      double of_test = INFINITY;
+      PetscCall(measure(comm, *context, test[t], made, &of_test));
+      error = std::max(error, of_test);
     }
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, comm));
-    error = std::sqrt(sums[1] > 0 ? sums[0] / sums[1] : sums[0]);
-    context->fast->error = error;
+    made->error = error;
     PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", series ? "Fourier series" : "treecode",
                         order, error, rtol));
-    // with a margin, since it is a sample's, unless single precision stands in its way
-    if (error <= 0.5 * rtol || (error <= 0.9 * rtol && error > 0.7 * last)) break;
-    if (narrow && !series && error > 0.7 * last)
-      narrow--; // single precision is what limits it
-    else {
-      order += error < 100 * rtol ? std::max(1, (int)std::lround(std::log(error / rtol))) : 4;
-      epsilon *= std::min(0.1, 0.3 * rtol / error);
+    // with a margin, since it is a sample's: a smaller one where single precision stands in its way, but for smooth
+    // functions, of whose sums a few vectors tell less
+    const bool   stalled = attempt > 0 && error > 0.7 * last;
+    const double limit = (stalled && context->info().singular ? 0.9 : 0.5) * rtol;
+    if (last <= limit) { // the cheaper one does as well
+      error = last;
+      PetscCall(FastSumDestroy(&made));
+      break;
     }
-    last = error;
+    PetscCall(FastSumDestroy(fast));
+    *fast = made;
+    if (error <= limit) break;
+    if (narrow && !series && (stalled || error == INFINITY)) {
+      narrow--; // single precision is what limits it
+      order = lower_order;
+      continue;
+    }
+    if (error == INFINITY || (!series && order >= max_tree_order && (!gaussian || epsilon < 1e-100))) break;
+    lower_order = order;
+    order = std::min(max_tree_order,
+                     order + (error < 100 * rtol ? std::max(1, (int)std::lround(std::log(error / rtol))) : 4));
+    epsilon = std::max(1e-300, epsilon * std::min(0.1, 0.3 * rtol / error));
   }
-  context->products = 0; // of the user
-  PetscCheck(context->fast->error <= rtol, comm, PETSC_ERR_NOT_CONVERGED,
+  for (int t = 0; t < tests; t++) PetscCall(destroy_test(&test[t]));
+  if (error <= rtol) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FastSumDestroy(fast));
+  PetscCheck(context->method == MAT_KERNELSUM_AUTO, comm, PETSC_ERR_NOT_CONVERGED,
              "the fast sum has an error of %g, more than -mat_kernelsum_rtol %g; ask for a larger one, or use "
-             "-mat_kernelsum_type direct%s",
-             context->fast->error, rtol,
-             context->precision == MAT_KERNELSUM_DOUBLE ? "" : " or -mat_kernelsum_precision double");
-  PetscCall(PetscRandomDestroy(&random));
-  for (int t = 0; t < trials; t++) {
-    PetscCall(VecDestroy(&c[t]));
-    PetscCall(VecDestroy(&f[t]));
-  }
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&sample));
+             "-mat_kernelsum_type direct or auto%s",
+             error, rtol, context->precision == MAT_KERNELSUM_DOUBLE ? "" : ", or -mat_kernelsum_precision double");
+  PetscCall(PetscInfo(A, "no fast sum keeps the tolerance %g: sums are direct\n", rtol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,22 +14,29 @@ public:
   virtual PetscErrorCode Apply(MPI_Comm comm, bool transposed, const Layout &layout) = 0;
   virtual PetscErrorCode View(PetscViewer viewer) const = 0;
   virtual PetscErrorCode Destroy() = 0;
+  virtual PetscLogDouble Terms(bool transposed) const = 0; // that this rank adds up for a column
+  virtual PetscLogDouble Bytes() const = 0;                // that this rank stores
 
   double error = -1; // measured, relative, in the 2-norm; negative: not yet
 };
+PetscErrorCode FastSumDestroy(FastSum **fast);
 
-// Interpolation in the clusters of a tree: `order` points along each axis. In single precision: nothing (0), far pairs
-// (1), all (2), beside what the Mat says.
-PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, int narrow, FastSum **fast);
+constexpr int max_tree_order = 22; // enough for double precision; a GPU's tables have room for no more
+
+// Interpolation in the clusters of a tree: `order` points along each axis; a Gaussian below about `epsilon` counts as
+// zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says.
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, double epsilon, int narrow,
+                             FastSum **fast);
 
 // The Fourier series of the Gaussian, to a relative truncation of `epsilon`.
 PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, double epsilon, FastSum **fast);
 // The modes that it takes: half of them, since the sums are real. Infinite where they are too many along an axis.
 double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon);
 
-// Makes the Mat's fast method, of the order that its tolerance needs, measured; or none where direct sums are faster and
-// the type is auto.
-PetscErrorCode MatKernelSumSetUpFast(Mat A);
+// Makes the fast method of the Mat's settings, of the order that its tolerance needs, measured, and leaves the Mat as
+// it is. Null for direct sums: where they are asked for, or the type is auto and they are faster or nothing else keeps
+// the tolerance.
+PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast);
 
 // An array of PetscReals or indices in one kind of memory.
 template <class T> struct Buffer {

@@ -215,9 +215,13 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  PetscLogDouble Terms(bool) const override { return ((double)targets->n + sources->n) * modes.count(); }
+  PetscLogDouble Bytes() const override { // two of each mode, in parts while they are summed
+    return sizeof(double) * ((PetscLogDouble)on_host_.size() + sums_.n + partial_.n);
+  }
+
   Modes       modes;
   double      sigma = 1;
-  int         dim = 3;
   PointCloud *targets = NULL, *sources = NULL;
 
 private:
@@ -263,6 +267,7 @@ PetscErrorCode FourierSum::Apply(MPI_Comm comm, bool transposed, const Layout &l
     } else
 #endif
       to_modes(modes, y, c, layout.reals, on_host_.data());
+    PetscCall(MonitorAdvance(layout.monitor, memory, 0.5 * ranks / layout.reals));
     if (ranks > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, on_host_.data(), count, MPI_DOUBLE, MPI_SUM, comm));
     // the Gaussian's own coefficients; modes with k_z > 0 stand for those with k_z < 0 too
     for (int a = 0, at = 0; a < modes.along(0); a++)
@@ -288,10 +293,10 @@ PetscErrorCode FourierSum::Apply(MPI_Comm comm, bool transposed, const Layout &l
         from_modes_kernel<<<(unsigned)((x.n + 127) / 128), 128, bytes, stream>>>(modes, x, sums_.data, f, layout.reals);
       PetscCallCUDA(cudaGetLastError());
       PetscCallCUDA(cudaStreamSynchronize(stream)); // the host's copy is used again
-      continue;
-    }
+    } else
 #endif
-    from_modes(modes, x, on_host_.data(), f, layout.reals);
+      from_modes(modes, x, on_host_.data(), f, layout.reals);
+    PetscCall(MonitorAdvance(layout.monitor, memory, 0.5 * ranks / layout.reals));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -315,7 +320,6 @@ PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, doub
   PetscCall(PointCloudsGetBox(comm, context.targets, context.sources, lower, upper));
   fourier->modes = make_modes(context, lower, upper, epsilon);
   fourier->sigma = context.parameters.sigma;
-  fourier->dim = context.targets->dim;
   fourier->targets = context.targets;
   fourier->sources = context.sources;
   fourier->targets->references++;

@@ -10,9 +10,9 @@ template <class T> struct Acoustic {
   static constexpr bool uses_sigma = false, uses_wavenumber = true, singular = true;
   static constexpr int  flops = 8;
   using Value = Complex<T>;
-  static double unit(const Parameters &) { return 1; }
-  static double factor(const Parameters &) { return 1 / (4 * pi); }
-  explicit Acoustic(const Parameters &p) : turns((T)(p.wavenumber / (2 * pi))) {}
+  static double unit(const Parameters &p) { return free_unit<T>(p); }
+  static double factor(const Parameters &p) { return 1 / (4 * pi * unit(p)); }
+  explicit Acoustic(const Parameters &p) : turns((T)(p.wavenumber * unit(p) / (2 * pi))) {}
 
   SHELLAC_INLINE Complex<T> value(T r2) const {
     const T inv_r = inverse_sqrt(r2);
@@ -24,7 +24,7 @@ template <class T> struct Acoustic {
     return of_r * (inv_r * wave(turns, r2 * inv_r));
   }
 
-  T turns; // k/(2π): waves in a unit of length
+  T turns; // k/(2π): waves in a unit
 };
 
 } // namespace shellac

@@ -7,7 +7,7 @@
 //   static constexpr bool singular;        no finite g(x, x): value() and slope() are not finite at r2 = 0
 //   static constexpr int flops;            of value(), for -log_view
 //   using Value;                           T or Complex<T>
-//   static double unit(Parameters);        the function's own length; 1 where it has none [length]
+//   static double unit(Parameters);        the function's own length; free_unit<T>() where it has none [length]
 //   static double factor(Parameters);      multiplies every sum
 //   Function(Parameters);
 //   Value value(T r2);                     g / factor
@@ -25,7 +25,14 @@ namespace shellac {
 struct Parameters {
   double sigma;      // a length of the function [length], > 0
   double wavenumber; // [1/length], >= 0; negative for the complex conjugate function
+  double extent = 1; // about that of all points, a power of two [length]
 };
+
+// The unit of a function without a length of its own: in single precision the extent of the points, so that no square
+// of a distance overflows or vanishes.
+template <class T> double free_unit(const Parameters &p) {
+  return sizeof(T) == sizeof(float) ? p.extent : 1;
+}
 
 // The square of a distance in the function's own length.
 template <class T> struct Units {

@@ -2,6 +2,7 @@
 
 #include "sums/kernel_sum.hpp"
 
+#include <cmath>
 #include <petscdmswarm.h>
 
 #include "device/arrays.hpp"
@@ -23,19 +24,11 @@ PetscErrorCode MatGetKernelSum(Mat A, KernelSumMat **context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode drop_fast(KernelSumMat *context) {
-  PetscFunctionBegin;
-  if (context->fast) PetscCall(context->fast->Destroy());
-  delete context->fast;
-  context->fast = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode destroy_context(void *argument) {
   KernelSumMat *context = context_to_destroy<KernelSumMat>(argument);
 
   PetscFunctionBegin;
-  PetscCall(drop_fast(context));
+  PetscCall(FastSumDestroy(&context->fast));
   PetscCall(PointCloudDestroy(&context->targets));
   PetscCall(PointCloudDestroy(&context->sources));
   for (Vec *v : {&context->left, &context->right, &context->diagonal, &context->work[0], &context->work[1]})
@@ -125,8 +118,23 @@ static PetscErrorCode set_kernel(Mat A, const char *name) {
           "the kernel function %s is unknown; use one of %s", name, names.c_str());
 }
 
-// The fast method of other parameters is another.
-static PetscErrorCode parameters_changed(Mat A, KernelSumMat *context);
+// Changes a setting of the context, at any time: the fast method of another one is another. Where that fails, all is
+// as it was.
+template <class T> static PetscErrorCode change(Mat A, KernelSumMat *context, T *setting, T value) {
+  const T  before = *setting;
+  FastSum *fast = NULL;
+
+  PetscFunctionBegin;
+  if (value == before) PetscFunctionReturn(PETSC_SUCCESS);
+  *setting = value;
+  if (!context->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscErrorCode code = MatKernelSumCreateFast(A, &fast);
+  if (code) *setting = before;
+  PetscCall(code);
+  PetscCall(FastSumDestroy(&context->fast));
+  context->fast = fast;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode set_sigma(Mat A, PetscReal sigma) {
   KernelSumMat *context;
@@ -135,8 +143,7 @@ static PetscErrorCode set_sigma(Mat A, PetscReal sigma) {
   PetscCall(get_context(A, &context));
   PetscCheck(sigma > 0 && !PetscIsInfOrNanReal(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "sigma is %g; a length must be positive and finite (-mat_kernelsum_sigma)", (double)sigma);
-  context->parameters.sigma = sigma;
-  PetscCall(parameters_changed(A, context));
+  PetscCall(change(A, context, &context->parameters.sigma, (double)sigma));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,8 +154,7 @@ static PetscErrorCode set_wavenumber(Mat A, PetscReal k) {
   PetscCall(get_context(A, &context));
   PetscCheck(k >= 0 && !PetscIsInfOrNanReal(k), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "the wavenumber is %g; it must be zero or positive, and finite (-mat_kernelsum_wavenumber)", (double)k);
-  context->parameters.wavenumber = k;
-  PetscCall(parameters_changed(A, context));
+  PetscCall(change(A, context, &context->parameters.wavenumber, (double)k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,7 +165,7 @@ static PetscErrorCode set_precision(Mat A, MatKernelSumPrecision precision) {
   PetscCall(get_context(A, &context));
   PetscCheck(precision >= MAT_KERNELSUM_DOUBLE && precision <= MAT_KERNELSUM_MIXED, PetscObjectComm((PetscObject)A),
              PETSC_ERR_ARG_OUTOFRANGE, "precision %d is unknown; use double, single or mixed", (int)precision);
-  context->precision = precision;
+  PetscCall(change(A, context, &context->precision, precision));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +192,7 @@ static PetscErrorCode set_method(Mat A, MatKernelSumMethod method, PetscReal rto
   if (rtol == (PetscReal)PETSC_DEFAULT) rtol = context->rtol;
   PetscCheck(rtol >= 1e-12 && rtol < 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "the tolerance is %g; it must be at least 1e-12 and less than 1 (-mat_kernelsum_rtol)", (double)rtol);
-  PetscCall(check_not_ready(A, *context, "the type"));
+  PetscCall(check_not_ready(A, *context, "the type or its tolerance"));
   context->method = method;
   context->rtol = rtol;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -278,28 +284,42 @@ static PetscErrorCode set_up(Mat A) {
   PetscCall(MatSetBlockSizes(A, context->scalars_a_target(), context->scalars_a_value()));
   PetscCall(MatSetVecType(A, context->vec_type.c_str()));
   PetscCall(PointCloudsGetBox(comm, context->targets, context->sources, lower, upper));
-  for (int a = 0; a < 3; a++) context->center[a] = lower[a] + (upper[a] - lower[a]) / 2;
+  PetscReal extent = 0;
+  for (int a = 0; a < 3; a++) {
+    context->center[a] = lower[a] + (upper[a] - lower[a]) / 2;
+    extent = PetscMax(extent, upper[a] - lower[a]);
+  }
+  context->parameters.extent = extent > 0 ? std::exp2(std::ilogb((double)extent)) : 1;
   PetscLayout layout[2];
   PetscCall(MatGetLayouts(A, &layout[0], &layout[1]));
   for (PetscLayout &l : layout) PetscCall(PetscLayoutSetUp(l));
   if (context->targets == context->sources && !context->gradient && !context->interleaved())
     PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatKernelSumCreateFast(A, &context->fast));
   context->ready = true;
-  PetscCall(MatKernelSumSetUpFast(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode parameters_changed(Mat A, KernelSumMat *context) {
-  PetscFunctionBegin;
-  if (context->ready) PetscCall(MatKernelSumSetUpFast(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- products --------------------------------------------------------------------------------------------------------
 
-static PetscErrorCode get_work(Vec like, Vec *work) {
+PetscErrorCode VecMatchKind(Vec like, Vec *v) {
+  VecType   types[2];
+  PetscBool bound[2], same = PETSC_FALSE;
+  Vec       made;
+
   PetscFunctionBegin;
-  if (!*work) PetscCall(VecDuplicate(like, work));
+  if (*v) {
+    PetscCall(VecGetType(like, &types[0]));
+    PetscCall(VecGetType(*v, &types[1]));
+    PetscCall(VecBoundToCPU(like, &bound[0]));
+    PetscCall(VecBoundToCPU(*v, &bound[1]));
+    PetscCall(PetscStrcmp(types[0], types[1], &same));
+    if (same && bound[0] == bound[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecDuplicate(like, &made));
+  if (*v) PetscCall(VecCopy(*v, made));
+  PetscCall(VecDestroy(v));
+  *v = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -320,17 +340,18 @@ static PetscErrorCode apply(Mat A, Side side, Vec x, Vec b, Vec y) {
   const bool transposed = side != Side::plain;
   const bool complex = PetscDefined(USE_COMPLEX) && side == Side::hermitian;
   const bool conjugate = complex || (transposed && context->interleaved()); // a real matrix of complex values
-  const Vec  before = transposed ? context->left : context->right, after = transposed ? context->right : context->left;
+  const Vec  before = transposed ? context->left : context->right;
+  Vec       *after = transposed ? &context->right : &context->left;
   Vec        from = x, to = y;
   if (before) {
-    PetscCall(get_work(x, &context->work[transposed]));
+    PetscCall(VecMatchKind(x, &context->work[transposed]));
     from = context->work[transposed];
     PetscCall(VecCopy(before, from));
     if (complex) PetscCall(VecConjugate(from));
     PetscCall(VecPointwiseMult(from, from, x));
   }
   if (b) {
-    PetscCall(get_work(y, &context->work[!transposed]));
+    PetscCall(VecMatchKind(y, &context->work[!transposed]));
     to = context->work[!transposed];
   }
   PetscCall(arrays.Read(from, &px));
@@ -339,23 +360,20 @@ static PetscErrorCode apply(Mat A, Side side, Vec x, Vec b, Vec y) {
   PetscCall(arrays.Restore());
   const auto of = [&](PetscScalar a) { return complex ? PetscConj(a) : a; };
   if (context->scale != (PetscScalar)1) PetscCall(VecScale(to, of(context->scale)));
-  if (after) {
-    if (complex) { // conj(after) to = conj(after conj(to))
-      PetscCall(VecConjugate(to));
-      PetscCall(VecPointwiseMult(to, to, after));
-      PetscCall(VecConjugate(to));
-    } else
-      PetscCall(VecPointwiseMult(to, to, after));
+  if (*after) {
+    PetscCall(VecMatchKind(to, after));
+    if (complex) PetscCall(VecConjugate(to)); // conj(after) to = conj(after conj(to))
+    PetscCall(VecPointwiseMult(to, to, *after));
+    if (complex) PetscCall(VecConjugate(to));
   }
   if (context->shift != (PetscScalar)0) PetscCall(VecAXPY(to, of(context->shift), x));
   if (context->diagonal) {
-    Vec d;
-    PetscCall(VecDuplicate(x, &d));
+    Vec &d = context->work[transposed];
+    PetscCall(VecMatchKind(x, &d));
     PetscCall(VecCopy(context->diagonal, d));
     if (complex) PetscCall(VecConjugate(d));
     PetscCall(VecPointwiseMult(d, d, x));
     PetscCall(VecAXPY(to, 1, d));
-    PetscCall(VecDestroy(&d));
   }
   if (b == y)
     PetscCall(VecAXPY(y, 1, to));
@@ -423,9 +441,10 @@ static PetscErrorCode shift(Mat A, PetscScalar a) {
 static PetscErrorCode multiply_into(Vec with, Vec *present) {
   PetscFunctionBegin;
   if (!with) PetscFunctionReturn(PETSC_SUCCESS);
-  if (*present)
+  if (*present) {
+    PetscCall(VecMatchKind(with, present));
     PetscCall(VecPointwiseMult(*present, *present, with));
-  else {
+  } else {
     PetscCall(VecDuplicate(with, present));
     PetscCall(VecCopy(with, *present));
   }
@@ -466,6 +485,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   } else
     PetscCall(VecCopy(d, added));
   if (context->diagonal) {
+    PetscCall(VecMatchKind(added, &context->diagonal));
     PetscCall(VecAXPY(context->diagonal, 1, added));
     PetscCall(VecDestroy(&added));
   } else
@@ -548,6 +568,8 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const FunctionInfo &info = context->info();
+  PetscLogDouble      bytes = 3. * sizeof(PetscReal) *
+                         (context->targets->n + (context->sources == context->targets ? 0. : context->sources->n));
   PetscCall(PetscViewerASCIIPrintf(viewer, "%s of sums over particles, kernel %s: %s\n",
                                    context->gradient ? "gradients" : "values", info.name, info.formula));
   if (info.uses_sigma) PetscCall(PetscViewerASCIIPrintf(viewer, "sigma = %g\n", context->parameters.sigma));
@@ -574,19 +596,19 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
       seconds = 1e-3 * milliseconds;
     }
 #endif
-    sums[0] = context->pairs;
+    sums[0] = context->terms;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sums[0], 1, MPI_DOUBLE, MPI_SUM, comm));
     PetscCallMPI(MPI_Allreduce(&seconds, &sums[1], 1, MPI_DOUBLE, MPI_MAX, comm));
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "%" PetscInt64_FMT " products; the last: %.6g pairs in %.4g s, %.4g pairs/s\n",
-                                     context->products, sums[0], sums[1], sums[1] > 0 ? sums[0] / sums[1] : 0.));
+    const char *terms = context->fast ? "terms" : "pairs";
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt64_FMT " product%s; the last: %.6g %s in %.4g s, %.4g %s/s\n",
+                                     context->products, context->products == 1 ? "" : "s", sums[0], terms, sums[1],
+                                     sums[1] > 0 ? sums[0] / sums[1] : 0., terms));
   }
   PetscLogDouble dense = (PetscLogDouble)context->targets->N * context->scalars_a_target() * context->sources->N *
                          context->scalars_a_value() * sizeof(PetscScalar);
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer, "bytes stored: %.0f; a dense matrix takes %.0f\n",
-      3. * sizeof(PetscReal) * (context->targets->N + (context->sources == context->targets ? 0 : context->sources->N)),
-      dense));
+  if (context->fast) bytes += context->fast->Bytes();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "bytes stored: %.0f; a dense matrix takes %.0f\n", bytes, dense));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -712,7 +734,7 @@ PetscErrorCode MatCreateKernelSum(MPI_Comm comm, Vec targets, Vec sources, Mat *
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetType(*A, MATKERNELSUM));
   PetscCall(MatKernelSumSetPoints(*A, targets, sources));
-  PetscCall(MatSetFromOptions(*A));
+  PetscCall(shellac::set_from_options_of_type(*A));
   PetscCall(MatSetUp(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

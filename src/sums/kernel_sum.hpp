@@ -17,7 +17,7 @@ class FastSum; // fast_sum.hpp
 struct KernelSumMat {
   // settings
   int                   function = 0; // index in kernel_functions()
-  Parameters            parameters = {1, 0};
+  Parameters            parameters = {1, 0, 1};
   MatKernelSumPrecision precision = MAT_KERNELSUM_DOUBLE;
   MatKernelSumSelf      self = MAT_KERNELSUM_SELF_AUTO;
   MatKernelSumMethod    method = MAT_KERNELSUM_DIRECT;
@@ -30,7 +30,7 @@ struct KernelSumMat {
 
   // made by MatSetUp()
   bool      ready = false;
-  PetscReal center[3] = {0, 0, 0}; // of the box of all points
+  PetscReal center[3] = {0, 0, 0}; // of the box of all points; the extent is with the parameters
   FastSum  *fast = NULL;           // null: direct sums
 
   PetscScalar scale = 1, shift = 0;
@@ -38,7 +38,7 @@ struct KernelSumMat {
   Vec         work[2] = {NULL, NULL}; // like a right and a left vector; null until needed
 
   // of the last product
-  PetscLogDouble pairs = 0, seconds = 0; // pairs of this rank
+  PetscLogDouble terms = 0, seconds = 0; // that were added up on this rank: pairs, or what a fast method has instead
   void          *begin_event = NULL, *end_event = NULL;
   PetscInt64     products = 0;
 
@@ -53,6 +53,10 @@ struct KernelSumMat {
 
 PetscErrorCode MatGetKernelSum(Mat A, KernelSumMat **context); // of one that has been set up
 
+// Makes *v, null or not, a vector of the kind of `like` with the values it had: products may be on the host, then on a
+// GPU.
+PetscErrorCode VecMatchKind(Vec like, Vec *v);
+
 // out = A in, of `columns` vectors `in` + c lda_in; without scalings. Transposed: of Aᵀ; conjugate: of the complex
 // conjugate function.
 PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transposed, bool conjugate,
@@ -64,6 +68,14 @@ PetscErrorCode MatKernelSumSetEntryOperations(Mat A);
 
 // ---- pieces of KernelSumApply() --------------------------------------------------------------------------------------
 
+// Prints how far a product is.
+struct Monitor {
+  MPI_Comm       comm;
+  PetscLogDouble begun;    // [s]
+  int            blocks;   // of sources, that take about as long each
+  double         done = 0; // blocks
+};
+
 // The pair sum of a Mat in its raw layout: `passes` sums, the p-th of which begins p real numbers further on.
 struct Layout {
   PairSum    sum;
@@ -72,11 +84,14 @@ struct Layout {
   int        reals = 1;
   PetscInt64 lda = 0;        // [real numbers]
   bool       narrow = false; // pairs in single precision
+  Monitor   *monitor = NULL; // null: silent
 };
 Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjugate, PetscInt columns,
                        const PetscScalar *in, PetscInt64 lda_in, PetscScalar *out, PetscInt64 lda_out);
 // Sums all pairs, or those of the lists, of the layout's targets and sources.
-PetscErrorCode KernelSumPairs(Layout layout);
+PetscErrorCode KernelSumPairs(const Layout &layout);
+// Some blocks, or parts of one, have been summed. A monitor that is null is silent.
+PetscErrorCode MonitorAdvance(Monitor *monitor, PetscMemType memory, double blocks);
 // Calls visit(layout, owner, step) with the sources of every rank in turn, this rank's first: they are `own`, with the
 // layout's values, and travel in a ring. The layout adds to its results from the second step on.
 using Visit = std::function<PetscErrorCode(const Layout &layout, PetscMPIInt owner, int step)>;

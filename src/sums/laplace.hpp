@@ -10,8 +10,8 @@ template <class T> struct Laplace {
   static constexpr bool uses_sigma = false, uses_wavenumber = false, singular = true;
   static constexpr int  flops = 2;
   using Value = T;
-  static double unit(const Parameters &) { return 1; }
-  static double factor(const Parameters &) { return 1 / (4 * pi); }
+  static double unit(const Parameters &p) { return free_unit<T>(p); }
+  static double factor(const Parameters &p) { return 1 / (4 * pi * unit(p)); }
   explicit Laplace(const Parameters &) {}
 
   SHELLAC_INLINE T value(T r2) const { return inverse_sqrt(r2); }

@@ -196,7 +196,8 @@ SHELLAC_INLINE Complex<float> wave(float turns, float r) {
   asm("sin.approx.ftz.f32 %0, %1;" : "=f"(im) : "f"(angle));
   return {re, im};
 #else
-  const float t = turns * r;
+  // beyond 2^20 turns single precision holds no phase: taken as whole turns, so that what it holds stays on the circle
+  const float product = turns * r, t = std::fabs(product) < 1048576.0f ? product : 0;
   const float s[] = {6.2831852878129467414f, -41.341662570547954912f, 81.592542871301543294f, -75.401612702747458455f};
   const float c[] = {0.99999999995248941669f, -19.739208650130595513f, 64.939316135709049629f, -85.442844673081659515f,
                      59.220168958296096218f};

@@ -33,6 +33,11 @@ enum class SumForm {
 struct Range {
   PetscInt begin, end;
 };
+// The targets [begin, end), and what single precision counts their coordinates from [length].
+struct Group {
+  PetscInt  begin, end;
+  PetscReal center[3];
+};
 
 struct PairSum {
   int        function = 0; // index in KernelFunctions
@@ -43,20 +48,20 @@ struct PairSum {
   Points                  targets, sources;
   Values<const PetscReal> in;
   Values<PetscReal>       out;
-  bool                    add = false; // to what `out` has
-  PetscReal               center[3] = {0, 0, 0};
+  bool                    add = false;           // to what `out` has
+  PetscReal               center[3] = {0, 0, 0}; // what single precision counts coordinates from [length]
 
-  // Whether g(x, x) is what the function gives. Where that is not, or not finite, it is this, over the factor:
-  bool   own_value_at_zero = true;
-  double at_zero = 0;
+  bool own_value_at_zero =
+      true; // whether g(x, x) is what the function gives; zero where not, or where that is not finite
 
   // Terms are added in blocks in the precision of computation, the blocks in double.
   int block = 128;
 
-  // Lists instead of all pairs: group g is of the targets [group[g].begin, group[g].end), no more than `group_size`,
-  // and sums over the ranges list[first[g]] ... list[first[g+1]-1]. Null: all targets, all sources.
+  // Lists instead of all pairs: group[g], of no more than `group_size` targets, sums over the ranges list[first[g]] to
+  // list[first[g+1]-1]. Null: all targets, all sources.
   PetscInt        groups = 0, group_size = 0;
-  const Range    *group = NULL, *list = NULL;
+  const Group    *group = NULL;
+  const Range    *list = NULL;
   const PetscInt *first = NULL;
 
   PetscMemType memory = PETSC_MEMTYPE_HOST;

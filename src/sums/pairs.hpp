@@ -37,11 +37,11 @@ SHELLAC_INLINE bool is_finite(float x) {
 template <class T> SHELLAC_INLINE bool is_finite(Complex<T> x) {
   return is_finite(x.re) && is_finite(x.im);
 }
-template <class T> SHELLAC_INLINE void assign(T *to, double re) {
-  *to = (T)re;
+template <class T> SHELLAC_INLINE T or_zero(bool condition, T x) {
+  return condition ? x : 0;
 }
-template <class T> SHELLAC_INLINE void assign(Complex<T> *to, double re) {
-  *to = {(T)re, 0};
+template <class T> SHELLAC_INLINE Complex<T> or_zero(bool condition, Complex<T> x) {
+  return {condition ? x.re : 0, condition ? x.im : 0};
 }
 template <class T> SHELLAC_INLINE void load(const PetscReal *from, T *to) {
   *to = (T)*from;
@@ -71,8 +71,8 @@ template <> SHELLAC_INLINE double unit_scale<float>(double unit) {
   return 1 / unit;
 }
 
-// What one pair adds to the sums: K columns of values, or a gradient.
-template <class Function, class T, SumForm form, int K> struct Pair {
+// What one pair adds to the sums: K columns of values, or a gradient. Careful: nothing at x = y.
+template <class Function, class T, SumForm form, int K, bool careful = false> struct Pair {
   using V = typename Function::Value;
   static constexpr int in = form == SumForm::gradient_transposed ? 3 : K;
   static constexpr int out = form == SumForm::gradient ? 3 : K;
@@ -82,11 +82,17 @@ template <class Function, class T, SumForm form, int K> struct Pair {
     for (int k = 0; k < K; k++) multiply_add(v, w[k], &sum[k]);
   }
   static SHELLAC_INLINE void add(const Function &f, T dx, T dy, T dz, T r2, const V *w, V *sum) {
+    const bool apart = r2 > T(sizeof(T) == 4 ? 1e-37 : 1e-300);
+#ifdef __CUDA_ARCH__
+    if (careful && K > 4 && !apart) return; // a choice of values would slow the other loop of so many columns
+#endif
+    V g = form == SumForm::value ? f.value(r2) : f.slope(r2);
+    if constexpr (careful) g = or_zero(apart, g);
     if constexpr (form == SumForm::value) {
-      add_value(f.value(r2), w, sum);
+      add_value(g, w, sum);
     } else if constexpr (form == SumForm::gradient) {
       V s{};
-      multiply_add(f.slope(r2), w[0], &s);
+      multiply_add(g, w[0], &s);
       add_times(dx, s, &sum[0]);
       add_times(dy, s, &sum[1]);
       add_times(dz, s, &sum[2]);
@@ -95,22 +101,14 @@ template <class Function, class T, SumForm form, int K> struct Pair {
       add_times(-dx, w[0], &s);
       add_times(-dy, w[1], &s);
       add_times(-dz, w[2], &s);
-      multiply_add(f.slope(r2), s, &sum[0]);
-    }
-  }
-  // With a value of its own at x = y, where a gradient counts for nothing.
-  static SHELLAC_INLINE void add_with_care(const Function &f, T dx, T dy, T dz, T r2, T at_zero, const V *w, V *sum) {
-    if (r2 > T(sizeof(T) == 4 ? 1e-37 : 1e-300)) {
-      add(f, dx, dy, dz, r2, w, sum);
-    } else if constexpr (form == SumForm::value) {
-      V v;
-      assign(&v, at_zero);
-      add_value(v, w, sum);
+      multiply_add(g, s, &sum[0]);
     }
   }
 
 private:
-  static SHELLAC_INLINE void add_times(T a, T b, T *sum) { *sum = a * b + *sum; }
+  static SHELLAC_INLINE void add_times(T a, T b, T *sum) {
+    *sum = a * b + *sum;
+  }
   static SHELLAC_INLINE void add_times(T a, Complex<T> b, Complex<T> *sum) {
     sum->re = a * b.re + sum->re;
     sum->im = a * b.im + sum->im;
@@ -126,10 +124,10 @@ constexpr int tile = 128;   // sources in the first cache
 constexpr int chunk = 2048; // targets in the second
 
 // sum[out part][lane] += the terms of the sources [begin, end); w[in part][tile]
-template <class Function, class T, SumForm form, int K>
+template <class Function, class T, SumForm form, int K, bool careful>
 SHELLAC_WIDEST void sum_block(Function f, const T (*x)[lanes], const T (*y)[tile], const T (*w)[tile], int begin,
                               int end, T (*sum)[lanes]) {
-  using P = Pair<Function, T, form, K>;
+  using P = Pair<Function, T, form, K, careful>;
   using V = typename P::V;
   constexpr int parts = Scalar<V>::parts;
   for (int j = begin; j < end; j++) {
@@ -160,16 +158,15 @@ SHELLAC_WIDEST void sum_block(Function f, const T (*x)[lanes], const T (*y)[tile
 }
 
 template <class Function, class T, SumForm form, int K>
-void sum_group(const PairSum &s, const Function &f, double scale, double factor, int first_column, const Range &targets,
+void sum_group(const PairSum &s, const Function &f, double scale, double factor, int first_column, const Group &targets,
                const Range *list, PetscInt ranges) {
   using P = Pair<Function, T, form, K>;
-  using V = typename P::V;
-  constexpr int       parts = Scalar<V>::parts;
+  constexpr int       parts = Scalar<typename P::V>::parts;
   std::vector<double> totals((size_t)chunk * P::out * parts);
   std::vector<T>      coordinates((size_t)3 * chunk);
   T                   y[3][tile], w[P::in * parts][tile];
   const bool          narrow = sizeof(T) == sizeof(float);
-  const auto          scaled = [&](PetscReal x, int a) { return (T)(narrow ? (x - s.center[a]) * scale : x); };
+  const auto          scaled = [&](PetscReal x, int a) { return (T)(narrow ? (x - targets.center[a]) * scale : x); };
 
   for (PetscInt from = targets.begin; from < targets.end; from += chunk) {
     const int n = (int)std::min<PetscInt>(chunk, targets.end - from), blocks = (n + lanes - 1) / lanes;
@@ -195,7 +192,7 @@ void sum_group(const PairSum &s, const Function &f, double scale, double factor,
             T         sum[P::out * parts][lanes] = {};
             bool      care = !s.own_value_at_zero;
             if (!care) {
-              sum_block<Function, T, form, K>(f, x[b], y, w, begin, end, sum);
+              sum_block<Function, T, form, K, false>(f, x[b], y, w, begin, end, sum);
               if constexpr (Function::singular) {
                 T unsound = 0;
                 for (int c = 0; c < P::out * parts; c++)
@@ -203,25 +200,10 @@ void sum_group(const PairSum &s, const Function &f, double scale, double factor,
                 care = !(unsound == 0);
               }
             }
-            if (care)
-              for (int l = 0; l < lanes; l++) {
-                V again[P::out] = {};
-                for (int j = begin; j < end; j++) {
-                  V weight[P::in];
-                  for (int c = 0; c < P::in; c++)
-                    if constexpr (parts == 2)
-                      weight[c] = {w[2 * c][j], w[2 * c + 1][j]};
-                    else
-                      weight[c] = w[c][j];
-                  const T dx = x[b][0][l] - y[0][j], dy = x[b][1][l] - y[1][j], dz = x[b][2][l] - y[2][j];
-                  P::add_with_care(f, dx, dy, dz, dx * dx + dy * dy + dz * dz, (T)s.at_zero, weight, again);
-                }
-                for (int c = 0; c < P::out; c++)
-                  if constexpr (parts == 2)
-                    sum[2 * c][l] = again[c].re, sum[2 * c + 1][l] = again[c].im;
-                  else
-                    sum[c][l] = again[c];
-              }
+            if (care) {
+              std::fill(&sum[0][0], &sum[0][0] + P::out * parts * lanes, T(0));
+              sum_block<Function, T, form, K, true>(f, x[b], y, w, begin, end, sum);
+            }
             for (int c = 0; c < P::out * parts; c++)
               for (int l = 0; l < lanes; l++) total[b][c][l] += sum[c][l];
           }
@@ -252,9 +234,10 @@ template <class Function> struct Arguments {
   Values<const PetscReal> in;
   Values<PetscReal>       out;
   double         *partial; // [split][column part][target]: sums of a part of the sources each; null for one part
-  double          scale, factor, center[3], at_zero;
+  double          scale, factor, center[3];
   PetscInt        sources_a_split;
-  const Range    *group, *list;
+  const Group    *group;
+  const Range    *list;
   const PetscInt *first;
   int             first_column, dim, block;
   bool            add, own_value_at_zero;
@@ -274,16 +257,21 @@ template <class Function, class T, SumForm form, int K, int R, int threads>
 __global__ void __launch_bounds__(threads) sum_kernel(const Arguments<Function> a) {
   using P = Pair<Function, T, form, K>;
   using V = typename P::V;
+  using Careful = Pair<Function, T, form, K, true>;
   using Total = std::conditional_t<Scalar<V>::parts == 2, Complex<double>, double>;
   constexpr int parts = Scalar<V>::parts;
   __shared__ Source<T, V, P::in> source[threads];
+  __shared__ double              center[3];
 
   Range          targets, sources;
   const Range   *list = &sources;
   PetscInt       ranges = 1;
   const PetscInt split = blockIdx.y;
+  if (threadIdx.x == 0)
+    for (int d = 0; d < 3; d++) center[d] = a.group ? a.group[blockIdx.x].center[d] : a.center[d];
+  __syncthreads();
   if (a.group) {
-    targets = a.group[blockIdx.x];
+    targets = {a.group[blockIdx.x].begin, a.group[blockIdx.x].end};
     list = a.list + a.first[blockIdx.x];
     ranges = a.first[blockIdx.x + 1] - a.first[blockIdx.x];
   } else {
@@ -297,9 +285,9 @@ __global__ void __launch_bounds__(threads) sum_kernel(const Arguments<Function> 
 #pragma unroll
   for (int r = 0; r < R; r++) {
     const PetscInt i = min(targets.begin + r * threads + (PetscInt)threadIdx.x, targets.end - 1);
-    x[r] = scaled<T>(a.targets.x[0][i], a.center[0], a.scale);
-    y[r] = scaled<T>(a.targets.x[1][i], a.center[1], a.scale);
-    z[r] = scaled<T>(a.targets.x[2][i], a.center[2], a.scale);
+    x[r] = scaled<T>(a.targets.x[0][i], center[0], a.scale);
+    y[r] = scaled<T>(a.targets.x[1][i], center[1], a.scale);
+    z[r] = scaled<T>(a.targets.x[2][i], center[2], a.scale);
   }
   for (PetscInt range = 0; range < ranges; range++) {
     const Range at = list[range];
@@ -309,13 +297,13 @@ __global__ void __launch_bounds__(threads) sum_kernel(const Arguments<Function> 
       if (threadIdx.x < n) {
         const PetscInt       j = from + threadIdx.x;
         Source<T, V, P::in> &s = source[threadIdx.x];
-        s.x = scaled<T>(a.sources.x[0][j], a.center[0], a.scale);
-        s.y = scaled<T>(a.sources.x[1][j], a.center[1], a.scale);
-        s.z = scaled<T>(a.sources.x[2][j], a.center[2], a.scale);
+        s.x = scaled<T>(a.sources.x[0][j], center[0], a.scale);
+        s.y = scaled<T>(a.sources.x[1][j], center[1], a.scale);
+        s.z = scaled<T>(a.sources.x[2][j], center[2], a.scale);
 #pragma unroll
         for (int c = 0; c < P::in; c++)
           if (form == SumForm::gradient_transposed && c >= a.dim)
-            assign(&s.w[c], 0);
+            s.w[c] = V{};
           else
             load(&a.in.data[a.in.at(j, a.first_column + c)], &s.w[c]);
       }
@@ -343,14 +331,16 @@ __global__ void __launch_bounds__(threads) sum_kernel(const Arguments<Function> 
         }
         if (care) {
 #pragma unroll
-          for (int r = 0; r < R; r++) {
+          for (int r = 0; r < R; r++)
 #pragma unroll
             for (int c = 0; c < P::out; c++) sum[r][c] = V{};
 #pragma unroll 1
-            for (int j = begin; j < end; j++) {
-              const Source<T, V, P::in> s = source[j];
-              const T                   dx = x[r] - s.x, dy = y[r] - s.y, dz = z[r] - s.z;
-              P::add_with_care(a.f, dx, dy, dz, dx * dx + dy * dy + dz * dz, (T)a.at_zero, s.w, sum[r]);
+          for (int j = begin; j < end; j++) {
+            const Source<T, V, P::in> s = source[j];
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+              const T dx = x[r] - s.x, dy = y[r] - s.y, dz = z[r] - s.z;
+              Careful::add(a.f, dx, dy, dz, dx * dx + dy * dy + dz * dz, s.w, sum[r]);
             }
           }
         }
@@ -481,9 +471,9 @@ PetscErrorCode sum_columns(const PairSum &s, int first_column) {
   if (PetscMemTypeDevice(s.memory)) {
     device::Arguments<Function> a{f, s.targets, s.sources, s.in, s.out};
     a.partial = NULL;
-    a.scale = scale, a.factor = factor, a.at_zero = s.at_zero;
+    a.scale = scale, a.factor = factor;
     for (int d = 0; d < 3; d++) a.center[d] = s.center[d];
-    a.group = a.list = NULL, a.first = NULL;
+    a.group = NULL, a.list = NULL, a.first = NULL;
     a.first_column = first_column, a.dim = s.dim, a.block = s.block;
     a.add = s.add, a.own_value_at_zero = s.own_value_at_zero;
     // targets that fill the GPU, R of them a thread; the fewer they are, the fewer a thread and a block
@@ -503,7 +493,8 @@ PetscErrorCode sum_columns(const PairSum &s, int first_column) {
                                             s.first[g + 1] - s.first[g]);
   } else {
     const Range all = {0, s.sources.n};
-    host::sum_group<Function, T, form, K>(s, f, scale, factor, first_column, {0, s.targets.n}, &all, 1);
+    host::sum_group<Function, T, form, K>(s, f, scale, factor, first_column,
+                                          {0, s.targets.n, {s.center[0], s.center[1], s.center[2]}}, &all, 1);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,7 +15,6 @@ namespace shellac {
 
 namespace {
 
-constexpr int      max_order = 22;    // its weights and tables fill a processor's shared memory
 constexpr PetscInt target_leaf = 256; // what one block of threads sums for on a GPU
 
 // A cluster of the points [begin, end) in the tree's order.
@@ -48,7 +47,7 @@ SHELLAC_INLINE double chebyshev_point(const Node &node, int axis, int k, int n) 
   return 0.5 * (node.lower[axis] + node.upper[axis]) + 0.5 * (node.upper[axis] - node.lower[axis]) * chebyshev(k, n);
 }
 
-// Halves along the longest side until clusters have `leaf` points or fewer.
+// Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
 struct Tree {
   std::vector<Node>     nodes;
   std::vector<PetscInt> order; // order[i]: the i-th point of the tree
@@ -64,7 +63,7 @@ struct Tree {
       int        axis = 0;
       for (int a = 1; a < 3; a++)
         if (node.upper[a] - node.lower[a] > node.upper[axis] - node.lower[axis]) axis = a;
-      if (node.end - node.begin <= leaf || !(node.upper[axis] > node.lower[axis])) continue;
+      if (node.end - node.begin <= leaf) continue;
       const PetscInt   middle = node.begin + (node.end - node.begin) / 2;
       const PetscReal *x = cloud.x.data() + (size_t)axis * cloud.n;
       std::nth_element(order.begin() + node.begin, order.begin() + middle, order.begin() + node.end,
@@ -115,19 +114,19 @@ struct Upward {
   PetscReal       *weights;
   int              order, reals;
 
-  // Lagrange's polynomials of the node along an axis at y.
-  SHELLAC_INLINE void basis(const Node &node, int axis, double y, double *l, int stride) const {
-    const int n = points_along(node, axis, order);
-    double    sum = 0;
-    int       hit = -1;
+  // Lagrange's polynomials at y of the n interpolation points along an axis.
+  static SHELLAC_INLINE void basis(const double *points, int n, double y, double *l) {
+    double sum = 0;
+    int    hit = -1;
     for (int k = 0; k < n; k++) {
-      const double d = y - chebyshev_point(node, axis, k, n);
+      const double d = y - points[k];
       if (d == 0) hit = k;
       const double w = (k & 1 ? -1. : 1.) * (k == 0 || k == n - 1 ? 0.5 : 1.) / (d == 0 ? 1 : d);
-      l[k * stride] = w;
+      l[k] = w;
       sum += w;
     }
-    for (int k = 0; k < n; k++) l[k * stride] = hit >= 0 ? (k == hit ? 1. : 0.) : l[k * stride] / sum;
+    const double scale = 1 / sum;
+    for (int k = 0; k < n; k++) l[k] = hit >= 0 ? (k == hit ? 1. : 0.) : l[k] * scale;
   }
   SHELLAC_INLINE void range(const Node &node, int r, PetscInt *begin, PetscInt *end) const {
     if (node.child < 0) {
@@ -145,13 +144,15 @@ struct Upward {
   }
   void on_host(const Node &node) const {
     const int n[3] = {points_along(node, 0, order), points_along(node, 1, order), points_along(node, 2, order)};
-    double    l[3][max_order];
+    double    points[3][max_tree_order], l[3][max_tree_order];
+    for (int a = 0; a < 3; a++)
+      for (int k = 0; k < n[a]; k++) points[a][k] = chebyshev_point(node, a, k, n[a]);
     std::vector<double> sums((size_t)n[0] * n[1] * n[2] * reals, 0);
     for (int r = 0; r < 2; r++) {
       PetscInt begin, end;
       range(node, r, &begin, &end);
       for (PetscInt j = begin; j < end; j++) {
-        for (int a = 0; a < 3; a++) basis(node, a, x[a][j], l[a], 1);
+        for (int a = 0; a < 3; a++) basis(points[a], n[a], x[a][j], l[a]);
         for (int p = 0; p < reals; p++) {
           const double w = weights[j * reals + p];
           double      *sum = sums.data() + (size_t)p * n[0] * n[1] * n[2];
@@ -170,47 +171,49 @@ struct Upward {
 };
 
 #if SHELLAC_CUDA
-constexpr int upward_tile = 32;
+constexpr int upward_tile = 32, upward_threads = 128;
+constexpr int upward_run = 8; // interpolation points along z that a thread holds
 
-// A block for each of the nodes listed.
-__global__ void __launch_bounds__(128) upward_kernel(const Upward up, const PetscInt *which) {
-  extern __shared__ double shared[];
-  const Node               node = up.nodes[which[blockIdx.x]];
-  const int                n0 = points_along(node, 0, up.order), n1 = points_along(node, 1, up.order),
-            n2 = points_along(node, 2, up.order), count = n0 * n1 * n2;
-  double *l = shared, *w = l + 3 * max_order * upward_tile, *sums = w + 2 * upward_tile; // l[axis][k][source]
-  for (int k = threadIdx.x; k < count * up.reals; k += blockDim.x) sums[k] = 0;
+// Blocks of threads (x) for each of the nodes listed, each (y) for some of its interpolation points.
+template <int reals>
+__global__ void __launch_bounds__(upward_threads) upward_kernel(const Upward up, const PetscInt *which) {
+  constexpr int row = max_tree_order + 3; // odd: rows begin at different banks of the memory; the last run ends in it
+  __shared__ double points[3][max_tree_order], l[3][upward_tile][row], w[reals][upward_tile];
+  const Node        node = up.nodes[which[blockIdx.x]];
+  const int n[3] = {points_along(node, 0, up.order), points_along(node, 1, up.order), points_along(node, 2, up.order)};
+  const int task = blockIdx.y * upward_threads + threadIdx.x, pair = task % (n[0] * n[1]);
+  const int i = pair / n[1], j = pair % n[1], first = task / (n[0] * n[1]) * upward_run;
+  const int axis = threadIdx.x / upward_tile, lane = threadIdx.x % upward_tile;
+  double    sum[reals][upward_run] = {};
+  if (axis < 3 && lane < n[axis]) points[axis][lane] = chebyshev_point(node, axis, lane, n[axis]);
+  for (int t = threadIdx.x; t < 3 * upward_tile * row; t += upward_threads) (&l[0][0][0])[t] = 0; // beyond the order
   for (int r = 0; r < 2; r++) {
     PetscInt begin, end;
     up.range(node, r, &begin, &end);
     for (PetscInt from = begin; from < end; from += upward_tile) {
       const int m = (int)min((PetscInt)upward_tile, end - from);
       __syncthreads();
-      if (threadIdx.x < 96 && threadIdx.x % 32 < m) {
-        const int axis = threadIdx.x / 32, s = threadIdx.x % 32;
-        up.basis(node, axis, up.x[axis][from + s], l + axis * max_order * upward_tile + s, upward_tile);
-      } else if (threadIdx.x >= 96 && threadIdx.x - 96 < m) {
-        const int s = threadIdx.x - 96;
-        for (int p = 0; p < up.reals; p++) w[p * upward_tile + s] = up.weights[(from + s) * up.reals + p];
-      }
+      if (lane < m && axis < 3) Upward::basis(points[axis], n[axis], up.x[axis][from + lane], l[axis][lane]);
+      if (lane < m && axis == 3)
+        for (int p = 0; p < reals; p++) w[p][lane] = up.weights[(from + lane) * reals + p];
       __syncthreads();
-      for (int k = threadIdx.x; k < count; k += blockDim.x) {
-        const double *l0 = l + (k / (n1 * n2)) * upward_tile, *l1 = l + (max_order + k / n2 % n1) * upward_tile,
-                     *l2 = l + (2 * max_order + k % n2) * upward_tile;
-        double re = 0, im = 0;
+      if (first < n[2])
         for (int s = 0; s < m; s++) {
-          const double product = l0[s] * l1[s] * l2[s];
-          re += product * w[s];
-          if (up.reals == 2) im += product * w[upward_tile + s];
+          const double l01 = l[0][s][i] * l[1][s][j];
+#pragma unroll
+          for (int p = 0; p < reals; p++) {
+            const double lw = l01 * w[p][s];
+#pragma unroll
+            for (int k = 0; k < upward_run; k++) sum[p][k] += lw * l[2][s][first + k];
+          }
         }
-        sums[k] += re;
-        if (up.reals == 2) sums[count + k] += im;
-      }
     }
   }
-  __syncthreads();
-  for (int k = threadIdx.x; k < count; k += blockDim.x)
-    for (int p = 0; p < up.reals; p++) up.weights[(node.proxies + k) * up.reals + p] = sums[p * count + k];
+#pragma unroll
+  for (int k = 0; k < upward_run; k++)
+    if (first + k < n[2])
+      for (int p = 0; p < reals; p++)
+        up.weights[(node.proxies + pair * n[2] + first + k) * reals + p] = (PetscReal)sum[p][k];
 }
 
 __global__ void gather_kernel(PetscInt n, int reals, const PetscInt *order, const PetscReal *from, PetscReal *to) {
@@ -229,13 +232,14 @@ __global__ void scatter_kernel(PetscInt n, int reals, const PetscInt *order, con
 class Direction {
 public:
   PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, const PointCloud &targets,
-                        const PointCloud &sources, int order, PetscInt leaf);
+                        const PointCloud &sources, int order, double epsilon, PetscInt leaf);
   PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, int narrow);
   PetscErrorCode Destroy();
 
   PetscInt       nodes() const { return (PetscInt)tree_.nodes.size(); }
   PetscInt       groups() const { return (PetscInt)group_.size(); }
   PetscLogDouble pairs[2] = {0, 0}; // that are summed on this rank: near, far
+  PetscLogDouble Bytes() const;
 
 private:
   int                                order_ = 0;
@@ -243,23 +247,23 @@ private:
   PointCloud                        *targets_ = NULL, *expanded_ = NULL; // in the trees' orders; sources and proxies
   PetscInt                           source_count_ = 0, group_size_ = 0;
   std::vector<PetscInt>              target_order_;
-  std::vector<Range>                 group_;
+  std::vector<Group>                 group_;
   std::vector<Lists>                 lists_;  // of each rank's sources: near, far, near, far, ...
   std::vector<std::vector<PetscInt>> levels_; // nodes with interpolation points, the deepest last
 
   // on the GPU; null until asked for
   std::vector<ListsOnDevice> device_lists_;
-  Buffer<Range>              device_group_;
+  Buffer<Group>              device_group_;
   Buffer<PetscInt>           device_target_order_, device_source_order_, device_levels_;
   Buffer<Node>               device_nodes_;
   Buffer<PetscReal>          weights_, results_;
 
-  void make_lists(const KernelSumMat &context, const std::vector<Node> &groups, const std::vector<Node> &nodes,
-                  Lists *lists);
+  void make_lists(const KernelSumMat &context, double epsilon, const std::vector<Node> &groups,
+                  const std::vector<Node> &nodes, Lists *lists);
 };
 
-void Direction::make_lists(const KernelSumMat &context, const std::vector<Node> &groups, const std::vector<Node> &nodes,
-                           Lists *lists) {
+void Direction::make_lists(const KernelSumMat &context, double epsilon, const std::vector<Node> &groups,
+                           const std::vector<Node> &nodes, Lists *lists) {
   constexpr double      theta = 0.8;
   const FunctionInfo   &info = context.info();
   const bool            gaussian = info.uses_sigma && !info.singular && std::string(info.name) == "gaussian";
@@ -269,7 +273,7 @@ void Direction::make_lists(const KernelSumMat &context, const std::vector<Node> 
                             ? 1 / std::fabs(context.parameters.wavenumber)
                         : gaussian ? context.parameters.sigma
                                    : INFINITY;
-  const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(1e3 / context.rtol)) : INFINITY;
+  const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(2e3 / epsilon)) : INFINITY;
   for (const Node &group : groups) {
     if (!nodes.empty()) stack.assign(1, 0);
     while (!stack.empty()) {
@@ -303,7 +307,7 @@ void Direction::make_lists(const KernelSumMat &context, const std::vector<Node> 
 }
 
 PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, const PointCloud &targets,
-                                 const PointCloud &sources, int order, PetscInt leaf) {
+                                 const PointCloud &sources, int order, double epsilon, PetscInt leaf) {
   Tree              target_tree;
   std::vector<Node> groups;
   PetscMPIInt       ranks, rank;
@@ -317,7 +321,8 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
   for (const Node &node : target_tree.nodes)
     if (node.child < 0) {
       groups.push_back(node);
-      group_.push_back({node.begin, node.end});
+      group_.push_back(
+          {node.begin, node.end, {(PetscReal)node.center(0), (PetscReal)node.center(1), (PetscReal)node.center(2)}});
       group_size_ = std::max(group_size_, node.end - node.begin);
     }
   // interpolation points where they are fewer than the points themselves
@@ -369,7 +374,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
     nodes.resize(n);
     PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Node)), &bytes));
     PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
-    make_lists(context, groups, nodes, &lists_[2 * owner]);
+    make_lists(context, epsilon, groups, nodes, &lists_[2 * owner]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -411,13 +416,11 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
     size_t end = 0;
     for (const auto &level : levels_) end += level.size();
     for (size_t l = levels_.size(); l-- > 0;) {
-      const size_t bytes =
-          sizeof(double) * (3 * max_order * upward_tile + 2 * upward_tile + (size_t)order_ * order_ * order_ * reals);
-      if (bytes > 48 * 1024)
-        PetscCallCUDA(cudaFuncSetAttribute(upward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
       end -= levels_[l].size();
-      if (!levels_[l].empty())
-        upward_kernel<<<(unsigned)levels_[l].size(), 128, bytes, stream>>>(up, device_levels_.data + end);
+      const int  runs = (order_ + upward_run - 1) / upward_run, tasks = order_ * order_ * runs;
+      const dim3 blocks((unsigned)levels_[l].size(), (tasks + upward_threads - 1) / upward_threads);
+      const auto kernel = reals == 2 ? upward_kernel<2> : upward_kernel<1>;
+      if (!levels_[l].empty()) kernel<<<blocks, upward_threads, 0, stream>>>(up, device_levels_.data + end);
       PetscCallCUDA(cudaGetLastError());
     }
   }
@@ -429,6 +432,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
       for (PetscInt node : levels_[l]) up.on_host(tree_.nodes[node]);
   }
   PairSum &s = layout.sum;
+  if (layout.monitor) layout.monitor->blocks = (int)lists_.size();
   layout.columns = 1;
   layout.lda = 0;
   s.in.data = weights_.data;
@@ -464,6 +468,15 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscLogDouble Direction::Bytes() const {
+  PetscLogDouble bytes =
+      sizeof(PetscReal) * ((PetscLogDouble)targets_->x.size() + expanded_->x.size() + weights_.n + results_.n) +
+      sizeof(Node) * tree_.nodes.size() + sizeof(Group) * group_.size() +
+      sizeof(PetscInt) * (target_order_.size() + tree_.order.size());
+  for (const Lists &lists : lists_) bytes += sizeof(Range) * lists.list.size() + sizeof(PetscInt) * lists.first.size();
+  return bytes;
+}
+
 PetscErrorCode Direction::Destroy() {
   PetscFunctionBegin;
   PetscCall(PointCloudDestroy(&targets_));
@@ -489,6 +502,11 @@ public:
     PetscCall(directions[transposed && !square].Apply(comm, layout, narrow));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscLogDouble Terms(bool transposed) const override {
+    const Direction &direction = directions[transposed && !square];
+    return direction.pairs[0] + direction.pairs[1];
+  }
+  PetscLogDouble Bytes() const override { return directions[0].Bytes() + (square ? 0 : directions[1].Bytes()); }
   PetscErrorCode View(PetscViewer viewer) const override {
     PetscFunctionBegin;
     PetscCall(PetscViewerASCIIPrintf(
@@ -513,19 +531,20 @@ public:
 
 } // namespace
 
-PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, int narrow, FastSum **fast) {
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, double epsilon, int narrow,
+                             FastSum **fast) {
   TreeSum *tree = new TreeSum;
 
   PetscFunctionBegin;
   *fast = tree;
-  tree->order = order = std::min(order, max_order);
+  tree->order = order;
   tree->narrow = narrow;
   tree->square = context.targets == context.sources;
   // near sums and far ones in balance
   const PetscInt leaf = std::max<PetscInt>(256, std::min<PetscInt>(2 * order * order * order, 1024));
-  PetscCall(tree->directions[0].Create(comm, context, *context.targets, *context.sources, order, leaf));
+  PetscCall(tree->directions[0].Create(comm, context, *context.targets, *context.sources, order, epsilon, leaf));
   if (!tree->square)
-    PetscCall(tree->directions[1].Create(comm, context, *context.sources, *context.targets, order, leaf));
+    PetscCall(tree->directions[1].Create(comm, context, *context.sources, *context.targets, order, epsilon, leaf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,9 +10,9 @@ template <class T> struct Yukawa {
   static constexpr bool uses_sigma = false, uses_wavenumber = true, singular = true;
   static constexpr int  flops = 6;
   using Value = T;
-  static double unit(const Parameters &) { return 1; }
-  static double factor(const Parameters &) { return 1 / (4 * pi); }
-  explicit Yukawa(const Parameters &p) : decay((T)(std::fabs(p.wavenumber) * log2_e)) {}
+  static double unit(const Parameters &p) { return free_unit<T>(p); }
+  static double factor(const Parameters &p) { return 1 / (4 * pi * unit(p)); }
+  explicit Yukawa(const Parameters &p) : decay((T)(std::fabs(p.wavenumber) * unit(p) * log2_e)) {}
 
   SHELLAC_INLINE T value(T r2) const {
     const T inv_r = inverse_sqrt(r2);
@@ -23,7 +23,7 @@ template <class T> struct Yukawa {
     return -inv_r * (T(ln_2) * decay + inv_r) * (inv_r * exp2_nonpositive(-decay * (r2 * inv_r)));
   }
 
-  T decay; // k log2(e)
+  T decay; // k log2(e) in a unit
 };
 
 } // namespace shellac

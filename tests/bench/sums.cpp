@@ -9,55 +9,13 @@
 
 #include <petscksp.h>
 
-#include "device/petsc.hpp"
-#include "shellac.h"
+#include "timing.hpp"
 
 static const char help[] = "Times Shellac's kernel sums beside their bounds.\n"
                            "  -seconds 0.3   time spent on each figure\n"
                            "  -large 1000000 points of the large sums\n"
                            "  -direct, -columns, -seed, -host, -fast   which parts (default: all)\n"
                            "  -vec_type cuda on the GPU\n\n";
-
-static PetscErrorCode synchronize() {
-  PetscFunctionBegin;
-#if SHELLAC_CUDA
-  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) PetscCallCUDA(cudaDeviceSynchronize());
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Seconds of one call of `work`: the median of batches, of the slowest rank.
-static PetscErrorCode time_of(PetscReal seconds, const std::function<PetscErrorCode()> &work, PetscReal *median) {
-  constexpr int          batches = 5;
-  std::vector<PetscReal> times;
-  PetscLogDouble         begin, end;
-  PetscReal              once;
-  PetscInt               repeats;
-
-  PetscFunctionBegin;
-  PetscCall(work());
-  PetscCall(synchronize());
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  PetscCall(PetscTime(&begin));
-  PetscCall(work());
-  PetscCall(synchronize());
-  PetscCall(PetscTime(&end));
-  once = end - begin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &once, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  repeats = (PetscInt)std::max(1.0, std::ceil(seconds / batches / once));
-  for (int batch = 0; batch < batches; batch++) {
-    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-    PetscCall(PetscTime(&begin));
-    for (PetscInt i = 0; i < repeats; i++) PetscCall(work());
-    PetscCall(synchronize());
-    PetscCall(PetscTime(&end));
-    times.push_back((end - begin) / repeats);
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, times.data(), batches, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  std::sort(times.begin(), times.end());
-  *median = times[batches / 2];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 // Random points in the unit cube, as coordinates.
 static PetscErrorCode create_points(PetscInt n, unsigned seed, Vec *x) {
