@@ -1,5 +1,6 @@
 // What PETSc finds when it loads the library: every type, one line each.
 
+#include "burgers/types.hpp"
 #include "device/petsc.hpp"
 #include "shellac.h"
 #include "stencil/mat.hpp"
@@ -32,11 +33,14 @@ PetscErrorCode ShellacInitializePackage(void) {
   initialized = PETSC_TRUE;
   PetscCall(MatInitializePackage());
   PetscCall(DMInitializePackage());
+  PetscCall(TSInitializePackage());
   for (const auto &entry : mat_types) {
     PetscCall(MatRegister(entry.type, entry.create));
     if (entry.factors) PetscCall(shellac::MatStencilRegisterSolvers(entry.type));
   }
+  PetscCall(TSRegister(TSBURGERSFUSED, shellac::TSCreate_BurgersFused));
   PetscCall(PetscClassIdRegister("Shellac", &classid));
+  PetscCall(shellac::BurgersRegisterEvents(classid));
   PetscCall(PetscLogEventRegister("HaloBegin", classid, &shellac::halo_begin_event));
   PetscCall(PetscLogEventRegister("HaloEnd", classid, &shellac::halo_end_event));
   PetscCall(PetscRegisterFinalize(finalize));
