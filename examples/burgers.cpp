@@ -4,8 +4,8 @@
       ./burgers -burgers_reproduce_seed
       mpiexec -n 2 ./burgers -initial sine -time 2
 
-  The first command runs central differences and forward Euler, which ripple as the wave steepens, and draws the state
-  every 300 steps; the second the same initial state with a fifth-order scheme that stays without ripples through the shock.
+  The first command runs central differences with forward Euler, which no time step makes stable, and draws the state every
+  300 steps; the second runs the same initial state through the shock with a scheme of fifth order.
 */
 
 #include <petscdmda.h>
@@ -149,7 +149,7 @@ static PetscErrorCode ReproduceSeed(const char *prefix) {
       char                name[64], title[64];
       PetscCall(GetColumns(u, &values));
       std::snprintf(name, sizeof(name), "%s-seed-%d.png", prefix, (int)(last - 1));
-      std::snprintf(title, sizeof(title), "step %d of the seed's scheme", (int)(last - 1));
+      std::snprintf(title, sizeof(title), "central differences, forward Euler: step %d", (int)(last - 1));
       if (strcmp(prefix, "none")) {
         if (rank == 0) {
           const picture::Canvas canvas = picture::draw_curves({{"u", values}}, 0, 2 * pi, title);

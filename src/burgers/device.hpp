@@ -1,6 +1,8 @@
 #pragma once
 // The kernels for GPUs.
 
+#include <type_traits>
+
 #include "burgers/operations.hpp"
 
 #if SHELLAC_CUDA
@@ -81,7 +83,7 @@ __global__ void __launch_bounds__(256) rates(Scheme scheme, Line<Real> line, Ext
 
 // The rates of a warp's cells, `cells` in the registers of each lane: what is beyond them comes from the lanes beside.
 // Of the first and last lane, the `radius` outer cells get none.
-template <int cells, class Scheme, class Real>
+template <bool viscous, int cells, class Scheme, class Real>
 __device__ __forceinline__ void warp_rates(const Scheme &scheme, const Real (&u)[cells], Real (&rate)[cells]) {
   constexpr unsigned all = 0xffffffffu;
   const auto         below = [](Real x) { return __shfl_up_sync(all, x, 1); };
@@ -99,12 +101,12 @@ __device__ __forceinline__ void warp_rates(const Scheme &scheme, const Real (&u)
     for (int g = 0; g < r; g++) window[g] = below(u[cells - r + g]), window[r + cells + g] = above(u[g]);
     const Edges<Real> last = scheme.edges(window + cells - 1);
     Real              previous = below(last.upper), first = 0, lower = 0;
-    const Real        beside = scheme.at.nu2_h != 0 ? below(u[cells - 1]) : Real(0);
+    const Real        beside = viscous ? below(u[cells - 1]) : Real(0);
 #pragma unroll
     for (int i = 0; i < cells; i++) { // the face below cell i
       const Edges<Real> e = i + 1 < cells ? scheme.edges(window + i) : last;
       Real              face = scheme.face(previous, e.lower);
-      if (scheme.at.nu2_h != 0) face = face - scheme.diffusion(i ? u[i - 1] : beside, u[i]);
+      if (viscous) face = face - scheme.diffusion(i ? u[i - 1] : beside, u[i]);
       if (i == 0)
         first = face;
       else
@@ -144,46 +146,52 @@ __global__ void __launch_bounds__(128)
   const PetscInt mine = base + lane * cells; // the lane's first cell
   const bool     at_end[2] = {!inner && (line.end[0] == End::copy || line.end[0] == End::value) && base < 0,
                               !inner && (line.end[1] == End::copy || line.end[1] == End::value) && base + all > n};
-  for (int step = 0; step < count; step++) {
-    if constexpr (staged)
+  const auto     take_steps = [&](auto is_viscous) {
+    for (int step = 0; step < count; step++) {
+      if constexpr (staged)
 #pragma unroll
-      for (int c = 0; c < cells; c++) u0[c] = u[c];
+        for (int c = 0; c < cells; c++) u0[c] = u[c];
 #pragma unroll 1
-    for (int s = 0; s < (staged ? stages.count : 1); s++) {
-      warp_rates(scheme, u, rate);
-      if (at_end[0] || at_end[1]) {
-#pragma unroll
-        for (int c = 0; c < cells; c++)
-          if ((line.frozen[0] && mine + c == 0) || (line.frozen[1] && mine + c == n - 1)) rate[c] = 0;
-      }
-      if constexpr (staged) {
-        const Real a = (Real)stages.a[s], b = (Real)stages.b[s];
-#pragma unroll
-        for (int c = 0; c < cells; c++) {
-          const Real euler = u[c] + dt * rate[c];
-          u[c] = s == 0 ? euler : a * u0[c] + b * euler;
-        }
-      } else {
-#pragma unroll
-        for (int c = 0; c < cells; c++) u[c] = u[c] + dt * rate[c];
-      }
-      for (int e = 0; e < 2; e++) { // what is beyond an end of the domain follows it
-        if (!at_end[e]) continue;
-        const PetscInt end = e ? n - 1 : 0;
-        Real           value = line.beyond[e];
-        if (line.end[e] == End::copy) {
-          const int at = (int)(end - base);
+      for (int s = 0; s < (staged ? stages.count : 1); s++) {
+        warp_rates<decltype(is_viscous)::value>(scheme, u, rate);
+        if (at_end[0] || at_end[1]) {
 #pragma unroll
           for (int c = 0; c < cells; c++)
-            if (at % cells == c) value = u[c];
-          value = __shfl_sync(0xffffffffu, value, at >= 0 && at < all ? at / cells : 0);
+            if ((line.frozen[0] && mine + c == 0) || (line.frozen[1] && mine + c == n - 1)) rate[c] = 0;
         }
+        if constexpr (staged) {
+          const Real a = (Real)stages.a[s], b = (Real)stages.b[s];
 #pragma unroll
-        for (int c = 0; c < cells; c++)
-          if (e ? mine + c > end : mine + c < end) u[c] = value;
+          for (int c = 0; c < cells; c++) {
+            const Real euler = u[c] + dt * rate[c];
+            u[c] = s == 0 ? euler : a * u0[c] + b * euler;
+          }
+        } else {
+#pragma unroll
+          for (int c = 0; c < cells; c++) u[c] = u[c] + dt * rate[c];
+        }
+        for (int e = 0; e < 2; e++) { // what is beyond an end of the domain follows it
+          if (!at_end[e]) continue;
+          const PetscInt end = e ? n - 1 : 0;
+          Real           value = line.beyond[e];
+          if (line.end[e] == End::copy) {
+            const int at = (int)(end - base);
+#pragma unroll
+            for (int c = 0; c < cells; c++)
+              if (at % cells == c) value = u[c];
+            value = __shfl_sync(0xffffffffu, value, at >= 0 && at < all ? at / cells : 0);
+          }
+#pragma unroll
+          for (int c = 0; c < cells; c++)
+            if (e ? mine + c > end : mine + c < end) u[c] = value;
+        }
       }
     }
-  }
+  };
+  if (scheme.at.nu2_h != 0)
+    take_steps(std::true_type());
+  else
+    take_steps(std::false_type());
 
   __syncwarp();
 #pragma unroll

@@ -15,7 +15,7 @@ constexpr PetscInt host_chunk = 1024; // cells
 
 // rate[0..n) from u[-radius .. n + radius), n <= host_chunk plus halos.
 template <class Scheme, class Real>
-SHELLAC_WIDE void chunk_rates(Scheme scheme, const Real *u, PetscInt n, Real *rate) {
+SHELLAC_WIDE __attribute__((flatten)) void chunk_rates(Scheme scheme, const Real *u, PetscInt n, Real *rate) {
   constexpr int most = host_chunk + 2 * 64 + 2;
   if constexpr (!Scheme::has_faces) {
 #pragma GCC ivdep
