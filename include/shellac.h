@@ -742,14 +742,14 @@ PETSC_EXTERN const char *const TSBurgersSchemes[];
    scheme euler, where PETSc's VecAYPX() rounds the product.
 
    Tiles of cells and a halo as wide as the steps reach are kept in registers (GPU) or in the first cache (CPU). A grid of up
-   to 8533 cells on one GPU takes all steps of a block in one launch. In 2-D, and where a rank has fewer cells than one step
+   to 4000 cells on one GPU takes all steps of a block in one launch. In 2-D, and where a rank has fewer cells than one step
    reaches, stages are computed one by one.
 
    The CFL bound and the state are checked at both ends of a block, see -burgers_check_interval in `TSSetBurgers()`. Where a
    state is not finite, the block's steps are repeated to name the first, and the TS keeps the state before it.
 
    The type uses the TS' `TSSetPostStage()`. An event is located by shorter blocks, which needs a PETSc whose `TSEULER` can
-   roll back (3.20 and newer).
+   roll back (3.22 and newer).
 
    Errors:
    As `TSSetBurgers()`; `PETSC_ERR_SUP` for an adapter other than none and cfl; `PETSC_ERR_ORDER` without `TSSetBurgers()`.

@@ -238,21 +238,27 @@ __global__ void find_extremes(const PetscReal *u, size_t n, Extremes *extremes) 
     const unsigned long long other = __shfl_xor_sync(0xffffffffu, largest, step);
     largest = other > largest ? other : largest;
   }
-  if (threadIdx.x % 32 == 0 && largest > *(volatile unsigned long long *)&extremes->state)
-    atomicMax(&extremes->state, largest);
+  if (threadIdx.x % 32 == 0) atomicMax(&extremes[blockIdx.x % extremes_places].state, largest);
 }
 
 static PetscErrorCode begin_extremes(Burgers *burgers, cudaStream_t stream) {
   PetscFunctionBegin;
-  if (!burgers->device_extremes) PetscCallCUDA(cudaMalloc((void **)&burgers->device_extremes, sizeof(Extremes)));
-  PetscCallCUDA(cudaMemsetAsync(burgers->device_extremes, 0, sizeof(Extremes), stream));
+  if (!burgers->device_extremes)
+    PetscCallCUDA(cudaMalloc((void **)&burgers->device_extremes, extremes_places * sizeof(Extremes)));
+  PetscCallCUDA(cudaMemsetAsync(burgers->device_extremes, 0, extremes_places * sizeof(Extremes), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode end_extremes(Burgers *burgers, cudaStream_t stream, Extremes *extremes) {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMemcpyAsync(extremes, burgers->device_extremes, sizeof(Extremes), cudaMemcpyDeviceToHost, stream));
+  Extremes places[extremes_places];
+  PetscCallCUDA(cudaMemcpyAsync(places, burgers->device_extremes, sizeof(places), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(PetscLogGpuToCpu(sizeof(Extremes)));
+  PetscCall(PetscLogGpuToCpu(sizeof(places)));
+  *extremes = {0, 0};
+  for (const Extremes &place : places) {
+    extremes->state = PetscMax(extremes->state, place.state);
+    extremes->rate = PetscMax(extremes->rate, place.rate);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -559,6 +565,8 @@ PetscErrorCode TSSetBurgers(TS ts) {
   PetscContainer container;
   Grid           grid;
   DM             dm;
+  DMType         dm_type;
+  PetscBool      is_da;
   Mat            P = NULL;
   PetscInt       kind = 0;
   const char    *prefix, *kinds[] = {"shell", "aij", "shell_aij"};
@@ -572,6 +580,11 @@ PetscErrorCode TSSetBurgers(TS ts) {
              "Burgers' equation is real, and this PETSc is built for complex scalars; use one for real scalars");
 #endif
   PetscCall(TSGetDM(ts, &dm));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+  PetscCall(DMGetType(dm, &dm_type));
+  PetscCheck(is_da, comm, PETSC_ERR_ARG_WRONG,
+             "Burgers' equation needs the grid of a DMDA; the TS has a DM of type %s; set a DMDA with TSSetDM()",
+             dm_type);
   PetscCall(GridCreate(dm, &grid));
   PetscCall(TSFindBurgers(ts, &burgers));
   if (!burgers) {

@@ -11,14 +11,26 @@ namespace kernel {
 
 template <class T, int n> struct alignas(n * sizeof(T)) Values { T lane[n]; };
 
-__device__ inline void raise(unsigned long long *to, unsigned long long bits) {
-#pragma unroll
-  for (int step = 16; step; step /= 2) {
-    const unsigned long long other = __shfl_xor_sync(0xffffffffu, bits, step);
-    bits = other > bits ? other : bits;
-  }
-  // most warps have nothing to raise, and need no atomic
-  if (threadIdx.x % 32 == 0 && bits > *(volatile unsigned long long *)to) atomicMax(to, bits);
+// The largest of a warp's numbers, in every lane.
+__device__ inline unsigned long long largest_of_warp(unsigned long long bits) {
+  const unsigned high = (unsigned)(bits >> 32), most = __reduce_max_sync(0xffffffffu, high);
+  const unsigned low = __reduce_max_sync(0xffffffffu, high == most ? (unsigned)bits : 0u);
+  return (unsigned long long)most << 32 | low;
+}
+
+// Raises one of the places by the numbers of a block of 256 threads; all of them call it.
+__device__ inline void raise(Extremes *places, unsigned long long state, unsigned long long rate) {
+  __shared__ Extremes warps[8];
+  state = largest_of_warp(state);
+  rate = largest_of_warp(rate);
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = {state, rate};
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  state = largest_of_warp(threadIdx.x < 8 ? warps[threadIdx.x].state : 0);
+  rate = largest_of_warp(threadIdx.x < 8 ? warps[threadIdx.x].rate : 0);
+  Extremes *const place = places + blockIdx.x % extremes_places;
+  if (threadIdx.x == 0) atomicMax(&place->state, state);
+  if (threadIdx.x == 1) atomicMax(&place->rate, rate);
 }
 
 __device__ inline unsigned long long bits_of(double x) {
@@ -49,11 +61,13 @@ __global__ void __launch_bounds__(256) rates(Scheme scheme, Line<Real> line, Ext
         for (int c = 0; c < cells + 2 * r; c++) u[c] = line.u[i - r + c];
       }
     } else {
+#pragma unroll
       for (int c = 0; c < cells + 2 * r; c++) u[c] = line(i - r + c);
     }
     strip_rates<cells>(scheme, u, out);
     if (!inner) {
       if (line.frozen[0] && i == 0) out[0] = 0;
+#pragma unroll
       for (int c = 0; c < cells; c++)
         if (line.frozen[1] && i + c == line.n - 1) out[c] = 0;
     }
@@ -75,10 +89,7 @@ __global__ void __launch_bounds__(256) rates(Scheme scheme, Line<Real> line, Ext
         if (i + c < line.n) rate[i + c] = out[c];
     }
   }
-  if (extremes) {
-    raise(&extremes->state, state);
-    raise(&extremes->rate, change);
-  }
+  if (extremes) raise(extremes, state, change);
 }
 
 // The rates of a warp's cells, `cells` in the registers of each lane: what is beyond them comes from the lanes beside.
@@ -118,30 +129,15 @@ __device__ __forceinline__ void warp_rates(const Scheme &scheme, const Real (&u)
   }
 }
 
-// Several steps in registers. A warp owns 32 * cells cells less a halo on both sides, which is as wide as the steps
-// reach: what it computes there is lost from the ends inwards.
+// Several steps of a warp's 32 * cells cells in registers, the first of which is the cell `base`. What is computed at both
+// ends is lost, by as many cells as the steps reach. tile: shared memory of the warp, 32 * (cells + 1) values.
 template <int cells, bool staged, class Scheme, class Real>
-__global__ void __launch_bounds__(128)
-    steps(Scheme scheme, Line<Real> line, Stages stages, Real dt, int count, int halo, Real *out) {
-  constexpr int    all = 32 * cells, warps = 4;
-  __shared__ Real  tiles[warps][32 * (cells + 1)];
-  const int        lane = threadIdx.x % 32;
-  Real            *tile = tiles[threadIdx.x / 32];
-  const int        own = all - 2 * halo;
-  const PetscInt64 start = ((PetscInt64)blockIdx.x * warps + threadIdx.x / 32) * own;
-  if (start >= line.n) return;
-  const PetscInt base = (PetscInt)(start - halo), n = line.n;
-  const bool     inner = base >= 0 && (PetscInt64)base + all <= n;
-  Real           u[cells], u0[staged ? cells : 1], rate[cells];
-
-#pragma unroll
-  for (int c = 0; c < cells; c++) {
-    const int j = c * 32 + lane;
-    tile[j + j / cells] = inner ? line.u[base + j] : line(PetscMin(base + j, n + halo));
-  }
-  __syncwarp();
-#pragma unroll
-  for (int c = 0; c < cells; c++) u[c] = tile[lane * (cells + 1) + c];
+__device__ __forceinline__ void tile_steps(const Scheme &scheme, const Line<Real> &line, const Stages &stages, Real dt,
+                                           int count, PetscInt base, bool inner, Real *tile, Real (&u)[cells]) {
+  constexpr int  all = 32 * cells;
+  const int      lane = threadIdx.x % 32;
+  const PetscInt n = line.n;
+  Real           u0[staged ? cells : 1], rate[cells];
 
   const PetscInt mine = base + lane * cells; // the lane's first cell
   const bool     at_end[2] = {!inner && (line.end[0] == End::copy || line.end[0] == End::value) && base < 0,
@@ -170,20 +166,22 @@ __global__ void __launch_bounds__(128)
 #pragma unroll
           for (int c = 0; c < cells; c++) u[c] = u[c] + dt * rate[c];
         }
-        for (int e = 0; e < 2; e++) { // what is beyond an end of the domain follows it
-          if (!at_end[e]) continue;
-          const PetscInt end = e ? n - 1 : 0;
-          Real           value = line.beyond[e];
-          if (line.end[e] == End::copy) {
-            const int at = (int)(end - base);
+        if (at_end[0] || at_end[1]) { // what is beyond an end of the domain follows it
+                                      // by way of the tile: registers have no index that varies
+#pragma unroll
+          for (int c = 0; c < cells; c++) tile[lane * (cells + 1) + c] = u[c];
+          __syncwarp();
+#pragma unroll
+          for (int e = 0; e < 2; e++) {
+            const PetscInt end = e ? n - 1 : 0;
+            const int      at = (int)(end - base);
+            if (!at_end[e]) continue;
+            const Real value = line.end[e] == End::copy ? tile[at + at / cells] : line.beyond[e];
 #pragma unroll
             for (int c = 0; c < cells; c++)
-              if (at % cells == c) value = u[c];
-            value = __shfl_sync(0xffffffffu, value, at >= 0 && at < all ? at / cells : 0);
+              if (e ? mine + c > end : mine + c < end) u[c] = value;
           }
-#pragma unroll
-          for (int c = 0; c < cells; c++)
-            if (e ? mine + c > end : mine + c < end) u[c] = value;
+          __syncwarp();
         }
       }
     }
@@ -192,6 +190,33 @@ __global__ void __launch_bounds__(128)
     take_steps(std::true_type());
   else
     take_steps(std::false_type());
+}
+
+// A warp owns the cells of its tile less a halo on both sides, which is as wide as the steps reach.
+template <int cells, bool staged, class Scheme, class Real>
+__global__ void __launch_bounds__(128)
+    steps(Scheme scheme, Line<Real> line, Stages stages, Real dt, int count, int halo, Real *out) {
+  constexpr int    all = 32 * cells, warps = 4;
+  __shared__ Real  tiles[warps][32 * (cells + 1)];
+  const int        lane = threadIdx.x % 32;
+  Real            *tile = tiles[threadIdx.x / 32];
+  const int        own = all - 2 * halo;
+  const PetscInt64 start = ((PetscInt64)blockIdx.x * warps + threadIdx.x / 32) * own;
+  if (start >= line.n) return;
+  const PetscInt base = (PetscInt)(start - halo), n = line.n;
+  const bool     inner = base >= 0 && (PetscInt64)base + all <= n;
+  Real           u[cells];
+
+#pragma unroll
+  for (int c = 0; c < cells; c++) {
+    const int j = c * 32 + lane;
+    tile[j + j / cells] = inner ? line.u[base + j] : line(PetscMin(base + j, n + halo));
+  }
+  __syncwarp();
+#pragma unroll
+  for (int c = 0; c < cells; c++) u[c] = tile[lane * (cells + 1) + c];
+
+  tile_steps<cells, staged>(scheme, line, stages, dt, count, base, inner, tile, u);
 
   __syncwarp();
 #pragma unroll
@@ -204,51 +229,56 @@ __global__ void __launch_bounds__(128)
   }
 }
 
-// All steps of a small grid in one launch of one block, in its shared memory.
-constexpr int resident_threads = 1024, resident_cells = 2;
+// All steps of a small grid in one launch of one block: its state is in shared memory, and warps take a few steps of their
+// tiles in registers between two barriers.
+constexpr int resident_warps = 20, resident_cells = 8;
 
-template <class Scheme, class Real>
-__global__ void __launch_bounds__(resident_threads)
+constexpr int resident_steps(int stages, int radius) { // between barriers
+  return 12 / (stages * radius) < 1 ? 1 : 12 / (stages * radius);
+}
+constexpr int resident_own(int stages, int radius) { // cells of a warp
+  return 32 * resident_cells - 2 * resident_steps(stages, radius) * stages * radius;
+}
+template <class Real> constexpr size_t resident_bytes(PetscInt n) {
+  return (2 * (size_t)n + resident_warps * 32 * (resident_cells + 1)) * sizeof(Real);
+}
+
+template <bool staged, class Scheme, class Real>
+__global__ void __launch_bounds__(32 * resident_warps)
     resident(Scheme scheme, Line<Real> line, Stages stages, Real dt, PetscInt count, Real *out) {
-  constexpr int     cells = resident_cells, r = Scheme::radius;
+  constexpr int     cells = resident_cells;
   extern __shared__ __align__(16) unsigned char shared[];
   const PetscInt                                n = line.n;
-  Real *u0 = (Real *)shared, *next = u0 + n, *spare = next + n; // the step's first state; two to write in turns
-  for (PetscInt i = threadIdx.x; i < n; i += resident_threads) u0[i] = line.u[i];
+  const int      most = resident_steps(stages.count, Scheme::radius), halo = most * stages.count * Scheme::radius;
+  const int      lane = threadIdx.x % 32, warp = threadIdx.x / 32, own = 32 * cells - 2 * halo;
+  Real          *state = (Real *)shared, *next = state + n, *tile = next + n + warp * 32 * (cells + 1);
+  const PetscInt base = warp * own - halo;
+  const bool     inner = base >= 0 && base + 32 * cells <= n;
+  for (PetscInt i = threadIdx.x; i < n; i += 32 * resident_warps) state[i] = line.u[i];
   __syncthreads();
-  const auto swap = [](Real *&x, Real *&y) {
-    Real *const z = x;
-    x = y;
-    y = z;
-  };
-  for (PetscInt step = 0; step < count; step++) {
-    Line<Real> state = line;
-    state.u = u0;
-    for (int s = 0; s < stages.count; s++) {
-      for (PetscInt i = threadIdx.x * cells; i < n; i += resident_threads * cells) {
-        Real       u[cells + 2 * r], rate[cells];
-        const bool inner = i >= r && i + cells + r <= n;
-        if (inner) {
+  for (PetscInt done = 0; done < count; done += most) {
+    if (warp * own < n) {
+      Real u[cells];
+      line.u = state;
 #pragma unroll
-          for (int c = 0; c < cells + 2 * r; c++) u[c] = state.u[i - r + c];
-        } else {
-          for (int c = 0; c < cells + 2 * r; c++) u[c] = state(i - r + c);
-        }
-        strip_rates<cells>(scheme, u, rate);
-#pragma unroll
-        for (int c = 0; c < cells; c++) {
-          if (!inner && i + c >= n) break;
-          if ((line.frozen[0] && i + c == 0) || (line.frozen[1] && i + c == n - 1)) rate[c] = 0;
-          next[i + c] = advance(stages, s, s ? u0[i + c] : Real(0), u[r + c], dt, rate[c]);
-        }
+      for (int c = 0; c < cells; c++) {
+        const PetscInt i = base + lane * cells + c;
+        u[c] = inner ? state[i] : line(PetscMin(i, n + halo));
       }
-      __syncthreads();
-      state.u = next;
-      swap(next, spare);
+      tile_steps<cells, staged>(scheme, line, stages, dt, (int)PetscMin((PetscInt)most, count - done), base, inner,
+                                tile, u);
+#pragma unroll
+      for (int c = 0; c < cells; c++) {
+        const int j = lane * cells + c;
+        if (j >= halo && j < halo + own && base + j < n) next[base + j] = u[c];
+      }
     }
-    swap(u0, spare); // the result is the next step's first state
+    __syncthreads();
+    Real *const written = next;
+    next = state;
+    state = written;
   }
-  for (PetscInt i = threadIdx.x; i < n; i += resident_threads) out[i] = u0[i];
+  for (PetscInt i = threadIdx.x; i < n; i += 32 * resident_warps) out[i] = state[i];
 }
 
 } // namespace kernel

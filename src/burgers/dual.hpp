@@ -54,12 +54,23 @@ template <class T> SHELLAC_HD T larger(T a, T b) {
 template <class T> SHELLAC_HD T smaller(T a, T b) {
   return value_of(a) < value_of(b) ? a : b;
 }
-// a where u > 0, and zero elsewhere; and where u < 0.
+// The sign of a number that is not zero. A GPU reads it off the bits, and leaves its arithmetic units to arithmetic.
+SHELLAC_HD bool is_above_zero(double u) {
+#ifdef __CUDA_ARCH__
+  return __double2hiint(u) >= 0;
+#else
+  return u > 0;
+#endif
+}
+SHELLAC_HD bool is_above_zero(float u) {
+  return u > 0;
+}
+// a where u > 0, and zero elsewhere; and where u < 0. a is zero where u is.
 template <class T> SHELLAC_HD T where_positive(T u, T a) {
-  return value_of(u) > 0 ? a : T(0);
+  return is_above_zero(value_of(u)) ? a : T(0);
 }
 template <class T> SHELLAC_HD T where_negative(T u, T a) {
-  return value_of(u) < 0 ? a : T(0);
+  return is_above_zero(value_of(u)) ? T(0) : a;
 }
 
 } // namespace shellac

@@ -96,7 +96,7 @@ static PetscErrorCode take_steps(Burgers *burgers, PetscMemType memory, const St
 
   PetscFunctionBegin;
   if (burgers->pass && burgers->block > 1 && !PetscMemTypeHost(memory) && burgers->grid.ranks[0] == 1 &&
-      burgers->grid.N[0] <= operations.most_resident(stages)) {
+      operations.can_be_resident(stages, burgers->grid.N[0])) {
     Field<PetscScalar> field = {};
     field.u = from;
     PetscCall(operations.resident(at, burgers_line(*burgers, field, 0), stages, dt, n, (PetscReal *)to));

@@ -124,7 +124,7 @@ void steps_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, co
       for (PetscInt i = lo; i < hi; i++) u[i - lo] = line(i);
     PetscInt begin = 0, end = hi - lo; // what is right of u
     for (int step = 0; step < steps; step++) {
-      memcpy(u0 + begin, u + begin, (end - begin) * sizeof(Real));
+      if (stages.count > 1) memcpy(u0 + begin, u + begin, (end - begin) * sizeof(Real));
       for (int s = 0; s < stages.count; s++) {
         for (int g = 0; g < r; g++) {
           if (ends[0]) u[-1 - g] = line.end[0] == End::copy ? u[0] : line.beyond[0];

@@ -13,6 +13,7 @@ namespace shellac {
 struct Extremes {
   unsigned long long state, rate;
 };
+constexpr unsigned extremes_places = 64; // of them on a GPU, so that blocks do not wait for each other
 
 // A rank's part of a grid in 1-D or 2-D; the fields in Field<Real> have `dim` components at a cell.
 struct BurgersPatch {
@@ -36,7 +37,7 @@ struct BurgersOperations {
   int         radius;
   PetscReal   cfl;
 
-  // rate = du/dt; extremes, where not null, are raised to those of the cells [memory of the arrays].
+  // rate = du/dt; extremes, where not null, are raised to those of the cells [memory of the arrays; on a GPU extremes_places].
   virtual PetscErrorCode rates(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
                                Extremes *extremes, PetscReal *rate) const = 0;
   virtual PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
@@ -50,14 +51,14 @@ struct BurgersOperations {
   // `steps` steps of Δt in one pass over memory. The halos of u are steps × stages × radius wide.
   virtual PetscErrorCode steps(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
                                const Stages &stages, PetscReal dt, int steps, PetscReal *out) const = 0;
-  // Most cells for which resident() can be called; and any number of steps of a whole grid in one launch, on a GPU.
-  virtual PetscInt       most_resident(const Stages &stages) const = 0;
+  // Whether resident() can be called for so many cells; and any number of steps of a whole grid in one launch, on a GPU.
+  virtual bool           can_be_resident(const Stages &stages, PetscInt n) const = 0;
   virtual PetscErrorCode resident(const Coefficients<PetscReal> &at, const Line<PetscReal> &u, const Stages &stages,
                                   PetscReal dt, PetscInt steps, PetscReal *out) const = 0;
 };
 
 constexpr int most_fused_steps(int stages, int radius) { // in one pass on a GPU: halos stay a small part of a tile
-  return 48 / (stages * radius) < 1 ? 1 : 48 / (stages * radius) > 16 ? 16 : 48 / (stages * radius);
+  return 24 / (stages * radius) < 1 ? 1 : 24 / (stages * radius);
 }
 
 // One of these for each flux, in a source of its own; null for a reconstruction that the flux does not have.

@@ -23,7 +23,7 @@ public:
     PetscCall(check_backend(memory));
 #if SHELLAC_CUDA
     if (PetscMemTypeDevice(memory)) {
-      constexpr int cells = Scheme::radius > 2 ? 2 : 4;
+      constexpr int cells = 4;
       const bool    paired = ((size_t)u.u | (size_t)rate) % (2 * sizeof(Real)) == 0;
       const size_t  blocks = ((size_t)u.n + 256 * cells - 1) / (256 * cells);
       cudaStream_t  stream;
@@ -90,11 +90,11 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscInt most_resident(const Stages &) const override {
+  bool can_be_resident(const Stages &stages, PetscInt n) const override {
 #if SHELLAC_CUDA
-    return (PetscInt)(200 * 1024 / (3 * sizeof(Real)));
+    return n <= kernel::resident_warps * kernel::resident_own(stages.count, Scheme::radius);
 #else
-    return 0;
+    return (void)stages, n < 0;
 #endif
   }
 
@@ -102,13 +102,12 @@ public:
                           PetscInt count, Real *out) const override {
     PetscFunctionBegin;
 #if SHELLAC_CUDA
-    const size_t bytes = 3 * (size_t)u.n * sizeof(Real);
+    const size_t bytes = kernel::resident_bytes<Real>(u.n);
+    const auto launch = stages.count > 1 ? kernel::resident<true, Scheme, Real> : kernel::resident<false, Scheme, Real>;
     cudaStream_t stream;
     PetscCall(current_stream(&stream));
-    PetscCallCUDA(
-        cudaFuncSetAttribute(kernel::resident<Scheme, Real>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    kernel::resident<Scheme, Real>
-        <<<1, kernel::resident_threads, bytes, stream>>>(Scheme(at), u, stages, dt, count, out);
+    PetscCallCUDA(cudaFuncSetAttribute(launch, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    launch<<<1, 32 * kernel::resident_warps, bytes, stream>>>(Scheme(at), u, stages, dt, count, out);
     PetscCallCUDA(cudaGetLastError());
 #else
     (void)at, (void)u, (void)stages, (void)dt, (void)count, (void)out;
