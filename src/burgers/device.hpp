@@ -192,11 +192,13 @@ __device__ __forceinline__ void tile_steps(const Scheme &scheme, const Line<Real
     take_steps(std::false_type());
 }
 
+constexpr int step_warps = 4; // of a block
+
 // A warp owns the cells of its tile less a halo on both sides, which is as wide as the steps reach.
 template <int cells, bool staged, class Scheme, class Real>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(32 * step_warps, !staged && Scheme::radius == 1 ? 6 : 1)
     steps(Scheme scheme, Line<Real> line, Stages stages, Real dt, int count, int halo, Real *out) {
-  constexpr int    all = 32 * cells, warps = 4;
+  constexpr int    all = 32 * cells, warps = step_warps;
   __shared__ Real  tiles[warps][32 * (cells + 1)];
   const int        lane = threadIdx.x % 32;
   Real            *tile = tiles[threadIdx.x / 32];

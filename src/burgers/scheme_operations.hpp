@@ -70,18 +70,15 @@ public:
     PetscCall(check_backend(memory));
 #if SHELLAC_CUDA
     if (PetscMemTypeDevice(memory)) {
-      constexpr int cells = Scheme::radius > 1 ? 8 : 16, warps = 4;
+      constexpr int cells = Scheme::radius > 1 ? 8 : 16, warps = kernel::step_warps;
       const int     halo = count * stages.count * Scheme::radius, own = 32 * cells - 2 * halo;
       const size_t  tiles = ((size_t)u.n + own - 1) / own, blocks = (tiles + warps - 1) / warps;
       cudaStream_t  stream;
       if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
       PetscCall(current_stream(&stream));
-      if (stages.count > 1)
-        kernel::steps<cells, true>
-            <<<(unsigned)blocks, 32 * warps, 0, stream>>>(Scheme(at), u, stages, dt, count, halo, out);
-      else
-        kernel::steps<cells, false>
-            <<<(unsigned)blocks, 32 * warps, 0, stream>>>(Scheme(at), u, stages, dt, count, halo, out);
+      const auto launch =
+          stages.count > 1 ? kernel::steps<cells, true, Scheme, Real> : kernel::steps<cells, false, Scheme, Real>;
+      launch<<<(unsigned)blocks, 32 * warps, 0, stream>>>(Scheme(at), u, stages, dt, count, halo, out);
       PetscCallCUDA(cudaGetLastError());
       PetscFunctionReturn(PETSC_SUCCESS);
     }

@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
   for (PetscInt s = 0; s < count; s++) {
     const PetscInt  n = sizes[s];
     const PetscReal dt = 0.4 / (PetscReal)n;
-    PetscReal       t, t_copy;
+    PetscReal       t = 0, t_copy = 0;
     Problem         p;
     Vec             rate;
 
@@ -167,7 +167,7 @@ int main(int argc, char **argv) {
                {"seed, 1400 steps, fused", TSBURGERSFUSED, 1400}};
   for (const auto &seed : seeds) {
     Problem   p;
-    PetscReal t;
+    PetscReal t = 0;
     PetscCall(create(2048, TS_BURGERS_SEED, TS_BURGERS_CONSTANT, seed.type, TS_BURGERS_EULER, seed.block, &p));
     PetscCall(VecDuplicate(p.u, &p.start));
     PetscCall(VecCopy(p.u, p.start));
