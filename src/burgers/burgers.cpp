@@ -301,9 +301,10 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
   const Field<PetscScalar> field = burgers->halo.field();
   if (extremes) *extremes = {0, 0};
 #if SHELLAC_CUDA
-  cudaStream_t stream;
-  PetscCall(current_stream(&stream));
-  if (extremes && PetscMemTypeDevice(memory) && burgers->grid.dim == 1) {
+  const bool   in_kernel = extremes && PetscMemTypeDevice(memory) && burgers->grid.dim == 1;
+  cudaStream_t stream = NULL;
+  if (in_kernel) {
+    PetscCall(current_stream(&stream));
     PetscCall(begin_extremes(burgers, stream));
     where = burgers->device_extremes;
   }
@@ -316,8 +317,7 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
     PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), (PetscReal *)rate));
   PetscCall(PetscLogGpuTimeEnd());
 #if SHELLAC_CUDA
-  if (extremes && PetscMemTypeDevice(memory) && burgers->grid.dim == 1)
-    PetscCall(end_extremes(burgers, stream, extremes));
+  if (in_kernel) PetscCall(end_extremes(burgers, stream, extremes));
 #endif
   if (extremes && burgers->grid.dim == 2) {
     Extremes of_rate;

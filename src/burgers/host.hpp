@@ -76,6 +76,14 @@ SHELLAC_WIDE void advance_chunk(const Stages &stages, int s, PetscInt n, const R
   }
 }
 
+// Raises extremes by those of n cells. Rates of small states are finite: no product in a scheme leaves the range of a double.
+template <class Real> void raise_extremes(const Real *u, const Real *rate, PetscInt n, Extremes *extremes) {
+  const unsigned long long state = largest_bits(u, n);
+  extremes->state = std::max(extremes->state, state);
+  if (sizeof(Real) < 8 || state > magnitude_bits(1e15))
+    extremes->rate = std::max(extremes->rate, largest_bits(rate, n));
+}
+
 template <class Scheme, class Real>
 void rates_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, Extremes *extremes, Real *rate) {
   constexpr int r = Scheme::radius;
@@ -94,10 +102,7 @@ void rates_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, Ex
     chunk_rates(scheme, u, n, out);
     if (from == 0 && line.frozen[0]) out[0] = 0;
     if (from + n == line.n && line.frozen[1]) out[n - 1] = 0;
-    if (extremes) {
-      extremes->state = std::max(extremes->state, largest_bits(u, n));
-      extremes->rate = std::max(extremes->rate, largest_bits((const Real *)out, n));
-    }
+    if (extremes) raise_extremes(u, (const Real *)out, n, extremes);
     if (past) stream_copy(rate + from, (const Real *)buffer, n);
   }
   if (past) stream_fence();
