@@ -10,6 +10,7 @@
 static const char help[] = "Times Burgers' equation beside a copy.\n"
                            "  -sizes 1000000,134217728   cells\n"
                            "  -seconds 0.3               time spent on each figure\n"
+                           "  -rates true                the right-hand sides; false: steps only\n"
                            "  -dm_vec_type cuda          on the GPU\n\n";
 
 struct Problem {
@@ -74,7 +75,7 @@ static PetscErrorCode print(const char *name, PetscInt n, PetscReal cells, Petsc
 int main(int argc, char **argv) {
   PetscInt  sizes[16] = {1000000, 1 << 24}, count = 16;
   PetscReal seconds = 0.3;
-  PetscBool given;
+  PetscBool given, rates = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -82,6 +83,7 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &count, &given));
   if (!given) count = 2;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-rates", &rates, NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "of bound: the time of a copy, for each step or right-hand side, over that of the step\n"
                         "%-34s %11s %12s %12s %8s\n",
