@@ -185,7 +185,7 @@ static PetscErrorCode ReproduceSeed(const char *prefix) {
 // ---- any run -------------------------------------------------------------------------------------------------------
 
 // The first state as averages over cells (in 2-D: values at their centres), from a formula in x/L.
-static PetscErrorCode SetInitialState(DM da, PetscReal length, const char *name, Vec u) {
+static PetscErrorCode SetInitialState(DM da, const char *name, Vec u) {
   const PetscReal two_pi = 2 * std::acos((PetscReal)-1);
   PetscInt        start[2], size[2], N, dim;
   PetscScalar    *array;
@@ -193,7 +193,6 @@ static PetscErrorCode SetInitialState(DM da, PetscReal length, const char *name,
   PetscFunctionBegin;
   PetscCall(DMDAGetInfo(da, &dim, &N, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetCorners(da, &start[0], &start[1], NULL, &size[0], &size[1], NULL));
-  (void)length;
   if (dim == 1) start[1] = 0, size[1] = 1;
   const bool sine = !strcmp(name, "sine"), step = !strcmp(name, "step"), rarefaction = !strcmp(name, "rarefaction"),
              nwave = !strcmp(name, "nwave");
@@ -275,7 +274,7 @@ static PetscErrorCode RunExample(const char *prefix) {
   char           initial[64] = "sine", file[PETSC_MAX_PATH_LEN] = "", bc[32] = "periodic";
   PetscInt       n = 1000, dim = 1, steps;
   PetscReal      length = 2 * std::acos((PetscReal)-1), time = 2, dt, bound;
-  PetscBool      set, is_file, has_dt;
+  PetscBool      set, is_file;
   PetscMPIInt    rank;
   PetscLogDouble begin, end;
   Film           film;
@@ -316,7 +315,7 @@ static PetscErrorCode RunExample(const char *prefix) {
     PetscCall(VecLoad(u, viewer));
     PetscCall(PetscViewerDestroy(&viewer));
   } else {
-    PetscCall(SetInitialState(da, length, initial, u));
+    PetscCall(SetInitialState(da, initial, u));
   }
   PetscCall(TSSetType(ts, TSSSP));
   PetscCall(TSSSPSetType(ts, TSSSPRKS3));
@@ -326,7 +325,6 @@ static PetscErrorCode RunExample(const char *prefix) {
   PetscCall(TSSetMaxTime(ts, time));
   PetscCall(TSSetMaxSteps(ts, PETSC_MAX_INT));
   PetscCall(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-ts_dt", &has_dt));
   PetscCall(TSSetFromOptions(ts));
   PetscCall(TSGetMaxTime(ts, &film.end));
   film.wanted = 400;

@@ -425,16 +425,10 @@ TEST_CASE("fused steps locate an event", "[burgers]") {
 
 // u = sin(x - u t): by Newton's method from the branch of the characteristics that start on x's side of π.
 static PetscReal sine_at(PetscReal x, PetscReal t) {
-  const PetscReal sign = x <= pi ? 1 : -1;
-  PetscReal       low = x <= pi ? 0 : pi, high = x <= pi ? pi : 2 * pi; // where the characteristic starts
-  (void)sign;
+  // where the characteristic starts, x0 + t sin x0 = x; after the shock, the outermost of several roots
+  PetscReal low = x <= pi ? 0 : t > 1 ? 2 * pi - std::acos(-1 / t) : pi;
+  PetscReal high = x > pi ? 2 * pi : t > 1 ? std::acos(-1 / t) : pi;
   PetscReal x0 = 0.5 * (low + high);
-  // x0 + t sin x0 = x; after the shock, the outermost of several roots
-  if (x <= pi)
-    high = t > 1 ? std::acos(-1 / t) : pi;
-  else
-    low = t > 1 ? 2 * pi - std::acos(-1 / t) : pi;
-  x0 = 0.5 * (low + high);
   for (int k = 0; k < 200; k++) {
     const PetscReal g = x0 + t * std::sin(x0) - x, slope = 1 + t * std::cos(x0);
     if (g > 0)

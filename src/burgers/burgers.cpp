@@ -429,7 +429,8 @@ PetscErrorCode BurgersCheck(TS ts, Burgers *burgers, const Extremes &here, Vec u
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What TS does with a step: whether its states are checked, whether its length is; how many forward Euler bounds it may have.
+// What TS does with a step: whether its states are checked, whether its length is; how many forward Euler bounds it
+// may have.
 static PetscErrorCode get_policy(TS ts, bool *states, bool *length, PetscReal *bounds) {
   PetscBool   is_explicit, ssp, none, cfl;
   TSAdapt     adapt;

@@ -72,8 +72,8 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
                             PetscScalar *rate);
 // Of an array.
 PetscErrorCode BurgersExtremes(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes);
-// Checks, collectively: errors for values that are not finite and, where check_step, for a Δt beyond the bound. at_step:
-// its number; last: what became of the last good state, for the message.
+// Checks, collectively: errors for values that are not finite and, where check_step, for a Δt beyond the bound.
+// at_step: its number; last: what became of the last good state, for the message.
 PetscErrorCode BurgersCheck(TS ts, Burgers *burgers, const Extremes &extremes, Vec u, Vec rate, PetscInt at_step,
                             PetscReal time, PetscReal dt, bool check_step, const char *last);
 PetscErrorCode BurgersSetWaveSpeed(Burgers *burgers, PetscMemType memory, const PetscScalar *u); // once, where needed

@@ -129,8 +129,9 @@ __device__ __forceinline__ void warp_rates(const Scheme &scheme, const Real (&u)
   }
 }
 
-// Several steps of a warp's 32 * cells cells in registers, the first of which is the cell `base`. What is computed at both
-// ends is lost, by as many cells as the steps reach. tile: shared memory of the warp, 32 * (cells + 1) values.
+// Several steps of a warp's 32 * cells cells in registers, the first of which is the cell `base`. What is computed
+// at both ends is lost, by as many cells as the steps reach. tile: shared memory of the warp, 32 * (cells + 1)
+// values.
 template <int cells, bool staged, class Scheme, class Real>
 __device__ __forceinline__ void tile_steps(const Scheme &scheme, const Line<Real> &line, const Stages &stages, Real dt,
                                            int count, PetscInt base, bool inner, Real *tile, Real (&u)[cells]) {
@@ -231,8 +232,8 @@ __global__ void __launch_bounds__(32 * step_warps, !staged && Scheme::radius == 
   }
 }
 
-// All steps of a small grid in one launch of one block: its state is in shared memory, and warps take a few steps of their
-// tiles in registers between two barriers.
+// All steps of a small grid in one launch of one block: its state is in shared memory, and warps take a few steps of
+// their tiles in registers between two barriers.
 constexpr int resident_warps = 20, resident_cells = 8;
 
 constexpr int resident_steps(int stages, int radius) { // between barriers

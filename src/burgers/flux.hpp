@@ -5,8 +5,8 @@
 // transport() is twice the flux q u of a quantity that is carried along with the speed q: what the components across
 // an axis need in more than one dimension.
 //
-// Sources: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002, ch. 12; S. K. Godunov, 1959; V. V. Rusanov,
-// 1961; B. Engquist and S. Osher, 1980, eq. 2.9.
+// Sources: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002, ch. 12; S. K. Godunov, 1959; V. V.
+// Rusanov, 1961; B. Engquist and S. Osher, 1980, eq. 2.9.
 
 #include "burgers/dual.hpp"
 

@@ -1,9 +1,9 @@
 // The TS type burgersfused: many steps of one Δt between two steps of TS, several of them in one pass over memory.
 //
-// TS itself takes forward Euler's step, of which nothing is left but its frame: the right-hand side only notes where the
-// next state is wanted, and after the stage the last of the block's steps is written there. So the state at the start of
-// a block stays until the block has succeeded. TS counts its own step; the block's others are added to the step number and
-// the time.
+// TS itself takes forward Euler's step, of which nothing is left but its frame: the right-hand side only notes where
+// the next state is wanted, and after the stage the last of the block's steps is written there. So the state at the
+// start of a block stays until the block has succeeded. TS counts its own step; the block's others are added to the
+// step number and the time.
 
 #include "burgers/burgers.hpp"
 #include "burgers/types.hpp"
@@ -140,7 +140,8 @@ static PetscErrorCode next_target(TS ts, PetscReal time, PetscReal *target) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// After an error in a block: takes its steps one by one until the error shows, keeps the state before it, and raises it.
+// After an error in a block: takes its steps one by one until the error shows, keeps the state before it, and raises
+// it.
 static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages, PetscReal dt, PetscInt first,
                                    PetscReal time, PetscInt n, Vec u) {
   Extremes good, extremes;

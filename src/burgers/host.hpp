@@ -76,7 +76,8 @@ SHELLAC_WIDE void advance_chunk(const Stages &stages, int s, PetscInt n, const R
   }
 }
 
-// Raises extremes by those of n cells. Rates of small states are finite: no product in a scheme leaves the range of a double.
+// Raises extremes by those of n cells. Rates of small states are finite: no product in a scheme leaves the range of
+// a double.
 template <class Real> void raise_extremes(const Real *u, const Real *rate, PetscInt n, Extremes *extremes) {
   const unsigned long long state = largest_bits(u, n);
   extremes->state = std::max(extremes->state, state);

@@ -1,5 +1,5 @@
-// The Jacobian of du/dt for implicit methods: a shell Mat whose product is a derivative of the scheme's own formulas, and
-// an AIJ of the same derivatives.
+// The Jacobian of du/dt for implicit methods: a shell Mat whose product is a derivative of the scheme's own
+// formulas, and an AIJ of the same derivatives.
 
 #include "burgers/burgers.hpp"
 

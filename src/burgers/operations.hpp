@@ -37,7 +37,8 @@ struct BurgersOperations {
   int         radius;
   PetscReal   cfl;
 
-  // rate = du/dt; extremes, where not null, are raised to those of the cells [memory of the arrays; on a GPU extremes_places].
+  // rate = du/dt; extremes, where not null, are raised to those of the cells [memory of the arrays; on a GPU
+  // extremes_places].
   virtual PetscErrorCode rates(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
                                Extremes *extremes, PetscReal *rate) const = 0;
   virtual PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
@@ -51,7 +52,8 @@ struct BurgersOperations {
   // `steps` steps of Δt in one pass over memory. The halos of u are steps × stages × radius wide.
   virtual PetscErrorCode steps(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
                                const Stages &stages, PetscReal dt, int steps, PetscReal *out) const = 0;
-  // Whether resident() can be called for so many cells; and any number of steps of a whole grid in one launch, on a GPU.
+  // Whether resident() can be called for so many cells; and any number of steps of a whole grid in one launch, on a
+  // GPU.
   virtual bool           can_be_resident(const Stages &stages, PetscInt n) const = 0;
   virtual PetscErrorCode resident(const Coefficients<PetscReal> &at, const Line<PetscReal> &u, const Stages &stages,
                                   PetscReal dt, PetscInt steps, PetscReal *out) const = 0;

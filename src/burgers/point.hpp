@@ -9,7 +9,8 @@
 
 namespace shellac {
 
-// Finds the cell `offset` steps from p along an axis, which may be in the halo: false where a given value stands there.
+// Finds the cell `offset` steps from p along an axis, which may be in the halo: false where a given value stands
+// there.
 SHELLAC_HD bool find_cell(const BurgersPatch &patch, const PetscInt p[2], int axis, PetscInt offset, PetscInt q[3]) {
   const PetscInt n = patch.patch.size[axis];
   q[0] = p[0], q[1] = p[1], q[2] = 0;

@@ -43,8 +43,8 @@ template <class Real> struct VanLeer {
   }
 };
 
-// The three candidates of both faces have the same smoothness indicators, which are computed once for the cell; the two
-// quotients share one division.
+// The three candidates of both faces have the same smoothness indicators, which are computed once for the cell; the
+// two quotients share one division.
 template <class Real> struct Weno5 {
   static constexpr const char         *name = "weno5";
   static constexpr int                 radius = 2;

@@ -1,8 +1,8 @@
 #pragma once
 // A scheme: what du/dt of a cell is. A flux and a reconstruction make one; the third seed's differences are another.
 //
-// Nothing here is contracted to fused multiply-adds (see CMakeLists.txt), so that the same formula gives the same bits in
-// every loop and on every machine.
+// Nothing here is contracted to fused multiply-adds (see CMakeLists.txt), so that the same formula gives the same
+// bits in every loop and on every machine.
 
 #include <type_traits>
 
@@ -34,7 +34,8 @@ template <class Real_, class Flux, class Reconstruction> struct Conservative {
   template <class T> SHELLAC_HD T               rate(T lower, T upper) const { return at.inv_2h * (lower - upper); }
   // Taken from the doubled flux between the cells of these averages.
   template <class T> SHELLAC_HD T diffusion(T below, T above) const { return at.nu2_h * (above - below); }
-  // The rate of a quantity that the speed q of this cell carries along the axis, from the edges of it and its neighbours.
+  // The rate of a quantity that the speed q of this cell carries along the axis, from the edges of it and its
+  // neighbours.
   template <class T> SHELLAC_HD T transport(T q, const Edges<T> e[3]) const {
     return at.inv_2h * (flux.transport(q, e[0].upper, e[1].lower) - flux.transport(q, e[1].upper, e[2].lower));
   }
@@ -124,7 +125,8 @@ private:
   }
 };
 
-// u ← a u0 + b (u + Δt du/dt): the stage of a strong-stability-preserving Runge-Kutta method (C.-W. Shu and S. Osher, 1988).
+// u ← a u0 + b (u + Δt du/dt): the stage of a strong-stability-preserving Runge-Kutta method (C.-W. Shu and S.
+// Osher, 1988).
 struct Stages {
   int       count;
   PetscReal a[3], b[3]; // the first stage has a = 0, b = 1
