@@ -214,13 +214,13 @@ inline std::string label(double value) {
 
 // Draws colors[y][x], y upwards, with its axes and the colour bar from low to high.
 inline Canvas draw_heat_map(const std::vector<Color> &colors, const Scale &x, const Scale &y, double low, double high,
-                            const std::string &title) {
+                            const std::string &title, const std::string &y_name = "y") {
   const Scale bar = {low, high, y.pixels < 160 ? 160 : y.pixels};
   const int   gap = 10, tick = 6, top = 50, bottom = 60, bar_width = 24;
   int         left = 0, right = 0;
   for (double value : y.ticks()) left = std::max(left, Canvas::text_width(label(value)));
   for (double value : bar.ticks()) right = std::max(right, Canvas::text_width(label(value)));
-  left += 2 * gap + Canvas::text_width("y") + gap / 2 + tick;
+  left += 2 * gap + Canvas::text_width(y_name) + gap / 2 + tick;
   const int bar_left = left + x.pixels + 30;
   const int width = std::max(bar_left + bar_width + tick + right + 2 * gap, left + Canvas::text_width(title) + gap);
   Canvas    canvas(width, top + bar.pixels + bottom);
@@ -242,7 +242,7 @@ inline Canvas draw_heat_map(const std::vector<Color> &colors, const Scale &x, co
                 text);
   }
   canvas.text(left + x.pixels / 2 - Canvas::text_width("x") / 2, base + 2 + tick + gap / 2 + 20, "x");
-  canvas.text(gap, base - y.pixels / 2 - Canvas::text_height / 2, "y");
+  canvas.text(gap, base - y.pixels / 2 - Canvas::text_height / 2, y_name);
 
   const int bar_base = top + bar.pixels - 1;
   for (int j = 0; j < bar.pixels; j++)

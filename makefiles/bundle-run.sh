@@ -32,6 +32,8 @@ run_bench() {
   echo "== benchmarks of kernel sums"
   "$here/bin/shellac_bench_sums" -vec_type cuda
   "$here/bin/shellac_bench_sums" -host
+  echo "== benchmarks of Burgers' equation"
+  "$here/bin/shellac_bench_burgers" -dm_vec_type cuda -sizes 1000000,134217728
 }
 
 case ${1:-all} in

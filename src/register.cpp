@@ -1,5 +1,6 @@
 // What PETSc finds when it loads the library: every type, one line each.
 
+#include "burgers/types.hpp"
 #include "device/petsc.hpp"
 #include "multigrid/types.hpp"
 #include "shellac.h"
@@ -34,12 +35,15 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscCall(MatInitializePackage());
   PetscCall(PCInitializePackage());
   PetscCall(DMInitializePackage());
+  PetscCall(TSInitializePackage());
   for (const auto &entry : mat_types) {
     PetscCall(MatRegister(entry.type, entry.create));
     if (entry.factors) PetscCall(shellac::MatStencilRegisterSolvers(entry.type));
   }
   PetscCall(PCRegister(PCSTENCILMG, shellac::PCCreate_StencilMG));
+  PetscCall(TSRegister(TSBURGERSFUSED, shellac::TSCreate_BurgersFused));
   PetscCall(PetscClassIdRegister("Shellac", &classid));
+  PetscCall(shellac::BurgersRegisterEvents(classid));
   PetscCall(PetscLogEventRegister("HaloBegin", classid, &shellac::halo_begin_event));
   PetscCall(PetscLogEventRegister("HaloEnd", classid, &shellac::halo_end_event));
   PetscCall(PetscLogEventRegister("StencilMGSetUp", classid, &shellac::multigrid_setup_event));

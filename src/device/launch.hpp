@@ -11,6 +11,16 @@
 #define SHELLAC_UNROLL
 #endif
 
+// Before a loop of a constant number of turns.
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 1675 // "unrecognized GCC pragma", which the host's compiler knows
+#endif
+#if defined(__CUDA_ARCH__)
+#define SHELLAC_UNROLL_ALL _Pragma("unroll")
+#else
+#define SHELLAC_UNROLL_ALL _Pragma("GCC unroll 16")
+#endif
+
 namespace shellac {
 
 // Points (i, j, k) with lo <= (i, j, k) < hi, by indices local to the rank.

@@ -16,16 +16,6 @@
 #define SHELLAC_INLINE __attribute__((always_inline)) inline
 #endif
 
-// Before a loop of a constant number of turns.
-#if defined(__CUDACC__)
-#pragma nv_diag_suppress 1675 // "unrecognized GCC pragma", which the host's compiler knows
-#endif
-#if defined(__CUDA_ARCH__)
-#define SHELLAC_UNROLL_ALL _Pragma("unroll")
-#else
-#define SHELLAC_UNROLL_ALL _Pragma("GCC unroll 16")
-#endif
-
 namespace shellac {
 
 template <class To, class From> SHELLAC_INLINE To bits_as(From from) {

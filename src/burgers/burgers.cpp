@@ -1,0 +1,746 @@
+// Burgers' equation on a TS: its settings, its set-up, du/dt and the checks of each step.
+
+#include "burgers/burgers.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "burgers/host.hpp"
+#include "burgers/types.hpp"
+
+const char *const TSBurgersFluxes[] = {"central", "lax_friedrichs", "rusanov",     "godunov", "engquist_osher",
+                                       "seed",    "TSBurgersFlux",  "TS_BURGERS_", NULL};
+const char *const TSBurgersReconstructions[] = {"constant",    "minmod", "vanleer", "weno5", "TSBurgersReconstruction",
+                                                "TS_BURGERS_", NULL};
+const char *const TSBurgersBoundaries[] = {"periodic",          "outflow",     "inflow", "seed",
+                                           "TSBurgersBoundary", "TS_BURGERS_", NULL};
+const char *const TSBurgersSchemes[] = {"euler", "ssprk2", "ssprk3", "TSBurgersScheme", "TS_BURGERS_", NULL};
+
+namespace shellac {
+
+PetscLogEvent burgers_rates_event, burgers_steps_event;
+
+PetscErrorCode BurgersRegisterEvents(PetscClassId classid) {
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("BurgersRates", classid, &burgers_rates_event));
+  PetscCall(PetscLogEventRegister("BurgersSteps", classid, &burgers_steps_event));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- what hangs on a TS --------------------------------------------------------------------------------------------
+
+static constexpr const char *container_name = "ShellacBurgers";
+
+PetscErrorCode TSFindBurgers(TS ts, Burgers **burgers) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *burgers = NULL;
+  PetscCheck(ts, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the TS is null; create it first");
+  PetscCall(PetscObjectQuery((PetscObject)ts, container_name, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)burgers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSGetBurgers(TS ts, Burgers **burgers) {
+  PetscFunctionBegin;
+  PetscCall(TSFindBurgers(ts, burgers));
+  PetscCheck(*burgers, PetscObjectComm((PetscObject)ts), PETSC_ERR_ORDER,
+             "the TS does not know Burgers' equation; call TSSetBurgers() first");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BurgersForget(Burgers *burgers) {
+  PetscFunctionBegin;
+  if (burgers->ready) PetscCall(burgers->halo.Destroy());
+  if (burgers->has_wide) PetscCall(burgers->wide.Destroy());
+  for (Vec &v : burgers->work) PetscCall(VecDestroy(&v));
+  burgers->ready = burgers->has_wide = false;
+  burgers->operations.reset();
+  burgers->wave_speed = 0;
+  burgers->step = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode destroy_burgers(void *argument) {
+  Burgers *burgers = context_to_destroy<Burgers>(argument);
+
+  PetscFunctionBegin;
+  PetscCall(BurgersForget(burgers));
+  PetscCall(MatDestroy(&burgers->jacobian));
+#if SHELLAC_CUDA
+  if (burgers->device_extremes) PetscCallCUDA(cudaFree(burgers->device_extremes));
+#endif
+  delete burgers;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- set-up --------------------------------------------------------------------------------------------------------
+
+static std::unique_ptr<BurgersOperations> make_scheme(TSBurgersFlux flux, TSBurgersReconstruction reconstruction) {
+  const auto r = (Reconstruction)reconstruction;
+  switch (flux) {
+  case TS_BURGERS_CENTRAL:
+    return make_central(r);
+  case TS_BURGERS_LAX_FRIEDRICHS:
+    return make_lax_friedrichs(r);
+  case TS_BURGERS_RUSANOV:
+    return make_rusanov(r);
+  case TS_BURGERS_GODUNOV:
+    return make_godunov(r);
+  case TS_BURGERS_ENGQUIST_OSHER:
+    return make_engquist_osher(r);
+  case TS_BURGERS_SEED:
+    return make_seed(r);
+  }
+  return nullptr;
+}
+
+PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers) {
+  DM        dm;
+  Vec       probe;
+  PetscReal h[3] = {1, 1, 1};
+  VecType   type;
+
+  PetscFunctionBegin;
+  if (burgers->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(GridCreate(dm, &burgers->grid));
+  const Grid &grid = burgers->grid;
+  MPI_Comm    comm = grid.comm;
+  const bool  periodic = burgers->boundary == TS_BURGERS_PERIODIC, seed = burgers->boundary == TS_BURGERS_FROZEN;
+  PetscCheck(grid.dim <= 2, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "Burgers' equation is there in 1-D (one unknown) and 2-D (two); the DMDA has %d dimensions", grid.dim);
+  PetscCheck(grid.dof == grid.dim, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "the %d-D DMDA has dof = %" PetscInt_FMT
+             "; Burgers' equation has one component for each dimension: dof = %d",
+             grid.dim, grid.dof, grid.dim);
+  burgers->operations = make_scheme(burgers->flux, burgers->reconstruction);
+  PetscCheck(burgers->operations, comm, PETSC_ERR_ARG_INCOMP,
+             "-burgers_flux seed has no reconstruction %s; use -burgers_reconstruct constant, or another flux",
+             TSBurgersReconstructions[burgers->reconstruction]);
+  PetscCheck(burgers->flux != TS_BURGERS_SEED || grid.dim == 1, comm, PETSC_ERR_ARG_INCOMP,
+             "-burgers_flux seed is there in 1-D only; use central");
+  PetscCheck(burgers->flux != TS_BURGERS_SEED || burgers->viscosity == 0, comm, PETSC_ERR_ARG_INCOMP,
+             "-burgers_flux seed has no viscosity; it is %g: use central", (double)burgers->viscosity);
+  const PetscInt radius = burgers->operations->radius;
+
+  BurgersPatch &patch = burgers->patch;
+  patch = {};
+  patch.dim = grid.dim;
+  PetscCall(GridGetSpacingFromCoordinates(grid, dm, h));
+  Vec coordinates;
+  PetscCall(DMGetCoordinates(dm, &coordinates));
+  for (int a = 0; a < 3; a++) {
+    patch.patch.N[a] = grid.N[a];
+    patch.patch.start[a] = grid.start[a];
+    patch.patch.size[a] = grid.size[a];
+    patch.patch.beyond[a] = Beyond::zero;
+    for (int e = 0; e < 2; e++) {
+      Direction to = {{0, 0, 0}};
+      to.d[a] = e ? 1 : -1;
+      patch.patch.neighbour[a][e] = grid.neighbour(to) >= 0;
+    }
+  }
+  patch.patch.width = radius;
+  patch.patch.dof = grid.dof;
+  for (int a = 0; a < grid.dim; a++) {
+    const bool axis_periodic = grid.boundary[a] == DM_BOUNDARY_PERIODIC;
+    PetscCheck(
+        periodic == axis_periodic, comm, PETSC_ERR_ARG_INCOMP, "-burgers_bc %s, and axis %c of the DMDA is %s; %s",
+        TSBurgersBoundaries[burgers->boundary], "xy"[a], DMBoundaryTypes[grid.boundary[a]],
+        periodic ? "make it with DM_BOUNDARY_PERIODIC" : "make it with DM_BOUNDARY_NONE, or use -burgers_bc periodic");
+    PetscCheck(grid.boundary[a] != DM_BOUNDARY_MIRROR, comm, PETSC_ERR_SUP,
+               "axis %c of the DMDA is mirrored, which Burgers' equation does not serve; use none or periodic",
+               "xy"[a]);
+    // a reconstruction wants that many cells to be its own neighbours' neighbours no more than once
+    PetscCheck(grid.N[a] > radius || radius == 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "-burgers_reconstruct %s reaches %" PetscInt_FMT " cells to both sides, and axis %c has %" PetscInt_FMT
+               "; give at least %" PetscInt_FMT ", or use a reconstruction that reaches less far",
+               burgers->operations->reconstruction, radius, "xy"[a], grid.N[a], radius + 1);
+    for (PetscMPIInt r = 0; r < grid.ranks[a]; r++) {
+      const PetscInt cells = grid.first[a][r + 1] - grid.first[a][r];
+      PetscCheck(grid.ranks[a] == 1 || cells >= radius, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                 "-burgers_reconstruct %s reaches %" PetscInt_FMT
+                 " cells to both sides, and a rank has only %" PetscInt_FMT
+                 " along axis %c; use fewer ranks or more cells",
+                 burgers->operations->reconstruction, radius, cells, "xy"[a]);
+    }
+    if (burgers->lengths[a] > 0)
+      h[a] = burgers->lengths[a] / (PetscReal)grid.N[a];
+    else if (!coordinates || grid.N[a] < 2)
+      h[a] = 1 / (PetscReal)grid.N[a];
+    patch.at[a] = {h[a], 1 / (2 * h[a]), 2 * burgers->viscosity / h[a], burgers->speed};
+    PetscCheck(std::isfinite(patch.at[a].inv_2h) && std::isfinite(patch.at[a].nu2_h) && h[a] > 0, comm,
+               PETSC_ERR_ARG_OUTOFRANGE, "the cells' width along axis %c is %g, the viscosity %g; use larger cells",
+               "xy"[a], (double)h[a], (double)burgers -> viscosity);
+    for (int e = 0; e < 2; e++) {
+      const bool domain_end = !periodic && (e ? grid.start[a] + grid.size[a] == grid.N[a] : grid.start[a] == 0);
+      patch.end[a][e] = !domain_end ? (periodic && grid.ranks[a] == 1 ? End::wrap : End::halo)
+                        : burgers->boundary == TS_BURGERS_INFLOW ? End::value
+                                                                 : End::copy;
+      patch.frozen[a][e] = domain_end && seed;
+      for (int c = 0; c < 2; c++) patch.beyond[c][a][e] = burgers->inflow[c][e];
+    }
+  }
+  PetscCall(DMGetVecType(dm, &type));
+  PetscCall(DMGetGlobalVector(dm, &probe));
+  {
+    Arrays             arrays;
+    const PetscScalar *array;
+    PetscCall(arrays.Read(probe, &array));
+    burgers->on_device = PetscMemTypeHost(arrays.memory()) ? PETSC_FALSE : PETSC_TRUE;
+    PetscCall(arrays.Restore());
+  }
+  PetscCall(DMRestoreGlobalVector(dm, &probe));
+  // an axis that one rank has to itself wraps around without a halo
+  burgers->links = grid;
+  for (int a = 0; a < 3; a++)
+    if (grid.ranks[a] == 1) burgers->links.boundary[a] = DM_BOUNDARY_NONE;
+  PetscCall(burgers->halo.Create(burgers->links, patch.patch, false, burgers->on_device, burgers->halo_way));
+  burgers->ready = true;
+  burgers->generation++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Line<PetscReal> burgers_line(const Burgers &burgers, const Field<PetscScalar> &field, PetscInt width) {
+  Line<PetscReal> line = {};
+  line.u = (const PetscReal *)field.u;
+  line.n = burgers.patch.patch.size[0];
+  line.width = width;
+  for (int e = 0; e < 2; e++) {
+    line.halo[e] = (const PetscReal *)field.halo[Direction::face(0, e)];
+    line.end[e] = burgers.patch.end[0][e];
+    line.frozen[e] = burgers.patch.frozen[0][e];
+    line.beyond[e] = burgers.patch.beyond[0][0][e];
+  }
+  return line;
+}
+
+Field<PetscReal> real_field(const Field<PetscScalar> &field) {
+  Field<PetscReal> real = {};
+  real.u = (const PetscReal *)field.u;
+  for (int d = 0; d < Direction::count; d++) real.halo[d] = (const PetscReal *)field.halo[d];
+  return real;
+}
+
+// ---- du/dt ---------------------------------------------------------------------------------------------------------
+
+#if SHELLAC_CUDA
+__global__ void find_extremes(const PetscReal *u, size_t n, Extremes *extremes) {
+  unsigned long long largest = 0;
+  for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+    const unsigned long long bits = magnitude_bits((double)u[i]);
+    largest = bits > largest ? bits : largest;
+  }
+  for (int step = 16; step; step /= 2) {
+    const unsigned long long other = __shfl_xor_sync(0xffffffffu, largest, step);
+    largest = other > largest ? other : largest;
+  }
+  if (threadIdx.x % 32 == 0) atomicMax(&extremes[blockIdx.x % extremes_places].state, largest);
+}
+
+static PetscErrorCode begin_extremes(Burgers *burgers, cudaStream_t stream) {
+  PetscFunctionBegin;
+  if (!burgers->device_extremes)
+    PetscCallCUDA(cudaMalloc((void **)&burgers->device_extremes, extremes_places * sizeof(Extremes)));
+  PetscCallCUDA(cudaMemsetAsync(burgers->device_extremes, 0, extremes_places * sizeof(Extremes), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode end_extremes(Burgers *burgers, cudaStream_t stream, Extremes *extremes) {
+  PetscFunctionBegin;
+  Extremes places[extremes_places];
+  PetscCallCUDA(cudaMemcpyAsync(places, burgers->device_extremes, sizeof(places), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(PetscLogGpuToCpu(sizeof(places)));
+  *extremes = {0, 0};
+  for (const Extremes &place : places) {
+    extremes->state = PetscMax(extremes->state, place.state);
+    extremes->rate = PetscMax(extremes->rate, place.rate);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static size_t values_of(const Burgers &burgers) {
+  return (size_t)burgers.patch.patch.all().points() * burgers.patch.patch.dof;
+}
+
+PetscErrorCode BurgersExtremes(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes) {
+  const size_t n = values_of(*burgers);
+
+  PetscFunctionBegin;
+  *extremes = {0, 0};
+  PetscCall(check_backend(memory));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    PetscCall(begin_extremes(burgers, stream));
+    const size_t blocks = PetscMin((n + 255) / 256, (size_t)8192);
+    if (n) find_extremes<<<(unsigned)blocks, 256, 0, stream>>>((const PetscReal *)u, n, burgers->device_extremes);
+    PetscCallCUDA(cudaGetLastError());
+    PetscCall(end_extremes(burgers, stream, extremes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  extremes->state = largest_bits((const PetscReal *)u, (PetscInt)n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes,
+                            PetscScalar *rate) {
+  Extremes *where = extremes;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(burgers_rates_event, 0, 0, 0, 0));
+  PetscCall(burgers->halo.Begin(u, memory));
+  PetscCall(burgers->halo.End());
+  PetscCall(PetscLogGpuTimeBegin());
+  const Field<PetscScalar> field = burgers->halo.field();
+  if (extremes) *extremes = {0, 0};
+#if SHELLAC_CUDA
+  const bool   in_kernel = extremes && PetscMemTypeDevice(memory) && burgers->grid.dim == 1;
+  cudaStream_t stream = NULL;
+  if (in_kernel) {
+    PetscCall(current_stream(&stream));
+    PetscCall(begin_extremes(burgers, stream));
+    where = burgers->device_extremes;
+  }
+#endif
+  if (burgers->grid.dim == 1)
+    PetscCall(burgers->operations->rates(memory, burgers->patch.at[0],
+                                         burgers_line(*burgers, field, burgers->operations->radius), where,
+                                         (PetscReal *)rate));
+  else
+    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), (PetscReal *)rate));
+  PetscCall(PetscLogGpuTimeEnd());
+#if SHELLAC_CUDA
+  if (in_kernel) PetscCall(end_extremes(burgers, stream, extremes));
+#endif
+  if (extremes && burgers->grid.dim == 2) {
+    Extremes of_rate;
+    PetscCall(BurgersExtremes(burgers, memory, u, extremes));
+    PetscCall(BurgersExtremes(burgers, memory, rate, &of_rate));
+    extremes->rate = of_rate.state;
+  }
+  PetscCall(PetscLogEventEnd(burgers_rates_event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- checks --------------------------------------------------------------------------------------------------------
+
+PetscReal number_of(unsigned long long bits) {
+  double x;
+  memcpy(&x, &bits, sizeof(x));
+  return (PetscReal)x;
+}
+
+PetscReal burgers_bound(const Burgers &burgers, PetscReal speed) {
+  PetscReal rate = 0;
+  if (burgers.boundary == TS_BURGERS_INFLOW)
+    for (int c = 0; c < burgers.grid.dim; c++)
+      for (int e = 0; e < 2; e++) speed = PetscMax(speed, PetscAbsReal(burgers.inflow[c][e]));
+  if (burgers.flux == TS_BURGERS_LAX_FRIEDRICHS) speed = PetscMax(speed, burgers.patch.at[0].speed);
+  for (int a = 0; a < burgers.grid.dim; a++) {
+    const PetscReal h = burgers.patch.at[a].h;
+    rate += speed / (h * burgers.operations->cfl) + 2 * burgers.viscosity / (h * h);
+  }
+  return rate > 0 ? 1 / rate : PETSC_MAX_REAL;
+}
+
+PetscErrorCode BurgersSetWaveSpeed(Burgers *burgers, PetscMemType memory, const PetscScalar *u) {
+  Extremes extremes;
+
+  PetscFunctionBegin;
+  if (burgers->flux != TS_BURGERS_LAX_FRIEDRICHS || burgers->speed > 0 || burgers->wave_speed > 0)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BurgersExtremes(burgers, memory, u, &extremes));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &extremes.state, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, burgers->comm()));
+  if (extremes.state >= infinite_bits) PetscFunctionReturn(PETSC_SUCCESS); // the check names the place
+  burgers->wave_speed = number_of(extremes.state);
+  if (burgers->boundary == TS_BURGERS_INFLOW)
+    for (const auto &component : burgers->inflow)
+      for (PetscReal value : component) burgers->wave_speed = PetscMax(burgers->wave_speed, PetscAbsReal(value));
+  for (auto &at : burgers->patch.at) at.speed = burgers->wave_speed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The first value of v that is not finite, on all ranks: its place in the natural order, and the value.
+static PetscErrorCode find_not_finite(const Burgers &burgers, Vec v, PetscInt64 *first, PetscInt cell[2],
+                                      int *component) {
+  const PetscScalar *array;
+  const Grid        &grid = burgers.grid;
+
+  PetscFunctionBegin;
+  *first = std::numeric_limits<PetscInt64>::max();
+  PetscCall(VecGetArrayRead(v, &array));
+  const PetscInt64 dof = grid.dof;
+  for (PetscInt j = 0; j < grid.size[1]; j++)
+    for (PetscInt i = 0; i < grid.size[0]; i++)
+      for (PetscInt c = 0; c < dof; c++) {
+        const PetscInt64 natural = ((grid.start[1] + j) * (PetscInt64)grid.N[0] + grid.start[0] + i) * dof + c;
+        if (!std::isfinite(PetscRealPart(array[((PetscInt64)j * grid.size[0] + i) * dof + c])))
+          *first = PetscMin(*first, natural);
+      }
+  PetscCall(VecRestoreArrayRead(v, &array));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, first, 1, MPIU_INT64, MPI_MIN, grid.comm));
+  *component = (int)(*first % dof);
+  cell[0] = (PetscInt)(*first / dof % grid.N[0]);
+  cell[1] = (PetscInt)(*first / dof / grid.N[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BurgersCheck(TS ts, Burgers *burgers, const Extremes &here, Vec u, Vec rate, PetscInt at_step,
+                            PetscReal time, PetscReal dt, bool check_step, const char *last) {
+  unsigned long long bits[2] = {here.state, here.rate};
+  MPI_Comm           comm = burgers->comm();
+  char               place[64] = "";
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bits, 2, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm));
+  if (bits[0] >= infinite_bits || bits[1] >= infinite_bits) {
+    PetscInt64 first;
+    PetscInt   cell[2] = {0, 0};
+    int        component = 0;
+    const bool state = bits[0] >= infinite_bits;
+    PetscCall(find_not_finite(*burgers, state ? u : rate, &first, cell, &component));
+    if (burgers->grid.dim == 1)
+      PetscCall(PetscSNPrintf(place, sizeof(place), "cell %" PetscInt_FMT, cell[0]));
+    else
+      PetscCall(PetscSNPrintf(place, sizeof(place), "%s at cell (%" PetscInt_FMT ", %" PetscInt_FMT ")",
+                              component ? "v" : "u", cell[0], cell[1]));
+    SETERRQ(comm, PETSC_ERR_FP,
+            "%s is not finite (NaN or infinity) in step %" PetscInt_FMT
+            ", time %g, %s; %s; check the state, or use a smaller "
+            "-ts_dt",
+            state ? "the state" : "du/dt", at_step, (double)time, place, last);
+  }
+  const PetscReal speed = number_of(bits[0]), bound = burgers_bound(*burgers, speed);
+  PetscCall(TSSetCFLTimeLocal(ts, bound));
+  PetscCheck(
+      !check_step || dt <= bound * (1 + 1e-10), comm, PETSC_ERR_ARG_OUTOFRANGE,
+      "step %" PetscInt_FMT ", time %g: the time step %g is beyond the bound %g of an explicit step (the fastest wave "
+      "has speed %g, cells are %g wide, Courant number %g, viscosity %g); use -ts_dt %g or less, -ts_adapt_type cfl or "
+      "an implicit -ts_type; -burgers_check_interval 0 lets it pass",
+      at_step, (double)time, (double)dt, (double)bound, (double)speed, (double)burgers->patch.at[0].h,
+      (double)burgers->operations->cfl, (double)burgers->viscosity, (double)bound);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What TS does with a step: whether its states are checked, whether its length is; how many forward Euler bounds it
+// may have.
+static PetscErrorCode get_policy(TS ts, bool *states, bool *length, PetscReal *bounds) {
+  PetscBool   is_explicit, ssp, none, cfl;
+  TSAdapt     adapt;
+  TSAdaptType type;
+
+  PetscFunctionBegin;
+  *bounds = 1;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &is_explicit, TSEULER, TSRK, TSSSP, TSBURGERSFUSED, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSSSP, &ssp));
+  PetscCall(TSGetAdapt(ts, &adapt));
+  PetscCall(TSAdaptGetType(adapt, &type));
+  PetscCall(PetscStrcmp(type, TSADAPTNONE, &none));
+  PetscCall(PetscStrcmp(type, TSADAPTCFL, &cfl));
+  // that adapter has no other way
+  if (cfl) PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
+  if (ssp) { // D. I. Ketcheson, 2008: the coefficients of methods with s stages
+    TSSSPType scheme;
+    PetscInt  stages;
+    PetscBool rk2, rk3;
+    PetscCall(TSSSPGetType(ts, &scheme));
+    PetscCall(TSSSPGetNumStages(ts, &stages));
+    PetscCall(PetscStrcmp(scheme, TSSSPRKS2, &rk2));
+    PetscCall(PetscStrcmp(scheme, TSSSPRKS3, &rk3));
+    *bounds = rk2 ? stages - 1 : rk3 ? stages - PetscSqrtReal((PetscReal)stages) : 6;
+  }
+  *states = is_explicit;
+  *length = is_explicit && (none || cfl || !type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode rhs_function(TS ts, PetscReal time, Vec u, Vec rate, void *context) {
+  Burgers           *burgers = (Burgers *)context;
+  Arrays             arrays;
+  const PetscScalar *pu = NULL;
+  PetscScalar       *pr = NULL;
+  PetscBool          fused;
+  PetscInt           step;
+  PetscReal          dt, bounds;
+  bool               states = false, length = false;
+  Extremes           extremes;
+
+  PetscFunctionBegin;
+  PetscCall(BurgersSetUp(ts, burgers));
+  PetscCall(TSIsBurgersFused(ts, &fused));
+  if (fused) {
+    PetscCall(BurgersFusedBegin(ts, burgers, rate));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(TSGetStepNumber(ts, &step));
+  PetscCall(get_policy(ts, &states, &length, &bounds));
+  const bool check = states && burgers->check_interval > 0 && step % burgers->check_interval == 0;
+  PetscCall(arrays.Read(u, &pu));
+  PetscCall(arrays.Write(rate, &pr));
+  PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), pu));
+  PetscCall(BurgersRates(burgers, arrays.memory(), pu, check ? &extremes : NULL, pr));
+  PetscCall(log_flops(arrays.memory(), 10.0 * values_of(*burgers)));
+  PetscCall(arrays.Restore());
+  if (check) {
+    PetscCall(TSGetTimeStep(ts, &dt));
+    PetscCall(BurgersCheck(ts, burgers, extremes, u, rate, step, time, dt / bounds, length,
+                           "the TS keeps the state at the start of the step"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the equation and its settings ---------------------------------------------------------------------------------
+
+static PetscErrorCode set_from_options(TS ts, Burgers *burgers) {
+  PetscReal   values[5];
+  PetscInt    n, way = (PetscInt)burgers->halo_way, dim;
+  PetscBool   set;
+  DM          dm;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)ts);
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(TSGetOptionsPrefix(ts, &prefix));
+  PetscOptionsBegin(comm, prefix, "Burgers' equation", "TSSetBurgers");
+  PetscCall(PetscOptionsEnum("-burgers_flux", "numerical flux", "TSBurgersSetFlux", TSBurgersFluxes,
+                             (PetscEnum)burgers->flux, (PetscEnum *)&burgers->flux, NULL));
+  PetscCall(PetscOptionsEnum("-burgers_reconstruct", "values at the faces of cells", "TSBurgersSetReconstruction",
+                             TSBurgersReconstructions, (PetscEnum)burgers->reconstruction,
+                             (PetscEnum *)&burgers->reconstruction, NULL));
+  PetscCall(PetscOptionsEnum("-burgers_bc", "what holds at the ends of the domain", "TSBurgersSetBoundary",
+                             TSBurgersBoundaries, (PetscEnum)burgers->boundary, (PetscEnum *)&burgers->boundary, NULL));
+  n = 5;
+  PetscCall(PetscOptionsRealArray("-burgers_inflow", "states at the lower and the upper end: u,u or u,u,v,v",
+                                  "TSBurgersSetInflow", values, &n, &set));
+  if (set) {
+    PetscCheck(n == 2 * dim, comm, PETSC_ERR_ARG_SIZ,
+               "-burgers_inflow has %" PetscInt_FMT " values; give %" PetscInt_FMT, n, 2 * dim);
+    PetscCall(TSBurgersSetInflow(ts, n, values));
+  }
+  values[0] = burgers->viscosity;
+  PetscCall(
+      PetscOptionsReal("-burgers_viscosity", "ν [length²/time]", "TSBurgersSetViscosity", values[0], values, &set));
+  if (set) PetscCall(TSBurgersSetViscosity(ts, values[0]));
+  n = 5;
+  PetscCall(
+      PetscOptionsRealArray("-burgers_lengths", "side lengths of the domain", "TSBurgersSetLengths", values, &n, &set));
+  if (set) PetscCall(TSBurgersSetLengths(ts, n, values));
+  PetscCall(PetscOptionsReal("-burgers_speed", "bound of |u| for lax_friedrichs; 0: that of the first state",
+                             "TSSetBurgers", burgers->speed, &burgers->speed, NULL));
+  PetscCheck(burgers->speed >= 0 && std::isfinite(burgers->speed), comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-burgers_speed is %g; it must be finite, and not below 0", (double)burgers->speed);
+  PetscCall(PetscOptionsInt("-burgers_check_interval",
+                            "steps from check to check of the state and the time step; 0: none", "TSSetBurgers",
+                            burgers->check_interval, &burgers->check_interval, NULL));
+  PetscCheck(burgers->check_interval >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-burgers_check_interval is %" PetscInt_FMT "; it must be 0 (never) or more", burgers->check_interval);
+  PetscCall(PetscOptionsEnum("-burgers_fused_scheme", "time steps of -ts_type burgersfused", "TSBurgersSetFused",
+                             TSBurgersSchemes, (PetscEnum)burgers->scheme, (PetscEnum *)&burgers->scheme, NULL));
+  values[0] = 0;
+  n = burgers->block;
+  PetscCall(PetscOptionsInt("-burgers_fused_steps", "most of them from monitor to monitor", "TSBurgersSetFused", n, &n,
+                            NULL));
+  PetscCall(TSBurgersSetFused(ts, burgers->scheme, n));
+  PetscCall(PetscOptionsEList("-burgers_halo", "how halos travel between GPUs", "TSSetBurgers", halo_ways, 3,
+                              halo_ways[way], &way, &set));
+  burgers->halo_way = (HaloWay)way;
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+using namespace shellac;
+
+PetscErrorCode TSSetBurgers(TS ts) {
+  Burgers       *burgers;
+  PetscContainer container;
+  Grid           grid;
+  DM             dm;
+  DMType         dm_type;
+  PetscBool      is_da;
+  Mat            P = NULL;
+  PetscInt       kind = 0;
+  const char    *prefix, *kinds[] = {"shell", "aij", "shell_aij"};
+
+  PetscFunctionBegin;
+  PetscCheck(ts, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the TS is null; create it first");
+  MPI_Comm comm = PetscObjectComm((PetscObject)ts);
+  PetscCall(ShellacInitializePackage());
+#if defined(PETSC_USE_COMPLEX)
+  PetscCheck(PETSC_FALSE, comm, PETSC_ERR_SUP,
+             "Burgers' equation is real, and this PETSc is built for complex scalars; use one for real scalars");
+#endif
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+  PetscCall(DMGetType(dm, &dm_type));
+  PetscCheck(is_da, comm, PETSC_ERR_ARG_WRONG,
+             "Burgers' equation needs the grid of a DMDA; the TS has a DM of type %s; set a DMDA with TSSetDM()",
+             dm_type);
+  PetscCall(GridCreate(dm, &grid));
+  PetscCall(TSFindBurgers(ts, &burgers));
+  if (!burgers) {
+    burgers = new Burgers;
+    PetscCall(PetscContainerCreate(comm, &container));
+    PetscCall(PetscContainerSetPointer(container, burgers));
+    PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_burgers)));
+    PetscCall(PetscObjectCompose((PetscObject)ts, container_name, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
+    burgers->boundary = grid.boundary[0] == DM_BOUNDARY_PERIODIC ? TS_BURGERS_PERIODIC : TS_BURGERS_OUTFLOW;
+  } else {
+    PetscCall(BurgersForget(burgers));
+  }
+  PetscCall(set_from_options(ts, burgers));
+  PetscCall(BurgersSetUp(ts, burgers));
+  PetscCall(TSGetOptionsPrefix(ts, &prefix));
+  PetscOptionsBegin(comm, prefix, "Burgers' equation", "TSSetBurgers");
+  PetscCall(PetscOptionsEList("-burgers_jacobian",
+                              "matrices of implicit methods: of the operator, and of the preconditioner",
+                              "TSSetBurgers", kinds, 3, kinds[kind], &kind, NULL));
+  PetscOptionsEnd();
+  PetscCall(TSSetEquationType(ts, TS_EQ_ODE_EXPLICIT));
+  PetscCall(TSSetRHSFunction(ts, NULL, rhs_function, burgers));
+  PetscCall(MatDestroy(&burgers->jacobian));
+  PetscCall(BurgersCreateJacobian(ts, burgers, &burgers->jacobian));
+  if (kind) PetscCall(BurgersCreateAIJ(ts, burgers, &P));
+  PetscCall(TSSetRHSJacobian(ts, kind == 1 ? P : burgers->jacobian, P ? P : burgers->jacobian, BurgersComputeJacobian,
+                             burgers));
+  PetscCall(MatDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A change of the settings, after which the set-up is done anew.
+static PetscErrorCode change(TS ts, Burgers **burgers) {
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, burgers));
+  PetscCall(BurgersForget(*burgers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux) {
+  Burgers *burgers;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCheck(
+      flux >= TS_BURGERS_CENTRAL && flux <= TS_BURGERS_SEED, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+      "the flux %d is unknown; use central, lax_friedrichs, rusanov, godunov, engquist_osher or seed", (int)flux);
+  PetscCall(change(ts, &burgers));
+  burgers->flux = flux;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersSetReconstruction(TS ts, TSBurgersReconstruction reconstruction) {
+  Burgers *burgers;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCheck(reconstruction >= TS_BURGERS_CONSTANT && reconstruction <= TS_BURGERS_WENO5,
+             PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+             "the reconstruction %d is unknown; use constant, minmod, vanleer or weno5", (int)reconstruction);
+  PetscCall(change(ts, &burgers));
+  burgers->reconstruction = reconstruction;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersSetBoundary(TS ts, TSBurgersBoundary boundary) {
+  Burgers *burgers;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCheck(boundary >= TS_BURGERS_PERIODIC && boundary <= TS_BURGERS_FROZEN, PetscObjectComm((PetscObject)ts),
+             PETSC_ERR_ARG_OUTOFRANGE, "the boundary condition %d is unknown; use periodic, outflow, inflow or seed",
+             (int)boundary);
+  PetscCall(change(ts, &burgers));
+  burgers->boundary = boundary;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersSetInflow(TS ts, PetscInt n, const PetscReal values[]) {
+  Burgers *burgers;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCheck(n == 2 || n == 4, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_SIZ,
+             "%" PetscInt_FMT " inflow values; give 2 for each component", n);
+  for (PetscInt i = 0; i < n; i++)
+    PetscCheck(std::isfinite(values[i]), PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+               "inflow value %" PetscInt_FMT " is %g; it must be finite", i, (double)values[i]);
+  PetscCall(change(ts, &burgers));
+  for (PetscInt i = 0; i < n; i++) burgers->inflow[i / 2][i % 2] = values[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersSetViscosity(TS ts, PetscReal nu) {
+  Burgers *burgers;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCheck(nu >= 0 && std::isfinite(nu), PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+             "the viscosity is %g; it must be finite, and not below 0", (double)nu);
+  PetscCall(change(ts, &burgers));
+  burgers->viscosity = nu;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersSetLengths(TS ts, PetscInt n, const PetscReal lengths[]) {
+  Burgers *burgers;
+  DM       dm;
+  PetscInt dim;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCheck(n == dim, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_SIZ,
+             "%" PetscInt_FMT " side lengths for a domain in %" PetscInt_FMT "-D; give %" PetscInt_FMT, n, dim, dim);
+  for (PetscInt a = 0; a < n; a++)
+    PetscCheck(lengths[a] > 0 && std::isfinite(lengths[a]), PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+               "length %c is %g; it must be finite and positive", "xyz"[a], (double)lengths[a]);
+  PetscCall(change(ts, &burgers));
+  for (PetscInt a = 0; a < n; a++) burgers->lengths[a] = lengths[a];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersSetFused(TS ts, TSBurgersScheme scheme, PetscInt steps) {
+  Burgers *burgers;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCheck(scheme >= TS_BURGERS_EULER && scheme <= TS_BURGERS_SSPRK3, PetscObjectComm((PetscObject)ts),
+             PETSC_ERR_ARG_OUTOFRANGE, "the scheme %d is unknown; use euler, ssprk2 or ssprk3", (int)scheme);
+  PetscCheck(steps >= 1, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+             "-burgers_fused_steps is %" PetscInt_FMT "; give 1 or more", steps);
+  PetscCall(change(ts, &burgers));
+  burgers->scheme = scheme;
+  burgers->block = steps;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersGetTimeStepBound(TS ts, Vec u, PetscReal *bound) {
+  Burgers           *burgers;
+  Arrays             arrays;
+  const PetscScalar *array = NULL;
+  Extremes           extremes;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCall(BurgersSetUp(ts, burgers));
+  PetscCall(arrays.Read(u, &array));
+  PetscCall(BurgersExtremes(burgers, arrays.memory(), array, &extremes));
+  PetscCall(arrays.Restore());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &extremes.state, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, burgers->comm()));
+  PetscCheck(extremes.state < infinite_bits, burgers->comm(), PETSC_ERR_FP,
+             "the state has values that are not finite (NaN or infinity), and there is no time step for it");
+  *bound = burgers_bound(*burgers, number_of(extremes.state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

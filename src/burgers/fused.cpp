@@ -1,0 +1,269 @@
+// The TS type burgersfused: many steps of one Δt between two steps of TS, several of them in one pass over memory.
+//
+// TS itself takes forward Euler's step, of which nothing is left but its frame: the right-hand side only notes where
+// the next state is wanted, and after the stage the last of the block's steps is written there. So the state at the
+// start of a block stays until the block has succeeded. TS counts its own step; the block's others are added to the
+// step number and the time.
+
+#include "burgers/burgers.hpp"
+#include "burgers/types.hpp"
+
+namespace shellac {
+
+PetscErrorCode TSIsBurgersFused(TS ts, PetscBool *is) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSBURGERSFUSED, is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static Stages stages_of(TSBurgersScheme scheme) {
+  if (scheme == TS_BURGERS_SSPRK2) return {2, {0, 0.5, 0}, {1, 0.5, 0}};
+  if (scheme == TS_BURGERS_SSPRK3) return {3, {0, 0.75, PetscReal(1) / 3}, {1, 0.25, PetscReal(2) / 3}};
+  return {1, {0, 0, 0}, {1, 0, 0}};
+}
+
+PetscErrorCode BurgersFusedBegin(TS ts, Burgers *burgers, Vec update) {
+  PetscFunctionBegin;
+  PetscCheck(
+      !burgers->due, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE,
+      "the last steps of -ts_type burgersfused were not taken, because TSSetPostStage() has replaced what takes them; "
+      "use TSSetPostStep(), or call it before TSSetType()");
+  burgers->update = update;
+  burgers->due = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// How many steps a pass over memory takes, and the halo that it needs.
+static PetscErrorCode set_up_passes(Burgers *burgers, const Stages &stages) {
+  const PetscInt reach = stages.count * burgers->operations->radius; // of a step
+
+  PetscFunctionBegin;
+  if (burgers->work[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (Vec &v : burgers->work) PetscCall(VecDuplicate(burgers->update, &v));
+  burgers->pass = 0;
+  if (burgers->grid.dim > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  burgers->pass = most_fused_steps(stages.count, (int)burgers->operations->radius);
+  if (burgers->grid.ranks[0] > 1)
+    for (PetscMPIInt r = 0; r < burgers->grid.ranks[0]; r++) {
+      const PetscInt cells = burgers->grid.first[0][r + 1] - burgers->grid.first[0][r];
+      burgers->pass = (int)PetscMin((PetscInt)burgers->pass, cells / reach);
+    }
+  if (!burgers->pass) PetscFunctionReturn(PETSC_SUCCESS);
+  Patch patch = burgers->patch.patch;
+  burgers->wide_width = patch.width = burgers->pass * reach;
+  PetscCall(burgers->wide.Create(burgers->links, patch, false, burgers->on_device, burgers->halo_way));
+  burgers->has_wide = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct Advance { // a stage, value by value
+  Stages           stages;
+  int              s;
+  PetscReal        dt;
+  PetscInt         width; // values of a row
+  const PetscReal *u0, *u, *rate;
+  PetscReal       *to;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
+    const size_t at = (size_t)i + (size_t)width * j;
+    to[at] = advance(stages, s, u0[at], u[at], dt, rate[at]);
+  }
+};
+
+// A step with a pass over memory for each stage. work: of two; `to` may be neither of them.
+static PetscErrorCode step_by_stages(Burgers *burgers, PetscMemType memory, const Stages &stages, PetscReal dt,
+                                     const PetscScalar *from, PetscScalar *rate, PetscScalar *to) {
+  const Patch &patch = burgers->patch.patch;
+  Boxes        values;
+
+  PetscFunctionBegin;
+  values.add({{0, 0, 0}, {patch.size[0] * patch.dof, patch.size[1], 1}});
+  for (int s = 0; s < stages.count; s++) {
+    const PetscScalar *u = s ? to : from;
+    PetscCall(BurgersRates(burgers, memory, u, NULL, rate));
+    PetscCall(for_each(memory, values,
+                       Advance{stages, s, dt, patch.size[0] * patch.dof, (const PetscReal *)from, (const PetscReal *)u,
+                               (const PetscReal *)rate, (PetscReal *)to}));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// to = the state n steps after `from`. work: two arrays besides.
+static PetscErrorCode take_steps(Burgers *burgers, PetscMemType memory, const Stages &stages, PetscReal dt, PetscInt n,
+                                 const PetscScalar *from, PetscScalar *to, PetscScalar *const work[2]) {
+  const auto &operations = *burgers->operations;
+  const auto &at = burgers->patch.at[0];
+
+  PetscFunctionBegin;
+  if (burgers->pass && burgers->block > 1 && !PetscMemTypeHost(memory) && burgers->grid.ranks[0] == 1 &&
+      operations.can_be_resident(stages, burgers->grid.N[0])) {
+    Field<PetscScalar> field = {};
+    field.u = from;
+    PetscCall(operations.resident(at, burgers_line(*burgers, field, 0), stages, dt, n, (PetscReal *)to));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!burgers->pass || burgers->block == 1) {
+    for (PetscInt step = 0; step < n; step++) {
+      PetscScalar *const next = (n - step) % 2 ? to : work[0]; // the last step ends in `to`
+      PetscCall(step_by_stages(burgers, memory, stages, dt, from, work[1], next));
+      from = next;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt passes = (n + burgers->pass - 1) / burgers->pass; passes > 0; passes--) {
+    const PetscInt     count = (n + passes - 1) / passes;
+    PetscScalar *const next = passes % 2 ? to : work[0];
+    PetscCall(burgers->wide.Begin(from, memory));
+    PetscCall(burgers->wide.End());
+    PetscCall(operations.steps(memory, at, burgers_line(*burgers, burgers->wide.field(), burgers->wide_width), stages,
+                               dt, (int)count, (PetscReal *)next));
+    from = next;
+    n -= count;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The next time, at most max_time, that TS has to hit.
+static PetscErrorCode next_target(TS ts, PetscReal time, PetscReal *target) {
+  PetscInt         n;
+  const PetscReal *times;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetMaxTime(ts, target));
+#if PETSC_VERSION_LT(3, 23, 0)
+  PetscCall(TSGetTimeSpan(ts, &n, &times));
+#else
+  PetscCall(TSGetEvaluationTimes(ts, &n, &times));
+#endif
+  for (PetscInt i = 0; i < n; i++)
+    if (times[i] > time) *target = PetscMin(*target, times[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// After an error in a block: takes its steps one by one until the error shows, keeps the state before it, and raises
+// it.
+static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages, PetscReal dt, PetscInt first,
+                                   PetscReal time, PetscInt n, Vec u) {
+  Extremes good, extremes;
+
+  PetscFunctionBegin;
+  for (PetscInt step = 0; step < n; step++, time += dt) {
+    Arrays             arrays;
+    const PetscScalar *from = NULL;
+    PetscScalar       *to = NULL, *rate = NULL;
+    PetscCall(arrays.Read(u, &from));
+    PetscCall(arrays.Write(burgers->work[0], &to));
+    PetscCall(arrays.Write(burgers->work[1], &rate));
+    PetscCall(BurgersExtremes(burgers, arrays.memory(), from, &good));
+    PetscCall(step_by_stages(burgers, arrays.memory(), stages, dt, from, rate, to));
+    PetscCall(BurgersExtremes(burgers, arrays.memory(), to, &extremes));
+    PetscCall(arrays.Restore());
+    good.rate = extremes.state;
+    PetscCall(TSSetStepNumber(ts, first + step));
+    PetscCall(TSSetTime(ts, time));
+    PetscCall(BurgersCheck(ts, burgers, good, u, burgers->work[0], first + step, time, dt, false,
+                           "the TS keeps the state at the start of the step"));
+    PetscCall(VecCopy(burgers->work[0], u));
+  }
+  SETERRQ(burgers->comm(), PETSC_ERR_PLIB, "a block of fused steps failed, and none of its steps does");
+}
+
+static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
+  Burgers           *burgers;
+  Arrays             arrays;
+  const PetscScalar *from = NULL;
+  PetscScalar       *to = NULL, *work[2] = {NULL, NULL};
+  PetscBool          fused, fixed;
+  PetscReal          dt, step_dt, time, target;
+  PetscInt           first, most, n;
+  Vec                u;
+  TSAdapt            adapt;
+  TSAdaptType        adapt_type;
+  Extremes           extremes;
+
+  PetscFunctionBegin;
+  PetscCall(TSIsBurgersFused(ts, &fused));
+  if (!fused) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSFindBurgers(ts, &burgers));
+  PetscCheck(
+      burgers && burgers->due, PetscObjectComm((PetscObject)ts), PETSC_ERR_ORDER,
+      "-ts_type burgersfused steps Burgers' equation only; call TSSetBurgers(), and no other right-hand side after it");
+  burgers->due = false;
+  const Stages stages = stages_of(burgers->scheme);
+  PetscCall(set_up_passes(burgers, stages));
+  PetscCall(TSGetSolution(ts, &u));
+  PetscCall(TSGetTimeStep(ts, &dt));
+  PetscCall(TSGetTime(ts, &time));
+  PetscCall(TSGetStepNumber(ts, &first));
+  PetscCall(TSGetMaxSteps(ts, &most));
+  PetscCall(next_target(ts, time, &target));
+  PetscCall(TSGetAdapt(ts, &adapt));
+  PetscCall(TSAdaptGetType(adapt, &adapt_type));
+  PetscCall(PetscStrcmp(adapt_type, TSADAPTNONE, &fixed));
+
+  // a block: all steps that TS would take with the same Δt
+  PetscInt  own = 0; // of them, TS' own step counts the last
+  PetscReal last = time;
+  if (fixed && burgers->step > 0 && dt > burgers->step * (1 + 1e-12)) {
+    // TS goes back to an event, or on from it, by more than a step: as one step of TS
+    n = (PetscInt)PetscCeilReal(dt / burgers->step * (1 - 1e-12));
+    step_dt = dt / n;
+  } else {
+    n = 1;
+    step_dt = dt;
+    const bool usual = !fixed || burgers->step == 0 || dt == burgers->step;
+    // near a time to hit TS may choose another Δt after each step
+    while (usual && n < burgers->block && first + n < most && target - (last + dt) >= 4 * dt) last += dt, n++;
+    if (usual) burgers->step = dt;
+    own = n - 1;
+  }
+
+  const bool check = burgers->check_interval > 0;
+  PetscCall(arrays.Read(u, &from));
+  PetscCall(arrays.Write(burgers->update, &to));
+  for (int w = 0; w < 2; w++) PetscCall(arrays.Write(burgers->work[w], &work[w]));
+  PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), from));
+  if (check) {
+    PetscBool cfl;
+    PetscCall(PetscStrcmp(adapt_type, TSADAPTCFL, &cfl));
+    if (cfl) PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
+    PetscCheck(
+        fixed || cfl, burgers->comm(), PETSC_ERR_SUP,
+        "-ts_type burgersfused takes steps of one length, and has no error estimate for -ts_adapt_type %s; use none "
+        "or cfl",
+        adapt_type);
+    PetscCall(BurgersExtremes(burgers, arrays.memory(), from, &extremes));
+    const PetscErrorCode code = BurgersCheck(ts, burgers, extremes, u, u, first, time, step_dt, true,
+                                             "the TS keeps the state at the start of the step");
+    if (code) PetscCall(arrays.Restore());
+    PetscCall(code);
+  }
+  PetscCall(PetscLogEventBegin(burgers_steps_event, 0, 0, 0, 0));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(take_steps(burgers, arrays.memory(), stages, step_dt, n, from, to, work));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogEventEnd(burgers_steps_event, 0, 0, 0, 0));
+  PetscCall(log_flops(arrays.memory(), 12.0 * n * stages.count * (PetscLogDouble)burgers->patch.patch.all().points()));
+  if (check) PetscCall(BurgersExtremes(burgers, arrays.memory(), to, &extremes));
+  PetscCall(arrays.Restore());
+  if (check) {
+    unsigned long long state = extremes.state;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &state, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, burgers->comm()));
+    if (state >= infinite_bits) PetscCall(find_failure(ts, burgers, stages, step_dt, first, time, n, u));
+  }
+  if (own) {
+    PetscCall(TSSetStepNumber(ts, first + own));
+    PetscCall(TSSetTime(ts, last));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSCreate_BurgersFused(TS ts) {
+  PetscFunctionBegin;
+  PetscCall(TSSetType(ts, TSEULER));
+  PetscCall(TSSetPostStage(ts, post_stage));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)ts, TSBURGERSFUSED));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

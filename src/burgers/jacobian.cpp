@@ -1,0 +1,296 @@
+// The Jacobian of du/dt for implicit methods: a shell Mat whose product is a derivative of the scheme's own
+// formulas, and an AIJ of the same derivatives.
+
+#include "burgers/burgers.hpp"
+
+namespace shellac {
+
+namespace {
+
+struct Jacobian { // shift + scale J(state)
+  Burgers  *burgers;
+  unsigned  generation = 0; // of the set-up that the halos are for; zero: none
+  Vec       state = NULL;
+  Halo      of_state, of_vector;
+  PetscReal shift = 0, scale = 1;
+};
+
+PetscErrorCode get_jacobian(Mat J, Jacobian **context) {
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(J, (void *)context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode drop_halos(Jacobian *context) {
+  PetscFunctionBegin;
+  if (context->generation) {
+    PetscCall(context->of_state.Destroy());
+    PetscCall(context->of_vector.Destroy());
+  }
+  context->generation = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy_jacobian(void *argument) {
+  Jacobian *context = context_to_destroy<Jacobian>(argument);
+
+  PetscFunctionBegin;
+  PetscCall(drop_halos(context));
+  PetscCall(VecDestroy(&context->state));
+  delete context;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_state(Mat J, const Jacobian *context) {
+  PetscFunctionBegin;
+  PetscCheck(context->generation, PetscObjectComm((PetscObject)J), PETSC_ERR_ORDER,
+             "the Jacobian of Burgers' equation has no state yet; TSComputeRHSJacobian() gives it one");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode mult(Mat J, Vec v, Vec y) {
+  Jacobian          *context;
+  Arrays             arrays;
+  const PetscScalar *pu = NULL, *pv = NULL;
+  PetscScalar       *py = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(get_jacobian(J, &context));
+  if (context->scale == 0) { // of a method that takes the whole right-hand side explicitly
+    PetscCall(VecCopy(v, y));
+    PetscCall(VecScale(y, context->shift));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(check_state(J, context));
+  Burgers *burgers = context->burgers;
+  PetscCall(arrays.Read(context->state, &pu));
+  PetscCall(arrays.Read(v, &pv));
+  PetscCall(arrays.Write(y, &py));
+  // kernels of the state's halo have run: its values stay until the next exchange
+  PetscCall(context->of_vector.Begin(pv, arrays.memory()));
+  PetscCall(context->of_vector.End());
+  Field<PetscReal> u = real_field(context->of_state.field());
+  u.u = (const PetscReal *)pu;
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(burgers->operations->jacobian(arrays.memory(), burgers->patch, u, real_field(context->of_vector.field()),
+                                          context->shift, context->scale, (PetscReal *)py));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode scale(Mat J, PetscScalar a) {
+  Jacobian *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_jacobian(J, &context));
+  context->shift *= PetscRealPart(a);
+  context->scale *= PetscRealPart(a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode shift(Mat J, PetscScalar a) {
+  Jacobian *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_jacobian(J, &context));
+  context->shift += PetscRealPart(a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode zero_entries(Mat J) {
+  return scale(J, 0);
+}
+
+// Calls f(p, c, row of J) on the host for each row; its columns may be in the halo.
+template <class Function> PetscErrorCode for_each_row(Burgers *burgers, Vec state, const Function &f) {
+  const PetscScalar         *array;
+  Halo                       halo;
+  std::vector<JacobianEntry> row;
+  PetscErrorCode             code = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  const Patch &patch = burgers->patch.patch;
+  PetscCall(halo.Create(burgers->links, patch, false, PETSC_FALSE, HaloWay::host));
+  PetscCall(VecGetArrayRead(state, &array));
+  PetscCall(halo.Begin(array, PETSC_MEMTYPE_HOST));
+  PetscCall(halo.End());
+  const Field<PetscReal> u = real_field(halo.field());
+  for (PetscInt j = 0; j < patch.size[1]; j++)
+    for (PetscInt i = 0; i < patch.size[0]; i++)
+      for (PetscInt c = 0; c < patch.dof; c++) {
+        const PetscInt p[3] = {i, j, 0};
+        burgers->operations->jacobian_row(burgers->patch, u, p, c, &row);
+        if (!code) code = f(p, c, row);
+      }
+  PetscCall(VecRestoreArrayRead(state, &array));
+  PetscCall(halo.Destroy());
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// P = shift + scale J(state)
+PetscErrorCode assemble(Burgers *burgers, Vec state, PetscReal shift, PetscReal scale, Mat P) {
+  const Grid              &grid = burgers->grid;
+  std::vector<PetscInt>    columns;
+  std::vector<PetscScalar> values;
+
+  PetscFunctionBegin;
+  PetscCall(MatZeroEntries(P));
+  PetscCall(
+      for_each_row(burgers, state, [&](const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &entries) {
+        const PetscInt at[3] = {grid.start[0] + p[0], grid.start[1] + p[1], 0};
+        const PetscInt row = grid.global_row(at) + c;
+        columns.clear();
+        values.clear();
+        for (const JacobianEntry &entry : entries) {
+          PetscInt q[3] = {grid.start[0] + entry.p[0], grid.start[1] + entry.p[1], 0};
+          for (int a = 0; a < 2; a++) q[a] = (q[a] % grid.N[a] + grid.N[a]) % grid.N[a];
+          columns.push_back(grid.global_row(q) + entry.c);
+          values.push_back(scale * entry.value + (columns.back() == row ? shift : 0));
+        }
+        // a column that two places of the stencil share gets their sum
+        return MatSetValues(P, 1, &row, (PetscInt)columns.size(), columns.data(), values.data(), ADD_VALUES);
+      }));
+  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_diagonal(Mat J, Vec d) {
+  Jacobian    *context;
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(get_jacobian(J, &context));
+  if (context->scale == 0) {
+    PetscCall(VecSet(d, context->shift));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(check_state(J, context));
+  PetscCall(VecGetArrayWrite(d, &array));
+  PetscCall(for_each_row(context->burgers, context->state,
+                         [&](const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &row) -> PetscErrorCode {
+                           PetscReal value = context->shift;
+                           for (const JacobianEntry &entry : row)
+                             if (entry.p[0] == p[0] && entry.p[1] == p[1] && entry.c == c)
+                               value += context->scale * entry.value;
+                           *array++ = value;
+                           return PETSC_SUCCESS;
+                         }));
+  PetscInt n;
+  PetscCall(VecGetLocalSize(d, &n));
+  array -= n;
+  PetscCall(VecRestoreArrayWrite(d, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode create_aij(Burgers *burgers, MatType type, Mat *P) {
+  const Patch   &patch = burgers->patch.patch;
+  const PetscInt n = (PetscInt)patch.all().points() * patch.dof, dim = burgers->grid.dim;
+  const PetscInt entries = (2 * burgers->operations->radius * dim + 1) * patch.dof;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(burgers->comm(), P));
+  PetscCall(MatSetSizes(*P, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(*P, type));
+  PetscCall(MatSetBlockSize(*P, patch.dof));
+  PetscCall(MatSeqAIJSetPreallocation(*P, PetscMin(entries, n), NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*P, PetscMin(entries, n), NULL, entries, NULL));
+  PetscCall(MatSetOption(*P, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); // fewer columns than entries on tiny grids
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
+  Jacobian *context;
+  Mat       made;
+
+  PetscFunctionBegin;
+  PetscCall(get_jacobian(J, &context));
+  PetscCall(check_state(J, context));
+  PetscCall(create_aij(context->burgers, type, &made));
+  PetscCall(assemble(context->burgers, context->state, context->shift, context->scale, made));
+  if (reuse == MAT_INITIAL_MATRIX)
+    *B = made;
+  else if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatCopy(made, *B, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&made));
+  } else
+    PetscCall(MatHeaderReplace(J, &made));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode BurgersCreateJacobian(TS ts, Burgers *burgers, Mat *J) {
+  const Patch   &patch = burgers->patch.patch;
+  const PetscInt n = (PetscInt)patch.all().points() * patch.dof;
+  Jacobian      *context = new Jacobian;
+  VecType        type;
+  DM             dm;
+
+  PetscFunctionBegin;
+  context->burgers = burgers;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMGetVecType(dm, &type));
+  PetscCall(MatCreateShell(burgers->comm(), n, n, PETSC_DETERMINE, PETSC_DETERMINE, context, J));
+  PetscCall(MatShellSetContextDestroy(*J, destructor(destroy_jacobian)));
+  PetscCall(MatShellSetManageScalingShifts(*J)); // they are folded into the kernel
+  PetscCall(MatSetVecType(*J, type));
+  PetscCall(MatBindToCPU(*J, PETSC_FALSE));
+  PetscCall(MatSetBlockSize(*J, patch.dof));
+  PetscCall(set_operation(*J, MATOP_MULT, mult));
+  PetscCall(set_operation(*J, MATOP_SCALE, scale));
+  PetscCall(set_operation(*J, MATOP_SHIFT, shift));
+  PetscCall(set_operation(*J, MATOP_ZERO_ENTRIES, zero_entries));
+  PetscCall(set_operation(*J, MATOP_GET_DIAGONAL, get_diagonal));
+  PetscCall(set_operation(*J, MATOP_CONVERT, convert));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)*J, "burgersjacobian"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BurgersCreateAIJ(TS, Burgers *burgers, Mat *P) {
+  return create_aij(burgers, MATAIJ, P);
+}
+
+// The right-hand side does not depend on time.
+PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, void *argument) {
+  Burgers  *burgers = (Burgers *)argument;
+  PetscBool ours;
+
+  PetscFunctionBegin;
+  PetscCall(BurgersSetUp(ts, burgers));
+  for (Mat J : {A, P}) {
+    PetscCall(PetscObjectTypeCompare((PetscObject)J, "burgersjacobian", &ours));
+    if (!ours) {
+      PetscCall(assemble(burgers, u, 0, 1, J));
+    } else {
+      Jacobian          *context;
+      Arrays             arrays;
+      const PetscScalar *array = NULL;
+      PetscCall(get_jacobian(J, &context));
+      if (context->generation != burgers->generation) {
+        PetscCall(drop_halos(context));
+        PetscCall(context->of_state.Create(burgers->links, burgers->patch.patch, false, burgers->on_device,
+                                           burgers->halo_way));
+        PetscCall(context->of_vector.Create(burgers->links, burgers->patch.patch, false, burgers->on_device,
+                                            burgers->halo_way));
+        context->generation = burgers->generation;
+      }
+      if (!context->state) PetscCall(VecDuplicate(u, &context->state));
+      PetscCall(VecCopy(u, context->state));
+      PetscCall(arrays.Read(context->state, &array));
+      PetscCall(context->of_state.Begin(array, arrays.memory()));
+      PetscCall(context->of_state.End());
+      PetscCall(arrays.Restore());
+      context->shift = 0;
+      context->scale = 1;
+      PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
+    }
+    if (A == P) break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,76 @@
+#pragma once
+// What TS asks of a scheme, on arrays in any memory; one object for each flux and reconstruction.
+
+#include <memory>
+
+#include "burgers/scheme.hpp"
+#include "grid/grid.hpp"
+#include "grid/patch.hpp"
+
+namespace shellac {
+
+// The largest |u| and |du/dt| as their bits, which are ordered as the numbers are; NaN is larger than infinity.
+struct Extremes {
+  unsigned long long state, rate;
+};
+constexpr unsigned extremes_places = 64; // of them on a GPU, so that blocks do not wait for each other
+
+// A rank's part of a grid in 1-D or 2-D; the fields in Field<Real> have `dim` components at a cell.
+struct BurgersPatch {
+  int                     dim;
+  Patch                   patch;
+  Coefficients<PetscReal> at[2];     // [axis]
+  End                     end[2][2]; // [axis][end]
+  bool                    frozen[2][2];
+  PetscReal               beyond[2][2][2]; // [component][axis][end]
+};
+
+// An entry of a row of the Jacobian: the component and the cell's indices on the patch, which may be in the halo.
+struct JacobianEntry {
+  PetscInt  p[2], c;
+  PetscReal value;
+};
+
+struct BurgersOperations {
+  virtual ~BurgersOperations() = default;
+  const char *flux, *reconstruction;
+  int         radius;
+  PetscReal   cfl;
+
+  // rate = du/dt; extremes, where not null, are raised to those of the cells [memory of the arrays; on a GPU
+  // extremes_places].
+  virtual PetscErrorCode rates(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
+                               Extremes *extremes, PetscReal *rate) const = 0;
+  virtual PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
+                                  PetscReal *rate) const = 0;
+  // y = shift v + scale J(u) v, J the derivative of the rates.
+  virtual PetscErrorCode jacobian(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
+                                  const Field<PetscReal> &v, PetscReal shift, PetscReal scale, PetscReal *y) const = 0;
+  // The row of J of component c at the cell p, on the host.
+  virtual void jacobian_row(const BurgersPatch &patch, const Field<PetscReal> &u, const PetscInt p[2], PetscInt c,
+                            std::vector<JacobianEntry> *row) const = 0;
+  // `steps` steps of Δt in one pass over memory. The halos of u are steps × stages × radius wide.
+  virtual PetscErrorCode steps(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
+                               const Stages &stages, PetscReal dt, int steps, PetscReal *out) const = 0;
+  // Whether resident() can be called for so many cells; and any number of steps of a whole grid in one launch, on a
+  // GPU.
+  virtual bool           can_be_resident(const Stages &stages, PetscInt n) const = 0;
+  virtual PetscErrorCode resident(const Coefficients<PetscReal> &at, const Line<PetscReal> &u, const Stages &stages,
+                                  PetscReal dt, PetscInt steps, PetscReal *out) const = 0;
+};
+
+// In one pass. Halos stay a small part of a tile; and tiles of a million cells fill an H200's processors evenly.
+constexpr int most_fused_steps(int stages, int radius) {
+  return 19 / (stages * radius) < 1 ? 1 : 19 / (stages * radius);
+}
+
+// One of these for each flux, in a source of its own; null for a reconstruction that the flux does not have.
+enum class Reconstruction { constant, minmod, vanleer, weno5 };
+std::unique_ptr<BurgersOperations> make_central(Reconstruction);
+std::unique_ptr<BurgersOperations> make_lax_friedrichs(Reconstruction);
+std::unique_ptr<BurgersOperations> make_rusanov(Reconstruction);
+std::unique_ptr<BurgersOperations> make_godunov(Reconstruction);
+std::unique_ptr<BurgersOperations> make_engquist_osher(Reconstruction);
+std::unique_ptr<BurgersOperations> make_seed(Reconstruction);
+
+} // namespace shellac

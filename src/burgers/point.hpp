@@ -1,0 +1,133 @@
+#pragma once
+// The rates at one cell of a grid in 1-D or 2-D, from values that are looked up one by one: the system in 2-D, and the
+// Jacobian, for which the values carry derivatives.
+//
+// In 2-D the component along an axis obeys the 1-D equation there, and carries the other one:
+//   u_t + (u²/2)_x + v u_y = ν Δu,   v_t + u v_x + (v²/2)_y = ν Δv.
+
+#include "burgers/operations.hpp"
+
+namespace shellac {
+
+// Finds the cell `offset` steps from p along an axis, which may be in the halo: false where a given value stands
+// there.
+SHELLAC_HD bool find_cell(const BurgersPatch &patch, const PetscInt p[2], int axis, PetscInt offset, PetscInt q[3]) {
+  const PetscInt n = patch.patch.size[axis];
+  q[0] = p[0], q[1] = p[1], q[2] = 0;
+  q[axis] += offset;
+  if (q[axis] >= 0 && q[axis] < n) return true;
+  const int e = q[axis] < 0 ? 0 : 1;
+  const End end = patch.end[axis][e];
+  if (end == End::value) return false;
+  if (end == End::wrap) q[axis] = (q[axis] % n + n) % n;
+  if (end == End::copy) q[axis] = e ? n - 1 : 0;
+  return true;
+}
+
+template <int dim> SHELLAC_HD bool is_frozen(const BurgersPatch &patch, const PetscInt p[2]) {
+  bool frozen = false;
+  for (int a = 0; a < dim; a++)
+    frozen = frozen || (patch.frozen[a][0] && p[a] == 0) || (patch.frozen[a][1] && p[a] == patch.patch.size[a] - 1);
+  return frozen;
+}
+
+// load(c, axis, offset): component c at that many steps from the cell along that axis.
+template <class Scheme, int dim, class T, class Load>
+SHELLAC_HD void point_rates(const BurgersPatch &patch, const PetscInt p[2], const Load &load, T (&rate)[dim]) {
+  constexpr int r = Scheme::radius, width = 2 * r + 1;
+  for (int c = 0; c < dim; c++) rate[c] = T(0);
+  if (is_frozen<dim>(patch, p)) return;
+  for (int a = 0; a < dim; a++) {
+    const Scheme scheme(patch.at[a]);
+    T            u[width], along[1] = {T(0)};
+    for (int o = 0; o < width; o++) u[o] = load(a, a, o - r);
+    strip_rates<1>(scheme, u, along);
+    rate[a] = rate[a] + along[0];
+    if constexpr (dim == 2 && Scheme::has_faces) {
+      const int c = 1 - a;
+      const T   q = u[r];
+      Edges<T>  edges[3];
+      for (int o = 0; o < width; o++) u[o] = load(c, a, o - r);
+      for (int e = 0; e < 3; e++) edges[e] = scheme.edges(u + e);
+      rate[c] = rate[c] + scheme.transport(q, edges);
+      if (scheme.at.nu2_h != 0)
+        rate[c] = rate[c] + scheme.at.inv_2h * (scheme.diffusion(u[r], u[r + 1]) - scheme.diffusion(u[r - 1], u[r]));
+    }
+  }
+}
+
+template <class Scheme, int dim> struct PointRates {
+  using Real = typename Scheme::Real;
+  BurgersPatch patch;
+  Field<Real>  u;
+  Real        *rate;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
+    const PetscInt p[2] = {i, j};
+    Real           r[dim];
+    point_rates<Scheme>(
+        patch, p,
+        [&](int c, int axis, PetscInt offset) {
+          PetscInt q[3];
+          if (!find_cell(patch, p, axis, offset, q)) return patch.beyond[c][axis][offset < 0 ? 0 : 1];
+          return u.value(patch.patch, q, c);
+        },
+        r);
+    for (int c = 0; c < dim; c++) rate[patch.patch.index(i, j, 0) * dim + c] = r[c];
+  }
+};
+
+template <class Scheme, int dim> struct PointJacobian {
+  using Real = typename Scheme::Real;
+  BurgersPatch patch;
+  Field<Real>  u, v;
+  Real         shift, scale;
+  Real        *y;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
+    const PetscInt p[2] = {i, j}, here[3] = {i, j, 0};
+    Dual<Real>     r[dim];
+    point_rates<Scheme>(
+        patch, p,
+        [&](int c, int axis, PetscInt offset) {
+          PetscInt q[3];
+          if (!find_cell(patch, p, axis, offset, q)) return Dual<Real>(patch.beyond[c][axis][offset < 0 ? 0 : 1]);
+          return Dual<Real>(u.value(patch.patch, q, c), v.value(patch.patch, q, c));
+        },
+        r);
+    for (int c = 0; c < dim; c++)
+      y[patch.patch.index(i, j, 0) * dim + c] = shift * v.value(patch.patch, here, c) + scale * r[c].d;
+  }
+};
+
+// One derivative after another: with respect to each component of each cell that the rates depend on.
+template <class Scheme, int dim>
+void point_jacobian_row(const BurgersPatch &patch, const Field<typename Scheme::Real> &u, const PetscInt p[2],
+                        PetscInt c, std::vector<JacobianEntry> *row) {
+  using Real = typename Scheme::Real;
+  PetscInt q[3];
+  row->clear();
+  for (int axis = 0; axis < dim; axis++)
+    for (PetscInt offset = -Scheme::radius; offset <= Scheme::radius; offset++) {
+      if (!find_cell(patch, p, axis, offset, q)) continue;
+      bool known = false;
+      for (const JacobianEntry &entry : *row) known = known || (entry.p[0] == q[0] && entry.p[1] == q[1]);
+      for (PetscInt component = 0; component < dim && !known; component++) row->push_back({{q[0], q[1]}, component, 0});
+    }
+  for (JacobianEntry &entry : *row) {
+    Dual<Real> r[dim];
+    point_rates<Scheme>(
+        patch, p,
+        [&](int component, int axis, PetscInt offset) {
+          PetscInt at[3];
+          if (!find_cell(patch, p, axis, offset, at))
+            return Dual<Real>(patch.beyond[component][axis][offset < 0 ? 0 : 1]);
+          const bool one = at[0] == entry.p[0] && at[1] == entry.p[1] && component == entry.c;
+          return Dual<Real>(u.value(patch.patch, at, component), one ? 1 : 0);
+        },
+        r);
+    entry.value = r[c].d;
+  }
+}
+
+} // namespace shellac

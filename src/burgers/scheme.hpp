@@ -1,0 +1,140 @@
+#pragma once
+// A scheme: what du/dt of a cell is. A flux and a reconstruction make one; the third seed's differences are another.
+//
+// Nothing here is contracted to fused multiply-adds (see CMakeLists.txt), so that the same formula gives the same
+// bits in every loop and on every machine.
+
+#include <type_traits>
+
+#include "burgers/flux.hpp"
+#include "burgers/reconstruct.hpp"
+
+namespace shellac {
+
+// What the formulas of an axis need besides the values.
+template <class Real> struct Coefficients {
+  Real h;      // width of a cell [length]
+  Real inv_2h; // 1/(2h): the fluxes are doubled
+  Real nu2_h;  // 2ν/h, ν the viscosity [length²/time]
+  Real speed;  // no wave is faster, for the Lax-Friedrichs flux [length/time]
+};
+
+// u_t = -(f(a, b) at the upper face - f(a, b) at the lower face) / h, f with -ν u_x.
+template <class Real_, class Flux, class Reconstruction> struct Conservative {
+  using Real = Real_;
+  static constexpr bool has_faces = true;
+  static constexpr int  edge_radius = Reconstruction::radius; // cells beside a cell that its edges need
+  static constexpr int  radius = edge_radius + 1;             // and that its rate needs
+  Flux                  flux;
+  Coefficients<Real>    at;
+
+  SHELLAC_HD                           Conservative(const Coefficients<Real> &c) : flux{c.speed}, at(c) {}
+  template <class T> static SHELLAC_HD Edges<T> edges(const T *u) { return Reconstruction::edges(u); }
+  template <class T> SHELLAC_HD T               face(T below, T above) const { return flux(below, above); }
+  template <class T> SHELLAC_HD T               rate(T lower, T upper) const { return at.inv_2h * (lower - upper); }
+  // Taken from the doubled flux between the cells of these averages.
+  template <class T> SHELLAC_HD T diffusion(T below, T above) const { return at.nu2_h * (above - below); }
+  // The rate of a quantity that the speed q of this cell carries along the axis, from the edges of it and its
+  // neighbours.
+  template <class T> SHELLAC_HD T transport(T q, const Edges<T> e[3]) const {
+    return at.inv_2h * (flux.transport(q, e[0].upper, e[1].lower) - flux.transport(q, e[1].upper, e[2].lower));
+  }
+};
+
+// The third seed's: central differences of f = u²/2 over two cells, divided by one h.
+template <class Real_> struct SeedDifference {
+  using Real = Real_;
+  static constexpr const char *name = "seed";
+  static constexpr bool        has_faces = false;
+  static constexpr int         edge_radius = 0, radius = 1;
+  Coefficients<Real>           at;
+
+  SHELLAC_HD                             SeedDifference(const Coefficients<Real> &c) : at(c) {}
+  template <class T> static SHELLAC_HD T flux(T u) { return u * u / Real(2); }
+  template <class T> SHELLAC_HD T        rate(T below, T above) const {
+           const T difference = -(flux(above) - flux(below));
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<T,
+                                 double>) { // the quotient, correctly rounded, in a sixth of a division's instructions:
+      const double inverse = 2 * at.inv_2h; // P. W. Markstein, 1990
+      double       q = difference * inverse;
+      q = __fma_rn(__fma_rn(-at.h, q, difference), inverse, q);
+      return __fma_rn(__fma_rn(-at.h, q, difference), inverse, q);
+    }
+#endif
+    return difference / at.h;
+  }
+};
+
+// The rates of cells next to each other, from the values of them and `radius` cells on both sides: each face's flux is
+// computed once.
+template <int cells, class Scheme, class T>
+SHELLAC_HD void strip_rates(const Scheme &scheme, const T (&u)[cells + 2 * Scheme::radius], T (&rate)[cells]) {
+  constexpr int r = Scheme::radius;
+  if constexpr (!Scheme::has_faces) {
+    SHELLAC_UNROLL_ALL
+    for (int i = 0; i < cells; i++) rate[i] = scheme.rate(u[i], u[i + 2]);
+  } else {
+    Edges<T> below = scheme.edges(u);
+    T        lower(0);
+    SHELLAC_UNROLL_ALL
+    for (int i = 0; i <= cells; i++) { // the face below cell i
+      const Edges<T> above = scheme.edges(u + i + 1);
+      T              face = scheme.face(below.upper, above.lower);
+      if (scheme.at.nu2_h != 0) face = face - scheme.diffusion(u[i + r - 1], u[i + r]);
+      if (i > 0) rate[i - 1] = scheme.rate(lower, face);
+      lower = face;
+      below = above;
+    }
+  }
+}
+
+// What is beyond an end of a rank's cells.
+enum class End : unsigned char {
+  halo,  // a neighbour's cells
+  wrap,  // the cells of the other end: one rank has the whole periodic axis
+  copy,  // the end's own value: outflow
+  value, // a given value: inflow
+};
+
+// A rank's cells along one axis and what is beyond them, as loops see it.
+template <class T> struct Line {
+  const T *u;       // [n]
+  PetscInt n;       // cells
+  const T *halo[2]; // [end]: width cells, the lowest first
+  PetscInt width;   // of the halos
+  End      end[2];
+  bool     frozen[2]; // the last cell there does not change
+  T        beyond[2]; // of an End::value
+
+  bool at_domain_end(int e) const { return end[e] == End::copy || end[e] == End::value; }
+  // The value at i, which may be beyond the ends.
+  SHELLAC_HD T operator()(PetscInt i) const {
+    if (i >= 0 && i < n) return u[i];
+    return i < 0 ? beyond_end<0>(i) : beyond_end<1>(i);
+  }
+
+private:
+  template <int e> SHELLAC_HD T beyond_end(PetscInt i) const { // no index that varies: the members stay in registers
+    if (end[e] == End::halo) {
+      const PetscInt at = e ? i - n : i + width;
+      return at >= 0 && at < width ? halo[e][at] : T(0);
+    }
+    if (end[e] == End::wrap) return u[(i % n + n) % n];
+    return end[e] == End::copy ? u[e ? n - 1 : 0] : beyond[e];
+  }
+};
+
+// u ← a u0 + b (u + Δt du/dt): the stage of a strong-stability-preserving Runge-Kutta method (C.-W. Shu and S.
+// Osher, 1988).
+struct Stages {
+  int       count;
+  PetscReal a[3], b[3]; // the first stage has a = 0, b = 1
+};
+
+template <class Real> SHELLAC_HD Real advance(const Stages &stages, int s, Real u0, Real u, Real dt, Real rate) {
+  const Real euler = u + dt * rate;
+  return s == 0 ? euler : Real(stages.a[s]) * u0 + Real(stages.b[s]) * euler;
+}
+
+} // namespace shellac

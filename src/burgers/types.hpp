@@ -1,0 +1,11 @@
+#pragma once
+// The constructors of the TS types, for register.cpp.
+
+#include <petscts.h>
+
+namespace shellac {
+
+PetscErrorCode TSCreate_BurgersFused(TS ts);
+PetscErrorCode BurgersRegisterEvents(PetscClassId classid);
+
+} // namespace shellac
