@@ -315,8 +315,8 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
                                                   coarsest on
 .  -pc_stencilmg_cycle_type <v|w|f>             - how a cycle visits the levels
 .  -pc_stencilmg_multiplicative_cycles <1>      - cycles of an application
-.  -pc_stencilmg_smooths <0>                    - smoothing steps before, and after, the visit of the coarse grid; 0: 2,
-                                                  in three dimensions 3
+.  -pc_stencilmg_smooths <0>                    - smoothing steps before, and after, the visit of the coarse grid; 0: 3,
+                                                  in three dimensions 4
 .  -pc_stencilmg_levels <0>                     - levels at most; 0: until the last one can be solved directly
 .  -pc_stencilmg_precision <double|single>      - of the arithmetic in a cycle
 .  -pc_stencilmg_fused <true>                   - smoothing, residual and transfer in one pass over the grid, in one and
@@ -335,8 +335,16 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
 
    Levels of 16384 points or fewer are gathered on every rank; the last one is solved by its inverse.
 
-   `KSPRICHARDSON` runs whole cycles in the preconditioner, with the residual's norm from the cycle's first pass;
-   `KSPPREONLY` with -pc_stencilmg_type full is a direct solver to discretisation error.
+   `KSPRICHARDSON` runs whole cycles in the preconditioner, with the residual's norm from the cycle's first pass; as with
+   `PCMG`, the norm is the true residual's there, and PETSc does it by itself where the `KSP` has a monitor or the matrix a
+   null space. `KSPPREONLY` with -pc_stencilmg_type full is a direct solver to discretisation error.
+
+   sigma is for the modified Helmholtz equation: positive, or complex. Slightly negative ones work with `KSPFGMRES`; the
+   coarse levels of a strongly indefinite operator do not resemble it.
+
+   Single precision is for corrections: `KSPRICHARDSON` then takes a `MatResidual()` a cycle, and levels that are
+   distributed over ranks refuse it. Passes are fused with 2 or 3 smoothing steps. There is no transpose of F-cycles and
+   full multigrid.
 
    Errors:
    A matrix of another type, or one that is no such sum; with what to use instead.

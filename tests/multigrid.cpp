@@ -53,8 +53,8 @@ static PetscReal worst_reduction(Mat A, PC pc, DM da, int cycles) {
 
 static std::vector<Problem> grids() {
   std::vector<Problem> all;
-  for (const auto &N : {Point{65, 65, 1}, Point{64, 96, 1}, Point{101, 37, 1}, Point{1, 50, 1}, Point{200, 3, 1},
-                        Point{300, 41, 1}})
+  for (const auto &N :
+       {Point{65, 65, 1}, Point{64, 96, 1}, Point{101, 37, 1}, Point{1, 50, 1}, Point{200, 3, 1}, Point{300, 41, 1}})
     all.push_back(problem(2, N[0], N[1]));
   all.push_back(problem(1, 127));
   all.push_back(problem(1, 1000));
@@ -119,8 +119,8 @@ TEST_CASE("multigrid solves what the assembled matrix says", "[multigrid]") {
     Grid da;
     if (!try_make_grid(p, &da)) continue;
     INFO(describe(p));
-    Matrix      A = make_operator(p, da), B = make_reference(p, da);
-    Vector      exact = random_vector(da, 2), b = make_vector(da), x = make_vector(da);
+    Matrix A = make_operator(p, da), B = make_reference(p, da);
+    Vector exact = random_vector(da, 2), b = make_vector(da), x = make_vector(da);
     OK(MatMult(B, exact, b));
     for (const char *options :
          {"-test_ksp_type cg", "-test_ksp_type richardson", "-test_ksp_type richardson -test_pc_stencilmg_type full",
@@ -232,8 +232,8 @@ TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
       INFO(describe(p));
       const DMBoundaryType ends = around ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
       if (N[2] > 1)
-        OK(DMDACreate3d(PETSC_COMM_SELF, ends, ends, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, N[0], N[1], N[2], 1, 1, 1, 1, 1,
-                        NULL, NULL, NULL, &alone));
+        OK(DMDACreate3d(PETSC_COMM_SELF, ends, ends, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, N[0], N[1], N[2], 1, 1, 1, 1,
+                        1, NULL, NULL, NULL, &alone));
       else
         OK(DMDACreate2d(PETSC_COMM_SELF, ends, ends, DMDA_STENCIL_STAR, N[0], N[1], 1, 1, 1, 1, NULL, NULL, &alone));
       OK(DMSetFromOptions(alone));
@@ -242,8 +242,10 @@ TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
       OK(MatCreateHelmholtz(alone, p.sigma, &B));
       Preconditioner pc = make_pc(A, "-test_pc_stencilmg_multiplicative_cycles 2"),
                      pc_alone = make_pc(B, "-test_pc_stencilmg_multiplicative_cycles 2");
-      Vector b, b_alone;
-      const auto f = [&](const PetscInt q[3]) { return random_value(q[0] + (size_t)N[0] * (q[1] + (size_t)N[1] * q[2]), 4); };
+      Vector     b, b_alone;
+      const auto f = [&](const PetscInt q[3]) {
+        return random_value(q[0] + (size_t)N[0] * (q[1] + (size_t)N[1] * q[2]), 4);
+      };
       b = make_vector(da);
       b_alone = make_vector(alone);
       set_values(da, b, f);
@@ -267,13 +269,15 @@ TEST_CASE("full multigrid solves to discretisation error at once", "[multigrid]"
     Matrix        A = make_operator(p, da);
     Vector        b = make_vector(da), u = make_vector(da);
     const auto    f = [&](const PetscInt q[3]) {
-      return (PetscScalar)(PetscSinReal(PETSC_PI * p.coordinate(0, q[0])) * PetscSinReal(2 * PETSC_PI * p.coordinate(1, q[1])));
+      return (PetscScalar)(PetscSinReal(PETSC_PI * p.coordinate(0, q[0])) *
+                           PetscSinReal(2 * PETSC_PI * p.coordinate(1, q[1])));
     };
     set_values(da, u, f);
     set_values(da, b, [&](const PetscInt q[3]) { return 5 * PETSC_PI * PETSC_PI * f(q); });
-    Preconditioner pc = make_pc(A, "-test_pc_stencilmg_type full");
+    Preconditioner  pc = make_pc(A, "-test_pc_stencilmg_type full");
     const PetscReal error = difference(apply(pc, b), u);
-    const PetscReal h = p.spacing(0), discretisation = 17. / 60 * PETSC_PI * PETSC_PI * h * h; // (a^4 + b^4) / 12 (a² + b²)
+    const PetscReal h = p.spacing(0),
+                    discretisation = 17. / 60 * PETSC_PI * PETSC_PI * h * h; // (a^4 + b^4) / 12 (a² + b²)
     INFO("N = " << N << ", error " << error);
     CHECK(error <= 1.5 * discretisation);
     if (before > 0) CHECK(error <= before / 3.5); // second order
@@ -287,8 +291,8 @@ TEST_CASE("Richardson's method inside the preconditioner is the same as outside"
     Grid    da = make_grid(p);
     Matrix  A = make_operator(p, da);
     Vector  b = random_vector(da, 5), inside = make_vector(da), outside = make_vector(da);
-    for (const char *options : {"-test_ksp_rtol 1e-8", "-test_ksp_rtol 1e-3 -test_ksp_initial_guess_nonzero",
-                                "-test_ksp_max_it 2"}) {
+    for (const char *options :
+         {"-test_ksp_rtol 1e-8", "-test_ksp_rtol 1e-3 -test_ksp_initial_guess_nonzero", "-test_ksp_max_it 2"}) {
       INFO(describe(p));
       INFO(options);
       Options            set(std::string(options) +
@@ -304,7 +308,8 @@ TEST_CASE("Richardson's method inside the preconditioner is the same as outside"
         OK(KSPSetFromOptions(ksp));
         // a monitor, here one that says nothing, keeps PETSc from asking the preconditioner
         if (way)
-          OK(KSPMonitorSet(ksp, [](KSP, PetscInt, PetscReal, void *) { return (PetscErrorCode)0; }, NULL, NULL));
+          OK(KSPMonitorSet(
+              ksp, [](KSP, PetscInt, PetscReal, void *) { return (PetscErrorCode)0; }, NULL, NULL));
         OK(VecSet(x, 0.25));
         OK(KSPSolve(ksp, b, x));
         OK(KSPGetIterationNumber(ksp, &its[way]));
@@ -376,10 +381,81 @@ TEST_CASE("a preconditioner follows its operator", "[multigrid]") {
   CHECK(difference(apply(pc, b), x) <= exact);
 }
 
+static KSPConvergedReason solve(Mat A, Vec b, Vec x, const std::string &options, PetscInt *iterations) {
+  Options            set(options + " -test_pc_type stencilmg");
+  Solver             ksp;
+  KSPConvergedReason reason;
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOptionsPrefix(ksp, "test_"));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetFromOptions(ksp));
+  OK(KSPSolve(ksp, b, x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  OK(KSPGetIterationNumber(ksp, iterations));
+  return reason;
+}
+
+TEST_CASE("a small shift is not taken for none", "[multigrid]") {
+  Problem p = problem(2, 256, 256);
+  p.ends[0] = p.ends[1] = DM_BOUNDARY_PERIODIC;
+  p.sigma = 5e-5;
+  Grid     da = make_grid(p);
+  Matrix   A = make_operator(p, da);
+  Vector   b = make_vector(da), x = make_vector(da);
+  PetscInt iterations;
+  OK(VecSet(b, 1));
+  CHECK(solve(A, b, x, "-test_ksp_type richardson -test_ksp_norm_type unpreconditioned", &iterations) > 0);
+  CHECK(iterations <= 2);
+  OK(VecShift(x, -1 / p.sigma));
+  PetscReal off;
+  OK(VecNorm(x, NORM_INFINITY, &off));
+  CHECK(off <= 1e-4 / PetscRealPart(p.sigma));
+}
+
+TEST_CASE("options that change after set-up hold from then on", "[multigrid]") {
+  const Problem  p = problem(2, 300, 200);
+  Grid           da = make_grid(p);
+  Matrix         A = make_operator(p, da);
+  Vector         b = random_vector(da, 9);
+  Preconditioner pc = make_pc(A, "-test_pc_stencilmg_smooths 2"), fresh = make_pc(A, "-test_pc_stencilmg_cycle_type w");
+  apply(pc, b);
+  {
+    Options set("-test_pc_stencilmg_smooths 0 -test_pc_stencilmg_cycle_type w");
+    OK(PCSetFromOptions(pc));
+  }
+  CHECK(difference(apply(pc, b), apply(fresh, b)) == 0);
+}
+
+TEST_CASE("Richardson's method gives the right reasons", "[multigrid]") {
+  const Problem     p = problem(2, 100, 90);
+  Grid              da = make_grid(p);
+  Matrix            A = make_operator(p, da);
+  Vector            b = make_vector(da), x = random_vector(da, 10);
+  PetscInt          iterations;
+  const std::string options = "-test_ksp_type richardson -test_ksp_norm_type unpreconditioned";
+  OK(VecSet(b, 0));
+  CHECK(solve(A, b, x, options + " -test_ksp_initial_guess_nonzero", &iterations) == KSP_CONVERGED_RTOL);
+  CHECK(iterations > 0);
+  OK(VecSet(b, 1e308));
+  CHECK(solve(A, b, x, options, &iterations) < 0);
+}
+
+TEST_CASE("a singular last level is a failed preconditioner, not an error", "[multigrid]") {
+  Problem p = problem(1, 4);
+  p.ends[0] = DM_BOUNDARY_PERIODIC;
+  p.sigma = -2 / (p.spacing(0) * p.spacing(0)); // an eigenvalue of -Δ, negated
+  Grid da;
+  if (!try_make_grid(p, &da)) return;
+  Matrix   A = make_operator(p, da);
+  Vector   b = random_vector(da, 11), x = make_vector(da);
+  PetscInt iterations;
+  CHECK(solve(A, b, x, "-test_ksp_type gmres", &iterations) == KSP_DIVERGED_PC_FAILED);
+}
+
 TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid][errors]") {
-  Problem p = problem(2, 40, 30);
-  Grid    da = make_grid(p);
-  Matrix  A = make_operator(p, da), aij = make_reference(p, da);
+  Problem    p = problem(2, 40, 30);
+  Grid       da = make_grid(p);
+  Matrix     A = make_operator(p, da), aij = make_reference(p, da);
   const auto set_up = [&](Mat B, const std::string &options) {
     return [=]() {
       Options        set(options);
@@ -417,7 +493,8 @@ TEST_CASE("multigrid shows what it does", "[multigrid]") {
   Vector            b = random_vector(da, 8);
   Preconditioner    pc = make_pc(A, "-test_pc_stencilmg_monitor -test_pc_stencilmg_multiplicative_cycles 2");
   const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
-  for (const char *word : {"stencilmg", "70 x 90", "35 x 45", "V-cycle", "double", "inverse", "MB"}) CHECK(text.find(word) != std::string::npos);
+  for (const char *word : {"stencilmg", "70 x 90", "35 x 45", "V-cycle", "double", "inverse", "MB"})
+    CHECK(text.find(word) != std::string::npos);
   const std::string monitored = printed([&]() { apply(pc, b); });
   for (const char *word : {"cycle 1", "cycle 2", "residual"}) CHECK(monitored.find(word) != std::string::npos);
 }

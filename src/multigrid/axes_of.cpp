@@ -63,8 +63,8 @@ static PetscErrorCode get_lines(const Grid &grid, const StencilOperator &op, Lin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Relative to the size of the entries.
-constexpr PetscReal rounding = 1e-10;
+// Relative to the diagonal entry of the row; and what is left where its entries cancel.
+constexpr PetscReal rounding = 1e-10, cancellation = 64 * PETSC_MACHINE_EPSILON;
 
 static bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
   return PetscAbsScalar(a - b) <= rounding * size && PetscAbsReal(PetscImaginaryPart(a)) <= rounding * size;
@@ -75,9 +75,8 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
   const StencilOperator &op = *context->op;
   Line                   lines[3];
   Arrays                 arrays;
-  PetscReal              size = 0;
   PetscBool              captured;
-  int                    off = 0; // rows that the axes do not give
+  int                    off = 0, sign = 0; // rows that the axes do not give; of the edges
 
   PetscFunctionBegin;
   why->clear();
@@ -92,7 +91,7 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
     const Line    &line = lines[a];
     Axis          &axis = axes[a];
     const PetscInt N = grid.N[a];
-    const auto     no_arms = [&](PetscInt i) { return line.lower[i] == (PetscScalar)0 && line.upper[i] == (PetscScalar)0; };
+    const auto no_arms = [&](PetscInt i) { return line.lower[i] == (PetscScalar)0 && line.upper[i] == (PetscScalar)0; };
 
     axis = Axis();
     axis.around = grid.boundary[a] == DM_BOUNDARY_PERIODIC && N > 1;
@@ -100,7 +99,6 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
     if (axis.fixed && N > 3 && no_arms(N / 2)) axis.fixed = false; // no coupling at all
     axis.mass.assign(N, 1);
     axis.edge.assign(N + 1, 0);
-    for (PetscInt i = 0; i < N; i++) size = PetscMax(size, PetscAbsScalar(line.center[i]));
     // A row's entries towards i + 1 and from there back are -k/m of the same edge: one gives k, the other the next m.
     for (PetscInt i = axis.fixed ? 1 : 0; i + 1 < N; i++) {
       const PetscReal up = -PetscRealPart(line.upper[i]), down = -PetscRealPart(line.lower[i + 1]);
@@ -108,6 +106,8 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
       if (axis.is_fixed(i + 1)) continue;
       if (up * down > 0)
         axis.mass[i + 1] = axis.mass[i] * up / down;
+      else if (up * down < 0)
+        *why = "couples points with opposite signs";
       else if (up != down)
         *why = "couples points one way only";
     }
@@ -116,18 +116,25 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
     if (axis.around) {
       axis.edge[N] = -PetscRealPart(line.upper[N - 1]) * axis.mass[N - 1];
       axis.edge[0] = -PetscRealPart(line.lower[0]) * axis.mass[0];
-      if (PetscAbsReal(axis.edge[N] - axis.edge[0]) > rounding * size) *why = "is not symmetric, with any weights";
+      if (PetscAbsReal(axis.edge[N] - axis.edge[0]) > rounding * PetscAbsReal(axis.edge[0]))
+        *why = "is not symmetric, with any weights";
     } else if (!axis.fixed) { // to the ends of the domain goes what the row has on its diagonal alone
       const PetscInt    middle = N / 2;
       const auto        rest = [&](PetscInt i) { return line.center[i] + line.lower[i] + line.upper[i]; };
       const PetscScalar first = rest(0) - rest(middle), last = rest(N - 1) - rest(middle);
-      axis.edge[0] = PetscAbsScalar(first) > rounding * size ? PetscRealPart(first) * axis.mass[0] : 0;
-      axis.edge[N] = PetscAbsScalar(last) > rounding * size ? PetscRealPart(last) * axis.mass[N - 1] : 0;
+      const auto        significant = [&](PetscScalar value, PetscInt i) {
+        return PetscAbsScalar(value) > cancellation * PetscAbsScalar(line.center[i]);
+      };
+      axis.edge[0] = significant(first, 0) ? PetscRealPart(first) * axis.mass[0] : 0;
+      axis.edge[N] = significant(last, N - 1) ? PetscRealPart(last) * axis.mass[N - 1] : 0;
     }
-    for (PetscReal mass : axis.mass)
-      if (!(mass > 0)) *why = "couples points with opposite signs";
+    for (PetscReal edge : axis.edge) {
+      const int its_sign = edge > 0 ? 1 : edge < 0 ? -1 : 0;
+      if (its_sign * sign < 0) *why = "couples points with opposite signs";
+      if (its_sign) sign = its_sign;
+    }
   }
-  if (PetscAbsScalar(*sigma) <= rounding * size) *sigma = 0; // the rows' rounding
+  if (PetscAbsScalar(*sigma) <= cancellation * PetscAbsScalar(lines[0].center[grid.N[0] / 2])) *sigma = 0;
 
   // does every row say so?
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCILSHELL, &captured));
@@ -145,6 +152,7 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
         const PetscInt  p[3] = {i, j, k};
         const ArmsOfRow row = arms_of(op, p, &entries);
         PetscScalar     center = *sigma;
+        const PetscReal size = PetscAbsScalar(row.center);
         bool            fixed = false, alike = row.only_arms;
         for (int a = 0; a < 3; a++) {
           const PetscInt g = grid.start[a] + p[a];
@@ -158,8 +166,10 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
           alike = alike && real_and_alike(row.arm[a][LOWER], fixed ? 0 : -k_lower, size) &&
                   real_and_alike(row.arm[a][UPPER], fixed ? 0 : -k_upper, size);
         }
-        if (!fixed) alike = alike && PetscAbsScalar(row.center - center) <= rounding * size;
-        else alike = alike && row.center != (PetscScalar)0;
+        if (!fixed)
+          alike = alike && PetscAbsScalar(row.center - center) <= rounding * size;
+        else
+          alike = alike && row.center != (PetscScalar)0;
         if (!alike) off = 1;
       }
   PetscCall(arrays.Restore());

@@ -14,11 +14,11 @@
 namespace shellac {
 
 struct Axis {
-  std::vector<PetscReal> mass;           // m [N]
-  std::vector<PetscReal> edge;           // k [N + 1]: edge i joins the points i - 1 and i; the first and the last join
-                                         // the ends of the domain, where u is zero or, around, each other
-  bool                   around = false; // the axis is periodic
-  bool                   fixed = false;  // the first and the last point are nodes with given values: zero in corrections
+  std::vector<PetscReal> mass; // m [N]
+  std::vector<PetscReal> edge; // k [N + 1]: edge i joins the points i - 1 and i; the first and the last join
+                               // the ends of the domain, where u is zero or, around, each other
+  bool around = false;         // the axis is periodic
+  bool fixed = false;          // the first and the last point are nodes with given values: zero in corrections
 
   PetscInt  N() const { return (PetscInt)mass.size(); }
   bool      is_fixed(PetscInt i) const { return fixed && (i == 0 || i == N() - 1); }
@@ -28,11 +28,11 @@ struct Axis {
 
 // From an axis to the next coarser one. The fine point i lies at, or after, the coarse point below(i).
 struct Coarsening {
-  bool                   halves = false;   // otherwise the axis stays as it is
-  PetscInt               offset = 0;       // the coarse point J is the fine point 2J + offset
-  bool                   joins = false;    // the last point of an odd periodic axis has the value of the first
-  std::vector<PetscReal> prolong[2];       // weights of the coarse points below(i) and below(i) + 1 in the fine one [N]
-  std::vector<PetscReal> restriction[2];   // weights of the fine point i in those two [N]
+  bool                   halves = false; // otherwise the axis stays as it is
+  PetscInt               offset = 0;     // the coarse point J is the fine point 2J + offset
+  bool                   joins = false;  // the last point of an odd periodic axis has the value of the first
+  std::vector<PetscReal> prolong[2];     // weights of the coarse points below(i) and below(i) + 1 in the fine one [N]
+  std::vector<PetscReal> restriction[2]; // weights of the fine point i in those two [N]
 
   PetscInt below(PetscInt i) const { return halves ? (i - offset - ((i - offset) & 1)) / 2 : i; }
 };
@@ -44,11 +44,11 @@ Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening);
 
 // What kernels need to know of an axis at one point.
 template <class R> struct AxisPoint {
-  R lower, upper;   // k/m of the edges before and after it
-  R in;             // 1, or 0 for a fixed node and beyond the domain
-  R prolong[2];     // see Coarsening
+  R lower, upper; // k/m of the edges before and after it
+  R in;           // 1, or 0 for a fixed node and beyond the domain
+  R prolong[2];   // see Coarsening
   R restriction[2];
-  R unused;         // 64 bytes in double precision
+  R unused; // 64 bytes in double precision
 };
 
 // [reach + points + reach] of a part of an axis that begins at `start`, with `reach` points beyond both ends.

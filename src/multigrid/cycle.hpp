@@ -10,10 +10,12 @@ enum class Cycle { V, W, F };
 enum class Guess { zero, given, interpolated };
 constexpr int max_levels = 64;
 
-SHELLAC_HD int visits(Cycle cycle) { return cycle == Cycle::V ? 1 : 2; }
+SHELLAC_HD int visits(Cycle cycle) {
+  return cycle == Cycle::V ? 1 : 2;
+}
 
 // Levels: down(level, guess) smooths and makes the next level's right-hand side; up(level) takes the next level's
-// solution and smooths; solve(cycle, visit) is a visit of the last level.
+// solution and smooths; solve(cycle, guess, visits) visits the last level so often.
 template <class Levels> SHELLAC_HD void run_cycle(Levels &levels, int top, int last, Cycle cycle, Guess guess) {
   Cycle kind[max_levels];
   int   left[max_levels];

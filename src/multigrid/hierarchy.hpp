@@ -8,11 +8,11 @@
 
 namespace shellac {
 
-constexpr PetscInt   solved_points = 64;      // the last level has no more, if it can
-constexpr PetscInt   most_solved = 1024;      // nor can it have more than these
-constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
+constexpr PetscInt   solved_points = 64;           // the last level has no more, if it can
+constexpr PetscInt   most_solved = 1024;           // nor can it have more than these
+constexpr PetscInt64 gathered_points = 16384;      // levels of so many points are whole on each rank
 constexpr size_t     most_small_bytes = 200 << 10; // of the arrays of the levels that one block of threads visits
-constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
+constexpr PetscReal  weak_coupling = 0.6;          // an axis with less of the strongest's 1/h² is not coarsened
 
 // An uninitialised array where the kernels run.
 template <class T> class Scratch {
@@ -24,15 +24,14 @@ public:
   }
   Scratch() = default;
   Scratch(const Scratch &) = delete;
-  void           resize(size_t n) { n_ = n; }
+  void resize(size_t n) {
+    n_ = n;
+  }
   PetscErrorCode Prepare(PetscMemType memory) {
     PetscFunctionBegin;
 #if SHELLAC_CUDA
     if (PetscMemTypeDevice(memory)) {
-      if (!device_ && n_) {
-        PetscCallCUDA(cudaMalloc((void **)&device_, n_ * sizeof(T)));
-        PetscCallCUDA(cudaMemset(device_, 0, n_ * sizeof(T)));
-      }
+      if (!device_ && n_) PetscCallCUDA(cudaMalloc((void **)&device_, n_ * sizeof(T)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
@@ -40,8 +39,12 @@ public:
     host_.resize(n_);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  T     *at(PetscMemType memory) { return PetscMemTypeDevice(memory) ? device_ : host_.data(); }
-  size_t size() const { return n_; }
+  T *at(PetscMemType memory) {
+    return PetscMemTypeDevice(memory) ? device_ : host_.data();
+  }
+  size_t size() const {
+    return n_;
+  }
 
 private:
   size_t         n_ = 0;
@@ -51,11 +54,11 @@ private:
 
 namespace point {
 template <class From, class To> struct CopyPart { // of a whole grid, or to it
-  Patch       part;
-  Patch       whole;
-  const From *from;
-  To         *to;
-  bool        out; // from the whole
+  Patch           part;
+  Patch           whole;
+  const From     *from;
+  To             *to;
+  bool            out; // from the whole
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const size_t at = part.index(i, j, k),
                  there = whole.index(i + part.start[0] - whole.start[0], j + part.start[1] - whole.start[1],
@@ -79,29 +82,29 @@ template <class T> class Hierarchy final : public Multigrid {
   using S = PetscScalar;
 
   struct Level {
-    Grid                  grid;  // of this rank's part
-    Patch                 patch;
-    Axis                  axes[3];
-    Coarsening            to_next[3];
-    PetscScalar           sigma = 0;
-    LevelPart<T>          part = {};
-    Mirror<AxisPoint<R>>  points[3];
-    bool                  split = false, whole = false, fused = false;
-    Grid                  parts;  // whole: the parts that the ranks make of it
-    Halo                  halo_b, halo_u;
-    Scratch<T>            b, x, t, s, b_part;
+    Grid                 grid; // of this rank's part
+    Patch                patch;
+    Axis                 axes[3];
+    Coarsening           to_next[3];
+    PetscScalar          sigma = 0;
+    LevelPart<T>         part = {};
+    Mirror<AxisPoint<R>> points[3];
+    bool                 split = false, whole = false, fused = false;
+    Grid                 parts; // whole: the parts that the ranks make of it
+    Halo                 halo_b, halo_u;
+    Scratch<T>           b, x, t, s, b_part;
   };
 
 public:
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, const MultigridOptions &options,
                         PetscBool device, HaloWay way);
   PetscErrorCode Destroy() override;
-  PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
+  PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
-  bool                   singular() const override { return singular_; }
-  bool                   gives_norm() const override { return first_small_ > 0 && level(0).fused && !level(0).b.size(); }
+  bool                   failed() const override { return inverse_failed_; }
+  bool gives_norm() const override { return first_small_ > 0 && level(0).fused && !level(0).b.size(); }
 
   // for run_cycle()
   void down(int l, Guess guess) {
@@ -115,7 +118,7 @@ public:
 
 private:
   void note(PetscErrorCode code) {
-    if (code) failed_ = code;
+    if (code && !failed_) failed_ = code;
   }
   Level       &level(int l) { return *levels_[l]; }
   const Level &level(int l) const { return *levels_[l]; }
@@ -134,17 +137,22 @@ private:
   PetscErrorCode ReadNorm(PetscReal *norm);
   PetscErrorCode VisitSmall(Cycle cycle, Guess guess, int visits);
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
-  PetscErrorCode Fused(int l, const B *b, const T *guess, Out *out);
-  template <class B> PetscErrorCode Smooth(int l, const B *b, const T *from, T *to);
-  template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
-  PetscErrorCode                    AfterRestriction(int l);
+  PetscErrorCode                           Fused(int l, const B *b, const T *guess, Out *out);
+  template <class B> PetscErrorCode        Smooth(int l, const B *b, const T *from, T *to);
+  template <class B> PetscErrorCode        RestrictResidual(int l, const B *b, const T *u);
+  PetscErrorCode                           AfterRestriction(int l);
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     Boxes all;
     all.add(patch.all());
     return for_each(memory_, all, f);
   }
-  T    *target(int l) { return level(l + 1).whole && !level(l).whole && parts_ ? level(l + 1).b_part.at(memory_) : level(l + 1).b.at(memory_); }
-  Patch target_patch(int l) const { return level(l + 1).whole && !level(l).whole && parts_ ? part_patch(level(l + 1)) : level(l + 1).patch; }
+  T *target(int l) {
+    return level(l + 1).whole && !level(l).whole && parts_ ? level(l + 1).b_part.at(memory_)
+                                                           : level(l + 1).b.at(memory_);
+  }
+  Patch target_patch(int l) const {
+    return level(l + 1).whole && !level(l).whole && parts_ ? part_patch(level(l + 1)) : level(l + 1).patch;
+  }
   Patch part_patch(const Level &of) const { return make_patch(of.parts, of.axes, 0); }
 
   void Run(bool from_x, bool full);
@@ -154,7 +162,7 @@ private:
     bool            from_x, full, begun;
     cudaGraphExec_t exec;
   };
-  static constexpr size_t most_graphs = 64; // then without: an application that brings new arrays each time
+  static constexpr size_t most_graphs = 64; // pairs of arrays
   PetscErrorCode          RunGraph(bool from_x, bool full, bool *done);
   std::vector<Graph>      graphs_;
   cudaStream_t            recorder_ = nullptr;
@@ -163,9 +171,10 @@ private:
   MultigridOptions                    options_;
   std::vector<std::unique_ptr<Level>> levels_;
   int                                 first_small_ = 0;
-  bool                                parts_ = false; // there are several ranks
-  bool                                singular_ = false;
-  Grid                                grid_;          // of the vectors
+  bool                                parts_ = false;    // there are several ranks
+  bool                                singular_ = false; // constants are the operator's null space
+  bool                                inverse_failed_ = false;
+  Grid                                grid_; // of the vectors
   Mirror<T>                           inverse_;
   Mirror<LevelPart<T>>                small_[2]; // for host and device
   size_t                              small_bytes_ = 0;
@@ -195,11 +204,16 @@ template <class T> void Hierarchy<T>::fold_single_points(Axis axes[3], PetscScal
 // The roots of the Chebyshev polynomial that is least on the eigenvalues of D^-1 A that the coarse grid does not see;
 // those of a uniform grid, in closed form (Trottenberg, Oosterlee, Schüller 2001, section 2.1 and 5.1).
 template <class T> void Hierarchy<T>::choose_weights(const Level &level, int steps, R *omega) {
-  PetscReal sum = 0, least = PETSC_MAX_REAL, sign = 1;
+  PetscReal sum = 0, most = 0, least = PETSC_MAX_REAL, sign = 1; // most: of a point's couplings
   for (int a = 0; a < 3; a++) {
     const Axis &axis = level.axes[a];
     if (axis.N() - (axis.fixed ? 2 : 0) <= 1) continue;
     sum += axis.strength();
+    PetscReal most_here = 0;
+    for (PetscInt i = 0; i < axis.N(); i++)
+      if (!axis.is_fixed(i))
+        most_here = PetscMax(most_here, PetscAbsReal((axis.edge[i] + axis.edge[i + 1]) / axis.mass[i]));
+    most += most_here;
     if (axis.coupling() < 0) sign = -1;
     if (level.to_next[a].halves) least = PetscMin(least, axis.strength());
   }
@@ -207,7 +221,8 @@ template <class T> void Hierarchy<T>::choose_weights(const Level &level, int ste
   if (!(2 * sum + sigma > PetscReal(0.1) * sum)) sigma = 0; // not positive definite
   if (sum + sigma == 0 || least == PETSC_MAX_REAL) least = sum = 1;
   if (steps > 2) least *= PetscReal(0.7); // some way into what the coarse grid sees: 0.08 a cycle instead of 0.09
-  const PetscReal high = (4 * sum + sigma) / (2 * sum + sigma), low = (2 * least + sigma) / (2 * sum + sigma);
+  if (most == 0) most = 2 * sum;
+  const PetscReal high = (2 * most + sigma) / (most + sigma), low = (2 * least + sigma) / (2 * sum + sigma);
   for (int s = 0; s < steps; s++)
     omega[s] = (R)(1 / ((high + low) / 2 + (high - low) / 2 * PetscCosReal(PETSC_PI * (2 * s + 1) / (2 * steps))));
 }
@@ -266,8 +281,7 @@ static inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening
   for (int a = 0; a < 3; a++) {
     grid.N[a] = coarse[a].N();
     for (PetscInt &first : grid.first[a])
-      if (coarsening[a].halves)
-        first = PetscMin(PetscMax((first - coarsening[a].offset + 1) / 2, 0), grid.N[a]);
+      if (coarsening[a].halves) first = PetscMin(PetscMax((first - coarsening[a].offset + 1) / 2, 0), grid.N[a]);
     grid.first[a].back() = grid.N[a];
     grid.first[a].front() = 0;
     grid.start[a] = grid.first[a][grid.place[a]];
@@ -297,7 +311,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   }
   singular_ = sigma == (PetscScalar)0;
   for (int a = 0; a < 3; a++)
-    singular_ = singular_ && !axes[a].fixed && (axes[a].around || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
+    singular_ =
+        singular_ && !axes[a].fixed && (axes[a].around || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
   const int steps = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
 
   while (true) {
@@ -322,7 +337,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       for (PetscMPIInt r = 0; parts.ranks[a] > 1 && r < parts.ranks[a]; r++)
         thin = thin || parts.first[a][r + 1] - parts.first[a][r] < width;
     // once whole, always whole
-    whole = whole || thin || (options.gather && points <= gathered_points);
+    whole = whole || thin || points <= gathered_points;
     at.whole = whole;
     at.parts = parts;
     at.grid = whole ? whole_grid(parts) : parts;
@@ -331,7 +346,12 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     more = points > solved_points && strongest > 0;
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
     // the last level must be whole
-    if (!more && !whole) at.whole = whole = true, at.split = false, at.grid = whole_grid(parts), at.patch = make_patch(at.grid, present, width);
+    if (!more && !whole) {
+      whole = at.whole = true;
+      at.split = false;
+      at.grid = whole_grid(parts);
+      at.patch = make_patch(at.grid, present, width);
+    }
     for (int a = 0; a < 3; a++) {
       const bool halves = more && can_coarsen(present[a]) && present[a].strength() >= weak_coupling * strongest;
       present[a] = coarsen(present[a], halves, &at.to_next[a]);
@@ -354,6 +374,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way));
     }
     if (!more) {
+      PetscCheck(points <= most_solved || strongest > 0, grid.comm, PETSC_ERR_ARG_WRONG,
+                 "the matrix couples no points: there is nothing for multigrid to do; use -pc_type jacobi");
       PetscCheck(points <= most_solved, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
                  "the last of %d levels has %" PetscInt64_FMT " points, too many to solve directly; raise "
                  "-pc_stencilmg_levels, or leave it out for as many levels as there are",
@@ -365,7 +387,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   }
 
   // arrays
-  const int last = (int)levels_.size() - 1;
+  const int                 last = (int)levels_.size() - 1;
   std::vector<LevelPart<T>> all;
   for (int l = 0; l <= last; l++) all.push_back(level(l).part);
   first_small_ = last;
@@ -383,7 +405,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (at.whole && parts_ && (l == 0 || !level(l - 1).whole)) at.b_part.resize((size_t)part_patch(at).all().points());
     if (l == first_small_) continue;
     at.t.resize(n);
-    if (!at.fused || (l == 0 && !std::is_same<T, S>::value)) at.s.resize(n);
+    if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
   PetscCall(Invert());
@@ -394,17 +416,17 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
 // The last level's matrix, by the operator's own formula; where it is singular, plus a multiple of the projection on
 // constants, so that its inverse gives the solution without them.
 template <class T> PetscErrorCode Hierarchy<T>::Invert() {
-  Level           &at = *levels_.back();
-  const Patch      patch = at.patch;
-  const PetscInt   n = (PetscInt)patch.all().points();
-  LevelPart<S>     part = {};
+  Level                            &at = *levels_.back();
+  const Patch                       patch = at.patch;
+  const PetscInt                    n = (PetscInt)patch.all().points();
+  LevelPart<S>                      part = {};
   std::vector<AxisPoint<PetscReal>> points[3];
-  std::vector<S>   unit(n, 0);
-  std::vector<PetscReal> mass(n);
-  std::vector<bool>      in(n);
-  PetscReal        all_mass = 0, size = 0;
-  Mat              A, I, X;
-  S               *entries;
+  std::vector<S>                    unit(n, 0);
+  std::vector<PetscReal>            mass(n);
+  std::vector<bool>                 in(n);
+  PetscReal                         all_mass = 0, size = 0;
+  Mat                               A, I, X;
+  S                                *entries;
 
   PetscFunctionBegin;
   part.patch = patch;
@@ -447,8 +469,10 @@ template <class T> PetscErrorCode Hierarchy<T>::Invert() {
   PetscCall(MatShift(I, 1));
   PetscCall(MatAssemblyBegin(X, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(X, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatLUFactor(A, NULL, NULL, NULL));
-  PetscCall(MatMatSolve(A, I, X));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); // of a zero pivot, which dense factors do not tell
+  inverse_failed_ = MatLUFactor(A, NULL, NULL, NULL) != PETSC_SUCCESS;
+  PetscCall(PetscPopErrorHandler());
+  if (!inverse_failed_) PetscCall(MatMatSolve(A, I, X));
   PetscCall(MatDenseGetArray(X, &entries));
   std::vector<T> &inverse = inverse_.change();
   inverse.resize((size_t)n * n);
@@ -465,7 +489,6 @@ template <class T> PetscErrorCode Hierarchy<T>::Invert() {
 template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
   PetscFunctionBegin;
   if (prepared_[PetscMemTypeDevice(memory) ? 1 : 0]) PetscFunctionReturn(PETSC_SUCCESS);
-  prepared_[PetscMemTypeDevice(memory) ? 1 : 0] = true;
   memory_ = memory;
   for (int l = 0; l < (int)levels_.size(); l++) {
     Level &at = level(l);
@@ -487,12 +510,14 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
   PetscCall(small.Get(memory, &parts));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    PetscCallCUDA(cudaFuncSetAttribute(visit_small_levels<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       (int)small_bytes_));
+    PetscCallCUDA(
+        cudaFuncSetAttribute(visit_small_levels<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)small_bytes_));
+    prepared_[1] = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
   PetscCall(small_memory_.Prepare(memory));
+  prepared_[0] = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -523,7 +548,8 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     for (int s = 0; s < at.part.steps; s++) info.weights[s] = at.part.omega[s];
     info.fused = at.fused;
     info.whole = at.whole;
-    for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part}) info.bytes += (PetscLogDouble)array->size() * sizeof(T);
+    for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
+      info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3; a++) info.bytes += at.points[a].bytes();
     if (l == (int)levels_.size() - 1) info.bytes += inverse_.bytes();
     all.push_back(info);
@@ -601,7 +627,8 @@ template <class T> PetscErrorCode Hierarchy<T>::Gather(Level &at, const T *part,
   ordered.resize(n);
   for (PetscMPIInt r = 0; r < ranks; r++) {
     size_t from = begin[r];
-    for_each_on_host(box(r), [&](PetscInt i, PetscInt j, PetscInt k) { ordered[at.patch.index(i, j, k)] = all[from++]; });
+    for_each_on_host(box(r),
+                     [&](PetscInt i, PetscInt j, PetscInt k) { ordered[at.patch.index(i, j, k)] = all[from++]; });
   }
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory_)) {
@@ -814,7 +841,7 @@ template <class T> PetscErrorCode Hierarchy<T>::VisitSmall(Cycle cycle, Guess gu
 
 template <class T>
 PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
-                                   PetscReal *norm) {
+                                   PetscReal limit, PetscReal *norm) {
   Level &top = level(0);
 
   PetscFunctionBegin;
@@ -824,6 +851,7 @@ PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool f
   b_ = b;
   x_ = x;
   failed_ = PETSC_SUCCESS;
+  begun_ = false;
   norm_ = norm ? norms_.at(memory) + norms_.size() - 1 : nullptr;
   const Patch own = part_patch(top);
   if (top.b.size()) { // the level has arrays of its own
@@ -845,7 +873,7 @@ PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool f
     PetscCall(Down(0, Guess::given));
     PetscCall(ReadNorm(norm));
     norm_ = nullptr;
-    if (!(*norm > stop)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
     begun_ = true;
   }
   bool done = false;
@@ -878,14 +906,19 @@ template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full,
   if (!wanted.exec) {
     cudaGraph_t graph;
     *done = false;
-    if (graphs_.size() >= most_graphs) PetscFunctionReturn(PETSC_SUCCESS);
+    if (graphs_.size() == most_graphs) { // the oldest goes
+      PetscCallCUDA(cudaGraphExecDestroy(graphs_.front().exec));
+      graphs_.erase(graphs_.begin());
+    }
     if (!recorder_) PetscCallCUDA(cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking));
     PetscCallCUDA(cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal));
     recording_stream = recorder_;
     Run(from_x, full);
     recording_stream = nullptr;
-    PetscCallCUDA(cudaStreamEndCapture(recorder_, &graph));
+    const cudaError_t ended = cudaStreamEndCapture(recorder_, &graph);
+    if (failed_ && ended == cudaSuccess && graph) (void)cudaGraphDestroy(graph);
     PetscCall(failed_);
+    PetscCallCUDA(ended);
     PetscCallCUDA(cudaGraphInstantiate(&wanted.exec, graph, 0));
     PetscCallCUDA(cudaGraphDestroy(graph));
     graphs_.push_back(wanted);

@@ -12,11 +12,10 @@ namespace shellac {
 
 struct MultigridOptions {
   Cycle    cycle = Cycle::V;
-  PetscInt levels = 0;      // at most; 0: as many as there are
-  PetscInt smooths = 0;     // smoothing steps on the way down, and up; 0: 2, in three dimensions 3
-  bool     fused = true;    // where there is a fused form
-  bool     graph = true;    // a cycle of one rank's GPU is a CUDA graph
-  bool     gather = true;   // coarse levels of several ranks on each
+  PetscInt levels = 0;   // at most; 0: as many as there are
+  PetscInt smooths = 0;  // smoothing steps on the way down, and up; 0: 3, in three dimensions 4
+  bool     fused = true; // where there is a fused form
+  bool     graph = true; // a cycle of one rank's GPU is a CUDA graph
 };
 
 // One level, for the view.
@@ -33,14 +32,14 @@ public:
   virtual ~Multigrid() = default;
   virtual PetscErrorCode Destroy() = 0;
   // x = a cycle for b: from zero, from x or, for `full`, by full multigrid. norm: of b - A x before it, over all ranks;
-  // null: not wanted; only from x, and where gives_norm(); a norm of `stop` or less ends it there, x is as it was.
+  // null: not wanted; only from x, and where gives_norm(). It goes on only with stop < norm <= limit; x is as it was else.
   // Arrays in `memory`, work in PETSc's stream.
   virtual PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool from_x, bool full,
-                               PetscReal stop, PetscReal *norm) = 0;
+                               PetscReal stop, PetscReal limit, PetscReal *norm) = 0;
   // 2-norms of the right-hand sides of the coarse levels, as the last cycle left them; for monitors.
-  virtual PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) = 0;
+  virtual PetscErrorCode         LevelNorms(std::vector<PetscReal> *norms) = 0;
   virtual std::vector<LevelInfo> levels() const = 0;
-  virtual bool                   singular() const = 0; // constants are the operator's null space
+  virtual bool                   failed() const = 0; // the last level is singular: there is nothing to apply
   virtual bool                   gives_norm() const = 0;
 };
 

@@ -26,8 +26,9 @@ struct StencilMG {
   // made by set-up
   std::unique_ptr<Multigrid> multigrid;
   Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
-  Vec                        work[2] = {NULL, NULL};
-  PetscLogDouble             flops = 0; // of a cycle
+  Vec                        work[3] = {NULL, NULL, NULL};
+  bool                       stale = false; // options have changed since
+  PetscLogDouble             flops = 0;     // of a cycle
 };
 
 PetscErrorCode get_context(PC pc, StencilMG **mg) {
@@ -74,14 +75,16 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare(object, PCSTENCILMG, &is_ours));
   if (!is_ours) PetscFunctionReturn(PETSC_SUCCESS);
+  const MultigridOptions before = mg->options;
+  const bool             before_single = mg->single;
   PetscOptionsHeadBegin(PetscOptionsObject, "Stencil multigrid options");
   value = mg->full;
   PetscCall(PetscOptionsEList("-pc_stencilmg_type", "Cycles from zero, or full multigrid first", "PCSTENCILMG",
                               type_names, 2, type_names[value], &value, &set));
   mg->full = value == 1;
   value = (PetscInt)mg->options.cycle;
-  PetscCall(PetscOptionsEList("-pc_stencilmg_cycle_type", "How a cycle visits the levels", "PCSTENCILMG", cycle_names, 3,
-                              cycle_names[value], &value, &set));
+  PetscCall(PetscOptionsEList("-pc_stencilmg_cycle_type", "How a cycle visits the levels", "PCSTENCILMG", cycle_names,
+                              3, cycle_names[value], &value, &set));
   mg->options.cycle = (Cycle)value;
   value = mg->cycles;
   PetscCall(PetscOptionsInt("-pc_stencilmg_multiplicative_cycles", "Cycles of an application", "PCSTENCILMG", value,
@@ -96,18 +99,20 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
              "-pc_stencilmg_levels is %" PetscInt_FMT "; give 1 or more, or 0 for as many as there are", value);
   mg->options.levels = value;
   value = mg->options.smooths;
-  PetscCall(PetscOptionsInt("-pc_stencilmg_smooths", "Smoothing steps before, and after, the coarse grid; 0: by dimension",
-                            "PCSTENCILMG", value, &value, &set));
+  PetscCall(PetscOptionsInt("-pc_stencilmg_smooths",
+                            "Smoothing steps before, and after, the coarse grid; 0: by dimension", "PCSTENCILMG", value,
+                            &value, &set));
   PetscCheck(value >= 0 && value <= 4, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_stencilmg_smooths is %" PetscInt_FMT "; give 1 to 4, or 0 for 2 (in three dimensions 3)", value);
+             "-pc_stencilmg_smooths is %" PetscInt_FMT "; give 1 to 4, or 0 for 3 (in three dimensions 4)", value);
   mg->options.smooths = value;
   value = mg->single;
   PetscCall(PetscOptionsEList("-pc_stencilmg_precision", "Of the arithmetic in a cycle", "PCSTENCILMG", precision_names,
                               2, precision_names[value], &value, &set));
   mg->single = value == 1;
   flag = mg->options.fused ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscOptionsBool("-pc_stencilmg_fused", "Smoothing, residual and transfer in one pass, in 1 and 2 dimensions",
-                             "PCSTENCILMG", flag, &flag, &set));
+  PetscCall(PetscOptionsBool("-pc_stencilmg_fused",
+                             "Smoothing, residual and transfer in one pass, in 1 and 2 dimensions", "PCSTENCILMG", flag,
+                             &flag, &set));
   mg->options.fused = flag;
   flag = mg->options.graph ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsBool("-pc_stencilmg_graph", "A cycle on one GPU is one CUDA graph", "PCSTENCILMG", flag, &flag,
@@ -116,25 +121,30 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscCall(PetscOptionsBool("-pc_stencilmg_monitor", "Residuals after each cycle", "PCSTENCILMG", mg->monitor,
                              &mg->monitor, &set));
   PetscOptionsHeadEnd();
+  const MultigridOptions &now = mg->options;
+  if (mg->single != before_single || now.cycle != before.cycle || now.levels != before.levels ||
+      now.smooths != before.smooths || now.fused != before.fused || now.graph != before.graph)
+    mg->stale = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode set_up(PC pc) {
-  StencilMG        *mg;
-  StencilMat       *context;
-  Mat               A, P;
-  MatType           type;
-  PetscBool         ours, device;
-  VecType           vec_type;
-  Axis              axes[3];
-  PetscScalar       sigma;
-  std::string       why;
-  MPI_Comm          comm = PetscObjectComm((PetscObject)pc);
+  StencilMG  *mg;
+  StencilMat *context;
+  Mat         A, P;
+  MatType     type;
+  PetscBool   ours, device;
+  VecType     vec_type;
+  Axis        axes[3];
+  PetscScalar sigma;
+  std::string why;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
   PetscCall(get_context(pc, &mg));
   PetscCall(reset(mg));
+  mg->stale = false;
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)P, &ours, MATLAPLACE, MATHELMHOLTZ, MATSTENCILSHELL, ""));
@@ -150,8 +160,9 @@ PetscErrorCode set_up(PC pc) {
              type, why.c_str());
   PetscCall(MatGetVecType(P, &vec_type));
   PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
-  PetscCall(CreateMultigrid(context->grid, axes, sigma, mg->options, mg->single, device, context->halo_way,
-                            &mg->multigrid));
+  PetscCall(
+      CreateMultigrid(context->grid, axes, sigma, mg->options, mg->single, device, context->halo_way, &mg->multigrid));
+  if (mg->multigrid->failed()) PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
   bool fixed = false;
   for (const Axis &axis : axes) fixed = fixed || axis.fixed;
   if (fixed) {
@@ -171,11 +182,20 @@ PetscErrorCode set_up(PC pc) {
   }
   mg->flops = 0;
   for (const LevelInfo &level : mg->multigrid->levels())
-    mg->flops += (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] * (2 * level.steps + 1) * (4 * context->grid.dim + 4);
+    mg->flops +=
+        (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] * (2 * level.steps + 1) * (4 * context->grid.dim + 4);
   PetscMPIInt ranks;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   mg->flops /= ranks;
   PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The context, with a hierarchy as the options ask for it.
+PetscErrorCode get_ready(PC pc, StencilMG **mg) {
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, mg));
+  if ((*mg)->stale && (*mg)->multigrid) PetscCall(set_up(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,7 +211,7 @@ PetscErrorCode get_work(PC pc, StencilMG *mg, int n, Vec *v) {
 }
 
 // One cycle on arrays: x from b, or improved.
-PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, PetscReal *norm) {
+PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, PetscReal limit, PetscReal *norm) {
   Arrays             arrays;
   const PetscScalar *pb = NULL;
   PetscScalar       *px = NULL;
@@ -203,7 +223,7 @@ PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, P
   else
     PetscCall(arrays.Write(x, &px));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(mg->multigrid->Apply(arrays.memory(), pb, px, from_x, !from_x && mg->full, stop, norm));
+  PetscCall(mg->multigrid->Apply(arrays.memory(), pb, px, from_x, !from_x && mg->full, stop, limit, norm));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(log_flops(arrays.memory(), mg->flops));
   PetscCall(arrays.Restore());
@@ -211,10 +231,10 @@ PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, P
 }
 
 PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
-  Mat       A, P;
-  Vec       r;
-  PetscReal norm, norm_b;
-  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  Mat                    A, P;
+  Vec                    r;
+  PetscReal              norm, norm_b;
+  MPI_Comm               comm = PetscObjectComm((PetscObject)pc);
   std::vector<PetscReal> coarse;
 
   PetscFunctionBegin;
@@ -224,8 +244,9 @@ PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
   PetscCall(VecNorm(r, NORM_2, &norm));
   PetscCall(VecNorm(b, NORM_2, &norm_b));
   PetscCall(mg->multigrid->LevelNorms(&coarse));
-  PetscCall(PetscPrintf(comm, "  stencilmg cycle %" PetscInt_FMT ": residual %.6e, relative %.3e; right-hand sides of the coarse levels", n,
-                        (double)norm, norm_b > 0 ? (double)(norm / norm_b) : 0.));
+  PetscCall(PetscPrintf(
+      comm, "  stencilmg cycle %" PetscInt_FMT ": residual %.6e, relative %.3e; right-hand sides of the coarse levels",
+      n, (double)norm, norm_b > 0 ? (double)(norm / norm_b) : 0.));
   for (PetscReal value : coarse) PetscCall(PetscPrintf(comm, " %.2e", (double)value));
   PetscCall(PetscPrintf(comm, "\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -238,11 +259,11 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
 
   PetscFunctionBegin;
   if (!from_x && !mg->fixed) {
-    PetscCall(cycle(mg, b, x, false, 0, NULL));
+    PetscCall(cycle(mg, b, x, false, 0, 0, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!mg->fixed && !mg->single) {
-    PetscCall(cycle(mg, b, x, true, 0, NULL));
+    PetscCall(cycle(mg, b, x, true, 0, 0, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Identity rows are solved exactly, the rest by a cycle for the residual; likewise in single precision, which only
@@ -258,7 +279,7 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
     PetscCall(VecAXPY(x, 1, y));
   }
   PetscCall(MatResidual(P, b, x, r));
-  PetscCall(cycle(mg, r, y, false, 0, NULL));
+  PetscCall(cycle(mg, r, y, false, 0, 0, NULL));
   PetscCall(VecAXPY(x, 1, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,7 +288,7 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
   StencilMG *mg;
 
   PetscFunctionBegin;
-  PetscCall(get_context(pc, &mg));
+  PetscCall(get_ready(pc, &mg));
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   for (PetscInt n = 0; n < mg->cycles; n++) {
     PetscCall(improve(pc, mg, b, x, n > 0));
@@ -284,41 +305,47 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
   Mat         A, P;
 
   PetscFunctionBegin;
-  PetscCall(get_context(pc, &mg));
+  PetscCall(get_ready(pc, &mg));
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetStencil(P, &context));
-  PetscCheck(context->symmetric && !mg->full && mg->options.cycle != Cycle::F, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_SUP,
-             "stencilmg has a transpose only over symmetric operators (boundary forms eliminated, neumann and periodic) "
-             "and with V- or W-cycles; use a method without it, such as gmres or bcgs");
+  PetscCheck(
+      context->symmetric && !mg->full && mg->options.cycle != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "stencilmg has a transpose only over symmetric operators (boundary forms eliminated, neumann and periodic) "
+      "and with V- or W-cycles; use a method without it, such as gmres or bcgs");
   PetscCall(apply(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, PetscReal abstol, PetscReal dtol,
-                                PetscInt its, PetscBool from_zero, PetscInt *done, PCRichardsonConvergedReason *reason) {
+                                PetscInt its, PetscBool from_zero, PetscInt *done,
+                                PCRichardsonConvergedReason *reason) {
   StencilMG *mg;
   Mat        A, P;
   PetscReal  norm = 0, first = 0;
   PetscInt   n = 0;
 
   PetscFunctionBegin;
-  PetscCall(get_context(pc, &mg));
+  PetscCall(get_ready(pc, &mg));
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   // the residual's norm comes out of the first pass of the cycle that follows, where that can be
-  const bool tests = rtol > 0 || abstol > 0;
-  const bool inside = A == P && !mg->fixed && !mg->single && mg->multigrid->gives_norm();
+  const bool     tests = rtol > 0 || abstol > 0;
+  const bool     inside = A == P && !mg->fixed && !mg->single && mg->multigrid->gives_norm();
   constexpr auto none = (PCRichardsonConvergedReason)0;
+  const auto     limit = [&]() { return dtol > 0 && first > 0 ? dtol * first : PETSC_MAX_REAL; };
   *reason = none;
+  if (tests) PetscCall(VecNorm(b, NORM_2, &first)); // as KSPConvergedDefault() has it
   const auto judge = [&]() {
-    if (PetscIsInfOrNanReal(norm) || (dtol > 0 && norm > dtol * first)) *reason = PCRICHARDSON_DIVERGED_DTOL;
-    if (norm <= abstol)
+    if (first == 0) first = norm;
+    if (PetscIsInfOrNanReal(norm))
+      *reason = PCRICHARDSON_DIVERGED_DTOL;
+    else if (norm <= abstol)
       *reason = PCRICHARDSON_CONVERGED_ATOL;
     else if (norm <= rtol * first)
       *reason = PCRICHARDSON_CONVERGED_RTOL;
+    else if (norm > limit())
+      *reason = PCRICHARDSON_DIVERGED_DTOL;
   };
-  if (tests) PetscCall(VecNorm(b, NORM_2, &first)); // as KSPConvergedDefault() has it
   while (true) {
     const bool zero = n == 0 && from_zero;
     if (zero) {
@@ -328,25 +355,21 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
       PetscCall(VecNorm(r, NORM_2, &norm));
     }
     if (tests && (zero || !inside)) judge();
-    if (*reason != none) break;
-    if (n == its && !(tests && inside)) break;
-    if (zero) {
-      PetscCall(improve(pc, mg, b, x, false));
-    } else if (inside) {
-      const PetscReal stop = n == its ? PETSC_MAX_REAL : PetscMax(abstol, rtol * first);
-      PetscCall(cycle(mg, b, x, true, stop, tests ? &norm : NULL));
+    if (*reason != none || n == its) break;
+    if (!zero && inside) {
+      PetscCall(cycle(mg, b, x, true, PetscMax(abstol, rtol * first), limit(), tests ? &norm : NULL));
       if (tests) judge();
-      if (*reason != none || n == its) break; // the cycle has ended before it changed x
-    } else if (A == P) {
-      PetscCall(improve(pc, mg, b, x, true));
+      if (*reason != none) break; // the cycle has ended before it changed x
+    } else if (zero || A == P) {
+      PetscCall(improve(pc, mg, b, x, !zero));
     } else {
       Vec y;
-      PetscCall(get_work(pc, mg, 0, &y));
+      PetscCall(get_work(pc, mg, 2, &y));
       if (!tests) PetscCall(MatResidual(A, b, x, r));
-      PetscCheck(!mg->fixed, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "two matrices, and identity rows: use gmres");
-      PetscCall(cycle(mg, r, y, false, 0, NULL));
+      PetscCall(improve(pc, mg, r, y, false));
       PetscCall(VecAXPY(x, 1, y));
     }
+    for (PetscInt c = 1; c < mg->cycles && A == P; c++) PetscCall(improve(pc, mg, b, x, true));
     n++;
     if (mg->monitor) PetscCall(monitor(pc, mg, n, b, x));
   }
@@ -361,11 +384,15 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscBool  ascii;
 
   PetscFunctionBegin;
-  PetscCall(get_context(pc, &mg));
+  PetscCall(get_ready(pc, &mg));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s-cycle, %" PetscInt_FMT " for each application, arithmetic in %s precision\n",
-                                   mg->full ? "full multigrid, " : "", mg->options.cycle == Cycle::V ? "V" : mg->options.cycle == Cycle::W ? "W" : "F",
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "%s%s-cycle, %" PetscInt_FMT " for each application, arithmetic in %s precision\n",
+                                   mg->full ? "full multigrid, " : "",
+                                   mg->options.cycle == Cycle::V   ? "V"
+                                   : mg->options.cycle == Cycle::W ? "W"
+                                                                   : "F",
                                    mg->cycles, precision_names[mg->single]));
   if (!mg->multigrid) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not set up yet\n"));
@@ -374,7 +401,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   const auto     levels = mg->multigrid->levels();
   PetscLogDouble bytes = 0;
   for (const LevelInfo &level : levels) bytes += level.bytes;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%d levels, %.3g MB on the first rank besides the vectors\n", (int)levels.size(), bytes / 1e6));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%d levels, %.3g MB on the first rank besides the vectors\n",
+                                   (int)levels.size(), bytes / 1e6));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   for (size_t l = 0; l < levels.size(); l++) {
     const LevelInfo &level = levels[l];
@@ -384,13 +412,14 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
       PetscCall(PetscStrlcat(weights, one, sizeof(weights)));
     }
     if (l + 1 < levels.size())
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                                       ", %s%s, Chebyshev-weighted Jacobi (%s)\n",
-                                       (int)l, level.N[0], level.N[1], level.N[2], level.fused ? "fused" : "point by point",
-                                       level.whole ? "" : ", distributed", weights));
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer,
+          "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s%s, Chebyshev-weighted Jacobi (%s)\n",
+          (int)l, level.N[0], level.N[1], level.N[2], level.fused ? "fused" : "point by point",
+          level.whole ? "" : ", distributed", weights));
     else
-      PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", inverse\n",
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", inverse\n",
                                        (int)l, level.N[0], level.N[1], level.N[2]));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));

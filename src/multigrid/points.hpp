@@ -10,19 +10,11 @@
 
 namespace shellac {
 
-template <class T> struct RealOf {
-  using type = T;
-};
-template <template <class> class Complex, class R> struct RealOf<Complex<R>> {
-  using type = R;
-};
+template <class T> struct RealOf { using type = T; };
+template <template <class> class Complex, class R> struct RealOf<Complex<R>> { using type = R; };
 // The scalar of single precision.
-template <class T> struct SingleOf {
-  using type = float;
-};
-template <template <class> class Complex, class R> struct SingleOf<Complex<R>> {
-  using type = Complex<float>;
-};
+template <class T> struct SingleOf { using type = float; };
+template <template <class> class Complex, class R> struct SingleOf<Complex<R>> { using type = Complex<float>; };
 
 template <class T> SHELLAC_HD double squared(T value) {
   if constexpr (std::is_floating_point<T>::value)
@@ -46,8 +38,8 @@ template <class T> struct LevelPart {
   bool                joins[3];
   // Points of this rank from regular_lo to before regular_hi are like typical[parity], by the parity of their index on
   // the whole grid: most of a uniform grid, and none of a stretched one.
-  PetscInt      regular_lo[3], regular_hi[3];
-  AxisPoint<R>  typical[3][2];
+  PetscInt     regular_lo[3], regular_hi[3];
+  AxisPoint<R> typical[3][2];
 
   SHELLAC_HD bool regular(int a, PetscInt i) const { return i >= regular_lo[a] && i < regular_hi[a]; }
   SHELLAC_HD void get_prolong(int a, PetscInt i, R *lower, R *upper) const {
@@ -225,8 +217,8 @@ SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Fi
     for (c[1] = 0; c[1] <= (level.halves[1] ? 1 : 0); c[1]++)
       for (c[0] = 0; c[0] <= (level.halves[0] ? 1 : 0); c[0]++) {
         const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
-        const auto     w = level.axis[0][p[0]].prolong[c[0]] * level.axis[1][p[1]].prolong[c[1]] *
-                       level.axis[2][p[2]].prolong[c[2]];
+        const auto     w =
+            level.axis[0][p[0]].prolong[c[0]] * level.axis[1][p[1]].prolong[c[1]] * level.axis[2][p[2]].prolong[c[2]];
         if (w != 0) sum += w * value_at(coarse, e, q);
       }
   return sum;

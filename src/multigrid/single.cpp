@@ -10,7 +10,9 @@ PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], Petsc
   auto made = std::make_unique<Hierarchy<SingleOf<PetscScalar>::type>>();
 
   PetscFunctionBegin;
-  PetscCall(made->Create(grid, axes, sigma, options, device, way));
+  const PetscErrorCode code = made->Create(grid, axes, sigma, options, device, way);
+  if (code) PetscCall(made->Destroy());
+  PetscCall(code);
   *multigrid = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,20 +51,28 @@ template <class T> struct SmallLevels {
 // A whole level of one or two dimensions, close at hand: what the steps below need, with the inverse diagonal.
 template <class T> struct Plane {
   using R = typename RealOf<T>::type;
-  int                  nx, ny;
-  bool                 around_x, around_y;
-  const AxisPoint<R>  *x, *y; // as in LevelPart
-  T                    sigma;
-  T                   *inverse; // zero where there is nothing to correct
+  int                 nx, ny;
+  bool                around_x, around_y;
+  const AxisPoint<R> *x, *y; // as in LevelPart
+  T                   sigma;
+  T                  *inverse; // zero where there is nothing to correct
 
   // (A u)(i, j)
   SHELLAC_HD T product(const T *u, int i, int j) const {
     const int at = i + nx * j;
     const T   center = u[at];
-    const T   west = i > 0 ? u[at - 1] : around_x ? u[at + nx - 1] : T(0),
-            east = i < nx - 1 ? u[at + 1] : around_x ? u[at - nx + 1] : T(0),
-            south = j > 0 ? u[at - nx] : around_y ? u[i + nx * (ny - 1)] : T(0),
-            north = j < ny - 1 ? u[at + nx] : around_y ? u[i] : T(0);
+    const T   west = i > 0      ? u[at - 1]
+                     : around_x ? u[at + nx - 1]
+                                : T(0),
+            east = i < nx - 1 ? u[at + 1]
+                   : around_x ? u[at - nx + 1]
+                              : T(0),
+            south = j > 0      ? u[at - nx]
+                    : around_y ? u[i + nx * (ny - 1)]
+                               : T(0),
+            north = j < ny - 1 ? u[at + nx]
+                    : around_y ? u[i]
+                               : T(0);
     return level_sum(center, west, east, x[i]) + level_sum(center, south, north, y[j]) + sigma * center;
   }
   SHELLAC_HD static T level_sum(T center, T before, T after, const AxisPoint<R> &at) {
@@ -75,7 +83,7 @@ template <class T> struct Plane {
 namespace point {
 
 template <class T> struct PlaneInverse {
-  Plane<T> plane;
+  Plane<T>        plane;
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
     const auto &x = plane.x[i], &y = plane.y[j];
     plane.inverse[i + plane.nx * j] =
@@ -83,20 +91,20 @@ template <class T> struct PlaneInverse {
   }
 };
 template <class T> struct PlaneSmooth {
-  Plane<T>                  plane;
-  typename RealOf<T>::type  omega;
-  const T                  *u, *b; // u: null for zero
-  T                        *out;
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
-    const int at = (int)i + plane.nx * (int)j;
-    const T   scale = omega * plane.inverse[at];
-    out[at] = u ? u[at] + scale * (b[at] - plane.product(u, (int)i, (int)j)) : scale * b[at];
+  Plane<T>                 plane;
+  typename RealOf<T>::type omega;
+  const T                 *u, *b; // u: null for zero
+  T                       *out;
+  SHELLAC_HD void          operator()(PetscInt i, PetscInt j, PetscInt) const {
+             const int at = (int)i + plane.nx * (int)j;
+             const T   scale = omega * plane.inverse[at];
+             out[at] = u ? u[at] + scale * (b[at] - plane.product(u, (int)i, (int)j)) : scale * b[at];
   }
 };
 template <class T> struct PlaneResidual {
-  Plane<T> plane;
-  const T *u, *b;
-  T       *out;
+  Plane<T>        plane;
+  const T        *u, *b;
+  T              *out;
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
     const int at = (int)i + plane.nx * (int)j;
     out[at] = b[at] - plane.product(u, (int)i, (int)j);
@@ -104,17 +112,17 @@ template <class T> struct PlaneResidual {
 };
 
 template <class T> struct PlaneRestrict { // see Restrict
-  Plane<T> fine;
-  int      coarse_nx;
-  bool     halves[2], joins[2];
-  int      offset[2];
-  const T *r;
-  T       *out;
+  Plane<T>        fine;
+  int             coarse_nx;
+  bool            halves[2], joins[2];
+  int             offset[2];
+  const T        *r;
+  T              *out;
   SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt) const {
     const int i = halves[0] ? 2 * (int)I + offset[0] : (int)I, j = halves[1] ? 2 * (int)J + offset[1] : (int)J;
     T         sum = 0;
     for (int q = j - before(1, (int)J); q <= j + halves[1]; q++) {
-      const int row = q < 0 ? q + fine.ny : q >= fine.ny ? q - fine.ny : q;
+      const int  row = q < 0 ? q + fine.ny : q >= fine.ny ? q - fine.ny : q;
       const auto weight = fine.y[q].restriction[q < j ? 1 : 0];
       if (weight == 0) continue;
       T along = 0;
@@ -129,12 +137,12 @@ template <class T> struct PlaneRestrict { // see Restrict
   SHELLAC_HD int before(int a, int I) const { return halves[a] + (joins[a] && I == 0); }
 };
 template <class T> struct PlaneCorrect { // see Correct
-  Plane<T> fine;
-  int      coarse_nx, coarse_ny;
-  bool     halves[2];
-  int      offset[2];
-  const T *e, *u; // u: null for zero
-  T       *out;
+  Plane<T>        fine;
+  int             coarse_nx, coarse_ny;
+  bool            halves[2];
+  int             offset[2];
+  const T        *e, *u; // u: null for zero
+  T              *out;
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
     const auto &x = fine.x[i], &y = fine.y[j];
     const int   I = below(0, (int)i), J = below(1, (int)j), at = (int)i + fine.nx * (int)j;
@@ -157,9 +165,9 @@ template <class T> struct PlaneCorrect { // see Correct
 
 // x[row] of the inverse times b; the inverse by columns, so that threads beside each other read what lies so.
 template <class T> struct DenseRow {
-  PetscInt n;
-  const T *inverse, *b;
-  T       *x;
+  PetscInt        n;
+  const T        *inverse, *b;
+  T              *x;
   SHELLAC_HD void operator()(PetscInt row) const {
     T sum = 0;
     SHELLAC_UNROLL
@@ -171,8 +179,8 @@ template <class T> struct DenseRow {
 } // namespace point
 
 template <class T> struct SmallArrays { // of one level
-  T                                *b, *x, *t, *s;
-  Plane<T>                          plane;
+  T                                   *b, *x, *t, *s;
+  Plane<T>                             plane;
   AxisPoint<typename RealOf<T>::type> *points; // of both axes
 };
 
@@ -208,15 +216,21 @@ template <class Team, class T> struct SmallSteps {
       SmallArrays<T>     &at = arrays[l];
       const PetscInt      nx = patch.size[0], ny = patch.size[1];
       at.t = values, at.s = values + n;
-      at.plane = Plane<T>{(int)nx,      (int)ny,        patch.beyond[0] == Beyond::around, patch.beyond[1] == Beyond::around,
-                          at.points + axis_reach, at.points + nx + 3 * axis_reach, part.sigma, values + 2 * n};
+      at.plane = Plane<T>{(int)nx,
+                          (int)ny,
+                          patch.beyond[0] == Beyond::around,
+                          patch.beyond[1] == Beyond::around,
+                          at.points + axis_reach,
+                          at.points + nx + 3 * axis_reach,
+                          part.sigma,
+                          values + 2 * n};
       values += 3 * n;
       at.b = const_cast<T *>(small.b);
       at.x = small.x;
       if (l) at.b = values, at.x = values + n, values += 2 * n;
       if (!flat(l)) continue;
-      team.along(nx + ny + 4 * axis_reach, CopyPoints{at.points, part.axis[0] - axis_reach, part.axis[1] - axis_reach,
-                                                      nx + 2 * axis_reach});
+      team.along(nx + ny + 4 * axis_reach,
+                 CopyPoints{at.points, part.axis[0] - axis_reach, part.axis[1] - axis_reach, nx + 2 * axis_reach});
       team.over(patch, point::PlaneInverse<T>{at.plane});
     }
   }

@@ -65,20 +65,22 @@ template <class T, class B, class Out> struct Pass {
 template <int columns_> struct HostStrip {
   static constexpr int n = columns_, columns = columns_, batch = 1;
   template <class T, int count = n> struct Row {
-    static constexpr int pad = 8;
-    T                    all[pad + count + pad];
-    SHELLAC_WALK T      &operator[](int l) { return all[pad + l]; }
+    static constexpr int  pad = 8;
+    T                     all[pad + count + pad];
+    SHELLAC_WALK T       &operator[](int l) { return all[pad + l]; }
     SHELLAC_WALK const T &operator[](int l) const { return all[pad + l]; }
   };
   template <class Row> SHELLAC_WALK auto before(const Row &row, int l) const { return row[l - 1]; }
   template <class Row> SHELLAC_WALK auto after(const Row &row, int l) const { return row[l + 1]; }
-  SHELLAC_WALK PetscInt column(int l) const { return l; }
+  SHELLAC_WALK PetscInt                  column(int l) const { return l; }
   // The last rows of a step, the newest first.
   template <class Row, int count> struct Window {
     Row                     rows[count] = {};
     int                     newest = 0;
     SHELLAC_WALK Row       &advance() { return rows[newest = newest + 1 == count ? 0 : newest + 1]; }
-    SHELLAC_WALK const Row &operator[](int age) const { return rows[newest < age ? newest + count - age : newest - age]; }
+    SHELLAC_WALK const Row &operator[](int age) const {
+      return rows[newest < age ? newest + count - age : newest - age];
+    }
   };
 };
 
@@ -97,7 +99,7 @@ struct WarpStrip {
   static constexpr int n = 2, columns = 64, batch = 4; // columns of a lane, and of all; rows
   int                  lane;
   template <class T, int count = n> struct Row {
-    T                   all[count];
+    T                     all[count];
     SHELLAC_WALK T       &operator[](int l) { return all[l]; }
     SHELLAC_WALK const T &operator[](int l) const { return all[l]; }
   };
@@ -109,13 +111,15 @@ struct WarpStrip {
   }
   __device__ __forceinline__ PetscInt column(int l) const { return 2 * lane + l; }
   template <class Row, int count> struct Window {
-    Row                     rows[count] = {};
-    SHELLAC_WALK Row       &advance() {
+    Row               rows[count] = {};
+    SHELLAC_WALK Row &advance() {
 #pragma unroll
       for (int r = count - 1; r > 0; r--) rows[r] = rows[r - 1];
       return rows[0];
     }
-    SHELLAC_WALK const Row &operator[](int age) const { return rows[age]; }
+    SHELLAC_WALK const Row &operator[](int age) const {
+      return rows[age];
+    }
   };
 };
 #endif
@@ -124,11 +128,11 @@ struct WarpStrip {
 
 // Values of the row j from column i on, as the level sees them: zero beyond the domain.
 template <class Strip, class Row, class S>
-SHELLAC_WALK void load(const Strip &strip, const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j,
-                       int width, Row &row) {
+SHELLAC_WALK void load(const Strip &strip, const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j, int width,
+                       Row &row) {
   const PetscInt first = i + strip.column(0) / Strip::n * width;
   using V = typename std::decay<decltype(row[0])>::type;
-  const bool     in_patch = j >= 0 && j < patch.size[1];
+  const bool in_patch = j >= 0 && j < patch.size[1];
   if (in_patch && first >= 0 && first + width <= patch.size[0]) {
     const S *from = field.u + patch.index(first, j, 0);
     SHELLAC_LANES
@@ -187,7 +191,8 @@ SHELLAC_WALK void residual_row(const Strip &strip, const Row &f, const Row &sout
   SHELLAC_LANES
   for (int l = 0; l < Strip::n; l++) {
     const T c = center[l];
-    result[l] = (f[l] - sigma * c) + (west[l] * (strip.before(center, l) - c) + east[l] * (strip.after(center, l) - c)) +
+    result[l] = (f[l] - sigma * c) +
+                (west[l] * (strip.before(center, l) - c) + east[l] * (strip.after(center, l) - c)) +
                 (lower * (south[l] - c) + upper * (north[l] - c));
   }
 }
@@ -219,9 +224,8 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
   const LevelPart<T> &level = pass.level;
   const Patch        &patch = level.patch;
   const PetscInt      clamp_lo = -axis_reach, clamp_hi = patch.size[0] + axis_reach - 1;
-  const PetscInt      coarse_i0 =
-      Kind::halves_x ? (patch.start[0] + i0 + 1 - level.offset[0]) / 2 : patch.start[0] + i0;
-  const auto column = [&](PetscInt i) -> const AxisPoint<R> & {
+  const PetscInt coarse_i0 = Kind::halves_x ? (patch.start[0] + i0 + 1 - level.offset[0]) / 2 : patch.start[0] + i0;
+  const auto     column = [&](PetscInt i) -> const AxisPoint<R>     &{
     return level.axis[0][PetscMin(PetscMax(i, clamp_lo), clamp_hi)];
   };
 
@@ -259,7 +263,7 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
   // the first row of a batch is one that is kept
   const PetscInt before_j0 = j0 - Kind::ghost_rows, end = j1 + Kind::ghost_rows,
                  first = Kind::halves_y ? before_j0 - ((patch.start[1] + before_j0 - level.offset[1]) & 1) : before_j0;
-  double                                         squares = 0;
+  double squares = 0;
 
   const auto read_e = [&](bool simple, PetscInt J) { // coarse row of the whole grid
     if (simple)
@@ -291,10 +295,10 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
 
   // Batches of regular rows between others, in strips between others, need no questions: straight code, in which the
   // steps of one row overlap with those of the next.
-  const bool inside = i0 >= 0 && i0 + Strip::columns <= patch.size[0] &&
-                      (!Kind::corrected || (coarse_i0 >= pass.coarse_e.start[0] &&
-                                            coarse_i0 + Strip::columns / n * half <=
-                                                pass.coarse_e.start[0] + pass.coarse_e.size[0]));
+  const bool inside =
+      i0 >= 0 && i0 + Strip::columns <= patch.size[0] &&
+      (!Kind::corrected || (coarse_i0 >= pass.coarse_e.start[0] &&
+                            coarse_i0 + Strip::columns / n * half <= pass.coarse_e.start[0] + pass.coarse_e.size[0]));
   const auto is_simple = [&](PetscInt j) {
     bool simple = inside && j + 2 * batch <= PetscMin(patch.size[1], end) && j - last - 1 >= level.regular_lo[1] &&
                   j + batch <= level.regular_hi[1] && j - last - 2 >= j0 && j + batch - 1 < j1;
@@ -313,8 +317,8 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
   for (int l = 0; l < n; l++) writes[l] = i0 + strip.column(l) >= i_lo && i0 + strip.column(l) < i_hi;
   SHELLAC_LANES
   for (int m = 0; m < half; m++) {
-    const PetscInt I = coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) -
-                       pass.coarse_b.start[0];
+    const PetscInt I =
+        coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) - pass.coarse_b.start[0];
     writes_coarse[m] = writes[Kind::halves_x ? 2 * m + 1 : m] && I >= 0 && I < pass.coarse_b.size[0];
   }
 
@@ -381,13 +385,12 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
         }
         if (Kind::given && Kind::restricts && s == 1 && norm && (simple || (q >= j0 && q < j1))) {
           Row residual;
-          residual_row(strip, f, u[0][2], u[0][1], u[0][0], west, east, lower, upper, level.sigma,
-                       residual);
+          residual_row(strip, f, u[0][2], u[0][1], u[0][0], west, east, lower, upper, level.sigma, residual);
           SHELLAC_LANES
           for (int l = 0; l < n; l++) squares += writes[l] ? squared(residual[l]) : 0;
         }
         smooth_row(strip, f, u[s - 1][2], u[s - 1][1], u[s - 1][0], west, east, lower, upper, level.sigma,
-                   level.omega[s - 1], inv, result);
+                       level.omega[s - 1], inv, result);
       };
       if (simple || level.regular(1, q)) {
         step(regular_lower, regular_upper, inverse);
@@ -416,16 +419,16 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
     CoarseRow along; // restricted along x
     SHELLAC_LANES
     for (int m = 0; m < half; m++)
-      along[m] = Kind::halves_x ? from_before[m] * strip.before(residual, 2 * m + 1) +
-                                      from_kept[m] * residual[2 * m + 1] +
-                                      from_after[m] * strip.after(residual, 2 * m + 1)
-                                : from_kept[m] * residual[m];
+      along[m] = Kind::halves_x
+                     ? from_before[m] * strip.before(residual, 2 * m + 1) + from_kept[m] * residual[2 * m + 1] +
+                           from_after[m] * strip.after(residual, 2 * m + 1)
+                     : from_kept[m] * residual[m];
     const auto store_sum = [&](PetscInt J) {
       T *to = pass.b_coarse + pass.coarse_b.index(0, J - pass.coarse_b.start[1], 0);
       SHELLAC_LANES
       for (int m = 0; m < half; m++) {
-        const PetscInt I = coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) -
-                           pass.coarse_b.start[0];
+        const PetscInt I =
+            coarse_i0 + (Kind::halves_x ? strip.column(2 * m + 1) / 2 : strip.column(m)) - pass.coarse_b.start[0];
         if (writes_coarse[m]) to[I] = sum[m];
       }
     };
@@ -450,7 +453,7 @@ SHELLAC_WALK void walk(const Strip &strip, const Pass<T, B, Out> &pass, PetscInt
         SHELLAC_LANES
         for (int m = 0; m < half; m++) sum[m] += to_lower * along[m];
         if (simple || (q - 1 >= j0 && q - 1 < j1 && J >= pass.coarse_b.start[1] &&
-            J < pass.coarse_b.start[1] + pass.coarse_b.size[1]))
+                       J < pass.coarse_b.start[1] + pass.coarse_b.size[1]))
           store_sum(J);
       }
       SHELLAC_LANES
@@ -516,7 +519,7 @@ constexpr int warps_of_block = 4;
 
 template <class Kind, class T, class B, class Out>
 __global__ __launch_bounds__(32 * warps_of_block, 3) void walk_strips(const __grid_constant__ Pass<T, B, Out> pass,
-                                                                   PetscInt strips, PetscInt rows) {
+                                                                      PetscInt strips, PetscInt rows) {
   constexpr PetscInt columns = 64;
   const PetscInt64   warp = (PetscInt64)blockIdx.x * warps_of_block + threadIdx.x / 32;
   const PetscInt     strip = (PetscInt)(warp % strips), j0 = (PetscInt)(warp / strips) * rows;

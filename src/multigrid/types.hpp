@@ -5,7 +5,7 @@
 
 namespace shellac {
 
-PetscErrorCode PCCreate_StencilMG(PC pc);
+PetscErrorCode       PCCreate_StencilMG(PC pc);
 extern PetscLogEvent multigrid_setup_event, multigrid_apply_event;
 
 } // namespace shellac

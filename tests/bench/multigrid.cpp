@@ -17,8 +17,8 @@ struct Problem {
 };
 
 static PetscErrorCode make(PetscInt n, Problem *p) {
-  PetscScalar **b, **u;
-  PetscInt      lo[2], size[2];
+  PetscScalar   **b, **u;
+  PetscInt        lo[2], size[2];
   const PetscReal h = 1. / (n + 1);
 
   PetscFunctionBegin;
@@ -107,14 +107,15 @@ static PetscErrorCode solve(const Problem &p, Mat A, const char *what, const cha
   PetscCall(synchronize());
   PetscCall(PetscTime(&end));
   set_up = end - begin;
-  PetscCall(time_of(seconds, [&]() { return KSPSolve(ksp, p.b, p.x); }, &time));
+  PetscCall(time_of(
+      seconds, [&]() { return KSPSolve(ksp, p.b, p.x); }, &time));
   PetscCall(KSPGetIterationNumber(ksp, &iterations));
   PetscCall(PetscSNPrintf(label, sizeof(label), "%s", what));
   PetscCall(report(label, time, copy_seconds, iterations, p));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-34s %10.4f ms\n", "  set-up", set_up * 1e3));
   PetscCall(KSPDestroy(&ksp));
-  for (const char *key : {"-bench_ksp_type", "-bench_pc_type", "-bench_pc_stencilmg_type", "-bench_pc_stencilmg_smooths",
-                          "-bench_pc_stencilmg_precision", "-bench_ksp_norm_type"})
+  for (const char *key : {"-bench_ksp_type", "-bench_pc_type", "-bench_pc_stencilmg_type",
+                          "-bench_pc_stencilmg_smooths", "-bench_pc_stencilmg_precision", "-bench_ksp_norm_type"})
     PetscCall(PetscOptionsClearValue(NULL, key));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,7 +133,8 @@ static PetscErrorCode cycle(const Problem &p, const char *what, const char *opti
   PetscCall(PCSetOperators(pc, p.A, p.A));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
-  PetscCall(time_of(seconds, [&]() { return PCApply(pc, p.b, p.x); }, &time));
+  PetscCall(time_of(
+      seconds, [&]() { return PCApply(pc, p.b, p.x); }, &time));
   PetscCall(report(what, time, copy_seconds, 1, p));
   // the reduction of a rough residual
   PetscCall(VecSetRandom(p.x, NULL));
@@ -173,9 +175,11 @@ int main(int argc, char **argv) {
     Problem   p;
     PetscReal copy_seconds;
     PetscCall(make(sizes[s], &p));
-    PetscCall(time_of(seconds, [&]() { return copy(p.b, p.x); }, &copy_seconds));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " x %" PetscInt_FMT ", copy %.4f ms, discretisation error %.2e\n",
-                          p.n, p.n, copy_seconds * 1e3, PETSC_PI * PETSC_PI / 12. / ((double)(p.n + 1) * (p.n + 1))));
+    PetscCall(time_of(
+        seconds, [&]() { return copy(p.b, p.x); }, &copy_seconds));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "%" PetscInt_FMT " x %" PetscInt_FMT ", copy %.4f ms, discretisation error %.2e\n", p.n, p.n,
+                          copy_seconds * 1e3, PETSC_PI * PETSC_PI / 12. / ((double)(p.n + 1) * (p.n + 1))));
     PetscCall(cycle(p, "V(3,3)", "", seconds, copy_seconds));
     PetscCall(cycle(p, "V(3,3) without a graph", "-bench_pc_stencilmg_graph 0", seconds, copy_seconds));
     PetscCall(cycle(p, "V(2,2)", "-bench_pc_stencilmg_smooths 2", seconds, copy_seconds));
@@ -183,21 +187,33 @@ int main(int argc, char **argv) {
     PetscCall(cycle(p, "full multigrid, V(2,2)", "-bench_pc_stencilmg_type full -bench_pc_stencilmg_smooths 2", seconds,
                     copy_seconds));
     PetscCall(cycle(p, "full multigrid, V(3,3)", "-bench_pc_stencilmg_type full", seconds, copy_seconds));
-    PetscCall(solve(p, p.A, "Richardson, V(3,3)", "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg", seconds, copy_seconds));
-    PetscCall(solve(p, p.A, "Richardson, full, V(3,3)", "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg -bench_pc_stencilmg_type full", seconds, copy_seconds));
-    PetscCall(solve(p, p.A, "CG, V(3,3)", "-bench_ksp_type cg -bench_pc_type stencilmg -bench_ksp_norm_type unpreconditioned", seconds, copy_seconds));
-    PetscCall(solve(p, p.A, "CG, V(3,3) in single precision", "-bench_ksp_type cg -bench_pc_type stencilmg -bench_pc_stencilmg_precision single -bench_ksp_norm_type unpreconditioned", seconds, copy_seconds));
+    PetscCall(solve(p, p.A, "Richardson, V(3,3)",
+                    "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg",
+                    seconds, copy_seconds));
+    PetscCall(solve(p, p.A, "Richardson, full, V(3,3)",
+                    "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg "
+                    "-bench_pc_stencilmg_type full",
+                    seconds, copy_seconds));
+    PetscCall(solve(p, p.A, "CG, V(3,3)",
+                    "-bench_ksp_type cg -bench_pc_type stencilmg -bench_ksp_norm_type unpreconditioned", seconds,
+                    copy_seconds));
+    PetscCall(solve(p, p.A, "CG, V(3,3) in single precision",
+                    "-bench_ksp_type cg -bench_pc_type stencilmg -bench_pc_stencilmg_precision single "
+                    "-bench_ksp_norm_type unpreconditioned",
+                    seconds, copy_seconds));
     if (p.n <= aij_max) {
       Mat aij;
       PetscCall(MatConvert(p.A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
-      VecType type;
+      VecType   type;
       PetscBool cuda;
       PetscCall(VecGetType(p.b, &type));
       PetscCall(PetscStrendswith(type, VECCUDA, &cuda));
 #if defined(PETSC_HAVE_CUDA)
       if (cuda) PetscCall(MatConvert(aij, MATAIJCUSPARSE, MAT_INPLACE_MATRIX, &aij));
 #endif
-      PetscCall(solve(p, aij, "CG, GAMG on the assembled matrix", "-bench_ksp_type cg -bench_pc_type gamg -bench_ksp_norm_type unpreconditioned", seconds, copy_seconds));
+      PetscCall(solve(p, aij, "CG, GAMG on the assembled matrix",
+                      "-bench_ksp_type cg -bench_pc_type gamg -bench_ksp_norm_type unpreconditioned", seconds,
+                      copy_seconds));
       PetscCall(MatDestroy(&aij));
     }
     PetscCall(destroy(&p));
