@@ -26,6 +26,7 @@ static const char help[] =
     "  -mat_laplace_boundary eliminated               other boundary forms: identity (this program's default), "
     "neumann;\n"
     "                                                 with neumann, the right-hand side is x + y + z less its mean\n"
+    "  -pc_type stencilmg                             multigrid; beside -pc_type gamg on the assembled matrix\n"
     "  -da_grid_x 300 -da_grid_y 200                  points along each axis\n"
     "  -dm_vec_type cuda                              runs on the GPU\n"
     "  -u_view vtk:u.vts                              writes u for ParaView; any PETSc viewer\n"
@@ -354,6 +355,15 @@ static PetscErrorCode Solve(const Problem &problem, Vec f, Run *run) {
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCJACOBI));
   PetscCall(KSPSetFromOptions(ksp));
+  // Multigrid without a matrix is compared with PETSc's own on the assembled one
+  PetscBool is_ours, is_aij;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSTENCILMG, &is_ours));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)run->A, &is_aij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (is_ours && is_aij) {
+    PetscCall(PCSetType(pc, PCGAMG));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solving with %s by -pc_type gamg: stencilmg needs no matrix, and takes none\n\n",
+                          run->name));
+  }
   PetscCall(VecDuplicate(f, &run->u));
   PetscCall(VecSet(run->u, 0));
   PetscCall(Synchronize(run->u));
