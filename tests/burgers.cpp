@@ -874,4 +874,51 @@ TEST_CASE("fused steps refuse error control, and other equations", "[burgers]") 
   EXPECT_ERROR(PETSC_ERR_SUP, ({"burgersfused", "basic", "cfl"}), [&] { return solve(run, 10, 1e-3); });
 }
 
+TEST_CASE("several TS on one DMDA keep their own equations", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  Run            run(PETSC_COMM_WORLD, N, true, "");
+  run.start([&](PetscInt i) { return std::sin(2 * pi * i / N); });
+  Vector  before = make_vector(run.da), after = make_vector(run.da);
+  Stepper other;
+  OK(TSSetTimeStep(run.ts, 1e-4)); // which the bound allows
+  OK(TSComputeRHSFunction(run.ts, 0, run.u, before));
+  OK(TSCreate(PETSC_COMM_WORLD, &other));
+  OK(TSSetDM(other, run.da));
+  OK(TSSetBurgers(other));
+  OK(TSBurgersSetViscosity(other, 0.5));
+  OK(TSComputeRHSFunction(run.ts, 0, run.u, after));
+  CHECK(difference(after, before) == 0);
+  OK(TSDestroy(&other));
+  OK(TSComputeRHSFunction(run.ts, 0, run.u, after));
+  CHECK(difference(after, before) == 0);
+}
+
+TEST_CASE("steps that the methods cannot take are refused", "[burgers]") {
+  const PetscInt N = 20 * rank_count();
+  const auto     sine = [&](PetscInt i) { return std::sin(2 * pi * i / N); };
+  for (const char *type : {"rk", "burgersfused", "beuler"}) {
+    Run    run(PETSC_COMM_WORLD, N, true, std::string("-ts_adapt_type none -ts_type ") + type);
+    Vector larger;
+    INFO(type);
+    OK(VecCreateMPI(PETSC_COMM_WORLD, PETSC_DECIDE, N + 1, &larger));
+    OK(VecSet(larger, 0));
+    OK(TSSetTimeStep(run.ts, 1e-3));
+    OK(TSSetMaxSteps(run.ts, 2));
+    EXPECT_ERROR((PetscErrorCode)0, ({"values", "DMCreateGlobalVector"}), [&] { return TSSolve(run.ts, larger); });
+  }
+  Run cfl(PETSC_COMM_WORLD, N, true, "-ts_type rk -ts_adapt_type cfl");
+  cfl.start(sine);
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"cfl", "rk", "ssp"}), [&] { return solve(cfl, 10, 1e-3); });
+  Run between(PETSC_COMM_WORLD, N, true, "-ts_type burgersfused");
+  between.start(sine);
+  OK(TSSetExactFinalTime(between.ts, TS_EXACTFINALTIME_INTERPOLATE));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"interpolate", "matchstep"}), [&] {
+    PetscFunctionBeginUser;
+    PetscCall(TSSetTimeStep(between.ts, 1e-3));
+    PetscCall(TSSetMaxSteps(between.ts, 10));
+    PetscCall(TSSolve(between.ts, between.u));
+    PetscFunctionReturn((PetscErrorCode)0);
+  });
+}
+
 #endif

@@ -420,7 +420,7 @@ PetscErrorCode BurgersCheck(TS ts, Burgers *burgers, const Extremes &here, Vec u
   const PetscReal speed = number_of(bits[0]), bound = burgers_bound(*burgers, speed);
   PetscCall(TSSetCFLTimeLocal(ts, bound));
   PetscCheck(
-      !check_step || dt <= bound * (1 + 1e-10), comm, PETSC_ERR_ARG_OUTOFRANGE,
+      !check_step || dt <= bound * PetscReal(1.0101), comm, PETSC_ERR_ARG_OUTOFRANGE,
       "step %" PetscInt_FMT ", time %g: the time step %g is beyond the bound %g of an explicit step (the fastest wave "
       "has speed %g, cells are %g wide, Courant number %g, viscosity %g); use -ts_dt %g or less, -ts_adapt_type cfl or "
       "an implicit -ts_type; -burgers_check_interval 0 lets it pass",
@@ -446,6 +446,12 @@ static PetscErrorCode get_policy(TS ts, bool *states, bool *length, PetscReal *b
   PetscCall(PetscStrcmp(type, TSADAPTCFL, &cfl));
   // that adapter has no other way
   if (cfl) PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
+  PetscBool rk;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSRK, &rk));
+  PetscCheck(
+      !rk || !cfl, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+      "-ts_adapt_type cfl does not serve -ts_type rk, of which PETSc knows no Courant number; use -ts_type ssp or "
+      "-ts_adapt_type basic");
   if (ssp) { // D. I. Ketcheson, 2008: the coefficients of methods with s stages
     TSSSPType scheme;
     PetscInt  stages;
@@ -461,8 +467,28 @@ static PetscErrorCode get_policy(TS ts, bool *states, bool *length, PetscReal *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode rhs_function(TS ts, PetscReal time, Vec u, Vec rate, void *context) {
-  Burgers           *burgers = (Burgers *)context;
+PetscErrorCode BurgersCheckVector(const Burgers *burgers, Vec u) {
+  const Grid &grid = burgers->grid;
+  PetscInt    size, local;
+
+  PetscFunctionBegin;
+  const PetscInt all = grid.N[0] * grid.N[1] * grid.N[2] * grid.dof,
+                 own = grid.size[0] * grid.size[1] * grid.size[2] * grid.dof;
+  PetscCall(VecGetSize(u, &size));
+  PetscCall(VecGetLocalSize(u, &local));
+  PetscCheck(size == all, grid.comm, PETSC_ERR_ARG_SIZ,
+             "the state has %" PetscInt_FMT " values, the DMDA of Burgers' equation %" PetscInt_FMT
+             "; make it with DMCreateGlobalVector()",
+             size, all);
+  PetscCheck(local == own, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "the state has %" PetscInt_FMT " values on this rank, the DMDA of Burgers' equation %" PetscInt_FMT
+             "; make it with DMCreateGlobalVector()",
+             local, own);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode rhs_function(TS ts, PetscReal time, Vec u, Vec rate, void *) {
+  Burgers           *burgers;
   Arrays             arrays;
   const PetscScalar *pu = NULL;
   PetscScalar       *pr = NULL;
@@ -473,6 +499,8 @@ static PetscErrorCode rhs_function(TS ts, PetscReal time, Vec u, Vec rate, void 
   Extremes           extremes;
 
   PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers)); // a DM that several TS share has one context for all of them
+  PetscCall(BurgersCheckVector(burgers, u));
   PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(TSIsBurgersFused(ts, &fused));
   if (fused) {
@@ -608,12 +636,12 @@ PetscErrorCode TSSetBurgers(TS ts) {
                               "TSSetBurgers", kinds, 3, kinds[kind], &kind, NULL));
   PetscOptionsEnd();
   PetscCall(TSSetEquationType(ts, TS_EQ_ODE_EXPLICIT));
-  PetscCall(TSSetRHSFunction(ts, NULL, rhs_function, burgers));
+  PetscCall(TSSetRHSFunction(ts, NULL, rhs_function, NULL));
   PetscCall(MatDestroy(&burgers->jacobian));
   PetscCall(BurgersCreateJacobian(ts, burgers, &burgers->jacobian));
   if (kind) PetscCall(BurgersCreateAIJ(ts, burgers, &P));
-  PetscCall(TSSetRHSJacobian(ts, kind == 1 ? P : burgers->jacobian, P ? P : burgers->jacobian, BurgersComputeJacobian,
-                             burgers));
+  PetscCall(
+      TSSetRHSJacobian(ts, kind == 1 ? P : burgers->jacobian, P ? P : burgers->jacobian, BurgersComputeJacobian, NULL));
   PetscCall(MatDestroy(&P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -670,8 +698,13 @@ PetscErrorCode TSBurgersSetInflow(TS ts, PetscInt n, const PetscReal values[]) {
 
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
-  PetscCheck(n == 2 || n == 4, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_SIZ,
-             "%" PetscInt_FMT " inflow values; give 2 for each component", n);
+  DM       dm;
+  PetscInt dim;
+  PetscCall(TSGetDM(ts, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCheck(n == 2 * dim, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_SIZ,
+             "%" PetscInt_FMT " inflow values in %" PetscInt_FMT "-D; give %" PetscInt_FMT ", 2 for each component", n,
+             dim, 2 * dim);
   for (PetscInt i = 0; i < n; i++)
     PetscCheck(std::isfinite(values[i]), PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
                "inflow value %" PetscInt_FMT " is %g; it must be finite", i, (double)values[i]);

@@ -58,6 +58,8 @@ struct Burgers {
   MPI_Comm comm() const { return grid.comm; }
 };
 
+// An error for a vector that is not one of the TS' DM.
+PetscErrorCode BurgersCheckVector(const Burgers *burgers, Vec u);
 PetscErrorCode TSGetBurgers(TS ts, Burgers **burgers);  // an error where there is none
 PetscErrorCode TSFindBurgers(TS ts, Burgers **burgers); // null where there is none
 PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers);   // collective

@@ -204,7 +204,9 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
   // a block: all steps that TS would take with the same Δt
   PetscInt  own = 0; // of them, TS' own step counts the last
   PetscReal last = time;
-  if (fixed && burgers->step > 0 && dt > burgers->step * (1 + 1e-12)) {
+  if (first == 0) burgers->step = 0; // of a solve before
+  // the last step to a final time may be longer by a hundredth
+  if (fixed && burgers->step > 0 && dt > burgers->step * PetscReal(1.02)) {
     // TS goes back to an event, or on from it, by more than a step: as one step of TS
     n = (PetscInt)PetscCeilReal(dt / burgers->step * (1 - 1e-12));
     step_dt = dt / n;
@@ -218,20 +220,25 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
     own = n - 1;
   }
 
-  const bool check = burgers->check_interval > 0;
+  const bool             check = burgers->check_interval > 0;
+  PetscBool              cfl;
+  TSExactFinalTimeOption final_time;
+  PetscCall(PetscStrcmp(adapt_type, TSADAPTCFL, &cfl));
+  if (cfl) PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
+  PetscCheck(
+      fixed || cfl, burgers->comm(), PETSC_ERR_SUP,
+      "-ts_type burgersfused takes steps of one length, and has no error estimate for -ts_adapt_type %s; use none "
+      "or cfl",
+      adapt_type);
+  PetscCall(TSGetExactFinalTime(ts, &final_time));
+  PetscCheck(final_time != TS_EXACTFINALTIME_INTERPOLATE, burgers->comm(), PETSC_ERR_SUP,
+             "-ts_type burgersfused cannot interpolate between states; use -ts_exact_final_time matchstep or stepover");
+  PetscCall(BurgersCheckVector(burgers, u));
   PetscCall(arrays.Read(u, &from));
   PetscCall(arrays.Write(burgers->update, &to));
   for (int w = 0; w < 2; w++) PetscCall(arrays.Write(burgers->work[w], &work[w]));
   PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), from));
   if (check) {
-    PetscBool cfl;
-    PetscCall(PetscStrcmp(adapt_type, TSADAPTCFL, &cfl));
-    if (cfl) PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
-    PetscCheck(
-        fixed || cfl, burgers->comm(), PETSC_ERR_SUP,
-        "-ts_type burgersfused takes steps of one length, and has no error estimate for -ts_adapt_type %s; use none "
-        "or cfl",
-        adapt_type);
     PetscCall(BurgersExtremes(burgers, arrays.memory(), from, &extremes));
     const PetscErrorCode code = BurgersCheck(ts, burgers, extremes, u, u, first, time, step_dt, true,
                                              "the TS keeps the state at the start of the step");

@@ -254,11 +254,13 @@ PetscErrorCode BurgersCreateAIJ(TS, Burgers *burgers, Mat *P) {
 }
 
 // The right-hand side does not depend on time.
-PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, void *argument) {
-  Burgers  *burgers = (Burgers *)argument;
+PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, void *) {
+  Burgers  *burgers;
   PetscBool ours;
 
   PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCall(BurgersCheckVector(burgers, u));
   PetscCall(BurgersSetUp(ts, burgers));
   for (Mat J : {A, P}) {
     PetscCall(PetscObjectTypeCompare((PetscObject)J, "burgersjacobian", &ours));
