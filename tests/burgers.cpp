@@ -893,6 +893,20 @@ TEST_CASE("several TS on one DMDA keep their own equations", "[burgers]") {
   CHECK(difference(after, before) == 0);
 }
 
+TEST_CASE("a Jacobian of other settings is refused", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  Run            run(PETSC_COMM_WORLD, N, true, "");
+  Mat            J; // the TS'
+  Vector         v = make_vector(run.da), y = make_vector(run.da);
+  run.start([&](PetscInt i) { return std::sin(2 * pi * i / N); });
+  OK(VecSet(v, 1));
+  OK(TSGetRHSJacobian(run.ts, &J, NULL, NULL, NULL));
+  OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+  OK(MatMult(J, v, y));
+  OK(TSBurgersSetViscosity(run.ts, 0.1));
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"Jacobian", "TSComputeRHSJacobian"}), [&] { return MatMult(J, v, y); });
+}
+
 TEST_CASE("steps that the methods cannot take are refused", "[burgers]") {
   const PetscInt N = 20 * rank_count();
   const auto     sine = [&](PetscInt i) { return std::sin(2 * pi * i / N); };

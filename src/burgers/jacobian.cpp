@@ -43,8 +43,11 @@ PetscErrorCode destroy_jacobian(void *argument) {
 
 PetscErrorCode check_state(Mat J, const Jacobian *context) {
   PetscFunctionBegin;
-  PetscCheck(context->generation, PetscObjectComm((PetscObject)J), PETSC_ERR_ORDER,
-             "the Jacobian of Burgers' equation has no state yet; TSComputeRHSJacobian() gives it one");
+  PetscCheck(
+      context->generation && context->burgers->ready && context->generation == context->burgers->generation,
+      PetscObjectComm((PetscObject)J), PETSC_ERR_ORDER,
+      "the Jacobian of Burgers' equation has no state yet, or its settings have changed since; TSComputeRHSJacobian() "
+      "gives it one");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
