@@ -527,7 +527,7 @@ static PetscErrorCode rhs_function(TS ts, PetscReal time, Vec u, Vec rate, void 
 // ---- the equation and its settings ---------------------------------------------------------------------------------
 
 static PetscErrorCode set_from_options(TS ts, Burgers *burgers) {
-  PetscReal   values[5];
+  PetscReal   values[5] = {0, 0, 0, 0, 0};
   PetscInt    n, way = (PetscInt)burgers->halo_way, dim;
   PetscBool   set;
   DM          dm;
