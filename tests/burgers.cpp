@@ -83,26 +83,7 @@ struct Run {
   }
   // The whole state on every rank, in natural order.
   Values all() const { return all_of(u); }
-  Values all_of(Vec v) const {
-    Vec                natural, everything;
-    VecScatter         scatter;
-    const PetscScalar *array;
-    PetscInt           n;
-    OK(DMDACreateNaturalVector(da, &natural));
-    OK(DMDAGlobalToNaturalBegin(da, v, INSERT_VALUES, natural));
-    OK(DMDAGlobalToNaturalEnd(da, v, INSERT_VALUES, natural));
-    OK(VecScatterCreateToAll(natural, &scatter, &everything));
-    OK(VecScatterBegin(scatter, natural, everything, INSERT_VALUES, SCATTER_FORWARD));
-    OK(VecScatterEnd(scatter, natural, everything, INSERT_VALUES, SCATTER_FORWARD));
-    OK(VecGetSize(everything, &n));
-    OK(VecGetArrayRead(everything, &array));
-    Values values(array, array + n);
-    OK(VecRestoreArrayRead(everything, &array));
-    OK(VecScatterDestroy(&scatter));
-    OK(VecDestroy(&everything));
-    OK(VecDestroy(&natural));
-    return values;
-  }
+  Values all_of(Vec v) const { return natural_values(da, v); }
   Values rate() const {
     Vector r;
     OK(VecDuplicate(u, &r));

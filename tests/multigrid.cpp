@@ -113,6 +113,20 @@ TEST_CASE("a cycle reduces the residual tenfold for any shift and any side lengt
     }
 }
 
+static KSPConvergedReason solve(Mat A, Vec b, Vec x, const std::string &options, PetscInt *iterations) {
+  Options            set(options + " -test_pc_type stencilmg");
+  Solver             ksp;
+  KSPConvergedReason reason;
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOptionsPrefix(ksp, "test_"));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetFromOptions(ksp));
+  OK(KSPSolve(ksp, b, x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  OK(KSPGetIterationNumber(ksp, iterations));
+  return reason;
+}
+
 TEST_CASE("multigrid solves what the assembled matrix says", "[multigrid]") {
   for (Problem p : grids()) {
     p.sigma = 3;
@@ -129,19 +143,9 @@ TEST_CASE("multigrid solves what the assembled matrix says", "[multigrid]") {
           "-test_ksp_type cg -test_pc_stencilmg_smooths 2", "-test_ksp_type cg -test_pc_stencilmg_smooths 1",
           "-test_ksp_type cg -test_pc_stencilmg_smooths 4", "-test_ksp_type cg -test_pc_stencilmg_levels 30"}) {
       INFO(options);
-      Options            set(std::string(options) +
-                             " -test_pc_type stencilmg -test_ksp_rtol 1e-12 -test_ksp_norm_type unpreconditioned");
-      Solver             ksp;
-      PetscInt           iterations;
-      KSPConvergedReason reason;
-      OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-      OK(KSPSetOptionsPrefix(ksp, "test_"));
-      OK(KSPSetOperators(ksp, A, A));
-      OK(KSPSetFromOptions(ksp));
-      OK(KSPSolve(ksp, b, x));
-      OK(KSPGetConvergedReason(ksp, &reason));
-      OK(KSPGetIterationNumber(ksp, &iterations));
-      CHECK(reason > 0);
+      PetscInt   iterations;
+      const auto more = " -test_ksp_rtol 1e-12 -test_ksp_norm_type unpreconditioned";
+      CHECK(solve(A, b, x, std::string(options) + more, &iterations) > 0);
       CHECK(iterations <= 25);
       CHECK(difference(x, exact) <= 1e-9);
     }
@@ -199,26 +203,6 @@ TEST_CASE("fused passes compute what single steps do", "[multigrid]") {
       const bool open = !p.is(0, DM_BOUNDARY_NONE) && !p.is(1, DM_BOUNDARY_NONE);
       CHECK(difference(x, y) <= (open ? exact * norm / PetscRealPart(p.sigma) : 20 * exact));
     }
-}
-
-// Values in the order of the whole grid, on all ranks.
-static std::vector<PetscScalar> natural_values(DM da, Vec v) {
-  Vector             natural, all;
-  VecScatter         scatter;
-  const PetscScalar *values;
-  PetscInt           n;
-  OK(DMDACreateNaturalVector(da, &natural));
-  OK(DMDAGlobalToNaturalBegin(da, v, INSERT_VALUES, natural));
-  OK(DMDAGlobalToNaturalEnd(da, v, INSERT_VALUES, natural));
-  OK(VecScatterCreateToAll(natural, &scatter, &all));
-  OK(VecScatterBegin(scatter, natural, all, INSERT_VALUES, SCATTER_FORWARD));
-  OK(VecScatterEnd(scatter, natural, all, INSERT_VALUES, SCATTER_FORWARD));
-  OK(VecGetLocalSize(all, &n));
-  OK(VecGetArrayRead(all, &values));
-  std::vector<PetscScalar> copy(values, values + n);
-  OK(VecRestoreArrayRead(all, &values));
-  OK(VecScatterDestroy(&scatter));
-  return copy;
 }
 
 TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
@@ -379,20 +363,6 @@ TEST_CASE("a preconditioner follows its operator", "[multigrid]") {
   OK(PCSetType(pc, PCSTENCILMG));
   OK(PCSetUp(pc));
   CHECK(difference(apply(pc, b), x) <= exact);
-}
-
-static KSPConvergedReason solve(Mat A, Vec b, Vec x, const std::string &options, PetscInt *iterations) {
-  Options            set(options + " -test_pc_type stencilmg");
-  Solver             ksp;
-  KSPConvergedReason reason;
-  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetOptionsPrefix(ksp, "test_"));
-  OK(KSPSetOperators(ksp, A, A));
-  OK(KSPSetFromOptions(ksp));
-  OK(KSPSolve(ksp, b, x));
-  OK(KSPGetConvergedReason(ksp, &reason));
-  OK(KSPGetIterationNumber(ksp, iterations));
-  return reason;
 }
 
 TEST_CASE("a small shift is not taken for none", "[multigrid]") {

@@ -871,6 +871,25 @@ Vector make_vector(DM da) {
   return v;
 }
 
+std::vector<PetscScalar> natural_values(DM da, Vec v) {
+  Vector             natural, all;
+  VecScatter         scatter;
+  const PetscScalar *values;
+  PetscInt           n;
+  OK(DMDACreateNaturalVector(da, &natural));
+  OK(DMDAGlobalToNaturalBegin(da, v, INSERT_VALUES, natural));
+  OK(DMDAGlobalToNaturalEnd(da, v, INSERT_VALUES, natural));
+  OK(VecScatterCreateToAll(natural, &scatter, &all));
+  OK(VecScatterBegin(scatter, natural, all, INSERT_VALUES, SCATTER_FORWARD));
+  OK(VecScatterEnd(scatter, natural, all, INSERT_VALUES, SCATTER_FORWARD));
+  OK(VecGetLocalSize(all, &n));
+  OK(VecGetArrayRead(all, &values));
+  std::vector<PetscScalar> copy(values, values + n);
+  OK(VecRestoreArrayRead(all, &values));
+  OK(VecScatterDestroy(&scatter));
+  return copy;
+}
+
 void set_values(DM da, Vec v, const std::function<PetscScalar(const PetscInt p[3])> &f) {
   PetscScalar *values;
   PetscInt     dof;

@@ -177,6 +177,9 @@ Vector      random_vector(DM da, int seed);
 Vector      copy_of(Vec v);
 void set_values(DM da, Vec v, const std::function<PetscScalar(const PetscInt p[3])> &f); // all values of a point alike
 
+// All values in the order of the whole grid, on all ranks.
+std::vector<PetscScalar> natural_values(DM da, Vec v);
+
 // Calls f on the owned points in the order of the local array.
 void for_each_owned(DM da, const std::function<void(const PetscInt p[3])> &f);
 

@@ -10,10 +10,6 @@
 
 namespace shellac {
 
-extern const char *const burgers_fluxes[], *const burgers_reconstructions[],
-                                               *const     burgers_boundaries[],
-                                                   *const burgers_schemes[]; // for PetscOptionsEnum
-
 struct Burgers {
   // settings
   TSBurgersFlux           flux = TS_BURGERS_GODUNOV;

@@ -89,7 +89,8 @@ template <class T> class Hierarchy final : public Multigrid {
     PetscScalar          sigma = 0;
     LevelPart<T>         part = {};
     Mirror<AxisPoint<R>> points[3];
-    bool                 split = false, whole = false, fused = false;
+    bool                 whole = false; // on each rank; otherwise distributed
+    bool                 fused = false;
     Grid                 parts; // whole: the parts that the ranks make of it
     Halo                 halo_b, halo_u;
     Scratch<T>           b, x, t, s, b_part;
@@ -146,13 +147,10 @@ private:
     all.add(patch.all());
     return for_each(memory_, all, f);
   }
-  T *target(int l) {
-    return level(l + 1).whole && !level(l).whole && parts_ ? level(l + 1).b_part.at(memory_)
-                                                           : level(l + 1).b.at(memory_);
-  }
-  Patch target_patch(int l) const {
-    return level(l + 1).whole && !level(l).whole && parts_ ? part_patch(level(l + 1)) : level(l + 1).patch;
-  }
+  // Whether the next level is put together from the ranks' parts of it.
+  bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }
+  T    *target(int l) { return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_); }
+  Patch target_patch(int l) const { return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch; }
   Patch part_patch(const Level &of) const { return make_patch(of.parts, of.axes, 0); }
 
   void Run(bool from_x, bool full);
@@ -342,13 +340,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.parts = parts;
     at.grid = whole ? whole_grid(parts) : parts;
     at.patch = make_patch(at.grid, present, width);
-    at.split = !whole;
     more = points > solved_points && strongest > 0;
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
     // the last level must be whole
     if (!more && !whole) {
       whole = at.whole = true;
-      at.split = false;
       at.grid = whole_grid(parts);
       at.patch = make_patch(at.grid, present, width);
     }
@@ -365,11 +361,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.part.sigma = (T)sigma;
     at.part.steps = steps;
     choose_weights(at, steps, at.part.omega);
-    PetscCheck(!at.split || (std::is_same<T, S>::value), grid.comm, PETSC_ERR_SUP,
+    PetscCheck(at.whole || (std::is_same<T, S>::value), grid.comm, PETSC_ERR_SUP,
                "-pc_stencilmg_precision single is there on one rank only, or for grids of %" PetscInt64_FMT
                " points or fewer; leave it out on several",
                gathered_points);
-    if (at.split) {
+    if (!at.whole) {
       PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way));
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way));
     }
@@ -524,7 +520,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
 template <class T> PetscErrorCode Hierarchy<T>::Destroy() {
   PetscFunctionBegin;
   for (auto &at : levels_) {
-    if (!at->split) continue;
+    if (at->whole) continue;
     PetscCall(at->halo_b.Destroy());
     PetscCall(at->halo_u.Destroy());
   }
@@ -576,7 +572,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, 
   *field = {};
   field->u = u;
   if constexpr (std::is_same<T, S>::value) {
-    if (at.split && u) {
+    if (!at.whole && u) {
       PetscCall(halo.Begin(u, memory_));
       PetscCall(halo.End());
       *field = halo.field();
@@ -644,8 +640,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Gather(Level &at, const T *part,
 
 template <class T> PetscErrorCode Hierarchy<T>::AfterRestriction(int l) {
   PetscFunctionBegin;
-  if (level(l + 1).whole && !level(l).whole && parts_)
-    PetscCall(Gather(level(l + 1), level(l + 1).b_part.at(memory_), level(l + 1).b.at(memory_)));
+  if (gathers(l)) PetscCall(Gather(level(l + 1), level(l + 1).b_part.at(memory_), level(l + 1).b.at(memory_)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -658,7 +653,7 @@ PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &pass.level));
   if constexpr (std::is_same<B, T>::value && std::is_same<T, S>::value) {
-    if (restricts || !at.split)
+    if (restricts || at.whole)
       PetscCall(Exchange(at, at.halo_b, b, &pass.b));
     else
       pass.b = at.halo_b.field(); // of the pass before
@@ -967,7 +962,7 @@ template <class T> PetscErrorCode Hierarchy<T>::LevelNorms(std::vector<PetscReal
     }
 #endif
     for (size_t n = 0; n < values.size(); n++) sum += squared(b[n]);
-    if (at.split) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
+    if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
     norms->push_back(PetscSqrtReal((PetscReal)sum));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

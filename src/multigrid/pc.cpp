@@ -258,12 +258,8 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
   Vec r, y;
 
   PetscFunctionBegin;
-  if (!from_x && !mg->fixed) {
-    PetscCall(cycle(mg, b, x, false, 0, 0, NULL));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!mg->fixed && !mg->single) {
-    PetscCall(cycle(mg, b, x, true, 0, 0, NULL));
+  if (!mg->fixed && !(from_x && mg->single)) {
+    PetscCall(cycle(mg, b, x, from_x, 0, 0, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Identity rows are solved exactly, the rest by a cycle for the residual; likewise in single precision, which only

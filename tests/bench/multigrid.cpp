@@ -85,7 +85,6 @@ static PetscErrorCode solve(const Problem &p, Mat A, const char *what, const cha
   PC        pc;
   PetscReal time, set_up;
   PetscInt  iterations;
-  char      label[64];
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsInsertString(NULL, options));
@@ -110,8 +109,7 @@ static PetscErrorCode solve(const Problem &p, Mat A, const char *what, const cha
   PetscCall(time_of(
       seconds, [&]() { return KSPSolve(ksp, p.b, p.x); }, &time));
   PetscCall(KSPGetIterationNumber(ksp, &iterations));
-  PetscCall(PetscSNPrintf(label, sizeof(label), "%s", what));
-  PetscCall(report(label, time, copy_seconds, iterations, p));
+  PetscCall(report(what, time, copy_seconds, iterations, p));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-34s %10.4f ms\n", "  set-up", set_up * 1e3));
   PetscCall(KSPDestroy(&ksp));
   for (const char *key : {"-bench_ksp_type", "-bench_pc_type", "-bench_pc_stencilmg_type",
