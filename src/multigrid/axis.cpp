@@ -1,5 +1,7 @@
 #include "multigrid/axis.hpp"
 
+#include <petscblaslapack.h>
+
 namespace shellac {
 
 static PetscReal in_series(PetscReal a, PetscReal b) {
@@ -88,6 +90,55 @@ Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening) {
   }
   if (axis.around) coarse.edge[0] = coarse.edge[coarse_N];
   return coarse;
+}
+
+PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
+  const PetscInt           N = axis.N();
+  std::vector<PetscInt>    points; // that are not fixed
+  std::vector<PetscScalar> S;      // M^-1/2 K M^-1/2, symmetric; then its eigenvectors Q
+  std::vector<PetscReal>   values;
+  PetscBLASInt             n, error, size;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < N; i++)
+    if (!axis.is_fixed(i)) points.push_back(i);
+  PetscCall(PetscBLASIntCast((PetscInt)points.size(), &n));
+  S.assign((size_t)n * n, 0);
+  values.resize(n);
+  const auto root = [&](PetscInt p) { return PetscSqrtReal(axis.mass[points[p]]); };
+  for (PetscInt p = 0; p < n && N > 1; p++) {
+    const PetscInt i = points[p], next = p + 1 < n ? p + 1 : 0;
+    S[p + (size_t)p * n] += (axis.edge[i] + axis.edge[i + 1]) / axis.mass[i];
+    if (p + 1 == n && !axis.around) continue;
+    const PetscReal entry = -axis.edge[i + 1] / (root(p) * root(next));
+    S[p + (size_t)next * n] += entry;
+    S[next + (size_t)p * n] += entry;
+  }
+  size = 34 * n + 1;
+  std::vector<PetscScalar> work(size);
+#if defined(PETSC_USE_COMPLEX)
+  std::vector<PetscReal> rwork(3 * n + 1);
+  PetscCallBLAS("LAPACKsyev",
+                LAPACKsyev_("V", "U", &n, S.data(), &n, values.data(), work.data(), &size, rwork.data(), &error));
+#else
+  PetscCallBLAS("LAPACKsyev", LAPACKsyev_("V", "U", &n, S.data(), &n, values.data(), work.data(), &size, &error));
+#endif
+  PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's syev failed with %d on an axis of %d points", (int)error,
+             (int)n);
+  modes->values.assign(N, 0);
+  modes->vectors.assign((size_t)N * N, 0);
+  modes->inverse.assign((size_t)N * N, 0);
+  modes->in.assign(N, false);
+  for (PetscInt m = 0; m < n; m++) {
+    modes->values[m] = values[m];
+    modes->in[m] = true;
+    for (PetscInt p = 0; p < n; p++) {
+      const PetscReal q = PetscRealPart(S[p + (size_t)m * n]);
+      modes->vectors[points[p] + (size_t)m * N] = q / root(p);
+      modes->inverse[m + (size_t)points[p] * N] = q * root(p);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace shellac

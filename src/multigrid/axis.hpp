@@ -42,6 +42,15 @@ bool can_coarsen(const Axis &axis);
 // halves: or whether the axis is to stay
 Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening);
 
+// The axis' operator as M^-1 K = V Λ V^-1, without fixed points: their rows and columns are zero.
+struct Modes {
+  std::vector<PetscReal> values;  // Λ [N]
+  std::vector<PetscReal> vectors; // V [N][N], its columns one after the other
+  std::vector<PetscReal> inverse; // V^-1, likewise
+  std::vector<bool>      in;      // the mode exists; there are as many as points that are not fixed
+};
+PetscErrorCode get_modes(const Axis &axis, Modes *modes);
+
 // What kernels need to know of an axis at one point.
 template <class R> struct AxisPoint {
   R lower, upper; // k/m of the edges before and after it

@@ -414,9 +414,9 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
           (int)l, level.N[0], level.N[1], level.N[2], level.fused ? "fused" : "point by point",
           level.whole ? "" : ", distributed", weights));
     else
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", inverse\n",
-                                       (int)l, level.N[0], level.N[1], level.N[2]));
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its axes' modes\n",
+          (int)l, level.N[0], level.N[1], level.N[2]));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,48 @@
+#pragma once
+// An uninitialised array where the kernels run: on the host, on the GPU, or on both if they are asked for both.
+
+#include <vector>
+
+#include "device/petsc.hpp"
+
+namespace shellac {
+
+template <class T> class Scratch {
+public:
+  ~Scratch() {
+#if SHELLAC_CUDA
+    if (device_) (void)cudaFree(device_);
+#endif
+  }
+  Scratch() = default;
+  Scratch(const Scratch &) = delete;
+  void resize(size_t n) {
+    n_ = n;
+  }
+  // All that is allocated for this memory.
+  PetscErrorCode Prepare(PetscMemType memory) {
+    PetscFunctionBegin;
+#if SHELLAC_CUDA
+    if (PetscMemTypeDevice(memory)) {
+      if (!device_ && n_) PetscCallCUDA(cudaMalloc((void **)&device_, n_ * sizeof(T)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
+    (void)memory;
+    host_.resize(n_);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  T *at(PetscMemType memory) {
+    return PetscMemTypeDevice(memory) ? device_ : host_.data();
+  }
+  size_t size() const {
+    return n_;
+  }
+
+private:
+  size_t         n_ = 0;
+  std::vector<T> host_;
+  T             *device_ = nullptr;
+};
+
+} // namespace shellac

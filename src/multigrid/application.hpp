@@ -1,0 +1,142 @@
+#pragma once
+// Hierarchy's cycles over all levels: from vectors to vectors, as one CUDA graph where that can be.
+
+#include "multigrid/hierarchy.hpp"
+
+namespace shellac {
+
+template <class T>
+PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
+                                   PetscReal limit, PetscReal *norm) {
+  Level &top = level(0);
+
+  PetscFunctionBegin;
+  PetscCall(check_backend(memory));
+  PetscCall(Prepare(memory));
+  memory_ = memory;
+  b_ = b;
+  x_ = x;
+  failed_ = PETSC_SUCCESS;
+  begun_ = false;
+  norm_ = norm ? norms_.at(memory) + norms_.size() - 1 : nullptr;
+  const Patch own = part_patch(top);
+  if (top.b.size()) { // the level has arrays of its own
+    const auto in = [&](const S *from, T *to) {
+      PetscFunctionBegin;
+      if (!parts_) {
+        PetscCall(over(own, point::CopyPart<S, T>{own, top.patch, from, to, false}));
+      } else {
+        T *part = top.b_part.at(memory);
+        PetscCall(over(own, point::CopyPart<S, T>{own, own, from, part, false}));
+        PetscCall(Gather(top, part, to));
+      }
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    PetscCall(in(b, top.b.at(memory)));
+    if (from_x) PetscCall(in(x, top.x.at(memory)));
+  }
+  if (norm) {
+    PetscCall(Down(0, Guess::given));
+    PetscCall(ReadNorm(norm));
+    norm_ = nullptr;
+    if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
+    begun_ = true;
+  }
+  bool done = false;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory) && options_.graph && !parts_) PetscCall(RunGraph(from_x, full, &done));
+#endif
+  if (!done) Run(from_x, full);
+  PetscCall(failed_);
+  if (top.b.size()) PetscCall(over(own, point::CopyPart<T, S>{own, top.patch, top.x.at(memory), x, true}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> void Hierarchy<T>::Run(bool from_x, bool full) {
+  if (full)
+    run_full(*this, 0, last(), options_.cycle);
+  else
+    run_cycle(*this, 0, last(), options_.cycle, from_x ? Guess::given : Guess::zero);
+}
+
+#if SHELLAC_CUDA
+// The same as one graph, recorded when these arrays come for the first time.
+template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full, bool *done) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  Graph wanted = {b_, x_, from_x, full, begun_, nullptr};
+  for (const Graph &graph : graphs_)
+    if (graph.b == b_ && graph.x == x_ && graph.from_x == from_x && graph.full == full && graph.begun == begun_)
+      wanted.exec = graph.exec;
+  if (!wanted.exec) {
+    cudaGraph_t graph;
+    *done = false;
+    if (graphs_.size() == most_graphs) { // the oldest goes
+      PetscCallCUDA(cudaGraphExecDestroy(graphs_.front().exec));
+      graphs_.erase(graphs_.begin());
+    }
+    if (!recorder_) PetscCallCUDA(cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking));
+    PetscCallCUDA(cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal));
+    recording_stream = recorder_;
+    Run(from_x, full);
+    recording_stream = nullptr;
+    const cudaError_t ended = cudaStreamEndCapture(recorder_, &graph);
+    if (failed_ && ended == cudaSuccess && graph) (void)cudaGraphDestroy(graph);
+    PetscCall(failed_);
+    PetscCallCUDA(ended);
+    PetscCallCUDA(cudaGraphInstantiate(&wanted.exec, graph, 0));
+    PetscCallCUDA(cudaGraphDestroy(graph));
+    graphs_.push_back(wanted);
+  }
+  begun_ = false;
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(cudaGraphLaunch(wanted.exec, stream));
+  *done = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+template <class T> PetscErrorCode Hierarchy<T>::ReadNorm(PetscReal *norm) {
+  double sum = 0;
+
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory_)) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(cudaMemcpyAsync(&sum, norm_, sizeof(sum), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+  } else
+#endif
+    sum = *norm_;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
+  *norm = PetscSqrtReal((PetscReal)sum);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::LevelNorms(std::vector<PetscReal> *norms) {
+  PetscFunctionBegin;
+  norms->clear();
+  for (int l = 1; l <= last(); l++) {
+    Level         &at = level(l);
+    std::vector<T> values((size_t)at.patch.all().points());
+    double         sum = 0;
+    const T       *b = at.b.at(memory_);
+#if SHELLAC_CUDA
+    if (PetscMemTypeDevice(memory_)) {
+      cudaStream_t stream;
+      PetscCall(current_stream(&stream));
+      PetscCallCUDA(cudaMemcpyAsync(values.data(), b, values.size() * sizeof(T), cudaMemcpyDeviceToHost, stream));
+      PetscCallCUDA(cudaStreamSynchronize(stream));
+      b = values.data();
+    }
+#endif
+    for (size_t n = 0; n < values.size(); n++) sum += squared(b[n]);
+    if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
+    norms->push_back(PetscSqrtReal((PetscReal)sum));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

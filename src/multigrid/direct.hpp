@@ -1,0 +1,202 @@
+#pragma once
+// The exact solution of a level that is a sum over its axes, by diagonalising each of them: Lynch, Rice and Thomas,
+// "Direct solution of partial difference equations by tensor product methods" (1964). With an axis' operator
+// M^-1 K = V Λ V^-1, the level's inverse is (V ⊗ V ⊗ V) (Λ ⊕ Λ ⊕ Λ + σ)^-1 (V ⊗ V ⊗ V)^-1.
+
+#include "device/scratch.hpp"
+#include "multigrid/points.hpp"
+
+namespace shellac {
+
+constexpr int most_solved = 4096;     // points of a level that this can solve,
+constexpr int most_solved_axis = 256; // and of each of its axes
+
+// Plain data, to be given to a kernel.
+template <class T> struct AxesFactors {
+  using R = typename RealOf<T>::type;
+  int      n[3];
+  const R *matrices; // those of inverse modes, then those of modes, each for all axes: [n][padded(n)]
+  const T *scale;    // of each mode [n[2]][n[1]][n[0]]
+  int      matrix_values;
+
+  SHELLAC_HD static int padded(int n) { return (n + 3) / 4 * 4; }
+  SHELLAC_HD int        points() const { return n[0] * n[1] * n[2]; }
+};
+
+struct HostTeam {
+  template <class Function> void along(int n, const Function &f) const {
+    for (int i = 0; i < n; i++) f(i);
+  }
+};
+#if SHELLAC_CUDA
+struct BlockTeam {
+  static constexpr int                                      threads = 256;
+  template <class Function> __device__ __forceinline__ void along(int n, const Function &f) const {
+    for (int i = threadIdx.x; i < n; i += threads) f(i);
+    __syncthreads();
+  }
+};
+#endif
+
+// out[q][i] = scale[q][i] Σ_k matrix[k][i] in[k][q] for four i and one q: the slowest axis goes, and comes back as the
+// fastest, so that after all axes their order is the old one.
+template <class T> struct Turn {
+  using R = typename RealOf<T>::type;
+  int             n, rest; // points of the axis, and of the others
+  const R        *matrix;
+  const T        *in, *scale; // scale: null for none
+  T              *out;
+  SHELLAC_HD int  count() const { return rest * (AxesFactors<T>::padded(n) / 4); }
+  SHELLAC_HD void operator()(int unit) const {
+    const int q = unit % rest, i0 = unit / rest * 4, stride = AxesFactors<T>::padded(n);
+    T         sum[4] = {0, 0, 0, 0};
+    SHELLAC_UNROLL
+    for (int k = 0; k < n; k++) {
+      const T value = in[k * rest + q];
+      for (int c = 0; c < 4; c++) sum[c] += matrix[k * stride + i0 + c] * value;
+    }
+    for (int c = 0; c < 4; c++)
+      if (i0 + c < n) out[q * n + i0 + c] = scale ? scale[q * n + i0 + c] * sum[c] : sum[c];
+  }
+};
+
+// work: two arrays of the points
+template <class Team, class T>
+SHELLAC_HD void solve_by_axes(Team team, const AxesFactors<T> &factors, const T *b, T *x, T *work) {
+  using R = typename RealOf<T>::type;
+  const int points = factors.points();
+  const R  *matrix[6];
+  const R  *next = factors.matrices;
+  for (int m = 0; m < 6; m++) {
+    matrix[m] = next;
+    next += factors.n[m % 3] * AxesFactors<T>::padded(factors.n[m % 3]);
+  }
+  const T *in = b;
+  for (int turn = 0; turn < 6; turn++) { // into modes, and back
+    const int     a = 2 - turn % 3, n = factors.n[a];
+    const bool    last = turn == 5;
+    T            *out = last ? x : in == work ? work + points : work;
+    const Turn<T> turned = {n, points / n, matrix[turn < 3 ? a : 3 + a], in, turn == 2 ? factors.scale : nullptr, out};
+    if (n == 1 && turn != 2 && !last) continue; // a matrix of one entry, which is one
+    team.along(turned.count(), turned);
+    in = out;
+  }
+}
+
+#if SHELLAC_CUDA
+template <class T> struct CopyAll {
+  const T                        *from;
+  T                              *to;
+  __device__ __forceinline__ void operator()(int i) const { to[i] = from[i]; }
+};
+// close: there is shared memory for the matrices, too
+template <class T>
+__global__ __launch_bounds__(BlockTeam::threads) void solve_axes(const __grid_constant__ AxesFactors<T> factors,
+                                                                 const T *b, T *x, bool close) {
+  extern __shared__ double2 shared_memory[];
+  using R = typename RealOf<T>::type;
+  T             *work = reinterpret_cast<T *>(shared_memory);
+  AxesFactors<T> near = factors;
+  if (close) {
+    R *matrices = reinterpret_cast<R *>(work + 2 * ((factors.points() + 1) / 2 * 2));
+    for (int i = threadIdx.x; i < factors.matrix_values; i += BlockTeam::threads) matrices[i] = factors.matrices[i];
+    near.matrices = matrices;
+    __syncthreads();
+  }
+  solve_by_axes(BlockTeam(), near, b, x, work);
+}
+#endif
+
+template <class T> class DirectSolve {
+  using R = typename RealOf<T>::type;
+
+public:
+  // singular: constants are the null space; the solution is the one without them.
+  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular);
+  PetscErrorCode Prepare(PetscMemType memory);
+  PetscErrorCode Apply(PetscMemType memory, const T *b, T *x);
+  bool           failed() const { return failed_; } // there is another zero eigenvalue
+  size_t         bytes() const { return matrices_.bytes() + scale_.bytes(); }
+
+private:
+  size_t         near_bytes() const { return 2 * (((size_t)factors_.points() + 1) / 2 * 2) * sizeof(T); }
+  bool           close() const { return near_bytes() + matrices_.bytes() <= 200 << 10; }
+  AxesFactors<T> factors_ = {};
+  Mirror<R>      matrices_;
+  Mirror<T>      scale_;
+  Scratch<T>     work_; // the host's
+  bool           failed_ = false;
+};
+
+template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular) {
+  Modes           modes[3];
+  std::vector<R> &matrices = matrices_.change();
+  std::vector<T> &scale = scale_.change();
+  PetscReal       largest = PetscAbsScalar(sigma), least = PETSC_MAX_REAL;
+  size_t          zero = 0, n = 0;
+
+  PetscFunctionBegin;
+  for (int a = 0; a < 3; a++) {
+    PetscReal most = 0;
+    PetscCall(get_modes(axes[a], &modes[a]));
+    factors_.n[a] = (int)axes[a].N();
+    for (PetscReal value : modes[a].values) most = PetscMax(most, PetscAbsReal(value));
+    largest += most;
+  }
+  for (bool back : {false, true})
+    for (int a = 0; a < 3; a++)
+      for (int k = 0; k < factors_.n[a]; k++)
+        for (int i = 0; i < AxesFactors<T>::padded(factors_.n[a]); i++) {
+          const auto &matrix = back ? modes[a].vectors : modes[a].inverse;
+          matrices.push_back(i < factors_.n[a] ? (R)matrix[i + (size_t)k * factors_.n[a]] : R(0));
+        }
+  factors_.matrix_values = (int)matrices.size();
+  scale.resize(factors_.points());
+  failed_ = false;
+  for (int k = 0; k < factors_.n[2]; k++)
+    for (int j = 0; j < factors_.n[1]; j++)
+      for (int i = 0; i < factors_.n[0]; i++, n++) {
+        const PetscScalar value = modes[0].values[i] + modes[1].values[j] + modes[2].values[k] + sigma;
+        const PetscReal   size = PetscAbsScalar(value);
+        scale[n] = 0;
+        if (!modes[0].in[i] || !modes[1].in[j] || !modes[2].in[k]) continue;
+        if (size < least) least = size, zero = n;
+        if (!singular && size <= 8 * PETSC_MACHINE_EPSILON * largest) failed_ = true;
+        if (size > 0) scale[n] = T((PetscScalar)1 / value);
+      }
+  if (singular) scale[zero] = 0;
+  work_.resize(2 * scale.size());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode DirectSolve<T>::Prepare(PetscMemType memory) {
+  PetscFunctionBegin;
+  PetscCall(matrices_.Get(memory, &factors_.matrices));
+  PetscCall(scale_.Get(memory, &factors_.scale));
+  if (!PetscMemTypeDevice(memory)) PetscCall(work_.Prepare(memory));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory))
+    PetscCallCUDA(cudaFuncSetAttribute(solve_axes<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode DirectSolve<T>::Apply(PetscMemType memory, const T *b, T *x) {
+  PetscFunctionBegin;
+  PetscCall(matrices_.Get(memory, &factors_.matrices));
+  PetscCall(scale_.Get(memory, &factors_.scale));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    const size_t bytes = near_bytes() + (close() ? matrices_.bytes() : 0);
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    solve_axes<T><<<1, BlockTeam::threads, bytes, stream>>>(factors_, b, x, close());
+    PetscCallCUDA(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  solve_by_axes(HostTeam(), factors_, b, x, work_.at(memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

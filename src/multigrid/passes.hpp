@@ -1,0 +1,272 @@
+#pragma once
+// Hierarchy's passes over one level, fused or step by step.
+
+#include "multigrid/hierarchy.hpp"
+
+namespace shellac {
+
+template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part) {
+  Level &at = level(l);
+
+  PetscFunctionBegin;
+  *part = at.part;
+  for (int a = 0; a < 3; a++) {
+    PetscCall(at.points[a].Get(memory_, &part->axis[a]));
+    part->axis[a] += axis_reach;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const T *u, Field<T> *field) {
+  PetscFunctionBegin;
+  *field = {};
+  field->u = u;
+  if constexpr (std::is_same<T, S>::value) {
+    if (!at.whole && u) {
+      PetscCall(halo.Begin(u, memory_));
+      PetscCall(halo.End());
+      *field = halo.field();
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A whole grid function on each rank, from the ranks' parts of it.
+template <class T> PetscErrorCode Hierarchy<T>::Gather(Level &at, const T *part, T *whole) {
+  const Grid              &parts = at.parts;
+  const PetscMPIInt        ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
+  std::vector<PetscMPIInt> count(ranks), begin(ranks + 1, 0);
+  const size_t             n = (size_t)at.patch.all().points();
+  std::vector<T>           mine, all(n), ordered;
+  MPI_Datatype             type;
+
+  PetscFunctionBegin;
+  const Patch own = part_patch(at);
+  const auto  box = [&](PetscMPIInt r) {
+    const PetscMPIInt place[3] = {r % parts.ranks[0], r / parts.ranks[0] % parts.ranks[1],
+                                  r / parts.ranks[0] / parts.ranks[1]};
+    Box               of;
+    for (int a = 0; a < 3; a++) of.lo[a] = parts.first[a][place[a]], of.hi[a] = parts.first[a][place[a] + 1];
+    return of;
+  };
+  for (PetscMPIInt r = 0; r < ranks; r++) {
+    PetscCall(PetscMPIIntCast((PetscInt)box(r).points(), &count[r]));
+    begin[r + 1] = begin[r] + count[r];
+  }
+  const T *send = part;
+#if SHELLAC_CUDA
+  cudaStream_t stream;
+  if (PetscMemTypeDevice(memory_)) {
+    mine.resize((size_t)own.all().points());
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(cudaMemcpyAsync(mine.data(), part, mine.size() * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)(mine.size() * sizeof(T))));
+    send = mine.data();
+  }
+#endif
+  PetscCallMPI(MPI_Type_contiguous((int)sizeof(T), MPI_BYTE, &type));
+  PetscCallMPI(MPI_Type_commit(&type));
+  PetscCallMPI(MPI_Allgatherv(send, (PetscMPIInt)own.all().points(), type, all.data(), count.data(), begin.data(), type,
+                              parts.comm));
+  PetscCallMPI(MPI_Type_free(&type));
+  ordered.resize(n);
+  for (PetscMPIInt r = 0; r < ranks; r++) {
+    size_t from = begin[r];
+    for_each_on_host(box(r),
+                     [&](PetscInt i, PetscInt j, PetscInt k) { ordered[at.patch.index(i, j, k)] = all[from++]; });
+  }
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory_)) {
+    PetscCallCUDA(cudaMemcpyAsync(whole, ordered.data(), n * sizeof(T), cudaMemcpyHostToDevice, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(PetscLogCpuToGpu((PetscLogDouble)(n * sizeof(T))));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  std::copy(ordered.begin(), ordered.end(), whole);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::AfterRestriction(int l) {
+  PetscFunctionBegin;
+  if (gathers(l)) PetscCall(Gather(level(l + 1), level(l + 1).b_part.at(memory_), level(l + 1).b.at(memory_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T>
+template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
+PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) {
+  Level          &at = level(l), &next = level(l + 1);
+  Pass<T, B, Out> pass = {};
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &pass.level));
+  if constexpr (std::is_same<B, T>::value && std::is_same<T, S>::value) {
+    if (restricts || at.whole)
+      PetscCall(Exchange(at, at.halo_b, b, &pass.b));
+    else
+      pass.b = at.halo_b.field(); // of the pass before
+  } else
+    pass.b.u = b;
+  if (given) PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
+  if (corrected) {
+    PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass.e));
+    pass.coarse_e = next.patch;
+  }
+  pass.out = out;
+  if (restricts) {
+    pass.b_coarse = target(l);
+    pass.coarse_b = target_patch(l);
+  }
+  const bool norm = given && restricts && norm_ && l == 0;
+  pass.norms = norm ? norms_.at(memory_) : nullptr;
+  double *sum = norm ? norm_ : nullptr;
+  if (at.part.halves[0] && at.part.halves[1])
+    PetscCall((run_pass<PassKind<given, corrected, restricts, true, true, steps>>(memory_, pass, sum)));
+  else if (at.part.halves[0])
+    PetscCall((run_pass<PassKind<given, corrected, restricts, true, false, steps>>(memory_, pass, sum)));
+  else
+    PetscCall((run_pass<PassKind<given, corrected, restricts, false, true, steps>>(memory_, pass, sum)));
+  if (restricts) PetscCall(AfterRestriction(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Smoothing steps from `from` (null: zero), the last of which writes `to`.
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, const T *from, T *to) {
+  Level       &at = level(l);
+  LevelPart<T> part;
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+  for (int n = 0; n < part.steps; n++) {
+    T       *out = (part.steps - n) % 2 ? to : at.s.at(memory_);
+    Field<T> field;
+    PetscCall(Exchange(at, at.halo_u, from, &field));
+    PetscCall(over(at.patch, point::Smooth<T, B, T>{part, n, field, b, out}));
+    from = out;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Of u, or of b alone where u is null.
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResidual(int l, const B *b, const T *u) {
+  Level       &at = level(l);
+  LevelPart<T> part;
+  Field<T>     field;
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+  PetscCall(Exchange(at, at.halo_u, u, &field));
+  PetscCall(over(at.patch, point::Residual<T, B>{part, field, b, at.s.at(memory_)}));
+  PetscCall(Exchange(at, at.halo_u, at.s.at(memory_), &field));
+  PetscCall(over(target_patch(l), point::Restrict<T>{part, target_patch(l), field, target(l)}));
+  PetscCall(AfterRestriction(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
+  Level &at = level(l);
+
+  PetscFunctionBegin;
+  const auto with = [&](auto *b, T *x) {
+    PetscFunctionBegin;
+    T *t = at.t.at(memory_);
+    if (at.fused) {
+      const auto pass = [&](auto steps_of) {
+        constexpr int steps = decltype(steps_of)::value;
+        PetscFunctionBegin;
+        if (guess == Guess::zero) PetscCall((Fused<false, false, true, steps>(l, b, nullptr, t)));
+        if (guess == Guess::given) PetscCall((Fused<true, false, true, steps>(l, b, x, t)));
+        if (guess == Guess::interpolated) PetscCall((Fused<false, true, true, steps>(l, b, nullptr, t)));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      };
+      if (at.part.steps == 2)
+        PetscCall(pass(std::integral_constant<int, 2>()));
+      else
+        PetscCall(pass(std::integral_constant<int, 3>()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (guess == Guess::interpolated) {
+      LevelPart<T> part;
+      Field<T>     e;
+      Level       &next = level(l + 1);
+      PetscCall(PartAt(l, &part));
+      PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
+      PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, nullptr, x}));
+    }
+    PetscCall(Smooth(l, b, guess == Guess::zero ? nullptr : x, t));
+    PetscCall(RestrictResidual(l, b, t));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (l > 0 || at.b.size())
+    PetscCall(with((const T *)at.b.at(memory_), at.x.at(memory_)));
+  else if constexpr (std::is_same<T, S>::value)
+    PetscCall(with(b_, x_));
+  else
+    PetscCall(with(b_, at.x.at(memory_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
+  Level &at = level(l), &next = level(l + 1);
+
+  PetscFunctionBegin;
+  const auto with = [&](auto *b, auto *x) {
+    PetscFunctionBegin;
+    T *t = at.t.at(memory_);
+    if (at.fused) {
+      if (at.part.steps == 2)
+        PetscCall((Fused<true, true, false, 2>(l, b, t, x)));
+      else
+        PetscCall((Fused<true, true, false, 3>(l, b, t, x)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    LevelPart<T> part;
+    Field<T>     e;
+    PetscCall(PartAt(l, &part));
+    PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
+    PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, t, t}));
+    if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value)
+      PetscCall(Smooth(l, b, t, x));
+    else {
+      PetscCall(Smooth(l, b, t, at.x.at(memory_)));
+      PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, at.x.at(memory_), x, true}));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (l > 0 || at.b.size())
+    PetscCall(with((const T *)at.b.at(memory_), at.x.at(memory_)));
+  else
+    PetscCall(with(b_, x_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::RestrictB(int l) {
+  Level &at = level(l);
+
+  PetscFunctionBegin;
+  const auto with = [&](auto *b) {
+    PetscFunctionBegin;
+    if (at.fused)
+      PetscCall((Fused<false, false, true, 0>(l, b, nullptr, (T *)nullptr)));
+    else
+      PetscCall(RestrictResidual(l, b, nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (l > 0 || at.b.size())
+    PetscCall(with((const T *)at.b.at(memory_)));
+  else
+    PetscCall(with(b_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::Solve() {
+  Level &at = level(last());
+
+  PetscFunctionBegin;
+  PetscCall(direct_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

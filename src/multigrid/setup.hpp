@@ -1,0 +1,276 @@
+#pragma once
+// Hierarchy's levels: which there are, and what each needs.
+
+#include "multigrid/hierarchy.hpp"
+
+namespace shellac {
+
+template <class T> void Hierarchy<T>::fold_single_points(Axis axes[3], PetscScalar *sigma) {
+  for (int a = 0; a < 3; a++) {
+    if (axes[a].N() > 1) continue;
+    if (!axes[a].around) *sigma += (axes[a].edge[0] + axes[a].edge[1]) / axes[a].mass[0];
+    axes[a].edge.assign(2, 0);
+  }
+}
+
+// The roots of the Chebyshev polynomial that is least on the eigenvalues of D^-1 A that the coarse grid does not see;
+// those of a uniform grid, in closed form (Trottenberg, Oosterlee, Schüller 2001, section 2.1 and 5.1).
+template <class T> void Hierarchy<T>::choose_weights(const Level &level, int steps, R *omega) {
+  PetscReal sum = 0, most = 0, least = PETSC_MAX_REAL, sign = 1; // most: of a point's couplings
+  for (int a = 0; a < 3; a++) {
+    const Axis &axis = level.axes[a];
+    if (axis.N() - (axis.fixed ? 2 : 0) <= 1) continue;
+    sum += axis.strength();
+    PetscReal most_here = 0;
+    for (PetscInt i = 0; i < axis.N(); i++)
+      if (!axis.is_fixed(i))
+        most_here = PetscMax(most_here, PetscAbsReal((axis.edge[i] + axis.edge[i + 1]) / axis.mass[i]));
+    most += most_here;
+    if (axis.coupling() < 0) sign = -1;
+    if (level.to_next[a].halves) least = PetscMin(least, axis.strength());
+  }
+  PetscReal sigma = sign * PetscRealPart(level.sigma);
+  if (!(2 * sum + sigma > PetscReal(0.1) * sum)) sigma = 0; // not positive definite
+  if (sum + sigma == 0 || least == PETSC_MAX_REAL) least = sum = 1;
+  if (steps > 2) least *= PetscReal(0.7); // some way into what the coarse grid sees: 0.08 a cycle instead of 0.09
+  if (most == 0) most = 2 * sum;
+  const PetscReal high = (2 * most + sigma) / (most + sigma), low = (2 * least + sigma) / (2 * sum + sigma);
+  for (int s = 0; s < steps; s++)
+    omega[s] = (R)(1 / ((high + low) / 2 + (high - low) / 2 * PetscCosReal(PETSC_PI * (2 * s + 1) / (2 * steps))));
+}
+
+template <class T> Patch Hierarchy<T>::make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const {
+  Patch patch;
+  for (int a = 0; a < 3; a++) {
+    patch.N[a] = grid.N[a];
+    patch.start[a] = grid.start[a];
+    patch.size[a] = grid.size[a];
+    patch.beyond[a] = axes[a].around ? Beyond::around : Beyond::zero;
+    patch.identity[a] = false;
+    for (int e = 0; e < 2; e++)
+      patch.neighbour[a][e] = grid.ranks[a] > 1 && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
+  }
+  patch.width = width;
+  return patch;
+}
+
+// The longest run of points around the middle that are alike, kept ones and others.
+template <class T>
+static void find_typical(const Axis axes[3], const Coarsening to_next[3], const Grid &grid, LevelPart<T> *part) {
+  using R = typename RealOf<T>::type;
+  for (int a = 0; a < 3; a++) {
+    const PetscInt N = axes[a].N(), middle = N / 2;
+    const auto     all = axis_points<R>(axes[a], to_next[a], 0, N);
+    const auto     alike = [&](PetscInt i) {
+      return !memcmp(&all[axis_reach + i], &part->typical[a][i & 1], sizeof(AxisPoint<R>));
+    };
+    PetscInt lo = middle, hi = middle;
+    if (N >= 8) {
+      for (int c = 0; c < 2; c++) part->typical[a][(middle + c) & 1] = all[axis_reach + middle + c];
+      while (lo > 0 && alike(lo - 1)) lo--;
+      while (hi < N && alike(hi)) hi++;
+    }
+    part->regular_lo[a] = lo - grid.start[a];
+    part->regular_hi[a] = hi - grid.start[a];
+  }
+}
+
+// The grid with these axes on one rank.
+static inline Grid whole_grid(Grid grid) {
+  for (int a = 0; a < 3; a++) {
+    grid.ranks[a] = 1;
+    grid.place[a] = 0;
+    grid.start[a] = 0;
+    grid.size[a] = grid.N[a];
+    grid.first[a] = {0, grid.N[a]};
+    grid.boundary[a] = DM_BOUNDARY_NONE;
+  }
+  return grid;
+}
+
+// The coarse points go with the fine ones that they are.
+static inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening coarsening[3]) {
+  for (int a = 0; a < 3; a++) {
+    grid.N[a] = coarse[a].N();
+    for (PetscInt &first : grid.first[a])
+      if (coarsening[a].halves) first = PetscMin(PetscMax((first - coarsening[a].offset + 1) / 2, 0), grid.N[a]);
+    grid.first[a].back() = grid.N[a];
+    grid.first[a].front() = 0;
+    grid.start[a] = grid.first[a][grid.place[a]];
+    grid.size[a] = grid.first[a][grid.place[a] + 1] - grid.start[a];
+  }
+  return grid;
+}
+
+template <class T>
+PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma,
+                                    const MultigridOptions &options, PetscBool device, HaloWay way) {
+  PetscMPIInt ranks;
+  PetscInt    dim = 0;
+  Grid        parts = grid;
+  Axis        present[3] = {axes[0], axes[1], axes[2]};
+  bool        whole;
+
+  PetscFunctionBegin;
+  options_ = options;
+  grid_ = grid;
+  PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
+  parts_ = ranks > 1;
+  whole = ranks == 1;
+  for (int a = 0; a < 3; a++) {
+    if (grid.N[a] > 1) dim = a + 1;
+    if (parts.ranks[a] == 1) parts.boundary[a] = DM_BOUNDARY_NONE; // what is beyond is on this rank
+  }
+  singular_ = sigma == (PetscScalar)0;
+  for (int a = 0; a < 3; a++)
+    singular_ =
+        singular_ && !axes[a].fixed && (axes[a].around || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
+  const int steps = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
+
+  while (true) {
+    levels_.push_back(std::make_unique<Level>());
+    Level     &at = *levels_.back();
+    PetscInt64 points = 1;
+    PetscInt   longest = 1;
+    PetscReal  strongest = 0;
+    bool       odd_around = false, more = false;
+
+    fold_single_points(present, &sigma);
+    at.sigma = sigma;
+    for (int a = 0; a < 3; a++) {
+      at.axes[a] = present[a];
+      points *= present[a].N();
+      longest = PetscMax(longest, present[a].N());
+      odd_around = odd_around || (present[a].around && present[a].N() % 2 && present[a].N() > 1);
+      if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
+    }
+    at.fused = options.fused && dim <= 2 && (steps == 2 || steps == 3) && !odd_around;
+    const PetscInt width = at.fused ? steps + 2 : 4; // what a pass needs, or one of the finer level
+    bool           thin = false;
+    for (int a = 0; a < 3; a++)
+      for (PetscMPIInt r = 0; parts.ranks[a] > 1 && r < parts.ranks[a]; r++)
+        thin = thin || parts.first[a][r + 1] - parts.first[a][r] < width;
+    // once whole, always whole
+    whole = whole || thin || points <= gathered_points;
+    at.whole = whole;
+    at.parts = parts;
+    at.grid = whole ? whole_grid(parts) : parts;
+    at.patch = make_patch(at.grid, present, width);
+    more = (points > solved_points || longest > solved_axis) && strongest > 0;
+    if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
+    // the last level must be whole
+    if (!more && !whole) {
+      whole = at.whole = true;
+      at.grid = whole_grid(parts);
+      at.patch = make_patch(at.grid, present, width);
+    }
+    for (int a = 0; a < 3; a++) {
+      const bool halves = more && can_coarsen(present[a]) && present[a].strength() >= weak_coupling * strongest;
+      present[a] = coarsen(present[a], halves, &at.to_next[a]);
+      at.points[a].change() = axis_points<R>(at.axes[a], at.to_next[a], at.grid.start[a], at.grid.size[a]);
+      at.part.halves[a] = halves;
+      at.part.offset[a] = at.to_next[a].offset;
+      at.part.joins[a] = at.to_next[a].joins;
+    }
+    find_typical(at.axes, at.to_next, at.grid, &at.part);
+    at.part.patch = at.patch;
+    at.part.sigma = (T)sigma;
+    at.part.steps = steps;
+    choose_weights(at, steps, at.part.omega);
+    PetscCheck(at.whole || (std::is_same<T, S>::value), grid.comm, PETSC_ERR_SUP,
+               "-pc_stencilmg_precision single is there on one rank only, or for grids of %" PetscInt64_FMT
+               " points or fewer; leave it out on several",
+               gathered_points);
+    if (!at.whole) {
+      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way));
+      PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way));
+    }
+    if (!more) {
+      const bool solvable = points <= most_solved && longest <= most_solved_axis;
+      PetscCheck(solvable || strongest > 0, grid.comm, PETSC_ERR_ARG_WRONG,
+                 "the matrix couples no points: there is nothing for multigrid to do; use -pc_type jacobi");
+      PetscCheck(solvable, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+                 "the last of %d levels has %" PetscInt64_FMT " points, too many to solve directly; raise "
+                 "-pc_stencilmg_levels, or leave it out for as many levels as there are",
+                 (int)levels_.size(), points);
+      break;
+    }
+    PetscCheck((int)levels_.size() < max_levels, grid.comm, PETSC_ERR_PLIB, "more than %d levels", max_levels);
+    parts = coarse_grid(parts, present, at.to_next);
+  }
+
+  // arrays
+  for (int l = 0; l <= last(); l++) {
+    Level       &at = level(l);
+    const size_t n = (size_t)at.patch.all().points();
+    const bool   copies = l == 0 && (last() == 0 || (at.whole && parts_)); // of the vectors
+    if (l || copies) at.b.resize(n), at.x.resize(n);
+    if (at.whole && parts_ && (l == 0 || !level(l - 1).whole)) at.b_part.resize((size_t)part_patch(at).all().points());
+    if (l == last()) continue;
+    at.t.resize(n);
+    if (!at.fused) at.s.resize(n);
+    if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
+  }
+  PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
+  PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// All that is allocated for vectors in this memory.
+template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
+  PetscFunctionBegin;
+  if (prepared_[PetscMemTypeDevice(memory) ? 1 : 0]) PetscFunctionReturn(PETSC_SUCCESS);
+  memory_ = memory;
+  for (int l = 0; l < (int)levels_.size(); l++) {
+    Level &at = level(l);
+    for (Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part}) PetscCall(array->Prepare(memory));
+    for (int a = 0; a < 3; a++) {
+      const AxisPoint<R> *points;
+      PetscCall(at.points[a].Get(memory, &points));
+    }
+  }
+  const PetscInt64 warps = warp_count<PassKind<true, false, true, true, true, 3>>(level(0).part);
+  norms_.resize((size_t)warps + 1);
+  PetscCall(norms_.Prepare(memory));
+  PetscCall(direct_.Prepare(memory));
+  prepared_[PetscMemTypeDevice(memory) ? 1 : 0] = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::Destroy() {
+  PetscFunctionBegin;
+  for (auto &at : levels_) {
+    if (at->whole) continue;
+    PetscCall(at->halo_b.Destroy());
+    PetscCall(at->halo_u.Destroy());
+  }
+  levels_.clear();
+#if SHELLAC_CUDA
+  for (const Graph &graph : graphs_) PetscCallCUDA(cudaGraphExecDestroy(graph.exec));
+  graphs_.clear();
+  if (recorder_) PetscCallCUDA(cudaStreamDestroy(recorder_));
+  recorder_ = nullptr;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
+  std::vector<LevelInfo> all;
+  for (int l = 0; l < (int)levels_.size(); l++) {
+    const Level &at = level(l);
+    LevelInfo    info = {};
+    for (int a = 0; a < 3; a++) info.N[a] = at.axes[a].N();
+    info.steps = at.part.steps;
+    for (int s = 0; s < at.part.steps; s++) info.weights[s] = at.part.omega[s];
+    info.fused = at.fused;
+    info.whole = at.whole;
+    for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
+      info.bytes += (PetscLogDouble)array->size() * sizeof(T);
+    for (int a = 0; a < 3; a++) info.bytes += at.points[a].bytes();
+    if (l == last()) info.bytes += direct_.bytes();
+    all.push_back(info);
+  }
+  return all;
+}
+
+} // namespace shellac
