@@ -2,6 +2,7 @@
 // The hierarchy of levels with arithmetic in T, and how a cycle runs over it.
 
 #include "device/mirror.hpp"
+#include "multigrid/dense.hpp"
 #include "multigrid/direct.hpp"
 #include "multigrid/multigrid.hpp"
 #include "multigrid/strips.hpp"
@@ -10,6 +11,7 @@ namespace shellac {
 
 constexpr PetscInt   solved_axis = 36;        // points: the last level is as small along each axis, if it can,
 constexpr PetscInt   solved_points = 1296;    // and altogether
+constexpr PetscInt   inverted_points = 144;   // as many have the last level of variable coefficients
 constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
@@ -41,6 +43,7 @@ template <class T> class Hierarchy final : public Multigrid {
     PetscScalar          sigma = 0;
     LevelPart<T>         part = {};
     Mirror<AxisPoint<R>> points[3];
+    Mirror<T>            rows, weights, mass; // of variable coefficients, see LevelPart
     bool                 whole = false; // on each rank; otherwise distributed
     bool                 fused = false;
     Grid                 parts; // whole: the parts that the ranks make of it
@@ -49,14 +52,14 @@ template <class T> class Hierarchy final : public Multigrid {
   };
 
 public:
-  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, const MultigridOptions &options,
-                        PetscBool device, HaloWay way);
+  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
+                        const MultigridOptions &options, PetscBool device, HaloWay way);
   PetscErrorCode Destroy() override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
-  bool                   failed() const override { return direct_.failed(); }
+  bool                   failed() const override { return variable_ ? dense_.failed() : direct_.failed(); }
   bool                   gives_norm() const override { return last() > 0 && level(0).fused && !level(0).b.size(); }
 
   // for run_cycle()
@@ -79,10 +82,15 @@ private:
   static void    fold_single_points(Axis axes[3], PetscScalar *sigma);
   static void    choose_weights(const Level &level, int steps, R *omega);
   Patch          make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
+  Halving        halving_of(int l) const;
+  PetscErrorCode SetRows(Couplings *rows);
+  PetscErrorCode Grow(int l, const Couplings &own, Couplings *grown);
+  PetscErrorCode FillBeyond(Level &level, const Box &grown, S *values);
+  PetscErrorCode SetBounds(Level &level, const Couplings &rows);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, LevelPart<T> *part);
   PetscErrorCode Exchange(Level &level, Halo &halo, const T *u, Field<T> *field);
-  PetscErrorCode Gather(Level &level, const T *part, T *whole);
+  template <class V> PetscErrorCode Gather(Level &level, const V *part, V *whole);
   PetscErrorCode Down(int l, Guess guess);
   PetscErrorCode Up(int l);
   PetscErrorCode RestrictB(int l);
@@ -122,7 +130,9 @@ private:
   bool                                parts_ = false;    // there are several ranks
   bool                                singular_ = false; // constants are the operator's null space
   Grid                                grid_;             // of the vectors
+  bool                                variable_ = false; // levels have coefficients at each point
   DirectSolve<T>                      direct_;           // of the last level
+  DenseSolve<T>                       dense_;            // variable: likewise
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
 
@@ -140,3 +150,4 @@ private:
 #include "multigrid/application.hpp"
 #include "multigrid/passes.hpp"
 #include "multigrid/setup.hpp"
+#include "multigrid/variable.hpp"

@@ -1,11 +1,13 @@
 #pragma once
-// A hierarchy of levels and the cycles over it, for operators that are sums over their axes (see axis.hpp).
+// A hierarchy of levels and the cycles over it, for operators that are sums over their axes (see axis.hpp) and for those
+// that have coefficients at each point (see couplings.hpp).
 
 #include <cstring>
 #include <memory>
 
 #include "grid/halo.hpp"
 #include "multigrid/axis.hpp"
+#include "multigrid/couplings.hpp"
 #include "multigrid/cycle.hpp"
 
 namespace shellac {
@@ -24,6 +26,7 @@ struct LevelInfo {
   PetscInt       steps;
   PetscReal      weights[4];
   bool           fused, whole; // on each rank
+  bool           variable;     // has coefficients at each point
   PetscLogDouble bytes;        // on this rank
 };
 
@@ -43,12 +46,13 @@ public:
   virtual bool                   gives_norm() const = 0;
 };
 
-// Collective. sigma: see axis.hpp; single: the arrays of the levels and the arithmetic are in single precision.
+// Collective. sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and
+// the rows go into the hierarchy. single: the arrays of the levels and the arithmetic are in single precision.
 // Errors: a last level too large for its dense solve, naming the option.
-PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, const MultigridOptions &options,
-                               bool single, PetscBool device, HaloWay way, std::unique_ptr<Multigrid> *multigrid);
+PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
+                               const MultigridOptions &options, bool single, PetscBool device, HaloWay way, std::unique_ptr<Multigrid> *multigrid);
 
-PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma,
+PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                      const MultigridOptions &options, PetscBool device, HaloWay way,
                                      std::unique_ptr<Multigrid> *multigrid);
 

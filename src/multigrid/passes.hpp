@@ -14,6 +14,9 @@ template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part
     PetscCall(at.points[a].Get(memory_, &part->axis[a]));
     part->axis[a] += axis_reach;
   }
+  PetscCall(at.rows.Get(memory_, &part->rows));
+  PetscCall(at.weights.Get(memory_, &part->weights));
+  PetscCall(at.mass.Get(memory_, &part->mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,12 +35,14 @@ template <class T> PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, 
 }
 
 // A whole grid function on each rank, from the ranks' parts of it.
-template <class T> PetscErrorCode Hierarchy<T>::Gather(Level &at, const T *part, T *whole) {
+template <class T>
+template <class V>
+PetscErrorCode Hierarchy<T>::Gather(Level &at, const V *part, V *whole) {
   const Grid              &parts = at.parts;
   const PetscMPIInt        ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
   std::vector<PetscMPIInt> count(ranks), begin(ranks + 1, 0);
   const size_t             n = (size_t)at.patch.all().points();
-  std::vector<T>           mine, all(n), ordered;
+  std::vector<V>           mine, all(n), ordered;
   MPI_Datatype             type;
 
   PetscFunctionBegin;
@@ -53,19 +58,19 @@ template <class T> PetscErrorCode Hierarchy<T>::Gather(Level &at, const T *part,
     PetscCall(PetscMPIIntCast((PetscInt)box(r).points(), &count[r]));
     begin[r + 1] = begin[r] + count[r];
   }
-  const T *send = part;
+  const V *send = part;
 #if SHELLAC_CUDA
   cudaStream_t stream;
   if (PetscMemTypeDevice(memory_)) {
     mine.resize((size_t)own.all().points());
     PetscCall(current_stream(&stream));
-    PetscCallCUDA(cudaMemcpyAsync(mine.data(), part, mine.size() * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaMemcpyAsync(mine.data(), part, mine.size() * sizeof(V), cudaMemcpyDeviceToHost, stream));
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscLogGpuToCpu((PetscLogDouble)(mine.size() * sizeof(T))));
+    PetscCall(PetscLogGpuToCpu((PetscLogDouble)(mine.size() * sizeof(V))));
     send = mine.data();
   }
 #endif
-  PetscCallMPI(MPI_Type_contiguous((int)sizeof(T), MPI_BYTE, &type));
+  PetscCallMPI(MPI_Type_contiguous((int)sizeof(V), MPI_BYTE, &type));
   PetscCallMPI(MPI_Type_commit(&type));
   PetscCallMPI(MPI_Allgatherv(send, (PetscMPIInt)own.all().points(), type, all.data(), count.data(), begin.data(), type,
                               parts.comm));
@@ -78,9 +83,9 @@ template <class T> PetscErrorCode Hierarchy<T>::Gather(Level &at, const T *part,
   }
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory_)) {
-    PetscCallCUDA(cudaMemcpyAsync(whole, ordered.data(), n * sizeof(T), cudaMemcpyHostToDevice, stream));
+    PetscCallCUDA(cudaMemcpyAsync(whole, ordered.data(), n * sizeof(V), cudaMemcpyHostToDevice, stream));
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscLogCpuToGpu((PetscLogDouble)(n * sizeof(T))));
+    PetscCall(PetscLogCpuToGpu((PetscLogDouble)(n * sizeof(V))));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -265,7 +270,10 @@ template <class T> PetscErrorCode Hierarchy<T>::Solve() {
   Level &at = level(last());
 
   PetscFunctionBegin;
-  PetscCall(direct_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
+  if (variable_)
+    PetscCall(dense_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
+  else
+    PetscCall(direct_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -138,6 +138,7 @@ PetscErrorCode set_up(PC pc) {
   Axis        axes[3];
   PetscScalar sigma;
   std::string why;
+  OperatorRows rows;
   MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
@@ -154,17 +155,19 @@ PetscErrorCode set_up(PC pc) {
              type);
   PetscCall(MatGetReadyStencil(P, &context));
   PetscCall(MatStencilGetAxes(P, context, axes, &sigma, &why));
+  const bool variable = !why.empty();
+  if (variable) PetscCall(MatStencilGetCouplings(context, &rows, &why));
   PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
-             "-pc_type stencilmg serves operators that are a sum over the axes, symmetric and on one unknown a point; "
+             "-pc_type stencilmg serves symmetric operators that couple neighbouring points, with one unknown a point; "
              "this matrix of type %s %s; use -pc_type mg (with a DM) or gamg",
              type, why.c_str());
   PetscCall(MatGetVecType(P, &vec_type));
   PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
-  PetscCall(
-      CreateMultigrid(context->grid, axes, sigma, mg->options, mg->single, device, context->halo_way, &mg->multigrid));
+  PetscCall(CreateMultigrid(context->grid, variable ? rows.axes : axes, sigma, variable ? &rows : nullptr, mg->options,
+                            mg->single, device, context->halo_way, &mg->multigrid));
   if (mg->multigrid->failed()) PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
-  bool fixed = false;
-  for (const Axis &axis : axes) fixed = fixed || axis.fixed;
+  bool fixed = variable && rows.has_fixed;
+  for (const Axis &axis : axes) fixed = fixed || (axis.fixed && !variable);
   if (fixed) {
     PetscScalar *values;
     const Grid  &grid = context->grid;
@@ -173,8 +176,8 @@ PetscErrorCode set_up(PC pc) {
     PetscCall(MatGetDiagonal(P, mg->fixed));
     PetscCall(VecGetArray(mg->fixed, &values));
     for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-      bool is = false;
-      for (int a = 0; a < 3; a++) is = is || axes[a].is_fixed(grid.start[a] + p[a]);
+      bool is = variable && rows.fixed[n] != (PetscScalar)0;
+      for (int a = 0; a < 3 && !variable; a++) is = is || axes[a].is_fixed(grid.start[a] + p[a]);
       values[n] = is ? (PetscScalar)1 / values[n] : (PetscScalar)0;
       n++;
     });

@@ -7,6 +7,7 @@
 
 #include "grid/patch.hpp"
 #include "multigrid/axis.hpp"
+#include "multigrid/couplings.hpp"
 
 namespace shellac {
 
@@ -40,6 +41,12 @@ template <class T> struct LevelPart {
   // the whole grid: most of a uniform grid, and none of a stretched one.
   PetscInt     regular_lo[3], regular_hi[3];
   AxisPoint<R> typical[3][2];
+  // Coefficients that are no sum over the axes: see Couplings; null elsewhere.
+  const T   *rows;    // [slots][points of grown]
+  const T   *weights; // of interpolation, see interpolate()
+  const T   *mass;    // null where it is one
+  Box        grown;
+  Neighbours neighbours;
 
   SHELLAC_HD bool regular(int a, PetscInt i) const { return i >= regular_lo[a] && i < regular_hi[a]; }
   SHELLAC_HD void get_prolong(int a, PetscInt i, R *lower, R *upper) const {
@@ -63,10 +70,22 @@ template <class T> struct LevelPart {
     const PetscInt g = patch.start[a] + i - offset[a];
     return halves[a] ? (g - (g & 1)) / 2 : g;
   }
+  // The same of a point that may be beyond this rank's, going on around a periodic axis.
+  SHELLAC_HD PetscInt below_around(int a, PetscInt i, PetscInt coarse_N) const {
+    const PetscInt g = patch.start[a] + i, N = patch.N[a];
+    if (patch.beyond[a] != Beyond::around || (g >= 0 && g < N)) return below(a, i);
+    return g < 0 ? below(a, i + N) - coarse_N : below(a, i - N) + coarse_N;
+  }
   // The fine point of this rank that is the coarse point J of the whole grid.
   SHELLAC_HD PetscInt kept(int a, PetscInt J) const { return (halves[a] ? 2 * J + offset[a] : J) - patch.start[a]; }
+  // Interpolation's weight of the corner c of the coarse points around p.
+  SHELLAC_HD T weight(const PetscInt p[3], const PetscInt c[3]) const {
+    const PetscInt corner = c[0] + (halves[0] ? 2 : 1) * (c[1] + (halves[1] ? 2 : 1) * c[2]);
+    return weights[(size_t)corner * (size_t)grown.points() + grown.index(p)];
+  }
   // The scale of a step; zero where there is nothing to correct.
   SHELLAC_HD T scale(int step, const PetscInt p[3]) const {
+    if (rows) return omega[step] * rows[INVERSE_DIAGONAL * (size_t)grown.points() + grown.index(p)];
     const R inside = axis[0][p[0]].in * axis[1][p[1]].in * axis[2][p[2]].in;
     return inside == 0 ? T(0) : omega[step] / diagonal(p);
   }
@@ -130,8 +149,29 @@ template <class T> SHELLAC_HD T value_around(const Patch &patch, const Field<T> 
 
 namespace point {
 
+// (A u) at p, from its row
+template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
+  const Patch   &patch = level.patch;
+  const T       *here = u.u + patch.index(p[0], p[1], p[2]);
+  const size_t   points = (size_t)level.grown.points();
+  const T       *row = level.rows + level.grown.index(p);
+  const T        center = *here;
+  T              sum = row[SHIFT * points] * center;
+  bool           inside = true;
+  const PetscInt line = (PetscInt)patch.stride(1), plane = (PetscInt)patch.stride(2);
+  for (int a = 0; a < 3; a++) inside = inside && (patch.N[a] == 1 || (p[a] > 0 && p[a] < patch.size[a] - 1));
+  row += FIRST_COUPLING * points;
+  level.neighbours.each([&](const PetscInt *d) {
+    const PetscInt q[3] = {p[0] + d[0], p[1] + d[1], p[2] + d[2]};
+    sum += *row * (center - (inside ? here[d[0] + line * d[1] + plane * d[2]] : value_at(patch, u, q)));
+    row += points;
+  });
+  return sum;
+}
+
 // (A u) at p
 template <class T> SHELLAC_HD T product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
+  if (level.rows) return row_product(level, u, p);
   const Patch &patch = level.patch;
   const T      center = u.u[patch.index(p[0], p[1], p[2])];
   T            sum = level.sigma * center;
@@ -192,6 +232,10 @@ template <class T> struct Restrict {
       if (level.joins[a] && coarse.start[a] + c[a] == 0) lo[a]--; // the joined last point, and the one before it
       hi[a] = level.halves[a] ? kept[a] + 1 : kept[a];
     }
+    if (level.rows) {
+      out[coarse.index(I, J, K)] = by_rows(c, lo, hi);
+      return;
+    }
     const auto weight = [&](int a) { // the point before the kept one gives to the coarse point above it
       return level.axis[a][p[a]].restriction[p[a] < kept[a] ? 1 : 0];
     };
@@ -205,6 +249,24 @@ template <class T> struct Restrict {
       }
     out[coarse.index(I, J, K)] = sum;
   }
+  // The transpose of interpolation, of the fine points from lo to hi.
+  SHELLAC_HD T by_rows(const PetscInt I[3], const PetscInt lo[3], const PetscInt hi[3]) const {
+    PetscInt p[3], c[3];
+    T        sum = 0;
+    const auto is_near = [&](int a) {
+      c[a] = coarse.start[a] + I[a] - level.below_around(a, p[a], coarse.N[a]);
+      return c[a] == 0 || (c[a] == 1 && level.halves[a]);
+    };
+    for (p[2] = lo[2]; p[2] <= hi[2]; p[2]++)
+      for (p[1] = lo[1]; is_near(2) && p[1] <= hi[1]; p[1]++)
+        for (p[0] = lo[0]; is_near(1) && p[0] <= hi[0]; p[0]++) {
+          if (!is_near(0)) continue;
+          T w = level.weight(p, c);
+          if (w != T(0) && level.mass) w *= level.mass[level.grown.index(p)];
+          if (w != T(0)) sum += w * value_at(level.patch, r, p);
+        }
+    return sum;
+  }
 };
 
 // u plus what the coarse grid adds at p
@@ -217,7 +279,12 @@ SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Fi
     for (c[1] = 0; c[1] <= (level.halves[1] ? 1 : 0); c[1]++)
       for (c[0] = 0; c[0] <= (level.halves[0] ? 1 : 0); c[0]++) {
         const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
-        const auto     w =
+        if (level.rows) {
+          const T w = level.weight(p, c);
+          if (w != T(0)) sum += w * value_at(coarse, e, q);
+          continue;
+        }
+        const auto w =
             level.axis[0][p[0]].prolong[c[0]] * level.axis[1][p[1]].prolong[c[1]] * level.axis[2][p[2]].prolong[c[2]];
         if (w != 0) sum += w * value_at(coarse, e, q);
       }

@@ -4,15 +4,15 @@
 
 namespace shellac {
 
-PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, const MultigridOptions &options,
+PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows, const MultigridOptions &options,
                                bool single, PetscBool device, HaloWay way, std::unique_ptr<Multigrid> *multigrid) {
   PetscFunctionBegin;
   if (single) {
-    PetscCall(CreateSingleMultigrid(grid, axes, sigma, options, device, way, multigrid));
+    PetscCall(CreateSingleMultigrid(grid, axes, sigma, rows, options, device, way, multigrid));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   auto                 made = std::make_unique<Hierarchy<PetscScalar>>();
-  const PetscErrorCode code = made->Create(grid, axes, sigma, options, device, way);
+  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way);
   if (code) PetscCall(made->Destroy());
   PetscCall(code);
   *multigrid = std::move(made);

@@ -103,7 +103,7 @@ static inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening
 }
 
 template <class T>
-PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma,
+PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                     const MultigridOptions &options, PetscBool device, HaloWay way) {
   PetscMPIInt ranks;
   PetscInt    dim = 0;
@@ -121,8 +121,9 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (grid.N[a] > 1) dim = a + 1;
     if (parts.ranks[a] == 1) parts.boundary[a] = DM_BOUNDARY_NONE; // what is beyond is on this rank
   }
-  singular_ = sigma == (PetscScalar)0;
-  for (int a = 0; a < 3; a++)
+  variable_ = rows;
+  singular_ = rows ? rows->singular : sigma == (PetscScalar)0;
+  for (int a = 0; a < 3 && !rows; a++)
     singular_ =
         singular_ && !axes[a].fixed && (axes[a].around || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
   const int steps = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
@@ -144,7 +145,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       odd_around = odd_around || (present[a].around && present[a].N() % 2 && present[a].N() > 1);
       if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
     }
-    at.fused = options.fused && dim <= 2 && (steps == 2 || steps == 3) && !odd_around;
+    at.fused = options.fused && !variable_ && dim <= 2 && (steps == 2 || steps == 3) && !odd_around;
     const PetscInt width = at.fused ? steps + 2 : 4; // what a pass needs, or one of the finer level
     bool           thin = false;
     for (int a = 0; a < 3; a++)
@@ -156,7 +157,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.parts = parts;
     at.grid = whole ? whole_grid(parts) : parts;
     at.patch = make_patch(at.grid, present, width);
-    more = (points > solved_points || longest > solved_axis) && strongest > 0;
+    more = variable_ ? points > inverted_points : points > solved_points || longest > solved_axis;
+    more = more && strongest > 0;
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
     // the last level must be whole
     if (!more && !whole) {
@@ -186,7 +188,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way));
     }
     if (!more) {
-      const bool solvable = points <= most_solved && longest <= most_solved_axis;
+      const bool solvable =
+          variable_ ? points <= most_dense : points <= most_solved && longest <= most_solved_axis;
       PetscCheck(solvable || strongest > 0, grid.comm, PETSC_ERR_ARG_WRONG,
                  "the matrix couples no points: there is nothing for multigrid to do; use -pc_type jacobi");
       PetscCheck(solvable, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -211,7 +214,10 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
-  PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
+  if (variable_)
+    PetscCall(SetRows(&rows->couplings));
+  else
+    PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -228,11 +234,18 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
       const AxisPoint<R> *points;
       PetscCall(at.points[a].Get(memory, &points));
     }
+    for (Mirror<T> *array : {&at.rows, &at.weights, &at.mass}) {
+      const T *values;
+      PetscCall(array->Get(memory, &values));
+    }
   }
   const PetscInt64 warps = warp_count<PassKind<true, false, true, true, true, 3>>(level(0).part);
   norms_.resize((size_t)warps + 1);
   PetscCall(norms_.Prepare(memory));
-  PetscCall(direct_.Prepare(memory));
+  if (variable_)
+    PetscCall(dense_.Prepare(memory));
+  else
+    PetscCall(direct_.Prepare(memory));
   prepared_[PetscMemTypeDevice(memory) ? 1 : 0] = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -264,10 +277,12 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     for (int s = 0; s < at.part.steps; s++) info.weights[s] = at.part.omega[s];
     info.fused = at.fused;
     info.whole = at.whole;
+    info.variable = variable_;
     for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3; a++) info.bytes += at.points[a].bytes();
-    if (l == last()) info.bytes += direct_.bytes();
+    for (const Mirror<T> *array : {&at.rows, &at.weights, &at.mass}) info.bytes += array->bytes();
+    if (l == last()) info.bytes += variable_ ? dense_.bytes() : direct_.bytes();
     all.push_back(info);
   }
   return all;

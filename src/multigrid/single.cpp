@@ -4,13 +4,13 @@
 
 namespace shellac {
 
-PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma,
+PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                      const MultigridOptions &options, PetscBool device, HaloWay way,
                                      std::unique_ptr<Multigrid> *multigrid) {
   auto made = std::make_unique<Hierarchy<SingleOf<PetscScalar>::type>>();
 
   PetscFunctionBegin;
-  const PetscErrorCode code = made->Create(grid, axes, sigma, options, device, way);
+  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way);
   if (code) PetscCall(made->Destroy());
   PetscCall(code);
   *multigrid = std::move(made);

@@ -1,0 +1,112 @@
+#pragma once
+// The exact solution of a small level by the inverse of its matrix.
+
+#include <petscblaslapack.h>
+
+#include "device/scratch.hpp"
+#include "multigrid/couplings.hpp"
+#include "multigrid/points.hpp"
+
+namespace shellac {
+
+constexpr int most_dense = 1024; // points of a level that this can solve
+
+template <class T> struct DenseProduct {
+  const T        *inverse; // [n][n], symmetric
+  const T        *b;
+  T              *x;
+  int             n;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    T sum = 0;
+    SHELLAC_UNROLL
+    for (int j = 0; j < n; j++) sum += inverse[(size_t)j * n + i] * b[j];
+    x[i] = sum;
+  }
+};
+
+template <class T> class DenseSolve {
+public:
+  // The rows of all points of the level. singular: constants are the null space; the solution is the one without them.
+  PetscErrorCode Create(const Couplings &rows, const Patch &patch, bool singular);
+  PetscErrorCode Prepare(PetscMemType memory) {
+    const T *inverse;
+    PetscFunctionBegin;
+    PetscCall(inverse_.Get(memory, &inverse));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Apply(PetscMemType memory, const T *b, T *x) {
+    DenseProduct<T> product = {nullptr, b, x, n_};
+    Boxes           all;
+    PetscFunctionBegin;
+    PetscCall(inverse_.Get(memory, &product.inverse));
+    all.add({{0, 0, 0}, {n_, 1, 1}});
+    PetscCall(for_each(memory, all, product));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  bool   failed() const { return failed_; } // there is another zero eigenvalue
+  size_t bytes() const { return inverse_.bytes(); }
+
+private:
+  int       n_ = 0;
+  Mirror<T> inverse_;
+  bool      failed_ = false;
+};
+
+template <class T> PetscErrorCode DenseSolve<T>::Create(const Couplings &rows, const Patch &patch, bool singular) {
+  PetscBLASInt             n, info, size;
+  std::vector<PetscScalar> A;
+  PetscReal                mean = 0, least = PETSC_MAX_REAL, largest = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast((PetscInt)patch.all().points(), &n));
+  n_ = (int)n;
+  A.assign((size_t)n * n, 0);
+  std::vector<bool> in(n);
+  for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   row = patch.index(i, j, k), at = rows.grown.index(p);
+    PetscScalar   &diagonal = A[row + row * n];
+    int            slot = FIRST_COUPLING;
+    in[row] = rows.slot(INVERSE_DIAGONAL)[at] != (PetscScalar)0;
+    if (!singular) diagonal += rows.slot(SHIFT)[at];
+    rows.neighbours.each([&](const PetscInt *d) {
+      const PetscScalar coupling = rows.slot(slot++)[at];
+      PetscInt          q[3];
+      bool              inside = true;
+      for (int a = 0; a < 3; a++) {
+        q[a] = p[a] + d[a];
+        if (patch.beyond[a] == Beyond::around) q[a] = (q[a] + patch.N[a]) % patch.N[a];
+        inside = inside && q[a] >= 0 && q[a] < patch.N[a];
+      }
+      diagonal += coupling;
+      if (inside) A[row + patch.index(q[0], q[1], q[2]) * n] -= coupling;
+    });
+    if (!in[row]) diagonal = 1;
+    mean += PetscAbsScalar(diagonal) / n;
+  });
+  // with all constants lifted, and taken out of the inverse again
+  if (singular)
+    for (PetscScalar &entry : A) entry += mean / n;
+  std::vector<PetscBLASInt> pivots(n);
+  size = 64 * n;
+  std::vector<PetscScalar> work(size);
+  PetscCallBLAS("LAPACKgetrf", LAPACKgetrf_(&n, &n, A.data(), &n, pivots.data(), &info));
+  for (PetscBLASInt i = 0; i < n; i++) {
+    const PetscReal pivot = PetscAbsScalar(A[i + (size_t)i * n]);
+    least = PetscMin(least, pivot);
+    largest = PetscMax(largest, pivot);
+  }
+  failed_ = info != 0 || !(least > 8 * PETSC_MACHINE_EPSILON * largest);
+  if (!failed_)
+    PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, A.data(), &n, pivots.data(), work.data(), &size, &info));
+  std::vector<T> &inverse = inverse_.change();
+  inverse.resize(A.size());
+  for (PetscBLASInt j = 0; j < n; j++)
+    for (PetscBLASInt i = 0; i < n; i++) {
+      const PetscScalar lifted = singular ? 1 / (mean * n) : 0;
+      inverse[i + (size_t)j * n] = in[i] && in[j] ? T(A[i + (size_t)j * n] - lifted) : T(0);
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
