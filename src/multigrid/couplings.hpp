@@ -42,7 +42,11 @@ struct Neighbours {
 };
 
 // The coefficients of a row, each an array over the points.
-enum RowSlot { SHIFT = 0, INVERSE_DIAGONAL = 1, FIRST_COUPLING = 2 }; // the inverse is zero where there is nothing to do
+enum RowSlot {
+  SHIFT = 0,
+  INVERSE_DIAGONAL = 1,
+  FIRST_COUPLING = 2
+}; // the inverse is zero where there is nothing to do
 
 // On the host; over a rank's points and some beyond them, which belong to its neighbours or are around an axis.
 struct Couplings {

@@ -91,7 +91,7 @@ void Reader::read(const StencilOperator &op, std::vector<PetscScalar> *fixed) {
 
 // Around an axis of two points both neighbours are one point: its coupling is shared by both.
 void Reader::share_pairs() {
-  const size_t points = to.points();
+  const size_t           points = to.points();
   std::vector<Direction> steps;
   to.neighbours.each([&](const PetscInt *d) { steps.push_back({{(int)d[0], (int)d[1], (int)d[2]}}); });
   for (int a = 0; a < 3; a++) {
@@ -163,14 +163,14 @@ PetscScalar Reader::value(const Field<PetscScalar> &field, const PetscInt p[3]) 
 } // namespace
 
 PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, std::string *why) {
-  const Grid                &grid = context->grid;
-  Couplings                 &couplings = rows->couplings;
-  Arrays                     arrays;
-  Field<PetscScalar>         field;
-  std::vector<PetscReal>     mass[3];
-  PetscReal                  sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower, upper end
-  int                        flags[5] = {0, 0, 0, 0, 0};
-  Grid                       links = grid;
+  const Grid            &grid = context->grid;
+  Couplings             &couplings = rows->couplings;
+  Arrays                 arrays;
+  Field<PetscScalar>     field;
+  std::vector<PetscReal> mass[3];
+  PetscReal              sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower, upper end
+  int                    flags[5] = {0, 0, 0, 0, 0};
+  Grid                   links = grid;
 
   PetscFunctionBegin;
   why->clear();
@@ -203,8 +203,10 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
     PetscReal product = 1;
     for (int a = 0; a < 3; a++) {
       const PetscInt g = grid.start[a] + p[a], N = grid.N[a];
-      if (g >= 0 && g < N) product *= mass[a][g];
-      else if (grid.periodic(a)) product *= mass[a][(g % N + N) % N];
+      if (g >= 0 && g < N)
+        product *= mass[a][g];
+      else if (grid.periodic(a))
+        product *= mass[a][(g % N + N) % N];
     }
     return product;
   };

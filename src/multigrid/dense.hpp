@@ -97,8 +97,7 @@ template <class T> PetscErrorCode DenseSolve<T>::Create(const Couplings &rows, c
     largest = PetscMax(largest, pivot);
   }
   failed_ = info != 0 || !(least > 8 * PETSC_MACHINE_EPSILON * largest);
-  if (!failed_)
-    PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, A.data(), &n, pivots.data(), work.data(), &size, &info));
+  if (!failed_) PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, A.data(), &n, pivots.data(), work.data(), &size, &info));
   std::vector<T> &inverse = inverse_.change();
   inverse.resize(A.size());
   for (PetscBLASInt j = 0; j < n; j++)

@@ -11,8 +11,8 @@ namespace {
 // The neighbours as a table, for loops over points.
 struct Table {
   struct Arm {
-    PetscInt       d[3];
-    PetscInt64     step; // in an array over the grown points
+    PetscInt           d[3];
+    PetscInt64         step; // in an array over the grown points
     const PetscScalar *coupling;
   };
   std::vector<Arm> arms;
@@ -20,7 +20,8 @@ struct Table {
   explicit Table(const Couplings &of) {
     of.neighbours.each([&](const PetscInt *d) {
       const PetscInt64 row = of.grown.size(0), plane = row * of.grown.size(1);
-      arms.push_back({{d[0], d[1], d[2]}, d[0] + d[1] * row + d[2] * plane, of.slot(FIRST_COUPLING + (int)arms.size())});
+      arms.push_back(
+          {{d[0], d[1], d[2]}, d[0] + d[1] * row + d[2] * plane, of.slot(FIRST_COUPLING + (int)arms.size())});
     });
   }
 };
@@ -74,19 +75,20 @@ void interpolate(const Couplings &fine, const Halving &halving, int axes_between
     PetscScalar towards[27] = {}, side[3][2] = {}, sum = 0; // its row, summed up
     for (const Table::Arm &arm : table.arms) {
       const PetscScalar c = arm.coupling[at];
-      const PetscInt d[3] = {between[0] ? arm.d[0] : 0, between[1] ? arm.d[1] : 0, between[2] ? arm.d[2] : 0};
+      const PetscInt    d[3] = {between[0] ? arm.d[0] : 0, between[1] ? arm.d[1] : 0, between[2] ? arm.d[2] : 0};
       if (c == (PetscScalar)0 || !(d[0] || d[1] || d[2])) continue;
       towards[place(d[0], d[1], d[2])] += c;
       for (int a = 0; a < 3; a++)
         if (d[a]) side[a][d[a] > 0] += c;
       sum += c;
     }
-    // what its row has beyond differences pulls the value to zero; beside an end of the domain along other axes it
-    // does so with the coarse points' values too
+    // What the row has besides differences pulls the value to zero. Beside an end of the domain along another axis it
+    // does that to the coarse points, too, and is left out; unless it is most of the row.
     bool at_end = false;
     for (int a = 0; a < 3; a++)
       at_end = at_end || (between[a] && (side[a][0] == (PetscScalar)0 || side[a][1] == (PetscScalar)0));
-    if (at_end) sum += fine.slot(SHIFT)[at];
+    const PetscScalar shift = fine.slot(SHIFT)[at];
+    if (at_end || PetscAbsScalar(shift) > PetscAbsScalar(sum)) sum += shift;
     if (sum == (PetscScalar)0) return;
     for (int z = -between[2]; z <= between[2]; z++)
       for (int y = -between[1]; y <= between[1]; y++)
@@ -109,10 +111,10 @@ void interpolate(const Couplings &fine, const Halving &halving, int axes_between
 
 void coarsen(const Couplings &fine, const Halving &halving, const std::vector<PetscScalar> &weights,
              const Patch &coarse_patch, Couplings *coarse) {
-  const Table        table(fine);
-  const size_t       points = fine.points();
-  const PetscScalar *w = weights.data(), *s = fine.slot(SHIFT);
-  const int          corners = halving.corners();
+  const Table              table(fine);
+  const size_t             points = fine.points();
+  const PetscScalar       *w = weights.data(), *s = fine.slot(SHIFT);
+  const int                corners = halving.corners();
   std::vector<PetscScalar> total(points, 0); // of a point's weights
   std::vector<PetscInt>    below[3];
   std::vector<char>        between[3];
@@ -151,7 +153,8 @@ void coarsen(const Couplings &fine, const Halving &halving, const std::vector<Pe
         for (c[1] = 0; c[1] <= last[1]; c[1]++)
           for (c[0] = 0; c[0] <= last[0]; c[0]++) {
             const PetscScalar weight = w[halving.corner(c) * points + at];
-            if (weight != (PetscScalar)0) row[place(first[0] + c[0], first[1] + c[1], first[2] + c[2])] += value * weight;
+            if (weight != (PetscScalar)0)
+              row[place(first[0] + c[0], first[1] + c[1], first[2] + c[2])] += value * weight;
           }
     };
     for (p[2] = lo[2]; p[2] <= hi[2]; p[2]++)

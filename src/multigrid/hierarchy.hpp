@@ -44,7 +44,7 @@ template <class T> class Hierarchy final : public Multigrid {
     LevelPart<T>         part = {};
     Mirror<AxisPoint<R>> points[3];
     Mirror<T>            rows, weights, mass; // of variable coefficients, see LevelPart
-    bool                 whole = false; // on each rank; otherwise distributed
+    bool                 whole = false;       // on each rank; otherwise distributed
     bool                 fused = false;
     Grid                 parts; // whole: the parts that the ranks make of it
     Halo                 halo_b, halo_u;
@@ -79,23 +79,23 @@ private:
   const Level &level(int l) const { return *levels_[l]; }
   int          last() const { return (int)levels_.size() - 1; }
 
-  static void    fold_single_points(Axis axes[3], PetscScalar *sigma);
-  static void    choose_weights(const Level &level, int steps, R *omega);
-  Patch          make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
-  Halving        halving_of(int l) const;
-  PetscErrorCode SetRows(Couplings *rows);
-  PetscErrorCode Grow(int l, const Couplings &own, Couplings *grown);
-  PetscErrorCode FillBeyond(Level &level, const Box &grown, S *values);
-  PetscErrorCode SetBounds(Level &level, const Couplings &rows);
-  PetscErrorCode Prepare(PetscMemType memory);
-  PetscErrorCode PartAt(int l, LevelPart<T> *part);
-  PetscErrorCode Exchange(Level &level, Halo &halo, const T *u, Field<T> *field);
+  static void                       fold_single_points(Axis axes[3], PetscScalar *sigma);
+  static void                       choose_weights(const Level &level, int steps, R *omega);
+  Patch                             make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
+  Halving                           halving_of(int l) const;
+  PetscErrorCode                    SetRows(Couplings *rows);
+  PetscErrorCode                    Grow(int l, const Couplings &own, Couplings *grown);
+  PetscErrorCode                    FillBeyond(Level &level, const Box &grown, S *values);
+  PetscErrorCode                    SetBounds(Level &level, const Couplings &rows);
+  PetscErrorCode                    Prepare(PetscMemType memory);
+  PetscErrorCode                    PartAt(int l, LevelPart<T> *part);
+  PetscErrorCode                    Exchange(Level &level, Halo &halo, const T *u, Field<T> *field);
   template <class V> PetscErrorCode Gather(Level &level, const V *part, V *whole);
-  PetscErrorCode Down(int l, Guess guess);
-  PetscErrorCode Up(int l);
-  PetscErrorCode RestrictB(int l);
-  PetscErrorCode ReadNorm(PetscReal *norm);
-  PetscErrorCode Solve();
+  PetscErrorCode                    Down(int l, Guess guess);
+  PetscErrorCode                    Up(int l);
+  PetscErrorCode                    RestrictB(int l);
+  PetscErrorCode                    ReadNorm(PetscReal *norm);
+  PetscErrorCode                    Solve();
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
   PetscErrorCode                           Fused(int l, const B *b, const T *guess, Out *out);
   template <class B> PetscErrorCode        Smooth(int l, const B *b, const T *from, T *to);
@@ -105,6 +105,22 @@ private:
     Boxes all;
     all.add(patch.all());
     return for_each(memory_, all, f);
+  }
+  // The same; on the host by whole lines where points have their neighbours on this rank.
+  template <class Function> PetscErrorCode over_lines(const Patch &patch, const Function &f) {
+    Boxes rest;
+    Box   inner = patch.all();
+    PetscFunctionBegin;
+    for (int a = 0; a < 3; a++)
+      if (patch.N[a] > 1) inner.lo[a]++, inner.hi[a]--;
+    if (PetscMemTypeDevice(memory_) || !f.has_lines() || !inner.points()) {
+      PetscCall(over(patch, f));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    for (PetscInt k = inner.lo[2]; k < inner.hi[2]; k++)
+      for (PetscInt j = inner.lo[1]; j < inner.hi[1]; j++) f.line(inner.lo[0], inner.hi[0], j, k);
+    PetscCall(for_each(memory_, difference(patch.all(), inner), f));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Whether the next level is put together from the ranks' parts of it.
   bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }

@@ -50,7 +50,8 @@ public:
 // the rows go into the hierarchy. single: the arrays of the levels and the arithmetic are in single precision.
 // Errors: a last level too large for its dense solve, naming the option.
 PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                               const MultigridOptions &options, bool single, PetscBool device, HaloWay way, std::unique_ptr<Multigrid> *multigrid);
+                               const MultigridOptions &options, bool single, PetscBool device, HaloWay way,
+                               std::unique_ptr<Multigrid> *multigrid);
 
 PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                      const MultigridOptions &options, PetscBool device, HaloWay way,

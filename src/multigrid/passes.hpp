@@ -35,9 +35,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, 
 }
 
 // A whole grid function on each rank, from the ranks' parts of it.
-template <class T>
-template <class V>
-PetscErrorCode Hierarchy<T>::Gather(Level &at, const V *part, V *whole) {
+template <class T> template <class V> PetscErrorCode Hierarchy<T>::Gather(Level &at, const V *part, V *whole) {
   const Grid              &parts = at.parts;
   const PetscMPIInt        ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
   std::vector<PetscMPIInt> count(ranks), begin(ranks + 1, 0);
@@ -148,7 +146,7 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::Smooth(int l,
     T       *out = (part.steps - n) % 2 ? to : at.s.at(memory_);
     Field<T> field;
     PetscCall(Exchange(at, at.halo_u, from, &field));
-    PetscCall(over(at.patch, point::Smooth<T, B, T>{part, n, field, b, out}));
+    PetscCall(over_lines(at.patch, point::Smooth<T, B, T>{part, n, field, b, out}));
     from = out;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -163,7 +161,7 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
   PetscCall(Exchange(at, at.halo_u, u, &field));
-  PetscCall(over(at.patch, point::Residual<T, B>{part, field, b, at.s.at(memory_)}));
+  PetscCall(over_lines(at.patch, point::Residual<T, B>{part, field, b, at.s.at(memory_)}));
   PetscCall(Exchange(at, at.halo_u, at.s.at(memory_), &field));
   PetscCall(over(target_patch(l), point::Restrict<T>{part, target_patch(l), field, target(l)}));
   PetscCall(AfterRestriction(l));

@@ -129,17 +129,17 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
 }
 
 PetscErrorCode set_up(PC pc) {
-  StencilMG  *mg;
-  StencilMat *context;
-  Mat         A, P;
-  MatType     type;
-  PetscBool   ours, device;
-  VecType     vec_type;
-  Axis        axes[3];
-  PetscScalar sigma;
-  std::string why;
+  StencilMG   *mg;
+  StencilMat  *context;
+  Mat          A, P;
+  MatType      type;
+  PetscBool    ours, device;
+  VecType      vec_type;
+  Axis         axes[3];
+  PetscScalar  sigma;
+  std::string  why;
   OperatorRows rows;
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
@@ -413,13 +413,14 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     if (l + 1 < levels.size())
       PetscCall(PetscViewerASCIIPrintf(
           viewer,
-          "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s%s, Chebyshev-weighted Jacobi (%s)\n",
-          (int)l, level.N[0], level.N[1], level.N[2], level.fused ? "fused" : "point by point",
-          level.whole ? "" : ", distributed", weights));
+          "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+          ", %s%s%s, Chebyshev-weighted Jacobi (%s)\n",
+          (int)l, level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "",
+          level.fused ? "fused" : "point by point", level.whole ? "" : ", distributed", weights));
     else
       PetscCall(PetscViewerASCIIPrintf(
-          viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its axes' modes\n",
-          (int)l, level.N[0], level.N[1], level.N[2]));
+          viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its %s\n", (int)l,
+          level.N[0], level.N[1], level.N[2], level.variable ? "inverse" : "axes' modes"));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,8 +4,9 @@
 
 namespace shellac {
 
-PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows, const MultigridOptions &options,
-                               bool single, PetscBool device, HaloWay way, std::unique_ptr<Multigrid> *multigrid) {
+PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
+                               const MultigridOptions &options, bool single, PetscBool device, HaloWay way,
+                               std::unique_ptr<Multigrid> *multigrid) {
   PetscFunctionBegin;
   if (single) {
     PetscCall(CreateSingleMultigrid(grid, axes, sigma, rows, options, device, way, multigrid));

@@ -188,8 +188,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way));
     }
     if (!more) {
-      const bool solvable =
-          variable_ ? points <= most_dense : points <= most_solved && longest <= most_solved_axis;
+      const bool solvable = variable_ ? points <= most_dense : points <= most_solved && longest <= most_solved_axis;
       PetscCheck(solvable || strongest > 0, grid.comm, PETSC_ERR_ARG_WRONG,
                  "the matrix couples no points: there is nothing for multigrid to do; use -pc_type jacobi");
       PetscCheck(solvable, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,

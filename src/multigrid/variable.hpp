@@ -31,7 +31,8 @@ template <class T> PetscErrorCode Hierarchy<T>::FillBeyond(Level &at, const Box 
     const PetscInt p[3] = {i, j, k};
     return grown.index(p);
   };
-  for_each_on_host(all, [&](PetscInt i, PetscInt j, PetscInt k) { own[at.patch.index(i, j, k)] = values[place(i, j, k)]; });
+  for_each_on_host(all,
+                   [&](PetscInt i, PetscInt j, PetscInt k) { own[at.patch.index(i, j, k)] = values[place(i, j, k)]; });
   field.u = own.data();
   if (!at.whole) {
     PetscCall(at.halo_u.Begin(own.data(), PETSC_MEMTYPE_HOST));
@@ -106,14 +107,11 @@ template <class T> PetscErrorCode Hierarchy<T>::SetBounds(Level &at, const Coupl
     sum += at.axes[a].strength();
     if (at.to_next[a].halves) least = PetscMin(least, at.axes[a].strength());
   }
-  PetscReal lowf = 0.7, highf = 1;
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-x_low", &lowf, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, &at == levels_[0].get() ? "-x_high0" : "-x_high", &highf, NULL));
-  PetscReal low = lowf * high * (least == PETSC_MAX_REAL ? 1 : least / sum);
-  high *= highf;
+  // far into what the coarse grid sees: where coefficients jump, it sees that less well
+  const PetscReal low = PetscReal(0.3) * high * (least == PETSC_MAX_REAL ? 1 : least / sum);
   for (int s = 0; s < at.part.steps; s++)
-    at.part.omega[s] = (R)(1 / ((high + low) / 2 +
-                                (high - low) / 2 * PetscCosReal(PETSC_PI * (2 * s + 1) / (2 * at.part.steps))));
+    at.part.omega[s] =
+        (R)(1 / ((high + low) / 2 + (high - low) / 2 * PetscCosReal(PETSC_PI * (2 * s + 1) / (2 * at.part.steps))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,9 +120,9 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(Couplings *own) {
   PetscFunctionBegin;
   memory_ = PETSC_MEMTYPE_HOST;
   for (int l = 0; l <= last(); l++) {
-    Level          &at = level(l);
-    Couplings       rows;
-    std::vector<S>  weights;
+    Level         &at = level(l);
+    Couplings      rows;
+    std::vector<S> weights;
     PetscCall(Grow(l, *own, &rows));
     if (l == last()) {
       PetscCall(dense_.Create(rows, at.patch, singular_));
