@@ -430,8 +430,10 @@ enum class Medium { smooth, blocks, checkerboard, inclusion, crack, random };
 static const struct {
   Medium      medium;
   const char *name;
-} media[] = {{Medium::smooth, "smooth"},       {Medium::blocks, "blocks"}, {Medium::checkerboard, "checkerboard"},
-             {Medium::inclusion, "inclusion"}, {Medium::crack, "crack"},   {Medium::random, "random"}};
+  PetscInt    most; // steps of CG to 1e-11: more where points of high conductivity stand alone, which no grid resolves
+} media[] = {
+    {Medium::smooth, "smooth", 9},        {Medium::blocks, "blocks", 14}, {Medium::checkerboard, "checkerboard", 40},
+    {Medium::inclusion, "inclusion", 14}, {Medium::crack, "crack", 14},   {Medium::random, "random", 100}};
 
 static PetscReal conductivity(Medium medium, const Lattice &l, const PetscInt p[3]) {
   PetscReal x[3];
@@ -576,8 +578,7 @@ TEST_CASE("multigrid solves what the assembled matrix says where coefficients ju
         OK(VecCopy(b, right));
         CHECK(solve(t->A, right, x, "-test_ksp_type cg -test_ksp_rtol 1e-11 -test_ksp_norm_type unpreconditioned",
                     &iterations) > 0);
-        CHECK(iterations <=
-              (of.medium == Medium::random ? 100 : 14)); // a million from point to point: no grid resolves it
+        CHECK(iterations <= of.most);
         Vector found = make_vector(t->aij_da), residual = make_vector(t->aij_da);
         OK(VecCopy(x, found));
         OK(MatResidual(t->aij, b, found, residual));

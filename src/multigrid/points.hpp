@@ -70,7 +70,9 @@ template <class T> struct LevelPart {
     const PetscInt g = patch.start[a] + i - offset[a];
     return halves[a] ? (g - (g & 1)) / 2 : g;
   }
-  // The same of a point that may be beyond this rank's, going on around a periodic axis.
+  // Whether it lies between two coarse points.
+  SHELLAC_HD bool between(int a, PetscInt i) const { return halves[a] && ((patch.start[a] + i - offset[a]) & 1); }
+  // below() of a point that may be beyond this rank's, going on around a periodic axis.
   SHELLAC_HD PetscInt below_around(int a, PetscInt i, PetscInt coarse_N) const {
     const PetscInt g = patch.start[a] + i, N = patch.N[a];
     if (patch.beyond[a] != Beyond::around || (g >= 0 && g < N)) return below(a, i);
@@ -318,16 +320,22 @@ SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Fi
   PetscInt J[3], c[3];
   T        sum = 0;
   for (int a = 0; a < 3; a++) J[a] = level.below(a, p[a]) - coarse.start[a];
+  if (level.rows) {
+    PetscInt last[3];
+    for (int a = 0; a < 3; a++) last[a] = level.between(a, p[a]) ? 1 : 0;
+    for (c[2] = 0; c[2] <= last[2]; c[2]++)
+      for (c[1] = 0; c[1] <= last[1]; c[1]++)
+        for (c[0] = 0; c[0] <= last[0]; c[0]++) {
+          const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
+          sum += level.weight(p, c) * value_at(coarse, e, q);
+        }
+    return sum;
+  }
   for (c[2] = 0; c[2] <= (level.halves[2] ? 1 : 0); c[2]++)
     for (c[1] = 0; c[1] <= (level.halves[1] ? 1 : 0); c[1]++)
       for (c[0] = 0; c[0] <= (level.halves[0] ? 1 : 0); c[0]++) {
         const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
-        if (level.rows) {
-          const T w = level.weight(p, c);
-          if (w != T(0)) sum += w * value_at(coarse, e, q);
-          continue;
-        }
-        const auto w =
+        const auto     w =
             level.axis[0][p[0]].prolong[c[0]] * level.axis[1][p[1]].prolong[c[1]] * level.axis[2][p[2]].prolong[c[2]];
         if (w != 0) sum += w * value_at(coarse, e, q);
       }
