@@ -802,9 +802,13 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
   wide.width = 2;
   Matrix one_way = captured(star, random_fill(star, Form::arrays, 1)),
          of_two = captured(two, diffusion_fill(two, Form::indexed)),
-         of_wide = captured(wide, diffusion_fill(wide, Form::indexed));
+         of_wide = captured(wide, diffusion_fill(wide, Form::indexed)),
+         of_signs = captured(star, [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
+           *block = arm[0] ? -1 : arm[1] ? 1 : 5;
+         });
   EXPECT_ERROR(PETSC_ERR_SUP, ({"stencil", "not symmetric", "-pc_type mg", "gamg"}), set_up(one_way, ""));
   EXPECT_ERROR(PETSC_ERR_SUP, ({"stencil", "2 unknowns", "-pc_type mg", "gamg"}), set_up(of_two, ""));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"stencil", "opposite signs", "-pc_type mg", "gamg"}), set_up(of_signs, ""));
   EXPECT_ERROR(PETSC_ERR_SUP, ({"stencil", "not neighbours", "-pc_type mg", "gamg"}), set_up(of_wide, ""));
 }
 

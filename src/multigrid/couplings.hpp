@@ -8,7 +8,6 @@
 
 #include "grid/patch.hpp"
 #include "multigrid/axis.hpp"
-#include "stencil/mat.hpp"
 
 namespace shellac {
 
@@ -60,21 +59,8 @@ struct Couplings {
   PetscScalar       *slot(int n) { return values.data() + (size_t)n * points(); }
   const PetscScalar *slot(int n) const { return values.data() + (size_t)n * points(); }
   void               resize() { values.assign((size_t)slots() * points(), 0); }
-  PetscScalar        diagonal(size_t at) const;
   void               invert_diagonals();
 };
-
-// Collective. The rows of an operator on the rank's own points, with a grid of axes beside them that tells how far
-// apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
-// nothing, and zero elsewhere [points]; has_fixed: any rank has such. singular: constants are the null space.
-// *why: what the operator is not; empty otherwise.
-struct OperatorRows {
-  Couplings                couplings;
-  Axis                     axes[3];
-  std::vector<PetscScalar> fixed;
-  bool                     has_fixed = false, singular = false;
-};
-PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, std::string *why);
 
 // How a level's points lie between those of the next one.
 struct Halving {

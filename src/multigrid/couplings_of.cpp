@@ -1,7 +1,6 @@
 // Reads an operator's rows as couplings of neighbouring points.
 
-#include "grid/halo.hpp"
-#include "multigrid/couplings.hpp"
+#include "multigrid/couplings_of.hpp"
 
 namespace shellac {
 
@@ -26,11 +25,25 @@ struct Reader {
   void   find(Trouble t) { trouble = PetscMax(trouble, (int)t); }
 
   void           read(const StencilOperator &op, std::vector<PetscScalar> *fixed);
-  void           share_pairs();
-  PetscErrorCode get_masses(std::vector<PetscReal> mass[3]);
+  void           share_pairs(const std::vector<Direction> &steps);
+  void           keep_star(const std::vector<Direction> &steps);
+  PetscErrorCode leave_fixed(const std::vector<Direction> &steps, const std::vector<PetscScalar> &fixed);
+  PetscErrorCode get_masses(const std::vector<Direction> &steps, std::vector<PetscReal> mass[3]);
   PetscErrorCode Exchange(const PetscScalar *values, Field<PetscScalar> *field);
   PetscScalar    value(const Field<PetscScalar> &field, const PetscInt p[3]) const;
 };
+
+std::vector<Direction> steps_of(const Neighbours &neighbours) {
+  std::vector<Direction> steps;
+  neighbours.each([&](const PetscInt *d) { steps.push_back({{(int)d[0], (int)d[1], (int)d[2]}}); });
+  return steps;
+}
+
+int place_of(const std::vector<Direction> &steps, int index) {
+  int n = 0;
+  while (n < (int)steps.size() && steps[n].index() != index) n++;
+  return n < (int)steps.size() ? n : -1;
+}
 
 bool outside(const Grid &grid, const PetscInt p[3]) {
   bool is = false;
@@ -43,16 +56,11 @@ bool outside(const Grid &grid, const PetscInt p[3]) {
 
 // The sum of a row goes to SHIFT, its diagonal entry to INVERSE_DIAGONAL for the time being.
 void Reader::read(const StencilOperator &op, std::vector<PetscScalar> *fixed) {
-  std::vector<Entry>         entries;
-  std::vector<int>           slot(27, -1);
-  std::vector<PetscScalar *> array;
-  int                        n = FIRST_COUPLING;
+  std::vector<Entry> entries;
+  PetscScalar       *slot[27] = {};
+  const auto         steps = steps_of(to.neighbours);
 
-  to.neighbours.each([&](const PetscInt *d) {
-    slot[13 + d[0] + 3 * d[1] + 9 * d[2]] = n;
-    n++;
-  });
-  for (int s = 0; s < n; s++) array.push_back(to.slot(s));
+  for (size_t n = 0; n < steps.size(); n++) slot[steps[n].index()] = to.slot(FIRST_COUPLING + (int)n);
   fixed->assign((size_t)patch.all().points(), 0);
   for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
     const size_t at = own(p);
@@ -60,51 +68,80 @@ void Reader::read(const StencilOperator &op, std::vector<PetscScalar> *fixed) {
     bool         arms = false;
     op.row(p, 0, &entries);
     for (const Entry &entry : entries) {
-      PetscInt d[3];
-      bool     near = true, here = true;
+      Direction d;
+      bool      near = true;
       for (int a = 0; a < 3; a++) {
-        d[a] = grid.N[a] > 1 ? entry.point[a] - p[a] : 0;
-        near = near && PetscAbsInt(d[a]) <= 1;
-        here = here && d[a] == 0;
+        const PetscInt step = grid.N[a] > 1 ? entry.point[a] - p[a] : 0;
+        near = near && PetscAbsInt(step) <= 1;
+        d.d[a] = (int)step;
       }
       if (entry.value == (PetscScalar)0) continue;
       sum += entry.value;
-      if (here) {
+      if (near && d.index() == 13) {
         diagonal += entry.value;
         continue;
       }
-      const int its_slot = near ? slot[13 + d[0] + 3 * d[1] + 9 * d[2]] : -1;
       arms = true;
-      if (its_slot < 0)
-        find(far);
+      if (near && slot[d.index()])
+        slot[d.index()][at] -= entry.value;
       else
-        array[its_slot][at] -= entry.value;
+        find(far);
     }
     if (diagonal == (PetscScalar)0)
       find(no_diagonal);
     else if (!arms)
       (*fixed)[at] = (PetscScalar)1 / diagonal;
-    array[SHIFT][at] = !arms || PetscAbsScalar(sum) <= cancellation * PetscAbsScalar(diagonal) ? 0 : sum;
-    array[INVERSE_DIAGONAL][at] = diagonal;
+    to.slot(SHIFT)[at] = !arms || PetscAbsScalar(sum) <= cancellation * PetscAbsScalar(diagonal) ? 0 : sum;
+    to.slot(INVERSE_DIAGONAL)[at] = diagonal;
   });
 }
 
 // Around an axis of two points both neighbours are one point: its coupling is shared by both.
-void Reader::share_pairs() {
-  const size_t           points = to.points();
-  std::vector<Direction> steps;
-  to.neighbours.each([&](const PetscInt *d) { steps.push_back({{(int)d[0], (int)d[1], (int)d[2]}}); });
+void Reader::share_pairs(const std::vector<Direction> &steps) {
   for (int a = 0; a < 3; a++) {
     if (!grid.periodic(a) || grid.N[a] != 2) continue;
-    for (size_t n = 0; n < steps.size(); n++)
-      for (size_t m = 0; m < n; m++) {
-        Direction back = steps[n];
-        back.d[a] = -back.d[a];
-        if (!steps[n].d[a] || back.index() != steps[m].index()) continue;
-        PetscScalar *one = to.slot(FIRST_COUPLING + (int)n), *other = to.slot(FIRST_COUPLING + (int)m);
-        for (size_t at = 0; at < points; at++) one[at] = other[at] = (one[at] + other[at]) / (PetscReal)2;
-      }
+    for (size_t n = 0; n < steps.size(); n++) {
+      Direction other = steps[n];
+      if (steps[n].d[a] != 1) continue;
+      other.d[a] = -1;
+      PetscScalar *up = to.slot(FIRST_COUPLING + (int)n),
+                  *down = to.slot(FIRST_COUPLING + place_of(steps, other.index()));
+      for (size_t at = 0; at < to.points(); at++) up[at] = down[at] = (up[at] + down[at]) / (PetscReal)2;
+    }
   }
+}
+
+// Fixed values are zero in corrections: what couples to them is a shift.
+PetscErrorCode Reader::leave_fixed(const std::vector<Direction> &steps, const std::vector<PetscScalar> &fixed) {
+  Field<PetscScalar> field;
+
+  PetscFunctionBegin;
+  PetscCall(Exchange(fixed.data(), &field));
+  for (size_t n = 0; n < steps.size(); n++) {
+    PetscScalar *coupling = to.slot(FIRST_COUPLING + (int)n), *shift = to.slot(SHIFT);
+    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
+      const PetscInt q[3] = {p[0] + steps[n].d[0], p[1] + steps[n].d[1], p[2] + steps[n].d[2]};
+      const size_t   at = own(p);
+      if (value(field, q) != (PetscScalar)0) shift[at] += coupling[at], coupling[at] = 0;
+    });
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The arms of a box that has nothing else.
+void Reader::keep_star(const std::vector<Direction> &steps) {
+  Couplings star;
+  int       n = FIRST_COUPLING;
+  star.grown = to.grown;
+  star.neighbours = to.neighbours;
+  star.neighbours.star = true;
+  star.resize();
+  std::copy(to.slot(SHIFT), to.slot(SHIFT) + to.points(), star.slot(SHIFT));
+  for (const Direction &step : steps_of(star.neighbours)) {
+    const PetscScalar *from = to.slot(FIRST_COUPLING + place_of(steps, step.index()));
+    std::copy(from, from + to.points(), star.slot(n++));
+  }
+  to = std::move(star);
 }
 
 PetscErrorCode Reader::Exchange(const PetscScalar *values, Field<PetscScalar> *field) {
@@ -117,7 +154,7 @@ PetscErrorCode Reader::Exchange(const PetscScalar *values, Field<PetscScalar> *f
 
 // A row's couplings towards i + 1 and from there back are k/m of the same edge: what they differ by is in the masses,
 // which a row of points along each axis gives.
-PetscErrorCode Reader::get_masses(std::vector<PetscReal> mass[3]) {
+PetscErrorCode Reader::get_masses(const std::vector<Direction> &steps, std::vector<PetscReal> mass[3]) {
   PetscMPIInt count;
 
   PetscFunctionBegin;
@@ -132,15 +169,11 @@ PetscErrorCode Reader::get_masses(std::vector<PetscReal> mass[3]) {
       p[c] = grid.N[c] / 2 - grid.start[c];
       ours = ours && (c == a || (p[c] >= 0 && p[c] < grid.size[c]));
     }
-    int n = FIRST_COUPLING;
-    to.neighbours.each([&](const PetscInt *d) {
-      const PetscScalar *coupling = to.slot(n++);
-      bool               along = d[a] != 0;
-      for (int c = 0; c < 3; c++) along = along && (c == a || d[c] == 0);
-      if (!along || !ours) return;
+    for (int e = 0; e < 2 && ours; e++) {
+      const PetscScalar *coupling = to.slot(FIRST_COUPLING + place_of(steps, Direction::face(a, e)));
       for (p[a] = 0; p[a] < grid.size[a]; p[a]++)
-        ways[2 * (grid.start[a] + p[a]) + (d[a] > 0)] = PetscRealPart(coupling[own(p)]);
-    });
+        ways[2 * (grid.start[a] + p[a]) + e] = PetscRealPart(coupling[own(p)]);
+    }
     PetscCall(PetscMPIIntCast(2 * N, &count));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ways.data(), count, MPIU_REAL, MPIU_SUM, grid.comm));
     for (PetscInt i = 0; i + 1 < N; i++) {
@@ -166,11 +199,12 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
   const Grid            &grid = context->grid;
   Couplings             &couplings = rows->couplings;
   Arrays                 arrays;
-  Field<PetscScalar>     field;
   std::vector<PetscReal> mass[3];
-  PetscReal              sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower, upper end
-  int                    flags[5] = {0, 0, 0, 0, 0};
-  Grid                   links = grid;
+  PetscReal              sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end
+  struct {
+    int trouble, box, fixed, shifted, weighted, positive, negative, other_ends[3][2]; // ends with points that are not fixed
+  } found = {};
+  Grid links = grid;
 
   PetscFunctionBegin;
   why->clear();
@@ -196,122 +230,81 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
   PetscCall(context->bring(context->op.get(), &arrays));
   reader.read(*context->op, &rows->fixed);
   PetscCall(arrays.Restore());
-  reader.share_pairs();
-  PetscCall(reader.get_masses(mass));
-  const size_t points = couplings.points();
-  const auto   mass_at = [&](const PetscInt p[3]) {
+  const std::vector<Direction> steps = steps_of(couplings.neighbours);
+  reader.share_pairs(steps);
+  PetscCall(reader.get_masses(steps, mass));
+  const auto mass_at = [&](const PetscInt p[3]) { // beyond the domain: any
     PetscReal product = 1;
     for (int a = 0; a < 3; a++) {
       const PetscInt g = grid.start[a] + p[a], N = grid.N[a];
-      if (g >= 0 && g < N)
-        product *= mass[a][g];
-      else if (grid.periodic(a))
-        product *= mass[a][(g % N + N) % N];
+      product *= mass[a][(g % N + N) % N];
     }
     return product;
   };
-
   PetscCall(reader.halo.Create(links, patch, true, PETSC_FALSE, HaloWay::automatic));
-  // fixed values are zero in corrections: what couples to them is a shift
-  std::vector<char> fixed_near(points * 27, 0);
-  PetscCall(reader.Exchange(rows->fixed.data(), &field));
-  for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-    const size_t at = couplings.grown.index(p);
-    for (int n = 0; n < 27; n++) {
-      const auto     to = Direction::at(n);
-      const PetscInt q[3] = {p[0] + to.d[0], p[1] + to.d[1], p[2] + to.d[2]};
-      fixed_near[at * 27 + n] = reader.value(field, q) != (PetscScalar)0;
-    }
-  });
-  std::vector<Direction> steps;
-  couplings.neighbours.each([&](const PetscInt *d) { steps.push_back({{(int)d[0], (int)d[1], (int)d[2]}}); });
+  PetscCall(reader.leave_fixed(steps, rows->fixed));
+
+  // K = M A
   for (int n = 0; n < (int)steps.size(); n++) {
-    PetscScalar *coupling = couplings.slot(FIRST_COUPLING + n), *shift = couplings.slot(SHIFT);
-    for (size_t at = 0; at < points; at++)
-      if (fixed_near[at * 27 + steps[n].index()]) shift[at] += coupling[at], coupling[at] = 0;
-  }
-  // symmetric?
-  for (int n = 0; n < (int)steps.size(); n++) {
-    const int back = (int)steps.size() - 1 - n; // the opposite step, of a box
-    int       m = back;
-    for (int other = 0; other < (int)steps.size(); other++)
-      if (steps[other].index() == 26 - steps[n].index()) m = other;
-    const PetscScalar *there = couplings.slot(FIRST_COUPLING + m), *here = couplings.slot(FIRST_COUPLING + n);
-    PetscCall(reader.Exchange(there, &field));
+    const PetscScalar *here = couplings.slot(FIRST_COUPLING + n), *diagonal = couplings.slot(INVERSE_DIAGONAL);
+    const int          axes = (steps[n].d[0] != 0) + (steps[n].d[1] != 0) + (steps[n].d[2] != 0);
+    Field<PetscScalar> there;
+    PetscCall(reader.Exchange(couplings.slot(FIRST_COUPLING + place_of(steps, 26 - steps[n].index())), &there));
     for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
       const size_t      at = couplings.grown.index(p);
       const PetscInt    q[3] = {p[0] + steps[n].d[0], p[1] + steps[n].d[1], p[2] + steps[n].d[2]};
-      const PetscScalar a = mass_at(p) * here[at], b = mass_at(q) * reader.value(field, q);
-      const PetscReal   size = mass_at(p) * PetscAbsScalar(couplings.slot(INVERSE_DIAGONAL)[at]);
-      if (PetscAbsScalar(a - b) > rounding * PetscMax(size, PetscAbsScalar(b))) reader.find(nonsymmetric);
-      int axes = 0;
-      for (int c = 0; c < 3; c++) axes += steps[n].d[c] != 0;
-      if (axes > 1 && a != (PetscScalar)0) flags[0] = 1;
-      for (int c = 0; c < 3 && axes == 1; c++)
-        if (steps[n].d[c] && here[at] != (PetscScalar)0) sums[c][0] += PetscAbsScalar(here[at]), sums[c][1]++;
+      const PetscScalar one = mass_at(p) * here[at], other = mass_at(q) * reader.value(there, q);
+      const PetscReal   size = PetscMax(mass_at(p) * PetscAbsScalar(diagonal[at]), PetscAbsScalar(other));
+      if (PetscAbsScalar(one - other) > rounding * size) reader.find(nonsymmetric);
+      if (here[at] == (PetscScalar)0) return;
+      if (axes > 1) found.box = 1;
+      (PetscRealPart(here[at]) > 0 ? found.positive : found.negative) = 1;
+      for (int a = 0; a < 3 && axes == 1; a++)
+        if (steps[n].d[a]) sums[a][0] += PetscAbsScalar(here[at]), sums[a][1]++;
     });
   }
   PetscCall(reader.halo.Destroy());
 
-  // what the axes' ends are
-  bool fixed_end[3][2];
-  for (int a = 0; a < 3; a++)
-    for (int e = 0; e < 2; e++) fixed_end[a][e] = true;
   for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-    const size_t at = couplings.grown.index(p);
-    if (rows->fixed[at] != (PetscScalar)0) flags[1] = 1;
-    if (couplings.slot(SHIFT)[at] != (PetscScalar)0) flags[2] = 1;
-    for (int a = 0; a < 3; a++)
+    const size_t      at = couplings.grown.index(p);
+    const PetscScalar shift = couplings.slot(SHIFT)[at];
+    const bool        fixed = rows->fixed[at] != (PetscScalar)0;
+    if (fixed) found.fixed = 1;
+    if (shift != (PetscScalar)0) found.shifted = 1;
+    for (int a = 0; a < 3; a++) {
+      if (mass[a][grid.start[a] + p[a]] != 1) found.weighted = 1;
       for (int e = 0; e < 2; e++) {
         if (!patch.at_domain_end(p, a, (Side)e)) continue;
-        if (rows->fixed[at] == (PetscScalar)0) fixed_end[a][e] = false;
-        sums[a][2 + e] = PetscMax(sums[a][2 + e], PetscAbsScalar(couplings.slot(SHIFT)[at]));
+        if (!fixed) found.other_ends[a][e] = 1;
+        sums[a][2 + e] += PetscAbsScalar(shift);
       }
-    for (int a = 0; a < 3; a++)
-      if (mass[a][grid.start[a] + p[a]] != 1) flags[3] = 1;
+    }
   });
-  flags[4] = reader.trouble;
-  int ends[6];
-  for (int n = 0; n < 6; n++) ends[n] = fixed_end[n / 2][n % 2] ? 0 : 1;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 5, MPI_INT, MPI_MAX, grid.comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 6, MPI_INT, MPI_MAX, grid.comm));
+  found.trouble = reader.trouble;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, sizeof(found) / sizeof(int), MPI_INT, MPI_MAX, grid.comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 12, MPIU_REAL, MPIU_SUM, grid.comm));
-  *why = troubles[flags[4]];
-  rows->has_fixed = flags[1];
-  rows->singular = !flags[1] && !flags[2];
+  *why = troubles[found.trouble];
+  // finite elements may do so with the neighbours in a box
+  if (why->empty() && !found.box && found.positive && found.negative) *why = "couples points with opposite signs";
+  rows->has_fixed = found.fixed;
+  rows->singular = !found.fixed && !found.shifted;
   for (int a = 0; a < 3; a++) {
     const PetscInt  N = grid.N[a];
     const PetscReal mean = sums[a][1] > 0 ? sums[a][0] / sums[a][1] : 0;
+    const PetscReal end_points = (PetscReal)grid.N[0] * grid.N[1] * grid.N[2] / N;
     Axis           &axis = rows->axes[a];
     axis = Axis();
     axis.around = grid.periodic(a);
-    axis.fixed = !axis.around && N > 2 && !ends[2 * a] && !ends[2 * a + 1];
+    axis.fixed = !axis.around && N > 2 && !found.other_ends[a][0] && !found.other_ends[a][1];
     axis.mass.assign(N, 1);
     axis.edge.assign(N + 1, N > 1 ? mean : 0);
-    for (int e = 0; e < 2 && !axis.around; e++) // free ends have nothing beyond them
-      if (sums[a][2 + e] <= PetscReal(0.01) * mean) axis.edge[e ? N : 0] = 0;
+    for (int e = 0; e < 2 && !axis.around; e++) // nothing beyond
+      if (sums[a][2 + e] <= PetscReal(0.01) * mean * end_points) axis.edge[e ? N : 0] = 0;
   }
-
-  // only the star's arms, where that is all there is
-  if (!couplings.neighbours.star && !flags[0]) {
-    Couplings star;
-    star.grown = couplings.grown;
-    star.neighbours = couplings.neighbours;
-    star.neighbours.star = true;
-    star.resize();
-    int n = FIRST_COUPLING;
-    std::copy(couplings.slot(SHIFT), couplings.slot(SHIFT) + points, star.slot(SHIFT));
-    star.neighbours.each([&](const PetscInt *d) {
-      for (int m = 0; m < (int)steps.size(); m++)
-        if (steps[m].d[0] == d[0] && steps[m].d[1] == d[1] && steps[m].d[2] == d[2])
-          std::copy(couplings.slot(FIRST_COUPLING + m), couplings.slot(FIRST_COUPLING + m) + points, star.slot(n));
-      n++;
-    });
-    couplings = std::move(star);
-  }
+  if (!couplings.neighbours.star && !found.box) reader.keep_star(steps);
   couplings.invert_diagonals();
-  if (flags[3]) {
-    couplings.mass.resize(points);
+  if (found.weighted) {
+    couplings.mass.resize(couplings.points());
     for_each_owned(grid, [&](const PetscInt p[3], PetscInt) { couplings.mass[couplings.grown.index(p)] = mass_at(p); });
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -33,13 +33,6 @@ int place(PetscInt x, PetscInt y, PetscInt z) {
 
 } // namespace
 
-PetscScalar Couplings::diagonal(size_t at) const {
-  PetscScalar sum = 0;
-  for (int n = 0; n < slots(); n++)
-    if (n != INVERSE_DIAGONAL) sum += slot(n)[at];
-  return sum;
-}
-
 void Couplings::invert_diagonals() {
   PetscScalar *inverse = slot(INVERSE_DIAGONAL);
   for (size_t at = 0; at < points(); at++) inverse[at] = slot(SHIFT)[at];

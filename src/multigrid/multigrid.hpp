@@ -7,7 +7,7 @@
 
 #include "grid/halo.hpp"
 #include "multigrid/axis.hpp"
-#include "multigrid/couplings.hpp"
+#include "multigrid/couplings_of.hpp"
 #include "multigrid/cycle.hpp"
 
 namespace shellac {

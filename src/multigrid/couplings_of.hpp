@@ -1,0 +1,23 @@
+#pragma once
+// Reads an operator as couplings of neighbouring points, from its rows.
+
+#include <string>
+
+#include "multigrid/couplings.hpp"
+#include "stencil/mat.hpp"
+
+namespace shellac {
+
+// Collective. The rows of an operator on the rank's own points, with a grid of axes beside them that tells how far
+// apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
+// nothing, and zero elsewhere [points]; has_fixed: any rank has such. singular: constants are the null space.
+// *why: what the operator is not; empty otherwise.
+struct OperatorRows {
+  Couplings                couplings;
+  Axis                     axes[3];
+  std::vector<PetscScalar> fixed;
+  bool                     has_fixed = false, singular = false;
+};
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, std::string *why);
+
+} // namespace shellac
