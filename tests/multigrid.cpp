@@ -711,6 +711,29 @@ TEST_CASE("captured coefficients that are a sum over the axes are served as one"
   CHECK(text.find("variable coefficients") == std::string::npos);
 }
 
+// As programs assemble coefficients that multiply the whole equation of a point.
+TEST_CASE("rows with weights of their own are served as the symmetric operator without them", "[multigrid]") {
+  for (const Point &N : {Point{150, 131, 1}, Point{31, 20, 1}, Point{80, 1, 1}, Point{12, 13, 14}})
+    for (DMBoundaryType x : {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC})
+      for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY}) {
+        const Lattice l = lattice(N, {x});
+        const Fill    inner = medium_fill(l, Medium::blocks, form, 0.1);
+        const Fill    fill = [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+          inner(p, arm, block);
+          *block *= PetscPowReal(10, PetscRealPart(random_value(l.natural(p), 80)));
+        };
+        std::unique_ptr<Twins> t;
+        PetscInt               iterations;
+        INFO(describe(l) << ", boundary form " << (int)form);
+        if (!make_twins(l, fill, &t)) continue;
+        Vector solution = random_vector(t->da, 2), b = make_vector(t->da), x = make_vector(t->da);
+        OK(MatMult(t->A, solution, b));
+        CHECK(solve(t->A, b, x, "-test_ksp_type fgmres -test_ksp_rtol 1e-11", &iterations) > 0);
+        CHECK(iterations <= 14);
+        CHECK(difference(x, solution) <= 1e-7);
+      }
+}
+
 TEST_CASE("fixed points anywhere in the grid are solved exactly", "[multigrid]") {
   const Lattice l = lattice({60, 50, 1});
   const auto    fixed = [](const PetscInt p[3]) { return (p[0] - 20) * (p[0] - 20) + (p[1] - 30) * (p[1] - 30) < 40; };

@@ -16,6 +16,9 @@ struct Neighbours {
   bool present[3]; // the axis has more than one point
   bool star;
 
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable // functions of the host, too
+#endif
   template <class Function> SHELLAC_HD void each(const Function &f) const { // f(step)
     if (star) {
       for (int a = 0; a < 3; a++)

@@ -7,11 +7,12 @@ namespace shellac {
 namespace {
 
 // Relative to the diagonal entry of the row; and what is left where its entries cancel.
+constexpr int       most_ranks = 1 << 30;
 constexpr PetscReal rounding = 1e-10, cancellation = 64 * PETSC_MACHINE_EPSILON;
 
 // What rows are not, in the order of what is said first.
 enum Trouble { none, nonsymmetric, no_diagonal, far };
-const char *const troubles[] = {"", "is not symmetric, with any weights of the axes", "has zeros on its diagonal",
+const char *const troubles[] = {"", "is not symmetric, with any weights of its rows", "has zeros on its diagonal",
                                 "couples points that are not neighbours"};
 
 struct Reader {
@@ -21,14 +22,25 @@ struct Reader {
   Halo        halo;
   int         trouble = none;
 
+  struct Point {
+    PetscInt at[3];
+  };
+
   size_t own(const PetscInt p[3]) const { return to.grown.index(p); }
-  void   find(Trouble t) { trouble = PetscMax(trouble, (int)t); }
+  bool   inside(const PetscInt p[3]) const {
+      bool is = true;
+      for (int a = 0; a < 3; a++) is = is && p[a] >= 0 && p[a] < grid.size[a];
+    return is;
+  }
+  void find(Trouble t) { trouble = PetscMax(trouble, (int)t); }
 
   void           read(const StencilOperator &op, std::vector<PetscScalar> *fixed);
   void           share_pairs(const std::vector<Direction> &steps);
   void           keep_star(const std::vector<Direction> &steps);
   PetscErrorCode leave_fixed(const std::vector<Direction> &steps, const std::vector<PetscScalar> &fixed);
-  PetscErrorCode get_masses(const std::vector<Direction> &steps, std::vector<PetscReal> mass[3]);
+  PetscErrorCode get_back(const std::vector<Direction> &steps, std::vector<std::vector<PetscScalar>> *back);
+  PetscErrorCode get_masses(const std::vector<Direction> &steps, const std::vector<std::vector<PetscScalar>> &back,
+                            std::vector<PetscScalar> *mass);
   PetscErrorCode Exchange(const PetscScalar *values, Field<PetscScalar> *field);
   PetscScalar    value(const Field<PetscScalar> &field, const PetscInt p[3]) const;
 };
@@ -141,6 +153,7 @@ void Reader::keep_star(const std::vector<Direction> &steps) {
     const PetscScalar *from = to.slot(FIRST_COUPLING + place_of(steps, step.index()));
     std::copy(from, from + to.points(), star.slot(n++));
   }
+  star.mass = std::move(to.mass);
   to = std::move(star);
 }
 
@@ -152,35 +165,76 @@ PetscErrorCode Reader::Exchange(const PetscScalar *values, Field<PetscScalar> *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A row's couplings towards i + 1 and from there back are k/m of the same edge: what they differ by is in the masses,
-// which a row of points along each axis gives.
-PetscErrorCode Reader::get_masses(const std::vector<Direction> &steps, std::vector<PetscReal> mass[3]) {
-  PetscMPIInt count;
+// back[n]: what the point at the end of each step couples to this one.
+PetscErrorCode Reader::get_back(const std::vector<Direction> &steps, std::vector<std::vector<PetscScalar>> *back) {
+  Field<PetscScalar> field;
 
   PetscFunctionBegin;
-  for (int a = 0; a < 3; a++) {
-    const PetscInt         N = grid.N[a];
-    std::vector<PetscReal> ways(2 * N, 0); // couplings to lower and upper neighbours
-    PetscInt               p[3];
-    bool                   ours = true;
-    mass[a].assign(N, 1);
-    if (N == 1) continue;
-    for (int c = 0; c < 3; c++) {
-      p[c] = grid.N[c] / 2 - grid.start[c];
-      ours = ours && (c == a || (p[c] >= 0 && p[c] < grid.size[c]));
+  back->assign(steps.size(), std::vector<PetscScalar>(to.points()));
+  for (size_t n = 0; n < steps.size(); n++) {
+    PetscCall(Exchange(to.slot(FIRST_COUPLING + place_of(steps, 26 - steps[n].index())), &field));
+    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
+      const PetscInt q[3] = {p[0] + steps[n].d[0], p[1] + steps[n].d[1], p[2] + steps[n].d[2]};
+      (*back)[n][own(p)] = value(field, q);
+    });
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The two couplings of a pair of points differ by the ratio of their masses: from a point with mass one to all that it
+// is coupled with, and so on, over ranks; once more from another point, where some are not coupled with the first.
+PetscErrorCode Reader::get_masses(const std::vector<Direction>                &steps,
+                                  const std::vector<std::vector<PetscScalar>> &back, std::vector<PetscScalar> *mass) {
+  std::vector<Point> reached;
+  Field<PetscScalar> field;
+  PetscMPIInt        rank;
+  int                seed = -1; // the rank that takes another point
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(grid.comm, &rank));
+  mass->assign(to.points(), 0);
+  const auto coupling = [&](size_t n, size_t at) { return to.slot(FIRST_COUPLING + (int)n)[at]; };
+  const auto both = [&](size_t n, size_t at) {
+    return coupling(n, at) != (PetscScalar)0 && back[n][at] != (PetscScalar)0;
+  };
+  const auto take = [&](const PetscInt p[3], PetscScalar value) {
+    (*mass)[own(p)] = value;
+    reached.push_back({{p[0], p[1], p[2]}});
+  };
+  while (true) {
+    int begun = 0, first = -1; // a point was reached here; a rank where one was not, counted from the last
+    PetscCall(Exchange(mass->data(), &field));
+    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
+      const size_t at = own(p);
+      bool         alone = true;
+      for (size_t n = 0; n < steps.size(); n++) {
+        const PetscInt q[3] = {p[0] + steps[n].d[0], p[1] + steps[n].d[1], p[2] + steps[n].d[2]};
+        if (!both(n, at)) continue;
+        alone = false;
+        if ((*mass)[at] != (PetscScalar)0 || inside(q)) continue;
+        const PetscScalar its = value(field, q);
+        if (its != (PetscScalar)0) take(p, its * back[n][at] / coupling(n, at));
+      }
+      if (alone) (*mass)[at] = 1;
+      if ((*mass)[at] == (PetscScalar)0 && seed == rank) seed = -1, take(p, 1);
+    });
+    for (size_t r = 0; r < reached.size(); r++) {
+      const Point  p = reached[r];
+      const size_t at = own(p.at);
+      for (size_t n = 0; n < steps.size(); n++) {
+        const PetscInt q[3] = {p.at[0] + steps[n].d[0], p.at[1] + steps[n].d[1], p.at[2] + steps[n].d[2]};
+        if (both(n, at) && inside(q) && (*mass)[own(q)] == (PetscScalar)0)
+          take(q, (*mass)[at] * coupling(n, at) / back[n][at]);
+      }
     }
-    for (int e = 0; e < 2 && ours; e++) {
-      const PetscScalar *coupling = to.slot(FIRST_COUPLING + place_of(steps, Direction::face(a, e)));
-      for (p[a] = 0; p[a] < grid.size[a]; p[a]++)
-        ways[2 * (grid.start[a] + p[a]) + e] = PetscRealPart(coupling[own(p)]);
-    }
-    PetscCall(PetscMPIIntCast(2 * N, &count));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ways.data(), count, MPIU_REAL, MPIU_SUM, grid.comm));
-    for (PetscInt i = 0; i + 1 < N; i++) {
-      const PetscReal up = ways[2 * i + 1], down = ways[2 * (i + 1)];
-      const bool      differ = up * down > 0 && PetscAbsReal(up - down) > rounding * PetscAbsReal(up);
-      mass[a][i + 1] = mass[a][i] * (differ ? up / down : 1);
-    }
+    begun = !reached.empty();
+    reached.clear();
+    for (const PetscScalar &value : *mass)
+      if (value == (PetscScalar)0) first = most_ranks - rank;
+    int both_of[2] = {begun, first};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, both_of, 2, MPI_INT, MPI_MAX, grid.comm));
+    if (both_of[1] < 0) break;
+    seed = both_of[0] ? -1 : most_ranks - both_of[1];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -196,13 +250,14 @@ PetscScalar Reader::value(const Field<PetscScalar> &field, const PetscInt p[3]) 
 } // namespace
 
 PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, std::string *why) {
-  const Grid            &grid = context->grid;
-  Couplings             &couplings = rows->couplings;
-  Arrays                 arrays;
-  std::vector<PetscReal> mass[3];
-  PetscReal              sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end
+  const Grid                           &grid = context->grid;
+  Couplings                            &couplings = rows->couplings;
+  Arrays                                arrays;
+  std::vector<std::vector<PetscScalar>> back;
+  PetscReal sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end
   struct {
-    int trouble, box, fixed, shifted, weighted, positive, negative, other_ends[3][2]; // ends with points that are not fixed
+    int trouble, box, fixed, shifted, weighted, positive, negative,
+        other_ends[3][2]; // ends with points that are not fixed
   } found = {};
   Grid links = grid;
 
@@ -232,39 +287,47 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
   PetscCall(arrays.Restore());
   const std::vector<Direction> steps = steps_of(couplings.neighbours);
   reader.share_pairs(steps);
-  PetscCall(reader.get_masses(steps, mass));
-  const auto mass_at = [&](const PetscInt p[3]) { // beyond the domain: any
-    PetscReal product = 1;
-    for (int a = 0; a < 3; a++) {
-      const PetscInt g = grid.start[a] + p[a], N = grid.N[a];
-      product *= mass[a][(g % N + N) % N];
-    }
-    return product;
-  };
   PetscCall(reader.halo.Create(links, patch, true, PETSC_FALSE, HaloWay::automatic));
   PetscCall(reader.leave_fixed(steps, rows->fixed));
 
-  // K = M A
-  for (int n = 0; n < (int)steps.size(); n++) {
-    const PetscScalar *here = couplings.slot(FIRST_COUPLING + n), *diagonal = couplings.slot(INVERSE_DIAGONAL);
-    const int          axes = (steps[n].d[0] != 0) + (steps[n].d[1] != 0) + (steps[n].d[2] != 0);
-    Field<PetscScalar> there;
-    PetscCall(reader.Exchange(couplings.slot(FIRST_COUPLING + place_of(steps, 26 - steps[n].index())), &there));
+  PetscCall(reader.get_back(steps, &back));
+  // M A is symmetric, with masses where A is not
+  const auto asymmetric = [&](const std::vector<PetscScalar> &mass, const Field<PetscScalar> &masses, bool *is) {
+    *is = false;
     for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-      const size_t      at = couplings.grown.index(p);
-      const PetscInt    q[3] = {p[0] + steps[n].d[0], p[1] + steps[n].d[1], p[2] + steps[n].d[2]};
-      const PetscScalar one = mass_at(p) * here[at], other = mass_at(q) * reader.value(there, q);
-      const PetscReal   size = PetscMax(mass_at(p) * PetscAbsScalar(diagonal[at]), PetscAbsScalar(other));
-      if (PetscAbsScalar(one - other) > rounding * size) reader.find(nonsymmetric);
-      if (here[at] == (PetscScalar)0) return;
-      if (axes > 1) found.box = 1;
-      (PetscRealPart(here[at]) > 0 ? found.positive : found.negative) = 1;
-      for (int a = 0; a < 3 && axes == 1; a++)
-        if (steps[n].d[a]) sums[a][0] += PetscAbsScalar(here[at]), sums[a][1]++;
+      const size_t at = couplings.grown.index(p);
+      for (size_t n = 0; n < steps.size(); n++) {
+        const PetscInt    q[3] = {p[0] + steps[n].d[0], p[1] + steps[n].d[1], p[2] + steps[n].d[2]};
+        const PetscScalar m = mass.empty() ? 1 : mass[at], other_m = mass.empty() ? 1 : reader.value(masses, q);
+        const PetscScalar one = m * couplings.slot(FIRST_COUPLING + (int)n)[at], other = other_m * back[n][at];
+        const PetscReal   diagonal = PetscAbsScalar(m * couplings.slot(INVERSE_DIAGONAL)[at]);
+        if (!(PetscAbsScalar(one - other) <= rounding * PetscMax(diagonal, PetscAbsScalar(other)))) *is = true;
+      }
     });
+  };
+  bool               weighted;
+  Field<PetscScalar> masses = {};
+  asymmetric({}, masses, &weighted);
+  found.weighted = weighted;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found.weighted, 1, MPI_INT, MPI_MAX, grid.comm));
+  if (found.weighted) {
+    PetscCall(reader.get_masses(steps, back, &couplings.mass));
+    PetscCall(reader.Exchange(couplings.mass.data(), &masses));
+    asymmetric(couplings.mass, masses, &weighted);
+    if (weighted) reader.find(nonsymmetric);
   }
   PetscCall(reader.halo.Destroy());
-
+  for (size_t n = 0; n < steps.size(); n++) {
+    const PetscScalar *coupling = couplings.slot(FIRST_COUPLING + (int)n);
+    const int          axes = (steps[n].d[0] != 0) + (steps[n].d[1] != 0) + (steps[n].d[2] != 0);
+    for (size_t at = 0; at < couplings.points(); at++) {
+      if (coupling[at] == (PetscScalar)0) continue;
+      (PetscRealPart(coupling[at]) > 0 ? found.positive : found.negative) = 1;
+      if (axes > 1) found.box = 1;
+      for (int a = 0; a < 3 && axes == 1; a++)
+        if (steps[n].d[a]) sums[a][0] += PetscAbsScalar(coupling[at]), sums[a][1]++;
+    }
+  }
   for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
     const size_t      at = couplings.grown.index(p);
     const PetscScalar shift = couplings.slot(SHIFT)[at];
@@ -272,7 +335,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
     if (fixed) found.fixed = 1;
     if (shift != (PetscScalar)0) found.shifted = 1;
     for (int a = 0; a < 3; a++) {
-      if (mass[a][grid.start[a] + p[a]] != 1) found.weighted = 1;
       for (int e = 0; e < 2; e++) {
         if (!patch.at_domain_end(p, a, (Side)e)) continue;
         if (!fixed) found.other_ends[a][e] = 1;
@@ -303,10 +365,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
   }
   if (!couplings.neighbours.star && !found.box) reader.keep_star(steps);
   couplings.invert_diagonals();
-  if (found.weighted) {
-    couplings.mass.resize(couplings.points());
-    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) { couplings.mass[couplings.grown.index(p)] = mass_at(p); });
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
