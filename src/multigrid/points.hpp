@@ -296,7 +296,7 @@ template <class T> struct Restrict {
   }
   // The transpose of interpolation, of the fine points from lo to hi.
   SHELLAC_HD T by_rows(const PetscInt I[3], const PetscInt lo[3], const PetscInt hi[3]) const {
-    PetscInt   p[3], c[3];
+    PetscInt   p[3] = {lo[0], lo[1], lo[2]}, c[3];
     T          sum = 0;
     const auto is_near = [&](int a) {
       c[a] = coarse.start[a] + I[a] - level.below_around(a, p[a], coarse.N[a]);

@@ -1,22 +1,64 @@
 // Times -pc_type stencilmg beside a copy, and solves beside PETSc's own multigrid on the assembled matrix; with the error
-// against the exact solution u = sin(pi x) sin(pi y).
+// against the exact solution u = sin(pi x) sin(pi y), with variable coefficients that of the discrete equation.
 
 #include "timing.hpp"
 
-static const char help[] = "Times multigrid cycles and solves of -Laplace(u) = f on the unit square.\n"
+static const char help[] = "Times multigrid cycles and solves of -div(a grad u) = f on the unit square.\n"
                            "  -sizes 1023,4095    points a side\n"
+                           "  -coefficients constant   a: constant (1, -Laplace(u) = f), smooth, or jumps (blocks of\n"
+                           "                           1 and 1000); the last two in a matrix that is captured\n"
                            "  -aij_max 0          largest size that CG with GAMG on an assembled matrix solves too\n"
                            "  -seconds 0.5        time spent on each figure\n"
                            "  -dm_vec_type cuda   on the GPU\n\n";
 
+enum class Coefficients { constant, smooth, jumps };
+static const char *const coefficient_names[] = {"constant", "smooth", "jumps"};
+
 struct Problem {
-  DM       da;
-  Mat      A;
-  Vec      b, x, exact, r;
-  PetscInt n;
+  DM        da;
+  Mat       A;
+  Vec       b, x, exact, r;
+  PetscInt  n;
+  PetscReal norm_A; // in the maximum norm
 };
 
-static PetscErrorCode make(PetscInt n, Problem *p) {
+static PetscReal coefficient(Coefficients of, PetscReal x, PetscReal y) {
+  if (of == Coefficients::smooth) return PetscExpReal(2 * PetscSinReal(2 * PETSC_PI * x) * PetscSinReal(3 * y));
+  return ((PetscInt)(3.3 * x + 0.1) + (PetscInt)(2.7 * y + 0.2)) % 2 ? 1000 : 1; // aligned to no grid
+}
+
+// By five points, with a in the middle of the edges between them.
+static PetscErrorCode make_variable(PetscInt n, Coefficients of, Problem *p) {
+  const PetscReal h = 1. / (n + 1);
+  PetscInt        lo[2], size[2];
+
+  PetscFunctionBegin;
+  PetscCall(DMSetMatType(p->da, MATSTENCILSHELL));
+  PetscCall(DMCreateMatrix(p->da, &p->A));
+  PetscCall(DMDAGetCorners(p->da, &lo[0], &lo[1], NULL, &size[0], &size[1], NULL));
+  for (PetscInt j = lo[1]; j < lo[1] + size[1]; j++)
+    for (PetscInt i = lo[0]; i < lo[0] + size[0]; i++) {
+      MatStencil  row = {}, column[5] = {};
+      PetscScalar value[5] = {};
+      PetscInt    count = 1;
+      row.i = i, row.j = j;
+      column[0] = row;
+      for (int n_arm = 0; n_arm < 4; n_arm++) {
+        const PetscInt  di = n_arm == 0 ? -1 : n_arm == 1 ? 1 : 0, dj = n_arm == 2 ? -1 : n_arm == 3 ? 1 : 0;
+        const PetscReal a = coefficient(of, (i + 1 + di / 2.) * h, (j + 1 + dj / 2.) * h) / (h * h);
+        value[0] += a;
+        if (i + di < 0 || i + di >= n || j + dj < 0 || j + dj >= n) continue;
+        column[count].i = i + di, column[count].j = j + dj;
+        value[count++] = -a;
+      }
+      PetscCall(MatSetValuesStencil(p->A, 1, &row, count, column, value, INSERT_VALUES));
+    }
+  PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode make(PetscInt n, Coefficients coefficients, Problem *p) {
   PetscScalar   **b, **u;
   PetscInt        lo[2], size[2];
   const PetscReal h = 1. / (n + 1);
@@ -27,7 +69,10 @@ static PetscErrorCode make(PetscInt n, Problem *p) {
                          PETSC_DECIDE, 1, 1, NULL, NULL, &p->da));
   PetscCall(DMSetFromOptions(p->da));
   PetscCall(DMSetUp(p->da));
-  PetscCall(MatCreateLaplace(p->da, &p->A));
+  if (coefficients == Coefficients::constant)
+    PetscCall(MatCreateLaplace(p->da, &p->A));
+  else
+    PetscCall(make_variable(n, coefficients, p));
   PetscCall(DMCreateGlobalVector(p->da, &p->b));
   PetscCall(VecDuplicate(p->b, &p->x));
   PetscCall(VecDuplicate(p->b, &p->exact));
@@ -42,6 +87,11 @@ static PetscErrorCode make(PetscInt n, Problem *p) {
     }
   PetscCall(DMDAVecRestoreArrayWrite(p->da, p->exact, &u));
   PetscCall(DMDAVecRestoreArrayWrite(p->da, p->b, &b));
+  p->norm_A = 8. * (n + 1) * (n + 1);
+  if (coefficients != Coefficients::constant) {
+    PetscCall(MatMult(p->A, p->exact, p->b));
+    PetscCall(MatNorm(p->A, NORM_INFINITY, &p->norm_A));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,7 +112,7 @@ static PetscErrorCode errors(const Problem &p, PetscReal *error, PetscReal *back
   PetscCall(VecNorm(p.r, NORM_INFINITY, &r));
   PetscCall(VecNorm(p.x, NORM_INFINITY, &x));
   PetscCall(VecNorm(p.b, NORM_INFINITY, &b));
-  *backward = r / (8. * (p.n + 1) * (p.n + 1) * x + b);
+  *backward = r / (p.norm_A * x + b);
   PetscCall(VecWAXPY(p.r, -1, p.exact, p.x));
   PetscCall(VecNorm(p.r, NORM_INFINITY, error));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -160,6 +210,7 @@ static PetscErrorCode cycle(const Problem &p, const char *what, const char *opti
 int main(int argc, char **argv) {
   PetscInt    sizes[32] = {1023, 4095}, count = 32, aij_max = 0;
   PetscReal   seconds = 0.5;
+  PetscInt    kind = 0;
   PetscBool   set;
   PetscMPIInt ranks;
 
@@ -167,6 +218,8 @@ int main(int argc, char **argv) {
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ShellacInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-coefficients", coefficient_names, 3, &kind, NULL));
+  const auto coefficients = (Coefficients)kind;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &count, &set));
   if (!set) count = 2;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-aij_max", &aij_max, NULL));
@@ -174,12 +227,15 @@ int main(int argc, char **argv) {
   for (PetscInt s = 0; s < count; s++) {
     Problem   p;
     PetscReal copy_seconds;
-    PetscCall(make(sizes[s], &p));
+    PetscCall(make(sizes[s], coefficients, &p));
     PetscCall(time_of(
         seconds, [&]() { return copy(p.b, p.x); }, &copy_seconds));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "%" PetscInt_FMT " x %" PetscInt_FMT ", copy %.4f ms, discretisation error %.2e\n", p.n, p.n,
-                          copy_seconds * 1e3, PETSC_PI * PETSC_PI / 12. / ((double)(p.n + 1) * (p.n + 1))));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " x %" PetscInt_FMT ", %s coefficients, copy %.4f ms", p.n,
+                          p.n, coefficient_names[kind], copy_seconds * 1e3));
+    if (coefficients == Coefficients::constant)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", discretisation error %.2e",
+                            PETSC_PI * PETSC_PI / 12. / ((double)(p.n + 1) * (p.n + 1))));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
     PetscCall(cycle(p, "V(3,3)", "", seconds, copy_seconds));
     PetscCall(cycle(p, "V(3,3) without a graph", "-bench_pc_stencilmg_graph 0", seconds, copy_seconds));
     PetscCall(cycle(p, "V(2,2)", "-bench_pc_stencilmg_smooths 2", seconds, copy_seconds));
