@@ -13,6 +13,8 @@ static PetscInt first_kept(const Axis &axis) {
   const PetscInt N = axis.N();
   if (axis.around) return 0;
   if (axis.fixed) return 2; // the fixed node becomes the end of the domain
+  // of an even number of points, the one at the further end: otherwise the other would be nearer to its end on each level
+  if (axis.balanced && N % 2 == 0 && PetscAbsReal(axis.edge[N]) > PetscAbsReal(axis.edge[0])) return 0;
   // free ends: nodes at both, where there can be
   return axis.edge[0] == 0 && axis.edge[N] == 0 && N % 2 ? 0 : 1;
 }
@@ -59,6 +61,7 @@ Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening) {
   };
 
   coarse.around = axis.around;
+  coarse.balanced = axis.balanced;
   coarse.mass.assign(coarse_N, 0);
   for (PetscInt i = 0; i < N; i++) {
     if (axis.is_fixed(i)) continue;

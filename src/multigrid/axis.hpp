@@ -19,6 +19,7 @@ struct Axis {
                                // the ends of the domain, where u is zero or, around, each other
   bool around = false;         // the axis is periodic
   bool fixed = false;          // the first and the last point are nodes with given values: zero in corrections
+  bool balanced = false;       // coarse points lie as far from one end as from the other, or nearly
 
   PetscInt  N() const { return (PetscInt)mass.size(); }
   bool      is_fixed(PetscInt i) const { return fixed && (i == 0 || i == N() - 1); }

@@ -358,6 +358,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
     axis = Axis();
     axis.around = grid.periodic(a);
     axis.fixed = !axis.around && N > 2 && !found.other_ends[a][0] && !found.other_ends[a][1];
+    axis.balanced = true;
     axis.mass.assign(N, 1);
     axis.edge.assign(N + 1, N > 1 ? mean : 0);
     for (int e = 0; e < 2 && !axis.around; e++) // nothing beyond

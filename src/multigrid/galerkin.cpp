@@ -76,12 +76,12 @@ void interpolate(const Couplings &fine, const Halving &halving, int axes_between
       sum += c;
     }
     // What the row has besides differences pulls the value to zero. Beside an end of the domain along another axis it
-    // does that to the coarse points, too, and is left out; unless it is most of the row.
+    // does that to the coarse points, too, and is left out; unless it is so much that the coarse points will differ.
     bool at_end = false;
     for (int a = 0; a < 3; a++)
       at_end = at_end || (between[a] && (side[a][0] == (PetscScalar)0 || side[a][1] == (PetscScalar)0));
     const PetscScalar shift = fine.slot(SHIFT)[at];
-    if (at_end || PetscAbsScalar(shift) > PetscAbsScalar(sum)) sum += shift;
+    if (at_end || PetscAbsScalar(shift) > 2 * PetscAbsScalar(sum)) sum += shift;
     if (sum == (PetscScalar)0) return;
     for (int z = -between[2]; z <= between[2]; z++)
       for (int y = -between[1]; y <= between[1]; y++)
