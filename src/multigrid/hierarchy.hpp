@@ -4,7 +4,7 @@
 #include "device/mirror.hpp"
 #include "multigrid/direct.hpp"
 #include "multigrid/multigrid.hpp"
-#include "multigrid/strips.hpp"
+#include "multigrid/fused.hpp"
 
 namespace shellac {
 

@@ -229,8 +229,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
       PetscCall(at.points[a].Get(memory, &points));
     }
   }
-  const PetscInt64 warps = warp_count<PassKind<true, false, true, true, true, 3>>(level(0).part);
-  norms_.resize((size_t)warps + 1);
+  norms_.resize((size_t)norm_count(level(0).part) + 1);
   PetscCall(norms_.Prepare(memory));
   PetscCall(direct_.Prepare(memory));
   prepared_[PetscMemTypeDevice(memory) ? 1 : 0] = true;
