@@ -57,20 +57,18 @@ PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double
     cudaStream_t stream;
     PetscCall(current_stream(&stream));
     plan_pass<Kind>(pass.level, &inner, &rest);
-    if (inner.warps()) {
-      march<Kind>
-          <<<(unsigned)((inner.warps() + march_warps - 1) / march_warps), 32 * march_warps, 0, stream>>>(pass, inner);
-      PetscCallCUDA(cudaGetLastError());
-    }
+    // the rest first, small, and the inner part beside it: march() waits for it at its own end
     if (rest.tiles()) {
       constexpr auto  kernel = pass_tiles<Kind, T, B, Out>;
       const size_t    bytes = TileShape<Kind>::template bytes<T>();
       Pass<T, B, Out> of_rest = pass;
       if (pass.norms) of_rest.norms += inner.warps();
       PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-      kernel<<<(unsigned)rest.tiles(), tile_threads, bytes, stream>>>(of_rest, rest);
-      PetscCallCUDA(cudaGetLastError());
+      PetscCall(launch_in_chain(kernel, rest.tiles(), tile_threads, bytes, of_rest, rest));
     }
+    if (inner.warps())
+      PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
+                                32 * march_warps, 0, pass, inner));
     if (norm) {
       sum_up<<<1, 1024, 0, stream>>>(pass.norms, inner.warps() + rest.tiles(), norm);
       PetscCallCUDA(cudaGetLastError());

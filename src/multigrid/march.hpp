@@ -3,6 +3,7 @@
 // beyond a patch. A warp walks down a strip of 64 columns, two a lane. Step s works s rows behind the row that has been
 // read last, so that of each step only two rows are held, in registers; neighbours along a row come by shuffles.
 
+#include "device/chain.hpp"
 #include "multigrid/pass.hpp"
 
 namespace shellac {
@@ -106,6 +107,8 @@ __global__ __launch_bounds__(32 * march_warps, 4) void march(const __grid_consta
   const PetscInt64    warp = (PetscInt64)blockIdx.x * march_warps + threadIdx.x / 32;
   const int           lane = threadIdx.x % 32;
   if (warp >= plan.warps()) return;
+  // The kernel before is the pass over the rest of the level, which lets this one begin when all before it is there.
+  let_next_kernel_begin();
   const PetscInt i = plan.x0 - ghost_columns + (PetscInt)(warp % plan.strips) * written + 2 * lane,
                  j0 = plan.y0 + (PetscInt)(warp / plan.strips) * plan.rows, j1 = PetscMin(j0 + plan.rows, plan.y1),
                  first = j0 - Kind::ghost, end = j1 + Kind::ghost;
@@ -227,6 +230,7 @@ __global__ __launch_bounds__(32 * march_warps, 4) void march(const __grid_consta
     for (int step = 16; step > 0; step /= 2) squares += __shfl_xor_sync(0xffffffffu, squares, step);
     if (lane == 0) pass.norms[warp] = squares;
   }
+  wait_for_kernel_before();
 }
 #endif
 

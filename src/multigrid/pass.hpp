@@ -53,8 +53,13 @@ SHELLAC_HD T residual_of(T f, T center, T west, T east, T south, T north, R to_w
 
 // The value at (i, j), which may lie beyond the patch.
 template <class S> SHELLAC_HD S value_near(const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j) {
+  if (is_alone(patch)) {
+    i = index_around(patch, 0, i);
+    j = index_around(patch, 1, j);
+    return i >= 0 && j >= 0 ? field.u[patch.index(i, j, 0)] : S(0);
+  }
   const PetscInt p[3] = {i, j, 0};
-  return is_alone(patch) ? value_around(patch, field, p) : value_at(patch, field, p);
+  return value_at(patch, field, p);
 }
 
 } // namespace shellac

@@ -3,12 +3,13 @@
 // steps in shared memory, and writes the inner points. For levels that are not uniform, the ends of others, and small
 // levels, where short ways count.
 
+#include "device/chain.hpp"
 #include "multigrid/pass.hpp"
 
 namespace shellac {
 
 #if SHELLAC_CUDA
-constexpr int tile_columns = 64, tile_rows = 32, tile_threads = 512;
+constexpr int tile_columns = 32, tile_rows = 32, tile_threads = 512;
 
 // Boxes of points that are written, each cut into tiles.
 struct TilePlan {
@@ -38,7 +39,7 @@ template <class Kind> struct TileShape {
   static constexpr int             values = (tile_rows + 2) * tile_columns; // of a tile, with a row more at both ends
   template <class T> static size_t bytes() {
     return (2 * values + (Kind::corrected ? e_columns * e_rows : 0)) * sizeof(T) +
-           2 * tile_rows * sizeof(typename RealOf<T>::type);
+           (2 * tile_columns + 4 * tile_rows) * sizeof(typename RealOf<T>::type);
   }
 };
 
@@ -51,10 +52,11 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   constexpr int             rows = tile_rows / (tile_threads / tile_columns); // of a thread
   const LevelPart<T>       &level = pass.level;
   const Patch              &patch = level.patch;
-  const AxisPoint<R>       *x_axis = level.axis[0], *y_axis = level.axis[1];
   extern __shared__ double2 shared_memory[];
   T *const tiles = reinterpret_cast<T *>(shared_memory), *const e = tiles + 2 * Shape::values;
-  R *const edges = reinterpret_cast<R *>(e + (Kind::corrected ? Shape::e_columns * Shape::e_rows : 0));
+  // of the tile's columns and rows: weights of the restriction in the coarse points below and above; edges
+  R *const x_weights = reinterpret_cast<R *>(e + (Kind::corrected ? Shape::e_columns * Shape::e_rows : 0));
+  R *const y_weights = x_weights + 2 * tile_columns, *const y_edges = y_weights + 2 * tile_rows;
 
   int part = 0;
   while (part + 1 < plan.parts.count && (PetscInt)blockIdx.x >= plan.begin[part + 1]) part++;
@@ -69,49 +71,55 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   const PetscInt i = i_lo - ghost + column, j = j_lo - ghost + row;
   T *const       own = tiles + (row + 1) * tile_columns + column;         // its place in the first of two tiles
   const auto     point = [&](int a, PetscInt p) -> const AxisPoint<R>     &{ // a tile may go on beyond the patch
-    return (a ? y_axis : x_axis)[PetscMin(p, patch.size[a] + axis_reach - 1)];
+    return level.axis[a][PetscMin(p, patch.size[a] + axis_reach - 1)];
   };
   const AxisPoint<R> &x = point(0, i);
   const R             west = x.lower, east = x.upper;
   T                   b[rows], u[rows], inverse[rows];
+  R                   y_prolong[rows][2];
   bool                writes[rows];
 
-  // b, the guess and the correction
-  const auto value = [&](const auto &field, int r) {
-    return i >= 0 && i < patch.size[0] && j + r >= 0 && j + r < patch.size[1] ? field.u[patch.index(i, j + r, 0)]
-                                                                              : value_near(patch, field, i, j + r);
-  };
-#pragma unroll
-  for (int r = 0; r < rows; r++) {
-    b[r] = (T)value(pass.b, r);
-    u[r] = Kind::given ? value(pass.guess, r) : T(0);
-    writes[r] = i >= i_lo && i < i_hi && j + r >= j_lo && j + r < j_hi;
-  }
-  if (threadIdx.x < tile_rows) {
-    const AxisPoint<R> &y = point(1, j_lo - ghost + (PetscInt)threadIdx.x);
-    edges[threadIdx.x] = y.lower;
-    edges[tile_rows + threadIdx.x] = y.upper;
-  }
-  const PetscInt I0 = level.below(0, i_lo - ghost), J0 = level.below(1, j_lo - ghost);
-  if (Kind::corrected)
-    for (int n = threadIdx.x; n < Shape::e_columns * Shape::e_rows; n += tile_threads)
-      e[n] = value_near(pass.coarse_e, pass.e, I0 + n % Shape::e_columns - pass.coarse_e.start[0],
-                        J0 + n / Shape::e_columns - pass.coarse_e.start[1]);
+  // what does not depend on the kernel before
 #pragma unroll
   for (int r = 0; r < rows; r++) {
     const AxisPoint<R> &y = point(1, j + r);
     inverse[r] = x.in * y.in == 0 ? T(0) : R(1) / (level.sigma + (x.lower + x.upper + (y.lower + y.upper)));
+    writes[r] = i >= i_lo && i < i_hi && j + r >= j_lo && j + r < j_hi;
+    if (Kind::corrected) y_prolong[r][0] = y.prolong[0], y_prolong[r][1] = y.prolong[1];
   }
+  const R x_prolong[2] = {x.prolong[0], x.prolong[1]};
+  if (threadIdx.x < tile_rows) {
+    const AxisPoint<R> &y = point(1, j_lo - ghost + (PetscInt)threadIdx.x);
+    y_edges[2 * threadIdx.x] = y.lower, y_edges[2 * threadIdx.x + 1] = y.upper;
+    for (int c = 0; c < 2; c++) y_weights[2 * threadIdx.x + c] = y.restriction[c];
+  } else if (threadIdx.x < tile_rows + tile_columns) {
+    const int           n = threadIdx.x - tile_rows;
+    const AxisPoint<R> &at = point(0, i_lo - ghost + n);
+    for (int c = 0; c < 2; c++) x_weights[2 * n + c] = at.restriction[c];
+  }
+  const PetscInt I0 = level.below(0, i_lo - ghost), J0 = level.below(1, j_lo - ghost);
+  wait_for_kernel_before();
+  let_next_kernel_begin();
+
+  // b, the guess and the correction
+#pragma unroll
+  for (int r = 0; r < rows; r++) {
+    b[r] = (T)value_near(patch, pass.b, i, j + r);
+    u[r] = Kind::given ? value_near(patch, pass.guess, i, j + r) : T(0);
+  }
+  if (Kind::corrected)
+    for (int n = threadIdx.x; n < Shape::e_columns * Shape::e_rows; n += tile_threads)
+      e[n] = value_near(pass.coarse_e, pass.e, I0 + n % Shape::e_columns - pass.coarse_e.start[0],
+                        J0 + n / Shape::e_columns - pass.coarse_e.start[1]);
   __syncthreads();
   if (Kind::corrected) {
     const T *from = e + (level.below(0, i) - I0);
 #pragma unroll
     for (int r = 0; r < rows; r++) {
-      const AxisPoint<R> &y = point(1, j + r);
-      const T            *at = from + (level.below(1, j + r) - J0) * Shape::e_columns;
-      u[r] += y.prolong[0] * (x.prolong[0] * at[0] + x.prolong[1] * at[1]);
+      const T *at = from + (level.below(1, j + r) - J0) * Shape::e_columns;
+      u[r] += y_prolong[r][0] * (x_prolong[0] * at[0] + x_prolong[1] * at[1]);
       if (Kind::halves_y)
-        u[r] += y.prolong[1] * (x.prolong[0] * at[Shape::e_columns] + x.prolong[1] * at[Shape::e_columns + 1]);
+        u[r] += y_prolong[r][1] * (x_prolong[0] * at[Shape::e_columns] + x_prolong[1] * at[Shape::e_columns + 1]);
     }
   }
 
@@ -128,7 +136,7 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
       result[r] = residual_of(b[r], u[r], now[r * tile_columns - 1], now[r * tile_columns + 1],
                               r > 0 ? u[r > 0 ? r - 1 : 0] : now[-tile_columns],
                               r + 1 < rows ? u[r + 1 < rows ? r + 1 : 0] : now[rows * tile_columns], west, east,
-                              edges[row + r], edges[tile_rows + row + r], level.sigma);
+                              y_edges[2 * (row + r)], y_edges[2 * (row + r) + 1], level.sigma);
   };
   double squares = 0;
 #pragma unroll
@@ -178,12 +186,14 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
     T sum = 0;
 #pragma unroll
     for (int q = Kind::halves_y ? -1 : 0; q <= (Kind::halves_y ? 1 : 0); q++) {
-      T along = 0;
+      const int y = (int)(j_kept - (j_lo - ghost)) + q;
+      T         along = 0;
 #pragma unroll
-      for (int p = Kind::halves_x ? -1 : 0; p <= (Kind::halves_x ? 1 : 0); p++)
-        along += point(0, i_kept + p).restriction[p < 0 ? 1 : 0] *
-                 residuals[(j_kept + q - (j_lo - ghost)) * tile_columns + i_kept + p - (i_lo - ghost)];
-      sum += point(1, j_kept + q).restriction[q < 0 ? 1 : 0] * along;
+      for (int p = Kind::halves_x ? -1 : 0; p <= (Kind::halves_x ? 1 : 0); p++) {
+        const int x = (int)(i_kept - (i_lo - ghost)) + p;
+        along += x_weights[2 * x + (p < 0 ? 1 : 0)] * residuals[y * tile_columns + x];
+      }
+      sum += y_weights[2 * y + (q < 0 ? 1 : 0)] * along;
     }
     pass.b_coarse[pass.coarse_b.index(at[0], at[1], 0)] = sum;
   }
