@@ -55,7 +55,9 @@ template <class T> struct Turn {
   SHELLAC_HD void operator()(int unit) const {
     const int q = unit % rest, group = unit / rest, stride = AxesFactors<T>::fours(n);
     T         sum[4] = {0, 0, 0, 0};
-    SHELLAC_UNROLL
+#if defined(__CUDA_ARCH__)
+#pragma unroll 4
+#endif
     for (int k = 0; k < n; k++) {
       const T       value = in[k * rest + q];
       const Four<R> entries = matrix[k * stride + group];

@@ -23,7 +23,8 @@ static __global__ void sum_up(const double *values, PetscInt64 n, double *sum) {
 
 // What march() does of a level, and the rest.
 template <class Kind, class T> void plan_pass(const LevelPart<T> &level, MarchPlan *inner, TilePlan *rest) {
-  *inner = plan_march<Kind>(level);
+  *inner = MarchPlan();
+  if constexpr (Kind::halves_x && Kind::halves_y) *inner = plan_march<Kind>(level);
   *rest = plan_tiles<Kind>(
       difference(level.patch.all(), Box{{inner->x0, inner->y0, 0}, {inner->x1, inner->y1, inner->warps() ? 1 : 0}}));
 }
@@ -66,9 +67,10 @@ PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double
       PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
       PetscCall(launch_in_chain(kernel, rest.tiles(), tile_threads, bytes, of_rest, rest));
     }
-    if (inner.warps())
-      PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
-                                32 * march_warps, 0, pass, inner));
+    if constexpr (Kind::halves_x && Kind::halves_y)
+      if (inner.warps())
+        PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
+                                  32 * march_warps, 0, pass, inner));
     if (norm) {
       sum_up<<<1, 1024, 0, stream>>>(pass.norms, inner.warps() + rest.tiles(), norm);
       PetscCallCUDA(cudaGetLastError());

@@ -50,7 +50,7 @@ template <class T> class Hierarchy final : public Multigrid {
 
 public:
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, const MultigridOptions &options,
-                        PetscBool device, HaloWay way);
+                        PetscBool device, HaloWay way, Multigrid *old);
   PetscErrorCode Destroy() override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;

@@ -42,7 +42,7 @@ template <class Kind, class T> MarchPlan plan_march(const LevelPart<T> &level) {
   PetscInt           lo[2], hi[2];
   MarchPlan          plan;
 
-  if (!Kind::halves_x || !Kind::halves_y || !is_uniform(level)) return plan;
+  if (!is_uniform(level)) return plan;
   for (int a = 0; a < 2; a++) {
     lo[a] = PetscMax(level.regular_lo[a], 0);
     hi[a] = PetscMin(level.regular_hi[a], patch.size[a]);

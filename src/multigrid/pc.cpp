@@ -143,7 +143,7 @@ PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
   PetscCall(get_context(pc, &mg));
-  PetscCall(reset(mg));
+  PetscCall(VecDestroy(&mg->fixed));
   mg->stale = false;
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));

@@ -104,7 +104,7 @@ static inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening
 
 template <class T>
 PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma,
-                                    const MultigridOptions &options, PetscBool device, HaloWay way) {
+                                    const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old) {
   PetscMPIInt ranks;
   PetscInt    dim = 0;
   Grid        parts = grid;
@@ -211,6 +211,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
+  if (auto *from = dynamic_cast<Hierarchy<T> *>(old))
+    for (int l = 0; l <= PetscMin(last(), from->last()); l++) {
+      Level &at = level(l), &its = from->level(l);
+      at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
+    }
   PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);

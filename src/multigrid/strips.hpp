@@ -102,15 +102,13 @@ SHELLAC_INLINE void walk(const Pass<T, B, Out> &pass, PetscInt i0, PetscInt i_lo
   const auto add_e = [&](PetscInt J) { // coarse row of the whole grid
     Row &fine = e.advance();
     load(pass.coarse_e, pass.e, coarse_i0 - pass.coarse_e.start[0], J - pass.coarse_e.start[1], half, coarse);
-    if (!Kind::halves_x) {
-      SHELLAC_COLUMNS
-      for (int l = 0; l < n; l++) fine[l] = prolong0[l] * coarse[l < half ? l : 0];
-      return;
-    }
     SHELLAC_COLUMNS
-    for (int m = 0; m < n / 2; m++) {
-      fine[2 * m + 1] = prolong0[2 * m + 1] * coarse[m];
-      fine[2 * m] = prolong0[2 * m] * coarse[m - 1] + prolong1[2 * m] * coarse[m];
+    for (int m = 0; m < half; m++) {
+      if (Kind::halves_x) {
+        fine[2 * m + 1] = prolong0[2 * m + 1] * coarse[m];
+        fine[2 * m] = prolong0[2 * m] * coarse[m - 1] + prolong1[2 * m] * coarse[m];
+      } else
+        fine[m] = prolong0[m] * coarse[m];
     }
   };
   const auto residual = [&](const Row &f, const StripRows<Row, 3> &v, R lower, R upper, int l) {
