@@ -7,6 +7,17 @@
 #if SHELLAC_CUDA
 namespace shellac {
 
+// Of the current GPU.
+inline int multiprocessors() {
+  static thread_local int device_of = -1, count = 0;
+  int                     device = 0;
+  if (cudaGetDevice(&device) == cudaSuccess && device != device_of) {
+    (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    device_of = device;
+  }
+  return PetscMax(count, 1);
+}
+
 // Before this, a kernel launched by launch_in_chain() may read only what is older than the kernel before.
 __device__ __forceinline__ void wait_for_kernel_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -20,7 +20,7 @@ template <class R> struct alignas(16) Four { // values that are read at once
 template <class T> struct AxesFactors {
   using R = typename RealOf<T>::type;
   int            n[3];
-  const Four<R> *matrices; // those of inverse modes, then those of modes, each for all axes: [n][fours(n)]
+  const Four<R> *matrices; // those of inverse modes, then those of modes, each for the last axis first: [n][fours(n)]
   const T       *scale;    // of each mode [n[2]][n[1]][n[0]]
   int            matrix_fours;
 
@@ -73,22 +73,18 @@ template <class T> struct Turn {
 // work: two arrays of the points; b may be the first
 template <class Team, class T>
 SHELLAC_HD void solve_by_axes(Team team, const AxesFactors<T> &factors, const T *b, T *x, T *work) {
-  using R = typename RealOf<T>::type;
-  const int      points = factors.points();
-  const Four<R> *matrix[6];
-  const Four<R> *next = factors.matrices;
-  SHELLAC_UNROLL_ALL
-  for (int m = 0; m < 6; m++) {
-    matrix[m] = next;
-    next += factors.n[m % 3] * AxesFactors<T>::fours(factors.n[m % 3]);
-  }
-  const T *in = b;
-  SHELLAC_UNROLL_ALL
+  const int   points = factors.points();
+  const T    *in = b;
+  const auto *matrix = factors.matrices;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1 // little code: a single block waits for every new instruction
+#endif
   for (int turn = 0; turn < 6; turn++) { // into modes, and back
     const int     a = 2 - turn % 3, n = factors.n[a];
     const bool    last = turn == 5;
     T            *out = last ? x : in == work ? work + points : work;
-    const Turn<T> turned = {n, points / n, matrix[turn < 3 ? a : 3 + a], in, turn == 2 ? factors.scale : nullptr, out};
+    const Turn<T> turned = {n, points / n, matrix, in, turn == 2 ? factors.scale : nullptr, out};
+    matrix += n * AxesFactors<T>::fours(n);
     if (n == 1 && turn != 2 && !last) continue; // a matrix of one entry
     team.along(turned.count(), turned);
     in = out;
@@ -163,7 +159,7 @@ template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], Pet
     largest += most;
   }
   for (bool back : {false, true})
-    for (int a = 0; a < 3; a++) {
+    for (int a = 2; a >= 0; a--) {
       const auto &matrix = back ? modes[a].vectors : modes[a].inverse;
       const int   N = factors_.n[a];
       for (int k = 0; k < N; k++)

@@ -24,7 +24,8 @@ static __global__ void sum_up(const double *values, PetscInt64 n, double *sum) {
 // What march() does of a level, and the rest.
 template <class Kind, class T> void plan_pass(const LevelPart<T> &level, MarchPlan *inner, TilePlan *rest) {
   *inner = MarchPlan();
-  if constexpr (Kind::halves_x && Kind::halves_y) *inner = plan_march<Kind>(level);
+  if constexpr (Kind::halves_x && Kind::halves_y)
+    *inner = plan_march<Kind>(level, (PetscInt64)multiprocessors() * march_warps * march_blocks);
   *rest = plan_tiles<Kind>(
       difference(level.patch.all(), Box{{inner->x0, inner->y0, 0}, {inner->x1, inner->y1, inner->warps() ? 1 : 0}}));
 }

@@ -31,13 +31,14 @@ template <class T> bool is_uniform(const LevelPart<T> &level) {
 }
 
 #if SHELLAC_CUDA
-constexpr int    march_columns = 64, march_warps = 4; // of a strip; of a block
-constexpr double march_points = 3e5;                  // a part of fewer is left to tiles.hpp
+constexpr int    march_columns = 64, march_warps = 4, march_blocks = 4; // of a strip; of a block; of a multiprocessor
+constexpr double march_points = 3e5;                                    // a part of fewer is left to tiles.hpp
 
 template <class Kind> constexpr int march_batch = Kind::given ? 2 : 4; // rows that are read while others are worked on
 
-template <class Kind, class T> MarchPlan plan_march(const LevelPart<T> &level) {
-  constexpr PetscInt columns = Kind::ghost_columns, rows = Kind::ghost, written = march_columns - 2 * columns;
+// at_once: warps that the GPU runs
+template <class Kind, class T> MarchPlan plan_march(const LevelPart<T> &level, PetscInt64 at_once) {
+  constexpr PetscInt columns = Kind::ghost_columns, ghost_rows = Kind::ghost, written = march_columns - 2 * columns;
   const Patch       &patch = level.patch;
   PetscInt           lo[2], hi[2];
   MarchPlan          plan;
@@ -52,15 +53,22 @@ template <class Kind, class T> MarchPlan plan_march(const LevelPart<T> &level) {
   while (is_kept(0, i)) i++;
   while (!is_kept(1, j)) j++;
   plan.x0 = i + columns;
-  plan.y0 = j + rows;
+  plan.y0 = j + ghost_rows;
   plan.strips = (hi[0] - columns - plan.x0) / written;
   plan.x1 = plan.x0 + plan.strips * written;
-  plan.y1 = hi[1] - rows - march_batch<Kind> - 2;
+  plan.y1 = hi[1] - ghost_rows - march_batch<Kind> - 2;
   if (plan.strips <= 0 || plan.y1 <= plan.y0 || (double)(plan.x1 - plan.x0) * (plan.y1 - plan.y0) < march_points)
     return MarchPlan();
-  // few rows where the level is small, so that there are warps enough; even, so that tiles begin alike
-  const PetscInt height = plan.y1 - plan.y0, enough = 132 * 16;
-  plan.rows = PetscMin(PetscMax((PetscInt)((PetscInt64)plan.strips * height / enough), 16), 128) / 2 * 2;
+  // As many rows that the GPU is full to the end; few where the level is small. Long tiles have less that overlaps, but
+  // more than a hundred rows were slower: tiles beside and below each other share less of the second cache.
+  const PetscInt height = plan.y1 - plan.y0;
+  PetscInt64     least = PETSC_MAX_INT;
+  for (PetscInt rows = 112; rows >= 8; rows -= 2) {
+    const PetscInt64 warps = (PetscInt64)plan.strips * ((height + rows - 1) / rows),
+                     rounds = (warps + at_once - 1) / at_once,
+                     time = rounds * (rows + 2 * Kind::ghost + 8); // in rows, of which the first come late
+    if (time < least) least = time, plan.rows = rows;
+  }
   plan.tiles = (height + plan.rows - 1) / plan.rows;
   return plan;
 }
@@ -97,8 +105,8 @@ template <class Row, int count> struct LastRows {
 };
 
 template <class Kind, class T, class B, class Out>
-__global__ __launch_bounds__(32 * march_warps, 4) void march(const __grid_constant__ Pass<T, B, Out> pass,
-                                                             const __grid_constant__ MarchPlan       plan) {
+__global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __grid_constant__ Pass<T, B, Out> pass,
+                                                                        const __grid_constant__ MarchPlan       plan) {
   using R = typename RealOf<T>::type;
   constexpr int       steps = Kind::steps, last = Kind::last, batch = march_batch<Kind>;
   constexpr PetscInt  ghost_columns = Kind::ghost_columns, written = march_columns - 2 * ghost_columns;
