@@ -92,6 +92,19 @@ SHELLAC_HD void solve_by_axes(Team team, const AxesFactors<T> &factors, const T 
 }
 
 #if SHELLAC_CUDA
+// to[0..n) = from[0..n), several values of a thread under way together.
+template <class V> __device__ __forceinline__ void copy_close(V *__restrict__ to, const V *__restrict__ from, int n) {
+  constexpr int together = 4;
+  for (int first = threadIdx.x; first < n; first += together * BlockTeam::threads) {
+    V values[together];
+#pragma unroll
+    for (int c = 0; c < together; c++)
+      if (first + c * BlockTeam::threads < n) values[c] = from[first + c * BlockTeam::threads];
+#pragma unroll
+    for (int c = 0; c < together; c++)
+      if (first + c * BlockTeam::threads < n) to[first + c * BlockTeam::threads] = values[c];
+  }
+}
 // close: there is shared memory for all that is read, too
 template <class T>
 __global__ __launch_bounds__(BlockTeam::threads) void solve_axes(const __grid_constant__ AxesFactors<T> factors,
@@ -101,22 +114,18 @@ __global__ __launch_bounds__(BlockTeam::threads) void solve_axes(const __grid_co
   const int      points = factors.points();
   AxesFactors<T> near = factors;
   T             *work = reinterpret_cast<T *>(shared_memory);
-  const auto     copy = [](auto *to, const auto *from, int n) {
-#pragma unroll 8
-    for (int i = threadIdx.x; i < n; i += BlockTeam::threads) to[i] = from[i];
-  };
   if (close) {
     Four<R> *matrices = reinterpret_cast<Four<R> *>(shared_memory);
     T       *scale = reinterpret_cast<T *>(matrices + factors.matrix_fours);
-    copy(matrices, factors.matrices, factors.matrix_fours);
-    copy(scale, factors.scale, points);
+    copy_close(matrices, factors.matrices, factors.matrix_fours);
+    copy_close(scale, factors.scale, points);
     near.matrices = matrices;
     near.scale = scale;
     work = scale + points;
   }
   wait_for_kernel_before();
   let_next_kernel_begin();
-  copy(work, b, points);
+  copy_close(work, b, points);
   __syncthreads();
   solve_by_axes(BlockTeam(), near, work, x, work);
 }
@@ -153,7 +162,14 @@ template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], Pet
   PetscFunctionBegin;
   for (int a = 0; a < 3; a++) {
     PetscReal most = 0;
-    PetscCall(get_modes(axes[a], &modes[a]));
+    int       same = 0; // the first axis like this one
+    while (axes[same].mass != axes[a].mass || axes[same].edge != axes[a].edge || axes[same].around != axes[a].around ||
+           axes[same].fixed != axes[a].fixed)
+      same++;
+    if (same < a)
+      modes[a] = modes[same];
+    else
+      PetscCall(get_modes(axes[a], &modes[a]));
     factors_.n[a] = (int)axes[a].N();
     for (PetscReal value : modes[a].values) most = PetscMax(most, PetscAbsReal(value));
     largest += most;

@@ -34,18 +34,18 @@ template <class T> class Hierarchy final : public Multigrid {
   using S = PetscScalar;
 
   struct Level {
-    Grid                 grid; // of this rank's part
-    Patch                patch;
-    Axis                 axes[3];
-    Coarsening           to_next[3];
-    PetscScalar          sigma = 0;
-    LevelPart<T>         part = {};
-    Mirror<AxisPoint<R>> points[3];
-    bool                 whole = false; // on each rank; otherwise distributed
-    bool                 fused = false;
-    Grid                 parts; // whole: the parts that the ranks make of it
-    Halo                 halo_b, halo_u;
-    Scratch<T>           b, x, t, s, b_part;
+    Grid         grid; // of this rank's part
+    Patch        patch;
+    Axis         axes[3];
+    Coarsening   to_next[3];
+    PetscScalar  sigma = 0;
+    LevelPart<T> part = {};
+    size_t       points_at[3] = {0, 0, 0}; // in points_
+    bool         whole = false;            // on each rank; otherwise distributed
+    bool         fused = false;
+    Grid         parts; // whole: the parts that the ranks make of it
+    Halo         halo_b, halo_u;
+    Scratch<T>   b, x, t, s, b_part;
   };
 
 public:
@@ -122,6 +122,7 @@ private:
   bool                                parts_ = false;    // there are several ranks
   bool                                singular_ = false; // constants are the operator's null space
   Grid                                grid_;             // of the vectors
+  Mirror<AxisPoint<R>>                points_;           // of all axes of all levels: one copy to the GPU
   DirectSolve<T>                      direct_;           // of the last level
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};

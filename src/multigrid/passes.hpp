@@ -9,11 +9,10 @@ template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part
   Level &at = level(l);
 
   PetscFunctionBegin;
+  const AxisPoint<R> *points;
+  PetscCall(points_.Get(memory_, &points));
   *part = at.part;
-  for (int a = 0; a < 3; a++) {
-    PetscCall(at.points[a].Get(memory_, &part->axis[a]));
-    part->axis[a] += axis_reach;
-  }
+  for (int a = 0; a < 3; a++) part->axis[a] = points + at.points_at[a] + axis_reach;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
