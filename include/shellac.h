@@ -333,7 +333,8 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
    (semi-coarsening). Smoothing is weighted Jacobi with the roots of a Chebyshev polynomial as weights, the same before
    and after, so that V- and W-cycles are symmetric where the operator is, and CG may use them.
 
-   Levels of 16384 points or fewer are gathered on every rank; the last one is solved by its inverse.
+   Levels of 16384 points or fewer are gathered on every rank. The last level, of 36 points or fewer along each axis, is solved
+   exactly, by the eigenvectors of its axes.
 
    `KSPRICHARDSON` runs whole cycles in the preconditioner, with the residual's norm from the cycle's first pass; as with
    `PCMG`, the norm is the true residual's there, and PETSc does it by itself where the `KSP` has a monitor or the matrix a
@@ -351,7 +352,9 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
 
    References:
    U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
-   multigrid), 5.1 (anisotropy); Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: section 12.3.2 (Chebyshev).
+   multigrid), 5.1 (anisotropy); Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: section 12.3.2 (Chebyshev);
+   R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, 1964
+   (the last level).
 
 .seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCMG`, `KSPRICHARDSON`
 M*/

@@ -4,6 +4,7 @@
 #include "device/mirror.hpp"
 #include "multigrid/direct.hpp"
 #include "multigrid/multigrid.hpp"
+#include "multigrid/types.hpp"
 #include "multigrid/fused.hpp"
 
 namespace shellac {
@@ -61,15 +62,29 @@ public:
 
   // for run_cycle()
   void down(int l, Guess guess) {
-    if (!(l == 0 && begun_)) note(Down(l, guess));
+    if (!(l == 0 && begun_)) stage(multigrid_down_event, [&]() { return Down(l, guess); });
     if (l == 0) begun_ = false;
   }
-  void up(int l) { note(Up(l)); }
-  void restrict_b(int l) { note(RestrictB(l)); }
-  void solve() { note(Solve()); }
+  void up(int l) {
+    stage(multigrid_up_event, [&]() { return Up(l); });
+  }
+  void restrict_b(int l) {
+    stage(multigrid_down_event, [&]() { return RestrictB(l); });
+  }
+  void solve() {
+    stage(multigrid_coarse_event, [&]() { return Solve(); });
+  }
 
 private:
-  void note(PetscErrorCode code) {
+  template <class Function> void stage(PetscLogEvent event, const Function &f) {
+    const auto timed = [&]() {
+      PetscFunctionBegin;
+      if (!recording_) PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+      PetscCall(f());
+      if (!recording_) PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    const PetscErrorCode code = failed_ ? failed_ : timed();
     if (code && !failed_) failed_ = code;
   }
   Level       &level(int l) { return *levels_[l]; }
@@ -132,7 +147,8 @@ private:
   const S       *b_ = nullptr;
   S             *x_ = nullptr;
   double        *norm_ = nullptr;
-  bool           begun_ = false; // the first pass has been done
+  bool           begun_ = false;     // the first pass has been done
+  bool           recording_ = false; // as a CUDA graph
   PetscErrorCode failed_ = PETSC_SUCCESS;
 };
 

@@ -7,7 +7,8 @@
 
 namespace shellac {
 
-PetscLogEvent multigrid_setup_event, multigrid_apply_event;
+PetscLogEvent multigrid_setup_event, multigrid_apply_event, multigrid_down_event, multigrid_up_event,
+    multigrid_coarse_event;
 
 namespace {
 
