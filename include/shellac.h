@@ -343,8 +343,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
    sigma is for the modified Helmholtz equation: positive, or complex. Slightly negative ones work with `KSPFGMRES`; the
    coarse levels of a strongly indefinite operator do not resemble it.
 
-   Single precision is for corrections: `KSPRICHARDSON` then takes a `MatResidual()` a cycle, and levels that are
-   distributed over ranks refuse it. Passes are fused with 2 or 3 smoothing steps. There is no transpose of F-cycles and
+   Single precision is for corrections: `KSPRICHARDSON` then takes a `MatResidual()` a cycle. Passes are fused with 2 or 3 smoothing steps. There is no transpose of F-cycles and
    full multigrid.
 
    Errors:

@@ -91,18 +91,18 @@ private:
   const Level &level(int l) const { return *levels_[l]; }
   int          last() const { return (int)levels_.size() - 1; }
 
-  static void    fold_single_points(Axis axes[3], PetscScalar *sigma);
-  static void    choose_weights(const Level &level, int steps, R *omega);
-  Patch          make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
-  PetscErrorCode Prepare(PetscMemType memory);
-  PetscErrorCode PartAt(int l, LevelPart<T> *part);
-  PetscErrorCode Exchange(Level &level, Halo &halo, const T *u, Field<T> *field);
-  PetscErrorCode Gather(Level &level, const T *part, T *whole);
-  PetscErrorCode Down(int l, Guess guess);
-  PetscErrorCode Up(int l);
-  PetscErrorCode RestrictB(int l);
-  PetscErrorCode ReadNorm(PetscReal *norm);
-  PetscErrorCode Solve();
+  static void                       fold_single_points(Axis axes[3], PetscScalar *sigma);
+  static void                       choose_weights(const Level &level, int steps, R *omega);
+  Patch                             make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
+  PetscErrorCode                    Prepare(PetscMemType memory);
+  PetscErrorCode                    PartAt(int l, LevelPart<T> *part);
+  template <class V> PetscErrorCode Exchange(Level &level, Halo &halo, const V *u, Field<V> *field);
+  PetscErrorCode                    Gather(Level &level, const T *part, T *whole);
+  PetscErrorCode                    Down(int l, Guess guess);
+  PetscErrorCode                    Up(int l);
+  PetscErrorCode                    RestrictB(int l);
+  PetscErrorCode                    ReadNorm(PetscReal *norm);
+  PetscErrorCode                    Solve();
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
   PetscErrorCode                           Fused(int l, const B *b, const T *guess, Out *out);
   template <class B> PetscErrorCode        Smooth(int l, const B *b, const T *from, T *to);

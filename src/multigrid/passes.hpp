@@ -16,16 +16,16 @@ template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const T *u, Field<T> *field) {
+template <class T>
+template <class V>
+PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const V *u, Field<V> *field) {
   PetscFunctionBegin;
   *field = {};
   field->u = u;
-  if constexpr (std::is_same<T, S>::value) {
-    if (!at.whole && u) {
-      PetscCall(halo.Begin(u, memory_));
-      PetscCall(halo.End());
-      *field = halo.field();
-    }
+  if (!at.whole && u) {
+    PetscCall(halo.Begin(u, memory_));
+    PetscCall(halo.End());
+    *field = halo.field<V>();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -101,13 +101,10 @@ PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) 
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &pass.level));
-  if constexpr (std::is_same<B, T>::value && std::is_same<T, S>::value) {
-    if (restricts || at.whole)
-      PetscCall(Exchange(at, at.halo_b, b, &pass.b));
-    else
-      pass.b = at.halo_b.field(); // of the pass before
-  } else
-    pass.b.u = b;
+  if (restricts || at.whole)
+    PetscCall(Exchange(at, at.halo_b, b, &pass.b));
+  else
+    pass.b = at.halo_b.template field<B>(); // of the pass before
   if (given) PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
   if (corrected) {
     PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass.e));

@@ -176,13 +176,9 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.part.sigma = (T)sigma;
     at.part.steps = steps;
     choose_weights(at, steps, at.part.omega);
-    PetscCheck(at.whole || (std::is_same<T, S>::value), grid.comm, PETSC_ERR_SUP,
-               "-pc_stencilmg_precision single is there on one rank only, or for grids of %" PetscInt64_FMT
-               " points or fewer; leave it out on several",
-               gathered_points);
     if (!at.whole) {
-      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way));
-      PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way));
+      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way, levels_.size() == 1 ? sizeof(S) : sizeof(T)));
+      PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way, sizeof(T)));
     }
     if (!more) {
       const bool solvable = points <= most_solved && longest <= most_solved_axis;
