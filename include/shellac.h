@@ -346,8 +346,8 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
    host and takes the time of about 10 cycles there; on a GPU the levels are then copied to it. Each level is smoothed point by
    point.
 
-   Levels of 16384 points or fewer are gathered on every rank; the last one, with variable coefficients of 144 points or fewer, is
-   solved by its inverse.
+   Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: of 36 points or fewer along each
+   axis by the eigenvectors of its axes, with variable coefficients of 144 points or fewer by its inverse.
 
    `KSPRICHARDSON` runs whole cycles in the preconditioner, with the residual's norm from the cycle's first pass; as with
    `PCMG`, the norm is the true residual's there, and PETSc does it by itself where the `KSP` has a monitor or the matrix a
@@ -356,8 +356,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
    sigma is for the modified Helmholtz equation: positive, or complex. Slightly negative ones work with `KSPFGMRES`; the
    coarse levels of a strongly indefinite operator do not resemble it.
 
-   Single precision is for corrections: `KSPRICHARDSON` then takes a `MatResidual()` a cycle, and levels that are
-   distributed over ranks refuse it. Passes are fused with 2 or 3 smoothing steps. There is no transpose of F-cycles and
+   Single precision is for corrections: `KSPRICHARDSON` then takes a `MatResidual()` a cycle. Passes are fused with 2 or 3 smoothing steps. There is no transpose of F-cycles and
    full multigrid.
 
    Errors:
@@ -368,7 +367,9 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
    U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
    multigrid), 5.1 (anisotropy); Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: section 12.3.2 (Chebyshev);
    R. E. Alcouffe, A. Brandt, J. E. Dendy, J. W. Painter, The multi-grid method for the diffusion equation with strongly
-   discontinuous coefficients, 1981; J. E. Dendy, Black box multigrid, 1982 (variable coefficients).
+   discontinuous coefficients, 1981; J. E. Dendy, Black box multigrid, 1982 (variable coefficients);
+   R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, 1964
+   (the last level).
 
 .seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCMG`, `KSPRICHARDSON`
 M*/

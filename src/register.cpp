@@ -48,6 +48,9 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscCall(PetscLogEventRegister("HaloEnd", classid, &shellac::halo_end_event));
   PetscCall(PetscLogEventRegister("StencilMGSetUp", classid, &shellac::multigrid_setup_event));
   PetscCall(PetscLogEventRegister("StencilMGApply", classid, &shellac::multigrid_apply_event));
+  PetscCall(PetscLogEventRegister("StencilMGDown", classid, &shellac::multigrid_down_event));
+  PetscCall(PetscLogEventRegister("StencilMGUp", classid, &shellac::multigrid_up_event));
+  PetscCall(PetscLogEventRegister("StencilMGCoarse", classid, &shellac::multigrid_coarse_event));
   PetscCall(PetscRegisterFinalize(finalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

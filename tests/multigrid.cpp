@@ -308,7 +308,6 @@ TEST_CASE("Richardson's method inside the preconditioner is the same as outside"
 }
 
 TEST_CASE("single precision corrects as well as double", "[multigrid]") {
-  if (rank_count() > 1) return;
   for (const auto &N : {Point{200, 150, 1}, Point{24, 20, 18}, Point{10, 6, 1}}) {
     Problem p = problem(N[2] > 1 ? 3 : 2, N[0], N[1], N[2]);
     INFO(describe(p));

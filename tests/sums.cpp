@@ -403,8 +403,10 @@ TEST_CASE("clusters far from the origin and from each other", "[sums]") {
 
 TEST_CASE("single precision is as accurate as stated", "[sums]") {
   const Cloud targets = random_cloud(300, 3, 1), sources = random_cloud(2000, 3, 2);
+  int         number = 0;
   for (const Function &f : functions)
     for (const char *precision : {"single", "mixed"}) {
+      if (!in_turn(number++)) continue;
       Options    set = options(f, std::string("-mat_kernelsum_precision ") + precision);
       Matrix     A = make_sum(targets, sources);
       const auto c = random_weights(f, 2000, 3);
@@ -851,8 +853,10 @@ static PetscReal difference_of_products(Mat A, Mat B, bool transposed) {
 }
 
 TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
+  int number = 0;
   for (const Function &f : functions)
     for (const char *rtol : {"1e-4", "1e-9"}) {
+      if (!in_turn(number++)) continue;
       const Cloud targets = random_cloud(3000 / fewer, 3, 1, Spread::skewed),
                   sources = random_cloud(4000 / fewer, 3, 2);
       Options set = options(f, std::string("-mat_kernelsum_rtol ") + rtol);
@@ -869,8 +873,10 @@ TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
 }
 
 TEST_CASE("fast sums of narrow Gaussians, of clusters, planes and few points", "[sums][fast]") {
+  int number = 0;
   for (const char *sigma : {"0.01", "0.05", "1", "30"})
     for (int dim = 1; dim <= 3; dim++) {
+      if (!in_turn(number++)) continue;
       Options set(std::string("-mat_kernelsum_rtol 1e-7 -mat_kernelsum_sigma ") + sigma);
       Cloud   cloud = random_cloud(2500 / fewer, dim, 1, Spread::skewed);
       for (PetscInt i = 0; i < 700 / fewer * dim; i++) cloud.x[i] = 5 + PetscReal(1e-3) * cloud.x[i]; // a dense cluster
@@ -979,6 +985,7 @@ TEST_CASE("fast sums far from the sources, where all terms are small", "[sums][f
 }
 
 TEST_CASE("the error of a fast sum is that of all targets, whatever their order", "[sums][fast]") {
+  if (!in_turn(0)) return;
   constexpr PetscInt n = fewer > 1 ? 16 : 32; // a grid, of which every 64th point is on one face, far from all sources
   Cloud              targets, sources = random_cloud(2000 / fewer, 3, 1);
   targets.N = n * n * n;

@@ -193,6 +193,8 @@ bool      everywhere(bool here); // true on all ranks
 
 PetscReal nonzeros(Mat A);
 int       rank_count();
+// Spreads many combinations over the numbers of ranks: one rank does all, 2, 3 and 4 ranks a third each.
+bool in_turn(int combination);
 
 // ---- options and errors
 

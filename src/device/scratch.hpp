@@ -1,6 +1,7 @@
 #pragma once
 // An uninitialised array where the kernels run: on the host, on the GPU, or on both if they are asked for both.
 
+#include <utility>
 #include <vector>
 
 #include "device/petsc.hpp"
@@ -18,6 +19,12 @@ public:
   Scratch(const Scratch &) = delete;
   void resize(size_t n) {
     n_ = n;
+  }
+  // Takes the memory of another array, where it is as large.
+  void take(Scratch *from) {
+    if (from->n_ != n_) return;
+    std::swap(host_, from->host_);
+    std::swap(device_, from->device_);
   }
   // All that is allocated for this memory.
   PetscErrorCode Prepare(PetscMemType memory) {

@@ -11,7 +11,7 @@ namespace {
 struct PackPart {
   Box                 from; // of the owned points
   PetscMPIInt         count;
-  PetscScalar        *to;
+  void               *to;
   unsigned long long *flag; // null: nobody waits on one
 };
 
@@ -27,7 +27,8 @@ struct Flags {
 };
 
 // Copies each part to its place; the last block to finish raises the neighbours' flags.
-__global__ void pack(PackParts parts, const PetscScalar *u, unsigned long long exchange, unsigned *finished) {
+template <class Value>
+__global__ void pack(PackParts parts, const Value *u, unsigned long long exchange, unsigned *finished) {
   const Patch &patch = parts.patch;
   size_t       n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
   for (int f = 0; f < parts.count; f++) {
@@ -35,7 +36,7 @@ __global__ void pack(PackParts parts, const PetscScalar *u, unsigned long long e
     if (n < (size_t)part.count) {
       PetscInt p[3];
       part.from.point((PetscInt64)(n / patch.dof), p);
-      part.to[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
+      static_cast<Value *>(part.to)[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
       break;
     }
     n -= part.count;
@@ -92,13 +93,15 @@ static PetscErrorCode exchange_records(const std::vector<HaloLink> &links, MPI_C
 }
 
 PetscErrorCode DeviceHalo::Create(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm,
-                                  PetscMPIInt tag, PetscBool device, HaloWay way, DeviceHalo **halo) {
+                                  PetscMPIInt tag, size_t value_bytes, PetscBool device, HaloWay way,
+                                  DeviceHalo **halo) {
   PetscFunctionBegin;
   *halo = new DeviceHalo;
   (*halo)->links_ = &links;
   (*halo)->patch_ = patch;
   (*halo)->comm_ = comm;
   (*halo)->tag_ = tag;
+  (*halo)->value_bytes_ = value_bytes;
   (*halo)->channels_.resize(links.size());
   if (device) PetscCall((*halo)->Allocate());
   PetscCall((*halo)->Agree(device, way));
@@ -109,7 +112,7 @@ PetscErrorCode DeviceHalo::Allocate() {
   size_t bytes = aligned(sizeof(unsigned));
 
   PetscFunctionBegin;
-  for (const HaloLink &link : *links_) bytes += 3 * aligned(link.count * sizeof(PetscScalar)) + aligned(8);
+  for (const HaloLink &link : *links_) bytes += 3 * aligned(link.count * value_bytes_) + aligned(8);
   PetscCallCUDA(cudaMalloc((void **)&memory_, bytes));
   PetscCallCUDA(cudaMemset(memory_, 0, bytes));
   PetscCallCUDA(cudaDeviceSynchronize()); // zero before a neighbour can write
@@ -117,11 +120,11 @@ PetscErrorCode DeviceHalo::Allocate() {
   finished_ = (unsigned *)memory_;
   char *at = memory_ + aligned(sizeof(unsigned));
   for (size_t f = 0; f < channels_.size(); f++) {
-    const size_t size = aligned((*links_)[f].count * sizeof(PetscScalar));
+    const size_t size = aligned((*links_)[f].count * value_bytes_);
     Channel     &c = channels_[f];
-    c.inbox[0] = (PetscScalar *)at;
-    c.inbox[1] = (PetscScalar *)(at + size);
-    c.outbox[0] = c.outbox[1] = (PetscScalar *)(at + 2 * size); // until a neighbour's inbox takes its place
+    c.inbox[0] = at;
+    c.inbox[1] = at + size;
+    c.outbox[0] = c.outbox[1] = at + 2 * size; // until a neighbour's inbox takes its place
     c.flag = (unsigned long long *)(at + 3 * size);
     at += 3 * size + aligned(8);
   }
@@ -160,8 +163,8 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
     ours[f] = Card{{}, offers, handle, {0, 0}, 0};
     PetscCallMPI(MPI_Get_processor_name(ours[f].host, &length));
     if (!device) continue;
-    ours[f].inbox[0] = (size_t)((char *)channels_[f].inbox[0] - memory_);
-    ours[f].inbox[1] = (size_t)((char *)channels_[f].inbox[1] - memory_);
+    ours[f].inbox[0] = (size_t)(channels_[f].inbox[0] - memory_);
+    ours[f].inbox[1] = (size_t)(channels_[f].inbox[1] - memory_);
     ours[f].flag = (size_t)((char *)channels_[f].flag - memory_);
   }
   PetscCall(exchange_records(*links_, comm_, tag_, ours, theirs));
@@ -185,7 +188,7 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
       c.way = Way::local; // around a periodic axis
     else if (mapped[f] && both[f]) {
       c.way = Way::ipc;
-      for (int turn = 0; turn < 2; turn++) c.outbox[turn] = (PetscScalar *)((char *)c.mapping + theirs[f].inbox[turn]);
+      for (int turn = 0; turn < 2; turn++) c.outbox[turn] = (char *)c.mapping + theirs[f].inbox[turn];
       c.neighbour_flag = (unsigned long long *)((char *)c.mapping + theirs[f].flag);
       any_ipc_ = true;
     } else {
@@ -219,7 +222,7 @@ PetscErrorCode DeviceHalo::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::Begin(const PetscScalar *u) {
+PetscErrorCode DeviceHalo::Begin(const void *u) {
   cudaStream_t stream;
   PackParts    to;
   size_t       values = 0;
@@ -233,17 +236,22 @@ PetscErrorCode DeviceHalo::Begin(const PetscScalar *u) {
   for (size_t f = 0; f < channels_.size(); f++) {
     const HaloLink &link = (*links_)[f];
     const Channel  &c = channels_[f];
-    PetscScalar    *box = c.way == Way::local ? channels_[link_back(*links_, f)].inbox[turn] : c.outbox[turn];
+    char           *box = c.way == Way::local ? channels_[link_back(*links_, f)].inbox[turn] : c.outbox[turn];
     to.part[to.count++] = {patch_.shared_with(link.to), link.count, box, c.neighbour_flag};
     values += link.count;
   }
   const unsigned threads = 256, blocks = (unsigned)((values + threads - 1) / threads);
-  pack<<<blocks, threads, 0, stream>>>(to, u, exchange_, finished_);
+  if (value_bytes_ == sizeof(float))
+    pack<<<blocks, threads, 0, stream>>>(to, (const float *)u, exchange_, finished_);
+  else if (value_bytes_ == sizeof(double))
+    pack<<<blocks, threads, 0, stream>>>(to, (const double *)u, exchange_, finished_);
+  else
+    pack<<<blocks, threads, 0, stream>>>(to, (const double2 *)u, exchange_, finished_);
   PetscCallCUDA(cudaGetLastError());
   if (any_staged_) {
     for (size_t f = 0; f < channels_.size(); f++) {
       Channel     &c = channels_[f];
-      const size_t bytes = (*links_)[f].count * sizeof(PetscScalar);
+      const size_t bytes = (*links_)[f].count * value_bytes_;
       if (c.way != Way::staged) continue;
       if (!c.send) {
         PetscCallCUDA(cudaMallocHost((void **)&c.send, bytes));
@@ -257,7 +265,7 @@ PetscErrorCode DeviceHalo::Begin(const PetscScalar *u) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::End(Field<PetscScalar> *field) {
+PetscErrorCode DeviceHalo::End(Field<char> *field) {
   cudaStream_t stream;
   const int    turn = (int)(exchange_ % 2);
 
@@ -277,18 +285,18 @@ PetscErrorCode DeviceHalo::End(Field<PetscScalar> *field) {
       const size_t at = receive_order(*links_, f);
       if (channels_[at].way != Way::staged) continue;
       requests.emplace_back();
-      PetscCallMPI(MPI_Irecv(channels_[at].receive, (*links_)[at].count, MPIU_SCALAR, (*links_)[at].neighbour, tag_,
-                             comm_, &requests.back()));
+      PetscCallMPI(MPI_Irecv(channels_[at].receive, (PetscMPIInt)((*links_)[at].count * value_bytes_), MPI_BYTE,
+                             (*links_)[at].neighbour, tag_, comm_, &requests.back()));
     }
     for (size_t f = 0; f < channels_.size(); f++) {
       if (channels_[f].way != Way::staged) continue;
       requests.emplace_back();
-      PetscCallMPI(MPI_Isend(channels_[f].send, (*links_)[f].count, MPIU_SCALAR, (*links_)[f].neighbour, tag_, comm_,
-                             &requests.back()));
+      PetscCallMPI(MPI_Isend(channels_[f].send, (PetscMPIInt)((*links_)[f].count * value_bytes_), MPI_BYTE,
+                             (*links_)[f].neighbour, tag_, comm_, &requests.back()));
     }
     PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
     for (size_t f = 0; f < channels_.size(); f++) {
-      const size_t bytes = (*links_)[f].count * sizeof(PetscScalar);
+      const size_t bytes = (*links_)[f].count * value_bytes_;
       if (channels_[f].way != Way::staged) continue;
       PetscCallCUDA(
           cudaMemcpyAsync(channels_[f].inbox[turn], channels_[f].receive, bytes, cudaMemcpyHostToDevice, stream));
@@ -306,8 +314,8 @@ const char *DeviceHalo::transport() const {
 
 #else
 
-PetscErrorCode DeviceHalo::Create(const std::vector<HaloLink> &, const Patch &, MPI_Comm, PetscMPIInt, PetscBool,
-                                  HaloWay, DeviceHalo **halo) {
+PetscErrorCode DeviceHalo::Create(const std::vector<HaloLink> &, const Patch &, MPI_Comm, PetscMPIInt, size_t,
+                                  PetscBool, HaloWay, DeviceHalo **halo) {
   PetscFunctionBegin;
   *halo = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -315,10 +323,10 @@ PetscErrorCode DeviceHalo::Create(const std::vector<HaloLink> &, const Patch &, 
 PetscErrorCode DeviceHalo::Destroy() {
   return PETSC_SUCCESS;
 }
-PetscErrorCode DeviceHalo::Begin(const PetscScalar *) {
+PetscErrorCode DeviceHalo::Begin(const void *) {
   return check_backend(PETSC_MEMTYPE_CUDA);
 }
-PetscErrorCode DeviceHalo::End(Field<PetscScalar> *) {
+PetscErrorCode DeviceHalo::End(Field<char> *) {
   return check_backend(PETSC_MEMTYPE_CUDA);
 }
 const char *DeviceHalo::transport() const {

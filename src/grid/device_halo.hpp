@@ -14,10 +14,10 @@ class DeviceHalo {
 public:
   // Collective; device: see Halo::Create. Without CUDA in the build, *halo is null.
   static PetscErrorCode Create(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
-                               PetscBool device, HaloWay way, DeviceHalo **halo);
+                               size_t value_bytes, PetscBool device, HaloWay way, DeviceHalo **halo);
   PetscErrorCode        Destroy();
-  PetscErrorCode        Begin(const PetscScalar *u);
-  PetscErrorCode        End(Field<PetscScalar> *field);
+  PetscErrorCode        Begin(const void *u);
+  PetscErrorCode        End(Field<char> *field);
   const char           *transport() const;
 
 private:
@@ -25,12 +25,12 @@ private:
   enum class Way { local, ipc, staged };
   struct Channel { // beside each link
     Way                 way = Way::staged;
-    PetscScalar        *inbox[2];  // where the neighbour's values arrive, in turns [count]
+    char               *inbox[2];  // where the neighbour's values arrive, in turns [count]
     unsigned long long *flag;      // the last exchange that arrived
-    PetscScalar        *outbox[2]; // where ours go: the neighbour's inbox, or a staging buffer
+    char               *outbox[2]; // where ours go: the neighbour's inbox, or a staging buffer
     unsigned long long *neighbour_flag = nullptr;
     void               *mapping = nullptr;                  // the neighbour's memory
-    PetscScalar        *send = nullptr, *receive = nullptr; // pinned, of a staged link [count]
+    char               *send = nullptr, *receive = nullptr; // pinned, of a staged link [count]
   };
   PetscErrorCode Allocate();
   PetscErrorCode Agree(PetscBool device, HaloWay wish);
@@ -39,6 +39,7 @@ private:
   Patch                        patch_ = {};
   MPI_Comm                     comm_ = MPI_COMM_NULL;
   PetscMPIInt                  tag_ = 0;
+  size_t                       value_bytes_ = 0;
   std::vector<Channel>         channels_;
   char                        *memory_ = nullptr;   // all of this rank's device buffers: one allocation to share
   unsigned                    *finished_ = nullptr; // blocks of the packing kernel that are done

@@ -4,9 +4,13 @@
 
 namespace shellac {
 
-PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way) {
+PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way,
+                            size_t value_bytes) {
   PetscFunctionBegin;
   PetscCall(PetscCommDuplicate(grid.comm, &comm_, &tag_));
+  value_bytes_ = value_bytes;
+  PetscCallMPI(MPI_Type_contiguous((int)value_bytes, MPI_BYTE, &value_));
+  PetscCallMPI(MPI_Type_commit(&value_));
   for (int index = 0; index < Direction::count; index++) {
     HaloLink   link;
     int        whole[4], part[4], from[4], axes = 0;
@@ -27,13 +31,13 @@ PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, bool box, Pets
     }
     whole[3] = part[3] = (int)patch.dof;
     from[3] = 0;
-    PetscCallMPI(MPI_Type_create_subarray(4, whole, part, from, MPI_ORDER_C, MPIU_SCALAR, &link.part));
+    PetscCallMPI(MPI_Type_create_subarray(4, whole, part, from, MPI_ORDER_C, value_, &link.part));
     PetscCallMPI(MPI_Type_commit(&link.part));
-    PetscCall(PetscMalloc1(link.count, &link.buffer));
+    PetscCall(PetscMalloc1(link.count * value_bytes, &link.buffer));
     links_.push_back(link);
   }
   requests_.resize(2 * links_.size());
-  if (!links_.empty()) PetscCall(DeviceHalo::Create(links_, patch, comm_, tag_, device, way, &device_));
+  if (!links_.empty()) PetscCall(DeviceHalo::Create(links_, patch, comm_, tag_, value_bytes, device, way, &device_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,15 +52,16 @@ PetscErrorCode Halo::Destroy() {
   }
   links_.clear();
   requests_.clear();
+  if (value_ != MPI_DATATYPE_NULL) PetscCallMPI(MPI_Type_free(&value_));
   if (comm_ != MPI_COMM_NULL) PetscCall(PetscCommDestroy(&comm_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Halo::Begin(const PetscScalar *u, PetscMemType memory) {
+PetscErrorCode Halo::Begin(const void *u, PetscMemType memory) {
   PetscFunctionBegin;
   memory_ = memory;
   field_ = {};
-  field_.u = u;
+  field_.u = static_cast<const char *>(u);
   if (links_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(check_backend(memory));
   if (PetscMemTypeDevice(memory)) {
@@ -66,7 +71,7 @@ PetscErrorCode Halo::Begin(const PetscScalar *u, PetscMemType memory) {
   const size_t n = links_.size();
   for (size_t l = 0; l < n; l++) {
     const HaloLink &link = links_[receive_order(links_, l)];
-    PetscCallMPI(MPI_Irecv(link.buffer, link.count, MPIU_SCALAR, link.neighbour, tag_, comm_, &requests_[l]));
+    PetscCallMPI(MPI_Irecv(link.buffer, link.count, value_, link.neighbour, tag_, comm_, &requests_[l]));
   }
   for (size_t l = 0; l < n; l++)
     PetscCallMPI(MPI_Isend(u, 1, links_[l].part, links_[l].neighbour, tag_, comm_, &requests_[n + l]));
@@ -87,7 +92,7 @@ PetscErrorCode Halo::End() {
 
 PetscLogDouble Halo::bytes() const {
   PetscLogDouble sum = 0;
-  for (const HaloLink &link : links_) sum += (PetscLogDouble)link.count * sizeof(PetscScalar);
+  for (const HaloLink &link : links_) sum += (PetscLogDouble)link.count * value_bytes_;
   return sum;
 }
 

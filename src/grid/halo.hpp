@@ -16,7 +16,7 @@ struct HaloLink { // to a neighbouring patch
   PetscMPIInt  neighbour; // rank
   PetscMPIInt  count;     // values that go each way
   MPI_Datatype part;      // ours that the neighbour needs, as a part of the owned array
-  PetscScalar *buffer;    // the neighbour's, on the host [count]
+  char        *buffer;    // the neighbour's, on the host [count values]
 };
 
 // The link back: what leaves our lower end around a periodic axis arrives at our own upper end.
@@ -38,16 +38,23 @@ public:
   // Collective on the grid's communicator.
   // box: with the neighbours across edges and corners, which a star needs not.
   // device: whether this rank expects vectors on a GPU; only then can its halo go from device to device.
-  PetscErrorCode Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way);
+  // value_bytes: of a value; 4, 8 or 16.
+  PetscErrorCode Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way,
+                        size_t value_bytes = sizeof(PetscScalar));
   PetscErrorCode Destroy(); // collective
 
   // Posts the exchange of u, which lives in `memory` and must not change before End(). One exchange at a time.
-  PetscErrorCode Begin(const PetscScalar *u, PetscMemType memory);
+  PetscErrorCode Begin(const void *u, PetscMemType memory);
   // After it (on a device: in PETSc's stream), field() has the neighbours' values.
-  PetscErrorCode     End();
-  Field<PetscScalar> field() const { return field_; }
-  const char        *transport() const; // how halos between GPUs travel; null without CUDA
-  PetscLogDouble     bytes() const;     // of the halo
+  PetscErrorCode                            End();
+  template <class T = PetscScalar> Field<T> field() const {
+    Field<T> typed;
+    typed.u = reinterpret_cast<const T *>(field_.u);
+    for (int d = 0; d < Direction::count; d++) typed.halo[d] = reinterpret_cast<const T *>(field_.halo[d]);
+    return typed;
+  }
+  const char    *transport() const; // how halos between GPUs travel; null without CUDA
+  PetscLogDouble bytes() const;     // of the halo
 
 private:
   MPI_Comm                 comm_ = MPI_COMM_NULL;
@@ -55,7 +62,9 @@ private:
   PetscMemType             memory_ = PETSC_MEMTYPE_HOST; // of the exchange in flight
   std::vector<HaloLink>    links_;
   std::vector<MPI_Request> requests_; // receives, then sends
-  Field<PetscScalar>       field_ = {};
+  MPI_Datatype             value_ = MPI_DATATYPE_NULL;
+  size_t                   value_bytes_ = 0;
+  Field<char>              field_ = {}; // of any type
   DeviceHalo              *device_ = nullptr;
 };
 

@@ -79,7 +79,9 @@ template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full,
     if (!recorder_) PetscCallCUDA(cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking));
     PetscCallCUDA(cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal));
     recording_stream = recorder_;
+    recording_ = true;
     Run(from_x, full);
+    recording_ = false;
     recording_stream = nullptr;
     const cudaError_t ended = cudaStreamEndCapture(recorder_, &graph);
     if (failed_ && ended == cudaSuccess && graph) (void)cudaGraphDestroy(graph);

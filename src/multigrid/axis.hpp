@@ -61,16 +61,15 @@ template <class R> struct AxisPoint {
   R unused; // 64 bytes in double precision
 };
 
-// [reach + points + reach] of a part of an axis that begins at `start`, with `reach` points beyond both ends.
-constexpr PetscInt axis_reach = 10;
-template <class R>
-std::vector<AxisPoint<R>> axis_points(const Axis &axis, const Coarsening &coarsening, PetscInt start, PetscInt points) {
-  std::vector<AxisPoint<R>> all(points + 2 * axis_reach);
+// [reach + N + reach] of an axis, with `reach` points beyond both ends.
+constexpr PetscInt                           axis_reach = 10;
+template <class R> std::vector<AxisPoint<R>> axis_points(const Axis &axis, const Coarsening &coarsening) {
   const PetscInt            N = axis.N();
+  std::vector<AxisPoint<R>> all(N + 2 * axis_reach);
 
   for (PetscInt n = 0; n < (PetscInt)all.size(); n++) {
     AxisPoint<R> &at = all[n];
-    PetscInt      i = start + n - axis_reach;
+    PetscInt      i = n - axis_reach;
     at = AxisPoint<R>{};
     if (axis.around) i = (i % N + N) % N;
     if (i < 0 || i >= N) continue;
@@ -83,8 +82,8 @@ std::vector<AxisPoint<R>> axis_points(const Axis &axis, const Coarsening &coarse
     }
     // around an odd axis the first point follows the last as a kept one follows a kept one: it gives it nothing
     if (!coarsening.halves || N % 2 == 0 || !axis.around) continue;
-    if (start + n - axis_reach >= N) at.restriction[0] = 0;
-    if (coarsening.joins && start + n - axis_reach == -1) at.restriction[1] = at.restriction[0];
+    if (n - axis_reach >= N) at.restriction[0] = 0;
+    if (coarsening.joins && n - axis_reach == -1) at.restriction[1] = at.restriction[0];
   }
   return all;
 }

@@ -3,23 +3,28 @@
 // "Direct solution of partial difference equations by tensor product methods" (1964). With an axis' operator
 // M^-1 K = V Λ V^-1, the level's inverse is (V ⊗ V ⊗ V) (Λ ⊕ Λ ⊕ Λ + σ)^-1 (V ⊗ V ⊗ V)^-1.
 
+#include "device/chain.hpp"
 #include "device/scratch.hpp"
 #include "multigrid/points.hpp"
 
 namespace shellac {
 
-constexpr int most_solved = 4096;     // points of a level that this can solve,
-constexpr int most_solved_axis = 256; // and of each of its axes
+constexpr int    most_solved = 4096;      // points of a level that this can solve,
+constexpr int    most_solved_axis = 256;  // and of each of its axes
+constexpr size_t most_shared = 200 << 10; // bytes
 
 // Plain data, to be given to a kernel.
+template <class R> struct alignas(16) Four { // values that are read at once
+  R v[4];
+};
 template <class T> struct AxesFactors {
   using R = typename RealOf<T>::type;
-  int      n[3];
-  const R *matrices; // those of inverse modes, then those of modes, each for all axes: [n][padded(n)]
-  const T *scale;    // of each mode [n[2]][n[1]][n[0]]
-  int      matrix_values;
+  int            n[3];
+  const Four<R> *matrices; // those of inverse modes, then those of modes, each for the last axis first: [n][fours(n)]
+  const T       *scale;    // of each mode [n[2]][n[1]][n[0]]
+  int            matrix_fours;
 
-  SHELLAC_HD static int padded(int n) { return (n + 3) / 4 * 4; }
+  SHELLAC_HD static int fours(int n) { return (n + 3) / 4; }
   SHELLAC_HD int        points() const { return n[0] * n[1] * n[2]; }
 };
 
@@ -43,67 +48,86 @@ struct BlockTeam {
 template <class T> struct Turn {
   using R = typename RealOf<T>::type;
   int             n, rest; // points of the axis, and of the others
-  const R        *matrix;
+  const Four<R>  *matrix;
   const T        *in, *scale; // scale: null for none
   T              *out;
-  SHELLAC_HD int  count() const { return rest * (AxesFactors<T>::padded(n) / 4); }
+  SHELLAC_HD int  count() const { return rest * AxesFactors<T>::fours(n); }
   SHELLAC_HD void operator()(int unit) const {
-    const int q = unit % rest, i0 = unit / rest * 4, stride = AxesFactors<T>::padded(n);
+    const int q = unit % rest, group = unit / rest, stride = AxesFactors<T>::fours(n);
     T         sum[4] = {0, 0, 0, 0};
-    SHELLAC_UNROLL
+#if defined(__CUDA_ARCH__)
+#pragma unroll 4
+#endif
     for (int k = 0; k < n; k++) {
-      const T value = in[k * rest + q];
-      for (int c = 0; c < 4; c++) sum[c] += matrix[k * stride + i0 + c] * value;
+      const T       value = in[k * rest + q];
+      const Four<R> entries = matrix[k * stride + group];
+      for (int c = 0; c < 4; c++) sum[c] += entries.v[c] * value;
     }
-    for (int c = 0; c < 4; c++)
-      if (i0 + c < n) out[q * n + i0 + c] = scale ? scale[q * n + i0 + c] * sum[c] : sum[c];
+    for (int c = 0; c < 4; c++) {
+      const int at = q * n + group * 4 + c;
+      if (group * 4 + c < n) out[at] = scale ? scale[at] * sum[c] : sum[c];
+    }
   }
 };
 
-// work: two arrays of the points
+// work: two arrays of the points; b may be the first
 template <class Team, class T>
 SHELLAC_HD void solve_by_axes(Team team, const AxesFactors<T> &factors, const T *b, T *x, T *work) {
-  using R = typename RealOf<T>::type;
-  const int points = factors.points();
-  const R  *matrix[6];
-  const R  *next = factors.matrices;
-  for (int m = 0; m < 6; m++) {
-    matrix[m] = next;
-    next += factors.n[m % 3] * AxesFactors<T>::padded(factors.n[m % 3]);
-  }
-  const T *in = b;
+  const int   points = factors.points();
+  const T    *in = b;
+  const auto *matrix = factors.matrices;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1 // little code: a single block waits for every new instruction
+#endif
   for (int turn = 0; turn < 6; turn++) { // into modes, and back
     const int     a = 2 - turn % 3, n = factors.n[a];
     const bool    last = turn == 5;
     T            *out = last ? x : in == work ? work + points : work;
-    const Turn<T> turned = {n, points / n, matrix[turn < 3 ? a : 3 + a], in, turn == 2 ? factors.scale : nullptr, out};
-    if (n == 1 && turn != 2 && !last) continue; // a matrix of one entry, which is one
+    const Turn<T> turned = {n, points / n, matrix, in, turn == 2 ? factors.scale : nullptr, out};
+    matrix += n * AxesFactors<T>::fours(n);
+    if (n == 1 && turn != 2 && !last) continue; // a matrix of one entry
     team.along(turned.count(), turned);
     in = out;
   }
 }
 
 #if SHELLAC_CUDA
-template <class T> struct CopyAll {
-  const T                        *from;
-  T                              *to;
-  __device__ __forceinline__ void operator()(int i) const { to[i] = from[i]; }
-};
-// close: there is shared memory for the matrices, too
+// to[0..n) = from[0..n), several values of a thread under way together.
+template <class V> __device__ __forceinline__ void copy_close(V *__restrict__ to, const V *__restrict__ from, int n) {
+  constexpr int together = 4;
+  for (int first = threadIdx.x; first < n; first += together * BlockTeam::threads) {
+    V values[together];
+#pragma unroll
+    for (int c = 0; c < together; c++)
+      if (first + c * BlockTeam::threads < n) values[c] = from[first + c * BlockTeam::threads];
+#pragma unroll
+    for (int c = 0; c < together; c++)
+      if (first + c * BlockTeam::threads < n) to[first + c * BlockTeam::threads] = values[c];
+  }
+}
+// close: there is shared memory for all that is read, too
 template <class T>
 __global__ __launch_bounds__(BlockTeam::threads) void solve_axes(const __grid_constant__ AxesFactors<T> factors,
                                                                  const T *b, T *x, bool close) {
   extern __shared__ double2 shared_memory[];
   using R = typename RealOf<T>::type;
-  T             *work = reinterpret_cast<T *>(shared_memory);
+  const int      points = factors.points();
   AxesFactors<T> near = factors;
+  T             *work = reinterpret_cast<T *>(shared_memory);
   if (close) {
-    R *matrices = reinterpret_cast<R *>(work + 2 * ((factors.points() + 1) / 2 * 2));
-    for (int i = threadIdx.x; i < factors.matrix_values; i += BlockTeam::threads) matrices[i] = factors.matrices[i];
+    Four<R> *matrices = reinterpret_cast<Four<R> *>(shared_memory);
+    T       *scale = reinterpret_cast<T *>(matrices + factors.matrix_fours);
+    copy_close(matrices, factors.matrices, factors.matrix_fours);
+    copy_close(scale, factors.scale, points);
     near.matrices = matrices;
-    __syncthreads();
+    near.scale = scale;
+    work = scale + points;
   }
-  solve_by_axes(BlockTeam(), near, b, x, work);
+  wait_for_kernel_before();
+  let_next_kernel_begin();
+  copy_close(work, b, points);
+  __syncthreads();
+  solve_by_axes(BlockTeam(), near, work, x, work);
 }
 #endif
 
@@ -119,38 +143,50 @@ public:
   size_t         bytes() const { return matrices_.bytes() + scale_.bytes(); }
 
 private:
-  size_t         near_bytes() const { return 2 * (((size_t)factors_.points() + 1) / 2 * 2) * sizeof(T); }
-  bool           close() const { return near_bytes() + matrices_.bytes() <= 200 << 10; }
-  AxesFactors<T> factors_ = {};
-  Mirror<R>      matrices_;
-  Mirror<T>      scale_;
-  Scratch<T>     work_; // the host's
-  bool           failed_ = false;
+  size_t          work_bytes() const { return 2 * scale_.host().size() * sizeof(T); }
+  size_t          close_bytes() const { return work_bytes() + matrices_.bytes() + scale_.bytes(); }
+  AxesFactors<T>  factors_ = {};
+  Mirror<Four<R>> matrices_;
+  Mirror<T>       scale_;
+  Scratch<T>      work_; // the host's
+  bool            failed_ = false;
 };
 
 template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular) {
-  Modes           modes[3];
-  std::vector<R> &matrices = matrices_.change();
-  std::vector<T> &scale = scale_.change();
-  PetscReal       largest = PetscAbsScalar(sigma), least = PETSC_MAX_REAL;
-  size_t          zero = 0, n = 0;
+  Modes                 modes[3];
+  std::vector<Four<R>> &matrices = matrices_.change();
+  std::vector<T>       &scale = scale_.change();
+  PetscReal             largest = PetscAbsScalar(sigma), least = PETSC_MAX_REAL;
+  size_t                zero = 0, n = 0;
 
   PetscFunctionBegin;
   for (int a = 0; a < 3; a++) {
     PetscReal most = 0;
-    PetscCall(get_modes(axes[a], &modes[a]));
+    int       same = 0; // the first axis like this one
+    while (axes[same].mass != axes[a].mass || axes[same].edge != axes[a].edge || axes[same].around != axes[a].around ||
+           axes[same].fixed != axes[a].fixed)
+      same++;
+    if (same < a)
+      modes[a] = modes[same];
+    else
+      PetscCall(get_modes(axes[a], &modes[a]));
     factors_.n[a] = (int)axes[a].N();
     for (PetscReal value : modes[a].values) most = PetscMax(most, PetscAbsReal(value));
     largest += most;
   }
   for (bool back : {false, true})
-    for (int a = 0; a < 3; a++)
-      for (int k = 0; k < factors_.n[a]; k++)
-        for (int i = 0; i < AxesFactors<T>::padded(factors_.n[a]); i++) {
-          const auto &matrix = back ? modes[a].vectors : modes[a].inverse;
-          matrices.push_back(i < factors_.n[a] ? (R)matrix[i + (size_t)k * factors_.n[a]] : R(0));
+    for (int a = 2; a >= 0; a--) {
+      const auto &matrix = back ? modes[a].vectors : modes[a].inverse;
+      const int   N = factors_.n[a];
+      for (int k = 0; k < N; k++)
+        for (int group = 0; group < AxesFactors<T>::fours(N); group++) {
+          Four<R> entries = {};
+          for (int i = 4 * group; i < PetscMin(N, 4 * group + 4); i++)
+            entries.v[i - 4 * group] = (R)matrix[i + (size_t)k * N];
+          matrices.push_back(entries);
         }
-  factors_.matrix_values = (int)matrices.size();
+    }
+  factors_.matrix_fours = (int)matrices.size();
   scale.resize(factors_.points());
   failed_ = false;
   for (int k = 0; k < factors_.n[2]; k++)
@@ -176,7 +212,7 @@ template <class T> PetscErrorCode DirectSolve<T>::Prepare(PetscMemType memory) {
   if (!PetscMemTypeDevice(memory)) PetscCall(work_.Prepare(memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory))
-    PetscCallCUDA(cudaFuncSetAttribute(solve_axes<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, 200 << 10));
+    PetscCallCUDA(cudaFuncSetAttribute(solve_axes<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most_shared));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,11 +223,9 @@ template <class T> PetscErrorCode DirectSolve<T>::Apply(PetscMemType memory, con
   PetscCall(scale_.Get(memory, &factors_.scale));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    const size_t bytes = near_bytes() + (close() ? matrices_.bytes() : 0);
-    cudaStream_t stream;
-    PetscCall(current_stream(&stream));
-    solve_axes<T><<<1, BlockTeam::threads, bytes, stream>>>(factors_, b, x, close());
-    PetscCallCUDA(cudaGetLastError());
+    const bool close = close_bytes() <= most_shared;
+    PetscCall(launch_in_chain(solve_axes<T>, 1, BlockTeam::threads, close ? close_bytes() : work_bytes(), factors_, b,
+                              x, close));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

@@ -5,7 +5,8 @@
 #include "multigrid/dense.hpp"
 #include "multigrid/direct.hpp"
 #include "multigrid/multigrid.hpp"
-#include "multigrid/strips.hpp"
+#include "multigrid/types.hpp"
+#include "multigrid/fused.hpp"
 
 namespace shellac {
 
@@ -36,24 +37,24 @@ template <class T> class Hierarchy final : public Multigrid {
   using S = PetscScalar;
 
   struct Level {
-    Grid                 grid; // of this rank's part
-    Patch                patch;
-    Axis                 axes[3];
-    Coarsening           to_next[3];
-    PetscScalar          sigma = 0;
-    LevelPart<T>         part = {};
-    Mirror<AxisPoint<R>> points[3];
-    Mirror<T>            rows, weights, mass; // of variable coefficients, see LevelPart
-    bool                 whole = false;       // on each rank; otherwise distributed
-    bool                 fused = false;
-    Grid                 parts; // whole: the parts that the ranks make of it
-    Halo                 halo_b, halo_u;
-    Scratch<T>           b, x, t, s, b_part;
+    Grid         grid; // of this rank's part
+    Patch        patch;
+    Axis         axes[3];
+    Coarsening   to_next[3];
+    PetscScalar  sigma = 0;
+    LevelPart<T> part = {};
+    size_t       points_at[3] = {0, 0, 0}; // in points_
+    Mirror<T>    rows, weights, mass;      // of variable coefficients, see LevelPart
+    bool         whole = false;            // on each rank; otherwise distributed
+    bool         fused = false;
+    Grid         parts; // whole: the parts that the ranks make of it
+    Halo         halo_b, halo_u;
+    Scratch<T>   b, x, t, s, b_part;
   };
 
 public:
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                        const MultigridOptions &options, PetscBool device, HaloWay way);
+                        const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old);
   PetscErrorCode Destroy() override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
@@ -64,15 +65,29 @@ public:
 
   // for run_cycle()
   void down(int l, Guess guess) {
-    if (!(l == 0 && begun_)) note(Down(l, guess));
+    if (!(l == 0 && begun_)) stage(multigrid_down_event, [&]() { return Down(l, guess); });
     if (l == 0) begun_ = false;
   }
-  void up(int l) { note(Up(l)); }
-  void restrict_b(int l) { note(RestrictB(l)); }
-  void solve() { note(Solve()); }
+  void up(int l) {
+    stage(multigrid_up_event, [&]() { return Up(l); });
+  }
+  void restrict_b(int l) {
+    stage(multigrid_down_event, [&]() { return RestrictB(l); });
+  }
+  void solve() {
+    stage(multigrid_coarse_event, [&]() { return Solve(); });
+  }
 
 private:
-  void note(PetscErrorCode code) {
+  template <class Function> void stage(PetscLogEvent event, const Function &f) {
+    const auto timed = [&]() {
+      PetscFunctionBegin;
+      if (!recording_) PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+      PetscCall(f());
+      if (!recording_) PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    const PetscErrorCode code = failed_ ? failed_ : timed();
     if (code && !failed_) failed_ = code;
   }
   Level       &level(int l) { return *levels_[l]; }
@@ -84,12 +99,12 @@ private:
   Patch                             make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
   Halving                           halving_of(int l) const;
   PetscErrorCode                    SetRows(Couplings *rows);
-  PetscErrorCode                    Grow(int l, const Couplings &own, Couplings *grown);
-  PetscErrorCode                    FillBeyond(Level &level, const Box &grown, S *values);
+  PetscErrorCode                    Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
+  PetscErrorCode                    FillBeyond(Level &level, Halo &halo, const Box &grown, S *values);
   PetscErrorCode                    SetBounds(Level &level, const Couplings &rows);
   PetscErrorCode                    Prepare(PetscMemType memory);
   PetscErrorCode                    PartAt(int l, LevelPart<T> *part);
-  PetscErrorCode                    Exchange(Level &level, Halo &halo, const T *u, Field<T> *field);
+  template <class V> PetscErrorCode Exchange(Level &level, Halo &halo, const V *u, Field<V> *field);
   template <class V> PetscErrorCode Gather(Level &level, const V *part, V *whole);
   PetscErrorCode                    Down(int l, Guess guess);
   PetscErrorCode                    Up(int l);
@@ -146,6 +161,7 @@ private:
   bool                                parts_ = false;    // there are several ranks
   bool                                singular_ = false; // constants are the operator's null space
   Grid                                grid_;             // of the vectors
+  Mirror<AxisPoint<R>>                points_;           // of all axes of all levels: one copy to the GPU
   bool                                variable_ = false; // levels have coefficients at each point
   DirectSolve<T>                      direct_;           // of the last level
   DenseSolve<T>                       dense_;            // variable: likewise
@@ -157,7 +173,8 @@ private:
   const S       *b_ = nullptr;
   S             *x_ = nullptr;
   double        *norm_ = nullptr;
-  bool           begun_ = false; // the first pass has been done
+  bool           begun_ = false;     // the first pass has been done
+  bool           recording_ = false; // as a CUDA graph
   PetscErrorCode failed_ = PETSC_SUCCESS;
 };
 

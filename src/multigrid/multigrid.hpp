@@ -48,7 +48,8 @@ public:
 
 // Collective. sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and
 // the rows go into the hierarchy. single: the arrays of the levels and the arithmetic are in single precision.
-// Errors: a last level too large for its dense solve, naming the option.
+// *multigrid: where it is one of levels of the same sizes, its arrays are used again; it is destroyed.
+// Errors: a last level too large for its direct solve, naming the option.
 PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                const MultigridOptions &options, bool single, PetscBool device, HaloWay way,
                                std::unique_ptr<Multigrid> *multigrid);

@@ -9,27 +9,26 @@ template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part
   Level &at = level(l);
 
   PetscFunctionBegin;
+  const AxisPoint<R> *points;
+  PetscCall(points_.Get(memory_, &points));
   *part = at.part;
-  for (int a = 0; a < 3; a++) {
-    PetscCall(at.points[a].Get(memory_, &part->axis[a]));
-    part->axis[a] += axis_reach;
-  }
+  for (int a = 0; a < 3; a++) part->axis[a] = points + at.points_at[a] + axis_reach;
   PetscCall(at.rows.Get(memory_, &part->rows));
   PetscCall(at.weights.Get(memory_, &part->weights));
   PetscCall(at.mass.Get(memory_, &part->mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const T *u, Field<T> *field) {
+template <class T>
+template <class V>
+PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const V *u, Field<V> *field) {
   PetscFunctionBegin;
   *field = {};
   field->u = u;
-  if constexpr (std::is_same<T, S>::value) {
-    if (!at.whole && u) {
-      PetscCall(halo.Begin(u, memory_));
-      PetscCall(halo.End());
-      *field = halo.field();
-    }
+  if (!at.whole && u) {
+    PetscCall(halo.Begin(u, memory_));
+    PetscCall(halo.End());
+    *field = halo.field<V>();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,13 +104,10 @@ PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) 
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &pass.level));
-  if constexpr (std::is_same<B, T>::value && std::is_same<T, S>::value) {
-    if (restricts || at.whole)
-      PetscCall(Exchange(at, at.halo_b, b, &pass.b));
-    else
-      pass.b = at.halo_b.field(); // of the pass before
-  } else
-    pass.b.u = b;
+  if (restricts || at.whole)
+    PetscCall(Exchange(at, at.halo_b, b, &pass.b));
+  else
+    pass.b = at.halo_b.template field<B>(); // of the pass before
   if (given) PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
   if (corrected) {
     PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass.e));

@@ -7,7 +7,8 @@
 
 namespace shellac {
 
-PetscLogEvent multigrid_setup_event, multigrid_apply_event;
+PetscLogEvent multigrid_setup_event, multigrid_apply_event, multigrid_down_event, multigrid_up_event,
+    multigrid_coarse_event;
 
 namespace {
 
@@ -144,7 +145,7 @@ PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
   PetscCall(get_context(pc, &mg));
-  PetscCall(reset(mg));
+  PetscCall(VecDestroy(&mg->fixed));
   mg->stale = false;
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));

@@ -135,18 +135,13 @@ SHELLAC_HD bool is_alone(const Patch &patch) { // without neighbouring patches
   return none;
 }
 
-// The same of a plane on one rank, in a few instructions.
-template <class T> SHELLAC_HD T value_around(const Patch &patch, const Field<T> &field, const PetscInt p[3]) {
-  PetscInt q[2];
-  for (int a = 0; a < 2; a++) {
-    const PetscInt N = patch.size[a];
-    q[a] = p[a];
-    if (q[a] >= 0 && q[a] < N) continue;
-    if (patch.beyond[a] != Beyond::around || q[a] < -patch.width || q[a] >= N + patch.width) return 0;
-    while (q[a] < 0) q[a] += N;
-    while (q[a] >= N) q[a] -= N;
-  }
-  return field.u[patch.index(q[0], q[1], 0)];
+// The index along an axis of a patch without neighbours; negative where there is no value.
+SHELLAC_HD PetscInt index_around(const Patch &patch, int a, PetscInt p) {
+  const PetscInt N = patch.size[a];
+  if (p >= 0 && p < N) return p;
+  if (patch.beyond[a] != Beyond::around || p < -patch.width || p >= N + patch.width) return -1;
+  p %= N;
+  return p < 0 ? p + N : p;
 }
 
 namespace point {

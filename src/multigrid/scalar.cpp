@@ -13,9 +13,10 @@ PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   auto                 made = std::make_unique<Hierarchy<PetscScalar>>();
-  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way);
+  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, multigrid->get());
   if (code) PetscCall(made->Destroy());
   PetscCall(code);
+  if (*multigrid) PetscCall((*multigrid)->Destroy());
   *multigrid = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

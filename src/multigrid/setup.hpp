@@ -54,25 +54,19 @@ template <class T> Patch Hierarchy<T>::make_patch(const Grid &grid, const Axis a
   return patch;
 }
 
-// The longest run of points around the middle that are alike, kept ones and others.
-template <class T>
-static void find_typical(const Axis axes[3], const Coarsening to_next[3], const Grid &grid, LevelPart<T> *part) {
-  using R = typename RealOf<T>::type;
-  for (int a = 0; a < 3; a++) {
-    const PetscInt N = axes[a].N(), middle = N / 2;
-    const auto     all = axis_points<R>(axes[a], to_next[a], 0, N);
-    const auto     alike = [&](PetscInt i) {
-      return !memcmp(&all[axis_reach + i], &part->typical[a][i & 1], sizeof(AxisPoint<R>));
-    };
-    PetscInt lo = middle, hi = middle;
-    if (N >= 8) {
-      for (int c = 0; c < 2; c++) part->typical[a][(middle + c) & 1] = all[axis_reach + middle + c];
-      while (lo > 0 && alike(lo - 1)) lo--;
-      while (hi < N && alike(hi)) hi++;
-    }
-    part->regular_lo[a] = lo - grid.start[a];
-    part->regular_hi[a] = hi - grid.start[a];
+// The longest run of points around the middle of an axis that are alike, kept ones and others.
+template <class T, class Point>
+static void find_typical(int a, const std::vector<Point> &all, PetscInt start, LevelPart<T> *part) {
+  const PetscInt N = (PetscInt)all.size() - 2 * axis_reach, middle = N / 2;
+  const auto alike = [&](PetscInt i) { return !memcmp(&all[axis_reach + i], &part->typical[a][i & 1], sizeof(Point)); };
+  PetscInt   lo = middle, hi = middle;
+  if (N >= 8) {
+    for (int c = 0; c < 2; c++) part->typical[a][(middle + c) & 1] = all[axis_reach + middle + c];
+    while (lo > 0 && alike(lo - 1)) lo--;
+    while (hi < N && alike(hi)) hi++;
   }
+  part->regular_lo[a] = lo - start;
+  part->regular_hi[a] = hi - start;
 }
 
 // The grid with these axes on one rank.
@@ -104,7 +98,7 @@ static inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening
 
 template <class T>
 PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                                    const MultigridOptions &options, PetscBool device, HaloWay way) {
+                                    const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old) {
   PetscMPIInt ranks;
   PetscInt    dim = 0;
   Grid        parts = grid;
@@ -169,23 +163,24 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     for (int a = 0; a < 3; a++) {
       const bool halves = more && can_coarsen(present[a]) && present[a].strength() >= weak_coupling * strongest;
       present[a] = coarsen(present[a], halves, &at.to_next[a]);
-      at.points[a].change() = axis_points<R>(at.axes[a], at.to_next[a], at.grid.start[a], at.grid.size[a]);
+      const PetscInt start = at.grid.start[a];
+      const auto     all = axis_points<R>(at.axes[a], at.to_next[a]);
+      at.points_at[a] = points_.host().size();
+      points_.change().insert(points_.change().end(), all.begin() + start,
+                              all.begin() + start + at.grid.size[a] + 2 * axis_reach);
+      find_typical(a, all, start, &at.part);
       at.part.halves[a] = halves;
       at.part.offset[a] = at.to_next[a].offset;
       at.part.joins[a] = at.to_next[a].joins;
     }
-    find_typical(at.axes, at.to_next, at.grid, &at.part);
+
     at.part.patch = at.patch;
     at.part.sigma = (T)sigma;
     at.part.steps = steps;
     choose_weights(at, steps, at.part.omega);
-    PetscCheck(at.whole || (std::is_same<T, S>::value), grid.comm, PETSC_ERR_SUP,
-               "-pc_stencilmg_precision single is there on one rank only, or for grids of %" PetscInt64_FMT
-               " points or fewer; leave it out on several",
-               gathered_points);
     if (!at.whole) {
-      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way));
-      PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way));
+      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way, levels_.size() == 1 ? sizeof(S) : sizeof(T)));
+      PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way, sizeof(T)));
     }
     if (!more) {
       const bool solvable = variable_ ? points <= most_dense : points <= most_solved && longest <= most_solved_axis;
@@ -213,6 +208,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
+  if (auto *from = dynamic_cast<Hierarchy<T> *>(old))
+    for (int l = 0; l <= PetscMin(last(), from->last()); l++) {
+      Level &at = level(l), &its = from->level(l);
+      at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
+    }
   if (variable_)
     PetscCall(SetRows(&rows->couplings));
   else
@@ -229,18 +229,15 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
   for (int l = 0; l < (int)levels_.size(); l++) {
     Level &at = level(l);
     for (Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part}) PetscCall(array->Prepare(memory));
-    for (int a = 0; a < 3; a++) {
-      const AxisPoint<R> *points;
-      PetscCall(at.points[a].Get(memory, &points));
-    }
     for (Mirror<T> *array : {&at.rows, &at.weights, &at.mass}) {
       const T *values;
       PetscCall(array->Get(memory, &values));
     }
   }
-  const PetscInt64 warps = warp_count<PassKind<true, false, true, true, true, 3>>(level(0).part);
-  norms_.resize((size_t)warps + 1);
+  norms_.resize((size_t)norm_count(level(0).part) + 1);
   PetscCall(norms_.Prepare(memory));
+  const AxisPoint<R> *points;
+  PetscCall(points_.Get(memory, &points));
   if (variable_)
     PetscCall(dense_.Prepare(memory));
   else
@@ -279,7 +276,7 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     info.variable = variable_;
     for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
-    for (int a = 0; a < 3; a++) info.bytes += at.points[a].bytes();
+    for (int a = 0; a < 3; a++) info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
     for (const Mirror<T> *array : {&at.rows, &at.weights, &at.mass}) info.bytes += array->bytes();
     if (l == last()) info.bytes += variable_ ? dense_.bytes() : direct_.bytes();
     all.push_back(info);

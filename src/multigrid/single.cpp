@@ -10,9 +10,10 @@ PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], Petsc
   auto made = std::make_unique<Hierarchy<SingleOf<PetscScalar>::type>>();
 
   PetscFunctionBegin;
-  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way);
+  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, multigrid->get());
   if (code) PetscCall(made->Destroy());
   PetscCall(code);
+  if (*multigrid) PetscCall((*multigrid)->Destroy());
   *multigrid = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

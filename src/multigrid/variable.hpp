@@ -18,7 +18,7 @@ template <class T> Halving Hierarchy<T>::halving_of(int l) const {
 }
 
 // The values beyond the patch, from the other end of an axis or from neighbouring ranks; zero beyond the domain.
-template <class T> PetscErrorCode Hierarchy<T>::FillBeyond(Level &at, const Box &grown, S *values) {
+template <class T> PetscErrorCode Hierarchy<T>::FillBeyond(Level &at, Halo &halo, const Box &grown, S *values) {
   const Box      all = at.patch.all();
   std::vector<S> own((size_t)all.points());
   Field<S>       field = {};
@@ -35,9 +35,9 @@ template <class T> PetscErrorCode Hierarchy<T>::FillBeyond(Level &at, const Box 
                    [&](PetscInt i, PetscInt j, PetscInt k) { own[at.patch.index(i, j, k)] = values[place(i, j, k)]; });
   field.u = own.data();
   if (!at.whole) {
-    PetscCall(at.halo_u.Begin(own.data(), PETSC_MEMTYPE_HOST));
-    PetscCall(at.halo_u.End());
-    field = at.halo_u.field();
+    PetscCall(halo.Begin(own.data(), PETSC_MEMTYPE_HOST));
+    PetscCall(halo.End());
+    field = halo.field();
   }
   const Boxes beyond = difference(grown, all);
   for (int b = 0; b < beyond.count; b++)
@@ -49,7 +49,7 @@ template <class T> PetscErrorCode Hierarchy<T>::FillBeyond(Level &at, const Box 
 }
 
 // A rank's rows become those of its patch of the level, and of points beyond it.
-template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, const Couplings &own, Couplings *rows) {
+template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Couplings &own, Couplings *rows) {
   Level         &at = level(l);
   const size_t   points = (size_t)at.patch.all().points();
   std::vector<S> gathered;
@@ -75,7 +75,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, const Couplings &own
       const PetscInt p[3] = {i, j, k};
       to[rows->grown.index(p)] = from[at.patch.index(i, j, k)];
     });
-    PetscCall(FillBeyond(at, rows->grown, to));
+    PetscCall(FillBeyond(at, halo, rows->grown, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   for (int n = 0; n < own.slots(); n++) PetscCall(copy(own.slot(n), rows->slot(n)));
@@ -123,7 +123,9 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(Couplings *own) {
     Level         &at = level(l);
     Couplings      rows;
     std::vector<S> weights;
-    PetscCall(Grow(l, *own, &rows));
+    Halo           halo; // of the set-up's precision, on the host
+    if (!at.whole) PetscCall(halo.Create(at.grid, at.patch, true, PETSC_FALSE, HaloWay::automatic));
+    PetscCall(Grow(l, halo, *own, &rows));
     if (l == last()) {
       PetscCall(dense_.Create(rows, at.patch, singular_));
       break;
@@ -134,8 +136,9 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(Couplings *own) {
     for (int axes = 0; axes <= 3; axes++) {
       interpolate(rows, halving, axes, &weights);
       for (int c = 0; c < halving.corners(); c++)
-        PetscCall(FillBeyond(at, rows.grown, weights.data() + c * rows.points()));
+        PetscCall(FillBeyond(at, halo, rows.grown, weights.data() + c * rows.points()));
     }
+    if (!at.whole) PetscCall(halo.Destroy());
     coarsen(rows, halving, weights, target_patch(l), own);
     at.part.grown = rows.grown;
     at.part.neighbours = rows.neighbours;

@@ -1,0 +1,62 @@
+#pragma once
+// Short kernels in a chain: each begins while the one before it still runs, does what does not depend on it, and then
+// waits for it ("programmatic dependent launch", GPUs of compute capability 9.0 on; elsewhere one after the other).
+
+#include "device/petsc.hpp"
+
+#if SHELLAC_CUDA
+namespace shellac {
+
+// Of the current GPU.
+inline int multiprocessors() {
+  static thread_local int device_of = -1, count = 0;
+  int                     device = 0;
+  if (cudaGetDevice(&device) == cudaSuccess && device != device_of) {
+    (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    device_of = device;
+  }
+  return PetscMax(count, 1);
+}
+
+// Before this, a kernel launched by launch_in_chain() may read only what is older than the kernel before.
+__device__ __forceinline__ void wait_for_kernel_before() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+__device__ __forceinline__ void let_next_kernel_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+// A kernel launched so must wait for the kernel before, in each block, at some place.
+template <class... Parameters, class... Arguments>
+PetscErrorCode launch_in_chain(void (*kernel)(Parameters...), PetscInt64 blocks, int threads, size_t bytes,
+                               const Arguments &...arguments) {
+  cudaLaunchConfig_t  config = {};
+  cudaLaunchAttribute early = {};
+  cudaFuncAttributes  attributes;
+  static int          can = -1; // the code has been compiled with the waits
+  cudaStream_t        stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  if (can < 0) {
+    PetscCallCUDA(cudaFuncGetAttributes(&attributes, (const void *)kernel));
+    can = attributes.ptxVersion >= 90;
+  }
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim = dim3((unsigned)blocks);
+  config.blockDim = dim3((unsigned)threads);
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = can ? 1 : 0;
+  PetscCallCUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+#endif

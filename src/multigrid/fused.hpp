@@ -1,0 +1,93 @@
+#pragma once
+// Runs a fused pass where the arrays are.
+
+#include "multigrid/march.hpp"
+#include "multigrid/strips.hpp"
+#include "multigrid/tiles.hpp"
+
+namespace shellac {
+
+#if SHELLAC_CUDA
+// The sum of n numbers in their order, by one block.
+static __global__ void sum_up(const double *values, PetscInt64 n, double *sum) {
+  __shared__ double part[1024];
+  double            mine = 0;
+  for (PetscInt64 i = threadIdx.x; i < n; i += 1024) mine += values[i];
+  part[threadIdx.x] = mine;
+  for (int step = 512; step > 0; step /= 2) {
+    __syncthreads();
+    if ((int)threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
+  }
+  if (threadIdx.x == 0) *sum = part[0];
+}
+
+// What march() does of a level, and the rest.
+template <class Kind, class T> void plan_pass(const LevelPart<T> &level, MarchPlan *inner, TilePlan *rest) {
+  *inner = MarchPlan();
+  if constexpr (Kind::halves_x && Kind::halves_y)
+    *inner = plan_march<Kind>(level, (PetscInt64)multiprocessors() * march_warps * march_blocks);
+  *rest = plan_tiles<Kind>(
+      difference(level.patch.all(), Box{{inner->x0, inner->y0, 0}, {inner->x1, inner->y1, inner->warps() ? 1 : 0}}));
+}
+#endif
+
+// Sums that a pass of a level makes towards a norm.
+template <class T> PetscInt64 norm_count(const LevelPart<T> &level) {
+  PetscInt64 most = 0;
+#if SHELLAC_CUDA
+  const auto count = [&](auto kind) {
+    MarchPlan inner;
+    TilePlan  rest;
+    plan_pass<decltype(kind)>(level, &inner, &rest);
+    most = PetscMax(most, inner.warps() + rest.tiles());
+  };
+  count(PassKind<true, false, true, true, true, 2>());
+  count(PassKind<true, false, true, true, true, 3>());
+#endif
+  (void)level;
+  return most;
+}
+
+// norm: sum of |b - A u_0|² over the rank's points, in the pass' memory; null: not wanted
+template <class Kind, class T, class B, class Out>
+PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double *norm) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    MarchPlan    inner;
+    TilePlan     rest;
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    plan_pass<Kind>(pass.level, &inner, &rest);
+    // the rest first, small, and the inner part beside it: march() waits for it at its own end
+    if (rest.tiles()) {
+      constexpr auto  kernel = pass_tiles<Kind, T, B, Out>;
+      const size_t    bytes = TileShape<Kind>::template bytes<T>();
+      Pass<T, B, Out> of_rest = pass;
+      if (pass.norms) of_rest.norms += inner.warps();
+      PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+      PetscCall(launch_in_chain(kernel, rest.tiles(), tile_threads, bytes, of_rest, rest));
+    }
+    if constexpr (Kind::halves_x && Kind::halves_y)
+      if (inner.warps())
+        PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
+                                  32 * march_warps, 0, pass, inner));
+    if (norm) {
+      sum_up<<<1, 1024, 0, stream>>>(pass.norms, inner.warps() + rest.tiles(), norm);
+      PetscCallCUDA(cudaGetLastError());
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  const PetscInt strips = strip_count<Kind>(pass.level);
+  double         sum = 0, part = 0;
+  for (PetscInt s = 0; s < strips; s++) {
+    walk_strip<Kind>(&pass, s, norm ? &part : nullptr);
+    sum += part;
+  }
+  if (norm) *norm = sum;
+  (void)memory;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

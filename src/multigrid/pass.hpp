@@ -1,0 +1,65 @@
+#pragma once
+// One fused pass over a level of a grid of one or two dimensions: guess, smoothing steps, residual and restriction.
+//
+//   u_0 = guess + P e,  u_s = u_{s-1} + ω_s D^-1 (b - A u_{s-1}),  out = u_n,  b_coarse = R (b - A u_n)
+//
+// The array of every grid function is read or written once; parts of the level that are worked on apart overlap by the
+// points that the steps use up. strips.hpp has the pass for the host, march.hpp and tiles.hpp for GPUs, and fused.hpp
+// puts them together. Per-point forms of the same steps are in points.hpp, and tests compare the two.
+
+#include "multigrid/points.hpp"
+
+namespace shellac {
+
+// What a pass does.
+template <bool given_, bool corrected_, bool restricts_, bool halves_x_, bool halves_y_, int steps_> struct PassKind {
+  static constexpr bool given = given_;         // from a guess
+  static constexpr bool corrected = corrected_; // to which a coarse correction is added
+  static constexpr bool restricts = restricts_;
+  static constexpr bool halves_x = halves_x_, halves_y = halves_y_;
+  static constexpr int  steps = steps_;
+  // A first step from zero takes no neighbours: its values are there at once.
+  static constexpr bool starts = given || corrected;
+  static constexpr int  last = starts ? steps : steps > 0 ? steps - 1 : 0; // steps that take neighbours
+  // Points around a part that its results depend on.
+  static constexpr int ghost = last + (restricts ? 2 : 0);
+  // The same along a row, where kept points shall stay at odd places: even, and with what interpolation needs.
+  static constexpr int ghost_columns = (ghost + (corrected ? 1 : 0) + 1) / 2 * 2;
+};
+
+// T: of the level's own arrays; B: of b; Out: of the result
+template <class T, class B, class Out> struct Pass {
+  LevelPart<T> level;
+  Field<B>     b;
+  Field<T>     guess, e;
+  Out         *out;      // null: not wanted
+  T           *b_coarse; // on the points of coarse_b
+  Patch        coarse_b, coarse_e;
+  double      *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
+};
+
+// b - A u at a point, by the values there and around it and the weights of its edges. By differences, whose rounding
+// errors are those of smooth functions' second differences.
+template <class T, class R>
+SHELLAC_HD T residual_of(T f, T center, T west, T east, T south, T north, R to_west, R to_east, R to_south, R to_north,
+                         T sigma) {
+  T r = f - sigma * center;
+  r += to_south * (south - center);
+  r += to_north * (north - center);
+  r += to_west * (west - center);
+  r += to_east * (east - center);
+  return r;
+}
+
+// The value at (i, j), which may lie beyond the patch.
+template <class S> SHELLAC_HD S value_near(const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j) {
+  if (is_alone(patch)) {
+    i = index_around(patch, 0, i);
+    j = index_around(patch, 1, j);
+    return i >= 0 && j >= 0 ? field.u[patch.index(i, j, 0)] : S(0);
+  }
+  const PetscInt p[3] = {i, j, 0};
+  return value_at(patch, field, p);
+}
+
+} // namespace shellac
