@@ -16,6 +16,18 @@ constexpr PetscInt   inverted_points = 144;   // as many have the last level of 
 constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
+#if SHELLAC_CUDA
+namespace kernel {
+template <class Function>
+__global__ void for_grid(const __grid_constant__ Box box, const __grid_constant__ Function f) {
+  const PetscInt i = box.lo[0] + (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x),
+                 j = box.lo[1] + (PetscInt)(blockIdx.y * blockDim.y + threadIdx.y),
+                 k = box.lo[2] + (PetscInt)blockIdx.z;
+  if (i < box.hi[0] && j < box.hi[1]) f(i, j, k);
+}
+} // namespace kernel
+#endif
+
 namespace point {
 template <class From, class To> struct CopyPart { // of a whole grid, or to it
   Patch           part;
@@ -119,6 +131,21 @@ private:
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     Boxes all;
     all.add(patch.all());
+#if SHELLAC_CUDA
+    // threads know their point without divisions
+    const dim3     threads = patch.size[1] > 1 ? dim3(32, 8) : dim3(256, 1);
+    const PetscInt rows = (patch.size[1] + (PetscInt)threads.y - 1) / (PetscInt)threads.y;
+    if (PetscMemTypeDevice(memory_) && all.count && rows <= 65535 && patch.size[2] <= 65535) {
+      cudaStream_t stream;
+      PetscFunctionBegin;
+      PetscCall(current_stream(&stream));
+      const dim3 blocks((unsigned)((patch.size[0] + (PetscInt)threads.x - 1) / (PetscInt)threads.x), (unsigned)rows,
+                        (unsigned)patch.size[2]);
+      kernel::for_grid<<<blocks, threads, 0, stream>>>(all.box[0], f);
+      PetscCallCUDA(cudaGetLastError());
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
     return for_each(memory_, all, f);
   }
   // The same; on the host by whole lines where points have their neighbours on this rank.
@@ -138,10 +165,18 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Whether the next level is put together from the ranks' parts of it.
-  bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }
-  T    *target(int l) { return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_); }
-  Patch target_patch(int l) const { return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch; }
-  Patch part_patch(const Level &of) const { return make_patch(of.parts, of.axes, 0); }
+  bool gathers(int l) const {
+    return level(l + 1).whole && !level(l).whole;
+  }
+  T *target(int l) {
+    return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_);
+  }
+  Patch target_patch(int l) const {
+    return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch;
+  }
+  Patch part_patch(const Level &of) const {
+    return make_patch(of.parts, of.axes, 0);
+  }
 
   void Run(bool from_x, bool full);
 #if SHELLAC_CUDA

@@ -146,23 +146,61 @@ SHELLAC_HD PetscInt index_around(const Patch &patch, int a, PetscInt p) {
 
 namespace point {
 
-// (A u) at p, from its row
-template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
-  const Patch   &patch = level.patch;
-  const T       *here = u.u + patch.index(p[0], p[1], p[2]);
+// (A u) at p from its row, where neighbours may be beyond the patch
+template <class T>
+SHELLAC_RARE T row_product_beyond(const LevelPart<T> &level, const Field<T> &u, PetscInt i, PetscInt j, PetscInt k) {
+  const PetscInt p[3] = {i, j, k};
   const size_t   points = (size_t)level.grown.points();
   const T       *row = level.rows + level.grown.index(p);
-  const T        center = *here;
+  const T        center = u.u[level.patch.index(i, j, k)];
   T              sum = row[SHIFT * points] * center;
-  bool           inside = true;
-  const PetscInt line = (PetscInt)patch.stride(1), plane = (PetscInt)patch.stride(2);
-  for (int a = 0; a < 3; a++) inside = inside && (patch.N[a] == 1 || (p[a] > 0 && p[a] < patch.size[a] - 1));
   row += FIRST_COUPLING * points;
   level.neighbours.each([&](const PetscInt *d) {
-    const PetscInt q[3] = {p[0] + d[0], p[1] + d[1], p[2] + d[2]};
-    sum += *row * (center - (inside ? here[d[0] + line * d[1] + plane * d[2]] : value_at(patch, u, q)));
+    const PetscInt q[3] = {i + d[0], j + d[1], k + d[2]};
+    sum += *row * (center - value_at(level.patch, u, q));
     row += points;
   });
+  return sum;
+}
+
+// The same in few instructions where all neighbours are on the patch
+template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
+  const Patch &patch = level.patch;
+  bool         inside = true;
+  for (int a = 0; a < 3; a++) inside = inside && (patch.N[a] == 1 || (p[a] > 0 && p[a] < patch.size[a] - 1));
+  if (!inside) return row_product_beyond(level, u, p[0], p[1], p[2]);
+  const bool      *present = level.neighbours.present;
+  const T         *here = u.u + patch.index(p[0], p[1], p[2]);
+  const size_t     points = (size_t)level.grown.points();
+  const T         *row = level.rows + level.grown.index(p);
+  const T          center = *here;
+  const PetscInt64 line = (PetscInt64)patch.stride(1), plane = (PetscInt64)patch.stride(2);
+  T                sum = row[SHIFT * points] * center;
+  row += FIRST_COUPLING * points;
+  if (level.neighbours.star) { // in the order of Neighbours::each()
+    SHELLAC_UNROLL_ALL
+    for (int a = 0; a < 3; a++) {
+      const PetscInt64 step = a == 0 ? 1 : a == 1 ? line : plane;
+      if (!present[a]) continue;
+      sum += row[0] * (center - here[-step]) + row[points] * (center - here[step]);
+      row += 2 * points;
+    }
+    return sum;
+  }
+  SHELLAC_UNROLL_ALL
+  for (int z = -1; z <= 1; z++) {
+    if (z && !present[2]) continue;
+    SHELLAC_UNROLL_ALL
+    for (int y = -1; y <= 1; y++) {
+      if (y && !present[1]) continue;
+      SHELLAC_UNROLL_ALL
+      for (int x = -1; x <= 1; x++) {
+        if ((x && !present[0]) || (!x && !y && !z)) continue;
+        sum += *row * (center - here[x + y * line + z * plane]);
+        row += points;
+      }
+    }
+  }
   return sum;
 }
 
@@ -273,7 +311,7 @@ template <class T> struct Restrict {
       hi[a] = level.halves[a] ? kept[a] + 1 : kept[a];
     }
     if (level.rows) {
-      out[coarse.index(I, J, K)] = by_rows(c, lo, hi);
+      out[coarse.index(I, J, K)] = by_rows(c, kept, lo, hi);
       return;
     }
     const auto weight = [&](int a) { // the point before the kept one gives to the coarse point above it
@@ -290,16 +328,49 @@ template <class T> struct Restrict {
     out[coarse.index(I, J, K)] = sum;
   }
   // The transpose of interpolation, of the fine points from lo to hi.
-  SHELLAC_HD T by_rows(const PetscInt I[3], const PetscInt lo[3], const PetscInt hi[3]) const {
-    PetscInt   p[3] = {lo[0], lo[1], lo[2]}, c[3];
-    T          sum = 0;
-    const auto is_near = [&](int a) {
+  SHELLAC_HD T by_rows(const PetscInt I[3], const PetscInt kept[3], const PetscInt lo[3], const PetscInt hi[3]) const {
+    const Patch &patch = level.patch;
+    bool         inside = true;
+    for (int a = 0; a < 3; a++) inside = inside && lo[a] >= 0 && hi[a] < patch.size[a] && hi[a] - lo[a] < 3;
+    if (!inside) return by_rows_beyond(I[0], I[1], I[2], lo[0], lo[1], lo[2], hi[0], hi[1], hi[2]);
+    const size_t     points = (size_t)level.grown.points(), at = level.grown.index(kept);
+    const PetscInt64 row = level.grown.size(0), layer = row * level.grown.size(1);
+    const PetscInt64 line = (PetscInt64)patch.stride(1), plane = (PetscInt64)patch.stride(2);
+    const T         *here = r.u + patch.index(kept[0], kept[1], kept[2]);
+    const bool      *halves = level.halves;
+    const size_t corner[3] = {points, points * (halves[0] ? 2 : 1), points * (halves[0] ? 2 : 1) * (halves[1] ? 2 : 1)};
+    T            sum = 0;
+    SHELLAC_UNROLL_ALL
+    for (int z = -1; z <= 1; z++) {
+      if (z && !halves[2]) continue;
+      SHELLAC_UNROLL_ALL
+      for (int y = -1; y <= 1; y++) {
+        if (y && !halves[1]) continue;
+        SHELLAC_UNROLL_ALL
+        for (int x = -1; x <= 1; x++) {
+          if (x && !halves[0]) continue;
+          const size_t there = at + (x + y * row + z * layer);
+          T w = level.weights[there + (x < 0 ? corner[0] : 0) + (y < 0 ? corner[1] : 0) + (z < 0 ? corner[2] : 0)];
+          if (level.mass) w *= level.mass[there];
+          sum += w * here[x + y * line + z * plane];
+        }
+      }
+    }
+    return sum;
+  }
+  // The same where some are beyond the patch, or around an axis.
+  SHELLAC_RARE T by_rows_beyond(PetscInt I0, PetscInt I1, PetscInt I2, PetscInt lo0, PetscInt lo1, PetscInt lo2,
+                                PetscInt hi0, PetscInt hi1, PetscInt hi2) const {
+    const PetscInt I[3] = {I0, I1, I2};
+    PetscInt       p[3] = {lo0, lo1, lo2}, c[3];
+    T              sum = 0;
+    const auto     is_near = [&](int a) {
       c[a] = coarse.start[a] + I[a] - level.below_around(a, p[a], coarse.N[a]);
       return c[a] == 0 || (c[a] == 1 && level.halves[a]);
     };
-    for (p[2] = lo[2]; p[2] <= hi[2]; p[2]++)
-      for (p[1] = lo[1]; is_near(2) && p[1] <= hi[1]; p[1]++)
-        for (p[0] = lo[0]; is_near(1) && p[0] <= hi[0]; p[0]++) {
+    for (p[2] = lo2; p[2] <= hi2; p[2]++)
+      for (p[1] = lo1; is_near(2) && p[1] <= hi1; p[1]++)
+        for (p[0] = lo0; is_near(1) && p[0] <= hi0; p[0]++) {
           if (!is_near(0)) continue;
           T w = level.weight(p, c);
           if (w != T(0) && level.mass) w *= level.mass[level.grown.index(p)];
@@ -317,7 +388,21 @@ SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Fi
   for (int a = 0; a < 3; a++) J[a] = level.below(a, p[a]) - coarse.start[a];
   if (level.rows) {
     PetscInt last[3];
-    for (int a = 0; a < 3; a++) last[a] = level.between(a, p[a]) ? 1 : 0;
+    bool     inside = true;
+    for (int a = 0; a < 3; a++) {
+      last[a] = level.between(a, p[a]) ? 1 : 0;
+      inside = inside && J[a] >= 0 && J[a] + last[a] < coarse.size[a];
+    }
+    if (inside) {
+      const size_t points = (size_t)level.grown.points(), at = level.grown.index(p);
+      const T     *weight = level.weights + at, *values = e.u + coarse.index(J[0], J[1], J[2]);
+      const size_t line = coarse.stride(1), plane = coarse.stride(2);
+      for (int z = 0; z <= (level.halves[2] ? 1 : 0); z++)
+        for (int y = 0; y <= (level.halves[1] ? 1 : 0); y++)
+          for (int x = 0; x <= (level.halves[0] ? 1 : 0); x++, weight += points)
+            if (x <= last[0] && y <= last[1] && z <= last[2]) sum += *weight * values[x + y * line + z * plane];
+      return sum;
+    }
     for (c[2] = 0; c[2] <= last[2]; c[2]++)
       for (c[1] = 0; c[1] <= last[1]; c[1]++)
         for (c[0] = 0; c[0] <= last[0]; c[0]++) {
