@@ -146,7 +146,7 @@ SHELLAC_HD PetscInt index_around(const Patch &patch, int a, PetscInt p) {
 
 namespace point {
 
-// (A u) at p from its row, where neighbours may be beyond the patch
+// (A u) at p from its row, where neighbours may be other ranks'
 template <class T>
 SHELLAC_RARE T row_product_beyond(const LevelPart<T> &level, const Field<T> &u, PetscInt i, PetscInt j, PetscInt k) {
   const PetscInt p[3] = {i, j, k};
@@ -166,37 +166,46 @@ SHELLAC_RARE T row_product_beyond(const LevelPart<T> &level, const Field<T> &u, 
 // The same in few instructions where all neighbours are on the patch
 template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
   const Patch &patch = level.patch;
-  bool         inside = true;
-  for (int a = 0; a < 3; a++) inside = inside && (patch.N[a] == 1 || (p[a] > 0 && p[a] < patch.size[a] - 1));
-  if (!inside) return row_product_beyond(level, u, p[0], p[1], p[2]);
-  const bool      *present = level.neighbours.present;
-  const T         *here = u.u + patch.index(p[0], p[1], p[2]);
-  const size_t     points = (size_t)level.grown.points();
-  const T         *row = level.rows + level.grown.index(p);
-  const T          center = *here;
-  const PetscInt64 line = (PetscInt64)patch.stride(1), plane = (PetscInt64)patch.stride(2);
-  T                sum = row[SHIFT * points] * center;
+  PetscInt64   step[3][3]; // down, none and up each axis; none where that leaves the domain: its coupling is zero
+  bool         far = false;
+  SHELLAC_UNROLL_ALL
+  for (int a = 0; a < 3; a++) {
+    const PetscInt   N = patch.size[a];
+    const PetscInt64 stride = (PetscInt64)patch.stride(a);
+    const bool       around = patch.beyond[a] == Beyond::around && N == patch.N[a];
+    const bool       first = p[a] == 0, last = p[a] == N - 1;
+    step[a][0] = !first ? -stride : around ? (N - 1) * stride : 0;
+    step[a][1] = 0;
+    step[a][2] = !last ? stride : around ? (1 - N) * stride : 0;
+    far = far || (first && patch.neighbour[a][LOWER]) || (last && patch.neighbour[a][UPPER]);
+  }
+  if (far) return row_product_beyond(level, u, p[0], p[1], p[2]);
+  const bool  *present = level.neighbours.present;
+  const T     *here = u.u + patch.index(p[0], p[1], p[2]);
+  const size_t points = (size_t)level.grown.points();
+  const T     *row = level.rows + level.grown.index(p);
+  const T      center = *here;
+  T            sum = row[SHIFT * points] * center;
   row += FIRST_COUPLING * points;
   if (level.neighbours.star) { // in the order of Neighbours::each()
     SHELLAC_UNROLL_ALL
     for (int a = 0; a < 3; a++) {
-      const PetscInt64 step = a == 0 ? 1 : a == 1 ? line : plane;
       if (!present[a]) continue;
-      sum += row[0] * (center - here[-step]) + row[points] * (center - here[step]);
+      sum += row[0] * (center - here[step[a][0]]) + row[points] * (center - here[step[a][2]]);
       row += 2 * points;
     }
     return sum;
   }
   SHELLAC_UNROLL_ALL
-  for (int z = -1; z <= 1; z++) {
-    if (z && !present[2]) continue;
+  for (int z = 0; z < 3; z++) {
+    if (z != 1 && !present[2]) continue;
     SHELLAC_UNROLL_ALL
-    for (int y = -1; y <= 1; y++) {
-      if (y && !present[1]) continue;
+    for (int y = 0; y < 3; y++) {
+      if (y != 1 && !present[1]) continue;
       SHELLAC_UNROLL_ALL
-      for (int x = -1; x <= 1; x++) {
-        if ((x && !present[0]) || (!x && !y && !z)) continue;
-        sum += *row * (center - here[x + y * line + z * plane]);
+      for (int x = 0; x < 3; x++) {
+        if ((x != 1 && !present[0]) || (x == 1 && y == 1 && z == 1)) continue;
+        sum += *row * (center - here[step[0][x] + step[1][y] + step[2][z]]);
         row += points;
       }
     }
