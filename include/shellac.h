@@ -881,6 +881,27 @@ M*/
 PETSC_EXTERN PetscErrorCode TSSetBurgers(TS ts);
 
 /*@
+   TSBurgersView - prints the equation of a TS: its flux, reconstruction, ends, viscosity, checks and fused steps
+
+   Collective
+
+   Input Parameters:
++  ts     - a TS with `TSSetBurgers()`
+-  viewer - of type ascii, others print nothing; NULL: the standard output
+
+   Level: intermediate
+
+   Note:
+   Where -ts_view prints on the standard output, this comes before it.
+
+   Errors:
+   `PETSC_ERR_ORDER` before `TSSetBurgers()`; those of settings that do not go together, see there.
+
+.seealso: `TSSetBurgers()`, `TSView()`
+@*/
+PETSC_EXTERN PetscErrorCode TSBurgersView(TS ts, PetscViewer viewer);
+
+/*@
    TSBurgersSetFlux - sets the numerical flux
 
    Logically Collective

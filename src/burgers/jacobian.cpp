@@ -7,12 +7,13 @@ namespace shellac {
 
 namespace {
 
-struct Jacobian { // shift + scale J(state)
-  Burgers  *burgers;
-  unsigned  generation = 0; // of the set-up that the halos are for; zero: none
-  Vec       state = NULL;
-  Halo      of_state, of_vector;
-  PetscReal shift = 0, scale = 1;
+struct Jacobian {       // shift + scale J(state)
+  PetscContainer owner; // of burgers, which may outlive the TS
+  Burgers       *burgers;
+  unsigned       generation = 0; // of the set-up that the halos are for; zero: none
+  Vec            state = NULL;
+  Halo           of_state, of_vector;
+  PetscReal      shift = 0, scale = 1;
 };
 
 PetscErrorCode get_jacobian(Mat J, Jacobian **context) {
@@ -37,6 +38,7 @@ PetscErrorCode destroy_jacobian(void *argument) {
   PetscFunctionBegin;
   PetscCall(drop_halos(context));
   PetscCall(VecDestroy(&context->state));
+  PetscCall(PetscContainerDestroy(&context->owner));
   delete context;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,6 +236,8 @@ PetscErrorCode BurgersCreateJacobian(TS ts, Burgers *burgers, Mat *J) {
 
   PetscFunctionBegin;
   context->burgers = burgers;
+  PetscCall(BurgersGetContainer(ts, &context->owner));
+  PetscCall(PetscObjectReference((PetscObject)context->owner));
   PetscCall(TSGetDM(ts, &dm));
   PetscCall(DMGetVecType(dm, &type));
   PetscCall(MatCreateShell(burgers->comm(), n, n, PETSC_DETERMINE, PETSC_DETERMINE, context, J));
@@ -268,6 +272,11 @@ PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, voi
   for (Mat J : {A, P}) {
     PetscCall(PetscObjectTypeCompare((PetscObject)J, "burgersjacobian", &ours));
     if (!ours) {
+      Arrays             arrays;
+      const PetscScalar *array = NULL;
+      PetscCall(arrays.Read(u, &array));
+      PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
+      PetscCall(arrays.Restore());
       PetscCall(assemble(burgers, u, 0, 1, J));
     } else {
       Jacobian          *context;
@@ -285,6 +294,7 @@ PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, voi
       if (!context->state) PetscCall(VecDuplicate(u, &context->state));
       PetscCall(VecCopy(u, context->state));
       PetscCall(arrays.Read(context->state, &array));
+      PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
       PetscCall(context->of_state.Begin(array, arrays.memory()));
       PetscCall(context->of_state.End());
       PetscCall(arrays.Restore());
