@@ -331,12 +331,12 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
                                          burgers_line(*burgers, field, burgers->operations->radius), where,
                                          (PetscReal *)rate));
   else
-    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), (PetscReal *)rate));
+    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), extremes, (PetscReal *)rate));
   PetscCall(PetscLogGpuTimeEnd());
 #if SHELLAC_CUDA
   if (in_kernel) PetscCall(end_extremes(burgers, stream, extremes));
 #endif
-  if (extremes && burgers->grid.dim == 2) {
+  if (extremes && burgers->grid.dim == 2 && !PetscMemTypeHost(memory)) {
     Extremes of_rate;
     PetscCall(BurgersExtremes(burgers, memory, u, extremes));
     PetscCall(BurgersExtremes(burgers, memory, rate, &of_rate));
