@@ -9,13 +9,23 @@
 #include "burgers/operations.hpp"
 #include "device/stream.hpp"
 
+// As SHELLAC_WIDE, and AVX-512 where the processor has it: its masks and registers serve the formulas with many cases.
+// No loop here may contract to fused multiply-adds, so that all of them give the same bits.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) &&                      \
+    !defined(__SANITIZE_ADDRESS__)
+#define SHELLAC_WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define SHELLAC_WIDEST
+#endif
+
 namespace shellac {
 
-constexpr PetscInt host_chunk = 1024; // cells
+constexpr PetscInt host_chunk = 1024; // cells, of several steps with their halos
+constexpr PetscInt rates_chunk = 256; // of one pass: loads, stores and arithmetic are all under way
 
 // rate[0..n) from u[-radius .. n + radius), n <= host_chunk plus halos.
 template <class Scheme, class Real>
-SHELLAC_WIDE __attribute__((flatten)) void chunk_rates(Scheme scheme, const Real *u, PetscInt n, Real *rate) {
+SHELLAC_WIDEST __attribute__((flatten)) void chunk_rates(Scheme scheme, const Real *u, PetscInt n, Real *rate) {
   constexpr int most = host_chunk + 2 * 64 + 2;
   if constexpr (!Scheme::has_faces) {
 #pragma GCC ivdep
@@ -54,7 +64,7 @@ SHELLAC_HD unsigned long long magnitude_bits(double x) {
 #endif
 }
 
-template <class Real> SHELLAC_WIDE unsigned long long largest_bits(const Real *x, PetscInt n) {
+template <class Real> SHELLAC_WIDEST unsigned long long largest_bits(const Real *x, PetscInt n) {
   std::int64_t largest = 0;
   for (PetscInt i = 0; i < n; i++) {
     const std::int64_t bits = (std::int64_t)magnitude_bits((double)x[i]);
@@ -64,8 +74,8 @@ template <class Real> SHELLAC_WIDE unsigned long long largest_bits(const Real *x
 }
 
 template <class Real>
-SHELLAC_WIDE void advance_chunk(const Stages &stages, int s, PetscInt n, const Real *u0, Real dt, const Real *rate,
-                                Real *u) {
+SHELLAC_WIDEST void advance_chunk(const Stages &stages, int s, PetscInt n, const Real *u0, Real dt, const Real *rate,
+                                  Real *u) {
   const Real a = stages.a[s], b = stages.b[s];
   if (s == 0) {
 #pragma GCC ivdep
@@ -90,9 +100,9 @@ void rates_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, Ex
   constexpr int r = Scheme::radius;
   const Scheme  scheme(at);
   const bool    past = beyond_cache((size_t)line.n * sizeof(Real));
-  Real          buffer[host_chunk], window[host_chunk + 2 * r];
-  for (PetscInt from = 0; from < line.n; from += host_chunk) {
-    const PetscInt n = PetscMin(host_chunk, line.n - from);
+  Real          buffer[rates_chunk], window[rates_chunk + 2 * r];
+  for (PetscInt from = 0; from < line.n; from += rates_chunk) {
+    const PetscInt n = PetscMin(rates_chunk, line.n - from);
     const Real    *u = line.u + from;
     Real          *out = past ? buffer : rate + from;
     if (from < r || from + n + r > line.n) {

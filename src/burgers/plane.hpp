@@ -7,21 +7,21 @@
 
 namespace shellac {
 
-constexpr PetscInt plane_columns = 256; // of a block
+constexpr PetscInt plane_columns = 512; // of a block
 
 // Interleaved components, apart and together again.
-template <class Real> SHELLAC_WIDE void take_apart(const Real *both, PetscInt n, Real *u, Real *v) {
-#pragma GCC                             ivdep
+template <class Real> SHELLAC_WIDEST void take_apart(const Real *both, PetscInt n, Real *u, Real *v) {
+#pragma GCC                               ivdep
   for (PetscInt i = 0; i < n; i++) {
-                                u[i] = both[2 * i];
-                                v[i] = both[2 * i + 1];
+                                  u[i] = both[2 * i];
+                                  v[i] = both[2 * i + 1];
   }
 }
-template <class Real> SHELLAC_WIDE void put_together(const Real *u, const Real *v, PetscInt n, Real *both) {
-#pragma GCC                             ivdep
+template <class Real> SHELLAC_WIDEST void put_together(const Real *u, const Real *v, PetscInt n, Real *both) {
+#pragma GCC                               ivdep
   for (PetscInt i = 0; i < n; i++) {
-                                both[2 * i] = u[i];
-                                both[2 * i + 1] = v[i];
+                                  both[2 * i] = u[i];
+                                  both[2 * i + 1] = v[i];
   }
 }
 
@@ -61,16 +61,17 @@ void load_plane_row(const BurgersPatch &patch, const Field<Real> &field, PetscIn
 
 // The edges along a row of n cells and one on both sides; and across rows, the middle one of which is u[radius].
 template <class Scheme, class Real>
-SHELLAC_WIDE __attribute__((flatten)) void edges_of_row(const Real *u, PetscInt n, Real *lower, Real *upper) {
-#pragma GCC                                ivdep
+SHELLAC_WIDEST __attribute__((flatten)) void edges_of_row(const Real *u, PetscInt n, Real *lower, Real *upper) {
+#pragma GCC                                  ivdep
   for (PetscInt i = -1; i <= n; i++) {
-                                   const Edges<Real> e = Scheme::edges(u + i - Scheme::edge_radius);
-                                   lower[i] = e.lower;
-                                   upper[i] = e.upper;
+                                     const Edges<Real> e = Scheme::edges(u + i - Scheme::edge_radius);
+                                     lower[i] = e.lower;
+                                     upper[i] = e.upper;
   }
 }
 template <class Scheme, class Real>
-SHELLAC_WIDE __attribute__((flatten)) void edges_across(const Real *const *rows, PetscInt n, Real *lower, Real *upper) {
+SHELLAC_WIDEST __attribute__((flatten)) void edges_across(const Real *const *rows, PetscInt n, Real *lower,
+                                                          Real *upper) {
   constexpr int count = 2 * Scheme::edge_radius + 1;
   const Real   *row[count];
   for (int k = 0; k < count; k++) row[k] = rows[k];
@@ -93,8 +94,8 @@ template <class Real> struct PlaneRows {
 };
 
 template <bool viscous, class Scheme, class Real>
-SHELLAC_WIDE __attribute__((flatten)) void row_rates(Scheme along, Scheme across, const PlaneRows<Real> &rows,
-                                                     PetscInt n, Real *u_rate, Real *v_rate) {
+SHELLAC_WIDEST __attribute__((flatten)) void row_rates(Scheme along, Scheme across, const PlaneRows<Real> &rows,
+                                                       PetscInt n, Real *u_rate, Real *v_rate) {
   const PlaneRows<Real> in = rows;
   if (!viscous) along.at.nu2_h = across.at.nu2_h = 0; // so that the compiler leaves the terms out
   if (viscous && (along.at.nu2_h == 0 || across.at.nu2_h == 0)) __builtin_unreachable();
