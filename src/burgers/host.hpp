@@ -6,17 +6,9 @@
 #include <cstring>
 #include <vector>
 
+#include "burgers/lanes.hpp"
 #include "burgers/operations.hpp"
 #include "device/stream.hpp"
-
-// As SHELLAC_WIDE, and AVX-512 where the processor has it: its masks and registers serve the formulas with many cases.
-// No loop here may contract to fused multiply-adds, so that all of them give the same bits.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) &&                      \
-    !defined(__SANITIZE_ADDRESS__)
-#define SHELLAC_WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define SHELLAC_WIDEST
-#endif
 
 namespace shellac {
 
@@ -26,7 +18,7 @@ constexpr PetscInt rates_chunk = 256; // of one pass: loads, stores and arithmet
 // rate[0..n) from u[-radius .. n + radius), n <= host_chunk plus halos.
 template <class Scheme, class Real>
 SHELLAC_WIDEST __attribute__((flatten)) void chunk_rates(Scheme scheme, const Real *u, PetscInt n, Real *rate) {
-  constexpr int most = host_chunk + 2 * 64 + 2;
+  constexpr int most = 2 * host_chunk + 2 * 64 + 2;
   if constexpr (!Scheme::has_faces) {
 #pragma GCC ivdep
     for (PetscInt i = 0; i < n; i++) rate[i] = scheme.rate(u[i - 1], u[i + 1]);
@@ -122,19 +114,32 @@ void rates_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, Ex
 template <class Scheme, class Real>
 void steps_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, const Stages &stages, Real dt, int steps,
                    Real *result) {
-  constexpr int     r = Scheme::radius, most = host_chunk + 2 * 64;
-  const Scheme      scheme(at);
-  const PetscInt    halo = (PetscInt)steps * stages.count * r;
-  std::vector<Real> memory(3 * (most + 2 * r));
-  Real             *u = memory.data() + r, *u0 = u + most + 2 * r, *rate = u0 + most + 2 * r;
+  constexpr bool     in_lanes = SHELLAC_LANES && Scheme::has_faces && Scheme::edge_radius == 0;
+  constexpr PetscInt chunk = (in_lanes ? 2 : 1) * host_chunk;
+  constexpr int      r = Scheme::radius, most = chunk + 2 * 64;
+  const Scheme       scheme(at);
+  const PetscInt     halo = (PetscInt)steps * stages.count * r;
+  std::vector<Real>  memory(3 * (most + 2 * r));
+  Real              *u = memory.data() + r, *u0 = u + most + 2 * r, *rate = u0 + most + 2 * r;
+#if SHELLAC_LANES
+  Real *lanes = (Real *)(((uintptr_t)memory.data() + 63) / 64 * 64);
+#endif
 
-  for (PetscInt from = 0; from < line.n; from += host_chunk) {
-    const PetscInt n = PetscMin(host_chunk, line.n - from);
+  for (PetscInt from = 0; from < line.n; from += chunk) {
+    const PetscInt n = PetscMin(chunk, line.n - from);
     PetscInt       lo = from - halo, hi = from + n + halo; // u[0] is the cell lo
     const bool     ends[2] = {line.at_domain_end(0) && lo <= 0, line.at_domain_end(1) && hi >= line.n};
     if (ends[0]) lo = 0;
     if (ends[1]) hi = line.n;
-    if (lo >= 0 && hi <= line.n)
+    const bool inner = lo >= 0 && hi <= line.n;
+#if SHELLAC_LANES
+    if constexpr (in_lanes)
+      if (inner && !ends[0] && !ends[1] && hi - lo >= least_in_lanes) {
+        steps_in_lanes(scheme, stages, dt, steps, hi - lo, halo, line.u + lo, lanes, result + lo);
+        continue;
+      }
+#endif
+    if (inner)
       memcpy(u, line.u + lo, (hi - lo) * sizeof(Real));
     else
       for (PetscInt i = lo; i < hi; i++) u[i - lo] = line(i);
