@@ -431,6 +431,28 @@ TEST_CASE("fused steps are the steps one by one, and one rank's, bit for bit", "
         }
 }
 
+TEST_CASE("many fused steps of a long row are the steps one by one", "[burgers]") {
+  const PetscInt  N = 9001; // several tiles in the middle
+  const PetscReal h = 2 * pi / N;
+  for (const char *flux : fluxes)
+    for (const char *scheme : {"euler", "ssprk2", "ssprk3"})
+      for (PetscReal nu : {0., 0.2 * h}) {
+        if (nu > 0 && !strcmp(scheme, "ssprk2")) continue;
+        Values state[2];
+        for (int fused = 0; fused < 2; fused++) {
+          Run run(PETSC_COMM_WORLD, N, true,
+                  std::string("-burgers_flux ") + flux + " -burgers_viscosity " + std::to_string(nu) +
+                      " -ts_type burgersfused -burgers_fused_scheme " + scheme + " -burgers_fused_steps " +
+                      (fused ? "30" : "1"));
+          run.start([&](PetscInt i) { return wavy(i, N); });
+          run.step(23, 0.2 * h);
+          state[fused] = run.all();
+        }
+        INFO(flux << ' ' << scheme << ", viscosity " << nu);
+        CHECK(largest_difference(state[0], state[1]) == 0);
+      }
+}
+
 TEST_CASE("on the host and on a GPU, the same", "[burgers]") {
   Run probe(PETSC_COMM_WORLD, 16, true, "");
   if (!makes_cuda_vectors(probe.da)) return;
