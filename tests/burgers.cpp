@@ -552,6 +552,23 @@ TEST_CASE("fused steps go on with any time step that is set anew", "[burgers]") 
   CHECK(largest_difference(state[0], state[1]) <= (makes_cuda_vectors(probe.da) ? 1e-13 : 0));
 }
 
+#if PETSC_VERSION_GE(3, 26, 0)
+TEST_CASE("fused steps end with those of one solve", "[burgers]") {
+  const PetscInt  N = 40 * rank_count();
+  const PetscReal dt = 0.1 * 2 * pi / N;
+  Run             run(PETSC_COMM_WORLD, N, true, "-ts_type burgersfused -burgers_fused_steps 8");
+  run.start([&](PetscInt i) { return wavy(i, N); });
+  OK(TSSetTimeStep(run.ts, dt));
+  OK(TSSetRunSteps(run.ts, 13));
+  for (PetscInt solve = 1; solve <= 2; solve++) {
+    PetscInt count;
+    OK(TSSolve(run.ts, run.u));
+    OK(TSGetStepNumber(run.ts, &count));
+    CHECK(count == 13 * solve);
+  }
+}
+#endif
+
 #if PETSC_VERSION_GE(3, 22, 0)
 TEST_CASE("fused steps go on from an event, and with another time step after it", "[burgers]") {
   const PetscInt  N = 64 * rank_count();

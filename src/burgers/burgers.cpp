@@ -71,6 +71,7 @@ PetscErrorCode BurgersForget(Burgers *burgers) {
   for (Vec &v : burgers->work) PetscCall(VecDestroy(&v));
   burgers->ready = burgers->has_wide = false;
   burgers->operations.reset();
+  burgers->in_solve = false;
   forget_run(burgers);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -658,7 +659,7 @@ static PetscErrorCode views_on_screen(TS ts, PetscBool *views) {
 }
 
 // TS tells its monitors alone where a solve begins and ends.
-static PetscErrorCode watch(TS ts, PetscInt, PetscReal, Vec u, void *) {
+static PetscErrorCode watch(TS ts, PetscInt step, PetscReal, Vec u, void *) {
   Burgers           *burgers;
   TSConvergedReason  reason;
   PetscBool          views;
@@ -673,6 +674,7 @@ static PetscErrorCode watch(TS ts, PetscInt, PetscReal, Vec u, void *) {
     if (burgers->in_solve) PetscFunctionReturn(PETSC_SUCCESS);
     forget_run(burgers);
     burgers->due = false;
+    burgers->start_step = step;
     PetscCall(BurgersCheckVector(burgers, u));
     PetscCall(BurgersSetUp(ts, burgers));
     PetscCall(arrays.Read(u, &array));

@@ -50,6 +50,7 @@ struct Burgers {
   // checks
   Extremes *device_extremes = nullptr;
   bool      in_solve = false;      // TSSolve() runs
+  PetscInt  start_step = 0;        // its first
   bool      always_accept = false; // was asked of the adapter cfl
   PetscInt  checked_step = -1;     // of an implicit method, whose state at the start has been checked
   PetscReal checked_time = 0;

@@ -193,6 +193,11 @@ static PetscErrorCode make_plan(TS ts, Burgers *burgers, Plan *plan) {
   PetscCall(TSGetTime(ts, &time));
   PetscCall(TSGetStepNumber(ts, &first));
   PetscCall(TSGetMaxSteps(ts, &most));
+#if PETSC_VERSION_GE(3, 26, 0)
+  PetscInt run;
+  PetscCall(TSGetRunSteps(ts, &run));
+  if (burgers->in_solve && run < PETSC_INT_MAX - burgers->start_step) most = PetscMin(most, burgers->start_step + run);
+#endif
   PetscCall(next_target(ts, time, &target));
   // a TS that starts anew with the same number and time goes back as well, but not during a solve
   const bool back =

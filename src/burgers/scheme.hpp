@@ -9,6 +9,11 @@
 #include "burgers/flux.hpp"
 #include "burgers/reconstruct.hpp"
 
+// Host code calls them with Lanes, which a device does not have.
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 20014
+#endif
+
 namespace shellac {
 
 // What the formulas of an axis need besides the values.
@@ -156,3 +161,7 @@ template <class Real> SHELLAC_HD Real advance(const Stages &stages, int s, Real 
 }
 
 } // namespace shellac
+
+#if defined(__CUDACC__)
+#pragma nv_diag_default 20014
+#endif
