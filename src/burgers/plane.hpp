@@ -7,7 +7,8 @@
 
 namespace shellac {
 
-constexpr PetscInt plane_columns = 512; // of a block
+// Of a block: many, as rows are read from memory the way they lie there, and few enough for the second cache.
+constexpr PetscInt plane_columns = 2048;
 
 // Interleaved components, apart and together again.
 template <class Real> SHELLAC_WIDEST void take_apart(const Real *both, PetscInt n, Real *u, Real *v) {
@@ -122,7 +123,7 @@ SHELLAC_WIDEST __attribute__((flatten)) void row_rates(Scheme along, Scheme acro
 template <class Scheme, class Real>
 void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, Extremes *extremes, Real *rate) {
   constexpr int  r = Scheme::radius, er = Scheme::edge_radius, kept = std::max(er, 2) + er + 1;
-  constexpr int  stride = (int)plane_columns + 2 * r + 2;
+  constexpr int  stride = (int)plane_columns + 2 * r + 2 + 72; // rows lie apart in the sets of the first cache
   const PetscInt nx = patch.patch.size[0], ny = patch.patch.size[1];
   const bool     viscous = patch.at[0].nu2_h != 0;
   const Scheme   along(patch.at[0]), across(patch.at[1]);
