@@ -29,7 +29,9 @@ static const char help[] =
     "  -dim 1               2: the system of u and v on n x n cells\n"
     "  -length 6.2832       side of the domain\n"
     "  -time 2              end; -ts_max_steps and -ts_dt as well\n"
-    "  -picture burgers     writes burgers-curves.png and burgers-xt.png (2-D: burgers-u.png); none: no pictures\n"
+    "  -picture name        writes name-curves.png and name-xt.png (2-D: name-u.png and name-v.png); none: no "
+    "pictures;\n"
+    "                       without it, the name tells the first state and the scheme: burgers-sine-godunov-weno5-ssp\n"
     "  -ts_type burgersfused -burgers_fused_scheme ssprk3   many steps in one pass over memory\n"
     "  -burgers_flux godunov -burgers_reconstruct weno5     the scheme, of this program's defaults\n"
     "  -burgers_bc periodic -burgers_viscosity 0\n"
@@ -102,6 +104,19 @@ static PetscErrorCode Write(MPI_Comm comm, const picture::Canvas *canvas, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Options that have no effect in this run are mistakes.
+static PetscErrorCode RefuseOptions(const std::vector<std::string> &keys, const char *why) {
+  char      value[128] = "";
+  PetscBool given;
+
+  PetscFunctionBegin;
+  for (const std::string &key : keys) {
+    PetscCall(PetscOptionsGetString(NULL, NULL, key.c_str(), value, sizeof(value), &given));
+    PetscCheck(!given, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s %s has no effect: %s", key.c_str(), value, why);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // ---- the third seed ------------------------------------------------------------------------------------------------
 
 static PetscErrorCode ReproduceSeed(const char *prefix) {
@@ -116,6 +131,11 @@ static PetscErrorCode ReproduceSeed(const char *prefix) {
   PetscLogDouble  begin, end, seconds = 0;
 
   PetscFunctionBegin;
+  PetscCall(
+      RefuseOptions({"-burgers_flux", "-burgers_reconstruct", "-burgers_bc", "-burgers_inflow", "-burgers_viscosity",
+                     "-burgers_lengths", "-burgers_speed", "-initial", "-initial_file", "-n", "-dim", "-length",
+                     "-time", "-ts_dt", "-ts_time_step", "-ts_max_steps", "-ts_max_time", "-da_grid_x", "-da_refine"},
+                    "-burgers_reproduce_seed sets it; leave one of them out"));
   PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, N, 1, 1, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
@@ -187,11 +207,11 @@ static PetscErrorCode ReproduceSeed(const char *prefix) {
 // The first state as averages over cells (in 2-D: values at their centres), from a formula in x/L.
 static PetscErrorCode SetInitialState(DM da, const char *name, Vec u) {
   const PetscReal two_pi = 2 * std::acos((PetscReal)-1);
-  PetscInt        start[2], size[2], N, dim;
+  PetscInt        start[2], size[2], N, M, dim;
   PetscScalar    *array;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(da, &dim, &N, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetInfo(da, &dim, &N, &M, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetCorners(da, &start[0], &start[1], NULL, &size[0], &size[1], NULL));
   if (dim == 1) start[1] = 0, size[1] = 1;
   const bool sine = !strcmp(name, "sine"), step = !strcmp(name, "step"), rarefaction = !strcmp(name, "rarefaction"),
@@ -209,7 +229,7 @@ static PetscErrorCode SetInitialState(DM da, const char *name, Vec u) {
   PetscCall(VecGetArrayWrite(u, &array));
   for (PetscInt j = 0; j < size[1]; j++)
     for (PetscInt i = 0; i < size[0]; i++) {
-      const PetscReal x = (PetscReal)(start[0] + i) / N, h = 1 / (PetscReal)N, y = (start[1] + j + (PetscReal)0.5) / N;
+      const PetscReal x = (PetscReal)(start[0] + i) / N, h = 1 / (PetscReal)N, y = (start[1] + j + (PetscReal)0.5) / M;
       const PetscReal along = (integral(x + h) - integral(x)) / h;
       PetscScalar    *to = array + ((PetscInt64)j * size[0] + i) * dim;
       to[0] = along;
@@ -267,7 +287,8 @@ static PetscErrorCode DrawFilm(const Film &film, PetscReal length, const std::st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RunExample(const char *prefix) {
+// picture: the beginning of the pictures' names; empty: made of the run's settings.
+static PetscErrorCode RunExample(const char *picture) {
   DM             da;
   TS             ts;
   Vec            u;
@@ -285,11 +306,18 @@ static PetscErrorCode RunExample(const char *prefix) {
   PetscCall(PetscStrcmp(initial, "file", &is_file));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-initial_file", file, sizeof(file), &set));
   PetscCheck(!is_file || set, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-initial file needs -initial_file <name>");
+  if (!is_file) PetscCall(RefuseOptions({"-initial_file"}, "it is for -initial file"));
+  PetscCall(RefuseOptions({"-burgers_lengths"}, "give -length, the side of the domain"));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCheck(dim == 1 || dim == 2, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dim is %d; use 1 or 2", (int)dim);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-length", &length, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-time", &time, NULL));
+  PetscCheck(n > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n is %d; give 1 cell or more", (int)n);
+  PetscCheck(length > 0 && std::isfinite(length), PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-length is %g; it must be finite, and above 0", (double)length);
+  PetscCheck(time > 0 && std::isfinite(time), PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-time is %g; it must be finite, and above 0", (double)time);
   // only the sine is periodic
   if (strcmp(initial, "sine") && dim == 1) PetscCall(PetscStrncpy(bc, "outflow", sizeof(bc)));
   PetscCall(SetDefault("-burgers_bc", bc));
@@ -328,15 +356,20 @@ static PetscErrorCode RunExample(const char *prefix) {
   PetscCall(TSSetFromOptions(ts));
   PetscCall(TSGetMaxTime(ts, &film.end));
   film.wanted = 400;
-  const bool pictures = strcmp(prefix, "none");
+  const bool pictures = strcmp(picture, "none");
+  char       flux[32] = "godunov", reconstruction[32] = "";
+  TSType     type;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-burgers_flux", flux, sizeof(flux), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-burgers_reconstruct", reconstruction, sizeof(reconstruction), NULL));
+  PetscCall(TSGetType(ts, &type));
+  const std::string prefix =
+      picture[0] ? picture : std::string("burgers-") + initial + "-" + flux + "-" + reconstruction + "-" + type;
   if (pictures && dim == 1) PetscCall(TSMonitorSet(ts, Record, &film, NULL));
   PetscCall(PetscTime(&begin));
   PetscCall(TSSolve(ts, u));
   PetscCall(PetscTime(&end));
 
   PetscReal largest, smallest;
-  TSType    type;
-  PetscCall(TSGetType(ts, &type));
   PetscCall(TSGetStepNumber(ts, &steps));
   PetscCall(TSGetTimeStep(ts, &dt));
   PetscCall(TSGetTime(ts, &time));
@@ -346,15 +379,20 @@ static PetscErrorCode RunExample(const char *prefix) {
                         type, (double)time, end - begin, (double)smallest, (double)largest));
   if (pictures && dim == 1) PetscCall(DrawFilm(film, length, prefix, rank == 0));
   if (pictures && dim == 2) {
-    DM                scalar;
-    Vec               component;
-    const PetscReal   h[2] = {length / n, length / n}, first[2] = {h[0] / 2, h[1] / 2};
-    const std::string name = std::string(prefix) + "-u.png";
+    DM       scalar;
+    Vec      component;
+    PetscInt cells[2];
+    PetscCall(DMDAGetInfo(da, NULL, &cells[0], &cells[1], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    const PetscReal h[2] = {length / cells[0], length / cells[1]}, first[2] = {h[0] / 2, h[1] / 2};
     PetscCall(DMDACreateCompatibleDMDA(da, 1, &scalar));
     PetscCall(DMCreateGlobalVector(scalar, &component));
-    PetscCall(VecStrideGather(u, 0, component, INSERT_VALUES));
-    PetscCall(WriteFieldPicture(scalar, component, first, h, lengths, "u of the system", name.c_str()));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "wrote %s\n", name.c_str()));
+    for (PetscInt c = 0; c < 2; c++) {
+      const std::string name = prefix + (c ? "-v.png" : "-u.png");
+      PetscCall(VecStrideGather(u, c, component, INSERT_VALUES));
+      PetscCall(WriteFieldPicture(scalar, component, first, h, lengths, c ? "v of the system" : "u of the system",
+                                  name.c_str()));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "wrote %s\n", name.c_str()));
+    }
     PetscCall(VecDestroy(&component));
     PetscCall(DMDestroy(&scalar));
   }
@@ -366,17 +404,17 @@ static PetscErrorCode RunExample(const char *prefix) {
 
 int main(int argc, char **argv) {
   PetscBool seed = PETSC_FALSE;
-  char      prefix[PETSC_MAX_PATH_LEN] = "burgers";
+  char      picture[PETSC_MAX_PATH_LEN] = "";
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ShellacInitializePackage());
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-picture", prefix, sizeof(prefix), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-picture", picture, sizeof(picture), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-burgers_reproduce_seed", &seed, NULL));
   if (seed)
-    PetscCall(ReproduceSeed(prefix));
+    PetscCall(ReproduceSeed(picture[0] ? picture : "burgers"));
   else
-    PetscCall(RunExample(prefix));
+    PetscCall(RunExample(picture));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -752,7 +752,7 @@ PETSC_EXTERN const char *const TSBurgersFluxes[];
 +  `TS_BURGERS_CONSTANT` - the cell's average: order 1
 .  `TS_BURGERS_MINMOD`   - a line with the smaller slope to both neighbours: order 2
 .  `TS_BURGERS_VANLEER`  - with the harmonic mean of both: order 2
--  `TS_BURGERS_WENO5`    - weighted, essentially not oscillating: order 5
+-  `TS_BURGERS_WENO5`    - weighted, essentially not oscillating: order 5; 2 with viscosity, whose differences have that order
 
    Level: beginner
 
@@ -826,11 +826,13 @@ PETSC_EXTERN const char *const TSBurgersSchemes[];
    to 4000 cells on one GPU takes all steps of a block in one launch. In 2-D, and where a rank has fewer cells than one step
    reaches, stages are computed one by one.
 
-   The CFL bound and the state are checked at both ends of a block, see -burgers_check_interval in `TSSetBurgers()`. Where a
-   state is not finite, the block's steps are repeated to name the first, and the TS keeps the state before it.
+   A block that has a step to be checked (see -burgers_check_interval in `TSSetBurgers()`) is checked at both ends, for the CFL
+   bound and for values that are not finite. Where the end fails, the block's steps are repeated one by one to name the first that
+   does, and the TS keeps the state before it.
 
-   The type uses the TS' `TSSetPostStage()`. An event is located by shorter blocks, which needs a PETSc whose `TSEULER` can
-   roll back (3.22 and newer).
+   The type uses the TS' `TSSetPreStage()` and `TSSetPostStage()`. An event is located by shorter blocks, which needs a PETSc whose
+   `TSEULER` can roll back (3.22 and newer). While an event is located, a step of TS that is longer than Δt is taken in equal
+   parts of at most Δt; any other Δt that a program sets, between solves or in a monitor, is the Δt of the steps that follow.
 
    Errors:
    As `TSSetBurgers()`; `PETSC_ERR_SUP` for an adapter other than none and cfl; `PETSC_ERR_ORDER` without `TSSetBurgers()`.
@@ -859,8 +861,8 @@ M*/
 .  -burgers_inflow <0,0>             - for inflow: u beyond the lower and the upper ends; in 2-D u,u,v,v
 .  -burgers_viscosity <0>            - ν [length²/time], >= 0
 .  -burgers_lengths <1>              - side lengths of the domain [length]; without them the DM's coordinates give h, else 1
-.  -burgers_speed <0>                - for lax_friedrichs: a bound of |u| at all times; 0: that of the first state
-.  -burgers_check_interval <1>       - steps from check to check; 0: no checks
+.  -burgers_speed <0>                - for lax_friedrichs: a bound of |u| at all times; 0: that of the state a solve starts from
+.  -burgers_check_interval <1>       - checks the steps whose number is a multiple of it; 0: none
 .  -burgers_jacobian <shell>         - for implicit methods: shell (matrix-free), aij, or shell_aij: the operator matrix-free,
                                        the preconditioner's matrix assembled
 -  -burgers_halo <automatic,ipc,host> - how halos travel between GPUs, see `MATLAPLACE`
@@ -876,27 +878,61 @@ M*/
    `TSBDF`, ...). The matrix-free Jacobian has products, a diagonal (-pc_type jacobi), scaling, shifts, and MatConvert() to
    `MATAIJ`; at kinks of limiters and fluxes it is the derivative of one side.
 
-   With explicit types (`TSEULER`, `TSRK`, `TSSSP`, `TSBURGERSFUSED`), each step is checked: values that are not finite are an
-   error that names step and place; a Δt without error control (-ts_adapt_type none or cfl) beyond
-   1/Σ(|u|/(C h) + 2ν/h²) is another. C, the Courant number, is 1 for constant and weno5, 1/2 for minmod and vanleer, which then do
-   not add variation; TSSSP may take as much longer steps as its coefficient tells. The bound goes to `TSSetCFLTimeLocal()`,
-   for -ts_adapt_type cfl. A check is one reduction over the ranks.
+   Each step is checked, or those that -burgers_check_interval leaves. Values that are not finite are an error that names step and
+   place: of an explicit type (`TSEULER`, `TSRK`, `TSSSP`, `TSBURGERSFUSED`) in any stage, of another one in the state that a step
+   starts from. With lax_friedrichs a state that is faster than -burgers_speed is an error, or faster than the first state by a
+   quarter. A Δt of an explicit type without error control (-ts_adapt_type none or cfl) beyond 1/Σ(|u|/(C h) + 2ν/h²) is another.
+   C, the Courant number, is 1 for constant and weno5, 1/2 for minmod and vanleer, which then do not add variation; TSSSP may take
+   as much longer steps as its coefficient tells. The bound goes to `TSSetCFLTimeLocal()`; with -ts_adapt_type cfl it is computed in
+   each step, whatever the interval, and values that are not finite have none and stay an error. A check is one reduction over
+   the ranks.
+
+   The bound is necessary, not sufficient: forward Euler is unstable with central at any Δt, and with weno5 at any fixed
+   Courant number; take -ts_type ssp, rk, or -burgers_fused_scheme ssprk3 for reconstructions of high order.
 
    Where the vectors are, the right-hand side is computed. Results do not depend on the ranks, in any bit.
 
-   May be called again, to read the options anew. The DM must not change afterwards.
+   The options are read here and in `TSSetFromOptions()`, which so overrides what was set in between; an option that would have no
+   effect (-burgers_inflow with other ends, -burgers_speed with another flux) is an error there. May be called again. The DM
+   must not change afterwards. The TS gets a monitor, by which the beginning and the end of a solve are known; after
+   `TSMonitorCancel()` call `TSSetFromOptions()` or this again.
+
+   The matrix-free Jacobian has no entries: -pc_type lu, ilu, sor, mg, gamg and others that want them need -burgers_jacobian shell_aij
+   or aij, and say so. It may be kept longer than the TS.
 
    Errors:
    `PETSC_ERR_ARG_WRONG` for another DM; `PETSC_ERR_ARG_OUTOFRANGE` for another dof or dimension, too few cells for the
    reconstruction, ν < 0; `PETSC_ERR_ARG_INCOMP` for a boundary condition that the DMDA has not; `PETSC_ERR_SUP` in a PETSc for complex
-   scalars; at a step, `PETSC_ERR_FP` and `PETSC_ERR_ARG_OUTOFRANGE` of the checks; on every rank.
+   scalars; at a step, `PETSC_ERR_FP` and `PETSC_ERR_ARG_OUTOFRANGE` of the checks; `PETSC_ERR_ARG_INCOMP` for an option without effect;
+   on every rank.
 
    Source:
    R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002; G.-S. Jiang and C.-W. Shu, 1996 (weno5).
 
-.seealso: `TSBURGERSFUSED`, `TSBurgersSetFlux()`, `TSBurgersSetReconstruction()`, `TSBurgersGetTimeStepBound()`
+.seealso: `TSBURGERSFUSED`, `TSBurgersView()`, `TSBurgersSetFlux()`, `TSBurgersSetReconstruction()`, `TSBurgersGetTimeStepBound()`
 @*/
 PETSC_EXTERN PetscErrorCode TSSetBurgers(TS ts);
+
+/*@
+   TSBurgersView - prints the equation of a TS: its flux, reconstruction, ends, viscosity, checks and fused steps
+
+   Collective
+
+   Input Parameters:
++  ts     - a TS with `TSSetBurgers()`
+-  viewer - of type ascii, others print nothing; NULL: the standard output
+
+   Level: intermediate
+
+   Note:
+   Where -ts_view prints on the standard output, this comes before it.
+
+   Errors:
+   `PETSC_ERR_ORDER` before `TSSetBurgers()`; those of settings that do not go together, see there.
+
+.seealso: `TSSetBurgers()`, `TSView()`
+@*/
+PETSC_EXTERN PetscErrorCode TSBurgersView(TS ts, PetscViewer viewer);
 
 /*@
    TSBurgersSetFlux - sets the numerical flux

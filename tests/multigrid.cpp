@@ -206,6 +206,29 @@ TEST_CASE("fused passes compute what single steps do", "[multigrid]") {
     }
 }
 
+// Their inner parts take other code on a GPU.
+TEST_CASE("fused passes compute what single steps do, on large grids", "[multigrid]") {
+  for (const auto &N : {Point{1021, 640, 1}, Point{768, 801, 1}})
+    for (DMBoundaryType ends : {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC}) {
+      Problem p = problem(2, N[0], N[1]);
+      if (N[0] % 2 == 0) p.ends[0] = ends; // an odd periodic axis has no fused form
+      p.lengths[1] = 0.7;
+      p.sigma = 20;
+      if (ends == DM_BOUNDARY_PERIODIC && N[0] % 2) continue;
+      Grid   da = make_grid(p);
+      Matrix A = make_operator(p, da);
+      Vector b = random_vector(da, 3);
+      for (const char *type : {" -test_pc_stencilmg_type full", " -test_pc_stencilmg_multiplicative_cycles 2",
+                               " -test_pc_stencilmg_multiplicative_cycles 2 -test_pc_stencilmg_smooths 2"}) {
+        INFO(describe(p));
+        INFO(type);
+        Preconditioner fused = make_pc(A, std::string("-test_pc_stencilmg_fused 1") + type),
+                       steps = make_pc(A, std::string("-test_pc_stencilmg_fused 0") + type);
+        CHECK(difference(apply(fused, b), apply(steps, b)) <= 100 * exact);
+      }
+    }
+}
+
 TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
   for (const auto &N : {Point{257, 200, 1}, Point{330, 129, 1}, Point{40, 36, 33}})
     for (bool around : {false, true}) {
@@ -271,7 +294,7 @@ TEST_CASE("full multigrid solves to discretisation error at once", "[multigrid]"
 }
 
 TEST_CASE("Richardson's method inside the preconditioner is the same as outside", "[multigrid]") {
-  for (const auto &N : {Point{200, 170, 1}, Point{20, 18, 16}}) {
+  for (const auto &N : {Point{200, 170, 1}, Point{20, 18, 16}, Point{901, 500, 1}}) {
     Problem p = problem(N[2] > 1 ? 3 : 2, N[0], N[1], N[2]);
     Grid    da = make_grid(p);
     Matrix  A = make_operator(p, da);

@@ -32,13 +32,19 @@ PetscErrorCode BurgersRegisterEvents(PetscClassId classid) {
 
 static constexpr const char *container_name = "ShellacBurgers";
 
+PetscErrorCode BurgersGetContainer(TS ts, PetscContainer *container) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)ts, container_name, (PetscObject *)container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TSFindBurgers(TS ts, Burgers **burgers) {
   PetscContainer container;
 
   PetscFunctionBegin;
   *burgers = NULL;
   PetscCheck(ts, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the TS is null; create it first");
-  PetscCall(PetscObjectQuery((PetscObject)ts, container_name, (PetscObject *)&container));
+  PetscCall(BurgersGetContainer(ts, &container));
   if (container) PetscCall(PetscContainerGetPointer(container, (void **)burgers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,6 +57,13 @@ PetscErrorCode TSGetBurgers(TS ts, Burgers **burgers) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What belongs to one run of a TS, before the next.
+static void forget_run(Burgers *burgers) {
+  burgers->wave_speed = 0;
+  burgers->checked_step = -1;
+  burgers->last = FusedBlock();
+}
+
 PetscErrorCode BurgersForget(Burgers *burgers) {
   PetscFunctionBegin;
   if (burgers->ready) PetscCall(burgers->halo.Destroy());
@@ -58,8 +71,8 @@ PetscErrorCode BurgersForget(Burgers *burgers) {
   for (Vec &v : burgers->work) PetscCall(VecDestroy(&v));
   burgers->ready = burgers->has_wide = false;
   burgers->operations.reset();
-  burgers->wave_speed = 0;
-  burgers->step = 0;
+  burgers->in_solve = false;
+  forget_run(burgers);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,7 +81,6 @@ static PetscErrorCode destroy_burgers(void *argument) {
 
   PetscFunctionBegin;
   PetscCall(BurgersForget(burgers));
-  PetscCall(MatDestroy(&burgers->jacobian));
 #if SHELLAC_CUDA
   if (burgers->device_extremes) PetscCallCUDA(cudaFree(burgers->device_extremes));
 #endif
@@ -124,6 +136,12 @@ PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers) {
              "-burgers_flux seed is there in 1-D only; use central");
   PetscCheck(burgers->flux != TS_BURGERS_SEED || burgers->viscosity == 0, comm, PETSC_ERR_ARG_INCOMP,
              "-burgers_flux seed has no viscosity; it is %g: use central", (double)burgers->viscosity);
+  if (burgers->flux == TS_BURGERS_LAX_FRIEDRICHS && burgers->speed > 0 && burgers->boundary == TS_BURGERS_INFLOW)
+    for (int c = 0; c < grid.dim; c++)
+      for (PetscReal value : burgers->inflow[c])
+        PetscCheck(PetscAbsReal(value) <= burgers->speed, comm, PETSC_ERR_ARG_INCOMP,
+                   "-burgers_speed is %g, and the inflow has speed %g; give the largest |u| of all times, or 0",
+                   (double)burgers->speed, (double)PetscAbsReal(value));
   const PetscInt radius = burgers->operations->radius;
 
   BurgersPatch &patch = burgers->patch;
@@ -314,17 +332,18 @@ PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscSc
                                          burgers_line(*burgers, field, burgers->operations->radius), where,
                                          (PetscReal *)rate));
   else
-    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), (PetscReal *)rate));
+    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), extremes, (PetscReal *)rate));
   PetscCall(PetscLogGpuTimeEnd());
 #if SHELLAC_CUDA
   if (in_kernel) PetscCall(end_extremes(burgers, stream, extremes));
 #endif
-  if (extremes && burgers->grid.dim == 2) {
+  if (extremes && burgers->grid.dim == 2 && !PetscMemTypeHost(memory)) {
     Extremes of_rate;
     PetscCall(BurgersExtremes(burgers, memory, u, extremes));
     PetscCall(BurgersExtremes(burgers, memory, rate, &of_rate));
     extremes->rate = of_rate.state;
   }
+  PetscCall(log_flops(memory, 10.0 * values_of(*burgers)));
   PetscCall(PetscLogEventEnd(burgers_rates_event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -342,7 +361,8 @@ PetscReal burgers_bound(const Burgers &burgers, PetscReal speed) {
   if (burgers.boundary == TS_BURGERS_INFLOW)
     for (int c = 0; c < burgers.grid.dim; c++)
       for (int e = 0; e < 2; e++) speed = PetscMax(speed, PetscAbsReal(burgers.inflow[c][e]));
-  if (burgers.flux == TS_BURGERS_LAX_FRIEDRICHS) speed = PetscMax(speed, burgers.patch.at[0].speed);
+  if (burgers.flux == TS_BURGERS_LAX_FRIEDRICHS)
+    speed = PetscMax(speed, burgers.speed > 0 ? burgers.speed : burgers.wave_speed);
   for (int a = 0; a < burgers.grid.dim; a++) {
     const PetscReal h = burgers.patch.at[a].h;
     rate += speed / (h * burgers.operations->cfl) + 2 * burgers.viscosity / (h * h);
@@ -350,16 +370,19 @@ PetscReal burgers_bound(const Burgers &burgers, PetscReal speed) {
   return rate > 0 ? 1 / rate : PETSC_MAX_REAL;
 }
 
+// During a solve the speed of its first state, so that steps do not depend on how they are taken; otherwise that of the
+// fastest state there was.
 PetscErrorCode BurgersSetWaveSpeed(Burgers *burgers, PetscMemType memory, const PetscScalar *u) {
   Extremes extremes;
 
   PetscFunctionBegin;
-  if (burgers->flux != TS_BURGERS_LAX_FRIEDRICHS || burgers->speed > 0 || burgers->wave_speed > 0)
+  if (burgers->flux != TS_BURGERS_LAX_FRIEDRICHS || burgers->speed > 0 ||
+      (burgers->in_solve && burgers->wave_speed > 0))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BurgersExtremes(burgers, memory, u, &extremes));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &extremes.state, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, burgers->comm()));
   if (extremes.state >= infinite_bits) PetscFunctionReturn(PETSC_SUCCESS); // the check names the place
-  burgers->wave_speed = number_of(extremes.state);
+  burgers->wave_speed = PetscMax(burgers->wave_speed, number_of(extremes.state));
   if (burgers->boundary == TS_BURGERS_INFLOW)
     for (const auto &component : burgers->inflow)
       for (PetscReal value : component) burgers->wave_speed = PetscMax(burgers->wave_speed, PetscAbsReal(value));
@@ -392,62 +415,117 @@ static PetscErrorCode find_not_finite(const Burgers &burgers, Vec v, PetscInt64 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BurgersCheck(TS ts, Burgers *burgers, const Extremes &here, Vec u, Vec rate, PetscInt at_step,
-                            PetscReal time, PetscReal dt, bool check_step, const char *last) {
+// Of the Lax-Friedrichs flux; zero where it has none.
+static PetscReal allowed_speed(const Burgers &burgers) {
+  if (burgers.flux != TS_BURGERS_LAX_FRIEDRICHS) return 0;
+  return burgers.speed > 0 ? burgers.speed : burgers.wave_speed;
+}
+static bool is_slow_enough(const Burgers &burgers, PetscReal speed) {
+  const PetscReal allowed = allowed_speed(burgers);
+  // high orders overshoot, more than a little where steps are not stable; who gives a speed knows better
+  return allowed == 0 || speed <= allowed * (burgers.speed > 0 ? PetscReal(1.01) : PetscReal(1.25));
+}
+static bool is_short_enough(const Burgers &burgers, const StepChecks &checks, PetscReal speed) {
+  // the last step to a final time may be longer by a hundredth
+  return !checks.length || checks.dt <= checks.bounds * burgers_bound(burgers, speed) * PetscReal(1.0101);
+}
+
+bool burgers_allows(const Burgers &burgers, const StepChecks &checks, unsigned long long state) {
+  const PetscReal speed = number_of(state);
+  return state < infinite_bits && is_slow_enough(burgers, speed) && is_short_enough(burgers, checks, speed);
+}
+
+// The error for values that are not finite.
+static PetscErrorCode name_not_finite(const Burgers &burgers, const StepChecks &checks, bool in_state, Vec v) {
+  PetscInt64 first;
+  PetscInt   cell[2] = {0, 0};
+  int        component = 0;
+  char       place[64] = "";
+
+  PetscFunctionBegin;
+  PetscCall(find_not_finite(burgers, v, &first, cell, &component));
+  if (burgers.grid.dim == 1)
+    PetscCall(PetscSNPrintf(place, sizeof(place), "cell %" PetscInt_FMT, cell[0]));
+  else
+    PetscCall(PetscSNPrintf(place, sizeof(place), "%s at cell (%" PetscInt_FMT ", %" PetscInt_FMT ")",
+                            component ? "v" : "u", cell[0], cell[1]));
+  SETERRQ(burgers.comm(), PETSC_ERR_FP,
+          "%s is not finite (NaN or infinity) in step %" PetscInt_FMT
+          ", time %g, %s; %s; check the state, or use a smaller "
+          "-ts_dt",
+          in_state ? "the state" : "du/dt", checks.step, (double)checks.time, place, checks.kept);
+}
+
+PetscErrorCode BurgersCheck(TS ts, Burgers *burgers, const StepChecks &checks, const Extremes &here, Vec u, Vec rate) {
   unsigned long long bits[2] = {here.state, here.rate};
   MPI_Comm           comm = burgers->comm();
-  char               place[64] = "";
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bits, 2, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm));
-  if (bits[0] >= infinite_bits || bits[1] >= infinite_bits) {
-    PetscInt64 first;
-    PetscInt   cell[2] = {0, 0};
-    int        component = 0;
-    const bool state = bits[0] >= infinite_bits;
-    PetscCall(find_not_finite(*burgers, state ? u : rate, &first, cell, &component));
-    if (burgers->grid.dim == 1)
-      PetscCall(PetscSNPrintf(place, sizeof(place), "cell %" PetscInt_FMT, cell[0]));
-    else
-      PetscCall(PetscSNPrintf(place, sizeof(place), "%s at cell (%" PetscInt_FMT ", %" PetscInt_FMT ")",
-                              component ? "v" : "u", cell[0], cell[1]));
-    SETERRQ(comm, PETSC_ERR_FP,
-            "%s is not finite (NaN or infinity) in step %" PetscInt_FMT
-            ", time %g, %s; %s; check the state, or use a smaller "
-            "-ts_dt",
-            state ? "the state" : "du/dt", at_step, (double)time, place, last);
-  }
+  if (bits[1] >= infinite_bits || !burgers_allows(*burgers, checks, bits[0])) burgers->in_solve = false;
+  if (bits[0] >= infinite_bits) PetscCall(name_not_finite(*burgers, checks, true, u));
+  if (bits[1] >= infinite_bits) PetscCall(name_not_finite(*burgers, checks, false, rate));
   const PetscReal speed = number_of(bits[0]), bound = burgers_bound(*burgers, speed);
+  PetscCheck(is_slow_enough(*burgers, speed), comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "in step %" PetscInt_FMT ", time %g, the state has speed %g, beyond the %g that -burgers_flux "
+             "lax_friedrichs has from %s; use -burgers_speed %g or more, or the flux rusanov",
+             checks.step, (double)checks.time, (double)speed, (double)allowed_speed(*burgers),
+             burgers->speed > 0 ? "-burgers_speed" : "the first state", (double)speed);
   PetscCall(TSSetCFLTimeLocal(ts, bound));
-  PetscCheck(
-      !check_step || dt <= bound * PetscReal(1.0101), comm, PETSC_ERR_ARG_OUTOFRANGE,
-      "step %" PetscInt_FMT ", time %g: the time step %g is beyond the bound %g of an explicit step (the fastest wave "
-      "has speed %g, cells are %g wide, Courant number %g, viscosity %g); use -ts_dt %g or less, -ts_adapt_type cfl or "
-      "an implicit -ts_type; -burgers_check_interval 0 lets it pass",
-      at_step, (double)time, (double)dt, (double)bound, (double)speed, (double)burgers->patch.at[0].h,
-      (double)burgers->operations->cfl, (double)burgers->viscosity, (double)bound);
+  if (!is_short_enough(*burgers, checks, speed)) {
+    const PetscReal most = checks.bounds * bound;
+    TSType          type;
+    PetscCall(TSGetType(ts, &type));
+    SETERRQ(
+        comm, PETSC_ERR_ARG_OUTOFRANGE,
+        "step %" PetscInt_FMT ", time %g: the time step %g is beyond the bound %g of -ts_type %s (the fastest wave "
+        "has speed %g, cells are %g wide, Courant number %g, viscosity %g, and the type may take %g steps of forward "
+        "Euler in one); %s; use -ts_dt %g or less, -ts_adapt_type cfl or an implicit -ts_type; "
+        "-burgers_check_interval 0 lets it pass",
+        checks.step, (double)checks.time, (double)checks.dt, (double)most, type, (double)speed,
+        (double)burgers->patch.at[0].h, (double)burgers->operations->cfl, (double)burgers->viscosity,
+        (double)checks.bounds, checks.kept, (double)most);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What TS does with a step: whether its states are checked, whether its length is; how many forward Euler bounds it
-// may have.
-static PetscErrorCode get_policy(TS ts, bool *states, bool *length, PetscReal *bounds) {
-  PetscBool   is_explicit, ssp, none, cfl;
+PetscErrorCode BurgersGetAdapt(TS ts, Burgers *burgers, PetscBool *none, PetscBool *cfl) {
   TSAdapt     adapt;
   TSAdaptType type;
 
   PetscFunctionBegin;
-  *bounds = 1;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &is_explicit, TSEULER, TSRK, TSSSP, TSBURGERSFUSED, ""));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSSSP, &ssp));
   PetscCall(TSGetAdapt(ts, &adapt));
   PetscCall(TSAdaptGetType(adapt, &type));
-  PetscCall(PetscStrcmp(type, TSADAPTNONE, &none));
-  PetscCall(PetscStrcmp(type, TSADAPTCFL, &cfl));
-  // that adapter has no other way
-  if (cfl) PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
-  PetscBool rk;
+  PetscCall(PetscStrcmp(type, TSADAPTNONE, none));
+  if (!type) *none = PETSC_TRUE;
+  PetscCall(PetscStrcmp(type, TSADAPTCFL, cfl));
+  if (*cfl && !burgers->always_accept) { // that adapter has no other way
+    PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
+    burgers->always_accept = true;
+  } else if (!*cfl && burgers->always_accept) {
+    PetscBool    always = PETSC_FALSE;
+    PetscOptions options;
+    const char  *prefix;
+    PetscCall(TSGetOptionsPrefix(ts, &prefix));
+    PetscCall(PetscObjectGetOptions((PetscObject)ts, &options));
+    PetscCall(PetscOptionsGetBool(options, prefix, "-ts_adapt_always_accept", &always, NULL));
+    PetscCall(TSAdaptSetAlwaysAccept(adapt, always));
+    burgers->always_accept = false;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What to check when TS asks for du/dt: of an explicit type the state it asks for, of another one the state at the start
+// of the step, because it tries states that it may discard.
+static PetscErrorCode get_checks(TS ts, Burgers *burgers, StepChecks *checks, PetscBool *is_explicit) {
+  PetscBool ssp, none, cfl, rk;
+
+  PetscFunctionBegin;
+  *checks = StepChecks();
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, is_explicit, TSEULER, TSRK, TSSSP, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSSSP, &ssp));
   PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSRK, &rk));
+  PetscCall(BurgersGetAdapt(ts, burgers, &none, &cfl));
   PetscCheck(
       !rk || !cfl, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
       "-ts_adapt_type cfl does not serve -ts_type rk, of which PETSc knows no Courant number; use -ts_type ssp or "
@@ -460,10 +538,14 @@ static PetscErrorCode get_policy(TS ts, bool *states, bool *length, PetscReal *b
     PetscCall(TSSSPGetNumStages(ts, &stages));
     PetscCall(PetscStrcmp(scheme, TSSSPRKS2, &rk2));
     PetscCall(PetscStrcmp(scheme, TSSSPRKS3, &rk3));
-    *bounds = rk2 ? stages - 1 : rk3 ? stages - PetscSqrtReal((PetscReal)stages) : 6;
+    checks->bounds = rk2 ? stages - 1 : rk3 ? stages - PetscSqrtReal((PetscReal)stages) : 6;
   }
-  *states = is_explicit;
-  *length = is_explicit && (none || cfl || !type);
+  PetscCall(TSGetStepNumber(ts, &checks->step));
+  PetscCall(TSGetTime(ts, &checks->time));
+  PetscCall(TSGetTimeStep(ts, &checks->dt));
+  const bool due = burgers->check_interval > 0 && checks->step % burgers->check_interval == 0;
+  checks->state = due || cfl; // whose bound is that of the last step checked
+  checks->length = due && *is_explicit && (none || cfl);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -487,58 +569,143 @@ PetscErrorCode BurgersCheckVector(const Burgers *burgers, Vec u) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode rhs_function(TS ts, PetscReal time, Vec u, Vec rate, void *) {
+// An option that would have no effect.
+static PetscErrorCode check_use_of_options(TS ts, const Burgers *burgers) {
+  MPI_Comm comm = PetscObjectComm((PetscObject)ts);
+
+  PetscFunctionBegin;
+  PetscCheck(!burgers->inflow_given || burgers->boundary == TS_BURGERS_INFLOW, comm, PETSC_ERR_ARG_INCOMP,
+             "-burgers_inflow is given, and -burgers_bc is %s; use -burgers_bc inflow, or leave -burgers_inflow out",
+             TSBurgersBoundaries[burgers->boundary]);
+  PetscCheck(!burgers->speed_given || burgers->flux == TS_BURGERS_LAX_FRIEDRICHS, comm, PETSC_ERR_ARG_INCOMP,
+             "-burgers_speed is given, and -burgers_flux is %s; use -burgers_flux lax_friedrichs, or leave "
+             "-burgers_speed out",
+             TSBurgersFluxes[burgers->flux]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The state that a step of an implicit method starts from, once for each step.
+static PetscErrorCode check_start(TS ts, Burgers *burgers, const StepChecks &checks) {
+  Vec                start;
+  Arrays             arrays;
+  const PetscScalar *array = NULL;
+  Extremes           extremes;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetSolution(ts, &start));
+  if (!checks.state || !start || (burgers->checked_step == checks.step && burgers->checked_time == checks.time))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BurgersCheckVector(burgers, start));
+  PetscCall(arrays.Read(start, &array));
+  PetscCall(BurgersExtremes(burgers, arrays.memory(), array, &extremes));
+  PetscCall(arrays.Restore());
+  PetscCall(BurgersCheck(ts, burgers, checks, extremes, start, NULL));
+  burgers->checked_step = checks.step;
+  burgers->checked_time = checks.time;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode rhs_function(TS ts, PetscReal, Vec u, Vec rate, void *) {
   Burgers           *burgers;
   Arrays             arrays;
   const PetscScalar *pu = NULL;
   PetscScalar       *pr = NULL;
-  PetscBool          fused;
-  PetscInt           step;
-  PetscReal          dt, bounds;
-  bool               states = false, length = false;
+  PetscBool          fused, is_explicit = PETSC_FALSE;
+  StepChecks         checks;
   Extremes           extremes;
 
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers)); // a DM that several TS share has one context for all of them
+  const bool in_stage = burgers->in_stage;
+  burgers->in_stage = false;
   PetscCall(BurgersCheckVector(burgers, u));
+  if (!burgers->ready) PetscCall(check_use_of_options(ts, burgers));
   PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(TSIsBurgersFused(ts, &fused));
-  if (fused) {
+  if (fused && in_stage) {
     PetscCall(BurgersFusedBegin(ts, burgers, rate));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(TSGetStepNumber(ts, &step));
-  PetscCall(get_policy(ts, &states, &length, &bounds));
-  const bool check = states && burgers->check_interval > 0 && step % burgers->check_interval == 0;
+  if (!fused) PetscCall(get_checks(ts, burgers, &checks, &is_explicit));
+  const bool check = is_explicit && checks.state;
   PetscCall(arrays.Read(u, &pu));
   PetscCall(arrays.Write(rate, &pr));
   PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), pu));
   PetscCall(BurgersRates(burgers, arrays.memory(), pu, check ? &extremes : NULL, pr));
-  PetscCall(log_flops(arrays.memory(), 10.0 * values_of(*burgers)));
   PetscCall(arrays.Restore());
-  if (check) {
-    PetscCall(TSGetTimeStep(ts, &dt));
-    PetscCall(BurgersCheck(ts, burgers, extremes, u, rate, step, time, dt / bounds, length,
-                           "the TS keeps the state at the start of the step"));
+  if (check) PetscCall(BurgersCheck(ts, burgers, checks, extremes, u, rate));
+  if (!fused && !is_explicit) PetscCall(check_start(ts, burgers, checks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- what a solve prints, begins and ends with ---------------------------------------------------------------------
+
+// Whether -ts_view prints on the screen, where what is printed before it stays.
+static PetscErrorCode views_on_screen(TS ts, PetscBool *views) {
+  PetscOptions options;
+  const char  *prefix;
+  char         value[256] = "";
+  PetscBool    ascii;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetOptionsPrefix(ts, &prefix));
+  PetscCall(PetscObjectGetOptions((PetscObject)ts, &options));
+  PetscCall(PetscOptionsGetString(options, prefix, "-ts_view", value, sizeof(value), views));
+  PetscCall(PetscStrcmp(value, "ascii", &ascii));
+  if (!ascii) PetscCall(PetscStrncmp(value, "ascii::", 7, &ascii));
+  if (!ascii) PetscCall(PetscStrncmp(value, "::", 2, &ascii));
+  *views = *views && (ascii || !value[0]) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// TS tells its monitors alone where a solve begins and ends.
+static PetscErrorCode watch(TS ts, PetscInt step, PetscReal, Vec u, void *) {
+  Burgers           *burgers;
+  TSConvergedReason  reason;
+  PetscBool          views;
+  Arrays             arrays;
+  const PetscScalar *array = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(TSFindBurgers(ts, &burgers));
+  if (!burgers) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSGetConvergedReason(ts, &reason));
+  if (reason == TS_CONVERGED_ITERATING) {
+    if (burgers->in_solve) PetscFunctionReturn(PETSC_SUCCESS);
+    forget_run(burgers);
+    burgers->due = false;
+    burgers->start_step = step;
+    PetscCall(BurgersCheckVector(burgers, u));
+    PetscCall(BurgersSetUp(ts, burgers));
+    PetscCall(arrays.Read(u, &array));
+    PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
+    PetscCall(arrays.Restore());
+    burgers->in_solve = true;
+  } else {
+    forget_run(burgers);
+    if (burgers->in_solve) {
+      PetscCall(views_on_screen(ts, &views));
+      if (views) PetscCall(TSBurgersView(ts, PETSC_VIEWER_STDOUT_(burgers->comm())));
+    }
+    burgers->in_solve = false;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- the equation and its settings ---------------------------------------------------------------------------------
 
-static PetscErrorCode set_from_options(TS ts, Burgers *burgers) {
+static PetscErrorCode read_options(OptionItems PetscOptionsObject, TS ts, Burgers *burgers, PetscInt *jacobian) {
   PetscReal   values[5] = {0, 0, 0, 0, 0};
   PetscInt    n, way = (PetscInt)burgers->halo_way, dim;
   PetscBool   set;
   DM          dm;
   MPI_Comm    comm = PetscObjectComm((PetscObject)ts);
-  const char *prefix;
+  const char *jacobians[] = {"shell", "aij", "shell_aij"};
 
   PetscFunctionBegin;
   PetscCall(TSGetDM(ts, &dm));
   PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(TSGetOptionsPrefix(ts, &prefix));
-  PetscOptionsBegin(comm, prefix, "Burgers' equation", "TSSetBurgers");
+  PetscOptionsHeadBegin(PetscOptionsObject, "Burgers' equation");
   PetscCall(PetscOptionsEnum("-burgers_flux", "numerical flux", "TSBurgersSetFlux", TSBurgersFluxes,
                              (PetscEnum)burgers->flux, (PetscEnum *)&burgers->flux, NULL));
   PetscCall(PetscOptionsEnum("-burgers_reconstruct", "values at the faces of cells", "TSBurgersSetReconstruction",
@@ -549,6 +716,7 @@ static PetscErrorCode set_from_options(TS ts, Burgers *burgers) {
   n = 5;
   PetscCall(PetscOptionsRealArray("-burgers_inflow", "states at the lower and the upper end: u,u or u,u,v,v",
                                   "TSBurgersSetInflow", values, &n, &set));
+  burgers->inflow_given = set;
   if (set) {
     PetscCheck(n == 2 * dim, comm, PETSC_ERR_ARG_SIZ,
                "-burgers_inflow has %" PetscInt_FMT " values; give %" PetscInt_FMT, n, 2 * dim);
@@ -563,17 +731,16 @@ static PetscErrorCode set_from_options(TS ts, Burgers *burgers) {
       PetscOptionsRealArray("-burgers_lengths", "side lengths of the domain", "TSBurgersSetLengths", values, &n, &set));
   if (set) PetscCall(TSBurgersSetLengths(ts, n, values));
   PetscCall(PetscOptionsReal("-burgers_speed", "bound of |u| for lax_friedrichs; 0: that of the first state",
-                             "TSSetBurgers", burgers->speed, &burgers->speed, NULL));
+                             "TSSetBurgers", burgers->speed, &burgers->speed, &set));
+  burgers->speed_given = set && burgers->speed > 0;
   PetscCheck(burgers->speed >= 0 && std::isfinite(burgers->speed), comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-burgers_speed is %g; it must be finite, and not below 0", (double)burgers->speed);
-  PetscCall(PetscOptionsInt("-burgers_check_interval",
-                            "steps from check to check of the state and the time step; 0: none", "TSSetBurgers",
-                            burgers->check_interval, &burgers->check_interval, NULL));
+  PetscCall(PetscOptionsInt("-burgers_check_interval", "steps from check to check of the state and of Δt; 0: no errors",
+                            "TSSetBurgers", burgers->check_interval, &burgers->check_interval, NULL));
   PetscCheck(burgers->check_interval >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-burgers_check_interval is %" PetscInt_FMT "; it must be 0 (never) or more", burgers->check_interval);
   PetscCall(PetscOptionsEnum("-burgers_fused_scheme", "time steps of -ts_type burgersfused", "TSBurgersSetFused",
                              TSBurgersSchemes, (PetscEnum)burgers->scheme, (PetscEnum *)&burgers->scheme, NULL));
-  values[0] = 0;
   n = burgers->block;
   PetscCall(PetscOptionsInt("-burgers_fused_steps", "most of them from monitor to monitor", "TSBurgersSetFused", n, &n,
                             NULL));
@@ -581,7 +748,42 @@ static PetscErrorCode set_from_options(TS ts, Burgers *burgers) {
   PetscCall(PetscOptionsEList("-burgers_halo", "how halos travel between GPUs", "TSSetBurgers", halo_ways, 3,
                               halo_ways[way], &way, &set));
   burgers->halo_way = (HaloWay)way;
-  PetscOptionsEnd();
+  *jacobian = PetscMax(burgers->jacobian, 0);
+  PetscCall(PetscOptionsEList("-burgers_jacobian",
+                              "matrices of implicit methods: of the operator, and of the preconditioner",
+                              "TSSetBurgers", jacobians, 3, jacobians[*jacobian], jacobian, NULL));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The matrices for implicit methods.
+static PetscErrorCode set_jacobian(TS ts, Burgers *burgers, PetscInt kind) {
+  Mat J = NULL, P = NULL;
+
+  PetscFunctionBegin;
+  if (kind != 1) PetscCall(BurgersCreateJacobian(ts, burgers, &J));
+  if (kind) PetscCall(BurgersCreateAIJ(ts, burgers, &P));
+  PetscCall(TSSetRHSJacobian(ts, J ? J : P, P ? P : J, BurgersComputeJacobian, NULL));
+  PetscCall(MatDestroy(&J));
+  PetscCall(MatDestroy(&P));
+  burgers->jacobian = kind;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Part of TSSetFromOptions().
+static PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObject, void *) {
+  TS       ts = (TS)object;
+  Burgers *burgers;
+  PetscInt jacobian;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCall(BurgersForget(burgers));
+  PetscCall(read_options(PetscOptionsObject, ts, burgers, &jacobian));
+  PetscCall(check_use_of_options(ts, burgers));
+  PetscCall(BurgersSetUp(ts, burgers));
+  if (jacobian != burgers->jacobian) PetscCall(set_jacobian(ts, burgers, jacobian));
+  PetscCall(TSMonitorSet(ts, watch, NULL, NULL)); // which -ts_monitor_cancel takes away
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -596,9 +798,8 @@ PetscErrorCode TSSetBurgers(TS ts) {
   DM             dm;
   DMType         dm_type;
   PetscBool      is_da;
-  Mat            P = NULL;
-  PetscInt       kind = 0;
-  const char    *prefix, *kinds[] = {"shell", "aij", "shell_aij"};
+  PetscInt       jacobian = 0;
+  const char    *prefix;
 
   PetscFunctionBegin;
   PetscCheck(ts, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the TS is null; create it first");
@@ -623,26 +824,67 @@ PetscErrorCode TSSetBurgers(TS ts) {
     PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_burgers)));
     PetscCall(PetscObjectCompose((PetscObject)ts, container_name, (PetscObject)container));
     PetscCall(PetscContainerDestroy(&container));
+    PetscCall(PetscObjectAddOptionsHandler((PetscObject)ts, set_from_options, NULL, NULL));
     burgers->boundary = grid.boundary[0] == DM_BOUNDARY_PERIODIC ? TS_BURGERS_PERIODIC : TS_BURGERS_OUTFLOW;
   } else {
     PetscCall(BurgersForget(burgers));
   }
-  PetscCall(set_from_options(ts, burgers));
-  PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(TSGetOptionsPrefix(ts, &prefix));
   PetscOptionsBegin(comm, prefix, "Burgers' equation", "TSSetBurgers");
-  PetscCall(PetscOptionsEList("-burgers_jacobian",
-                              "matrices of implicit methods: of the operator, and of the preconditioner",
-                              "TSSetBurgers", kinds, 3, kinds[kind], &kind, NULL));
+  PetscCall(read_options(PetscOptionsObject, ts, burgers, &jacobian));
   PetscOptionsEnd();
+  PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(TSSetEquationType(ts, TS_EQ_ODE_EXPLICIT));
   PetscCall(TSSetRHSFunction(ts, NULL, rhs_function, NULL));
-  PetscCall(MatDestroy(&burgers->jacobian));
-  PetscCall(BurgersCreateJacobian(ts, burgers, &burgers->jacobian));
-  if (kind) PetscCall(BurgersCreateAIJ(ts, burgers, &P));
-  PetscCall(
-      TSSetRHSJacobian(ts, kind == 1 ? P : burgers->jacobian, P ? P : burgers->jacobian, BurgersComputeJacobian, NULL));
-  PetscCall(MatDestroy(&P));
+  PetscCall(set_jacobian(ts, burgers, jacobian));
+  PetscCall(TSMonitorSet(ts, watch, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersView(TS ts, PetscViewer viewer) {
+  Burgers  *burgers;
+  PetscBool ascii, fused;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCall(BurgersSetUp(ts, burgers));
+  if (!viewer) PetscCall(PetscViewerASCIIGetStdout(burgers->comm(), &viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  const BurgersPatch &patch = burgers->patch;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "Burgers' equation in %d-D: flux %s, reconstruction %s\n", patch.dim,
+                                   burgers->operations->flux, burgers->operations->reconstruction));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  for (int a = 0; a < patch.dim; a++)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "axis %c: %" PetscInt_FMT " cells, width %g\n", "xy"[a],
+                                     burgers -> grid.N[a], (double)patch.at[a].h));
+  char inflow[128] = "";
+  if (burgers->boundary == TS_BURGERS_INFLOW) {
+    const auto &v = burgers->inflow;
+    if (patch.dim == 1)
+      PetscCall(PetscSNPrintf(inflow, sizeof(inflow), ", u = %g and %g", (double)v[0][0], (double)v[0][1]));
+    else
+      PetscCall(PetscSNPrintf(inflow, sizeof(inflow), ", u = %g and %g, v = %g and %g", (double)v[0][0],
+                              (double)v[0][1], (double)v[1][0], (double)v[1][1]));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "ends: %s%s\n", TSBurgersBoundaries[burgers->boundary], inflow));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "viscosity: %g\n", (double)burgers->viscosity));
+  if (burgers->flux == TS_BURGERS_LAX_FRIEDRICHS) {
+    if (burgers->speed > 0)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "speed of the flux: %g\n", (double)burgers->speed));
+    else
+      PetscCall(PetscViewerASCIIPrintf(viewer, "speed of the flux: that of the first state\n"));
+  }
+  if (burgers->check_interval)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "checks: steps whose number is a multiple of %" PetscInt_FMT "\n",
+                                     burgers->check_interval));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "checks: none\n"));
+  PetscCall(TSIsBurgersFused(ts, &fused));
+  if (fused)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "fused steps: %s, at most %" PetscInt_FMT " in a block\n",
+                                     TSBurgersSchemes[burgers->scheme], burgers->block));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,9 @@
 // the next state is wanted, and after the stage the last of the block's steps is written there. So the state at the
 // start of a block stays until the block has succeeded. TS counts its own step; the block's others are added to the
 // step number and the time.
+//
+// Where TS finds that an event is within a block, it goes back to the block's start and on by shorter steps. A step
+// of TS within such a block is taken as it is, in parts that are no longer than the block's steps.
 
 #include "burgers/burgers.hpp"
 #include "burgers/types.hpp"
@@ -140,32 +143,100 @@ static PetscErrorCode next_target(TS ts, PetscReal time, PetscReal *target) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// After an error in a block: takes its steps one by one until the error shows, keeps the state before it, and raises
-// it.
-static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages, PetscReal dt, PetscInt first,
-                                   PetscReal time, PetscInt n, Vec u) {
+// Takes a block's steps one by one, from the state u, until an error shows: keeps the state before it, and raises it.
+// The block's checks saw that there is one, which may be of the step after the last; then the steps are good, and their
+// result is in `result` again.
+static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages, StepChecks checks, PetscInt n, Vec u,
+                                   Vec result) {
+  Vec      from = u, next = (n % 2) ? result : burgers->work[0];
   Extremes good, extremes;
 
   PetscFunctionBegin;
-  for (PetscInt step = 0; step < n; step++, time += dt) {
+  for (PetscInt step = 0; step < n; step++, checks.step++, checks.time += checks.dt) {
     Arrays             arrays;
-    const PetscScalar *from = NULL;
+    const PetscScalar *array = NULL;
     PetscScalar       *to = NULL, *rate = NULL;
-    PetscCall(arrays.Read(u, &from));
-    PetscCall(arrays.Write(burgers->work[0], &to));
+    PetscCall(arrays.Read(from, &array));
+    PetscCall(arrays.Write(next, &to));
     PetscCall(arrays.Write(burgers->work[1], &rate));
-    PetscCall(BurgersExtremes(burgers, arrays.memory(), from, &good));
-    PetscCall(step_by_stages(burgers, arrays.memory(), stages, dt, from, rate, to));
+    PetscCall(BurgersExtremes(burgers, arrays.memory(), array, &good));
+    PetscCall(step_by_stages(burgers, arrays.memory(), stages, checks.dt, array, rate, to));
     PetscCall(BurgersExtremes(burgers, arrays.memory(), to, &extremes));
     PetscCall(arrays.Restore());
     good.rate = extremes.state;
-    PetscCall(TSSetStepNumber(ts, first + step));
-    PetscCall(TSSetTime(ts, time));
-    PetscCall(BurgersCheck(ts, burgers, good, u, burgers->work[0], first + step, time, dt, false,
-                           "the TS keeps the state at the start of the step"));
-    PetscCall(VecCopy(burgers->work[0], u));
+    const PetscErrorCode code = BurgersCheck(ts, burgers, checks, good, from, next);
+    if (code && from != u) PetscCall(VecCopy(from, u));
+    if (code) PetscCall(TSSetStepNumber(ts, checks.step));
+    if (code) PetscCall(TSSetTime(ts, checks.time));
+    PetscCall(code);
+    from = next;
+    next = next == result ? burgers->work[0] : result; // the last step ends in `result`
   }
-  SETERRQ(burgers->comm(), PETSC_ERR_PLIB, "a block of fused steps failed, and none of its steps does");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// How many steps of which length are taken, and how TS counts them.
+struct Plan {
+  PetscInt  n = 1;
+  PetscReal dt = 0;   // of a step
+  PetscInt  last = 0; // number of TS' own step
+  PetscReal time = 0; // at its start
+};
+
+static PetscErrorCode make_plan(TS ts, Burgers *burgers, Plan *plan) {
+  FusedBlock &last = burgers->last;
+  PetscReal   dt, time, target;
+  PetscInt    first, most;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetTimeStep(ts, &dt));
+  PetscCall(TSGetTime(ts, &time));
+  PetscCall(TSGetStepNumber(ts, &first));
+  PetscCall(TSGetMaxSteps(ts, &most));
+#if PETSC_VERSION_GE(3, 26, 0)
+  PetscInt run;
+  PetscCall(TSGetRunSteps(ts, &run));
+  if (burgers->in_solve && run < PETSC_INT_MAX - burgers->start_step) most = PetscMin(most, burgers->start_step + run);
+#endif
+  PetscCall(next_target(ts, time, &target));
+  // a TS that starts anew with the same number and time goes back as well, but not during a solve
+  const bool back =
+      last.taken && time == last.start && first == last.last && (burgers->in_solve || last.last > last.first);
+  const bool on = last.taken && time == last.end && first == last.last + 1;
+  PetscReal  until = back || on ? last.until : PETSC_MIN_REAL;
+  if (back) first = last.first;
+  if (back) until = PetscMax(until, last.end);
+  const PetscReal part = last.dt;
+  plan->dt = dt;
+  plan->time = time;
+  if (time + dt <= until + 10 * PETSC_MACHINE_EPSILON * PetscAbsReal(until)) {
+    plan->n = PetscMax(1, (PetscInt)PetscCeilReal(dt / part * (1 - 1e-12)));
+    plan->dt = dt / plan->n;
+  } else { // all steps that TS would take with the same Δt; near a time to hit it may choose another one after each step
+    until = PETSC_MIN_REAL;
+    while (plan->n < burgers->block && first + plan->n < most && target - (plan->time + dt) >= 4 * dt)
+      plan->time += dt, plan->n++;
+  }
+  plan->last = first + plan->n - 1;
+  last = FusedBlock();
+  last.first = first;
+  last.last = plan->last;
+  last.start = time;
+  last.end = plan->time + dt; // as TS adds it
+  last.dt = until == PETSC_MIN_REAL ? dt : part;
+  last.until = until;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode pre_stage(TS ts, PetscReal) {
+  Burgers  *burgers;
+  PetscBool fused;
+
+  PetscFunctionBegin;
+  PetscCall(TSIsBurgersFused(ts, &fused));
+  PetscCall(TSFindBurgers(ts, &burgers));
+  if (burgers) burgers->in_stage = fused;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
@@ -173,12 +244,10 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
   Arrays             arrays;
   const PetscScalar *from = NULL;
   PetscScalar       *to = NULL, *work[2] = {NULL, NULL};
-  PetscBool          fused, fixed;
-  PetscReal          dt, step_dt, time, target;
-  PetscInt           first, most, n;
+  PetscBool          fused, none, cfl;
+  Plan               plan;
+  StepChecks         checks;
   Vec                u;
-  TSAdapt            adapt;
-  TSAdaptType        adapt_type;
   Extremes           extremes;
 
   PetscFunctionBegin;
@@ -187,87 +256,73 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
   PetscCall(TSFindBurgers(ts, &burgers));
   PetscCheck(
       burgers && burgers->due, PetscObjectComm((PetscObject)ts), PETSC_ERR_ORDER,
-      "-ts_type burgersfused steps Burgers' equation only; call TSSetBurgers(), and no other right-hand side after it");
+      "-ts_type burgersfused steps Burgers' equation only; call TSSetBurgers(), and no other right-hand side nor "
+      "TSSetPreStage() after it");
   burgers->due = false;
-  const Stages stages = stages_of(burgers->scheme);
-  PetscCall(set_up_passes(burgers, stages));
-  PetscCall(TSGetSolution(ts, &u));
-  PetscCall(TSGetTimeStep(ts, &dt));
-  PetscCall(TSGetTime(ts, &time));
-  PetscCall(TSGetStepNumber(ts, &first));
-  PetscCall(TSGetMaxSteps(ts, &most));
-  PetscCall(next_target(ts, time, &target));
+  TSAdapt                adapt;
+  TSAdaptType            adapt_type;
+  TSExactFinalTimeOption final_time;
   PetscCall(TSGetAdapt(ts, &adapt));
   PetscCall(TSAdaptGetType(adapt, &adapt_type));
-  PetscCall(PetscStrcmp(adapt_type, TSADAPTNONE, &fixed));
-
-  // a block: all steps that TS would take with the same Δt
-  PetscInt  own = 0; // of them, TS' own step counts the last
-  PetscReal last = time;
-  if (first == 0) burgers->step = 0; // of a solve before
-  // the last step to a final time may be longer by a hundredth
-  if (fixed && burgers->step > 0 && dt > burgers->step * PetscReal(1.02)) {
-    // TS goes back to an event, or on from it, by more than a step: as one step of TS
-    n = (PetscInt)PetscCeilReal(dt / burgers->step * (1 - 1e-12));
-    step_dt = dt / n;
-  } else {
-    n = 1;
-    step_dt = dt;
-    const bool usual = !fixed || burgers->step == 0 || dt == burgers->step;
-    // near a time to hit TS may choose another Δt after each step
-    while (usual && n < burgers->block && first + n < most && target - (last + dt) >= 4 * dt) last += dt, n++;
-    if (usual) burgers->step = dt;
-    own = n - 1;
-  }
-
-  const bool             check = burgers->check_interval > 0;
-  PetscBool              cfl;
-  TSExactFinalTimeOption final_time;
-  PetscCall(PetscStrcmp(adapt_type, TSADAPTCFL, &cfl));
-  if (cfl) PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
+  PetscCall(BurgersGetAdapt(ts, burgers, &none, &cfl));
   PetscCheck(
-      fixed || cfl, burgers->comm(), PETSC_ERR_SUP,
+      none || cfl, burgers->comm(), PETSC_ERR_SUP,
       "-ts_type burgersfused takes steps of one length, and has no error estimate for -ts_adapt_type %s; use none "
       "or cfl",
       adapt_type);
   PetscCall(TSGetExactFinalTime(ts, &final_time));
   PetscCheck(final_time != TS_EXACTFINALTIME_INTERPOLATE, burgers->comm(), PETSC_ERR_SUP,
              "-ts_type burgersfused cannot interpolate between states; use -ts_exact_final_time matchstep or stepover");
+  const Stages stages = stages_of(burgers->scheme);
+  PetscCall(set_up_passes(burgers, stages));
+  PetscCall(make_plan(ts, burgers, &plan));
+  const FusedBlock block = burgers->last;
+
+  const PetscInt interval = burgers->check_interval;
+  const bool     due = interval > 0 && (block.first + interval - 1) / interval * interval < block.first + plan.n;
+  checks.state = due || cfl;
+  checks.length = due;
+  checks.dt = plan.dt;
+  checks.step = block.first;
+  checks.time = block.start;
+  PetscCall(TSGetSolution(ts, &u));
   PetscCall(BurgersCheckVector(burgers, u));
   PetscCall(arrays.Read(u, &from));
   PetscCall(arrays.Write(burgers->update, &to));
   for (int w = 0; w < 2; w++) PetscCall(arrays.Write(burgers->work[w], &work[w]));
   PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), from));
-  if (check) {
+  if (checks.state) {
     PetscCall(BurgersExtremes(burgers, arrays.memory(), from, &extremes));
-    const PetscErrorCode code = BurgersCheck(ts, burgers, extremes, u, u, first, time, step_dt, true,
-                                             "the TS keeps the state at the start of the step");
+    const PetscErrorCode code = BurgersCheck(ts, burgers, checks, extremes, u, u);
     if (code) PetscCall(arrays.Restore());
     PetscCall(code);
   }
   PetscCall(PetscLogEventBegin(burgers_steps_event, 0, 0, 0, 0));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(take_steps(burgers, arrays.memory(), stages, step_dt, n, from, to, work));
+  PetscCall(take_steps(burgers, arrays.memory(), stages, plan.dt, plan.n, from, to, work));
   PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(
+      log_flops(arrays.memory(), 12.0 * plan.n * stages.count * (PetscLogDouble)burgers->patch.patch.all().points()));
   PetscCall(PetscLogEventEnd(burgers_steps_event, 0, 0, 0, 0));
-  PetscCall(log_flops(arrays.memory(), 12.0 * n * stages.count * (PetscLogDouble)burgers->patch.patch.all().points()));
-  if (check) PetscCall(BurgersExtremes(burgers, arrays.memory(), to, &extremes));
+  if (checks.state) PetscCall(BurgersExtremes(burgers, arrays.memory(), to, &extremes));
   PetscCall(arrays.Restore());
-  if (check) {
+  if (checks.state) {
     unsigned long long state = extremes.state;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &state, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, burgers->comm()));
-    if (state >= infinite_bits) PetscCall(find_failure(ts, burgers, stages, step_dt, first, time, n, u));
+    if (!burgers_allows(*burgers, checks, state))
+      PetscCall(find_failure(ts, burgers, stages, checks, plan.n, u, burgers->update));
+    if (cfl) PetscCall(TSSetCFLTimeLocal(ts, burgers_bound(*burgers, number_of(state))));
   }
-  if (own) {
-    PetscCall(TSSetStepNumber(ts, first + own));
-    PetscCall(TSSetTime(ts, last));
-  }
+  PetscCall(TSSetStepNumber(ts, plan.last));
+  PetscCall(TSSetTime(ts, plan.time));
+  burgers->last.taken = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode TSCreate_BurgersFused(TS ts) {
   PetscFunctionBegin;
   PetscCall(TSSetType(ts, TSEULER));
+  PetscCall(TSSetPreStage(ts, pre_stage));
   PetscCall(TSSetPostStage(ts, post_stage));
   PetscCall(PetscObjectChangeTypeName((PetscObject)ts, TSBURGERSFUSED));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,17 +6,19 @@
 #include <cstring>
 #include <vector>
 
+#include "burgers/lanes.hpp"
 #include "burgers/operations.hpp"
 #include "device/stream.hpp"
 
 namespace shellac {
 
-constexpr PetscInt host_chunk = 1024; // cells
+constexpr PetscInt host_chunk = 1024; // cells, of several steps with their halos
+constexpr PetscInt rates_chunk = 256; // of one pass: loads, stores and arithmetic are all under way
 
 // rate[0..n) from u[-radius .. n + radius), n <= host_chunk plus halos.
 template <class Scheme, class Real>
-SHELLAC_WIDE __attribute__((flatten)) void chunk_rates(Scheme scheme, const Real *u, PetscInt n, Real *rate) {
-  constexpr int most = host_chunk + 2 * 64 + 2;
+SHELLAC_WIDEST __attribute__((flatten)) void chunk_rates(Scheme scheme, const Real *u, PetscInt n, Real *rate) {
+  constexpr int most = 2 * host_chunk + 2 * 64 + 2;
   if constexpr (!Scheme::has_faces) {
 #pragma GCC ivdep
     for (PetscInt i = 0; i < n; i++) rate[i] = scheme.rate(u[i - 1], u[i + 1]);
@@ -54,7 +56,7 @@ SHELLAC_HD unsigned long long magnitude_bits(double x) {
 #endif
 }
 
-template <class Real> SHELLAC_WIDE unsigned long long largest_bits(const Real *x, PetscInt n) {
+template <class Real> SHELLAC_WIDEST unsigned long long largest_bits(const Real *x, PetscInt n) {
   std::int64_t largest = 0;
   for (PetscInt i = 0; i < n; i++) {
     const std::int64_t bits = (std::int64_t)magnitude_bits((double)x[i]);
@@ -64,8 +66,8 @@ template <class Real> SHELLAC_WIDE unsigned long long largest_bits(const Real *x
 }
 
 template <class Real>
-SHELLAC_WIDE void advance_chunk(const Stages &stages, int s, PetscInt n, const Real *u0, Real dt, const Real *rate,
-                                Real *u) {
+SHELLAC_WIDEST void advance_chunk(const Stages &stages, int s, PetscInt n, const Real *u0, Real dt, const Real *rate,
+                                  Real *u) {
   const Real a = stages.a[s], b = stages.b[s];
   if (s == 0) {
 #pragma GCC ivdep
@@ -90,16 +92,17 @@ void rates_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, Ex
   constexpr int r = Scheme::radius;
   const Scheme  scheme(at);
   const bool    past = beyond_cache((size_t)line.n * sizeof(Real));
-  Real          buffer[host_chunk], window[host_chunk + 2 * r];
-  for (PetscInt from = 0; from < line.n; from += host_chunk) {
-    const PetscInt n = PetscMin(host_chunk, line.n - from);
+  Real          buffer[rates_chunk], window[rates_chunk + 2 * r];
+  for (PetscInt from = 0; from < line.n; from += rates_chunk) {
+    const PetscInt n = PetscMin(rates_chunk, line.n - from);
     const Real    *u = line.u + from;
     Real          *out = past ? buffer : rate + from;
     if (from < r || from + n + r > line.n) {
       for (PetscInt i = 0; i < n + 2 * r; i++) window[i] = line(from + i - r);
       u = window + r;
     }
-    if (past && from + n + 2048 < line.n) prefetch(u, n);
+    if (past && from + n + 2048 < line.n) // nearer than prefetch() does: chunks are short
+      for (PetscInt i = 0; i < n; i += 64 / sizeof(Real)) __builtin_prefetch(u + 4096 / sizeof(Real) + i, 0, 2);
     chunk_rates(scheme, u, n, out);
     if (from == 0 && line.frozen[0]) out[0] = 0;
     if (from + n == line.n && line.frozen[1]) out[n - 1] = 0;
@@ -112,19 +115,32 @@ void rates_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, Ex
 template <class Scheme, class Real>
 void steps_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, const Stages &stages, Real dt, int steps,
                    Real *result) {
-  constexpr int     r = Scheme::radius, most = host_chunk + 2 * 64;
-  const Scheme      scheme(at);
-  const PetscInt    halo = (PetscInt)steps * stages.count * r;
-  std::vector<Real> memory(3 * (most + 2 * r));
-  Real             *u = memory.data() + r, *u0 = u + most + 2 * r, *rate = u0 + most + 2 * r;
+  constexpr bool     in_lanes = SHELLAC_LANES && Scheme::has_faces && Scheme::edge_radius == 0;
+  constexpr PetscInt chunk = (in_lanes ? 2 : 1) * host_chunk;
+  constexpr int      r = Scheme::radius, most = chunk + 2 * 64;
+  const Scheme       scheme(at);
+  const PetscInt     halo = (PetscInt)steps * stages.count * r;
+  std::vector<Real>  memory(3 * (most + 2 * r));
+  Real              *u = memory.data() + r, *u0 = u + most + 2 * r, *rate = u0 + most + 2 * r;
+#if SHELLAC_LANES
+  Real *lanes = (Real *)(((uintptr_t)memory.data() + 63) / 64 * 64);
+#endif
 
-  for (PetscInt from = 0; from < line.n; from += host_chunk) {
-    const PetscInt n = PetscMin(host_chunk, line.n - from);
+  for (PetscInt from = 0; from < line.n; from += chunk) {
+    const PetscInt n = PetscMin(chunk, line.n - from);
     PetscInt       lo = from - halo, hi = from + n + halo; // u[0] is the cell lo
     const bool     ends[2] = {line.at_domain_end(0) && lo <= 0, line.at_domain_end(1) && hi >= line.n};
     if (ends[0]) lo = 0;
     if (ends[1]) hi = line.n;
-    if (lo >= 0 && hi <= line.n)
+    const bool inner = lo >= 0 && hi <= line.n;
+#if SHELLAC_LANES
+    if constexpr (in_lanes)
+      if (inner && !ends[0] && !ends[1] && hi - lo >= least_in_lanes) {
+        steps_in_lanes(scheme, stages, dt, steps, hi - lo, halo, line.u + lo, lanes, result + lo);
+        continue;
+      }
+#endif
+    if (inner)
       memcpy(u, line.u + lo, (hi - lo) * sizeof(Real));
     else
       for (PetscInt i = lo; i < hi; i++) u[i - lo] = line(i);

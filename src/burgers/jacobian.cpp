@@ -3,16 +3,23 @@
 
 #include "burgers/burgers.hpp"
 
+#include <cstring>
+
+#include "burgers/types.hpp"
+
 namespace shellac {
 
 namespace {
 
-struct Jacobian { // shift + scale J(state)
-  Burgers  *burgers;
-  unsigned  generation = 0; // of the set-up that the halos are for; zero: none
-  Vec       state = NULL;
-  Halo      of_state, of_vector;
-  PetscReal shift = 0, scale = 1;
+constexpr const char *jacobian_type = "burgersjacobian";
+
+struct Jacobian {       // shift + scale J(state)
+  PetscContainer owner; // of burgers, which may outlive the TS
+  Burgers       *burgers;
+  unsigned       generation = 0; // of the set-up that the halos are for; zero: none
+  Vec            state = NULL;
+  Halo           of_state, of_vector;
+  PetscReal      shift = 0, scale = 1;
 };
 
 PetscErrorCode get_jacobian(Mat J, Jacobian **context) {
@@ -37,6 +44,7 @@ PetscErrorCode destroy_jacobian(void *argument) {
   PetscFunctionBegin;
   PetscCall(drop_halos(context));
   PetscCall(VecDestroy(&context->state));
+  PetscCall(PetscContainerDestroy(&context->owner));
   delete context;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,11 +212,59 @@ PetscErrorCode create_aij(Burgers *burgers, MatType type, Mat *P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// For what needs a matrix's entries.
+PetscErrorCode refuse(Mat J, const char *what) {
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)J), PETSC_ERR_SUP,
+          "the Jacobian of Burgers' equation is matrix-free (-burgers_jacobian shell) and has no %s; use "
+          "-burgers_jacobian shell_aij or aij, or -pc_type jacobi or none",
+          what);
+}
+PetscErrorCode refuse_relaxation(Mat J, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec) {
+  return refuse(J, "relaxation (sor, eisenstat, and the smoothers of mg)");
+}
+PetscErrorCode refuse_factor(Mat J, MatFactorType, Mat *) {
+  return refuse(J, "factors");
+}
+PetscErrorCode refuse_submatrices(Mat J, PetscInt, const IS[], const IS[], MatReuse, Mat *[]) {
+  return refuse(J, "submatrices");
+}
+PetscErrorCode refuse_overlap(Mat J, PetscInt, IS[], PetscInt) {
+  return refuse(J, "overlapping parts");
+}
+PetscErrorCode refuse_coloring(Mat J, ISColoring, MatFDColoring) {
+  return refuse(J, "entries to find by differences");
+}
+PetscErrorCode refuse_row(Mat J, PetscInt, PetscInt *, PetscInt **, PetscScalar **) {
+  return refuse(J, "rows to look up");
+}
+
+#if PETSC_VERSION_GE(3, 26, 0) // an older one may have no name for this operation
+PetscErrorCode refuse_graph(Mat J, PetscBool, PetscBool, PetscReal, PetscInt, PetscInt[], Mat *) {
+  return refuse(J, "graph (gamg)");
+}
+#endif
+
+// Nothing is stored.
+PetscErrorCode get_info(Mat J, MatInfoType, MatInfo *info) {
+  PetscInt size;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(J, &size));
+  *info = {};
+  info->block_size = size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
   Jacobian *context;
   Mat       made;
+  PetscBool aij;
 
   PetscFunctionBegin;
+  PetscCall(PetscStrendswith(type, "aij", &aij));
+  const bool on_gpu = strstr(type, "aijcusparse") || strstr(type, "aijkokkos");
+  if (!aij && !on_gpu) PetscCall(refuse(J, "conversion but to the types aij"));
   PetscCall(get_jacobian(J, &context));
   PetscCall(check_state(J, context));
   PetscCall(create_aij(context->burgers, type, &made));
@@ -234,6 +290,8 @@ PetscErrorCode BurgersCreateJacobian(TS ts, Burgers *burgers, Mat *J) {
 
   PetscFunctionBegin;
   context->burgers = burgers;
+  PetscCall(BurgersGetContainer(ts, &context->owner));
+  PetscCall(PetscObjectReference((PetscObject)context->owner));
   PetscCall(TSGetDM(ts, &dm));
   PetscCall(DMGetVecType(dm, &type));
   PetscCall(MatCreateShell(burgers->comm(), n, n, PETSC_DETERMINE, PETSC_DETERMINE, context, J));
@@ -248,7 +306,24 @@ PetscErrorCode BurgersCreateJacobian(TS ts, Burgers *burgers, Mat *J) {
   PetscCall(set_operation(*J, MATOP_ZERO_ENTRIES, zero_entries));
   PetscCall(set_operation(*J, MATOP_GET_DIAGONAL, get_diagonal));
   PetscCall(set_operation(*J, MATOP_CONVERT, convert));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)*J, "burgersjacobian"));
+  PetscCall(set_operation(*J, MATOP_SOR, refuse_relaxation));
+  PetscCall(set_operation(*J, MATOP_GETINFO, get_info));
+  PetscCall(set_operation(*J, MATOP_GET_ROW, refuse_row));
+  PetscCall(set_operation(*J, MATOP_CREATE_SUBMATRICES, refuse_submatrices));
+  PetscCall(set_operation(*J, MATOP_INCREASE_OVERLAP, refuse_overlap));
+  PetscCall(set_operation(*J, MATOP_FDCOLORING_CREATE, refuse_coloring));
+#if PETSC_VERSION_GE(3, 26, 0)
+  PetscCall(set_operation(*J, MATOP_CREATE_GRAPH, refuse_graph));
+#endif
+  PetscCall(PetscObjectChangeTypeName((PetscObject)*J, jacobian_type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A package of its own: PETSc takes the factors of its own package as the default preconditioner.
+PetscErrorCode BurgersRegisterSolvers() {
+  PetscFunctionBegin;
+  for (MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+    PetscCall(MatSolverTypeRegister("shellac", jacobian_type, kind, refuse_factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,8 +341,13 @@ PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, voi
   PetscCall(BurgersCheckVector(burgers, u));
   PetscCall(BurgersSetUp(ts, burgers));
   for (Mat J : {A, P}) {
-    PetscCall(PetscObjectTypeCompare((PetscObject)J, "burgersjacobian", &ours));
+    PetscCall(PetscObjectTypeCompare((PetscObject)J, jacobian_type, &ours));
     if (!ours) {
+      Arrays             arrays;
+      const PetscScalar *array = NULL;
+      PetscCall(arrays.Read(u, &array));
+      PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
+      PetscCall(arrays.Restore());
       PetscCall(assemble(burgers, u, 0, 1, J));
     } else {
       Jacobian          *context;
@@ -285,6 +365,7 @@ PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, voi
       if (!context->state) PetscCall(VecDuplicate(u, &context->state));
       PetscCall(VecCopy(u, context->state));
       PetscCall(arrays.Read(context->state, &array));
+      PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
       PetscCall(context->of_state.Begin(array, arrays.memory()));
       PetscCall(context->of_state.End());
       PetscCall(arrays.Restore());

@@ -41,8 +41,9 @@ struct BurgersOperations {
   // extremes_places].
   virtual PetscErrorCode rates(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
                                Extremes *extremes, PetscReal *rate) const = 0;
+  // extremes are raised on the host only.
   virtual PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
-                                  PetscReal *rate) const = 0;
+                                  Extremes *extremes, PetscReal *rate) const = 0;
   // y = shift v + scale J(u) v, J the derivative of the rates.
   virtual PetscErrorCode jacobian(PetscMemType memory, const BurgersPatch &patch, const Field<PetscReal> &u,
                                   const Field<PetscReal> &v, PetscReal shift, PetscReal scale, PetscReal *y) const = 0;

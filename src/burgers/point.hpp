@@ -1,6 +1,6 @@
 #pragma once
-// The rates at one cell of a grid in 1-D or 2-D, from values that are looked up one by one: the system in 2-D, and the
-// Jacobian, for which the values carry derivatives.
+// The rates at one cell of a grid in 1-D or 2-D, from values that are looked up one by one: the system in 2-D on a GPU,
+// and the Jacobian, for which the values carry derivatives.
 //
 // In 2-D the component along an axis obeys the 1-D equation there, and carries the other one:
 //   u_t + (u²/2)_x + v u_y = ν Δu,   v_t + u v_x + (v²/2)_y = ν Δv.
@@ -39,19 +39,21 @@ SHELLAC_HD void point_rates(const BurgersPatch &patch, const PetscInt p[2], cons
   if (is_frozen<dim>(patch, p)) return;
   for (int a = 0; a < dim; a++) {
     const Scheme scheme(patch.at[a]);
-    T            u[width], along[1] = {T(0)};
-    for (int o = 0; o < width; o++) u[o] = load(a, a, o - r);
-    strip_rates<1>(scheme, u, along);
-    rate[a] = rate[a] + along[0];
-    if constexpr (dim == 2 && Scheme::has_faces) {
-      const int c = 1 - a;
-      const T   q = u[r];
-      Edges<T>  edges[3];
-      for (int o = 0; o < width; o++) u[o] = load(c, a, o - r);
-      for (int e = 0; e < 3; e++) edges[e] = scheme.edges(u + e);
-      rate[c] = rate[c] + scheme.transport(q, edges);
-      if (scheme.at.nu2_h != 0)
-        rate[c] = rate[c] + scheme.at.inv_2h * (scheme.diffusion(u[r], u[r + 1]) - scheme.diffusion(u[r - 1], u[r]));
+    if constexpr (!Scheme::has_faces) {
+      T u[width], along[1] = {T(0)};
+      for (int o = 0; o < width; o++) u[o] = load(a, a, o - r);
+      strip_rates<1>(scheme, u, along);
+      rate[a] = rate[a] + along[0];
+    } else {
+      const T q = load(a, a, 0);
+      for (int c = 0; c < dim; c++) {
+        T        u[width];
+        Edges<T> e[3];
+        for (int o = 0; o < width; o++) u[o] = load(c, a, o - r);
+        for (int o = 0; o < 3; o++) e[o] = scheme.edges(u + o);
+        const T near[3] = {u[r - 1], u[r], u[r + 1]};
+        rate[c] = rate[c] + (c == a ? rate_along(scheme, e, near) : rate_across(scheme, q, e, near));
+      }
     }
   }
 }

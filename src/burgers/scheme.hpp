@@ -9,6 +9,11 @@
 #include "burgers/flux.hpp"
 #include "burgers/reconstruct.hpp"
 
+// Host code calls them with Lanes, which a device does not have.
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 20014
+#endif
+
 namespace shellac {
 
 // What the formulas of an axis need besides the values.
@@ -89,6 +94,24 @@ SHELLAC_HD void strip_rates(const Scheme &scheme, const T (&u)[cells + 2 * Schem
   }
 }
 
+// The rate along an axis of the component whose speed that is, from the edges and the averages of a cell and its two
+// neighbours there; and of the other component, which the speed q carries along it.
+template <class Scheme, class T>
+SHELLAC_HD T rate_along(const Scheme &scheme, const Edges<T> (&e)[3], const T (&u)[3]) {
+  T lower = scheme.face(e[0].upper, e[1].lower), upper = scheme.face(e[1].upper, e[2].lower);
+  if (scheme.at.nu2_h != 0) {
+    lower = lower - scheme.diffusion(u[0], u[1]);
+    upper = upper - scheme.diffusion(u[1], u[2]);
+  }
+  return scheme.rate(lower, upper);
+}
+template <class Scheme, class T>
+SHELLAC_HD T rate_across(const Scheme &scheme, T q, const Edges<T> (&e)[3], const T (&u)[3]) {
+  const T carried = scheme.transport(q, e);
+  if (scheme.at.nu2_h == 0) return carried;
+  return carried + scheme.at.inv_2h * (scheme.diffusion(u[1], u[2]) - scheme.diffusion(u[0], u[1]));
+}
+
 // What is beyond an end of a rank's cells.
 enum class End : unsigned char {
   halo,  // a neighbour's cells
@@ -138,3 +161,7 @@ template <class Real> SHELLAC_HD Real advance(const Stages &stages, int s, Real 
 }
 
 } // namespace shellac
+
+#if defined(__CUDACC__)
+#pragma nv_diag_default 20014
+#endif

@@ -3,6 +3,7 @@
 
 #include "burgers/device.hpp"
 #include "burgers/host.hpp"
+#include "burgers/plane.hpp"
 #include "burgers/point.hpp"
 
 namespace shellac {
@@ -41,8 +42,13 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<Real> &u,
+  PetscErrorCode rates_2d(PetscMemType memory, const BurgersPatch &patch, const Field<Real> &u, Extremes *extremes,
                           Real *rate) const override {
+    if constexpr (Scheme::has_faces)
+      if (PetscMemTypeHost(memory)) {
+        rates_2d_on_host<Scheme>(patch, u, extremes, rate);
+        return PETSC_SUCCESS;
+      }
     Boxes all;
     all.add(patch.patch.all());
     return for_each(memory, all, PointRates<Scheme, 2>{patch, u, rate});

@@ -6,6 +6,7 @@
 namespace shellac {
 
 PetscErrorCode TSCreate_BurgersFused(TS ts);
+PetscErrorCode BurgersRegisterSolvers();
 PetscErrorCode BurgersRegisterEvents(PetscClassId classid);
 
 } // namespace shellac

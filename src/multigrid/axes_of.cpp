@@ -35,7 +35,14 @@ struct Line {
   std::vector<PetscScalar> center, lower, upper; // [N]
 };
 
-static PetscErrorCode get_lines(const Grid &grid, const StencilOperator &op, Line lines[3]) {
+// Rows so near to an end of an axis of N points, and that in the middle, may differ from others where coefficients are
+// constant.
+static bool is_special(PetscInt i, PetscInt N) {
+  return i < 3 || i >= N - 3 || i == N / 2;
+}
+
+// few_kinds: rows that are not special are like the one in the middle.
+static PetscErrorCode get_lines(const Grid &grid, const StencilOperator &op, bool few_kinds, Line lines[3]) {
   std::vector<Entry> entries;
   PetscMPIInt        count;
 
@@ -49,9 +56,12 @@ static PetscErrorCode get_lines(const Grid &grid, const StencilOperator &op, Lin
       p[c] = grid.N[c] / 2 - grid.start[c];
       ours = ours && (c == a || (p[c] >= 0 && p[c] < grid.size[c]));
     }
+    ArmsOfRow row;
+    bool      inner = false; // the row is of the inner kind
     for (p[a] = 0; ours && p[a] < grid.size[a]; p[a]++) {
-      const ArmsOfRow row = arms_of(op, p, &entries);
-      const PetscInt  i = grid.start[a] + p[a];
+      const PetscInt i = grid.start[a] + p[a];
+      if (!inner || !few_kinds || is_special(i, grid.N[a])) row = arms_of(op, p, &entries);
+      inner = !is_special(i, grid.N[a]) || i == grid.N[a] / 2;
       line.center[i] = row.center;
       line.lower[i] = row.arm[a][LOWER];
       line.upper[i] = row.arm[a][UPPER];
@@ -85,7 +95,9 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(context->bring(context->op.get(), &arrays));
-  PetscCall(get_lines(grid, op, lines));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCILSHELL, &captured));
+  const bool few_kinds = !captured || static_cast<CapturedMat *>(context)->captured().storage() == Storage::constant;
+  PetscCall(get_lines(grid, op, few_kinds, lines));
   *sigma = lines[0].center[grid.N[0] / 2];
   for (int a = 0; a < 3; a++) {
     const Line    &line = lines[a];
@@ -137,13 +149,11 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
   if (PetscAbsScalar(*sigma) <= cancellation * PetscAbsScalar(lines[0].center[grid.N[0] / 2])) *sigma = 0;
 
   // does every row say so?
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCILSHELL, &captured));
-  const bool few_kinds = !captured || static_cast<CapturedMat *>(context)->captured().storage() == Storage::constant;
   std::vector<PetscInt> tried[3];
   for (int a = 0; a < 3; a++)
     for (PetscInt i = 0; i < grid.size[a]; i++) {
       const PetscInt g = grid.start[a] + i, N = grid.N[a];
-      if (!few_kinds || g < 3 || g >= N - 3 || g == N / 2) tried[a].push_back(i);
+      if (!few_kinds || is_special(g, N)) tried[a].push_back(i);
     }
   std::vector<Entry> entries;
   for (PetscInt k : tried[2])

@@ -150,6 +150,9 @@ PetscErrorCode set_up(PC pc) {
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)P, &ours, MATLAPLACE, MATHELMHOLTZ, MATSTENCILSHELL, ""));
+  PetscCheck(strcmp(type, "burgersjacobian"), comm, PETSC_ERR_ARG_WRONG,
+             "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil, and the Jacobian of Burgers' "
+             "equation is none; use -pc_type jacobi or none, or another one with -burgers_jacobian shell_aij or aij");
   PetscCheck(ours, comm, PETSC_ERR_ARG_WRONG,
              "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil; this one is of type %s; use "
              "-dm_mat_type stencil, or -pc_type gamg or mg",

@@ -1,0 +1,123 @@
+#pragma once
+// Several steps of a tile of cells on the host, in vectors whose lanes are parts of the tile far from each other: a cell's
+// neighbours are in the vectors before and after it, in the same lane, so that each value is loaded once in a stage, and
+// each flux is computed once and stays in a register.
+
+#include "burgers/scheme.hpp"
+#include "burgers/wide.hpp"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define SHELLAC_LANES 1
+#else
+#define SHELLAC_LANES 0
+#endif
+
+#if SHELLAC_LANES
+namespace shellac {
+
+#define SHELLAC_INLINE inline __attribute__((always_inline))
+
+constexpr int lane_count = 8;
+
+template <class Real> struct alignas(lane_count * sizeof(Real)) Lanes {
+  typedef Real Vector __attribute__((vector_size(lane_count * sizeof(Real))));
+  Vector       v;
+
+  Lanes() = default;
+  SHELLAC_INLINE Lanes(Real x) : v(x - Vector{}) {}
+  SHELLAC_INLINE explicit Lanes(const Vector &x, int) : v(x) {}
+};
+template <class Real> SHELLAC_INLINE Lanes<Real> operator+(const Lanes<Real> &a, const Lanes<Real> &b) {
+  return Lanes<Real>(a.v + b.v, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> operator-(const Lanes<Real> &a, const Lanes<Real> &b) {
+  return Lanes<Real>(a.v - b.v, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> operator*(const Lanes<Real> &a, const Lanes<Real> &b) {
+  return Lanes<Real>(a.v * b.v, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> operator+(Real a, const Lanes<Real> &b) {
+  return Lanes<Real>(a + b.v, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> operator*(Real a, const Lanes<Real> &b) {
+  return Lanes<Real>(a * b.v, 0);
+}
+// What the formulas ask of a number, see dual.hpp: the same choices in each lane.
+template <class Real> SHELLAC_INLINE Lanes<Real> magnitude(const Lanes<Real> &a) {
+  return Lanes<Real>(a.v < 0 ? -a.v : a.v, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> larger(const Lanes<Real> &a, const Lanes<Real> &b) {
+  return Lanes<Real>(a.v > b.v ? a.v : b.v, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> where_positive(const Lanes<Real> &u, const Lanes<Real> &a) {
+  return Lanes<Real>(u.v > 0 ? a.v : typename Lanes<Real>::Vector{}, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> where_negative(const Lanes<Real> &u, const Lanes<Real> &a) {
+  return Lanes<Real>(u.v > 0 ? typename Lanes<Real>::Vector{} : a.v, 0);
+}
+// Lane by lane the value of the lane before, or after; at the end its own.
+template <class Real> SHELLAC_INLINE Lanes<Real> from_below(const Lanes<Real> &a) {
+  return Lanes<Real>(typename Lanes<Real>::Vector{a.v[0], a.v[0], a.v[1], a.v[2], a.v[3], a.v[4], a.v[5], a.v[6]}, 0);
+}
+template <class Real> SHELLAC_INLINE Lanes<Real> from_above(const Lanes<Real> &a) {
+  return Lanes<Real>(typename Lanes<Real>::Vector{a.v[1], a.v[2], a.v[3], a.v[4], a.v[5], a.v[6], a.v[7], a.v[7]}, 0);
+}
+
+// A stage of `length` vectors u. The cells at both ends of the tile get values that mean nothing. u0: the state at the
+// start of the step, which the first stage sets. For schemes whose edges are the averages.
+template <bool viscous, bool staged, class Scheme, class Real>
+SHELLAC_WIDEST __attribute__((flatten)) void lanes_stage(Scheme scheme, const Stages &stages, int s, Real dt,
+                                                         PetscInt length, Lanes<Real> *u, Lanes<Real> *u0) {
+  const Real        a = staged ? (Real)stages.a[s] : Real(0), b = staged ? (Real)stages.b[s] : Real(1);
+  const bool        first = !staged || s == 0;
+  const Lanes<Real> last = from_above(u[0]), below = from_below(u[length - 1]);
+  Lanes<Real>       here = u[0], lower = scheme.face(below, here);
+  if (viscous) lower = lower - scheme.diffusion(below, here);
+  for (PetscInt i = 0; i < length; i++) {
+    const Lanes<Real> next = i + 1 < length ? u[i + 1] : last;
+    Lanes<Real>       upper = scheme.face(here, next);
+    if (viscous) upper = upper - scheme.diffusion(here, next);
+    const Lanes<Real> euler = here + dt * scheme.rate(lower, upper);
+    if (first) {
+      if (staged) u0[i] = here;
+      u[i] = euler;
+    } else {
+      u[i] = a * u0[i] + b * euler;
+    }
+    lower = upper;
+    here = next;
+  }
+}
+
+// `steps` steps of the n >= least_in_lanes cells of a tile; `to` is written from `halo`, which they reach, to n - halo.
+// memory: of two tiles, aligned to 64 bytes.
+constexpr PetscInt least_in_lanes = lane_count * lane_count;
+
+template <class Real> SHELLAC_WIDEST void into_lanes(const Real *from, PetscInt n, PetscInt length, Lanes<Real> *u) {
+  const PetscInt full = n - (lane_count - 1) * length; // the last lane has fewer cells
+  Real          *to = (Real *)u;
+  for (PetscInt i = 0; i < length; i++)
+    for (int w = 0; w < lane_count; w++)
+      to[i * lane_count + w] = from[w * length + (w == lane_count - 1 && i >= full ? full - 1 : i)];
+}
+
+template <class Scheme, class Real>
+void steps_in_lanes(const Scheme &scheme, const Stages &stages, Real dt, int steps, PetscInt n, PetscInt halo,
+                    const Real *from, Real *memory, Real *to) {
+  const PetscInt length = (n + lane_count - 1) / lane_count;
+  Lanes<Real>   *u = (Lanes<Real> *)memory, *u0 = u + length;
+  const bool     viscous = scheme.at.nu2_h != 0, staged = stages.count > 1;
+  const auto     stage = viscous
+                             ? (staged ? lanes_stage<true, true, Scheme, Real> : lanes_stage<true, false, Scheme, Real>)
+                             : (staged ? lanes_stage<false, true, Scheme, Real> : lanes_stage<false, false, Scheme, Real>);
+  into_lanes(from, n, length, u);
+  for (int step = 0; step < steps; step++)
+    for (int s = 0; s < stages.count; s++) stage(scheme, stages, s, dt, length, u, u0);
+  for (int w = 0; w < lane_count; w++) {
+    const PetscInt begin = PetscMax(halo, w * length), end = PetscMin(n - halo, (w + 1) * length);
+    for (PetscInt i = begin; i < end; i++) to[i] = memory[(i - w * length) * lane_count + w];
+  }
+}
+
+} // namespace shellac
+#endif
