@@ -7,23 +7,26 @@
 #if SHELLAC_CUDA
 namespace shellac {
 
-// Of the current GPU.
+inline int attribute_of_gpu(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) (void)cudaDeviceGetAttribute(&value, attribute, device);
+  return value;
+}
 inline int multiprocessors() {
-  static thread_local int device_of = -1, count = 0;
-  int                     device = 0;
-  if (cudaGetDevice(&device) == cudaSuccess && device != device_of) {
-    (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-    device_of = device;
-  }
-  return PetscMax(count, 1);
+  return PetscMax(attribute_of_gpu(cudaDevAttrMultiProcessorCount), 1);
+}
+inline size_t most_shared_memory() { // of a block [bytes]
+  return (size_t)attribute_of_gpu(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
-// Before this, a kernel launched by launch_in_chain() may read only what is older than the kernel before.
+// Before this wait, a kernel launched by launch_in_chain() may read only what set-up made, or what the kernel before had
+// waited for when it let this one begin; and may write only what no unfinished kernel reads.
 __device__ __forceinline__ void wait_for_kernel_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
+// For a next kernel that reads, before it waits, what this one has waited for, a __threadfence() comes first.
 __device__ __forceinline__ void let_next_kernel_begin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();

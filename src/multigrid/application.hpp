@@ -36,7 +36,8 @@ PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool f
     if (from_x) PetscCall(in(x, top.x.at(memory)));
   }
   if (norm) {
-    PetscCall(Down(0, Guess::given));
+    stage(multigrid_down_event, [&]() { return Down(0, Guess::given); });
+    PetscCall(failed_);
     PetscCall(ReadNorm(norm));
     norm_ = nullptr;
     if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,8 +88,9 @@ template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full,
     if (failed_ && ended == cudaSuccess && graph) (void)cudaGraphDestroy(graph);
     PetscCall(failed_);
     PetscCallCUDA(ended);
-    PetscCallCUDA(cudaGraphInstantiate(&wanted.exec, graph, 0));
+    const cudaError_t made = cudaGraphInstantiate(&wanted.exec, graph, 0);
     PetscCallCUDA(cudaGraphDestroy(graph));
+    PetscCallCUDA(made);
     graphs_.push_back(wanted);
   }
   begun_ = false;

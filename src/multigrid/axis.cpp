@@ -1,11 +1,13 @@
 #include "multigrid/axis.hpp"
 
+#include <algorithm>
+
 #include <petscblaslapack.h>
 
 namespace shellac {
 
 static PetscReal in_series(PetscReal a, PetscReal b) {
-  return a == 0 || b == 0 ? 0 : a * b / (a + b);
+  return a == 0 || b == 0 ? 0 : a * (b / (a + b));
 }
 
 // The first fine point that is kept.
@@ -105,6 +107,18 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < N; i++)
     if (!axis.is_fixed(i)) points.push_back(i);
+  modes->values.assign(N, 0);
+  modes->vectors.assign((size_t)N * N, 0);
+  modes->inverse.assign((size_t)N * N, 0);
+  modes->in.assign(N, false);
+  if (!axis.couples()) { // each point is a mode, with an edge to the end of the domain at most
+    for (PetscInt i : points) {
+      modes->values[i] = N > 1 ? (axis.edge[i] + axis.edge[i + 1]) / axis.mass[i] : 0;
+      modes->vectors[i + (size_t)i * N] = modes->inverse[i + (size_t)i * N] = 1;
+      modes->in[i] = true;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscBLASIntCast((PetscInt)points.size(), &n));
   S.assign((size_t)n * n, 0);
   values.resize(n);
@@ -128,10 +142,10 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
 #endif
   PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's syev failed with %d on an axis of %d points", (int)error,
              (int)n);
-  modes->values.assign(N, 0);
-  modes->vectors.assign((size_t)N * N, 0);
-  modes->inverse.assign((size_t)N * N, 0);
-  modes->in.assign(N, false);
+  // where nothing holds the values, constants are a mode of eigenvalue zero
+  if (!axis.fixed && (axis.around || (axis.edge[0] == 0 && axis.edge[N] == 0)))
+    *std::min_element(values.begin(), values.end(),
+                      [](PetscReal a, PetscReal b) { return PetscAbsReal(a) < PetscAbsReal(b); }) = 0;
   for (PetscInt m = 0; m < n; m++) {
     modes->values[m] = values[m];
     modes->in[m] = true;

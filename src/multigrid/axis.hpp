@@ -25,6 +25,11 @@ struct Axis {
   bool      is_fixed(PetscInt i) const { return fixed && (i == 0 || i == N() - 1); }
   PetscReal coupling() const { return edge[N() / 2] / mass[N() / 2]; } // 1/h² far from the ends, times any factor
   PetscReal strength() const { return PetscAbsReal(coupling()); }
+  bool      couples() const { // at least two points
+    for (PetscInt i = around ? 0 : 1; i < N(); i++)
+      if (edge[i] != 0) return true;
+    return false;
+  }
 };
 
 // From an axis to the next coarser one. The fine point i lies at, or after, the coarse point below(i).

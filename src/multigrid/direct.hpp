@@ -9,9 +9,8 @@
 
 namespace shellac {
 
-constexpr int    most_solved = 4096;      // points of a level that this can solve,
-constexpr int    most_solved_axis = 256;  // and of each of its axes
-constexpr size_t most_shared = 200 << 10; // bytes
+constexpr int most_solved = 4096;     // points of a level that this can solve,
+constexpr int most_solved_axis = 256; // and of each of its axes
 
 // Plain data, to be given to a kernel.
 template <class R> struct alignas(16) Four { // values that are read at once
@@ -93,7 +92,7 @@ SHELLAC_HD void solve_by_axes(Team team, const AxesFactors<T> &factors, const T 
 
 #if SHELLAC_CUDA
 // to[0..n) = from[0..n), several values of a thread under way together.
-template <class V> __device__ __forceinline__ void copy_close(V *__restrict__ to, const V *__restrict__ from, int n) {
+template <class V> __device__ __forceinline__ void copy_close(V *to, const V *from, int n) {
   constexpr int together = 4;
   for (int first = threadIdx.x; first < n; first += together * BlockTeam::threads) {
     V values[together];
@@ -105,15 +104,15 @@ template <class V> __device__ __forceinline__ void copy_close(V *__restrict__ to
       if (first + c * BlockTeam::threads < n) to[first + c * BlockTeam::threads] = values[c];
   }
 }
-// close: there is shared memory for all that is read, too
+// close: there is shared memory for all that is read, too. far: work arrays; null: in shared memory
 template <class T>
 __global__ __launch_bounds__(BlockTeam::threads) void solve_axes(const __grid_constant__ AxesFactors<T> factors,
-                                                                 const T *b, T *x, bool close) {
+                                                                 const T *b, T *x, bool close, T *far) {
   extern __shared__ double2 shared_memory[];
   using R = typename RealOf<T>::type;
   const int      points = factors.points();
   AxesFactors<T> near = factors;
-  T             *work = reinterpret_cast<T *>(shared_memory);
+  T             *work = far ? far : reinterpret_cast<T *>(shared_memory);
   if (close) {
     Four<R> *matrices = reinterpret_cast<Four<R> *>(shared_memory);
     T       *scale = reinterpret_cast<T *>(matrices + factors.matrix_fours);
@@ -148,7 +147,7 @@ private:
   AxesFactors<T>  factors_ = {};
   Mirror<Four<R>> matrices_;
   Mirror<T>       scale_;
-  Scratch<T>      work_; // the host's
+  Scratch<T>      work_; // the host's, or a GPU's with little shared memory
   bool            failed_ = false;
 };
 
@@ -163,8 +162,8 @@ template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], Pet
   for (int a = 0; a < 3; a++) {
     PetscReal most = 0;
     int       same = 0; // the first axis like this one
-    while (axes[same].mass != axes[a].mass || axes[same].edge != axes[a].edge || axes[same].around != axes[a].around ||
-           axes[same].fixed != axes[a].fixed)
+    while (same < a && (axes[same].mass != axes[a].mass || axes[same].edge != axes[a].edge ||
+                        axes[same].around != axes[a].around || axes[same].fixed != axes[a].fixed))
       same++;
     if (same < a)
       modes[a] = modes[same];
@@ -188,7 +187,7 @@ template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], Pet
     }
   factors_.matrix_fours = (int)matrices.size();
   scale.resize(factors_.points());
-  failed_ = false;
+  int zeros = 0; // eigenvalues
   for (int k = 0; k < factors_.n[2]; k++)
     for (int j = 0; j < factors_.n[1]; j++)
       for (int i = 0; i < factors_.n[0]; i++, n++) {
@@ -197,10 +196,11 @@ template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], Pet
         scale[n] = 0;
         if (!modes[0].in[i] || !modes[1].in[j] || !modes[2].in[k]) continue;
         if (size < least) least = size, zero = n;
-        if (!singular && size <= 8 * PETSC_MACHINE_EPSILON * largest) failed_ = true;
+        zeros += size <= 8 * PETSC_MACHINE_EPSILON * largest;
         if (size > 0) scale[n] = T((PetscScalar)1 / value);
       }
-  if (singular) scale[zero] = 0;
+  if (singular && zeros) scale[zero] = 0;
+  failed_ = zeros > (singular ? 1 : 0);
   work_.resize(2 * scale.size());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -209,11 +209,15 @@ template <class T> PetscErrorCode DirectSolve<T>::Prepare(PetscMemType memory) {
   PetscFunctionBegin;
   PetscCall(matrices_.Get(memory, &factors_.matrices));
   PetscCall(scale_.Get(memory, &factors_.scale));
-  if (!PetscMemTypeDevice(memory)) PetscCall(work_.Prepare(memory));
 #if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory))
-    PetscCallCUDA(cudaFuncSetAttribute(solve_axes<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most_shared));
+  if (PetscMemTypeDevice(memory)) {
+    const size_t most = most_shared_memory();
+    if (work_bytes() > most) PetscCall(work_.Prepare(memory));
+    PetscCallCUDA(cudaFuncSetAttribute(solve_axes<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 #endif
+  PetscCall(work_.Prepare(memory));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,9 +227,11 @@ template <class T> PetscErrorCode DirectSolve<T>::Apply(PetscMemType memory, con
   PetscCall(scale_.Get(memory, &factors_.scale));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    const bool close = close_bytes() <= most_shared;
-    PetscCall(launch_in_chain(solve_axes<T>, 1, BlockTeam::threads, close ? close_bytes() : work_bytes(), factors_, b,
-                              x, close));
+    const size_t most = most_shared_memory();
+    const bool   close = close_bytes() <= most, far = work_bytes() > most;
+    const size_t bytes = close ? close_bytes() : far ? 0 : work_bytes();
+    PetscCall(launch_in_chain(solve_axes<T>, 1, BlockTeam::threads, bytes, factors_, b, x, close,
+                              far ? work_.at(memory) : (T *)nullptr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

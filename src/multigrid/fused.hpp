@@ -60,10 +60,12 @@ PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double
     PetscCall(current_stream(&stream));
     plan_pass<Kind>(pass.level, &inner, &rest);
     // the rest first, small, and the inner part beside it: march() waits for it at its own end
+    PetscCheck(!inner.warps() || rest.tiles(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pass without ends of the level");
     if (rest.tiles()) {
       constexpr auto  kernel = pass_tiles<Kind, T, B, Out>;
       const size_t    bytes = TileShape<Kind>::template bytes<T>();
       Pass<T, B, Out> of_rest = pass;
+      rest.before_march = inner.warps() > 0;
       if (pass.norms) of_rest.norms += inner.warps();
       PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
       PetscCall(launch_in_chain(kernel, rest.tiles(), tile_threads, bytes, of_rest, rest));

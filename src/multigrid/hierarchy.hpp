@@ -213,6 +213,23 @@ private:
   PetscErrorCode failed_ = PETSC_SUCCESS;
 };
 
+// In place of *multigrid, whose arrays it may take; where that fails, there is none.
+template <class T>
+PetscErrorCode make_hierarchy(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
+                              const MultigridOptions &options, PetscBool device, HaloWay way,
+                              std::unique_ptr<Multigrid> *multigrid) {
+  auto                       made = std::make_unique<Hierarchy<T>>();
+  std::unique_ptr<Multigrid> old = std::move(*multigrid);
+
+  PetscFunctionBegin;
+  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, old.get());
+  if (old) PetscCall(old->Destroy());
+  if (code) PetscCall(made->Destroy());
+  PetscCall(code);
+  *multigrid = std::move(made);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace shellac
 
 #include "multigrid/application.hpp"

@@ -115,7 +115,9 @@ __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __
   const PetscInt64    warp = (PetscInt64)blockIdx.x * march_warps + threadIdx.x / 32;
   const int           lane = threadIdx.x % 32;
   if (warp >= plan.warps()) return;
-  // The kernel before is the pass over the rest of the level, which lets this one begin when all before it is there.
+  // The kernel before is the pass over the rest of the level, which lets this one begin when all before it is there: this
+  // one waits at its end, for those that follow.
+  __threadfence();
   let_next_kernel_begin();
   const PetscInt i = plan.x0 - ghost_columns + (PetscInt)(warp % plan.strips) * written + 2 * lane,
                  j0 = plan.y0 + (PetscInt)(warp / plan.strips) * plan.rows, j1 = PetscMin(j0 + plan.rows, plan.y1),

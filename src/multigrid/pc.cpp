@@ -146,7 +146,7 @@ PetscErrorCode set_up(PC pc) {
   PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
   PetscCall(get_context(pc, &mg));
   PetscCall(VecDestroy(&mg->fixed));
-  mg->stale = false;
+  for (Vec &v : mg->work) PetscCall(VecDestroy(&v));
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)P, &ours, MATLAPLACE, MATHELMHOLTZ, MATSTENCILSHELL, ""));
@@ -194,6 +194,7 @@ PetscErrorCode set_up(PC pc) {
   PetscMPIInt ranks;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   mg->flops /= ranks;
+  mg->stale = false;
   PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

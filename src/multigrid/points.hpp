@@ -1,7 +1,7 @@
 #pragma once
 // What one point of a level computes, in 1 to 3 dimensions: the operator, a smoothing step, the residual and the
-// transfers. Pure functors, for host and device. strips.hpp has the same steps, fused, for the large levels of
-// two-dimensional grids.
+// transfers. Pure functors, for host and device. pass.hpp has the same steps, fused, for one and two
+// dimensions.
 
 #include <type_traits>
 

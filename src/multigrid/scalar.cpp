@@ -12,12 +12,7 @@ PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar
     PetscCall(CreateSingleMultigrid(grid, axes, sigma, rows, options, device, way, multigrid));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  auto                 made = std::make_unique<Hierarchy<PetscScalar>>();
-  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, multigrid->get());
-  if (code) PetscCall(made->Destroy());
-  PetscCall(code);
-  if (*multigrid) PetscCall((*multigrid)->Destroy());
-  *multigrid = std::move(made);
+  PetscCall(make_hierarchy<PetscScalar>(grid, axes, sigma, rows, options, device, way, multigrid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

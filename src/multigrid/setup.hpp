@@ -61,9 +61,13 @@ static void find_typical(int a, const std::vector<Point> &all, PetscInt start, L
   const auto alike = [&](PetscInt i) { return !memcmp(&all[axis_reach + i], &part->typical[a][i & 1], sizeof(Point)); };
   PetscInt   lo = middle, hi = middle;
   if (N >= 8) {
-    for (int c = 0; c < 2; c++) part->typical[a][(middle + c) & 1] = all[axis_reach + middle + c];
-    while (lo > 0 && alike(lo - 1)) lo--;
-    while (hi < N && alike(hi)) hi++;
+    const Point &one = all[axis_reach + middle], &next = all[axis_reach + middle + 1];
+    part->typical[a][middle & 1] = one;
+    part->typical[a][(middle + 1) & 1] = next;
+    if (one.lower == next.lower && one.upper == next.upper && one.in == next.in) { // kept or not, with equal rows
+      while (lo > 0 && alike(lo - 1)) lo--;
+      while (hi < N && alike(hi)) hi++;
+    }
   }
   part->regular_lo[a] = lo - start;
   part->regular_hi[a] = hi - start;
@@ -132,10 +136,15 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
 
     fold_single_points(present, &sigma);
     at.sigma = sigma;
+    for (const Axis &axis : present)
+      PetscCheck(std::isfinite(axis.strength()), grid.comm, PETSC_ERR_FP,
+                 "the weights of level %d are beyond the range of numbers; change the unit of length",
+                 (int)levels_.size() - 1);
     for (int a = 0; a < 3; a++) {
       at.axes[a] = present[a];
       points *= present[a].N();
-      longest = PetscMax(longest, present[a].N());
+      longest = PetscMax(longest,
+                         present[a].couples() ? present[a].N() : present[a].N() / 4); // the latter's modes cost little
       odd_around = odd_around || (present[a].around && present[a].N() % 2 && present[a].N() > 1);
       if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
     }
@@ -208,15 +217,15 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
+  if (variable_)
+    PetscCall(SetRows(&rows->couplings));
+  else
+    PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
   if (auto *from = dynamic_cast<Hierarchy<T> *>(old))
     for (int l = 0; l <= PetscMin(last(), from->last()); l++) {
       Level &at = level(l), &its = from->level(l);
       at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
     }
-  if (variable_)
-    PetscCall(SetRows(&rows->couplings));
-  else
-    PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,8 +14,9 @@ constexpr int tile_columns = 32, tile_rows = 32, tile_threads = 512;
 // Boxes of points that are written, each cut into tiles.
 struct TilePlan {
   Boxes    parts;
-  PetscInt across[6]; // tiles side by side in each
-  PetscInt begin[7];  // the first tile of each, and how many there are
+  PetscInt across[6];    // tiles side by side in each
+  PetscInt begin[7];     // the first tile of each, and how many there are
+  bool     before_march; // march() comes next, and does not wait
 
   PetscInt64 tiles() const { return begin[parts.count]; }
 };
@@ -35,7 +36,7 @@ template <class Kind> TilePlan plan_tiles(const Boxes &parts) {
 template <class Kind> struct TileShape {
   // coarse values that a tile's interpolation takes
   static constexpr int e_columns = Kind::halves_x ? tile_columns / 2 + 2 : tile_columns + 1,
-                       e_rows = Kind::halves_y ? tile_rows / 2 + 2 : tile_rows + 1;
+                       e_rows = Kind::halves_y ? tile_rows / 2 + 2 : tile_rows;
   static constexpr int             values = (tile_rows + 2) * tile_columns; // of a tile, with a row more at both ends
   template <class T> static size_t bytes() {
     return (2 * values + (Kind::corrected ? e_columns * e_rows : 0)) * sizeof(T) +
@@ -99,6 +100,7 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   }
   const PetscInt I0 = level.below(0, i_lo - ghost), J0 = level.below(1, j_lo - ghost);
   wait_for_kernel_before();
+  if (plan.before_march) __threadfence();
   let_next_kernel_begin();
 
   // b, the guess and the correction
