@@ -354,6 +354,10 @@ static PetscErrorCode RunExample(const char *picture) {
   PetscCall(TSSetMaxSteps(ts, PETSC_MAX_INT));
   PetscCall(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
   PetscCall(TSSetFromOptions(ts));
+  PetscBool is_fused;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSBURGERSFUSED, &is_fused));
+  if (!is_fused)
+    PetscCall(RefuseOptions({"-burgers_fused_scheme", "-burgers_fused_steps"}, "it is for -ts_type burgersfused"));
   PetscCall(TSGetMaxTime(ts, &film.end));
   film.wanted = 400;
   const bool pictures = strcmp(picture, "none");

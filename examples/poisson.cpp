@@ -361,7 +361,14 @@ static PetscErrorCode Solve(const Problem &problem, Vec f, Run *run) {
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)run->A, &is_aij, MATSEQAIJ, MATMPIAIJ, ""));
   if (is_ours && is_aij) {
     PetscCall(PCSetType(pc, PCGAMG));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solving with %s by -pc_type gamg: stencilmg needs no matrix, and takes none\n\n",
+    PetscBool once;
+    PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &once));
+    if (once) { // of GAMG, that would be no solution
+      PetscCall(KSPSetType(ksp, definite ? KSPCG : KSPGMRES));
+      PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "solving with %s by -pc_type gamg: stencilmg needs no matrix, and takes none\n\n",
                           run->name));
   }
   PetscCall(VecDuplicate(f, &run->u));

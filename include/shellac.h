@@ -811,7 +811,7 @@ PETSC_EXTERN const char *const TSBurgersSchemes[];
    pass over memory. For a TS with `TSSetBurgers()`.
 
    Options Database Keys:
-+  -burgers_fused_scheme <euler,ssprk2,ssprk3> - the steps
++  -burgers_fused_scheme <euler,ssprk2,ssprk3> - the steps; without it, ssprk3 for weno5 and euler for the rest
 -  -burgers_fused_steps <256>                  - most steps from one step of TS to the next; 1: one step at a time
 
    Notes:
@@ -1073,7 +1073,7 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetLengths(TS ts, PetscInt n, const PetscRe
 -  steps  - most steps from one step of TS to the next, >= 1
 
    Options Database Keys:
-.  -burgers_fused_scheme <euler>, -burgers_fused_steps <256>
+.  -burgers_fused_scheme <euler; for weno5 ssprk3>, -burgers_fused_steps <256>
 
    Level: intermediate
 

@@ -694,6 +694,11 @@ static PetscErrorCode watch(TS ts, PetscInt step, PetscReal, Vec u, void *) {
 
 // ---- the equation and its settings ---------------------------------------------------------------------------------
 
+// Forward Euler is not stable with reconstructions of high order.
+static TSBurgersScheme default_scheme(TSBurgersReconstruction reconstruction) {
+  return reconstruction == TS_BURGERS_WENO5 ? TS_BURGERS_SSPRK3 : TS_BURGERS_EULER;
+}
+
 static PetscErrorCode read_options(OptionItems PetscOptionsObject, TS ts, Burgers *burgers, PetscInt *jacobian) {
   PetscReal   values[5] = {0, 0, 0, 0, 0};
   PetscInt    n, way = (PetscInt)burgers->halo_way, dim;
@@ -719,7 +724,8 @@ static PetscErrorCode read_options(OptionItems PetscOptionsObject, TS ts, Burger
   burgers->inflow_given = set;
   if (set) {
     PetscCheck(n == 2 * dim, comm, PETSC_ERR_ARG_SIZ,
-               "-burgers_inflow has %" PetscInt_FMT " values; give %" PetscInt_FMT, n, 2 * dim);
+               "-burgers_inflow has %" PetscInt_FMT " values; give %" PetscInt_FMT ": %s", n, 2 * dim,
+               dim == 1 ? "u at the lower and the upper end" : "u at the lower and the upper ends, then v");
     PetscCall(TSBurgersSetInflow(ts, n, values));
   }
   values[0] = burgers->viscosity;
@@ -739,12 +745,15 @@ static PetscErrorCode read_options(OptionItems PetscOptionsObject, TS ts, Burger
                             "TSSetBurgers", burgers->check_interval, &burgers->check_interval, NULL));
   PetscCheck(burgers->check_interval >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-burgers_check_interval is %" PetscInt_FMT "; it must be 0 (never) or more", burgers->check_interval);
+  if (!burgers->scheme_given) burgers->scheme = default_scheme(burgers->reconstruction);
   PetscCall(PetscOptionsEnum("-burgers_fused_scheme", "time steps of -ts_type burgersfused", "TSBurgersSetFused",
-                             TSBurgersSchemes, (PetscEnum)burgers->scheme, (PetscEnum *)&burgers->scheme, NULL));
+                             TSBurgersSchemes, (PetscEnum)burgers->scheme, (PetscEnum *)&burgers->scheme, &set));
+  const bool scheme_given = burgers->scheme_given || set;
   n = burgers->block;
   PetscCall(PetscOptionsInt("-burgers_fused_steps", "most of them from monitor to monitor", "TSBurgersSetFused", n, &n,
                             NULL));
   PetscCall(TSBurgersSetFused(ts, burgers->scheme, n));
+  burgers->scheme_given = scheme_given;
   PetscCall(PetscOptionsEList("-burgers_halo", "how halos travel between GPUs", "TSSetBurgers", halo_ways, 3,
                               halo_ways[way], &way, &set));
   burgers->halo_way = (HaloWay)way;
@@ -875,7 +884,9 @@ PetscErrorCode TSBurgersView(TS ts, PetscViewer viewer) {
     else
       PetscCall(PetscViewerASCIIPrintf(viewer, "speed of the flux: that of the first state\n"));
   }
-  if (burgers->check_interval)
+  if (burgers->check_interval == 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "checks: each step\n"));
+  else if (burgers->check_interval)
     PetscCall(PetscViewerASCIIPrintf(viewer, "checks: steps whose number is a multiple of %" PetscInt_FMT "\n",
                                      burgers->check_interval));
   else
@@ -919,6 +930,7 @@ PetscErrorCode TSBurgersSetReconstruction(TS ts, TSBurgersReconstruction reconst
              "the reconstruction %d is unknown; use constant, minmod, vanleer or weno5", (int)reconstruction);
   PetscCall(change(ts, &burgers));
   burgers->reconstruction = reconstruction;
+  if (!burgers->scheme_given) burgers->scheme = default_scheme(reconstruction);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -997,6 +1009,7 @@ PetscErrorCode TSBurgersSetFused(TS ts, TSBurgersScheme scheme, PetscInt steps) 
              "-burgers_fused_steps is %" PetscInt_FMT "; give 1 or more", steps);
   PetscCall(change(ts, &burgers));
   burgers->scheme = scheme;
+  burgers->scheme_given = true;
   burgers->block = steps;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,6 +33,7 @@ struct Burgers {
   bool                    inflow_given = false; // by an option, which wants to be of use
   bool                    speed_given = false;
   TSBurgersScheme         scheme = TS_BURGERS_EULER; // of burgersfused
+  bool                    scheme_given = false;      // otherwise by the reconstruction, see default_scheme()
   PetscInt                block = 256;               // its steps from one step of TS to the next
   HaloWay                 halo_way = HaloWay::automatic;
 

@@ -29,7 +29,8 @@ struct StencilMG {
   Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                        work[3] = {NULL, NULL, NULL};
   bool                       stale = false; // options have changed since
-  PetscLogDouble             flops = 0;     // of a cycle
+  PetscInt                   applications = 0;
+  PetscLogDouble             flops = 0; // of a cycle
 };
 
 PetscErrorCode get_context(PC pc, StencilMG **mg) {
@@ -155,7 +156,7 @@ PetscErrorCode set_up(PC pc) {
              "equation is none; use -pc_type jacobi or none, or another one with -burgers_jacobian shell_aij or aij");
   PetscCheck(ours, comm, PETSC_ERR_ARG_WRONG,
              "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil; this one is of type %s; use "
-             "-dm_mat_type stencil, or -pc_type gamg or mg",
+             "-dm_mat_type stencil (-mat_type stencil where the program chooses the DM's), or -pc_type gamg or mg",
              type);
   PetscCall(MatGetReadyStencil(P, &context));
   PetscCall(MatStencilGetAxes(P, context, axes, &sigma, &why));
@@ -252,9 +253,10 @@ PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
   PetscCall(VecNorm(r, NORM_2, &norm));
   PetscCall(VecNorm(b, NORM_2, &norm_b));
   PetscCall(mg->multigrid->LevelNorms(&coarse));
-  PetscCall(PetscPrintf(
-      comm, "  stencilmg cycle %" PetscInt_FMT ": residual %.6e, relative %.3e; right-hand sides of the coarse levels",
-      n, (double)norm, norm_b > 0 ? (double)(norm / norm_b) : 0.));
+  PetscCall(PetscPrintf(comm,
+                        "  stencilmg application %" PetscInt_FMT ", cycle %" PetscInt_FMT
+                        ": residual %.6e, relative %.3e; right-hand sides of the coarse levels",
+                        mg->applications, n, (double)norm, norm_b > 0 ? (double)(norm / norm_b) : 0.));
   for (PetscReal value : coarse) PetscCall(PetscPrintf(comm, " %.2e", (double)value));
   PetscCall(PetscPrintf(comm, "\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -294,6 +296,7 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
+  mg->applications++;
   for (PetscInt n = 0; n < mg->cycles; n++) {
     PetscCall(improve(pc, mg, b, x, n > 0));
     if (mg->monitor) PetscCall(monitor(pc, mg, n + 1, b, x));
@@ -332,6 +335,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   PetscCall(get_ready(pc, &mg));
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
+  mg->applications++;
   // the residual's norm comes out of the first pass of the cycle that follows, where that can be
   const bool     tests = rtol > 0 || abstol > 0;
   const bool     inside = A == P && !mg->fixed && !mg->single && mg->multigrid->gives_norm();
@@ -408,6 +412,9 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "%d levels, %.3g MB on the first rank besides the vectors\n",
                                    (int)levels.size(), bytes / 1e6));
   PetscCall(PetscViewerASCIIPushTab(viewer));
+  if (levels[0].weighted)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "rows have weights of their own, the matrix is not symmetric: for gmres or richardson, not for cg\n"));
   for (size_t l = 0; l < levels.size(); l++) {
     const LevelInfo &level = levels[l];
     char             weights[128] = "", one[32];

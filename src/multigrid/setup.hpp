@@ -283,6 +283,7 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     info.fused = at.fused;
     info.whole = at.whole;
     info.variable = variable_;
+    info.weighted = !at.mass.host().empty();
     for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3; a++) info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
