@@ -501,6 +501,14 @@ TEST_CASE("a singular last level is a failed preconditioner, not an error", "[mu
   Vector   b = random_vector(da, 11), x = make_vector(da);
   PetscInt iterations;
   CHECK(solve(A, b, x, "-test_ksp_type gmres", &iterations) == KSP_DIVERGED_PC_FAILED);
+  Preconditioner pc = make_pc(A);
+  PCFailedReason reason;
+  OK(PCGetFailedReason(pc, &reason));
+  CHECK(reason != PC_NOERROR);
+  OK(MatHelmholtzSetShift(A, 1)); // and a good one after it
+  OK(PCSetUp(pc));
+  OK(PCGetFailedReason(pc, &reason));
+  CHECK(reason == PC_NOERROR);
 }
 
 // ---- variable coefficients

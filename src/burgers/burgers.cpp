@@ -659,6 +659,19 @@ static PetscErrorCode views_on_screen(TS ts, PetscBool *views) {
 }
 
 // TS tells its monitors alone where a solve begins and ends.
+// Whether TSSolve() shows a step again, or an earlier one, because it has rolled back.
+static PetscErrorCode has_rolled_back(TS ts, const Burgers *burgers, PetscInt step, PetscBool *rolled_back) {
+  PetscFunctionBegin;
+#if PETSC_VERSION_GE(3, 22, 0)
+  (void)burgers, (void)step;
+  PetscCall(TSGetStepRollBack(ts, rolled_back));
+#else
+  (void)ts;
+  *rolled_back = step <= burgers->watched && step > burgers->start_step ? PETSC_TRUE : PETSC_FALSE;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode watch(TS ts, PetscInt step, PetscReal, Vec u, void *) {
   Burgers           *burgers;
   TSConvergedReason  reason;
@@ -671,7 +684,10 @@ static PetscErrorCode watch(TS ts, PetscInt step, PetscReal, Vec u, void *) {
   if (!burgers) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TSGetConvergedReason(ts, &reason));
   if (reason == TS_CONVERGED_ITERATING) {
-    if (burgers->in_solve) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscBool goes_on = PETSC_TRUE; // otherwise the last solve ended with an error
+    if (step <= burgers->watched) PetscCall(has_rolled_back(ts, burgers, step, &goes_on));
+    burgers->watched = step;
+    if (burgers->in_solve && goes_on) PetscFunctionReturn(PETSC_SUCCESS);
     forget_run(burgers);
     burgers->due = false;
     burgers->start_step = step;
@@ -791,7 +807,9 @@ static PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOpti
   PetscCall(read_options(PetscOptionsObject, ts, burgers, &jacobian));
   PetscCall(check_use_of_options(ts, burgers));
   PetscCall(BurgersSetUp(ts, burgers));
-  if (jacobian != burgers->jacobian) PetscCall(set_jacobian(ts, burgers, jacobian));
+  Mat has;
+  PetscCall(TSGetRHSJacobian(ts, &has, NULL, NULL, NULL));
+  if (jacobian != burgers->jacobian || !has) PetscCall(set_jacobian(ts, burgers, jacobian)); // TSReset() drops it
   PetscCall(TSMonitorSet(ts, watch, NULL, NULL)); // which -ts_monitor_cancel takes away
   PetscFunctionReturn(PETSC_SUCCESS);
 }

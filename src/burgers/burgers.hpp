@@ -50,7 +50,8 @@ struct Burgers {
 
   // checks
   Extremes *device_extremes = nullptr;
-  bool      in_solve = false;      // TSSolve() runs
+  bool in_solve = false; // TSSolve() runs
+  PetscInt watched = 0; // the last step that its monitors were shown
   PetscInt  start_step = 0;        // its first
   bool      always_accept = false; // was asked of the adapter cfl
   PetscInt  checked_step = -1;     // of an implicit method, whose state at the start has been checked

@@ -55,7 +55,7 @@ PetscErrorCode check_state(Mat J, const Jacobian *context) {
       context->generation && context->burgers->ready && context->generation == context->burgers->generation,
       PetscObjectComm((PetscObject)J), PETSC_ERR_ORDER,
       "the Jacobian of Burgers' equation has no state yet, or its settings have changed since; TSComputeRHSJacobian() "
-      "gives it one");
+      "gives it one, for a time or a state that it has not seen");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -99,7 +99,7 @@ SHELLAC_WIDEST __attribute__((flatten)) void row_rates(Scheme along, Scheme acro
                                                        PetscInt n, Real *u_rate, Real *v_rate) {
   const PlaneRows<Real> in = rows;
   if (!viscous) along.at.nu2_h = across.at.nu2_h = 0; // so that the compiler leaves the terms out
-  if (viscous && (along.at.nu2_h == 0 || across.at.nu2_h == 0)) __builtin_unreachable();
+  
 #pragma GCC ivdep
   for (PetscInt i = 0; i < n; i++) {
     Edges<Real> x[2][3], y[2][3];
@@ -125,7 +125,7 @@ void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, Extre
   constexpr int  r = Scheme::radius, er = Scheme::edge_radius, kept = std::max(er, 2) + er + 1;
   constexpr int  stride = (int)plane_columns + 2 * r + 2 + 72; // rows lie apart in the sets of the first cache
   const PetscInt nx = patch.patch.size[0], ny = patch.patch.size[1];
-  const bool     viscous = patch.at[0].nu2_h != 0;
+  const bool viscous = patch.at[0].nu2_h != 0 || patch.at[1].nu2_h != 0;
   const Scheme   along(patch.at[0]), across(patch.at[1]);
   // rows are named by their number modulo how many are kept
   std::vector<Real> memory(2 * (kept + 2 + 3 * 2) * stride + 2 * plane_columns);

@@ -2,6 +2,8 @@
 
 #include "multigrid/couplings_of.hpp"
 
+#include <cmath>
+
 namespace shellac {
 
 namespace {
@@ -198,11 +200,14 @@ PetscErrorCode Reader::get_masses(const std::vector<Direction>                &s
     return coupling(n, at) != (PetscScalar)0 && back[n][at] != (PetscScalar)0;
   };
   const auto take = [&](const PetscInt p[3], PetscScalar value) {
+    const PetscReal size = PetscAbsScalar(value);
+    if (!(size > 0 && std::isfinite(size)))
+      value = 1; // zero is for points not reached; this is no symmetric operator then
     (*mass)[own(p)] = value;
     reached.push_back({{p[0], p[1], p[2]}});
   };
   while (true) {
-    int begun = 0, first = -1; // a point was reached here; a rank where one was not, counted from the last
+    int first = -1; // a rank where a point was not reached, counted from the last
     PetscCall(Exchange(mass->data(), &field));
     for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
       const size_t at = own(p);
@@ -227,7 +232,7 @@ PetscErrorCode Reader::get_masses(const std::vector<Direction>                &s
           take(q, (*mass)[at] * coupling(n, at) / back[n][at]);
       }
     }
-    begun = !reached.empty();
+    const int begun = !reached.empty(); // a point was reached here
     reached.clear();
     for (const PetscScalar &value : *mass)
       if (value == (PetscScalar)0) first = most_ranks - rank;

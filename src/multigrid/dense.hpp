@@ -1,6 +1,8 @@
 #pragma once
 // The exact solution of a small level by the inverse of its matrix.
 
+#include <cmath>
+
 #include <petscblaslapack.h>
 
 #include "device/scratch.hpp"
@@ -12,7 +14,7 @@ namespace shellac {
 constexpr int most_dense = 1024; // points of a level that this can solve
 
 template <class T> struct DenseProduct {
-  const T        *inverse; // [n][n], symmetric
+  const T        *inverse; // [n][n], its columns one after the other
   const T        *b;
   T              *x;
   int             n;
@@ -87,6 +89,17 @@ template <class T> PetscErrorCode DenseSolve<T>::Create(const Couplings &rows, c
   // with all constants lifted, and taken out of the inverse again
   if (singular)
     for (PetscScalar &entry : A) entry += mean / n;
+  // rows and columns scaled to a diagonal of ones, so that pivots tell of singularity and not of weights
+  std::vector<PetscReal> scale(n);
+  for (PetscBLASInt i = 0; i < n; i++) {
+    const PetscReal diagonal = PetscAbsScalar(A[i + (size_t)i * n]);
+    scale[i] = diagonal > 0 && std::isfinite(diagonal) ? 1 / PetscSqrtReal(diagonal) : 1;
+  }
+  const auto scale_both = [&]() {
+    for (PetscBLASInt j = 0; j < n; j++)
+      for (PetscBLASInt i = 0; i < n; i++) A[i + (size_t)j * n] *= scale[i] * scale[j];
+  };
+  scale_both();
   std::vector<PetscBLASInt> pivots(n);
   size = 64 * n;
   std::vector<PetscScalar> work(size);
@@ -98,11 +111,13 @@ template <class T> PetscErrorCode DenseSolve<T>::Create(const Couplings &rows, c
   }
   failed_ = info != 0 || !(least > 8 * PETSC_MACHINE_EPSILON * largest);
   if (!failed_) PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, A.data(), &n, pivots.data(), work.data(), &size, &info));
+  scale_both();
+  if (failed_) A.assign(A.size(), 0); // whoever applies it all the same gets no correction
   std::vector<T> &inverse = inverse_.change();
   inverse.resize(A.size());
   for (PetscBLASInt j = 0; j < n; j++)
     for (PetscBLASInt i = 0; i < n; i++) {
-      const PetscScalar lifted = singular ? 1 / (mean * n) : 0;
+      const PetscScalar lifted = singular && !failed_ ? 1 / (mean * n) : 0;
       inverse[i + (size_t)j * n] = in[i] && in[j] ? T(A[i + (size_t)j * n] - lifted) : T(0);
     }
   PetscFunctionReturn(PETSC_SUCCESS);

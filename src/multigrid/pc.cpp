@@ -170,7 +170,7 @@ PetscErrorCode set_up(PC pc) {
   PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
   PetscCall(CreateMultigrid(context->grid, variable ? rows.axes : axes, sigma, variable ? &rows : nullptr, mg->options,
                             mg->single, device, context->halo_way, &mg->multigrid));
-  if (mg->multigrid->failed()) PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
   bool fixed = variable && rows.has_fixed;
   for (const Axis &axis : axes) fixed = fixed || (axis.fixed && !variable);
   if (fixed) {
