@@ -672,7 +672,7 @@ static PetscErrorCode has_rolled_back(TS ts, const Burgers *burgers, PetscInt st
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode watch(TS ts, PetscInt step, PetscReal, Vec u, void *) {
+static PetscErrorCode watch(TS ts, PetscInt step, PetscReal time, Vec u, void *) {
   Burgers           *burgers;
   TSConvergedReason  reason;
   PetscBool          views;
@@ -684,10 +684,13 @@ static PetscErrorCode watch(TS ts, PetscInt step, PetscReal, Vec u, void *) {
   if (!burgers) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TSGetConvergedReason(ts, &reason));
   if (reason == TS_CONVERGED_ITERATING) {
-    PetscBool goes_on = PETSC_TRUE; // otherwise the last solve ended with an error
-    if (step <= burgers->watched) PetscCall(has_rolled_back(ts, burgers, step, &goes_on));
-    burgers->watched = step;
-    if (burgers->in_solve && goes_on) PetscFunctionReturn(PETSC_SUCCESS);
+    const bool later = step > burgers->watched || (step == burgers->watched && time > burgers->watched_time);
+    PetscBool  back;
+    PetscCall(has_rolled_back(ts, burgers, step, &back));
+    burgers->watched = back ? -1 : step; // after going back, any step is a later one
+    burgers->watched_time = time;
+    if (burgers->in_solve && (later || back)) PetscFunctionReturn(PETSC_SUCCESS);
+    // a solve begins; the last one may have ended with an error
     forget_run(burgers);
     burgers->due = false;
     burgers->start_step = step;

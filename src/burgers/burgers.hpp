@@ -50,8 +50,9 @@ struct Burgers {
 
   // checks
   Extremes *device_extremes = nullptr;
-  bool in_solve = false; // TSSolve() runs
-  PetscInt watched = 0; // the last step that its monitors were shown
+  bool      in_solve = false;      // TSSolve() runs
+  PetscInt  watched = 0;           // the last step that its monitors were shown,
+  PetscReal watched_time = 0;      // and its time
   PetscInt  start_step = 0;        // its first
   bool      always_accept = false; // was asked of the adapter cfl
   PetscInt  checked_step = -1;     // of an implicit method, whose state at the start has been checked
