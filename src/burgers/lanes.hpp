@@ -4,7 +4,7 @@
 // each flux is computed once and stays in a register.
 
 #include "burgers/scheme.hpp"
-#include "burgers/wide.hpp"
+#include "device/stream.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define SHELLAC_LANES 1

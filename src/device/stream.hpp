@@ -17,12 +17,15 @@
 #define SHELLAC_STREAM 0
 #endif
 
-// Before a function whose loops shall use AVX2 and FMA where the processor has them.
+// Before a function whose loops shall use AVX2 and FMA where the processor has them; WIDEST: and AVX-512, whose masks and
+// registers serve formulas with many cases.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) &&                      \
     !defined(__SANITIZE_ADDRESS__)
-#define SHELLAC_WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define SHELLAC_WIDE   __attribute__((target_clones("arch=x86-64-v3", "default")))
+#define SHELLAC_WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define SHELLAC_WIDE
+#define SHELLAC_WIDEST
 #endif
 
 namespace shellac {

@@ -73,9 +73,6 @@ static PetscErrorCode get_lines(const Grid &grid, const StencilOperator &op, boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Relative to the diagonal entry of the row; and what is left where its entries cancel.
-constexpr PetscReal rounding = 1e-10, cancellation = 64 * PETSC_MACHINE_EPSILON;
-
 static bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
   return PetscAbsScalar(a - b) <= rounding * size && PetscAbsReal(PetscImaginaryPart(a)) <= rounding * size;
 }

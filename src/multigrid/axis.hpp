@@ -13,6 +13,9 @@
 
 namespace shellac {
 
+// Of rows that are read, relative to the diagonal entry: what counts as equal, and what is left where entries cancel.
+constexpr PetscReal rounding = 1e-10, cancellation = 64 * PETSC_MACHINE_EPSILON;
+
 struct Axis {
   std::vector<PetscReal> mass; // m [N]
   std::vector<PetscReal> edge; // k [N + 1]: edge i joins the points i - 1 and i; the first and the last join

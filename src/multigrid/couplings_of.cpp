@@ -8,9 +8,7 @@ namespace shellac {
 
 namespace {
 
-// Relative to the diagonal entry of the row; and what is left where its entries cancel.
-constexpr int       most_ranks = 1 << 30;
-constexpr PetscReal rounding = 1e-10, cancellation = 64 * PETSC_MACHINE_EPSILON;
+constexpr int most_ranks = 1 << 30;
 
 // What rows are not, in the order of what is said first.
 enum Trouble { none, nonsymmetric, no_diagonal, far };

@@ -191,7 +191,7 @@ void coarsen(const Couplings &fine, const Halving &halving, const std::vector<Pe
         row[n] = 0;
       }
     coarse->neighbours.each([&](const PetscInt *d) { coarse->slot(slot++)[at] = -row[place(d[0], d[1], d[2])]; });
-    if (PetscAbsScalar(shift) <= 64 * PETSC_MACHINE_EPSILON * PetscAbsScalar(row[13])) shift = 0;
+    if (PetscAbsScalar(shift) <= cancellation * PetscAbsScalar(row[13])) shift = 0;
     coarse->slot(SHIFT)[at] = shift;
   });
   coarse->invert_diagonals();

@@ -26,6 +26,12 @@ template <class T> SHELLAC_HD double squared(T value) {
 
 constexpr int max_smoothing_steps = 4;
 
+// Weights of the steps: the inverse roots of the Chebyshev polynomial that is least on [low, high], eigenvalues of D^-1 A.
+template <class R> void set_chebyshev_weights(PetscReal low, PetscReal high, int steps, R *omega) {
+  for (int s = 0; s < steps; s++)
+    omega[s] = (R)(1 / ((high + low) / 2 + (high - low) / 2 * PetscCosReal(PETSC_PI * (2 * s + 1) / (2 * steps))));
+}
+
 // One rank's part of a level.
 template <class T> struct LevelPart {
   using R = typename RealOf<T>::type;

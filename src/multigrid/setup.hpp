@@ -35,8 +35,7 @@ template <class T> void Hierarchy<T>::choose_weights(const Level &level, int ste
   if (steps > 2) least *= PetscReal(0.7); // some way into what the coarse grid sees: 0.08 a cycle instead of 0.09
   if (most == 0) most = 2 * sum;
   const PetscReal high = (2 * most + sigma) / (most + sigma), low = (2 * least + sigma) / (2 * sum + sigma);
-  for (int s = 0; s < steps; s++)
-    omega[s] = (R)(1 / ((high + low) / 2 + (high - low) / 2 * PetscCosReal(PETSC_PI * (2 * s + 1) / (2 * steps))));
+  set_chebyshev_weights(low, high, steps, omega);
 }
 
 template <class T> Patch Hierarchy<T>::make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const {

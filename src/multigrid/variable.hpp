@@ -109,9 +109,7 @@ template <class T> PetscErrorCode Hierarchy<T>::SetBounds(Level &at, const Coupl
   }
   // far into what the coarse grid sees: where coefficients jump, it sees that less well
   const PetscReal low = PetscReal(0.3) * high * (least == PETSC_MAX_REAL ? 1 : least / sum);
-  for (int s = 0; s < at.part.steps; s++)
-    at.part.omega[s] =
-        (R)(1 / ((high + low) / 2 + (high - low) / 2 * PetscCosReal(PETSC_PI * (2 * s + 1) / (2 * at.part.steps))));
+  set_chebyshev_weights(low, high, at.part.steps, at.part.omega);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

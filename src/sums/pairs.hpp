@@ -7,15 +7,8 @@
 
 #include <algorithm>
 
+#include "device/stream.hpp"
 #include "sums/pair_sum.hpp"
-
-// As SHELLAC_WIDE, and AVX-512 where the processor has it.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) &&                      \
-    !defined(__SANITIZE_ADDRESS__)
-#define SHELLAC_WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define SHELLAC_WIDEST
-#endif
 
 namespace shellac {
 

@@ -1,0 +1,353 @@
+#ifndef SHELLAC_KERNELSUM_H
+#define SHELLAC_KERNELSUM_H
+
+/* Sums of radial kernels over particles as a shell matrix. */
+
+#include <petscdm.h>
+#include <petscmat.h>
+
+/*MC
+   MATKERNELSUM - "kernelsum": sums of a kernel function over particles, y = A c with
+   y_i = Σ_j g(x_i, y_j) c_j for M target points x_i and N source points y_j in 1-D, 2-D or 3-D. Never assembled.
+
+   Options Database Keys:
++  -mat_kernelsum_kernel <gaussian>     - g, see below
+.  -mat_kernelsum_sigma <1>             - σ [length], > 0
+.  -mat_kernelsum_wavenumber <0>        - k [1/length], >= 0
+.  -mat_kernelsum_precision <double,single,mixed> - what pairs are computed in
+.  -mat_kernelsum_self <automatic,zero,limit,error> - what g(x, x) is
+.  -mat_kernelsum_type <direct,fast,auto> - all pairs, or a method of almost linear cost with a tolerance
+.  -mat_kernelsum_rtol <1e-6>           - tolerance of the fast type: the error in the 2-norm relative to that of y
+-  -mat_kernelsum_monitor               - print the progress of each product
+
+   Kernel functions, r = |x - y|:
++  gaussian             - exp(-r²/(2σ²))
+.  laplace              - 1/(4πr), the electrostatic potential
+.  helmholtz            - exp(ikr)/(4πr), the acoustic Green's function; k = 0 is laplace
+.  yukawa               - exp(-kr)/(4πr), the screened potential
+.  multiquadric         - sqrt(r² + σ²)
+.  inverse_multiquadric - 1/sqrt(r² + σ²)
+.  thin_plate           - r² log r
+-  logarithm            - -log(r)/(2π), the potential of line charges
+
+   Precision:
++  double - relative errors of a few eps √N
+.  single - coordinates relative to the middle of all points and in units of their extent, distances and g in single
+            precision; 128 terms are added in it, these sums in double. Relative errors of 1e-7 to 1e-6 where c has one sign
+            and points are spread out. A distance d between points of extent D is known to 6e-8 D/d of itself: what points
+            of a tight cluster do to each other, and gradients of singular functions at close points, have that error,
+            and points closer than 1e-7 D count as the same. Beyond 1e6 waves the phase is lost.
+-  mixed  - as single, but 8 terms at a time
+
+   Self:
++  automatic - the limit where it is finite, zero where it is not
+.  zero      - coincident pairs count for nothing
+.  limit     - g(0); an error for functions without one
+-  error     - `MatSetUp()` fails where a source lies on a target, and names the pair
+
+   Types:
++  direct - all pairs
+.  fast   - the Gaussian by its Fourier series where that is cheap; otherwise a tree of the points, with polynomial
+            interpolation between clusters that are far from each other. One right-hand side at a time. Gradients are direct.
+            Tolerances of 1e-6 and more let it use single precision, with coordinates relative to each group of targets.
+            An error where no order keeps the tolerance.
+-  auto   - fast where it is estimated to be faster and keeps the tolerance, direct otherwise
+
+   Notes:
+   Targets and sources are distributed independently, in any way, ranks without points included. Blocks of sources travel in a
+   ring of the ranks while the present one is summed. They travel through the memory of the host, with CUDA vectors too: two
+   copies for each block and rank, which -log_view counts.
+
+   The acoustic function in a real PETSc takes vectors of block size 2, the real and the imaginary part of each value; the
+   matrix is 2M x 2N, and its transpose is the Hermitian transpose of the complex one. PETSc's error "Mat mat,Vec x: global dim"
+   with one number twice the other tells of a vector without imaginary parts; `MatCreateVecs()` makes the right ones.
+
+   Vectors may be on the host or on a CUDA device; where they are is where the sum is computed.
+
+   `MatMatMult()` and `MatTransposeMatMult()` with a `MATDENSE` or `MATDENSECUDA` compute distances and g once for up to 16 columns.
+   `MatGetDiagonal()`, `MatNorm()` (row by row, nothing is stored) and `MatConvert()` to `MATDENSE` look at entries on the host.
+   `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are kept beside the sum. `MatView()` prints entries, as of
+   other matrices; what the sum is, its error and its rate are told by -mat_view ::ascii_info.
+
+   Without a -pc_type, PETSc uses no preconditioner. -pc_type jacobi works; examples/rbf.cpp has one for interpolation.
+
+   Level: beginner
+
+   Sources:
+   the problem and its kernels: T. Betcke, GPU accelerated evaluation of particle sums, 2020; interpolation between clusters:
+   L. Wang, R. Krasny, S. Tlupova, A kernel-independent treecode based on barycentric Lagrange interpolation, 2020, eq. 13.
+
+.seealso: `MatCreateKernelSum()`, `MatCreateKernelSumDM()`, `MatKernelSumCreateGradient()`
+M*/
+#define MATKERNELSUM "kernelsum"
+
+/*E
+   MatKernelSumPrecision - what the pairs of a `MATKERNELSUM` are computed in
+
+   Level: intermediate
+
+.seealso: `MATKERNELSUM`, `MatKernelSumSetPrecision()`
+E*/
+typedef enum {
+  MAT_KERNELSUM_DOUBLE,
+  MAT_KERNELSUM_SINGLE,
+  MAT_KERNELSUM_MIXED
+} MatKernelSumPrecision;
+PETSC_EXTERN const char *const MatKernelSumPrecisions[];
+
+/*E
+   MatKernelSumSelf - what g(x, x) of a `MATKERNELSUM` is
+
+   Level: intermediate
+
+.seealso: `MATKERNELSUM`, `MatKernelSumSetSelf()`
+E*/
+typedef enum {
+  MAT_KERNELSUM_SELF_AUTO,
+  MAT_KERNELSUM_SELF_ZERO,
+  MAT_KERNELSUM_SELF_LIMIT,
+  MAT_KERNELSUM_SELF_ERROR
+} MatKernelSumSelf;
+PETSC_EXTERN const char *const MatKernelSumSelves[];
+
+/*E
+   MatKernelSumMethod - how the sums of a `MATKERNELSUM` are computed
+
+   Level: intermediate
+
+.seealso: `MATKERNELSUM`, `MatKernelSumSetMethod()`
+E*/
+typedef enum {
+  MAT_KERNELSUM_DIRECT,
+  MAT_KERNELSUM_FAST,
+  MAT_KERNELSUM_AUTO
+} MatKernelSumMethod;
+PETSC_EXTERN const char *const MatKernelSumMethods[];
+
+/*@
+   MatCreateKernelSum - creates a `MATKERNELSUM` between points, set up from the options database
+
+   Collective
+
+   Input Parameters:
++  comm    - the communicator, that of the two vectors
+.  targets - coordinates x_i [length], block size 1, 2 or 3: the dimension
+-  sources - coordinates y_j [length], of the same block size; may be `targets`
+
+   Output Parameter:
+.  A - the operator, M x N, ready for `MatMult()`; its rows are distributed like the targets, its columns like the sources
+
+   Options Database Keys:
+.  see `MATKERNELSUM`
+
+   Level: beginner
+
+   Note:
+   The coordinates are copied. Vectors that A makes have the type of `targets`. In a complex PETSc the real parts count.
+   -mat_type is not read.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another block size, a coordinate that is not finite, σ <= 0, k < 0; `PETSC_ERR_ARG_INCOMP` for
+   different block sizes, or a limit that g does not have; `PETSC_ERR_ARG_WRONG` for coincident points with -mat_kernelsum_self
+   error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot keep its tolerance; on every rank.
+
+.seealso: `MATKERNELSUM`, `MatCreateKernelSumDM()`, `MatKernelSumSetPoints()`
+@*/
+PETSC_EXTERN PetscErrorCode MatCreateKernelSum(MPI_Comm comm, Vec targets, Vec sources, Mat *A);
+
+/*@
+   MatCreateKernelSumDM - creates a `MATKERNELSUM` between the particles of a `DMSWARM` or the nodes of a `DMDA` and others
+
+   Collective
+
+   Input Parameters:
++  targets - a `DMSWARM` of type PIC, or a `DMDA` (or another DM) with coordinates
+-  sources - likewise, of the same dimension; may be `targets`
+
+   Output Parameter:
+.  A - the operator, as `MatCreateKernelSum()`; a swarm that migrates needs a new one
+
+   Level: beginner
+
+   Errors:
+   as `MatCreateKernelSum()`; `PETSC_ERR_ARG_WRONGSTATE` for a DM without coordinates.
+
+.seealso: `MATKERNELSUM`, `MatCreateKernelSum()`
+@*/
+PETSC_EXTERN PetscErrorCode MatCreateKernelSumDM(DM targets, DM sources, Mat *A);
+
+/*@
+   MatKernelSumSetPoints - sets the points of a `MATKERNELSUM`; before `MatSetUp()`
+
+   Collective
+
+   Input Parameters:
++  A       - the operator
+.  targets - coordinates x_i [length], block size 1, 2 or 3: the dimension
+-  sources - coordinates y_j [length], of the same block size
+
+   Level: intermediate
+
+   Errors:
+   As `MatCreateKernelSum()`; `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+
+.seealso: `MATKERNELSUM`, `MatCreateKernelSum()`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec sources);
+
+/*@C
+   MatKernelSumSetKernel - sets the kernel function g of a `MATKERNELSUM`; before `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A    - the operator
+-  name - a name in the list of `MATKERNELSUM`
+
+   Options Database Keys:
+.  -mat_kernelsum_kernel <gaussian>
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ARG_UNKNOWN_TYPE` for another name, `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+
+.seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`, `MatKernelSumSetWavenumber()`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
+
+/*@
+   MatKernelSumSetSigma - sets the length σ of a `MATKERNELSUM`'s function, at any time
+
+   Logically Collective
+
+   Input Parameters:
++  A     - the operator
+-  sigma - σ [length], > 0 and finite
+
+   Options Database Keys:
+.  -mat_kernelsum_sigma <1>
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then. Other
+   types ignore the call.
+
+.seealso: `MATKERNELSUM`, `MatKernelSumSetWavenumber()`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
+
+/*@
+   MatKernelSumSetWavenumber - sets the wavenumber k of a `MATKERNELSUM`'s function, at any time
+
+   Logically Collective
+
+   Input Parameters:
++  A - the operator
+-  k - k [1/length], >= 0 and finite
+
+   Options Database Keys:
+.  -mat_kernelsum_wavenumber <0>
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then. Other
+   types ignore the call.
+
+.seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumSetWavenumber(Mat A, PetscReal k);
+
+/*@
+   MatKernelSumSetPrecision - sets what the pairs of a `MATKERNELSUM` are computed in, at any time
+
+   Logically Collective
+
+   Input Parameters:
++  A         - the operator
+-  precision - `MAT_KERNELSUM_DOUBLE` (default), `MAT_KERNELSUM_SINGLE` or `MAT_KERNELSUM_MIXED`
+
+   Options Database Keys:
+.  -mat_kernelsum_precision <double,single,mixed>
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_NOT_CONVERGED` for one in which a fast sum cannot keep its tolerance;
+   nothing is changed then. Other types ignore the call.
+
+.seealso: `MATKERNELSUM`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumSetPrecision(Mat A, MatKernelSumPrecision precision);
+
+/*@
+   MatKernelSumSetSelf - sets what g(x, x) of a `MATKERNELSUM` is; before `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A    - the operator
+-  self - `MAT_KERNELSUM_SELF_AUTO` (default), `_ZERO`, `_LIMIT` or `_ERROR`
+
+   Options Database Keys:
+.  -mat_kernelsum_self <automatic,zero,limit,error>
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+
+.seealso: `MATKERNELSUM`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self);
+
+/*@
+   MatKernelSumSetMethod - sets how the sums of a `MATKERNELSUM` are computed, and to what tolerance; before `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A      - the operator
+.  method - `MAT_KERNELSUM_DIRECT` (default), `MAT_KERNELSUM_FAST` or `MAT_KERNELSUM_AUTO`
+-  rtol   - tolerance of the fast method: ‖error‖₂/‖y‖₂ for random c, 1e-12 <= rtol < 1, or `PETSC_DEFAULT` to keep it
+
+   Options Database Keys:
+.  -mat_kernelsum_type <direct,fast,auto>, -mat_kernelsum_rtol <1e-6>
+
+   Level: intermediate
+
+   Note:
+   `MatSetUp()` measures the error on a sample of targets against direct sums, with random c, of A and of its transpose, and
+   raises the order of the method until it holds; the view prints it. It does so again when σ, k or the precision change.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+
+.seealso: `MATKERNELSUM`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumSetMethod(Mat A, MatKernelSumMethod method, PetscReal rtol);
+
+/*@
+   MatKernelSumCreateGradient - creates the gradients of a `MATKERNELSUM`'s sums as another one
+
+   Collective
+
+   Input Parameter:
+.  A - the operator y = A c, set up
+
+   Output Parameter:
+.  G - (G c)_i = ∇y(x_i) = Σ_j ∇ₓg(x_i, y_j) c_j [1/length]: M times the dimension rows, the components of a target next to each
+       other; coincident pairs count for nothing
+
+   Level: intermediate
+
+   Note:
+   G has A's points, function and settings at that time, without any `MatScale()` and the like, and sums directly.
+
+.seealso: `MATKERNELSUM`, `MatCreateKernelSum()`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumCreateGradient(Mat A, Mat *G);
+
+#endif

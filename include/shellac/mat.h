@@ -1,0 +1,287 @@
+#ifndef SHELLAC_MAT_H
+#define SHELLAC_MAT_H
+
+/* Shell matrices on the grid of a DMDA: laplace, helmholtz, stencil. */
+
+#include <petscdmda.h>
+#include <petscmat.h>
+
+/*MC
+   MATLAPLACE - "laplace": the negative Laplace operator -Δu on the grid of a `DMDA`, never assembled.
+   Second-order central differences: the star of 3, 5 or 7 points in 1-D, 2-D or 3-D.
+
+   Options Database Keys:
++  -mat_laplace_boundary <eliminated,identity,neumann> - what holds at the ends of axes that are not periodic or mirrored
+.  -mat_laplace_lengths <1,1,1>                        - side lengths of the domain [length]
+-  -mat_laplace_halo <automatic,ipc,host>              - how halos travel between GPUs
+
+   Boundary forms, for an axis of N points and a domain of length L [length]:
++  eliminated - the unknowns are the interior nodes, h = L/(N+1); zero Dirichlet values are dropped. Symmetric positive definite.
+.  identity   - the grid carries its boundary nodes, h = L/(N-1); their rows are the identity. Not symmetric.
+-  neumann    - the unknowns are cell averages, h = L/N; no flux through the ends. Symmetric, constants in the null space,
+                which is attached to the matrix.
+   An axis with `DM_BOUNDARY_PERIODIC` is periodic, h = L/N; one with `DM_BOUNDARY_MIRROR` has its symmetry planes on the
+   end nodes, h = L/(N-1), and is not symmetric. `DM_BOUNDARY_TWIST` is an error.
+
+   Notes:
+   Where the `DMDA` has coordinates and no lengths are given, h is the distance of their nodes; the boundary form then
+   says where the wall is.
+
+   An axis of one point has the spacing that its length gives, 1 by default: coordinates cannot tell it.
+
+   Vectors may be on the host or on a CUDA device; where they are is where the product is computed. All vectors of one
+   operation must be in the same kind of memory, on every rank.
+
+   Between GPUs, halos travel by CUDA IPC where two ranks of one host have a GPU each, and through pinned host buffers and
+   MPI otherwise (automatic). `ipc` takes IPC also for ranks that share a GPU, which is slow; `host` takes it for none.
+
+   `MatSOR()` sweeps in red-black order: forward is red, then black (red: the sum of a point's indices is even), backward is
+   black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
+
+   `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work through a `MATAIJ` that is
+   made when they ask for it, on the host. PETSc's default, without a -pc_type, is one of them: an incomplete factorisation
+   on one rank (ICC where the operator is symmetric), block Jacobi on several. -pc_type jacobi, sor and none store nothing.
+
+   `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that assembles
+   the same operator runs unchanged, one that assembles another gets an error.
+
+   Level: beginner
+
+   Source:
+   L. Collatz, The Numerical Treatment of Differential Equations, 1960, table VI.
+
+.seealso: `MATHELMHOLTZ`, `MatCreateLaplace()`, `MatLaplaceSetBoundary()`, `MatLaplaceSetLengths()`
+M*/
+#define MATLAPLACE "laplace"
+
+/*MC
+   MATHELMHOLTZ - "helmholtz": the modified Helmholtz operator -Δu + σu on the grid of a `DMDA`, never assembled.
+   Everything said of `MATLAPLACE` holds; identity rows have no σ.
+
+   Options Database Keys:
++  -mat_helmholtz_shift <0>  - σ [1/length²], any scalar
+.  -mat_helmholtz_omega <0>  - sets σ = ω²; not together with -mat_helmholtz_shift
+.  -mat_helmholtz_boundary   - as -mat_laplace_boundary
+.  -mat_helmholtz_lengths    - as -mat_laplace_lengths
+-  -mat_helmholtz_halo       - as -mat_laplace_halo
+
+   Level: beginner
+
+.seealso: `MATLAPLACE`, `MatCreateHelmholtz()`, `MatHelmholtzSetShift()`
+M*/
+#define MATHELMHOLTZ "helmholtz"
+
+/*MC
+   MATSTENCILSHELL - "stencil": whatever an application assembles on a `DMDA`, kept without a matrix. The application need
+   not know: -dm_mat_type stencil takes the place of aij.
+
+   Options Database Keys:
++  -mat_stencil_compress <automatic,constant,indexed,arrays> - how rows are kept: by the first form that can hold them, or
+                                                               by this one; an error at MatAssemblyEnd() where it cannot
+.  -mat_stencil_compress_tolerance <0>                       - relative difference, in [0, 1), by which coefficients are taken for equal
+.  -mat_stencil_verify <false>                               - assembles an AIJ beside, and compares product, transposed
+                                                               product and diagonal at each assembly
+.  -mat_stencil_fallback <error,aij>                         - what an entry outside the DMDA's stencil leads to
+-  -mat_stencil_halo <automatic,ipc,host>                    - how halos travel between GPUs, see `MATLAPLACE`
+
+   What is captured:
+   Entries within the DMDA's stencil, star or box, of its width, in 1-D to 3-D, with blocks of dof × dof values, on all but
+   `DM_BOUNDARY_TWIST`. They come by `MatSetValuesStencil()`, `MatSetValuesLocal()`, `MatSetValues()` and their blocked
+   variants, with `INSERT_VALUES` or `ADD_VALUES`, from any rank, as often as the application likes; `MatZeroRows()`,
+   `MatZeroRowsColumns()` and finite differences by colouring (`MatFDColoring`) as well.
+
+   How rows are kept, decided by each rank at `MatAssemblyEnd()`:
++  constant - rows that are as far from the ends of the domain are equal: their coefficients only. Farther from an end than
+              the stencil's width + 1, all are of one class.
+.  indexed  - there are few kinds of rows: their coefficients, and 1 or 2 bytes a point.
+-  arrays   - one array of coefficients for each slot (an arm, a row and a column of its block) that is not zero everywhere;
+              no column indices.
+   With a tolerance of 0 nothing is lost: products differ from an AIJ's by the rounding of a sum in another order.
+
+   Notes:
+   Solvers get what they get from an AIJ: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCMG` with the program's hierarchy, Chebyshev
+   and all KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`), `PCFIELDSPLIT`,
+   `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they ask for it; the view says when
+   there is one. PETSc's default, without a -pc_type, is one of those: ILU or ICC on one rank, block Jacobi on several, the
+   same as for an AIJ. `PCGAMG` needs a matrix: -dm_mat_type aij.
+
+   `MatSOR()` on host vectors sweeps in the order of an AIJ's rows, within a rank, and solves the blocks of points with up to
+   5 values, as an AIJ's inodes; so iteration counts are an AIJ's. On a GPU it sweeps over the whole grid by colours: red and
+   black for a star of width 1, (width + 1)^dim colours otherwise.
+
+   On CUDA vectors, `DMCoarsen()` gives the coarse `DMDA` the Mat type aijcusparse until `DMRestrict()`, so that
+   `DMCreateInterpolation()` makes a matrix for the GPU.
+
+   `MatFDColoring` is served with its options; what a program sets by `MatFDColoringSetParameters()` or
+   `MatFDColoringSetType()` is not seen.
+
+   Assembly, differences by colouring, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()`, sums of different forms,
+   norms, `MatGetRow()`, point blocks (`PCPBJACOBI`) and the transpose, which is made once for the first transposed product,
+   go through the host. Other operations stay where the vectors are.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` for an entry outside the stencil, with its row and column, on every rank;
+   `PETSC_ERR_ARG_WRONGSTATE` for a form that cannot hold the rows, or a Mat without a `DMDA`; `PETSC_ERR_SUP` for a twisted
+   boundary.
+
+   Level: beginner
+
+.seealso: `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
+M*/
+#define MATSTENCILSHELL "stencil"
+
+/*E
+   MatLaplaceBoundaryType - what holds at the ends of the axes of a `MATLAPLACE` or `MATHELMHOLTZ`
+
+   Level: beginner
+
+.seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
+E*/
+typedef enum {
+  MAT_LAPLACE_ELIMINATED,
+  MAT_LAPLACE_IDENTITY,
+  MAT_LAPLACE_NEUMANN
+} MatLaplaceBoundaryType;
+PETSC_EXTERN const char *const MatLaplaceBoundaryTypes[];
+
+/*@
+   MatCreateLaplace - creates a `MATLAPLACE` on the grid of a `DMDA`, set up from the options database
+
+   Collective
+
+   Input Parameter:
+.  da - a 1-D, 2-D or 3-D `DMDA` with one degree of freedom
+
+   Output Parameter:
+.  A - the operator, N × N for the N points of the grid, ready for `MatMult()`
+
+   Options Database Keys:
+.  see `MATLAPLACE`; -mat_type is not read
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates, `PETSC_ERR_ARG_OUTOFRANGE` for dof != 1 or lengths <= 0,
+   `PETSC_ERR_SUP` for a twisted boundary; on every rank.
+
+.seealso: `MATLAPLACE`, `MatCreateHelmholtz()`, `DMCreateMatrix()`
+@*/
+PETSC_EXTERN PetscErrorCode MatCreateLaplace(DM da, Mat *A);
+
+/*@
+   MatCreateHelmholtz - creates a `MATHELMHOLTZ` on the grid of a `DMDA`, set up from the options database
+
+   Collective
+
+   Input Parameters:
++  da    - a 1-D, 2-D or 3-D `DMDA` with one degree of freedom
+-  sigma - σ [1/length²]; the options go before it
+
+   Output Parameter:
+.  A - the operator, N × N for the N points of the grid, ready for `MatMult()`
+
+   Options Database Keys:
+.  see `MATHELMHOLTZ`
+
+   Level: beginner
+
+   Errors:
+   As `MatCreateLaplace()`; `PETSC_ERR_ARG_OUTOFRANGE` where sigma is not finite.
+
+.seealso: `MATHELMHOLTZ`, `MatHelmholtzSetShift()`
+@*/
+PETSC_EXTERN PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A);
+
+/*@
+   MatHelmholtzSetShift - sets σ of a `MATHELMHOLTZ`, before or after `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A     - the operator
+-  sigma - σ [1/length²]
+
+   Options Database Keys:
+.  -mat_helmholtz_shift <0>, -mat_helmholtz_omega <0>
+
+   Level: beginner
+
+   Note:
+   After a `MatScale()` by a, the operator is a(-Δu + σu): the new σ is scaled like the old one was.
+   Other types than `MATHELMHOLTZ` ignore the call, as with every such function of PETSc's.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where sigma is not finite; nothing is changed then.
+
+.seealso: `MATHELMHOLTZ`, `MatHelmholtzGetShift()`
+@*/
+PETSC_EXTERN PetscErrorCode MatHelmholtzSetShift(Mat A, PetscScalar sigma);
+
+/*@
+   MatHelmholtzGetShift - gets σ of a `MATHELMHOLTZ`, without any `MatScale()`
+
+   Not Collective
+
+   Input Parameter:
+.  A - the operator
+
+   Output Parameter:
+.  sigma - σ [1/length²]
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_SUP` for other types.
+
+.seealso: `MATHELMHOLTZ`, `MatHelmholtzSetShift()`
+@*/
+PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
+
+/*@
+   MatLaplaceSetBoundary - sets the boundary form of a `MATLAPLACE` or `MATHELMHOLTZ`; before `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A        - the operator
+-  boundary - `MAT_LAPLACE_ELIMINATED` (default), `MAT_LAPLACE_IDENTITY` or `MAT_LAPLACE_NEUMANN`
+
+   Options Database Keys:
+.  -mat_laplace_boundary, -mat_helmholtz_boundary
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+
+.seealso: `MATLAPLACE`, `MatLaplaceSetLengths()`
+@*/
+PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType boundary);
+
+/*@
+   MatLaplaceSetLengths - sets the side lengths of the domain of a `MATLAPLACE` or `MATHELMHOLTZ`; before `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A       - the operator
+-  lengths - side lengths [length], as many as the grid has dimensions; > 0
+
+   Options Database Keys:
+.  -mat_laplace_lengths, -mat_helmholtz_lengths
+
+   Level: beginner
+
+   Note:
+   Without it, the spacing is that of the DM's coordinates, and without those the domain is the unit interval, square or
+   cube.
+
+   Errors:
+   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite. Other types
+   ignore the call.
+
+.seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
+@*/
+PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const PetscReal lengths[]);
+
+#endif

@@ -1,0 +1,77 @@
+#ifndef SHELLAC_MULTIGRID_H
+#define SHELLAC_MULTIGRID_H
+
+/* The preconditioner stencilmg. */
+
+#include <petscpc.h>
+
+/*MC
+   PCSTENCILMG - "stencilmg": geometric multigrid without matrices, for Mats of type `MATLAPLACE`, `MATHELMHOLTZ` and
+   `MATSTENCILSHELL`, on the CPU and on CUDA GPUs
+
+   Options Database Keys:
++  -pc_stencilmg_type <multiplicative|full>     - cycles from zero, or full multigrid: one cycle on each level, from the
+                                                  coarsest on
+.  -pc_stencilmg_cycle_type <v|w|f>             - how a cycle visits the levels
+.  -pc_stencilmg_multiplicative_cycles <1>      - cycles of an application
+.  -pc_stencilmg_smooths <0>                    - smoothing steps before, and after, the visit of the coarse grid; 0: 3,
+                                                  in three dimensions 4
+.  -pc_stencilmg_levels <0>                     - levels at most; 0: until the last one can be solved directly
+.  -pc_stencilmg_precision <double|single>      - of the arithmetic in a cycle
+.  -pc_stencilmg_fused <true>                   - smoothing, residual and transfer in one pass over the grid, in one and
+                                                  two dimensions
+.  -pc_stencilmg_graph <true>                   - a cycle on the GPU of one rank is one CUDA graph
+-  -pc_stencilmg_monitor                        - prints residuals after each cycle
+
+   Level: beginner
+
+   Notes:
+   Where the operator is a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a' (u_i - u_{i+1})) / m_a + sigma u, with
+   coefficients k and m along each axis, constant or stretched, nothing is stored but these. Otherwise, in a `MATSTENCILSHELL`
+   with variable coefficients, (A u)_p = sum_q c_pq (u_p - u_q) + s_p u_p over the neighbours q in the star or the box of
+   width 1, each level has the coefficients c and s and weights of interpolation at its points. Both have any of the boundary
+   forms, any number of points, any ranks. The matrix has one unknown a point and is symmetric, but for a weight of each row
+   (mirrored ends, stretched grids, equations that are multiplied by a coefficient); rows of their diagonal entry alone
+   may be anywhere.
+
+   Coarse levels keep every second point of the axes along which the points are strongly coupled, on average
+   (semi-coarsening). Smoothing is weighted Jacobi with the roots of a Chebyshev polynomial as weights, the same before
+   and after, so that V- and W-cycles are symmetric where the operator is, and CG may use them.
+
+   With variable coefficients, interpolation follows them: a point between coarse ones gets the value at which its row, summed
+   up across, is zero; and the coarse operator is the Galerkin product, with a box of 3^d points on each coarse level. Jumps of
+   coefficients, wherever they are, take CG some iterations more than smooth ones, and these are as many on fine grids as on
+   coarse ones; unless coefficients jump from point to point, which no coarse grid resolves: W-cycles help there. Set-up is on the
+   host and takes the time of about 10 cycles there; on a GPU the levels are then copied to it. Each level is smoothed point by
+   point.
+
+   Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: of 36 points or fewer along each
+   axis by the eigenvectors of its axes, with variable coefficients of 144 points or fewer by its inverse.
+
+   `KSPRICHARDSON` runs whole cycles in the preconditioner, with the residual's norm from the cycle's first pass; as with
+   `PCMG`, the norm is the true residual's there, and PETSc does it by itself where the `KSP` has a monitor or the matrix a
+   null space. `KSPPREONLY` with -pc_stencilmg_type full is a direct solver to discretisation error.
+
+   sigma is for the modified Helmholtz equation: positive, or complex. Slightly negative ones work with `KSPFGMRES`; the
+   coarse levels of a strongly indefinite operator do not resemble it.
+
+   Single precision is for corrections: `KSPRICHARDSON` then takes a `MatResidual()` a cycle. Passes are fused with 2 or 3 smoothing steps. There is no transpose of F-cycles and
+   full multigrid.
+
+   Errors:
+   A matrix of another type, or one that is not symmetric, couples points further apart or has more unknowns a point; with what
+   to use instead.
+
+   References:
+   U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
+   multigrid), 5.1 (anisotropy); Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: section 12.3.2 (Chebyshev);
+   R. E. Alcouffe, A. Brandt, J. E. Dendy, J. W. Painter, The multi-grid method for the diffusion equation with strongly
+   discontinuous coefficients, 1981; J. E. Dendy, Black box multigrid, 1982 (variable coefficients);
+   R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, 1964
+   (the last level).
+
+.seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCMG`, `KSPRICHARDSON`
+M*/
+#define PCSTENCILMG "stencilmg"
+
+#endif
