@@ -1,7 +1,7 @@
 /*
   Burgers' equation u_t + (u²/2)_x = ν u_xx with any TS type, in 1-D, or as a system in 2-D.
 
-      ./burgers -burgers_reproduce_seed
+      ./burgers -preset central_doubled
       mpiexec -n 2 ./burgers -initial sine -time 2
 
   The first command runs central differences with forward Euler, which no time step makes stable, and draws the state every
@@ -37,9 +37,10 @@ static const char help[] =
     "  -burgers_bc periodic -burgers_viscosity 0\n"
     "  -dm_vec_type cuda    runs on the GPU\n"
     "  -ts_monitor -ts_monitor_solution vtk:u-%03d.vts      PETSc's own; hdf5:u.h5 where PETSc has it\n"
-    "  -burgers_reproduce_seed   2048 points, u = sin x, central differences of f = u²/2 divided by h, forward Euler "
-    "with\n"
-    "                       0.1 h, 1400 steps, the end points frozen; five pictures\n\n";
+    "  -preset central_doubled   1400 steps of forward Euler, Δt = 0.1 h, from u = sin x on 2048 points, with twice "
+    "the\n"
+    "                       central difference and fixed end points: a scheme that no Δt makes stable; five "
+    "pictures\n\n";
 
 static constexpr int columns = 700; // of a picture
 
@@ -117,9 +118,9 @@ static PetscErrorCode RefuseOptions(const std::vector<std::string> &keys, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- the third seed ------------------------------------------------------------------------------------------------
+// ---- the preset central_doubled ------------------------------------------------------------------------------------------------
 
-static PetscErrorCode ReproduceSeed(const char *prefix) {
+static PetscErrorCode RunCentralDoubled(const char *prefix) {
   const PetscInt  N = 2048, steps = 1400;
   const PetscReal pi = std::acos((PetscReal)-1), length[1] = {2 * pi}, h = 2 * pi / N;
   DM              da;
@@ -135,14 +136,14 @@ static PetscErrorCode ReproduceSeed(const char *prefix) {
       RefuseOptions({"-burgers_flux", "-burgers_reconstruct", "-burgers_bc", "-burgers_inflow", "-burgers_viscosity",
                      "-burgers_lengths", "-burgers_speed", "-initial", "-initial_file", "-n", "-dim", "-length",
                      "-time", "-ts_dt", "-ts_time_step", "-ts_max_steps", "-ts_max_time", "-da_grid_x", "-da_refine"},
-                    "-burgers_reproduce_seed sets it; leave one of them out"));
+                    "-preset central_doubled sets it; leave one of them out"));
   PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, N, 1, 1, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
   PetscCall(TSSetDM(ts, da));
   PetscCall(TSSetBurgers(ts));
-  PetscCall(TSBurgersSetFlux(ts, TS_BURGERS_SEED));
+  PetscCall(TSBurgersSetFlux(ts, TS_BURGERS_CENTRAL_DOUBLED));
   PetscCall(TSBurgersSetReconstruction(ts, TS_BURGERS_CONSTANT));
   PetscCall(TSBurgersSetBoundary(ts, TS_BURGERS_FROZEN));
   PetscCall(TSBurgersSetLengths(ts, 1, length));
@@ -157,7 +158,7 @@ static PetscErrorCode ReproduceSeed(const char *prefix) {
   for (PetscInt i = 0; i < n; i++) array[i] = std::sin((first + i) * h);
   PetscCall(VecRestoreArrayWrite(u, &array));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  // the seed draws after its steps 0, 300, 600, 900 and 1200: when 1, 301, ... have been taken
+  // pictures after the steps 0, 300, 600, 900 and 1200: when 1, 301, ... have been taken
   for (PetscInt last = 1, k = 0; last <= steps; last = last == 1201 ? steps : last + 300, k++) {
     PetscCall(TSSetMaxSteps(ts, last));
     PetscCall(PetscTime(&begin));
@@ -168,7 +169,7 @@ static PetscErrorCode ReproduceSeed(const char *prefix) {
       std::vector<double> values;
       char                name[64], title[64];
       PetscCall(GetColumns(u, &values));
-      std::snprintf(name, sizeof(name), "%s-seed-%d.png", prefix, (int)(last - 1));
+      std::snprintf(name, sizeof(name), "%s-central_doubled-%d.png", prefix, (int)(last - 1));
       std::snprintf(title, sizeof(title), "central differences, forward Euler: step %d", (int)(last - 1));
       if (strcmp(prefix, "none")) {
         if (rank == 0) {
@@ -407,16 +408,21 @@ static PetscErrorCode RunExample(const char *picture) {
 }
 
 int main(int argc, char **argv) {
-  PetscBool seed = PETSC_FALSE;
-  char      picture[PETSC_MAX_PATH_LEN] = "";
+  PetscBool deprecated = PETSC_FALSE, preset, known = PETSC_TRUE;
+  char      picture[PETSC_MAX_PATH_LEN] = "", name[64] = "";
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ShellacInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-picture", picture, sizeof(picture), NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-burgers_reproduce_seed", &seed, NULL));
-  if (seed)
-    PetscCall(ReproduceSeed(picture[0] ? picture : "burgers"));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-burgers_reproduce_seed", &deprecated, NULL));
+  if (deprecated)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-burgers_reproduce_seed is deprecated: use -preset central_doubled\n"));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-preset", name, sizeof(name), &preset));
+  if (preset) PetscCall(PetscStrcmp(name, "central_doubled", &known));
+  PetscCheck(known, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-preset %s is unknown; use central_doubled", name);
+  if (preset || deprecated)
+    PetscCall(RunCentralDoubled(picture[0] ? picture : "burgers"));
   else
     PetscCall(RunExample(picture));
   PetscCall(PetscFinalize());

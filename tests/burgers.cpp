@@ -119,7 +119,7 @@ static PetscReal total(const Values &u) {
 static const char *const fluxes[] = {"central", "lax_friedrichs", "rusanov", "godunov", "engquist_osher"};
 static const char *const reconstructions[] = {"constant", "minmod", "vanleer", "weno5"};
 static const int         radii[] = {1, 2, 2, 3};
-static const char *const boundaries[] = {"periodic", "outflow", "inflow", "seed"};
+static const char *const boundaries[] = {"periodic", "outflow", "inflow", "frozen"};
 
 // Several ranks try a part of the cases, each number of ranks another one: all boundaries and reconstructions with some
 // sizes and fluxes. Making and freeing buffers of ranks that share a GPU takes long: there still fewer.
@@ -214,7 +214,7 @@ static Values rate(const Values &u, PetscReal h, const std::string &name, const 
                     nu * (cell[0] - cell[-1]) / h;
   }
   for (int i = 0; i < n; i++) result[i] = -(flux_below[i + 1] - flux_below[i]) / h;
-  if (boundary == "seed") result[0] = result[n - 1] = 0;
+  if (boundary == "frozen") result[0] = result[n - 1] = 0;
   return result;
 }
 
@@ -256,7 +256,7 @@ static Values rate_2d(const Values &w, int Nx, int Ny, const PetscReal h[2], con
             face[e] = c == axis ? flux(name, a, b, speed) : carried(name, value(axis, i, j), a, b, speed);
             face[e] -= nu * (*above - *below) / h[axis];
           }
-          if (boundary == "seed" && (i == 0 || j == 0 || i == Nx - 1 || j == Ny - 1)) continue;
+          if (boundary == "frozen" && (i == 0 || j == 0 || i == Nx - 1 || j == Ny - 1)) continue;
           result[2 * (i + (size_t)Nx * j) + c] -= (face[1] - face[0]) / h[axis];
         }
   return result;
@@ -315,9 +315,9 @@ TEST_CASE("du/dt is that of the textbooks' formulas", "[burgers]") {
         }
 }
 
-// ---- the third seed ------------------------------------------------------------------------------------------------
+// ---- the doubled central difference ------------------------------------------------------------------------------------------------
 
-static Values seed_by_a_loop(int steps) {
+static Values doubled_by_a_loop(int steps) {
   const int       n = 2048;
   const PetscReal h = 2 * pi / n, dt = 0.1 * h;
   Values          u(n), f(n), out(n);
@@ -327,20 +327,20 @@ static Values seed_by_a_loop(int steps) {
     for (int i = 1; i < n - 1; i++) out[i] = -(f[i + 1] - f[i - 1]) / h;
     out[0] = out[n - 1] = 0;
     for (int i = 0; i < n; i++) {
-      const volatile PetscReal product = dt * out[i]; // rounded, as in the seed
+      const volatile PetscReal product = dt * out[i]; // rounded
       u[i] = u[i] + product;
     }
   }
   return u;
 }
 
-TEST_CASE("the third seed's run, to the last bit", "[burgers]") {
+TEST_CASE("the doubled central difference with frozen ends is its loop, to the last bit", "[burgers]") {
   const PetscReal   h = 2 * pi / 2048;
-  const Values      expected = seed_by_a_loop(1400);
-  const std::string seed = "-burgers_flux seed -burgers_bc seed -burgers_check_interval 0 ";
+  const Values      expected = doubled_by_a_loop(1400);
+  const std::string text = "-burgers_flux central_doubled -burgers_bc frozen -burgers_check_interval 0 ";
   for (const char *type : {"-ts_type euler", "-ts_type burgersfused", "-ts_type burgersfused -burgers_fused_steps 300",
                            "-ts_type burgersfused -burgers_fused_steps 1"}) {
-    Run run(PETSC_COMM_WORLD, 2048, false, seed + type);
+    Run run(PETSC_COMM_WORLD, 2048, false, text + type);
     run.start([&](PetscInt i) { return std::sin(i * h); });
     run.step(1400, 0.1 * h);
     INFO(type);
@@ -349,6 +349,27 @@ TEST_CASE("the third seed's run, to the last bit", "[burgers]") {
     CHECK(largest_difference(run.all(), expected) == 0);
   }
   CHECK(std::isfinite(total(expected)));
+}
+
+TEST_CASE("the former names of the doubled central difference and of frozen ends still work, with a warning",
+          "[burgers]") {
+  const std::string quiet = "-burgers_check_interval 0 -ts_type burgersfused ";
+  Values            state[2];
+  const std::string text = printed([&] {
+    for (int former = 0; former < 2; former++) {
+      Run run(PETSC_COMM_WORLD, 64, false,
+              quiet + (former ? "-burgers_flux seed -burgers_bc seed"
+                              : "-burgers_flux central_doubled -burgers_bc frozen"));
+      run.start([](PetscInt i) { return std::sin(2 * pi * i / 64); });
+      run.step(20, 0.01);
+      state[former] = run.all();
+    }
+  });
+  CHECK(largest_difference(state[0], state[1]) == 0);
+  INFO(text);
+  for (const char *words : {"value seed of the option -burgers_flux is deprecated", "-burgers_flux central_doubled",
+                            "value seed of the option -burgers_bc is deprecated", "-burgers_bc frozen"})
+    CHECK(text.find(words) != std::string::npos);
 }
 
 // ---- exact solutions -----------------------------------------------------------------------------------------------
@@ -954,8 +975,12 @@ TEST_CASE("settings of Burgers' equation that are not allowed", "[burgers]") {
       {"-burgers_fused_steps 0", PETSC_ERR_ARG_OUTOFRANGE, {"burgers_fused_steps", "0"}},
       {"-burgers_fused_scheme rk4", PETSC_ERR_USER, {"rk4", "burgers_fused_scheme"}},
       {"-burgers_speed -1", PETSC_ERR_ARG_OUTOFRANGE, {"burgers_speed", "-1"}},
-      {"-burgers_flux seed -burgers_reconstruct weno5", PETSC_ERR_ARG_INCOMP, {"seed", "weno5", "constant"}},
-      {"-burgers_flux seed -burgers_viscosity 1", PETSC_ERR_ARG_INCOMP, {"seed", "viscosity", "central"}},
+      {"-burgers_flux central_doubled -burgers_reconstruct weno5",
+       PETSC_ERR_ARG_INCOMP,
+       {"central_doubled", "weno5", "constant"}},
+      {"-burgers_flux central_doubled -burgers_viscosity 1",
+       PETSC_ERR_ARG_INCOMP,
+       {"central_doubled", "viscosity", "use central"}},
   };
   for (const auto &mistake : mistakes) {
     INFO(mistake.options);

@@ -14,8 +14,8 @@
 .  `TS_BURGERS_RUSANOV`        - with that of the faster of both states
 .  `TS_BURGERS_GODUNOV`        - that of the Riemann problem's exact solution
 .  `TS_BURGERS_ENGQUIST_OSHER` - upwind for each sign of the speed
--  `TS_BURGERS_SEED`           - -(f(u_{i+1}) - f(u_{i-1}))/h, f = u²/2: twice the central differences, which -burgers_reproduce_seed
-                                 of examples/burgers takes; no reconstruction, no viscosity, 1-D
+-  `TS_BURGERS_CENTRAL_DOUBLED` - -(f(u_{i+1}) - f(u_{i-1}))/h, f = u²/2: twice the central difference, so that waves move at
+                                 twice their speed; unstable with explicit steps; no reconstruction, no viscosity, 1-D
 
    Level: beginner
 
@@ -27,8 +27,14 @@ typedef enum {
   TS_BURGERS_RUSANOV,
   TS_BURGERS_GODUNOV,
   TS_BURGERS_ENGQUIST_OSHER,
-  TS_BURGERS_SEED
+  TS_BURGERS_CENTRAL_DOUBLED
 } TSBurgersFlux;
+#if defined(__GNUC__)
+#define TS_BURGERS_SEED                                                                                                \
+  _Pragma("GCC warning \"TS_BURGERS_SEED is deprecated: use TS_BURGERS_CENTRAL_DOUBLED\"") TS_BURGERS_CENTRAL_DOUBLED
+#else
+#define TS_BURGERS_SEED TS_BURGERS_CENTRAL_DOUBLED
+#endif
 PETSC_EXTERN const char *const TSBurgersFluxes[];
 
 /*E
@@ -59,7 +65,7 @@ PETSC_EXTERN const char *const TSBurgersReconstructions[];
 +  `TS_BURGERS_PERIODIC` - the DMDA is periodic
 .  `TS_BURGERS_OUTFLOW`  - beyond an end is the end's own value
 .  `TS_BURGERS_INFLOW`   - beyond the ends are given values
--  `TS_BURGERS_FROZEN`   - "seed": the first and the last cell do not change
+-  `TS_BURGERS_FROZEN`   - the first and the last cell do not change
 
    Level: beginner
 
@@ -141,9 +147,9 @@ M*/
 .  ts - a TS with a `DMDA`: 1-D with dof = 1, or 2-D with dof = 2
 
    Options Database Keys:
-+  -burgers_flux <godunov>           - central, lax_friedrichs, rusanov, godunov, engquist_osher or seed
++  -burgers_flux <godunov>           - central, lax_friedrichs, rusanov, godunov, engquist_osher or central_doubled
 .  -burgers_reconstruct <constant>   - constant, minmod, vanleer or weno5
-.  -burgers_bc <outflow>             - periodic (the default of a periodic DMDA), outflow, inflow or seed (the end cells do not change)
+.  -burgers_bc <outflow>             - periodic (the default of a periodic DMDA), outflow, inflow or frozen (the end cells do not change)
 .  -burgers_inflow <0,0>             - for inflow: u beyond the lower and the upper ends; in 2-D u,u,v,v
 .  -burgers_viscosity <0>            - ν [length²/time], >= 0
 .  -burgers_lengths <1>              - side lengths of the domain [length]; without them the DM's coordinates give h, else 1

@@ -9,11 +9,11 @@
 #include "burgers/host.hpp"
 #include "burgers/types.hpp"
 
-const char *const TSBurgersFluxes[] = {"central", "lax_friedrichs", "rusanov",     "godunov", "engquist_osher",
-                                       "seed",    "TSBurgersFlux",  "TS_BURGERS_", NULL};
+const char *const TSBurgersFluxes[] = {"central",         "lax_friedrichs", "rusanov",     "godunov", "engquist_osher",
+                                       "central_doubled", "TSBurgersFlux",  "TS_BURGERS_", NULL};
 const char *const TSBurgersReconstructions[] = {"constant",    "minmod", "vanleer", "weno5", "TSBurgersReconstruction",
                                                 "TS_BURGERS_", NULL};
-const char *const TSBurgersBoundaries[] = {"periodic",          "outflow",     "inflow", "seed",
+const char *const TSBurgersBoundaries[] = {"periodic",          "outflow",     "inflow", "frozen",
                                            "TSBurgersBoundary", "TS_BURGERS_", NULL};
 const char *const TSBurgersSchemes[] = {"euler", "ssprk2", "ssprk3", "TSBurgersScheme", "TS_BURGERS_", NULL};
 
@@ -103,8 +103,8 @@ static std::unique_ptr<BurgersOperations> make_scheme(TSBurgersFlux flux, TSBurg
     return make_godunov(r);
   case TS_BURGERS_ENGQUIST_OSHER:
     return make_engquist_osher(r);
-  case TS_BURGERS_SEED:
-    return make_seed(r);
+  case TS_BURGERS_CENTRAL_DOUBLED:
+    return make_central_doubled(r);
   }
   return nullptr;
 }
@@ -121,7 +121,7 @@ PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers) {
   PetscCall(GridCreate(dm, &burgers->grid));
   const Grid &grid = burgers->grid;
   MPI_Comm    comm = grid.comm;
-  const bool  periodic = burgers->boundary == TS_BURGERS_PERIODIC, seed = burgers->boundary == TS_BURGERS_FROZEN;
+  const bool  periodic = burgers->boundary == TS_BURGERS_PERIODIC, frozen = burgers->boundary == TS_BURGERS_FROZEN;
   PetscCheck(grid.dim <= 2, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "Burgers' equation is there in 1-D (one unknown) and 2-D (two); the DMDA has %d dimensions", grid.dim);
   PetscCheck(grid.dof == grid.dim, comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -129,13 +129,14 @@ PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers) {
              "; Burgers' equation has one component for each dimension: dof = %d",
              grid.dim, grid.dof, grid.dim);
   burgers->operations = make_scheme(burgers->flux, burgers->reconstruction);
-  PetscCheck(burgers->operations, comm, PETSC_ERR_ARG_INCOMP,
-             "-burgers_flux seed has no reconstruction %s; use -burgers_reconstruct constant, or another flux",
-             TSBurgersReconstructions[burgers->reconstruction]);
-  PetscCheck(burgers->flux != TS_BURGERS_SEED || grid.dim == 1, comm, PETSC_ERR_ARG_INCOMP,
-             "-burgers_flux seed is there in 1-D only; use central");
-  PetscCheck(burgers->flux != TS_BURGERS_SEED || burgers->viscosity == 0, comm, PETSC_ERR_ARG_INCOMP,
-             "-burgers_flux seed has no viscosity; it is %g: use central", (double)burgers->viscosity);
+  PetscCheck(
+      burgers->operations, comm, PETSC_ERR_ARG_INCOMP,
+      "-burgers_flux central_doubled has no reconstruction %s; use -burgers_reconstruct constant, or another flux",
+      TSBurgersReconstructions[burgers->reconstruction]);
+  PetscCheck(burgers->flux != TS_BURGERS_CENTRAL_DOUBLED || grid.dim == 1, comm, PETSC_ERR_ARG_INCOMP,
+             "-burgers_flux central_doubled is there in 1-D only; use central");
+  PetscCheck(burgers->flux != TS_BURGERS_CENTRAL_DOUBLED || burgers->viscosity == 0, comm, PETSC_ERR_ARG_INCOMP,
+             "-burgers_flux central_doubled has no viscosity; it is %g: use central", (double)burgers->viscosity);
   if (burgers->flux == TS_BURGERS_LAX_FRIEDRICHS && burgers->speed > 0 && burgers->boundary == TS_BURGERS_INFLOW)
     for (int c = 0; c < grid.dim; c++)
       for (PetscReal value : burgers->inflow[c])
@@ -198,7 +199,7 @@ PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers) {
       patch.end[a][e] = !domain_end ? (periodic && grid.ranks[a] == 1 ? End::wrap : End::halo)
                         : burgers->boundary == TS_BURGERS_INFLOW ? End::value
                                                                  : End::copy;
-      patch.frozen[a][e] = domain_end && seed;
+      patch.frozen[a][e] = domain_end && frozen;
       for (int c = 0; c < 2; c++) patch.beyond[c][a][e] = burgers->inflow[c][e];
     }
   }
@@ -718,6 +719,30 @@ static TSBurgersScheme default_scheme(TSBurgersReconstruction reconstruction) {
   return reconstruction == TS_BURGERS_WENO5 ? TS_BURGERS_SSPRK3 : TS_BURGERS_EULER;
 }
 
+// A value of an option that has another name now.
+static PetscErrorCode rename_value(TS ts, const char *key, const char *old_value, const char *value) {
+  PetscOptions options;
+  const char  *prefix;
+  char         given[64] = "", full[128];
+  PetscBool    set, is_old, quiet = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetOptions((PetscObject)ts, &options));
+  PetscCall(TSGetOptionsPrefix(ts, &prefix));
+  PetscCall(PetscOptionsGetString(options, prefix, key, given, sizeof(given), &set));
+  PetscCall(PetscStrcasecmp(given, old_value, &is_old));
+  if (!set || !is_old) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", prefix ? prefix : "", key + 1));
+  PetscCall(PetscOptionsSetValue(options, full, value));
+  PetscCall(PetscOptionsGetBool(options, NULL, "-options_suppress_deprecated_warnings", &quiet, NULL));
+  if (!quiet)
+    PetscCall(PetscPrintf(PetscObjectComm((PetscObject)ts),
+                          "** PETSc DEPRECATION WARNING ** : the value %s of the option %s is deprecated. Use %s %s "
+                          "instead. (Silence this warning with -options_suppress_deprecated_warnings)\n",
+                          old_value, full, full, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode read_options(OptionItems PetscOptionsObject, TS ts, Burgers *burgers, PetscInt *jacobian) {
   PetscReal   values[5] = {0, 0, 0, 0, 0};
   PetscInt    n, way = (PetscInt)burgers->halo_way, dim;
@@ -729,6 +754,8 @@ static PetscErrorCode read_options(OptionItems PetscOptionsObject, TS ts, Burger
   PetscFunctionBegin;
   PetscCall(TSGetDM(ts, &dm));
   PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(rename_value(ts, "-burgers_flux", "seed", "central_doubled"));
+  PetscCall(rename_value(ts, "-burgers_bc", "seed", "frozen"));
   PetscOptionsHeadBegin(PetscOptionsObject, "Burgers' equation");
   PetscCall(PetscOptionsEnum("-burgers_flux", "numerical flux", "TSBurgersSetFlux", TSBurgersFluxes,
                              (PetscEnum)burgers->flux, (PetscEnum *)&burgers->flux, NULL));
@@ -933,9 +960,10 @@ PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux) {
 
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
-  PetscCheck(
-      flux >= TS_BURGERS_CENTRAL && flux <= TS_BURGERS_SEED, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
-      "the flux %d is unknown; use central, lax_friedrichs, rusanov, godunov, engquist_osher or seed", (int)flux);
+  PetscCheck(flux >= TS_BURGERS_CENTRAL && flux <= TS_BURGERS_CENTRAL_DOUBLED, PetscObjectComm((PetscObject)ts),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "the flux %d is unknown; use central, lax_friedrichs, rusanov, godunov, engquist_osher or central_doubled",
+             (int)flux);
   PetscCall(change(ts, &burgers));
   burgers->flux = flux;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -961,7 +989,7 @@ PetscErrorCode TSBurgersSetBoundary(TS ts, TSBurgersBoundary boundary) {
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
   PetscCheck(boundary >= TS_BURGERS_PERIODIC && boundary <= TS_BURGERS_FROZEN, PetscObjectComm((PetscObject)ts),
-             PETSC_ERR_ARG_OUTOFRANGE, "the boundary condition %d is unknown; use periodic, outflow, inflow or seed",
+             PETSC_ERR_ARG_OUTOFRANGE, "the boundary condition %d is unknown; use periodic, outflow, inflow or frozen",
              (int)boundary);
   PetscCall(change(ts, &burgers));
   burgers->boundary = boundary;

@@ -72,6 +72,6 @@ std::unique_ptr<BurgersOperations> make_lax_friedrichs(Reconstruction);
 std::unique_ptr<BurgersOperations> make_rusanov(Reconstruction);
 std::unique_ptr<BurgersOperations> make_godunov(Reconstruction);
 std::unique_ptr<BurgersOperations> make_engquist_osher(Reconstruction);
-std::unique_ptr<BurgersOperations> make_seed(Reconstruction);
+std::unique_ptr<BurgersOperations> make_central_doubled(Reconstruction);
 
 } // namespace shellac

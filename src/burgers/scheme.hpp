@@ -1,5 +1,5 @@
 #pragma once
-// A scheme: what du/dt of a cell is. A flux and a reconstruction make one; the third seed's differences are another.
+// A scheme: what du/dt of a cell is. A flux and a reconstruction make one; the doubled central difference is another.
 //
 // Nothing here is contracted to fused multiply-adds (see CMakeLists.txt), so that the same formula gives the same
 // bits in every loop and on every machine.
@@ -46,15 +46,15 @@ template <class Real_, class Flux, class Reconstruction> struct Conservative {
   }
 };
 
-// The third seed's: central differences of f = u²/2 over two cells, divided by one h.
-template <class Real_> struct SeedDifference {
+// -(f(u_{i+1}) - f(u_{i-1}))/h, f = u²/2: twice the central difference, which divides by 2h.
+template <class Real_> struct CentralDoubled {
   using Real = Real_;
-  static constexpr const char *name = "seed";
+  static constexpr const char *name = "central_doubled";
   static constexpr bool        has_faces = false;
   static constexpr int         edge_radius = 0, radius = 1;
   Coefficients<Real>           at;
 
-  SHELLAC_HD                             SeedDifference(const Coefficients<Real> &c) : at(c) {}
+  SHELLAC_HD                             CentralDoubled(const Coefficients<Real> &c) : at(c) {}
   template <class T> static SHELLAC_HD T flux(T u) { return u * u / Real(2); }
   template <class T> SHELLAC_HD T        rate(T below, T above) const {
            const T difference = -(flux(above) - flux(below));

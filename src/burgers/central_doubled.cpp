@@ -1,12 +1,12 @@
-// The third seed's differences; without a reconstruction.
+// The doubled central difference, which has no reconstruction.
 
 #include "burgers/scheme_operations.hpp"
 
 namespace shellac {
 
-std::unique_ptr<BurgersOperations> make_seed(Reconstruction reconstruction) {
+std::unique_ptr<BurgersOperations> make_central_doubled(Reconstruction reconstruction) {
   if (reconstruction != Reconstruction::constant) return nullptr;
-  return std::make_unique<SchemeOperations<SeedDifference<PetscReal>>>(SeedDifference<PetscReal>::name,
+  return std::make_unique<SchemeOperations<CentralDoubled<PetscReal>>>(CentralDoubled<PetscReal>::name,
                                                                        Constant<PetscReal>::name, 0.5);
 }
 
