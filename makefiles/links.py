@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Checks the relative links of Markdown pages; fails and names those whose target is missing.
+
+usage: links.py ROOT PAGE...     the pages' paths are relative to ROOT
+
+A name of a source in backquotes (`grid.cpp`) must be that of a file of the tree. A link to a folder must find a README.md there; a link to a heading (#name) must find it in the page. Prints the files
+that pages link to and that are no pages themselves, one a line.
+"""
+
+import os
+import re
+import sys
+
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+SOURCE = re.compile(r"`([\w/]+\.(?:cpp|hpp|c|h|py|sh))`")
+
+
+def without_code(text):
+    text = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors_of(path):
+    """Names of the headings of a page, as GitHub and pandoc's gfm reader form them."""
+    found = set()
+    with open(path, encoding="utf-8") as file:
+        for heading in re.findall(r"^#+ +(.*?) *$", re.sub(r"^```.*?^```", "", file.read(), flags=re.S | re.M), re.M):
+            name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            found.add(name)
+    return found
+
+
+def sources_of(root):
+    names = set()
+    for folder, folders, files in os.walk(root):
+        folders[:] = [f for f in folders if not f.startswith((".", "build", "dist"))]
+        names.update(files)
+    return names
+
+
+def main(root, pages):
+    files, dead, sources = set(), [], sources_of(root)
+    for page in pages:
+        with open(os.path.join(root, page), encoding="utf-8") as file:
+            text = file.read()
+        if page.startswith("src/"):
+            for name in SOURCE.findall(text):
+                if os.path.basename(name) not in sources:
+                    dead.append(f"{page}: {name}: no such source")
+        text = without_code(text)
+        for target in LINK.findall(text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, heading = target.partition("#")
+            path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            full = os.path.join(root, path)
+            if os.path.isdir(full):
+                path, full = os.path.join(path, "README.md"), os.path.join(full, "README.md")
+            if not os.path.isfile(full):
+                dead.append(f"{page}: {target}: no such file")
+            elif heading and path.endswith(".md") and heading not in anchors_of(full):
+                dead.append(f"{page}: {target}: no such heading")
+            elif not path.endswith(".md"):
+                files.add(path)
+    if dead:
+        sys.exit("dead links:\n" + "\n".join(dead))
+    print("\n".join(sorted(files)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

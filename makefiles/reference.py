@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Converts the docstrings of C headers, in PETSc's format, to one page of Markdown.
+
+usage: reference.py HEADER... > reference.md
+
+A docstring stands between /*@ or /*@C and @*/ (functions), /*MC and M*/ (types) or /*E and E*/ (enumerations). Its first
+line is `name - summary`; a line `Title:` begins a section; lines that begin with `+`, `.` or `-` in the first column are
+the items of a list; `.seealso:` names related pages. The declaration that follows the docstring is shown as it stands.
+"""
+
+import re
+import sys
+
+DOCSTRING = re.compile(r"/\*(@C?|MC|E|S)\n(.*?)\n(?:@|M|E|S)\*/\n(.*?)(?=\n\n|\n/\*|\Z)", re.S)
+SECTION = re.compile(r"^   (\S.*):$")
+ITEM = re.compile(r"^([+.-])\s+(.*)$")
+
+
+def anchor(name):
+    return re.sub(r"[^\w-]", "", name.lower())
+
+
+def linked(text, names):
+    """Names in backquotes become links where this page describes them."""
+
+    def link(match):
+        name = match.group(1)
+        target = name[:-2] if name.endswith("()") else name
+        return f"[`{name}`](#{anchor(target)})" if target in names else match.group(0)
+
+    return re.sub(r"`([^`\n]+)`", link, text)
+
+
+def escaped(text):
+    """Options become code, and Markdown's own signs outside code lose their meaning."""
+    text = re.sub(r"(?<![\w`])(-[a-z][a-z0-9]*_\w*[a-z0-9])", r"`\1`", text)
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(p if p.startswith("`") else re.sub(r"([\\*_<>\[\]#|~^$])", r"\\\1", p) for p in parts)
+
+
+def options_as_code(head):
+    """The head of an item is code: an option, a value, a parameter."""
+    return "`" + head.replace("`", "") + "`"
+
+
+def items_of(lines):
+    """Items of a list and the lines that continue them."""
+    items = []
+    for line in lines:
+        match = ITEM.match(line)
+        if match:
+            items.append(match.group(2))
+        elif items:
+            items[-1] += " " + line.strip()
+    return items
+
+
+def render_block(lines, names):
+    """One paragraph or one list; a paragraph may stand before a list without a blank line between."""
+    first = next((i for i, line in enumerate(lines) if ITEM.match(line)), len(lines))
+    out = []
+    text = " ".join(line.strip() for line in lines[:first])
+    if text:
+        out += [linked(escaped(text), names), ""]
+    rest = lines[first:]
+    end = next((i for i, line in enumerate(rest) if line.startswith("   ") and not line.startswith("    ")), len(rest))
+    for item in items_of(rest[:end]):
+        head, dash, meaning = item.partition(" - ")
+        if dash:
+            out.append(f"- {options_as_code(head.strip())}: {linked(escaped(meaning.strip()), names)}")
+        else:
+            out.append(f"- {linked(escaped(item), names)}")
+    if rest[:end]:
+        out.append("")
+    if rest[end:]:
+        out += render_block(rest[end:], names)
+    return out
+
+
+def render(name, body, declaration, names):
+    head, _, rest = body.partition("\n\n")
+    summary = " ".join(head.split()).partition(" - ")[2]
+    sections, title, block = [], "", []
+    for line in rest.split("\n") + [""]:
+        match = SECTION.match(line)
+        if line.startswith(".seealso:"):
+            sections.append(("See also", [line[len(".seealso:"):]]))
+        elif match:
+            if block:
+                sections.append((title, block))
+            title, block = match.group(1), []
+        elif line.strip():
+            if sections and sections[-1][0] == "See also" and not block:
+                sections[-1][1].append(line)
+            elif line.startswith("   Level:"):
+                sections.append(("Level", [line.partition(":")[2]]))
+            else:
+                block.append(line)
+        elif block:
+            sections.append((title, block))
+            block = []
+    out = [f"### {name}", ""]
+    if summary:
+        out += [linked(escaped(summary[0].upper() + summary[1:]), names) + ("" if summary.endswith(".") else "."), ""]
+    out += ["```c", declaration.replace("PETSC_EXTERN ", "").strip(), "```", ""]
+    shown = None
+    for title, block in sections:
+        if title in ("Level", "See also"):
+            shown = None
+            text = linked(" ".join(part.strip() for part in block), names)
+            out += [f"*{title}*: {text}", ""]
+            continue
+        if title and title != shown:
+            out += [f"#### {title}", ""]
+        shown = title
+        if not title and len(block) == 1 and block[0].endswith("ollective"):
+            out += [f"*{block[0].strip()}*", ""]
+            continue
+        out += render_block(block, names)
+    return out
+
+
+def main(paths):
+    found = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        topic = re.search(r"/\*\s*(.*?)\s*\*/\n", text, re.S)
+        entries = []
+        for _, body, declaration in DOCSTRING.findall(text):
+            name = body.strip().split()[0]
+            entries.append((name, body.strip("\n"), declaration))
+        found.append((path, topic.group(1) if topic else "", entries))
+    names = {name for _, _, entries in found for name, _, _ in entries}
+
+    out = ["The C interface, made from the headers in `include/shellac`."
+           " `#include <shellac.h>` includes them all.", ""]
+    for path, topic, entries in found:
+        header = path.split("include/")[-1]
+        intro = " ".join(line.strip() for line in topic.split("\n")) if entries else ""
+        if not entries:
+            continue
+        out += [f"## {header}", ""]
+        if intro and not intro.startswith("@"):
+            out += [escaped(intro), ""]
+        for name, body, declaration in entries:
+            out += render(name, body, declaration, names)
+    print("\n".join(out))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

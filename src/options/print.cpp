@@ -1,0 +1,221 @@
+// Prints the options of all types as a page, and compares the lists in the public headers with the same tables.
+//
+// usage: shellac_options                        prints the page in Markdown
+//        shellac_options -check PAGE HEADER...  fails, and prints the difference, where the page or a header's list is out of date
+//        shellac_options -write PAGE HEADER...  brings them up to date
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "options/tables.hpp"
+
+namespace shellac {
+
+using Lines = std::vector<std::string>;
+
+static bool starts_with(const std::string &text, const std::string &start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+// Characters on the screen: bytes of UTF-8 that begin one.
+static size_t width(const std::string &text) {
+  size_t n = 0;
+  for (const char c : text) n += (c & 0xC0) != 0x80;
+  return n;
+}
+
+static std::string padded(const std::string &text, size_t columns) {
+  return text + std::string(columns > width(text) ? columns - width(text) : 0, ' ');
+}
+
+// The topic of an option: that with the longest prefix of its key.
+static const Topic *topic_of(const Option &option) {
+  const Topic *best = nullptr;
+  for (const Topic &topic : topics)
+    if (starts_with(option.key, topic.prefix) &&
+        (!best || std::string(topic.prefix).size() > std::string(best->prefix).size()))
+      best = &topic;
+  return best;
+}
+
+// ---- the page
+
+static std::string cell(const std::string &text) { // of a table: a bar would end it
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+static std::string code(const std::string &text) {
+  return text.empty() ? text : "`" + text + "`";
+}
+
+static Lines page() {
+  Lines lines = {
+      "# Options", "",
+      "All options of Shellac, by type. `shellac_options -write` makes this page and the lists in the public headers "
+      "from",
+      "the tables `src/*/options.hpp`; the test `options-in-headers` compares them. A program prints its own with "
+      "`-help`.",
+      "An object's prefix (`KSPSetOptionsPrefix()` and the like) goes before the name: `-fine_pc_stencilmg_levels 3`."};
+  for (const Topic &topic : topics) {
+    lines.insert(lines.end(), {"", std::string("## ") + topic.title, "", topic.summary, ""});
+    lines.insert(lines.end(),
+                 {"| option | values | default | meaning | function |", "| --- | --- | --- | --- | --- |"});
+    for (const Table &table : tables)
+      for (size_t i = 0; i < table.size; i++) {
+        const Option &option = table.rows[i];
+        if (topic_of(option) != &topic) continue;
+        const std::string setter = option.setter ? option.setter : "";
+        const bool        function = setter.size() && setter != topic.name;
+        lines.push_back("| " + code(option.key) + " | " + cell(option.values) + " | " + cell(option.fallback) + " | " +
+                        cell(option.meaning) + " | " + (function ? code(setter + "()") : "") + " |");
+      }
+  }
+  return lines;
+}
+
+// ---- the lists in the headers
+
+// The list that a docstring should have: PETSc's format, with `+ . -` before the first, the middle and the last item.
+static Lines list_of(const std::vector<const Option *> &options) {
+  const size_t line_width = 120, widest_head = 46;
+  size_t       column = 0;
+  Lines        heads, lines;
+  for (const Option *option : options) {
+    std::string head = option->key;
+    if (option->values[0]) head += std::string(" <") + option->values + ">";
+    heads.push_back(head);
+    if (width(head) <= widest_head) column = std::max(column, width(head));
+  }
+  for (size_t i = 0; i < options.size(); i++) {
+    const char *marker = options.size() == 1 || (i > 0 && i + 1 < options.size()) ? "." : i ? "-" : "+";
+    std::string line = std::string(marker) + "  " + padded(heads[i], column) + " -";
+    std::string text = options[i]->meaning;
+    if (options[i]->fallback[0]) text += std::string("; default ") + options[i]->fallback;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      if (width(line) + 1 + width(word) > line_width) {
+        lines.push_back(line);
+        line = std::string(column + 5, ' ');
+      }
+      line += " " + word;
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+static std::vector<const Option *> options_for(const std::string &docstring) {
+  std::vector<const Option *> found;
+  for (const Table &table : tables)
+    for (size_t i = 0; i < table.size; i++) {
+      const Option &option = table.rows[i];
+      if (docstring == topic_of(option)->name || (option.setter && docstring == option.setter))
+        found.push_back(&option);
+    }
+  return found;
+}
+
+// A header with the lists of its docstrings replaced by those that follow from the tables.
+static Lines with_lists(const Lines &header) {
+  Lines       lines;
+  std::string name;          // of the docstring that the line is in
+  bool        listed = true; // its list stands, or there is nothing to list
+  for (size_t i = 0; i < header.size(); i++) {
+    const std::string &line = header[i];
+    if (starts_with(line, "/*@") || starts_with(line, "/*MC") || starts_with(line, "/*E")) {
+      std::istringstream(i + 1 < header.size() ? header[i + 1] : "") >> name;
+      listed = options_for(name).empty();
+    }
+    if (name.size() && starts_with(line, "   Options Database Key")) {
+      size_t end = i + 1;
+      while (end < header.size() && header[end].size() && !starts_with(header[end], "   Level:")) end++;
+      const auto options = options_for(name);
+      const bool refers = end > i + 1 && header[i + 1].find("see `") != std::string::npos;
+      if (options.empty() && !refers) { // none left: the heading goes as well
+        i = end;
+        continue;
+      }
+      lines.push_back(options.size() == 1 ? "   Options Database Key:" : "   Options Database Keys:");
+      if (options.empty()) lines.insert(lines.end(), header.begin() + i + 1, header.begin() + end);
+      const Lines list = list_of(options);
+      lines.insert(lines.end(), list.begin(), list.end());
+      listed = true;
+      i = end - 1;
+      continue;
+    }
+    if (name.size() && !listed && starts_with(line, "   Level:")) {
+      const auto  options = options_for(name);
+      const Lines list = list_of(options);
+      lines.push_back(options.size() == 1 ? "   Options Database Key:" : "   Options Database Keys:");
+      lines.insert(lines.end(), list.begin(), list.end());
+      lines.push_back("");
+      listed = true;
+    }
+    if (line.size() >= 2 && line.compare(line.size() - 2, 2, "*/") == 0) name.clear();
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// ---- files
+
+static Lines read(const std::string &path) {
+  std::ifstream file(path);
+  Lines         lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+static void write(std::ostream &out, const Lines &lines) {
+  for (const std::string &line : lines) out << line << "\n";
+}
+
+// The lines of one text that the other lacks, in their order.
+static void print_missing(const char *sign, const Lines &from, const Lines &other) {
+  for (const std::string &line : from) {
+    bool found = false;
+    for (const std::string &candidate : other) found = found || line == candidate;
+    if (!found) std::cout << sign << line << "\n";
+  }
+}
+
+static int run(const Lines &arguments) {
+  if (arguments.empty()) {
+    write(std::cout, page());
+    return 0;
+  }
+  const bool writes = arguments[0] == "-write";
+  if ((!writes && arguments[0] != "-check") || arguments.size() < 2) {
+    std::cerr << "usage: shellac_options [-check|-write PAGE HEADER...]\n";
+    return 1;
+  }
+  int outdated = 0;
+  for (size_t i = 1; i < arguments.size(); i++) {
+    const Lines is = read(arguments[i]), should_be = i == 1 ? page() : with_lists(is);
+    if (is == should_be) continue;
+    if (writes) {
+      std::ofstream file(arguments[i]);
+      write(file, should_be);
+      std::cout << "wrote " << arguments[i] << "\n";
+      continue;
+    }
+    outdated++;
+    std::cout << arguments[i]
+              << " does not follow from the tables of options (-: what stands there, +: what should):\n";
+    print_missing("- ", is, should_be);
+    print_missing("+ ", should_be, is);
+  }
+  if (outdated) std::cout << "`shellac_options -write` with the same arguments brings them up to date\n";
+  return outdated != 0;
+}
+
+} // namespace shellac
+
+int main(int argc, char **argv) {
+  return shellac::run(shellac::Lines(argv + 1, argv + argc));
+}
