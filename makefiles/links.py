@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the relative links of Markdown pages; fails and names those whose target is missing.
 
-usage: links.py ROOT PAGE...     the pages' paths are relative to ROOT
+usage: links.py ROOT [PAGE...]     the pages' paths are relative to ROOT; without any, all README.md below it
 
 A name of a source in backquotes (`grid.cpp`) must be that of a file of the tree. A link to a folder must find a README.md there; a link to a heading (#name) must find it in the page. Prints the files
 that pages link to and that are no pages themselves, one a line.
@@ -32,16 +32,19 @@ def anchors_of(path):
     return found
 
 
-def sources_of(root):
-    names = set()
+def files_of(root):
+    """The paths of the tree's files, relative to its root."""
+    found = []
     for folder, folders, files in os.walk(root):
         folders[:] = [f for f in folders if not f.startswith((".", "build", "dist"))]
-        names.update(files)
-    return names
+        found += [os.path.relpath(os.path.join(folder, file), root) for file in files]
+    return found
 
 
 def main(root, pages):
-    files, dead, sources = set(), [], sources_of(root)
+    tree = files_of(root)
+    files, dead, sources = set(), [], {os.path.basename(path) for path in tree}
+    pages = pages or sorted(path for path in tree if os.path.basename(path) == "README.md")
     for page in pages:
         with open(os.path.join(root, page), encoding="utf-8") as file:
             text = file.read()
