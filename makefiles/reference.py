@@ -2,6 +2,7 @@
 """Converts the docstrings of C headers, in PETSc's format, to one page of Markdown.
 
 usage: reference.py HEADER... > reference.md
+       reference.py -check HEADER...     fails, and says what docstrings lack
 
 A docstring stands between /*@ or /*@C and @*/ (functions), /*MC and M*/ (types) or /*E and E*/ (enumerations). Its first
 line is `name - summary`; a line `Title:` begins a section; lines that begin with `+`, `.` or `-` in the first column are
@@ -120,7 +121,51 @@ def render(name, body, declaration, names):
     return out
 
 
+def faults(kind, name, body, declaration):
+    """What a docstring lacks: level, related pages; of a function whether it is collective, its parameters and errors."""
+    wanted = {"   Level: ": "a level", ".seealso: ": "related pages"}
+    if kind.startswith("@"):
+        wanted.update({"ollective\n": "whether it is collective", "   Errors:\n": "its errors"})
+    missing = [what for sign, what in wanted.items() if sign not in body + "\n"]
+    if kind.startswith("@"):
+        match = re.search(re.escape(name) + r"\((.*?)\);", declaration, re.S)
+        if not match:
+            return missing + ["a declaration that follows it"]
+        for parameter in match.group(1).split(","):
+            word = re.search(r"(\w+)(?:\[\])?$", parameter.strip()).group(1)
+            if word != "void" and not re.search(rf"^[+.-]\s+{word}\s+- ", body, re.M):
+                missing.append(f"its parameter {word}")
+        for word in re.findall(r"^[+.-]\s+(\w+)\s+- ", parameters_of(body), re.M):
+            if not re.search(rf"\b{word}\b", match.group(1)):
+                missing.append(f"the parameter {word} in its declaration")
+    return missing
+
+
+def parameters_of(body):
+    """The lists of input and output parameters."""
+    return "\n".join(re.findall(r"^   (?:Input|Output) Parameters?:\n((?:.+\n)+)", body, re.M))
+
+
+def check(paths):
+    lines = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for kind, body, declaration in DOCSTRING.findall(text):
+            name = body.strip().split()[0]
+            missing = faults(kind, name, body, declaration)
+            if missing:
+                lines.append(f"{path}: {name} lacks {', '.join(missing)}")
+        for name in re.findall(r"^PETSC_EXTERN PetscErrorCode (\w+)\(", text, re.M):
+            if not re.search(rf"^   {name} - ", text, re.M):
+                lines.append(f"{path}: {name} has no docstring")
+    if lines:
+        sys.exit("\n".join(lines))
+
+
 def main(paths):
+    if paths[0] == "-check":
+        return check(paths[1:])
     found = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
