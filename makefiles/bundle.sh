@@ -25,7 +25,7 @@ cp -r "$mpi/share" "$stage/$name/openmpi"
 cp -P "$mpi"/bin/{mpi*,prte*,prun*,ompi*} "$stage/$name/openmpi/bin" 2> /dev/null || true
 find "$stage" -name '*.so*' -type f -exec strip --strip-unneeded {} + 2> /dev/null || true
 cp "$here/bundle-run.sh" "$stage/$name/run.sh"
-cp "$here/LICENSE" "$stage/$name"
+cp "$here/../LICENSE" "$stage/$name"
 
 mkdir -p "$(dirname "$archive")"
 tar -C "$stage" -czf "$archive" "$name"

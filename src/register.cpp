@@ -3,6 +3,7 @@
 #include "burgers/types.hpp"
 #include "device/petsc.hpp"
 #include "multigrid/types.hpp"
+#include "release.hpp"
 #include "shellac.h"
 #include "stencil/mat.hpp"
 #include "stencil/types.hpp"
@@ -27,10 +28,13 @@ static PetscErrorCode finalize(void) {
 }
 
 PetscErrorCode ShellacInitializePackage(void) {
-  PetscClassId classid;
+  PetscClassId     classid;
+  shellac::Release running;
 
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(shellac::running_release(&running));
+  PetscCall(shellac::check_release(running)); // before anything else: types and functions may not be what we think
   initialized = PETSC_TRUE;
   PetscCall(MatInitializePackage());
   PetscCall(PCInitializePackage());

@@ -1,17 +1,12 @@
 // Captured matrices on a GPU beside AIJ on the host.
 
 #include "catch.hpp"
+#include "gpu.hpp"
 #include "support.hpp"
-
-#include <unistd.h>
 
 using namespace tests;
 
 #if defined(PETSC_HAVE_CUDA)
-
-static bool has_gpu() {
-  return access("/dev/nvidiactl", F_OK) == 0;
-}
 
 static void set_and_assemble(Twins &t, const Fill &fill) {
   t.both([&](DM da, Mat M) {
@@ -22,7 +17,7 @@ static void set_and_assemble(Twins &t, const Fill &fill) {
 }
 
 TEST_CASE("every operation of a captured matrix on CUDA vectors equals AIJ's on the host", "[capture][device]") {
-  if (!has_gpu()) return;
+  if (no_gpu()) return;
   for_each_capture([](const Lattice &lattice, Form form, const std::string &text) {
     INFO(text);
     Twins t(lattice, VECCUDA);
@@ -52,7 +47,7 @@ TEST_CASE("every operation of a captured matrix on CUDA vectors equals AIJ's on 
 
 // Blocks of threads that end within a row, and grids of more than one block along each axis.
 TEST_CASE("products on large grids on CUDA vectors equal AIJ's on the host", "[capture][device]") {
-  if (!has_gpu()) return;
+  if (no_gpu()) return;
   const DMBoundaryType  none = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC, mirror = DM_BOUNDARY_MIRROR;
   const DMDAStencilType star = DMDA_STENCIL_STAR, box = DMDA_STENCIL_BOX;
   const Lattice         large[] = {
@@ -75,12 +70,13 @@ TEST_CASE("products on large grids on CUDA vectors equal AIJ's on the host", "[c
 }
 
 TEST_CASE("sweeps on CUDA vectors converge and leave the solution as it is", "[capture][device]") {
-  if (!has_gpu()) return;
+  if (no_gpu()) return;
   for (const Lattice &lattice : lattices())
     for (Form form : forms_of_storage) {
       bool folded = false; // arms that lead to one point: their sum may outweigh the diagonal
       for (int a = 0; a < lattice.dim; a++)
-        folded = folded || lattice.ends[a] == DM_BOUNDARY_MIRROR || (lattice.ends[a] == DM_BOUNDARY_PERIODIC && lattice.N[a] == 1);
+        folded = folded || lattice.ends[a] == DM_BOUNDARY_MIRROR ||
+                 (lattice.ends[a] == DM_BOUNDARY_PERIODIC && lattice.N[a] == 1);
       if (folded) continue;
       for (int type : {SOR_LOCAL_FORWARD_SWEEP, SOR_LOCAL_BACKWARD_SWEEP, SOR_LOCAL_SYMMETRIC_SWEEP}) {
         INFO(describe(lattice) << "; " << name_of(form) << "; sweep " << type);
@@ -117,7 +113,7 @@ static void check_no_copies(KSP ksp, Vec b, Vec x) {
 }
 
 TEST_CASE("solves with a captured matrix on CUDA vectors copy none of them", "[capture][device]") {
-  if (!has_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  if (no_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
   OK(PetscLogDefaultBegin());
   Lattice l;
   l.N[0] = 61, l.N[1] = 40;

@@ -1,26 +1,14 @@
-// Vectors on a GPU, where PETSc has one; and what is said where there is none.
+// Vectors on a GPU beside vectors on the host.
 
 #include "catch.hpp"
+#include "gpu.hpp"
 #include "support.hpp"
-
-#include <unistd.h>
 
 using namespace tests;
 
-static bool petsc_has_cuda() {
-#if defined(PETSC_HAVE_CUDA)
-  return true;
-#else
-  return false;
-#endif
-}
-static bool has_gpu() {
-  return petsc_has_cuda() && access("/dev/nvidiactl", F_OK) == 0;
-}
-
 // On the GPU and on the host: the same function, rounded in another order.
 TEST_CASE("CUDA vectors give the host's results", "[device]") {
-  if (!has_gpu()) return;
+  if (no_gpu()) return;
   for (int dim = 1; dim <= 3; dim++)
     for (bool large : {false, true}) {
       const PetscInt N[3] = {large ? 601 : 9, large ? 45 : 7, large ? 37 : 6};
@@ -75,7 +63,7 @@ TEST_CASE("CUDA vectors give the host's results", "[device]") {
 }
 
 TEST_CASE("vectors of mixed memory are an error", "[device]") {
-  if (!has_gpu()) return;
+  if (no_gpu()) return;
   Problem p = problem(2, 20, 20);
   Grid    host = make_grid(p), device = make_grid(p);
   OK(DMSetVecType(host, VECSTANDARD));
@@ -95,21 +83,6 @@ TEST_CASE("vectors of mixed memory are an error", "[device]") {
   OK(MatMult(A, z, w));
 }
 
-// A PETSc with CUDA on a machine without a GPU cannot finish after this error: plugin/compare.cmake shows it there.
-TEST_CASE("CUDA vectors of a PETSc without CUDA are an error", "[device]") {
-  if (petsc_has_cuda()) return;
-  Grid   da = make_grid(problem(2, 8, 8));
-  Matrix A;
-  Vector v;
-  OK(DMSetVecType(da, "cuda"));
-  EXPECT_ERROR(PETSC_ERR_ARG_UNKNOWN_TYPE, ({"cuda"}), [&] {
-    PetscFunctionBeginUser;
-    PetscCall(MatCreateLaplace(da, &A));
-    PetscCall(MatCreateVecs(A, &v, NULL));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  });
-}
-
 #if defined(PETSC_HAVE_DEVICE)
 // Copies of vectors between the host and the GPU, in the event `name` so far.
 static PetscReal copies_in(const char *name) {
@@ -121,7 +94,7 @@ static PetscReal copies_in(const char *name) {
 }
 
 TEST_CASE("a solve on CUDA vectors copies none of them", "[device]") {
-  if (!has_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  if (no_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
   OK(PetscLogDefaultBegin());
   for (DMBoundaryType ends : {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC}) {
     Problem p = problem(2, 61, 40);

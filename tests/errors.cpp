@@ -256,3 +256,19 @@ TEST_CASE("a DMDA that is not set up is an error", "[errors]") {
   OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 9, 1, 1, NULL, &da));
   EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"DMSetUp"}), [&] { return MatCreateLaplace(da, &A); });
 }
+
+#if !defined(PETSC_HAVE_CUDA)
+// A PETSc with CUDA on a machine without a GPU cannot finish after this error: plugin/compare.cmake shows it there.
+TEST_CASE("CUDA vectors of a PETSc without CUDA are an error", "[errors]") {
+  Grid   da = make_grid(problem(2, 8, 8));
+  Matrix A;
+  Vector v;
+  OK(DMSetVecType(da, "cuda"));
+  EXPECT_ERROR(PETSC_ERR_ARG_UNKNOWN_TYPE, ({"cuda"}), [&] {
+    PetscFunctionBeginUser;
+    PetscCall(MatCreateLaplace(da, &A));
+    PetscCall(MatCreateVecs(A, &v, NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+}
+#endif

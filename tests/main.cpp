@@ -10,7 +10,28 @@
 #include <unistd.h>
 #include <vector>
 
+#include "gpu.hpp"
 #include "support.hpp"
+
+#if !defined(CATCH_VERSION_MAJOR) || CATCH_VERSION_MAJOR < 3
+using ListenerBase = Catch::TestEventListenerBase;
+#else
+using ListenerBase = Catch::EventListenerBase;
+#endif
+
+// Says so where every case that was asked for needs what is not there; CTest then calls the test skipped.
+class Skipped : public ListenerBase {
+public:
+  using ListenerBase::ListenerBase;
+  void testRunEnded(const Catch::TestRunStats &run) override {
+    const size_t cases = run.totals.testCases.total();
+    if (cases == (size_t)tests::cases_skipped)
+      std::cout << "skipped: no case that can run here\n";
+    else if (tests::cases_skipped)
+      std::cout << tests::cases_skipped << " of " << cases << " cases need a GPU: not run\n";
+  }
+};
+CATCH_REGISTER_LISTENER(Skipped)
 
 // Sends standard output to a file, and shows the file if asked to.
 class Silence {
@@ -35,15 +56,19 @@ private:
 };
 
 static int run_tests(int argc, char **argv) {
-  int result, rank, first_result;
+  int            result, rank, first_result;
+  Catch::Session session;
 
+#if defined(CATCH_VERSION_MAJOR) && CATCH_VERSION_MAJOR >= 3
+  session.configData().allowZeroTests = true; // as in version 2
+#endif
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   if (rank == 0) {
-    first_result = result = Catch::Session().run(argc, argv);
+    first_result = result = session.run(argc, argv);
     MPI_Bcast(&first_result, 1, MPI_INT, 0, PETSC_COMM_WORLD);
   } else {
     Silence silence;
-    result = Catch::Session().run(argc, argv);
+    result = session.run(argc, argv);
     MPI_Bcast(&first_result, 1, MPI_INT, 0, PETSC_COMM_WORLD);
     if (result && !first_result) silence.Show(rank);
     silence.Stop();
