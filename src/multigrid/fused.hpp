@@ -81,10 +81,11 @@ PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  const PetscInt strips = strip_count<Kind>(pass.level);
-  double         sum = 0, part = 0;
-  for (PetscInt s = 0; s < strips; s++) {
-    walk_strip<Kind>(&pass, s, norm ? &part : nullptr);
+  const StripPass<T> on_host = strip_pass<Kind>(pass);
+  StripWalk<T>       strips(on_host);
+  double             sum = 0, part = 0;
+  for (PetscInt s = 0; s < strips.count(); s++) {
+    strips.walk(s, norm ? &part : nullptr);
     sum += part;
   }
   if (norm) *norm = sum;

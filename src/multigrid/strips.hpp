@@ -1,249 +1,255 @@
 #pragma once
 // The fused pass on the host. A strip of columns is walked row by row: step s works s rows behind the row that is being
 // read, so that only the last rows of each step are held, in the first cache. Strips overlap by the columns that the
-// steps use up.
+// steps use up. The kind of the pass is a value here: rows are long, so a branch for each row costs nothing, and one walk
+// is compiled for each precision where GPUs take a kernel for each kind.
 
-#include "device/stream.hpp"
-#include "multigrid/pass.hpp"
-
-// Before a loop over the columns of a row, which do not depend on each other.
-#if defined(__GNUC__) && !defined(__clang__)
-#define SHELLAC_COLUMNS _Pragma("GCC ivdep")
-#else
-#define SHELLAC_COLUMNS
-#endif
-#define SHELLAC_INLINE inline __attribute__((always_inline))
+#include "multigrid/strip_rows.hpp"
 
 namespace shellac {
 
-constexpr int strip_columns = 264;
+constexpr int most_fused_steps = 3;
 
-template <class T, int columns = strip_columns> struct StripRow {
-  static constexpr int    pad = 8;
-  T                       all[pad + columns + pad];
-  SHELLAC_INLINE T       &operator[](int l) { return all[pad + l]; }
-  SHELLAC_INLINE const T &operator[](int l) const { return all[pad + l]; }
+// A pass whose kind is known at run time. b and the result are of T or, where T is not PETSc's scalar, of that.
+template <class T> struct StripPass {
+  using S = PetscScalar;
+  LevelPart<T> level;
+  bool         given, corrected, restricts; // see PassKind
+  int          steps, last, ghost, ghost_columns;
+  Field<T>     b, guess, e;
+  Field<S>     b_of_vectors; // in place of b, where b.u is null
+  T           *out;
+  S           *out_of_vectors; // in place of out, where that is null
+  T           *b_coarse;
+  Patch        coarse_b, coarse_e;
 };
 
-// The last rows of a step, the newest first.
-template <class Row, int count> struct StripRows {
-  Row                       rows[count] = {};
-  int                       newest = 0;
-  SHELLAC_INLINE Row       &advance() { return rows[newest = newest + 1 == count ? 0 : newest + 1]; }
-  SHELLAC_INLINE const Row &operator[](int age) const {
-    return rows[newest < age ? newest + count - age : newest - age];
+template <class Kind, class T, class B, class Out> StripPass<T> strip_pass(const Pass<T, B, Out> &pass) {
+  StripPass<T> strips = {};
+  strips.level = pass.level;
+  strips.given = Kind::given;
+  strips.corrected = Kind::corrected;
+  strips.restricts = Kind::restricts;
+  strips.steps = Kind::steps;
+  strips.last = Kind::last;
+  strips.ghost = Kind::ghost;
+  strips.ghost_columns = Kind::ghost_columns;
+  if constexpr (std::is_same<T, B>::value)
+    strips.b = pass.b;
+  else
+    strips.b_of_vectors = pass.b;
+  strips.guess = pass.guess;
+  strips.e = pass.e;
+  if constexpr (std::is_same<T, Out>::value)
+    strips.out = pass.out;
+  else
+    strips.out_of_vectors = pass.out;
+  strips.b_coarse = pass.b_coarse;
+  strips.coarse_b = pass.coarse_b;
+  strips.coarse_e = pass.coarse_e;
+  return strips;
+}
+
+template <class T> class StripWalk {
+  using R = typename RealOf<T>::type;
+
+public:
+  explicit StripWalk(const StripPass<T> &pass);
+  PetscInt count() const { return (patch_.size[0] + odd_ + written_ - 1) / written_; } // strips of the level
+  // norm: of the strip, if it is wanted
+  void walk(PetscInt strip, double *norm);
+
+private:
+  static constexpr int n = strip_columns;
+
+  template <class V>
+  void load(const Patch &patch, const Field<V> &field, PetscInt i, PetscInt j, int width, T *row) const;
+  void begin(PetscInt strip);
+  void load_coarse(PetscInt J);
+  void start(PetscInt j);
+  void smooth(int s, PetscInt q, double *norm);
+  void restrict_residual(PetscInt q);
+  void store_sum(PetscInt J);
+  void invert_diagonal(const RowOperator<T> &op, R in, StripRow<T> *inverse) const {
+    strip::invert_diagonal<T>(op, in_, in, *inverse);
   }
+  RowOperator<T> op(const AxisPoint<R> &y) const { return {west_, east_, y.lower, y.upper, level_.sigma}; }
+  bool           is_coarse(PetscInt j) const { return level_.below(1, j + 1) == level_.below(1, j); }
+
+  const StripPass<T> &pass_;
+  const LevelPart<T> &level_;
+  const Patch        &patch_;
+  const bool          coarsened_x_, coarsened_y_, starts_;
+  const int           half_;          // coarse columns
+  const PetscInt      written_, odd_; // columns that a strip writes; coarse points shall lie at odd places of a strip
+  PetscInt            i0_, i_lo_, i_hi_; // the strip's first column; those that it writes
+  PetscInt            coarse_i0_;
+
+  // of the columns
+  StripRow<R> west_, east_, in_, prolong_[2], from_before_, from_here_, from_after_;
+  StripRow<T> inverse_; // of the diagonal in regular rows
+  // of the rows under way
+  StripRows<T, 3>                    u_[most_fused_steps + 1]; // of each step
+  StripRows<T, most_fused_steps + 2> b_;                       // the newest is of the row being read
+  StripRows<T, 2>                    e_;                       // coarse rows, interpolated along x
+  StripRow<T>                        coarse_;                  // that is read, or restricted along x
+  StripRow<T>                        sum_;                     // of coarse rows
+  bool                               summing_ = false;
 };
+
+template <class T>
+StripWalk<T>::StripWalk(const StripPass<T> &pass)
+    : pass_(pass), level_(pass.level), patch_(pass.level.patch), coarsened_x_(level_.halves[0]),
+      coarsened_y_(level_.halves[1]), starts_(pass.given || pass.corrected), half_(coarsened_x_ ? n / 2 : n),
+      written_(n - 2 * pass.ghost_columns), odd_(coarsened_x_ ? (patch_.start[0] + 1 - level_.offset[0]) & 1 : 0) {
+  b_.count = pass.last + 2;
+}
 
 // Values of the row j from column i on, as the level sees them: zero beyond the domain.
-template <class Row, class S>
-SHELLAC_INLINE void load(const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j, int width, Row &row) {
-  using V = typename std::decay<decltype(row[0])>::type;
+template <class T>
+template <class V>
+void StripWalk<T>::load(const Patch &patch, const Field<V> &field, PetscInt i, PetscInt j, int width, T *row) const {
   const bool in_patch = j >= 0 && j < patch.size[1];
   const int  lo = in_patch ? (int)PetscMin(PetscMax(0, -i), (PetscInt)width) : width,
             hi = in_patch ? (int)PetscMax(PetscMin(patch.size[0] - i, (PetscInt)width), (PetscInt)lo) : width;
-  for (int l = 0; l < lo; l++) row[l] = (V)value_near(patch, field, i + l, j);
-  for (int l = hi; l < width; l++) row[l] = (V)value_near(patch, field, i + l, j);
-  if (lo == hi) return;
-  const S *from = field.u + patch.index(i + lo, j, 0) - lo;
-  SHELLAC_COLUMNS
-  for (int l = lo; l < hi; l++) row[l] = (V)from[l];
+  for (int l = 0; l < lo; l++) row[l] = (T)value_near(patch, field, i + l, j);
+  for (int l = hi; l < width; l++) row[l] = (T)value_near(patch, field, i + l, j);
+  if (lo < hi) strip::convert(field.u + patch.index(i + lo, j, 0), hi - lo, row + lo);
 }
 
-// The strip from column i0 on; results are written in the columns [i_lo, i_hi).
-template <class Kind, class T, class B, class Out>
-SHELLAC_INLINE void walk(const Pass<T, B, Out> &pass, PetscInt i0, PetscInt i_lo, PetscInt i_hi, double *norm) {
-  using R = typename RealOf<T>::type;
-  constexpr int n = strip_columns, steps = Kind::steps, last = Kind::last, half = Kind::halves_x ? n / 2 : n;
-  using Row = StripRow<T>;
-  using Reals = StripRow<R>;
-  using CoarseRow = StripRow<T, half>;
-  using CoarseReals = StripRow<R, half>;
-  const LevelPart<T> &level = pass.level;
-  const Patch        &patch = level.patch;
-  const PetscInt      rows = patch.size[1], end = rows + Kind::ghost,
-                 first = Kind::halves_y ? -Kind::ghost - ((patch.start[1] - Kind::ghost - level.offset[1]) & 1)
-                                        : -Kind::ghost;
-  const PetscInt coarse_i0 = Kind::halves_x ? (patch.start[0] + i0 + 1 - level.offset[0]) / 2 : patch.start[0] + i0;
-  const auto     column = [&](PetscInt i) -> const AxisPoint<R>     &{
-    return level.axis[0][PetscMin(PetscMax(i, -axis_reach), patch.size[0] + axis_reach - 1)];
+template <class T> void StripWalk<T>::begin(PetscInt strip) {
+  const auto column = [&](PetscInt i) -> const AxisPoint<R> & {
+    return level_.axis[0][PetscMin(PetscMax(i, -axis_reach), patch_.size[0] + axis_reach - 1)];
   };
-
-  // the columns' coefficients, and the inverse diagonal of regular rows
-  Reals       west, east, in, prolong0, prolong1;
-  CoarseReals from_before, from_kept, from_after;
-  Row         inverse;
-  const auto  find_inverse = [&](const AxisPoint<R> &y, Row &inv) {
-    SHELLAC_COLUMNS
-    for (int l = 0; l < n; l++)
-      inv[l] = in[l] * y.in == 0 ? T(0) : R(1) / (level.sigma + (west[l] + east[l] + (y.lower + y.upper)));
-  };
+  i0_ = strip * written_ - pass_.ghost_columns - odd_;
+  i_lo_ = PetscMax(0, i0_ + pass_.ghost_columns);
+  i_hi_ = PetscMin(patch_.size[0], i0_ + n - pass_.ghost_columns);
+  coarse_i0_ = coarsened_x_ ? (patch_.start[0] + i0_ + 1 - level_.offset[0]) / 2 : patch_.start[0] + i0_;
+  summing_ = false;
   for (int l = 0; l < n; l++) {
-    const AxisPoint<R> &x = column(i0 + l);
-    west[l] = x.lower, east[l] = x.upper, in[l] = x.in;
-    prolong0[l] = x.prolong[0], prolong1[l] = x.prolong[1];
+    const AxisPoint<R> &x = column(i0_ + l);
+    west_[l] = x.lower, east_[l] = x.upper, in_[l] = x.in;
+    for (int c = 0; c < 2; c++) prolong_[c][l] = x.prolong[c];
   }
-  for (int m = 0; m < half; m++) {
-    const PetscInt i = Kind::halves_x ? i0 + 2 * m + 1 : i0 + m;
-    from_kept[m] = column(i).restriction[0];
-    from_before[m] = Kind::halves_x ? column(i - 1).restriction[1] : R(0);
-    from_after[m] = Kind::halves_x ? column(i + 1).restriction[0] : R(0);
+  for (int m = 0; m < half_; m++) {
+    const PetscInt i = coarsened_x_ ? i0_ + 2 * m + 1 : i0_ + m;
+    from_here_[m] = column(i).restriction[0];
+    from_before_[m] = coarsened_x_ ? column(i - 1).restriction[1] : R(0);
+    from_after_[m] = coarsened_x_ ? column(i + 1).restriction[0] : R(0);
   }
-  find_inverse(level.typical[1][0], inverse);
-
-  StripRows<Row, 3>        u[steps + 1]; // of each step
-  StripRows<Row, last + 2> b;            // the newest is of the row being read
-  StripRows<Row, 2>        e;            // coarse rows, interpolated along x
-  CoarseRow                coarse;       // that is read, or restricted along x
-  CoarseRow                sum;          // that is being summed
-  bool                     summing = false;
-  double                   squares = 0;
-
-  const auto add_e = [&](PetscInt J) { // coarse row of the whole grid
-    Row &fine = e.advance();
-    load(pass.coarse_e, pass.e, coarse_i0 - pass.coarse_e.start[0], J - pass.coarse_e.start[1], half, coarse);
-    SHELLAC_COLUMNS
-    for (int m = 0; m < half; m++) {
-      if (Kind::halves_x) {
-        fine[2 * m + 1] = prolong0[2 * m + 1] * coarse[m];
-        fine[2 * m] = prolong0[2 * m] * coarse[m - 1] + prolong1[2 * m] * coarse[m];
-      } else
-        fine[m] = prolong0[m] * coarse[m];
-    }
-  };
-  const auto residual = [&](const Row &f, const StripRows<Row, 3> &v, R lower, R upper, int l) {
-    const Row &south = v[2], &center = v[1], &north = v[0];
-    return residual_of(f[l], center[l], center[l - 1], center[l + 1], south[l], north[l], west[l], east[l], lower,
-                       upper, level.sigma);
-  };
-  if (Kind::corrected && Kind::halves_y) add_e(level.below(1, first));
-
-  for (PetscInt j = first; j < end; j++) {
-    const auto is_kept = [&](PetscInt q) { return level.below(1, q + 1) == level.below(1, q); };
-    load(patch, pass.b, i0, j, n, b.advance());
-    if (Kind::starts) { // u_0 at row j
-      Row &row = u[0].advance();
-      if (Kind::given) {
-        load(patch, pass.guess, i0, j, n, row);
-      } else {
-        SHELLAC_COLUMNS
-        for (int l = 0; l < n; l++) row[l] = 0;
-      }
-      if (Kind::corrected) {
-        R lower, upper;
-        level.get_prolong(1, j, &lower, &upper);
-        const bool between = Kind::halves_y && !is_kept(j);
-        if (!Kind::halves_y) add_e(level.below(1, j));
-        if (between) add_e(level.below(1, j) + 1);
-        const Row &e_lower = e[between ? 1 : 0], &e_upper = e[0];
-        if (!between) upper = 0;
-        SHELLAC_COLUMNS
-        for (int l = 0; l < n; l++) row[l] += lower * e_lower[l] + upper * e_upper[l];
-      }
-    }
-    for (int s = 1; s <= steps; s++) { // u_s, s rows behind
-      const int      lag = Kind::starts ? s : s - 1;
-      const PetscInt q = j - lag;
-      const Row     &f = b[lag];
-      Row           &result = u[s].advance();
-      const R        omega = level.omega[s - 1];
-      const auto     step = [&](R lower, R upper, const Row &inv) {
-        if (!Kind::starts && s == 1) {
-          SHELLAC_COLUMNS
-          for (int l = 0; l < n; l++) result[l] = omega * inv[l] * f[l];
-          return;
-        }
-        const StripRows<Row, 3> &v = u[s - 1];
-        if (Kind::given && Kind::restricts && s == 1 && norm && q >= 0 && q < rows)
-          for (PetscInt i = i_lo; i < i_hi; i++) squares += squared(residual(f, v, lower, upper, (int)(i - i0)));
-        const Row &center = v[1];
-        SHELLAC_COLUMNS
-        for (int l = 0; l < n; l++) result[l] = center[l] + omega * inv[l] * residual(f, v, lower, upper, l);
-      };
-      if (level.regular(1, q)) {
-        step(level.typical[1][0].lower, level.typical[1][0].upper, inverse);
-      } else {
-        const AxisPoint<R> &y = level.axis[1][q];
-        Row                 own_inverse;
-        find_inverse(y, own_inverse);
-        step(y.lower, y.upper, own_inverse);
-      }
-    }
-    const PetscInt done = j - last;
-    if (steps > 0 && done >= 0 && done < rows) {
-      Out       *to = pass.out + patch.index(0, done, 0) + i_lo;
-      const int  before = (int)(i_lo - i0), count = (int)(i_hi - i_lo);
-      const Row &values = u[steps][0];
-      SHELLAC_COLUMNS
-      for (int l = 0; l < count; l++) to[l] = (Out)values[before + l];
-    }
-    if (!Kind::restricts) continue;
-    // the residual, a row behind the last step; without steps, b itself
-    const PetscInt q = steps > 0 ? done - 1 : j;
-    if (q < -1) continue;
-    Row r_of;
-    if (steps > 0) {
-      const AxisPoint<R> &y = level.axis[1][q];
-      SHELLAC_COLUMNS
-      for (int l = 0; l < n; l++) r_of[l] = residual(b[last + 1], u[steps], y.lower, y.upper, l);
-    } else
-      r_of = b[0];
-    SHELLAC_COLUMNS
-    for (int m = 0; m < half; m++)
-      coarse[m] = Kind::halves_x
-                      ? from_before[m] * r_of[2 * m] + from_kept[m] * r_of[2 * m + 1] + from_after[m] * r_of[2 * m + 2]
-                      : from_kept[m] * r_of[m];
-    const auto store_sum = [&](PetscInt J) {
-      J -= pass.coarse_b.start[1];
-      if (J < 0 || J >= pass.coarse_b.size[1]) return;
-      T *to = pass.b_coarse + pass.coarse_b.index(0, J, 0);
-      for (int m = 0; m < half; m++) {
-        const PetscInt l = Kind::halves_x ? 2 * m + 1 : m, I = coarse_i0 + m - pass.coarse_b.start[0];
-        if (i0 + l >= i_lo && i0 + l < i_hi && I >= 0 && I < pass.coarse_b.size[0]) to[I] = sum[m];
-      }
-    };
-    R to_lower, to_upper;
-    level.get_restriction(1, q, &to_lower, &to_upper);
-    const PetscInt J = level.below(1, q);
-    if (!Kind::halves_y) {
-      SHELLAC_COLUMNS
-      for (int m = 0; m < half; m++) sum[m] = to_lower * coarse[m];
-      if (q >= 0 && q < rows) store_sum(J);
-    } else if (is_kept(q)) {
-      SHELLAC_COLUMNS
-      for (int m = 0; m < half; m++) sum[m] = (summing ? sum[m] : T(0)) + to_lower * coarse[m];
-      summing = true;
-    } else {
-      if (summing) {
-        SHELLAC_COLUMNS
-        for (int m = 0; m < half; m++) sum[m] += to_lower * coarse[m];
-        if (q - 1 >= 0 && q - 1 < rows) store_sum(J);
-      }
-      SHELLAC_COLUMNS
-      for (int m = 0; m < half; m++) sum[m] = to_upper * coarse[m];
-      summing = true;
-    }
-  }
-  if (norm) *norm = squares;
+  invert_diagonal(op(level_.typical[1][0]), level_.typical[1][0].in, &inverse_);
 }
 
-// Column of the strip's first value: those that are kept lie at odd places in it.
-template <class Kind, class T> PetscInt strip_start(const LevelPart<T> &level, PetscInt strip) {
-  const PetscInt odd = Kind::halves_x ? (level.patch.start[0] + 1 - level.offset[0]) & 1 : 0;
-  return strip * (strip_columns - 2 * Kind::ghost_columns) - Kind::ghost_columns - odd;
-}
-template <class Kind, class T> PetscInt strip_count(const LevelPart<T> &level) {
-  const PetscInt written = strip_columns - 2 * Kind::ghost_columns,
-                 odd = -strip_start<Kind>(level, 0) - Kind::ghost_columns;
-  return (level.patch.size[0] + odd + written - 1) / written;
+// The coarse row J of the whole grid.
+template <class T> void StripWalk<T>::load_coarse(PetscInt J) {
+  const Patch &patch = pass_.coarse_e;
+  load(patch, pass_.e, coarse_i0_ - patch.start[0], J - patch.start[1], half_, coarse_);
+  strip::interpolate_x<T, R>(coarse_, prolong_[0], prolong_[1], coarsened_x_, e_.advance());
 }
 
-// norm: of the strip, if it is wanted
-template <class Kind, class T, class B, class Out>
-SHELLAC_WIDE void walk_strip(const Pass<T, B, Out> *pass, PetscInt strip, double *norm) {
-  const PetscInt i0 = strip_start<Kind>(pass->level, strip);
-  walk<Kind>(*pass, i0, PetscMax(0, i0 + Kind::ghost_columns),
-             PetscMin(pass->level.patch.size[0], i0 + strip_columns - Kind::ghost_columns), norm);
+// u_0 at row j
+template <class T> void StripWalk<T>::start(PetscInt j) {
+  T *row = u_[0].advance();
+  if (pass_.given)
+    load(patch_, pass_.guess, i0_, j, n, row);
+  else
+    std::fill(row, row + n, T(0));
+  if (!pass_.corrected) return;
+  R lower, upper;
+  level_.get_prolong(1, j, &lower, &upper);
+  const bool between = coarsened_y_ && !is_coarse(j);
+  if (!coarsened_y_) load_coarse(level_.below(1, j));
+  if (between) load_coarse(level_.below(1, j) + 1);
+  strip::add_sum<T, R>(lower, e_[between ? 1 : 0], between ? upper : R(0), e_[0], row);
+}
+
+// u_s at row q, which is s rows behind, or s - 1
+template <class T> void StripWalk<T>::smooth(int s, PetscInt q, double *norm) {
+  const bool           regular = level_.regular(1, q);
+  const AxisPoint<R>  &y = regular ? level_.typical[1][0] : level_.axis[1][q];
+  const RowOperator<T> row = op(y);
+  const StripRow<T>   &f = b_[starts_ ? s : s - 1];
+  StripRow<T>          own_inverse;
+  T                   *result = u_[s].advance();
+  if (!regular) invert_diagonal(row, y.in, &own_inverse);
+  const T *inverse = regular ? inverse_ : own_inverse;
+  if (!starts_ && s == 1) {
+    strip::smooth_zero<T>(f, inverse, level_.omega[s - 1], result);
+    return;
+  }
+  const StripRows<T, 3> &u = u_[s - 1];
+  if (norm && s == 1 && q >= 0 && q < patch_.size[1])
+    *norm += strip::sum_squares<T>(row, f, u[2], u[1], u[0], (int)(i_lo_ - i0_), (int)(i_hi_ - i0_));
+  strip::smooth<T>(row, f, u[2], u[1], u[0], inverse, level_.omega[s - 1], result);
+}
+
+template <class T> void StripWalk<T>::store_sum(PetscInt J) {
+  const Patch &patch = pass_.coarse_b;
+  J -= patch.start[1];
+  if (J < 0 || J >= patch.size[1]) return;
+  T *to = pass_.b_coarse + patch.index(0, J, 0);
+  for (int m = 0; m < half_; m++) {
+    const PetscInt i = i0_ + (coarsened_x_ ? 2 * m + 1 : m), I = coarse_i0_ + m - patch.start[0];
+    if (i >= i_lo_ && i < i_hi_ && I >= 0 && I < patch.size[0]) to[I] = sum_[m];
+  }
+}
+
+// The residual at row q is added to the coarse rows that it belongs to; without steps it is b itself.
+template <class T> void StripWalk<T>::restrict_residual(PetscInt q) {
+  const StripRows<T, 3> &u = u_[pass_.steps];
+  StripRow<T>            residual;
+  const T               *r = b_[0];
+  R                      lower, upper;
+  if (pass_.steps > 0) {
+    strip::find_residual<T>(op(level_.axis[1][q]), b_[pass_.last + 1], u[2], u[1], u[0], residual);
+    r = residual;
+  }
+  strip::restrict_x<T, R>(r, from_before_, from_here_, from_after_, coarsened_x_, coarse_);
+  level_.get_restriction(1, q, &lower, &upper);
+  const PetscInt J = level_.below(1, q), rows = patch_.size[1];
+  if (!coarsened_y_) {
+    strip::accumulate<T, R>(lower, coarse_, true, sum_);
+    if (q >= 0 && q < rows) store_sum(J);
+  } else if (is_coarse(q)) {
+    strip::accumulate<T, R>(lower, coarse_, !summing_, sum_);
+    summing_ = true;
+  } else {
+    if (summing_) {
+      strip::accumulate<T, R>(lower, coarse_, false, sum_);
+      if (q - 1 >= 0 && q - 1 < rows) store_sum(J);
+    }
+    strip::accumulate<T, R>(upper, coarse_, true, sum_);
+    summing_ = true;
+  }
+}
+
+template <class T> void StripWalk<T>::walk(PetscInt strip, double *norm) {
+  const PetscInt rows = patch_.size[1], ghost = pass_.ghost,
+                 first = -ghost - (coarsened_y_ ? (patch_.start[1] - ghost - level_.offset[1]) & 1 : 0);
+  constexpr bool of_scalars = std::is_same<T, PetscScalar>::value;
+
+  begin(strip);
+  if (norm) *norm = 0;
+  if (pass_.corrected && coarsened_y_) load_coarse(level_.below(1, first));
+  for (PetscInt j = first; j < rows + ghost; j++) {
+    if (of_scalars || pass_.b.u)
+      load(patch_, pass_.b, i0_, j, n, b_.advance());
+    else
+      load(patch_, pass_.b_of_vectors, i0_, j, n, b_.advance());
+    if (starts_) start(j);
+    for (int s = 1; s <= pass_.steps; s++) smooth(s, starts_ ? j - s : j - s + 1, norm);
+    const PetscInt done = j - pass_.last;
+    if (pass_.steps > 0 && done >= 0 && done < rows) {
+      const size_t at = patch_.index(i_lo_, done, 0);
+      const T     *values = u_[pass_.steps][0] + (i_lo_ - i0_);
+      if (of_scalars || pass_.out)
+        strip::convert(values, (int)(i_hi_ - i_lo_), pass_.out + at);
+      else
+        strip::convert(values, (int)(i_hi_ - i_lo_), pass_.out_of_vectors + at);
+    }
+    const PetscInt q = pass_.steps > 0 ? done - 1 : j; // a row behind the last step
+    if (pass_.restricts && q >= -1) restrict_residual(q);
+  }
 }
 
 } // namespace shellac
