@@ -40,7 +40,7 @@ for page in */README.md */*/README.md */*/*/README.md; do
   add_page "$page" "$(sed -n 's/^# *//p;T;q' "$page")"
 done
 
-files=$(python3 makefiles/links.py "$source" "${pages[@]}")
+files=$(python3 makefiles/check_pages.py "$source" "${pages[@]}")
 
 mkdir -p "$out/.work"
 trap 'rm -rf "$out/.work"' EXIT

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the relative links of Markdown pages; fails and names those whose target is missing.
+"""Checks what Markdown pages refer to: relative links, sources, options. Fails and names what does not exist.
 
-usage: links.py ROOT [PAGE...]     the pages' paths are relative to ROOT; without any, all README.md below it
+usage: check_pages.py ROOT [PAGE...]     the pages' paths are relative to ROOT; without any, all README.md below it
 
-A name of a source in backquotes (`grid.cpp`) must be that of a file of the tree. A link to a folder must find a README.md there; a link to a heading (#name) must find it in the page. Prints the files
+A name of a source in backquotes (`grid.cpp`) must be that of a file of the tree. A link to a folder must find a README.md there; a link to a heading (#name) must find it in the page. An option of Shellac in a page, a public header
+or an example must be one of those that src/options/README.md lists. Prints the files
 that pages link to and that are no pages themselves, one a line.
 """
 
@@ -14,6 +15,7 @@ import sys
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
+OPTION = re.compile(r"(?<!\w)(-(?:mat_(?:laplace|helmholtz|stencil|kernelsum)|pc_stencilmg|burgers)_\w*[a-z])\b")
 SOURCE = re.compile(r"`([\w/]+\.(?:cpp|hpp|c|h|py|sh))`")
 
 
@@ -39,6 +41,23 @@ def files_of(root):
         folders[:] = [f for f in folders if not f.startswith((".", "build", "dist"))]
         found += [os.path.relpath(os.path.join(folder, file), root) for file in files]
     return found
+
+
+def unknown_options(root, paths):
+    """Options that are named somewhere and listed nowhere."""
+    page = os.path.join(root, "src/options/README.md")
+    if not os.path.isfile(page):
+        return []
+    with open(page, encoding="utf-8") as file:
+        known = set(re.findall(r"^\| `(-\w+)`", file.read(), re.M))
+    found = []
+    for path in paths:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            lines = [line for line in file if "deprecated" not in line]
+        for option in OPTION.findall("".join(lines)):
+            if option not in known:
+                found.append(f"{path}: {option}: no such option")
+    return sorted(set(found))
 
 
 def main(root, pages):
@@ -67,8 +86,10 @@ def main(root, pages):
                 dead.append(f"{page}: {target}: no such heading")
             elif not path.endswith(".md"):
                 files.add(path)
+    texts = [path for path in tree if re.match(r"(include/.*\.h|examples/.*\.(cpp|hpp|c|py))$", path)]
+    dead += unknown_options(root, pages + texts)
     if dead:
-        sys.exit("dead links:\n" + "\n".join(dead))
+        sys.exit("the manual refers to what does not exist:\n" + "\n".join(dead))
     print("\n".join(sorted(files)))
 
 
