@@ -1,6 +1,6 @@
 // The pair sums of every kernel function in double precision, and the table of the functions.
 
-#include "sums/kernels.hpp"
+#include "sums/kernels/list.hpp"
 #include "sums/pairs.hpp"
 #include "sums/types.hpp"
 

@@ -13,23 +13,32 @@ namespace shellac {
 
 class FastSum; // fast_sum.hpp
 
-// The context of the shell. A Mat scaled, shifted and so on is diag(left) scale A diag(right) + shift + diag(diagonal).
-struct KernelSumMat {
-  // settings
+// What a user sets.
+struct KernelSumSettings {
   int                   function = 0; // index in kernel_functions()
   Parameters            parameters = {1, 0, 1};
+  bool                  has_wavenumber = false; // set by the user: there is no default
   MatKernelSumPrecision precision = MAT_KERNELSUM_DOUBLE;
   MatKernelSumSelf      self = MAT_KERNELSUM_SELF_AUTO;
   MatKernelSumMethod    method = MAT_KERNELSUM_DIRECT;
   PetscReal             rtol = 1e-6;
-  PetscBool             monitor = PETSC_FALSE;
-  bool                  gradient = false;
 
   PointCloud *targets = NULL, *sources = NULL;
   std::string vec_type = VECSTANDARD; // of the coordinates
 
-  // made by MatSetUp()
-  bool      ready = false;
+  // given as options, and not used by any set-up yet: an error where the next one has no use for them
+  bool new_sigma = false, new_wavenumber = false, new_rtol = false;
+};
+
+// The context of the shell. A Mat scaled, shifted and so on is diag(left) scale A diag(right) + shift + diag(diagonal).
+struct KernelSumMat : KernelSumSettings {
+  PetscBool monitor = PETSC_FALSE;
+  bool      gradient = false;
+  bool      lazy = false; // MatSetUp() sets the sizes alone; the first use does the rest
+
+  // made by the set-up
+  bool      sized = false, ready = false;
+  bool      symmetric = false;     // what PETSc has been told
   PetscReal center[3] = {0, 0, 0}; // of the box of all points; the extent is with the parameters
   FastSum  *fast = NULL;           // null: direct sums
 
@@ -42,6 +51,7 @@ struct KernelSumMat {
   void          *begin_event = NULL, *end_event = NULL;
   PetscInt64     products = 0;
 
+  KernelSumSettings  &settings() { return *this; }
   const FunctionInfo &info() const { return kernel_functions()[function]; }
   bool                interleaved() const { return info().complex && !PetscDefined(USE_COMPLEX); }
   int                 scalars_a_value() const { return interleaved() ? 2 : 1; }
@@ -51,11 +61,22 @@ struct KernelSumMat {
   }
 };
 
-PetscErrorCode MatGetKernelSum(Mat A, KernelSumMat **context); // of one that has been set up
+PetscErrorCode MatGetKernelSum(Mat A, KernelSumMat **context);         // set up, by this call where it was not
+PetscErrorCode MatGetKernelSumSettings(Mat A, KernelSumMat **context); // as it is
+
+// Set-up in two steps: sizes and types, which the user's vectors follow, and all that is computed from the points.
+PetscErrorCode MatKernelSumSetUp(Mat A); // MATOP_SETUP
+PetscErrorCode MatKernelSumSetSizes(Mat A);
+PetscErrorCode MatKernelSumPrepare(Mat A);
+PetscErrorCode MatKernelSumCheck(Mat A);       // whether the settings go together
+PetscErrorCode MatKernelSumSetSymmetry(Mat A); // what PETSc is told of it
 
 // Makes *v, null or not, a vector of the kind of `like` with the values it had: products may be on the host, then on a
 // GPU.
 PetscErrorCode VecMatchKind(Vec like, Vec *v);
+
+// Coordinates of the particles of a DMSWARM or the nodes of another DM, as a new vector.
+PetscErrorCode DMGetPointCoordinates(DM dm, Vec *coordinates);
 
 // out = A in, of `columns` vectors `in` + c lda_in; without scalings. Transposed: of Aᵀ; conjugate: of the complex
 // conjugate function.
@@ -63,7 +84,11 @@ PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transpo
                               PetscMemType memory, PetscInt columns, const PetscScalar *in, PetscInt64 lda_in,
                               PetscScalar *out, PetscInt64 lda_out);
 
-// Sets the operations that look at entries or at many columns: conversion, norms, diagonal, products with dense matrices.
+// Operations of the type, by topic. Entries: conversion, norms, the diagonal, products with dense matrices.
+PetscErrorCode MatKernelSumSetSettings(Mat A);
+PetscErrorCode MatKernelSumSetProducts(Mat A);
+PetscErrorCode MatKernelSumSetScalings(Mat A);
+PetscErrorCode MatKernelSumSetView(Mat A);
 PetscErrorCode MatKernelSumSetEntryOperations(Mat A);
 
 // ---- pieces of KernelSumApply() --------------------------------------------------------------------------------------

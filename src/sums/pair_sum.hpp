@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sums/kernel.hpp"
+#include "sums/kernels/kernel.hpp"
 
 namespace shellac {
 

@@ -1,6 +1,6 @@
 // The pair sums of every kernel function in single precision.
 
-#include "sums/kernels.hpp"
+#include "sums/kernels/list.hpp"
 #include "sums/pairs.hpp"
 
 namespace shellac {

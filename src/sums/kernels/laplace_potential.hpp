@@ -1,10 +1,10 @@
 #pragma once
-#include "sums/kernel.hpp"
+#include "sums/kernels/kernel.hpp"
 
 namespace shellac {
 
 // 1/(4π|x-y|): the potential of point charges, -Δg = δ in three dimensions.
-template <class T> struct Laplace {
+template <class T> struct LaplacePotential {
   static const char    *name() { return "laplace"; }
   static const char    *formula() { return "1/(4 pi r)"; }
   static constexpr bool uses_sigma = false, uses_wavenumber = false, singular = true;
@@ -12,7 +12,7 @@ template <class T> struct Laplace {
   using Value = T;
   static double unit(const Parameters &p) { return free_unit<T>(p); }
   static double factor(const Parameters &p) { return 1 / (4 * pi * unit(p)); }
-  explicit Laplace(const Parameters &) {}
+  explicit LaplacePotential(const Parameters &) {}
 
   SHELLAC_INLINE T value(T r2) const { return inverse_sqrt(r2); }
   SHELLAC_INLINE T slope(T r2) const {

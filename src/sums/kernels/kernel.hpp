@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel function g(x, y) = g(|x - y|) is to the sums. Each is a template on the scalar T that it computes with:
+// What a kernel function g(x, y) = g(|x - y|) of a sum provides. Each is a template on the scalar T that it computes with:
 //
 //   static const char *name();             as in -mat_kernelsum_kernel
 //   static const char *formula();          for the view
@@ -16,7 +16,7 @@
 // r2 is |x - y|²: in units² where T is single precision, whose coordinates are scaled before they are rounded; as given
 // where T is double, since rounding scaled coordinates would spoil small distances. Units::in_units() hides that.
 //
-// A new one is a header like these and its line in kernels.hpp.
+// A new one is a header beside this one and its line in list.hpp.
 
 #include "sums/math.hpp"
 

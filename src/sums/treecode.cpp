@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "sums/cluster_weights.hpp"
 #include "sums/fast_sum.hpp"
 
 namespace shellac {
@@ -16,78 +16,6 @@ namespace shellac {
 namespace {
 
 constexpr PetscInt target_leaf = 256; // what one block of threads sums for on a GPU
-
-// A cluster of the points [begin, end) in the tree's order.
-struct Node {
-  PetscInt begin, end;
-  PetscInt child;   // the first of two, or -1
-  PetscInt proxies; // where its interpolation points begin, or -1 for none
-  PetscInt depth;
-  double   lower[3], upper[3];
-
-  double center(int a) const { return 0.5 * (lower[a] + upper[a]); }
-  double radius() const {
-    double r2 = 0;
-    for (int a = 0; a < 3; a++) r2 += (upper[a] - lower[a]) * (upper[a] - lower[a]);
-    return 0.5 * std::sqrt(r2);
-  }
-};
-
-// Interpolation points of a box along each axis: one where it is flat.
-SHELLAC_INLINE int points_along(const Node &node, int axis, int order) {
-  return node.upper[axis] > node.lower[axis] ? order : 1;
-}
-inline PetscInt proxy_count(const Node &node, int order) {
-  return points_along(node, 0, order) * points_along(node, 1, order) * points_along(node, 2, order);
-}
-SHELLAC_INLINE double chebyshev(int k, int n) { // in [-1, 1]
-  return n > 1 ? cos(pi * k / (n - 1)) : 0;
-}
-SHELLAC_INLINE double chebyshev_point(const Node &node, int axis, int k, int n) {
-  return 0.5 * (node.lower[axis] + node.upper[axis]) + 0.5 * (node.upper[axis] - node.lower[axis]) * chebyshev(k, n);
-}
-
-// Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
-struct Tree {
-  std::vector<Node>     nodes;
-  std::vector<PetscInt> order; // order[i]: the i-th point of the tree
-
-  void build(const PointCloud &cloud, PetscInt leaf) {
-    order.resize(cloud.n);
-    std::iota(order.begin(), order.end(), (PetscInt)0);
-    nodes.clear();
-    if (!cloud.n) return;
-    nodes.push_back(make_node(cloud, 0, cloud.n, 0));
-    for (size_t at = 0; at < nodes.size(); at++) {
-      const Node node = nodes[at];
-      int        axis = 0;
-      for (int a = 1; a < 3; a++)
-        if (node.upper[a] - node.lower[a] > node.upper[axis] - node.lower[axis]) axis = a;
-      if (node.end - node.begin <= leaf) continue;
-      const PetscInt   middle = node.begin + (node.end - node.begin) / 2;
-      const PetscReal *x = cloud.x.data() + (size_t)axis * cloud.n;
-      std::nth_element(order.begin() + node.begin, order.begin() + middle, order.begin() + node.end,
-                       [&](PetscInt i, PetscInt j) { return x[i] < x[j] || (x[i] == x[j] && i < j); });
-      nodes[at].child = (PetscInt)nodes.size();
-      nodes.push_back(make_node(cloud, node.begin, middle, node.depth + 1));
-      nodes.push_back(make_node(cloud, middle, node.end, node.depth + 1));
-    }
-  }
-
-private:
-  Node make_node(const PointCloud &cloud, PetscInt begin, PetscInt end, PetscInt depth) const {
-    Node node = {begin, end, -1, -1, depth, {0, 0, 0}, {0, 0, 0}};
-    for (int a = 0; a < 3; a++) {
-      const PetscReal *x = cloud.x.data() + (size_t)a * cloud.n;
-      node.lower[a] = node.upper[a] = x[order[begin]];
-      for (PetscInt i = begin; i < end; i++) {
-        node.lower[a] = std::min(node.lower[a], (double)x[order[i]]);
-        node.upper[a] = std::max(node.upper[a], (double)x[order[i]]);
-      }
-    }
-    return node;
-  }
-};
 
 // What one rank's sources are to this rank's groups of targets: points near them, or interpolation points far away.
 struct Lists {
@@ -106,116 +34,7 @@ struct ListsOnDevice {
   Buffer<PetscInt> first;
 };
 
-// The weights of the interpolation points of one cluster from those of what is in it: ℓ_a(y) ℓ_b(y) ℓ_c(y) w summed
-// over its points, or over its children's interpolation points.
-struct Upward {
-  const Node      *nodes;
-  const PetscReal *x[3];
-  PetscReal       *weights;
-  int              order, reals;
-
-  // Lagrange's polynomials at y of the n interpolation points along an axis.
-  static SHELLAC_INLINE void basis(const double *points, int n, double y, double *l) {
-    double sum = 0;
-    int    hit = -1;
-    for (int k = 0; k < n; k++) {
-      const double d = y - points[k];
-      if (d == 0) hit = k;
-      const double w = (k & 1 ? -1. : 1.) * (k == 0 || k == n - 1 ? 0.5 : 1.) / (d == 0 ? 1 : d);
-      l[k] = w;
-      sum += w;
-    }
-    const double scale = 1 / sum;
-    for (int k = 0; k < n; k++) l[k] = hit >= 0 ? (k == hit ? 1. : 0.) : l[k] * scale;
-  }
-  SHELLAC_INLINE void range(const Node &node, int r, PetscInt *begin, PetscInt *end) const {
-    if (node.child < 0) {
-      *begin = node.begin, *end = r ? node.begin : node.end;
-      return;
-    }
-    const Node &child = nodes[node.child + r];
-    if (child.proxies < 0)
-      *begin = child.begin, *end = child.end;
-    else {
-      *begin = child.proxies;
-      *end =
-          child.proxies + points_along(child, 0, order) * points_along(child, 1, order) * points_along(child, 2, order);
-    }
-  }
-  void on_host(const Node &node) const {
-    const int n[3] = {points_along(node, 0, order), points_along(node, 1, order), points_along(node, 2, order)};
-    double    points[3][max_tree_order], l[3][max_tree_order];
-    for (int a = 0; a < 3; a++)
-      for (int k = 0; k < n[a]; k++) points[a][k] = chebyshev_point(node, a, k, n[a]);
-    std::vector<double> sums((size_t)n[0] * n[1] * n[2] * reals, 0);
-    for (int r = 0; r < 2; r++) {
-      PetscInt begin, end;
-      range(node, r, &begin, &end);
-      for (PetscInt j = begin; j < end; j++) {
-        for (int a = 0; a < 3; a++) basis(points[a], n[a], x[a][j], l[a]);
-        for (int p = 0; p < reals; p++) {
-          const double w = weights[j * reals + p];
-          double      *sum = sums.data() + (size_t)p * n[0] * n[1] * n[2];
-          for (int i = 0; i < n[0]; i++)
-            for (int k = 0; k < n[1]; k++) {
-              const double lw = w * l[0][i] * l[1][k];
-              for (int m = 0; m < n[2]; m++) *sum++ += lw * l[2][m];
-            }
-        }
-      }
-    }
-    for (int k = 0; k < n[0] * n[1] * n[2]; k++)
-      for (int p = 0; p < reals; p++)
-        weights[(node.proxies + k) * reals + p] = (PetscReal)sums[(size_t)p * n[0] * n[1] * n[2] + k];
-  }
-};
-
 #if SHELLAC_CUDA
-constexpr int upward_tile = 32, upward_threads = 128;
-constexpr int upward_run = 8; // interpolation points along z that a thread holds
-
-// Blocks of threads (x) for each of the nodes listed, each (y) for some of its interpolation points.
-template <int reals>
-__global__ void __launch_bounds__(upward_threads) upward_kernel(const Upward up, const PetscInt *which) {
-  constexpr int row = max_tree_order + 3; // odd: rows begin at different banks of the memory; the last run ends in it
-  __shared__ double points[3][max_tree_order], l[3][upward_tile][row], w[reals][upward_tile];
-  const Node        node = up.nodes[which[blockIdx.x]];
-  const int n[3] = {points_along(node, 0, up.order), points_along(node, 1, up.order), points_along(node, 2, up.order)};
-  const int task = blockIdx.y * upward_threads + threadIdx.x, pair = task % (n[0] * n[1]);
-  const int i = pair / n[1], j = pair % n[1], first = task / (n[0] * n[1]) * upward_run;
-  const int axis = threadIdx.x / upward_tile, lane = threadIdx.x % upward_tile;
-  double    sum[reals][upward_run] = {};
-  if (axis < 3 && lane < n[axis]) points[axis][lane] = chebyshev_point(node, axis, lane, n[axis]);
-  for (int t = threadIdx.x; t < 3 * upward_tile * row; t += upward_threads) (&l[0][0][0])[t] = 0; // beyond the order
-  for (int r = 0; r < 2; r++) {
-    PetscInt begin, end;
-    up.range(node, r, &begin, &end);
-    for (PetscInt from = begin; from < end; from += upward_tile) {
-      const int m = (int)min((PetscInt)upward_tile, end - from);
-      __syncthreads();
-      if (lane < m && axis < 3) Upward::basis(points[axis], n[axis], up.x[axis][from + lane], l[axis][lane]);
-      if (lane < m && axis == 3)
-        for (int p = 0; p < reals; p++) w[p][lane] = up.weights[(from + lane) * reals + p];
-      __syncthreads();
-      if (first < n[2])
-        for (int s = 0; s < m; s++) {
-          const double l01 = l[0][s][i] * l[1][s][j];
-#pragma unroll
-          for (int p = 0; p < reals; p++) {
-            const double lw = l01 * w[p][s];
-#pragma unroll
-            for (int k = 0; k < upward_run; k++) sum[p][k] += lw * l[2][s][first + k];
-          }
-        }
-    }
-  }
-#pragma unroll
-  for (int k = 0; k < upward_run; k++)
-    if (first + k < n[2])
-      for (int p = 0; p < reals; p++)
-        up.weights[(node.proxies + pair * n[2] + first + k) * reals + p] = (PetscReal)sum[p][k];
-}
-
 __global__ void gather_kernel(PetscInt n, int reals, const PetscInt *order, const PetscReal *from, PetscReal *to) {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
@@ -243,7 +62,7 @@ public:
 
 private:
   int                                order_ = 0;
-  Tree                               tree_;
+  ClusterTree                        tree_;
   PointCloud                        *targets_ = NULL, *expanded_ = NULL; // in the trees' orders; sources and proxies
   PetscInt                           source_count_ = 0, group_size_ = 0;
   std::vector<PetscInt>              target_order_;
@@ -255,15 +74,15 @@ private:
   std::vector<ListsOnDevice> device_lists_;
   Buffer<Group>              device_group_;
   Buffer<PetscInt>           device_target_order_, device_source_order_, device_levels_;
-  Buffer<Node>               device_nodes_;
+  Buffer<Cluster>            device_nodes_;
   Buffer<PetscReal>          weights_, results_;
 
-  void make_lists(const KernelSumMat &context, double epsilon, const std::vector<Node> &groups,
-                  const std::vector<Node> &nodes, Lists *lists);
+  void make_lists(const KernelSumMat &context, double epsilon, const std::vector<Cluster> &groups,
+                  const std::vector<Cluster> &nodes, Lists *lists);
 };
 
-void Direction::make_lists(const KernelSumMat &context, double epsilon, const std::vector<Node> &groups,
-                           const std::vector<Node> &nodes, Lists *lists) {
+void Direction::make_lists(const KernelSumMat &context, double epsilon, const std::vector<Cluster> &groups,
+                           const std::vector<Cluster> &nodes, Lists *lists) {
   constexpr double      theta = 0.8;
   const FunctionInfo   &info = context.info();
   const bool            gaussian = info.uses_sigma && !info.singular && std::string(info.name) == "gaussian";
@@ -274,10 +93,10 @@ void Direction::make_lists(const KernelSumMat &context, double epsilon, const st
                         : gaussian ? context.parameters.sigma
                                    : INFINITY;
   const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(2e3 / epsilon)) : INFINITY;
-  for (const Node &group : groups) {
+  for (const Cluster &group : groups) {
     if (!nodes.empty()) stack.assign(1, 0);
     while (!stack.empty()) {
-      const Node &node = nodes[stack.back()];
+      const Cluster &node = nodes[stack.back()];
       stack.pop_back();
       double d2 = 0, gap2 = 0;
       for (int a = 0; a < 3; a++) {
@@ -308,9 +127,9 @@ void Direction::make_lists(const KernelSumMat &context, double epsilon, const st
 
 PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, const PointCloud &targets,
                                  const PointCloud &sources, int order, double epsilon, PetscInt leaf) {
-  Tree              target_tree;
-  std::vector<Node> groups;
-  PetscMPIInt       ranks, rank;
+  ClusterTree          target_tree;
+  std::vector<Cluster> groups;
+  PetscMPIInt          ranks, rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
@@ -318,7 +137,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
   order_ = order;
   target_tree.build(targets, target_leaf);
   target_order_ = target_tree.order;
-  for (const Node &node : target_tree.nodes)
+  for (const Cluster &node : target_tree.nodes)
     if (node.child < 0) {
       groups.push_back(node);
       group_.push_back(
@@ -330,7 +149,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
   source_count_ = sources.n;
   PetscInt count = sources.n;
   for (size_t at = 0; at < tree_.nodes.size(); at++) {
-    Node &node = tree_.nodes[at];
+    Cluster &node = tree_.nodes[at];
     if (node.end - node.begin <= proxy_count(node, order_)) continue;
     node.proxies = count;
     count += proxy_count(node, order_);
@@ -351,7 +170,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
       for (PetscInt i = 0; i < from.n; i++) to->x[(size_t)a * to->n + i] = from.x[(size_t)a * from.n + permutation[i]];
     (side ? expanded_ : targets_) = to;
   }
-  for (const Node &node : tree_.nodes) {
+  for (const Cluster &node : tree_.nodes) {
     if (node.proxies < 0) continue;
     const int n[3] = {points_along(node, 0, order_), points_along(node, 1, order_), points_along(node, 2, order_)};
     PetscInt  at = node.proxies;
@@ -366,13 +185,13 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
   // every rank's tree against this rank's groups
   lists_.resize(2 * ranks);
   for (PetscMPIInt owner = 0; owner < ranks; owner++) {
-    std::vector<Node> nodes;
-    PetscInt          n = (PetscInt)tree_.nodes.size();
-    PetscMPIInt       bytes;
+    std::vector<Cluster> nodes;
+    PetscInt             n = (PetscInt)tree_.nodes.size();
+    PetscMPIInt          bytes;
     if (owner == rank) nodes = tree_.nodes;
     PetscCallMPI(MPI_Bcast(&n, 1, MPIU_INT, owner, comm));
     nodes.resize(n);
-    PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Node)), &bytes));
+    PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Cluster)), &bytes));
     PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
     make_lists(context, epsilon, groups, nodes, &lists_[2 * owner]);
   }
@@ -389,8 +208,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   PetscCall(weights_.Allocate(memory, (size_t)expanded_->n * reals));
   PetscCall(results_.Allocate(memory, (size_t)targets_->n * reals));
   PetscCall(PointCloudGetPoints(expanded_, memory, &x));
-  Upward     up = {tree_.nodes.data(), {x.x[0], x.x[1], x.x[2]}, weights_.data, order_, reals};
-  const bool on_device = PetscMemTypeDevice(memory);
+  ClusterWeights up = {tree_.nodes.data(), {x.x[0], x.x[1], x.x[2]}, weights_.data, order_, reals};
+  const bool     on_device = PetscMemTypeDevice(memory);
 #if SHELLAC_CUDA
   cudaStream_t stream = NULL;
   if (on_device) {
@@ -471,7 +290,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
 PetscLogDouble Direction::Bytes() const {
   PetscLogDouble bytes =
       sizeof(PetscReal) * ((PetscLogDouble)targets_->x.size() + expanded_->x.size() + weights_.n + results_.n) +
-      sizeof(Node) * tree_.nodes.size() + sizeof(Group) * group_.size() +
+      sizeof(Cluster) * tree_.nodes.size() + sizeof(Group) * group_.size() +
       sizeof(PetscInt) * (target_order_.size() + tree_.order.size());
   for (const Lists &lists : lists_) bytes += sizeof(Range) * lists.list.size() + sizeof(PetscInt) * lists.first.size();
   return bytes;

@@ -1,10 +1,10 @@
 #pragma once
-#include "sums/kernel.hpp"
+#include "sums/kernels/kernel.hpp"
 
 namespace shellac {
 
 // e^{ik|x-y|}/(4π|x-y|): the acoustic Green's function, -Δg - k²g = δ in three dimensions, outgoing waves.
-template <class T> struct Acoustic {
+template <class T> struct HelmholtzWave {
   static const char    *name() { return "helmholtz"; }
   static const char    *formula() { return "exp(i k r)/(4 pi r)"; }
   static constexpr bool uses_sigma = false, uses_wavenumber = true, singular = true;
@@ -12,7 +12,7 @@ template <class T> struct Acoustic {
   using Value = Complex<T>;
   static double unit(const Parameters &p) { return free_unit<T>(p); }
   static double factor(const Parameters &p) { return 1 / (4 * pi * unit(p)); }
-  explicit Acoustic(const Parameters &p) : turns((T)(p.wavenumber * unit(p) / (2 * pi))) {}
+  explicit HelmholtzWave(const Parameters &p) : turns((T)(p.wavenumber * unit(p) / (2 * pi))) {}
 
   SHELLAC_INLINE Complex<T> value(T r2) const {
     const T inv_r = inverse_sqrt(r2);

@@ -1,10 +1,10 @@
 #pragma once
-#include "sums/kernel.hpp"
+#include "sums/kernels/kernel.hpp"
 
 namespace shellac {
 
 // e^{-k|x-y|}/(4π|x-y|): the screened potential, -Δg + k²g = δ in three dimensions.
-template <class T> struct Yukawa {
+template <class T> struct YukawaPotential {
   static const char    *name() { return "yukawa"; }
   static const char    *formula() { return "exp(-k r)/(4 pi r)"; }
   static constexpr bool uses_sigma = false, uses_wavenumber = true, singular = true;
@@ -12,7 +12,7 @@ template <class T> struct Yukawa {
   using Value = T;
   static double unit(const Parameters &p) { return free_unit<T>(p); }
   static double factor(const Parameters &p) { return 1 / (4 * pi * unit(p)); }
-  explicit Yukawa(const Parameters &p) : decay((T)(std::fabs(p.wavenumber) * unit(p) * log2_e)) {}
+  explicit YukawaPotential(const Parameters &p) : decay((T)(std::fabs(p.wavenumber) * unit(p) * log2_e)) {}
 
   SHELLAC_INLINE T value(T r2) const {
     const T inv_r = inverse_sqrt(r2);

@@ -1,5 +1,5 @@
 #pragma once
-#include "sums/kernel.hpp"
+#include "sums/kernels/kernel.hpp"
 
 namespace shellac {
 

@@ -1,0 +1,84 @@
+#pragma once
+// A tree of clusters of points, each with interpolation points in its box.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sums/cloud.hpp"
+
+namespace shellac {
+
+// A cluster of the points [begin, end) in the tree's order.
+struct Cluster {
+  PetscInt begin, end;
+  PetscInt child;   // the first of two, or -1
+  PetscInt proxies; // where its interpolation points begin, or -1 for none
+  PetscInt depth;
+  double   lower[3], upper[3];
+
+  double center(int a) const { return 0.5 * (lower[a] + upper[a]); }
+  double radius() const {
+    double r2 = 0;
+    for (int a = 0; a < 3; a++) r2 += (upper[a] - lower[a]) * (upper[a] - lower[a]);
+    return 0.5 * std::sqrt(r2);
+  }
+};
+
+// Interpolation points of a box along each axis: one where it is flat.
+SHELLAC_INLINE int points_along(const Cluster &node, int axis, int order) {
+  return node.upper[axis] > node.lower[axis] ? order : 1;
+}
+inline PetscInt proxy_count(const Cluster &node, int order) {
+  return points_along(node, 0, order) * points_along(node, 1, order) * points_along(node, 2, order);
+}
+SHELLAC_INLINE double chebyshev(int k, int n) { // in [-1, 1]
+  return n > 1 ? cos(pi * k / (n - 1)) : 0;
+}
+SHELLAC_INLINE double chebyshev_point(const Cluster &node, int axis, int k, int n) {
+  return 0.5 * (node.lower[axis] + node.upper[axis]) + 0.5 * (node.upper[axis] - node.lower[axis]) * chebyshev(k, n);
+}
+
+// Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
+struct ClusterTree {
+  std::vector<Cluster>  nodes;
+  std::vector<PetscInt> order; // order[i]: the i-th point of the tree
+
+  void build(const PointCloud &cloud, PetscInt leaf) {
+    order.resize(cloud.n);
+    std::iota(order.begin(), order.end(), (PetscInt)0);
+    nodes.clear();
+    if (!cloud.n) return;
+    nodes.push_back(make_node(cloud, 0, cloud.n, 0));
+    for (size_t at = 0; at < nodes.size(); at++) {
+      const Cluster node = nodes[at];
+      int           axis = 0;
+      for (int a = 1; a < 3; a++)
+        if (node.upper[a] - node.lower[a] > node.upper[axis] - node.lower[axis]) axis = a;
+      if (node.end - node.begin <= leaf) continue;
+      const PetscInt   middle = node.begin + (node.end - node.begin) / 2;
+      const PetscReal *x = cloud.x.data() + (size_t)axis * cloud.n;
+      std::nth_element(order.begin() + node.begin, order.begin() + middle, order.begin() + node.end,
+                       [&](PetscInt i, PetscInt j) { return x[i] < x[j] || (x[i] == x[j] && i < j); });
+      nodes[at].child = (PetscInt)nodes.size();
+      nodes.push_back(make_node(cloud, node.begin, middle, node.depth + 1));
+      nodes.push_back(make_node(cloud, middle, node.end, node.depth + 1));
+    }
+  }
+
+private:
+  Cluster make_node(const PointCloud &cloud, PetscInt begin, PetscInt end, PetscInt depth) const {
+    Cluster node = {begin, end, -1, -1, depth, {0, 0, 0}, {0, 0, 0}};
+    for (int a = 0; a < 3; a++) {
+      const PetscReal *x = cloud.x.data() + (size_t)a * cloud.n;
+      node.lower[a] = node.upper[a] = x[order[begin]];
+      for (PetscInt i = begin; i < end; i++) {
+        node.lower[a] = std::min(node.lower[a], (double)x[order[i]]);
+        node.upper[a] = std::max(node.upper[a], (double)x[order[i]]);
+      }
+    }
+    return node;
+  }
+};
+
+} // namespace shellac

@@ -1,0 +1,27 @@
+#pragma once
+// The options of a Mat of type kernelsum.
+
+#include "options/option.hpp"
+
+namespace shellac {
+
+constexpr Option kernelsum_options[] = {
+    {"-mat_kernelsum_kernel",
+     "gaussian|laplace|helmholtz|yukawa|multiquadric|inverse_multiquadric|thin_plate|logarithm", "gaussian",
+     "The kernel function g(x, y)", "MatKernelSumSetKernel"},
+    {"-mat_kernelsum_sigma", "real, > 0", "1",
+     "Length sigma of the function [length]; an error for functions without it", "MatKernelSumSetSigma"},
+    {"-mat_kernelsum_wavenumber", "real, >= 0", "none: helmholtz and yukawa need it",
+     "Wavenumber or decay k of the function [1/length]; an error for functions without it",
+     "MatKernelSumSetWavenumber"},
+    {"-mat_kernelsum_precision", "double|single|mixed", "double", "Precision in which pairs are computed",
+     "MatKernelSumSetPrecision"},
+    {"-mat_kernelsum_self", "automatic|zero|limit|error", "automatic", "The value of g(x, x)", "MatKernelSumSetSelf"},
+    {"-mat_kernelsum_type", "direct|fast|auto", "direct", "All pairs, or a fast method with a tolerance",
+     "MatKernelSumSetMethod"},
+    {"-mat_kernelsum_rtol", "real, 1e-12 to 1", "1e-6",
+     "Relative tolerance of the fast method; an error for the type direct", "MatKernelSumSetMethod"},
+    {"-mat_kernelsum_monitor", "true|false", "false", "Print the progress of each product", "MATKERNELSUM"},
+};
+
+} // namespace shellac

@@ -1,0 +1,277 @@
+// The settings of a kernel sum: setters and options. All may change at any time.
+
+#include <utility>
+
+#include "sums/kernel_sum.hpp"
+#include "sums/options.hpp"
+
+namespace shellac {
+
+// Whether sums are the same, whatever options have been given.
+static bool same_sums(const KernelSumSettings &a, const KernelSumSettings &b) {
+  return a.function == b.function && a.parameters.sigma == b.parameters.sigma &&
+         a.parameters.wavenumber == b.parameters.wavenumber && a.has_wavenumber == b.has_wavenumber &&
+         a.precision == b.precision && a.self == b.self && a.method == b.method && a.rtol == b.rtol &&
+         a.targets == b.targets && a.sources == b.sources;
+}
+
+// Applies modify() to the settings. Of a Mat that has been used, it renews what depends on them; where that fails, it
+// changes nothing. modify() may put other points into the settings, which this function then owns.
+template <class Modify> static PetscErrorCode change(Mat A, const Modify &modify) {
+  KernelSumMat  *context;
+  PetscErrorCode code = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSumSettings(A, &context));
+  KernelSumSettings old = *context;
+  const PetscReal   center[3] = {context->center[0], context->center[1], context->center[2]};
+  modify(&context->settings());
+  const bool same = same_sums(old, *context), resized = context->sized && !same;
+  if (resized) code = MatKernelSumSetSizes(A);
+  if (!code && context->ready) code = same ? MatKernelSumCheck(A) : MatKernelSumPrepare(A);
+  if (code) {
+    std::swap(context->settings(), old); // the new ones are in `old` now
+    for (int a = 0; a < 3; a++) context->center[a] = center[a];
+    if (resized) PetscCall(MatKernelSumSetSizes(A));
+  }
+  if (old.targets != context->targets) PetscCall(PointCloudDestroy(&old.targets));
+  if (old.sources != context->sources) PetscCall(PointCloudDestroy(&old.sources));
+  PetscCall(code);
+  if (!same && context->ready) { // tells preconditioners that the matrix has changed
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatKernelSumSetSymmetry(A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_points(Mat A, Vec targets, Vec sources) {
+  PetscInt    dims[2];
+  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
+  PointCloud *clouds[2] = {NULL, NULL};
+  VecType     type;
+
+  PetscFunctionBegin;
+  PetscCheck(targets && sources, comm, PETSC_ERR_ARG_NULL, "the coordinates of targets or sources are null");
+  for (int side = 0; side < 2; side++) {
+    PetscCall(VecGetBlockSize(side ? sources : targets, &dims[side]));
+    PetscCheck(dims[side] >= 1 && dims[side] <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "the coordinates of the %s have block size %" PetscInt_FMT
+               ", which is the dimension; it must be 1, 2 or 3: see VecSetBlockSize()",
+               side ? "sources" : "targets", dims[side]);
+  }
+  PetscCheck(dims[0] == dims[1], comm, PETSC_ERR_ARG_INCOMP,
+             "the targets have %" PetscInt_FMT " coordinates each, the sources %" PetscInt_FMT
+             "; both must be points of the same space",
+             dims[0], dims[1]);
+  for (int side = 0; side < 2; side++) {
+    const Vec          v = side ? sources : targets;
+    const PetscScalar *x;
+    PetscInt           n;
+    if (side == 1 && sources == targets) {
+      clouds[1] = clouds[0];
+      clouds[1]->references++;
+      break;
+    }
+    PetscCall(VecGetLocalSize(v, &n));
+    PetscCall(VecGetArrayRead(v, &x));
+    const PetscErrorCode code =
+        PointCloudCreate(comm, side ? "source" : "target", (int)dims[0], n / dims[0], x, &clouds[side]);
+    PetscCall(VecRestoreArrayRead(v, &x));
+    if (code && side) PetscCall(PointCloudDestroy(&clouds[0]));
+    PetscCall(code);
+  }
+  PetscCall(VecGetType(targets, &type));
+  PetscCall(change(A, [&](KernelSumSettings *now) {
+    now->targets = clouds[0];
+    now->sources = clouds[1];
+    now->vec_type = type;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_kernel(Mat A, const char *name) {
+  std::string names;
+  PetscBool   same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (size_t f = 0; f < kernel_functions().size(); f++) {
+    PetscCall(PetscStrcmp(name, kernel_functions()[f].name, &same));
+    if (same) {
+      PetscCall(change(A, [&](KernelSumSettings *now) { now->function = (int)f; }));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    names += std::string(f ? ", " : "") + kernel_functions()[f].name;
+  }
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE,
+          "the kernel function %s is unknown; use one of %s", name, names.c_str());
+}
+
+// ---- values that are possible ------------------------------------------------------------------------------------------
+
+static PetscErrorCode check_sigma(Mat A, PetscReal sigma) {
+  PetscFunctionBegin;
+  PetscCheck(sigma > 0 && !PetscIsInfOrNanReal(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "sigma is %g; a length must be positive and finite (-mat_kernelsum_sigma)", (double)sigma);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode check_wavenumber(Mat A, PetscReal k) {
+  PetscFunctionBegin;
+  PetscCheck(k >= 0 && !PetscIsInfOrNanReal(k), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "the wavenumber is %g; it must be zero or positive, and finite (-mat_kernelsum_wavenumber)", (double)k);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode check_rtol(Mat A, PetscReal rtol) {
+  PetscFunctionBegin;
+  PetscCheck(rtol >= 1e-12 && rtol < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "the tolerance is %g; it must be at least 1e-12 and less than 1 (-mat_kernelsum_rtol)", (double)rtol);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static void assign_wavenumber(KernelSumSettings *now, PetscReal k) {
+  now->parameters.wavenumber = (double)k;
+  now->has_wavenumber = true;
+}
+
+// ---- setters -----------------------------------------------------------------------------------------------------------
+
+static PetscErrorCode set_sigma(Mat A, PetscReal sigma) {
+  PetscFunctionBegin;
+  PetscCall(check_sigma(A, sigma));
+  PetscCall(change(A, [&](KernelSumSettings *now) { now->parameters.sigma = (double)sigma; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_wavenumber(Mat A, PetscReal k) {
+  PetscFunctionBegin;
+  PetscCall(check_wavenumber(A, k));
+  PetscCall(change(A, [&](KernelSumSettings *now) { assign_wavenumber(now, k); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_precision(Mat A, MatKernelSumPrecision precision) {
+  PetscFunctionBegin;
+  PetscCheck(precision >= MAT_KERNELSUM_DOUBLE && precision <= MAT_KERNELSUM_MIXED, PetscObjectComm((PetscObject)A),
+             PETSC_ERR_ARG_OUTOFRANGE, "precision %d is unknown; use double, single or mixed", (int)precision);
+  PetscCall(change(A, [&](KernelSumSettings *now) { now->precision = precision; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_self(Mat A, MatKernelSumSelf self) {
+  PetscFunctionBegin;
+  PetscCheck(self >= MAT_KERNELSUM_SELF_AUTO && self <= MAT_KERNELSUM_SELF_ERROR, PetscObjectComm((PetscObject)A),
+             PETSC_ERR_ARG_OUTOFRANGE, "self %d is unknown; use automatic, zero, limit or error", (int)self);
+  PetscCall(change(A, [&](KernelSumSettings *now) { now->self = self; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_method(Mat A, MatKernelSumMethod method, PetscReal rtol) {
+  KernelSumMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSumSettings(A, &context));
+  PetscCheck(method >= MAT_KERNELSUM_DIRECT && method <= MAT_KERNELSUM_AUTO, PetscObjectComm((PetscObject)A),
+             PETSC_ERR_ARG_OUTOFRANGE, "type %d is unknown; use direct, fast or auto", (int)method);
+  if (rtol == (PetscReal)PETSC_DEFAULT) rtol = context->rtol;
+  PetscCall(check_rtol(A, rtol));
+  PetscCall(change(A, [&](KernelSumSettings *now) {
+    now->method = method;
+    now->rtol = rtol;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- options -----------------------------------------------------------------------------------------------------------
+
+static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
+  KernelSumMat             *context;
+  std::vector<const char *> names;
+  const auto               &table = kernelsum_options;
+  PetscBool                 set;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSumSettings(A, &context));
+  for (const FunctionInfo &info : kernel_functions()) names.push_back(info.name);
+  KernelSumSettings read = *context;
+  PetscReal         sigma = (PetscReal)read.parameters.sigma, k = (PetscReal)read.parameters.wavenumber;
+  PetscInt          function = read.function;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum options");
+  const Option &kernel = find_option(table, "-mat_kernelsum_kernel");
+  PetscCall(PetscOptionsEList(kernel.key, kernel.meaning, kernel.setter, names.data(), (PetscInt)names.size(),
+                              names[function], &function, NULL));
+  read.function = (int)function;
+  PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_sigma"), &sigma, &set));
+  if (set) {
+    PetscCall(check_sigma(A, sigma));
+    read.parameters.sigma = (double)sigma;
+    read.new_sigma = true;
+  }
+  PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_wavenumber"), &k, &set));
+  if (set) {
+    PetscCall(check_wavenumber(A, k));
+    assign_wavenumber(&read, k);
+    read.new_wavenumber = true;
+  }
+  PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_precision"), MatKernelSumPrecisions,
+                        &read.precision));
+  PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_self"), MatKernelSumSelves, &read.self));
+  PetscCall(
+      read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_type"), MatKernelSumMethods, &read.method));
+  PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_rtol"), &read.rtol, &set));
+  if (set) {
+    PetscCall(check_rtol(A, read.rtol));
+    read.new_rtol = true;
+  }
+  PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_monitor"), &context->monitor));
+  PetscOptionsHeadEnd();
+  PetscCall(change(A, [&](KernelSumSettings *now) { *now = read; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatKernelSumSetSettings(Mat A) {
+  PetscObject object = (PetscObject)A;
+
+  PetscFunctionBegin;
+  PetscCall(set_operation(A, MATOP_SET_FROM_OPTIONS, set_from_options));
+  PetscCall(set_operation(A, MATOP_SETUP, MatKernelSumSetUp));
+  PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetPoints_C", set_points));
+  PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetKernel_C", set_kernel));
+  PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetSigma_C", set_sigma));
+  PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetWavenumber_C", set_wavenumber));
+  PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetPrecision_C", set_precision));
+  PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetSelf_C", set_self));
+  PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetMethod_C", set_method));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+const char *const MatKernelSumPrecisions[] = {"double",         "single", "mixed", "MatKernelSumPrecision",
+                                              "MAT_KERNELSUM_", NULL};
+const char *const MatKernelSumSelves[] = {"automatic",           "zero", "limit", "error", "MatKernelSumSelf",
+                                          "MAT_KERNELSUM_SELF_", NULL};
+const char *const MatKernelSumMethods[] = {"direct", "fast", "auto", "MatKernelSumMethod", "MAT_KERNELSUM_", NULL};
+
+PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec sources) {
+  return shellac::try_method(A, "MatKernelSumSetPoints_C", NULL, targets, sources);
+}
+PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]) {
+  PetscFunctionBegin;
+  PetscCheck(name, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the name of the kernel function is null");
+  PetscCall(shellac::try_method(A, "MatKernelSumSetKernel_C", NULL, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma) {
+  return shellac::try_method(A, "MatKernelSumSetSigma_C", NULL, sigma);
+}
+PetscErrorCode MatKernelSumSetWavenumber(Mat A, PetscReal k) {
+  return shellac::try_method(A, "MatKernelSumSetWavenumber_C", NULL, k);
+}
+PetscErrorCode MatKernelSumSetPrecision(Mat A, MatKernelSumPrecision precision) {
+  return shellac::try_method(A, "MatKernelSumSetPrecision_C", NULL, precision);
+}
+PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self) {
+  return shellac::try_method(A, "MatKernelSumSetSelf_C", NULL, self);
+}
+PetscErrorCode MatKernelSumSetMethod(Mat A, MatKernelSumMethod method, PetscReal rtol) {
+  return shellac::try_method(A, "MatKernelSumSetMethod_C", NULL, method, rtol);
+}

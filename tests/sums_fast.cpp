@@ -1,0 +1,171 @@
+// Fast kernel sums: against direct ones.
+
+#include "catch.hpp"
+#include "sums.hpp"
+
+using namespace tests;
+using namespace tests::sums;
+
+TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
+  int number = 0;
+  for (const Function &f : functions)
+    for (const char *rtol : {"1e-4", "1e-9"}) {
+      if (!in_turn(number++)) continue;
+      const Cloud targets = random_cloud(3000 / fewer, 3, 1, Spread::skewed),
+                  sources = random_cloud(4000 / fewer, 3, 2);
+      Options set = options(f);
+      Matrix  direct = make_sum(targets, sources);
+      Options fast(std::string("-mat_kernelsum_type fast -mat_kernelsum_rtol ") + rtol);
+      Matrix  A = make_sum(targets, sources);
+      INFO(f.name << " " << rtol);
+      CHECK(difference_of_products(A, direct, false) <= 2 * std::stod(rtol));
+      CHECK(difference_of_products(A, direct, true) <= 2 * std::stod(rtol));
+      OK(MatKernelSumSetSigma(A, 0.3)); // another function, measured anew
+      OK(MatKernelSumSetSigma(direct, 0.3));
+      CHECK(difference_of_products(A, direct, false) <= 2 * std::stod(rtol));
+    }
+}
+
+TEST_CASE("fast sums of narrow Gaussians, of clusters, planes and few points", "[sums][fast]") {
+  int number = 0;
+  for (const char *sigma : {"0.01", "0.05", "1", "30"})
+    for (int dim = 1; dim <= 3; dim++) {
+      if (!in_turn(number++)) continue;
+      Options set(std::string("-mat_kernelsum_sigma ") + sigma);
+      Cloud   cloud = random_cloud(2500 / fewer, dim, 1, Spread::skewed);
+      for (PetscInt i = 0; i < 700 / fewer * dim; i++) cloud.x[i] = 5 + PetscReal(1e-3) * cloud.x[i]; // a dense cluster
+      INFO("sigma " << sigma << " in " << dim << "-D");
+      Matrix  direct = make_square_sum(cloud);
+      Options fast("-mat_kernelsum_type fast -mat_kernelsum_rtol 1e-7");
+      Matrix  A = make_square_sum(cloud);
+      CHECK(difference_of_products(A, direct, false) <= 2e-7);
+      CHECK(difference_of_products(A, direct, true) <= 2e-7);
+    }
+  for (PetscInt N : {0, 1, 2, 257})
+    for (const char *kernel : {"gaussian", "laplace"}) {
+      Options     set(std::string("-mat_kernelsum_kernel ") + kernel);
+      const Cloud cloud = random_cloud(N, 3, 1, Spread::last), other = random_cloud(N / 2, 3, 2);
+      Matrix      direct = make_sum(cloud, other);
+      Options     fast("-mat_kernelsum_type fast");
+      Matrix      A = make_sum(cloud, other);
+      INFO(kernel << " " << N);
+      CHECK(difference_of_products(A, direct, false) <= 2e-6);
+    }
+}
+
+TEST_CASE("a fast sum says what it is and what its error was; auto takes direct sums of few points", "[sums][fast]") {
+  const Cloud cloud = random_cloud(2000 / fewer, 3, 1);
+  Options     set("-mat_kernelsum_type fast");
+  Matrix      A = make_square_sum(cloud);
+  OK(MatKernelSumSetSigma(A, 0.3));
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("Fourier series of") != std::string::npos);
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("error measured") != std::string::npos);
+  Options kernel("-mat_kernelsum_kernel laplace");
+  Matrix  B = make_square_sum(cloud);
+  CHECK(view(B, PETSC_VIEWER_ASCII_INFO).find("treecode of order") != std::string::npos);
+  Vector         c = right_vector(B), y = left_vector(B);
+  PetscLogDouble bytes = 0;
+  OK(VecSet(c, 1));
+  OK(MatMult(B, c, y));
+  const std::string text = view(B, PETSC_VIEWER_ASCII_INFO);
+  CHECK(text.find("terms/s") != std::string::npos);
+  bytes = std::stod(text.substr(text.find("bytes stored: ") + 14));
+  CHECK(bytes > 2 * 3 * sizeof(PetscReal) * cloud.N); // more than the points: the tree
+  Options automatic("-mat_kernelsum_type auto");
+  Matrix  C = make_square_sum(cloud);
+  CHECK(view(C, PETSC_VIEWER_ASCII_INFO).find("direct sums") != std::string::npos);
+  Options tight("-mat_kernelsum_type fast -mat_kernelsum_precision single -mat_kernelsum_rtol 1e-10");
+  Matrix  D = make_square_sum(cloud);
+  EXPECT_ERROR(PETSC_ERR_NOT_CONVERGED, ({"error", "1e-10", "direct", "double"}), [&] { return MatMult(D, c, y); });
+}
+
+TEST_CASE("the function of a fast sum may change while it is scaled and shifted", "[sums][fast]") {
+  const Cloud cloud = random_cloud(1500 / fewer, 3, 1);
+  for (int f : {0, 5, 3}) { // gaussian, inverse_multiquadric, yukawa
+    Options set = options(functions[f]);
+    Matrix  direct = make_square_sum(cloud);
+    Options fast("-mat_kernelsum_type fast");
+    Matrix  A = make_square_sum(cloud);
+    Vector  d = right_vector(A);
+    INFO(functions[f].name);
+    set_random(d, 3);
+    for (Mat M : {(Mat)A, (Mat)direct}) {
+      OK(MatShift(M, 10));
+      OK(MatScale(M, 3));
+      OK(MatDiagonalScale(M, d, d));
+      OK(MatKernelSumSetSigma(M, 0.3));
+      OK(MatKernelSumSetWavenumber(M, 2));
+    }
+    CHECK(difference_of_products(A, direct, false) <= 2e-6);
+    CHECK(difference_of_products(A, direct, true) <= 2e-6);
+  }
+}
+
+TEST_CASE("a fast sum that cannot keep its tolerance is an error that changes nothing", "[sums][fast][errors]") {
+  const Cloud cloud = random_cloud(2000 / fewer, 3, 1);
+  Options     set("-mat_kernelsum_type fast -mat_kernelsum_kernel laplace -mat_kernelsum_rtol 1e-10");
+  Matrix      A = make_square_sum(cloud), B;
+  Vector      c = right_vector(A), before = left_vector(A), y = left_vector(A), x = cloud.coordinates();
+  set_random(c, 1);
+  OK(MatMult(A, c, before));
+  EXPECT_ERROR(PETSC_ERR_NOT_CONVERGED, ({"1e-10"}), [&] { return MatKernelSumSetPrecision(A, MAT_KERNELSUM_SINGLE); });
+  OK(MatMult(A, c, y));
+  CHECK(difference_of_arrays(y, before) == 0);
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("precision double") != std::string::npos);
+
+  Options single("-mat_kernelsum_precision single");
+  OK(MatCreateKernelSum(PETSC_COMM_WORLD, x, x, &B));
+  EXPECT_ERROR(PETSC_ERR_NOT_CONVERGED, ({"1e-10"}), [&] { return MatMult(B, c, y); }); // it is not set up
+  OK(MatKernelSumSetPrecision(B, MAT_KERNELSUM_DOUBLE));
+  OK(MatMult(B, c, y));
+  CHECK(difference_of_arrays(y, before) == 0);
+}
+
+TEST_CASE("fast sums far from the sources, where all terms are small", "[sums][fast]") {
+  const Cloud sources = random_cloud(2000 / fewer, 3, 1),
+              targets = random_cloud(1000 / fewer, 3, 2, Spread::skewed, PetscReal(2));
+  for (const char *kernel : {"gaussian", "inverse_multiquadric"}) {
+    Options set(std::string("-mat_kernelsum_sigma 0.1 -mat_kernelsum_kernel ") + kernel);
+    Matrix  direct = make_sum(targets, sources);
+    for (const char *type : {"fast", "auto"}) {
+      Options with(std::string("-mat_kernelsum_type ") + type);
+      Matrix  A = make_sum(targets, sources);
+      INFO(kernel << " " << type);
+      CHECK(difference_of_products(A, direct, false) <= 2e-6);
+      if (type[0] == 'a') CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("direct sums") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the error of a fast sum is that of all targets, whatever their order", "[sums][fast]") {
+  if (!in_turn(0)) return;
+  constexpr PetscInt n = fewer > 1 ? 16 : 32; // a grid, of which every 64th point is on one face, far from all sources
+  Cloud              targets, sources = random_cloud(2000 / fewer, 3, 1);
+  targets.N = n * n * n;
+  for (PetscInt i = 0; i < targets.N; i++)
+    for (PetscInt index : {i % n, i / n % n, i / n / n}) targets.x.push_back((PetscReal)index / (n - 1));
+  for (PetscInt j = 0; j < sources.N; j++) sources.x[3 * j] = PetscReal(0.5) + PetscReal(0.5) * sources.x[3 * j];
+  Options set("-mat_kernelsum_sigma 0.05");
+  Matrix  direct = make_sum(targets, sources);
+  Options fast("-mat_kernelsum_type fast -mat_kernelsum_rtol 1e-2");
+  Matrix  A = make_sum(targets, sources);
+  CHECK(difference_of_products(A, direct, false) <= 2e-2);
+  CHECK(difference_of_products(A, direct, true) <= 2e-2);
+}
+
+TEST_CASE("fast sums in tight clusters and of many points at one place", "[sums][fast]") {
+  Cloud cloud = random_cloud(6000 / fewer, 3, 1);
+  for (PetscInt i = 0; i < cloud.N; i++) // two clusters of 1e-4 of the extent, and one place
+    for (int a = 0; a < 3; a++) {
+      PetscReal &x = cloud.x[3 * i + a];
+      x = i % 3 == 0 ? PetscReal(1e-4) * x : i % 3 == 1 ? 1 + PetscReal(1e-4) * x : PetscReal(0.5);
+    }
+  for (const char *kernel : {"laplace", "logarithm"}) {
+    Options set(std::string("-mat_kernelsum_kernel ") + kernel);
+    Matrix  direct = make_square_sum(cloud);
+    Options fast("-mat_kernelsum_type fast -mat_kernelsum_rtol 1e-6");
+    Matrix  A = make_square_sum(cloud);
+    INFO(kernel);
+    CHECK(difference_of_products(A, direct, false) <= 2e-6);
+  }
+}
