@@ -29,8 +29,8 @@ static const char help[] =
     "Sums kernel functions over random particles, on three planes of the unit cube. Writes pictures and a VTK file.\n"
     "  -sources 50                    number of sources\n"
     "  -points 400                    targets a side of each plane\n"
-    "  -mat_kernelsum_sigma 0.1       σ of the Gaussian [length]\n"
-    "  -mat_kernelsum_wavenumber 40   k of the acoustic function [1/length]\n"
+    "  -sigma 0.1                     σ of the Gaussian [length]\n"
+    "  -wavenumber 40                 k of the acoustic function [1/length]\n"
     "  -mat_kernelsum_kernel, -mat_kernelsum_precision   one of them only; other -mat_kernelsum options are for all\n"
     "  -picture kernel_sum            the pictures are kernel_sum_gaussian.png and so on; none for no files\n"
     "  -vec_type cuda                 runs on the GPU\n\n";
@@ -276,8 +276,8 @@ int main(int argc, char **argv) {
   PetscOptionsBegin(PETSC_COMM_WORLD, nullptr, "Kernel sum example", nullptr);
   PetscCall(PetscOptionsInt("-sources", "Number of sources", nullptr, p.sources, &p.sources, nullptr));
   PetscCall(PetscOptionsInt("-points", "Targets a side of each plane", nullptr, p.n, &p.n, nullptr));
-  PetscCall(PetscOptionsReal("-mat_kernelsum_sigma", "Length of the Gaussian", nullptr, p.sigma, &p.sigma, &set));
-  PetscCall(PetscOptionsReal("-mat_kernelsum_wavenumber", "Wavenumber", nullptr, p.wavenumber, &p.wavenumber, &set));
+  PetscCall(PetscOptionsReal("-sigma", "Length of the Gaussian", nullptr, p.sigma, &p.sigma, &set));
+  PetscCall(PetscOptionsReal("-wavenumber", "Wavenumber", nullptr, p.wavenumber, &p.wavenumber, &set));
   PetscCall(PetscOptionsString("-picture", "Head of the names of the files, or none", nullptr, picture, picture,
                                sizeof(picture), nullptr));
   PetscOptionsEnd();

@@ -12,19 +12,20 @@
 
    Options Database Keys:
 +  -mat_kernelsum_kernel <gaussian>     - g, see below
-.  -mat_kernelsum_sigma <1>             - σ [length], > 0
-.  -mat_kernelsum_wavenumber <0>        - k [1/length], >= 0
+.  -mat_kernelsum_sigma <1>             - σ [length], > 0; an error for functions without σ
+.  -mat_kernelsum_wavenumber <k>        - k [1/length], >= 0; no default; an error for functions without k
 .  -mat_kernelsum_precision <double,single,mixed> - what pairs are computed in
 .  -mat_kernelsum_self <automatic,zero,limit,error> - what g(x, x) is
 .  -mat_kernelsum_type <direct,fast,auto> - all pairs, or a method of almost linear cost with a tolerance
-.  -mat_kernelsum_rtol <1e-6>           - tolerance of the fast type: the error in the 2-norm relative to that of y
+.  -mat_kernelsum_rtol <1e-6>           - tolerance of the fast type: the error in the 2-norm relative to that of y; an error
+                                          for the type direct
 -  -mat_kernelsum_monitor               - print the progress of each product
 
    Kernel functions, r = |x - y|:
 +  gaussian             - exp(-r²/(2σ²))
 .  laplace              - 1/(4πr), the electrostatic potential
-.  helmholtz            - exp(ikr)/(4πr), the acoustic Green's function; k = 0 is laplace
-.  yukawa               - exp(-kr)/(4πr), the screened potential
+.  helmholtz            - exp(ikr)/(4πr), the acoustic Green's function; k must be set; with k = 0 it has laplace's values
+.  yukawa               - exp(-kr)/(4πr), the screened potential; k must be set
 .  multiquadric         - sqrt(r² + σ²)
 .  inverse_multiquadric - 1/sqrt(r² + σ²)
 .  thin_plate           - r² log r
@@ -43,7 +44,7 @@
 +  automatic - the limit where it is finite, zero where it is not
 .  zero      - coincident pairs count for nothing
 .  limit     - g(0); an error for functions without one
--  error     - `MatSetUp()` fails where a source lies on a target, and names the pair
+-  error     - the set-up fails where a source lies on a target, and names the pair
 
    Types:
 +  direct - all pairs
@@ -54,6 +55,11 @@
 -  auto   - fast where it is estimated to be faster and keeps the tolerance, direct otherwise
 
    Notes:
+   Settings may change at any time, in any order. The set-up finds contradictions between them, checks for coincident points
+   and makes a fast method. After `MatCreateKernelSum()` it is left to the first use: a product, a view, an entry. A Mat that is
+   made with `MatCreate()` and `MatSetType()` is set up by `MatSetUp()`. Later changes renew what depends on them at once; a
+   change that fails changes nothing.
+
    Targets and sources are distributed independently, in any way, ranks without points included. Blocks of sources travel in a
    ring of the ranks while the present one is summed. They travel through the memory of the host, with CUDA vectors too: two
    copies for each block and rank, which -log_view counts.
@@ -125,7 +131,7 @@ typedef enum {
 PETSC_EXTERN const char *const MatKernelSumMethods[];
 
 /*@
-   MatCreateKernelSum - creates a `MATKERNELSUM` between points, set up from the options database
+   MatCreateKernelSum - creates a `MATKERNELSUM` between points, with the settings of the options database
 
    Collective
 
@@ -135,7 +141,7 @@ PETSC_EXTERN const char *const MatKernelSumMethods[];
 -  sources - coordinates y_j [length], of the same block size; may be `targets`
 
    Output Parameter:
-.  A - the operator, M x N, ready for `MatMult()`; its rows are distributed like the targets, its columns like the sources
+.  A - the operator, M x N, ready for setters and for `MatMult()`; its rows are distributed like the targets, its columns like the sources
 
    Options Database Keys:
 .  see `MATKERNELSUM`
@@ -144,12 +150,15 @@ PETSC_EXTERN const char *const MatKernelSumMethods[];
 
    Note:
    The coordinates are copied. Vectors that A makes have the type of `targets`. In a complex PETSc the real parts count.
-   -mat_type is not read.
+   -mat_type is not read. A setter that is called later overrides an option; `MatSetFromOptions()` after the setters lets the
+   options override them.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another block size, a coordinate that is not finite, σ <= 0, k < 0; `PETSC_ERR_ARG_INCOMP` for
-   different block sizes, or a limit that g does not have; `PETSC_ERR_ARG_WRONG` for coincident points with -mat_kernelsum_self
-   error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot keep its tolerance; on every rank.
+   different block sizes; `PETSC_ERR_ARG_NULL`. At the first use: `PETSC_ERR_ARG_INCOMP` for a limit that g does not have, or for
+   an option that has no effect on g; `PETSC_ERR_ARG_WRONGSTATE` for a function that needs k without k; `PETSC_ERR_ARG_WRONG` for
+   coincident points with -mat_kernelsum_self error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot keep its tolerance. On
+   every rank.
 
 .seealso: `MATKERNELSUM`, `MatCreateKernelSumDM()`, `MatKernelSumSetPoints()`
 @*/
@@ -177,7 +186,7 @@ PETSC_EXTERN PetscErrorCode MatCreateKernelSum(MPI_Comm comm, Vec targets, Vec s
 PETSC_EXTERN PetscErrorCode MatCreateKernelSumDM(DM targets, DM sources, Mat *A);
 
 /*@
-   MatKernelSumSetPoints - sets the points of a `MATKERNELSUM`; before `MatSetUp()`
+   MatKernelSumSetPoints - sets the points of a `MATKERNELSUM`, at any time
 
    Collective
 
@@ -189,14 +198,15 @@ PETSC_EXTERN PetscErrorCode MatCreateKernelSumDM(DM targets, DM sources, Mat *A)
    Level: intermediate
 
    Errors:
-   As `MatCreateKernelSum()`; `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+   As `MatCreateKernelSum()`; `PETSC_ERR_ARG_SIZ` for other numbers of points where A has been scaled by vectors. Other types
+   ignore the call.
 
 .seealso: `MATKERNELSUM`, `MatCreateKernelSum()`
 @*/
 PETSC_EXTERN PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec sources);
 
 /*@C
-   MatKernelSumSetKernel - sets the kernel function g of a `MATKERNELSUM`; before `MatSetUp()`
+   MatKernelSumSetKernel - sets the kernel function g of a `MATKERNELSUM`, at any time
 
    Logically Collective
 
@@ -209,8 +219,11 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec source
 
    Level: beginner
 
+   Note:
+   In a real PETSc, vectors are twice as long for helmholtz as for the other functions; `MatCreateVecs()` makes the right ones.
+
    Errors:
-   `PETSC_ERR_ARG_UNKNOWN_TYPE` for another name, `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+   `PETSC_ERR_ARG_UNKNOWN_TYPE` for another name, `PETSC_ERR_ARG_NULL`. Other types ignore the call.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`, `MatKernelSumSetWavenumber()`
 @*/
@@ -231,8 +244,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then. Other
-   types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then.
+   Functions without σ, and other types, ignore the call.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetWavenumber()`
 @*/
@@ -248,13 +261,13 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
 -  k - k [1/length], >= 0 and finite
 
    Options Database Keys:
-.  -mat_kernelsum_wavenumber <0>
+.  -mat_kernelsum_wavenumber <k>
 
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then. Other
-   types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then.
+   Functions without k, and other types, ignore the call.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`
 @*/
@@ -283,7 +296,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetWavenumber(Mat A, PetscReal k);
 PETSC_EXTERN PetscErrorCode MatKernelSumSetPrecision(Mat A, MatKernelSumPrecision precision);
 
 /*@
-   MatKernelSumSetSelf - sets what g(x, x) of a `MATKERNELSUM` is; before `MatSetUp()`
+   MatKernelSumSetSelf - sets what g(x, x) of a `MATKERNELSUM` is, at any time
 
    Logically Collective
 
@@ -297,14 +310,14 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetPrecision(Mat A, MatKernelSumPrecisio
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
 
 .seealso: `MATKERNELSUM`
 @*/
 PETSC_EXTERN PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self);
 
 /*@
-   MatKernelSumSetMethod - sets how the sums of a `MATKERNELSUM` are computed, and to what tolerance; before `MatSetUp()`
+   MatKernelSumSetMethod - sets how the sums of a `MATKERNELSUM` are computed, and to what tolerance, at any time
 
    Logically Collective
 
@@ -319,11 +332,11 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self);
    Level: intermediate
 
    Note:
-   `MatSetUp()` measures the error on a sample of targets against direct sums, with random c, of A and of its transpose, and
+   The set-up measures the error on a sample of targets against direct sums, with random c, of A and of its transpose, and
    raises the order of the method until it holds; the view prints it. It does so again when σ, k or the precision change.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
 
 .seealso: `MATKERNELSUM`
 @*/
@@ -335,7 +348,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetMethod(Mat A, MatKernelSumMethod meth
    Collective
 
    Input Parameter:
-.  A - the operator y = A c, set up
+.  A - the operator y = A c
 
    Output Parameter:
 .  G - (G c)_i = ∇y(x_i) = Σ_j ∇ₓg(x_i, y_j) c_j [1/length]: M times the dimension rows, the components of a target next to each
@@ -345,6 +358,9 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetMethod(Mat A, MatKernelSumMethod meth
 
    Note:
    G has A's points, function and settings at that time, without any `MatScale()` and the like, and sums directly.
+
+   Errors:
+   `PETSC_ERR_SUP` for other types and for gradients, `PETSC_ERR_ARG_NULL`, `PETSC_ERR_ARG_WRONGSTATE` where A has no points.
 
 .seealso: `MATKERNELSUM`, `MatCreateKernelSum()`
 @*/

@@ -5,7 +5,7 @@
 
 namespace shellac {
 
-constexpr Option kernelsum_options[] = {
+constexpr Option sums_options[] = {
     {"-mat_kernelsum_kernel",
      "gaussian|laplace|helmholtz|yukawa|multiquadric|inverse_multiquadric|thin_plate|logarithm", "gaussian",
      "The kernel function g(x, y)", "MatKernelSumSetKernel"},

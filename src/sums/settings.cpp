@@ -185,7 +185,7 @@ static PetscErrorCode set_method(Mat A, MatKernelSumMethod method, PetscReal rto
 static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   KernelSumMat             *context;
   std::vector<const char *> names;
-  const auto               &table = kernelsum_options;
+  const auto               &table = sums_options;
   PetscBool                 set;
 
   PetscFunctionBegin;
