@@ -1,13 +1,14 @@
 // Kernel sums on a GPU: against those on the host.
 
 #include "catch.hpp"
+#include "gpu.hpp"
 #include "sums.hpp"
 
 using namespace tests;
 using namespace tests::sums;
 
 TEST_CASE("products on the host, then on a GPU, then on the host", "[sums][device]") {
-  if (!vectors_are_on_a_gpu()) return;
+  if (no_gpu() || !vectors_are_on_a_gpu()) return;
   const Cloud cloud = random_cloud(300, 3, 1);
   Matrix      A = make_square_sum(cloud);
   Vector      c = right_vector(A), y = left_vector(A), b = left_vector(A);
@@ -31,7 +32,7 @@ TEST_CASE("products on the host, then on a GPU, then on the host", "[sums][devic
 }
 
 TEST_CASE("CUDA vectors give the host's sums", "[sums][device]") {
-  if (!vectors_are_on_a_gpu()) return;
+  if (no_gpu() || !vectors_are_on_a_gpu()) return;
   // many targets, few sources; few targets, many sources; both
   const PetscInt sizes[][2] = {{70000, 50}, {50, 70000}, {5000, 3001}, {1, 1}, {129, 128}};
   for (const Function &f : functions)
