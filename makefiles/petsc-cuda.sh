@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds PETSc with CUDA, and the Open MPI that it needs, in a cache folder; a second call does nothing.
 # usage: petsc-cuda.sh [real|complex]
-# Needs nvcc, a C and C++ compiler, python3 with venv, and OpenBLAS; no GPU. About ten minutes on two cores.
+# Needs nvcc, a C and C++ compiler, make, python3 with venv, and OpenBLAS; no GPU. About ten minutes on two cores.
 # Environment: SHELLAC_CACHE  the cache folder  (default: ~/.cache/shellac)
 #              CUDA_ARCH      compute capability (default: 90, Hopper)
 # Prints the two settings that a build then uses: PETSC_DIR and PETSC_ARCH.
@@ -24,6 +24,10 @@ esac
 
 if [ ! -e "$petsc/$petsc_arch/.built" ]; then
   command -v nvcc > /dev/null || { echo "petsc-cuda: no nvcc on the PATH; install the CUDA Toolkit first" >&2; exit 1; }
+  echo 'int main(void) { return 0; }' | ${CC:-cc} -x c - -o /dev/null -lopenblas 2> /dev/null ||
+    { echo "petsc-cuda: no OpenBLAS to link with; install it (Debian and Ubuntu: libopenblas-serial-dev)" >&2; exit 1; }
+  python3 -c 'import ensurepip, venv' 2> /dev/null ||
+    { echo "petsc-cuda: python3 has no venv; install it (Debian and Ubuntu: python3-venv)" >&2; exit 1; }
   mkdir -p "$cache"
   # one build at a time: two would write into one source tree
   exec 9> "$cache/.lock"
@@ -54,7 +58,7 @@ if [ ! -e "$petsc/$petsc_arch/.built" ]; then
       --with-cuda=1 --with-cuda-arch="$arch" --with-fc=0 --with-debugging=0 --with-scalar-type="$scalar" \
       --with-blaslapack-lib=-lopenblas --with-x=0 --with-ssl=0 --with-hwloc=0 --with-shared-libraries=1 \
       COPTFLAGS=-O3 CXXOPTFLAGS=-O3 CUDAOPTFLAGS=-O3 &&
-      make PETSC_DIR="$petsc" PETSC_ARCH="$petsc_arch" MAKE_NP="$(nproc)" all
+      make PETSC_DIR="$petsc" PETSC_ARCH="$petsc_arch" MAKE_NP="$(nproc)" MAKE_LOAD=1000 all # whatever else runs
   } > "$log" 2>&1 || { tail -n 40 "$log" >&2; exit 1; }
   touch "$petsc/$petsc_arch/.built"
 fi

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Runs the benchmarks that the figures of the manual come from, each under its command.
+#
+# usage: bench.sh [-cuda] [PART ...] [-- PETSc options]      (all parts by default)
+#   parts: operators captured multigrid sums burgers tutorials
+#   -cuda: on the GPU, with the sizes of the manual's tables; else on the host, with small ones
+# Environment: RANKS    MPI ranks on the host             (2)
+#              MPIEXEC  what starts a program on n ranks  (mpiexec)
+# The programs lie in the script's own folder.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+ranks=${RANKS:-2} mpiexec=${MPIEXEC:-mpiexec}
+cuda= parts=
+while [ $# -gt 0 ]; do
+  case $1 in
+    -cuda) cuda=-cuda ;;
+    operators | captured | multigrid | sums | burgers | tutorials) parts+=" $1" ;;
+    --) shift && break ;;
+    *) echo "bench.sh: '$1' is unknown; the script's first lines list the parts and options" >&2; exit 2 ;;
+  esac
+  shift
+done
+parts=${parts:-operators captured multigrid sums burgers tutorials}
+options=("$@")
+
+# run RANKS PROGRAM OPTIONS...
+run() {
+  local n=$1 program=$2
+  shift 2
+  printf '\n$ mpiexec -n %s %s\n' "$n" "$program $* ${options[*]}"
+  $mpiexec -n "$n" "$here/$program" "$@" "${options[@]}"
+}
+
+operators() {
+  if [ "$cuda" ]; then
+    run 1 shellac_bench -dm_vec_type cuda -sizes 512,1024,2048,4096,8192,16384 -transfer_table
+    run 1 shellac_bench -dm_vec_type cuda -dims 3 -sizes 128,256,512 -aij_max 128
+  else
+    run "$ranks" shellac_bench -sizes 512,1024,2049
+    run "$ranks" shellac_bench -dims 3 -sizes 64,128
+  fi
+}
+captured() {
+  if [ "$cuda" ]; then
+    run 1 shellac_bench_captured -dm_vec_type cuda -sizes 4097 -boxes
+  else
+    run "$ranks" shellac_bench_captured -sizes 1025 -boxes
+  fi
+}
+multigrid() {
+  if [ "$cuda" ]; then
+    run 1 shellac_bench_multigrid -dm_vec_type cuda -sizes 1023,4095,8191,16383 -aij_max 4095
+    run 1 shellac_bench_multigrid -dm_vec_type cuda -sizes 1023 -coefficients smooth -aij_max 1023
+    run 1 shellac_bench_multigrid -dm_vec_type cuda -sizes 1023 -coefficients jumps -aij_max 1023
+  else
+    run "$ranks" shellac_bench_multigrid -sizes 511,1023,2047 -aij_max 1023
+    run "$ranks" shellac_bench_multigrid -sizes 511 -coefficients smooth -aij_max 511
+    run "$ranks" shellac_bench_multigrid -sizes 511 -coefficients jumps -aij_max 511
+  fi
+}
+sums() {
+  if [ "$cuda" ]; then
+    run 1 shellac_bench_sums -vec_type cuda
+    run 1 shellac_bench_sums -host
+  else
+    run "$ranks" shellac_bench_sums -large 100000
+  fi
+}
+burgers() {
+  if [ "$cuda" ]; then
+    run 1 shellac_bench_burgers -dm_vec_type cuda -sizes 1000000,134217728
+  else
+    run "$ranks" shellac_bench_burgers -sizes 1000000,32000000
+  fi
+}
+tutorials() {
+  if [ -x "$here/tutorials/times.sh" ]; then
+    "$here/tutorials/times.sh" $cuda -launcher "$mpiexec -n" -ranks "$([ "$cuda" ] && echo 1 || echo "$ranks")"
+  else
+    echo "PETSc's tutorials are not built"
+  fi
+}
+
+for part in $parts; do
+  printf '\n==== %s (%s s)\n' "$part" "$SECONDS"
+  $part
+done
