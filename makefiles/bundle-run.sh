@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs Shellac's tests and benchmarks on this host's GPUs, or any command in their environment.
-# usage: run.sh            the tests on 1 to 4 ranks, then the benchmarks
-#        run.sh tests|bench
+# usage: run.sh            the tests, then the benchmarks: about ten minutes on a host with one GPU
+#        run.sh tests      on as many ranks as there are GPUs, 4 at most; what is about ranks also on 2 and 3 that share them
+#        run.sh bench [PART ...]      parts: operators captured multigrid sums burgers tutorials
 #        run.sh exec COMMAND ...
-# The ranks share the GPUs there are. CUDA's libraries come from CUDA_HOME (default: /usr/local/cuda).
+# CUDA's libraries come from CUDA_HOME (default: /usr/local/cuda).
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,35 +12,45 @@ export LD_LIBRARY_PATH=$here/lib:$here/openmpi/lib:${CUDA_HOME:-/usr/local/cuda}
 export PATH=$here/openmpi/bin:$PATH
 export OPAL_PREFIX=$here/openmpi PMIX_PREFIX=$here/openmpi PRTE_PREFIX=$here/openmpi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export OMP_NUM_THREADS=1
 export SHELLAC_LIBRARY=$here/lib/libshellac.so
 # this MPI is not CUDA-aware: PETSc must not hand it device memory
 export PETSC_OPTIONS="-use_gpu_aware_mpi 0 ${PETSC_OPTIONS:-}"
 
+gpus=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU' || true)
+about_ranks='[#grid],[#device],[#capture_device]' # halos, and vectors on GPUs that ranks share
+
+failed=
+# test_on RANKS WHERE TESTS [PETSc options]: WHERE is for the reader; no TESTS: all
+test_on() {
+  local ranks=$1 where=$2 tests=$3
+  shift 3
+  echo "== tests ${tests:-all}, $where, $ranks rank(s) ($SECONDS s)"
+  PETSC_OPTIONS="$PETSC_OPTIONS $*" mpiexec -n "$ranks" "$here/bin/shellac_tests" -# ${tests:+"$tests"} || failed=1
+}
 run_tests() {
-  for ranks in 1 2 3 4; do
-    echo "== tests, CUDA vectors, $ranks ranks"
-    PETSC_OPTIONS="$PETSC_OPTIONS -vec_type cuda -dm_vec_type cuda" mpiexec -n "$ranks" "$here/bin/shellac_tests"
-  done
-  echo "== tests, host vectors, 2 ranks"
-  mpiexec -n 2 "$here/bin/shellac_tests"
+  local cuda='-vec_type cuda -dm_vec_type cuda' ranks
+  if [ "$gpus" -eq 0 ]; then
+    echo "== no GPU: host vectors alone"
+    test_on 1 "host vectors" ''
+  else
+    for ranks in 1 2 4; do
+      if [ "$ranks" -eq 1 ] || [ "$ranks" -le "$gpus" ]; then test_on "$ranks" "CUDA vectors" '' "$cuda"; fi
+    done
+    for ranks in 2 3; do
+      if [ "$ranks" -gt "$gpus" ]; then test_on "$ranks" "CUDA vectors, $gpus GPU(s) shared" "$about_ranks" "$cuda"; fi
+    done
+  fi
+  test_on 2 "host vectors" "$about_ranks"
+  echo "== tests end ($SECONDS s)"
 }
-run_bench() {
-  echo "== benchmarks, one GPU"
-  "$here/bin/shellac_bench" -dm_vec_type cuda -sizes 512,1024,2048,4096,8192,16384 -seed_table
-  "$here/bin/shellac_bench" -dm_vec_type cuda -dims 3 -sizes 128,256,512 -aij_max 128
-  echo "== benchmarks, host, 2 ranks"
-  mpiexec -n 2 "$here/bin/shellac_bench" -sizes 512,2049
-  echo "== benchmarks of kernel sums"
-  "$here/bin/shellac_bench_sums" -vec_type cuda
-  "$here/bin/shellac_bench_sums" -host
-  echo "== benchmarks of Burgers' equation"
-  "$here/bin/shellac_bench_burgers" -dm_vec_type cuda -sizes 1000000,134217728
-}
+run_bench() { "$here/bin/bench.sh" -cuda "$@"; }
 
 case ${1:-all} in
-  all) run_tests && run_bench ;;
+  all) run_tests && run_bench -- -seconds 0.2 ;;
   tests) run_tests ;;
-  bench) run_bench ;;
+  bench) shift && run_bench "$@" ;;
   exec) shift && exec "$@" ;;
   *) echo "run.sh: '$1' is unknown; use tests, bench or exec COMMAND" >&2 && exit 2 ;;
 esac
+[ -z "$failed" ] || { echo "run.sh: tests failed" >&2; exit 1; }

@@ -10,7 +10,7 @@ static const char help[] = "Times Shellac's operators beside a copy and the asse
                            "  -sizes 2048,8192    points a side\n"
                            "  -aij_max 4096       largest of them for which the AIJ is assembled too\n"
                            "  -seconds 0.5        time spent on each figure\n"
-                           "  -seed_table         the table of N = 500 ... 900 with transfers (CUDA builds)\n"
+                           "  -transfer_table     the table of N = 500 ... 900 with transfers (CUDA builds)\n"
                            "  -dm_vec_type cuda   on the GPU\n\n";
 
 static PetscErrorCode bench_products(PetscInt dim, PetscInt n, PetscInt aij_max, PetscReal seconds) {
@@ -121,7 +121,7 @@ template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode seed_table(PetscReal seconds) {
+static PetscErrorCode transfer_table(PetscReal seconds) {
   PetscFunctionBegin;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "\nOne product with its transfers to and from the GPU, milliseconds (the kernel alone in brackets)\n"
@@ -146,7 +146,7 @@ static PetscErrorCode seed_table(PetscReal seconds) {
 int main(int argc, char **argv) {
   PetscInt    sizes[16] = {512, 2048, 2049}, count = 16, aij_max = 4096, dims[3] = {2}, dim_count = 3;
   PetscReal   seconds   = 0.5;
-  PetscBool   set, seed = PETSC_FALSE;
+  PetscBool   set, transfers = PETSC_FALSE;
   PetscMPIInt ranks;
 
   PetscFunctionBeginUser;
@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
   if (!set) dim_count = 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-aij_max", &aij_max, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-seed_table", &seed, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-transfer_table", &transfers, NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%d rank%s; times in microseconds; ratios: copy/x is the time of a copy over the time of x (residual: of\n"
                         "1.5 copies, a red-black sweep: of 2), for as many bytes as each must move\n"
@@ -167,11 +167,11 @@ int main(int argc, char **argv) {
                         ranks, ranks > 1 ? "s" : ""));
   for (PetscInt d = 0; d < dim_count; d++)
     for (PetscInt s = 0; s < count; s++) PetscCall(bench_products(dims[d], sizes[s], aij_max, seconds));
-  if (seed) {
+  if (transfers) {
 #if SHELLAC_CUDA
-    PetscCall(seed_table(seconds));
+    PetscCall(transfer_table(seconds));
 #else
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-seed_table times transfers to a GPU: this build has no CUDA\n"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-transfer_table times transfers to a GPU: this build has no CUDA\n"));
 #endif
   }
   PetscCall(PetscFinalize());

@@ -14,7 +14,7 @@
 static const char help[] = "Times Shellac's kernel sums beside their bounds.\n"
                            "  -seconds 0.3   time spent on each figure\n"
                            "  -large 1000000 points of the large sums\n"
-                           "  -direct, -columns, -seed, -host, -fast   which parts (default: all)\n"
+                           "  -direct, -columns, -few, -host, -fast   which parts (default: all)\n"
                            "  -vec_type cuda on the GPU\n\n";
 
 // Random points in the unit cube, as coordinates.
@@ -192,7 +192,7 @@ static PetscErrorCode bench_columns(bool on_gpu, PetscReal seconds) {
 }
 
 // 50 sources, targets on three planes of 400 x 400 points.
-static PetscErrorCode bench_seed(PetscReal seconds) {
+static PetscErrorCode bench_few(PetscReal seconds) {
   Vec       targets, sources, c, y;
   Mat       A;
   PetscReal time;
@@ -340,7 +340,7 @@ int main(int argc, char **argv) {
   PetscCall(ShellacInitializePackage());
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-large", &large, NULL));
-  const char *parts[] = {"-direct", "-columns", "-seed", "-host", "-fast"};
+  const char *parts[] = {"-direct", "-columns", "-few", "-host", "-fast"};
   for (int p = 0; p < 5; p++) {
     PetscCall(PetscOptionsGetBool(NULL, NULL, parts[p], &wanted[p], NULL));
     some = some || wanted[p] ? PETSC_TRUE : PETSC_FALSE;
@@ -351,7 +351,7 @@ int main(int argc, char **argv) {
   PetscCall(VecDestroy(&v));
   if (!some || wanted[0]) PetscCall(bench_direct(large, on_gpu, seconds));
   if (!some || wanted[1]) PetscCall(bench_columns(on_gpu, seconds));
-  if (!some || wanted[2]) PetscCall(bench_seed(seconds));
+  if (!some || wanted[2]) PetscCall(bench_few(seconds));
   if ((!some && !on_gpu) || wanted[3]) PetscCall(bench_host(seconds));
   if (!some || wanted[4]) PetscCall(bench_fast(on_gpu ? large : large / 20, seconds));
   PetscCall(PetscFinalize());
