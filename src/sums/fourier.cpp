@@ -47,8 +47,6 @@ SHELLAC_INLINE void powers(double angle, int K, bool negative, Complex<double> *
   }
 }
 
-constexpr int z_tile = 8; // modes along z that a thread, or a vector of the host, holds
-
 Modes make_modes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon) {
   const double sigma = context.parameters.sigma, tail = std::sqrt(2 * std::log(1 / epsilon));
   Modes        m;
@@ -113,6 +111,8 @@ void from_modes(const Modes &m, const Points &x, const double *modes, PetscReal 
 
 #if SHELLAC_CUDA
 constexpr int point_tile = 16;
+
+constexpr int z_tile = 8; // modes along z that a thread holds
 
 // Every thread sums z_tile modes of one (k_x, k_y) over a part of the points: partial[part][mode].
 __global__ void __launch_bounds__(128)
