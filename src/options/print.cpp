@@ -41,6 +41,14 @@ static const Topic *topic_of(const Option &option) {
   return best;
 }
 
+// Tables begin a meaning with a capital letter or without; here it follows a name.
+static std::string meaning_of(const Option &option) {
+  std::string text = option.meaning;
+  const auto  lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && (lower(text[1]) || text[1] == ' ')) text[0] += 'a' - 'A';
+  return text;
+}
+
 // ---- the page
 
 static std::string cell(const std::string &text) { // of a table: a bar would end it
@@ -72,7 +80,7 @@ static Lines page() {
         const std::string setter = option.setter ? option.setter : "";
         const bool        function = setter.size() && setter != topic.name;
         lines.push_back("| " + code(option.key) + " | " + cell(option.values) + " | " + cell(option.fallback) + " | " +
-                        cell(option.meaning) + " | " + (function ? code(setter + "()") : "") + " |");
+                        cell(meaning_of(option)) + " | " + (function ? code(setter + "()") : "") + " |");
       }
   }
   return lines;
@@ -82,19 +90,20 @@ static Lines page() {
 
 // The list that a docstring should have: PETSc's format, with `+ . -` before the first, the middle and the last item.
 static Lines list_of(const std::vector<const Option *> &options) {
-  const size_t line_width = 120, widest_head = 46;
-  size_t       column = 0;
+  const size_t line_width = 120, widest_head = 60;
+  size_t       column = 0; // of the meanings, where no head is too wide for one
   Lines        heads, lines;
   for (const Option *option : options) {
     std::string head = option->key;
     if (option->values[0]) head += std::string(" <") + option->values + ">";
     heads.push_back(head);
-    if (width(head) <= widest_head) column = std::max(column, width(head));
+    column = std::max(column, width(head));
   }
+  if (column > widest_head) column = 0;
   for (size_t i = 0; i < options.size(); i++) {
     const char *marker = options.size() == 1 || (i > 0 && i + 1 < options.size()) ? "." : i ? "-" : "+";
     std::string line = std::string(marker) + "  " + padded(heads[i], column) + " -";
-    std::string text = options[i]->meaning;
+    std::string text = meaning_of(*options[i]);
     if (options[i]->fallback[0]) text += std::string("; default ") + options[i]->fallback;
     std::istringstream words(text);
     for (std::string word; words >> word;) {

@@ -3,6 +3,7 @@
 
 #include "burgers/options.hpp"
 #include "capture/options.hpp"
+#include "grid/options.hpp"
 #include "multigrid/options.hpp"
 #include "options/option.hpp"
 #include "stencil/options.hpp"
@@ -19,8 +20,9 @@ template <size_t n> constexpr Table table_of(const Option (&rows)[n]) {
   return {rows, n};
 }
 
-constexpr Table tables[] = {table_of(stencil_options), table_of(capture_options), table_of(multigrid_options),
-                            table_of(sums_options), table_of(burgers_options)};
+constexpr Table tables[] = {table_of(laplace_options),   table_of(helmholtz_options), table_of(stencil_options),
+                            table_of(multigrid_options), table_of(sums_options),      table_of(burgers_options),
+                            table_of(halo_options)};
 
 // A type with options of its own. An option belongs to the topic with the longest prefix of its key.
 struct Topic {
@@ -40,6 +42,7 @@ constexpr Topic topics[] = {
     {"-burgers_", "TSSetBurgers", "Burgers' equation",
      "For a TS with `TSSetBurgers()`: [Burgers' equation](../burgers/README.md)."},
     {"-burgers_fused_", "TSBURGERSFUSED", "TS type burgersfused", "Many explicit steps in one pass over memory."},
+    {"-shellac_", "ShellacInitializePackage", "The library", "For all types; read once, without a prefix."},
 };
 
 } // namespace shellac
