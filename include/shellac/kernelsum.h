@@ -35,14 +35,12 @@
 +  double - relative errors of a few eps √N
 .  single - coordinates relative to the middle of all points and in units of their extent, distances and g in single
             precision; 128 terms are added in it, these sums in double. Relative errors of 1e-7 to 1e-6 where c has one sign
-            and points are spread out. A distance d between points of extent D is known to 6e-8 D/d of itself: what points
-            of a tight cluster do to each other, and gradients of singular functions at close points, have that error,
-            and points closer than 1e-7 D count as the same. Beyond 1e6 waves the phase is lost.
+            and points are spread out. A distance d between points of extent D is known to 6e-8 D/d of itself: sums within a tight cluster, and gradients of singular functions at close points, have that error. Points closer than 1e-7 D count as coincident. Beyond 1e6 wavelengths the phase is lost.
 -  mixed  - as single, but 8 terms at a time
 
    Self:
 +  automatic - the limit where it is finite, zero where it is not
-.  zero      - coincident pairs count for nothing
+.  zero      - coincident pairs contribute nothing
 .  limit     - g(0); an error for functions without one
 -  error     - the set-up fails where a source lies on a target, and names the pair
 
@@ -55,25 +53,27 @@
 -  auto   - fast where it is estimated to be faster and keeps the tolerance, direct otherwise
 
    Notes:
-   Settings may change at any time, in any order. The set-up finds contradictions between them, checks for coincident points
-   and makes a fast method. After `MatCreateKernelSum()` it is left to the first use: a product, a view, an entry. A Mat that is
-   made with `MatCreate()` and `MatSetType()` is set up by `MatSetUp()`. Later changes renew what depends on them at once; a
-   change that fails changes nothing.
+   Settings may be changed at any time, in any order. The set-up checks that they do not contradict each other, looks
+   for coincident points and prepares a fast method. `MatCreateKernelSum()` leaves it to the first use: a product, a
+   view, an entry. A Mat that is created by `MatCreate()` and `MatSetType()` is set up by `MatSetUp()`. A setting
+   that is changed later takes effect at once; where it fails, nothing is changed.
 
-   Targets and sources are distributed independently, in any way, ranks without points included. Blocks of sources travel in a
-   ring of the ranks while the present one is summed. They travel through the memory of the host, with CUDA vectors too: two
-   copies for each block and rank, which -log_view counts.
+   Targets and sources may be distributed over the ranks in any way, independently of each other; ranks may be
+   without points. Blocks of sources travel in a ring of the ranks while the present block is summed. They travel
+   through the memory of the host, with CUDA vectors too: two copies for each block and rank, which -log_view counts.
 
-   The acoustic function in a real PETSc takes vectors of block size 2, the real and the imaginary part of each value; the
-   matrix is 2M x 2N, and its transpose is the Hermitian transpose of the complex one. PETSc's error "Mat mat,Vec x: global dim"
-   with one number twice the other tells of a vector without imaginary parts; `MatCreateVecs()` makes the right ones.
+   In a real PETSc the acoustic function takes vectors of block size 2, with the real and the imaginary part of each
+   value. The matrix is then 2M x 2N, and its transpose is the Hermitian transpose of the complex matrix. PETSc's
+   error "Mat mat,Vec x: global dim" with one number twice the other means that a vector lacks imaginary parts;
+   `MatCreateVecs()` makes the right vectors.
 
-   Vectors may be on the host or on a CUDA device; where they are is where the sum is computed.
+   Vectors may be on the host or on a CUDA device. The sum is computed where they are.
 
-   `MatMatMult()` and `MatTransposeMatMult()` with a `MATDENSE` or `MATDENSECUDA` compute distances and g once for up to 16 columns.
-   `MatGetDiagonal()`, `MatNorm()` (row by row, nothing is stored) and `MatConvert()` to `MATDENSE` look at entries on the host.
-   `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are kept beside the sum. `MatView()` prints entries, as of
-   other matrices; what the sum is, its error and its rate are told by -mat_view ::ascii_info.
+   `MatMatMult()` and `MatTransposeMatMult()` with a `MATDENSE` or `MATDENSECUDA` compute distances and g once for up
+   to 16 columns. `MatGetDiagonal()`, `MatNorm()` (row by row, nothing is stored) and `MatConvert()` to `MATDENSE`
+   look at entries on the host. `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are stored
+   and applied with the sum. `MatView()` prints entries, as for other matrices; -mat_view ::ascii_info shows the
+   function, the error and the rate.
 
    Without a -pc_type, PETSc uses no preconditioner. -pc_type jacobi works; examples/rbf.cpp has one for interpolation.
 
@@ -88,7 +88,7 @@ M*/
 #define MATKERNELSUM "kernelsum"
 
 /*E
-   MatKernelSumPrecision - what the pairs of a `MATKERNELSUM` are computed in
+   MatKernelSumPrecision - the precision in which the pairs of a `MATKERNELSUM` are computed
 
    Level: intermediate
 
@@ -102,7 +102,7 @@ typedef enum {
 PETSC_EXTERN const char *const MatKernelSumPrecisions[];
 
 /*E
-   MatKernelSumSelf - what g(x, x) of a `MATKERNELSUM` is
+   MatKernelSumSelf - the value of g(x, x) in a `MATKERNELSUM`
 
    Level: intermediate
 
@@ -141,7 +141,8 @@ PETSC_EXTERN const char *const MatKernelSumMethods[];
 -  sources - coordinates y_j [length], of the same block size; may be `targets`
 
    Output Parameter:
-.  A - the operator, M x N, ready for setters and for `MatMult()`; its rows are distributed like the targets, its columns like the sources
+.  A - the operator, M x N, ready for setters and for `MatMult()`; its rows are distributed like the targets, its
+       columns like the sources
 
    Options Database Keys:
 .  see `MATKERNELSUM`
@@ -165,7 +166,8 @@ PETSC_EXTERN const char *const MatKernelSumMethods[];
 PETSC_EXTERN PetscErrorCode MatCreateKernelSum(MPI_Comm comm, Vec targets, Vec sources, Mat *A);
 
 /*@
-   MatCreateKernelSumDM - creates a `MATKERNELSUM` between the particles of a `DMSWARM` or the nodes of a `DMDA` and others
+   MatCreateKernelSumDM - creates a `MATKERNELSUM` between the points of two DMs: particles of a `DMSWARM`, nodes of
+   a `DMDA`
 
    Collective
 
@@ -220,7 +222,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec source
    Level: beginner
 
    Note:
-   In a real PETSc, vectors are twice as long for helmholtz as for the other functions; `MatCreateVecs()` makes the right ones.
+   In a real PETSc, the vectors of helmholtz are twice as long as those of the other functions; `MatCreateVecs()`
+   makes the right ones.
 
    Errors:
    `PETSC_ERR_ARG_UNKNOWN_TYPE` for another name, `PETSC_ERR_ARG_NULL`. Other types ignore the call.
@@ -274,7 +277,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
 PETSC_EXTERN PetscErrorCode MatKernelSumSetWavenumber(Mat A, PetscReal k);
 
 /*@
-   MatKernelSumSetPrecision - sets what the pairs of a `MATKERNELSUM` are computed in, at any time
+   MatKernelSumSetPrecision - sets the precision in which the pairs of a `MATKERNELSUM` are computed, at any time
 
    Logically Collective
 
@@ -296,7 +299,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetWavenumber(Mat A, PetscReal k);
 PETSC_EXTERN PetscErrorCode MatKernelSumSetPrecision(Mat A, MatKernelSumPrecision precision);
 
 /*@
-   MatKernelSumSetSelf - sets what g(x, x) of a `MATKERNELSUM` is, at any time
+   MatKernelSumSetSelf - sets the value of g(x, x) in a `MATKERNELSUM`, at any time
 
    Logically Collective
 
@@ -332,8 +335,9 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self);
    Level: intermediate
 
    Note:
-   The set-up measures the error on a sample of targets against direct sums, with random c, of A and of its transpose, and
-   raises the order of the method until it holds; the view prints it. It does so again when σ, k or the precision change.
+   The set-up compares with direct sums on a sample of targets, with random c, for A and for its transpose, and
+   raises the order of the method until the tolerance holds. The view prints the measured error. The measurement is
+   repeated when σ, k or the precision change.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
@@ -351,13 +355,15 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetMethod(Mat A, MatKernelSumMethod meth
 .  A - the operator y = A c
 
    Output Parameter:
-.  G - (G c)_i = ∇y(x_i) = Σ_j ∇ₓg(x_i, y_j) c_j [1/length]: M times the dimension rows, the components of a target next to each
-       other; coincident pairs count for nothing
+.  G - (G c)_i = ∇y(x_i) = Σ_j ∇ₓg(x_i, y_j) c_j [1/length]: M times the dimension rows, the components of a target next
+       to each
+       other; coincident pairs contribute nothing
 
    Level: intermediate
 
    Note:
-   G has A's points, function and settings at that time, without any `MatScale()` and the like, and sums directly.
+   G has the points, function and settings that A has at the time of the call, without any `MatScale()` or other
+   change of the operator, and computes direct sums.
 
    Errors:
    `PETSC_ERR_SUP` for other types and for gradients, `PETSC_ERR_ARG_NULL`, `PETSC_ERR_ARG_WRONGSTATE` where A has no points.
