@@ -35,7 +35,9 @@
 +  double - relative errors of a few eps √N
 .  single - coordinates relative to the middle of all points and in units of their extent, distances and g in single
             precision; 128 terms are added in it, these sums in double. Relative errors of 1e-7 to 1e-6 where c has one sign
-            and points are spread out. A distance d between points of extent D is known to 6e-8 D/d of itself: sums within a tight cluster, and gradients of singular functions at close points, have that error. Points closer than 1e-7 D count as coincident. Beyond 1e6 wavelengths the phase is lost.
+            and points are spread out. A distance d between points of extent D is known to 6e-8 D/d of itself: sums
+            within a tight cluster, and gradients of singular functions at close points, have that error. Points
+            closer than 1e-7 D count as coincident. Beyond 1e6 wavelengths the phase is lost.
 -  mixed  - as single, but 8 terms at a time
 
    Self:
