@@ -223,8 +223,8 @@ struct Layout {
       for (const Tick &tick : x_ticks) total += canvas.width(tick.text) + 2 * gap;
       if (total < p.width) break;
     }
-    y_ticks = ticks(y, std::max(2, (int)(p.height / 70)), &y_factor);
-    bar_ticks = ticks(scale.range, std::max(2, (int)(p.height / 70)), &bar_factor);
+    y_ticks = ticks(y, std::max(2, (int)(p.height / 60)), &y_factor);
+    bar_ticks = ticks(scale.range, std::max(2, (int)(p.height / 60)), &bar_factor);
 
     double widest = 0, name = p.y_name.empty() ? 0 : font + gap;
     for (const Tick &tick : y_ticks) widest = std::max(widest, canvas.width(tick.text));
