@@ -36,8 +36,17 @@ std::string label(double value) {
   const int power = common_power(std::fabs(value));
   int       decimals = 0;
   for (double scaled = std::fabs(value) / std::pow(10, power); decimals < 3; decimals++, scaled *= 10)
-    if (std::fabs(scaled - std::round(scaled)) < 1e-3 * scaled) break;
+    if (std::fabs(scaled - std::round(scaled)) <= 1e-3 * scaled) break;
   return format(value, power, decimals) + power_of_ten(power);
+}
+
+Range inner_range(std::vector<double> values, double fraction) {
+  values.erase(std::remove_if(values.begin(), values.end(), [](double value) { return !std::isfinite(value); }),
+               values.end());
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const size_t beyond = (size_t)(fraction * (double)values.size());
+  return {values[beyond], values[values.size() - 1 - beyond]};
 }
 
 } // namespace picture
@@ -152,18 +161,15 @@ public:
     cairo_show_text(cr, text.c_str());
     cairo_restore(cr);
   }
-  void line(double x, double y, double to_x, double to_y) const {
-    cairo_move_to(cr, x, y);
-    cairo_line_to(cr, to_x, to_y);
+  void stroke() const { // the path, as a thin dark line
     cairo_set_line_width(cr, 1);
     cairo_set_source_rgb(cr, 0.1, 0.1, 0.1);
     cairo_stroke(cr);
   }
-  void frame(double x, double y, double width, double height) const {
-    cairo_rectangle(cr, x, y, width, height);
-    cairo_set_line_width(cr, 1);
-    cairo_set_source_rgb(cr, 0.1, 0.1, 0.1);
-    cairo_stroke(cr);
+  void line(double x, double y, double to_x, double to_y) const {
+    cairo_move_to(cr, x, y);
+    cairo_line_to(cr, to_x, to_y);
+    stroke();
   }
   void set(Color color) const { cairo_set_source_rgb(cr, color[0], color[1], color[2]); }
   // An image of columns × rows colours, the lowest row first, over the rectangle whose upper left corner is (x, y).
@@ -199,7 +205,7 @@ struct Layout {
   Scale             scale;
   Range             x, y;
   std::vector<Tick> x_ticks, y_ticks, bar_ticks;
-  std::string       x_factor, y_factor, bar_factor;
+  std::string       x_factor, y_factor, bar_factor, bar_name;
   double            margin_left = 0, margin_right = 0, margin_top = 0, margin_bottom = 0, left = 0, bottom = 0;
   bool              bar, legend = false;
 
@@ -233,17 +239,17 @@ struct Layout {
     if (!x_ticks.empty()) margin_right = std::max(margin_right, canvas.width(x_ticks.back().text) / 2 + gap / 2);
     margin_right = std::max(margin_right, x_factor.empty() ? 0 : canvas.width(x_factor) + 2 * gap);
     if (bar) {
-      widest = canvas.width(p.value_name) - bar_width;
+      bar_name = p.value_name + (p.value_name.empty() || bar_factor.empty() ? "" : " ") + bar_factor;
+      widest = canvas.width(bar_name) - bar_width;
       for (const Tick &tick : bar_ticks) widest = std::max(widest, canvas.width(tick.text) + tick_length + gap / 2);
-      margin_right = 2 * gap + bar_width + std::max(widest, canvas.width(bar_factor) - bar_width) + gap;
+      margin_right = 2 * gap + bar_width + widest + gap;
     }
     widest = 0;
     for (const Curve &curve : p.curves) widest = std::max(widest, canvas.width(curve.name));
     legend = widest > 0;
     if (legend) margin_right += gap + 40 + widest;
-    margin_top = p.title.empty() && p.value_name.empty() && (y_factor + bar_factor).empty() ? gap : font + 2 * gap;
-    if (!p.title.empty() && !(y_factor.empty() && (!bar || (p.value_name + bar_factor).empty())))
-      margin_top += font + gap / 2;
+    const bool names = !(p.title + p.value_name + y_factor + bar_factor).empty();
+    margin_top = !names ? gap : p.title.empty() || y_factor.empty() ? font + 2 * gap : 2 * font + 3 * gap;
     margin_bottom = tick_length + 1.8 * font + (p.x_name.empty() ? 0 : font + gap);
   }
 
@@ -282,7 +288,8 @@ struct Layout {
     cairo_fill(cr);
     cairo_restore(cr);
 
-    canvas.frame(left, top, width, height);
+    cairo_rectangle(cr, left, top, width, height);
+    canvas.stroke();
     for (const Tick &tick : x_ticks) {
       canvas.line(at_x(tick.value), bottom, at_x(tick.value), bottom + tick_length);
       canvas.text(at_x(tick.value), bottom + tick_length + gap / 2, tick.text, 0.5, 0);
@@ -297,10 +304,10 @@ struct Layout {
     canvas.text(left - tick_length - gap - widest - gap / 2, bottom - height / 2, panel->y_name, 0.5, 1, font, true);
     canvas.text(left, top - gap, y_factor, 0, 1);
     canvas.text(left + width + gap, bottom + tick_length + gap / 2, x_factor, 0, 0);
-    canvas.text(left + width / 2, bottom - height - margin_top + gap, panel->title, 0.5, 0, font + 1);
+    canvas.text(left + width / 2, y_factor.empty() ? top - gap : top - font - 2 * gap, panel->title, 0.5, 1, font + 1);
     if (bar) draw_bar(canvas, left + width + 2 * gap);
     for (size_t c = 0; legend && c < panel->curves.size(); c++) {
-      const double at = left + width + gap + (bar ? margin_right : gap), y = top + gap + (c + 0.5) * 1.6 * font;
+      const double at = left + width + 2 * gap, y = top + gap + (c + 0.5) * 1.6 * font;
       cairo_move_to(cr, at, y);
       cairo_line_to(cr, at + 30, y);
       canvas.set(curve_color(c));
@@ -315,23 +322,37 @@ private:
     const size_t count = panel->curves.size();
     return color_at(count > 1 ? 0.88 * (double)c / (double)(count - 1) : 0.3, false);
   }
+  // The end of a bar is a triangle where values lie beyond it.
   void draw_bar(const Canvas &canvas, double at) const {
-    const double height = panel->height, top = bottom - height, values = scale.range.high - scale.range.low;
-    const auto   color = [&](int, int j) { return color_at((j + 0.5) / 256, scale.diverging); };
+    bool above = false, below = false;
+    for (double value : panel->field.values) {
+      above = above || value > scale.range.high * (1 + 1e-9);
+      below = below || value < scale.range.low - 1e-9 * std::fabs(scale.range.low);
+    }
+    const double low = bottom - (below ? bar_width : 0), top = bottom - panel->height + (above ? bar_width : 0);
+    const double height = low - top, values = scale.range.high - scale.range.low;
+    cairo_move_to(canvas.cr, at, low);
+    if (below) cairo_line_to(canvas.cr, at + bar_width / 2, bottom);
+    cairo_line_to(canvas.cr, at + bar_width, low);
+    cairo_line_to(canvas.cr, at + bar_width, top);
+    if (above) cairo_line_to(canvas.cr, at + bar_width / 2, bottom - panel->height);
+    cairo_line_to(canvas.cr, at, top);
+    cairo_close_path(canvas.cr);
+    cairo_path_t *outline = cairo_copy_path(canvas.cr);
     cairo_save(canvas.cr);
-    cairo_rectangle(canvas.cr, at, top, bar_width, height);
     cairo_clip(canvas.cr);
-    canvas.image(1, 256, color, at, top, bar_width, height);
+    canvas.image(
+        1, 256, [&](int, int j) { return color_at((j + 0.5) / 256, scale.diverging); }, at, top, bar_width, height);
     cairo_restore(canvas.cr);
-    canvas.frame(at, top, bar_width, height);
+    cairo_append_path(canvas.cr, outline);
+    cairo_path_destroy(outline);
+    canvas.stroke();
     for (const Tick &tick : bar_ticks) {
-      const double y = bottom - (tick.value - scale.range.low) / values * height;
+      const double y = low - (tick.value - scale.range.low) / values * height;
       canvas.line(at + bar_width, y, at + bar_width + tick_length, y);
       canvas.text(at + bar_width + tick_length + gap / 2, y, tick.text, 0, 0.5);
     }
-    std::string name = panel->value_name;
-    if (!bar_factor.empty()) name += (name.empty() ? "" : " ") + bar_factor;
-    canvas.text(at, top - gap, name, 0, 1);
+    canvas.text(at, bottom - panel->height - gap, bar_name, 0, 1);
   }
 };
 

@@ -12,7 +12,7 @@ static bool ends_with(const std::string &file, const std::vector<std::string> &e
   return false;
 }
 
-static bool is_vtk(const std::string &file) {
+bool is_vtk(const std::string &file) {
   return ends_with(file, {".vts", ".vtr"});
 }
 

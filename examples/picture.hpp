@@ -59,6 +59,11 @@ struct Panel {
 
 std::string label(double value); // for people: 0.25, 1.5×10⁶
 
+// The values without this fraction of them at each end: colours for fields with peaks.
+Range inner_range(std::vector<double> values, double fraction);
+
+bool is_vtk(const std::string &file); // by its ending, .vts or .vtr
+
 // Whether the file could be written; its ending is .png, .svg or .pdf. Always false without Cairo.
 bool draw(const std::vector<Panel> &panels, int columns, const std::string &title, const std::string &file);
 

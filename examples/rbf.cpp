@@ -14,23 +14,23 @@
   Test function: R. Franke, Scattered data interpolation, 1982.
 */
 
-#include <petscdmda.h>
+#include "picture.hpp"
+
 #include <petscksp.h>
 #include <petsctime.h>
 #include <shellac.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
-
-#include "picture.hpp"
 
 static const char help[] = "Interpolates scattered data with radial basis functions and conjugate gradients.\n"
                            "  -n 2000           number of points\n"
                            "  -neighbours 20    points that a row of the preconditioner looks at\n"
                            "  -ridge 1e-8       λ, added to the diagonal\n"
                            "  -mat_kernelsum_sigma <2/sqrt(n)>   σ [length]; other -mat_kernelsum options hold too\n"
-                           "  -picture rbf.png  picture of the interpolant, or none\n\n";
+                           "  -picture rbf.pdf  .png, .svg, .pdf; .vts, .vtr (the interpolant, for ParaView); none\n\n";
 
 static double Franke(double x, double y) {
   return 0.75 * std::exp(-(std::pow(9 * x - 2, 2) + std::pow(9 * y - 2, 2)) / 4) +
@@ -139,8 +139,7 @@ static PetscErrorCode Solve(Mat A, Mat P, Vec f, Vec c) {
 int main(int argc, char **argv) {
   PetscInt            n = 2000, neighbours = 20, first, last;
   PetscReal           ridge = 1e-8, sigma, error, size;
-  PetscBool           none;
-  char                picture[PETSC_MAX_PATH_LEN] = "rbf.png";
+  std::string         file;
   std::vector<double> points;
   Vec                 x, f, c, s, reference, nodes;
   Mat                 A, G, P, E;
@@ -159,14 +158,11 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsReal("-ridge", "Added to the diagonal", nullptr, ridge, &ridge, nullptr));
   sigma = 2 / PetscSqrtReal((PetscReal)PetscMax(n, 1));
   PetscCall(PetscOptionsReal("-mat_kernelsum_sigma", "Length of the function", nullptr, sigma, &sigma, nullptr));
-  PetscCall(PetscOptionsString("-picture", "File of the picture, or none", nullptr, picture, picture, sizeof(picture),
-                               nullptr));
   PetscOptionsEnd();
   PetscCheck(n >= 1 && neighbours >= 0 && ridge >= 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-n %" PetscInt_FMT ", -neighbours %" PetscInt_FMT
              " and -ridge %g are not possible; use 1 or more, 0 or more, 0 or more",
              n, neighbours, (double)ridge);
-  PetscCall(PetscStrcmp(picture, "none", &none));
   char      kernel[64] = "inverse_multiquadric";
   PetscBool same;
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-mat_kernelsum_kernel", kernel, sizeof(kernel), nullptr));
@@ -175,6 +171,8 @@ int main(int argc, char **argv) {
              "-mat_kernelsum_kernel %s: the preconditioner of this example is that of inverse_multiquadric; leave the "
              "option out",
              kernel);
+
+  PetscCall(PictureGetFile("rbf-" + std::to_string(n) + ".png", &file));
 
   for (PetscInt i = 0; i < 2 * n; i++) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -221,13 +219,13 @@ int main(int argc, char **argv) {
 
   // the interpolant on a grid, another sum with the same sources
   const PetscInt  N = 201;
-  const PetscReal h[2] = {(PetscReal)1 / (N - 1), (PetscReal)1 / (N - 1)}, corner[2] = {0, 0}, lengths[2] = {1, 1};
+  const PetscReal h[2] = {(PetscReal)1 / (N - 1), (PetscReal)1 / (N - 1)}, corner[2] = {0, 0};
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, N, N, PETSC_DECIDE,
                          PETSC_DECIDE, 1, 1, nullptr, nullptr, &da));
   PetscCall(VecGetType(x, &type)); // the grid's vectors are where the points' are
   PetscCall(DMSetVecType(da, type));
   PetscCall(DMSetUp(da));
-  PetscCall(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 0));
+  PetscCall(GridSetCoordinates(da, corner, h));
   PetscCall(DMGetCoordinates(da, &nodes));
   PetscCall(create(nodes, &E));
   PetscCall(MatSetVecType(E, type)); // coordinates of a DMDA are on the host
@@ -246,10 +244,20 @@ int main(int argc, char **argv) {
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "\nerror of the interpolant on %" PetscInt_FMT " x %" PetscInt_FMT " points: %.2g\n", N, N,
                         (double)(error / size)));
-  if (!none) {
-    PetscCall(WriteFieldPicture(da, s, corner, h, lengths, "Interpolant of scattered data", picture));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "wrote %s\n", picture));
+  picture::Panel panels[2];
+  PetscCall(PetscObjectSetName((PetscObject)s, "s"));
+  PetscCall(PictureSetField(da, s, corner, h, &panels[0]));
+  PetscCall(PictureSetField(da, reference, corner, h, &panels[1]));
+  for (picture::Panel &panel : panels) panel.x = panel.y = {0, 1};
+  panels[0].title = "interpolant and data points", panels[0].value_name = "s";
+  panels[1].title = "error", panels[1].value_name = "f − s";
+  panels[1].values = picture::inner_range(panels[1].field.values, 0.01); // the corners have the largest errors
+  for (PetscInt i = 0; i < n; i++) {
+    panels[0].points.x.push_back(points[2 * i]);
+    panels[0].points.y.push_back(points[2 * i + 1]);
   }
+  PetscCall(PictureWrite(da, s, {panels[0], panels[1]}, 2, "Radial basis functions on " + std::to_string(n) + " points",
+                         file));
   for (Vec *v : {&x, &f, &c, &s, &reference}) PetscCall(VecDestroy(v));
   for (Mat *M : {&A, &G, &P, &E}) PetscCall(MatDestroy(M));
   PetscCall(DMDestroy(&da));
