@@ -107,7 +107,8 @@ PetscErrorCode ReadNumbers(const std::string &file, Vec *numbers) {
 }
 
 PetscErrorCode SetStateFromNumbers(DM da, const std::string &file, Vec numbers, Vec u) {
-  PetscInt   count, size;
+  PetscInt   count, size, first, last;
+  IS         owned;
   Vec        natural;
   VecScatter scatter;
 
@@ -119,12 +120,15 @@ PetscErrorCode SetStateFromNumbers(DM da, const std::string &file, Vec numbers, 
              "; without -n and -da_grid_x, the file sets the number of cells",
              file.c_str(), count, size);
   PetscCall(DMDACreateNaturalVector(da, &natural));
-  PetscCall(VecScatterCreate(numbers, nullptr, natural, nullptr, &scatter));
+  PetscCall(VecGetOwnershipRange(natural, &first, &last));
+  PetscCall(ISCreateStride(PETSC_COMM_WORLD, last - first, first, 1, &owned));
+  PetscCall(VecScatterCreate(numbers, owned, natural, owned, &scatter));
   PetscCall(VecScatterBegin(scatter, numbers, natural, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, numbers, natural, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(DMDANaturalToGlobalBegin(da, natural, INSERT_VALUES, u));
   PetscCall(DMDANaturalToGlobalEnd(da, natural, INSERT_VALUES, u));
   PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(ISDestroy(&owned));
   PetscCall(VecDestroy(&natural));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
