@@ -1,6 +1,7 @@
 // The states that burgers.cpp starts from, and the series of states that it writes.
 
 #include "burgers.hpp"
+#include "picture.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -155,6 +156,7 @@ PetscErrorCode SeriesCreate(const std::string &file, PetscInt count, PetscReal e
              file.c_str());
   PetscCheck(count > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-series_intervals %" PetscInt_FMT " is not possible; use 1 or more", count);
+  PetscCall(CheckWritable("-series", file));
   series->file = file;
   series->count = count;
   series->end = end;

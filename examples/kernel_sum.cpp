@@ -279,13 +279,17 @@ int main(int argc, char **argv) {
   PetscCheck(p.sources >= 1 && p.n >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-sources %" PetscInt_FMT " and -points %" PetscInt_FMT " are not possible; use 1 or more of each",
              p.sources, p.n);
-  for (const char *key : {"-sigma", "-wavenumber"}) { // the plain loops need them, too
-    const std::string other = std::string("-mat_kernelsum_") + (key + 1);
-    PetscCall(PetscOptionsHasName(nullptr, nullptr, other.c_str(), &set));
-    PetscCheck(!set, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s is not for this example; give %s", other.c_str(), key);
-  }
   PetscCall(GetChoice("-mat_kernelsum_kernel", kernels, with_kernel));
   PetscCall(GetChoice("-mat_kernelsum_precision", precisions, with_precision));
+  for (int k : {1, 2}) { // the plain loops need these values, too
+    const std::string key = k == 1 ? "-wavenumber" : "-sigma", other = "-mat_kernelsum_" + key.substr(1);
+    PetscCall(PetscOptionsHasName(nullptr, nullptr, other.c_str(), &set));
+    PetscCheck(!set, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s is not for this example; give %s", other.c_str(),
+               key.c_str());
+    PetscCall(PetscOptionsHasName(nullptr, nullptr, key.c_str(), &set));
+    PetscCheck(!set || with_kernel[k], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+               "%s has no effect: it is for the kernel function %s", key.c_str(), kernels[k]);
+  }
   for (int k = 0; k < 3; k++)
     if (with_kernel[k]) file += std::string("-") + kernels[k];
   PetscCall(PictureGetFile(file + "-" + std::to_string(p.sources) + ".png", &file));

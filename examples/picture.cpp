@@ -20,10 +20,28 @@ bool is_vtk(const std::string &file) {
 
 using namespace picture;
 
-PetscErrorCode PictureGetFile(const std::string &name, std::string *file) {
-  char        given[PETSC_MAX_PATH_LEN];
-  PetscBool   set;
+PetscErrorCode CheckWritable(const char option[], const std::string &file) {
   PetscMPIInt rank, writable = 1;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (rank == 0) { // an existing file stays as it is
+    std::FILE *present = std::fopen(file.c_str(), "rb"), *opened = std::fopen(file.c_str(), "ab");
+    writable = opened && std::fclose(opened) == 0;
+    if (present)
+      std::fclose(present);
+    else if (opened)
+      std::remove(file.c_str());
+  }
+  PetscCallMPI(MPI_Bcast(&writable, 1, MPI_INT, 0, PETSC_COMM_WORLD));
+  PetscCheck(writable, PETSC_COMM_WORLD, PETSC_ERR_FILE_OPEN,
+             "cannot write %s %s; give a file in a folder that exists and can be written", option, file.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PictureGetFile(const std::string &name, std::string *file) {
+  char      given[PETSC_MAX_PATH_LEN];
+  PetscBool set;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-picture", given, sizeof(given), &set));
@@ -44,19 +62,7 @@ PetscErrorCode PictureGetFile(const std::string &name, std::string *file) {
 #endif
   PetscCheck(!PetscDefined(USE_COMPLEX) || !is_vtk(*file), PETSC_COMM_WORLD, PETSC_ERR_SUP,
              "-picture %s: PETSc writes VTK files of real numbers only; use .png, .svg or .pdf", file->c_str());
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (rank == 0) { // an existing file stays as it is
-    std::FILE *present = std::fopen(file->c_str(), "rb"), *opened = std::fopen(file->c_str(), "ab");
-    writable = opened && std::fclose(opened) == 0;
-    if (present)
-      std::fclose(present);
-    else if (opened)
-      std::remove(file->c_str());
-  }
-  PetscCallMPI(MPI_Bcast(&writable, 1, MPI_INT, 0, PETSC_COMM_WORLD));
-  PetscCheck(writable, PETSC_COMM_WORLD, PETSC_ERR_FILE_OPEN,
-             "cannot write -picture %s; give a file in a folder that exists and can be written, or none",
-             file->c_str());
+  PetscCall(CheckWritable("-picture", *file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

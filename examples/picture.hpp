@@ -69,6 +69,9 @@ bool draw(const std::vector<Panel> &panels, int columns, const std::string &titl
 
 } // namespace picture
 
+// An error now, rather than after the computation, where the file of an option cannot be written.
+PetscErrorCode CheckWritable(const char option[], const std::string &file);
+
 // Reads -picture: the file's name, `name` without the option, empty for none. Errors: an ending that is not known, a file
 // that cannot be written. A build without Cairo replaces the ending by .vts and says so.
 PetscErrorCode PictureGetFile(const std::string &name, std::string *file);
