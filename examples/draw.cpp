@@ -172,14 +172,15 @@ public:
     stroke();
   }
   void set(Color color) const { cairo_set_source_rgb(cr, color[0], color[1], color[2]); }
-  // An image of columns × rows colours, the lowest row first, over the rectangle whose upper left corner is (x, y).
+  // An image of columns × rows colours, the lowest row first, over the rectangle whose upper left corner is (x, y). Cells at
+  // the edges are repeated outside: SVG has no other way to extend an image.
   template <class Colors>
   void image(int columns, int rows, Colors color, double x, double y, double width, double height) const {
-    cairo_surface_t *pixels = cairo_image_surface_create(CAIRO_FORMAT_RGB24, columns, rows);
+    cairo_surface_t *pixels = cairo_image_surface_create(CAIRO_FORMAT_RGB24, columns + 2, rows + 2);
     unsigned char   *bytes = cairo_image_surface_get_data(pixels);
-    for (int j = 0; bytes && j < rows; j++)
-      for (int i = 0; i < columns; i++) {
-        const Color    c = color(i, rows - 1 - j);
+    for (int j = 0; bytes && j < rows + 2; j++)
+      for (int i = 0; i < columns + 2; i++) {
+        const Color    c = color(std::min(std::max(i - 1, 0), columns - 1), std::min(std::max(rows - j, 0), rows - 1));
         std::uint32_t *to = (std::uint32_t *)(bytes + (size_t)j * cairo_image_surface_get_stride(pixels)) + i;
         *to = (std::uint32_t)std::lround(255 * c[0]) << 16 | (std::uint32_t)std::lround(255 * c[1]) << 8 |
               (std::uint32_t)std::lround(255 * c[2]);
@@ -188,10 +189,9 @@ public:
     cairo_save(cr);
     cairo_translate(cr, x, y);
     cairo_scale(cr, width / columns, height / rows);
-    cairo_set_source_surface(cr, pixels, 0, 0);
+    cairo_set_source_surface(cr, pixels, -1, -1);
     // a coarse grid shows its cells
     cairo_pattern_set_filter(cairo_get_source(cr), columns < width / 4 ? CAIRO_FILTER_NEAREST : CAIRO_FILTER_GOOD);
-    cairo_pattern_set_extend(cairo_get_source(cr), CAIRO_EXTEND_PAD);
     cairo_paint(cr);
     cairo_restore(cr);
     cairo_surface_destroy(pixels);
