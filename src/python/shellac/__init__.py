@@ -1,0 +1,34 @@
+"""Matrix-free operators for PETSc: Shellac from petsc4py.
+
+The functions that create operators take keyword arguments and NumPy arrays::
+
+    from petsc4py import PETSc
+    import shellac
+
+    da = PETSc.DMDA().create([1000, 1000])
+    A = shellac.laplace(da)                      # -Laplacian, a PETSc.Mat that is never assembled
+    ksp = PETSc.KSP().create()
+    ksp.setOperators(A)
+    ksp.setType("cg")
+    shellac.stencilmg(ksp.getPC(), smooths=2)    # matrix-free multigrid
+
+Importing the package loads ``libshellac.so``, before or after PETSc is initialised; its types then work by name too:
+``mat.setType("laplace")``, ``-dm_mat_type stencil``, ``-pc_type stencilmg``.
+
+Every function of the C interface that sets, gets or views something is here by its C name, with its manual page as
+docstring: ``shellac.MatHelmholtzSetShift(A, 4.0)``. Values of C enumerations are strings. An error of the library is a
+``petsc4py.PETSc.Error``, a wrong argument a ``TypeError`` or a ``ValueError``.
+"""
+
+from . import functions as _functions
+from .grids import gather
+from .library import library_path, load as _load
+from .operators import helmholtz, laplace, stencil
+from .solvers import burgers, stencilmg
+from .sums import KERNELS, gradient, kernelsum, multiply, vector
+
+_load()
+globals().update(_functions.define())
+
+__all__ = ["KERNELS", "burgers", "gather", "gradient", "helmholtz", "kernelsum", "laplace", "library_path", "multiply",
+           "stencil", "stencilmg", "vector", *_functions.names()]

@@ -1,0 +1,252 @@
+"""The C interface: a Python function for each function that the public headers declare.
+
+The headers are read, so that nothing is declared twice: types of arguments from the prototypes, values of enumerations
+from the library's own lists of their names, docstrings from the manual pages.
+"""
+
+import ctypes
+import re
+
+import numpy
+
+from . import library
+
+HEADERS = [library.HERE / "include", library.SOURCE / "include" / "shellac"]  # installed, or the source tree's
+OBJECTS = ("Mat", "Vec", "DM", "TS", "PC", "KSP", "PetscViewer")
+
+_text = None
+_enumerations = None
+
+
+def text():
+    """All public headers."""
+    global _text
+    if _text is None:
+        folder = next((f for f in HEADERS if f.is_dir()), None)
+        if folder is None:
+            raise ImportError(f"Shellac's headers are missing from {HEADERS[0]}; install the package again")
+        _text = "\n".join(p.read_text(encoding="utf-8") for p in sorted(folder.glob("*.h")))
+    return _text
+
+
+def prototypes():
+    """(name, [(type, argument), ...]) of each function, but for those that create and those with communicators."""
+    for name, arguments in re.findall(r"PETSC_EXTERN\s+PetscErrorCode\s+(\w+)\(([^)]*)\)\s*;", text()):
+        pairs = [re.match(r"\s*(?:const\s+)?(\w+)\s*(\*?)\s*(\w+)\s*(\[\])?\s*$", a) for a in arguments.split(",")]
+        if all(pairs) and not any(p[1] == "MPI_Comm" for p in pairs) and not name.startswith("MatCreate"):
+            yield name, [(p[1] + (p[2] or p[4] or ""), p[3]) for p in pairs]
+
+
+def names():
+    """Names of all functions that `define` makes."""
+    return [name for name, _ in prototypes()]
+
+
+def _page(name):
+    match = re.search(r"/\*@C?\s*\n\s*(" + name + r" - .*?)@\*/", text(), re.S)
+    return re.sub(r"(?m)^   ", "", match[1]).rstrip() if match else name
+
+
+def enumeration(kind):
+    """The names of the values of a C enumeration, in its order."""
+    global _enumerations
+    if _enumerations is None:
+        _enumerations = {}
+        for array in re.findall(r"PETSC_EXTERN\s+const\s+char\s*\*\s*const\s+(\w+)\[\]", text()):
+            try:
+                pointers = ctypes.cast(ctypes.addressof(ctypes.c_char.in_dll(library.ready(), array)),
+                                       ctypes.POINTER(ctypes.c_char_p))
+            except ValueError:  # a header that is newer than the library
+                continue
+            words = []
+            while pointers[len(words)] is not None:
+                words.append(pointers[len(words)].decode())
+            _enumerations[words[-2]] = words[:-2]  # values, then the type's name, then the constants' prefix
+    return _enumerations[kind]
+
+
+def is_enumeration(kind):
+    return re.search(r"\}\s*" + kind + r";", text()) is not None
+
+
+def value_of(kind, value, what):
+    """The number of an enumeration's value by its name."""
+    allowed = enumeration(kind)
+    if isinstance(value, str) and value.lower() in allowed:
+        return allowed.index(value.lower())
+    raise ValueError(f"{what} is {value!r}; use one of {', '.join(map(repr, allowed))}")
+
+
+def _petsc():
+    from petsc4py import PETSc
+    return PETSc
+
+
+def call(name, *arguments):
+    """Calls a C function with ctypes arguments. An error code becomes a PETSc.Error."""
+    code = getattr(library.ready(), name)(*arguments)
+    if code:
+        raise _petsc().Error(code)
+
+
+def handle(value, kind, what):
+    """The address of a petsc4py object."""
+    PETSc = _petsc()
+    wanted = PETSc.Viewer if kind == "PetscViewer" else getattr(PETSc, kind)
+    if not isinstance(value, wanted):
+        raise TypeError(f"{what} is a {type(value).__name__}; it must be a petsc4py.PETSc.{wanted.__name__}")
+    if not value.handle:
+        raise ValueError(f"{what} has not been created yet")
+    return ctypes.c_void_p(value.handle)
+
+
+class _Complex(ctypes.Structure):  # is passed as C's complex numbers are
+    _fields_ = [("re", ctypes.c_double), ("im", ctypes.c_double)]
+
+
+def real_type():
+    return numpy.ctypeslib.as_ctypes_type(_petsc().RealType)
+
+
+def int_type():
+    return numpy.ctypeslib.as_ctypes_type(_petsc().IntType)
+
+
+def number(value, kind, what):
+    """A PetscInt, PetscReal, PetscScalar or PetscBool."""
+    try:
+        if kind == "PetscBool":
+            if value not in (True, False):
+                raise TypeError
+            return ctypes.c_int(bool(value))
+        if kind == "PetscInt":
+            if int(value) != value:
+                raise TypeError
+            return int_type()(int(value))
+        if kind == "PetscScalar" and numpy.issubdtype(_petsc().ScalarType, numpy.complexfloating):
+            return _Complex(complex(value).real, complex(value).imag)
+        return real_type()(float(value))
+    except (TypeError, ValueError):
+        words = {"PetscBool": "True or False", "PetscInt": "an integer"}.get(kind, "a number")
+        raise TypeError(f"{what} is {value!r}; it must be {words}") from None
+
+
+def reals(values, what):
+    """An array of PetscReals and its length."""
+    try:
+        array = numpy.ascontiguousarray(numpy.atleast_1d(values), dtype=_petsc().RealType)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} is {values!r}; it must be a sequence of numbers") from None
+    if array.ndim != 1:
+        raise ValueError(f"{what} has {array.ndim} dimensions; it must be a sequence of numbers")
+    return array
+
+
+def adopt(owner, pointer):
+    """A petsc4py object for one that C has created: composed with another, asked for, and released."""
+    key = b"shellac_new"
+    call("PetscObjectCompose", ctypes.c_void_p(owner.handle), key, pointer)
+    made = owner.query(key.decode())
+    call("PetscObjectCompose", ctypes.c_void_p(owner.handle), key, None)
+    call("PetscObjectDereference", pointer)
+    return made
+
+
+def _output(kind):
+    if kind == "Mat":
+        return ctypes.c_void_p()
+    if kind == "PetscScalar" and numpy.issubdtype(_petsc().ScalarType, numpy.complexfloating):
+        return _Complex()
+    return {"PetscInt": int_type, "PetscBool": lambda: ctypes.c_int}.get(kind, real_type)()()
+
+
+def _function(name, arguments):
+    # an array is preceded by its length, which Python knows
+    inputs, skip = [], set()
+    for i, (kind, argument) in enumerate(arguments):
+        if kind == "PetscReal[]":
+            skip.add(i - 1)
+    inputs = [a for i, a in enumerate(arguments) if i not in skip and not a[0].endswith("*")]
+
+    def function(*values):
+        if len(values) != len(inputs):
+            raise TypeError(f"{name}() takes {len(inputs)} arguments ({', '.join(a for _, a in inputs)}), "
+                            f"{len(values)} were given")
+        given, outputs, converted, stored = iter(values), [], [], []
+        for i, (kind, argument) in enumerate(arguments):
+            what = f"{name}(): {argument}"
+            if i in skip:
+                continue
+            if kind.endswith("*"):
+                outputs.append((kind[:-1], _output(kind[:-1])))
+                converted.append(ctypes.byref(outputs[-1][1]))
+                continue
+            value = next(given)
+            if kind in OBJECTS:
+                converted.append(handle(value, kind, what))
+            elif kind == "char[]":
+                if not isinstance(value, str):
+                    raise TypeError(f"{what} is {value!r}; it must be a string")
+                converted.append(value.encode())
+            elif kind == "PetscReal[]":
+                stored.append(reals(value, what))
+                converted += [int_type()(len(stored[-1])), ctypes.c_void_p(stored[-1].ctypes.data)]
+            elif is_enumeration(kind):
+                converted.append(ctypes.c_int(value_of(kind, value, what)))
+            else:
+                converted.append(number(value, kind, what))
+        if not hasattr(library.ready(), name):
+            raise NotImplementedError(f"{library.library_path()} has no {name}(); it is older than this package")
+        call(name, *converted)
+        results = [adopt(values[0], value) if kind == "Mat" else
+                   complex(value.re, value.im) if isinstance(value, _Complex) else value.value
+                   for kind, value in outputs]
+        return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "shellac"
+    function.__doc__ = (f"{name}({', '.join(a for _, a in inputs)}), from Python: outputs are returned, values of "
+                        f"enumerations are strings. The C function's manual page:\n\n{_page(name)}\n")
+    return function
+
+
+def define():
+    """A dictionary of all functions by their names."""
+    return {name: _function(name, arguments) for name, arguments in prototypes()}
+
+
+def ready_type(obj, kind):
+    """Sets a type of the library's, which it registers if need be."""
+    library.ready()
+    obj.setType(kind)
+
+
+class temporary_options:
+    """Options of the database for as long as a with block lasts; what the user has given is left as it is."""
+
+    def __init__(self, prefix, values):
+        self.database = _petsc().Options()
+        self.given = {prefix + key: value for key, value in values.items() if value is not None}
+
+    def __enter__(self):
+        self.made = [key for key in self.given if not self.database.hasName(key)]
+        for key in self.made:
+            self.database[key] = self.given[key]
+
+    def __exit__(self, *_):
+        for key in self.made:
+            self.database.delValue(key)
+
+
+def agree(comm, problem):
+    """Raises a problem of any rank, an exception or None, on all ranks: none is left waiting for another."""
+    PETSc = _petsc()
+    if comm.getSize() > 1:
+        flags = PETSc.Vec().createMPI((1, None), comm=comm)
+        flags.set(0 if problem is None else 1)
+        elsewhere = flags.max()[1] > 0
+        flags.destroy()
+        if elsewhere and problem is None:
+            problem = ValueError("another rank has an error in the arguments of this call")
+    if problem is not None:
+        raise problem

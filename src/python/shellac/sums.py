@@ -1,0 +1,209 @@
+"""Sums of kernel functions over particles, from NumPy arrays."""
+
+import ctypes
+
+import numpy
+
+from . import functions as c
+
+# name: (has sigma, has a wavenumber)
+KERNELS = {"gaussian": (True, False), "laplace": (False, False), "helmholtz": (False, True), "yukawa": (False, True),
+           "multiquadric": (True, False), "inverse_multiquadric": (True, False), "thin_plate": (False, False),
+           "logarithm": (False, False)}
+
+
+def _comm(comm):
+    from petsc4py import PETSc
+    if comm is None:
+        return PETSc.COMM_WORLD
+    return comm if isinstance(comm, PETSc.Comm) else PETSc.Comm(comm)
+
+
+def _points(points, what):
+    try:
+        array = numpy.asarray(points, dtype=float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must be an array of numbers of shape (n, dim)") from None
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or not 1 <= array.shape[1] <= 3:
+        raise ValueError(f"{what} has shape {array.shape}; it must be (n, dim) with dim 1, 2 or 3, or (n,)")
+    return array
+
+
+def vector(values, comm=None):
+    """A vector of values at points, each rank's own.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,) or (n, k)
+        The values at this rank's points; k values a point make a vector of block size k.
+    comm : PETSc.Comm or mpi4py communicator, optional
+        The ranks that share the vector; all by default.
+
+    Returns
+    -------
+    PETSc.Vec
+        Of the type that the option ``-vec_type`` says.
+    """
+    from petsc4py import PETSc
+    comm = _comm(comm)
+    array = numpy.asarray(values)
+    problem = None
+    if array.ndim not in (1, 2):
+        problem = ValueError(f"shellac.vector(): values has shape {array.shape}; it must be (n,) or (n, k)")
+    elif numpy.iscomplexobj(array) and not numpy.issubdtype(PETSc.ScalarType, numpy.complexfloating):
+        problem = TypeError("shellac.vector(): values is complex, but this PETSc has real scalars; give the real and "
+                            "the imaginary parts as an array of shape (n, 2)")
+    c.agree(comm, problem)
+    v = PETSc.Vec().create(comm=comm)
+    v.setSizes((array.size, None), bsize=array.shape[1] if array.ndim == 2 else 1)
+    v.setFromOptions()
+    v.setUp()
+    v.setArray(numpy.ascontiguousarray(array, dtype=PETSc.ScalarType).ravel())
+    return v
+
+
+def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumber=None, precision=None,
+              coincident=None, method=None, rtol=None, comm=None, prefix=None):
+    """The matrix g(x_i, y_j) of a kernel function between target and source points, never assembled.
+
+    Parameters
+    ----------
+    targets : array_like, shape (m, dim) or (m,)
+        This rank's target points x_i [length], in 1-D, 2-D or 3-D.
+    sources : array_like, shape (n, dim) or (n,), optional
+        This rank's source points y_j [length]; the targets by default.
+    kernel : str, optional
+        The kernel function, one of `KERNELS`; r = |x - y|:
+        'gaussian' exp(-r**2/(2 sigma**2)), 'laplace' 1/(4 pi r), 'helmholtz' exp(1j k r)/(4 pi r),
+        'yukawa' exp(-k r)/(4 pi r), 'multiquadric' sqrt(r**2 + sigma**2),
+        'inverse_multiquadric' 1/sqrt(r**2 + sigma**2), 'thin_plate' r**2 log(r), 'logarithm' -log(r)/(2 pi).
+    sigma : float, optional
+        [length], > 0; 1 by default. Only for kernels that have it.
+    wavenumber : float, optional
+        k [1/length], >= 0. Needed by 'helmholtz' and 'yukawa', and only for them.
+    precision : {'double', 'single', 'mixed'}, optional
+        What pairs are computed in.
+    coincident : {'automatic', 'zero', 'limit', 'error'}, optional
+        The value of g(x, x): its limit where that is finite and else zero, zero, the limit, or an error.
+    method : {'direct', 'fast', 'auto'}, optional
+        All pairs, a method of almost linear cost, or what is estimated to be faster.
+    rtol : float, optional
+        Tolerance of the fast method: the error in the 2-norm relative to that of the sums. Only with 'fast' and 'auto'.
+    comm : PETSc.Comm or mpi4py communicator, optional
+        The ranks that share the points; all by default.
+    prefix : str, optional
+        Prefix of the options of this matrix. Options of the command line override the arguments.
+
+    Returns
+    -------
+    PETSc.Mat
+        Of type 'kernelsum', set up. In a PETSc of real scalars the kernel 'helmholtz' has values (re, im);
+        `multiply` takes and gives NumPy arrays for every kernel.
+    """
+    from petsc4py import PETSc
+    what = "shellac.kernelsum()"
+    comm = _comm(comm)
+    problem = None
+    try:
+        x = _points(targets, f"{what}: targets")
+        y = x if sources is None else _points(sources, f"{what}: sources")
+        if x.shape[1] != y.shape[1]:
+            raise ValueError(f"{what}: targets have {x.shape[1]} coordinates each, sources {y.shape[1]}")
+        if kernel not in KERNELS:
+            raise ValueError(f"{what}: kernel is {kernel!r}; use one of {', '.join(map(repr, KERNELS))}")
+        for name, value, used in zip(("sigma", "wavenumber"), (sigma, wavenumber), KERNELS[kernel]):
+            if value is not None and not used:
+                raise ValueError(f"{what}: {name} has no effect on the kernel {kernel!r}; leave it out")
+        if wavenumber is None and KERNELS[kernel][1] and not PETSc.Options(prefix).hasName("mat_kernelsum_wavenumber"):
+            raise ValueError(f"{what}: the kernel {kernel!r} needs its wavenumber; 'laplace' is the one without")
+        if rtol is not None and (method or "direct") == "direct":
+            raise ValueError(f"{what}: rtol has no effect on direct sums; use method='fast' or 'auto', or leave it out")
+        sigma, wavenumber, rtol = (None if v is None else c.number(v, "PetscReal", f"{what}: {n}") for v, n in
+                                   ((sigma, "sigma"), (wavenumber, "wavenumber"), (rtol, "rtol")))
+        precision = None if precision is None else c.value_of("MatKernelSumPrecision", precision, f"{what}: precision")
+        coincident = None if coincident is None else c.value_of("MatKernelSumSelf", coincident, f"{what}: coincident")
+        method = None if method is None else c.value_of("MatKernelSumMethod", method, f"{what}: method")
+    except (TypeError, ValueError) as error:
+        problem = error
+    c.agree(comm, problem)
+    A = PETSc.Mat().create(comm=comm)
+    c.ready_type(A, "kernelsum")
+    if prefix is not None:
+        A.setOptionsPrefix(prefix)
+    address = ctypes.c_void_p(A.handle)
+    x_vector = vector(x, comm)
+    y_vector = x_vector if y is x else vector(y, comm)
+    c.call("MatKernelSumSetPoints", address, ctypes.c_void_p(x_vector.handle), ctypes.c_void_p(y_vector.handle))
+    c.call("MatKernelSumSetKernel", address, kernel.encode())
+    if sigma is not None:
+        c.call("MatKernelSumSetSigma", address, sigma)
+    if wavenumber is not None:
+        c.call("MatKernelSumSetWavenumber", address, wavenumber)
+    if precision is not None:
+        c.call("MatKernelSumSetPrecision", address, ctypes.c_int(precision))
+    if coincident is not None:
+        c.call("MatKernelSumSetSelf", address, ctypes.c_int(coincident))
+    if method is not None:
+        keep = c.real_type()(PETSc.DEFAULT)
+        c.call("MatKernelSumSetMethod", address, ctypes.c_int(method), keep if rtol is None else rtol)
+    A.setFromOptions()
+    A.setUp()
+    return A
+
+
+def gradient(A):
+    """The gradients, at the targets, of the sums of a kernel sum.
+
+    Parameters
+    ----------
+    A : PETSc.Mat
+        Of type 'kernelsum'.
+
+    Returns
+    -------
+    PETSc.Mat
+        Of type 'kernelsum' with dim rows for each target: the components next to each other [1/length].
+    """
+    address, G = c.handle(A, "Mat", "shellac.gradient(): A"), ctypes.c_void_p()
+    c.call("MatKernelSumCreateGradient", address, ctypes.byref(G))
+    return c.adopt(A, G)
+
+
+def multiply(A, weights):
+    """The sums of a kernel sum as a NumPy array: y = A weights.
+
+    Parameters
+    ----------
+    A : PETSc.Mat
+        Of type 'kernelsum', or any other matrix.
+    weights : array_like, shape (n,)
+        The weights of this rank's sources. Complex for the kernel 'helmholtz'.
+
+    Returns
+    -------
+    numpy.ndarray, shape (m,) or, of `gradient`, (m, dim)
+        The sums at this rank's targets, complex for the kernel 'helmholtz'.
+    """
+    from petsc4py import PETSc
+    c.handle(A, "Mat", "shellac.multiply(): A")
+    weights = numpy.asarray(weights)
+    x, y = A.createVecs()
+    real = not numpy.issubdtype(PETSc.ScalarType, numpy.complexfloating)
+    interleaved = real and A.getType() == "kernelsum" and x.getBlockSize() == 2
+    n = x.getLocalSize() // (2 if interleaved else 1)
+    problem = None
+    if weights.shape != (n,):
+        problem = ValueError(f"shellac.multiply(): weights has shape {weights.shape}; this rank has {n} sources, so it "
+                             f"must be ({n},)")
+    elif numpy.iscomplexobj(weights) and real and not interleaved:
+        problem = TypeError("shellac.multiply(): weights is complex, but the sums are real; give its parts one by one")
+    c.agree(A.comm, problem)
+    x.setArray(weights.astype(complex).view(float) if interleaved else weights.astype(PETSc.ScalarType))
+    A.mult(x, y)
+    values = y.getArray().copy()
+    if interleaved:
+        values = values.view(complex)
+    dim = y.getBlockSize() // (2 if interleaved else 1)
+    return values.reshape(-1, dim) if dim > 1 else values

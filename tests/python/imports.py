@@ -1,0 +1,71 @@
+"""When and how the Python package may be imported. Each case is a program of its own.
+
+    python3 imports.py [LIBRARY-FOR-ANOTHER-PETSC]
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+USE = """
+from petsc4py import PETSc
+A = PETSc.Mat().create()
+A.setType("laplace")
+assert A.getType() == "laplace"
+assert PETSc.Options().hasName("given") == GIVEN
+da = PETSc.DMDA().create([5, 5])
+assert shellac.laplace(da).getType() == "laplace"
+"""
+
+
+def run(code, **environment):
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_COMM", "PMIX", "PMI_"))}
+    variables.update(environment)
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+class Imports(unittest.TestCase):
+    def check(self, code, given=False, **environment):
+        code, output = run(code + USE.replace("GIVEN", str(given)), **environment)
+        self.assertEqual(code, 0, output)
+
+    def test_before_petsc(self):
+        self.check("import shellac")
+
+    def test_before_petsc_is_initialised_with_arguments(self):
+        self.check("import shellac, petsc4py; petsc4py.init(['program', '-given'])", given=True)
+
+    def test_after_petsc(self):
+        self.check("import petsc4py; petsc4py.init(['program', '-given'])\nfrom petsc4py import PETSc\nimport shellac",
+                   given=True)
+
+    def test_without_any_use_of_petsc(self):
+        code, output = run("import shellac; print(shellac.library_path()); help(shellac.laplace)")
+        self.assertEqual(code, 0, output)
+
+    def test_dll_append_needs_no_package(self):
+        path = os.environ["SHELLAC_LIBRARY"]
+        use = "from petsc4py import PETSc; A = PETSc.Mat().create(); A.setType('laplace')"
+        for code, environment in ((use, {"PETSC_OPTIONS": f"-dll_append {path}"}),
+                                  (f"import petsc4py; petsc4py.init(['p', '-dll_append', {path!r}]); {use}", {})):
+            status, output = run(code, **environment)
+            self.assertEqual(status, 0, output)
+
+    def test_a_missing_library_is_named(self):
+        code, output = run("import shellac", SHELLAC_LIBRARY="/nowhere/libshellac.so")
+        self.assertNotEqual(code, 0)
+        self.assertIn("ImportError: libshellac.so is not found; set SHELLAC_LIBRARY", output)
+
+    @unittest.skipUnless(len(sys.argv) > 1, "no library for another PETSc is at hand")
+    def test_a_library_for_another_petsc_is_an_error_that_names_both(self):
+        for code in ("from petsc4py import PETSc; import shellac",
+                     "import shellac; from petsc4py import PETSc; shellac.laplace(PETSc.DMDA().create([5, 5]))"):
+            status, output = run(code, SHELLAC_LIBRARY=sys.argv[1])
+            self.assertNotEqual(status, 0)
+            self.assertIn("was built with another PETSc", output)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

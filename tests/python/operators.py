@@ -1,0 +1,231 @@
+"""The Python package, on any number of ranks: beside NumPy, and beside matrices assembled without it."""
+
+import pathlib
+import re
+import sys
+import unittest
+
+import numpy as np
+import petsc4py
+
+petsc4py.init(sys.argv[:1])
+import shellac
+from petsc4py import PETSc
+
+rank, ranks = PETSc.COMM_WORLD.getRank(), PETSc.COMM_WORLD.getSize()
+rng = np.random.default_rng(1)  # the same numbers on all ranks
+INFINITY = PETSc.NormType.INFINITY
+
+
+def share(points):
+    return np.array_split(points, ranks)[rank]
+
+
+def laplacian(da, lengths, shift=0):
+    """The five-point matrix with eliminated boundary points, as AIJ."""
+    A = da.createMatrix()
+    n = da.getSizes()
+    h = [length / (m + 1) for length, m in zip(lengths, n)]
+    row, column = PETSc.Mat.Stencil(), PETSc.Mat.Stencil()
+    (i0, i1), (j0, j1) = da.getRanges()
+    for j in range(j0, j1):
+        for i in range(i0, i1):
+            row.index = (i, j)
+            A.setValueStencil(row, row, 2 / h[0] ** 2 + 2 / h[1] ** 2 + shift)
+            for di, dj, step in ((-1, 0, h[0]), (1, 0, h[0]), (0, -1, h[1]), (0, 1, h[1])):
+                if 0 <= i + di < n[0] and 0 <= j + dj < n[1]:
+                    column.index = (i + di, j + dj)
+                    A.setValueStencil(row, column, -1 / step**2)
+    A.assemble()
+    return A
+
+
+class Operators(unittest.TestCase):
+    def setUp(self):
+        self.da = PETSc.DMDA().create([9, 12], stencil_width=1)
+        self.x = self.da.createGlobalVec()
+        self.x.setRandom()
+
+    def compare(self, A, B):
+        y, z = A * self.x, B * self.x
+        y -= z
+        self.assertLessEqual(y.norm(INFINITY), 1e-13 * z.norm(INFINITY))
+
+    def test_laplace_and_helmholtz(self):
+        self.compare(shellac.laplace(self.da), laplacian(self.da, [1, 1]))
+        self.compare(shellac.laplace(self.da, lengths=[2, 3]), laplacian(self.da, [2, 3]))
+        H = shellac.helmholtz(self.da, omega=2, boundary="eliminated")
+        self.compare(H, laplacian(self.da, [1, 1], 4))
+        self.assertEqual(shellac.MatHelmholtzGetShift(H), 4)
+        shellac.MatHelmholtzSetShift(H, 5)
+        self.compare(H, laplacian(self.da, [1, 1], 5))
+
+    def test_neumann_rows_add_up_to_zero(self):
+        A = shellac.laplace(self.da, boundary="neumann")
+        self.x.set(1)
+        self.assertLessEqual((A * self.x).norm(INFINITY), 1e-10)
+
+    def test_stencil_captures_what_is_assembled(self):
+        before = self.da.createMatrix().getType()
+        S = shellac.stencil(self.da)
+        self.assertEqual(self.da.createMatrix().getType(), before)
+        other = PETSc.DMDA().create([9, 12], stencil_width=1)
+        reference = laplacian(other, [1, 2])
+        (i0, i1), (j0, j1) = self.da.getRanges()
+        rows = reference.getOwnershipRange()
+        for r in range(*rows):
+            columns, values = reference.getRow(r)
+            S.setValues(r, columns, values)
+        S.assemble()
+        self.assertEqual(S.getType(), "stencil")
+        self.compare(S, reference)
+
+    def test_stencilmg_takes_keywords_and_the_command_line_wins(self):
+        A = shellac.laplace(self.da)
+        for given in (False, True):
+            ksp = PETSc.KSP().create()
+            ksp.setOptionsPrefix("mg_")
+            ksp.setOperators(A)
+            options = PETSc.Options("mg_")
+            if given:
+                options["pc_stencilmg_smooths"] = 1
+            pc = shellac.stencilmg(ksp, smooths=2, cycle_type="w")
+            self.assertEqual(options.hasName("pc_stencilmg_cycle_type"), False)
+            self.assertEqual(options.hasName("pc_stencilmg_smooths"), given)
+            self.assertEqual(pc.getType(), "stencilmg")
+            b = self.x.duplicate()
+            ksp.solve(self.x, b)
+            self.assertGreater(ksp.getConvergedReason(), 0)
+            options.delValue("pc_stencilmg_smooths")
+
+    def test_gather(self):
+        (i0, i1), (j0, j1) = self.da.getRanges()
+        i, j = np.meshgrid(np.arange(i0, i1), np.arange(j0, j1))
+        self.x.setArray((i + 100 * j).ravel())
+        values = shellac.gather(self.da, self.x)
+        if rank == 0:
+            np.testing.assert_array_equal(values, np.arange(9)[None, :] + 100 * np.arange(12)[:, None])
+
+
+class Sums(unittest.TestCase):
+    def test_every_kernel_beside_numpy(self):
+        s, k = 0.3, 4.0
+        formulas = {"gaussian": lambda r: np.exp(-r**2 / (2 * s**2)), "laplace": lambda r: 1 / (4 * np.pi * r),
+                    "helmholtz": lambda r: np.exp(1j * k * r) / (4 * np.pi * r),
+                    "yukawa": lambda r: np.exp(-k * r) / (4 * np.pi * r), "multiquadric": lambda r: np.sqrt(r**2 + s**2),
+                    "inverse_multiquadric": lambda r: 1 / np.sqrt(r**2 + s**2),
+                    "thin_plate": lambda r: r**2 * np.log(r), "logarithm": lambda r: -np.log(r) / (2 * np.pi)}
+        self.assertEqual(set(formulas), set(shellac.KERNELS))
+        for dim in (1, 2, 3):
+            x, y = rng.random((31, dim)), rng.random((17, dim)) + 1
+            distance = np.linalg.norm(share(x)[:, None] - y[None], axis=2)
+            for kernel, (has_sigma, has_k) in shellac.KERNELS.items():
+                A = shellac.kernelsum(share(x), share(y), kernel=kernel, sigma=s if has_sigma else None,
+                                      wavenumber=k if has_k else None)
+                c = rng.random(17) + (1j * rng.random(17) if kernel == "helmholtz" else 0)
+                np.testing.assert_allclose(shellac.multiply(A, share(c)), formulas[kernel](distance) @ c, rtol=1e-12,
+                                           err_msg=f"{kernel} in {dim}-D")
+
+    def test_settings_change_later_and_gradients(self):
+        x = rng.random((20, 2))
+        A = shellac.kernelsum(share(x), sigma=0.5, precision="single", coincident="zero", method="fast", rtol=1e-3)
+        shellac.MatKernelSumSetMethod(A, "direct", PETSc.DEFAULT)
+        shellac.MatKernelSumSetPrecision(A, "double")
+        shellac.MatKernelSumSetKernel(A, "multiquadric")
+        shellac.MatKernelSumSetSigma(A, 0.25)
+        c = rng.random(20)
+        difference = share(x)[:, None] - x[None]
+        r = np.linalg.norm(difference, axis=2)
+        g = np.where(r > 0, np.sqrt(r**2 + 0.0625), 0)
+        np.testing.assert_allclose(shellac.multiply(A, share(c)), g @ c, rtol=1e-12)
+        slopes = np.einsum("ijd,ij,j->id", difference, 1 / np.sqrt(r**2 + 0.0625), c)
+        G = shellac.gradient(A)
+        np.testing.assert_allclose(shellac.multiply(G, share(c)), slopes, rtol=1e-11, atol=1e-12)
+        v = shellac.vector(share(x) + 3)
+        shellac.MatKernelSumSetPoints(A, v, v)
+        np.testing.assert_allclose(shellac.multiply(A, share(c)), g @ c, rtol=1e-12)
+
+
+class Burgers(unittest.TestCase):
+    def test_a_shock_has_its_speed(self):
+        da = PETSc.DMDA().create([200], stencil_width=3)
+        ts = PETSc.TS().create()
+        ts.setDM(da)
+        shellac.burgers(ts, flux="engquist_osher", reconstruction="minmod", boundary="inflow", inflow=[1, 0],
+                        viscosity=0, lengths=[2.0], fused_scheme="ssprk2", fused_steps=16, check_interval=8)
+        self.assertEqual(ts.getType(), "burgersfused")
+        u = da.createGlobalVec()
+        (start, end), = da.getRanges()
+        u.setArray((np.arange(start, end) < 50).astype(float))
+        ts.setTimeStep(0.004)
+        ts.setMaxTime(1)
+        ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
+        ts.solve(u)
+        self.assertAlmostEqual(u.sum() * 0.01, 0.5 + 0.5, 10)  # the shock has moved by t/2
+        self.assertGreater(shellac.TSBurgersGetTimeStepBound(ts, u), 0.004)
+
+
+class Mistakes(unittest.TestCase):
+    def test_wrong_arguments_are_errors_that_say_what_is_allowed(self):
+        da = PETSc.DMDA().create([8, 8])
+        A, K = shellac.laplace(da), shellac.kernelsum(np.zeros((3, 2)))
+        ts = PETSc.TS().create()
+        empty = PETSc.Mat()
+        points = np.zeros((3, 2))
+        cases = [
+            (lambda: shellac.laplace(da, boundary="dirichlet"), ValueError, "'eliminated', 'identity', 'neumann'"),
+            (lambda: shellac.laplace(da, length=[1, 1]), TypeError, "unexpected keyword argument 'length'"),
+            (lambda: shellac.laplace(da, lengths=[1]), ValueError, "2-D DMDA needs 2"),
+            (lambda: shellac.laplace(da, lengths=[1, -1]), ValueError, "positive"),
+            (lambda: shellac.laplace(da, lengths="long"), TypeError, "sequence of numbers"),
+            (lambda: shellac.laplace(A), TypeError, "must be a petsc4py.PETSc.DM"),
+            (lambda: shellac.helmholtz(da), TypeError, "one of shift and omega"),
+            (lambda: shellac.helmholtz(da, shift=1, omega=1), TypeError, "both were given"),
+            (lambda: shellac.helmholtz(da, shift="much"), TypeError, "must be a number"),
+            (lambda: shellac.kernelsum(np.zeros((3, 4))), ValueError, "dim 1, 2 or 3"),
+            (lambda: shellac.kernelsum(points, np.zeros((3, 1))), ValueError, "2 coordinates each, sources 1"),
+            (lambda: shellac.kernelsum(points, kernel="bessel"), ValueError, "'gaussian', 'laplace'"),
+            (lambda: shellac.kernelsum(points, kernel="laplace", sigma=1), ValueError, "sigma has no effect"),
+            (lambda: shellac.kernelsum(points, kernel="helmholtz"), ValueError, "needs its wavenumber"),
+            (lambda: shellac.kernelsum(points, rtol=1e-3), ValueError, "rtol has no effect"),
+            (lambda: shellac.kernelsum(points, method="fastest"), ValueError, "'direct', 'fast', 'auto'"),
+            (lambda: shellac.kernelsum(points, sigma=-1), PETSc.Error, "sigma is -1"),
+            (lambda: shellac.kernelsum([["a", "b"]]), TypeError, "array of numbers"),
+            (lambda: shellac.multiply(K, np.ones(5)), ValueError, "must be \\(3,\\)"),
+            (lambda: shellac.multiply(K, 1j * np.ones(3)), TypeError, "complex"),
+            (lambda: shellac.stencilmg(PETSc.PC().create(), smooth=2), TypeError, "smooths"),
+            (lambda: shellac.burgers(ts, flux="upwind"), ValueError, "'godunov'"),
+            (lambda: shellac.burgers(da), TypeError, "PETSc.TS"),
+            (lambda: shellac.MatHelmholtzSetShift(empty, 1), ValueError, "not been created"),
+            (lambda: shellac.MatKernelSumSetSigma(K), TypeError, "2 arguments \\(A, sigma\\)"),
+            (lambda: shellac.MatKernelSumSetKernel(K, 3), TypeError, "string"),
+            (lambda: shellac.gradient(A), PETSc.Error, "not a kernelsum"),
+        ]
+        for call, error, words in cases:
+            with self.subTest(words=words):
+                with self.assertRaisesRegex(error, words):
+                    call()
+
+    def test_an_error_on_one_rank_is_one_on_all(self):
+        points = np.zeros((3, 4 if rank == ranks - 1 else 3))
+        with self.assertRaises(ValueError):
+            shellac.kernelsum(points)
+
+
+class Interface(unittest.TestCase):
+    def test_every_c_function_is_there_with_its_manual_page(self):
+        headers = pathlib.Path(__file__).resolve().parents[2] / "include" / "shellac"
+        declared = re.findall(r"PETSC_EXTERN PetscErrorCode (\w+)\(", "".join(p.read_text() for p in headers.glob("*.h")))
+        self.assertGreater(len(declared), 20)
+        for name in declared:
+            if not name.startswith("MatCreate"):
+                self.assertTrue(hasattr(shellac, name), f"{name} is not in the package")
+                self.assertIn("Input Parameter", getattr(shellac, name).__doc__)
+                self.assertIn(name, shellac.__all__)
+
+
+if __name__ == "__main__":
+    program = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1 if rank == 0 else 0)
+    failed = PETSc.Vec().createMPI((1, None))
+    failed.set(0 if program.result.wasSuccessful() else 1)
+    sys.exit(1 if failed.max()[1] else 0)
