@@ -6,7 +6,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-plt.rcParams.update({"font.size": 13, "axes.titlesize": 14, "savefig.dpi": 150, "figure.constrained_layout.use": True})
+plt.rcParams.update({"font.size": 13, "axes.titlesize": 14, "savefig.dpi": 110, "figure.constrained_layout.use": True})
 UNIT = {"origin": "lower", "extent": (0, 1, 0, 1)}
 
 

@@ -5,6 +5,7 @@ from the library's own lists of their names, docstrings from the manual pages.
 """
 
 import ctypes
+import inspect
 import re
 
 import numpy
@@ -157,15 +158,25 @@ def _output(kind):
         return ctypes.c_void_p()
     if kind == "PetscScalar" and numpy.issubdtype(_petsc().ScalarType, numpy.complexfloating):
         return _Complex()
-    return {"PetscInt": int_type, "PetscBool": lambda: ctypes.c_int}.get(kind, real_type)()()
+    if kind == "PetscBool" or is_enumeration(kind):
+        return ctypes.c_int()
+    return {"PetscInt": int_type}.get(kind, real_type)()()
+
+
+def _result(kind, value, owner):
+    """What Python gets for an output."""
+    if kind == "Mat":
+        return adopt(owner, value)
+    if isinstance(value, _Complex):
+        return complex(value.re, value.im)
+    if is_enumeration(kind):
+        return enumeration(kind)[value.value]
+    return bool(value.value) if kind == "PetscBool" else value.value
 
 
 def _function(name, arguments):
     # an array is preceded by its length, which Python knows
-    inputs, skip = [], set()
-    for i, (kind, argument) in enumerate(arguments):
-        if kind == "PetscReal[]":
-            skip.add(i - 1)
+    skip = {i - 1 for i, (kind, _) in enumerate(arguments) if kind == "PetscReal[]"}
     inputs = [a for i, a in enumerate(arguments) if i not in skip and not a[0].endswith("*")]
 
     def function(*values):
@@ -198,15 +209,15 @@ def _function(name, arguments):
         if not hasattr(library.ready(), name):
             raise NotImplementedError(f"{library.library_path()} has no {name}(); it is older than this package")
         call(name, *converted)
-        results = [adopt(values[0], value) if kind == "Mat" else
-                   complex(value.re, value.im) if isinstance(value, _Complex) else value.value
-                   for kind, value in outputs]
+        results = [_result(kind, value, values[0]) for kind, value in outputs]
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "shellac"
-    function.__doc__ = (f"{name}({', '.join(a for _, a in inputs)}), from Python: outputs are returned, values of "
-                        f"enumerations are strings. The C function's manual page:\n\n{_page(name)}\n")
+    function.__signature__ = inspect.Signature(
+        [inspect.Parameter(argument, inspect.Parameter.POSITIONAL_ONLY) for _, argument in inputs])
+    function.__doc__ = ("Outputs are returned, values of enumerations are strings. The C function's manual page:\n\n"
+                        f"{_page(name)}\n")
     return function
 
 

@@ -15,8 +15,8 @@ def stencilmg(pc, **settings):
         The preconditioner, or the solver that has it. Its matrix is of type 'laplace', 'helmholtz' or 'stencil'.
     **settings
         Options of the type without ``-pc_stencilmg_``: ``smooths=2``, ``cycle_type='w'``, ``levels=4``,
-        ``type='full'``, ``precision='single'`` and so on; ``help(shellac.stencilmg)`` of the manual's page on options
-        lists them. An option that the user gives on the command line wins.
+        ``type='full'``, ``precision='single'`` and so on; the manual's page on options lists them. An option that the
+        user gives on the command line wins.
 
     Returns
     -------
