@@ -115,7 +115,7 @@ PetscErrorCode MonitorAdvance(Monitor *monitor, PetscMemType memory, double bloc
 }
 
 // A block of sources on its way: three arrays of coordinates, then the columns of values.
-struct Block {
+struct SourceBlock {
   std::vector<PetscReal> data;
   PetscInt               n = 0;
 };
@@ -159,7 +159,7 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
   PetscMPIInt  rank, ranks, tag;
   MPI_Comm     ring;
   MPI_Datatype a_point; // so that counts are points, which fit where reals may not
-  Block        present, next;
+  SourceBlock  present, next;
   PairSum     &s = layout.sum;
 #if SHELLAC_CUDA
   PetscReal *on_device = NULL;
