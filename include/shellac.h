@@ -28,4 +28,24 @@
 @*/
 PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
 
+/*@C
+   ShellacSetHaloTimeout - sets how long a GPU waits for the halo of another one before that is an error
+
+   Logically Collective
+
+   Input Parameter:
+.  seconds - the time; 0: no limit
+
+   Options Database Key:
+.  -shellac_halo_timeout <seconds> - 300 by default
+
+   Level: advanced
+
+   Note:
+   A rank that has ended a collective operation with an error, or is busy elsewhere, lets its neighbours wait. Where
+   halos travel by CUDA IPC, a kernel waits for them; after this time it sets its halo to NaN and gives up, and the
+   next operation of the matrix is an error on this rank. Halos that travel by MPI wait as MPI does.
+@*/
+PETSC_EXTERN PetscErrorCode ShellacSetHaloTimeout(PetscReal seconds);
+
 #endif

@@ -254,6 +254,19 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
 
+// Ranks with few points may have their vectors bound to the host, alone: they take part in the sweeps of the others.
+static PetscErrorCode agree_on_device(Vec x, PetscMPIInt *on_device) {
+  PetscBool   host_type;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)x), &ranks));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &host_type, VECSEQ, VECMPI, ""));
+  if (!host_type && ranks > 1)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, on_device, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)x)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // In the order of an AIJ's rows, within the rank; point blocks as its inodes. On a GPU by colours.
 static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
                           PetscInt lits, Vec x) {
@@ -265,18 +278,21 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(arrays.Read(b, &pb));
-  const bool on_host = PetscMemTypeHost(arrays.memory());
+  PetscCall(arrays.ReadWrite(x, &px));
+  PetscMPIInt on_device = PetscMemTypeDevice(arrays.memory());
   PetscCall(arrays.Restore());
-  if (!on_host) {
+  PetscCall(agree_on_device(x, &on_device));
+  if (on_device) {
     PetscCall(MatStencilRelax(A, b, omega, sweeps, shift, its, lits, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
+  PetscCall(MatStencilCheckLayouts(A, false, x, NULL, b));
   if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
   const CapturedStencil &op = context->captured();
   PetscCall(arrays.Read(b, &pb));
-  PetscCall(context->bring(context->op.get(), &arrays));
   PetscCall(arrays.ReadWrite(x, &px));
+  PetscCall(context->bring(context->op.get(), &arrays));
   for (PetscInt it = 0; it < its; it++) {
     PetscCall(context->halo.Begin(px, PETSC_MEMTYPE_HOST));
     PetscCall(context->halo.End());

@@ -1,5 +1,9 @@
 #pragma once
-// The arrays of the vectors in one operation, which must all be in one kind of memory.
+// The arrays of the vectors in one operation, all in one kind of memory.
+//
+// Where one vector is on a GPU and another on the host, all are read on the host, to which PETSc copies them: no rank
+// has an error that others do not have, whose exchange would wait for it. (-vec_bind_below binds vectors by the number
+// of points that a rank owns, so on some ranks only.)
 
 #include <vector>
 
@@ -9,71 +13,119 @@ namespace shellac {
 
 class Arrays {
 public:
-  PetscErrorCode Read(Vec v, const PetscScalar **array) { return Get(v, READ, (PetscScalar **)array); }
-  // A vector of ours: on the host if the others are, whatever its type.
-  PetscErrorCode ReadBeside(Vec v, const PetscScalar **array) {
-    return Get(v, PetscMemTypeHost(memory_) ? READ_HOST : READ, (PetscScalar **)array);
-  }
+  // *array is set again if a later vector takes all to the host: copies of it, and memory(), are right after the last.
+  PetscErrorCode Read(Vec v, const PetscScalar **array) { return Get(v, READ, const_cast<PetscScalar **>(array)); }
   PetscErrorCode Write(Vec v, PetscScalar **array) { return Get(v, WRITE, array); }
   PetscErrorCode ReadWrite(Vec v, PetscScalar **array) { return Get(v, READ_WRITE, array); }
+  // A vector of ours, after all others: on the host if those are, whatever its type.
+  PetscErrorCode ReadBeside(Vec v, const PetscScalar **array) {
+    PetscMemType memory;
+
+    PetscFunctionBegin;
+    items_.push_back({v, READ, NULL, NULL, PetscMemTypeHost(memory_)});
+    PetscCall(Open(&items_.back(), &memory));
+    *array = items_.back().array;
+    if (PetscMemTypeHost(memory) != PetscMemTypeHost(memory_)) {
+      PetscCall(Restore());
+      SETERRQ(PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_INCOMP,
+              "the operator's own arrays are on the host, the vectors on the GPU; bind all or none to the host with "
+              "VecBindToCPU() and MatBindToCPU()");
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Restore() { // in reverse order
     PetscFunctionBegin;
     while (!items_.empty()) {
       Item item = items_.back();
       items_.pop_back();
-      if (item.access == READ)
-        PetscCall(VecRestoreArrayReadAndMemType(item.vec, (const PetscScalar **)&item.array));
-      else if (item.access == READ_HOST)
-        PetscCall(VecRestoreArrayRead(item.vec, (const PetscScalar **)&item.array));
-      else if (item.access == WRITE)
-        PetscCall(VecRestoreArrayWriteAndMemType(item.vec, &item.array));
-      else
-        PetscCall(VecRestoreArrayAndMemType(item.vec, &item.array));
+      PetscCall(Close(&item));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // Of the first array; the host's where there is none.
+  // Of the arrays; the host's where there is none.
   PetscMemType memory() const { return memory_; }
 
 private:
-  enum Access { READ, READ_HOST, WRITE, READ_WRITE };
+  enum Access { READ, WRITE, READ_WRITE };
   struct Item {
-    Vec          vec;
-    Access       access;
-    PetscScalar *array;
+    Vec           vec;
+    Access        access;
+    PetscScalar  *array;
+    PetscScalar **given; // where the caller has it; null: he does not
+    bool          on_host;
   };
 
-  PetscErrorCode Get(Vec v, Access access, PetscScalar **array) {
-    PetscMemType memory = PETSC_MEMTYPE_HOST;
-    PetscScalar *a;
+  static PetscErrorCode Open(Item *item, PetscMemType *memory) {
+    const PetscScalar **read = const_cast<const PetscScalar **>(&item->array);
 
     PetscFunctionBegin;
-    if (access == READ)
-      PetscCall(VecGetArrayReadAndMemType(v, (const PetscScalar **)&a, &memory));
-    else if (access == READ_HOST)
-      PetscCall(VecGetArrayRead(v, (const PetscScalar **)&a));
-    else if (access == WRITE)
-      PetscCall(VecGetArrayWriteAndMemType(v, &a, &memory));
+    *memory = PETSC_MEMTYPE_HOST;
+    if (item->on_host) {
+      if (item->access == READ)
+        PetscCall(VecGetArrayRead(item->vec, read));
+      else if (item->access == WRITE)
+        PetscCall(VecGetArrayWrite(item->vec, &item->array));
+      else
+        PetscCall(VecGetArray(item->vec, &item->array));
+    } else if (item->access == READ)
+      PetscCall(VecGetArrayReadAndMemType(item->vec, read, memory));
+    else if (item->access == WRITE)
+      PetscCall(VecGetArrayWriteAndMemType(item->vec, &item->array, memory));
     else
-      PetscCall(VecGetArrayAndMemType(v, &a, &memory));
-    if (items_.empty() && access != READ_HOST) memory_ = memory;
-    items_.push_back({v, access, a});
-    if (PetscMemTypeHost(memory) != PetscMemTypeHost(memory_)) {
-      VecType first, other;
-      PetscCall(VecGetType(items_[0].vec, &first));
-      PetscCall(VecGetType(v, &other));
-      PetscCall(Restore());
-      SETERRQ(PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_INCOMP,
-              "one vector's array is on the %s (type %s), another's on the %s (type %s); make all of them with "
-              "MatCreateVecs() or DMCreateGlobalVector(), and bind all or none with VecBindToCPU()",
-              PetscMemTypeHost(memory_) ? "host" : "GPU", first, PetscMemTypeHost(memory) ? "host" : "GPU", other);
+      PetscCall(VecGetArrayAndMemType(item->vec, &item->array, memory));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  static PetscErrorCode Close(Item *item) {
+    const PetscScalar **read = const_cast<const PetscScalar **>(&item->array);
+
+    PetscFunctionBegin;
+    if (item->on_host) {
+      if (item->access == READ)
+        PetscCall(VecRestoreArrayRead(item->vec, read));
+      else if (item->access == WRITE)
+        PetscCall(VecRestoreArrayWrite(item->vec, &item->array));
+      else
+        PetscCall(VecRestoreArray(item->vec, &item->array));
+    } else if (item->access == READ)
+      PetscCall(VecRestoreArrayReadAndMemType(item->vec, read));
+    else if (item->access == WRITE)
+      PetscCall(VecRestoreArrayWriteAndMemType(item->vec, &item->array));
+    else
+      PetscCall(VecRestoreArrayAndMemType(item->vec, &item->array));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Get(Vec v, Access access, PetscScalar **array) {
+    PetscMemType memory;
+
+    PetscFunctionBegin;
+    items_.push_back({v, access, NULL, array, all_on_host_});
+    PetscCall(Open(&items_.back(), &memory));
+    *array = items_.back().array;
+    if (items_.size() == 1) memory_ = memory;
+    if (PetscMemTypeHost(memory) != PetscMemTypeHost(memory_)) PetscCall(MoveToHost());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode MoveToHost() {
+    PetscMemType memory;
+
+    PetscFunctionBegin;
+    PetscCall(PetscInfo(NULL, "Vectors on the GPU and on the host in one operation: all are copied to the host\n"));
+    for (size_t n = items_.size(); n-- > 0;) PetscCall(Close(&items_[n]));
+    for (Item &item : items_) {
+      item.on_host = true;
+      PetscCall(Open(&item, &memory));
+      if (item.given) *item.given = item.array;
     }
-    *array = a;
+    all_on_host_ = true;
+    memory_ = PETSC_MEMTYPE_HOST;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   std::vector<Item> items_;
   PetscMemType      memory_ = PETSC_MEMTYPE_HOST;
+  bool              all_on_host_ = false;
 };
 
 // Flops of work on arrays in that memory.

@@ -1,10 +1,10 @@
 #pragma once
 // Where a loop runs: one functor over the points of index boxes, on the host or on PETSc's CUDA stream.
 
-#include "device/petsc.hpp"
+#include "device/memory.hpp"
 
 #if SHELLAC_CUDA
-#define SHELLAC_HD __host__ __device__ __forceinline__
+#define SHELLAC_HD     __host__ __device__ __forceinline__
 #define SHELLAC_UNROLL _Pragma("unroll 4") // before a loop whose loads shall be under way together
 #else
 #define SHELLAC_HD inline
@@ -97,14 +97,6 @@ template <class Function> __global__ void for_each(Boxes boxes, Function f) {
 }
 } // namespace kernel
 #endif
-
-inline PetscErrorCode check_backend(PetscMemType memory) {
-  PetscFunctionBegin;
-  PetscCheck(PetscMemTypeHost(memory) || (SHELLAC_CUDA && PetscMemTypeCUDA(memory)), PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "the vectors live in memory that this build of Shellac cannot reach (memory type %d); use host%s vectors",
-             (int)memory, SHELLAC_CUDA ? " or CUDA" : "");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 // Calls f(i, j, k) on every point of a box, in order, on the host.
 template <class Function> void for_each_on_host(const Box &box, const Function &f) {

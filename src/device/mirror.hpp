@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "device/petsc.hpp"
+#include "device/memory.hpp"
 
 namespace shellac {
 
@@ -15,47 +15,38 @@ public:
     change() = from.host_;
     return *this;
   }
-  ~Mirror() { release(); }
+  ~Mirror() { DeviceFree(device_); }
 
   const std::vector<T> &host() const { return host_; }
-  std::vector<T>       &change() { // what is on the GPU is old from now on
-    release();
+  std::vector<T>       &change() { // the GPU's copy is out of date from now on
+    copied_ = false;
     return host_;
   }
   // On the host or, in PETSc's stream, on the GPU; null where it is empty.
   PetscErrorCode Get(PetscMemType memory, const T **array) {
     PetscFunctionBegin;
     *array = host_.empty() ? nullptr : host_.data();
-#if SHELLAC_CUDA
-    if (PetscMemTypeDevice(memory) && !host_.empty()) {
-      if (!device_) {
-        cudaStream_t stream;
-        PetscCall(current_stream(&stream));
-        PetscCallCUDA(cudaMalloc((void **)&device_, bytes()));
-        PetscCallCUDA(cudaMemcpyAsync(device_, host_.data(), bytes(), cudaMemcpyHostToDevice, stream));
-        PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes()));
-      }
-      *array = device_;
+    if (PetscMemTypeHost(memory) || host_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    if (size_ != host_.size()) { // memory of the right size is used again: to free it would wait for the GPU
+      DeviceFree(device_);
+      device_ = nullptr;
+      size_ = 0;
+      PetscCall(DeviceMalloc(bytes(), (void **)&device_));
+      size_ = host_.size();
+      copied_ = false;
     }
-#else
-    (void)memory;
-#endif
+    if (!copied_) PetscCall(DeviceCopyFromHost(device_, host_.data(), bytes()));
+    copied_ = true;
+    *array = device_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  size_t bytes() const {
-    return host_.size() * sizeof(T);
-  }
+  size_t bytes() const { return host_.size() * sizeof(T); }
 
 private:
-  void release() {
-#if SHELLAC_CUDA
-    if (device_) (void)cudaFree(device_);
-#endif
-    device_ = nullptr;
-  }
-
   std::vector<T> host_;
   T             *device_ = nullptr;
+  size_t         size_ = 0; // of the GPU's copy
+  bool           copied_ = false;
 };
 
 } // namespace shellac

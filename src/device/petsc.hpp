@@ -4,6 +4,8 @@
 #include <petscksp.h>
 #include <petscdmda.h>
 
+// Whether nvcc compiles this source: kernels and calls of CUDA stand behind it in sources, and never members of a class,
+// whose layout is the same to every compiler.
 #if defined(PETSC_HAVE_CUDA) && defined(__CUDACC__)
 #define SHELLAC_CUDA 1
 #include <petscdevice_cuda.h>

@@ -4,47 +4,34 @@
 #include <utility>
 #include <vector>
 
-#include "device/petsc.hpp"
+#include "device/memory.hpp"
 
 namespace shellac {
 
 template <class T> class Scratch {
 public:
-  ~Scratch() {
-#if SHELLAC_CUDA
-    if (device_) (void)cudaFree(device_);
-#endif
-  }
   Scratch() = default;
   Scratch(const Scratch &) = delete;
-  void resize(size_t n) {
-    n_ = n;
-  }
+  ~Scratch() { DeviceFree(device_); }
+
+  void resize(size_t n) { n_ = n; }
   // Takes the memory of another array, where it is as large.
   void take(Scratch *from) {
     if (from->n_ != n_) return;
     std::swap(host_, from->host_);
     std::swap(device_, from->device_);
   }
-  // All that is allocated for this memory.
+  // Allocates it in this memory.
   PetscErrorCode Prepare(PetscMemType memory) {
     PetscFunctionBegin;
-#if SHELLAC_CUDA
-    if (PetscMemTypeDevice(memory)) {
-      if (!device_ && n_) PetscCallCUDA(cudaMalloc((void **)&device_, n_ * sizeof(T)));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
-    (void)memory;
-    host_.resize(n_);
+    if (PetscMemTypeHost(memory))
+      host_.resize(n_);
+    else if (!device_ && n_)
+      PetscCall(DeviceMalloc(n_ * sizeof(T), (void **)&device_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  T *at(PetscMemType memory) {
-    return PetscMemTypeDevice(memory) ? device_ : host_.data();
-  }
-  size_t size() const {
-    return n_;
-  }
+  T     *at(PetscMemType memory) { return PetscMemTypeDevice(memory) ? device_ : host_.data(); }
+  size_t size() const { return n_; }
 
 private:
   size_t         n_ = 0;

@@ -1,61 +1,17 @@
 #include "grid/device_halo.hpp"
 
+#include <array>
 #include <cstring>
+#include <map>
+
+#include "device/exports.hpp"
+#include "grid/gpu_halo.hpp"
 
 namespace shellac {
 
 #if SHELLAC_CUDA
 
 namespace {
-
-struct PackPart {
-  Box                 from; // of the owned points
-  PetscMPIInt         count;
-  void               *to;
-  unsigned long long *flag; // null: nobody waits on one
-};
-
-struct PackParts {
-  PackPart part[Direction::count - 1];
-  int      count = 0;
-  Patch    patch;
-};
-
-struct Flags {
-  const unsigned long long *flag[Direction::count - 1];
-  int                       count = 0;
-};
-
-// Copies each part to its place; the last block to finish raises the neighbours' flags.
-template <class Value>
-__global__ void pack(PackParts parts, const Value *u, unsigned long long exchange, unsigned *finished) {
-  const Patch &patch = parts.patch;
-  size_t       n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (int f = 0; f < parts.count; f++) {
-    const PackPart &part = parts.part[f];
-    if (n < (size_t)part.count) {
-      PetscInt p[3];
-      part.from.point((PetscInt64)(n / patch.dof), p);
-      static_cast<Value *>(part.to)[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
-      break;
-    }
-    n -= part.count;
-  }
-  __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x == 0 && atomicAdd(finished, 1) == gridDim.x - 1) {
-    *finished = 0;
-    __threadfence_system();
-    for (int f = 0; f < parts.count; f++)
-      if (parts.part[f].flag) *(volatile unsigned long long *)parts.part[f].flag = exchange;
-  }
-}
-
-__global__ void wait_for_flags(Flags flags, unsigned long long exchange) {
-  const volatile unsigned long long *flag = flags.flag[threadIdx.x];
-  while (*flag < exchange) __nanosleep(20);
-  __threadfence_system();
-}
 
 // What a rank tells a neighbour of the link between them.
 struct Card {
@@ -67,6 +23,31 @@ struct Card {
 
 constexpr size_t aligned(size_t bytes) {
   return (bytes + 255) / 256 * 256;
+}
+
+Exports &exports() {
+  static Exports all;
+  return all;
+}
+
+// The memory of another process, mapped once and for good; null where that cannot be.
+cudaError_t map_memory(int gpu, const cudaIpcMemHandle_t &handle, void **memory) {
+  using Key = std::pair<int, std::array<char, sizeof(handle)>>;
+  static std::map<Key, void *> mapped;
+  Key                          key{gpu, {}};
+  memcpy(key.second.data(), &handle, sizeof(handle));
+  const auto known = mapped.find(key);
+  *memory = known == mapped.end() ? nullptr : known->second;
+  if (*memory) return cudaSuccess;
+  const cudaError_t error = cudaIpcOpenMemHandle(memory, handle, cudaIpcMemLazyEnablePeerAccess);
+  if (!error) mapped[key] = *memory;
+  return error;
+}
+
+PetscErrorCode allocate_to_share(size_t bytes, void **memory) {
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMalloc(memory, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
@@ -95,30 +76,44 @@ static PetscErrorCode exchange_records(const std::vector<HaloLink> &links, MPI_C
 PetscErrorCode DeviceHalo::Create(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm,
                                   PetscMPIInt tag, size_t value_bytes, PetscBool device, HaloWay way,
                                   DeviceHalo **halo) {
+  GpuHalo *made = new GpuHalo;
+
   PetscFunctionBegin;
-  *halo = new DeviceHalo;
-  (*halo)->links_ = &links;
-  (*halo)->patch_ = patch;
-  (*halo)->comm_ = comm;
-  (*halo)->tag_ = tag;
-  (*halo)->value_bytes_ = value_bytes;
-  (*halo)->channels_.resize(links.size());
-  if (device) PetscCall((*halo)->Allocate());
-  PetscCall((*halo)->Agree(device, way));
+  *halo = made;
+  PetscCall(made->SetUp(links, patch, comm, tag, value_bytes, device, way));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::Allocate() {
-  size_t bytes = aligned(sizeof(unsigned));
+PetscErrorCode GpuHalo::SetUp(const std::vector<HaloLink> &links, const Patch &patch, MPI_Comm comm, PetscMPIInt tag,
+                              size_t value_bytes, PetscBool device, HaloWay way) {
+  PetscFunctionBegin;
+  links_ = &links;
+  patch_ = patch;
+  comm_ = comm;
+  tag_ = tag;
+  value_bytes_ = value_bytes;
+  channels_.resize(links.size());
+  PetscCall(Agree(device, way));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GpuHalo::Allocate() {
+  const size_t head = aligned(sizeof(unsigned) + sizeof(int));
+  size_t       bytes = head;
+  int          gpu;
 
   PetscFunctionBegin;
   for (const HaloLink &link : *links_) bytes += 3 * aligned(link.count * value_bytes_) + aligned(8);
-  PetscCallCUDA(cudaMalloc((void **)&memory_, bytes));
+  PetscCallCUDA(cudaGetDevice(&gpu));
+  PetscCall(exports().Take(gpu, bytes, allocate_to_share, (void **)&memory_));
   PetscCallCUDA(cudaMemset(memory_, 0, bytes));
   PetscCallCUDA(cudaDeviceSynchronize()); // zero before a neighbour can write
   PetscCallCUDA(cudaEventCreateWithFlags(&packed_, cudaEventDisableTiming));
+  PetscCallCUDA(cudaMallocHost((void **)&late_neighbour_, sizeof(int)));
+  *late_neighbour_ = 0;
   finished_ = (unsigned *)memory_;
-  char *at = memory_ + aligned(sizeof(unsigned));
+  late_ = (int *)(memory_ + sizeof(unsigned));
+  char *at = memory_ + head;
   for (size_t f = 0; f < channels_.size(); f++) {
     const size_t size = aligned((*links_)[f].count * value_bytes_);
     Channel     &c = channels_[f];
@@ -131,29 +126,40 @@ PetscErrorCode DeviceHalo::Allocate() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
-  const size_t       n = channels_.size();
-  std::vector<Card>  ours(n), theirs;
-  std::vector<char>  mapped(n), both;
-  PetscMPIInt        rank, ranks, length;
-  cudaIpcMemHandle_t handle = {};
-  cudaUUID_t         gpu = {};
-  int                offers = 0;
+PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
+  const size_t        n = channels_.size();
+  std::vector<Card>   ours(n), theirs;
+  std::vector<char>   mapped(n), both;
+  std::vector<void *> mapping(n);
+  PetscMPIInt         rank, ranks, length;
+  cudaIpcMemHandle_t  handle = {};
+  int                 offers = 0, id = 0;
+  struct {
+    cudaUUID_t gpu;
+    int        failed; // to allocate memory
+  } mine = {};
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   if (device) {
-    int            id;
     cudaDeviceProp properties;
     PetscCallCUDA(cudaGetDevice(&id));
     PetscCallCUDA(cudaGetDeviceProperties(&properties, id));
-    gpu = properties.uuid;
+    mine.gpu = properties.uuid;
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); // one error follows, on all ranks
+    mine.failed = Allocate() != PETSC_SUCCESS;
+    PetscCall(PetscPopErrorHandler());
   }
   PetscCallMPI(MPI_Comm_size(comm_, &ranks));
-  std::vector<cudaUUID_t> gpus(ranks);
-  PetscCallMPI(MPI_Allgather(&gpu, sizeof(gpu), MPI_BYTE, gpus.data(), sizeof(gpu), MPI_BYTE, comm_));
+  std::vector<decltype(mine)> all(ranks);
+  PetscCallMPI(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, comm_));
   PetscMPIInt sharing = 0;
-  for (const cudaUUID_t &other : gpus) sharing += memcmp(&gpu, &other, sizeof(gpu)) == 0;
+  for (const auto &other : all) {
+    sharing += memcmp(&mine.gpu, &other.gpu, sizeof(mine.gpu)) == 0;
+    PetscCheck(!other.failed, comm_, PETSC_ERR_MEM,
+               "rank %d cannot allocate the buffers of a halo on its GPU; use a smaller grid, or more GPUs",
+               (int)(&other - all.data()));
+  }
   if (device && (wish == HaloWay::ipc || (wish == HaloWay::automatic && sharing == 1))) {
     const cudaError_t error = cudaIpcGetMemHandle(&handle, memory_); // a failure only means another way
     offers = error == cudaSuccess;
@@ -171,8 +177,7 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
   for (size_t f = 0; f < n; f++) {
     const bool same_host = strcmp(ours[f].host, theirs[f].host) == 0;
     if ((*links_)[f].neighbour == rank || !offers || !theirs[f].offers_ipc || !same_host) continue;
-    const cudaError_t error =
-        cudaIpcOpenMemHandle(&channels_[f].mapping, theirs[f].memory, cudaIpcMemLazyEnablePeerAccess);
+    const cudaError_t error = map_memory(id, theirs[f].memory, &mapping[f]);
     mapped[f] = error == cudaSuccess;
     if (error)
       PetscCall(
@@ -188,126 +193,33 @@ PetscErrorCode DeviceHalo::Agree(PetscBool device, HaloWay wish) {
       c.way = Way::local; // around a periodic axis
     else if (mapped[f] && both[f]) {
       c.way = Way::ipc;
-      for (int turn = 0; turn < 2; turn++) c.outbox[turn] = (char *)c.mapping + theirs[f].inbox[turn];
-      c.neighbour_flag = (unsigned long long *)((char *)c.mapping + theirs[f].flag);
+      for (int turn = 0; turn < 2; turn++) c.outbox[turn] = (char *)mapping[f] + theirs[f].inbox[turn];
+      c.neighbour_flag = (unsigned long long *)((char *)mapping[f] + theirs[f].flag);
       any_ipc_ = true;
-    } else {
+    } else
       any_staged_ = true;
-      if (c.mapping) PetscCallCUDA(cudaIpcCloseMemHandle(c.mapping)); // the neighbour could not map ours
-      c.mapping = nullptr;
-    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::Destroy() {
+PetscErrorCode GpuHalo::Destroy() {
   PetscFunctionBegin;
-  if (any_ipc_) { // nobody may free what a neighbour still maps
-    std::vector<HaloLink> shared;
+  if (memory_) {
     PetscCallCUDA(cudaDeviceSynchronize());
-    for (size_t f = 0; f < channels_.size(); f++) {
-      if (channels_[f].way != Way::ipc) continue;
-      PetscCallCUDA(cudaIpcCloseMemHandle(channels_[f].mapping));
-      shared.push_back((*links_)[f]);
-    }
-    std::vector<char> closed(shared.size()), theirs;
-    PetscCall(exchange_records(shared, comm_, tag_, closed, theirs));
+    // After the end of an exchange no neighbour writes here; what an error has left half done may still do so, and its
+    // memory is given up.
+    if (!open_ && late_neighbour_ && !*late_neighbour_) exports().Return(memory_);
+    if (late_neighbour_) PetscCallCUDA(cudaFreeHost(late_neighbour_));
   }
   for (Channel &c : channels_) {
     if (c.send) PetscCallCUDA(cudaFreeHost(c.send));
     if (c.receive) PetscCallCUDA(cudaFreeHost(c.receive));
   }
   if (packed_) PetscCallCUDA(cudaEventDestroy(packed_));
-  if (memory_) PetscCallCUDA(cudaFree(memory_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceHalo::Begin(const void *u) {
-  cudaStream_t stream;
-  PackParts    to;
-  size_t       values = 0;
-
-  PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  if (!memory_) PetscCall(Allocate()); // host vectors were expected: every link is staged
-  exchange_++;
-  const int turn = (int)(exchange_ % 2);
-  to.patch = patch_;
-  for (size_t f = 0; f < channels_.size(); f++) {
-    const HaloLink &link = (*links_)[f];
-    const Channel  &c = channels_[f];
-    char           *box = c.way == Way::local ? channels_[link_back(*links_, f)].inbox[turn] : c.outbox[turn];
-    to.part[to.count++] = {patch_.shared_with(link.to), link.count, box, c.neighbour_flag};
-    values += link.count;
-  }
-  const unsigned threads = 256, blocks = (unsigned)((values + threads - 1) / threads);
-  if (value_bytes_ == sizeof(float))
-    pack<<<blocks, threads, 0, stream>>>(to, (const float *)u, exchange_, finished_);
-  else if (value_bytes_ == sizeof(double))
-    pack<<<blocks, threads, 0, stream>>>(to, (const double *)u, exchange_, finished_);
-  else
-    pack<<<blocks, threads, 0, stream>>>(to, (const double2 *)u, exchange_, finished_);
-  PetscCallCUDA(cudaGetLastError());
-  if (any_staged_) {
-    for (size_t f = 0; f < channels_.size(); f++) {
-      Channel     &c = channels_[f];
-      const size_t bytes = (*links_)[f].count * value_bytes_;
-      if (c.way != Way::staged) continue;
-      if (!c.send) {
-        PetscCallCUDA(cudaMallocHost((void **)&c.send, bytes));
-        PetscCallCUDA(cudaMallocHost((void **)&c.receive, bytes));
-      }
-      PetscCallCUDA(cudaMemcpyAsync(c.send, c.outbox[turn], bytes, cudaMemcpyDeviceToHost, stream));
-      PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-    }
-    PetscCallCUDA(cudaEventRecord(packed_, stream));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DeviceHalo::End(Field<char> *field) {
-  cudaStream_t stream;
-  const int    turn = (int)(exchange_ % 2);
-
-  PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  if (any_ipc_) {
-    Flags flags;
-    for (const Channel &c : channels_)
-      if (c.way == Way::ipc) flags.flag[flags.count++] = c.flag;
-    wait_for_flags<<<1, flags.count, 0, stream>>>(flags, exchange_);
-    PetscCallCUDA(cudaGetLastError());
-  }
-  if (any_staged_) {
-    std::vector<MPI_Request> requests;
-    PetscCallCUDA(cudaEventSynchronize(packed_));
-    for (size_t f = 0; f < channels_.size(); f++) {
-      const size_t at = receive_order(*links_, f);
-      if (channels_[at].way != Way::staged) continue;
-      requests.emplace_back();
-      PetscCallMPI(MPI_Irecv(channels_[at].receive, (PetscMPIInt)((*links_)[at].count * value_bytes_), MPI_BYTE,
-                             (*links_)[at].neighbour, tag_, comm_, &requests.back()));
-    }
-    for (size_t f = 0; f < channels_.size(); f++) {
-      if (channels_[f].way != Way::staged) continue;
-      requests.emplace_back();
-      PetscCallMPI(MPI_Isend(channels_[f].send, (PetscMPIInt)((*links_)[f].count * value_bytes_), MPI_BYTE,
-                             (*links_)[f].neighbour, tag_, comm_, &requests.back()));
-    }
-    PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
-    for (size_t f = 0; f < channels_.size(); f++) {
-      const size_t bytes = (*links_)[f].count * value_bytes_;
-      if (channels_[f].way != Way::staged) continue;
-      PetscCallCUDA(
-          cudaMemcpyAsync(channels_[f].inbox[turn], channels_[f].receive, bytes, cudaMemcpyHostToDevice, stream));
-      PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-    }
-  }
-  for (size_t f = 0; f < channels_.size(); f++) field->halo[(*links_)[f].to.index()] = channels_[f].inbox[turn];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-const char *DeviceHalo::transport() const {
+const char *GpuHalo::transport() const {
   if (any_ipc_) return any_staged_ ? "CUDA IPC, and pinned host buffers with MPI" : "CUDA IPC";
   return any_staged_ ? "pinned host buffers with MPI" : "within the GPU";
 }
@@ -320,19 +232,6 @@ PetscErrorCode DeviceHalo::Create(const std::vector<HaloLink> &, const Patch &, 
   *halo = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-PetscErrorCode DeviceHalo::Destroy() {
-  return PETSC_SUCCESS;
-}
-PetscErrorCode DeviceHalo::Begin(const void *) {
-  return check_backend(PETSC_MEMTYPE_CUDA);
-}
-PetscErrorCode DeviceHalo::End(Field<char> *) {
-  return check_backend(PETSC_MEMTYPE_CUDA);
-}
-const char *DeviceHalo::transport() const {
-  return "none";
-}
-
 #endif
 
 } // namespace shellac

@@ -1,12 +1,31 @@
 #include "grid/halo.hpp"
 
+#include <algorithm>
+
 #include "grid/device_halo.hpp"
+#include "grid/options.hpp"
+#include "shellac.h"
 
 namespace shellac {
+
+PetscReal halo_timeout = 300;
+
+static PetscErrorCode set_from_options(MPI_Comm comm) {
+  PetscReal seconds = halo_timeout;
+  PetscBool set = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(comm, NULL, "Halo options", "ShellacSetHaloTimeout");
+  PetscCall(read_option(PetscOptionsObject, find_option(halo_options, "-shellac_halo_timeout"), &seconds, &set));
+  PetscOptionsEnd();
+  if (set) PetscCall(ShellacSetHaloTimeout(seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way,
                             size_t value_bytes) {
   PetscFunctionBegin;
+  PetscCall(set_from_options(grid.comm));
   PetscCall(PetscCommDuplicate(grid.comm, &comm_, &tag_));
   value_bytes_ = value_bytes;
   PetscCallMPI(MPI_Type_contiguous((int)value_bytes, MPI_BYTE, &value_));
@@ -43,6 +62,14 @@ PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, bool box, Pets
 
 PetscErrorCode Halo::Destroy() {
   PetscFunctionBegin;
+  if (open_) { // by an error: no message may arrive in memory that is free
+    for (MPI_Request &request : requests_) {
+      if (request == MPI_REQUEST_NULL) continue;
+      if (&request < &requests_[links_.size()]) PetscCallMPI(MPI_Cancel(&request));
+      PetscCallMPI(MPI_Request_free(&request));
+    }
+    open_ = false;
+  }
   if (device_) PetscCall(device_->Destroy());
   delete device_;
   device_ = nullptr;
@@ -58,35 +85,54 @@ PetscErrorCode Halo::Destroy() {
 }
 
 PetscErrorCode Halo::Begin(const void *u, PetscMemType memory) {
+  const size_t n = links_.size();
+
   PetscFunctionBegin;
+  if (open_) PetscCall(End()); // an error came between, on all ranks
+  PetscCall(check_backend(memory));
   memory_ = memory;
   field_ = {};
   field_.u = static_cast<const char *>(u);
-  if (links_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(check_backend(memory));
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  open_ = true;
   if (PetscMemTypeDevice(memory)) {
     PetscCall(device_->Begin(u));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const size_t n = links_.size();
+  bool any_written = false;
+  std::fill(requests_.begin(), requests_.end(), MPI_REQUEST_NULL);
   for (size_t l = 0; l < n; l++) {
-    const HaloLink &link = links_[receive_order(links_, l)];
+    const size_t    from = receive_order(links_, l);
+    const HaloLink &link = links_[from];
+    if (device_ && device_->writes_to_neighbour(from)) continue;
     PetscCallMPI(MPI_Irecv(link.buffer, link.count, value_, link.neighbour, tag_, comm_, &requests_[l]));
   }
-  for (size_t l = 0; l < n; l++)
-    PetscCallMPI(MPI_Isend(u, 1, links_[l].part, links_[l].neighbour, tag_, comm_, &requests_[n + l]));
+  for (size_t l = 0; l < n; l++) {
+    if (device_ && device_->writes_to_neighbour(l))
+      any_written = true;
+    else
+      PetscCallMPI(MPI_Isend(u, 1, links_[l].part, links_[l].neighbour, tag_, comm_, &requests_[n + l]));
+  }
+  if (any_written) PetscCall(device_->BeginOnHost(u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Halo::End() {
+  bool any_written = false;
+
   PetscFunctionBegin;
   if (links_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscMemTypeDevice(memory_)) {
     PetscCall(device_->End(&field_));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    PetscCallMPI(MPI_Waitall((PetscMPIInt)requests_.size(), requests_.data(), MPI_STATUSES_IGNORE));
+    for (size_t l = 0; l < links_.size(); l++) {
+      field_.halo[links_[l].to.index()] = links_[l].buffer;
+      any_written = any_written || (device_ && device_->writes_to_neighbour(l));
+    }
+    if (any_written) PetscCall(device_->EndOnHost(&field_));
   }
-  PetscCallMPI(MPI_Waitall((PetscMPIInt)requests_.size(), requests_.data(), MPI_STATUSES_IGNORE));
-  for (const HaloLink &link : links_) field_.halo[link.to.index()] = link.buffer;
+  open_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,3 +147,11 @@ const char *Halo::transport() const {
 }
 
 } // namespace shellac
+
+PetscErrorCode ShellacSetHaloTimeout(PetscReal seconds) {
+  PetscFunctionBegin;
+  PetscCheck(seconds >= 0 && seconds <= 1e9, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-shellac_halo_timeout is %g; give a number of seconds, or 0 for no limit", (double)seconds);
+  shellac::halo_timeout = seconds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,5 +1,5 @@
 #pragma once
-// The halo exchange: brings the neighbours' values that a star or box stencil needs into packed buffers.
+// The halo exchange: receives the neighbours' values that a star or box stencil needs in packed buffers.
 // The owned array is never copied; the host path sends straight out of it.
 
 #include "grid/grid.hpp"
@@ -41,9 +41,10 @@ public:
   // value_bytes: of a value; 4, 8 or 16.
   PetscErrorCode Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way,
                         size_t value_bytes = sizeof(PetscScalar));
-  PetscErrorCode Destroy(); // collective
+  PetscErrorCode Destroy(); // not collective: objects end in any order, on each rank in its own
 
-  // Posts the exchange of u, which lives in `memory` and must not change before End(). One exchange at a time.
+  // Posts the exchange of u, which lives in `memory` and must not change before End(). One exchange at a time. Another
+  // rank's u may live elsewhere.
   PetscErrorCode Begin(const void *u, PetscMemType memory);
   // After it (on a device: in PETSc's stream), field() has the neighbours' values.
   PetscErrorCode                            End();
@@ -64,7 +65,8 @@ private:
   std::vector<MPI_Request> requests_; // receives, then sends
   MPI_Datatype             value_ = MPI_DATATYPE_NULL;
   size_t                   value_bytes_ = 0;
-  Field<char>              field_ = {}; // of any type
+  Field<char>              field_ = {};   // of any type
+  bool                     open_ = false; // between Begin() and End()
   DeviceHalo              *device_ = nullptr;
 };
 

@@ -163,6 +163,32 @@ PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, Stenc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatStencilCheckLayouts(Mat A, bool transposed, Vec x, Vec b, Vec y) {
+  PetscLayout rows, columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(A, &rows, &columns));
+  const struct {
+    Vec         v;
+    PetscLayout expected;
+    const char *name;
+  } vectors[] = {{x, transposed ? rows : columns, "operand"},
+                 {b, transposed ? columns : rows, "added vector"},
+                 {y, transposed ? columns : rows, "result"}};
+  for (const auto &vector : vectors) {
+    PetscLayout layout;
+    PetscBool   same;
+    if (!vector.v) continue;
+    PetscCall(VecGetLayout(vector.v, &layout));
+    PetscCall(PetscLayoutCompare(layout, vector.expected, &same));
+    PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
+               "the %s is distributed over the ranks in another way than the operator; make vectors with "
+               "MatCreateVecs() or DMCreateGlobalVector()",
+               vector.name);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y) {
   StencilMat        *context;
   StencilOperator   *op;
@@ -176,15 +202,15 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
              "the operator cannot write its result over the vector that it acts on; give another vector");
   PetscCall(MatStencilGetOperator(context, transposed, &op));
   PetscCall(MatStencilRestoreView(A, context));
+  PetscCall(MatStencilCheckLayouts(A, transposed, x, b, y));
   PetscCall(arrays.Read(x, &px));
-  PetscCall(context->bring(op, &arrays));
-  if (b && b == y) {
+  if (b && b != y) PetscCall(arrays.Read(b, &pb));
+  if (b == y)
     PetscCall(arrays.ReadWrite(y, &py));
-    pb = py;
-  } else {
-    if (b) PetscCall(arrays.Read(b, &pb));
+  else
     PetscCall(arrays.Write(y, &py));
-  }
+  if (b == y) pb = py;
+  PetscCall(context->bring(op, &arrays));
   const PetscMemType memory = arrays.memory();
   const Patch       &patch = op->patch();
 
@@ -286,6 +312,7 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
   PetscCall(MatGetReadyStencil(A, &context));
   StencilOperator &op = *context->op;
   PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
+  PetscCall(MatStencilCheckLayouts(A, false, x, NULL, b));
   if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP))
     for (int c = 0; c < op.colours(); c++) order.push_back(c);
   if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP))
@@ -294,8 +321,8 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
 
   PetscCall(MatStencilRestoreView(A, context));
   PetscCall(arrays.Read(b, &pb));
-  PetscCall(context->bring(&op, &arrays));
   PetscCall(arrays.ReadWrite(x, &px));
+  PetscCall(context->bring(&op, &arrays));
   for (PetscInt sweep = 0; sweep < its * lits; sweep++) {
     for (int colour : order) {
       PetscCall(exchange_begin(context, px, arrays.memory()));
@@ -489,6 +516,7 @@ PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
   PetscCall(set_operation(A, MATOP_MULT_HERMITIAN_TRANS_ADD, mult_hermitian_add));
   PetscCall(set_operation(A, MATOP_RESIDUAL, residual));
   PetscCall(set_operation(A, MATOP_SOR, MatStencilRelax));
+  PetscCall(MatStencilSetBlockDiagonalOperation(A));
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL, get_diagonal));
 #if PETSC_VERSION_GE(3, 22, 0)
   PetscCall(set_operation(A, MATOP_GET_ROW_SUM_ABS, get_row_sum_abs));

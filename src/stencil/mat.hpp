@@ -59,6 +59,9 @@ PetscErrorCode MatStencilSetHaloFromOptions(Mat A, StencilMat *context, OptionIt
 PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, StencilOperator **op);
 PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v);
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
+// Whether vectors have the Mat's layout; b may be null. All ranks know all of a layout, so that they agree without a
+// message: a rank with an error of its own would leave the others waiting for its part of the exchange.
+PetscErrorCode MatStencilCheckLayouts(Mat A, bool transposed, Vec x, Vec b, Vec y);
 // y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);
 // A sweep in the order of colours; the default of MATOP_SOR.
@@ -103,6 +106,8 @@ PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij);
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B);
 // Sets the operations that go through it: conversion, orderings, diagonal block, submatrices.
 PetscErrorCode MatStencilSetAssembledOperations(Mat A);
+// Lets PCPBJACOBI work on the GPU (PETSc 3.23 on).
+PetscErrorCode MatStencilSetBlockDiagonalOperation(Mat A);
 // Lets MatGetFactor() factor matrices of this type through it.
 PetscErrorCode MatStencilRegisterSolvers(MatType type);
 

@@ -1,0 +1,60 @@
+#pragma once
+// Memory that other processes write into.
+//
+// A process must not free memory that another one has mapped, and cannot know without a message when the other is done
+// with it; but objects are destroyed in any order, on each rank in its own (garbage collectors do that). So memory
+// that was once exported is never freed: it is used again for the next object, and the driver frees it when the process
+// ends. For the same reason a mapping of another process' memory stays valid, and is opened once.
+
+#include <cstddef>
+#include <vector>
+
+#include "device/petsc.hpp"
+
+namespace shellac {
+
+class Exports {
+public:
+  using Allocate = PetscErrorCode (*)(size_t bytes, void **memory);
+
+  // Memory of at least so many bytes on that GPU: returned before, or new. Its contents are arbitrary.
+  PetscErrorCode Take(int gpu, size_t bytes, Allocate allocate, void **memory) {
+    Piece *best = nullptr;
+
+    PetscFunctionBegin;
+    size_t size = 4096; // powers of two, so that pieces of one object serve another
+    while (size < bytes) size *= 2;
+    for (Piece &piece : pieces_)
+      if (!piece.used && piece.gpu == gpu && piece.size == size) best = &piece;
+    if (!best) {
+      Piece piece = {NULL, size, gpu, false};
+      PetscCall((*allocate)(size, &piece.memory));
+      pieces_.push_back(piece);
+      best = &pieces_.back();
+    }
+    best->used = true;
+    *memory = best->memory;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // To be called when no other process writes into it any more.
+  void Return(void *memory) {
+    for (Piece &piece : pieces_)
+      if (piece.memory == memory) piece.used = false;
+  }
+  size_t bytes() const { // allocated
+    size_t sum = 0;
+    for (const Piece &piece : pieces_) sum += piece.size;
+    return sum;
+  }
+
+private:
+  struct Piece {
+    void  *memory;
+    size_t size; // [bytes]
+    int    gpu;
+    bool   used;
+  };
+  std::vector<Piece> pieces_;
+};
+
+} // namespace shellac

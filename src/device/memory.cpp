@@ -1,0 +1,49 @@
+#include "device/memory.hpp"
+
+namespace shellac {
+
+#if SHELLAC_CUDA
+
+PetscErrorCode DeviceMalloc(size_t bytes, void **memory) {
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMalloc(memory, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void DeviceFree(void *memory) {
+  if (memory) (void)cudaFree(memory);
+}
+
+PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode DeviceMalloc(size_t, void **) {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+void DeviceFree(void *) {}
+
+PetscErrorCode DeviceCopyFromHost(void *, const void *, size_t) {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+#endif
+
+PetscErrorCode check_backend(PetscMemType memory) {
+  PetscFunctionBegin;
+  PetscCheck(PetscMemTypeHost(memory) || (SHELLAC_CUDA && PetscMemTypeCUDA(memory)), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "the vectors live in memory that this build of Shellac cannot reach (memory type %d); use host%s vectors",
+             (int)memory, SHELLAC_CUDA ? " or CUDA" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,17 @@
+#pragma once
+// Memory of the GPU, for code that is also compiled without CUDA: there the functions are never called, or fail.
+// They are compiled once, so that an inline function means the same to every compiler.
+
+#include "device/petsc.hpp"
+
+namespace shellac {
+
+PetscErrorCode DeviceMalloc(size_t bytes, void **memory);
+void           DeviceFree(void *memory); // null: nothing
+// Copies from the host in PETSc's stream; `from` may change as soon as this returns.
+PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes);
+
+// An error where this build cannot reach such memory.
+PetscErrorCode check_backend(PetscMemType memory);
+
+} // namespace shellac

@@ -1,0 +1,13 @@
+#pragma once
+// The options of halo exchanges.
+
+#include "options/option.hpp"
+
+namespace shellac {
+
+constexpr Option halo_options[] = {
+    {"-shellac_halo_timeout", "seconds, 0 for no limit", "300",
+     "How long a GPU waits for the halo of another one before it is an error", "ShellacSetHaloTimeout"},
+};
+
+} // namespace shellac
