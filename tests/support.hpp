@@ -107,8 +107,10 @@ struct Lattice {
   bool   has_ghost(const PetscInt p[3]) const; // whether the DMDA has a place for this point
   Points arms() const;                         // the offsets of the stencil, the point itself among them
 };
-std::string          describe(const Lattice &lattice);
-bool                 try_make_grid(const Lattice &lattice, DM *da); // false where PETSc cannot distribute it
+std::string describe(const Lattice &lattice);
+bool        try_make_grid(const Lattice &lattice, DM *da); // false where PETSc cannot distribute it
+// ranges: the points of the ranks along each axis; null for PETSc's choice
+PetscErrorCode       make_grid(const Lattice &lattice, const PetscInt *const ranges[3], DM *da);
 Lattice              lattice_of(DM da);
 std::vector<Lattice> lattices(); // small ones of all kinds, that can be distributed over the ranks there are
 

@@ -277,6 +277,7 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatStencilCheckLayouts(A, false, x, NULL, b));
   PetscCall(arrays.Read(b, &pb));
   PetscCall(arrays.ReadWrite(x, &px));
   PetscMPIInt on_device = PetscMemTypeDevice(arrays.memory());
@@ -287,7 +288,6 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
-  PetscCall(MatStencilCheckLayouts(A, false, x, NULL, b));
   if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
   const CapturedStencil &op = context->captured();
   PetscCall(arrays.Read(b, &pb));

@@ -139,6 +139,8 @@ PetscErrorCode set_up(PC pc) {
   VecType      vec_type;
   Axis         axes[3];
   PetscScalar  sigma;
+  DM           dm;
+  const char  *prefix = NULL;
   std::string  why;
   OperatorRows rows;
   MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
@@ -154,10 +156,12 @@ PetscErrorCode set_up(PC pc) {
   PetscCheck(strcmp(type, "burgersjacobian"), comm, PETSC_ERR_ARG_WRONG,
              "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil, and the Jacobian of Burgers' "
              "equation is none; use -pc_type jacobi or none, or another one with -burgers_jacobian shell_aij or aij");
+  PetscCall(PCGetDM(pc, &dm));
+  if (dm) PetscCall(PetscObjectGetOptionsPrefix((PetscObject)dm, &prefix)); // PCTELESCOPE's grids have one
   PetscCheck(ours, comm, PETSC_ERR_ARG_WRONG,
              "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil; this one is of type %s; use "
-             "-dm_mat_type stencil (-mat_type stencil where the program chooses the DM's), or -pc_type gamg or mg",
-             type);
+             "-%sdm_mat_type stencil (-mat_type stencil where the program chooses the DM's), or -pc_type gamg or mg",
+             type, prefix ? prefix : "");
   PetscCall(MatGetReadyStencil(P, &context));
   PetscCall(MatStencilGetAxes(P, context, axes, &sigma, &why));
   const bool variable = !why.empty();

@@ -102,7 +102,8 @@ static PetscErrorCode get_spacing(const FormulaMat &context, DM dm, PetscReal h[
   if (!context.lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h));
   for (int a = 0; a < grid.dim; a++)
     PetscCheck(
-        h[a] > 0 && !PetscIsInfOrNanReal(1 / (h[a] * h[a])), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+        h[a] > 0 && 1 / (h[a] * h[a]) > 0 && !PetscIsInfOrNanReal(1 / (h[a] * h[a])), grid.comm,
+        PETSC_ERR_ARG_OUTOFRANGE,
         "the spacing along axis %c is %g, of which 1/h² cannot be taken; check the DM's coordinates or set the side "
         "lengths",
         "xyz"[a], (double)h[a]);

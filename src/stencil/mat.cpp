@@ -56,7 +56,7 @@ PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_d
   DM          dm;
   VecType     vec_type;
   MatType     type;
-  PetscInt    m, n, owned;
+  PetscInt    m, n, M, N, owned;
   PetscBool   bound = PETSC_FALSE;
   PetscMPIInt misfit;
   PetscLayout layout[2];
@@ -73,12 +73,14 @@ PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_d
   const Grid &grid = context->grid;
   owned = grid.dof * grid.size[0] * grid.size[1] * grid.size[2];
   PetscCall(MatGetLocalSize(A, &m, &n));
-  misfit = m >= 0 && (m != owned || n != owned);
+  PetscCall(MatGetSize(A, &M, &N));
+  misfit = (m >= 0 && m != owned) || (n >= 0 && n != owned) || (M >= 0 && M != grid.offset.back()) ||
+           (N >= 0 && N != grid.offset.back());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &misfit, 1, MPI_INT, MPI_MAX, grid.comm));
   PetscCheck(!misfit, grid.comm, PETSC_ERR_ARG_SIZ,
-             "the Mat is %" PetscInt_FMT " x %" PetscInt_FMT " on this rank, the DMDA owns %" PetscInt_FMT
-             " points here; leave out MatSetSizes()",
-             m, n, owned);
+             "the Mat is %" PetscInt_FMT " x %" PetscInt_FMT " (on this rank %" PetscInt_FMT " x %" PetscInt_FMT
+             "), the DMDA has %" PetscInt_FMT " unknowns (here %" PetscInt_FMT "); leave out MatSetSizes()",
+             M, N, m, n, grid.offset.back(), owned);
   if (m < 0) PetscCall(MatSetSizes(A, owned, owned, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(DMGetVecType(dm, &vec_type));
   PetscCall(MatSetVecType(A, vec_type));
@@ -311,8 +313,8 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
   StencilOperator &op = *context->op;
-  PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
   PetscCall(MatStencilCheckLayouts(A, false, x, NULL, b));
+  PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
   if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP))
     for (int c = 0; c < op.colours(); c++) order.push_back(c);
   if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP))
@@ -347,6 +349,7 @@ PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
   PetscCall(arrays.Write(v, &pv));
   PetscCall(context->bring(context->op.get(), &arrays));
   PetscCall(context->op->rows(arrays.memory(), property, pv));
@@ -368,6 +371,7 @@ static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
   PetscCall(context->bring(context->op.get(), &arrays));
   PetscCall(VecGetArrayWrite(v, &sums));
   PetscCall(context->op->rows(PETSC_MEMTYPE_HOST, RowProperty::sum_abs, sums));

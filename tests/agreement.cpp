@@ -1,0 +1,155 @@
+// What ranks must agree on: vectors of other layouts are an error on all of them; vectors may live on the host on one rank
+// and on a GPU on another; a rank that does not come is an error on those that wait.
+
+#include "catch.hpp"
+#include "support.hpp"
+
+#include <unistd.h>
+
+using namespace tests;
+
+// A vector of so many entries, of which the last rank has one more than its share and the first one less.
+static Vector shifted_vector(Vec like) {
+  PetscInt n;
+  int      rank;
+  Vector   v;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  OK(VecGetLocalSize(like, &n));
+  if (rank == 0) n--;
+  if (rank == rank_count() - 1) n++;
+  OK(VecCreate(PETSC_COMM_WORLD, &v));
+  OK(VecSetSizes(v, n, PETSC_DETERMINE));
+  OK(VecSetFromOptions(v));
+  OK(VecSet(v, 1));
+  return v;
+}
+
+// The ranks between the first and the last see nothing wrong with their own part.
+TEST_CASE("vectors of another layout are an error on every rank", "[agreement]") {
+  if (rank_count() < 2) return;
+  for (MatType type : {MATLAPLACE, MATHELMHOLTZ, MATSTENCILSHELL}) {
+    INFO(type);
+    Problem p = problem(2, 16, 12);
+    Grid    da = make_grid(p);
+    Matrix  A;
+    OK(DMSetMatType(da, type));
+    OK(DMCreateMatrix(da, &A));
+    if (std::string(type) == MATSTENCILSHELL) assemble(p, da, A);
+    Vector x = random_vector(da, 1), before = make_vector(da), after = make_vector(da);
+    OK(MatMult(A, x, before));
+    const std::function<PetscErrorCode(Vec, Vec)> calls[] = {
+        [&](Vec wrong, Vec right) { return MatMult(A, wrong, right); },
+        [&](Vec wrong, Vec right) { return MatMult(A, right, wrong); },
+        [&](Vec wrong, Vec right) { return MatMultTranspose(A, wrong, right); },
+        [&](Vec wrong, Vec right) { return MatMultTranspose(A, right, wrong); },
+        [&](Vec wrong, Vec right) { return MatResidual(A, wrong, right, after); },
+        [&](Vec wrong, Vec right) { return MatSOR(A, wrong, 1, SOR_LOCAL_FORWARD_SWEEP, 0, 1, 1, right); },
+        [&](Vec wrong, Vec right) { return MatSOR(A, right, 1, SOR_LOCAL_FORWARD_SWEEP, 0, 1, 1, wrong); },
+    };
+    for (const auto &call : calls) {
+      Vector wrong = shifted_vector(x), right = random_vector(da, 2); // an error leaves vectors locked
+      EXPECT_ERROR(0, ({}), [&] { return call(wrong, right); });
+    }
+    OK(MatMult(A, x, after));
+    CHECK(difference(after, before) == 0);
+  }
+}
+
+#if defined(PETSC_HAVE_CUDA)
+
+static bool has_gpu() {
+  return access("/dev/nvidiactl", F_OK) == 0;
+}
+
+// Bound to the host on every third rank, from `which` on.
+static void bind(Vec v, int which) {
+  int rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  OK(VecBindToCPU(v, which == rank % 3 ? PETSC_TRUE : PETSC_FALSE));
+}
+
+TEST_CASE("vectors may be on the host on some ranks, and on a GPU on others", "[agreement][device]") {
+  if (!has_gpu()) return;
+  for (const char *way : {"automatic", "host"})
+    for (bool captured : {false, true}) {
+      INFO(way << ", captured: " << captured);
+      Options set(std::string("-mat_laplace_halo ") + way + " -mat_stencil_halo " + way);
+      Problem p = problem(2, 20, 17);
+      p.ends[0] = DM_BOUNDARY_PERIODIC;
+      Grid da = make_grid(p);
+      OK(DMSetVecType(da, VECCUDA));
+      Matrix A;
+      OK(DMSetMatType(da, captured ? MATSTENCILSHELL : MATLAPLACE));
+      OK(DMCreateMatrix(da, &A));
+      if (captured) assemble(p, da, A);
+      Vector x = random_vector(da, 1), b = random_vector(da, 2), expected = make_vector(da), swept = copy_of(x);
+      OK(MatMult(A, x, expected));
+      OK(MatSOR(A, b, 1, SOR_FORWARD_SWEEP, 0, 2, 1, swept));
+      for (int which_x = 0; which_x < 4; which_x++)
+        for (int which_y = 0; which_y < 4; which_y++) {
+          Vector from = copy_of(x), to = make_vector(da), relaxed = copy_of(x);
+          bind(from, which_x);
+          bind(to, which_y);
+          OK(MatMult(A, from, to));
+          OK(VecBindToCPU(to, PETSC_FALSE));
+          CHECK(difference(to, expected) <= exact);
+          bind(relaxed, which_x);
+          OK(MatSOR(A, b, 1, SOR_FORWARD_SWEEP, 0, 2, 1, relaxed));
+          OK(VecBindToCPU(relaxed, PETSC_FALSE));
+          CHECK(difference(relaxed, swept) <= 10 * exact);
+        }
+    }
+}
+
+TEST_CASE("a GPU does not wait for ever", "[agreement][device]") {
+  if (!has_gpu() || rank_count() < 2) return;
+  Problem p = problem(2, 20, 17);
+  Grid    da = make_grid(p);
+  OK(DMSetVecType(da, VECCUDA));
+  Matrix A = make_operator(p, da);
+  if (view(A, PETSC_VIEWER_ASCII_INFO).find("CUDA IPC") == std::string::npos) return; // MPI waits as it likes
+  Vector    x = random_vector(da, 1), y = make_vector(da), z = make_vector(da);
+  int       rank;
+  PetscReal norm = 0;
+  OK(MatMult(A, x, y));
+  OK(ShellacSetHaloTimeout(1));
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  MPI_Barrier(PETSC_COMM_WORLD);
+  if (rank == 0) { // alone
+    OK(MatMult(A, x, y));
+    const PetscScalar *array;
+    PetscInt           n;
+    OK(VecGetLocalSize(y, &n));
+    OK(VecGetArrayRead(y, &array));
+    for (PetscInt i = 0; i < n; i++) norm += PetscAbsScalar(array[i]);
+    OK(VecRestoreArrayRead(y, &array));
+  }
+  MPI_Bcast(&norm, 1, MPIU_REAL, 0, PETSC_COMM_WORLD);
+  CHECK(PetscIsNanReal(norm)); // no result looks right
+  std::string message;
+  int         failed = 0;
+  if (rank == 0) {
+    OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    failed = MatMult(A, x, z) == PETSC_ERR_LIB;
+    OK(PetscPopErrorHandler());
+  }
+  MPI_Bcast(&failed, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+  CHECK(failed);
+  OK(ShellacSetHaloTimeout(300));
+  Matrix B = make_operator(p, da); // a new one works
+  Vector v = random_vector(da, 1), w = make_vector(da);
+  OK(MatMult(B, v, w));
+  CHECK(!PetscIsNanReal(difference(w, v)));
+}
+
+#endif
+
+TEST_CASE("a time limit that is no time is an error", "[agreement]") {
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"shellac_halo_timeout", "-1", "0 for no limit"}),
+               [] { return ShellacSetHaloTimeout(-1); });
+  Options set("-shellac_halo_timeout -3");
+  Problem p = problem(2, 20, 17);
+  Grid    da = make_grid(p);
+  Matrix  A;
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"shellac_halo_timeout", "-3"}), [&] { return MatCreateLaplace(da, &A); });
+}
