@@ -2,9 +2,8 @@
 // and on a GPU on another; a rank that does not come is an error on those that wait.
 
 #include "catch.hpp"
+#include "gpu.hpp"
 #include "support.hpp"
-
-#include <unistd.h>
 
 using namespace tests;
 
@@ -57,10 +56,6 @@ TEST_CASE("vectors of another layout are an error on every rank", "[agreement]")
 
 #if defined(PETSC_HAVE_CUDA)
 
-static bool has_gpu() {
-  return access("/dev/nvidiactl", F_OK) == 0;
-}
-
 // Bound to the host on every third rank, from `which` on.
 static void bind(Vec v, int which) {
   int rank;
@@ -69,7 +64,7 @@ static void bind(Vec v, int which) {
 }
 
 TEST_CASE("vectors may be on the host on some ranks, and on a GPU on others", "[agreement][device]") {
-  if (!has_gpu()) return;
+  if (no_gpu()) return;
   for (const char *way : {"automatic", "host"})
     for (bool captured : {false, true}) {
       INFO(way << ", captured: " << captured);
@@ -102,7 +97,7 @@ TEST_CASE("vectors may be on the host on some ranks, and on a GPU on others", "[
 }
 
 TEST_CASE("a GPU does not wait for ever", "[agreement][device]") {
-  if (!has_gpu() || rank_count() < 2) return;
+  if (no_gpu() || rank_count() < 2) return;
   Problem p = problem(2, 20, 17);
   Grid    da = make_grid(p);
   OK(DMSetVecType(da, VECCUDA));

@@ -136,3 +136,36 @@ TEST_CASE("solves with a captured matrix on CUDA vectors copy none of them", "[c
 }
 
 #endif
+
+#if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 23, 0)
+// PCPBJACOBI asks for the blocks' inverses once a set-up, and applies them on the GPU.
+TEST_CASE("point-block Jacobi on CUDA vectors copies no vector", "[capture][device]") {
+  if (no_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  OK(PetscLogDefaultBegin());
+  for (PetscInt dof : {1, 3, 4}) {
+    Lattice lattice;
+    lattice.N[0] = 23, lattice.N[1] = 17;
+    lattice.dof = dof;
+    Twins t(lattice, VECCUDA);
+    set_and_assemble(t, random_fill(lattice, Form::arrays, 1));
+    const auto solve = [](DM, Mat M, Vec, Vec b, Vec x) {
+      Solver ksp;
+      PC     pc;
+      OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      OK(KSPSetType(ksp, KSPGMRES));
+      OK(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+      OK(KSPGetPC(ksp, &pc));
+      OK(PCSetType(pc, PCPBJACOBI));
+      OK(KSPSetOperators(ksp, M, M));
+      OK(KSPSolve(ksp, b, x));
+      const PetscReal before = copies_in("KSPSolve");
+      OK(VecSet(x, 0));
+      OK(KSPSolve(ksp, b, x));
+      MatType type;
+      OK(MatGetType(M, &type));
+      if (std::string(type) == MATSTENCILSHELL) CHECK(copies_in("KSPSolve") == before);
+    };
+    CHECK(t.difference_of(solve) <= 1e-8);
+  }
+}
+#endif

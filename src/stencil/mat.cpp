@@ -202,9 +202,9 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   PetscCall(MatGetReadyStencil(A, &context));
   PetscCheck(x != y, context->grid.comm, PETSC_ERR_ARG_IDN,
              "the operator cannot write its result over the vector that it acts on; give another vector");
+  PetscCall(MatStencilCheckLayouts(A, transposed, x, b, y));
   PetscCall(MatStencilGetOperator(context, transposed, &op));
   PetscCall(MatStencilRestoreView(A, context));
-  PetscCall(MatStencilCheckLayouts(A, transposed, x, b, y));
   PetscCall(arrays.Read(x, &px));
   if (b && b != y) PetscCall(arrays.Read(b, &pb));
   if (b == y)
