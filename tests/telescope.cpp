@@ -60,10 +60,9 @@ TEST_CASE("a grid with a prefix is named with it", "[telescope]") {
   PC      pc;
   OK(DMSetOptionsPrefix(da, "telescope_repart_"));
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  OK(KSPSetDM(ksp, da));
-  OK(KSPSetDMActive(ksp, PETSC_FALSE));
   OK(KSPSetOperators(ksp, aij, aij));
   OK(KSPGetPC(ksp, &pc));
+  OK(PCSetDM(pc, da));
   OK(PCSetType(pc, PCSTENCILMG));
   EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"-telescope_repart_dm_mat_type stencil"}), [&] { return KSPSetUp(ksp); });
 }
