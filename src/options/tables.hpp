@@ -42,7 +42,7 @@ constexpr Topic topics[] = {
     {"-burgers_", "TSSetBurgers", "Burgers' equation",
      "For a TS with `TSSetBurgers()`: [Burgers' equation](../burgers/README.md)."},
     {"-burgers_fused_", "TSBURGERSFUSED", "TS type burgersfused", "Many explicit steps in one pass over memory."},
-    {"-shellac_", "ShellacInitializePackage", "The library", "For all types; read once, without a prefix."},
+    {"-shellac_", "ShellacSetHaloTimeout", "The library", "For all types; without a prefix."},
 };
 
 } // namespace shellac
