@@ -25,11 +25,16 @@
 
    Note:
    Called by PETSc when the library is loaded by -dll_append, and by every function that creates an object of Shellac's.
+
+   Errors:
+   `PETSC_ERR_SUP` where the library is compiled for another PETSc than the program's.
+
+.seealso: `MatCreateLaplace()`, `MATLAPLACE`, `MATSTENCILSHELL`, `PCSTENCILMG`, `MATKERNELSUM`, `TSSetBurgers()`
 @*/
 PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
 
 /*@C
-   ShellacSetHaloTimeout - sets how long a GPU waits for the halo of another one before that is an error
+   ShellacSetHaloTimeout - sets how long a GPU waits for the halo of another GPU before it gives up with an error
 
    Logically Collective
 
@@ -42,9 +47,14 @@ PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
    Level: advanced
 
    Note:
-   A rank that has ended a collective operation with an error, or is busy elsewhere, lets its neighbours wait. Where
-   halos travel by CUDA IPC, a kernel waits for them; after this time it sets its halo to NaN and gives up, and the
-   next operation of the matrix is an error on this rank. Halos that travel by MPI wait as MPI does.
+   A rank that has left a collective operation with an error, or is busy elsewhere, keeps its neighbours waiting.
+   Where halos travel by CUDA IPC, a kernel waits for them. After this time the kernel sets its halo to NaN and ends,
+   and the next operation of the matrix gives an error on this rank. Where halos travel by MPI, MPI waits.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` below 0 or above 1e9; nothing is changed then.
+
+.seealso: `MATLAPLACE`, `MATSTENCILSHELL`, `MatSetHaloType()`
 @*/
 PETSC_EXTERN PetscErrorCode ShellacSetHaloTimeout(PetscReal seconds);
 
