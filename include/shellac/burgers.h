@@ -50,12 +50,7 @@ PETSC_EXTERN const char *const TSBurgersFluxes[];
 
 .seealso: `TSSetBurgers()`, `TSBurgersSetReconstruction()`
 E*/
-typedef enum {
-  TS_BURGERS_CONSTANT,
-  TS_BURGERS_MINMOD,
-  TS_BURGERS_VANLEER,
-  TS_BURGERS_WENO5
-} TSBurgersReconstruction;
+typedef enum { TS_BURGERS_CONSTANT, TS_BURGERS_MINMOD, TS_BURGERS_VANLEER, TS_BURGERS_WENO5 } TSBurgersReconstruction;
 PETSC_EXTERN const char *const TSBurgersReconstructions[];
 
 /*E
@@ -71,13 +66,27 @@ PETSC_EXTERN const char *const TSBurgersReconstructions[];
 
 .seealso: `TSSetBurgers()`, `TSBurgersSetBoundary()`
 E*/
-typedef enum {
-  TS_BURGERS_PERIODIC,
-  TS_BURGERS_OUTFLOW,
-  TS_BURGERS_INFLOW,
-  TS_BURGERS_FROZEN
-} TSBurgersBoundary;
+typedef enum { TS_BURGERS_PERIODIC, TS_BURGERS_OUTFLOW, TS_BURGERS_INFLOW, TS_BURGERS_FROZEN } TSBurgersBoundary;
 PETSC_EXTERN const char *const TSBurgersBoundaries[];
+
+/*E
+   TSBurgersJacobianType - the matrices of the Jacobian for implicit types, see `TSSetBurgers()`
+
+   Values:
++  `TS_BURGERS_JACOBIAN_SHELL`     - matrix-free
+.  `TS_BURGERS_JACOBIAN_AIJ`       - assembled, of type `MATAIJ`
+-  `TS_BURGERS_JACOBIAN_SHELL_AIJ` - the operator matrix-free, the preconditioner's matrix assembled
+
+   Level: intermediate
+
+.seealso: `TSSetBurgers()`, `TSBurgersSetJacobianType()`
+E*/
+typedef enum {
+  TS_BURGERS_JACOBIAN_SHELL,
+  TS_BURGERS_JACOBIAN_AIJ,
+  TS_BURGERS_JACOBIAN_SHELL_AIJ
+} TSBurgersJacobianType;
+PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
 
 /*E
    TSBurgersScheme - the time steps of `TSBURGERSFUSED`
@@ -91,11 +100,7 @@ PETSC_EXTERN const char *const TSBurgersBoundaries[];
 
 .seealso: `TSBURGERSFUSED`, `TSBurgersSetFused()`
 E*/
-typedef enum {
-  TS_BURGERS_EULER,
-  TS_BURGERS_SSPRK2,
-  TS_BURGERS_SSPRK3
-} TSBurgersScheme;
+typedef enum { TS_BURGERS_EULER, TS_BURGERS_SSPRK2, TS_BURGERS_SSPRK3 } TSBurgersScheme;
 PETSC_EXTERN const char *const TSBurgersSchemes[];
 
 /*MC
@@ -103,8 +108,9 @@ PETSC_EXTERN const char *const TSBurgersSchemes[];
    pass over memory. For a TS with `TSSetBurgers()`.
 
    Options Database Keys:
-+  -burgers_fused_scheme <euler,ssprk2,ssprk3> - the steps; without it, ssprk3 for weno5 and euler for the rest
--  -burgers_fused_steps <256>                  - most steps from one step of TS to the next; 1: one step at a time
++  -burgers_fused_scheme <euler|ssprk2|ssprk3> - time steps of -ts_type burgersfused; default ssprk3 with weno5, else
+                                                 euler
+-  -burgers_fused_steps <integer, at least 1>  - most of them between two steps of TS; default 256
 
    Notes:
    Δt is that of the TS (-ts_dt), for each of the fused steps; `TSGetStepNumber()`, -ts_max_steps and the time count them all.
@@ -147,17 +153,20 @@ M*/
 .  ts - a TS with a `DMDA`: 1-D with dof = 1, or 2-D with dof = 2
 
    Options Database Keys:
-+  -burgers_flux <godunov>           - central, lax_friedrichs, rusanov, godunov, engquist_osher or central_doubled
-.  -burgers_reconstruct <constant>   - constant, minmod, vanleer or weno5
-.  -burgers_bc <outflow>             - periodic (the default of a periodic DMDA), outflow, inflow or frozen (the end cells do not change)
-.  -burgers_inflow <0,0>             - for inflow: u beyond the lower and the upper ends; in 2-D u,u,v,v
-.  -burgers_viscosity <0>            - ν [length²/time], >= 0
-.  -burgers_lengths <1>              - side lengths of the domain [length]; without them the DM's coordinates give h, else 1
-.  -burgers_speed <0>                - for lax_friedrichs: a bound of |u| at all times; 0: that of the state a solve starts from
-.  -burgers_check_interval <1>       - checks the steps whose number is a multiple of it; 0: none
-.  -burgers_jacobian <shell>         - for implicit methods: shell (matrix-free), aij, or shell_aij: the operator matrix-free,
-                                       the preconditioner's matrix assembled
--  -burgers_halo <automatic,ipc,host> - how halos travel between GPUs, see `MATLAPLACE`
++  -burgers_flux <central|lax_friedrichs|rusanov|godunov|engquist_osher|central_doubled> - numerical flux; default
+      godunov
+.  -burgers_reconstruct <constant|minmod|vanleer|weno5> - values at the faces of cells; default constant
+.  -burgers_bc <periodic|outflow|inflow|frozen> - boundary condition; frozen: the end cells do not change; default
+      periodic of a periodic DMDA, else outflow
+.  -burgers_inflow <u,u; in 2-D u,u,v,v> - states beyond the lower and the upper ends, for inflow; default 0,0
+.  -burgers_viscosity <number, at least 0> - ν [length²/time]; default 0
+.  -burgers_lengths <Lx; in 2-D Lx,Ly> - side lengths of the domain; default from the DM's coordinates, else 1
+.  -burgers_speed <number, at least 0> - bound of |u| at all times, for lax_friedrichs; 0: that of the state at the
+      start of a solve; default 0
+.  -burgers_check_interval <integer, at least 0> - checks the steps whose number is a multiple of it; 0: none; default 1
+.  -burgers_jacobian <shell|aij|shell_aij> - for implicit types: matrix-free, assembled, or the operator matrix-free and
+      the preconditioner's matrix assembled; default shell
+-  -burgers_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
 
    Level: beginner
 
@@ -184,8 +193,10 @@ M*/
 
    Where the vectors are, the right-hand side is computed. Results do not depend on the ranks, in any bit.
 
-   The options are read here and in `TSSetFromOptions()`, which so overrides what was set in between; an option that would have no
-   effect (-burgers_inflow with other ends, -burgers_speed with another flux) is an error there. May be called again. The DM
+   The options are read here and in `TSSetFromOptions()`, which so overrides what was set in between. An option without effect is
+   an error: -burgers_inflow with other ends and -burgers_speed with another flux in `TSSetFromOptions()`; -burgers_jacobian with
+   an explicit type and -burgers_fused_scheme or -burgers_fused_steps with another type than `TSBURGERSFUSED` when a solve begins.
+   Settings that fail leave those of before. May be called again. The DM
    must not change afterwards. The TS gets a monitor, by which the beginning and the end of a solve are known; after
    `TSMonitorCancel()` call `TSSetFromOptions()` or this again.
 
@@ -235,8 +246,9 @@ PETSC_EXTERN PetscErrorCode TSBurgersView(TS ts, PetscViewer viewer);
 +  ts   - a TS with `TSSetBurgers()`
 -  flux - one of `TSBurgersFlux`
 
-   Options Database Keys:
-.  -burgers_flux <godunov>
+   Options Database Key:
+.  -burgers_flux <central|lax_friedrichs|rusanov|godunov|engquist_osher|central_doubled> - numerical flux; default
+      godunov
 
    Level: beginner
 
@@ -256,8 +268,8 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux);
 +  ts             - a TS with `TSSetBurgers()`
 -  reconstruction - one of `TSBurgersReconstruction`
 
-   Options Database Keys:
-.  -burgers_reconstruct <constant>
+   Options Database Key:
+.  -burgers_reconstruct <constant|minmod|vanleer|weno5> - values at the faces of cells; default constant
 
    Level: beginner
 
@@ -277,8 +289,9 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetReconstruction(TS ts, TSBurgersReconstru
 +  ts       - a TS with `TSSetBurgers()`
 -  boundary - one of `TSBurgersBoundary`; periodic for a periodic `DMDA`, and for no other
 
-   Options Database Keys:
-.  -burgers_bc <outflow>
+   Options Database Key:
+.  -burgers_bc <periodic|outflow|inflow|frozen> - boundary condition; frozen: the end cells do not change; default
+                                                  periodic of a periodic DMDA, else outflow
 
    Level: beginner
 
@@ -299,8 +312,8 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetBoundary(TS ts, TSBurgersBoundary bounda
 .  n      - 2 in 1-D, 4 in 2-D
 -  values - u at the lower and the upper ends, then v [length/time]
 
-   Options Database Keys:
-.  -burgers_inflow <0,0>
+   Options Database Key:
+.  -burgers_inflow <u,u; in 2-D u,u,v,v> - states beyond the lower and the upper ends, for inflow; default 0,0
 
    Level: beginner
 
@@ -320,8 +333,8 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetInflow(TS ts, PetscInt n, const PetscRea
 +  ts - a TS with `TSSetBurgers()`
 -  nu - ν [length²/time], >= 0 and finite
 
-   Options Database Keys:
-.  -burgers_viscosity <0>
+   Options Database Key:
+.  -burgers_viscosity <number, at least 0> - ν [length²/time]; default 0
 
    Level: beginner
 
@@ -342,8 +355,8 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetViscosity(TS ts, PetscReal nu);
 .  n       - the dimension
 -  lengths - L for each axis [length], > 0 and finite; h = L/N
 
-   Options Database Keys:
-.  -burgers_lengths <1>
+   Options Database Key:
+.  -burgers_lengths <Lx; in 2-D Lx,Ly> - side lengths of the domain; default from the DM's coordinates, else 1
 
    Level: beginner
 
@@ -353,6 +366,71 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetViscosity(TS ts, PetscReal nu);
 .seealso: `TSSetBurgers()`
 @*/
 PETSC_EXTERN PetscErrorCode TSBurgersSetLengths(TS ts, PetscInt n, const PetscReal lengths[]);
+
+/*@
+   TSBurgersSetSpeed - sets the speed of the flux `TS_BURGERS_LAX_FRIEDRICHS`
+
+   Logically Collective
+
+   Input Parameters:
++  ts    - a TS with `TSSetBurgers()`
+-  speed - a bound of |u| at all times [length/time], >= 0 and finite; 0: that of the state at the start of each solve
+
+   Options Database Key:
+.  -burgers_speed <number, at least 0> - bound of |u| at all times, for lax_friedrichs; 0: that of the state at the
+                                         start of a solve; default 0
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE`; nothing is changed then. At a step, for a state that is faster.
+
+.seealso: `TSSetBurgers()`, `TSBurgersSetFlux()`
+@*/
+PETSC_EXTERN PetscErrorCode TSBurgersSetSpeed(TS ts, PetscReal speed);
+
+/*@
+   TSBurgersSetCheckInterval - sets which steps are checked
+
+   Logically Collective
+
+   Input Parameters:
++  ts       - a TS with `TSSetBurgers()`
+-  interval - the steps whose number is a multiple of it are checked; 0: none
+
+   Options Database Key:
+.  -burgers_check_interval <integer, at least 0> - checks the steps whose number is a multiple of it; 0: none; default 1
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` below 0; nothing is changed then.
+
+.seealso: `TSSetBurgers()`, `TSBurgersGetTimeStepBound()`
+@*/
+PETSC_EXTERN PetscErrorCode TSBurgersSetCheckInterval(TS ts, PetscInt interval);
+
+/*@
+   TSBurgersSetJacobianType - sets the matrices of the Jacobian for implicit types
+
+   Collective
+
+   Input Parameters:
++  ts   - a TS with `TSSetBurgers()`
+-  type - one of `TSBurgersJacobianType`
+
+   Options Database Key:
+.  -burgers_jacobian <shell|aij|shell_aij> - for implicit types: matrix-free, assembled, or the operator matrix-free and
+                                             the preconditioner's matrix assembled; default shell
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value; those of settings that do not go together, see `TSSetBurgers()`.
+
+.seealso: `TSSetBurgers()`
+@*/
+PETSC_EXTERN PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianType type);
 
 /*@
    TSBurgersSetFused - sets the steps of `TSBURGERSFUSED`
@@ -365,7 +443,9 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetLengths(TS ts, PetscInt n, const PetscRe
 -  steps  - most steps from one step of TS to the next, >= 1
 
    Options Database Keys:
-.  -burgers_fused_scheme <euler; for weno5 ssprk3>, -burgers_fused_steps <256>
++  -burgers_fused_scheme <euler|ssprk2|ssprk3> - time steps of -ts_type burgersfused; default ssprk3 with weno5, else
+                                                 euler
+-  -burgers_fused_steps <integer, at least 1>  - most of them between two steps of TS; default 256
 
    Level: intermediate
 

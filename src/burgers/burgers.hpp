@@ -1,5 +1,5 @@
 #pragma once
-// Burgers' equation as a TS sees it: what TSSetBurgers() hangs on the TS.
+// Burgers' equation as a TS sees it: what TSSetBurgers() composes with the TS.
 
 #include <petscts.h>
 
@@ -10,6 +10,42 @@
 
 namespace shellac {
 
+// What options and setters give. Copies are checked before they replace the original.
+struct BurgersSettings {
+  TSBurgersFlux           flux = TS_BURGERS_GODUNOV;
+  TSBurgersReconstruction reconstruction = TS_BURGERS_CONSTANT;
+  TSBurgersBoundary       boundary = TS_BURGERS_PERIODIC;
+  PetscReal               viscosity = 0;       // ν [length²/time]
+  PetscReal               inflow[2][2] = {};   // [component][end]
+  PetscReal               lengths[2] = {0, 0}; // of the domain; zero: from the coordinates, else 1 [length]
+  PetscReal               speed = 0;           // bound of |u| for Lax-Friedrichs; zero: of the first state
+  PetscInt                check_interval = 1;  // steps from check to check; zero: never
+  TSBurgersJacobianType   jacobian = TS_BURGERS_JACOBIAN_SHELL;
+  HaloWay                 halo_way = HaloWay::automatic;
+  int                     fused_scheme = -1; // a TSBurgersScheme; below zero: by the reconstruction
+  PetscInt                fused_steps = 256; // from one step of TS to the next
+
+  struct { // by an option, which must have an effect
+    PetscBool inflow, speed, jacobian, fused_scheme, fused_steps;
+  } given = {};
+
+  TSBurgersScheme scheme() const { // forward Euler is not stable with reconstructions of high order
+    if (fused_scheme >= 0) return (TSBurgersScheme)fused_scheme;
+    return reconstruction == TS_BURGERS_WENO5 ? TS_BURGERS_SSPRK3 : TS_BURGERS_EULER;
+  }
+};
+
+// One solve of a TS, from its first step to its last. TS shows both to its monitors only.
+struct BurgersSolve {
+  bool      running = false;
+  PetscInt  first_step = 0;
+  PetscInt  shown_step = 0; // the last one that the monitors saw; below zero: TS has rolled back since
+  PetscReal shown_time = 0;
+  PetscInt  checked_step = -1; // of an implicit type, whose state at the start has been checked
+  PetscReal checked_time = 0;
+  PetscReal wave_speed = 0; // of the Lax-Friedrichs flux, once it is known
+};
+
 // A block of fused steps, as TS sees it.
 struct FusedBlock {
   bool      taken = false;
@@ -19,26 +55,28 @@ struct FusedBlock {
   PetscReal until = PETSC_MIN_REAL; // end of the block in which TS looks for an event, while it does
 };
 
-struct Burgers {
-  // settings
-  TSBurgersFlux           flux = TS_BURGERS_GODUNOV;
-  TSBurgersReconstruction reconstruction = TS_BURGERS_CONSTANT;
-  TSBurgersBoundary       boundary = TS_BURGERS_PERIODIC;
-  PetscReal               viscosity = 0;        // ν [length²/time]
-  PetscReal               inflow[2][2] = {};    // [component][end]
-  PetscReal               lengths[2] = {0, 0};  // of the domain; zero: from the coordinates, else 1 [length]
-  PetscReal               speed = 0;            // bound of |u| for Lax-Friedrichs; zero: of the first state
-  PetscInt                check_interval = 1;   // steps from check to check; zero: never
-  PetscInt                jacobian = -1;        // -burgers_jacobian; below zero: none is set yet
-  bool                    inflow_given = false; // by an option, which wants to be of use
-  bool                    speed_given = false;
-  TSBurgersScheme         scheme = TS_BURGERS_EULER; // of burgersfused
-  bool                    scheme_given = false;      // otherwise by the reconstruction, see default_scheme()
-  PetscInt                block = 256;               // its steps from one step of TS to the next
-  HaloWay                 halo_way = HaloWay::automatic;
+// The TS type burgersfused between its callbacks.
+struct FusedSteps {
+  enum class Phase {
+    idle,
+    stage,   // TS is about to ask for du/dt in order to step
+    pending, // `update` waits for the state at the end of the block
+  } phase = Phase::idle;
+  Vec        update = NULL;  // borrowed: TS wants its next state there
+  int        pass = 0;       // most steps of a pass over memory; zero: stage by stage
+  PetscInt   halo_width = 0; // of `halo`; zero: there is none
+  Halo       halo;           // as wide as the steps of a pass reach
+  Vec        work[2] = {NULL, NULL};
+  FusedBlock last;
+};
 
-  // made from them by BurgersSetUp()
+struct Burgers {
+  BurgersSettings settings;
+  bool            has_matrices = false; // of settings.jacobian
+
+  // made from the settings by BurgersSetUp()
   bool                               ready = false;
+  DM                                 dm = NULL;
   Grid                               grid;
   BurgersPatch                       patch;
   std::unique_ptr<BurgersOperations> operations;
@@ -46,54 +84,75 @@ struct Burgers {
   PetscBool                          on_device = PETSC_FALSE; // vectors are expected on a GPU
   unsigned                           generation = 0;          // counts the set-ups
   Halo                               halo;                    // of the state
-  PetscReal                          wave_speed = 0;          // of the Lax-Friedrichs flux, once it is known
 
-  // checks
-  Extremes *device_extremes = nullptr;
-  bool      in_solve = false;      // TSSolve() runs
-  PetscInt  watched = 0;           // the last step that its monitors were shown,
-  PetscReal watched_time = 0;      // and its time
-  PetscInt  start_step = 0;        // its first
-  bool      always_accept = false; // was asked of the adapter cfl
-  PetscInt  checked_step = -1;     // of an implicit method, whose state at the start has been checked
-  PetscReal checked_time = 0;
-
-  // fused steps
-  Vec        update = NULL;    // borrowed: TS wants its next state there
-  bool       in_stage = false; // TS asks for du/dt in order to step
-  bool       due = false;      // update waits for that state
-  bool       has_wide = false;
-  Halo       wide; // of several steps
-  PetscInt   wide_width = 0;
-  int        pass = 0; // most steps of a pass over memory; zero: stage by stage
-  FusedBlock last;
-  Vec        work[2] = {NULL, NULL};
+  Extremes    *device_extremes = nullptr;
+  bool         always_accept = false; // was asked of the adapter cfl
+  BurgersSolve solve;
+  FusedSteps   fused;
 
   MPI_Comm comm() const { return grid.comm; }
+  bool     is_lax_friedrichs() const { return settings.flux == TS_BURGERS_LAX_FRIEDRICHS; }
 };
 
-// An error for a vector that is not one of the TS' DM.
-PetscErrorCode BurgersCheckVector(const Burgers *burgers, Vec u);
+// ---- context.cpp: the lifetime of the context
+
 PetscErrorCode TSGetBurgers(TS ts, Burgers **burgers);  // an error where there is none
 PetscErrorCode TSFindBurgers(TS ts, Burgers **burgers); // null where there is none
-PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers);   // collective
-PetscErrorCode BurgersForget(Burgers *burgers);         // what was set up, after a change of the settings
-PetscErrorCode BurgersGetContainer(TS              ts,
-                                   PetscContainer *container); // which frees it when nobody refers to it; or null
+// The container that frees the context when nobody refers to it; or null.
+PetscErrorCode BurgersGetContainer(TS ts, PetscContainer *container);
+PetscErrorCode BurgersCreate(TS ts, PetscContainer *container, Burgers **burgers); // not yet composed with the TS
+PetscErrorCode BurgersCompose(TS ts, PetscContainer container);
+PetscErrorCode BurgersReset(Burgers *burgers); // drops what was set up; collective
+// Sets up with other settings; on an error, those of before stay.
+PetscErrorCode BurgersReplaceSettings(TS ts, Burgers *burgers, const BurgersSettings &settings);
+
+// ---- setup.cpp; collective
+
+PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers);
+PetscErrorCode BurgersSetUpAgain(Burgers *burgers); // on the DM of the last set-up
+// An error for a vector that is not one of the TS' DM.
+PetscErrorCode BurgersCheckVector(const Burgers *burgers, Vec u);
+
+// ---- options.cpp
+
+PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, BurgersSettings *settings);
+// Part of TSSetFromOptions().
+PetscErrorCode BurgersSetFromOptions(PetscObject ts, OptionItems PetscOptionsObject, void *);
+// Errors for a type of TS that cannot step the equation; for options without effect under the other settings; and for
+// those without effect under the type of the TS, which a program may set after TSSetFromOptions().
+PetscErrorCode BurgersCheckType(TS ts, const BurgersSettings &settings);
+PetscErrorCode BurgersCheckOptions(TS ts, const BurgersSettings &settings);
+PetscErrorCode BurgersCheckOptionsOfType(TS ts, const BurgersSettings &settings);
+
+// ---- settings.cpp: each checks values, and stores them
+
+PetscErrorCode set_inflow(MPI_Comm comm, PetscInt dim, PetscInt n, const PetscReal values[], BurgersSettings *settings);
+PetscErrorCode set_lengths(MPI_Comm comm, PetscInt dim, PetscInt n, const PetscReal values[],
+                           BurgersSettings *settings);
+PetscErrorCode set_viscosity(MPI_Comm comm, PetscReal nu, BurgersSettings *settings);
+PetscErrorCode set_speed(MPI_Comm comm, PetscReal speed, BurgersSettings *settings);
+PetscErrorCode set_check_interval(MPI_Comm comm, PetscInt interval, BurgersSettings *settings);
+PetscErrorCode set_fused_steps(MPI_Comm comm, PetscInt steps, BurgersSettings *settings);
+
+// ---- rates.cpp
 
 // The cells of a 1-D grid with what is beyond them, from a field of a halo of that width.
 Line<PetscReal>  burgers_line(const Burgers &burgers, const Field<PetscScalar> &field, PetscInt width);
 Field<PetscReal> real_field(const Field<PetscScalar> &field);
-
 // rate = du/dt of the state u [arrays in `memory`]; *extremes, where not null, become those of the rank's cells.
 PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes,
                             PetscScalar *rate);
-// Of an array.
 PetscErrorCode BurgersExtremes(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes);
+
+// ---- checks.cpp
+
+constexpr unsigned long long infinite_bits = 0x7ff0000000000000ull;
+PetscReal                    number_of(unsigned long long bits);
+
 // What is asked of a step.
 struct StepChecks {
   bool        state = false;  // that values are finite, and that TS is told the bound of Δt
-  bool        length = false; // that Δt keeps it
+  bool        length = false; // that Δt is within the bound
   PetscReal   dt = 0;
   PetscReal   bounds = 1; // of forward Euler, that Δt may have
   PetscInt    step = 0;   // its number
@@ -105,20 +164,23 @@ struct StepChecks {
 PetscErrorCode BurgersCheck(TS ts, Burgers *burgers, const StepChecks &checks, const Extremes &extremes, Vec u,
                             Vec rate);
 // Whether a state whose largest |u| has these bits passes them.
-bool burgers_allows(const Burgers &burgers, const StepChecks &checks, unsigned long long state);
+bool           burgers_allows(const Burgers &burgers, const StepChecks &checks, unsigned long long state);
+PetscReal      burgers_bound(const Burgers &burgers, PetscReal speed); // Δt of a forward Euler step [time]
+PetscErrorCode BurgersSetWaveSpeed(Burgers *burgers, PetscMemType memory, const PetscScalar *u); // where needed
+
+// ---- stepping.cpp: what TS calls
+
+PetscErrorCode BurgersSetCallbacks(TS ts);
+PetscErrorCode BurgersSetMonitor(TS ts);
 // The adapter as Burgers' equation serves it.
 PetscErrorCode BurgersGetAdapt(TS ts, Burgers *burgers, PetscBool *none, PetscBool *cfl);
-PetscErrorCode BurgersSetWaveSpeed(Burgers *burgers, PetscMemType memory, const PetscScalar *u); // where needed
-PetscReal      burgers_bound(const Burgers &burgers, PetscReal speed); // Δt of a forward Euler step [time]
-constexpr unsigned long long infinite_bits = 0x7ff0000000000000ull;
-PetscReal                    number_of(unsigned long long bits);
 
-// jacobian.cpp
-PetscErrorCode BurgersCreateJacobian(TS ts, Burgers *burgers, Mat *J);
-PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal time, Vec u, Mat A, Mat P, void *context);
-PetscErrorCode BurgersCreateAIJ(TS ts, Burgers *burgers, Mat *P);
+// ---- jacobian.cpp
 
-// fused.cpp
+PetscErrorCode BurgersSetMatrices(TS ts, Burgers *burgers); // of settings.jacobian, for implicit types
+
+// ---- fused.cpp
+
 PetscErrorCode TSCreate_BurgersFused(TS ts);
 PetscErrorCode TSIsBurgersFused(TS ts, PetscBool *is);
 PetscErrorCode BurgersFusedBegin(TS ts, Burgers *burgers, Vec update);

@@ -33,10 +33,6 @@ __device__ inline void raise(Extremes *places, unsigned long long state, unsigne
   if (threadIdx.x == 1) atomicMax(&place->rate, rate);
 }
 
-__device__ inline unsigned long long bits_of(double x) {
-  return (unsigned long long)__double_as_longlong(x) & 0x7fffffffffffffffull;
-}
-
 // du/dt: a thread has `cells` cells next to each other; values of its neighbours come from the first cache.
 template <int cells, bool paired, class Scheme, class Real>
 __global__ void __launch_bounds__(256) rates(Scheme scheme, Line<Real> line, Extremes *extremes, Real *rate) {
@@ -75,8 +71,8 @@ __global__ void __launch_bounds__(256) rates(Scheme scheme, Line<Real> line, Ext
 #pragma unroll
       for (int c = 0; c < cells; c++) {
         if (!inner && i + c >= line.n) continue;
-        state = max(state, bits_of(u[r + c]));
-        change = max(change, bits_of(out[c]));
+        state = max(state, magnitude_bits(u[r + c]));
+        change = max(change, magnitude_bits(out[c]));
       }
     }
     if (paired && inner) {
@@ -116,8 +112,7 @@ __device__ __forceinline__ void warp_rates(const Scheme &scheme, const Real (&u)
 #pragma unroll
     for (int i = 0; i < cells; i++) { // the face below cell i
       const Edges<Real> e = i + 1 < cells ? scheme.edges(window + i) : last;
-      Real              face = scheme.face(previous, e.lower);
-      if (viscous) face = face - scheme.diffusion(i ? u[i - 1] : beside, u[i]);
+      const Real        face = face_flux(scheme, viscous, previous, e.lower, i ? u[i - 1] : beside, u[i]);
       if (i == 0)
         first = face;
       else
@@ -159,10 +154,7 @@ __device__ __forceinline__ void tile_steps(const Scheme &scheme, const Line<Real
         if constexpr (staged) {
           const Real a = (Real)stages.a[s], b = (Real)stages.b[s];
 #pragma unroll
-          for (int c = 0; c < cells; c++) {
-            const Real euler = u[c] + dt * rate[c];
-            u[c] = s == 0 ? euler : a * u0[c] + b * euler;
-          }
+          for (int c = 0; c < cells; c++) u[c] = advance(s == 0, a, b, u0[c], u[c], dt, rate[c]);
         } else {
 #pragma unroll
           for (int c = 0; c < cells; c++) u[c] = u[c] + dt * rate[c];

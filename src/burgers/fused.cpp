@@ -26,13 +26,18 @@ static Stages stages_of(TSBurgersScheme scheme) {
 }
 
 PetscErrorCode BurgersFusedBegin(TS ts, Burgers *burgers, Vec update) {
+  PetscReal dt;
+
   PetscFunctionBegin;
+  PetscCall(TSGetTimeStep(ts, &dt));
+  PetscCheck(dt > 0, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+             "the time step is %g, and -ts_type burgersfused goes forward in time; use a -ts_dt above 0", (double)dt);
   PetscCheck(
-      !burgers->due, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE,
+      burgers->fused.phase != FusedSteps::Phase::pending, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE,
       "the last steps of -ts_type burgersfused were not taken, because TSSetPostStage() has replaced what takes them; "
       "use TSSetPostStep(), or call it before TSSetType()");
-  burgers->update = update;
-  burgers->due = true;
+  burgers->fused.update = update;
+  burgers->fused.phase = FusedSteps::Phase::pending;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,21 +46,20 @@ static PetscErrorCode set_up_passes(Burgers *burgers, const Stages &stages) {
   const PetscInt reach = stages.count * burgers->operations->radius; // of a step
 
   PetscFunctionBegin;
-  if (burgers->work[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (Vec &v : burgers->work) PetscCall(VecDuplicate(burgers->update, &v));
-  burgers->pass = 0;
+  if (burgers->fused.work[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (Vec &v : burgers->fused.work) PetscCall(VecDuplicate(burgers->fused.update, &v));
+  burgers->fused.pass = 0;
   if (burgers->grid.dim > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  burgers->pass = most_fused_steps(stages.count, (int)burgers->operations->radius);
+  burgers->fused.pass = most_fused_steps(stages.count, (int)burgers->operations->radius);
   if (burgers->grid.ranks[0] > 1)
     for (PetscMPIInt r = 0; r < burgers->grid.ranks[0]; r++) {
       const PetscInt cells = burgers->grid.first[0][r + 1] - burgers->grid.first[0][r];
-      burgers->pass = (int)PetscMin((PetscInt)burgers->pass, cells / reach);
+      burgers->fused.pass = (int)PetscMin((PetscInt)burgers->fused.pass, cells / reach);
     }
-  if (!burgers->pass) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!burgers->fused.pass) PetscFunctionReturn(PETSC_SUCCESS);
   Patch patch = burgers->patch.patch;
-  burgers->wide_width = patch.width = burgers->pass * reach;
-  PetscCall(burgers->wide.Create(burgers->links, patch, false, burgers->on_device, burgers->halo_way));
-  burgers->has_wide = true;
+  burgers->fused.halo_width = patch.width = burgers->fused.pass * reach;
+  PetscCall(burgers->fused.halo.Create(burgers->links, patch, false, burgers->on_device, burgers->settings.halo_way));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,7 +73,7 @@ struct Advance { // a stage, value by value
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
     const size_t at = (size_t)i + (size_t)width * j;
-    to[at] = advance(stages, s, u0[at], u[at], dt, rate[at]);
+    to[at] = advance(s == 0, stages.a[s], stages.b[s], u0[at], u[at], dt, rate[at]);
   }
 };
 
@@ -98,14 +102,14 @@ static PetscErrorCode take_steps(Burgers *burgers, PetscMemType memory, const St
   const auto &at = burgers->patch.at[0];
 
   PetscFunctionBegin;
-  if (burgers->pass && burgers->block > 1 && !PetscMemTypeHost(memory) && burgers->grid.ranks[0] == 1 &&
-      operations.can_be_resident(stages, burgers->grid.N[0])) {
+  if (burgers->fused.pass && burgers->settings.fused_steps > 1 && !PetscMemTypeHost(memory) &&
+      burgers->grid.ranks[0] == 1 && operations.can_be_resident(stages, burgers->grid.N[0])) {
     Field<PetscScalar> field = {};
     field.u = from;
     PetscCall(operations.resident(at, burgers_line(*burgers, field, 0), stages, dt, n, (PetscReal *)to));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!burgers->pass || burgers->block == 1) {
+  if (!burgers->fused.pass || burgers->settings.fused_steps == 1) {
     for (PetscInt step = 0; step < n; step++) {
       PetscScalar *const next = (n - step) % 2 ? to : work[0]; // the last step ends in `to`
       PetscCall(step_by_stages(burgers, memory, stages, dt, from, work[1], next));
@@ -113,12 +117,13 @@ static PetscErrorCode take_steps(Burgers *burgers, PetscMemType memory, const St
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt passes = (n + burgers->pass - 1) / burgers->pass; passes > 0; passes--) {
+  for (PetscInt passes = (n + burgers->fused.pass - 1) / burgers->fused.pass; passes > 0; passes--) {
     const PetscInt     count = (n + passes - 1) / passes;
     PetscScalar *const next = passes % 2 ? to : work[0];
-    PetscCall(burgers->wide.Begin(from, memory));
-    PetscCall(burgers->wide.End());
-    PetscCall(operations.steps(memory, at, burgers_line(*burgers, burgers->wide.field(), burgers->wide_width), stages,
+    PetscCall(burgers->fused.halo.Begin(from, memory));
+    PetscCall(burgers->fused.halo.End());
+    PetscCall(operations.steps(memory, at,
+                               burgers_line(*burgers, burgers->fused.halo.field(), burgers->fused.halo_width), stages,
                                dt, (int)count, (PetscReal *)next));
     from = next;
     n -= count;
@@ -148,7 +153,7 @@ static PetscErrorCode next_target(TS ts, PetscReal time, PetscReal *target) {
 // result is in `result` again.
 static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages, StepChecks checks, PetscInt n, Vec u,
                                    Vec result) {
-  Vec      from = u, next = (n % 2) ? result : burgers->work[0];
+  Vec      from = u, next = (n % 2) ? result : burgers->fused.work[0];
   Extremes good, extremes;
 
   PetscFunctionBegin;
@@ -158,7 +163,7 @@ static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages
     PetscScalar       *to = NULL, *rate = NULL;
     PetscCall(arrays.Read(from, &array));
     PetscCall(arrays.Write(next, &to));
-    PetscCall(arrays.Write(burgers->work[1], &rate));
+    PetscCall(arrays.Write(burgers->fused.work[1], &rate));
     PetscCall(BurgersExtremes(burgers, arrays.memory(), array, &good));
     PetscCall(step_by_stages(burgers, arrays.memory(), stages, checks.dt, array, rate, to));
     PetscCall(BurgersExtremes(burgers, arrays.memory(), to, &extremes));
@@ -170,7 +175,7 @@ static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages
     if (code) PetscCall(TSSetTime(ts, checks.time));
     PetscCall(code);
     from = next;
-    next = next == result ? burgers->work[0] : result; // the last step ends in `result`
+    next = next == result ? burgers->fused.work[0] : result; // the last step ends in `result`
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,7 +189,7 @@ struct Plan {
 };
 
 static PetscErrorCode make_plan(TS ts, Burgers *burgers, Plan *plan) {
-  FusedBlock &last = burgers->last;
+  FusedBlock &last = burgers->fused.last;
   PetscReal   dt, time, target;
   PetscInt    first, most;
 
@@ -196,12 +201,13 @@ static PetscErrorCode make_plan(TS ts, Burgers *burgers, Plan *plan) {
 #if PETSC_VERSION_GE(3, 26, 0)
   PetscInt run;
   PetscCall(TSGetRunSteps(ts, &run));
-  if (burgers->in_solve && run < PETSC_INT_MAX - burgers->start_step) most = PetscMin(most, burgers->start_step + run);
+  if (burgers->solve.running && run < PETSC_INT_MAX - burgers->solve.first_step)
+    most = PetscMin(most, burgers->solve.first_step + run);
 #endif
   PetscCall(next_target(ts, time, &target));
   // a TS that starts anew with the same number and time goes back as well, but not during a solve
   const bool back =
-      last.taken && time == last.start && first == last.last && (burgers->in_solve || last.last > last.first);
+      last.taken && time == last.start && first == last.last && (burgers->solve.running || last.last > last.first);
   const bool on = last.taken && time == last.end && first == last.last + 1;
   PetscReal  until = back || on ? last.until : PETSC_MIN_REAL;
   if (back) first = last.first;
@@ -214,7 +220,7 @@ static PetscErrorCode make_plan(TS ts, Burgers *burgers, Plan *plan) {
     plan->dt = dt / plan->n;
   } else { // all steps that TS would take with the same Δt; near a time to hit it may choose another one after each step
     until = PETSC_MIN_REAL;
-    while (plan->n < burgers->block && first + plan->n < most && target - (plan->time + dt) >= 4 * dt)
+    while (plan->n < burgers->settings.fused_steps && first + plan->n < most && target - (plan->time + dt) >= 4 * dt)
       plan->time += dt, plan->n++;
   }
   plan->last = first + plan->n - 1;
@@ -234,8 +240,12 @@ static PetscErrorCode pre_stage(TS ts, PetscReal) {
 
   PetscFunctionBegin;
   PetscCall(TSIsBurgersFused(ts, &fused));
+  if (!fused) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TSFindBurgers(ts, &burgers));
-  if (burgers) burgers->in_stage = fused;
+  PetscCheck(burgers, PetscObjectComm((PetscObject)ts), PETSC_ERR_ORDER,
+             "-ts_type burgersfused steps Burgers' equation only, which this TS does not have; call TSSetBurgers() "
+             "before TSSolve()");
+  burgers->fused.phase = FusedSteps::Phase::stage;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,10 +265,10 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
   if (!fused) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TSFindBurgers(ts, &burgers));
   PetscCheck(
-      burgers && burgers->due, PetscObjectComm((PetscObject)ts), PETSC_ERR_ORDER,
+      burgers && burgers->fused.phase == FusedSteps::Phase::pending, PetscObjectComm((PetscObject)ts), PETSC_ERR_ORDER,
       "-ts_type burgersfused steps Burgers' equation only; call TSSetBurgers(), and no other right-hand side nor "
       "TSSetPreStage() after it");
-  burgers->due = false;
+  burgers->fused.phase = FusedSteps::Phase::idle;
   TSAdapt                adapt;
   TSAdaptType            adapt_type;
   TSExactFinalTimeOption final_time;
@@ -273,12 +283,12 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
   PetscCall(TSGetExactFinalTime(ts, &final_time));
   PetscCheck(final_time != TS_EXACTFINALTIME_INTERPOLATE, burgers->comm(), PETSC_ERR_SUP,
              "-ts_type burgersfused cannot interpolate between states; use -ts_exact_final_time matchstep or stepover");
-  const Stages stages = stages_of(burgers->scheme);
+  const Stages stages = stages_of(burgers->settings.scheme());
   PetscCall(set_up_passes(burgers, stages));
   PetscCall(make_plan(ts, burgers, &plan));
-  const FusedBlock block = burgers->last;
+  const FusedBlock block = burgers->fused.last;
 
-  const PetscInt interval = burgers->check_interval;
+  const PetscInt interval = burgers->settings.check_interval;
   const bool     due = interval > 0 && (block.first + interval - 1) / interval * interval < block.first + plan.n;
   checks.state = due || cfl;
   checks.length = due;
@@ -288,8 +298,8 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
   PetscCall(TSGetSolution(ts, &u));
   PetscCall(BurgersCheckVector(burgers, u));
   PetscCall(arrays.Read(u, &from));
-  PetscCall(arrays.Write(burgers->update, &to));
-  for (int w = 0; w < 2; w++) PetscCall(arrays.Write(burgers->work[w], &work[w]));
+  PetscCall(arrays.Write(burgers->fused.update, &to));
+  for (int w = 0; w < 2; w++) PetscCall(arrays.Write(burgers->fused.work[w], &work[w]));
   PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), from));
   if (checks.state) {
     PetscCall(BurgersExtremes(burgers, arrays.memory(), from, &extremes));
@@ -310,12 +320,12 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
     unsigned long long state = extremes.state;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &state, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, burgers->comm()));
     if (!burgers_allows(*burgers, checks, state))
-      PetscCall(find_failure(ts, burgers, stages, checks, plan.n, u, burgers->update));
+      PetscCall(find_failure(ts, burgers, stages, checks, plan.n, u, burgers->fused.update));
     if (cfl) PetscCall(TSSetCFLTimeLocal(ts, burgers_bound(*burgers, number_of(state))));
   }
   PetscCall(TSSetStepNumber(ts, plan.last));
   PetscCall(TSSetTime(ts, plan.time));
-  burgers->last.taken = true;
+  burgers->fused.last.taken = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

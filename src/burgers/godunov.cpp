@@ -1,8 +1,19 @@
-// The schemes of this flux.
+// The flux of the Riemann problem's exact solution (S. K. Godunov, 1959).
 
 #include "burgers/scheme_operations.hpp"
 
 namespace shellac {
+
+template <class Real> struct Godunov {
+  static constexpr const char    *name = "godunov";
+  Real                            speed; // not used
+  template <class T> SHELLAC_HD T operator()(T a, T b) const {
+    return larger(where_positive(a, a * a), where_negative(b, b * b));
+  }
+  template <class T> SHELLAC_HD T transport(T q, T a, T b) const {
+    return Real(2) * (where_positive(q, q * a) + where_negative(q, q * b));
+  }
+};
 
 std::unique_ptr<BurgersOperations> make_godunov(Reconstruction reconstruction) {
   return make_schemes<Godunov>(reconstruction);

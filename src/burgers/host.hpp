@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "burgers/lanes.hpp"
-#include "burgers/operations.hpp"
+#include "burgers/rows.hpp"
 #include "device/stream.hpp"
 
 namespace shellac {
@@ -32,49 +32,17 @@ SHELLAC_WIDEST __attribute__((flatten)) void chunk_rates(Scheme scheme, const Re
         lower[i] = e.lower;
         upper[i] = e.upper;
       }
+    }
+    const Real *below = r > 0 ? upper : u - 1, *above = r > 0 ? lower + 1 : u;
+    if (scheme.at.nu2_h != 0) {
 #pragma GCC ivdep
-      for (PetscInt i = 0; i <= n; i++) face[i] = scheme.face(upper[i], lower[i + 1]);
+      for (PetscInt i = 0; i <= n; i++) face[i] = face_flux(scheme, true, below[i], above[i], u[i - 1], u[i]);
     } else {
 #pragma GCC ivdep
-      for (PetscInt i = 0; i <= n; i++) face[i] = scheme.face(u[i - 1], u[i]);
+      for (PetscInt i = 0; i <= n; i++) face[i] = face_flux(scheme, false, below[i], above[i], u[i - 1], u[i]);
     }
-    if (scheme.at.nu2_h != 0)
-#pragma GCC ivdep
-      for (PetscInt i = 0; i <= n; i++) face[i] = face[i] - scheme.diffusion(u[i - 1], u[i]);
 #pragma GCC ivdep
     for (PetscInt i = 0; i < n; i++) rate[i] = scheme.rate(face[i], face[i + 1]);
-  }
-}
-
-SHELLAC_HD unsigned long long magnitude_bits(double x) {
-#ifdef __CUDA_ARCH__
-  return (unsigned long long)__double_as_longlong(x) & 0x7fffffffffffffffull;
-#else
-  std::uint64_t bits;
-  memcpy(&bits, &x, sizeof(bits));
-  return bits & 0x7fffffffffffffffull;
-#endif
-}
-
-template <class Real> SHELLAC_WIDEST unsigned long long largest_bits(const Real *x, PetscInt n) {
-  std::int64_t largest = 0;
-  for (PetscInt i = 0; i < n; i++) {
-    const std::int64_t bits = (std::int64_t)magnitude_bits((double)x[i]);
-    largest = largest > bits ? largest : bits;
-  }
-  return (unsigned long long)largest;
-}
-
-template <class Real>
-SHELLAC_WIDEST void advance_chunk(const Stages &stages, int s, PetscInt n, const Real *u0, Real dt, const Real *rate,
-                                  Real *u) {
-  const Real a = stages.a[s], b = stages.b[s];
-  if (s == 0) {
-#pragma GCC ivdep
-    for (PetscInt i = 0; i < n; i++) u[i] = u[i] + dt * rate[i];
-  } else {
-#pragma GCC ivdep
-    for (PetscInt i = 0; i < n; i++) u[i] = a * u0[i] + b * (u[i] + dt * rate[i]);
   }
 }
 
@@ -157,7 +125,7 @@ void steps_on_host(const Coefficients<PetscReal> &at, const Line<Real> &line, co
         chunk_rates(scheme, (const Real *)u + begin, end - begin, rate + begin);
         if (ends[0] && line.frozen[0]) rate[0] = 0;
         if (ends[1] && line.frozen[1]) rate[hi - lo - 1] = 0;
-        advance_chunk(stages, s, end - begin, (const Real *)u0 + begin, dt, (const Real *)rate + begin, u + begin);
+        advance_row(stages, s, end - begin, (const Real *)u0 + begin, dt, (const Real *)rate + begin, u + begin);
       }
     }
     memcpy(result + from, u + from - lo, n * sizeof(Real));

@@ -49,13 +49,38 @@ PetscErrorCode destroy_jacobian(void *argument) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode check_state(Mat J, const Jacobian *context) {
+// Makes halos for the settings of now, and exchanges that of the state.
+PetscErrorCode load_state(Jacobian *context) {
+  Burgers           *burgers = context->burgers;
+  Arrays             arrays;
+  const PetscScalar *array = NULL;
+
   PetscFunctionBegin;
-  PetscCheck(
-      context->generation && context->burgers->ready && context->generation == context->burgers->generation,
-      PetscObjectComm((PetscObject)J), PETSC_ERR_ORDER,
-      "the Jacobian of Burgers' equation has no state yet, or its settings have changed since; TSComputeRHSJacobian() "
-      "gives it one, for a time or a state that it has not seen");
+  if (context->generation != burgers->generation) {
+    PetscCall(drop_halos(context));
+    for (Halo *halo : {&context->of_state, &context->of_vector})
+      PetscCall(
+          halo->Create(burgers->links, burgers->patch.patch, false, burgers->on_device, burgers->settings.halo_way));
+    context->generation = burgers->generation;
+  }
+  PetscCall(arrays.Read(context->state, &array));
+  PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
+  PetscCall(context->of_state.Begin(array, arrays.memory()));
+  PetscCall(context->of_state.End());
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The Jacobian follows a change of the settings, at the same state.
+PetscErrorCode update_state(Mat J, Jacobian *context) {
+  PetscFunctionBegin;
+  PetscCheck(context->state, PetscObjectComm((PetscObject)J), PETSC_ERR_ORDER,
+             "the Jacobian of Burgers' equation has no state yet; TSComputeRHSJacobian() gives it one");
+  if (context->burgers->ready && context->generation == context->burgers->generation)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BurgersSetUpAgain(context->burgers));
+  PetscCall(BurgersCheckVector(context->burgers, context->state));
+  PetscCall(load_state(context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,7 +97,7 @@ PetscErrorCode mult(Mat J, Vec v, Vec y) {
     PetscCall(VecScale(y, context->shift));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(check_state(J, context));
+  PetscCall(update_state(J, context));
   Burgers *burgers = context->burgers;
   PetscCall(arrays.Read(context->state, &pu));
   PetscCall(arrays.Read(v, &pv));
@@ -178,7 +203,7 @@ PetscErrorCode get_diagonal(Mat J, Vec d) {
     PetscCall(VecSet(d, context->shift));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(check_state(J, context));
+  PetscCall(update_state(J, context));
   PetscCall(VecGetArrayWrite(d, &array));
   PetscCall(for_each_row(context->burgers, context->state,
                          [&](const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &row) -> PetscErrorCode {
@@ -266,7 +291,7 @@ PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
   const bool on_gpu = strstr(type, "aijcusparse") || strstr(type, "aijkokkos");
   if (!aij && !on_gpu) PetscCall(refuse(J, "conversion but to the types aij"));
   PetscCall(get_jacobian(J, &context));
-  PetscCall(check_state(J, context));
+  PetscCall(update_state(J, context));
   PetscCall(create_aij(context->burgers, type, &made));
   PetscCall(assemble(context->burgers, context->state, context->shift, context->scale, made));
   if (reuse == MAT_INITIAL_MATRIX)
@@ -281,7 +306,7 @@ PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
 
 } // namespace
 
-PetscErrorCode BurgersCreateJacobian(TS ts, Burgers *burgers, Mat *J) {
+static PetscErrorCode create_shell(TS ts, Burgers *burgers, Mat *J) {
   const Patch   &patch = burgers->patch.patch;
   const PetscInt n = (PetscInt)patch.all().points() * patch.dof;
   Jacobian      *context = new Jacobian;
@@ -327,19 +352,15 @@ PetscErrorCode BurgersRegisterSolvers() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BurgersCreateAIJ(TS, Burgers *burgers, Mat *P) {
-  return create_aij(burgers, MATAIJ, P);
-}
-
 // The right-hand side does not depend on time.
-PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, void *) {
+static PetscErrorCode compute_jacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, void *) {
   Burgers  *burgers;
   PetscBool ours;
 
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
-  PetscCall(BurgersCheckVector(burgers, u));
   PetscCall(BurgersSetUp(ts, burgers));
+  PetscCall(BurgersCheckVector(burgers, u));
   for (Mat J : {A, P}) {
     PetscCall(PetscObjectTypeCompare((PetscObject)J, jacobian_type, &ours));
     if (!ours) {
@@ -350,25 +371,11 @@ PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, voi
       PetscCall(arrays.Restore());
       PetscCall(assemble(burgers, u, 0, 1, J));
     } else {
-      Jacobian          *context;
-      Arrays             arrays;
-      const PetscScalar *array = NULL;
+      Jacobian *context;
       PetscCall(get_jacobian(J, &context));
-      if (context->generation != burgers->generation) {
-        PetscCall(drop_halos(context));
-        PetscCall(context->of_state.Create(burgers->links, burgers->patch.patch, false, burgers->on_device,
-                                           burgers->halo_way));
-        PetscCall(context->of_vector.Create(burgers->links, burgers->patch.patch, false, burgers->on_device,
-                                            burgers->halo_way));
-        context->generation = burgers->generation;
-      }
       if (!context->state) PetscCall(VecDuplicate(u, &context->state));
       PetscCall(VecCopy(u, context->state));
-      PetscCall(arrays.Read(context->state, &array));
-      PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
-      PetscCall(context->of_state.Begin(array, arrays.memory()));
-      PetscCall(context->of_state.End());
-      PetscCall(arrays.Restore());
+      PetscCall(load_state(context));
       context->shift = 0;
       context->scale = 1;
       PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY));
@@ -376,6 +383,23 @@ PetscErrorCode BurgersComputeJacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, voi
     }
     if (A == P) break;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BurgersSetMatrices(TS ts, Burgers *burgers) {
+  Mat                         J = NULL, P = NULL;
+  const TSBurgersJacobianType type = burgers->settings.jacobian;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetRHSJacobian(ts, &J, NULL, NULL, NULL));
+  if (burgers->has_matrices && J) PetscFunctionReturn(PETSC_SUCCESS); // TSReset() drops them
+  J = NULL;
+  if (type != TS_BURGERS_JACOBIAN_AIJ) PetscCall(create_shell(ts, burgers, &J));
+  if (type != TS_BURGERS_JACOBIAN_SHELL) PetscCall(create_aij(burgers, MATAIJ, &P));
+  PetscCall(TSSetRHSJacobian(ts, J ? J : P, P ? P : J, compute_jacobian, NULL));
+  PetscCall(MatDestroy(&J));
+  PetscCall(MatDestroy(&P));
+  burgers->has_matrices = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

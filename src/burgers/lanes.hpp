@@ -3,7 +3,7 @@
 // neighbours are in the vectors before and after it, in the same lane, so that each value is loaded once in a stage, and
 // each flux is computed once and stays in a register.
 
-#include "burgers/scheme.hpp"
+#include "burgers/rows.hpp"
 #include "device/stream.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -16,8 +16,6 @@
 namespace shellac {
 
 #define SHELLAC_INLINE inline __attribute__((always_inline))
-
-constexpr int lane_count = 8;
 
 template <class Real> struct alignas(lane_count * sizeof(Real)) Lanes {
   typedef Real Vector __attribute__((vector_size(lane_count * sizeof(Real))));
@@ -71,19 +69,12 @@ SHELLAC_WIDEST __attribute__((flatten)) void lanes_stage(Scheme scheme, const St
   const Real        a = staged ? (Real)stages.a[s] : Real(0), b = staged ? (Real)stages.b[s] : Real(1);
   const bool        first = !staged || s == 0;
   const Lanes<Real> last = from_above(u[0]), below = from_below(u[length - 1]);
-  Lanes<Real>       here = u[0], lower = scheme.face(below, here);
-  if (viscous) lower = lower - scheme.diffusion(below, here);
+  Lanes<Real>       here = u[0], lower = face_flux(scheme, viscous, below, here, below, here);
   for (PetscInt i = 0; i < length; i++) {
     const Lanes<Real> next = i + 1 < length ? u[i + 1] : last;
-    Lanes<Real>       upper = scheme.face(here, next);
-    if (viscous) upper = upper - scheme.diffusion(here, next);
-    const Lanes<Real> euler = here + dt * scheme.rate(lower, upper);
-    if (first) {
-      if (staged) u0[i] = here;
-      u[i] = euler;
-    } else {
-      u[i] = a * u0[i] + b * euler;
-    }
+    const Lanes<Real> upper = face_flux(scheme, viscous, here, next, here, next), rate = scheme.rate(lower, upper);
+    if (staged && first) u0[i] = here;
+    u[i] = advance(first, a, b, first ? here : u0[i], here, dt, rate);
     lower = upper;
     here = next;
   }
@@ -92,14 +83,6 @@ SHELLAC_WIDEST __attribute__((flatten)) void lanes_stage(Scheme scheme, const St
 // `steps` steps of the n >= least_in_lanes cells of a tile; `to` is written from `halo`, which they reach, to n - halo.
 // memory: of two tiles, aligned to 64 bytes.
 constexpr PetscInt least_in_lanes = lane_count * lane_count;
-
-template <class Real> SHELLAC_WIDEST void into_lanes(const Real *from, PetscInt n, PetscInt length, Lanes<Real> *u) {
-  const PetscInt full = n - (lane_count - 1) * length; // the last lane has fewer cells
-  Real          *to = (Real *)u;
-  for (PetscInt i = 0; i < length; i++)
-    for (int w = 0; w < lane_count; w++)
-      to[i * lane_count + w] = from[w * length + (w == lane_count - 1 && i >= full ? full - 1 : i)];
-}
 
 template <class Scheme, class Real>
 void steps_in_lanes(const Scheme &scheme, const Stages &stages, Real dt, int steps, PetscInt n, PetscInt halo,
@@ -110,7 +93,7 @@ void steps_in_lanes(const Scheme &scheme, const Stages &stages, Real dt, int ste
   const auto     stage = viscous
                              ? (staged ? lanes_stage<true, true, Scheme, Real> : lanes_stage<true, false, Scheme, Real>)
                              : (staged ? lanes_stage<false, true, Scheme, Real> : lanes_stage<false, false, Scheme, Real>);
-  into_lanes(from, n, length, u);
+  into_lanes(from, n, length, memory);
   for (int step = 0; step < steps; step++)
     for (int s = 0; s < stages.count; s++) stage(scheme, stages, s, dt, length, u, u0);
   for (int w = 0; w < lane_count; w++) {

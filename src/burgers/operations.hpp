@@ -1,8 +1,10 @@
 #pragma once
 // What TS asks of a scheme, on arrays in any memory; one object for each flux and reconstruction.
 
+#include <cstring>
 #include <memory>
 
+#include "burgers/fluxes.hpp"
 #include "burgers/scheme.hpp"
 #include "grid/grid.hpp"
 #include "grid/patch.hpp"
@@ -13,6 +15,15 @@ namespace shellac {
 struct Extremes {
   unsigned long long state, rate;
 };
+SHELLAC_HD unsigned long long magnitude_bits(double x) {
+#ifdef __CUDA_ARCH__
+  return (unsigned long long)__double_as_longlong(x) & 0x7fffffffffffffffull;
+#else
+  unsigned long long bits;
+  memcpy(&bits, &x, sizeof(bits));
+  return bits & 0x7fffffffffffffffull;
+#endif
+}
 constexpr unsigned extremes_places = 64; // of them on a GPU, so that blocks do not wait for each other
 
 // A rank's part of a grid in 1-D or 2-D; the fields in Field<Real> have `dim` components at a cell.
@@ -65,13 +76,11 @@ constexpr int most_fused_steps(int stages, int radius) {
   return 19 / (stages * radius) < 1 ? 1 : 19 / (stages * radius);
 }
 
-// One of these for each flux, in a source of its own; null for a reconstruction that the flux does not have.
+// The objects of a flux are made in a source of its own; null for a reconstruction that the flux does not have.
 enum class Reconstruction { constant, minmod, vanleer, weno5 };
-std::unique_ptr<BurgersOperations> make_central(Reconstruction);
-std::unique_ptr<BurgersOperations> make_lax_friedrichs(Reconstruction);
-std::unique_ptr<BurgersOperations> make_rusanov(Reconstruction);
-std::unique_ptr<BurgersOperations> make_godunov(Reconstruction);
-std::unique_ptr<BurgersOperations> make_engquist_osher(Reconstruction);
-std::unique_ptr<BurgersOperations> make_central_doubled(Reconstruction);
+using MakeOperations = std::unique_ptr<BurgersOperations>(Reconstruction);
+#define SHELLAC_DECLARE(flux) MakeOperations make_##flux;
+SHELLAC_BURGERS_FLUXES(SHELLAC_DECLARE)
+#undef SHELLAC_DECLARE
 
 } // namespace shellac

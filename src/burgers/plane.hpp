@@ -10,22 +10,6 @@ namespace shellac {
 // Of a block: many, as rows are read from memory the way they lie there, and few enough for the second cache.
 constexpr PetscInt plane_columns = 2048;
 
-// Interleaved components, apart and together again.
-template <class Real> SHELLAC_WIDEST void take_apart(const Real *both, PetscInt n, Real *u, Real *v) {
-#pragma GCC                               ivdep
-  for (PetscInt i = 0; i < n; i++) {
-                                  u[i] = both[2 * i];
-                                  v[i] = both[2 * i + 1];
-  }
-}
-template <class Real> SHELLAC_WIDEST void put_together(const Real *u, const Real *v, PetscInt n, Real *both) {
-#pragma GCC                               ivdep
-  for (PetscInt i = 0; i < n; i++) {
-                                  both[2 * i] = u[i];
-                                  both[2 * i + 1] = v[i];
-  }
-}
-
 // Where the values of row j begin, which may be in the halo; null where given values stand.
 template <class Real> const Real *plane_row(const BurgersPatch &patch, const Field<Real> &field, PetscInt j) {
   const Patch   &p = patch.patch;
@@ -60,33 +44,6 @@ void load_plane_row(const BurgersPatch &patch, const Field<Real> &field, PetscIn
     }
 }
 
-// The edges along a row of n cells and one on both sides; and across rows, the middle one of which is u[radius].
-template <class Scheme, class Real>
-SHELLAC_WIDEST __attribute__((flatten)) void edges_of_row(const Real *u, PetscInt n, Real *lower, Real *upper) {
-#pragma GCC                                  ivdep
-  for (PetscInt i = -1; i <= n; i++) {
-                                     const Edges<Real> e = Scheme::edges(u + i - Scheme::edge_radius);
-                                     lower[i] = e.lower;
-                                     upper[i] = e.upper;
-  }
-}
-template <class Scheme, class Real>
-SHELLAC_WIDEST __attribute__((flatten)) void edges_across(const Real *const *rows, PetscInt n, Real *lower,
-                                                          Real *upper) {
-  constexpr int count = 2 * Scheme::edge_radius + 1;
-  const Real   *row[count];
-  for (int k = 0; k < count; k++) row[k] = rows[k];
-#pragma GCC ivdep
-  for (PetscInt i = 0; i < n; i++) {
-    Real u[count];
-    SHELLAC_UNROLL_ALL
-    for (int k = 0; k < count; k++) u[k] = row[k][i];
-    const Edges<Real> e = Scheme::edges(u);
-    lower[i] = e.lower;
-    upper[i] = e.upper;
-  }
-}
-
 // What the rates of a row of cells are made of.
 template <class Real> struct PlaneRows {
   const Real *u[2][3];    // [component][row below, here, above]
@@ -94,12 +51,12 @@ template <class Real> struct PlaneRows {
   const Real *y[2][3][2]; // [component][row][lower, upper]: edges across it
 };
 
-template <bool viscous, class Scheme, class Real>
-SHELLAC_WIDEST __attribute__((flatten)) void row_rates(Scheme along, Scheme across, const PlaneRows<Real> &rows,
+template <bool viscous, class Faces, class Real>
+SHELLAC_WIDEST __attribute__((flatten)) void row_rates(Faces along, Faces across, const PlaneRows<Real> &rows,
                                                        PetscInt n, Real *u_rate, Real *v_rate) {
   const PlaneRows<Real> in = rows;
   if (!viscous) along.at.nu2_h = across.at.nu2_h = 0; // so that the compiler leaves the terms out
-  
+
 #pragma GCC ivdep
   for (PetscInt i = 0; i < n; i++) {
     Edges<Real> x[2][3], y[2][3];
@@ -125,8 +82,8 @@ void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, Extre
   constexpr int  r = Scheme::radius, er = Scheme::edge_radius, kept = std::max(er, 2) + er + 1;
   constexpr int  stride = (int)plane_columns + 2 * r + 2 + 72; // rows lie apart in the sets of the first cache
   const PetscInt nx = patch.patch.size[0], ny = patch.patch.size[1];
-  const bool viscous = patch.at[0].nu2_h != 0 || patch.at[1].nu2_h != 0;
-  const Scheme   along(patch.at[0]), across(patch.at[1]);
+  const bool     viscous = patch.at[0].nu2_h != 0 || patch.at[1].nu2_h != 0;
+  const typename Scheme::Faces along(patch.at[0]), across(patch.at[1]);
   // rows are named by their number modulo how many are kept
   std::vector<Real> memory(2 * (kept + 2 + 3 * 2) * stride + 2 * plane_columns);
   Real             *free = memory.data() + r;
@@ -155,14 +112,14 @@ void rates_2d_on_host(const BurgersPatch &patch, const Field<Real> &field, Extre
         for (int c = 0; c < 2; c++) {
           const Real *rows[2 * er + 1];
           for (int k = 0; k <= 2 * er; k++) rows[k] = row_of(m + k - er)[c];
-          edges_across<Scheme>(rows, n, y[(m + 3) % 3][c][0], y[(m + 3) % 3][c][1]);
+          RowEdges<typename Scheme::Edge>::across(rows, n, y[(m + 3) % 3][c][0], y[(m + 3) % 3][c][1]);
         }
       const PetscInt j = m - 1;
       if (j < 0) continue;
       PlaneRows<Real> rows;
       for (int c = 0; c < 2; c++) {
         for (int o = 0; o < 3; o++) rows.u[c][o] = row_of(j + o - 1)[c];
-        if constexpr (er > 0) edges_of_row<Scheme>(rows.u[c][1], n, x[c][0], x[c][1]);
+        if constexpr (er > 0) RowEdges<typename Scheme::Edge>::along(rows.u[c][1], n, x[c][0], x[c][1]);
         for (int s = 0; s < 2; s++) {
           rows.x[c][s] = er > 0 ? x[c][s] : rows.u[c][1];
           for (int o = 0; o < 3; o++) rows.y[c][o][s] = er > 0 ? y[(j + o - 1 + 3) % 3][c][s] : rows.u[c][o];

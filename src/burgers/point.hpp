@@ -102,34 +102,34 @@ template <class Scheme, int dim> struct PointJacobian {
   }
 };
 
-// One derivative after another: with respect to each component of each cell that the rates depend on.
+// On the host: the values on the arms of a cell, the derivative of its rates along a direction, and a row of the Jacobian.
+
+constexpr int longest_arm = 3;
+
+struct Cross {
+  PetscReal value[2][2][2 * longest_arm + 1]; // [axis][component][offset + radius]
+};
 template <class Scheme, int dim>
-void point_jacobian_row(const BurgersPatch &patch, const Field<typename Scheme::Real> &u, const PetscInt p[2],
-                        PetscInt c, std::vector<JacobianEntry> *row) {
-  using Real = typename Scheme::Real;
-  PetscInt q[3];
-  row->clear();
-  for (int axis = 0; axis < dim; axis++)
-    for (PetscInt offset = -Scheme::radius; offset <= Scheme::radius; offset++) {
-      if (!find_cell(patch, p, axis, offset, q)) continue;
-      bool known = false;
-      for (const JacobianEntry &entry : *row) known = known || (entry.p[0] == q[0] && entry.p[1] == q[1]);
-      for (PetscInt component = 0; component < dim && !known; component++) row->push_back({{q[0], q[1]}, component, 0});
-    }
-  for (JacobianEntry &entry : *row) {
-    Dual<Real> r[dim];
-    point_rates<Scheme>(
-        patch, p,
-        [&](int component, int axis, PetscInt offset) {
-          PetscInt at[3];
-          if (!find_cell(patch, p, axis, offset, at))
-            return Dual<Real>(patch.beyond[component][axis][offset < 0 ? 0 : 1]);
-          const bool one = at[0] == entry.p[0] && at[1] == entry.p[1] && component == entry.c;
-          return Dual<Real>(u.value(patch.patch, at, component), one ? 1 : 0);
-        },
-        r);
-    entry.value = r[c].d;
-  }
+void differentiate_point(const BurgersPatch &patch, const PetscInt p[2], const Cross &u, const Cross &v,
+                         PetscReal derivative[2]) {
+  Dual<PetscReal> rate[dim];
+  point_rates<Scheme>(
+      patch, p,
+      [&](int c, int axis, PetscInt offset) {
+        const PetscInt at = offset + Scheme::radius;
+        return Dual<PetscReal>(u.value[axis][c][at], v.value[axis][c][at]);
+      },
+      rate);
+  for (int c = 0; c < dim; c++) derivative[c] = rate[c].d;
 }
+using DifferentiatePoint = void(const BurgersPatch &, const PetscInt[2], const Cross &, const Cross &, PetscReal[2]);
+
+// y = shift v + scale J(u) v.
+void jacobian_on_host(const BurgersPatch &patch, int radius, DifferentiatePoint *differentiate,
+                      const Field<PetscReal> &u, const Field<PetscReal> &v, PetscReal shift, PetscReal scale,
+                      PetscReal *y);
+// The row of component c: one derivative after another, with respect to each component of each cell on the arms.
+void jacobian_row_on_host(const BurgersPatch &patch, int radius, DifferentiatePoint *differentiate,
+                          const Field<PetscReal> &u, const PetscInt p[2], PetscInt c, std::vector<JacobianEntry> *row);
 
 } // namespace shellac

@@ -1,15 +1,14 @@
 #pragma once
-// A scheme: what du/dt of a cell is. A flux and a reconstruction make one; the doubled central difference is another.
+// A scheme: what du/dt of a cell is. A flux and a reconstruction make one; central_doubled.cpp has another.
 //
 // Nothing here is contracted to fused multiply-adds (see CMakeLists.txt), so that the same formula gives the same
 // bits in every loop and on every machine.
 
 #include <type_traits>
 
-#include "burgers/flux.hpp"
 #include "burgers/reconstruct.hpp"
 
-// Host code calls them with Lanes, which a device does not have.
+// Host code calls the formulas with Lanes, which a device does not have.
 #if defined(__CUDACC__)
 #pragma nv_diag_suppress 20014
 #endif
@@ -24,9 +23,22 @@ template <class Real> struct Coefficients {
   Real speed;  // no wave is faster, for the Lax-Friedrichs flux [length/time]
 };
 
+// A numerical flux f(a, b) of Burgers' equation, f(u, u) = u²/2, through the face between the states a (below) and b
+// (above) is a functor as in godunov.cpp:
+//
+//   name         as in TSBurgersFluxes
+//   speed        no wave is faster [length/time]; for the Lax-Friedrichs flux
+//   operator()   2f: the factor 1/2 is left to the difference over a cell, where it costs nothing and is exact
+//   transport()  twice the flux q u of a quantity that is carried along with the speed q: for the components across an
+//                axis in more than one dimension
+//
+// Source: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002, ch. 12.
+
 // u_t = -(f(a, b) at the upper face - f(a, b) at the lower face) / h, f with -ν u_x.
 template <class Real_, class Flux, class Reconstruction> struct Conservative {
   using Real = Real_;
+  using Edge = Reconstruction;
+  using Faces = Conservative<Real, Flux, Constant<Real>>; // the same between values at faces that are known
   static constexpr bool has_faces = true;
   static constexpr int  edge_radius = Reconstruction::radius; // cells beside a cell that its edges need
   static constexpr int  radius = edge_radius + 1;             // and that its rate needs
@@ -46,30 +58,14 @@ template <class Real_, class Flux, class Reconstruction> struct Conservative {
   }
 };
 
-// -(f(u_{i+1}) - f(u_{i-1}))/h, f = u²/2: twice the central difference, which divides by 2h.
-template <class Real_> struct CentralDoubled {
-  using Real = Real_;
-  static constexpr const char *name = "central_doubled";
-  static constexpr bool        has_faces = false;
-  static constexpr int         edge_radius = 0, radius = 1;
-  Coefficients<Real>           at;
-
-  SHELLAC_HD                             CentralDoubled(const Coefficients<Real> &c) : at(c) {}
-  template <class T> static SHELLAC_HD T flux(T u) { return u * u / Real(2); }
-  template <class T> SHELLAC_HD T        rate(T below, T above) const {
-           const T difference = -(flux(above) - flux(below));
-#ifdef __CUDA_ARCH__
-    if constexpr (std::is_same_v<T,
-                                 double>) { // the quotient, correctly rounded, in a sixth of a division's instructions:
-      const double inverse = 2 * at.inv_2h; // P. W. Markstein, 1990
-      double       q = difference * inverse;
-      q = __fma_rn(__fma_rn(-at.h, q, difference), inverse, q);
-      return __fma_rn(__fma_rn(-at.h, q, difference), inverse, q);
-    }
-#endif
-    return difference / at.h;
-  }
-};
+// The doubled flux through a face: `below` and `above` are the values at the face, u_below and u_above the averages of
+// the cells beside it, for the viscous part. No variable here and in advance(): device code may not have one of type Lanes.
+template <class Scheme, class T>
+SHELLAC_HD T face_flux(const Scheme &scheme, bool viscous, const T &below, const T &above, const T &u_below,
+                       const T &u_above) {
+  if (!viscous) return scheme.face(below, above);
+  return scheme.face(below, above) - scheme.diffusion(u_below, u_above);
+}
 
 // The rates of cells next to each other, from the values of them and `radius` cells on both sides: each face's flux is
 // computed once.
@@ -85,8 +81,7 @@ SHELLAC_HD void strip_rates(const Scheme &scheme, const T (&u)[cells + 2 * Schem
     SHELLAC_UNROLL_ALL
     for (int i = 0; i <= cells; i++) { // the face below cell i
       const Edges<T> above = scheme.edges(u + i + 1);
-      T              face = scheme.face(below.upper, above.lower);
-      if (scheme.at.nu2_h != 0) face = face - scheme.diffusion(u[i + r - 1], u[i + r]);
+      const T        face = face_flux(scheme, scheme.at.nu2_h != 0, below.upper, above.lower, u[i + r - 1], u[i + r]);
       if (i > 0) rate[i - 1] = scheme.rate(lower, face);
       lower = face;
       below = above;
@@ -98,12 +93,9 @@ SHELLAC_HD void strip_rates(const Scheme &scheme, const T (&u)[cells + 2 * Schem
 // neighbours there; and of the other component, which the speed q carries along it.
 template <class Scheme, class T>
 SHELLAC_HD T rate_along(const Scheme &scheme, const Edges<T> (&e)[3], const T (&u)[3]) {
-  T lower = scheme.face(e[0].upper, e[1].lower), upper = scheme.face(e[1].upper, e[2].lower);
-  if (scheme.at.nu2_h != 0) {
-    lower = lower - scheme.diffusion(u[0], u[1]);
-    upper = upper - scheme.diffusion(u[1], u[2]);
-  }
-  return scheme.rate(lower, upper);
+  const bool viscous = scheme.at.nu2_h != 0;
+  return scheme.rate(face_flux(scheme, viscous, e[0].upper, e[1].lower, u[0], u[1]),
+                     face_flux(scheme, viscous, e[1].upper, e[2].lower, u[1], u[2]));
 }
 template <class Scheme, class T>
 SHELLAC_HD T rate_across(const Scheme &scheme, T q, const Edges<T> (&e)[3], const T (&u)[3]) {
@@ -155,13 +147,10 @@ struct Stages {
   PetscReal a[3], b[3]; // the first stage has a = 0, b = 1
 };
 
-template <class Real> SHELLAC_HD Real advance(const Stages &stages, int s, Real u0, Real u, Real dt, Real rate) {
-  const Real euler = u + dt * rate;
-  return s == 0 ? euler : Real(stages.a[s]) * u0 + Real(stages.b[s]) * euler;
+template <class Real, class T>
+SHELLAC_HD T advance(bool first, Real a, Real b, const T &u0, const T &u, Real dt, const T &rate) {
+  if (first) return u + dt * rate;
+  return a * u0 + b * (u + dt * rate);
 }
 
 } // namespace shellac
-
-#if defined(__CUDACC__)
-#pragma nv_diag_default 20014
-#endif

@@ -49,25 +49,37 @@ public:
         rates_2d_on_host<Scheme>(patch, u, extremes, rate);
         return PETSC_SUCCESS;
       }
+#if SHELLAC_CUDA
     Boxes all;
     all.add(patch.patch.all());
     return for_each(memory, all, PointRates<Scheme, 2>{patch, u, rate});
+#else
+    return check_backend(memory);
+#endif
   }
 
   PetscErrorCode jacobian(PetscMemType memory, const BurgersPatch &patch, const Field<Real> &u, const Field<Real> &v,
                           Real shift, Real scale, Real *y) const override {
-    Boxes all;
-    all.add(patch.patch.all());
-    if (patch.dim == 1) return for_each(memory, all, PointJacobian<Scheme, 1>{patch, u, v, shift, scale, y});
-    return for_each(memory, all, PointJacobian<Scheme, 2>{patch, u, v, shift, scale, y});
+    PetscFunctionBegin;
+    PetscCall(check_backend(memory));
+#if SHELLAC_CUDA
+    if (PetscMemTypeDevice(memory)) {
+      Boxes all;
+      all.add(patch.patch.all());
+      if (patch.dim == 1)
+        PetscCall(for_each(memory, all, PointJacobian<Scheme, 1>{patch, u, v, shift, scale, y}));
+      else
+        PetscCall(for_each(memory, all, PointJacobian<Scheme, 2>{patch, u, v, shift, scale, y}));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
+    jacobian_on_host(patch, Scheme::radius, differentiate(patch), u, v, shift, scale, y);
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   void jacobian_row(const BurgersPatch &patch, const Field<Real> &u, const PetscInt p[2], PetscInt c,
                     std::vector<JacobianEntry> *row) const override {
-    if (patch.dim == 1)
-      point_jacobian_row<Scheme, 1>(patch, u, p, c, row);
-    else
-      point_jacobian_row<Scheme, 2>(patch, u, p, c, row);
+    jacobian_row_on_host(patch, Scheme::radius, differentiate(patch), u, p, c, row);
   }
 
   PetscErrorCode steps(PetscMemType memory, const Coefficients<Real> &at, const Line<Real> &u, const Stages &stages,
@@ -116,6 +128,11 @@ public:
     (void)at, (void)u, (void)stages, (void)dt, (void)count, (void)out;
 #endif
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  static DifferentiatePoint *differentiate(const BurgersPatch &patch) {
+    return patch.dim == 1 ? differentiate_point<Scheme, 1> : differentiate_point<Scheme, 2>;
   }
 };
 

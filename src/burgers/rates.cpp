@@ -1,0 +1,143 @@
+// du/dt of a state, and the largest values of vectors.
+
+#include "burgers/burgers.hpp"
+
+#include "burgers/rows.hpp"
+#include "burgers/types.hpp"
+
+namespace shellac {
+
+PetscLogEvent burgers_rates_event, burgers_steps_event;
+
+PetscErrorCode BurgersRegisterEvents(PetscClassId classid) {
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("BurgersRates", classid, &burgers_rates_event));
+  PetscCall(PetscLogEventRegister("BurgersSteps", classid, &burgers_steps_event));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Line<PetscReal> burgers_line(const Burgers &burgers, const Field<PetscScalar> &field, PetscInt width) {
+  Line<PetscReal> line = {};
+  line.u = (const PetscReal *)field.u;
+  line.n = burgers.patch.patch.size[0];
+  line.width = width;
+  for (int e = 0; e < 2; e++) {
+    line.halo[e] = (const PetscReal *)field.halo[Direction::face(0, e)];
+    line.end[e] = burgers.patch.end[0][e];
+    line.frozen[e] = burgers.patch.frozen[0][e];
+    line.beyond[e] = burgers.patch.beyond[0][0][e];
+  }
+  return line;
+}
+
+Field<PetscReal> real_field(const Field<PetscScalar> &field) {
+  Field<PetscReal> real = {};
+  real.u = (const PetscReal *)field.u;
+  for (int d = 0; d < Direction::count; d++) real.halo[d] = (const PetscReal *)field.halo[d];
+  return real;
+}
+
+#if SHELLAC_CUDA
+__global__ void find_extremes(const PetscReal *u, size_t n, Extremes *extremes) {
+  unsigned long long largest = 0;
+  for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+    const unsigned long long bits = magnitude_bits((double)u[i]);
+    largest = bits > largest ? bits : largest;
+  }
+  for (int step = 16; step; step /= 2) {
+    const unsigned long long other = __shfl_xor_sync(0xffffffffu, largest, step);
+    largest = other > largest ? other : largest;
+  }
+  if (threadIdx.x % 32 == 0) atomicMax(&extremes[blockIdx.x % extremes_places].state, largest);
+}
+
+static PetscErrorCode begin_extremes(Burgers *burgers, cudaStream_t stream) {
+  PetscFunctionBegin;
+  if (!burgers->device_extremes)
+    PetscCallCUDA(cudaMalloc((void **)&burgers->device_extremes, extremes_places * sizeof(Extremes)));
+  PetscCallCUDA(cudaMemsetAsync(burgers->device_extremes, 0, extremes_places * sizeof(Extremes), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode end_extremes(Burgers *burgers, cudaStream_t stream, Extremes *extremes) {
+  PetscFunctionBegin;
+  Extremes places[extremes_places];
+  PetscCallCUDA(cudaMemcpyAsync(places, burgers->device_extremes, sizeof(places), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(PetscLogGpuToCpu(sizeof(places)));
+  *extremes = {0, 0};
+  for (const Extremes &place : places) {
+    extremes->state = PetscMax(extremes->state, place.state);
+    extremes->rate = PetscMax(extremes->rate, place.rate);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static size_t values_of(const Burgers &burgers) {
+  return (size_t)burgers.patch.patch.all().points() * burgers.patch.patch.dof;
+}
+
+PetscErrorCode BurgersExtremes(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes) {
+  const size_t n = values_of(*burgers);
+
+  PetscFunctionBegin;
+  *extremes = {0, 0};
+  PetscCall(check_backend(memory));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    PetscCall(begin_extremes(burgers, stream));
+    const size_t blocks = PetscMin((n + 255) / 256, (size_t)8192);
+    if (n) find_extremes<<<(unsigned)blocks, 256, 0, stream>>>((const PetscReal *)u, n, burgers->device_extremes);
+    PetscCallCUDA(cudaGetLastError());
+    PetscCall(end_extremes(burgers, stream, extremes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  extremes->state = largest_bits((const PetscReal *)u, (PetscInt)n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BurgersRates(Burgers *burgers, PetscMemType memory, const PetscScalar *u, Extremes *extremes,
+                            PetscScalar *rate) {
+  Extremes *where = extremes;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(burgers_rates_event, 0, 0, 0, 0));
+  PetscCall(burgers->halo.Begin(u, memory));
+  PetscCall(burgers->halo.End());
+  PetscCall(PetscLogGpuTimeBegin());
+  const Field<PetscScalar> field = burgers->halo.field();
+  if (extremes) *extremes = {0, 0};
+#if SHELLAC_CUDA
+  const bool   in_kernel = extremes && PetscMemTypeDevice(memory) && burgers->grid.dim == 1;
+  cudaStream_t stream = NULL;
+  if (in_kernel) {
+    PetscCall(current_stream(&stream));
+    PetscCall(begin_extremes(burgers, stream));
+    where = burgers->device_extremes;
+  }
+#endif
+  if (burgers->grid.dim == 1)
+    PetscCall(burgers->operations->rates(memory, burgers->patch.at[0],
+                                         burgers_line(*burgers, field, burgers->operations->radius), where,
+                                         (PetscReal *)rate));
+  else
+    PetscCall(burgers->operations->rates_2d(memory, burgers->patch, real_field(field), extremes, (PetscReal *)rate));
+  PetscCall(PetscLogGpuTimeEnd());
+#if SHELLAC_CUDA
+  if (in_kernel) PetscCall(end_extremes(burgers, stream, extremes));
+#endif
+  if (extremes && burgers->grid.dim == 2 && !PetscMemTypeHost(memory)) {
+    Extremes of_rate;
+    PetscCall(BurgersExtremes(burgers, memory, u, extremes));
+    PetscCall(BurgersExtremes(burgers, memory, rate, &of_rate));
+    extremes->rate = of_rate.state;
+  }
+  PetscCall(log_flops(memory, 10.0 * values_of(*burgers)));
+  PetscCall(PetscLogEventEnd(burgers_rates_event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

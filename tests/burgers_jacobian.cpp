@@ -1,0 +1,163 @@
+// Burgers' equation: the Jacobian and implicit methods.
+
+#include "burgers_support.hpp"
+
+using namespace tests;
+
+#if !defined(PETSC_USE_COMPLEX)
+
+TEST_CASE("the Jacobian is the derivative, as a product and assembled", "[burgers]") {
+  int turn = 0;
+  for (PetscInt M : {0, 7})
+    for (const char *flux : fluxes)
+      for (int r = 0; r < 4; r++)
+        for (const char *boundary : boundaries) {
+          const PetscInt N = M ? 12 * rank_count() : 41;
+          if (M && rank_count() > 2 && r == 3) continue; // may be too few cells along one of the axes
+          if (M && !fits(M, radii[r] * (rank_count() > 2 ? 2 : 1))) continue;
+          if (!fits(N, radii[r]) || is_left_out(turn++)) continue;
+          Run run(PETSC_COMM_WORLD, N, !strcmp(boundary, "periodic"),
+                  std::string("-burgers_check_interval 0 -burgers_viscosity 0.1 -burgers_flux ") + flux +
+                      (strcmp(flux, "lax_friedrichs") ? "" : " -burgers_speed 2") + " -burgers_reconstruct " +
+                      reconstructions[r] + " -burgers_bc " + boundary,
+                  M);
+          INFO(flux << ' ' << reconstructions[r] << ' ' << boundary << (M ? ", 2-D" : ", 1-D"));
+          OK(VecDestroy(&run.u));
+          run.u = random_vector(run.da, 1); // no kink within the difference
+          Vector v = random_vector(run.da, 2), plus = copy_of(run.u), minus = copy_of(run.u), up, down, y, z;
+          OK(VecDuplicate(v, &up));
+          OK(VecDuplicate(v, &down));
+          OK(VecDuplicate(v, &y));
+          OK(VecDuplicate(v, &z));
+          const PetscReal eps = 1e-6;
+          OK(VecAXPY(plus, eps, v));
+          OK(VecAXPY(minus, -eps, v));
+          OK(TSComputeRHSFunction(run.ts, 0, plus, up));
+          OK(TSComputeRHSFunction(run.ts, 0, minus, down));
+          OK(VecAXPY(up, -1, down));
+          OK(VecScale(up, 1 / (2 * eps)));
+          Mat J;
+          OK(TSGetRHSJacobian(run.ts, &J, NULL, NULL, NULL));
+          OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+          OK(MatMult(J, v, y));
+          CHECK(difference(y, up) < 2e-6);
+          OK(MatScale(J, -1));
+          OK(MatShift(J, 3));
+          OK(MatMult(J, v, y));
+          Matrix aij;
+          OK(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+          Vector v_host, z_host;
+          OK(MatCreateVecs(aij, &v_host, &z_host));
+          OK(VecCopy(v, v_host));
+          OK(MatMult(aij, v_host, z_host));
+          OK(VecCopy(z_host, z));
+          CHECK(difference(y, z) <= 100 * exact);
+          OK(MatGetDiagonal(J, y));
+          OK(MatGetDiagonal(aij, z_host));
+          OK(VecCopy(z_host, z));
+          CHECK(difference(y, z) <= 100 * exact);
+        }
+}
+
+TEST_CASE("any type of TS steps it", "[burgers]") {
+  const PetscInt  N = 60 * rank_count();
+  const auto      initial = [&](PetscInt i) { return std::sin(2 * pi * (i + 0.5) / N); };
+  const PetscReal h = 2 * pi / N;
+  Run reference(PETSC_COMM_WORLD, N, true, "-burgers_viscosity 0.05 -ts_type rk -ts_rtol 1e-9 -ts_atol 1e-9");
+  reference.start(initial);
+  reference.until(0.6, 0.05 * h);
+  for (const char *type :
+       {"euler -ts_adapt_type cfl", "ssp", "rk", "beuler", "cn", "bdf", "rosw", "arkimex -ts_arkimex_fully_implicit",
+        "arkimex", "beuler -pc_type jacobi", "beuler -burgers_jacobian aij", "cn -burgers_jacobian shell_aij",
+        "burgersfused -ts_adapt_type cfl -burgers_fused_steps 5"}) {
+    Run run(PETSC_COMM_WORLD, N, true, std::string("-burgers_viscosity 0.05 -ts_type ") + type);
+    run.start(initial);
+    run.until(0.6, 0.1 * h);
+    INFO(type);
+    CHECK(mean_difference(run.all(), reference.all()) < 0.02);
+  }
+}
+
+TEST_CASE("implicit steps beyond the explicit bound", "[burgers]") {
+  const PetscInt N = 100 * rank_count();
+  Run            run(PETSC_COMM_WORLD, N, true, "-burgers_viscosity 0.01 -ts_type beuler -snes_monitor_cancel");
+  PetscReal      bound;
+  run.start([&](PetscInt i) { return 0.5 + std::sin(2 * pi * (i + 0.5) / N); });
+  OK(TSBurgersGetTimeStepBound(run.ts, run.u, &bound));
+  const PetscReal sum = total(run.all());
+  run.step(10, 4 * bound);
+  CHECK(std::fabs(total(run.all()) - sum) < 1e-4 * N);
+  CHECK(variation(run.all(), true) < 4);
+}
+
+TEST_CASE("the Jacobian outlives its TS", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  Matrix         kept;
+  Vector         v, y, before;
+  {
+    Run run(PETSC_COMM_WORLD, N, true, "-burgers_viscosity 0.1");
+    Mat J;
+    run.start([&](PetscInt i) { return wavy(i, N); });
+    v = random_vector(run.da, 1);
+    y = make_vector(run.da);
+    before = make_vector(run.da);
+    OK(TSGetRHSJacobian(run.ts, &J, NULL, NULL, NULL));
+    OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+    OK(MatMult(J, v, before));
+    OK(PetscObjectReference((PetscObject)J));
+    *&kept = J;
+  }
+  OK(MatMult(kept, v, y));
+  CHECK(difference(y, before) == 0);
+}
+
+TEST_CASE("what needs the entries of the Jacobian names the option that gives them", "[burgers]") {
+  const PetscInt N = 20 * rank_count();
+  for (const char *pc : {"lu", "ilu", "sor", "mg", "asm", "stencilmg"}) {
+    if (rank_count() > 1 && !strcmp(pc, "mg")) continue; // for its coarsest level the default there is redundant
+    Run run(PETSC_COMM_WORLD, N, true, "-ts_type beuler");
+    run.start([&](PetscInt i) { return std::sin(2 * pi * i / N); });
+    INFO(pc);
+    Options set(std::string("-pc_type ") + pc);
+    EXPECT_ERROR((PetscErrorCode)0, ({"Jacobian", "-burgers_jacobian shell_aij"}), [&] {
+      PetscFunctionBeginUser;
+      PetscCall(TSSetFromOptions(run.ts));
+      PetscCall(solve(run, 2, 1e-2));
+      PetscFunctionReturn((PetscErrorCode)0);
+    });
+  }
+}
+
+TEST_CASE("the Jacobian follows a change of settings", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  for (const char *type : {"shell", "aij"}) {
+    const std::string text = std::string("-ts_type beuler -burgers_jacobian ") + type;
+    Run               changed(PETSC_COMM_WORLD, N, true, text),
+        fresh(PETSC_COMM_WORLD, N, true, text + " -burgers_viscosity 0.1 -burgers_reconstruct vanleer");
+    Mat    J[2];
+    Vector v = random_vector(changed.da, 3), y = make_vector(changed.da), expected = make_vector(changed.da);
+    int    k = 0;
+    for (Run *run : {&changed, &fresh}) {
+      run->start([&](PetscInt i) { return wavy(i, N); });
+      OK(TSSetSolution(run->ts, run->u));
+      OK(TSGetRHSJacobian(run->ts, &J[k], NULL, NULL, NULL));
+      OK(TSComputeRHSJacobian(run->ts, 0, run->u, J[k], J[k]));
+      k++;
+    }
+    OK(MatMult(J[1], v, expected));
+    OK(MatMult(J[0], v, y));
+    INFO(type);
+    CHECK(difference(y, expected) > 1e-3);
+    OK(TSBurgersSetViscosity(changed.ts, 0.1));
+    OK(TSBurgersSetReconstruction(changed.ts, TS_BURGERS_VANLEER));
+    if (!strcmp(type, "shell")) { // also between two calls of TSComputeRHSJacobian()
+      OK(MatMult(J[0], v, y));
+      CHECK(difference(y, expected) == 0);
+    }
+    OK(TSComputeRHSJacobian(changed.ts, 0, changed.u, J[0], J[0]));
+    OK(MatMult(J[0], v, y));
+    CHECK(difference(y, expected) == 0);
+  }
+}
+
+#endif
