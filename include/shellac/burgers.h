@@ -9,11 +9,11 @@
    TSBurgersFlux - the numerical flux through the faces of cells, see `TSSetBurgers()`
 
    Values:
-+  `TS_BURGERS_CENTRAL`        - the mean of both states' fluxes; unstable with explicit steps
-.  `TS_BURGERS_LAX_FRIEDRICHS` - with the dissipation of the fastest wave of the whole state
-.  `TS_BURGERS_RUSANOV`        - with that of the faster of both states
-.  `TS_BURGERS_GODUNOV`        - that of the Riemann problem's exact solution
-.  `TS_BURGERS_ENGQUIST_OSHER` - upwind for each sign of the speed
++  `TS_BURGERS_CENTRAL`        - the mean of the fluxes of both states; unstable with explicit steps
+.  `TS_BURGERS_LAX_FRIEDRICHS` - dissipation by the fastest wave in the whole domain
+.  `TS_BURGERS_RUSANOV`        - dissipation by the faster of the two states
+.  `TS_BURGERS_GODUNOV`        - the flux of the exact solution of the Riemann problem
+.  `TS_BURGERS_ENGQUIST_OSHER` - the upwind flux of the positive and of the negative speeds
 -  `TS_BURGERS_CENTRAL_DOUBLED` - -(f(u_{i+1}) - f(u_{i-1}))/h, f = u²/2: twice the central difference, so that waves move at
                                  twice their speed; unstable with explicit steps; no reconstruction, no viscosity, 1-D
 
@@ -38,13 +38,13 @@ typedef enum {
 PETSC_EXTERN const char *const TSBurgersFluxes[];
 
 /*E
-   TSBurgersReconstruction - the values at the faces of a cell, see `TSSetBurgers()`
+   TSBurgersReconstruction - how the values at a cell's faces follow from averages, see `TSSetBurgers()`
 
    Values:
-+  `TS_BURGERS_CONSTANT` - the cell's average: order 1
-.  `TS_BURGERS_MINMOD`   - a line with the smaller slope to both neighbours: order 2
-.  `TS_BURGERS_VANLEER`  - with the harmonic mean of both: order 2
--  `TS_BURGERS_WENO5`    - weighted, essentially not oscillating: order 5; 2 with viscosity, whose differences have that order
++  `TS_BURGERS_CONSTANT` - the average of the cell: order 1
+.  `TS_BURGERS_MINMOD`   - linear, with the smaller of the slopes to both neighbours: order 2
+.  `TS_BURGERS_VANLEER`  - linear, with the harmonic mean of both slopes: order 2
+-  `TS_BURGERS_WENO5`    - weighted essentially non-oscillatory: order 5; with viscosity 2, the order of its differences
 
    Level: beginner
 
@@ -54,12 +54,12 @@ typedef enum { TS_BURGERS_CONSTANT, TS_BURGERS_MINMOD, TS_BURGERS_VANLEER, TS_BU
 PETSC_EXTERN const char *const TSBurgersReconstructions[];
 
 /*E
-   TSBurgersBoundary - what holds at the ends of the domain, see `TSSetBurgers()`
+   TSBurgersBoundary - the boundary condition, see `TSSetBurgers()`
 
    Values:
-+  `TS_BURGERS_PERIODIC` - the DMDA is periodic
-.  `TS_BURGERS_OUTFLOW`  - beyond an end is the end's own value
-.  `TS_BURGERS_INFLOW`   - beyond the ends are given values
++  `TS_BURGERS_PERIODIC` - periodic; for a periodic `DMDA`
+.  `TS_BURGERS_OUTFLOW`  - the value beyond an end is that of the end cell
+.  `TS_BURGERS_INFLOW`   - the values beyond the ends are given, see `TSBurgersSetInflow()`
 -  `TS_BURGERS_FROZEN`   - the first and the last cell do not change
 
    Level: beginner
@@ -89,12 +89,12 @@ typedef enum {
 PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
 
 /*E
-   TSBurgersScheme - the time steps of `TSBURGERSFUSED`
+   TSBurgersScheme - the explicit method of `TSBURGERSFUSED`
 
    Values:
 +  `TS_BURGERS_EULER`  - forward Euler
-.  `TS_BURGERS_SSPRK2` - the strong-stability-preserving Runge-Kutta method of order 2 with 2 stages
--  `TS_BURGERS_SSPRK3` - that of order 3 with 3 stages
+.  `TS_BURGERS_SSPRK2` - strong-stability-preserving Runge-Kutta of order 2 with 2 stages
+-  `TS_BURGERS_SSPRK3` - strong-stability-preserving Runge-Kutta of order 3 with 3 stages
 
    Level: beginner
 
@@ -104,8 +104,8 @@ typedef enum { TS_BURGERS_EULER, TS_BURGERS_SSPRK2, TS_BURGERS_SSPRK3 } TSBurger
 PETSC_EXTERN const char *const TSBurgersSchemes[];
 
 /*MC
-   TSBURGERSFUSED - "burgersfused": explicit steps of Burgers' equation, many between two steps of TS, several of them in one
-   pass over memory. For a TS with `TSSetBurgers()`.
+   TSBURGERSFUSED - "burgersfused": takes many explicit steps of Burgers' equation in one step of the TS, several of
+   them in one pass over memory. For a TS with `TSSetBurgers()`.
 
    Options Database Keys:
 +  -burgers_fused_scheme <euler|ssprk2|ssprk3> - time steps of -ts_type burgersfused; default ssprk3 with weno5, else
@@ -113,24 +113,26 @@ PETSC_EXTERN const char *const TSBurgersSchemes[];
 -  -burgers_fused_steps <integer, at least 1>  - most of them between two steps of TS; default 256
 
    Notes:
-   Δt is that of the TS (-ts_dt), for each of the fused steps; `TSGetStepNumber()`, -ts_max_steps and the time count them all.
-   Monitors, events and -ts_adapt_type cfl see the states at the ends of blocks; blocks end at the final time, at times of
-   `TSSetTimeSpan()` and at the last step, and before them as TS would choose another Δt there.
+   The steps within one step of the TS are a block. Each of them has the Δt of the TS (-ts_dt). `TSGetStepNumber()`,
+   -ts_max_steps and the time count all of them. Monitors, events and -ts_adapt_type cfl see the states at the ends
+   of blocks. A block ends at the final time, at times of `TSSetTimeSpan()`, at the last step, and before these where
+   the TS would choose another Δt.
 
-   The answer is that of the same steps one by one, bit for bit, on any number of ranks: of -ts_type euler as well for the
-   scheme euler, where PETSc's VecAYPX() rounds the product.
+   The result equals that of the same steps taken one by one, bit for bit, on any number of ranks. With the scheme
+   euler it also equals that of -ts_type euler where PETSc's `VecAYPX()` rounds the product before the sum.
 
-   Tiles of cells and a halo as wide as the steps reach are kept in registers (GPU) or in the first cache (CPU). A grid of up
-   to 4000 cells on one GPU takes all steps of a block in one launch. In 2-D, and where a rank has fewer cells than one step
-   reaches, stages are computed one by one.
+   Tiles of cells, with a halo as wide as the steps reach, are held in registers (GPU) or in the first cache (CPU). A
+   grid of up to 4000 cells on one GPU takes all steps of a block in one launch. In 2-D, and where a rank has fewer
+   cells than one step reaches, stages are computed one by one.
 
-   A block that has a step to be checked (see -burgers_check_interval in `TSSetBurgers()`) is checked at both ends, for the CFL
-   bound and for values that are not finite. Where the end fails, the block's steps are repeated one by one to name the first that
-   does, and the TS keeps the state before it.
+   A block with a step to be checked (see -burgers_check_interval in `TSSetBurgers()`) is checked at both ends, for
+   the CFL bound and for values that are not finite. If the end fails, the steps of the block are repeated one by one
+   to find the first that fails, and the TS keeps the state before that step.
 
-   The type uses the TS' `TSSetPreStage()` and `TSSetPostStage()`. An event is located by shorter blocks, which needs a PETSc whose
-   `TSEULER` can roll back (3.22 and newer). While an event is located, a step of TS that is longer than Δt is taken in equal
-   parts of at most Δt; any other Δt that a program sets, between solves or in a monitor, is the Δt of the steps that follow.
+   The type uses the TS' `TSSetPreStage()` and `TSSetPostStage()`. An event is located by shorter blocks, which needs
+   a PETSc whose `TSEULER` can roll back (3.22 and newer). While an event is located, a step of the TS that is longer
+   than Δt is divided into equal steps of at most Δt. A Δt that a program sets otherwise, between solves or in a
+   monitor, is the Δt of the steps that follow.
 
    Errors:
    As `TSSetBurgers()`; `PETSC_ERR_SUP` for an adapter other than none and cfl; `PETSC_ERR_ORDER` without `TSSetBurgers()`.
@@ -171,43 +173,47 @@ M*/
    Level: beginner
 
    Notes:
-   Finite volumes: unknowns are averages over N cells of width h = L/N on each axis. In 2-D,
-   u_t + (u²/2)_x + v u_y = ν Δu and v_t + u v_x + (v²/2)_y = ν Δv; each component's own axis is conservative, and it is carried
-   along the other by the same flux with the cell's speed.
+   Finite volumes: unknowns are averages over N cells of width h = L/N on each axis. In 2-D, u_t + (u²/2)_x + v u_y =
+   ν Δu and v_t + u v_x + (v²/2)_y = ν Δv; each component is conservative along its own axis and is transported along
+   the other one by the same numerical flux with the cell's speed.
 
-   Sets the right-hand side, which any explicit `TSType` steps, and its Jacobian for the implicit ones (`TSBEULER`, `TSCN`,
-   `TSBDF`, ...). The matrix-free Jacobian has products, a diagonal (-pc_type jacobi), scaling, shifts, and MatConvert() to
-   `MATAIJ`; at kinks of limiters and fluxes it is the derivative of one side.
+   The function sets the right-hand side for explicit types and its Jacobian for implicit ones (`TSBEULER`, `TSCN`,
+   `TSBDF`, ...). The matrix-free Jacobian has products, a diagonal (-pc_type jacobi), scaling, shifts, and
+   `MatConvert()` to `MATAIJ`. At kinks of limiters and fluxes it is a one-sided derivative.
 
-   Each step is checked, or those that -burgers_check_interval leaves. Values that are not finite are an error that names step and
-   place: of an explicit type (`TSEULER`, `TSRK`, `TSSSP`, `TSBURGERSFUSED`) in any stage, of another one in the state that a step
-   starts from. With lax_friedrichs a state that is faster than -burgers_speed is an error, or faster than the first state by a
-   quarter. A Δt of an explicit type without error control (-ts_adapt_type none or cfl) beyond 1/Σ(|u|/(C h) + 2ν/h²) is another.
-   C, the Courant number, is 1 for constant and weno5, 1/2 for minmod and vanleer, which then do not add variation; TSSSP may take
-   as much longer steps as its coefficient tells. The bound goes to `TSSetCFLTimeLocal()`; with -ts_adapt_type cfl it is computed in
-   each step, whatever the interval, and values that are not finite have none and stay an error. A check is one reduction over
-   the ranks.
+   Each step is checked, or those that -burgers_check_interval selects. A check is one reduction over the ranks. It
+   gives an error that names the step and the place for a value that is not finite: in any stage of an explicit type
+   (`TSEULER`, `TSRK`, `TSSSP`, `TSBURGERSFUSED`), in the state that a step starts from with any other type. With
+   lax_friedrichs, a state that is faster than -burgers_speed is an error; without -burgers_speed, one that is faster
+   than the first state by more than a quarter.
 
-   The bound is necessary, not sufficient: forward Euler is unstable with central at any Δt, and with weno5 at any fixed
-   Courant number; take -ts_type ssp, rk, or -burgers_fused_scheme ssprk3 for reconstructions of high order.
+   For an explicit type without error control (-ts_adapt_type none or cfl), a Δt beyond 1/Σ(|u|/(C h) + 2ν/h²) is an
+   error. C, the Courant number, is 1 for constant and weno5, and 1/2 for minmod and vanleer, which then do not
+   increase the total variation. For `TSSSP` the bound is multiplied by the coefficient of its method. The bound is
+   passed to `TSSetCFLTimeLocal()`. With -ts_adapt_type cfl it is computed in each step, whatever the interval; a
+   value that is not finite is then an error in each step, too.
 
-   Where the vectors are, the right-hand side is computed. Results do not depend on the ranks, in any bit.
+   The bound is necessary, not sufficient: forward Euler is unstable with central at any Δt, and with weno5 at any
+   fixed Courant number. Use -ts_type ssp, rk, or -burgers_fused_scheme ssprk3 with reconstructions of high order.
 
-   The options are read here and in `TSSetFromOptions()`, which so overrides what was set in between. An option without effect is
-   an error: -burgers_inflow with other ends and -burgers_speed with another flux in `TSSetFromOptions()`; -burgers_jacobian with
-   an explicit type and -burgers_fused_scheme or -burgers_fused_steps with another type than `TSBURGERSFUSED` when a solve begins.
-   Settings that fail leave those of before. May be called again. The DM
-   must not change afterwards. The TS gets a monitor, by which the beginning and the end of a solve are known; after
-   `TSMonitorCancel()` call `TSSetFromOptions()` or this again.
+   The right-hand side is computed where the vectors are. Results do not depend on the number of ranks, in any bit.
 
-   The matrix-free Jacobian has no entries: -pc_type lu, ilu, sor, mg, gamg and others that want them need -burgers_jacobian shell_aij
-   or aij, and say so. It may be kept longer than the TS.
+   The options are read here and in `TSSetFromOptions()`, which therefore overrides setters called in between. An
+   option without effect is an error: in `TSSetFromOptions()`, -burgers_inflow with another boundary condition and
+   -burgers_speed with another flux; when a solve begins, -burgers_jacobian with an explicit type, and
+   -burgers_fused_scheme or -burgers_fused_steps with another type than `TSBURGERSFUSED`. Settings that fail change
+   nothing. The function may be called again. The DM must not change afterwards. The function adds a monitor to the
+   TS, which marks the beginning and the end of a solve; after `TSMonitorCancel()`, call `TSSetFromOptions()` or this
+   function again.
+
+   The matrix-free Jacobian has no entries. -pc_type lu, ilu, sor, mg, gamg and others that need entries give an
+   error that names the remedy: -burgers_jacobian shell_aij or aij. The Jacobian may outlive the TS.
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for another DM; `PETSC_ERR_ARG_OUTOFRANGE` for another dof or dimension, too few cells for the
-   reconstruction, ν < 0; `PETSC_ERR_ARG_INCOMP` for a boundary condition that the DMDA has not; `PETSC_ERR_SUP` in a PETSc for complex
-   scalars; at a step, `PETSC_ERR_FP` and `PETSC_ERR_ARG_OUTOFRANGE` of the checks; `PETSC_ERR_ARG_INCOMP` for an option without effect;
-   on every rank.
+   `PETSC_ERR_ARG_WRONG` for another DM; `PETSC_ERR_ARG_OUTOFRANGE` for another dof or dimension, too few cells for
+   the reconstruction, ν < 0; `PETSC_ERR_ARG_INCOMP` for a boundary condition that does not suit the `DMDA`;
+   `PETSC_ERR_SUP` in a PETSc for complex scalars; at a step, `PETSC_ERR_FP` and `PETSC_ERR_ARG_OUTOFRANGE` of the
+   checks; `PETSC_ERR_ARG_INCOMP` for an option without effect; on every rank.
 
    Source:
    R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002; G.-S. Jiang and C.-W. Shu, 1996 (weno5).
@@ -217,13 +223,14 @@ M*/
 PETSC_EXTERN PetscErrorCode TSSetBurgers(TS ts);
 
 /*@
-   TSBurgersView - prints the equation of a TS: its flux, reconstruction, ends, viscosity, checks and fused steps
+   TSBurgersView - prints the equation of a TS: flux, reconstruction, boundary condition, viscosity, checks and fused
+   steps
 
    Collective
 
    Input Parameters:
 +  ts     - a TS with `TSSetBurgers()`
--  viewer - of type ascii, others print nothing; NULL: the standard output
+-  viewer - a viewer of type ascii (others print nothing), or NULL for the standard output
 
    Level: intermediate
 
@@ -231,7 +238,7 @@ PETSC_EXTERN PetscErrorCode TSSetBurgers(TS ts);
    Where -ts_view prints on the standard output, this comes before it.
 
    Errors:
-   `PETSC_ERR_ORDER` before `TSSetBurgers()`; those of settings that do not go together, see there.
+   `PETSC_ERR_ORDER` before `TSSetBurgers()`; the errors of settings that contradict each other, see there.
 
 .seealso: `TSSetBurgers()`, `TSView()`
 @*/
@@ -260,7 +267,7 @@ PETSC_EXTERN PetscErrorCode TSBurgersView(TS ts, PetscViewer viewer);
 PETSC_EXTERN PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux);
 
 /*@
-   TSBurgersSetReconstruction - sets how the values at the faces come from the cells' averages
+   TSBurgersSetReconstruction - sets how the values at the faces follow from the averages of cells
 
    Logically Collective
 
@@ -281,13 +288,14 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux);
 PETSC_EXTERN PetscErrorCode TSBurgersSetReconstruction(TS ts, TSBurgersReconstruction reconstruction);
 
 /*@
-   TSBurgersSetBoundary - sets what holds at the ends of the domain
+   TSBurgersSetBoundary - sets the boundary condition
 
    Logically Collective
 
    Input Parameters:
 +  ts       - a TS with `TSSetBurgers()`
--  boundary - one of `TSBurgersBoundary`; periodic for a periodic `DMDA`, and for no other
+-  boundary - one of `TSBurgersBoundary`; `TS_BURGERS_PERIODIC` is for periodic `DMDA`s, the others are for those that
+              are not
 
    Options Database Key:
 .  -burgers_bc <periodic|outflow|inflow|frozen> - boundary condition; frozen: the end cells do not change; default
@@ -426,21 +434,22 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetCheckInterval(TS ts, PetscInt interval);
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value; those of settings that do not go together, see `TSSetBurgers()`.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value; the errors of settings that contradict each other, see
+   `TSSetBurgers()`.
 
 .seealso: `TSSetBurgers()`
 @*/
 PETSC_EXTERN PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianType type);
 
 /*@
-   TSBurgersSetFused - sets the steps of `TSBURGERSFUSED`
+   TSBurgersSetFused - sets the method of `TSBURGERSFUSED` and the length of its blocks
 
    Logically Collective
 
    Input Parameters:
 +  ts     - a TS with `TSSetBurgers()`
 .  scheme - one of `TSBurgersScheme`
--  steps  - most steps from one step of TS to the next, >= 1
+-  steps  - the largest number of steps in a block, >= 1
 
    Options Database Keys:
 +  -burgers_fused_scheme <euler|ssprk2|ssprk3> - time steps of -ts_type burgersfused; default ssprk3 with weno5, else
@@ -466,8 +475,8 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetFused(TS ts, TSBurgersScheme scheme, Pet
 -  u  - the state
 
    Output Parameter:
-.  bound - Δt [time], see `TSSetBurgers()`; `PETSC_MAX_REAL` where nothing moves. It holds for all later times where the scheme
-           does not raise the largest |u|
+.  bound - Δt [time], see `TSSetBurgers()`; `PETSC_MAX_REAL` where u and ν are zero. It holds at all later times if the
+           scheme does not increase the largest |u|
 
    Level: intermediate
 
