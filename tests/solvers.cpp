@@ -2,27 +2,13 @@
 
 #include "catch.hpp"
 
-#include "support.hpp"
+#include "solve.hpp"
 
 using namespace tests;
 
 static PetscErrorCode ignore(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType,
                              const char *, void *) {
   return code;
-}
-
-static PetscErrorCode solve(Mat A, Vec b, Vec x, PetscInt *iterations, KSPConvergedReason *reason) {
-  Solver ksp;
-  PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOptionsPrefix(ksp, "test_"));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(VecSet(x, 0));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, iterations));
-  PetscCall(KSPGetConvergedReason(ksp, reason));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Ours must solve wherever the assembled matrix does, and in as many iterations where the method is the same.

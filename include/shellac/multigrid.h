@@ -59,8 +59,10 @@
    full multigrid.
 
    Errors:
-   A matrix of another type, or one that is not symmetric, couples points further apart or has more unknowns a point; with what
-   to use instead.
+   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that is not symmetric with weights of its rows
+   within 60 (in single precision 24) orders of magnitude, couples points further apart or has more unknowns a point;
+   `PETSC_ERR_FP` for a coefficient that is infinite or not a number. Messages say what to use instead. A last level that
+   cannot be inverted makes the solver end with `KSP_DIVERGED_PC_FAILED`.
 
    References:
    U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
@@ -70,8 +72,239 @@
    R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, 1964
    (the last level).
 
-.seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCMG`, `KSPRICHARDSON`
+.seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCStencilMGSetType()`, `PCStencilMGSetCycleType()`,
+          `PCStencilMGSetCycles()`, `PCStencilMGSetSmooths()`, `PCStencilMGSetLevels()`, `PCStencilMGSetPrecision()`,
+          `PCStencilMGSetFused()`, `PCStencilMGSetGraph()`, `PCMG`, `KSPRICHARDSON`
 M*/
 #define PCSTENCILMG "stencilmg"
+
+/*E
+   PCStencilMGType - what an application of `PCSTENCILMG` does
+
+   Values:
++  `PC_STENCILMG_MULTIPLICATIVE` - cycles from zero
+-  `PC_STENCILMG_FULL`           - full multigrid: one cycle on each level, from the coarsest on
+
+   Level: intermediate
+
+.seealso: `PCStencilMGSetType()`
+E*/
+typedef enum { PC_STENCILMG_MULTIPLICATIVE, PC_STENCILMG_FULL } PCStencilMGType;
+PETSC_EXTERN const char *const PCStencilMGTypes[];
+
+/*E
+   PCStencilMGCycleType - how a cycle of `PCSTENCILMG` visits the levels
+
+   Values:
++  `PC_STENCILMG_CYCLE_V` - each coarse level once
+.  `PC_STENCILMG_CYCLE_W` - each coarse level twice for a visit of the finer one
+-  `PC_STENCILMG_CYCLE_F` - an F-cycle, then a V-cycle, on each coarse level
+
+   Level: intermediate
+
+.seealso: `PCStencilMGSetCycleType()`
+E*/
+typedef enum { PC_STENCILMG_CYCLE_V, PC_STENCILMG_CYCLE_W, PC_STENCILMG_CYCLE_F } PCStencilMGCycleType;
+PETSC_EXTERN const char *const PCStencilMGCycleTypes[];
+
+/*E
+   PCStencilMGPrecision - the arithmetic of a cycle of `PCSTENCILMG`
+
+   Values:
++  `PC_STENCILMG_DOUBLE` - that of `PetscScalar`
+-  `PC_STENCILMG_SINGLE` - single precision, for corrections
+
+   Level: intermediate
+
+.seealso: `PCStencilMGSetPrecision()`
+E*/
+typedef enum { PC_STENCILMG_DOUBLE, PC_STENCILMG_SINGLE } PCStencilMGPrecision;
+PETSC_EXTERN const char *const PCStencilMGPrecisions[];
+
+/*@
+   PCStencilMGSetType - chooses between cycles from zero and full multigrid for `PCSTENCILMG`
+
+   Logically Collective
+
+   Input Parameters:
++  pc   - the preconditioner
+-  type - `PC_STENCILMG_MULTIPLICATIVE` (default) or `PC_STENCILMG_FULL`
+
+   Options Database Key:
+.  -pc_stencilmg_type
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
+
+/*@
+   PCStencilMGSetCycleType - sets how a cycle of `PCSTENCILMG` visits the levels
+
+   Logically Collective
+
+   Input Parameters:
++  pc   - the preconditioner
+-  type - `PC_STENCILMG_CYCLE_V` (default), `PC_STENCILMG_CYCLE_W` or `PC_STENCILMG_CYCLE_F`
+
+   Options Database Key:
+.  -pc_stencilmg_cycle_type
+
+   Level: intermediate
+
+   Note:
+   May be called after set-up, too: the levels are then made anew at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetCycleType(PC pc, PCStencilMGCycleType type);
+
+/*@
+   PCStencilMGSetCycles - sets how many cycles an application of `PCSTENCILMG` takes
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  cycles - 1 (default) or more
+
+   Options Database Key:
+.  -pc_stencilmg_multiplicative_cycles
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
+
+/*@
+   PCStencilMGSetSmooths - sets how many smoothing steps `PCSTENCILMG` takes before, and after, the visit of the coarse grid
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  steps - 1 to 4, or 0 (default) for 3, in three dimensions 4
+
+   Options Database Key:
+.  -pc_stencilmg_smooths
+
+   Level: intermediate
+
+   Note:
+   May be called after set-up, too: the levels are then made anew at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps);
+
+/*@
+   PCStencilMGSetLevels - sets how many levels `PCSTENCILMG` has at most
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  levels - 1 or more, or 0 (default) until the last one can be solved directly
+
+   Options Database Key:
+.  -pc_stencilmg_levels
+
+   Level: intermediate
+
+   Note:
+   May be called after set-up, too: the levels are then made anew at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
+
+/*@
+   PCStencilMGSetPrecision - sets the precision of the arithmetic in a cycle of `PCSTENCILMG`
+
+   Logically Collective
+
+   Input Parameters:
++  pc        - the preconditioner
+-  precision - `PC_STENCILMG_DOUBLE` (default) or `PC_STENCILMG_SINGLE`
+
+   Options Database Key:
+.  -pc_stencilmg_precision
+
+   Level: intermediate
+
+   Note:
+   May be called after set-up, too: the levels are then made anew at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision precision);
+
+/*@
+   PCStencilMGSetFused - lets `PCSTENCILMG` do smoothing, residual and transfer in one pass over the grid, in one and two dimensions
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  fused - `PETSC_TRUE` (default), or `PETSC_FALSE` for one pass each
+
+   Options Database Key:
+.  -pc_stencilmg_fused
+
+   Level: developer
+
+   Note:
+   May be called after set-up, too: the levels are then made anew at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
+
+/*@
+   PCStencilMGSetGraph - lets a cycle of `PCSTENCILMG` on the GPU of one rank be one CUDA graph
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  graph - `PETSC_TRUE` (default), or `PETSC_FALSE` for one launch after the other
+
+   Options Database Key:
+.  -pc_stencilmg_graph
+
+   Level: developer
+
+   Note:
+   May be called after set-up, too: the levels are then made anew at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetGraph(PC pc, PetscBool graph);
 
 #endif

@@ -10,17 +10,28 @@ namespace {
 
 constexpr int most_ranks = 1 << 30;
 
-// What rows are not, in the order of what is said first.
-enum Trouble { none, nonsymmetric, no_diagonal, far };
-const char *const troubles[] = {"", "is not symmetric, with any weights of its rows", "has zeros on its diagonal",
-                                "couples points that are not neighbours"};
+// What rows are not, in the order of what is said first; with what serves such a matrix.
+enum Problem { none, nonsymmetric, wide_range, no_diagonal, far, not_finite };
+#define ILU_OR_AIJ                                                                                                     \
+  "; use -pc_type bjacobi, which is an incomplete factorisation on each rank, or an assembled matrix "                 \
+  "(-dm_mat_type aij)"
+const char *const problems[] = {
+    "",
+    "is not symmetric, with any weights of its rows" ILU_OR_AIJ,
+    "is not symmetric, or only with weights of its rows over too many orders of magnitude (as upwind differences of a "
+    "strong constant wind)" ILU_OR_AIJ,
+    "has zeros on its diagonal; use -pc_type jacobi, which leaves those rows as they are, or none",
+    "couples points that are not neighbours" ILU_OR_AIJ,
+    "has a coefficient that is infinite or not a number; look at the values that the program assembles"};
+const char *const opposite_signs = "couples points with opposite signs" ILU_OR_AIJ;
 
 struct Reader {
   const Grid &grid;
   Couplings  &to;
   Patch       patch; // the rank's points, with a halo of one
   Halo        halo;
-  int         trouble = none;
+  PetscReal   most_range;
+  int         problem = none, to_fixed = 0; // to_fixed: a row takes a fixed point's value
 
   struct Point {
     PetscInt at[3];
@@ -32,7 +43,7 @@ struct Reader {
       for (int a = 0; a < 3; a++) is = is && p[a] >= 0 && p[a] < grid.size[a];
     return is;
   }
-  void find(Trouble t) { trouble = PetscMax(trouble, (int)t); }
+  void find(Problem found) { problem = PetscMax(problem, (int)found); }
 
   void           read(const StencilOperator &op, std::vector<PetscScalar> *fixed);
   void           share_pairs(const std::vector<Direction> &steps);
@@ -88,6 +99,7 @@ void Reader::read(const StencilOperator &op, std::vector<PetscScalar> *fixed) {
         d.d[a] = (int)step;
       }
       if (entry.value == (PetscScalar)0) continue;
+      if (PetscIsInfOrNanScalar(entry.value)) find(not_finite);
       sum += entry.value;
       if (near && d.index() == 13) {
         diagonal += entry.value;
@@ -134,7 +146,9 @@ PetscErrorCode Reader::leave_fixed(const std::vector<Direction> &steps, const st
     for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
       const PetscInt q[3] = {p[0] + steps[n].d[0], p[1] + steps[n].d[1], p[2] + steps[n].d[2]};
       const size_t   at = own(p);
-      if (value(field, q) != (PetscScalar)0) shift[at] += coupling[at], coupling[at] = 0;
+      if (value(field, q) == (PetscScalar)0 || coupling[at] == (PetscScalar)0) return;
+      shift[at] += coupling[at], coupling[at] = 0;
+      to_fixed = 1;
     });
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -199,8 +213,8 @@ PetscErrorCode Reader::get_masses(const std::vector<Direction>                &s
   };
   const auto take = [&](const PetscInt p[3], PetscScalar value) {
     const PetscReal size = PetscAbsScalar(value);
-    if (!(size > 0 && std::isfinite(size)))
-      value = 1; // zero is for points not reached; this is no symmetric operator then
+    // zero is for points not reached
+    if (!(size > PETSC_MIN_REAL && size < PETSC_MAX_REAL)) find(wide_range), value = 1;
     (*mass)[own(p)] = value;
     reached.push_back({{p[0], p[1], p[2]}});
   };
@@ -252,25 +266,27 @@ PetscScalar Reader::value(const Field<PetscScalar> &field, const PetscInt p[3]) 
 
 } // namespace
 
-PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, std::string *why) {
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscReal most_range, OperatorRows *rows, std::string *why,
+                                      bool *is_not_finite) {
   const Grid                           &grid = context->grid;
   Couplings                            &couplings = rows->couplings;
   Arrays                                arrays;
   std::vector<std::vector<PetscScalar>> back;
   PetscReal sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end
   struct {
-    int trouble, box, fixed, shifted, weighted, positive, negative,
+    int problem, box, fixed, to_fixed, shifted, weighted, positive, negative,
         other_ends[3][2]; // ends with points that are not fixed
   } found = {};
   Grid links = grid;
 
   PetscFunctionBegin;
   why->clear();
+  *is_not_finite = false;
   if (grid.dof > 1) {
-    *why = "has " + std::to_string(grid.dof) + " unknowns a point";
+    *why = "has " + std::to_string(grid.dof) + " unknowns a point" ILU_OR_AIJ;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Reader reader = {grid, couplings, {}, {}};
+  Reader reader = {grid, couplings, {}, {}, most_range};
   Patch &patch = reader.patch;
   for (int a = 0; a < 3; a++) {
     patch.N[a] = grid.N[a];
@@ -318,6 +334,9 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
     PetscCall(reader.Exchange(couplings.mass.data(), &masses));
     asymmetric(couplings.mass, masses, &weighted);
     if (weighted) reader.find(nonsymmetric);
+    for (const PetscScalar &mass : couplings.mass)
+      if (!weighted && !(PetscAbsScalar(mass) * most_range >= 1 && PetscAbsScalar(mass) <= most_range))
+        reader.find(wide_range);
   }
   PetscCall(reader.halo.Destroy());
   for (size_t n = 0; n < steps.size(); n++) {
@@ -345,12 +364,15 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, s
       }
     }
   });
-  found.trouble = reader.trouble;
+  found.problem = reader.problem;
+  found.to_fixed = reader.to_fixed;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, sizeof(found) / sizeof(int), MPI_INT, MPI_MAX, grid.comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 12, MPIU_REAL, MPIU_SUM, grid.comm));
-  *why = troubles[found.trouble];
+  *why = problems[found.problem];
+  *is_not_finite = found.problem == not_finite;
+  rows->symmetric = !found.weighted && !found.to_fixed;
   // finite elements may do so with the neighbours in a box
-  if (why->empty() && !found.box && found.positive && found.negative) *why = "couples points with opposite signs";
+  if (why->empty() && !found.box && found.positive && found.negative) *why = opposite_signs;
   rows->has_fixed = found.fixed;
   rows->singular = !found.fixed && !found.shifted;
   for (int a = 0; a < 3; a++) {

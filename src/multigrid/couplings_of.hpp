@@ -10,14 +10,17 @@ namespace shellac {
 
 // Collective. The rows of an operator on the rank's own points, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
-// nothing, and zero elsewhere [points]; has_fixed: any rank has such. singular: constants are the null space.
-// *why: what the operator is not; empty otherwise.
+// nothing, and zero elsewhere [points]; has_fixed: any rank has such. singular: constants are the null space. symmetric:
+// without weights of the rows, and no row takes a fixed point's value.
 struct OperatorRows {
   Couplings                couplings;
   Axis                     axes[3];
   std::vector<PetscScalar> fixed;
-  bool                     has_fixed = false, singular = false;
+  bool                     has_fixed = false, singular = false, symmetric = false;
 };
-PetscErrorCode MatStencilGetCouplings(StencilMat *context, OperatorRows *rows, std::string *why);
+// most_range: of the rows' weights, which make the operator symmetric, to the first one's.
+// *why: what the operator is not, and what to use for it; empty otherwise. *not_finite: that is the reason.
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscReal most_range, OperatorRows *rows, std::string *why,
+                                      bool *not_finite);
 
 } // namespace shellac

@@ -1,8 +1,13 @@
 // The preconditioner stencilmg: a shell that reads the operator's axes and runs cycles.
 
+#include <algorithm>
+#include <limits>
+
 #include "device/arrays.hpp"
+#include <shellac/multigrid.h>
+
 #include "multigrid/axes_of.hpp"
-#include "multigrid/multigrid.hpp"
+#include "multigrid/stencilmg.hpp"
 #include "multigrid/types.hpp"
 
 namespace shellac {
@@ -10,28 +15,7 @@ namespace shellac {
 PetscLogEvent multigrid_setup_event, multigrid_apply_event, multigrid_down_event, multigrid_up_event,
     multigrid_coarse_event;
 
-namespace {
-
-constexpr const char *context_name = "Shellac_stencilmg";
-const char *const     cycle_names[] = {"v", "w", "f"};
-const char *const     type_names[] = {"multiplicative", "full"};
-const char *const     precision_names[] = {"double", "single"};
-
-struct StencilMG {
-  // settings
-  MultigridOptions options;
-  PetscInt         cycles = 1; // of an application
-  bool             full = false, single = false;
-  PetscBool        monitor = PETSC_FALSE;
-
-  // made by set-up
-  std::unique_ptr<Multigrid> multigrid;
-  Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
-  Vec                        work[3] = {NULL, NULL, NULL};
-  bool                       stale = false; // options have changed since
-  PetscInt                   applications = 0;
-  PetscLogDouble             flops = 0; // of a cycle
-};
+static constexpr const char *context_name = "Shellac_stencilmg";
 
 PetscErrorCode get_context(PC pc, StencilMG **mg) {
   PetscContainer container;
@@ -42,6 +26,8 @@ PetscErrorCode get_context(PC pc, StencilMG **mg) {
   PetscCall(PetscContainerGetPointer(container, (void **)mg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace {
 
 PetscErrorCode reset(StencilMG *mg) {
   PetscFunctionBegin;
@@ -68,66 +54,52 @@ PetscErrorCode destroy(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context) {
-  StencilMG *mg = (StencilMG *)context;
-  PetscBool  is_ours, set, flag;
-  PetscInt   value;
-  MPI_Comm   comm = PetscObjectComm(object);
+// Says what to use in place of a matrix of another type.
+PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
+  const char  *prefix, *dm_prefix = NULL;
+  DM           dm;
+  PetscOptions options;
+  PetscBool    fell_back;
+  char         remedy[256];
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare(object, PCSTENCILMG, &is_ours));
-  if (!is_ours) PetscFunctionReturn(PETSC_SUCCESS);
-  const MultigridOptions before = mg->options;
-  const bool             before_single = mg->single;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Stencil multigrid options");
-  value = mg->full;
-  PetscCall(PetscOptionsEList("-pc_stencilmg_type", "Cycles from zero, or full multigrid first", "PCSTENCILMG",
-                              type_names, 2, type_names[value], &value, &set));
-  mg->full = value == 1;
-  value = (PetscInt)mg->options.cycle;
-  PetscCall(PetscOptionsEList("-pc_stencilmg_cycle_type", "How a cycle visits the levels", "PCSTENCILMG", cycle_names,
-                              3, cycle_names[value], &value, &set));
-  mg->options.cycle = (Cycle)value;
-  value = mg->cycles;
-  PetscCall(PetscOptionsInt("-pc_stencilmg_multiplicative_cycles", "Cycles of an application", "PCSTENCILMG", value,
-                            &value, &set));
-  PetscCheck(value >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_stencilmg_multiplicative_cycles is %" PetscInt_FMT "; give 1 or more", value);
-  mg->cycles = value;
-  value = mg->options.levels;
-  PetscCall(PetscOptionsInt("-pc_stencilmg_levels", "Levels at most; 0: as many as there are", "PCSTENCILMG", value,
-                            &value, &set));
-  PetscCheck(value >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_stencilmg_levels is %" PetscInt_FMT "; give 1 or more, or 0 for as many as there are", value);
-  mg->options.levels = value;
-  value = mg->options.smooths;
-  PetscCall(PetscOptionsInt("-pc_stencilmg_smooths",
-                            "Smoothing steps before, and after, the coarse grid; 0: by dimension", "PCSTENCILMG", value,
-                            &value, &set));
-  PetscCheck(value >= 0 && value <= 4, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_stencilmg_smooths is %" PetscInt_FMT "; give 1 to 4, or 0 for 3 (in three dimensions 4)", value);
-  mg->options.smooths = value;
-  value = mg->single;
-  PetscCall(PetscOptionsEList("-pc_stencilmg_precision", "Of the arithmetic in a cycle", "PCSTENCILMG", precision_names,
-                              2, precision_names[value], &value, &set));
-  mg->single = value == 1;
-  flag = mg->options.fused ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscOptionsBool("-pc_stencilmg_fused",
-                             "Smoothing, residual and transfer in one pass, in 1 and 2 dimensions", "PCSTENCILMG", flag,
-                             &flag, &set));
-  mg->options.fused = flag;
-  flag = mg->options.graph ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscOptionsBool("-pc_stencilmg_graph", "A cycle on one GPU is one CUDA graph", "PCSTENCILMG", flag, &flag,
-                             &set));
-  mg->options.graph = flag;
-  PetscCall(PetscOptionsBool("-pc_stencilmg_monitor", "Residuals after each cycle", "PCSTENCILMG", mg->monitor,
-                             &mg->monitor, &set));
-  PetscOptionsHeadEnd();
-  const MultigridOptions &now = mg->options;
-  if (mg->single != before_single || now.cycle != before.cycle || now.levels != before.levels ||
-      now.smooths != before.smooths || now.fused != before.fused || now.graph != before.graph)
-    mg->stale = true;
+  PetscCall(PCGetDM(pc, &dm));
+  if (dm) PetscCall(PetscObjectGetOptionsPrefix((PetscObject)dm, &dm_prefix)); // PCTELESCOPE's grids have one
+  PetscCall(MatGetOptionsPrefix(P, &prefix));
+  PetscCall(PetscObjectGetOptions((PetscObject)P, &options));
+  PetscCall(PetscOptionsHasName(options, prefix, "-mat_stencil_fallback", &fell_back));
+  const bool assembled = strstr(type, "aij") != NULL;
+  if (fell_back && assembled)
+    PetscCall(
+        PetscSNPrintf(remedy, sizeof(remedy),
+                      "entries outside the DMDA's stencil made -mat_stencil_fallback take it in place of stencil; "
+                      "create the DMDA with the stencil that is assembled"));
+  else
+    PetscCall(PetscSNPrintf(remedy, sizeof(remedy),
+                            "use -%sdm_mat_type stencil (-mat_type stencil where the program chooses the DM's)",
+                            dm_prefix ? dm_prefix : ""));
+  PetscCheck(false, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
+             "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil; this one is of type %s: %s%s",
+             type, remedy, assembled ? ", or -pc_type gamg" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The largest weight m of a row over the smallest.
+PetscReal range_of_weights(const Axis axes[3]) {
+  PetscReal range = 1;
+  for (int a = 0; a < 3; a++) {
+    const auto ends = std::minmax_element(axes[a].mass.begin(), axes[a].mass.end());
+    range *= *ends.second / *ends.first;
+  }
+  return range;
+}
+
+// Rows of equal weights, none of which takes values of fixed points.
+bool is_symmetric(const Axis axes[3]) {
+  bool is = PetscAbsReal(range_of_weights(axes) - 1) <= rounding;
+  for (int a = 0; a < 3; a++)
+    if (axes[a].fixed) is = is && axes[a].edge[1] == 0 && axes[a].edge[axes[a].N() - 1] == 0;
+  return is;
 }
 
 PetscErrorCode set_up(PC pc) {
@@ -139,9 +111,8 @@ PetscErrorCode set_up(PC pc) {
   VecType      vec_type;
   Axis         axes[3];
   PetscScalar  sigma;
-  DM           dm;
-  const char  *prefix = NULL;
   std::string  why;
+  bool         not_finite = false;
   OperatorRows rows;
   MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
 
@@ -156,20 +127,21 @@ PetscErrorCode set_up(PC pc) {
   PetscCheck(strcmp(type, "burgersjacobian"), comm, PETSC_ERR_ARG_WRONG,
              "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil, and the Jacobian of Burgers' "
              "equation is none; use -pc_type jacobi or none, or another one with -burgers_jacobian shell_aij or aij");
-  PetscCall(PCGetDM(pc, &dm));
-  if (dm) PetscCall(PetscObjectGetOptionsPrefix((PetscObject)dm, &prefix)); // PCTELESCOPE's grids have one
-  PetscCheck(ours, comm, PETSC_ERR_ARG_WRONG,
-             "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil; this one is of type %s; use "
-             "-%sdm_mat_type stencil (-mat_type stencil where the program chooses the DM's), or -pc_type gamg or mg",
-             type, prefix ? prefix : "");
+  if (!ours) PetscCall(refuse_type(pc, P, type));
   PetscCall(MatGetReadyStencil(P, &context));
   PetscCall(MatStencilGetAxes(P, context, axes, &sigma, &why));
+  // the last level's modes lose as many digits as the root of the range of the rows' weights has
+  const PetscReal precision = mg->single ? std::numeric_limits<float>::epsilon() : PETSC_MACHINE_EPSILON;
+  if (why.empty() && !(precision * PetscSqrtReal(range_of_weights(axes)) <= PetscReal(1e-3)))
+    why = "has rows with weights of a wide range";
   const bool variable = !why.empty();
-  if (variable) PetscCall(MatStencilGetCouplings(context, &rows, &why));
+  if (variable) PetscCall(MatStencilGetCouplings(context, mg->single ? 1e24 : 1e60, &rows, &why, &not_finite));
+  PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
   PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
              "-pc_type stencilmg serves symmetric operators that couple neighbouring points, with one unknown a point; "
-             "this matrix of type %s %s; use -pc_type mg (with a DM) or gamg",
+             "this matrix of type %s %s",
              type, why.c_str());
+  mg->symmetric = variable ? rows.symmetric : is_symmetric(axes);
   PetscCall(MatGetVecType(P, &vec_type));
   PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
   PetscCall(CreateMultigrid(context->grid, variable ? rows.axes : axes, sigma, variable ? &rows : nullptr, mg->options,
@@ -299,6 +271,10 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
+  if (mg->multigrid->failed()) { // as PETSc's factorisations do: no method takes this for a solution
+    PetscCall(VecSet(x, std::numeric_limits<PetscReal>::infinity()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   mg->applications++;
   for (PetscInt n = 0; n < mg->cycles; n++) {
@@ -311,18 +287,17 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
 
 // The transpose of a cycle over a symmetric operator is itself, but for the F-cycle and full multigrid.
 PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
-  StencilMG  *mg;
-  StencilMat *context;
-  Mat         A, P;
+  StencilMG *mg;
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
-  PetscCall(PCGetOperators(pc, &A, &P));
-  PetscCall(MatGetStencil(P, &context));
   PetscCheck(
-      context->symmetric && !mg->full && mg->options.cycle != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-      "stencilmg has a transpose only over symmetric operators (boundary forms eliminated, neumann and periodic) "
-      "and with V- or W-cycles; use a method without it, such as gmres or bcgs");
+      mg->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "stencilmg has a transpose only over symmetric operators (laplace and helmholtz: boundary forms eliminated and "
+      "neumann, no mirrored axis), which this one is not; use a method without it, such as gmres or bcgs");
+  PetscCheck(!mg->full && mg->options.cycle != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "stencilmg has a transpose only of V- and W-cycles; use -pc_stencilmg_type multiplicative and "
+             "-pc_stencilmg_cycle_type v or w, or a method without it, such as gmres or bcgs");
   PetscCall(apply(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -346,6 +321,12 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   constexpr auto none = (PCRichardsonConvergedReason)0;
   const auto     limit = [&]() { return dtol > 0 && first > 0 ? dtol * first : PETSC_MAX_REAL; };
   *reason = none;
+  if (mg->multigrid->failed()) { // PETSc has no such reason for PCs, and takes it over as the solver's
+    *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
+    *done = 0;
+    PetscCall(PetscLogEventEnd(multigrid_apply_event, pc, b, x, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (tests) PetscCall(VecNorm(b, NORM_2, &first)); // as KSPConvergedDefault() has it
   const auto judge = [&]() {
     if (first == 0) first = norm;
@@ -405,7 +386,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
                                    mg->options.cycle == Cycle::V   ? "V"
                                    : mg->options.cycle == Cycle::W ? "W"
                                                                    : "F",
-                                   mg->cycles, precision_names[mg->single]));
+                                   mg->cycles, PCStencilMGPrecisions[mg->single ? 1 : 0]));
   if (!mg->multigrid) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not set up yet\n"));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,27 @@
+#pragma once
+// The options of stencilmg.
+
+#include "options/option.hpp"
+
+namespace shellac {
+
+constexpr Option multigrid_options[] = {
+    {"-pc_stencilmg_type", "multiplicative|full", "multiplicative",
+     "cycles from zero, or full multigrid: one cycle on each level, from the coarsest on", "PCStencilMGSetType"},
+    {"-pc_stencilmg_cycle_type", "v|w|f", "v", "how a cycle visits the levels", "PCStencilMGSetCycleType"},
+    {"-pc_stencilmg_multiplicative_cycles", "integer, 1 or more", "1", "cycles of an application",
+     "PCStencilMGSetCycles"},
+    {"-pc_stencilmg_smooths", "integer, 0 to 4", "0",
+     "smoothing steps before, and after, the visit of the coarse grid; 0: 3, in three dimensions 4",
+     "PCStencilMGSetSmooths"},
+    {"-pc_stencilmg_levels", "integer, 0 or more", "0", "levels at most; 0: until the last one can be solved directly",
+     "PCStencilMGSetLevels"},
+    {"-pc_stencilmg_precision", "double|single", "double", "of the arithmetic in a cycle", "PCStencilMGSetPrecision"},
+    {"-pc_stencilmg_fused", "true|false", "true",
+     "smoothing, residual and transfer in one pass over the grid, in one and two dimensions", "PCStencilMGSetFused"},
+    {"-pc_stencilmg_graph", "true|false", "true", "a cycle on the GPU of one rank is one CUDA graph",
+     "PCStencilMGSetGraph"},
+    {"-pc_stencilmg_monitor", "true|false", "false", "prints residuals after each cycle", "PCSTENCILMG"},
+};
+
+} // namespace shellac

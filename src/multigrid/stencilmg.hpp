@@ -1,0 +1,30 @@
+#pragma once
+// What a PC of type stencilmg holds, for its set-up and application and for its options.
+
+#include <memory>
+
+#include "multigrid/multigrid.hpp"
+
+namespace shellac {
+
+struct StencilMG {
+  // settings
+  MultigridOptions options;
+  PetscInt         cycles = 1; // of an application
+  bool             full = false, single = false;
+  PetscBool        monitor = PETSC_FALSE;
+
+  // made by set-up
+  std::unique_ptr<Multigrid> multigrid;
+  Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
+  Vec                        work[3] = {NULL, NULL, NULL};
+  bool                       symmetric = false; // the operator
+  bool                       stale = false;     // settings have changed since
+  PetscInt                   applications = 0;
+  PetscLogDouble             flops = 0; // of a cycle
+};
+
+PetscErrorCode get_context(PC pc, StencilMG **mg);
+PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context);
+
+} // namespace shellac

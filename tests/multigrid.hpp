@@ -1,0 +1,84 @@
+#pragma once
+// What the tests of stencilmg share: preconditioners, cycles and their reduction, grids and coefficients.
+
+#include <memory>
+
+#include "solve.hpp"
+
+namespace tests {
+
+using Preconditioner = Owned<PC, PCDestroy>;
+
+inline Preconditioner make_pc(Mat A, const std::string &options = "") {
+  Options        set(options);
+  Preconditioner pc;
+  OK(PCCreate(PetscObjectComm((PetscObject)A), &pc));
+  OK(PCSetOptionsPrefix(pc, "test_"));
+  OK(PCSetOperators(pc, A, A));
+  OK(PCSetType(pc, PCSTENCILMG));
+  OK(PCSetFromOptions(pc));
+  OK(PCSetUp(pc));
+  return pc;
+}
+
+inline Vector apply(PC pc, Vec b) {
+  Vector x;
+  OK(VecDuplicate(b, &x));
+  OK(PCApply(pc, b, x));
+  return x;
+}
+
+// |x·By - y·Bx| for two random vectors, relative to |x| |By|.
+inline PetscReal asymmetry(PC pc, DM da) {
+  Vector      x = random_vector(da, 1), y = random_vector(da, 2), Bx = apply(pc, x), By = apply(pc, y);
+  PetscScalar xBy, yBx;
+  PetscReal   size_x, size_y;
+  OK(VecTDot(x, By, &xBy));
+  OK(VecTDot(y, Bx, &yBx));
+  OK(VecNorm(x, NORM_2, &size_x));
+  OK(VecNorm(By, NORM_2, &size_y));
+  return PetscAbsScalar(xBy - yBx) / (size_x * size_y);
+}
+
+// The largest factor by which a cycle reduced the residual, after the first; measured until rounding.
+inline PetscReal worst_reduction(Mat A, PC pc, DM da, int cycles) {
+  Vector       b = make_vector(da), x = random_vector(da, 1), r = make_vector(da), z = make_vector(da);
+  PetscReal    before, after, first, worst = 0;
+  MatNullSpace nullspace;
+
+  OK(MatGetNullSpace(A, &nullspace));
+  OK(MatMult(A, x, b));
+  OK(VecSet(x, 0));
+  OK(VecNorm(b, NORM_2, &first));
+  before = first;
+  for (int n = 0; n < cycles && before > 1e-9 * first; n++) {
+    OK(MatResidual(A, b, x, r));
+    OK(PCApply(pc, r, z));
+    OK(VecAXPY(x, 1, z));
+    if (nullspace) OK(MatNullSpaceRemove(nullspace, x));
+    OK(MatResidual(A, b, x, r));
+    OK(VecNorm(r, NORM_2, &after));
+    worst = PetscMax(worst, after / before);
+    before = after;
+  }
+  return worst;
+}
+// Solves with stencilmg.
+inline KSPConvergedReason solve(Mat A, Vec b, Vec x, const std::string &options, PetscInt *iterations) {
+  Options            set(options + " -test_pc_type stencilmg");
+  KSPConvergedReason reason;
+  OK(solve(A, b, x, iterations, &reason));
+  return reason;
+}
+
+inline Lattice lattice(const Point &N, const std::vector<DMBoundaryType> &ends = {},
+                       DMDAStencilType shape = DMDA_STENCIL_STAR) {
+  Lattice l;
+  l.dim = N[2] > 1 ? 3 : N[1] > 1 ? 2 : 1;
+  for (int a = 0; a < 3; a++) l.N[a] = N[(size_t)a];
+  for (size_t a = 0; a < ends.size() && (int)a < l.dim; a++) l.ends[a] = ends[a];
+  l.shape = shape;
+  return l;
+}
+
+} // namespace tests

@@ -1,0 +1,62 @@
+// What users of stencilmg are told: errors, remedies, settings, the view.
+
+#include "catch.hpp"
+
+#include "multigrid.hpp"
+
+using namespace tests;
+
+TEST_CASE("functions in C set what options set", "[multigrid]") {
+  const Problem p = problem(2, 70, 90);
+  Grid          da = make_grid(p);
+  Matrix        A = make_operator(p, da);
+  const struct {
+    const char                       *options;
+    std::function<PetscErrorCode(PC)> set;
+  } cases[] = {
+      {"-test_pc_stencilmg_type full", [](PC pc) { return PCStencilMGSetType(pc, PC_STENCILMG_FULL); }},
+      {"-test_pc_stencilmg_cycle_type w", [](PC pc) { return PCStencilMGSetCycleType(pc, PC_STENCILMG_CYCLE_W); }},
+      {"-test_pc_stencilmg_cycle_type f", [](PC pc) { return PCStencilMGSetCycleType(pc, PC_STENCILMG_CYCLE_F); }},
+      {"-test_pc_stencilmg_multiplicative_cycles 3", [](PC pc) { return PCStencilMGSetCycles(pc, 3); }},
+      {"-test_pc_stencilmg_smooths 1", [](PC pc) { return PCStencilMGSetSmooths(pc, 1); }},
+      {"-test_pc_stencilmg_levels 2", [](PC pc) { return PCStencilMGSetLevels(pc, 2); }},
+      {"-test_pc_stencilmg_precision single", [](PC pc) { return PCStencilMGSetPrecision(pc, PC_STENCILMG_SINGLE); }},
+      {"-test_pc_stencilmg_fused 0", [](PC pc) { return PCStencilMGSetFused(pc, PETSC_FALSE); }},
+      {"-test_pc_stencilmg_graph 0", [](PC pc) { return PCStencilMGSetGraph(pc, PETSC_FALSE); }}};
+  Vector b = random_vector(da, 3);
+  for (const auto &of : cases) {
+    INFO(of.options);
+    Preconditioner by_option = make_pc(A, of.options), by_function = make_pc(A);
+    OK(of.set(by_function)); // after set-up
+    Vector     x = apply(by_option, b), y = apply(by_function, b);
+    const auto text = [](PC pc) { return printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }); };
+    CHECK(difference(y, x) == 0);
+    CHECK(text(by_function) == text(by_option));
+  }
+  Preconditioner pc = make_pc(A), other;
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"PCStencilMGSetSmooths", "5", "1 to 4"}),
+               [&]() { return PCStencilMGSetSmooths(pc, 5); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"PCStencilMGSetCycles", "0", "1 or more"}),
+               [&]() { return PCStencilMGSetCycles(pc, 0); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"PCStencilMGSetLevels", "-1"}),
+               [&]() { return PCStencilMGSetLevels(pc, -1); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"PCStencilMGSetCycleType", "7", "v, w or f"}),
+               [&]() { return PCStencilMGSetCycleType(pc, (PCStencilMGCycleType)7); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), []() { return PCStencilMGSetFused(NULL, PETSC_TRUE); });
+  OK(PCCreate(PETSC_COMM_WORLD, &other));
+  OK(PCSetType(other, PCJACOBI));
+  OK(PCStencilMGSetSmooths(other, 2)); // of another type: nothing
+}
+
+TEST_CASE("multigrid shows what it does", "[multigrid]") {
+  Problem           p = problem(2, 70, 90);
+  Grid              da = make_grid(p);
+  Matrix            A = make_operator(p, da);
+  Vector            b = random_vector(da, 8);
+  Preconditioner    pc = make_pc(A, "-test_pc_stencilmg_monitor -test_pc_stencilmg_multiplicative_cycles 2");
+  const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+  for (const char *word : {"stencilmg", "70 x 90", "35 x 45", "V-cycle", "double", "solved by its axes' modes", "MB"})
+    CHECK(text.find(word) != std::string::npos);
+  const std::string monitored = printed([&]() { apply(pc, b); });
+  for (const char *word : {"cycle 1", "cycle 2", "residual"}) CHECK(monitored.find(word) != std::string::npos);
+}

@@ -1,0 +1,162 @@
+// What stencilmg cannot do: one clear error, whose remedy works.
+
+#include "catch.hpp"
+
+#include "multigrid.hpp"
+
+using namespace tests;
+
+TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid][errors]") {
+  Problem    p = problem(2, 40, 30);
+  Grid       da = make_grid(p);
+  Matrix     A = make_operator(p, da), aij = make_reference(p, da);
+  Problem    of_large = problem(2, 200, 100);
+  Grid       large_grid = make_grid(of_large);
+  Matrix     large = make_operator(of_large, large_grid);
+  const auto set_up = [&](Mat B, const std::string &options) {
+    return [=]() {
+      Options        set(options);
+      Preconditioner pc;
+      PetscFunctionBeginUser;
+      PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+      PetscCall(PCSetOptionsPrefix(pc, "test_"));
+      PetscCall(PCSetOperators(pc, B, B));
+      PetscCall(PCSetType(pc, PCSTENCILMG));
+      PetscCall(PCSetFromOptions(pc));
+      PetscCall(PCSetUp(pc));
+      PetscFunctionReturn((PetscErrorCode)0);
+    };
+  };
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"stencilmg", "aij", "laplace", "gamg", "-dm_mat_type stencil"}), set_up(aij, ""));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"-pc_stencilmg_smooths", "7"}), set_up(A, "-test_pc_stencilmg_smooths 7"));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"-pc_stencilmg_levels", "-1"}), set_up(A, "-test_pc_stencilmg_levels -1"));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"-pc_stencilmg_levels", "20000"}),
+               set_up(large, "-test_pc_stencilmg_levels 1"));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"multiplicative_cycles", "0"}),
+               set_up(A, "-test_pc_stencilmg_multiplicative_cycles 0"));
+  EXPECT_ERROR(0, ({"cycle_type"}), set_up(A, "-test_pc_stencilmg_cycle_type x"));
+
+  const auto captured = [&](const Lattice &l, const Fill &fill) {
+    Grid   grid;
+    Matrix B;
+    REQUIRE(try_make_grid(l, &grid));
+    OK(DMSetMatType(grid, MATSTENCILSHELL));
+    OK(DMCreateMatrix(grid, &B));
+    set_rows(grid, B, fill, Way::stencil, INSERT_VALUES);
+    assemble(B);
+    return B;
+  };
+  Lattice star = lattice({40, 30, 1}), two = star, wide = star;
+  two.dof = 2;
+  wide.width = 2;
+  Matrix one_way = captured(star, random_fill(star, Form::arrays, 1)),
+         of_two = captured(two, diffusion_fill(two, Form::indexed)),
+         of_wide = captured(wide, diffusion_fill(wide, Form::indexed)),
+         of_signs = captured(star,
+                             [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
+                               *block = arm[0] ? -1 : arm[1] ? 1 : 5;
+                             }),
+         of_zeros = captured(star,
+                             [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+                               *block = arm[0] || arm[1] ? -1 : p[0] == 7 && p[1] == 5 ? 0 : 4;
+                             }),
+         of_nan = captured(star, [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+           const PetscScalar zero = 0;
+           *block = arm[0] || arm[1] ? -1 : p[0] == 7 && p[1] == 5 ? zero / zero : 4;
+         });
+  // the remedy is tried
+  const auto refused = [&](Mat B, const char *why, const char *remedy) {
+    PetscInt           iterations;
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    Vector             x, b;
+    INFO(why);
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"stencil", why, std::string("-pc_type ") + remedy}), set_up(B, ""));
+    Options set(std::string("-test_pc_type ") + remedy + " -test_ksp_type gmres");
+    OK(MatCreateVecs(B, &x, &b));
+    OK(VecSet(b, 1));
+    OK(solve(B, b, x, &iterations, &reason));
+    CHECK(reason > 0);
+  };
+  refused(one_way, "not symmetric", "bjacobi");
+  refused(of_two, "2 unknowns", "bjacobi");
+  refused(of_signs, "opposite signs", "bjacobi");
+  refused(of_wide, "not neighbours", "bjacobi");
+  refused(of_zeros, "zeros on its diagonal", "jacobi");
+  EXPECT_ERROR(PETSC_ERR_FP, ({"stencil", "not a number"}), set_up(of_nan, ""));
+}
+
+// Upwind differences of -Δu + w·∇u with a constant wind w, which weights of the rows make symmetric.
+static Fill upwind_fill(const Lattice &l, PetscReal wind) {
+  const PetscReal h = PetscReal(1) / l.N[0];
+  return [=](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
+    const PetscInt step = arm[0] + arm[1];
+    *block = step ? -1 - (step < 0 ? wind * h : 0) : 4 + 2 * wind * h;
+  };
+}
+
+TEST_CASE("convection is solved, or refused with what solves it", "[multigrid]") {
+  const Lattice l = lattice({129, 129, 1});
+  for (PetscReal wind : {5., 20., 50., 2000.}) {
+    INFO("wind " << wind);
+    Grid     da;
+    Matrix   A;
+    PetscInt iterations;
+    REQUIRE(try_make_grid(l, &da));
+    OK(DMSetMatType(da, MATSTENCILSHELL));
+    OK(DMCreateMatrix(da, &A));
+    set_rows(da, A, upwind_fill(l, wind), Way::stencil, INSERT_VALUES);
+    assemble(A);
+    Vector             b = random_vector(da, 4), x = make_vector(da), r = make_vector(da);
+    PetscReal          size_b, size_r;
+    KSPConvergedReason reason;
+    if (wind < 100) {
+      CHECK(solve(A, b, x, "-test_ksp_type fgmres -test_ksp_rtol 1e-9", &iterations) > 0);
+      CHECK(iterations <= 12);
+    } else {
+      EXPECT_ERROR(PETSC_ERR_SUP, ({"stencil", "orders of magnitude", "wind", "-pc_type bjacobi"}), [&]() {
+        Preconditioner pc;
+        PetscFunctionBeginUser;
+        PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+        PetscCall(PCSetOperators(pc, A, A));
+        PetscCall(PCSetType(pc, PCSTENCILMG));
+        PetscCall(PCSetUp(pc));
+        PetscFunctionReturn((PetscErrorCode)0);
+      });
+      Options set("-test_ksp_type fgmres -test_ksp_rtol 1e-9 -test_pc_type bjacobi");
+      OK(solve(A, b, x, &iterations, &reason));
+      CHECK(reason > 0);
+    }
+    OK(MatResidual(A, b, x, r));
+    OK(VecNorm(b, NORM_2, &size_b));
+    OK(VecNorm(r, NORM_2, &size_r));
+    CHECK(size_r <= 1e-8 * size_b);
+  }
+}
+
+TEST_CASE("a matrix that fell back to AIJ is told apart from one of another type", "[multigrid]") {
+  const Lattice star = lattice({30, 31, 1});
+  Grid          da;
+  Matrix        A;
+  REQUIRE(try_make_grid(star, &da));
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMCreateMatrix(da, &A));
+  Options fallback("-mat_stencil_fallback aij");
+  OK(MatSetFromOptions(A));
+  PetscInt begin, end;
+  OK(MatGetOwnershipRange(A, &begin, &end));
+  for (PetscInt row = begin; row < end; row++) { // each row to the first too, as no stencil has it
+    const PetscInt    columns[2] = {0, row};
+    const PetscScalar values[2] = {-1, 4};
+    OK(MatSetValues(A, 1, &row, 2, columns, values, ADD_VALUES));
+  }
+  assemble(A);
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"stencilmg", "aij", "-mat_stencil_fallback", "gamg"}), [&]() {
+    Preconditioner pc;
+    PetscFunctionBeginUser;
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetType(pc, PCSTENCILMG));
+    PetscCall(PCSetUp(pc));
+    PetscFunctionReturn((PetscErrorCode)0);
+  });
+}
