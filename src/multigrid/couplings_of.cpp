@@ -214,7 +214,7 @@ PetscErrorCode Reader::get_masses(const std::vector<Direction>                &s
   const auto take = [&](const PetscInt p[3], PetscScalar value) {
     const PetscReal size = PetscAbsScalar(value);
     // zero is for points not reached
-    if (!(size > PETSC_MIN_REAL && size < PETSC_MAX_REAL)) find(wide_range), value = 1;
+    if (!(size > 0 && std::isfinite(size))) find(wide_range), value = 1;
     (*mass)[own(p)] = value;
     reached.push_back({{p[0], p[1], p[2]}});
   };
