@@ -6,7 +6,7 @@
 #include <petscpc.h>
 
 /*MC
-   PCSTENCILMG - "stencilmg": geometric multigrid without matrices, for Mats of type `MATLAPLACE`, `MATHELMHOLTZ` and
+   PCSTENCILMG - "stencilmg": matrix-free geometric multigrid for Mats of type `MATLAPLACE`, `MATHELMHOLTZ` and
    `MATSTENCILSHELL`, on the CPU and on CUDA GPUs
 
    Options Database Keys:
@@ -26,37 +26,40 @@
    Level: beginner
 
    Notes:
-   Where the operator is a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a' (u_i - u_{i+1})) / m_a + sigma u, with
-   coefficients k and m along each axis, constant or stretched, nothing is stored but these. Otherwise, in a `MATSTENCILSHELL`
-   with variable coefficients, (A u)_p = sum_q c_pq (u_p - u_q) + s_p u_p over the neighbours q in the star or the box of
-   width 1, each level has the coefficients c and s and weights of interpolation at its points. Both have any of the boundary
-   forms, any number of points, any ranks. The matrix has one unknown a point and is symmetric, but for a weight of each row
-   (mirrored ends, stretched grids, equations that are multiplied by a coefficient); rows of their diagonal entry alone
-   may be anywhere.
+   Where the operator is a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a' (u_i - u_{i+1})) / m_a + sigma
+   u, with coefficients k and m along each axis, constant or stretched, only these are stored. Otherwise, in a
+   `MATSTENCILSHELL` with variable coefficients, (A u)_p = sum_q c_pq (u_p - u_q) + s_p u_p over the neighbours q in
+   the star or the box of width 1, each level stores the coefficients c and s and the weights of interpolation at its
+   points. Both kinds have any of the boundary forms, any number of points and any number of ranks. The matrix has
+   one unknown a point and is symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that
+   are multiplied by a coefficient). Rows with a diagonal entry only may be anywhere.
 
-   Coarse levels keep every second point of the axes along which the points are strongly coupled, on average
-   (semi-coarsening). Smoothing is weighted Jacobi with the roots of a Chebyshev polynomial as weights, the same before
-   and after, so that V- and W-cycles are symmetric where the operator is, and CG may use them.
+   Coarse levels have every second point of the axes along which the points are strongly coupled, on average
+   (semi-coarsening). The smoother is weighted Jacobi. Its weights are the inverse roots of a Chebyshev polynomial
+   and are the same before and after the coarse grid, so that V- and W-cycles are symmetric where the operator is,
+   and CG may use them.
 
-   With variable coefficients, interpolation follows them: a point between coarse ones gets the value at which its row, summed
-   up across, is zero; and the coarse operator is the Galerkin product, with a box of 3^d points on each coarse level. Jumps of
-   coefficients, wherever they are, take CG some iterations more than smooth ones, and these are as many on fine grids as on
-   coarse ones; unless coefficients jump from point to point, which no coarse grid resolves: W-cycles help there. Set-up is on the
-   host and takes the time of about 10 cycles there; on a GPU the levels are then copied to it. Each level is smoothed point by
-   point.
+   With variable coefficients, interpolation follows the coefficients: a point between coarse points gets the value
+   for which its row, summed across the line between them, is zero. The coarse operator is the Galerkin product, with
+   a box of 3^d points on each coarse level. Coefficients that jump take CG a few iterations more than smooth ones,
+   and the number of iterations hardly depends on the size of the grid. Coefficients that jump from point to point
+   are an exception, because no coarse grid resolves them; W-cycles help there. Set-up is on the host and takes the
+   time of about 10 cycles there; on a GPU the levels are then copied to it. Each level is smoothed point by point.
 
-   Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: of 36 points or fewer along each
-   axis by the eigenvectors of its axes, with variable coefficients of 144 points or fewer by its inverse.
+   Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
+   of its axes, which have 36 points or fewer, or with variable coefficients, where it has 144 points or fewer, by
+   its inverse.
 
-   `KSPRICHARDSON` runs whole cycles in the preconditioner, with the residual's norm from the cycle's first pass; as with
-   `PCMG`, the norm is the true residual's there, and PETSc does it by itself where the `KSP` has a monitor or the matrix a
-   null space. `KSPPREONLY` with -pc_stencilmg_type full is a direct solver to discretisation error.
+   `KSPRICHARDSON` runs whole cycles in the preconditioner and takes the norm of the residual from the first pass of
+   a cycle. As with `PCMG`, that is the norm of the true residual. Where the `KSP` has a monitor or the matrix a null
+   space, PETSc computes residuals itself. `KSPPREONLY` with -pc_stencilmg_type full is a direct solver to
+   discretisation error.
 
-   sigma is for the modified Helmholtz equation: positive, or complex. Slightly negative ones work with `KSPFGMRES`; the
-   coarse levels of a strongly indefinite operator do not resemble it.
+   sigma is that of the modified Helmholtz equation: positive, or complex. A slightly negative one works with
+   `KSPFGMRES`. The coarse levels of a strongly indefinite operator do not approximate it.
 
-   Single precision is for corrections: `KSPRICHARDSON` then takes a `MatResidual()` a cycle. Passes are fused with 2 or 3 smoothing steps. There is no transpose of F-cycles and
-   full multigrid.
+   Single precision is for corrections; `KSPRICHARDSON` then computes a `MatResidual()` in each cycle. Passes are
+   fused with 2 or 3 smoothing steps. F-cycles and full multigrid have no transpose.
 
    Errors:
    `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that is not symmetric with weights of its rows
