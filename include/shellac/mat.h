@@ -144,6 +144,63 @@ typedef enum {
 } MatLaplaceBoundaryType;
 PETSC_EXTERN const char *const MatLaplaceBoundaryTypes[];
 
+/*E
+   MatHaloType - how a `MATLAPLACE`, `MATHELMHOLTZ` or `MATSTENCILSHELL` exchanges halos between GPUs
+
+   Values:
++  `MAT_HALO_AUTOMATIC` - CUDA IPC between ranks of one host that have a GPU each, pinned host buffers and MPI otherwise
+.  `MAT_HALO_IPC`       - CUDA IPC between all ranks of one host, also those that share a GPU, which is slow
+-  `MAT_HALO_HOST`      - pinned host buffers and MPI
+
+   Level: advanced
+
+.seealso: `MatSetHaloType()`
+E*/
+typedef enum {
+  MAT_HALO_AUTOMATIC,
+  MAT_HALO_IPC,
+  MAT_HALO_HOST
+} MatHaloType;
+PETSC_EXTERN const char *const MatHaloTypes[];
+
+/*E
+   MatStencilShellCompressionType - how a `MATSTENCILSHELL` stores its rows
+
+   Values:
++  `MAT_STENCILSHELL_AUTOMATIC` - the first of the following forms that can hold them
+.  `MAT_STENCILSHELL_CONSTANT`  - the coefficients of each distance to the ends of the domain
+.  `MAT_STENCILSHELL_INDEXED`   - the coefficients of each kind of row, and 1 or 2 bytes a point
+-  `MAT_STENCILSHELL_ARRAYS`    - one array of coefficients for each slot of the stencil
+
+   Level: intermediate
+
+.seealso: `MATSTENCILSHELL`, `MatStencilShellSetCompression()`
+E*/
+typedef enum {
+  MAT_STENCILSHELL_AUTOMATIC,
+  MAT_STENCILSHELL_CONSTANT,
+  MAT_STENCILSHELL_INDEXED,
+  MAT_STENCILSHELL_ARRAYS
+} MatStencilShellCompressionType;
+PETSC_EXTERN const char *const MatStencilShellCompressionTypes[];
+
+/*E
+   MatStencilShellFallbackType - what an entry outside the `DMDA`'s stencil leads to in a `MATSTENCILSHELL`
+
+   Values:
++  `MAT_STENCILSHELL_FALLBACK_ERROR` - an error at `MatAssemblyEnd()`
+-  `MAT_STENCILSHELL_FALLBACK_AIJ`   - the matrix becomes a `MATAIJ` (on CUDA vectors a `MATAIJCUSPARSE`) with all entries
+
+   Level: intermediate
+
+.seealso: `MATSTENCILSHELL`, `MatStencilShellSetFallback()`
+E*/
+typedef enum {
+  MAT_STENCILSHELL_FALLBACK_ERROR,
+  MAT_STENCILSHELL_FALLBACK_AIJ
+} MatStencilShellFallbackType;
+PETSC_EXTERN const char *const MatStencilShellFallbackTypes[];
+
 /*@
    MatCreateLaplace - creates a `MATLAPLACE` on the grid of a `DMDA`, set up from the options database
 
@@ -161,8 +218,8 @@ PETSC_EXTERN const char *const MatLaplaceBoundaryTypes[];
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates, `PETSC_ERR_ARG_OUTOFRANGE` for dof != 1 or lengths <= 0,
-   `PETSC_ERR_SUP` for a twisted boundary; on every rank.
+   `PETSC_ERR_ARG_NULL` where da or A is null, `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates,
+   `PETSC_ERR_ARG_OUTOFRANGE` for dof != 1 or lengths <= 0, `PETSC_ERR_SUP` for a twisted boundary; on every rank.
 
 .seealso: `MATLAPLACE`, `MatCreateHelmholtz()`, `DMCreateMatrix()`
 @*/
@@ -231,7 +288,7 @@ PETSC_EXTERN PetscErrorCode MatHelmholtzSetShift(Mat A, PetscScalar sigma);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_SUP` for other types.
+   `PETSC_ERR_SUP` for other types, `PETSC_ERR_ARG_NULL` where A or sigma is null.
 
 .seealso: `MATHELMHOLTZ`, `MatHelmholtzSetShift()`
 @*/
@@ -265,7 +322,8 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType 
 
    Input Parameters:
 +  A       - the operator
--  lengths - side lengths [length], as many as the grid has dimensions; > 0
+.  dim     - how many lengths are given: the dimension of the grid, 1 to 3
+-  lengths - side lengths of the domain along x, y and z [length]; > 0 and finite; array of size dim
 
    Options Database Keys:
 .  -mat_laplace_lengths, -mat_helmholtz_lengths
@@ -277,11 +335,123 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType 
    cube.
 
    Errors:
-   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite. Other types
-   ignore the call.
+   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite or a dim that
+   is not 1, 2 or 3, `PETSC_ERR_ARG_NULL` where lengths is null; `PETSC_ERR_ARG_SIZ` at `MatSetUp()` where dim is not the
+   grid's dimension. Other types ignore the call.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
 @*/
 PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const PetscReal lengths[]);
+
+/*@
+   MatSetHaloType - sets how halos travel between the GPUs of a `MATLAPLACE`, `MATHELMHOLTZ` or `MATSTENCILSHELL`; before
+   `MatSetUp()`
+
+   Logically Collective
+
+   Input Parameters:
++  A    - the operator
+-  type - `MAT_HALO_AUTOMATIC` (default), `MAT_HALO_IPC` or `MAT_HALO_HOST`
+
+   Options Database Keys:
+.  -mat_laplace_halo, -mat_helmholtz_halo, -mat_stencil_halo <automatic,ipc,host>
+
+   Level: advanced
+
+   Errors:
+   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for another type. Other Mats ignore the call.
+
+.seealso: `MATLAPLACE`, `MATSTENCILSHELL`, `MatHaloType`
+@*/
+PETSC_EXTERN PetscErrorCode MatSetHaloType(Mat A, MatHaloType type);
+
+/*@
+   MatStencilShellSetCompression - sets how a `MATSTENCILSHELL` stores its rows, from the next `MatAssemblyEnd()` on
+
+   Logically Collective
+
+   Input Parameters:
++  A    - the matrix
+-  type - `MAT_STENCILSHELL_AUTOMATIC` (default), `MAT_STENCILSHELL_CONSTANT`, `MAT_STENCILSHELL_INDEXED` or
+          `MAT_STENCILSHELL_ARRAYS`
+
+   Options Database Key:
+.  -mat_stencil_compress <automatic,constant,indexed,arrays>
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another type; `PETSC_ERR_ARG_WRONGSTATE` at `MatAssemblyEnd()` where the form cannot hold the
+   rows. Other Mats ignore the call.
+
+.seealso: `MATSTENCILSHELL`, `MatStencilShellCompressionType`, `MatStencilShellSetTolerance()`
+@*/
+PETSC_EXTERN PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShellCompressionType type);
+
+/*@
+   MatStencilShellSetTolerance - sets the relative difference by which a `MATSTENCILSHELL` takes coefficients for equal, from
+   the next `MatAssemblyEnd()` on
+
+   Logically Collective
+
+   Input Parameters:
++  A         - the matrix
+-  tolerance - relative to the coefficient, in [0, 1); 0 (default) changes no entry
+
+   Options Database Key:
+.  -mat_stencil_compress_tolerance <0>
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where the tolerance is not in [0, 1). Other Mats ignore the call.
+
+.seealso: `MATSTENCILSHELL`, `MatStencilShellSetCompression()`
+@*/
+PETSC_EXTERN PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal tolerance);
+
+/*@
+   MatStencilShellSetFallback - sets what an entry outside the `DMDA`'s stencil leads to in a `MATSTENCILSHELL`
+
+   Logically Collective
+
+   Input Parameters:
++  A    - the matrix
+-  type - `MAT_STENCILSHELL_FALLBACK_ERROR` (default) or `MAT_STENCILSHELL_FALLBACK_AIJ`
+
+   Options Database Key:
+.  -mat_stencil_fallback <error,aij>
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another type. Other Mats ignore the call.
+
+.seealso: `MATSTENCILSHELL`, `MatStencilShellFallbackType`
+@*/
+PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFallbackType type);
+
+/*@
+   MatStencilShellSetVerify - lets a `MATSTENCILSHELL` assemble a `MATAIJ` as well, and compare product, transposed product and
+   diagonal at each `MatAssemblyEnd()`
+
+   Collective
+
+   Input Parameters:
++  A      - the matrix
+-  verify - `PETSC_TRUE` to compare
+
+   Options Database Key:
+.  -mat_stencil_verify <false>
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ORDER` between `MatSetValues()` and `MatAssemblyEnd()`; `PETSC_ERR_PLIB` at `MatAssemblyEnd()` where the two differ.
+   Other Mats ignore the call.
+
+.seealso: `MATSTENCILSHELL`
+@*/
+PETSC_EXTERN PetscErrorCode MatStencilShellSetVerify(Mat A, PetscBool verify);
 
 #endif

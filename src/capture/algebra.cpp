@@ -1,5 +1,6 @@
 // What changes a captured matrix as a whole, its copies and its transpose, and what is read off its rows.
 
+#include "capture/apply.hpp"
 #include "capture/mat.hpp"
 
 #include <algorithm>
@@ -76,14 +77,15 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
 
 // Slot by slot: the entry that p's row has at q is the one that q's row of the transpose has at p.
 PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *made) {
-  CapturedStencil         &A = captured();
-  Patch                    points = A.patch();
-  Halo                     values_halo;
-  Arrays                   none;
-  PetscScalar *const      *to;
-  std::vector<PetscScalar> from((size_t)points.all().points());
-  Compression              wish = compression;
-  Refusal                  refusal;
+  CapturedStencil                 &A = captured();
+  Patch                            points = A.patch();
+  Halo                             values_halo;
+  Arrays                           none;
+  std::unique_ptr<PreparedCapture> present;
+  PetscScalar *const              *to;
+  std::vector<PetscScalar>         from((size_t)points.all().points());
+  Compression                      wish = compression;
+  Refusal                          refusal;
 
   PetscFunctionBegin;
   auto B = std::make_unique<CapturedStencil>(points, arms, A.vec_type());
@@ -91,13 +93,13 @@ PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *mad
   wish.automatic = true;
   PetscCall(values_halo.Create(grid, points, grid.box, PETSC_FALSE, HaloWay::host));
   PetscCall(B->Open(&to));
-  PetscCall(A.Bring(&none));
+  PetscCall(A.Prepare(&none, &present));
   for (int arm = 0; arm < arms->count(); arm++) {
     const int       back = arms->opposite(arm);
     const PetscInt *step = arms->step(back);
     for (PetscInt r = 0; r < grid.dof; r++)
       for (PetscInt c = 0; c < grid.dof; c++) {
-        A.GetSlot(A.slot(arm, r, c), from.data());
+        present->GetSlot(A.slot(arm, r, c), from.data());
         PetscCall(values_halo.Begin(from.data(), PETSC_MEMTYPE_HOST));
         PetscCall(values_halo.End());
         const Field<PetscScalar> field = values_halo.field();
@@ -267,13 +269,46 @@ static PetscErrorCode agree_on_device(Vec x, PetscMPIInt *on_device) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// x = (U + D/omega) b for the U and D of sor(): with omega = 1 and no shift, blocks of points belong to D.
+static PetscErrorCode apply_upper(Mat A, CapturedMat *context, Vec b, PetscReal omega, PetscReal shift, Vec x) {
+  const PetscInt     dof = context->grid.dof, most = omega == 1 && shift == 0 ? captured::most_values : 1;
+  RowReader          rows;
+  const PetscScalar *pb;
+  PetscScalar       *px;
+  PetscInt           first, last, row;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  PetscCall(rows.Begin(context, context->op.get()));
+  PetscCall(VecGetArrayRead(b, &pb));
+  PetscCall(VecGetArrayWrite(x, &px));
+  row = first;
+  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
+    const Row     &r = rows.Get(p, c);
+    const PetscInt begin = row - c % most, end = PetscMin(begin + most, row - c + dof); // of its block
+    PetscScalar    sum = 0;
+    for (size_t e = 0; e < r.column.size(); e++) {
+      const PetscInt column = r.column[e];
+      if (column < begin || column >= last) continue;
+      const PetscScalar entry = r.value[e] + (column == row ? shift : 0);
+      sum += (column < end ? entry / omega : entry) * pb[column - first];
+    }
+    px[row++ - first] = sum;
+  });
+  PetscCall(VecRestoreArrayWrite(x, &px));
+  PetscCall(VecRestoreArrayRead(b, &pb));
+  PetscCall(rows.End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // In the order of an AIJ's rows, within the rank; point blocks as its inodes. On a GPU by colours.
 static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
                           PetscInt lits, Vec x) {
-  CapturedMat       *context;
-  Arrays             arrays;
-  const PetscScalar *pb = NULL;
-  PetscScalar       *px = NULL;
+  CapturedMat                     *context;
+  Arrays                           arrays;
+  std::unique_ptr<PreparedCapture> op;
+  const PetscScalar               *pb = NULL;
+  PetscScalar                     *px = NULL;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
@@ -287,23 +322,31 @@ static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, Pets
     PetscCall(MatStencilRelax(A, b, omega, sweeps, shift, its, lits, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (sweeps == SOR_APPLY_UPPER) {
+    PetscCall(apply_upper(A, context, b, omega, shift, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
+  if (sweeps & SOR_EISENSTAT) {
+    PetscCall(MatStencilEisenstat(A, b, omega, shift, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
-  const CapturedStencil &op = context->captured();
+  const Patch &patch = context->captured().patch();
   PetscCall(arrays.Read(b, &pb));
   PetscCall(arrays.ReadWrite(x, &px));
-  PetscCall(context->bring(context->op.get(), &arrays));
+  PetscCall(context->captured().Prepare(&arrays, &op));
   for (PetscInt it = 0; it < its; it++) {
     PetscCall(context->halo.Begin(px, PETSC_MEMTYPE_HOST));
     PetscCall(context->halo.End());
     for (PetscInt inner = 0; inner < lits; inner++) {
       if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP))
-        op.sweep_in_order(false, context->halo.field(), omega, shift, pb, px);
+        op->sweep_in_order(false, context->halo.field(), omega, shift, pb, px);
       if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP))
-        op.sweep_in_order(true, context->halo.field(), omega, shift, pb, px);
+        op->sweep_in_order(true, context->halo.field(), omega, shift, pb, px);
     }
   }
-  PetscCall(PetscLogFlops((PetscLogDouble)its * lits * (op.flops() + 4) * op.patch().all().points() * op.patch().dof));
+  PetscCall(PetscLogFlops((PetscLogDouble)its * lits * (op->flops() + 4) * patch.all().points() * patch.dof));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,8 +384,9 @@ static PetscErrorCode get_info(Mat A, MatInfoType type, MatInfo *info) {
 
 // Column by column within a block, as PCPBJACOBI wants them.
 static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) {
-  CapturedMat *context;
-  Arrays       none;
+  CapturedMat                     *context;
+  Arrays                           none;
+  std::unique_ptr<PreparedCapture> present;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
@@ -353,10 +397,10 @@ static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) 
     std::vector<PetscBLASInt> pivots(n);
     std::vector<PetscScalar>  values(points), work(all), blocks(points * all);
     PetscBLASInt              error = 0;
-    PetscCall(op.Bring(&none));
+    PetscCall(op.Prepare(&none, &present));
     for (PetscInt r = 0; r < n; r++)
       for (PetscInt c = 0; c < n; c++) {
-        op.GetSlot(op.slot(op.arms().center(), r, c), values.data());
+        present->GetSlot(op.slot(op.arms().center(), r, c), values.data());
         for (size_t at = 0; at < points; at++) blocks[at * all + c * n + r] = values[at];
       }
     PetscCall(none.Restore());

@@ -1,10 +1,9 @@
-// Assembly: MatSetValues() and its like, entries for other ranks, zeroed rows, and what happens at MatAssemblyEnd().
+// Assembly: MatSetValues() and its variants, entries for other ranks, and MatAssemblyEnd().
 
 #include "capture/mat.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 namespace shellac {
 
@@ -237,11 +236,9 @@ static PetscErrorCode zero_entries(Mat A) {
 
 static PetscErrorCode set_option(Mat A, MatOption option, PetscBool flag) {
   CapturedMat *context;
-  StencilMat  *base;
 
   PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &base)); // set up or not
-  context = static_cast<CapturedMat *>(base);
+  PetscCall(MatGetCapturedSettings(A, &context));
   if (option == MAT_ROW_ORIENTED) context->row_oriented = flag;
   if (option == MAT_IGNORE_OFF_PROC_ENTRIES) context->ignore_off_process = flag;
   if (option == MAT_NEW_NONZERO_LOCATIONS) context->drop_outside = flag ? PETSC_FALSE : PETSC_TRUE;
@@ -355,105 +352,6 @@ PetscErrorCode MatCapturedClose(CapturedMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A difference that the rounding of a sum in another order may have.
-static PetscErrorCode compare(MPI_Comm comm, const char *what, Vec ours, Vec theirs, PetscReal tolerance,
-                              PetscReal *off) {
-  PetscReal size;
-
-  PetscFunctionBegin;
-  PetscCall(VecNorm(theirs, NORM_INFINITY, &size));
-  PetscCall(VecAXPY(ours, -1, theirs));
-  PetscCall(VecNorm(ours, NORM_INFINITY, off));
-  if (size > 0) *off /= size;
-  PetscCheck(*off <= tolerance, comm, PETSC_ERR_PLIB,
-             "-mat_stencil_verify: the captured %s differs from the AIJ's by %g of its size, more than %g", what,
-             (double)*off, (double)tolerance);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode verify(Mat A, CapturedMat *context) {
-  Vec         x, y, z;
-  PetscReal   off[3], tolerance = 100 * PETSC_MACHINE_EPSILON + 2 * context->compression.tolerance;
-  PetscRandom random;
-  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
-  Mat         B = context->reference;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(B, &x, &y));
-  PetscCall(VecDuplicate(y, &z));
-  PetscCall(PetscRandomCreate(comm, &random));
-  PetscCall(VecSetRandom(x, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(MatStencilApply(A, false, Form::product, x, NULL, y));
-  PetscCall(MatMult(B, x, z));
-  PetscCall(compare(comm, "product", y, z, tolerance, &off[0]));
-  PetscCall(MatStencilApply(A, true, Form::product, x, NULL, y));
-  PetscCall(MatMultTranspose(B, x, z));
-  PetscCall(compare(comm, "transposed product", y, z, tolerance, &off[1]));
-  PetscCall(MatStencilGetRows(A, RowProperty::diagonal, y));
-  PetscCall(MatGetDiagonal(B, z));
-  PetscCall(compare(comm, "diagonal", y, z, tolerance, &off[2]));
-  PetscCall(
-      PetscPrintf(comm,
-                  "-mat_stencil_verify: relative differences to the assembled AIJ: product %g, transposed product "
-                  "%g, diagonal %g\n",
-                  (double)off[0], (double)off[1], (double)off[2]));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The Mat becomes an AIJ with all that was captured, and the entries that could not be.
-static PetscErrorCode fall_back(Mat A, CapturedMat *context) {
-  std::vector<GlobalEntry> outside = std::move(context->outside);
-  Mat                      aij;
-  MatType                  type = MATAIJ;
-  VecType                  vec_type;
-  DM                       dm;
-  ISLocalToGlobalMapping   rows, columns;
-  MatNullSpace             near;
-  const char              *name, *prefix;
-  PetscInt                 starts[3], sizes[3];
-  PetscBool                cuda;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetVecType(A, &vec_type));
-  PetscCall(PetscStrendswith(vec_type, "cuda", &cuda));
-  if (cuda) type = "aijcusparse";
-  PetscCall(MatStencilAssemble(A, type, &aij));
-  PetscCall(MatSetOption(aij, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  // entries may have been inserted and then added to, or the other way round
-  std::map<std::pair<PetscInt, PetscInt>, PetscScalar> entries;
-  for (const GlobalEntry &e : outside) {
-    PetscScalar &entry = entries[{e.row, e.column}];
-    entry = e.mode == ADD_VALUES ? entry + e.value : e.value;
-  }
-  for (const auto &e : entries) PetscCall(MatSetValue(aij, e.first.first, e.first.second, e.second, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(aij, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(aij, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatGetDM(A, &dm));
-  PetscCall(MatSetDM(aij, dm));
-  PetscCall(MatGetLocalToGlobalMapping(A, &rows, &columns));
-  if (rows) PetscCall(MatSetLocalToGlobalMapping(aij, rows, columns));
-  PetscCall(DMDAGetGhostCorners(dm, &starts[0], &starts[1], &starts[2], &sizes[0], &sizes[1], &sizes[2]));
-  PetscCall(MatSetStencil(aij, context->grid.dim, sizes, starts, context->grid.dof));
-  PetscCall(MatGetNearNullSpace(A, &near));
-  PetscCall(MatSetNearNullSpace(aij, near));
-  PetscCall(MatSetOption(aij, MAT_ROW_ORIENTED, context->row_oriented));
-  PetscCall(MatSetOption(aij, MAT_IGNORE_OFF_PROC_ENTRIES, context->ignore_off_process));
-  PetscCall(PetscObjectGetName((PetscObject)A, &name));
-  PetscCall(PetscObjectSetName((PetscObject)aij, name));
-  PetscCall(MatGetOptionsPrefix(A, &prefix));
-  PetscCall(MatSetOptionsPrefix(aij, prefix));
-  PetscCall(PetscPrintf(context->grid.comm,
-                        "Mat of type stencil: entries outside the DMDA's stencil; it is of type %s from now on "
-                        "(-mat_stencil_fallback aij)\n",
-                        type));
-  PetscCall(MatHeaderReplace(A, &aij)); // the context is gone
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   CapturedMat *context;
 
@@ -474,8 +372,9 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   if (row != none) {
     PetscInt column = first[0] == row ? first[1] : none;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &column, 1, MPIU_INT, MPI_MIN, context->grid.comm));
-    if (!context->fallback) context->outside.clear();
-    PetscCheck(context->fallback, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+    const bool aij = context->fallback == MAT_STENCILSHELL_FALLBACK_AIJ;
+    if (!aij) context->outside.clear();
+    PetscCheck(aij, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
                "the entry at row %" PetscInt_FMT ", column %" PetscInt_FMT
                " is outside the DMDA's %s stencil of width %" PetscInt_FMT
                "; make the DMDA with the stencil that is assembled, or give -mat_stencil_fallback aij",
@@ -484,109 +383,10 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   PetscCall(close_as_asked(context));
   PetscCall(context->forget());
   if (row != none)
-    PetscCall(fall_back(A, context));
+    PetscCall(MatCapturedFallBack(A, context));
   else if (context->reference)
-    PetscCall(verify(A, context));
+    PetscCall(MatCapturedVerify(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- zeroed rows ---------------------------------------------------------------------------------------------------
-
-// Marks the rows, whichever rank names them, by 1 in a vector of zeros.
-static PetscErrorCode mark_rows(Mat A, const CapturedMat &context, PetscInt n, const PetscInt rows[], Vec *marks) {
-  std::vector<GlobalEntry> entries;
-  PetscScalar             *mark;
-  PetscInt                 first;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) {
-    if (rows[i] < 0) continue;
-    PetscCheck(rows[i] < context.grid.offset.back(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "row %" PetscInt_FMT " is zeroed in a matrix of %" PetscInt_FMT " rows", rows[i],
-               context.grid.offset.back());
-    entries.push_back({rows[i], 0, 0, INSERT_VALUES});
-  }
-  PetscCall(SendToOwners(context.grid, &entries));
-  PetscCall(MatCreateVecs(A, NULL, marks));
-  PetscCall(VecBindToCPU(*marks, PETSC_TRUE));
-  PetscCall(VecSet(*marks, 0));
-  PetscCall(VecGetOwnershipRange(*marks, &first, NULL));
-  PetscCall(VecGetArray(*marks, &mark));
-  for (const GlobalEntry &entry : entries) mark[entry.row - first] = 1;
-  PetscCall(VecRestoreArray(*marks, &mark));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, bool columns,
-                                       Vec x, Vec b) {
-  CapturedMat       *context;
-  Vec                marks, part;
-  const PetscScalar *mark, *px = NULL;
-  PetscScalar       *pb = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
-  PetscCall(mark_rows(A, *context, n, rows, &marks));
-  if (columns && x && b) { // what the columns did with x goes to the right-hand side
-    Vec product;
-    PetscCall(VecDuplicate(x, &part));
-    PetscCall(VecDuplicate(b, &product));
-    PetscCall(VecPointwiseMult(part, x, marks));
-    PetscCall(MatMult(A, part, product));
-    PetscCall(VecAXPY(b, -1, product));
-    PetscCall(VecDestroy(&product));
-    PetscCall(VecDestroy(&part));
-  }
-  PetscCall(MatCapturedOpen(context));
-  const CapturedStencil &op = context->captured();
-  const PetscInt         dof = context->grid.dof;
-  PetscCall(VecGetArrayRead(marks, &mark));
-  if (columns) {
-    PetscCall(context->halo.Begin(mark, PETSC_MEMTYPE_HOST));
-    PetscCall(context->halo.End());
-  }
-  if (x && b) {
-    PetscCall(VecGetArrayRead(x, &px));
-    PetscCall(VecGetArray(b, &pb));
-  }
-  const Field<PetscScalar> marked = columns ? context->halo.field() : Field<PetscScalar>{};
-  PetscInt                 row = 0;
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt r) {
-    const bool   zeroed = mark[row] != (PetscScalar)0;
-    const size_t at = op.patch().index(p[0], p[1], p[2]);
-    for (int arm = 0; arm < op.arms().count() && (zeroed || columns); arm++) {
-      const PetscInt *step = op.arms().step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
-      if (!op.in_domain(p, arm)) continue;
-      for (PetscInt c = 0; c < dof; c++)
-        if (zeroed || marked.value(op.patch(), q, c) != (PetscScalar)0) context->values[op.slot(arm, r, c)][at] = 0;
-    }
-    if (zeroed) {
-      context->values[op.slot(op.arms().center(), r, r)][at] = diagonal;
-      if (pb) pb[row] = diagonal * px[row];
-    }
-    row++;
-  });
-  if (x && b) {
-    PetscCall(VecRestoreArray(b, &pb));
-    PetscCall(VecRestoreArrayRead(x, &px));
-  }
-  PetscCall(VecRestoreArrayRead(marks, &mark));
-  PetscCall(VecDestroy(&marks));
-  PetscCall(MatCapturedClose(context));
-  if (context->reference) {
-    if (columns)
-      PetscCall(MatZeroRowsColumns(context->reference, n, rows, diagonal, NULL, NULL));
-    else
-      PetscCall(MatZeroRows(context->reference, n, rows, diagonal, NULL, NULL));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode zero_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
-  return zero_marked_rows(A, n, rows, diagonal, false, x, b);
-}
-static PetscErrorCode zero_rows_columns(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, Vec x, Vec b) {
-  return zero_marked_rows(A, n, rows, diagonal, true, x, b);
 }
 
 PetscErrorCode MatCapturedSetAssemblyOperations(Mat A) {
@@ -596,8 +396,6 @@ PetscErrorCode MatCapturedSetAssemblyOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_SET_VALUES_BLOCKED, set_values_blocked<set_values>));
   PetscCall(set_operation(A, MATOP_SET_VALUES_BLOCKEDLOCAL, set_values_blocked<set_values_local>));
   PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
-  PetscCall(set_operation(A, MATOP_ZERO_ROWS, zero_rows));
-  PetscCall(set_operation(A, MATOP_ZERO_ROWS_COLUMNS, zero_rows_columns));
   PetscCall(set_operation(A, MATOP_SET_OPTION, set_option));
   PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,16 +14,29 @@ PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CapturedMat::bring(StencilOperator *brought, Arrays *arrays) {
+PetscErrorCode MatGetCapturedSettings(Mat A, CapturedMat **context) {
+  StencilMat *base;
+
   PetscFunctionBegin;
-  PetscCall(static_cast<CapturedStencil *>(brought)->Bring(arrays));
+  *context = NULL;
+  PetscCall(MatGetStencil(A, &base));
+  *context = static_cast<CapturedMat *>(base);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedMat::Prepare(StencilOperator *which, Arrays *arrays,
+                                    std::unique_ptr<PreparedOperator> *prepared) {
+  std::unique_ptr<PreparedCapture> made;
+
+  PetscFunctionBegin;
+  PetscCall(static_cast<CapturedStencil *>(which)->Prepare(arrays, &made));
+  *prepared = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CapturedMat::forget() {
   PetscFunctionBegin;
   if (transpose) PetscCall(static_cast<CapturedStencil &>(*transpose).Destroy());
-  inverse_blocks.clear();
   PetscCall(StencilMat::forget());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -39,45 +52,7 @@ PetscErrorCode CapturedMat::destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- options and set-up --------------------------------------------------------------------------------------------
-
-static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
-  static const char *const forms[] = {"automatic", "constant", "indexed", "arrays"};
-  static const char *const fallbacks[] = {"error", "aij"};
-  StencilMat              *base;
-  PetscInt                 form, fallback;
-  PetscReal                tolerance;
-  PetscBool                set;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &base));
-  CapturedMat &context = static_cast<CapturedMat &>(*base);
-  Compression &compression = context.compression;
-  form = compression.automatic ? 0 : 1 + (PetscInt)compression.form;
-  fallback = context.fallback ? 1 : 0;
-  tolerance = compression.tolerance;
-  PetscOptionsHeadBegin(PetscOptionsObject, "stencil operator options");
-  PetscCall(PetscOptionsEList("-mat_stencil_compress", "How rows are kept: by the first form that can, or by this one",
-                              "MATSTENCILSHELL", forms, 4, forms[form], &form, &set));
-  if (set) {
-    compression.automatic = form == 0;
-    compression.form = form == 0 ? Storage::arrays : (Storage)(form - 1);
-  }
-  PetscCall(PetscOptionsReal("-mat_stencil_compress_tolerance",
-                             "Relative difference by which coefficients are taken for equal", "MATSTENCILSHELL",
-                             tolerance, &tolerance, NULL));
-  PetscCheck(tolerance >= 0 && tolerance < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_stencil_compress_tolerance is %g; it must be in [0, 1)", (double)tolerance);
-  compression.tolerance = tolerance;
-  PetscCall(PetscOptionsBool("-mat_stencil_verify", "Assembles an AIJ beside, and compares at each assembly",
-                             "MATSTENCILSHELL", context.verify, &context.verify, NULL));
-  PetscCall(PetscOptionsEList("-mat_stencil_fallback", "What an entry outside the DMDA's stencil leads to",
-                              "MATSTENCILSHELL", fallbacks, 2, fallbacks[fallback], &fallback, &set));
-  if (set) context.fallback = fallback == 1 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(MatStencilSetHaloFromOptions(A, base, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+// ---- set-up --------------------------------------------------------------------------------------------------------
 
 // The type of vectors on one rank that are where those of `type` are.
 static std::string type_on_one_rank(VecType type) {
@@ -186,25 +161,11 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatCapturedMakeReference(Mat A, CapturedMat *context) {
-  PetscFunctionBegin;
-  if (!context->verify) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatDestroy(&context->reference));
-  PetscCall(MatStencilAssemble(A, MATAIJ, &context->reference));
-  PetscCall(MatSetLocalToGlobalMapping(context->reference, context->local_map, context->local_map));
-  // what is outside the stencil is for the captured matrix to tell
-  PetscCall(MatSetOption(context->reference, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  PetscCall(MatSetOption(context->reference, MAT_ROW_ORIENTED, context->row_oriented));
-  PetscCall(MatSetOption(context->reference, MAT_IGNORE_OFF_PROC_ENTRIES, context->ignore_off_process));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
-  CapturedMat           *from;
-  StencilMat            *to;
+  CapturedMat           *from, *to;
   VecType                vec_type;
   ISLocalToGlobalMapping rows, columns;
-  PetscInt               m, n, M, N, bs, starts[3], sizes[3];
+  PetscInt               m, n, M, N, bs;
   PetscBool              bound;
   DM                     dm;
 
@@ -220,23 +181,19 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
   PetscCall(MatSetSizes(*B, m, n, M, N));
   PetscCall(MatSetBlockSize(*B, bs));
   PetscCall(MatSetType(*B, MATSTENCILSHELL));
-  PetscCall(MatGetStencil(*B, &to));
-  static_cast<CapturedMat *>(to)->compression = from->compression;
-  static_cast<CapturedMat *>(to)->fallback = from->fallback;
-  static_cast<CapturedMat *>(to)->row_oriented = from->row_oriented;
-  static_cast<CapturedMat *>(to)->ignore_off_process = from->ignore_off_process;
-  static_cast<CapturedMat *>(to)->drop_outside = from->drop_outside;
+  PetscCall(MatGetCapturedSettings(*B, &to));
+  to->compression = from->compression;
+  to->fallback = from->fallback;
+  to->row_oriented = from->row_oriented;
+  to->ignore_off_process = from->ignore_off_process;
+  to->drop_outside = from->drop_outside;
   to->halo_way = from->halo_way;
   PetscCall(MatSetDM(*B, dm));
   if (bound) PetscCall(MatBindToCPU(*B, PETSC_TRUE));
   PetscCall(MatSetUp(*B));
   PetscCall(MatSetVecType(*B, vec_type));
   PetscCall(MatGetLocalToGlobalMapping(A, &rows, &columns));
-  if (rows) {
-    PetscCall(MatSetLocalToGlobalMapping(*B, rows, columns));
-    PetscCall(DMDAGetGhostCorners(dm, &starts[0], &starts[1], &starts[2], &sizes[0], &sizes[1], &sizes[2]));
-    PetscCall(MatSetStencil(*B, from->grid.dim, sizes, starts, from->grid.dof));
-  }
+  if (rows) PetscCall(MatSetLocalToGlobalMapping(*B, rows, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -293,9 +250,9 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "bytes stored: %.0f, and %.0f of halos; an AIJ of its %.0f nonzeros takes %.0f\n",
                                    sums[0], sums[1], info.nz_used, needed));
-  if (context->transpose) PetscCall(PetscViewerASCIIPrintf(viewer, "its transpose is kept as well\n"));
+  if (context->transpose) PetscCall(PetscViewerASCIIPrintf(viewer, "its transpose is stored as well\n"));
   if (context->aij)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is kept, for a solver that needs entries\n"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is stored, for a solver that needs entries\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,8 +261,10 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
 PetscErrorCode MatCreate_Stencil(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatCreateStencilShell(A, new CapturedMat));
-  PetscCall(set_operation(A, MATOP_SET_FROM_OPTIONS, set_from_options));
+  PetscCall(MatCapturedSetOptionOperations(A));
   PetscCall(MatCapturedSetAssemblyOperations(A));
+  PetscCall(MatCapturedSetZeroRowsOperations(A));
+  PetscCall(MatCapturedSetLoadOperations(A));
   PetscCall(MatCapturedSetAlgebraOperations(A));
   PetscCall(MatCapturedSetColoringOperations(A));
   PetscCall(MatSetStencilType(A, MATSTENCILSHELL, view));

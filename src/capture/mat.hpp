@@ -16,7 +16,7 @@ struct GlobalEntry {
 struct CapturedMat final : StencilMat {
   PetscErrorCode   set_up(Mat A) override;
   PetscErrorCode   make_transpose(std::unique_ptr<StencilOperator> *transpose) override;
-  PetscErrorCode   bring(StencilOperator *op, Arrays *arrays) override;
+  PetscErrorCode   Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
   PetscErrorCode   destroy() override;
   PetscErrorCode   forget() override;
   CapturedStencil &captured() const { return static_cast<CapturedStencil &>(*op); }
@@ -40,12 +40,12 @@ struct CapturedMat final : StencilMat {
   }
 
   // settings
-  Compression compression;
-  PetscBool   verify = PETSC_FALSE;             // an AIJ is assembled beside, and compared
-  PetscBool   fallback = PETSC_FALSE;           // to AIJ, where an entry is outside the stencil
-  PetscBool   row_oriented = PETSC_TRUE;        // MAT_ROW_ORIENTED
-  PetscBool   ignore_off_process = PETSC_FALSE; // MAT_IGNORE_OFF_PROC_ENTRIES
-  PetscBool   drop_outside = PETSC_FALSE;       // MAT_NEW_NONZERO_LOCATIONS is false
+  Compression                 compression;
+  PetscBool                   verify = PETSC_FALSE;                       // an AIJ is assembled as well, and compared
+  MatStencilShellFallbackType fallback = MAT_STENCILSHELL_FALLBACK_ERROR; // where an entry is outside the stencil
+  PetscBool                   row_oriented = PETSC_TRUE;                  // MAT_ROW_ORIENTED
+  PetscBool                   ignore_off_process = PETSC_FALSE;           // MAT_IGNORE_OFF_PROC_ENTRIES
+  PetscBool                   drop_outside = PETSC_FALSE;                 // MAT_NEW_NONZERO_LOCATIONS is false
 
   // made by MatSetUp()
   std::shared_ptr<const Arms> arms;
@@ -62,22 +62,28 @@ struct CapturedMat final : StencilMat {
   std::vector<GlobalEntry> off_process;                             // for other ranks
   std::vector<GlobalEntry> outside;                                 // of owned rows, beyond the stencil
   Mat                      reference = NULL;                        // -mat_stencil_verify
-
-  std::vector<PetscScalar> inverse_blocks; // of MatInvertBlockDiagonal()
 };
 
 // Sets the operations of each source file.
+PetscErrorCode MatCapturedSetOptionOperations(Mat A);
 PetscErrorCode MatCapturedSetAssemblyOperations(Mat A);
+PetscErrorCode MatCapturedSetZeroRowsOperations(Mat A);
+PetscErrorCode MatCapturedSetLoadOperations(Mat A);
 PetscErrorCode MatCapturedSetAlgebraOperations(Mat A);
 PetscErrorCode MatCapturedSetColoringOperations(Mat A);
 
-PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context); // sets it up
+PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context);         // sets it up
+PetscErrorCode MatGetCapturedSettings(Mat A, CapturedMat **context); // set up or not
 // Opens the operator for changes of its values; and closes it again, compressed as the options say or, where what has
 // changed it cannot be held so, in another form.
 PetscErrorCode MatCapturedOpen(CapturedMat *context);
 PetscErrorCode MatCapturedClose(CapturedMat *context);
-// -mat_stencil_verify: an AIJ with the present entries, and all others of the stencil. Collective.
+// -mat_stencil_verify: makes an AIJ with the present entries, and all others of the stencil; and compares it after an
+// assembly of both. Collective.
 PetscErrorCode MatCapturedMakeReference(Mat A, CapturedMat *context);
+PetscErrorCode MatCapturedVerify(Mat A, CapturedMat *context);
+// -mat_stencil_fallback: A becomes an AIJ with all that was captured, and the entries outside the stencil.
+PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context);
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
 // The ranks' entries go to the ranks that own their rows; *entries are then this rank's, in the order of the senders.

@@ -10,7 +10,7 @@ struct ArmsOfRow {
   bool        only_arms = true;
 };
 
-static ArmsOfRow arms_of(const StencilOperator &op, const PetscInt p[3], std::vector<Entry> *entries) {
+static ArmsOfRow arms_of(const PreparedOperator &op, const PetscInt p[3], std::vector<Entry> *entries) {
   ArmsOfRow row;
   op.row(p, 0, entries);
   for (const Entry &entry : *entries) {
@@ -42,7 +42,7 @@ static bool is_special(PetscInt i, PetscInt N) {
 }
 
 // few_kinds: rows that are not special are like the one in the middle.
-static PetscErrorCode get_lines(const Grid &grid, const StencilOperator &op, bool few_kinds, Line lines[3]) {
+static PetscErrorCode get_lines(const Grid &grid, const PreparedOperator &op, bool few_kinds, Line lines[3]) {
   std::vector<Entry> entries;
   PetscMPIInt        count;
 
@@ -78,12 +78,12 @@ static bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
 }
 
 PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why) {
-  const Grid            &grid = context->grid;
-  const StencilOperator &op = *context->op;
-  Line                   lines[3];
-  Arrays                 arrays;
-  PetscBool              captured;
-  int                    off = 0, sign = 0; // rows that the axes do not give; of the edges
+  const Grid                       &grid = context->grid;
+  std::unique_ptr<PreparedOperator> prepared;
+  Line                              lines[3];
+  Arrays                            arrays;
+  PetscBool                         captured;
+  int                               off = 0, sign = 0; // rows that the axes do not give; of the edges
 
   PetscFunctionBegin;
   why->clear();
@@ -91,7 +91,8 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
     *why = "has " + std::to_string(grid.dof) + " unknowns a point";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(context->bring(context->op.get(), &arrays));
+  PetscCall(context->Prepare(context->op.get(), &arrays, &prepared));
+  const PreparedOperator &op = *prepared;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCILSHELL, &captured));
   const bool few_kinds = !captured || static_cast<CapturedMat *>(context)->captured().storage() == Storage::constant;
   PetscCall(get_lines(grid, op, few_kinds, lines));

@@ -45,7 +45,7 @@ struct Reader {
   }
   void find(Problem found) { problem = PetscMax(problem, (int)found); }
 
-  void           read(const StencilOperator &op, std::vector<PetscScalar> *fixed);
+  void           read(const PreparedOperator &op, std::vector<PetscScalar> *fixed);
   void           share_pairs(const std::vector<Direction> &steps);
   void           keep_star(const std::vector<Direction> &steps);
   PetscErrorCode leave_fixed(const std::vector<Direction> &steps, const std::vector<PetscScalar> &fixed);
@@ -78,7 +78,7 @@ bool outside(const Grid &grid, const PetscInt p[3]) {
 }
 
 // The sum of a row goes to SHIFT, its diagonal entry to INVERSE_DIAGONAL for the time being.
-void Reader::read(const StencilOperator &op, std::vector<PetscScalar> *fixed) {
+void Reader::read(const PreparedOperator &op, std::vector<PetscScalar> *fixed) {
   std::vector<Entry> entries;
   PetscScalar       *slot[27] = {};
   const auto         steps = steps_of(to.neighbours);
@@ -301,8 +301,9 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscReal most_range,
   couplings.grown = patch.all();
   couplings.neighbours.star = !grid.box;
   couplings.resize();
-  PetscCall(context->bring(context->op.get(), &arrays));
-  reader.read(*context->op, &rows->fixed);
+  std::unique_ptr<PreparedOperator> op;
+  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
+  reader.read(*op, &rows->fixed);
   PetscCall(arrays.Restore());
   const std::vector<Direction> steps = steps_of(couplings.neighbours);
   reader.share_pairs(steps);

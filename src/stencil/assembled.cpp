@@ -157,6 +157,28 @@ static PetscErrorCode adjust_for_inodes(Mat A, IS *rows, IS *columns) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode get_column_reductions(Mat A, PetscInt type, PetscReal *reductions) {
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatGetColumnReductions(aij, type, reductions));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// PCGAMG makes its interpolation a matrix of A's type, which must be an AIJ. (The other arguments differ from release to
+// release.)
+static PetscErrorCode create_graph(Mat A) {
+  MatType type;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(A, &type));
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+          "MatCreateGraph(), as PCGAMG calls it, needs an assembled matrix, and this one is of type %s; use "
+          "-dm_mat_type aij, or give KSPSetOperators() a MatConvert(A, MATAIJ) as the matrix of the preconditioner",
+          type);
+}
+
 // Products with assembled matrices, PᵀAP of a Galerkin coarse operator among them. Called where PETSc finds none of its
 // own for D's matrices.
 static PetscErrorCode set_product(Mat D) {
@@ -189,6 +211,9 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", set_product));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatInodeAdjustForInodes_C", adjust_for_inodes));
+  const auto create_graph_operation = (MatOperation)(MATOP_GET_VALUES_LOCAL + 1); // 3.18 has no name for it
+  PetscCall(MatSetOperation(A, create_graph_operation, reinterpret_cast<OperationFn *>(create_graph)));
+  PetscCall(set_operation(A, MATOP_GET_COLUMN_NORMS, get_column_reductions));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, get_diagonal_block));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, create_submatrix));

@@ -12,13 +12,15 @@ class FormulaStencil : public StencilOperator {
 public:
   virtual std::unique_ptr<FormulaStencil> clone() const = 0;
 
-  // The vector space of operators on one grid. The other operator must have the same formula.
+  // The vector space of operators on one grid.
   virtual void scale(PetscScalar a) = 0;
   virtual void shift(PetscScalar a) = 0;
-  virtual void axpy(PetscScalar a, const FormulaStencil &x) = 0;
+  virtual bool axpy(PetscScalar a, const FormulaStencil &x) = 0; // false, and no change, where the formulas differ
   virtual void transpose() = 0;
-  // [points of the patch], added to the operator's diagonal; null for none
-  virtual void set_diagonal(const PetscScalar *diagonal) = 0;
+
+  // diagonal: added to the operator's own, in the memory where the rows are computed [points of the patch]; null for
+  // none.
+  virtual std::unique_ptr<PreparedOperator> prepare(const PetscScalar *diagonal) const = 0;
 
   // What a row far from the ends of the domain makes of the constant function 1; exact where the formula cancels.
   virtual PetscScalar row_of_constant() const = 0;
@@ -28,6 +30,7 @@ namespace point { // what one point computes, for for_each()
 
 template <class Rows, int dim, class T> struct Property {
   Rows        rows;
+  bool        transposed;
   RowProperty property;
   T          *out;
 
@@ -42,7 +45,8 @@ template <class Rows, int dim, class T> struct Property {
     }
     for (int a = 0; a < dim; a++) {
       for (int e = 0; e < 2; e++) {
-        const PetscReal arm = PetscAbsScalar(rows.template entry<dim>(p, a, (Side)e));
+        const PetscReal arm = PetscAbsScalar(transposed ? rows.template transposed_entry<dim>(p, a, (Side)e)
+                                                        : rows.template entry<dim>(p, a, (Side)e));
         const bool      both = rows.patch.N[a] == 2 && rows.patch.beyond[a] == Beyond::around; // one point at both ends
         if (property == RowProperty::sum_abs)
           value += arm;
@@ -56,6 +60,7 @@ template <class Rows, int dim, class T> struct Property {
 
 template <class Rows, int dim, class T> struct Relax {
   Rows      rows;
+  bool      transposed;
   Field<T>  field; // of x
   int       colour;
   PetscReal omega;
@@ -71,43 +76,26 @@ template <class Rows, int dim, class T> struct Relax {
     if (p[0] >= patch.size[0]) return;
     const size_t at = patch.index(p[0], j, k);
     const auto   star = field.template star<dim>(patch, p);
-    const T      Ax = rows.template row<dim>(star, p) + shift * star.center;
+    const T      Ax = (transposed ? rows.template transposed_row<dim>(star, p) : rows.template row<dim>(star, p)) +
+                 shift * star.center;
     x[at] = star.center + omega * (b[at] - Ax) / (rows.template entry<dim>(p) + shift);
   }
 };
 
 } // namespace point
 
-template <template <class> class Formula, int dim> class FormulaOperator final : public FormulaStencil {
+template <template <class> class Formula, int dim> class PreparedFormula final : public PreparedOperator {
 public:
   using T = PetscScalar;
   using RowsType = Rows<T, Formula>;
 
-  FormulaOperator(const Patch &patch, const Formula<T> &formula) : rows_{patch, formula, T(1), T(0), nullptr} {}
+  PreparedFormula(const RowsType &rows, bool transposed) : rows_(rows), transposed_(transposed) {}
 
-  std::unique_ptr<FormulaStencil> clone() const override { return std::make_unique<FormulaOperator>(*this); }
-  const Patch                    &patch() const override { return rows_.patch; }
-  PetscLogDouble                  flops() const override { return Formula<T>::flops(dim) + (rows_.diagonal ? 4 : 2); }
-
-  void scale(T a) override {
-    rows_.formula.scale(a);
-    rows_.identity *= a;
-    rows_.shift *= a;
-  }
-  void shift(T a) override { rows_.shift += a; }
-  void axpy(T a, const FormulaStencil &other) override {
-    const RowsType &x = static_cast<const FormulaOperator &>(other).rows_;
-    rows_.formula.axpy(a, x.formula);
-    rows_.identity += a * x.identity;
-    rows_.shift += a * x.shift;
-  }
-  void transpose() override { transposed_ = !transposed_; }
-  void set_diagonal(const T *diagonal) override { rows_.diagonal = diagonal; }
-
+  PetscLogDouble flops() const override { return Formula<T>::flops(dim) + (rows_.diagonal ? 4 : 2); }
   PetscErrorCode interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const override {
     if (!transposed_) return apply_interior<dim>(memory, rows_, u, form, b, y);
     Boxes box;
-    box.add(patch().interior());
+    box.add(rows_.patch.interior());
     return points(memory, box, u, form, b, y);
   }
   PetscErrorCode points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form, const T *b,
@@ -116,30 +104,24 @@ public:
   }
   PetscErrorCode rows(PetscMemType memory, RowProperty property, T *out) const override {
     Boxes all;
-    all.add(patch().all());
-    return for_each(memory, all, point::Property<RowsType, dim, T>{rows_, property, out});
+    all.add(rows_.patch.all());
+    return for_each(memory, all, point::Property<RowsType, dim, T>{rows_, transposed_, property, out});
   }
-  int            colours() const override { return 2; } // 0 where the sum of the indices is even
   PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
                        T *x) const override {
     Boxes halves;
-    Box   half = patch().all();
+    Box   half = rows_.patch.all();
     half.hi[0] = (half.hi[0] + 1) / 2;
     halves.add(half);
-    return for_each(memory, halves, point::Relax<RowsType, dim, T>{rows_, field, colour, omega, shift, b, x});
-  }
-  T row_of_constant() const override {
-    Star<T, dim> ones;
-    ones.center = 1;
-    for (int a = 0; a < dim; a++) ones.arm[a][LOWER] = ones.arm[a][UPPER] = 1;
-    return rows_.formula(ones) + rows_.shift;
+    return for_each(memory, halves,
+                    point::Relax<RowsType, dim, T>{rows_, transposed_, field, colour, omega, shift, b, x});
   }
   void row(const PetscInt p[3], PetscInt, std::vector<Entry> *entries) const override {
     entries->assign(1, Entry{{p[0], p[1], p[2]}, 0, rows_.template entry<dim>(p)});
-    if (!transposed_ && patch().template is_identity_row<dim>(p)) return;
+    if (!transposed_ && rows_.patch.template is_identity_row<dim>(p)) return;
     for (int a = 0; a < dim; a++) {
       for (int e = 0; e < 2; e++) {
-        if (patch().leaves_domain(p, a, (Side)e)) continue;
+        if (rows_.patch.leaves_domain(p, a, (Side)e)) continue;
         Entry entry{{p[0], p[1], p[2]}, 0, 0};
         entry.point[a] += e == LOWER ? -1 : 1;
         entry.value = transposed_ ? rows_.template transposed_entry<dim>(p, a, (Side)e)
@@ -150,7 +132,50 @@ public:
   }
 
 private:
-  RowsType rows_;
+  const RowsType rows_;
+  const bool     transposed_;
+};
+
+template <template <class> class Formula, int dim> class FormulaOperator final : public FormulaStencil {
+public:
+  using T = PetscScalar;
+  using RowsType = Rows<T, Formula>;
+
+  FormulaOperator(const Patch &patch, const Formula<T> &formula) : rows_{patch, formula, T(1), T(0), nullptr} {}
+
+  std::unique_ptr<FormulaStencil>   clone() const override { return std::make_unique<FormulaOperator>(*this); }
+  std::unique_ptr<PreparedOperator> prepare(const T *diagonal) const override {
+    RowsType rows = rows_;
+    rows.diagonal = diagonal;
+    return std::make_unique<PreparedFormula<Formula, dim>>(rows, transposed_);
+  }
+  const Patch &patch() const override { return rows_.patch; }
+  int          colours() const override { return 2; } // 0 where the sum of the indices is even
+
+  void scale(T a) override {
+    rows_.formula.scale(a);
+    rows_.identity *= a;
+    rows_.shift *= a;
+  }
+  void shift(T a) override { rows_.shift += a; }
+  bool axpy(T a, const FormulaStencil &other) override {
+    const auto *x = dynamic_cast<const FormulaOperator *>(&other);
+    if (!x || x->transposed_ != transposed_) return false;
+    rows_.formula.axpy(a, x->rows_.formula);
+    rows_.identity += a * x->rows_.identity;
+    rows_.shift += a * x->rows_.shift;
+    return true;
+  }
+  void transpose() override { transposed_ = !transposed_; }
+  T    row_of_constant() const override {
+    Star<T, dim> ones;
+    ones.center = 1;
+    for (int a = 0; a < dim; a++) ones.arm[a][LOWER] = ones.arm[a][UPPER] = 1;
+    return rows_.formula(ones) + rows_.shift;
+  }
+
+private:
+  RowsType rows_; // without a diagonal
   bool     transposed_ = false;
 };
 

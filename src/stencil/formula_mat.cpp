@@ -1,6 +1,8 @@
 #include "stencil/formula_mat.hpp"
 
-#include <string>
+#include <cstring>
+
+#include "stencil/options.hpp"
 
 namespace shellac {
 
@@ -14,7 +16,7 @@ PetscErrorCode MatGetFormula(Mat A, FormulaMat **context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode get_ready(Mat A, FormulaMat **context) {
+PetscErrorCode MatGetReadyFormula(Mat A, FormulaMat **context) {
   StencilMat *base;
 
   PetscFunctionBegin;
@@ -37,12 +39,13 @@ PetscErrorCode FormulaMat::make_transpose(std::unique_ptr<StencilOperator> *made
   return PETSC_SUCCESS;
 }
 
-PetscErrorCode FormulaMat::bring(StencilOperator *brought, Arrays *arrays) {
+PetscErrorCode FormulaMat::Prepare(StencilOperator *which, Arrays *arrays,
+                                   std::unique_ptr<PreparedOperator> *prepared) {
   const PetscScalar *d = NULL;
 
   PetscFunctionBegin;
   if (diagonal) PetscCall(arrays->ReadBeside(diagonal, &d));
-  static_cast<FormulaStencil *>(brought)->set_diagonal(d);
+  *prepared = static_cast<FormulaStencil *>(which)->prepare(d);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,22 +58,26 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscInt               n = 4;
   PetscBool              set;
   MatType                type;
-  char                   key[64], head[64];
+  char                   head[64];
 
   PetscFunctionBegin;
   PetscCall(MatGetFormula(A, &context));
   PetscCall(MatGetType(A, &type));
   PetscCall(PetscSNPrintf(head, sizeof(head), "%s operator options", type));
+  const bool laplace = !strcmp(type, MATLAPLACE);
+  const auto option = [&](const char *of_laplace, const char *of_helmholtz) -> const Option & {
+    return laplace ? find_option(laplace_options, of_laplace) : find_option(helmholtz_options, of_helmholtz);
+  };
   PetscOptionsHeadBegin(PetscOptionsObject, head);
-  PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_boundary", type));
-  PetscCall(PetscOptionsEnum(key, "What holds at the ends of the axes", "MatLaplaceSetBoundary",
-                             MatLaplaceBoundaryTypes, (PetscEnum)context->boundary, (PetscEnum *)&boundary, &set));
+  boundary = context->boundary;
+  PetscCall(read_option(PetscOptionsObject, option("-mat_laplace_boundary", "-mat_helmholtz_boundary"),
+                        MatLaplaceBoundaryTypes, &boundary, &set));
   if (set && boundary != context->boundary) PetscCall(MatLaplaceSetBoundary(A, boundary));
   for (int a = 0; a < 3; a++) lengths[a] = context->lengths[a];
-  PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_lengths", type));
-  PetscCall(PetscOptionsRealArray(key, "Side lengths of the domain", "MatLaplaceSetLengths", lengths, &n, &set));
+  const Option &sides = option("-mat_laplace_lengths", "-mat_helmholtz_lengths");
+  PetscCall(PetscOptionsRealArray(sides.key, sides.meaning, sides.setter, lengths, &n, &set));
   if (set) PetscCall(MatLaplaceSetLengths(A, n, lengths));
-  PetscCall(MatStencilSetHaloFromOptions(A, context, PetscOptionsObject));
+  PetscCall(MatStencilSetHaloFromOptions(A, option("-mat_laplace_halo", "-mat_helmholtz_halo"), PetscOptionsObject));
   PetscCall(context->set_from_options(A, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -129,6 +136,17 @@ static Patch make_patch(const Grid &grid, MatLaplaceBoundaryType boundary) {
   return patch;
 }
 
+// An identity row is not symmetric to the row of a neighbour inside, nor is that of a mirrored end, unless both ends
+// are mirrored ends.
+static bool has_symmetric_rows(const Patch &patch, int dim) {
+  bool symmetric = true;
+  for (int a = 0; a < dim; a++) {
+    if (patch.identity[a] && patch.N[a] <= 2) return true; // all rows are the identity's
+    if (patch.identity[a] || (patch.beyond[a] == Beyond::mirror && patch.N[a] > 2)) symmetric = false;
+  }
+  return symmetric;
+}
+
 PetscErrorCode FormulaMat::set_up(Mat A) {
   DM        dm;
   PetscBool on_device;
@@ -149,8 +167,7 @@ PetscErrorCode FormulaMat::set_up(Mat A) {
   PetscCall(halo.Create(grid, patch, false, on_device, halo_way));
   op = std::move(made);
 
-  symmetric = true;
-  for (int a = 0; a < grid.dim; a++) symmetric = symmetric && !patch.identity[a] && patch.beyond[a] != Beyond::mirror;
+  symmetric = has_symmetric_rows(patch, grid.dim);
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE)); // no change of the operator alters it
   PetscCall(MatFormulaChanged(A));
@@ -180,7 +197,7 @@ static PetscErrorCode make_left_null_vector(Mat A, const FormulaMat &context, Ve
 static PetscErrorCode attach_nullspace(Mat A) {
   FormulaMat  *context;
   MatNullSpace present;
-  bool         singular, mirrored = false;
+  bool         singular;
 
   PetscFunctionBegin;
   PetscCall(MatGetFormula(A, &context));
@@ -188,31 +205,35 @@ static PetscErrorCode attach_nullspace(Mat A) {
   singular = !context->diagonal && context->formula().row_of_constant() == (PetscScalar)0;
   for (int a = 0; a < context->grid.dim; a++) {
     singular = singular && patch.beyond[a] != Beyond::zero;
-    mirrored = mirrored || patch.beyond[a] == Beyond::mirror;
   }
   PetscCall(MatGetNullSpace(A, &present));
+  if (context->nullspace && (!singular || context->nullspace_transposed != context->transposed)) {
+    if (present == context->nullspace) { // not one that the user has set since
+      PetscCall(MatSetNullSpace(A, NULL));
+      PetscCall(MatSetTransposeNullSpace(A, NULL));
+      present = NULL;
+    }
+    context->nullspace = NULL;
+  }
   if (singular && !present) {
     MatNullSpace constants, left;
     Vec          w;
     MPI_Comm     comm = PetscObjectComm((PetscObject)A);
     PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constants));
-    PetscCall(MatSetNullSpace(A, constants));
-    if (mirrored) {
+    if (context->symmetric) {
+      PetscCall(PetscObjectReference((PetscObject)constants));
+      left = constants;
+    } else {
       PetscCall(make_left_null_vector(A, *context, &w));
       PetscCall(MatNullSpaceCreate(comm, PETSC_FALSE, 1, &w, &left));
-      PetscCall(MatSetTransposeNullSpace(A, left));
-      PetscCall(MatNullSpaceDestroy(&left));
       PetscCall(VecDestroy(&w));
-    } else
-      PetscCall(MatSetTransposeNullSpace(A, constants));
-    context->nullspace = constants; // the matrix holds it
-    PetscCall(MatNullSpaceDestroy(&constants));
-  } else if (!singular && context->nullspace) {
-    if (present == context->nullspace) { // not one that the user has set since
-      PetscCall(MatSetNullSpace(A, NULL));
-      PetscCall(MatSetTransposeNullSpace(A, NULL));
     }
-    context->nullspace = NULL;
+    context->nullspace_transposed = context->transposed;
+    context->nullspace = context->transposed ? left : constants; // the matrix holds it
+    PetscCall(MatSetNullSpace(A, context->nullspace));
+    PetscCall(MatSetTransposeNullSpace(A, context->transposed ? constants : left));
+    PetscCall(MatNullSpaceDestroy(&left));
+    PetscCall(MatNullSpaceDestroy(&constants));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,349 +245,6 @@ PetscErrorCode MatFormulaChanged(Mat A) {
   PetscCall(MatGetFormula(A, &context));
   PetscCall(context->forget());
   PetscCall(attach_nullspace(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Calls f(p, multiplicity) for points of the whole grid that stand for all rows: those near an end of the domain, and
-// one for all that are two steps away from both. p: indices on this rank's patch, which need not contain it.
-template <class Function> static void for_each_kind_of_row(const FormulaMat &context, const Function &f) {
-  std::vector<std::pair<PetscInt, PetscReal>> kinds[3]; // index, how many
-  for (int a = 0; a < 3; a++) {
-    const PetscInt N = context.grid.N[a];
-    for (PetscInt i = 0; i < N; i++) {
-      kinds[a].push_back({i - context.grid.start[a], 1});
-      if (i == 2 && N > 5) {
-        kinds[a].back().second = (PetscReal)(N - 4);
-        i = N - 3;
-      }
-    }
-  }
-  for (const auto &z : kinds[2])
-    for (const auto &y : kinds[1])
-      for (const auto &x : kinds[0]) {
-        const PetscInt p[3] = {x.first, y.first, z.first};
-        f(p, x.second * y.second * z.second);
-      }
-}
-
-// The rows of one kind are alike, unless each has a diagonal of its own.
-static PetscErrorCode norm(Mat A, NormType type, PetscReal *norm) {
-  FormulaMat      *context;
-  StencilOperator *op;
-  RowReader        rows;
-  PetscReal        value = 0;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &context));
-  if (context->diagonal || (type != NORM_1 && type != NORM_INFINITY && type != NORM_FROBENIUS)) {
-    PetscCall(MatStencilNorm(A, type, norm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
-  PetscCall(rows.Begin(context, op));
-  for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal multiplicity) {
-    PetscReal sum = 0;
-    for (PetscScalar entry : rows.Get(p, 0).value)
-      sum += type == NORM_FROBENIUS ? PetscAbsScalar(entry) * PetscAbsScalar(entry) : PetscAbsScalar(entry);
-    value = type == NORM_FROBENIUS ? value + multiplicity * sum : PetscMax(value, sum);
-  });
-  PetscCall(rows.End());
-  *norm = type == NORM_FROBENIUS ? PetscSqrtReal(value) : value;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- entries -------------------------------------------------------------------------------------------------------
-
-// A program that assembles the operator we are: check it, store nothing.
-static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
-                                 const PetscScalar values[], InsertMode mode) {
-  FormulaMat *context;
-  RowReader   reader;
-  PetscInt    first, last;
-  MatType     type;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &context));
-  PetscCall(MatGetType(A, &type));
-  PetscCheck(
-      mode == INSERT_VALUES, PETSC_COMM_SELF, PETSC_ERR_SUP,
-      "a Mat of type %s has a fixed formula: it only compares inserted entries, and cannot with ADD_VALUES; assemble "
-      "into -dm_mat_type aij",
-      type);
-  PetscCall(MatGetOwnershipRange(A, &first, &last));
-  context->zeroed = false;
-  PetscCall(reader.Begin(context, context->op.get()));
-  for (PetscInt r = 0; r < m; r++) {
-    PetscReal largest = 0;
-    PetscInt  p[3], c;
-    if (rows[r] < 0) continue;
-    PetscCheck(rows[r] >= first && rows[r] < last, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "row %" PetscInt_FMT " is set by a rank that does not own it; a Mat of type %s compares only owned rows",
-               rows[r], type);
-    (void)context->grid.find_row(rows[r], p, &c);
-    for (int a = 0; a < 3; a++) p[a] -= context->grid.start[a];
-    const Row &row = reader.Get(p, c);
-    for (PetscScalar value : row.value) largest = PetscMax(largest, PetscAbsScalar(value));
-    for (PetscInt k = 0; k < n; k++) {
-      PetscScalar ours = 0;
-      if (columns[k] < 0) continue;
-      for (size_t e = 0; e < row.column.size(); e++)
-        if (row.column[e] == columns[k]) ours = row.value[e];
-      PetscCheck(PetscAbsScalar(ours - values[r * n + k]) <= 1e3 * PETSC_MACHINE_EPSILON * largest, PETSC_COMM_SELF,
-                 PETSC_ERR_ARG_INCOMP,
-                 "the program assembles %g at row %" PetscInt_FMT ", column %" PetscInt_FMT
-                 ", where the operator %s has %g "
-                 "(real parts); check its boundary form, lengths and shift, or assemble into -dm_mat_type aij",
-                 (double)PetscRealPart(values[r * n + k]), rows[r], columns[k], type, (double)PetscRealPart(ours));
-    }
-  }
-  PetscCall(reader.End());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// A program may zero the entries to assemble the same again; if it leaves them zero, that is another operator.
-static PetscErrorCode zero_entries(Mat A) {
-  FormulaMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &context));
-  context->zeroed = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
-  FormulaMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &context));
-  PetscMPIInt zeroed = context->zeroed && type == MAT_FINAL_ASSEMBLY;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeroed, 1, MPI_INT, MPI_MAX, context->grid.comm));
-  PetscCheck(
-      !zeroed, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
-      "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
-      "operator use MatScale(), for another one -dm_mat_type aij");
-  PetscCall(MatStencilRestoreView(A, context));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- the vector space of operators ---------------------------------------------------------------------------------
-
-static PetscErrorCode scale(Mat A, PetscScalar a) {
-  FormulaMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &context));
-  context->formula().scale(a);
-  context->scale *= a;
-  if (context->diagonal) PetscCall(VecScale(context->diagonal, a));
-  PetscCall(MatFormulaChanged(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode shift(Mat A, PetscScalar a) {
-  FormulaMat *context;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &context));
-  context->formula().shift(a);
-  PetscCall(MatFormulaChanged(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
-  FormulaMat *context;
-  Vec         present;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &context));
-  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
-  if (mode == INSERT_VALUES) { // the difference to the operator's own
-    PetscCall(VecDestroy(&context->diagonal));
-    PetscCall(MatCreateVecs(A, NULL, &present));
-    PetscCall(MatGetDiagonal(A, present));
-    PetscCall(VecAYPX(present, -1, d));
-    context->diagonal = present;
-  } else if (context->diagonal) {
-    PetscCall(VecAXPY(context->diagonal, 1, d));
-  } else {
-    PetscCall(MatCreateVecs(A, NULL, &context->diagonal));
-    PetscCall(VecCopy(d, context->diagonal));
-  }
-  PetscCall(MatFormulaChanged(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Whether two operators have the same rows but for their coefficients.
-static bool alike(const FormulaMat &a, const FormulaMat &b) {
-  const Patch &p = a.op->patch(), &q = b.op->patch();
-  bool         alike = a.grid.dim == b.grid.dim;
-  for (int axis = 0; axis < 3; axis++)
-    alike = alike && p.N[axis] == q.N[axis] && p.beyond[axis] == q.beyond[axis] &&
-            p.identity[axis] == q.identity[axis] && a.grid.first[axis] == b.grid.first[axis];
-  return alike;
-}
-
-static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
-  FormulaMat *y, *x;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(Y, &y));
-  PetscCall(get_ready(X, &x));
-  PetscCheck(alike(*y, *x), y->grid.comm, PETSC_ERR_ARG_INCOMP,
-             "the two operators have different grids or boundary forms; convert one to aij with MatConvert()");
-  y->formula().axpy(a, x->formula());
-  if (x->diagonal && y->diagonal)
-    PetscCall(VecAXPY(y->diagonal, a, x->diagonal));
-  else if (x->diagonal) {
-    PetscCall(VecDuplicate(x->diagonal, &y->diagonal));
-    PetscCall(VecCopy(x->diagonal, y->diagonal));
-    PetscCall(VecScale(y->diagonal, a));
-  }
-  PetscCall(MatFormulaChanged(Y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Everything of `from` but what depends on its Mat.
-static PetscErrorCode copy_state(const FormulaMat &from, FormulaMat *to) {
-  PetscFunctionBegin;
-  to->take_settings(from);
-  to->op = from.formula().clone();
-  to->scale = from.scale;
-  for (int a = 0; a < 3; a++) to->h[a] = from.h[a];
-  if (from.diagonal) {
-    if (!to->diagonal) PetscCall(VecDuplicate(from.diagonal, &to->diagonal));
-    PetscCall(VecCopy(from.diagonal, to->diagonal));
-  } else
-    PetscCall(VecDestroy(&to->diagonal));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
-  FormulaMat *from, *to;
-  MatType     type;
-  VecType     vec_type;
-  PetscInt    m, n, M, N;
-  PetscBool   bound;
-  DM          dm;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &from));
-  PetscCall(MatGetType(A, &type));
-  PetscCall(MatGetVecType(A, &vec_type));
-  PetscCall(MatGetDM(A, &dm));
-  PetscCall(MatGetLocalSize(A, &m, &n));
-  PetscCall(MatGetSize(A, &M, &N));
-  PetscCall(MatBoundToCPU(A, &bound));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
-  PetscCall(MatSetSizes(*B, m, n, M, N));
-  PetscCall(MatSetType(*B, type));
-  PetscCall(MatGetFormula(*B, &to));
-  to->take_settings(*from);
-  PetscCall(MatSetDM(*B, dm));
-  if (bound) PetscCall(MatBindToCPU(*B, PETSC_TRUE));
-  PetscCall(MatSetUp(*B));
-  PetscCall(MatSetVecType(*B, vec_type));
-  PetscCall(copy_state(*from, to));
-  if (option != MAT_COPY_VALUES) PetscCall(MatScale(*B, 0)); // as an AIJ's duplicate is zero
-  PetscCall(MatFormulaChanged(*B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
-  FormulaMat *from, *to;
-  MatType     type, other;
-  PetscBool   same;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &from));
-  PetscCall(MatGetType(A, &type));
-  PetscCall(MatGetType(B, &other));
-  PetscCall(PetscStrcmp(type, other, &same));
-  if (!same) {
-    PetscCall(MatConvert(A, other, MAT_REUSE_MATRIX, &B));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(get_ready(B, &to));
-  PetscCheck(
-      alike(*from, *to), from->grid.comm, PETSC_ERR_ARG_INCOMP,
-      "the two operators have different grids, distributions or boundary forms; make the target with MatDuplicate()");
-  PetscCall(copy_state(*from, to));
-  PetscCall(MatFormulaChanged(B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- view ----------------------------------------------------------------------------------------------------------
-
-static std::string number(PetscScalar value) {
-  char text[64];
-  if (PetscImaginaryPart(value) == 0)
-    snprintf(text, sizeof(text), "%g", (double)PetscRealPart(value));
-  else
-    snprintf(text, sizeof(text), "%g%+gi", (double)PetscRealPart(value), (double)PetscImaginaryPart(value));
-  return text;
-}
-
-static PetscErrorCode view(Mat A, PetscViewer viewer) {
-  static const char *const ends[] = {"periodic", "eliminated (zero Dirichlet values beyond the ends)", "neumann",
-                                     "mirrored"};
-  FormulaMat              *context;
-  PetscBool                ascii;
-  PetscViewerFormat        format;
-  VecType                  vec_type;
-  PetscReal                nonzeros = 0;
-  PetscMPIInt              ranks;
-
-  PetscFunctionBegin;
-  PetscCall(get_ready(A, &context));
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (!ascii || (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL)) {
-    PetscCall(MatStencilViewEntries(A, context, viewer));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  const Grid           &grid = context->grid;
-  const FormulaStencil &op = context->formula();
-  const Patch          &patch = op.patch();
-  PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
-  PetscCall(MatGetVecType(A, &vec_type));
-  // the row of a point inside the domain, with all but a diagonal that was added to the operator
-  PetscReal          most = 0;
-  std::vector<Entry> entries, inside;
-  for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal multiplicity) {
-    op.row(p, 0, &entries);
-    PetscReal columns = (PetscReal)entries.size();
-    for (int a = 0; a < grid.dim; a++) // one point at both ends
-      if (patch.N[a] == 2 && patch.beyond[a] == Beyond::around && entries.size() > 1) columns--;
-    nonzeros += multiplicity * columns;
-    if (multiplicity > most || (multiplicity == most && entries.size() > inside.size()))
-      most = multiplicity, inside = entries;
-  });
-  PetscLogDouble rows = (PetscLogDouble)grid.N[0] * grid.N[1] * grid.N[2];
-  PetscLogDouble stored = context->diagonal ? rows * sizeof(PetscScalar) : 0;
-  PetscLogDouble needed = nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
-  PetscLogDouble halos = context->halo.bytes();
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &halos, 1, MPI_DOUBLE, MPI_SUM, grid.comm));
-
-  PetscCall(context->view_equation(viewer));
-  for (int a = 0; a < grid.dim; a++)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "axis %c: %" PetscInt_FMT " points, spacing %g, %s\n", "xyz"[a], grid.N[a],
-                                     (double)context->h[a],
-                                     patch.identity[a] ? "identity rows at the ends" : ends[(int)patch.beyond[a]]));
-  std::string row_inside = number(inside[0].value) + " at the point";
-  for (size_t e = 1; e < inside.size(); e++)
-    for (int a = 0; a < grid.dim; a++)
-      if (inside[e].point[a] > inside[0].point[a]) row_inside += ", " + number(inside[e].value) + " along " + "xyz"[a];
-  PetscCall(PetscViewerASCIIPrintf(viewer, "row of a point inside: %s%s\n", row_inside.c_str(),
-                                   context->diagonal ? "; and a diagonal set by MatDiagonalSet()" : ""));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "computed where its vectors are; makes vectors of type %s\n", vec_type));
-  if (ranks > 1 && context->halo.transport())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "halos between GPUs travel by %s\n", context->halo.transport()));
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "bytes stored: %.0f, and %.0f of halos; an AIJ of its %.0f nonzeros takes %.0f\n",
-                                   stored, halos, (double)nonzeros, needed));
-  if (context->aij)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is kept, for a solver that needs entries\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -593,6 +271,8 @@ static PetscErrorCode set_lengths(Mat A, PetscInt n, const PetscReal lengths[]) 
 
   PetscFunctionBegin;
   PetscCall(MatGetFormula(A, &context));
+  PetscCheck(lengths, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
+             "the array of side lengths is null; give %" PetscInt_FMT " lengths", n);
   PetscCheck(n >= 1 && n <= 3, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " side lengths are given; give one for each of the grid's dimensions", n);
   for (PetscInt a = 0; a < n; a++) {
@@ -612,20 +292,12 @@ PetscErrorCode MatCreateFormulaShell(Mat A, MatType type, FormulaMat *context) {
   PetscFunctionBegin;
   PetscCall(MatCreateStencilShell(A, context));
   PetscCall(set_operation(A, MATOP_SET_FROM_OPTIONS, set_from_options));
-  PetscCall(set_operation(A, MATOP_NORM, norm));
-  PetscCall(set_operation(A, MATOP_SET_VALUES, set_values));
-  PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
-  PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
-  PetscCall(set_operation(A, MATOP_SCALE, shellac::scale));
-  PetscCall(set_operation(A, MATOP_SHIFT, shift));
-  PetscCall(set_operation(A, MATOP_DIAGONAL_SET, diagonal_set));
-  PetscCall(set_operation(A, MATOP_AXPY, axpy));
-  PetscCall(set_operation(A, MATOP_DUPLICATE, duplicate));
-  PetscCall(
-      MatSetOperation(A, MATOP_COPY, reinterpret_cast<OperationFn *>(copy))); // past the shell's, which copies its own
+  PetscCall(MatFormulaSetAssemblyOperations(A));
+  PetscCall(MatFormulaSetAlgebraOperations(A));
+  PetscCall(set_operation(A, MATOP_NORM, MatFormulaNorm));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetBoundary_C", set_boundary));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetLengths_C", set_lengths));
-  PetscCall(MatSetStencilType(A, type, view));
+  PetscCall(MatSetStencilType(A, type, MatFormulaView));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #include "stencil/helmholtz.hpp"
 
 #include "stencil/formula_mat.hpp"
+#include "stencil/options.hpp"
 #include "stencil/types.hpp"
 
 namespace shellac {
@@ -32,19 +33,19 @@ struct HelmholtzMat final : LaplaceMat {
     PetscBool   has_shift, has_omega;
 
     PetscFunctionBegin;
-    PetscCall(PetscOptionsScalar("-mat_helmholtz_shift", "sigma of -Laplace(u) + sigma u", "MatHelmholtzSetShift",
-                                 shift, &shift, &has_shift));
-    PetscCall(PetscOptionsScalar("-mat_helmholtz_omega", "Sets sigma to its square", "MatHelmholtzSetShift", omega,
-                                 &omega, &has_omega));
+    constexpr const Option &shift_option = find_option(helmholtz_options, "-mat_helmholtz_shift"),
+                           &omega_option = find_option(helmholtz_options, "-mat_helmholtz_omega");
+    PetscCall(
+        PetscOptionsScalar(shift_option.key, shift_option.meaning, shift_option.setter, shift, &shift, &has_shift));
+    PetscCall(
+        PetscOptionsScalar(omega_option.key, omega_option.meaning, omega_option.setter, omega, &omega, &has_omega));
 #if defined(PETSC_USE_COMPLEX) // PetscOptionsScalar() shows no help for complex scalars
     PetscBool help;
     PetscCall(PetscOptionsHasHelp(NULL, &help));
-    if (help)
-      PetscCall(
-          (*PetscHelpPrintf)(PetscObjectComm((PetscObject)A),
-                             "  -mat_helmholtz_shift <%g+%gi>: sigma of -Laplace(u) + sigma u (MatHelmholtzSetShift)\n"
-                             "  -mat_helmholtz_omega <0>: Sets sigma to its square (MatHelmholtzSetShift)\n",
-                             (double)PetscRealPart(sigma), (double)PetscImaginaryPart(sigma)));
+    for (const Option *option : {&shift_option, &omega_option})
+      if (help)
+        PetscCall((*PetscHelpPrintf)(PetscObjectComm((PetscObject)A), "  %s <%s>: %s (%s)\n", option->key,
+                                     option->fallback, option->meaning, option->setter));
 #endif
     PetscCheck(!has_shift || !has_omega, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
                "-mat_helmholtz_shift and -mat_helmholtz_omega both set σ; give one of them");
@@ -78,8 +79,10 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
     auto            before = context->make(dim, context->op->patch(), none);
     present = sigma;
     auto change = context->make(dim, context->op->patch(), none);
-    change->axpy(-1, *before);
-    context->formula().axpy(context->scale, *change);
+    (void)change->axpy(-1, *before);
+    if (context->transposed) change->transpose();
+    PetscCheck(context->formula().axpy(context->scale, *change), context->grid.comm, PETSC_ERR_PLIB,
+               "the formulas differ");
     PetscCall(MatFormulaChanged(A));
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // tells solvers that the matrix is another
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
@@ -123,6 +126,8 @@ PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma) {
   PetscBool found = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCheck(sigma, A ? PetscObjectComm((PetscObject)A) : PETSC_COMM_SELF, PETSC_ERR_ARG_NULL,
+             "the place for the shift is null; give the address of a PetscScalar");
   PetscCall(shellac::try_method(A, "MatHelmholtzGetShift_C", &found, sigma));
   PetscCheck(found, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "only a Mat of type helmholtz has a shift σ");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,6 +137,8 @@ PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma) {
 static PetscErrorCode create(DM da, MatType type, const PetscScalar *sigma, Mat *A) {
   PetscFunctionBegin;
   PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DMDA is null; create it first");
+  PetscCheck(A, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL,
+             "the place for the new operator is null; give the address of a Mat");
   PetscCall(ShellacInitializePackage());
   PetscCall(MatCreate(PetscObjectComm((PetscObject)da), A));
   PetscCall(MatSetDM(*A, da));

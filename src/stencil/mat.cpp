@@ -21,6 +21,7 @@ PetscErrorCode StencilMat::forget() {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&aij));
   transpose.reset();
+  inverse_blocks.clear();
   divides = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -38,17 +39,43 @@ static PetscErrorCode destroy_context(void *argument) {
 
 // ---- set-up --------------------------------------------------------------------------------------------------------
 
-PetscErrorCode MatStencilSetHaloFromOptions(Mat A, StencilMat *context, OptionItems PetscOptionsObject) {
-  PetscInt way = (PetscInt)context->halo_way;
-  MatType  type;
-  char     key[64];
+static PetscErrorCode set_halo_type(Mat A, MatHaloType type) {
+  StencilMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetType(A, &type));
-  PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_halo", type));
-  PetscCall(PetscOptionsEList(key, "How halos travel between GPUs; before MatSetUp()", NULL, halo_ways, 3,
-                              halo_ways[way], &way, NULL));
-  context->halo_way = (HaloWay)way;
+  PetscCall(MatGetStencil(A, &context));
+  PetscCheck(type >= MAT_HALO_AUTOMATIC && type <= MAT_HALO_HOST, PetscObjectComm((PetscObject)A),
+             PETSC_ERR_ARG_OUTOFRANGE, "halo type %d is unknown; use automatic, ipc or host", (int)type);
+  PetscCheck(!context->op || (HaloWay)type == context->halo_way, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+             "the halo type is %s since MatSetUp(); set %s before", MatHaloTypes[(int)context->halo_way],
+             MatHaloTypes[type]);
+  context->halo_way = (HaloWay)type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilSetHaloFromOptions(Mat A, const Option &option, OptionItems PetscOptionsObject) {
+  StencilMat *context;
+  PetscBool   set;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &context));
+  MatHaloType type = (MatHaloType)context->halo_way;
+  PetscCall(read_option(PetscOptionsObject, option, MatHaloTypes, &type, &set));
+  if (set) PetscCall(set_halo_type(A, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Local numbering and stencil as DMCreateMatrix() sets them, for Mats that it does not make.
+static PetscErrorCode set_local_numbering(Mat A, const Grid &grid, DM dm) {
+  ISLocalToGlobalMapping present, map;
+  PetscInt               start[3], size[3];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalToGlobalMapping(A, &present, NULL));
+  PetscCall(DMGetLocalToGlobalMapping(dm, &map));
+  if (!present) PetscCall(MatSetLocalToGlobalMapping(A, map, map));
+  PetscCall(DMDAGetGhostCorners(dm, &start[0], &start[1], &start[2], &size[0], &size[1], &size[2]));
+  PetscCall(MatSetStencil(A, grid.dim, size, start, grid.dof));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,7 +83,7 @@ PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_d
   DM          dm;
   VecType     vec_type;
   MatType     type;
-  PetscInt    m, n, M, N, owned;
+  PetscInt    m, n, M, N, bs, owned;
   PetscBool   bound = PETSC_FALSE;
   PetscMPIInt misfit;
   PetscLayout layout[2];
@@ -96,8 +123,11 @@ PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_d
       *on_device = PETSC_FALSE;
     }
   }
+  PetscCall(MatGetBlockSize(A, &bs));
+  if (bs != grid.dof) PetscCall(MatSetBlockSize(A, grid.dof));
   PetscCall(MatGetLayouts(A, &layout[0], &layout[1]));
   for (PetscLayout &l : layout) PetscCall(PetscLayoutSetUp(l));
+  PetscCall(set_local_numbering(A, grid, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,6 +187,13 @@ static PetscErrorCode exchange_end(StencilMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory) {
+  PetscFunctionBegin;
+  PetscCall(exchange_begin(context, u, memory));
+  PetscCall(exchange_end(context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, StencilOperator **op) {
   PetscFunctionBegin;
   transposed = transposed && !context->symmetric;
@@ -192,18 +229,19 @@ PetscErrorCode MatStencilCheckLayouts(Mat A, bool transposed, Vec x, Vec b, Vec 
 }
 
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y) {
-  StencilMat        *context;
-  StencilOperator   *op;
-  Arrays             arrays;
-  const PetscScalar *px = NULL, *pb = NULL;
-  PetscScalar       *py = NULL;
+  StencilMat                       *context;
+  StencilOperator                  *which;
+  std::unique_ptr<PreparedOperator> op;
+  Arrays                            arrays;
+  const PetscScalar                *px = NULL, *pb = NULL;
+  PetscScalar                      *py = NULL;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
   PetscCheck(x != y, context->grid.comm, PETSC_ERR_ARG_IDN,
              "the operator cannot write its result over the vector that it acts on; give another vector");
   PetscCall(MatStencilCheckLayouts(A, transposed, x, b, y));
-  PetscCall(MatStencilGetOperator(context, transposed, &op));
+  PetscCall(MatStencilGetOperator(context, transposed, &which));
   PetscCall(MatStencilRestoreView(A, context));
   PetscCall(arrays.Read(x, &px));
   if (b && b != y) PetscCall(arrays.Read(b, &pb));
@@ -212,9 +250,9 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   else
     PetscCall(arrays.Write(y, &py));
   if (b == y) pb = py;
-  PetscCall(context->bring(op, &arrays));
+  PetscCall(context->Prepare(which, &arrays, &op));
   const PetscMemType memory = arrays.memory();
-  const Patch       &patch = op->patch();
+  const Patch       &patch = which->patch();
 
   PetscCall(exchange_begin(context, px, memory));
   PetscCall(PetscLogGpuTimeBegin());
@@ -275,231 +313,6 @@ static PetscErrorCode residual(Mat A, Vec b, Vec x, Vec r) {
   return MatStencilApply(A, false, Form::residual, x, b, r);
 }
 
-// ---- sweeps --------------------------------------------------------------------------------------------------------
-
-PetscErrorCode MatStencilCheckSweep(Mat A, StencilMat *context, MatSORType sweeps, PetscReal shift, Vec b, Vec x) {
-  constexpr int unsupported = SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER;
-  PetscReal     smallest;
-  Vec           d;
-
-  PetscFunctionBegin;
-  PetscCheck(!(sweeps & unsupported), context->grid.comm, PETSC_ERR_SUP,
-             "the sweep has no Eisenstat, upper or lower form; use -pc_sor_symmetric, or convert the operator to aij");
-  PetscCheck(x != b, context->grid.comm, PETSC_ERR_ARG_IDN,
-             "a sweep cannot write its result over the right-hand side; give another vector");
-  if (context->divides && context->divides_shift == shift) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCreateVecs(A, NULL, &d)); // looked at once after each change
-  PetscCall(MatGetDiagonal(A, d));
-  PetscCall(VecShift(d, shift));
-  PetscCall(VecAbs(d));
-  PetscCall(VecMin(d, NULL, &smallest));
-  PetscCall(VecDestroy(&d));
-  PetscCheck(
-      smallest > 0, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
-      "a diagonal entry is zero, so that no sweep can divide by it; set -pc_sor_diagonal_shift or use another PC");
-  context->divides = true;
-  context->divides_shift = shift;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
-                               PetscInt lits, Vec x) {
-  StencilMat        *context;
-  Arrays             arrays;
-  const PetscScalar *pb = NULL;
-  PetscScalar       *px = NULL;
-  std::vector<int>   order;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  StencilOperator &op = *context->op;
-  PetscCall(MatStencilCheckLayouts(A, false, x, NULL, b));
-  PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
-  if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP))
-    for (int c = 0; c < op.colours(); c++) order.push_back(c);
-  if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP))
-    for (int c = op.colours() - 1; c >= 0; c--) order.push_back(c);
-  if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
-
-  PetscCall(MatStencilRestoreView(A, context));
-  PetscCall(arrays.Read(b, &pb));
-  PetscCall(arrays.ReadWrite(x, &px));
-  PetscCall(context->bring(&op, &arrays));
-  for (PetscInt sweep = 0; sweep < its * lits; sweep++) {
-    for (int colour : order) {
-      PetscCall(exchange_begin(context, px, arrays.memory()));
-      PetscCall(exchange_end(context));
-      PetscCall(PetscLogGpuTimeBegin());
-      PetscCall(op.relax(arrays.memory(), colour, context->halo.field(), omega, shift, pb, px));
-      PetscCall(PetscLogGpuTimeEnd());
-    }
-  }
-  PetscCall(log_flops(arrays.memory(), (PetscLogDouble)its * lits * order.size() / op.colours() * (op.flops() + 4) *
-                                           op.patch().all().points() * op.patch().dof));
-  PetscCall(arrays.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- the diagonal and other properties of rows ---------------------------------------------------------------------
-
-PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v) {
-  StencilMat  *context;
-  Arrays       arrays;
-  PetscScalar *pv = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
-  PetscCall(arrays.Write(v, &pv));
-  PetscCall(context->bring(context->op.get(), &arrays));
-  PetscCall(context->op->rows(arrays.memory(), property, pv));
-  PetscCall(arrays.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode get_diagonal(Mat A, Vec v) {
-  return MatStencilGetRows(A, RowProperty::diagonal, v);
-}
-
-#if PETSC_VERSION_GE(3, 22, 0)
-// On the host wherever the vector lives: PETSc's l1 Jacobi goes on to change the host's array without asking for its
-// values.
-static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
-  StencilMat  *context;
-  Arrays       arrays;
-  PetscScalar *sums;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
-  PetscCall(context->bring(context->op.get(), &arrays));
-  PetscCall(VecGetArrayWrite(v, &sums));
-  PetscCall(context->op->rows(PETSC_MEMTYPE_HOST, RowProperty::sum_abs, sums));
-  PetscCall(VecRestoreArrayWrite(v, &sums));
-  PetscCall(arrays.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
-static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) {
-  StencilMat *context;
-  RowReader   rows;
-  size_t      n = 0;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetRows(A, RowProperty::max_abs, v));
-  if (!columns) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetStencil(A, &context));
-  PetscCall(rows.Begin(context, context->op.get()));
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const Row &row = rows.Get(p, c);
-    size_t     best = 0;
-    for (size_t e = 1; e < row.value.size(); e++)
-      if (PetscAbsScalar(row.value[e]) > PetscAbsScalar(row.value[best])) best = e;
-    columns[n++] = row.column[best];
-  });
-  PetscCall(rows.End());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
-  StencilMat      *context;
-  StencilOperator *op;
-  RowReader        rows;
-  PetscReal        value = 0;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscCheck(type == NORM_1 || type == NORM_INFINITY || type == NORM_FROBENIUS, context->grid.comm, PETSC_ERR_SUP,
-             "norms 1, frobenius and infinity are there; the 2-norm is not");
-  PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
-  PetscCall(rows.Begin(context, op));
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    PetscReal sum = 0;
-    for (PetscScalar entry : rows.Get(p, c).value)
-      sum += type == NORM_FROBENIUS ? PetscAbsScalar(entry) * PetscAbsScalar(entry) : PetscAbsScalar(entry);
-    value = type == NORM_FROBENIUS ? value + sum : PetscMax(value, sum);
-  });
-  PetscCall(rows.End());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPIU_REAL, type == NORM_FROBENIUS ? MPIU_SUM : MPIU_MAX,
-                             context->grid.comm));
-  *norm = type == NORM_FROBENIUS ? PetscSqrtReal(value) : value;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- entries -------------------------------------------------------------------------------------------------------
-
-PetscErrorCode RowReader::Begin(StencilMat *context, StencilOperator *op) {
-  PetscFunctionBegin;
-  context_ = context;
-  op_ = op;
-  PetscCall(context->bring(op, &arrays_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-const Row &RowReader::Get(const PetscInt p[3], PetscInt c) {
-  const Grid &grid = context_->grid;
-  op_->row(p, c, &entries_);
-  row_.column.clear();
-  row_.value.clear();
-  for (const Entry &entry : entries_) {
-    PetscInt at[3];
-    for (int a = 0; a < 3; a++) {
-      at[a] = grid.start[a] + entry.point[a];
-      if (at[a] < 0 || at[a] >= grid.N[a]) at[a] = (at[a] % grid.N[a] + grid.N[a]) % grid.N[a];
-    }
-    const PetscInt column = grid.global_row(at) + entry.c;
-    size_t         place = row_.column.size();
-    while (place > 0 && row_.column[place - 1] >= column) place--;
-    if (place < row_.column.size() && row_.column[place] == column) { // a periodic axis of two points
-      row_.value[place] += entry.value;
-      continue;
-    }
-    row_.column.insert(row_.column.begin() + place, column);
-    row_.value.insert(row_.value.begin() + place, entry.value);
-  }
-  return row_;
-}
-
-PetscErrorCode RowReader::End() {
-  PetscFunctionBegin;
-  PetscCall(arrays_.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode get_row(Mat A, PetscInt global, PetscInt *n, PetscInt **columns, PetscScalar **values) {
-  StencilMat *context;
-  RowReader   rows;
-  PetscInt    p[3], c;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  const Grid &grid = context->grid;
-  (void)grid.find_row(global, p, &c);
-  for (int a = 0; a < 3; a++) p[a] -= grid.start[a];
-  PetscCall(rows.Begin(context, context->op.get()));
-  const Row     &row = rows.Get(p, c);
-  const PetscInt count = (PetscInt)row.column.size();
-  if (n) *n = count;
-  if (columns) {
-    PetscCall(PetscMalloc1(count, columns));
-    PetscCall(PetscArraycpy(*columns, row.column.data(), count));
-  }
-  if (values) {
-    PetscCall(PetscMalloc1(count, values));
-    PetscCall(PetscArraycpy(*values, row.value.data(), count));
-  }
-  PetscCall(rows.End());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode restore_row(Mat, PetscInt, PetscInt *, PetscInt **columns, PetscScalar **values) {
-  PetscFunctionBegin;
-  if (columns) PetscCall(PetscFree(*columns));
-  if (values) PetscCall(PetscFree(*values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // ---- the type ------------------------------------------------------------------------------------------------------
 
 PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
@@ -521,14 +334,8 @@ PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
   PetscCall(set_operation(A, MATOP_RESIDUAL, residual));
   PetscCall(set_operation(A, MATOP_SOR, MatStencilRelax));
   PetscCall(MatStencilSetBlockDiagonalOperation(A));
-  PetscCall(set_operation(A, MATOP_GET_DIAGONAL, get_diagonal));
-#if PETSC_VERSION_GE(3, 22, 0)
-  PetscCall(set_operation(A, MATOP_GET_ROW_SUM_ABS, get_row_sum_abs));
-#endif
-  PetscCall(set_operation(A, MATOP_GET_ROW_MAX_ABS, get_row_max_abs));
-  PetscCall(set_operation(A, MATOP_NORM, MatStencilNorm));
-  PetscCall(set_operation(A, MATOP_GET_ROW, get_row));
-  PetscCall(set_operation(A, MATOP_RESTORE_ROW, restore_row));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetHaloType_C", set_halo_type));
+  PetscCall(MatStencilSetEntryOperations(A));
   PetscCall(MatStencilSetAssembledOperations(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -542,3 +349,11 @@ PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat
 }
 
 } // namespace shellac
+
+const char *const MatHaloTypes[] = {"automatic", "ipc", "host", "MatHaloType", "MAT_HALO_", NULL};
+
+PetscErrorCode MatSetHaloType(Mat A, MatHaloType type) {
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatSetHaloType_C", NULL, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -6,6 +6,7 @@
 
 #include "device/arrays.hpp"
 #include "grid/halo.hpp"
+#include "options/option.hpp"
 #include "shellac.h"
 #include "stencil/operator.hpp"
 
@@ -15,13 +16,13 @@ namespace shellac {
 struct StencilMat {
   virtual ~StencilMat() = default;
 
-  // What a type adds: its set-up, which makes grid, halo and op; the operator's transpose; its own arrays, brought
-  // beside those of an operation and let go after it; and what it holds besides.
+  // What a type adds: its set-up, which makes grid, halo and op; the operator's transpose; the operator with its
+  // coefficients in the memory of an operation's arrays; and the end of what it holds.
   virtual PetscErrorCode set_up(Mat A) = 0;
   virtual PetscErrorCode make_transpose(std::unique_ptr<StencilOperator> *transpose) = 0;
-  virtual PetscErrorCode bring(StencilOperator *op, Arrays *arrays) = 0;
+  virtual PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) = 0;
   virtual PetscErrorCode destroy() = 0;
-  // What was made of the operator goes, after each change of it.
+  // Discards what was made of the operator; to be called after each change of it.
   virtual PetscErrorCode forget();
 
   HaloWay halo_way = HaloWay::automatic; // a setting
@@ -35,17 +36,18 @@ struct StencilMat {
   bool                             divides = false; // no diagonal entry plus divides_shift is zero
   PetscReal                        divides_shift = 0;
   Mat                              aij = NULL;          // an assembled copy, for whoever needs entries; null before
-  PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL; // what DMCreateMatrix() laid over our view
+  PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL; // what DMCreateMatrix() put in place of our view
+  std::vector<PetscScalar> inverse_blocks;              // of MatInvertBlockDiagonal(); empty before
 };
 
-// Makes a Mat without a type a shell of type `type` over the context, which it owns from then on, also in case of
-// error; with all operations but those that change the operator. The type sets those, and then calls
+// Makes a Mat without a type a shell over the context, which it owns from then on, also in case of error; with all
+// operations but those that change the operator. The type sets those, and then calls
 // MatSetStencilType().
 PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context);
 PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat, PetscViewer));
 PetscErrorCode MatGetStencil(Mat A, StencilMat **context);      // set up or not
 PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context); // sets it up
-// A Mat's sizes, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device: vectors are
+// A Mat's sizes, local numbering, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device: vectors are
 // expected on a GPU. Errors: a Mat without a DMDA, sizes that are not the DMDA's; collectively.
 PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_device);
 // DMCreateMatrix() replaces a distributed matrix' view by one that shows nothing of it under ::ascii_info: puts ours
@@ -53,29 +55,35 @@ PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_d
 PetscErrorCode MatStencilRestoreView(Mat A, StencilMat *context);
 // The entries of a matrix, in the order of the grid where DMCreateMatrix() arranged that.
 PetscErrorCode MatStencilViewEntries(Mat A, StencilMat *context, PetscViewer viewer);
-// Asks for the way of halos between GPUs: -mat_<type>_halo.
-PetscErrorCode MatStencilSetHaloFromOptions(Mat A, StencilMat *context, OptionItems PetscOptionsObject);
+PetscErrorCode MatStencilSetHaloFromOptions(Mat A, const Option &option, OptionItems PetscOptionsObject);
 // The operator or its transpose.
 PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, StencilOperator **op);
-PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v);
-PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
 // Whether vectors have the Mat's layout; b may be null. All ranks know all of a layout, so that they agree without a
 // message: a rank with an error of its own would leave the others waiting for its part of the exchange.
 PetscErrorCode MatStencilCheckLayouts(Mat A, bool transposed, Vec x, Vec b, Vec y);
 // y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);
-// A sweep in the order of colours; the default of MATOP_SOR.
+PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory); // of halos
+
+// sweeps.cpp: a sweep in the order of colours, the default of MATOP_SOR
 PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
                                PetscInt lits, Vec x);
-// Refuses forms of the sweep that there are not, and diagonals that it cannot divide by.
+// Returns an error for types of sweep that are not supported, and for diagonals with a zero.
 PetscErrorCode MatStencilCheckSweep(Mat A, StencilMat *context, MatSORType sweeps, PetscReal shift, Vec b, Vec x);
+// x = (L + D/omega)⁻¹ A (U + D/omega)⁻¹ b, for the sweeps of A's own MATOP_SOR.
+PetscErrorCode MatStencilEisenstat(Mat A, Vec b, PetscReal omega, PetscReal shift, Vec x);
+
+// entries.cpp
+PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v);
+PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
+PetscErrorCode MatStencilSetEntryOperations(Mat A);
 
 // One row with global columns, ascending and without repetition.
 struct Row {
   std::vector<PetscInt>    column;
   std::vector<PetscScalar> value;
 };
-// Rows of op (or its transpose) are read between these two, on the host. c: which value at the point.
+// Rows of op (or its transpose) are read between Begin() and End(), on the host. c: which value at the point.
 class RowReader {
 public:
   PetscErrorCode Begin(StencilMat *context, StencilOperator *op);
@@ -83,11 +91,11 @@ public:
   PetscErrorCode End();
 
 private:
-  StencilMat        *context_ = nullptr;
-  StencilOperator   *op_ = nullptr;
-  Arrays             arrays_;
-  std::vector<Entry> entries_;
-  Row                row_;
+  StencilMat                       *context_ = nullptr;
+  std::unique_ptr<PreparedOperator> op_; // null but between the two
+  Arrays                            arrays_;
+  std::vector<Entry>                entries_;
+  Row                               row_;
 };
 
 // Calls f(p, c) for all values of the rank's points, in the order of its rows.
@@ -104,7 +112,7 @@ template <class Function> void for_each_owned(const Grid &grid, const Function &
 PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij);
 // A new matrix of that type with A's entries.
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B);
-// Sets the operations that go through it: conversion, orderings, diagonal block, submatrices.
+// Sets the operations that use it: conversion, orderings, diagonal block, submatrices, column norms.
 PetscErrorCode MatStencilSetAssembledOperations(Mat A);
 // Lets PCPBJACOBI work on the GPU (PETSc 3.23 on).
 PetscErrorCode MatStencilSetBlockDiagonalOperation(Mat A);

@@ -1,8 +1,7 @@
 #pragma once
 // An operator on a patch of a grid, as the shell Mat sees it: what is asked of all of them.
 //
-// Arrays are in `memory`, on the host or a device; there the work is queued on PETSc's stream. Arrays of its own that
-// an operator needs are brought there first, by StencilMat::bring().
+// Arrays are in `memory`, on the host or a device; there the work is queued on PETSc's stream.
 
 #include <vector>
 
@@ -25,10 +24,11 @@ struct Entry {
   PetscScalar value;
 };
 
-class StencilOperator {
+// An operator whose coefficients are in the memory of an operation's arrays, until those are restored: what computes
+// products and reads rows. StencilMat::Prepare() makes it, so that no call finds coefficients in another memory.
+class PreparedOperator {
 public:
-  virtual ~StencilOperator() = default;
-  virtual const Patch   &patch() const = 0;
+  virtual ~PreparedOperator() = default;
   virtual PetscLogDouble flops() const = 0; // of one row
 
   virtual PetscErrorCode interior(PetscMemType memory, const Field<PetscScalar> &u, Form form, const PetscScalar *b,
@@ -37,14 +37,20 @@ public:
                                 const PetscScalar *b, PetscScalar *y) const = 0;
   virtual PetscErrorCode rows(PetscMemType memory, RowProperty property, PetscScalar *out) const = 0;
 
-  // x += omega (b - (A + shift) x)/diag on the points of one colour. Stencils of one colour do not meet, but around an
-  // odd periodic axis: there the halo has the values before.
-  virtual int            colours() const = 0;
+  // x += omega (b - (A + shift) x)/diag on the points of one colour. Points of one colour are not coupled, except
+  // across the end of a periodic axis with an odd number of points: there the halo has the values before the sweep.
   virtual PetscErrorCode relax(PetscMemType memory, int colour, const Field<PetscScalar> &field, PetscReal omega,
                                PetscScalar shift, const PetscScalar *b, PetscScalar *x) const = 0;
 
-  // The entries of the row of the c-th value at p, on the host; none beyond the domain, zeros within the stencil.
+  // The entries of the row of the c-th value at p, in host memory; none beyond the domain, zeros within the stencil.
   virtual void row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const = 0;
+};
+
+class StencilOperator {
+public:
+  virtual ~StencilOperator() = default;
+  virtual const Patch &patch() const = 0;
+  virtual int          colours() const = 0; // of relax()
 };
 
 } // namespace shellac

@@ -1,0 +1,136 @@
+// The settings of the type stencil: options and setters.
+
+#include "capture/options.hpp"
+
+#include "capture/mat.hpp"
+
+namespace shellac {
+
+static PetscErrorCode set_compression(Mat A, MatStencilShellCompressionType type) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCheck(type >= MAT_STENCILSHELL_AUTOMATIC && type <= MAT_STENCILSHELL_ARRAYS, PetscObjectComm((PetscObject)A),
+             PETSC_ERR_ARG_OUTOFRANGE, "compression %d is unknown; use automatic, constant, indexed or arrays",
+             (int)type);
+  Compression &compression = context->compression;
+  compression.automatic = type == MAT_STENCILSHELL_AUTOMATIC;
+  compression.form = type == MAT_STENCILSHELL_CONSTANT  ? Storage::constant
+                     : type == MAT_STENCILSHELL_INDEXED ? Storage::indexed
+                                                        : Storage::arrays;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_tolerance(Mat A, PetscReal tolerance) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCheck(tolerance >= 0 && tolerance < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "the tolerance (-mat_stencil_compress_tolerance) is %g; it must be in [0, 1)", (double)tolerance);
+  context->compression.tolerance = tolerance;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_fallback(Mat A, MatStencilShellFallbackType type) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCheck(type == MAT_STENCILSHELL_FALLBACK_ERROR || type == MAT_STENCILSHELL_FALLBACK_AIJ,
+             PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "fallback %d is unknown; use error or aij",
+             (int)type);
+  context->fallback = type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_verify(Mat A, PetscBool verify) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscMPIInt open = context->op && context->captured().open();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &open, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  PetscCheck(!open, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+             "values are set and not assembled yet; call MatStencilShellSetVerify() before MatSetValues(), or after "
+             "MatAssemblyEnd()");
+  context->verify = verify;
+  if (context->op) {
+    PetscCall(MatDestroy(&context->reference));
+    PetscCall(MatCapturedMakeReference(A, context));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
+  CapturedMat *context;
+  PetscBool    set;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCapturedSettings(A, &context));
+  const Compression             &present = context->compression;
+  MatStencilShellFallbackType    fallback = context->fallback;
+  PetscReal                      tolerance = present.tolerance;
+  PetscBool                      verify = context->verify;
+  MatStencilShellCompressionType compression = present.automatic                   ? MAT_STENCILSHELL_AUTOMATIC
+                                               : present.form == Storage::constant ? MAT_STENCILSHELL_CONSTANT
+                                               : present.form == Storage::indexed  ? MAT_STENCILSHELL_INDEXED
+                                                                                   : MAT_STENCILSHELL_ARRAYS;
+  PetscOptionsHeadBegin(PetscOptionsObject, "stencil operator options");
+  PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_compress"),
+                        MatStencilShellCompressionTypes, &compression, &set));
+  if (set) PetscCall(set_compression(A, compression));
+  PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_compress_tolerance"), &tolerance,
+                        &set));
+  if (set) PetscCall(set_tolerance(A, tolerance));
+  PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_verify"), &verify, &set));
+  if (set) PetscCall(set_verify(A, verify));
+  PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_fallback"),
+                        MatStencilShellFallbackTypes, &fallback, &set));
+  if (set) PetscCall(set_fallback(A, fallback));
+  PetscCall(MatStencilSetHaloFromOptions(A, find_option(stencil_options, "-mat_stencil_halo"), PetscOptionsObject));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedSetOptionOperations(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(A, MATOP_SET_FROM_OPTIONS, set_from_options));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetCompression_C", set_compression));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetTolerance_C", set_tolerance));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetFallback_C", set_fallback));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetVerify_C", set_verify));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+const char *const MatStencilShellCompressionTypes[] = {
+    "automatic", "constant", "indexed", "arrays", "MatStencilShellCompressionType", "MAT_STENCILSHELL_", NULL};
+const char *const MatStencilShellFallbackTypes[] = {"error", "aij", "MatStencilShellFallbackType",
+                                                    "MAT_STENCILSHELL_FALLBACK_", NULL};
+
+PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShellCompressionType type) {
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatStencilShellSetCompression_C", NULL, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal tolerance) {
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatStencilShellSetTolerance_C", NULL, tolerance));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFallbackType type) {
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatStencilShellSetFallback_C", NULL, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilShellSetVerify(Mat A, PetscBool verify) {
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatStencilShellSetVerify_C", NULL, verify));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,117 @@
+// Assembly into an operator whose formula is fixed: values are compared, not stored.
+
+#include "stencil/formula_mat.hpp"
+
+namespace shellac {
+
+// A program that assembles the operator we are: check it, store nothing.
+static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
+                                 const PetscScalar values[], InsertMode mode) {
+  FormulaMat *context;
+  RowReader   reader;
+  PetscInt    first, last;
+  MatType     type;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatGetType(A, &type));
+  PetscCheck(
+      mode == INSERT_VALUES, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "a Mat of type %s has a fixed formula: it only compares inserted entries, and cannot with ADD_VALUES; assemble "
+      "into -dm_mat_type aij",
+      type);
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  context->zeroed = false;
+  PetscCall(reader.Begin(context, context->op.get()));
+  for (PetscInt r = 0; r < m; r++) {
+    PetscReal largest = 0;
+    PetscInt  p[3], c;
+    if (rows[r] < 0) continue;
+    PetscCheck(rows[r] >= first && rows[r] < last, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "row %" PetscInt_FMT " is set by a rank that does not own it; a Mat of type %s compares only owned rows",
+               rows[r], type);
+    (void)context->grid.find_row(rows[r], p, &c);
+    for (int a = 0; a < 3; a++) p[a] -= context->grid.start[a];
+    const Row &row = reader.Get(p, c);
+    for (PetscScalar value : row.value) largest = PetscMax(largest, PetscAbsScalar(value));
+    for (PetscInt k = 0; k < n; k++) {
+      PetscScalar ours = 0;
+      if (columns[k] < 0) continue;
+      for (size_t e = 0; e < row.column.size(); e++)
+        if (row.column[e] == columns[k]) ours = row.value[e];
+      PetscCheck(PetscAbsScalar(ours - values[r * n + k]) <= 1e3 * PETSC_MACHINE_EPSILON * largest, PETSC_COMM_SELF,
+                 PETSC_ERR_ARG_INCOMP,
+                 "the program assembles %g at row %" PetscInt_FMT ", column %" PetscInt_FMT
+                 ", where the operator %s has %g "
+                 "(real parts); check its boundary form, lengths and shift, or assemble into -dm_mat_type aij",
+                 (double)PetscRealPart(values[r * n + k]), rows[r], columns[k], type, (double)PetscRealPart(ours));
+    }
+  }
+  PetscCall(reader.End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A program may zero the entries to assemble the same again; if it leaves them zero, that is another operator.
+static PetscErrorCode zero_entries(Mat A) {
+  FormulaMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyFormula(A, &context));
+  context->zeroed = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
+  FormulaMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyFormula(A, &context));
+  PetscMPIInt zeroed = context->zeroed && type == MAT_FINAL_ASSEMBLY;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeroed, 1, MPI_INT, MPI_MAX, context->grid.comm));
+  PetscCheck(
+      !zeroed, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
+      "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
+      "operator use MatScale(), for another one -dm_mat_type aij");
+  PetscCall(MatStencilRestoreView(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- what a formula cannot serve -----------------------------------------------------------------------------------
+
+static PetscErrorCode refuse(Mat A, const char *function, const char *what) {
+  MatType type;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(A, &type));
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+          "%s gives each point %s of its own, and a Mat of type %s has one formula for all; assemble into "
+          "-dm_mat_type stencil or aij, or convert first: MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A)",
+          function, what, type);
+}
+
+static PetscErrorCode zero_rows(Mat A, PetscInt, const PetscInt[], PetscScalar, Vec, Vec) {
+  return refuse(A, "MatZeroRows()", "a row");
+}
+static PetscErrorCode zero_rows_columns(Mat A, PetscInt, const PetscInt[], PetscScalar, Vec, Vec) {
+  return refuse(A, "MatZeroRowsColumns()", "a row");
+}
+static PetscErrorCode diagonal_scale(Mat A, Vec, Vec) {
+  return refuse(A, "MatDiagonalScale()", "a scale");
+}
+static PetscErrorCode load(Mat A, PetscViewer) {
+  return refuse(A, "MatLoad()", "a row");
+}
+
+PetscErrorCode MatFormulaSetAssemblyOperations(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(A, MATOP_SET_VALUES, set_values));
+  PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
+  PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
+  PetscCall(set_operation(A, MATOP_ZERO_ROWS, zero_rows));
+  PetscCall(set_operation(A, MATOP_ZERO_ROWS_COLUMNS, zero_rows_columns));
+  PetscCall(set_operation(A, MATOP_DIAGONAL_SCALE, diagonal_scale));
+  PetscCall(set_operation(A, MATOP_LOAD, load));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

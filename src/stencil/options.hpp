@@ -1,0 +1,25 @@
+#pragma once
+// The options of the types laplace and helmholtz.
+
+#include "options/option.hpp"
+
+namespace shellac {
+
+constexpr Option laplace_options[] = {
+    {"-mat_laplace_boundary", "eliminated|identity|neumann", "eliminated",
+     "What holds at the ends of axes that are not periodic or mirrored", "MatLaplaceSetBoundary"},
+    {"-mat_laplace_lengths", "one real for each axis, > 0", "1,1,1", "Side lengths of the domain",
+     "MatLaplaceSetLengths"},
+    {"-mat_laplace_halo", "automatic|ipc|host", "automatic", "How halos travel between GPUs", "MatSetHaloType"}};
+
+constexpr Option helmholtz_options[] = {
+    {"-mat_helmholtz_shift", "any scalar", "0", "sigma of -Laplace(u) + sigma u", "MatHelmholtzSetShift"},
+    {"-mat_helmholtz_omega", "any scalar", "0", "Sets sigma to its square; not together with -mat_helmholtz_shift",
+     "MatHelmholtzSetShift"},
+    {"-mat_helmholtz_boundary", "eliminated|identity|neumann", "eliminated",
+     "What holds at the ends of axes that are not periodic or mirrored", "MatLaplaceSetBoundary"},
+    {"-mat_helmholtz_lengths", "one real for each axis, > 0", "1,1,1", "Side lengths of the domain",
+     "MatLaplaceSetLengths"},
+    {"-mat_helmholtz_halo", "automatic|ipc|host", "automatic", "How halos travel between GPUs", "MatSetHaloType"}};
+
+} // namespace shellac
