@@ -358,90 +358,11 @@ TEST_CASE("with -mat_stencil_fallback aij, a matrix that cannot be captured turn
       }
 }
 
-TEST_CASE("-mat_stencil_verify says at each assembly that the AIJ is the same", "[capture][verify]") {
-  for (bool verify : {true, false}) {
-    Options set(verify ? "-mat_stencil_verify" : "-mat_stencil_verify 0");
-    Twins   t(plane());
-    for (int seed : {1, 2, 3}) {
-      const std::string text = printed([&] { insert(seed)(plane(), Form::arrays, t.da, t.A); });
-      CHECK(std::count(text.begin(), text.end(), '\n') == (verify ? 1 : 0));
-    }
-  }
-}
-
-static PetscErrorCode set_up(DM da, Mat *A) {
-  PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  if (da) PetscCall(MatSetDM(*A, da));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, 72, 72));
-  PetscCall(MatSetType(*A, captured_type));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSetUp(*A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-TEST_CASE("grids and options that a captured matrix cannot serve", "[capture][errors]") {
-  Grid   da, shell, twisted;
-  Matrix A, B, C, D;
-  REQUIRE(try_make_grid(plane(), &da));
-  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({captured_type, "DMDA"}), [&] { return set_up(NULL, &A); });
-  OK(DMCreate(PETSC_COMM_WORLD, &shell));
-  OK(DMSetType(shell, DMREDUNDANT));
-  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"DMDA", "redundant"}), [&] { return set_up(shell, &B); });
-
-  OK(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  const PetscErrorCode made = [&] {
-    PetscFunctionBeginUser;
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_TWIST, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 9, 8, PETSC_DECIDE,
-                           PETSC_DECIDE, 1, 1, NULL, NULL, &twisted));
-    PetscCall(DMSetUp(twisted));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }();
-  OK(PetscPopErrorHandler());
-  if (everywhere(!made)) {
-    OK(DMSetMatType(twisted, captured_type));
-    EXPECT_ERROR(PETSC_ERR_SUP, ({"DM_BOUNDARY_TWIST"}), [&] { return DMCreateMatrix(twisted, &C); });
-  }
-
-  OK(DMSetMatType(da, captured_type));
-  for (const char *options : {"-mat_stencil_compress zip", "-mat_stencil_fallback zip"}) {
-    INFO(options);
-    Options set(options);
-    EXPECT_ERROR(PETSC_ERR_USER, ({"zip", "mat_stencil_"}), [&] { return DMCreateMatrix(da, &D); });
-    OK(MatDestroy(&D));
-  }
-  for (const char *value : {"-0.5", "nan"}) {
-    INFO(value);
-    OK(PetscOptionsSetValue(NULL, "-mat_stencil_compress_tolerance", value));
-    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({value}), [&] { return DMCreateMatrix(da, &D); });
-    OK(PetscOptionsClearValue(NULL, "-mat_stencil_compress_tolerance"));
-    OK(MatDestroy(&D));
-  }
-}
-
 static Lattice pairs_of_values() {
   Lattice l;
   l.N[0] = 9, l.N[1] = 8;
   l.dof = 2;
   return l;
-}
-
-TEST_CASE("a verification follows what changes a matrix between assemblies", "[capture][verify]") {
-  Options           set("-mat_stencil_verify");
-  const Lattice     l = pairs_of_values();
-  const std::string text = printed([&] {
-    Twins t(l);
-    t.both([&](DM da, Mat M) {
-      insert(1)(l, Form::arrays, da, M);
-      OK(MatScale(M, 2)); // as a time integrator does
-      assemble(M);
-      OK(MatShift(M, 3));
-      set_rows(da, M, random_fill(l, Form::arrays, 2), Way::stencil, ADD_VALUES);
-      assemble(M);
-    });
-    CHECK(t.operator_problem() == "");
-  });
-  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
 }
 
 TEST_CASE("a copy replaces values that were set but not assembled", "[capture]") {

@@ -194,8 +194,8 @@ TEST_CASE("sweeps that cannot be done", "[errors]") {
                [&] { return MatSOR(A, b, 1, SOR_SYMMETRIC_SWEEP, 0, 1, 1, x); });
   CHECK(difference(x, before) == 0);
   OK(MatSOR(A, b, 1, SOR_SYMMETRIC_SWEEP, 1, 1, 1, x)); // the remedy
-  EXPECT_ERROR(PETSC_ERR_SUP, ({"Eisenstat"}),
-               [&] { return MatSOR(A, b, 1, (MatSORType)(SOR_EISENSTAT | SOR_LOCAL_SYMMETRIC_SWEEP), 1, 1, 1, x); });
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"PCEISENSTAT", "zero guess"}),
+               [&] { return MatSOR(A, b, 1, SOR_APPLY_UPPER, 1, 1, 1, x); });
 }
 
 TEST_CASE("a sweep over a zero diagonal that MatDiagonalSet() made", "[errors]") {
@@ -245,8 +245,12 @@ TEST_CASE("what would be done and forgotten is an error", "[errors]") {
   const PetscInt row = 0;
   OK(VecSet(x, 1));
   OK(VecSet(b, 1));
-  EXPECT_ERROR(PETSC_ERR_SUP, ({"zerorows"}), [&] { return MatZeroRows(A, 1, &row, 1, NULL, NULL); });
-  EXPECT_ERROR(PETSC_ERR_SUP, ({"zerorowscolumns"}), [&] { return MatZeroRowsColumns(A, 1, &row, 1, NULL, NULL); });
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"MatZeroRows()", "-dm_mat_type stencil"}),
+               [&] { return MatZeroRows(A, 1, &row, 1, NULL, NULL); });
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"MatZeroRowsColumns()", "-dm_mat_type stencil"}),
+               [&] { return MatZeroRowsColumns(A, 1, &row, 1, NULL, NULL); });
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"MatDiagonalScale()", "-dm_mat_type stencil"}),
+               [&] { return MatDiagonalScale(A, x, NULL); });
   EXPECT_ERROR(PETSC_ERR_ARG_IDN, ({"another vector"}), [&] { return MatResidual(A, b, x, x); });
 }
 
@@ -272,3 +276,86 @@ TEST_CASE("CUDA vectors of a PETSc without CUDA are an error", "[errors]") {
   });
 }
 #endif
+
+TEST_CASE("places for results and arrays that are null are errors", "[errors]") {
+  Grid   da = make_grid(problem(2, 8, 8));
+  Matrix A;
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null", "address"}), [&] { return MatCreateLaplace(da, NULL); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null", "address"}), [&] { return MatCreateHelmholtz(da, 1, NULL); });
+  OK(MatCreate(PETSC_COMM_WORLD, &A));
+  OK(MatSetDM(A, da));
+  OK(MatSetType(A, MATHELMHOLTZ));
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"lengths", "null"}), [&] { return MatLaplaceSetLengths(A, 2, NULL); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"shift", "null"}), [&] { return MatHelmholtzGetShift(A, NULL); });
+  PetscScalar sigma;
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), [&] { return MatHelmholtzGetShift(NULL, &sigma); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), [] { return MatSetHaloType(NULL, MAT_HALO_HOST); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), [] { return MatStencilShellSetTolerance(NULL, 0); });
+  OK(MatSetUp(A));
+}
+
+TEST_CASE("an operator does not take up matrices of other types, and says what does", "[errors]") {
+  const Problem p = problem(2, 8, 8);
+  Grid          da = make_grid(p);
+  Matrix        A, aij = make_reference(p, da), captured;
+  OK(MatCreateLaplace(da, &A));
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"laplace", "aij", "MatConvert"}),
+               [&] { return MatAXPY(A, 2, aij, SAME_NONZERO_PATTERN); });
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMCreateMatrix(da, &captured));
+  assemble(p, da, captured);
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"laplace", "stencil", "MatConvert"}),
+               [&] { return MatAXPY(A, 2, captured, SAME_NONZERO_PATTERN); });
+  CHECK(difference(A, aij) <= exact);
+  OK(MatAXPY(captured, 2, A, DIFFERENT_NONZERO_PATTERN)); // the other way round they fit
+  OK(MatScale(aij, 3));
+  CHECK(difference(captured, aij) <= exact);
+  OK(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A)); // the remedy
+  OK(MatAXPY(A, 1, aij, SAME_NONZERO_PATTERN));
+}
+
+TEST_CASE("PCGAMG says that it needs an assembled matrix", "[errors]") {
+  const Problem p = problem(2, 8, 8);
+  for (MatType type : {MATLAPLACE, MATSTENCILSHELL}) {
+    INFO(type);
+    Options set("-pc_type gamg");
+    Grid    da = make_grid(p);
+    Matrix  A;
+    Solver  ksp;
+    OK(DMSetMatType(da, type));
+    OK(DMCreateMatrix(da, &A));
+    assemble(p, da, A);
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetOperators(ksp, A, A));
+    OK(KSPSetFromOptions(ksp));
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"PCGAMG", "assembled", "-dm_mat_type aij"}), [&] { return KSPSetUp(ksp); });
+  }
+}
+
+TEST_CASE("setters of a halo's way and of a captured matrix", "[errors]") {
+  Grid   da = make_grid(problem(2, 8, 8));
+  Matrix A, captured;
+  OK(MatCreate(PETSC_COMM_WORLD, &A));
+  OK(MatSetDM(A, da));
+  OK(MatSetType(A, MATLAPLACE));
+  OK(MatSetHaloType(A, MAT_HALO_HOST));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"7", "automatic"}), [&] { return MatSetHaloType(A, (MatHaloType)7); });
+  OK(MatSetUp(A));
+  OK(MatSetHaloType(A, MAT_HALO_HOST)); // what it is
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"host", "ipc", "before"}), [&] { return MatSetHaloType(A, MAT_HALO_IPC); });
+  OK(MatStencilShellSetTolerance(A, 2)); // of another type: ignored
+
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMCreateMatrix(da, &captured));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"1.5", "[0, 1)"}),
+               [&] { return MatStencilShellSetTolerance(captured, 1.5); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"9", "automatic", "arrays"}),
+               [&] { return MatStencilShellSetCompression(captured, (MatStencilShellCompressionType)9); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"9", "aij"}),
+               [&] { return MatStencilShellSetFallback(captured, (MatStencilShellFallbackType)9); });
+  PetscInt first;
+  OK(MatGetOwnershipRange(captured, &first, NULL));
+  OK(MatSetValue(captured, first, first, 1, INSERT_VALUES));
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"MatSetValues", "MatAssemblyEnd"}),
+               [&] { return MatStencilShellSetVerify(captured, PETSC_TRUE); });
+}

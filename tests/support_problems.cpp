@@ -32,8 +32,11 @@ static bool has_wall(const Problem &problem) {
 }
 
 bool Problem::symmetric() const {
+  for (int a = 0; a < dim; a++) // all rows are the identity's
+    if (boundary == MAT_LAPLACE_IDENTITY && N[a] <= 2 && !is(a, DM_BOUNDARY_MIRROR) && !is(a, DM_BOUNDARY_PERIODIC))
+      return true;
   for (int a = 0; a < dim; a++)
-    if (is(a, DM_BOUNDARY_MIRROR)) return false;
+    if (is(a, DM_BOUNDARY_MIRROR) && N[a] > 2) return false;
   return boundary != MAT_LAPLACE_IDENTITY || !has_wall(*this);
 }
 

@@ -226,6 +226,7 @@ static PetscErrorCode zero_entries(Mat A) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatStencilRestoreView(A, context));
   PetscCall(context->captured().Zero());
   context->off_process.clear();
   context->outside.clear();

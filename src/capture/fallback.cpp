@@ -69,8 +69,8 @@ static PetscErrorCode load(Mat A, PetscViewer viewer) {
   PetscCall(MatGetDM(A, &dm));
   PetscCheck(
       dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-      "MatLoad() into a Mat of type stencil needs its DMDA, and on several ranks PETSc's own MatLoad() of a DMDA's "
-      "new matrix has none; load into a MATAIJ and MatCopy() it");
+      "MatLoad() into a Mat of type stencil needs its DMDA; where DMCreateMatrix() has made it on several ranks, call "
+      "MatZeroEntries() before MatLoad()");
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(MatStencilRestoreView(A, context));
   if (context->dmda_view) {
@@ -104,8 +104,11 @@ static PetscErrorCode load(Mat A, PetscViewer viewer) {
 }
 
 PetscErrorCode MatCapturedSetLoadOperations(Mat A) {
+  CapturedMat *context;
+
   PetscFunctionBegin;
-  PetscCall(set_operation(A, MATOP_LOAD, load));
+  PetscCall(MatGetCapturedSettings(A, &context));
+  context->load = load;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -103,14 +103,17 @@ static PetscErrorCode load(Mat A, PetscViewer) {
 }
 
 PetscErrorCode MatFormulaSetAssemblyOperations(Mat A) {
+  FormulaMat *context;
+
   PetscFunctionBegin;
+  PetscCall(MatGetFormula(A, &context));
+  context->load = load;
   PetscCall(set_operation(A, MATOP_SET_VALUES, set_values));
   PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
   PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
   PetscCall(set_operation(A, MATOP_ZERO_ROWS, zero_rows));
   PetscCall(set_operation(A, MATOP_ZERO_ROWS_COLUMNS, zero_rows_columns));
   PetscCall(set_operation(A, MATOP_DIAGONAL_SCALE, diagonal_scale));
-  PetscCall(set_operation(A, MATOP_LOAD, load));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

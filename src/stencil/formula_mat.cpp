@@ -295,6 +295,7 @@ PetscErrorCode MatCreateFormulaShell(Mat A, MatType type, FormulaMat *context) {
   PetscCall(MatFormulaSetAssemblyOperations(A));
   PetscCall(MatFormulaSetAlgebraOperations(A));
   PetscCall(set_operation(A, MATOP_NORM, MatFormulaNorm));
+  PetscCall(set_operation(A, MATOP_GETINFO, MatFormulaGetInfo));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetBoundary_C", set_boundary));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetLengths_C", set_lengths));
   PetscCall(MatSetStencilType(A, type, MatFormulaView));

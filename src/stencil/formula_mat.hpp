@@ -49,6 +49,7 @@ PetscErrorCode MatGetReadyFormula(Mat A, FormulaMat **context); // sets it up
 PetscErrorCode MatFormulaChanged(Mat A);                        // to be called after each change of the operator
 // formula_view.cpp, formula_assembly.cpp, formula_algebra.cpp
 PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm);
+PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info);
 PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer);
 PetscErrorCode MatFormulaSetAssemblyOperations(Mat A);
 PetscErrorCode MatFormulaSetAlgebraOperations(Mat A);

@@ -1,4 +1,4 @@
-// What a formula's rows, alike for the most part, tell without reading all of them: norms and the view.
+// What a formula's rows, alike for the most part, tell without reading all of them: norms, numbers of entries and the view.
 
 #include <string>
 
@@ -6,18 +6,17 @@
 
 namespace shellac {
 
-// Calls f(p, multiplicity) for points of the whole grid that stand for all rows: those near an end of the domain, and
-// one for all that are two steps away from both. p: indices on this rank's patch, which need not contain it.
-template <class Function> static void for_each_kind_of_row(const FormulaMat &context, const Function &f) {
+// Calls f(p, multiplicity) for points that stand for all rows of the grid, or of this rank: those near an end of the
+// domain, and one for all that are two steps away from both. p: indices on this rank's patch, which need not contain it.
+template <class Function>
+static void for_each_kind_of_row(const FormulaMat &context, bool of_this_rank, const Function &f) {
   std::vector<std::pair<PetscInt, PetscReal>> kinds[3]; // index, how many
   for (int a = 0; a < 3; a++) {
-    const PetscInt N = context.grid.N[a];
-    for (PetscInt i = 0; i < N; i++) {
-      kinds[a].push_back({i - context.grid.start[a], 1});
-      if (i == 2 && N > 5) {
-        kinds[a].back().second = (PetscReal)(N - 4);
-        i = N - 3;
-      }
+    const PetscInt N = context.grid.N[a], start = context.grid.start[a], lo = of_this_rank ? start : 0,
+                   hi = of_this_rank ? start + context.grid.size[a] : N;
+    for (PetscInt i = lo, alike; i < hi; i += alike) {
+      alike = i >= 2 && i < N - 2 ? PetscMin(hi, N - 2) - i : 1;
+      kinds[a].push_back({i - start, (PetscReal)alike});
     }
   }
   for (const auto &z : kinds[2])
@@ -26,6 +25,44 @@ template <class Function> static void for_each_kind_of_row(const FormulaMat &con
         const PetscInt p[3] = {x.first, y.first, z.first};
         f(p, x.second * y.second * z.second);
       }
+}
+
+// Of an AIJ with these rows.
+static PetscReal count_nonzeros(const FormulaMat &context, bool of_this_rank) {
+  const std::unique_ptr<PreparedOperator> formula = context.formula().prepare(NULL);
+  const Patch                            &patch = context.op->patch();
+  std::vector<Entry>                      entries;
+  PetscReal                               count = 0;
+  for_each_kind_of_row(context, of_this_rank, [&](const PetscInt p[3], PetscReal multiplicity) {
+    formula->row(p, 0, &entries);
+    PetscReal columns = (PetscReal)entries.size();
+    for (int a = 0; a < context.grid.dim; a++) // one point at both ends
+      if (patch.N[a] == 2 && patch.beyond[a] == Beyond::around && entries.size() > 1) columns--;
+    count += multiplicity * columns;
+  });
+  return count;
+}
+
+static PetscLogDouble stored_bytes(const FormulaMat &context, bool of_this_rank) {
+  PetscLogDouble points = 1;
+  for (int a = 0; a < 3; a++) points *= (PetscLogDouble)(of_this_rank ? context.grid.size[a] : context.grid.N[a]);
+  return context.diagonal ? points * sizeof(PetscScalar) : 0;
+}
+
+PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
+  FormulaMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyFormula(A, &context));
+  const bool     of_this_rank = type != MAT_GLOBAL_SUM;
+  PetscLogDouble values[2] = {count_nonzeros(*context, of_this_rank), stored_bytes(*context, of_this_rank)};
+  if (type == MAT_GLOBAL_MAX)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, MPI_MAX, context->grid.comm));
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  info->block_size = 1;
+  info->nz_allocated = info->nz_used = values[0];
+  info->memory = values[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The rows of one kind are alike, unless each has a diagonal of its own.
@@ -43,7 +80,7 @@ PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm) {
   }
   PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
   PetscCall(rows.Begin(context, op));
-  for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal multiplicity) {
+  for_each_kind_of_row(*context, false, [&](const PetscInt p[3], PetscReal multiplicity) {
     PetscReal sum = 0;
     for (PetscScalar entry : rows.Get(p, 0).value)
       sum += type == NORM_FROBENIUS ? PetscAbsScalar(entry) * PetscAbsScalar(entry) : PetscAbsScalar(entry);
@@ -86,7 +123,6 @@ PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer) {
   PetscBool                ascii;
   PetscViewerFormat        format;
   VecType                  vec_type;
-  PetscReal                nonzeros = 0;
   PetscMPIInt              ranks;
 
   PetscFunctionBegin;
@@ -105,19 +141,16 @@ PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer) {
   const std::unique_ptr<PreparedOperator> formula = context->formula().prepare(NULL);
   PetscReal                               most = 0;
   std::vector<Entry>                      entries, inside;
-  for_each_kind_of_row(*context, [&](const PetscInt p[3], PetscReal multiplicity) {
+  for_each_kind_of_row(*context, false, [&](const PetscInt p[3], PetscReal multiplicity) {
     formula->row(p, 0, &entries);
-    PetscReal columns = (PetscReal)entries.size();
-    for (int a = 0; a < grid.dim; a++) // one point at both ends
-      if (patch.N[a] == 2 && patch.beyond[a] == Beyond::around && entries.size() > 1) columns--;
-    nonzeros += multiplicity * columns;
     if (multiplicity > most || (multiplicity == most && entries.size() > inside.size()))
       most = multiplicity, inside = entries;
   });
-  PetscLogDouble rows = (PetscLogDouble)grid.N[0] * grid.N[1] * grid.N[2];
-  PetscLogDouble stored = context->diagonal ? rows * sizeof(PetscScalar) : 0;
-  PetscLogDouble needed = nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
-  PetscLogDouble halos = context->halo.bytes();
+  PetscLogDouble  rows = (PetscLogDouble)grid.N[0] * grid.N[1] * grid.N[2];
+  const PetscReal nonzeros = count_nonzeros(*context, false);
+  PetscLogDouble  stored = stored_bytes(*context, false);
+  PetscLogDouble  needed = nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
+  PetscLogDouble  halos = context->halo.bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &halos, 1, MPI_DOUBLE, MPI_SUM, grid.comm));
 
   PetscCall(context->view_equation(viewer));

@@ -83,7 +83,7 @@ PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_d
   DM          dm;
   VecType     vec_type;
   MatType     type;
-  PetscInt    m, n, M, N, bs, owned;
+  PetscInt    m, n, M, N, owned;
   PetscBool   bound = PETSC_FALSE;
   PetscMPIInt misfit;
   PetscLayout layout[2];
@@ -123,8 +123,7 @@ PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_d
       *on_device = PETSC_FALSE;
     }
   }
-  PetscCall(MatGetBlockSize(A, &bs));
-  if (bs != grid.dof) PetscCall(MatSetBlockSize(A, grid.dof));
+  PetscCall(MatSetBlockSize(A, grid.dof)); // also where it is 1: PETSc's conversions take the number as it stands
   PetscCall(MatGetLayouts(A, &layout[0], &layout[1]));
   for (PetscLayout &l : layout) PetscCall(PetscLayoutSetUp(l));
   PetscCall(set_local_numbering(A, grid, dm));
@@ -152,6 +151,7 @@ PetscErrorCode MatStencilRestoreView(Mat A, StencilMat *context) {
   if (present != reinterpret_cast<OperationFn *>(ours)) {
     context->dmda_view = reinterpret_cast<PetscErrorCode (*)(Mat, PetscViewer)>(present);
     PetscCall(set_operation(A, MATOP_VIEW, ours));
+    PetscCall(set_operation(A, MATOP_LOAD, context->load));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,7 +341,11 @@ PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
 }
 
 PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat, PetscViewer)) {
+  StencilMat *context;
+
   PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &context));
+  PetscCall(set_operation(A, MATOP_LOAD, context->load));
   PetscCall(set_operation(A, MATOP_VIEW, view));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "ShellacView_C", view));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));

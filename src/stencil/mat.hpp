@@ -36,6 +36,7 @@ struct StencilMat {
   bool                             divides = false; // no diagonal entry plus divides_shift is zero
   PetscReal                        divides_shift = 0;
   Mat                              aij = NULL;          // an assembled copy, for whoever needs entries; null before
+  PetscErrorCode (*load)(Mat, PetscViewer) = NULL;      // the type's
   PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL; // what DMCreateMatrix() put in place of our view
   std::vector<PetscScalar> inverse_blocks;              // of MatInvertBlockDiagonal(); empty before
 };
@@ -50,8 +51,8 @@ PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context); // sets it up
 // A Mat's sizes, local numbering, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device: vectors are
 // expected on a GPU. Errors: a Mat without a DMDA, sizes that are not the DMDA's; collectively.
 PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_device);
-// DMCreateMatrix() replaces a distributed matrix' view by one that shows nothing of it under ::ascii_info: puts ours
-// back. To be called by operations that may be the first after it.
+// DMCreateMatrix() replaces a distributed matrix' view by one that shows nothing of it under ::ascii_info, and MatLoad()
+// by one that makes another matrix: puts ours back. To be called by operations that may be the first after it.
 PetscErrorCode MatStencilRestoreView(Mat A, StencilMat *context);
 // The entries of a matrix, in the order of the grid where DMCreateMatrix() arranged that.
 PetscErrorCode MatStencilViewEntries(Mat A, StencilMat *context, PetscViewer viewer);
