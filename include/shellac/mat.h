@@ -45,6 +45,10 @@
    `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that assembles
    the same operator runs unchanged, one that assembles another gets an error.
 
+   `MatTranspose()` makes an operator of the same type. `MatZeroRows()`, `MatZeroRowsColumns()`, `MatDiagonalScale()` and
+   `MatLoad()`, which would give each point a row of its own, are errors, and so is `PCGAMG`; assemble into a `MATSTENCILSHELL` or
+   a `MATAIJ` for them.
+
    Level: beginner
 
    Source:
@@ -99,14 +103,17 @@ M*/
    With a tolerance of 0 nothing is lost: products differ from an AIJ's by the rounding of a sum in another order.
 
    Notes:
-   Solvers get what they get from an AIJ: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCMG` with the program's hierarchy, Chebyshev
+   Solvers get what they get from an AIJ: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCEISENSTAT`, `PCMG` with the program's hierarchy, Chebyshev
    and all KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`), `PCFIELDSPLIT`,
    `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they ask for it; the view says when
    there is one. PETSc's default, without a -pc_type, is one of those: ILU or ICC on one rank, block Jacobi on several, the
    same as for an AIJ. `PCGAMG` needs a matrix: -dm_mat_type aij.
 
+   `MatLoad()` reads a file that an AIJ wrote. Where `DMCreateMatrix()` has made the matrix on several ranks, call
+   `MatZeroEntries()` first.
+
    `MatSOR()` on host vectors sweeps in the order of an AIJ's rows, within a rank, and solves the blocks of points with up to
-   5 values, as an AIJ's inodes; so iteration counts are an AIJ's. On a GPU it sweeps over the whole grid by colours: red and
+   5 values, as an AIJ's inodes; so iteration counts are an AIJ's, up to what rounding changes. On a GPU it sweeps over the whole grid by colours: red and
    black for a star of width 1, (width + 1)^dim colours otherwise.
 
    On CUDA vectors, `DMCoarsen()` gives the coarse `DMDA` the Mat type aijcusparse until `DMRestrict()`, so that

@@ -31,10 +31,10 @@ template <class T> struct Property {
   T             *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt         p[3] = {i, j, k}, dof = row.patch.dof;
-    const size_t           at = row.patch.index(i, j, k);
-    const Coefficients<T> &a = row.a;
-    const T               *rows = a.rows(row.patch, p, at);
+    const PetscInt                 p[3] = {i, j, k}, dof = row.patch.dof;
+    const size_t                   at = row.patch.index(i, j, k);
+    const CapturedCoefficients<T> &a = row.a;
+    const T                       *rows = a.rows(row.patch, p, at);
     for (PetscInt r = 0; r < dof; r++) {
       PetscReal value = 0;
       if (property == RowProperty::diagonal) {
@@ -185,16 +185,16 @@ void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscI
 template <class T>
 void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &box,
                             T *y) {
-  constexpr PetscInt       chunk = 256; // points whose sums stay in the first cache
-  const Patch             &patch = row.patch;
-  const Coefficients<T>   &a = row.a;
-  const PetscInt           dof = patch.dof, reach = a.reach[0];
-  const bool               past = dof == 1 && beyond_cache((size_t)box.points() * sizeof(T));
-  const captured::Apply<T> point{row, field, form, b, y};
-  std::vector<const T *>   coefficient(a.count), u(a.count);
-  std::vector<int>         slots(a.count);
-  T                        sum[chunk], gathered[5][chunk];
-  PetscInt                 lo = PetscMax(box.lo[0], reach), hi = PetscMin(box.hi[0], patch.size[0] - reach);
+  constexpr PetscInt             chunk = 256; // points whose sums stay in the first cache
+  const Patch                   &patch = row.patch;
+  const CapturedCoefficients<T> &a = row.a;
+  const PetscInt                 dof = patch.dof, reach = a.reach[0];
+  const bool                     past = dof == 1 && beyond_cache((size_t)box.points() * sizeof(T));
+  const captured::Apply<T>       point{row, field, form, b, y};
+  std::vector<const T *>         coefficient(a.count), u(a.count);
+  std::vector<int>               slots(a.count);
+  T                              sum[chunk], gathered[5][chunk];
+  PetscInt                       lo = PetscMax(box.lo[0], reach), hi = PetscMin(box.hi[0], patch.size[0] - reach);
 
   if (a.storage == Storage::constant) { // whole chunks are of one class
     lo = PetscMax(lo, a.depth[0] - patch.start[0]);

@@ -90,7 +90,7 @@ private:
 
   Storage                storage_ = Storage::arrays;
   size_t                 kinds_ = 0;
-  PetscInt               depth_[3], reach_[3]; // see Coefficients
+  PetscInt               depth_[3], reach_[3]; // see CapturedCoefficients
   int                    shape_ = 0;           // the used slots are: 0 any, 1 a whole star, 2 a whole box of width 1
   std::vector<int>       used_;                // slots, row by row
   std::vector<int>       place_;               // [slots]: in used_; -1 for none
@@ -129,15 +129,15 @@ private:
   friend class CapturedStencil;
   Box inner() const; // the points that a kernel for many points computes
 
-  const CapturedStencil &op_;
-  Coefficients<T>        a_ = {};
-  std::vector<const T *> arrays_; // of the used slots, where coefficients are in arrays
+  const CapturedStencil  &op_;
+  CapturedCoefficients<T> a_ = {};
+  std::vector<const T *>  arrays_; // of the used slots, where coefficients are in arrays
 };
 
 // Calls f(class, first point, its place in an array, points) for the points of a class that are next to each other
 // along the first axis, as long as it returns true.
 template <class Function> bool CapturedStencil::for_each_run(const Function &f) const {
-  Coefficients<T> a = {};
+  CapturedCoefficients<T> a = {};
   for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
   const PetscInt nx = a.places(patch_, 0), ny = a.places(patch_, 1), size = patch_.size[0];
   const PetscInt far = patch_.N[0] - depth_[0] - patch_.start[0]; // where the points far from both ends end

@@ -23,7 +23,7 @@ struct Slot {
   PetscInt step[3], c;
 };
 
-template <class T> struct Coefficients {
+template <class T> struct CapturedCoefficients {
   Storage               storage;
   int                   count;    // of slots
   PetscInt              reach[3]; // longest step of a slot along each axis
@@ -58,8 +58,8 @@ template <class T> struct Coefficients {
 
 // Any row of any point. Arms that leave the domain are zero, and so is what Field::value() has there.
 template <class T> struct CapturedRow {
-  Patch           patch;
-  Coefficients<T> a;
+  Patch                   patch;
+  CapturedCoefficients<T> a;
   bool closed = false; // an axis that is periodic on this rank alone goes on at its other end, not in the halo
 
   SHELLAC_HD T operator()(const Field<T> &u, const PetscInt p[3], PetscInt r, size_t at, const T *rows) const {

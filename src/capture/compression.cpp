@@ -23,7 +23,7 @@ static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, 
 
 // Whether all rows of a place are alike: the table then has them. One slot after the other, along its array.
 bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
-  Coefficients<T> a = {};
+  CapturedCoefficients<T> a = {};
   for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
   const size_t      classes = (size_t)a.places(patch_, 0) * a.places(patch_, 1) * a.places(patch_, 2);
   std::vector<T>    all((size_t)slots() * classes, T(0));

@@ -102,12 +102,12 @@ __global__ void __launch_bounds__(128)
   const PetscInt64 n = (PetscInt64)(blockIdx.x - parts.other_blocks) * 128 + threadIdx.x;
   if (n >= parts.inner.points()) return;
   parts.inner.point(n, p);
-  const Coefficients<T> &a = row.a;
-  const int              r = (int)blockIdx.y;
-  const size_t           at = row.patch.index(p[0], p[1], p[2]), to = at * row.patch.dof + r;
-  const T               *rows = a.rows(row.patch, p, at);
-  const T               *here = u + at * row.patch.dof;
-  T                      sum = 0;
+  const CapturedCoefficients<T> &a = row.a;
+  const int                      r = (int)blockIdx.y;
+  const size_t                   at = row.patch.index(p[0], p[1], p[2]), to = at * row.patch.dof + r;
+  const T                       *rows = a.rows(row.patch, p, at);
+  const T                       *here = u + at * row.patch.dof;
+  T                              sum = 0;
 #pragma unroll 4
   for (int s = a.first[r]; s < a.first[r + 1]; s++) sum += a.value(rows, s, at) * here[a.offset[s]];
   y[to] = combine(form, b, to, sum);
@@ -159,8 +159,8 @@ template <int dim, bool box, class T>
 PetscErrorCode launch_whole_stencil(const CapturedRow<T> &row, const T *inside, const T *const *arrays,
                                     const Field<T> &field, Form form, const T *b, const Box &all, const Box &inner,
                                     T *y) {
-  constexpr int          n = WholeStencil<dim, box>::count;
-  const Coefficients<T> &a = row.a;
+  constexpr int                  n = WholeStencil<dim, box>::count;
+  const CapturedCoefficients<T> &a = row.a;
 
   PetscFunctionBegin;
   if (a.storage == Storage::constant) {

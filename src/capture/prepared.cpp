@@ -13,8 +13,8 @@ PetscErrorCode CapturedStencil::Prepare(Arrays *arrays, std::unique_ptr<Prepared
   const PetscMemType memory = arrays->memory();
 
   PetscFunctionBegin;
-  auto             made = std::make_unique<PreparedCapture>(*this);
-  Coefficients<T> &a = made->a_;
+  auto                     made = std::make_unique<PreparedCapture>(*this);
+  CapturedCoefficients<T> &a = made->a_;
   a.storage = storage_;
   a.count = (int)used_.size();
   for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis], a.reach[axis] = reach_[axis];

@@ -31,7 +31,7 @@ static ArmsOfRow arms_of(const PreparedOperator &op, const PetscInt p[3], std::v
 }
 
 // Along one axis, through a point far from the ends of the others.
-struct Line {
+struct RowsAlong {
   std::vector<PetscScalar> center, lower, upper; // [N]
 };
 
@@ -42,15 +42,15 @@ static bool is_special(PetscInt i, PetscInt N) {
 }
 
 // few_kinds: rows that are not special are like the one in the middle.
-static PetscErrorCode get_lines(const Grid &grid, const PreparedOperator &op, bool few_kinds, Line lines[3]) {
+static PetscErrorCode get_lines(const Grid &grid, const PreparedOperator &op, bool few_kinds, RowsAlong lines[3]) {
   std::vector<Entry> entries;
   PetscMPIInt        count;
 
   PetscFunctionBegin;
   for (int a = 0; a < 3; a++) {
-    Line    &line = lines[a];
-    PetscInt p[3];
-    bool     ours = true;
+    RowsAlong &line = lines[a];
+    PetscInt   p[3];
+    bool       ours = true;
     for (auto *values : {&line.center, &line.lower, &line.upper}) values->assign(grid.N[a], 0);
     for (int c = 0; c < 3; c++) {
       p[c] = grid.N[c] / 2 - grid.start[c];
@@ -80,7 +80,7 @@ static bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
 PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why) {
   const Grid                       &grid = context->grid;
   std::unique_ptr<PreparedOperator> prepared;
-  Line                              lines[3];
+  RowsAlong                         lines[3];
   Arrays                            arrays;
   PetscBool                         captured;
   int                               off = 0, sign = 0; // rows that the axes do not give; of the edges
@@ -98,9 +98,9 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
   PetscCall(get_lines(grid, op, few_kinds, lines));
   *sigma = lines[0].center[grid.N[0] / 2];
   for (int a = 0; a < 3; a++) {
-    const Line    &line = lines[a];
-    Axis          &axis = axes[a];
-    const PetscInt N = grid.N[a];
+    const RowsAlong &line = lines[a];
+    Axis            &axis = axes[a];
+    const PetscInt   N = grid.N[a];
     const auto no_arms = [&](PetscInt i) { return line.lower[i] == (PetscScalar)0 && line.upper[i] == (PetscScalar)0; };
 
     axis = Axis();
