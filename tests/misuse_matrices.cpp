@@ -102,11 +102,8 @@ static std::vector<WrongCall> wrong_vectors(Bench &b) {
       {"MatSOR(A, x, wrong)", PETSC_ERR_ARG_SIZ, {"dim"}, with([A](Vec x, Vec, Vec wrong) {
          return MatSOR(A, x, 1, SOR_LOCAL_FORWARD_SWEEP, 0, 1, 1, wrong);
        })},
-      {"MatSOR() with Eisenstat's sweeps",
-       PETSC_ERR_SUP,
-       {"use -pc_sor_symmetric, or convert the operator"},
-       with([A](Vec x, Vec y, Vec) {
-         return MatSOR(A, x, 1, (MatSORType)(SOR_EISENSTAT | SOR_LOCAL_SYMMETRIC_SWEEP), 0, 1, 1, y);
+      {"MatSOR() with one triangle", PETSC_ERR_SUP, {"use -pc_type sor"}, with([A](Vec x, Vec y, Vec) {
+         return MatSOR(A, x, 1, SOR_APPLY_LOWER, 0, 1, 1, y);
        })},
       {"MatSOR() without sweeps", 0, {}, with([A](Vec x, Vec y, Vec) {
          return MatSOR(A, x, 1, SOR_LOCAL_FORWARD_SWEEP, 0, 0, 1, y);
