@@ -129,43 +129,32 @@ static std::vector<const Option *> options_for(const std::string &docstring) {
   return found;
 }
 
-// A header with the lists of its docstrings replaced by those that follow from the tables.
+// A header with the lists of its docstrings replaced by those that follow from the tables. A docstring without one gets it
+// before its level.
 static Lines with_lists(const Lines &header) {
-  Lines       lines;
-  std::string name;          // of the docstring that the line is in
-  bool        listed = true; // its list stands, or there is nothing to list
+  Lines                       lines;
+  std::vector<const Option *> options; // of the docstring that the line is in, until they are listed
+  const auto                  list = [&]() {
+    lines.push_back(options.size() == 1 ? "   Options Database Key:" : "   Options Database Keys:");
+    for (const std::string &line : list_of(options)) lines.push_back(line);
+    options.clear();
+  };
   for (size_t i = 0; i < header.size(); i++) {
     const std::string &line = header[i];
     if (starts_with(line, "/*@") || starts_with(line, "/*MC") || starts_with(line, "/*E")) {
+      std::string name;
       std::istringstream(i + 1 < header.size() ? header[i + 1] : "") >> name;
-      listed = options_for(name).empty();
+      options = options_for(name);
     }
-    if (name.size() && starts_with(line, "   Options Database Key")) {
-      size_t end = i + 1;
-      while (end < header.size() && header[end].size() && !starts_with(header[end], "   Level:")) end++;
-      const auto options = options_for(name);
-      const bool refers = end > i + 1 && header[i + 1].find("see `") != std::string::npos;
-      if (options.empty() && !refers) { // none left: the heading goes as well
-        i = end;
-        continue;
-      }
-      lines.push_back(options.size() == 1 ? "   Options Database Key:" : "   Options Database Keys:");
-      if (options.empty()) lines.insert(lines.end(), header.begin() + i + 1, header.begin() + end);
-      const Lines list = list_of(options);
-      lines.insert(lines.end(), list.begin(), list.end());
-      listed = true;
-      i = end - 1;
+    if (options.size() && starts_with(line, "   Options Database Key")) {
+      list();
+      while (i + 1 < header.size() && header[i + 1].size()) i++; // the list as it stands
       continue;
     }
-    if (name.size() && !listed && starts_with(line, "   Level:")) {
-      const auto  options = options_for(name);
-      const Lines list = list_of(options);
-      lines.push_back(options.size() == 1 ? "   Options Database Key:" : "   Options Database Keys:");
-      lines.insert(lines.end(), list.begin(), list.end());
+    if (options.size() && starts_with(line, "   Level:")) {
+      list();
       lines.push_back("");
-      listed = true;
     }
-    if (line.size() >= 2 && line.compare(line.size() - 2, 2, "*/") == 0) name.clear();
     lines.push_back(line);
   }
   return lines;
