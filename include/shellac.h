@@ -42,7 +42,8 @@ PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
 .  seconds - the time; 0: no limit
 
    Options Database Key:
-.  -shellac_halo_timeout <seconds> - 300 by default
+.  -shellac_halo_timeout <seconds, 0 for no limit> - how long a GPU waits for the halo of another one before it is an
+                                                     error; default 300
 
    Level: advanced
 

@@ -11,15 +11,17 @@
    y_i = Σ_j g(x_i, y_j) c_j for M target points x_i and N source points y_j in 1-D, 2-D or 3-D. Never assembled.
 
    Options Database Keys:
-+  -mat_kernelsum_kernel <gaussian>     - g, see below
-.  -mat_kernelsum_sigma <1>             - σ [length], > 0; an error for functions without σ
-.  -mat_kernelsum_wavenumber <k>        - k [1/length], >= 0; no default; an error for functions without k
-.  -mat_kernelsum_precision <double,single,mixed> - what pairs are computed in
-.  -mat_kernelsum_self <automatic,zero,limit,error> - what g(x, x) is
-.  -mat_kernelsum_type <direct,fast,auto> - all pairs, or a method of almost linear cost with a tolerance
-.  -mat_kernelsum_rtol <1e-6>           - tolerance of the fast type: the error in the 2-norm relative to that of y; an error
-                                          for the type direct
--  -mat_kernelsum_monitor               - print the progress of each product
++  -mat_kernelsum_kernel <gaussian|laplace|helmholtz|yukawa|multiquadric|inverse_multiquadric|thin_plate|logarithm> -
+      the kernel function g(x, y); default gaussian
+.  -mat_kernelsum_sigma <real, > 0> - length σ of the function [length]; an error for functions without it; default 1
+.  -mat_kernelsum_wavenumber <real, >= 0> - wavenumber or decay k of the function [1/length]; an error for functions
+      without it; default none: helmholtz and yukawa need it
+.  -mat_kernelsum_precision <double|single|mixed> - precision in which pairs are computed; default double
+.  -mat_kernelsum_self <automatic|zero|limit|error> - the value of g(x, x); default automatic
+.  -mat_kernelsum_type <direct|fast|auto> - all pairs, or a fast method with a tolerance; default direct
+.  -mat_kernelsum_rtol <real, 1e-12 to 1> - relative tolerance of the fast method; an error for the type direct; default
+      1e-6
+-  -mat_kernelsum_monitor <true|false> - print the progress of each product; default false
 
    Kernel functions, r = |x - y|:
 +  gaussian             - exp(-r²/(2σ²))
@@ -218,8 +220,9 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec source
 +  A    - the operator
 -  name - a name in the list of `MATKERNELSUM`
 
-   Options Database Keys:
-.  -mat_kernelsum_kernel <gaussian>
+   Options Database Key:
+.  -mat_kernelsum_kernel <gaussian|laplace|helmholtz|yukawa|multiquadric|inverse_multiquadric|thin_plate|logarithm> -
+      the kernel function g(x, y); default gaussian
 
    Level: beginner
 
@@ -243,8 +246,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
 +  A     - the operator
 -  sigma - σ [length], > 0 and finite
 
-   Options Database Keys:
-.  -mat_kernelsum_sigma <1>
+   Options Database Key:
+.  -mat_kernelsum_sigma <real, > 0> - length σ of the function [length]; an error for functions without it; default 1
 
    Level: beginner
 
@@ -265,8 +268,9 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
 +  A - the operator
 -  k - k [1/length], >= 0 and finite
 
-   Options Database Keys:
-.  -mat_kernelsum_wavenumber <k>
+   Options Database Key:
+.  -mat_kernelsum_wavenumber <real, >= 0> - wavenumber or decay k of the function [1/length]; an error for functions
+                                            without it; default none: helmholtz and yukawa need it
 
    Level: beginner
 
@@ -287,8 +291,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetWavenumber(Mat A, PetscReal k);
 +  A         - the operator
 -  precision - `MAT_KERNELSUM_DOUBLE` (default), `MAT_KERNELSUM_SINGLE` or `MAT_KERNELSUM_MIXED`
 
-   Options Database Keys:
-.  -mat_kernelsum_precision <double,single,mixed>
+   Options Database Key:
+.  -mat_kernelsum_precision <double|single|mixed> - precision in which pairs are computed; default double
 
    Level: intermediate
 
@@ -309,8 +313,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetPrecision(Mat A, MatKernelSumPrecisio
 +  A    - the operator
 -  self - `MAT_KERNELSUM_SELF_AUTO` (default), `_ZERO`, `_LIMIT` or `_ERROR`
 
-   Options Database Keys:
-.  -mat_kernelsum_self <automatic,zero,limit,error>
+   Options Database Key:
+.  -mat_kernelsum_self <automatic|zero|limit|error> - the value of g(x, x); default automatic
 
    Level: intermediate
 
@@ -332,7 +336,9 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self);
 -  rtol   - tolerance of the fast method: ‖error‖₂/‖y‖₂ for random c, 1e-12 <= rtol < 1, or `PETSC_DEFAULT` to keep it
 
    Options Database Keys:
-.  -mat_kernelsum_type <direct,fast,auto>, -mat_kernelsum_rtol <1e-6>
++  -mat_kernelsum_type <direct|fast|auto> - all pairs, or a fast method with a tolerance; default direct
+-  -mat_kernelsum_rtol <real, 1e-12 to 1> - relative tolerance of the fast method; an error for the type direct; default
+                                            1e-6
 
    Level: intermediate
 

@@ -11,12 +11,15 @@
    Second-order central differences: the star of 3, 5 or 7 points in 1-D, 2-D or 3-D.
 
    Options Database Keys:
-+  -mat_laplace_boundary <eliminated,identity,neumann> - what holds at the ends of axes that are not periodic or mirrored
-.  -mat_laplace_lengths <1,1,1>                        - side lengths of the domain [length]
--  -mat_laplace_halo <automatic,ipc,host>              - how halos travel between GPUs
++  -mat_laplace_boundary <eliminated|identity|neumann> - boundary form of the axes that are not periodic or mirrored;
+                                                         default eliminated
+.  -mat_laplace_lengths <one real for each axis, > 0>  - side lengths of the domain [length]; default from the DM's
+                                                         coordinates, else 1
+-  -mat_laplace_halo <automatic|ipc|host>              - how halos travel between GPUs; default automatic
 
    Boundary forms, for an axis of N points and a domain of length L [length]:
-+  eliminated - the unknowns are the interior nodes, h = L/(N+1); zero Dirichlet values are dropped. Symmetric positive definite.
++  eliminated - the unknowns are the interior nodes, h = L/(N+1); zero Dirichlet values are dropped. Symmetric positive
+                definite.
 .  identity   - the grid carries its boundary nodes, h = L/(N-1); their rows are the identity. Not symmetric.
 -  neumann    - the unknowns are cell averages, h = L/N; no flux through the ends. Symmetric, constants in the null space,
                 which is attached to the matrix.
@@ -24,16 +27,18 @@
    end nodes, h = L/(N-1), and is not symmetric. `DM_BOUNDARY_TWIST` is an error.
 
    Notes:
-   Where the `DMDA` has coordinates and no lengths are given, h is the distance of their nodes; the boundary form then
-   says where the wall is.
+   Where the `DMDA` has coordinates and no lengths are given, h is the distance between nodes. The boundary form then
+   says where the boundary is relative to the end nodes.
 
-   An axis of one point has the spacing that its length gives, 1 by default: coordinates cannot tell it.
+   The spacing of an axis of one point follows from its length, 1 by default, because coordinates do not determine
+   it.
 
-   Vectors may be on the host or on a CUDA device; where they are is where the product is computed. All vectors of one
+   Vectors may be on the host or on a CUDA device. The product is computed where they are. All vectors of one
    operation must be in the same kind of memory, on every rank.
 
-   Between GPUs, halos travel by CUDA IPC where two ranks of one host have a GPU each, and through pinned host buffers and
-   MPI otherwise (automatic). `ipc` takes IPC also for ranks that share a GPU, which is slow; `host` takes it for none.
+   Between GPUs, halos travel by CUDA IPC where two ranks of one host have a GPU each, and through pinned host
+   buffers and MPI otherwise (automatic). `ipc` uses IPC for ranks that share a GPU, too, which is slow; `host` never
+   uses it.
 
    `MatSOR()` sweeps in red-black order: forward is red, then black (red: the sum of a point's indices is even), backward is
    black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
@@ -59,15 +64,18 @@ M*/
 #define MATLAPLACE "laplace"
 
 /*MC
-   MATHELMHOLTZ - "helmholtz": the modified Helmholtz operator -Δu + σu on the grid of a `DMDA`, never assembled.
-   Everything said of `MATLAPLACE` holds; identity rows have no σ.
+   MATHELMHOLTZ - "helmholtz": the modified Helmholtz operator -Δu + σu on the grid of a `DMDA`, never assembled. All
+   that `MATLAPLACE` says holds here, too. Identity rows do not contain σ.
 
    Options Database Keys:
-+  -mat_helmholtz_shift <0>  - σ [1/length²], any scalar
-.  -mat_helmholtz_omega <0>  - sets σ = ω²; not together with -mat_helmholtz_shift
-.  -mat_helmholtz_boundary   - as -mat_laplace_boundary
-.  -mat_helmholtz_lengths    - as -mat_laplace_lengths
--  -mat_helmholtz_halo       - as -mat_laplace_halo
++  -mat_helmholtz_shift <any scalar>                     - σ of -Δu + σu [1/length²]; default 0
+.  -mat_helmholtz_omega <any scalar>                     - sets σ = ω²; not together with -mat_helmholtz_shift; default
+                                                           0
+.  -mat_helmholtz_boundary <eliminated|identity|neumann> - boundary form of the axes that are not periodic or mirrored;
+                                                           default eliminated
+.  -mat_helmholtz_lengths <one real for each axis, > 0>  - side lengths of the domain [length]; default from the DM's
+                                                           coordinates, else 1
+-  -mat_helmholtz_halo <automatic|ipc|host>              - how halos travel between GPUs; default automatic
 
    Level: beginner
 
@@ -76,25 +84,27 @@ M*/
 #define MATHELMHOLTZ "helmholtz"
 
 /*MC
-   MATSTENCILSHELL - "stencil": whatever an application assembles on a `DMDA`, kept without a matrix. The application need
-   not know: -dm_mat_type stencil takes the place of aij.
+   MATSTENCILSHELL - "stencil": the operator that an application assembles on a `DMDA`, stored without a matrix. The
+   application need not be changed: use -dm_mat_type stencil instead of aij.
 
    Options Database Keys:
-+  -mat_stencil_compress <automatic,constant,indexed,arrays> - how rows are kept: by the first form that can hold them, or
-                                                               by this one; an error at MatAssemblyEnd() where it cannot
-.  -mat_stencil_compress_tolerance <0>                       - relative difference, in [0, 1), by which coefficients are taken for equal
-.  -mat_stencil_verify <false>                               - assembles an AIJ beside, and compares product, transposed
-                                                               product and diagonal at each assembly
-.  -mat_stencil_fallback <error,aij>                         - what an entry outside the DMDA's stencil leads to
--  -mat_stencil_halo <automatic,ipc,host>                    - how halos travel between GPUs, see `MATLAPLACE`
++  -mat_stencil_compress <automatic|constant|indexed|arrays> - how rows are stored: in the first form that can hold
+                                                               them, or in this one; default automatic
+.  -mat_stencil_compress_tolerance <real, in [0, 1)>         - relative difference by which coefficients are taken for
+                                                               equal; default 0
+.  -mat_stencil_verify <true|false>                          - assembles an AIJ as well, and compares the two at each
+                                                               assembly; default false
+.  -mat_stencil_fallback <error|aij>                         - what an entry outside the DMDA's stencil leads to;
+                                                               default error
+-  -mat_stencil_halo <automatic|ipc|host>                    - how halos travel between GPUs; default automatic
 
    What is captured:
-   Entries within the DMDA's stencil, star or box, of its width, in 1-D to 3-D, with blocks of dof × dof values, on all but
-   `DM_BOUNDARY_TWIST`. They come by `MatSetValuesStencil()`, `MatSetValuesLocal()`, `MatSetValues()` and their blocked
-   variants, with `INSERT_VALUES` or `ADD_VALUES`, from any rank, as often as the application likes; `MatZeroRows()`,
-   `MatZeroRowsColumns()` and finite differences by colouring (`MatFDColoring`) as well.
+   Entries within the DMDA's stencil, star or box, of its width, in 1-D to 3-D, with blocks of dof × dof values, on
+   all but `DM_BOUNDARY_TWIST`. They may be set by `MatSetValuesStencil()`, `MatSetValuesLocal()`, `MatSetValues()`
+   and their blocked variants, with `INSERT_VALUES` or `ADD_VALUES`, from any rank, as often as the application
+   assembles; and by `MatZeroRows()`, `MatZeroRowsColumns()` and finite differences by colouring (`MatFDColoring`).
 
-   How rows are kept, decided by each rank at `MatAssemblyEnd()`:
+   How rows are stored, decided by each rank at `MatAssemblyEnd()`:
 +  constant - rows that are as far from the ends of the domain are equal: their coefficients only. Farther from an end than
               the stencil's width + 1, all are of one class.
 .  indexed  - there are few kinds of rows: their coefficients, and 1 or 2 bytes a point.
@@ -103,11 +113,11 @@ M*/
    With a tolerance of 0 nothing is lost: products differ from an AIJ's by the rounding of a sum in another order.
 
    Notes:
-   Solvers get what they get from an AIJ: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCEISENSTAT`, `PCMG` with the program's hierarchy, Chebyshev
-   and all KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`), `PCFIELDSPLIT`,
-   `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they ask for it; the view says when
-   there is one. PETSc's default, without a -pc_type, is one of those: ILU or ICC on one rank, block Jacobi on several, the
-   same as for an AIJ. `PCGAMG` needs a matrix: -dm_mat_type aij.
+   Solvers: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCEISENSTAT`, `PCMG` with the program's hierarchy, Chebyshev and all
+   KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`), `PCFIELDSPLIT`,
+   `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they first ask for it;
+   the view says when there is one. PETSc's default without a -pc_type is one of these, as for an AIJ: ILU or ICC on
+   one rank, block Jacobi on several. `PCGAMG` needs a matrix: -dm_mat_type aij.
 
    `MatLoad()` reads a file that an AIJ wrote. Where `DMCreateMatrix()` has made the matrix on several ranks, call
    `MatZeroEntries()` first.
@@ -119,8 +129,8 @@ M*/
    On CUDA vectors, `DMCoarsen()` gives the coarse `DMDA` the Mat type aijcusparse until `DMRestrict()`, so that
    `DMCreateInterpolation()` makes a matrix for the GPU.
 
-   `MatFDColoring` is served with its options; what a program sets by `MatFDColoringSetParameters()` or
-   `MatFDColoringSetType()` is not seen.
+   `MatFDColoring` is served with its options; settings by `MatFDColoringSetParameters()` or `MatFDColoringSetType()`
+   have no effect.
 
    Assembly, differences by colouring, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()`, sums of different forms,
    norms, `MatGetRow()`, point blocks (`PCPBJACOBI`) and the transpose, which is made once for the first transposed product,
@@ -138,7 +148,7 @@ M*/
 #define MATSTENCILSHELL "stencil"
 
 /*E
-   MatLaplaceBoundaryType - what holds at the ends of the axes of a `MATLAPLACE` or `MATHELMHOLTZ`
+   MatLaplaceBoundaryType - the boundary form of a `MATLAPLACE` or `MATHELMHOLTZ`
 
    Level: beginner
 
@@ -266,13 +276,14 @@ PETSC_EXTERN PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A)
 -  sigma - σ [1/length²]
 
    Options Database Keys:
-.  -mat_helmholtz_shift <0>, -mat_helmholtz_omega <0>
++  -mat_helmholtz_shift <any scalar> - σ of -Δu + σu [1/length²]; default 0
+-  -mat_helmholtz_omega <any scalar> - sets σ = ω²; not together with -mat_helmholtz_shift; default 0
 
    Level: beginner
 
    Note:
-   After a `MatScale()` by a, the operator is a(-Δu + σu): the new σ is scaled like the old one was.
-   Other types than `MATHELMHOLTZ` ignore the call, as with every such function of PETSc's.
+   After a `MatScale()` by a, the operator is a(-Δu + σu): a new σ is scaled as the old one. Mats of other types
+   ignore the call.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where sigma is not finite; nothing is changed then.
@@ -311,7 +322,10 @@ PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
 -  boundary - `MAT_LAPLACE_ELIMINATED` (default), `MAT_LAPLACE_IDENTITY` or `MAT_LAPLACE_NEUMANN`
 
    Options Database Keys:
-.  -mat_laplace_boundary, -mat_helmholtz_boundary
++  -mat_laplace_boundary <eliminated|identity|neumann>   - boundary form of the axes that are not periodic or mirrored;
+                                                           default eliminated
+-  -mat_helmholtz_boundary <eliminated|identity|neumann> - boundary form of the axes that are not periodic or mirrored;
+                                                           default eliminated
 
    Level: beginner
 
@@ -333,7 +347,10 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType 
 -  lengths - side lengths of the domain along x, y and z [length]; > 0 and finite; array of size dim
 
    Options Database Keys:
-.  -mat_laplace_lengths, -mat_helmholtz_lengths
++  -mat_laplace_lengths <one real for each axis, > 0>   - side lengths of the domain [length]; default from the DM's
+                                                          coordinates, else 1
+-  -mat_helmholtz_lengths <one real for each axis, > 0> - side lengths of the domain [length]; default from the DM's
+                                                          coordinates, else 1
 
    Level: beginner
 
@@ -361,7 +378,9 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
 -  type - `MAT_HALO_AUTOMATIC` (default), `MAT_HALO_IPC` or `MAT_HALO_HOST`
 
    Options Database Keys:
-.  -mat_laplace_halo, -mat_helmholtz_halo, -mat_stencil_halo <automatic,ipc,host>
++  -mat_laplace_halo <automatic|ipc|host>   - how halos travel between GPUs; default automatic
+.  -mat_helmholtz_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
+-  -mat_stencil_halo <automatic|ipc|host>   - how halos travel between GPUs; default automatic
 
    Level: advanced
 
@@ -383,7 +402,8 @@ PETSC_EXTERN PetscErrorCode MatSetHaloType(Mat A, MatHaloType type);
           `MAT_STENCILSHELL_ARRAYS`
 
    Options Database Key:
-.  -mat_stencil_compress <automatic,constant,indexed,arrays>
+.  -mat_stencil_compress <automatic|constant|indexed|arrays> - how rows are stored: in the first form that can hold
+                                                               them, or in this one; default automatic
 
    Level: intermediate
 
@@ -406,7 +426,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShell
 -  tolerance - relative to the coefficient, in [0, 1); 0 (default) changes no entry
 
    Options Database Key:
-.  -mat_stencil_compress_tolerance <0>
+.  -mat_stencil_compress_tolerance <real, in [0, 1)> - relative difference by which coefficients are taken for equal;
+                                                       default 0
 
    Level: intermediate
 
@@ -427,7 +448,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal toleran
 -  type - `MAT_STENCILSHELL_FALLBACK_ERROR` (default) or `MAT_STENCILSHELL_FALLBACK_AIJ`
 
    Options Database Key:
-.  -mat_stencil_fallback <error,aij>
+.  -mat_stencil_fallback <error|aij> - what an entry outside the DMDA's stencil leads to; default error
 
    Level: intermediate
 
@@ -449,7 +470,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFal
 -  verify - `PETSC_TRUE` to compare
 
    Options Database Key:
-.  -mat_stencil_verify <false>
+.  -mat_stencil_verify <true|false> - assembles an AIJ as well, and compares the two at each assembly; default false
 
    Level: intermediate
 

@@ -10,18 +10,20 @@
    `MATSTENCILSHELL`, on the CPU and on CUDA GPUs
 
    Options Database Keys:
-+  -pc_stencilmg_type <multiplicative|full>     - cycles from zero, or full multigrid: one cycle on each level, from the
-                                                  coarsest on
-.  -pc_stencilmg_cycle_type <v|w|f>             - how a cycle visits the levels
-.  -pc_stencilmg_multiplicative_cycles <1>      - cycles of an application
-.  -pc_stencilmg_smooths <0>                    - smoothing steps before, and after, the visit of the coarse grid; 0: 3,
-                                                  in three dimensions 4
-.  -pc_stencilmg_levels <0>                     - levels at most; 0: until the last one can be solved directly
-.  -pc_stencilmg_precision <double|single>      - of the arithmetic in a cycle
-.  -pc_stencilmg_fused <true>                   - smoothing, residual and transfer in one pass over the grid, in one and
-                                                  two dimensions
-.  -pc_stencilmg_graph <true>                   - a cycle on the GPU of one rank is one CUDA graph
--  -pc_stencilmg_monitor                        - prints residuals after each cycle
++  -pc_stencilmg_type <multiplicative|full>                 - cycles from zero, or full multigrid: one cycle on each
+                                                              level, from the coarsest on; default multiplicative
+.  -pc_stencilmg_cycle_type <v|w|f>                         - how a cycle visits the levels; default v
+.  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles of an application; default 1
+.  -pc_stencilmg_smooths <integer, 0 to 4>                  - smoothing steps before, and after, the visit of the coarse
+                                                              grid; 0: 3, in three dimensions 4; default 0
+.  -pc_stencilmg_levels <integer, 0 or more>                - levels at most; 0: until the last one can be solved
+                                                              directly; default 0
+.  -pc_stencilmg_precision <double|single>                  - of the arithmetic in a cycle; default double
+.  -pc_stencilmg_fused <true|false>                         - smoothing, residual and transfer in one pass over the
+                                                              grid, in one and two dimensions; default true
+.  -pc_stencilmg_graph <true|false>                         - a cycle on the GPU of one rank is one CUDA graph; default
+                                                              true
+-  -pc_stencilmg_monitor <true|false>                       - prints residuals after each cycle; default false
 
    Level: beginner
 
@@ -134,7 +136,8 @@ PETSC_EXTERN const char *const PCStencilMGPrecisions[];
 -  type - `PC_STENCILMG_MULTIPLICATIVE` (default) or `PC_STENCILMG_FULL`
 
    Options Database Key:
-.  -pc_stencilmg_type
+.  -pc_stencilmg_type <multiplicative|full> - cycles from zero, or full multigrid: one cycle on each level, from the
+                                              coarsest on; default multiplicative
 
    Level: intermediate
 
@@ -155,7 +158,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
 -  type - `PC_STENCILMG_CYCLE_V` (default), `PC_STENCILMG_CYCLE_W` or `PC_STENCILMG_CYCLE_F`
 
    Options Database Key:
-.  -pc_stencilmg_cycle_type
+.  -pc_stencilmg_cycle_type <v|w|f> - how a cycle visits the levels; default v
 
    Level: intermediate
 
@@ -179,7 +182,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycleType(PC pc, PCStencilMGCycleType 
 -  cycles - 1 (default) or more
 
    Options Database Key:
-.  -pc_stencilmg_multiplicative_cycles
+.  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles of an application; default 1
 
    Level: intermediate
 
@@ -200,7 +203,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
 -  steps - 1 to 4, or 0 (default) for 3, in three dimensions 4
 
    Options Database Key:
-.  -pc_stencilmg_smooths
+.  -pc_stencilmg_smooths <integer, 0 to 4> - smoothing steps before, and after, the visit of the coarse grid; 0: 3, in
+                                             three dimensions 4; default 0
 
    Level: intermediate
 
@@ -224,7 +228,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps);
 -  levels - 1 or more, or 0 (default) until the last one can be solved directly
 
    Options Database Key:
-.  -pc_stencilmg_levels
+.  -pc_stencilmg_levels <integer, 0 or more> - levels at most; 0: until the last one can be solved directly; default 0
 
    Level: intermediate
 
@@ -248,7 +252,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
 -  precision - `PC_STENCILMG_DOUBLE` (default) or `PC_STENCILMG_SINGLE`
 
    Options Database Key:
-.  -pc_stencilmg_precision
+.  -pc_stencilmg_precision <double|single> - of the arithmetic in a cycle; default double
 
    Level: intermediate
 
@@ -272,7 +276,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
 -  fused - `PETSC_TRUE` (default), or `PETSC_FALSE` for one pass each
 
    Options Database Key:
-.  -pc_stencilmg_fused
+.  -pc_stencilmg_fused <true|false> - smoothing, residual and transfer in one pass over the grid, in one and two
+                                      dimensions; default true
 
    Level: developer
 
@@ -296,7 +301,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
 -  graph - `PETSC_TRUE` (default), or `PETSC_FALSE` for one launch after the other
 
    Options Database Key:
-.  -pc_stencilmg_graph
+.  -pc_stencilmg_graph <true|false> - a cycle on the GPU of one rank is one CUDA graph; default true
 
    Level: developer
 
