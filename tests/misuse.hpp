@@ -1,31 +1,35 @@
 #pragma once
-// Tables of mistakes: what is given or called, the class of the error, and words that its message must have: the value, and
-// the remedy. After each mistake the work that its table is about gives the same result as before.
+// Tables of mistakes. A row has what is done, the class of the error and words of its message: the value that is wrong and
+// the remedy, as "length y|-1|positive". After each mistake the table's work gives the same result as before.
 //
-// SHELLAC_MISUSE=print in the environment prints what each mistake is told.
+//   {"-mat_laplace_lengths 0,1", PETSC_ERR_ARG_OUTOFRANGE, "length x|0|positive"}     the work, with these options
+//   CALL(PETSC_ERR_ARG_OUTOFRANGE, "shift|nan", MatHelmholtzSetShift(A, NAN))         a call, by reference
+//
+// Errors that PETSc itself finds have the class `any`, since versions differ, and few words or none. To write a row, leave
+// both open: the failure prints them.
 
 #include "support.hpp"
 
 namespace tests {
 
-using Words = std::vector<std::string>;
+constexpr PetscErrorCode any = (PetscErrorCode)0;
 
 // Some work from the start, as the options say; *y: its result, a new vector. A call that fails may leave what it made.
 using Work = std::function<PetscErrorCode(Vec *y)>;
 
-struct WrongOption {
-  const char    *options;
-  PetscErrorCode code; // zero: any
-  Words          words;
-};
-void check_options(const Work &work, const std::vector<WrongOption> &mistakes);
-
-struct WrongCall {
+struct Mistake {
   const char                     *what;
   PetscErrorCode                  code;
-  Words                           words;
-  std::function<PetscErrorCode()> call;
+  const char                     *words;
+  std::function<PetscErrorCode()> call = nullptr; // none: `what` is options
 };
-void check_calls(const Work &work, const std::vector<WrongCall> &mistakes);
+inline Mistake called(PetscErrorCode code, const char *words, const char *what,
+                      const std::function<PetscErrorCode()> &call) {
+  return {what, code, words, call};
+}
+#define CALL(code, words, ...) tests::called(code, words, #__VA_ARGS__, [&] { return __VA_ARGS__; })
+
+// On all ranks: one error of one class; exactly one message.
+void check_mistakes(const Work &work, const std::vector<Mistake> &mistakes);
 
 } // namespace tests

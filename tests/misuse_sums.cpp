@@ -1,238 +1,216 @@
-// Wrong calls of sums over particles.
+// Mistakes with sums over particles: options, points, settings, operations.
 
 #include "catch.hpp"
 #include "misuse.hpp"
+#include "sums.hpp"
 
 #include <cmath>
 
 using namespace tests;
+using namespace tests::sums;
 
-// n points of so many coordinates; coordinate `odd` is that value.
-static Vector points_of(PetscInt n, PetscInt dim, PetscInt odd = -1, PetscReal value = 0) {
-  Vector   points;
-  PetscInt start, end;
-  OK(VecCreate(PETSC_COMM_WORLD, &points));
-  PetscInt local = PETSC_DECIDE, all = n;
-  OK(PetscSplitOwnership(PETSC_COMM_WORLD, &local, &all));
-  OK(VecSetSizes(points, dim * local, PETSC_DETERMINE));
-  OK(VecSetBlockSize(points, dim));
-  OK(VecSetType(points, VECSTANDARD));
-  OK(VecGetOwnershipRange(points, &start, &end));
-  for (PetscInt i = start; i < end; i++) {
-    PetscScalar x = PetscRealPart(random_value((size_t)i, 1));
-    if (i == odd) x = value;
-    OK(VecSetValues(points, 1, &i, &x, INSERT_VALUES));
-  }
-  OK(VecAssemblyBegin(points));
-  OK(VecAssemblyEnd(points));
-  return points;
+static PetscErrorCode product_with(Mat A, Vec *y) {
+  PetscFunctionBeginUser;
+  Vector c;
+  PetscCall(MatCreateVecs(A, &c, y));
+  PetscCall(VecSet(c, 1));
+  PetscCall(MatMult(A, c, *y));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-TEST_CASE("wrong calls of kernelsum", "[misuse]") {
+static PetscErrorCode product_of_options(Vec *y) {
+  PetscFunctionBeginUser;
+  Vector points = random_cloud(30, 3, 1).coordinates();
+  Matrix A;
+  PetscCall(MatCreateKernelSum(PETSC_COMM_WORLD, points, points, &A));
+  PetscCall(product_with(A, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("options of kernelsum", "[misuse]") {
+  check_mistakes(
+      product_of_options,
+      {
+          {"-mat_kernelsum_kernel box", PETSC_ERR_USER, "box|mat_kernelsum_kernel"},
+          {"-mat_kernelsum_kernel gauss", PETSC_ERR_USER, "gauss|mat_kernelsum_kernel"},
+          {"-mat_kernelsum_kernel 17", PETSC_ERR_USER, "17|mat_kernelsum_kernel"},
+          {"-mat_kernelsum_sigma 0", PETSC_ERR_ARG_OUTOFRANGE, "sigma is 0|positive|-mat_kernelsum_sigma"},
+          {"-mat_kernelsum_sigma -1", PETSC_ERR_ARG_OUTOFRANGE, "sigma is -1|positive|-mat_kernelsum_sigma"},
+          {"-mat_kernelsum_sigma nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
+          {"-mat_kernelsum_sigma inf", PETSC_ERR_ARG_OUTOFRANGE, "inf"},
+          {"-mat_kernelsum_sigma wide", any, "wide"},
+          {"-mat_kernelsum_kernel laplace -mat_kernelsum_sigma 1", PETSC_ERR_ARG_INCOMP, "no effect|laplace|gaussian"},
+          {"-mat_kernelsum_kernel yukawa -mat_kernelsum_wavenumber 1 -mat_kernelsum_sigma 1", PETSC_ERR_ARG_INCOMP,
+           "no effect|yukawa|gaussian"},
+          {"-mat_kernelsum_kernel helmholtz", PETSC_ERR_ARG_WRONGSTATE, "-mat_kernelsum_wavenumber"},
+          {"-mat_kernelsum_kernel yukawa", PETSC_ERR_ARG_WRONGSTATE, "-mat_kernelsum_wavenumber"},
+          {"-mat_kernelsum_wavenumber 1", PETSC_ERR_ARG_INCOMP, "no effect|gaussian|yukawa"},
+          {"-mat_kernelsum_wavenumber 0", PETSC_ERR_ARG_INCOMP, "no effect|gaussian|yukawa"},
+          {"-mat_kernelsum_kernel thin_plate -mat_kernelsum_wavenumber 1", PETSC_ERR_ARG_INCOMP, "no effect|yukawa"},
+          {"-mat_kernelsum_kernel helmholtz -mat_kernelsum_wavenumber -1", PETSC_ERR_ARG_OUTOFRANGE, "-1|positive"},
+          {"-mat_kernelsum_kernel helmholtz -mat_kernelsum_wavenumber nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
+          {"-mat_kernelsum_kernel yukawa -mat_kernelsum_wavenumber inf", PETSC_ERR_ARG_OUTOFRANGE, "inf"},
+          {"-mat_kernelsum_kernel yukawa -mat_kernelsum_wavenumber long", any, "long"},
+          {"-mat_kernelsum_precision half", PETSC_ERR_USER, "half|mat_kernelsum_precision"},
+          {"-mat_kernelsum_precision 8", PETSC_ERR_USER, "8|mat_kernelsum_precision"},
+          {"-mat_kernelsum_self none", PETSC_ERR_USER, "none|mat_kernelsum_self"},
+          {"-mat_kernelsum_self error", PETSC_ERR_ARG_WRONG, "target 0|source 0|-mat_kernelsum_self zero or limit"},
+          {"-mat_kernelsum_kernel laplace -mat_kernelsum_self error", PETSC_ERR_ARG_WRONG, "-mat_kernelsum_self zero"},
+          {"-mat_kernelsum_kernel laplace -mat_kernelsum_self limit", PETSC_ERR_ARG_INCOMP, "limit|zero or error"},
+          {"-mat_kernelsum_kernel logarithm -mat_kernelsum_self limit", PETSC_ERR_ARG_INCOMP, "limit|zero or error"},
+          {"-mat_kernelsum_kernel yukawa -mat_kernelsum_wavenumber 1 -mat_kernelsum_self limit", PETSC_ERR_ARG_INCOMP,
+           "limit|zero or error"},
+          {"-mat_kernelsum_type quick", PETSC_ERR_USER, "quick|mat_kernelsum_type"},
+          {"-mat_kernelsum_rtol 1e-3", PETSC_ERR_ARG_INCOMP, "no effect|-mat_kernelsum_type fast or auto"},
+          {"-mat_kernelsum_type direct -mat_kernelsum_rtol 1e-3", PETSC_ERR_ARG_INCOMP, "no effect|fast or auto"},
+          {"-mat_kernelsum_type fast -mat_kernelsum_rtol 0", PETSC_ERR_ARG_OUTOFRANGE, "tolerance is 0|1e-12"},
+          {"-mat_kernelsum_type fast -mat_kernelsum_rtol -1e-6", PETSC_ERR_ARG_OUTOFRANGE, "-1e-06|1e-12"},
+          {"-mat_kernelsum_type fast -mat_kernelsum_rtol 1", PETSC_ERR_ARG_OUTOFRANGE, "tolerance is 1|1e-12"},
+          {"-mat_kernelsum_type auto -mat_kernelsum_rtol 1e-13", PETSC_ERR_ARG_OUTOFRANGE, "1e-13|1e-12"},
+          {"-mat_kernelsum_type fast -mat_kernelsum_rtol nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
+          {"-mat_kernelsum_type fast -mat_kernelsum_rtol exact", any, "exact"},
+          {"-mat_kernelsum_monitor loudly", any, "loudly"},
+      });
+}
+
+TEST_CASE("points and settings of kernelsum", "[misuse]") {
   const MPI_Comm world = PETSC_COMM_WORLD;
-  Vector         x = points_of(30, 3), y = points_of(21, 3), plane = points_of(30, 2), four = points_of(30, 4),
-         nan = points_of(30, 3, 5, NAN), inf = points_of(30, 3, 88, INFINITY);
-  Matrix A, rectangular, fresh, aij;
-  Mat    made = NULL;
-  Grid   da = make_grid(problem(2, 9, 8)), bare;
-  OK(DMCreate(world, &bare));
-  OK(DMSetType(bare, DMREDUNDANT));
+  Cloud          nan_cloud = random_cloud(20, 3, 2), inf_cloud = nan_cloud;
+  nan_cloud.x[5] = NAN;
+  inf_cloud.x[58] = INFINITY;
+  Vector x = random_cloud(30, 3, 1).coordinates(), y = random_cloud(20, 3, 2).coordinates(),
+         plane = random_cloud(30, 2, 3).coordinates(), nan = nan_cloud.coordinates(), inf = inf_cloud.coordinates(),
+         four = random_cloud(30, 3, 1).vector(4, [](PetscInt i) { return (PetscScalar)i; });
+  Grid       da = make_grid(problem(2, 9, 8)), redundant;
+  Matrix     A, G, fresh, aij = make_reference(problem(2, 9, 8), da);
+  Mat        made = NULL;
+  const auto precision = [](int value) { return (MatKernelSumPrecision)value; };
+  const auto self = [](int value) { return (MatKernelSumSelf)value; };
+  const auto method = [](int value) { return (MatKernelSumMethod)value; };
+  const auto fast = MAT_KERNELSUM_FAST;
+  OK(DMCreate(world, &redundant));
+  OK(DMSetType(redundant, DMREDUNDANT));
   OK(MatCreateKernelSum(world, x, x, &A));
-  OK(MatCreateKernelSum(world, x, y, &rectangular));
+  OK(MatKernelSumCreateGradient(A, &G));
   OK(MatCreate(world, &fresh));
   OK(MatSetType(fresh, MATKERNELSUM));
-  aij = make_reference(problem(2, 9, 8), da);
-  PetscReal  norm;
-  const Work product = [&](Vec *f) {
-    PetscFunctionBeginUser;
-    Vector c;
-    PetscCall(MatCreateVecs(A, &c, f));
-    PetscCall(VecSet(c, 1));
-    PetscCall(MatMult(A, c, *f));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  const auto use_options_without_points = [&] {
+    Matrix B;
+    OK(MatCreate(world, &B));
+    OK(MatSetType(B, MATKERNELSUM));
+    return MatSetUp(B);
   };
-  const auto vectors = [&](const std::function<PetscErrorCode(Vec c, Vec f, Vec wrong)> &call) {
-    return [&rectangular, &da, call] {
-      Vector c, f, wrong = random_vector(da, 1);
-      OK(MatCreateVecs(rectangular, &c, &f));
-      return call(c, f, wrong);
-    };
-  };
-  check_calls(
-      product,
+  const auto out = PETSC_ERR_ARG_OUTOFRANGE, null = PETSC_ERR_ARG_NULL;
+  check_mistakes(
+      [&](Vec *f) { return product_with(A, f); },
       {
-          {"MatCreateKernelSum() without targets",
-           PETSC_ERR_ARG_NULL,
-           {"the coordinates of targets or sources"},
-           [&] { return MatCreateKernelSum(world, NULL, y, &made); }},
-          {"MatCreateKernelSum() without sources",
-           PETSC_ERR_ARG_NULL,
-           {"the coordinates of targets or sources"},
-           [&] { return MatCreateKernelSum(world, x, NULL, &made); }},
-          {"MatCreateKernelSum(…, NULL)",
-           PETSC_ERR_ARG_NULL,
-           {"it is null"},
-           [&] { return MatCreateKernelSum(world, x, y, NULL); }},
-          {"targets in space, sources in a plane",
-           PETSC_ERR_ARG_INCOMP,
-           {"both must be points of the"},
-           [&] { return MatCreateKernelSum(world, x, plane, &made); }},
-          {"points of four coordinates",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"it must be"},
-           [&] { return MatCreateKernelSum(world, four, four, &made); }},
-          {"a coordinate that is NaN",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"check the coordinates"},
-           [&] { return MatCreateKernelSum(world, nan, y, &made); }},
-          {"a coordinate that is infinite",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"check the coordinates"},
-           [&] { return MatCreateKernelSum(world, x, inf, &made); }},
-          {"MatCreateKernelSumDM() without targets",
-           PETSC_ERR_ARG_NULL,
-           {"is null"},
-           [&] { return MatCreateKernelSumDM(NULL, da, &made); }},
-          {"MatCreateKernelSumDM() without sources",
-           PETSC_ERR_ARG_NULL,
-           {"is null"},
-           [&] { return MatCreateKernelSumDM(da, NULL, &made); }},
-          {"MatCreateKernelSumDM() of a grid without coordinates",
-           PETSC_ERR_ARG_WRONGSTATE,
-           {"set them, for instance with DMDASetUniformCoordinates"},
-           [&] { return MatCreateKernelSumDM(da, da, &made); }},
-          {"MatCreateKernelSumDM() of a DMREDUNDANT",
-           PETSC_ERR_ARG_WRONGSTATE,
-           {"set them, for instance with DMDASetUniformCoordinates"},
-           [&] { return MatCreateKernelSumDM(bare, bare, &made); }},
-          {"MatSetUp() without points",
-           PETSC_ERR_ARG_WRONGSTATE,
-           {"make it with MatCreateKernelSum"},
-           [&] { return MatSetUp(fresh); }},
-
-          {"MatKernelSumSetPoints(fresh, NULL, y)",
-           PETSC_ERR_ARG_NULL,
-           {"the coordinates of targets or sources"},
-           [&] { return MatKernelSumSetPoints(fresh, NULL, y); }},
-          {"MatKernelSumSetPoints(NULL, x, y)",
-           PETSC_ERR_ARG_NULL,
-           {"create it first"},
-           [&] { return MatKernelSumSetPoints(NULL, x, y); }},
-
-          {"MatKernelSumSetKernel(A, box)",
-           PETSC_ERR_ARG_UNKNOWN_TYPE,
-           {"use one of gaussian, laplace, helmholtz"},
-           [&] { return MatKernelSumSetKernel(A, "box"); }},
-          {"MatKernelSumSetKernel(A, NULL)",
-           PETSC_ERR_ARG_NULL,
-           {"is null"},
-           [&] { return MatKernelSumSetKernel(A, NULL); }},
-          {"MatKernelSumSetKernel(NULL, laplace)",
-           PETSC_ERR_ARG_NULL,
-           {"create it first"},
-           [&] { return MatKernelSumSetKernel(NULL, "laplace"); }},
-          {"MatKernelSumSetSigma(A, 0)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"a length must be positive and"},
-           [&] { return MatKernelSumSetSigma(A, 0); }},
-          {"MatKernelSumSetSigma(A, -1)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"a length must be positive and"},
-           [&] { return MatKernelSumSetSigma(A, -1); }},
-          {"MatKernelSumSetSigma(A, NAN)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"a length must be positive and"},
-           [&] { return MatKernelSumSetSigma(A, NAN); }},
-          {"MatKernelSumSetSigma(NULL, 1)",
-           PETSC_ERR_ARG_NULL,
-           {"create it first"},
-           [&] { return MatKernelSumSetSigma(NULL, 1); }},
-          {"MatKernelSumSetWavenumber(A, -1)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"it must be zero or positive"},
-           [&] { return MatKernelSumSetWavenumber(A, -1); }},
-          {"MatKernelSumSetWavenumber(A, INFINITY)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"it must be zero or positive"},
-           [&] { return MatKernelSumSetWavenumber(A, INFINITY); }},
-          {"MatKernelSumSetPrecision(A, 9)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"use double, single or mixed"},
-           [&] { return MatKernelSumSetPrecision(A, (MatKernelSumPrecision)9); }},
-          {"MatKernelSumSetPrecision(A, -1)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"use double, single or mixed"},
-           [&] { return MatKernelSumSetPrecision(A, (MatKernelSumPrecision)-1); }},
-          {"MatKernelSumSetSelf(A, 9)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"use automatic, zero, limit or error"},
-           [&] { return MatKernelSumSetSelf(A, (MatKernelSumSelf)9); }},
-          {"MatKernelSumSetMethod(A, 9, 1e-6)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"use direct, fast or auto"},
-           [&] { return MatKernelSumSetMethod(A, (MatKernelSumMethod)9, 1e-6); }},
-          {"MatKernelSumSetMethod(A, FAST, 0)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"it must be at least"},
-           [&] { return MatKernelSumSetMethod(A, MAT_KERNELSUM_FAST, 0); }},
-          {"MatKernelSumSetMethod(A, FAST, 2)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"it must be at least"},
-           [&] { return MatKernelSumSetMethod(A, MAT_KERNELSUM_FAST, 2); }},
-          {"MatKernelSumSetMethod(A, FAST, NAN)",
-           PETSC_ERR_ARG_OUTOFRANGE,
-           {"it must be at least"},
-           [&] { return MatKernelSumSetMethod(A, MAT_KERNELSUM_FAST, NAN); }},
-          {"MatKernelSumCreateGradient(NULL, &G)",
-           PETSC_ERR_ARG_NULL,
-           {"create it first"},
-           [&] { return MatKernelSumCreateGradient(NULL, &made); }},
-          {"MatKernelSumCreateGradient(A, NULL)",
-           PETSC_ERR_ARG_NULL,
-           {"it is null"},
-           [&] { return MatKernelSumCreateGradient(A, NULL); }},
-          {"MatKernelSumCreateGradient(aij, &G)",
-           PETSC_ERR_SUP,
-           {"the matrix is not a kernelsum"},
-           [&] { return MatKernelSumCreateGradient(aij, &made); }},
-          {"MatMult() of a vector of targets", 0, {}, vectors([&](Vec, Vec f, Vec) {
-             return MatMult(rectangular, f, f);
-           })},
-          {"MatMult() of another vector", PETSC_ERR_ARG_SIZ, {"dim"}, vectors([&](Vec, Vec f, Vec wrong) {
-             return MatMult(rectangular, wrong, f);
-           })},
-          {"MatMult() into another vector", PETSC_ERR_ARG_SIZ, {"dim"}, vectors([&](Vec c, Vec, Vec wrong) {
-             return MatMult(rectangular, c, wrong);
-           })},
-          {"MatMultTranspose() of a vector of sources", PETSC_ERR_ARG_SIZ, {"dim"}, vectors([&](Vec c, Vec f, Vec) {
-             return MatMultTranspose(rectangular, c, f);
-           })},
-          {"MatMultAdd() of another vector", PETSC_ERR_ARG_SIZ, {"dim"}, vectors([&](Vec c, Vec f, Vec wrong) {
-             return MatMultAdd(rectangular, c, wrong, f);
-           })},
-          {"MatMult(A, c, c)",
-           0,
-           {},
-           [&] {
-             Vector c;
-             OK(MatCreateVecs(A, &c, NULL));
-             return MatMult(A, c, c);
-           }},
-          {"MatGetDiagonal() of a rectangle",
-           PETSC_ERR_SUP,
-           {"needs as many targets as sources"},
-           vectors([&](Vec, Vec f, Vec) { return MatGetDiagonal(rectangular, f); })},
-          {"MatShift() of a rectangle",
-           PETSC_ERR_SUP,
-           {"needs a square matrix whose targets"},
-           [&] { return MatShift(rectangular, 1); }},
-          {"MatNorm(A, NORM_2)", PETSC_ERR_SUP, {"NORM_INFINITY"}, [&] { return MatNorm(A, NORM_2, &norm); }},
-          {"MatAXPY() of an AIJ", 0, {}, [&] { return MatAXPY(A, 1, aij, SAME_NONZERO_PATTERN); }},
-
-          {"MatHelmholtzGetShift() of a sum",
-           PETSC_ERR_SUP,
-           {"only a Mat of type helmholtz"},
-           [&] { return MatHelmholtzGetShift(A, NULL); }},
-
+          CALL(null, "null", MatCreateKernelSum(world, NULL, y, &made)),
+          CALL(null, "null", MatCreateKernelSum(world, x, NULL, &made)),
+          CALL(null, "MatCreateKernelSum|null", MatCreateKernelSum(world, x, y, NULL)),
+          CALL(PETSC_ERR_ARG_INCOMP, "3|2|same space", MatCreateKernelSum(world, x, plane, &made)),
+          CALL(PETSC_ERR_ARG_INCOMP, "2|3|same space", MatCreateKernelSum(world, plane, y, &made)),
+          CALL(out, "targets|block size 4|VecSetBlockSize", MatCreateKernelSum(world, four, y, &made)),
+          CALL(out, "sources|block size 4|VecSetBlockSize", MatCreateKernelSum(world, x, four, &made)),
+          CALL(out, "coordinate z|target point 1|finite", MatCreateKernelSum(world, nan, y, &made)),
+          CALL(out, "coordinate y|source point 19|finite", MatCreateKernelSum(world, x, inf, &made)),
+          CALL(null, "null", MatCreateKernelSumDM(NULL, da, &made)),
+          CALL(null, "null", MatCreateKernelSumDM(da, NULL, &made)),
+          CALL(null, "MatCreateKernelSumDM|null", MatCreateKernelSumDM(da, da, NULL)),
+          CALL(PETSC_ERR_ARG_WRONGSTATE, "coordinates|DMDASetUniformCoordinates", MatCreateKernelSumDM(da, da, &made)),
+          CALL(PETSC_ERR_ARG_WRONGSTATE, "coordinates", MatCreateKernelSumDM(redundant, redundant, &made)),
+          CALL(PETSC_ERR_ARG_WRONGSTATE, "points|MatKernelSumSetPoints", use_options_without_points()),
+          CALL(PETSC_ERR_ARG_WRONGSTATE, "points|MatKernelSumSetPoints", MatKernelSumCreateGradient(fresh, &made)),
+          CALL(null, "null", MatKernelSumSetPoints(A, NULL, y)),
+          CALL(null, "null", MatKernelSumSetPoints(A, x, NULL)),
+          CALL(null, "null", MatKernelSumSetPoints(NULL, x, y)),
+          CALL(PETSC_ERR_ARG_INCOMP, "3|2|same space", MatKernelSumSetPoints(A, x, plane)),
+          CALL(out, "block size 4", MatKernelSumSetPoints(A, four, four)),
+          CALL(out, "source point 1|finite", MatKernelSumSetPoints(A, x, nan)),
+          CALL(out, "target point 19|finite", MatKernelSumSetPoints(A, inf, x)),
+          CALL(PETSC_ERR_ARG_UNKNOWN_TYPE, "box|gaussian|thin_plate", MatKernelSumSetKernel(A, "box")),
+          CALL(PETSC_ERR_ARG_UNKNOWN_TYPE, "Gaussian|gaussian", MatKernelSumSetKernel(A, "Gaussian")),
+          CALL(PETSC_ERR_ARG_UNKNOWN_TYPE, "gaussian", MatKernelSumSetKernel(A, "")),
+          CALL(null, "null", MatKernelSumSetKernel(A, NULL)),
+          CALL(null, "null", MatKernelSumSetKernel(NULL, "laplace")),
+          CALL(PETSC_ERR_ARG_WRONGSTATE, "-mat_kernelsum_wavenumber", MatKernelSumSetKernel(A, "yukawa")),
+          CALL(PETSC_ERR_ARG_WRONGSTATE, "-mat_kernelsum_wavenumber", MatKernelSumSetKernel(A, "helmholtz")),
+          CALL(out, "sigma is 0|positive", MatKernelSumSetSigma(A, 0)),
+          CALL(out, "sigma is -1|positive", MatKernelSumSetSigma(A, -1)),
+          CALL(out, "sigma is nan|finite", MatKernelSumSetSigma(A, NAN)),
+          CALL(out, "sigma is inf|finite", MatKernelSumSetSigma(A, INFINITY)),
+          CALL(out, "sigma is 0|positive", MatKernelSumSetSigma(fresh, 0)),
+          CALL(null, "null", MatKernelSumSetSigma(NULL, 1)),
+          CALL(out, "wavenumber is -1|positive", MatKernelSumSetWavenumber(A, -1)),
+          CALL(out, "wavenumber is nan|finite", MatKernelSumSetWavenumber(A, NAN)),
+          CALL(out, "wavenumber is inf|finite", MatKernelSumSetWavenumber(A, INFINITY)),
+          CALL(null, "null", MatKernelSumSetWavenumber(NULL, 1)),
+          CALL(out, "9|double, single or mixed", MatKernelSumSetPrecision(A, precision(9))),
+          CALL(out, "-1|double, single or mixed", MatKernelSumSetPrecision(A, precision(-1))),
+          CALL(out, "3|double, single or mixed", MatKernelSumSetPrecision(fresh, precision(3))),
+          CALL(null, "null", MatKernelSumSetPrecision(NULL, MAT_KERNELSUM_SINGLE)),
+          CALL(out, "9|automatic, zero, limit or error", MatKernelSumSetSelf(A, self(9))),
+          CALL(out, "-1|automatic, zero, limit or error", MatKernelSumSetSelf(A, self(-1))),
+          CALL(PETSC_ERR_ARG_WRONG, "same point|zero or limit", MatKernelSumSetSelf(A, MAT_KERNELSUM_SELF_ERROR)),
+          CALL(null, "null", MatKernelSumSetSelf(NULL, MAT_KERNELSUM_SELF_ZERO)),
+          CALL(out, "9|direct, fast or auto", MatKernelSumSetMethod(A, method(9), 1e-6)),
+          CALL(out, "-1|direct, fast or auto", MatKernelSumSetMethod(A, method(-1), 1e-6)),
+          CALL(out, "tolerance is 0|1e-12", MatKernelSumSetMethod(A, fast, 0)),
+          CALL(out, "tolerance is 2|1e-12", MatKernelSumSetMethod(A, fast, 2)),
+          CALL(out, "tolerance is -1|1e-12", MatKernelSumSetMethod(A, fast, -1)),
+          CALL(out, "tolerance is nan|1e-12", MatKernelSumSetMethod(A, fast, NAN)),
+          CALL(out, "tolerance is 1e-14|1e-12", MatKernelSumSetMethod(A, MAT_KERNELSUM_DIRECT, 1e-14)),
+          CALL(null, "null", MatKernelSumSetMethod(NULL, fast, 1e-6)),
+          CALL(null, "null", MatKernelSumCreateGradient(NULL, &made)),
+          CALL(null, "MatKernelSumCreateGradient|null", MatKernelSumCreateGradient(A, NULL)),
+          CALL(PETSC_ERR_SUP, "not a kernelsum", MatKernelSumCreateGradient(aij, &made)),
+          CALL(PETSC_ERR_SUP, "gradients", MatKernelSumCreateGradient(G, &made)),
       });
+}
+
+#define OPERATION(code, words, ...)                                                                                    \
+  tests::called(code, words, #__VA_ARGS__, [&] {                                                                       \
+    Vector c = right_vector(A), f = left_vector(A), w = random_vector(da, 1);                                          \
+    return __VA_ARGS__;                                                                                                \
+  })
+
+// A has 30 targets, 20 sources; c and f are its vectors, w is one of 72 values.
+TEST_CASE("operations on kernelsum", "[misuse]") {
+  const auto same = SAME_NONZERO_PATTERN;
+  Grid       da = make_grid(problem(2, 9, 8));
+  Matrix A = make_sum(random_cloud(30, 3, 1), random_cloud(20, 3, 2)), square = make_square_sum(random_cloud(9, 3, 1)),
+         aij = make_reference(problem(2, 9, 8), da);
+  Mat         made = NULL;
+  PetscReal   norm;
+  PetscScalar sigma;
+  check_mistakes([&](Vec *f) { return product_with(A, f); },
+                 {
+                     OPERATION(any, "", MatMult(A, f, f)),
+                     OPERATION(any, "", MatMult(A, w, f)),
+                     OPERATION(any, "", MatMult(A, c, w)),
+                     OPERATION(any, "", MatMultTranspose(A, c, f)),
+                     OPERATION(any, "", MatMultTranspose(A, f, w)),
+                     OPERATION(any, "", MatMultAdd(A, c, w, f)),
+                     OPERATION(any, "", MatMultAdd(A, c, f, w)),
+                     OPERATION(any, "", MatMultTransposeAdd(A, f, w, c)),
+                     OPERATION(PETSC_ERR_ARG_SIZ, "72|30 rows|MatCreateVecs", MatDiagonalScale(A, w, NULL)),
+                     OPERATION(PETSC_ERR_ARG_SIZ, "72|20 columns|MatCreateVecs", MatDiagonalScale(A, NULL, w)),
+                     OPERATION(PETSC_ERR_SUP, "diagonal|as many targets as sources", MatGetDiagonal(A, f)),
+                     OPERATION(PETSC_ERR_SUP, "square", MatShift(A, 1)),
+                     OPERATION(PETSC_ERR_SUP, "square", MatDiagonalSet(A, f, ADD_VALUES)),
+                     OPERATION(any, "", MatDiagonalSet(square, w, ADD_VALUES)),
+                     OPERATION(any, "", MatDiagonalSet(square, w, INSERT_VALUES)),
+                     OPERATION(PETSC_ERR_SUP, "NORM_1|NORM_INFINITY|NORM_FROBENIUS", MatNorm(A, NORM_2, &norm)),
+                     OPERATION(any, "", MatAXPY(A, 1, aij, same)),
+                     OPERATION(any, "", MatAXPY(A, 1, square, same)),
+                     OPERATION(any, "", MatAXPY(aij, 1, A, same)),
+                     OPERATION(any, "", MatCopy(aij, A, same)),
+                     OPERATION(any, "", MatSetValue(square, 0, 0, 1, INSERT_VALUES)),
+                     OPERATION(any, "", MatZeroEntries(square)),
+                     OPERATION(any, "", MatLUFactor(square, NULL, NULL, NULL)),
+                     OPERATION(any, "", MatSOR(square, c, 1, SOR_FORWARD_SWEEP, 0, 1, 1, f)),
+                     OPERATION(any, "", MatConvert(square, "no_such_type", MAT_INITIAL_MATRIX, &made)),
+                     OPERATION(any, "", MatMatMult(A, square, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
+                     OPERATION(any, "", MatPtAP(square, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
+                     OPERATION(PETSC_ERR_SUP, "helmholtz", MatHelmholtzGetShift(A, &sigma)),
+                 });
 }

@@ -181,24 +181,35 @@ Options::~Options() {
   for (const std::string &key : keys_) (void)!PetscOptionsClearValue(NULL, key.c_str());
 }
 
+struct Messages {
+  std::string text;
+  int         count = 0;
+};
+
 static PetscErrorCode record(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type,
                              const char *message, void *context) {
-  if (type == PETSC_ERROR_INITIAL && message) *static_cast<std::string *>(context) += message;
+  Messages &messages = *static_cast<Messages *>(context);
+  if (type == PETSC_ERROR_INITIAL) {
+    messages.count++;
+    if (message) messages.text += message;
+  }
   return code;
 }
 
 std::string error_problem(PetscErrorCode expected, const std::vector<std::string> &words,
                           const std::function<PetscErrorCode()> &call) {
-  std::string        message;
+  Messages           messages;
   std::ostringstream problem;
-  OK(PetscPushErrorHandler(record, &message));
+  OK(PetscPushErrorHandler(record, &messages));
   const PetscErrorCode code = call();
   OK(PetscPopErrorHandler());
+  const std::string &text = messages.text;
   if (!everywhere(expected ? code == expected : code != PETSC_SUCCESS))
-    problem << "code " << (int)code << " here, not " << (int)expected << " on every rank; message: " << message;
+    problem << "code " << (int)code << " here, not " << (int)expected << " on every rank; message: " << text;
+  if (!everywhere(messages.count == 1)) problem << messages.count << " messages here, not one on every rank: " << text;
   for (const std::string &word : words)
-    if (!everywhere(message.find(word) != std::string::npos))
-      problem << "'" << word << "' is not in the message on every rank: " << message;
+    if (!everywhere(text.find(word) != std::string::npos))
+      problem << "'" << word << "' is not in the message on every rank: " << text;
   return problem.str();
 }
 

@@ -177,6 +177,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   PetscCall(MatGetCaptured(A, &context));
   PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
              "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
+  PetscCall(MatStencilCheckLayouts(A, false, d, NULL, d));
   PetscCall(MatCapturedOpen(context));
   PetscCall(VecGetArrayRead(d, &values));
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt r) {
@@ -194,6 +195,8 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
   size_t             row = 0;
 
   PetscFunctionBegin;
+  for (Vec v : {l, r})
+    if (v) PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(MatCapturedOpen(context));
   const CapturedStencil &op = context->captured();

@@ -1,5 +1,7 @@
 #include "multigrid/axes_of.hpp"
 
+#include <cmath>
+
 #include "capture/mat.hpp"
 
 namespace shellac {
@@ -161,7 +163,7 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
         const ArmsOfRow row = arms_of(op, p, &entries);
         PetscScalar     center = *sigma;
         const PetscReal size = PetscAbsScalar(row.center);
-        bool            fixed = false, alike = row.only_arms;
+        bool            fixed = false, alike = row.only_arms && std::isfinite(size); // all is small beside an infinity
         for (int a = 0; a < 3; a++) {
           const PetscInt g = grid.start[a] + p[a];
           fixed = fixed || axes[a].is_fixed(g);

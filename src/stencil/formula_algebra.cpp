@@ -34,6 +34,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   PetscCall(MatGetReadyFormula(A, &context));
   PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
              "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
+  PetscCall(MatStencilCheckLayouts(A, false, d, NULL, d));
   if (mode == INSERT_VALUES) { // the difference to the operator's own
     PetscCall(VecDestroy(&context->diagonal));
     PetscCall(MatCreateVecs(A, NULL, &present));

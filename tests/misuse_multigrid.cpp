@@ -1,0 +1,184 @@
+// Mistakes with stencilmg: options, settings, matrices that it does not serve.
+
+#include "catch.hpp"
+#include "misuse.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+// Two cycles over A, with the options; before them, what `set` does.
+static PetscErrorCode cycles(Mat A, Vec *x, const std::function<PetscErrorCode(PC)> &set = nullptr) {
+  PetscFunctionBeginUser;
+  Solver ksp;
+  PC     pc;
+  Vector b;
+  PetscCall(MatCreateVecs(A, x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(KSPSetTolerances(ksp, 1e-30, 1e-30, 1e30, 2));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCSTENCILMG));
+  PetscCall(KSPSetFromOptions(ksp));
+  if (set) PetscCall(set(pc));
+  PetscCall(KSPSolve(ksp, b, *x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode attempt(Mat A, const char *options = "") {
+  Options set(options);
+  Vector  x;
+  return cycles(A, &x);
+}
+
+static Matrix captured(const Lattice &lattice, const Fill &fill) {
+  Grid   da;
+  Matrix A;
+  REQUIRE(try_make_grid(lattice, &da));
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMCreateMatrix(da, &A));
+  set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
+  assemble(A);
+  return A;
+}
+
+static Lattice lattice(DMDAStencilType shape = DMDA_STENCIL_STAR, PetscInt width = 1, PetscInt dof = 1,
+                       PetscInt Nx = 17) {
+  Lattice l;
+  l.N[0] = Nx, l.N[1] = 15, l.shape = shape, l.width = width, l.dof = dof;
+  return l;
+}
+
+TEST_CASE("options of stencilmg", "[misuse]") {
+  Grid   da = make_grid(problem(2, 17, 15));
+  Matrix A = make_operator(problem(2, 17, 15), da);
+  check_mistakes([&](Vec *x) { return cycles(A, x); },
+                 {
+                     {"-pc_stencilmg_type additive", PETSC_ERR_USER, "additive|pc_stencilmg_type"},
+                     {"-pc_stencilmg_type 4", PETSC_ERR_USER, "4|pc_stencilmg_type"},
+                     {"-pc_stencilmg_cycle_type x", PETSC_ERR_USER, "x|pc_stencilmg_cycle_type"},
+                     {"-pc_stencilmg_cycle_type vv", PETSC_ERR_USER, "vv|pc_stencilmg_cycle_type"},
+                     {"-pc_stencilmg_multiplicative_cycles 0", PETSC_ERR_ARG_OUTOFRANGE, "0|1 or more"},
+                     {"-pc_stencilmg_multiplicative_cycles -2", PETSC_ERR_ARG_OUTOFRANGE, "-2|1 or more"},
+                     {"-pc_stencilmg_multiplicative_cycles two", any, "two"},
+                     {"-pc_stencilmg_multiplicative_cycles 1.5", any, "1.5"},
+                     {"-pc_stencilmg_smooths -1", PETSC_ERR_ARG_OUTOFRANGE, "-1|1 to 4"},
+                     {"-pc_stencilmg_smooths 5", PETSC_ERR_ARG_OUTOFRANGE, "5|1 to 4"},
+                     {"-pc_stencilmg_smooths 100", PETSC_ERR_ARG_OUTOFRANGE, "100|1 to 4"},
+                     {"-pc_stencilmg_smooths many", any, "many"},
+                     {"-pc_stencilmg_levels -1", PETSC_ERR_ARG_OUTOFRANGE, "-1|1 or more"},
+                     {"-pc_stencilmg_levels few", any, "few"},
+                     {"-pc_stencilmg_precision half", PETSC_ERR_USER, "half|pc_stencilmg_precision"},
+                     {"-pc_stencilmg_precision 3", PETSC_ERR_USER, "3|pc_stencilmg_precision"},
+                     {"-pc_stencilmg_fused perhaps", any, "perhaps"},
+                     {"-pc_stencilmg_graph perhaps", any, "perhaps"},
+                     {"-pc_stencilmg_monitor perhaps", any, "perhaps"},
+                 });
+}
+
+TEST_CASE("options of stencilmg over variable coefficients", "[misuse]") {
+  const Matrix A = captured(lattice(), diffusion_fill(lattice(), Form::arrays));
+  check_mistakes([&](Vec *x) { return cycles(A, x); },
+                 {
+                     {"-pc_stencilmg_type none", PETSC_ERR_USER, "none|pc_stencilmg_type"},
+                     {"-pc_stencilmg_cycle_type k", PETSC_ERR_USER, "k|pc_stencilmg_cycle_type"},
+                     {"-pc_stencilmg_multiplicative_cycles -1", PETSC_ERR_ARG_OUTOFRANGE, "-1|1 or more"},
+                     {"-pc_stencilmg_smooths 6", PETSC_ERR_ARG_OUTOFRANGE, "6|1 to 4"},
+                     {"-pc_stencilmg_levels -3", PETSC_ERR_ARG_OUTOFRANGE, "-3|1 or more"},
+                     {"-pc_stencilmg_precision quad", PETSC_ERR_USER, "quad|pc_stencilmg_precision"},
+                 });
+}
+
+TEST_CASE("settings of stencilmg", "[misuse]") {
+  Grid       da = make_grid(problem(2, 17, 15));
+  Matrix     A = make_operator(problem(2, 17, 15), da);
+  Solver     ksp;
+  PC         pc;
+  const auto out = PETSC_ERR_ARG_OUTOFRANGE, null = PETSC_ERR_ARG_NULL;
+  const auto type = [](int value) { return (PCStencilMGType)value; };
+  const auto cycle = [](int value) { return (PCStencilMGCycleType)value; };
+  const auto precision = [](int value) { return (PCStencilMGPrecision)value; };
+  const auto flag = [](int value) { return (PetscBool)value; };
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCSTENCILMG));
+  OK(PCSetUp(pc));
+  const Work application = [&](Vec *x) {
+    PetscFunctionBeginUser;
+    Vector b;
+    PetscCall(MatCreateVecs(A, x, &b));
+    PetscCall(VecSet(b, 1));
+    PetscCall(PCApply(pc, b, *x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  check_mistakes(application, {
+                                  CALL(out, "2|multiplicative or full", PCStencilMGSetType(pc, type(2))),
+                                  CALL(out, "-1|multiplicative or full", PCStencilMGSetType(pc, type(-1))),
+                                  CALL(null, "null", PCStencilMGSetType(NULL, PC_STENCILMG_FULL)),
+                                  CALL(out, "3|v, w or f", PCStencilMGSetCycleType(pc, cycle(3))),
+                                  CALL(out, "-1|v, w or f", PCStencilMGSetCycleType(pc, cycle(-1))),
+                                  CALL(null, "null", PCStencilMGSetCycleType(NULL, PC_STENCILMG_CYCLE_W)),
+                                  CALL(out, "0|1 or more", PCStencilMGSetCycles(pc, 0)),
+                                  CALL(out, "-5|1 or more", PCStencilMGSetCycles(pc, -5)),
+                                  CALL(null, "null", PCStencilMGSetCycles(NULL, 1)),
+                                  CALL(out, "-1|1 to 4", PCStencilMGSetSmooths(pc, -1)),
+                                  CALL(out, "5|1 to 4", PCStencilMGSetSmooths(pc, 5)),
+                                  CALL(null, "null", PCStencilMGSetSmooths(NULL, 2)),
+                                  CALL(out, "-1|1 or more", PCStencilMGSetLevels(pc, -1)),
+                                  CALL(null, "null", PCStencilMGSetLevels(NULL, 2)),
+                                  CALL(out, "2|double or single", PCStencilMGSetPrecision(pc, precision(2))),
+                                  CALL(out, "-1|double or single", PCStencilMGSetPrecision(pc, precision(-1))),
+                                  CALL(null, "null", PCStencilMGSetPrecision(NULL, PC_STENCILMG_SINGLE)),
+                                  CALL(out, "3|false or true", PCStencilMGSetFused(pc, flag(3))),
+                                  CALL(null, "null", PCStencilMGSetFused(NULL, PETSC_TRUE)),
+                                  CALL(out, "-7|false or true", PCStencilMGSetGraph(pc, flag(-7))),
+                                  CALL(null, "null", PCStencilMGSetGraph(NULL, PETSC_TRUE)),
+                              });
+}
+
+TEST_CASE("matrices that stencilmg does not serve", "[misuse]") {
+  Grid   da = make_grid(problem(2, 17, 15));
+  Matrix A = make_operator(problem(2, 17, 15), da), aij = make_reference(problem(2, 17, 15), da), dense, sell, sum;
+  Vector points = random_vector(da, 1);
+  OK(MatConvert(aij, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+  OK(MatConvert(aij, MATSELL, MAT_INITIAL_MATRIX, &sell));
+  OK(MatCreateKernelSum(PETSC_COMM_WORLD, points, points, &sum));
+  const Lattice plain = lattice(), wide = lattice(DMDA_STENCIL_STAR, 2), box = lattice(DMDA_STENCIL_BOX),
+                two = lattice(DMDA_STENCIL_STAR, 1, 2), fine = lattice(DMDA_STENCIL_STAR, 1, 1, 70);
+  const auto with_odd_value = [&](PetscScalar value) {
+    return captured(plain, [value](const PetscInt p[3], const PetscInt arm[3], PetscScalar *v) {
+      *v = arm[0] || arm[1] ? -1 : p[0] == 3 && p[1] == 2 ? value : 4;
+    });
+  };
+  const Matrix of_two = captured(two, random_fill(two, Form::arrays, 1)),
+               of_box = captured(box, random_fill(box, Form::arrays, 2)),
+               far = captured(wide, random_fill(wide, Form::arrays, 3)),
+               skew = captured(plain, random_fill(plain, Form::arrays, 4)), nan = with_odd_value(NAN),
+               inf = with_odd_value(INFINITY), large = captured(fine, diffusion_fill(fine, Form::arrays));
+  check_mistakes([&](Vec *x) { return cycles(A, x); },
+                 {
+                     CALL(PETSC_ERR_ARG_WRONG, "laplace, helmholtz or stencil|aij|-pc_type gamg", attempt(aij)),
+                     CALL(PETSC_ERR_ARG_WRONG, "laplace, helmholtz or stencil|dense", attempt(dense)),
+                     CALL(PETSC_ERR_ARG_WRONG, "laplace, helmholtz or stencil|sell", attempt(sell)),
+                     CALL(PETSC_ERR_ARG_WRONG, "laplace, helmholtz or stencil|kernelsum", attempt(sum)),
+                     CALL(PETSC_ERR_SUP, "one unknown a point|stencil", attempt(of_two)),
+                     CALL(PETSC_ERR_SUP, "symmetric", attempt(of_box)),
+                     CALL(PETSC_ERR_SUP, "neighbouring points", attempt(far)),
+                     CALL(PETSC_ERR_SUP, "symmetric", attempt(skew)),
+                     CALL(PETSC_ERR_FP, "infinite or not a number", attempt(nan)),
+                     CALL(PETSC_ERR_FP, "infinite or not a number", attempt(inf)),
+                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "1 levels|too many to solve directly|raise -pc_stencilmg_levels",
+                          attempt(large, "-pc_stencilmg_levels 1")),
+                     CALL(any, "", attempt(skew, "-pc_type gamg -ksp_max_it 2")),
+                     CALL(any, "", attempt(A, "-pc_type gamg -ksp_max_it 2")),
+                     CALL(any, "no_such_type", attempt(A, "-pc_type no_such_type")),
+                     CALL(any, "nobodys", attempt(A, "-pc_type lu -pc_factor_mat_solver_type nobodys")),
+                     CALL(PETSC_ERR_SUP, "transpose|-pc_stencilmg_cycle_type v or w",
+                          attempt(A, "-pc_stencilmg_cycle_type f -ksp_type bicg")),
+                     CALL(PETSC_ERR_SUP, "transpose|-pc_stencilmg_type multiplicative",
+                          attempt(A, "-pc_stencilmg_type full -ksp_type bicg")),
+                 });
+}

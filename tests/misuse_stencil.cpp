@@ -1,0 +1,127 @@
+// Mistakes with stencil: options, assembly, operations.
+
+#include "catch.hpp"
+#include "misuse.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+static PetscErrorCode product(Vec *y) {
+  PetscFunctionBeginUser;
+  Problem p = problem(2, 9, 8);
+  Grid    da = make_grid(p);
+  Matrix  A;
+  Vector  x = random_vector(da, 1);
+  PetscCall(DMSetMatType(da, MATSTENCILSHELL));
+  PetscCall(DMCreateMatrix(da, &A));
+  assemble(p, da, A);
+  PetscCall(MatCreateVecs(A, NULL, y));
+  PetscCall(MatMult(A, x, *y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("options of stencil", "[misuse]") {
+  check_mistakes(product, {
+                              {"-mat_stencil_compress zip", PETSC_ERR_USER, "zip|mat_stencil_compress"},
+                              {"-mat_stencil_compress 9", PETSC_ERR_USER, "9|mat_stencil_compress"},
+                              {"-mat_stencil_compress_tolerance -1", PETSC_ERR_ARG_OUTOFRANGE, "tolerance|-1"},
+                              {"-mat_stencil_compress_tolerance 1", PETSC_ERR_ARG_OUTOFRANGE, "tolerance|1"},
+                              {"-mat_stencil_compress_tolerance 2", PETSC_ERR_ARG_OUTOFRANGE, "tolerance|2"},
+                              {"-mat_stencil_compress_tolerance nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
+                              {"-mat_stencil_compress_tolerance inf", PETSC_ERR_ARG_OUTOFRANGE, "inf"},
+                              {"-mat_stencil_compress_tolerance tight", any, "tight"},
+                              {"-mat_stencil_verify maybe", any, "maybe"},
+                              {"-mat_stencil_verify 2", any, "2"},
+                              {"-mat_stencil_fallback dense", PETSC_ERR_USER, "dense|mat_stencil_fallback"},
+                              {"-mat_stencil_fallback 2", PETSC_ERR_USER, "2|mat_stencil_fallback"},
+                              {"-mat_stencil_halo usb", PETSC_ERR_USER, "usb|mat_stencil_halo"},
+                          });
+}
+
+// A matrix on a grid, of width 1, and calls on duplicates of it: an assembly that fails is never finished.
+struct Assembly {
+  Problem p = problem(2, 9, 8), q = problem(2, 10, 7);
+  Grid    da = make_grid(p), other_da = make_grid(q);
+  Matrix  A, other, aij = make_reference(p, da), dense;
+
+  Assembly() {
+    OK(DMSetMatType(da, MATSTENCILSHELL));
+    OK(DMCreateMatrix(da, &A));
+    assemble(p, da, A);
+    OK(DMSetMatType(other_da, MATSTENCILSHELL));
+    OK(DMCreateMatrix(other_da, &other));
+    assemble(q, other_da, other);
+    OK(MatConvert(aij, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+  }
+  PetscErrorCode with(const std::function<PetscErrorCode(Mat B)> &set) const {
+    PetscFunctionBeginUser;
+    Matrix B;
+    PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+    PetscCall(set(B));
+    PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // row: of the rank's first one, or a row beyond the last
+  PetscErrorCode set(PetscInt row, PetscInt column, InsertMode mode) const {
+    return with([&](Mat B) {
+      const PetscScalar one = 1;
+      return MatSetValues(B, 1, &row, 1, &column, &one, mode);
+    });
+  }
+  PetscErrorCode set_local(PetscInt row, PetscInt column) const {
+    return with([&](Mat B) {
+      const PetscScalar one = 1;
+      return MatSetValuesLocal(B, 1, &row, 1, &column, &one, INSERT_VALUES);
+    });
+  }
+  PetscErrorCode couple(PetscInt dx, PetscInt dy) const { // the rank's first point with that one
+    MatStencil row = {}, column = {};
+    PetscInt   x, y;
+    OK(DMDAGetCorners(da, &x, &y, NULL, NULL, NULL, NULL));
+    row.i = x, row.j = y, column.i = x + dx, column.j = y + dy;
+    return with([&](Mat B) {
+      const PetscScalar one = 1;
+      return MatSetValuesStencil(B, 1, &row, 1, &column, &one, INSERT_VALUES);
+    });
+  }
+  PetscErrorCode product(Vec *y) const {
+    PetscFunctionBeginUser;
+    Vector x = random_vector(da, 1);
+    PetscCall(MatCreateVecs(A, NULL, y));
+    PetscCall(MatMult(A, x, *y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+TEST_CASE("assembly and operations of stencil", "[misuse]") {
+  const auto  same = SAME_NONZERO_PATTERN;
+  Assembly    a;
+  Mat         A = a.A, made = NULL;
+  PetscReal   norm;
+  PetscScalar sigma;
+  PetscInt    first;
+  OK(MatGetOwnershipRange(A, &first, NULL));
+  check_mistakes([&](Vec *y) { return a.product(y); },
+                 {
+                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, (first + 36) % 72, INSERT_VALUES)),
+                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, (first + 36) % 72, ADD_VALUES)),
+                     CALL(any, "5000", a.set(first, 5000, INSERT_VALUES)),
+                     CALL(any, "5000", a.set(5000, first, INSERT_VALUES)),
+                     CALL(any, "5000", a.set_local(0, 5000)),
+                     CALL(any, "5000", a.set_local(5000, 0)),
+                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(1, 1)),
+                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(2, 0)),
+                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(0, 2)),
+                     CALL(PETSC_ERR_ARG_SIZ, "", MatAXPY(A, 1, a.other, same)),
+                     CALL(any, "", a.with([&](Mat B) { return MatAXPY(B, 1, a.dense, same); })),
+                     CALL(any, "", MatCopy(A, a.other, same)),
+                     CALL(PETSC_ERR_SUP, "2-norm", MatNorm(A, NORM_2, &norm)),
+                     CALL(PETSC_ERR_SUP, "helmholtz", MatHelmholtzGetShift(A, &sigma)),
+                     CALL(any, "", MatGetRow(A, 1000, NULL, NULL, NULL)),
+                     CALL(any, "", MatConvert(A, "no_such_type", MAT_INITIAL_MATRIX, &made)),
+                     CALL(any, "", MatMatMult(A, a.other, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
+                     CALL(any, "", MatLUFactor(A, NULL, NULL, NULL)),
+                 });
+}

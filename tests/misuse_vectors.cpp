@@ -1,0 +1,77 @@
+// Vectors that do not fit an operator, and sweeps that cannot be done.
+
+#include "catch.hpp"
+#include "misuse.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+// The operation has vectors of its own, since an error within one of PETSc's leaves them locked: x and y of the operator's
+// grid, w of one that has two points less.
+#define OPERATION(code, words, ...)                                                                                    \
+  tests::called(code, words, #__VA_ARGS__, [&] {                                                                       \
+    Vector x = random_vector(da, 1), y = random_vector(da, 2), w = random_vector(other, 3);                            \
+    return __VA_ARGS__;                                                                                                \
+  })
+
+static void check_operations(MatType type) {
+  Problem          p = problem(2, 9, 8);
+  Grid             da = make_grid(p), other = make_grid(problem(2, 10, 7));
+  Matrix           A;
+  const MatSORType forward = SOR_LOCAL_FORWARD_SWEEP, eisenstat = (MatSORType)(SOR_EISENSTAT | SOR_SYMMETRIC_SWEEP);
+  INFO(type);
+  OK(DMSetMatType(da, type));
+  OK(DMCreateMatrix(da, &A));
+  if (std::string(type) == MATSTENCILSHELL) assemble(p, da, A);
+  const Work product = [&](Vec *y) {
+    PetscFunctionBeginUser;
+    Vector x = random_vector(da, 1);
+    PetscCall(MatCreateVecs(A, NULL, y));
+    PetscCall(MatMult(A, x, *y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  check_mistakes(product, {
+                              OPERATION(PETSC_ERR_ARG_SIZ, "", MatMult(A, w, y)),
+                              OPERATION(PETSC_ERR_ARG_SIZ, "", MatMult(A, x, w)),
+                              OPERATION(any, "", MatMult(A, x, x)),
+                              OPERATION(PETSC_ERR_ARG_SIZ, "", MatMultTranspose(A, w, y)),
+                              OPERATION(PETSC_ERR_ARG_SIZ, "", MatMultTranspose(A, x, w)),
+                              OPERATION(any, "", MatMultTranspose(A, x, x)),
+                              OPERATION(any, "", MatMultHermitianTranspose(A, x, x)),
+                              OPERATION(PETSC_ERR_ARG_SIZ, "", MatMultAdd(A, w, y, y)),
+                              OPERATION(PETSC_ERR_ARG_SIZ, "", MatMultAdd(A, x, w, y)),
+                              OPERATION(PETSC_ERR_ARG_SIZ, "", MatMultAdd(A, x, y, w)),
+                              OPERATION(any, "", MatMultAdd(A, x, y, x)),
+                              OPERATION(any, "", MatMultTransposeAdd(A, x, y, x)),
+                              OPERATION(any, "", MatMultTransposeAdd(A, w, y, y)),
+                              OPERATION(PETSC_ERR_ARG_IDN, "another vector", MatResidual(A, y, x, x)),
+                              OPERATION(any, "", MatResidual(A, w, x, y)),
+                              OPERATION(any, "", MatResidual(A, x, y, w)),
+                              OPERATION(PETSC_ERR_ARG_SIZ, "MatCreateVecs", MatGetDiagonal(A, w)),
+                              OPERATION(any, "", MatDiagonalSet(A, w, ADD_VALUES)),
+                              OPERATION(any, "", MatDiagonalSet(A, w, INSERT_VALUES)),
+                              OPERATION(any, "", MatDiagonalSet(A, x, MAX_VALUES)),
+                              OPERATION(any, "", MatDiagonalScale(A, w, NULL)),
+                              OPERATION(any, "", MatDiagonalScale(A, NULL, w)),
+                              OPERATION(any, "", MatSOR(A, x, 1, forward, 0, 1, 1, x)),
+                              OPERATION(any, "", MatSOR(A, w, 1, forward, 0, 1, 1, x)),
+                              OPERATION(any, "", MatSOR(A, x, 1, forward, 0, 1, 1, w)),
+                              OPERATION(any, "", MatSOR(A, x, 1, forward, 0, 0, 1, y)),
+                              OPERATION(any, "", MatSOR(A, x, 1, forward, 0, 1, 0, y)),
+                              OPERATION(any, "", MatSOR(A, x, 1, forward, 0, -1, 1, y)),
+                              OPERATION(any, "", MatSOR(A, x, 1, eisenstat, 0, 1, 1, x)),
+                          });
+}
+
+TEST_CASE("vectors that do not fit laplace", "[misuse]") {
+  check_operations(MATLAPLACE);
+}
+
+TEST_CASE("vectors that do not fit helmholtz", "[misuse]") {
+  check_operations(MATHELMHOLTZ);
+}
+
+TEST_CASE("vectors that do not fit stencil", "[misuse]") {
+  check_operations(MATSTENCILSHELL);
+}
