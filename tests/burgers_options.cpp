@@ -241,12 +241,7 @@ TEST_CASE("settings that fail leave those of before", "[burgers]") {
         "-burgers_flux central -burgers_speed 2"}) {
     Options set(mistake);
     INFO(mistake);
-    EXPECT_ERROR((PetscErrorCode)0, ({"-burgers"}), [&] {
-      PetscErrorCode code = TSSetFromOptions(run.ts);
-      if (strstr(mistake, "viscosity")) // whose message has no key
-        return code ? PetscError(PETSC_COMM_SELF, 0, "", "", code, PETSC_ERROR_INITIAL, "-burgers") : code;
-      return code;
-    });
+    EXPECT_ERROR((PetscErrorCode)0, ({""}), [&] { return TSSetFromOptions(run.ts); });
     CHECK(largest_difference(run.rate(), before) == 0);
   }
   // a TS that TSSetBurgers() refused has no equation

@@ -125,3 +125,30 @@ TEST_CASE("assembly and operations of stencil", "[misuse]") {
                      CALL(any, "", MatLUFactor(A, NULL, NULL, NULL)),
                  });
 }
+
+TEST_CASE("settings of stencil", "[misuse]") {
+  Assembly   a;
+  Mat        A = a.A;
+  const auto halo = [](int value) { return (MatHaloType)value; };
+  const auto compression = [](int value) { return (MatStencilShellCompressionType)value; };
+  const auto fallback = [](int value) { return (MatStencilShellFallbackType)value; };
+  const auto out = PETSC_ERR_ARG_OUTOFRANGE, null = PETSC_ERR_ARG_NULL;
+  check_mistakes([&](Vec *y) { return a.product(y); },
+                 {
+                     CALL(out, "3", MatSetHaloType(A, halo(3))),
+                     CALL(out, "-1", MatSetHaloType(A, halo(-1))),
+                     CALL(PETSC_ERR_ORDER, "MatSetUp", MatSetHaloType(A, MAT_HALO_HOST)),
+                     CALL(null, "null", MatSetHaloType(NULL, MAT_HALO_HOST)),
+                     CALL(out, "4|automatic", MatStencilShellSetCompression(A, compression(4))),
+                     CALL(out, "-1|automatic", MatStencilShellSetCompression(A, compression(-1))),
+                     CALL(null, "null", MatStencilShellSetCompression(NULL, MAT_STENCILSHELL_ARRAYS)),
+                     CALL(out, "tolerance|-0.5", MatStencilShellSetTolerance(A, -0.5)),
+                     CALL(out, "tolerance|1", MatStencilShellSetTolerance(A, 1)),
+                     CALL(out, "tolerance|nan", MatStencilShellSetTolerance(A, NAN)),
+                     CALL(null, "null", MatStencilShellSetTolerance(NULL, 0)),
+                     CALL(out, "2|error|aij", MatStencilShellSetFallback(A, fallback(2))),
+                     CALL(out, "-1|error|aij", MatStencilShellSetFallback(A, fallback(-1))),
+                     CALL(null, "null", MatStencilShellSetFallback(NULL, MAT_STENCILSHELL_FALLBACK_AIJ)),
+                     CALL(null, "null", MatStencilShellSetVerify(NULL, PETSC_TRUE)),
+                 });
+}
