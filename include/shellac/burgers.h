@@ -108,9 +108,9 @@ PETSC_EXTERN const char *const TSBurgersSchemes[];
    them in one pass over memory. For a TS with `TSSetBurgers()`.
 
    Options Database Keys:
-+  -burgers_fused_scheme <euler|ssprk2|ssprk3> - time steps of -ts_type burgersfused; default ssprk3 with weno5, else
-                                                 euler
--  -burgers_fused_steps <integer, at least 1>  - most of them between two steps of TS; default 256
++  -burgers_fused_scheme <euler|ssprk2|ssprk3> - explicit method of -ts_type burgersfused; default ssprk3 with weno5,
+                                                 else euler
+-  -burgers_fused_steps <integer, at least 1>  - largest number of steps in one step of the TS; default 256
 
    Notes:
    The steps within one step of the TS are a block. Each of them has the Δt of the TS (-ts_dt). `TSGetStepNumber()`,
@@ -452,9 +452,9 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianTyp
 -  steps  - the largest number of steps in a block, >= 1
 
    Options Database Keys:
-+  -burgers_fused_scheme <euler|ssprk2|ssprk3> - time steps of -ts_type burgersfused; default ssprk3 with weno5, else
-                                                 euler
--  -burgers_fused_steps <integer, at least 1>  - most of them between two steps of TS; default 256
++  -burgers_fused_scheme <euler|ssprk2|ssprk3> - explicit method of -ts_type burgersfused; default ssprk3 with weno5,
+                                                 else euler
+-  -burgers_fused_steps <integer, at least 1>  - largest number of steps in one step of the TS; default 256
 
    Level: intermediate
 

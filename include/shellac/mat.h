@@ -33,8 +33,8 @@
    The spacing of an axis of one point follows from its length, 1 by default, because coordinates do not determine
    it.
 
-   Vectors may be on the host or on a CUDA device. The product is computed where they are. All vectors of one
-   operation must be in the same kind of memory, on every rank.
+   Vectors may be on the host or on a CUDA device. The product is computed where they are. Where some of the vectors
+   of an operation are on the host, a rank computes on the host.
 
    Between GPUs, halos travel by CUDA IPC where two ranks of one host have a GPU each, and through pinned host
    buffers and MPI otherwise (automatic). `ipc` uses IPC for ranks that share a GPU, too, which is slow; `host` never
@@ -105,12 +105,13 @@ M*/
    assembles; and by `MatZeroRows()`, `MatZeroRowsColumns()` and finite differences by colouring (`MatFDColoring`).
 
    How rows are stored, decided by each rank at `MatAssemblyEnd()`:
-+  constant - rows that are as far from the ends of the domain are equal: their coefficients only. Farther from an end than
-              the stencil's width + 1, all are of one class.
-.  indexed  - there are few kinds of rows: their coefficients, and 1 or 2 bytes a point.
++  constant - one row for each distance to the ends of the domain. All points that are farther from an end than the
+              stencil's width + 1 have the same row.
+.  indexed  - the different rows, of which there are few, and 1 or 2 bytes a point.
 -  arrays   - one array of coefficients for each slot (an arm, a row and a column of its block) that is not zero everywhere;
               no column indices.
-   With a tolerance of 0 nothing is lost: products differ from an AIJ's by the rounding of a sum in another order.
+   With a tolerance of 0, entries are exact, and products differ from those of an AIJ by the rounding of a sum in
+   another order.
 
    Notes:
    Solvers: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCEISENSTAT`, `PCMG` with the program's hierarchy, Chebyshev and all
@@ -122,9 +123,10 @@ M*/
    `MatLoad()` reads a file that an AIJ wrote. Where `DMCreateMatrix()` has made the matrix on several ranks, call
    `MatZeroEntries()` first.
 
-   `MatSOR()` on host vectors sweeps in the order of an AIJ's rows, within a rank, and solves the blocks of points with up to
-   5 values, as an AIJ's inodes; so iteration counts are an AIJ's, up to what rounding changes. On a GPU it sweeps over the whole grid by colours: red and
-   black for a star of width 1, (width + 1)^dim colours otherwise.
+   `MatSOR()` on host vectors sweeps in the order of an AIJ's rows, within a rank, and solves the blocks of points
+   with up to 5 values, as the inodes of an AIJ do. Iteration counts are therefore those of an AIJ, up to rounding.
+   On a GPU it sweeps over the whole grid by colours: red and black for a star of width 1, (width + 1)^dim colours
+   otherwise.
 
    On CUDA vectors, `DMCoarsen()` gives the coarse `DMDA` the Mat type aijcusparse until `DMRestrict()`, so that
    `DMCreateInterpolation()` makes a matrix for the GPU.
@@ -143,7 +145,8 @@ M*/
 
    Level: beginner
 
-.seealso: `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
+.seealso: `MatStencilShellSetCompression()`, `MatStencilShellSetTolerance()`, `MatStencilShellSetFallback()`,
+          `MatStencilShellSetVerify()`, `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
 M*/
 #define MATSTENCILSHELL "stencil"
 
@@ -249,7 +252,7 @@ PETSC_EXTERN PetscErrorCode MatCreateLaplace(DM da, Mat *A);
 
    Input Parameters:
 +  da    - a 1-D, 2-D or 3-D `DMDA` with one degree of freedom
--  sigma - σ [1/length²]; the options go before it
+-  sigma - σ [1/length²]; options override it
 
    Output Parameter:
 .  A - the operator, N × N for the N points of the grid, ready for `MatMult()`

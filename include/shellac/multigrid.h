@@ -18,7 +18,7 @@
                                                               grid; 0: 3, in three dimensions 4; default 0
 .  -pc_stencilmg_levels <integer, 0 or more>                - levels at most; 0: until the last one can be solved
                                                               directly; default 0
-.  -pc_stencilmg_precision <double|single>                  - of the arithmetic in a cycle; default double
+.  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; default double
 .  -pc_stencilmg_fused <true|false>                         - smoothing, residual and transfer in one pass over the
                                                               grid, in one and two dimensions; default true
 .  -pc_stencilmg_graph <true|false>                         - a cycle on the GPU of one rank is one CUDA graph; default
@@ -64,10 +64,11 @@
    fused with 2 or 3 smoothing steps. F-cycles and full multigrid have no transpose.
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that is not symmetric with weights of its rows
-   within 60 (in single precision 24) orders of magnitude, couples points further apart or has more unknowns a point;
-   `PETSC_ERR_FP` for a coefficient that is infinite or not a number. Messages say what to use instead. A last level that
-   cannot be inverted makes the solver end with `KSP_DIVERGED_PC_FAILED`.
+   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that is not symmetric up to a scaling
+   of its rows, or whose scales differ by more than 60 orders of magnitude (24 in single precision), or that couples
+   points further apart, or has more unknowns a point; `PETSC_ERR_FP` for a coefficient that is infinite or not a
+   number. Messages say what to use instead. A last level that cannot be inverted makes the solver end with
+   `KSP_DIVERGED_PC_FAILED`.
 
    References:
    U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
@@ -163,7 +164,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then made anew at the next application.
+   May be called after set-up, too: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -209,7 +210,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then made anew at the next application.
+   May be called after set-up, too: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -233,7 +234,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps);
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then made anew at the next application.
+   May be called after set-up, too: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -252,12 +253,12 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
 -  precision - `PC_STENCILMG_DOUBLE` (default) or `PC_STENCILMG_SINGLE`
 
    Options Database Key:
-.  -pc_stencilmg_precision <double|single> - of the arithmetic in a cycle; default double
+.  -pc_stencilmg_precision <double|single> - precision of the arithmetic in a cycle; default double
 
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then made anew at the next application.
+   May be called after set-up, too: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -282,7 +283,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
    Level: developer
 
    Note:
-   May be called after set-up, too: the levels are then made anew at the next application.
+   May be called after set-up, too: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -306,7 +307,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
    Level: developer
 
    Note:
-   May be called after set-up, too: the levels are then made anew at the next application.
+   May be called after set-up, too: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.

@@ -28,8 +28,9 @@ constexpr Option burgers_options[] = {
      "TSBurgersSetJacobianType"},
     {"-burgers_halo", "automatic|ipc|host", "automatic", "how halos travel between GPUs", "TSSetBurgers"},
     {"-burgers_fused_scheme", "euler|ssprk2|ssprk3", "ssprk3 with weno5, else euler",
-     "time steps of -ts_type burgersfused", "TSBurgersSetFused"},
-    {"-burgers_fused_steps", "integer, at least 1", "256", "most of them between two steps of TS", "TSBurgersSetFused"},
+     "explicit method of -ts_type burgersfused", "TSBurgersSetFused"},
+    {"-burgers_fused_steps", "integer, at least 1", "256", "largest number of steps in one step of the TS",
+     "TSBurgersSetFused"},
 };
 
 } // namespace shellac
