@@ -15,6 +15,7 @@ import sys
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
+IMAGE = re.compile(r'<img src="([^"]+)"')
 OPTION = re.compile(r"(?<!\w)(-(?:mat_(?:laplace|helmholtz|stencil|kernelsum)|pc_stencilmg|burgers)_\w*[a-z])\b")
 SOURCE = re.compile(r"`([\w/]+\.(?:cpp|hpp|c|h|py|sh))`")
 
@@ -72,7 +73,7 @@ def main(root, pages):
                 if os.path.basename(name) not in sources:
                     dead.append(f"{page}: {name}: no such source")
         text = without_code(text)
-        for target in LINK.findall(text):
+        for target in LINK.findall(text) + IMAGE.findall(text):
             if re.match(r"[a-z]+:", target):
                 continue
             path, _, heading = target.partition("#")

@@ -51,36 +51,37 @@ static std::string meaning_of(const Option &option) {
 
 // ---- the page
 
-static std::string cell(const std::string &text) { // of a table: a bar would end it
+// Of a table, which a bar would end. Values that are alternatives, as "v|w|f", become a list.
+static std::string cell(const std::string &text, bool alternatives = false) {
   std::string out;
-  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  for (const char c : text) out += c != '|' ? std::string(1, c) : alternatives ? ", " : "\\|";
   return out;
 }
 
 static std::string code(const std::string &text) {
-  return text.empty() ? text : "`" + text + "`";
+  return "`" + text + "`";
 }
 
 static Lines page() {
   Lines lines = {
-      "# Options", "",
-      "All options of Shellac, by type. `shellac_options -write` makes this page and the lists in the public headers "
-      "from",
-      "the tables `src/*/options.hpp`; the test `options-in-headers` compares them. A program prints its own with "
-      "`-help`.",
-      "An object's prefix (`KSPSetOptionsPrefix()` and the like) goes before the name: `-fine_pc_stencilmg_levels 3`."};
+      "# Options",
+      "",
+      "All options of Shellac, by type. A program prints those that it reads with `-help`. An object's prefix",
+      "(`KSPSetOptionsPrefix()` and the like) goes before the name: `-fine_pc_stencilmg_levels 3`.",
+      "",
+      "`shellac_options -write` makes this page and the lists in the public headers from the tables",
+      "`src/*/options.hpp`. The test `options-in-headers` compares them."};
   for (const Topic &topic : topics) {
     lines.insert(lines.end(), {"", std::string("## ") + topic.title, "", topic.summary, ""});
-    lines.insert(lines.end(),
-                 {"| option | values | default | meaning | function |", "| --- | --- | --- | --- | --- |"});
+    lines.insert(lines.end(), {"| option, function | values | default | meaning |", "| --- | --- | --- | --- |"});
     for (const Table &table : tables)
       for (size_t i = 0; i < table.size; i++) {
         const Option &option = table.rows[i];
         if (topic_of(option) != &topic) continue;
-        const std::string setter = option.setter ? option.setter : "";
-        const bool        function = setter.size() && setter != topic.name;
-        lines.push_back("| " + code(option.key) + " | " + cell(option.values) + " | " + cell(option.fallback) + " | " +
-                        cell(meaning_of(option)) + " | " + (function ? code(setter + "()") : "") + " |");
+        const std::string setter = option.setter ? option.setter : topic.name;
+        const std::string names = code(option.key) + (setter == topic.name ? "" : "<br>" + code(setter + "()"));
+        lines.push_back("| " + names + " | " + cell(option.values, true) + " | " + cell(option.fallback) + " | " +
+                        cell(meaning_of(option)) + " |");
       }
   }
   return lines;
