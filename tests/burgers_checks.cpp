@@ -1,5 +1,6 @@
 // Burgers' equation: what is checked in each step, and the errors of steps.
 
+#include "burgers/options.hpp"
 #include "burgers_support.hpp"
 
 using namespace tests;
@@ -20,7 +21,7 @@ TEST_CASE("a time step beyond the bound is named", "[burgers]") {
     // also of a type that takes several steps of forward Euler in one: the step as it is, not a part of it
     char given[32], most[32];
     std::snprintf(given, sizeof(given), "time step %g", (double)(1.1 * bound * bounds));
-    std::snprintf(most, sizeof(most), "-ts_dt %g", (double)(bound * bounds));
+    std::snprintf(most, sizeof(most), BURGERS_TIME_STEP " %g", (double)(bound * bounds));
     EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"step 0", "bound", given, most, "-ts_adapt_type cfl"}),
                  [&] { return solve(run, 10, 1.1 * bound * bounds); });
     CHECK(difference(run.u, before) == 0);
@@ -61,7 +62,8 @@ TEST_CASE("a block ends where its time step passes the bound, as one step after 
                             (fused ? "burgersfused -burgers_fused_steps 100000" : "euler"));
     const PetscReal h = 2 * pi / N;
     run.start([&](PetscInt i) { return i == N / 2 ? 1e-3 : 0; });
-    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"step", "bound", "-ts_dt"}), [&] { return solve(run, 100000, 100 * h); });
+    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"step", "bound", BURGERS_TIME_STEP}),
+                 [&] { return solve(run, 100000, 100 * h); });
     OK(TSGetStepNumber(run.ts, &count[fused]));
     state[fused] = run.all();
     // |u| has just passed h/dt, by less than twice

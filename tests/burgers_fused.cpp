@@ -1,5 +1,6 @@
 // Burgers' equation: fused steps against steps one by one, and one rank's; events, time spans, changes of Δt.
 
+#include "burgers/options.hpp"
 #include "burgers_support.hpp"
 
 using namespace tests;
@@ -269,7 +270,7 @@ TEST_CASE("fused steps go forward in time: another time step is refused, and not
     Run run(PETSC_COMM_WORLD, N, true, "-ts_type burgersfused -burgers_fused_steps 8");
     run.start([&](PetscInt i) { return wavy(i, N); });
     Vector before = copy_of(run.u);
-    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"burgersfused", "forward", "-ts_dt"}), [&] { return solve(run, 20, dt); });
+    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"burgersfused", "forward", BURGERS_TIME_STEP}), [&] { return solve(run, 20, dt); });
     PetscReal time;
     PetscInt  step;
     OK(TSGetTime(run.ts, &time));
@@ -277,6 +278,7 @@ TEST_CASE("fused steps go forward in time: another time step is refused, and not
     CHECK(time == 0);
     CHECK(step == 0);
     CHECK(difference(run.u, before) == 0);
+    run.u = copy_of(before); // PETSc leaves the state of a solve that has ended with an error locked
     OK(solve(run, 20, 1e-3));
   }
 }

@@ -165,6 +165,7 @@ TEST_CASE("an option without effect under the type of the TS is an error, which 
     EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, (mistake.words), [&] { return solve(run, 3, 1e-3); });
     CHECK(difference(run.u, before) == 0);
     OK(TSSetType(run.ts, strstr(mistake.options, "fused_s") ? TSBURGERSFUSED : TSBEULER)); // a type that they are for
+    run.u = copy_of(before); // PETSc leaves the state of a solve that has ended with an error locked
     OK(solve(run, 2, 1e-3));
   }
 }

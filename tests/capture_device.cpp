@@ -158,12 +158,14 @@ TEST_CASE("point-block Jacobi on CUDA vectors copies no vector", "[capture][devi
       OK(PCSetType(pc, PCPBJACOBI));
       OK(KSPSetOperators(ksp, M, M));
       OK(KSPSolve(ksp, b, x));
-      const PetscReal before = copies_in("KSPSolve");
-      OK(VecSet(x, 0));
-      OK(KSPSolve(ksp, b, x));
       MatType type;
       OK(MatGetType(M, &type));
-      if (std::string(type) == MATSTENCILSHELL) CHECK(copies_in("KSPSolve") == before);
+      if (std::string(type) != MATSTENCILSHELL) return;
+      Vector other = copy_of(x); // GMRES copies its scalars to the GPU, Richardson's method has none
+      OK(KSPSetType(ksp, KSPRICHARDSON));
+      OK(KSPSetNormType(ksp, KSP_NORM_NONE));
+      OK(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 10));
+      check_no_copies(ksp, b, other);
     };
     CHECK(t.difference_of(solve) <= 1e-8);
   }

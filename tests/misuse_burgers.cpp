@@ -1,5 +1,6 @@
 // Mistakes with Burgers' equation: options, on a line and on a plane.
 
+#include "burgers/options.hpp"
 #include "catch.hpp"
 #include "misuse.hpp"
 
@@ -59,8 +60,8 @@ TEST_CASE("options of Burgers' equation on a periodic line", "[misuse]") {
           {"-burgers_inflow 1,nan", PETSC_ERR_ARG_OUTOFRANGE, "inflow value 1|nan|finite"},
           {"-burgers_inflow a,b", any, "a"},
           {"-burgers_viscosity -1", PETSC_ERR_ARG_OUTOFRANGE, "viscosity|-1"},
-          {"-burgers_viscosity nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
-          {"-burgers_viscosity inf", PETSC_ERR_ARG_OUTOFRANGE, "inf"},
+          {"-burgers_viscosity nan", any, "nan"},
+          {"-burgers_viscosity inf", any, "inf"},
           {"-burgers_viscosity honey", any, "honey"},
           {"-burgers_lengths 0", PETSC_ERR_ARG_OUTOFRANGE, "length x|0|positive"},
           {"-burgers_lengths -2", PETSC_ERR_ARG_OUTOFRANGE, "length x|-2|positive"},
@@ -70,7 +71,7 @@ TEST_CASE("options of Burgers' equation on a periodic line", "[misuse]") {
           {"-burgers_lengths 1e-320", PETSC_ERR_ARG_OUTOFRANGE, "use larger cells"},
           {"-burgers_lengths long", any, "long"},
           {"-burgers_speed -1", PETSC_ERR_ARG_OUTOFRANGE, "burgers_speed|-1"},
-          {"-burgers_speed nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
+          {"-burgers_speed nan", any, "nan"},
           {"-burgers_speed 1", PETSC_ERR_ARG_INCOMP, "-burgers_flux lax_friedrichs|leave -burgers_speed out"},
           {"-burgers_flux lax_friedrichs -burgers_speed 0.1", PETSC_ERR_ARG_OUTOFRANGE, "0.1|-burgers_speed"},
           {"-burgers_check_interval -3", PETSC_ERR_ARG_OUTOFRANGE, "burgers_check_interval|-3"},
@@ -81,8 +82,8 @@ TEST_CASE("options of Burgers' equation on a periodic line", "[misuse]") {
           {"-burgers_fused_steps 0", PETSC_ERR_ARG_OUTOFRANGE, "burgers_fused_steps|0|1 or more"},
           {"-burgers_fused_steps 4", PETSC_ERR_ARG_INCOMP, "euler|-ts_type burgersfused"},
           {"-burgers_fused_scheme euler", PETSC_ERR_ARG_INCOMP, "euler|-ts_type burgersfused"},
-          {"-ts_dt 10", PETSC_ERR_ARG_OUTOFRANGE, "-ts_dt"},
-          {"-ts_dt inf", any, ""},
+          {BURGERS_TIME_STEP " 10", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
+          {BURGERS_TIME_STEP " inf", any, ""},
           {"-ts_type mimex", PETSC_ERR_SUP, "mimex|explicit type|implicit"},
           {"-ts_type alpha2", PETSC_ERR_SUP, "alpha2|explicit type|implicit"},
           {"-ts_type irk", PETSC_ERR_SUP, "irk|-burgers_jacobian aij"},
@@ -100,9 +101,10 @@ TEST_CASE("options of Burgers' equation on a line with ends", "[misuse]") {
           {"-burgers_bc frozen -burgers_inflow 1,1", PETSC_ERR_ARG_INCOMP, "frozen|-burgers_bc inflow"},
           {"-burgers_bc inflow -burgers_inflow 1,1,1,1", PETSC_ERR_ARG_SIZ, "4 values|give 2"},
           {"-burgers_bc inflow -burgers_inflow inf,0", PETSC_ERR_ARG_OUTOFRANGE, "inflow value 0|inf|finite"},
-          {"-burgers_bc inflow -burgers_inflow 9,0 -ts_dt 0.1", PETSC_ERR_ARG_OUTOFRANGE, "-ts_dt"},
-          {"-burgers_viscosity 1e6", PETSC_ERR_ARG_OUTOFRANGE, "-ts_dt"},
-          {"-burgers_lengths 1e-9", PETSC_ERR_ARG_OUTOFRANGE, "-ts_dt"},
+          {"-burgers_bc inflow -burgers_inflow 9,0 " BURGERS_TIME_STEP " 0.1", PETSC_ERR_ARG_OUTOFRANGE,
+           BURGERS_TIME_STEP},
+          {"-burgers_viscosity 1e6", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
+          {"-burgers_lengths 1e-9", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
           {"-burgers_jacobian shell", PETSC_ERR_ARG_INCOMP, "ssp|leave -burgers_jacobian out"},
           {"-burgers_fused_scheme ssprk3", PETSC_ERR_ARG_INCOMP, "ssp|-ts_type burgersfused"},
       });
@@ -119,7 +121,7 @@ TEST_CASE("options of burgersfused", "[misuse]") {
                      {"-ts_adapt_type basic", PETSC_ERR_SUP, "basic|use none or cfl"},
                      {"-ts_adapt_type dsp", PETSC_ERR_SUP, "dsp|use none or cfl"},
                      {"-ts_exact_final_time interpolate", PETSC_ERR_SUP, "interpolate|matchstep or stepover"},
-                     {"-ts_dt 10", PETSC_ERR_ARG_OUTOFRANGE, "-ts_dt"},
+                     {BURGERS_TIME_STEP " 10", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
                      {"-burgers_jacobian aij", PETSC_ERR_ARG_INCOMP, "burgersfused|leave -burgers_jacobian out"},
                      {"-burgers_flux lax_friedrichs -burgers_speed 0.1", PETSC_ERR_ARG_OUTOFRANGE, "-burgers_speed"},
                  });
@@ -140,7 +142,7 @@ TEST_CASE("options of Burgers' equation on a plane", "[misuse]") {
           {"-burgers_lengths 1", PETSC_ERR_ARG_SIZ, "1 side lengths|give 2"},
           {"-burgers_lengths 1,0", PETSC_ERR_ARG_OUTOFRANGE, "length y|0|positive"},
           {"-burgers_lengths 1,2,3", PETSC_ERR_ARG_SIZ, "3 side lengths|give 2"},
-          {"-ts_dt 10", PETSC_ERR_ARG_OUTOFRANGE, "-ts_dt"},
+          {BURGERS_TIME_STEP " 10", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
       });
 }
 

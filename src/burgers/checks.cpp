@@ -1,6 +1,7 @@
 // Checks of steps: finite values, the speed of the Lax-Friedrichs flux, the CFL bound of the time step.
 
 #include "burgers/burgers.hpp"
+#include "burgers/options.hpp"
 
 #include <cmath>
 #include <limits>
@@ -109,8 +110,7 @@ static PetscErrorCode name_not_finite(const Burgers &burgers, const StepChecks &
                             component ? "v" : "u", cell[0], cell[1]));
   SETERRQ(burgers.comm(), PETSC_ERR_FP,
           "%s is not finite (NaN or infinity) in step %" PetscInt_FMT
-          ", time %g, %s; %s; check the state, or use a smaller "
-          "-ts_dt",
+          ", time %g, %s; %s; check the state, or use a smaller " BURGERS_TIME_STEP,
           in_state ? "the state" : "du/dt", checks.step, (double)checks.time, place, checks.kept);
 }
 
@@ -138,7 +138,7 @@ PetscErrorCode BurgersCheck(TS ts, Burgers *burgers, const StepChecks &checks, c
         comm, PETSC_ERR_ARG_OUTOFRANGE,
         "step %" PetscInt_FMT ", time %g: the time step %g is beyond the bound %g of -ts_type %s (the fastest wave "
         "has speed %g, cells are %g wide, Courant number %g, viscosity %g, and the type may take %g steps of forward "
-        "Euler in one); %s; use -ts_dt %g or less, -ts_adapt_type cfl or an implicit -ts_type; "
+        "Euler in one); %s; use " BURGERS_TIME_STEP " %g or less, -ts_adapt_type cfl or an implicit -ts_type; "
         "-burgers_check_interval 0 lets it pass",
         checks.step, (double)checks.time, (double)checks.dt, (double)most, type, (double)speed,
         (double)burgers->patch.at[0].h, (double)burgers->operations->cfl, (double)burgers->settings.viscosity,

@@ -9,6 +9,7 @@
 // of TS within such a block is taken as it is, in parts that are no longer than the block's steps.
 
 #include "burgers/burgers.hpp"
+#include "burgers/options.hpp"
 #include "burgers/types.hpp"
 
 namespace shellac {
@@ -31,7 +32,8 @@ PetscErrorCode BurgersFusedBegin(TS ts, Burgers *burgers, Vec update) {
   PetscFunctionBegin;
   PetscCall(TSGetTimeStep(ts, &dt));
   PetscCheck(dt > 0, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
-             "the time step is %g, and -ts_type burgersfused goes forward in time; use a -ts_dt above 0", (double)dt);
+             "the time step is %g, and -ts_type burgersfused goes forward in time; use a " BURGERS_TIME_STEP " above 0",
+             (double)dt);
   PetscCheck(
       burgers->fused.phase != FusedSteps::Phase::pending, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE,
       "the last steps of -ts_type burgersfused were not taken, because TSSetPostStage() has replaced what takes them; "

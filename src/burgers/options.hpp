@@ -3,6 +3,13 @@
 
 #include "options/option.hpp"
 
+// The option that sets the time step of a TS.
+#if PETSC_VERSION_LT(3, 25, 0)
+#define BURGERS_TIME_STEP "-ts_dt"
+#else
+#define BURGERS_TIME_STEP "-ts_time_step"
+#endif
+
 namespace shellac {
 
 constexpr Option burgers_options[] = {

@@ -35,10 +35,19 @@ struct Box {
            (size_t)size(0) * ((size_t)(p[1] - lo[1]) + (size_t)size(1) * (size_t)(p[2] - lo[2]));
   }
   SHELLAC_HD void point(PetscInt64 n, PetscInt p[3]) const {
-    const PetscInt64 row = n / size(0);
-    p[0] = lo[0] + (PetscInt)(n % size(0));
-    p[1] = lo[1] + (PetscInt)(row % size(1));
-    p[2] = lo[2] + (PetscInt)(row / size(1));
+    constexpr PetscInt64 most = 0x7fffffff;
+    if (n <= most && (PetscInt64)size(0) <= most && (PetscInt64)size(1) <= most)
+      divide((unsigned)n, (unsigned)size(0), (unsigned)size(1), p); // several times as fast on a GPU
+    else
+      divide(n, (PetscInt64)size(0), (PetscInt64)size(1), p);
+  }
+
+private:
+  template <class Int> SHELLAC_HD void divide(Int n, Int size_0, Int size_1, PetscInt p[3]) const {
+    const Int row = n / size_0;
+    p[0] = lo[0] + (PetscInt)(n % size_0);
+    p[1] = lo[1] + (PetscInt)(row % size_1);
+    p[2] = lo[2] + (PetscInt)(row / size_1);
   }
 };
 

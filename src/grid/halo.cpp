@@ -55,7 +55,7 @@ PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, bool box, Pets
     PetscCall(PetscMalloc1(link.count * value_bytes, &link.buffer));
     links_.push_back(link);
   }
-  requests_.resize(2 * links_.size());
+  requests_.assign(2 * links_.size(), MPI_REQUEST_NULL);
   if (!links_.empty()) PetscCall(DeviceHalo::Create(links_, patch, comm_, tag_, value_bytes, device, way, &device_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

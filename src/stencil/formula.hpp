@@ -58,9 +58,9 @@ template <class Rows, int dim, class T> struct Property {
   }
 };
 
-template <class Rows, int dim, class T> struct Relax {
+// transposed: known when it is compiled, as a transposed row takes many more registers.
+template <bool transposed, class Rows, int dim, class T> struct Relax {
   Rows      rows;
-  bool      transposed;
   Field<T>  field; // of x
   int       colour;
   PetscReal omega;
@@ -113,8 +113,9 @@ public:
     Box   half = rows_.patch.all();
     half.hi[0] = (half.hi[0] + 1) / 2;
     halves.add(half);
-    return for_each(memory, halves,
-                    point::Relax<RowsType, dim, T>{rows_, transposed_, field, colour, omega, shift, b, x});
+    if (transposed_)
+      return for_each(memory, halves, point::Relax<true, RowsType, dim, T>{rows_, field, colour, omega, shift, b, x});
+    return for_each(memory, halves, point::Relax<false, RowsType, dim, T>{rows_, field, colour, omega, shift, b, x});
   }
   void row(const PetscInt p[3], PetscInt, std::vector<Entry> *entries) const override {
     entries->assign(1, Entry{{p[0], p[1], p[2]}, 0, rows_.template entry<dim>(p)});
