@@ -100,7 +100,6 @@ TEST_CASE("settings of stencilmg", "[misuse]") {
   const auto type = [](int value) { return (PCStencilMGType)value; };
   const auto cycle = [](int value) { return (PCStencilMGCycleType)value; };
   const auto precision = [](int value) { return (PCStencilMGPrecision)value; };
-  const auto flag = [](int value) { return (PetscBool)value; };
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
   OK(KSPSetOperators(ksp, A, A));
   OK(KSPGetPC(ksp, &pc));
@@ -132,9 +131,7 @@ TEST_CASE("settings of stencilmg", "[misuse]") {
                                   CALL(out, "2|double or single", PCStencilMGSetPrecision(pc, precision(2))),
                                   CALL(out, "-1|double or single", PCStencilMGSetPrecision(pc, precision(-1))),
                                   CALL(null, "null", PCStencilMGSetPrecision(NULL, PC_STENCILMG_SINGLE)),
-                                  CALL(out, "3|false or true", PCStencilMGSetFused(pc, flag(3))),
                                   CALL(null, "null", PCStencilMGSetFused(NULL, PETSC_TRUE)),
-                                  CALL(out, "-7|false or true", PCStencilMGSetGraph(pc, flag(-7))),
                                   CALL(null, "null", PCStencilMGSetGraph(NULL, PETSC_TRUE)),
                               });
 }
