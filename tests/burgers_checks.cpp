@@ -97,6 +97,20 @@ TEST_CASE("the first step of a block that is not finite is named, and the state 
   CHECK(std::isfinite(total(run.all())));
 }
 
+TEST_CASE("a state that is distributed in another way is an error on all ranks", "[burgers]") {
+  const int ranks = rank_count();
+  if (ranks == 1) return;
+  int       rank;
+  Vector    u;
+  PetscReal bound;
+  Run       run(PETSC_COMM_WORLD, 8 * ranks, true, "");
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  OK(VecCreateMPI(PETSC_COMM_WORLD, 8 + (rank == 0) - (rank == ranks - 1), PETSC_DETERMINE, &u));
+  OK(VecSet(u, 1));
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({"DMCreateGlobalVector()"}),
+               [&] { return TSBurgersGetTimeStepBound(run.ts, u, &bound); });
+}
+
 TEST_CASE("the interval of the checks", "[burgers]") {
   const PetscInt  N = 30 * rank_count();
   const PetscReal h = 2 * pi / N;

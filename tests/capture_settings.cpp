@@ -241,7 +241,8 @@ TEST_CASE("a captured matrix is loaded from a file that an AIJ wrote", "[capture
       const Way way = by_dm ? Way::stencil : Way::global;
       set_rows(t.aij_da, t.aij, random_fill(l, Form::arrays, 1), way, INSERT_VALUES);
       assemble(t.aij);
-      char        name[PETSC_MAX_PATH_LEN] = "shellac-load.bin";
+      const std::string path = temporary_file();
+      const char *const name = path.c_str();
       PetscViewer viewer;
       OK(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
       OK(MatView(t.aij, viewer));
@@ -254,5 +255,6 @@ TEST_CASE("a captured matrix is loaded from a file that an AIJ wrote", "[capture
       MatType type;
       OK(MatGetType(t.A, &type));
       CHECK(std::string(type) == captured_type);
+      remove_file(path);
     }
 }

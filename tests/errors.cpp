@@ -359,3 +359,36 @@ TEST_CASE("setters of a halo's way and of a captured matrix", "[errors]") {
   EXPECT_ERROR(PETSC_ERR_ORDER, ({"MatSetValues", "MatAssemblyEnd"}),
                [&] { return MatStencilShellSetVerify(captured, PETSC_TRUE); });
 }
+
+TEST_CASE("an operator whose entries are zeroed has no product before it is assembled", "[errors]") {
+  Grid   da = make_grid(problem(2, 9, 8));
+  Matrix A;
+  OK(MatCreateLaplace(da, &A));
+  Vector before = make_vector(da), after = make_vector(da), ones = make_vector(da), other = make_vector(da);
+  OK(VecSet(ones, 1));
+  OK(VecSet(other, 1)); // an error leaves vectors locked
+  OK(MatMult(A, ones, before));
+  OK(MatZeroEntries(A));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"MatZeroEntries()", "MatScale()"}),
+               [&] { return MatMult(A, other, after); });
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"MatZeroEntries()", "MatScale()"}),
+               [&] { return MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY); });
+  Vector again = make_vector(da);
+  assemble(A);
+  OK(MatMult(A, ones, again));
+  CHECK(difference(again, before) == 0);
+}
+
+TEST_CASE("a row that one rank names wrongly is an error on all", "[errors]") {
+  Grid   da = make_grid(problem(2, 9, 8));
+  Matrix A;
+  int    rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMCreateMatrix(da, &A));
+  assemble(problem(2, 9, 8), da, A);
+  const PetscInt wrong = 5000, none = rank == rank_count() - 1 ? 1 : 0;
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"5000", "72 rows"}),
+               [&] { return MatZeroRows(A, none, &wrong, 1, NULL, NULL); });
+}

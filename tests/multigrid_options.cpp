@@ -48,6 +48,19 @@ TEST_CASE("functions in C set what options set", "[multigrid]") {
   OK(PCStencilMGSetSmooths(other, 2)); // of another type: nothing
 }
 
+TEST_CASE("a preconditioner works again after a set-up that has failed", "[multigrid]") {
+  const Problem  p = problem(2, 65, 65);
+  Grid           da = make_grid(p);
+  Matrix         A = make_operator(p, da);
+  Preconditioner pc = make_pc(A);
+  Vector         b = random_vector(da, 3), x = apply(pc, b), y = make_vector(da), other = random_vector(da, 3);
+  OK(PCStencilMGSetLevels(pc, 1));
+  EXPECT_ERROR(0, ({"-pc_stencilmg_levels"}), [&]() { return PCApply(pc, other, y); });
+  OK(PCStencilMGSetLevels(pc, 0));
+  Vector again = apply(pc, b);
+  CHECK(difference(again, x) == 0);
+}
+
 TEST_CASE("multigrid shows what it does", "[multigrid]") {
   Problem           p = problem(2, 70, 90);
   Grid              da = make_grid(p);

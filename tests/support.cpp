@@ -222,20 +222,36 @@ static std::string same_everywhere(std::string text) {
   return text;
 }
 
-std::string view(Mat A, PetscViewerFormat format) {
-  char        name[PETSC_MAX_PATH_LEN] = "";
-  int         rank;
-  PetscViewer viewer;
-  std::string text;
+std::string temporary_file() {
+  char name[PETSC_MAX_PATH_LEN] = "";
+  int  rank;
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   if (rank == 0) {
     PetscErrorCode code = PetscGetTmp(PETSC_COMM_SELF, name, sizeof(name));
     OK(code);
-    OK(PetscStrlcat(name, "/shellac-view-XXXXXX", sizeof(name)));
+    OK(PetscStrlcat(name, "/shellac-test-XXXXXX", sizeof(name)));
     const int file = mkstemp(name);
     if (file >= 0) close(file);
   }
   MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, PETSC_COMM_WORLD);
+  return name;
+}
+
+void remove_file(const std::string &name) {
+  int rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  if (rank > 0) return;
+  remove(name.c_str());
+  remove((name + ".info").c_str()); // PETSc's, beside a binary file
+}
+
+std::string view(Mat A, PetscViewerFormat format) {
+  const std::string path = temporary_file();
+  const char *const name = path.c_str();
+  int               rank;
+  PetscViewer       viewer;
+  std::string       text;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   OK(PetscViewerASCIIOpen(PETSC_COMM_WORLD, name, &viewer));
   OK(PetscViewerPushFormat(viewer, format));
   OK(MatView(A, viewer));
@@ -246,7 +262,7 @@ std::string view(Mat A, PetscViewerFormat format) {
     int   c;
     while (file && (c = fgetc(file)) != EOF) text += (char)c;
     if (file) fclose(file);
-    remove(name);
+    remove_file(path);
   }
   return same_everywhere(text);
 }

@@ -218,6 +218,8 @@ std::string error_problem(PetscErrorCode expected, const std::vector<std::string
 #define EXPECT_ERROR(code, words, ...)                                                                                 \
   CHECK(tests::error_problem(code, std::vector<std::string> words, __VA_ARGS__) == "")
 
+std::string temporary_file();                        // the name of a new one, the same on every rank
+void        remove_file(const std::string &name);     // and what PETSc writes beside it
 std::string view(Mat A, PetscViewerFormat format);      // what MatView() prints, on every rank
 std::string printed(const std::function<void()> &work); // what the first rank prints on standard output, on every rank
 

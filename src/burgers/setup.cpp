@@ -174,22 +174,25 @@ PetscErrorCode BurgersSetUpAgain(Burgers *burgers) {
 }
 
 PetscErrorCode BurgersCheckVector(const Burgers *burgers, Vec u) {
-  const Grid &grid = burgers->grid;
-  PetscInt    size, local;
+  const Grid     &grid = burgers->grid;
+  PetscInt        size;
+  const PetscInt *first; // of each rank
+  PetscMPIInt     ranks;
 
   PetscFunctionBegin;
-  const PetscInt all = grid.N[0] * grid.N[1] * grid.N[2] * grid.dof,
-                 own = grid.size[0] * grid.size[1] * grid.size[2] * grid.dof;
+  const PetscInt all = grid.N[0] * grid.N[1] * grid.N[2] * grid.dof;
   PetscCall(VecGetSize(u, &size));
-  PetscCall(VecGetLocalSize(u, &local));
   PetscCheck(size == all, grid.comm, PETSC_ERR_ARG_SIZ,
              "the state has %" PetscInt_FMT " values, the DMDA of Burgers' equation %" PetscInt_FMT
              "; make it with DMCreateGlobalVector()",
              size, all);
-  PetscCheck(local == own, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-             "the state has %" PetscInt_FMT " values on this rank, the DMDA of Burgers' equation %" PetscInt_FMT
-             "; make it with DMCreateGlobalVector()",
-             local, own);
+  PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
+  PetscCall(VecGetOwnershipRanges(u, &first));
+  for (PetscMPIInt r = 0; r < ranks; r++) // of all ranks, so that all of them have the error
+    PetscCheck(first[r] == grid.offset[r], grid.comm, PETSC_ERR_ARG_SIZ,
+               "the state is distributed over the ranks in another way than the DMDA of Burgers' equation: rank %d "
+               "begins with value %" PetscInt_FMT " instead of %" PetscInt_FMT "; make it with DMCreateGlobalVector()",
+               (int)r, first[r], grid.offset[r]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,16 +8,16 @@ namespace shellac {
 static PetscErrorCode mark_rows(Mat A, const CapturedMat &context, PetscInt n, const PetscInt rows[], Vec *marks) {
   std::vector<GlobalEntry> entries;
   PetscScalar             *mark;
-  PetscInt                 first;
+  PetscInt                 first, last = -1; // the last row that any rank names
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
-    if (rows[i] < 0) continue;
-    PetscCheck(rows[i] < context.grid.offset.back(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "row %" PetscInt_FMT " is zeroed in a matrix of %" PetscInt_FMT " rows", rows[i],
-               context.grid.offset.back());
-    entries.push_back({rows[i], 0, 0, INSERT_VALUES});
+    last = PetscMax(last, rows[i]);
+    if (rows[i] >= 0) entries.push_back({rows[i], 0, 0, INSERT_VALUES});
   }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPIU_INT, MPI_MAX, context.grid.comm));
+  PetscCheck(last < context.grid.offset.back(), context.grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "row %" PetscInt_FMT " is zeroed in a matrix of %" PetscInt_FMT " rows", last, context.grid.offset.back());
   PetscCall(SendToOwners(context.grid, &entries));
   PetscCall(MatCreateVecs(A, NULL, marks));
   PetscCall(VecBindToCPU(*marks, PETSC_TRUE));

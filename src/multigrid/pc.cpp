@@ -176,11 +176,11 @@ PetscErrorCode set_up(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The context, with a hierarchy as the options ask for it.
+// The context, with a hierarchy as the options ask for it; also after a set-up that has failed, which PETSc does not repeat.
 PetscErrorCode get_ready(PC pc, StencilMG **mg) {
   PetscFunctionBegin;
   PetscCall(get_context(pc, mg));
-  if ((*mg)->stale && (*mg)->multigrid) PetscCall(set_up(pc));
+  if ((*mg)->stale || !(*mg)->multigrid) PetscCall(set_up(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -359,7 +359,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
       Vec y;
       PetscCall(get_work(pc, mg, 2, &y));
       if (!tests) PetscCall(MatResidual(A, b, x, r));
-      PetscCall(improve(pc, mg, r, y, false));
+      for (PetscInt c = 0; c < mg->cycles; c++) PetscCall(improve(pc, mg, r, y, c > 0));
       PetscCall(VecAXPY(x, 1, y));
     }
     for (PetscInt c = 1; c < mg->cycles && A == P; c++) PetscCall(improve(pc, mg, b, x, true));
@@ -377,7 +377,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscBool  ascii;
 
   PetscFunctionBegin;
-  PetscCall(get_ready(pc, &mg));
+  PetscCall(get_context(pc, &mg));
+  if (mg->stale && mg->multigrid) PetscCall(set_up(pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer,

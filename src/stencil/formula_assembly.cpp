@@ -51,6 +51,15 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatFormulaCheckZeroed(const FormulaMat &context, bool zeroed) {
+  PetscFunctionBegin;
+  PetscCheck(
+      !zeroed, context.grid.comm, PETSC_ERR_ARG_WRONGSTATE,
+      "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
+      "operator use MatScale(), for another one -dm_mat_type aij");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // A program may zero the entries to assemble the same again; if it leaves them zero, that is another operator.
 static PetscErrorCode zero_entries(Mat A) {
   FormulaMat *context;
@@ -68,10 +77,8 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   PetscCall(MatGetReadyFormula(A, &context));
   PetscMPIInt zeroed = context->zeroed && type == MAT_FINAL_ASSEMBLY;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeroed, 1, MPI_INT, MPI_MAX, context->grid.comm));
-  PetscCheck(
-      !zeroed, context->grid.comm, PETSC_ERR_ARG_WRONGSTATE,
-      "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
-      "operator use MatScale(), for another one -dm_mat_type aij");
+  if (type == MAT_FINAL_ASSEMBLY) context->zeroed = false; // with an error, the operator is as it was
+  PetscCall(MatFormulaCheckZeroed(*context, zeroed));
   PetscCall(MatStencilRestoreView(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -44,6 +44,7 @@ PetscErrorCode FormulaMat::Prepare(StencilOperator *which, Arrays *arrays,
   const PetscScalar *d = NULL;
 
   PetscFunctionBegin;
+  PetscCall(MatFormulaCheckZeroed(*this, zeroed));
   if (diagonal) PetscCall(arrays->ReadBeside(diagonal, &d));
   *prepared = static_cast<FormulaStencil *>(which)->prepare(d);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,7 +37,7 @@ struct FormulaMat : StencilMat {
   Vec          diagonal = NULL;              // what MatDiagonalSet() added to op's; null for nothing
   MatNullSpace nullspace = NULL;             // the one we attached, borrowed; null for none
   bool         nullspace_transposed = false; // it is that of the transposed operator
-  bool         zeroed = false;               // MatZeroEntries() came, and no MatSetValues() since
+  bool         zeroed = false;               // MatZeroEntries() came, and neither MatSetValues() nor MatAssemblyEnd() since
   bool         transposed = false;           // by MatTranspose()
 };
 
@@ -46,6 +46,8 @@ struct FormulaMat : StencilMat {
 PetscErrorCode MatCreateFormulaShell(Mat A, MatType type, FormulaMat *context);
 PetscErrorCode MatGetFormula(Mat A, FormulaMat **context);      // set up or not
 PetscErrorCode MatGetReadyFormula(Mat A, FormulaMat **context); // sets it up
+// An error where MatZeroEntries() came and no assembly since: the operator is not zero.
+PetscErrorCode MatFormulaCheckZeroed(const FormulaMat &context, bool zeroed);
 PetscErrorCode MatFormulaChanged(Mat A);                        // to be called after each change of the operator
 // formula_view.cpp, formula_assembly.cpp, formula_algebra.cpp
 PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm);
