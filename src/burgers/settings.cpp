@@ -47,7 +47,7 @@ PetscErrorCode set_lengths(MPI_Comm comm, PetscInt dim, PetscInt n, const PetscR
 PetscErrorCode set_viscosity(MPI_Comm comm, PetscReal nu, BurgersSettings *settings) {
   PetscFunctionBegin;
   PetscCheck(nu >= 0 && std::isfinite(nu), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "the viscosity is %g; it must be finite, and not below 0", (double)nu);
+             "the viscosity (-burgers_viscosity) is %g; it must be finite, and not below 0", (double)nu);
   settings->viscosity = nu;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

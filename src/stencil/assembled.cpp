@@ -173,10 +173,12 @@ static PetscErrorCode create_graph(Mat A) {
 
   PetscFunctionBegin;
   PetscCall(MatGetType(A, &type));
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-          "MatCreateGraph(), as PCGAMG calls it, needs an assembled matrix, and this one is of type %s; use "
-          "-dm_mat_type aij, or give KSPSetOperators() a MatConvert(A, MATAIJ) as the matrix of the preconditioner",
-          type);
+  SETERRQ(
+      PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+      "MatCreateGraph(), as PCGAMG calls it, needs an assembled matrix, and this one is of type %s; give "
+      "KSPSetOperators() a MatConvert(A, MATAIJ) as the matrix of the preconditioner, or, where DMCreateMatrix() made "
+      "this one, use -dm_mat_type aij",
+      type);
 }
 
 // Products with assembled matrices, PᵀAP of a Galerkin coarse operator among them. Called where PETSc finds none of its
