@@ -112,13 +112,13 @@ using namespace shellac;
 
 PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type) {
   PetscFunctionBegin;
-  PetscCall(set_from_c<bool>(pc, type_setting, type, [](StencilMG *mg) { return &mg->full; }));
+  PetscCall(set_from_c<bool>(pc, type_setting, (int)type, [](StencilMG *mg) { return &mg->full; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCStencilMGSetCycleType(PC pc, PCStencilMGCycleType type) {
   PetscFunctionBegin;
-  PetscCall(set_from_c<Cycle>(pc, cycle_setting, type, [](StencilMG *mg) { return &mg->options.cycle; }));
+  PetscCall(set_from_c<Cycle>(pc, cycle_setting, (int)type, [](StencilMG *mg) { return &mg->options.cycle; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,7 +142,7 @@ PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels) {
 
 PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision precision) {
   PetscFunctionBegin;
-  PetscCall(set_from_c<bool>(pc, precision_setting, precision, [](StencilMG *mg) { return &mg->single; }));
+  PetscCall(set_from_c<bool>(pc, precision_setting, (int)precision, [](StencilMG *mg) { return &mg->single; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
