@@ -125,6 +125,8 @@ static PetscErrorCode CreateProblem(PetscInt dim, PetscInt n, Problem *problem, 
       problem->h[a] = L / N;
       problem->first[a] = problem->h[a] / 2;
       break;
+    default:
+      SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "this program solves with the boundary forms eliminated, identity and neumann");
     }
   }
   PetscCall(Describe(problem));

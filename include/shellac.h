@@ -10,6 +10,7 @@
 */
 
 #include <shellac/mat.h>
+#include <shellac/formula.h>
 #include <shellac/multigrid.h>
 #include <shellac/kernelsum.h>
 #include <shellac/burgers.h>

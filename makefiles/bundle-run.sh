@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs Shellac's tests and benchmarks on this host's GPUs, or any command in their environment.
-# usage: run.sh            the tests, then the benchmarks: about ten minutes on a host with one GPU
-#        run.sh tests      on as many ranks as there are GPUs, 4 at most; what is about ranks also on 2 and 3 that share them
+# usage: run.sh            the tests, then the benchmarks of operators and multigrid: within ten minutes on one GPU
+#        run.sh tests      on as many ranks as there are GPUs, 4 at most; what is about ranks on 2 at least
+#        run.sh ranks      what is about ranks on 2 and 3, with CUDA and host vectors; GPUs are shared, which is slow
 #        run.sh bench [PART ...]      parts: operators captured multigrid sums burgers tutorials
 #        run.sh exec COMMAND ...
 # CUDA's libraries come from CUDA_HOME (default: /usr/local/cuda).
@@ -37,20 +38,24 @@ run_tests() {
     for ranks in 1 2 4; do
       if [ "$ranks" -eq 1 ] || [ "$ranks" -le "$gpus" ]; then test_on "$ranks" "CUDA vectors" '' "$cuda"; fi
     done
-    for ranks in 2 3; do
-      if [ "$ranks" -gt "$gpus" ]; then test_on "$ranks" "CUDA vectors, $gpus GPU(s) shared" "$about_ranks" "$cuda"; fi
-    done
+    if [ "$gpus" -eq 1 ]; then test_on 2 "CUDA vectors, a GPU shared" "$about_ranks" "$cuda"; fi
   fi
-  test_on 2 "host vectors" "$about_ranks"
   echo "== tests end ($SECONDS s)"
+}
+run_ranks() {
+  for ranks in 2 3; do
+    test_on "$ranks" "CUDA vectors" "$about_ranks" '-vec_type cuda -dm_vec_type cuda'
+    test_on "$ranks" "host vectors" "$about_ranks"
+  done
 }
 run_bench() { "$here/bin/bench.sh" -cuda "$@"; }
 
 case ${1:-all} in
-  all) run_tests && run_bench -- -seconds 0.2 ;;
+  all) run_tests && run_bench operators multigrid -- -seconds 0.2 ;;
   tests) run_tests ;;
+  ranks) run_ranks ;;
   bench) shift && run_bench "$@" ;;
   exec) shift && exec "$@" ;;
-  *) echo "run.sh: '$1' is unknown; use tests, bench or exec COMMAND" >&2 && exit 2 ;;
+  *) echo "run.sh: '$1' is unknown; use tests, ranks, bench or exec COMMAND" >&2 && exit 2 ;;
 esac
 [ -z "$failed" ] || { echo "run.sh: tests failed" >&2; exit 1; }

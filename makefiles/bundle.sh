@@ -18,7 +18,7 @@ cp -r "$build/bin" "$stage/$name/bin"
 cp -P "$PETSC_DIR/$PETSC_ARCH"/lib/libpetsc.so* "$stage/$name/lib"
 # libraries of this system that a GPU host may lack: all but the C and C++ run time, CUDA's, and what is copied anyway
 { ldd "$PETSC_DIR/$PETSC_ARCH/lib/libpetsc.so" "$build"/bin/* 2> /dev/null || true; } | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
-  grep -vE "^($mpi|$PETSC_DIR|$(realpath "$build"))/|/lib(c|m|dl|rt|util|pthread|stdc\+\+|gcc_s|cuda|cudart|cublas|cublasLt|cufft|cusparse|cusolver|curand|nvrtc|nvJitLink|nvToolsExt|nccl)\.so" |
+  { grep -vE "^($mpi|$PETSC_DIR|$(realpath "$build"))/|/lib(c|m|dl|rt|util|pthread|stdc\+\+|gcc_s|cuda|cudart|cublas|cublasLt|cufft|cusparse|cusolver|curand|nvrtc|nvJitLink|nvToolsExt|nccl)\.so" || true; } |
   xargs -I{} cp -L {} "$stage/$name/lib"
 cp -P "$mpi"/lib/lib*.so* "$stage/$name/openmpi/lib"
 cp -r "$mpi/lib/openmpi" "$stage/$name/openmpi/lib"

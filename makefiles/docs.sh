@@ -24,7 +24,7 @@ add_page() {
 add_page README.md "Shellac"
 add_page examples/README.md "Examples"
 add_page src/capture/README.md "Any application, matrix-free"
-add_page src/stencil/README.md "Operators"
+add_page src/formulas/README.md "Operators"
 add_page src/multigrid/README.md "Multigrid"
 add_page src/burgers/README.md "Burgers' equation"
 add_page src/sums/README.md "Sums over particles"
@@ -44,7 +44,7 @@ files=$(python3 makefiles/check_pages.py "$source" "${pages[@]}")
 
 mkdir -p "$out/.work"
 trap 'rm -rf "$out/.work"' EXIT
-python3 makefiles/reference.py include/shellac.h include/shellac/*.h > "$out/.work/reference.md"
+python3 makefiles/reference.py include/shellac.h include/shellac/*.h include/shellac/*.hpp > "$out/.work/reference.md"
 
 # Links from page to page: a README.md or its folder becomes that folder's index.html, a header its part of the reference.
 cat > "$out/.work/links.lua" << 'LUA'

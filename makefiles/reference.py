@@ -131,7 +131,7 @@ def faults(kind, name, body, declaration):
         match = re.search(re.escape(name) + r"\((.*?)\);", declaration, re.S)
         if not match:
             return missing + ["a declaration that follows it"]
-        for parameter in match.group(1).split(","):
+        for parameter in re.sub(r"\(\*(\w+)\)\([^()]*\)", r"\1", match.group(1)).split(","):
             word = re.search(r"(\w+)(?:\[\])?$", parameter.strip()).group(1)
             if word != "void" and not re.search(rf"^[+.-]\s+{word}\s+- ", body, re.M):
                 missing.append(f"its parameter {word}")

@@ -16,6 +16,8 @@ static const struct {
 } mat_types[] = {
     {MATLAPLACE, shellac::MatCreate_Laplace, true},
     {MATHELMHOLTZ, shellac::MatCreate_Helmholtz, true},
+    {MATDIFFUSION, shellac::MatCreate_Diffusion, true},
+    {MATADVECTIONDIFFUSION, shellac::MatCreate_AdvectionDiffusion, true},
     {MATSTENCILSHELL, shellac::MatCreate_Stencil, true},
     {MATKERNELSUM, shellac::MatCreate_KernelSum, false},
 };

@@ -154,6 +154,47 @@ TEST_CASE("a duplicate is a matrix of its own", "[algebra]") {
   }
 }
 
+TEST_CASE("a duplicate without values is zero until it is assembled or changed", "[algebra]") {
+  for (const Problem &p : problems(2)) {
+    INFO(describe(p));
+    Grid      da = make_grid(p);
+    Matrix    A = make_operator(p, da), B = make_reference(p, da), assembled, other, changed, again, zero;
+    Vector    x = random_vector(da, 11), y = make_vector(da);
+    PetscReal norm;
+    OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &assembled));
+    OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &other));
+    OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &changed));
+    OK(MatMult(assembled, x, y));
+    OK(VecNorm(y, NORM_INFINITY, &norm));
+    CHECK(norm == 0);
+    OK(MatConvert(assembled, MATAIJ, MAT_INITIAL_MATRIX, &zero)); // leaves a copy, which must not stay
+    OK(MatNorm(zero, NORM_INFINITY, &norm));
+    CHECK(norm == 0);
+    OK(MatDuplicate(assembled, MAT_COPY_VALUES, &again));
+    for (Mat M : {(Mat)assembled, (Mat)again}) {
+      assemble(p, da, M);
+      check_same(M, B, da);
+    }
+    EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"the program assembles"}), [&] {
+      PetscInt    first;
+      PetscScalar far = 1e9;
+      PetscFunctionBeginUser;
+      PetscCall(MatGetOwnershipRange(other, &first, NULL));
+      PetscCall(MatSetValues(other, 1, &first, 1, &first, &far, INSERT_VALUES));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
+    OK(MatShift(changed, 2));
+    OK(MatAXPY(changed, 3, A, SAME_NONZERO_PATTERN));
+    OK(MatScale(B, 3));
+    OK(MatShift(B, 2));
+    check_same(changed, B, da);
+    OK(MatZeroEntries(changed));
+    OK(MatAXPY(changed, 3, A, SAME_NONZERO_PATTERN));
+    OK(MatShift(B, -2));
+    check_same(changed, B, da);
+  }
+}
+
 TEST_CASE("a copy has the operator and the shift of its source", "[algebra]") {
   for (Problem p : problems(2)) {
     INFO(describe(p));

@@ -199,6 +199,23 @@ TEST_CASE("error control works after the adapter cfl", "[burgers]") {
   CHECK(rejected[1] == rejected[0]);
 }
 
+TEST_CASE("an adapter that accepted every step does so after the adapter cfl", "[burgers]") {
+  for (PetscBool every : {PETSC_FALSE, PETSC_TRUE}) {
+    Run run(PETSC_COMM_WORLD, 200, true, "-ts_type ssp -ts_ssp_type rks2");
+    run.start([](PetscInt i) { return std::sin(2 * pi * (i + 0.5) / 200); });
+    TSAdapt adapt;
+    OK(TSGetAdapt(run.ts, &adapt));
+    OK(TSAdaptSetAlwaysAccept(adapt, every));
+    OK(TSAdaptSetType(adapt, TSADAPTCFL));
+    run.step(2, 1e-3);
+    OK(TSAdaptSetType(adapt, TSADAPTBASIC));
+    OK(TSSetType(run.ts, TSRK));
+    run.step(2, 1e-4);
+    const std::string text = printed([&] { OK(TSAdaptView(adapt, PETSC_VIEWER_STDOUT_WORLD)); });
+    CHECK((text.find("always accepting") != std::string::npos) == (every == PETSC_TRUE));
+  }
+}
+
 TEST_CASE("steps that the methods cannot take are refused", "[burgers]") {
   const PetscInt N = 20 * rank_count();
   const auto     sine = [&](PetscInt i) { return std::sin(2 * pi * i / N); };

@@ -170,6 +170,24 @@ TEST_CASE("an option without effect under the type of the TS is an error, which 
   }
 }
 
+TEST_CASE("inflow values without a choice of the boundary condition are an error", "[burgers]") {
+  const PetscReal values[2] = {1, 0};
+  for (int way : {0, 1, 2}) {
+    INFO(way);
+    Run run(PETSC_COMM_WORLD, 40, false, way == 2 ? "-ts_type euler -burgers_bc outflow" : "-ts_type euler");
+    run.start([](PetscInt) { return 0.5; });
+    OK(TSBurgersSetInflow(run.ts, 2, values));
+    if (way == 1) OK(TSBurgersSetBoundary(run.ts, TS_BURGERS_INFLOW));
+    OK(TSSetTimeStep(run.ts, 1e-3));
+    OK(TSSetMaxSteps(run.ts, 2));
+    if (way == 0)
+      EXPECT_ERROR(PETSC_ERR_ORDER, ({"TSBurgersSetInflow()", "outflow", "TSBurgersSetBoundary"}),
+                   [&] { return TSSolve(run.ts, run.u); });
+    else
+      OK(TSSolve(run.ts, run.u)); // chosen, if only by the run's user
+  }
+}
+
 TEST_CASE("types of TS that cannot step Burgers' equation are refused", "[burgers]") {
   const PetscInt N = 20 * rank_count();
   for (const char *type : {"mimex", "discgrad", "alpha2", "basicsymplectic"}) {

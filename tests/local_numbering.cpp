@@ -64,8 +64,5 @@ TEST_CASE("operators made by hand take the values that they have, and no others"
         PetscFunctionReturn(PETSC_SUCCESS);
       });
       assemble(A);
-      const PetscInt local = 0;
-      EXPECT_ERROR(PETSC_ERR_SUP, ({"MatZeroRows", "stencil"}),
-                   [&] { return MatZeroRowsLocal(A, 1, &local, 1, NULL, NULL); });
     }
 }

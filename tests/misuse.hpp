@@ -29,6 +29,13 @@ inline Mistake called(PetscErrorCode code, const char *words, const char *what,
 }
 #define CALL(code, words, ...) tests::called(code, words, #__VA_ARGS__, [&] { return __VA_ARGS__; })
 
+// An argument that is wrong on the last rank alone; the error is the same on all.
+template <class T> T on_last(T wrong, T right) {
+  int rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  return rank == rank_count() - 1 ? wrong : right;
+}
+
 // On all ranks: one error of one class; exactly one message.
 void check_mistakes(const Work &work, const std::vector<Mistake> &mistakes);
 

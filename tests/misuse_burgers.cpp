@@ -83,7 +83,7 @@ TEST_CASE("options of Burgers' equation on a periodic line", "[misuse]") {
           {"-burgers_fused_steps 4", PETSC_ERR_ARG_INCOMP, "euler|-ts_type burgersfused"},
           {"-burgers_fused_scheme euler", PETSC_ERR_ARG_INCOMP, "euler|-ts_type burgersfused"},
           {BURGERS_TIME_STEP " 10", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
-          {BURGERS_TIME_STEP " inf", any, ""},
+          {BURGERS_TIME_STEP " inf", PETSC_ERR_ARG_OUTOFRANGE, "inf"}, // later PETScs look themselves
           {"-ts_type mimex", PETSC_ERR_SUP, "mimex|explicit type|implicit"},
           {"-ts_type alpha2", PETSC_ERR_SUP, "alpha2|explicit type|implicit"},
           {"-ts_type irk", PETSC_ERR_SUP, "irk|-burgers_jacobian aij"},

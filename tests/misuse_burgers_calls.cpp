@@ -33,6 +33,28 @@ static Stepper stepper(DM dm) {
   return ts;
 }
 
+// All functions on a TS without the equation, or on none.
+static std::vector<Mistake> calls_without_equation(TS ts, PetscErrorCode code, const char *words) {
+  static const PetscReal one[1] = {1};
+  static PetscReal       bound;
+  const auto             call = [=](const char *what, const std::function<PetscErrorCode()> &function) {
+    return called(code, words, what, function);
+  };
+  return {call("TSBurgersSetFlux", [=] { return TSBurgersSetFlux(ts, TS_BURGERS_GODUNOV); }),
+          call("TSBurgersSetReconstruction", [=] { return TSBurgersSetReconstruction(ts, TS_BURGERS_MINMOD); }),
+          call("TSBurgersSetBoundary", [=] { return TSBurgersSetBoundary(ts, TS_BURGERS_OUTFLOW); }),
+          call("TSBurgersSetInflow", [=] { return TSBurgersSetInflow(ts, 2, one); }),
+          call("TSBurgersSetViscosity", [=] { return TSBurgersSetViscosity(ts, 1); }),
+          call("TSBurgersSetLengths", [=] { return TSBurgersSetLengths(ts, 1, one); }),
+          call("TSBurgersSetSpeed", [=] { return TSBurgersSetSpeed(ts, 1); }),
+          call("TSBurgersSetCheckInterval", [=] { return TSBurgersSetCheckInterval(ts, 1); }),
+          call("TSBurgersSetJacobianType", [=] { return TSBurgersSetJacobianType(ts, TS_BURGERS_JACOBIAN_AIJ); }),
+          call("TSBurgersSetHaloType", [=] { return TSBurgersSetHaloType(ts, MAT_HALO_HOST); }),
+          call("TSBurgersSetFused", [=] { return TSBurgersSetFused(ts, TS_BURGERS_EULER, 4); }),
+          call("TSBurgersView", [=] { return TSBurgersView(ts, PETSC_VIEWER_STDOUT_WORLD); }),
+          call("TSBurgersGetTimeStepBound", [=] { return TSBurgersGetTimeStepBound(ts, NULL, &bound); })};
+}
+
 static PetscErrorCode set_burgers(DM dm) {
   Stepper ts = stepper(dm);
   return TSSetBurgers(ts);
@@ -52,6 +74,7 @@ TEST_CASE("grids and settings of Burgers' equation", "[misuse]") {
   const auto      reconstruction = [](int value) { return (TSBurgersReconstruction)value; };
   const auto      boundary = [](int value) { return (TSBurgersBoundary)value; };
   const auto      scheme = [](int value) { return (TSBurgersScheme)value; };
+  const auto      halo = [](int value) { return (MatHaloType)value; };
   const auto      jacobian = [](int value) { return (TSBurgersJacobianType)value; };
   OK(TSSetBurgers(ts));
   OK(TSSetTimeStep(ts, 1e-3));
@@ -74,6 +97,8 @@ TEST_CASE("grids and settings of Burgers' equation", "[misuse]") {
     PetscCall(TSComputeRHSFunction(ts, 0, u, *y));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
+  check_mistakes(rate, calls_without_equation(bare, order, "TSSetBurgers"));
+  check_mistakes(rate, calls_without_equation(NULL, null, "null"));
   check_mistakes(rate, {
                            CALL(null, "null", TSSetBurgers(NULL)),
                            CALL(PETSC_ERR_ARG_WRONG, "DMDA|TSSetDM", set_burgers(NULL)),
@@ -81,30 +106,6 @@ TEST_CASE("grids and settings of Burgers' equation", "[misuse]") {
                            CALL(out, "dof", set_burgers(plane)),
                            CALL(out, "dof", set_burgers(pairs)),
                            CALL(out, "3", set_burgers(space)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetFlux(bare, TS_BURGERS_GODUNOV)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetReconstruction(bare, TS_BURGERS_MINMOD)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetBoundary(bare, TS_BURGERS_OUTFLOW)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetInflow(bare, 2, one)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetViscosity(bare, 1)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetLengths(bare, 1, one)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetSpeed(bare, 1)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetCheckInterval(bare, 1)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetJacobianType(bare, TS_BURGERS_JACOBIAN_AIJ)),
-                           CALL(order, "TSSetBurgers", TSBurgersSetFused(bare, TS_BURGERS_EULER, 4)),
-                           CALL(order, "TSSetBurgers", TSBurgersView(bare, PETSC_VIEWER_STDOUT_WORLD)),
-                           CALL(order, "TSSetBurgers", TSBurgersGetTimeStepBound(bare, NULL, &bound)),
-                           CALL(null, "null", TSBurgersSetFlux(NULL, TS_BURGERS_GODUNOV)),
-                           CALL(null, "null", TSBurgersSetReconstruction(NULL, TS_BURGERS_MINMOD)),
-                           CALL(null, "null", TSBurgersSetBoundary(NULL, TS_BURGERS_OUTFLOW)),
-                           CALL(null, "null", TSBurgersSetInflow(NULL, 2, one)),
-                           CALL(null, "null", TSBurgersSetViscosity(NULL, 1)),
-                           CALL(null, "null", TSBurgersSetLengths(NULL, 1, one)),
-                           CALL(null, "null", TSBurgersSetSpeed(NULL, 1)),
-                           CALL(null, "null", TSBurgersSetCheckInterval(NULL, 1)),
-                           CALL(null, "null", TSBurgersSetJacobianType(NULL, TS_BURGERS_JACOBIAN_AIJ)),
-                           CALL(null, "null", TSBurgersSetFused(NULL, TS_BURGERS_EULER, 4)),
-                           CALL(null, "null", TSBurgersView(NULL, PETSC_VIEWER_STDOUT_WORLD)),
-                           CALL(null, "null", TSBurgersGetTimeStepBound(NULL, NULL, &bound)),
                            CALL(out, "flux 99|godunov", TSBurgersSetFlux(ts, flux(99))),
                            CALL(out, "flux -1|godunov", TSBurgersSetFlux(ts, flux(-1))),
                            CALL(out, "flux 6|central_doubled", TSBurgersSetFlux(ts, flux(6))),
@@ -114,6 +115,8 @@ TEST_CASE("grids and settings of Burgers' equation", "[misuse]") {
                            CALL(out, "boundary condition -1|outflow", TSBurgersSetBoundary(ts, boundary(-1))),
                            CALL(out, "type of the Jacobian 3|shell_aij", TSBurgersSetJacobianType(ts, jacobian(3))),
                            CALL(out, "type of the Jacobian -1|shell_aij", TSBurgersSetJacobianType(ts, jacobian(-1))),
+                           CALL(out, "halo type 3|automatic, ipc or host", TSBurgersSetHaloType(ts, halo(3))),
+                           CALL(out, "halo type -1|automatic, ipc or host", TSBurgersSetHaloType(ts, halo(-1))),
                            CALL(out, "scheme 99|ssprk3", TSBurgersSetFused(ts, scheme(99), 4)),
                            CALL(out, "scheme -1|ssprk3", TSBurgersSetFused(ts, scheme(-1), 4)),
                            CALL(out, "0|1 or more", TSBurgersSetFused(ts, TS_BURGERS_EULER, 0)),
@@ -141,6 +144,13 @@ TEST_CASE("grids and settings of Burgers' equation", "[misuse]") {
                            CALL(PETSC_ERR_FP, "not finite", with(da, NAN)),
                            CALL(PETSC_ERR_FP, "not finite", with(da, INFINITY)),
                            CALL(any, "41", with(other, 1)),
+                           CALL(out, "flux 99|godunov", TSBurgersSetFlux(ts, flux(on_last(99, 3)))),
+                           CALL(out, "viscosity|nan", TSBurgersSetViscosity(ts, on_last<PetscReal>(NAN, 0))),
+                           CALL(size, "2 side lengths", TSBurgersSetLengths(ts, on_last(2, 1), one)),
+                           CALL(out, "length x|0", TSBurgersSetLengths(ts, 1, on_last(&zero[0], &one[0]))),
+                           CALL(out, "inflow value 1", TSBurgersSetInflow(ts, 2, on_last(&inf[0], &one[0]))),
+                           CALL(out, "Jacobian 3", TSBurgersSetJacobianType(ts, jacobian(on_last(3, 0)))),
+                           CALL(out, "0|1 or more", TSBurgersSetFused(ts, TS_BURGERS_EULER, on_last(0, 4))),
                        });
 }
 

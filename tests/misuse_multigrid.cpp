@@ -133,6 +133,11 @@ TEST_CASE("settings of stencilmg", "[misuse]") {
                                   CALL(null, "null", PCStencilMGSetPrecision(NULL, PC_STENCILMG_SINGLE)),
                                   CALL(null, "null", PCStencilMGSetFused(NULL, PETSC_TRUE)),
                                   CALL(null, "null", PCStencilMGSetGraph(NULL, PETSC_TRUE)),
+                                  CALL(out, "2|multiplicative or full", PCStencilMGSetType(pc, type(on_last(2, 0)))),
+                                  CALL(out, "3|v, w or f", PCStencilMGSetCycleType(pc, cycle(on_last(3, 0)))),
+                                  CALL(out, "0|1 or more", PCStencilMGSetCycles(pc, on_last(0, 1))),
+                                  CALL(out, "5|1 to 4", PCStencilMGSetSmooths(pc, on_last(5, 0))),
+                                  CALL(out, "-1|1 or more", PCStencilMGSetLevels(pc, on_last(-1, 0))),
                               });
 }
 
@@ -169,8 +174,10 @@ TEST_CASE("matrices that stencilmg does not serve", "[misuse]") {
                      CALL(PETSC_ERR_FP, "infinite or not a number", attempt(inf)),
                      CALL(PETSC_ERR_ARG_OUTOFRANGE, "1 levels|too many to solve directly|raise -pc_stencilmg_levels",
                           attempt(large, "-pc_stencilmg_levels 1")),
-                     CALL(any, "", attempt(skew, "-pc_type gamg -ksp_max_it 2")),
-                     CALL(any, "", attempt(A, "-pc_type gamg -ksp_max_it 2")),
+                     CALL(PETSC_ERR_SUP, "assembled matrix|MatConvert(A, MATAIJ)|-dm_mat_type aij",
+                          attempt(skew, "-pc_type gamg -ksp_max_it 2")),
+                     CALL(PETSC_ERR_SUP, "assembled matrix|MatConvert(A, MATAIJ)|-dm_mat_type aij",
+                          attempt(A, "-pc_type gamg -ksp_max_it 2")),
                      CALL(any, "no_such_type", attempt(A, "-pc_type no_such_type")),
                      CALL(any, "nobodys", attempt(A, "-pc_type lu -pc_factor_mat_solver_type nobodys")),
                      CALL(PETSC_ERR_SUP, "transpose|-pc_stencilmg_cycle_type v or w",

@@ -103,27 +103,31 @@ TEST_CASE("assembly and operations of stencil", "[misuse]") {
   PetscScalar sigma;
   PetscInt    first;
   OK(MatGetOwnershipRange(A, &first, NULL));
-  check_mistakes([&](Vec *y) { return a.product(y); },
-                 {
-                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, (first + 36) % 72, INSERT_VALUES)),
-                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, (first + 36) % 72, ADD_VALUES)),
-                     CALL(any, "5000", a.set(first, 5000, INSERT_VALUES)),
-                     CALL(any, "5000", a.set(5000, first, INSERT_VALUES)),
-                     CALL(any, "5000", a.set_local(0, 5000)),
-                     CALL(any, "5000", a.set_local(5000, 0)),
-                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(1, 1)),
-                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(2, 0)),
-                     CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(0, 2)),
-                     CALL(PETSC_ERR_ARG_SIZ, "", MatAXPY(A, 1, a.other, same)),
-                     CALL(any, "", a.with([&](Mat B) { return MatAXPY(B, 1, a.dense, same); })),
-                     CALL(any, "", MatCopy(A, a.other, same)),
-                     CALL(PETSC_ERR_SUP, "2-norm", MatNorm(A, NORM_2, &norm)),
-                     CALL(PETSC_ERR_SUP, "helmholtz", MatHelmholtzGetShift(A, &sigma)),
-                     CALL(any, "", MatGetRow(A, 1000, NULL, NULL, NULL)),
-                     CALL(any, "", MatConvert(A, "no_such_type", MAT_INITIAL_MATRIX, &made)),
-                     CALL(any, "", MatMatMult(A, a.other, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
-                     CALL(any, "", MatLUFactor(A, NULL, NULL, NULL)),
-                 });
+  check_mistakes(
+      [&](Vec *y) { return a.product(y); },
+      {
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, (first + 36) % 72, INSERT_VALUES)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, (first + 36) % 72, ADD_VALUES)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, on_last((first + 30) % 72, first), INSERT_VALUES)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(on_last(2, 0), 0)),
+          CALL(any, "5000", a.set(first, 5000, INSERT_VALUES)),
+          CALL(any, "5000", a.set(5000, first, INSERT_VALUES)),
+          CALL(any, "5000", a.set_local(0, 5000)),
+          CALL(any, "5000", a.set_local(5000, 0)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(1, 1)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(2, 0)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(0, 2)),
+          CALL(PETSC_ERR_ARG_SIZ, "", MatAXPY(A, 1, a.other, same)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|star stencil|-mat_stencil_fallback aij",
+               MatAXPY(A, 1, a.dense, same)),
+          CALL(any, "", MatCopy(A, a.other, same)),
+          CALL(PETSC_ERR_SUP, "2-norm", MatNorm(A, NORM_2, &norm)),
+          CALL(PETSC_ERR_SUP, "helmholtz", MatHelmholtzGetShift(A, &sigma)),
+          CALL(any, "", MatGetRow(A, 1000, NULL, NULL, NULL)),
+          CALL(any, "", MatConvert(A, "no_such_type", MAT_INITIAL_MATRIX, &made)),
+          CALL(any, "", MatMatMult(A, a.other, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
+          CALL(any, "", MatLUFactor(A, NULL, NULL, NULL)),
+      });
 }
 
 TEST_CASE("settings of stencil", "[misuse]") {
@@ -150,5 +154,9 @@ TEST_CASE("settings of stencil", "[misuse]") {
                      CALL(out, "-1|error|aij", MatStencilShellSetFallback(A, fallback(-1))),
                      CALL(null, "null", MatStencilShellSetFallback(NULL, MAT_STENCILSHELL_FALLBACK_AIJ)),
                      CALL(null, "null", MatStencilShellSetVerify(NULL, PETSC_TRUE)),
+                     CALL(out, "3", MatSetHaloType(A, halo(on_last(3, 0)))),
+                     CALL(out, "4|automatic", MatStencilShellSetCompression(A, compression(on_last(4, 0)))),
+                     CALL(out, "tolerance|nan", MatStencilShellSetTolerance(A, on_last<PetscReal>(NAN, 0))),
+                     CALL(out, "2|error|aij", MatStencilShellSetFallback(A, fallback(on_last(2, 0)))),
                  });
 }

@@ -163,6 +163,15 @@ TEST_CASE("points and settings of kernelsum", "[misuse]") {
           CALL(null, "null", MatKernelSumCreateGradient(NULL, &made)),
           CALL(null, "MatKernelSumCreateGradient|null", MatKernelSumCreateGradient(A, NULL)),
           CALL(PETSC_ERR_SUP, "not a kernelsum", MatKernelSumCreateGradient(aij, &made)),
+          CALL(out, "sigma is -1|positive", MatKernelSumSetSigma(A, on_last<PetscReal>(-1, 0.5))),
+          CALL(out, "wavenumber is nan", MatKernelSumSetWavenumber(A, on_last<PetscReal>(NAN, 1))),
+          CALL(out, "9|double, single or mixed", MatKernelSumSetPrecision(A, precision(on_last(9, 0)))),
+          CALL(out, "9|automatic, zero", MatKernelSumSetSelf(A, self(on_last(9, 0)))),
+          CALL(out, "9|direct, fast or auto", MatKernelSumSetMethod(A, method(on_last(9, 0)), 1e-6)),
+          CALL(out, "tolerance is 2", MatKernelSumSetMethod(A, MAT_KERNELSUM_DIRECT, on_last<PetscReal>(2, 1e-6))),
+          CALL(PETSC_ERR_ARG_UNKNOWN_TYPE, "box|gaussian", MatKernelSumSetKernel(A, on_last("box", "gaussian"))),
+          CALL(null, "null", MatKernelSumSetPoints(A, x, on_last<Vec>(NULL, y))),
+          CALL(null, "null", MatCreateKernelSum(world, x, y, on_last<Mat *>(NULL, &made))),
           CALL(PETSC_ERR_SUP, "gradients", MatKernelSumCreateGradient(G, &made)),
       });
 }
@@ -178,10 +187,12 @@ TEST_CASE("operations on kernelsum", "[misuse]") {
   const auto same = SAME_NONZERO_PATTERN;
   Grid       da = make_grid(problem(2, 9, 8));
   Matrix A = make_sum(random_cloud(30, 3, 1), random_cloud(20, 3, 2)), square = make_square_sum(random_cloud(9, 3, 1)),
-         aij = make_reference(problem(2, 9, 8), da);
+         spoilt = make_square_sum(random_cloud(9, 3, 1)), aij = make_reference(problem(2, 9, 8), da);
   Mat         made = NULL;
   PetscReal   norm;
   PetscScalar sigma;
+  Matrix      dense;
+  OK(MatConvert(square, MATDENSE, MAT_INITIAL_MATRIX, &dense));
   check_mistakes([&](Vec *f) { return product_with(A, f); },
                  {
                      OPERATION(any, "", MatMult(A, f, f)),
@@ -204,7 +215,8 @@ TEST_CASE("operations on kernelsum", "[misuse]") {
                      OPERATION(any, "", MatAXPY(A, 1, square, same)),
                      OPERATION(any, "", MatAXPY(aij, 1, A, same)),
                      OPERATION(any, "", MatCopy(aij, A, same)),
-                     OPERATION(any, "", MatSetValue(square, 0, 0, 1, INSERT_VALUES)),
+                     OPERATION(any, "setvalues", MatSetValue(spoilt, 0, 0, 1, INSERT_VALUES)),
+                     OPERATION(PETSC_ERR_SUP, "kernelsum|MATCOMPOSITE|MatConvert()", MatAXPY(square, 1, dense, same)),
                      OPERATION(any, "", MatZeroEntries(square)),
                      OPERATION(any, "", MatLUFactor(square, NULL, NULL, NULL)),
                      OPERATION(any, "", MatSOR(square, c, 1, SOR_FORWARD_SWEEP, 0, 1, 1, f)),

@@ -32,14 +32,14 @@ static PetscReal largest_difference(const Dense &A, const Dense &B) {
   return most;
 }
 
-// A chain of points with masses and edges that are all different, around or with open ends.
-static shellac::Axis uneven_axis(PetscInt N, bool around, bool free_ends) {
+// A chain of points with masses and edges that are all different, periodic or with open ends.
+static shellac::Axis uneven_axis(PetscInt N, bool periodic, bool free_ends) {
   shellac::Axis axis;
-  axis.around = around;
+  axis.periodic = periodic;
   for (PetscInt i = 0; i < N; i++) axis.mass.push_back(1 + 0.3 * PetscSinReal(1 + i));
   for (PetscInt i = 0; i <= N; i++) axis.edge.push_back(2 + PetscCosReal(3 * i));
-  if (around) axis.edge[N] = axis.edge[0];
-  if (!around && free_ends) axis.edge[0] = axis.edge[N] = 0;
+  if (periodic) axis.edge[N] = axis.edge[0];
+  if (!periodic && free_ends) axis.edge[0] = axis.edge[N] = 0;
   return axis;
 }
 
@@ -48,8 +48,8 @@ static Dense stiffness(const shellac::Axis &axis) {
   const PetscInt N = axis.N();
   Dense          K((size_t)N, std::vector<PetscReal>((size_t)N, 0));
   for (PetscInt i = 0; i <= N; i++) { // the edge between i - 1 and i
-    const PetscInt lower = i > 0 ? i - 1 : axis.around ? N - 1 : -1, upper = i < N ? i : axis.around ? 0 : -1;
-    if (i == N && axis.around) continue; // is edge 0
+    const PetscInt lower = i > 0 ? i - 1 : axis.periodic ? N - 1 : -1, upper = i < N ? i : axis.periodic ? 0 : -1;
+    if (i == N && axis.periodic) continue; // is edge 0
     if (lower >= 0) K[lower][lower] += axis.edge[i];
     if (upper >= 0) K[upper][upper] += axis.edge[i];
     if (lower >= 0 && upper >= 0) K[lower][upper] -= axis.edge[i], K[upper][lower] -= axis.edge[i];
@@ -58,12 +58,12 @@ static Dense stiffness(const shellac::Axis &axis) {
 }
 
 static Dense prolongation(const shellac::Coarsening &c, const std::vector<PetscReal> weights[2], PetscInt N,
-                          PetscInt coarse_N, bool around) {
+                          PetscInt coarse_N, bool periodic) {
   Dense P((size_t)N, std::vector<PetscReal>((size_t)coarse_N, 0));
   for (PetscInt i = 0; i < N; i++)
     for (int n = 0; n < 2; n++) {
       PetscInt J = c.below(i) + n;
-      if (around) J = (J + coarse_N) % coarse_N;
+      if (periodic) J = (J + coarse_N) % coarse_N;
       if (J >= 0 && J < coarse_N) P[i][J] += weights[n][i];
     }
   return P;
@@ -72,15 +72,15 @@ static Dense prolongation(const shellac::Coarsening &c, const std::vector<PetscR
 TEST_CASE("a coarse axis is the Galerkin product of the fine one, with lumped masses", "[multigrid]") {
   for (PetscInt N : {6, 7, 12, 13, 33})
     for (int kind = 0; kind < 3; kind++) {
-      const bool around = kind == 0;
-      if (around && N % 2) continue; // an odd one has two neighbouring points that are both coarse
+      const bool periodic = kind == 0;
+      if (periodic && N % 2) continue; // an odd one has two neighbouring points that are both coarse
       INFO("N " << N << ", kind " << kind);
-      const shellac::Axis fine = uneven_axis(N, around, kind == 1);
+      const shellac::Axis fine = uneven_axis(N, periodic, kind == 1);
       REQUIRE(shellac::can_coarsen(fine));
       shellac::Coarsening c;
       const shellac::Axis coarse = shellac::coarsen(fine, true, &c);
-      const Dense         P = prolongation(c, c.prolong, N, coarse.N(), around),
-                  R = transpose(prolongation(c, c.restriction, N, coarse.N(), around));
+      const Dense         P = prolongation(c, c.prolong, N, coarse.N(), periodic),
+                  R = transpose(prolongation(c, c.restriction, N, coarse.N(), periodic));
       CHECK(largest_difference(stiffness(coarse), product(transpose(P), product(stiffness(fine), P))) <= 1e-13);
       for (PetscInt J = 0; J < coarse.N(); J++) {
         PetscReal lumped = 0, of_row = 0;
@@ -149,7 +149,7 @@ static shellac::Patch patch_of(const PetscInt N[3]) {
   shellac::Patch patch = {};
   for (int a = 0; a < 3; a++) {
     patch.N[a] = patch.size[a] = N[a];
-    patch.beyond[a] = shellac::Beyond::zero;
+    patch.periodic[a] = false;
   }
   return patch;
 }
@@ -157,16 +157,16 @@ static shellac::Patch patch_of(const PetscInt N[3]) {
 TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multigrid]") {
   for (const Point &N : {Point{9, 7, 1}, Point{8, 6, 1}, Point{15, 1, 1}, Point{5, 7, 5}}) {
     INFO(N[0] << " x " << N[1] << " x " << N[2]);
-    shellac::Halving   coarsening;
-    PetscInt           coarse_N[3];
-    shellac::Couplings fine, coarse;
+    shellac::GridCoarsening coarsening;
+    PetscInt                coarse_N[3];
+    shellac::Couplings      fine, coarse;
     coarsening.patch = patch_of(N.data());
     fine.grown = coarsening.patch.all();
     fine.neighbours.star = true;
     for (int a = 0; a < 3; a++) {
       const bool along = N[(size_t)a] > 1;
       fine.neighbours.present[a] = along;
-      coarsening.axis[a].halves = along;
+      coarsening.axis[a].coarsens = along;
       coarsening.axis[a].offset = along ? 1 : 0;
       coarse_N[a] = coarsening.coarse_N[a] = along ? N[(size_t)a] / 2 : 1;
       if (along) fine.grown.lo[a] -= 2, fine.grown.hi[a] += 2;
@@ -192,9 +192,9 @@ TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multi
     shellac::for_each_on_host(coarsening.patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
       const PetscInt p[3] = {i, j, k};
       PetscInt       c[3], J[3];
-      for (c[2] = 0; c[2] <= coarsening.axis[2].halves; c[2]++)
-        for (c[1] = 0; c[1] <= coarsening.axis[1].halves; c[1]++)
-          for (c[0] = 0; c[0] <= coarsening.axis[0].halves; c[0]++) {
+      for (c[2] = 0; c[2] <= coarsening.axis[2].coarsens; c[2]++)
+        for (c[1] = 0; c[1] <= coarsening.axis[1].coarsens; c[1]++)
+          for (c[0] = 0; c[0] <= coarsening.axis[0].coarsens; c[0]++) {
             bool inside = true;
             for (int a = 0; a < 3; a++) {
               J[a] = coarsening.below(a, p[a]) + c[a];

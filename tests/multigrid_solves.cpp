@@ -67,6 +67,31 @@ TEST_CASE("Richardson's method inside the preconditioner is the same as outside"
   }
 }
 
+TEST_CASE("Richardson's method over another operator does all cycles from its first iteration on", "[multigrid]") {
+  Problem p = problem(2, 50, 41);
+  Grid    da = make_grid(p);
+  Matrix  P = make_operator(p, da);
+  p.sigma = 20;
+  Matrix A = make_operator(p, da);
+  Vector b = random_vector(da, 5), x = make_vector(da);
+  for (const char *cycles :
+       {"-test_pc_stencilmg_multiplicative_cycles 1", "-test_pc_stencilmg_multiplicative_cycles 3"}) {
+    INFO(cycles);
+    Preconditioner pc = make_pc(P, cycles);
+    const Options  set(std::string(cycles) + " -test_ksp_type richardson -test_ksp_max_it 1 -test_ksp_norm_type none");
+    Solver         ksp;
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetOptionsPrefix(ksp, "test_"));
+    OK(KSPSetOperators(ksp, A, P));
+    PC inner;
+    OK(KSPGetPC(ksp, &inner));
+    OK(PCSetType(inner, PCSTENCILMG));
+    OK(KSPSetFromOptions(ksp));
+    OK(KSPSolve(ksp, b, x));
+    CHECK(difference(x, apply(pc, b)) <= exact);
+  }
+}
+
 TEST_CASE("single precision corrects as well as double", "[multigrid]") {
   for (const auto &N : {Point{200, 150, 1}, Point{24, 20, 18}, Point{10, 6, 1}}) {
     Problem p = problem(N[2] > 1 ? 3 : 2, N[0], N[1], N[2]);
@@ -236,7 +261,7 @@ TEST_CASE("a zero matrix is a failed preconditioner for every method, and a good
           },
           Way::stencil, INSERT_VALUES);
       assemble(A);
-      OK(KSPSetOperators(ksp, A, A));
+      OK(KSPSetOperators(ksp, A, A)); // without it PETSc goes on with what has failed, PCLU's factors too
       OK(KSPSolve(ksp, b, x));
       OK(KSPGetConvergedReason(ksp, &reason));
       if (scale == 0)

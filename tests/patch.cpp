@@ -10,7 +10,6 @@
 #include "grid/grid.hpp"
 
 using namespace tests;
-using shellac::Beyond;
 using shellac::Box;
 using shellac::Direction;
 using shellac::Patch;
@@ -100,44 +99,6 @@ TEST_CASE("what a neighbour needs lies inside the patch, and is as large as what
       }
     }
   }
-}
-
-TEST_CASE("a step beyond an end of the domain takes the value of its rule", "[patch]") {
-  Patch patch = make_patch(4, 3, 1);
-  patch.start[0] = 0;
-  patch.N[0] = 4;
-  const PetscInt first[3] = {0, 1, 0}, inside[3] = {1, 1, 0};
-  const struct {
-    Beyond      rule;
-    PetscScalar lower;
-  } rules[] = {{Beyond::zero, 0}, {Beyond::copy, 10}, {Beyond::mirror, 12}, {Beyond::around, 11}};
-  for (const auto &r : rules) {
-    patch.beyond[0] = r.rule;
-    shellac::Star<PetscScalar, 1> star;
-    star.center = 10;
-    star.arm[0][0] = 11;
-    star.arm[0][1] = 12;
-    star.fill(patch, first);
-    CHECK(star.arm[0][0] == r.lower);
-    CHECK(star.arm[0][1] == PetscScalar(12));
-    CHECK(patch.leaves_domain(first, 0, shellac::LOWER) == (r.rule != Beyond::around));
-    CHECK(!patch.leaves_domain(first, 0, shellac::UPPER));
-    CHECK(!patch.leaves_domain(inside, 0, shellac::LOWER));
-  }
-}
-
-TEST_CASE("rows are identity rows at the ends of the axes that say so", "[patch]") {
-  Patch patch = make_patch(4, 3, 1);
-  patch.start[0] = patch.start[1] = 0;
-  patch.N[0] = 4, patch.N[1] = 3;
-  patch.identity[0] = true;
-  int count = 0;
-  shellac::for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    count += patch.is_identity_row<2>(p);
-    CHECK(patch.is_identity_row<2>(p) == (i == 0 || i == 3));
-  });
-  CHECK(count == 6);
 }
 
 // Against PETSc's own ordering, by way of DMDAGetAO(): natural numbers to rows.

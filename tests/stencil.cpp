@@ -142,8 +142,9 @@ TEST_CASE("long rows, slabs and pencils", "[stencil]") {
   }
 }
 
-TEST_CASE("the first seed's problem, 1000 x 1000", "[stencil]") {
+TEST_CASE("Poisson's problem, 1000 x 1000", "[stencil]") {
   for (MatLaplaceBoundaryType boundary : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY}) {
+    if (!in_turn(boundary == MAT_LAPLACE_IDENTITY)) continue;
     const PetscInt n = boundary == MAT_LAPLACE_IDENTITY ? 1000 : 998;
     Problem        p = problem(2, n, n);
     p.boundary = boundary;

@@ -13,7 +13,9 @@ using Number = std::complex<Real>;
 
 constexpr bool complex_petsc = PetscDefined(USE_COMPLEX);
 
+enum class Kernel { gaussian, laplace, helmholtz, yukawa, multiquadric, inverse_multiquadric, thin_plate, logarithm };
 struct Function {
+  Kernel      kernel;
   const char *name;
   bool        singular, sigma, wavenumber; // the last two: whether it has that parameter
 };
@@ -61,7 +63,7 @@ Vector left_vector(Mat A);
 void   set_random(Vec v, int seed);
 
 PetscReal difference_of_arrays(Vec x, Vec y); // of vectors of any types, in the infinity norm over that of y
-// Relative, in the 2-norm, of the products with several random vectors: that of one alone may be small by chance.
+// Relative, in the 2-norm, of the products with two random vectors: that of one alone may be small by chance.
 PetscReal difference_of_products(Mat A, Mat B, bool transposed);
 
 Vector on_host(Vec v);

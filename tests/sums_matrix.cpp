@@ -249,12 +249,24 @@ TEST_CASE("the view tells the sum, its size and its rate", "[sums]") {
   OK(VecSet(x, 1));
   OK(MatMult(A, x, y));
   const std::string text = view(A, PETSC_VIEWER_ASCII_INFO);
-  for (const char *word : {"gaussian", "sigma = 0.2", "50 targets, 40 sources in 3-D", "precision double", "direct",
-                           "1 product;", "2000 pairs", "dense matrix takes"})
+  for (const char *word :
+       {"gaussian", "sigma = 0.2", "50 targets, 40 sources in 3-D", "direct sums of all pairs in double precision",
+        "1 product;", "2000 pairs", "dense matrix takes"})
     CHECK(text.find(word) != std::string::npos);
   MatType type;
   OK(MatGetType(A, &type));
   CHECK(std::string(type) == MATKERNELSUM);
   OK(MatMult(A, x, y));
   CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("2 products; the last: 2000 pairs") != std::string::npos);
+}
+
+TEST_CASE("the entries of a large sum are counted, not printed", "[sums]") {
+  const Cloud       small = random_cloud(30, 2, 1), large = random_cloud(1100, 2, 2);
+  Options           set = options(functions[0]);
+  Matrix            A = make_square_sum(small), B = make_square_sum(large);
+  const std::string entries = view(A, PETSC_VIEWER_DEFAULT), count = view(B, PETSC_VIEWER_DEFAULT);
+  CHECK(entries.size() > 900);
+  CHECK(count.size() < 500);
+  CHECK(count.find("::ascii_info") != std::string::npos);
+  CHECK(view(B, PETSC_VIEWER_ASCII_INFO).find("1100 targets") != std::string::npos);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the application against an installed Shellac in three ways, and runs each on two MPI ranks.
+# Builds the applications against an installed Shellac in three ways, and runs each on two MPI ranks.
 # usage: build-and-run.sh PREFIX
 # Environment: PETSC_DIR, PETSC_ARCH  the PETSc that Shellac was built with (default: what pkg-config finds)
 #              MPIEXEC                how to start MPI programs             (default: PETSc's own)
@@ -31,19 +31,21 @@ way=
 trap 'echo "build-and-run: failed with $way" >&2' ERR
 
 build_cmake() {
-  cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" && cmake --build build && cp build/app app
+  cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" && cmake --build build && cp build/app build/plate .
 }
 build_pkgconfig() { make -f makefile.pkgconfig; }
-build_petsc() { make -f makefile.petsc app SHELLAC_DIR="$prefix"; }
+build_petsc() { make -f makefile.petsc app plate SHELLAC_DIR="$prefix"; }
 
 for way in cmake pkgconfig petsc; do
   mkdir "$folder/$way"
-  cp "$source/app.c" "$source/CMakeLists.txt" "$source"/makefile.* "$folder/$way"
+  cp "$source/app.c" "$source/plate.cpp" "$source/CMakeLists.txt" "$source"/makefile.* "$folder/$way"
   cd "$folder/$way"
   if ! "build_$way" > log 2>&1; then
     tail -n 30 log >&2
     false
   fi
-  printf '%-10s ' "$way"
-  $MPIEXEC -n 2 ./app
+  for program in app plate; do
+    printf '%-10s %-6s ' "$way" "$program"
+    $MPIEXEC -n 2 "./$program"
+  done
 done

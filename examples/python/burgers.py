@@ -27,7 +27,7 @@ def exact(x, t):
 da = PETSc.DMDA().create([n], dof=1, stencil_width=3)
 ts = PETSc.TS().create()
 ts.setDM(da)
-shellac.burgers(ts, flux="godunov", reconstruction="weno5", boundary="outflow", lengths=[1.0], fused_scheme="ssprk3")
+shellac.burgers(ts, flux="godunov", reconstruct="weno5", bc="outflow", lengths=[1.0], fused_scheme="ssprk3")
 ts.setTimeStep(0.5 / n)
 ts.setExactFinalTime(PETSc.TS.ExactFinalTime.MATCHSTEP)
 ts.setFromOptions()

@@ -4,6 +4,8 @@
 /* Burgers' equation for a TS. */
 
 #include <petscts.h>
+#include <shellac/burgersfused.h>
+#include <shellac/mat.h>
 
 /*E
    TSBurgersFlux - the numerical flux through the faces of cells, see `TSSetBurgers()`
@@ -29,13 +31,14 @@ typedef enum {
   TS_BURGERS_ENGQUIST_OSHER,
   TS_BURGERS_CENTRAL_DOUBLED
 } TSBurgersFlux;
+PETSC_EXTERN const char *const TSBurgersFluxes[];
+
 #if defined(__GNUC__)
 #define TS_BURGERS_SEED                                                                                                \
   _Pragma("GCC warning \"TS_BURGERS_SEED is deprecated: use TS_BURGERS_CENTRAL_DOUBLED\"") TS_BURGERS_CENTRAL_DOUBLED
 #else
 #define TS_BURGERS_SEED TS_BURGERS_CENTRAL_DOUBLED
 #endif
-PETSC_EXTERN const char *const TSBurgersFluxes[];
 
 /*E
    TSBurgersReconstruction - how the values at a cell's faces follow from averages, see `TSSetBurgers()`
@@ -87,64 +90,6 @@ typedef enum {
   TS_BURGERS_JACOBIAN_SHELL_AIJ
 } TSBurgersJacobianType;
 PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
-
-/*E
-   TSBurgersScheme - the explicit method of `TSBURGERSFUSED`
-
-   Values:
-+  `TS_BURGERS_EULER`  - forward Euler
-.  `TS_BURGERS_SSPRK2` - strong-stability-preserving Runge-Kutta of order 2 with 2 stages
--  `TS_BURGERS_SSPRK3` - strong-stability-preserving Runge-Kutta of order 3 with 3 stages
-
-   Level: beginner
-
-.seealso: `TSBURGERSFUSED`, `TSBurgersSetFused()`
-E*/
-typedef enum { TS_BURGERS_EULER, TS_BURGERS_SSPRK2, TS_BURGERS_SSPRK3 } TSBurgersScheme;
-PETSC_EXTERN const char *const TSBurgersSchemes[];
-
-/*MC
-   TSBURGERSFUSED - "burgersfused": takes many explicit steps of Burgers' equation in one step of the TS, several of
-   them in one pass over memory. For a TS with `TSSetBurgers()`.
-
-   Options Database Keys:
-+  -burgers_fused_scheme <euler|ssprk2|ssprk3> - explicit method of -ts_type burgersfused; default ssprk3 with weno5,
-                                                 else euler
--  -burgers_fused_steps <integer, at least 1>  - largest number of steps in one step of the TS; default 256
-
-   Notes:
-   The steps within one step of the TS are a block. Each of them has the Δt of the TS (-ts_dt). `TSGetStepNumber()`,
-   -ts_max_steps and the time count all of them. Monitors, events and -ts_adapt_type cfl see the states at the ends
-   of blocks. A block ends at the final time, at times of `TSSetTimeSpan()`, at the last step, and before these where
-   the TS would choose another Δt.
-
-   The result equals that of the same steps taken one by one, bit for bit, on any number of ranks. With the scheme
-   euler it also equals that of -ts_type euler where PETSc's `VecAYPX()` rounds the product before the sum.
-
-   Tiles of cells, with a halo as wide as the steps reach, are held in registers (GPU) or in the first cache (CPU). A
-   grid of up to 4000 cells on one GPU takes all steps of a block in one launch. In 2-D, and where a rank has fewer
-   cells than one step reaches, stages are computed one by one.
-
-   A block with a step to be checked (see -burgers_check_interval in `TSSetBurgers()`) is checked at both ends, for
-   the CFL bound and for values that are not finite. If the end fails, the steps of the block are repeated one by one
-   to find the first that fails, and the TS keeps the state before that step.
-
-   The type uses the TS' `TSSetPreStage()` and `TSSetPostStage()`. An event is located by shorter blocks, which needs
-   a PETSc whose `TSEULER` can roll back (3.22 and newer). While an event is located, a step of the TS that is longer
-   than Δt is divided into equal steps of at most Δt. A Δt that a program sets otherwise, between solves or in a
-   monitor, is the Δt of the steps that follow.
-
-   Errors:
-   As `TSSetBurgers()`; `PETSC_ERR_SUP` for an adapter other than none and cfl; `PETSC_ERR_ORDER` without `TSSetBurgers()`.
-
-   Level: intermediate
-
-   Source:
-   C.-W. Shu and S. Osher, Efficient implementation of essentially non-oscillatory shock-capturing schemes, 1988.
-
-.seealso: `TSSetBurgers()`, `TSBurgersSetFused()`
-M*/
-#define TSBURGERSFUSED "burgersfused"
 
 /*@
    TSSetBurgers - makes Burgers' equation u_t + (u²/2)_x = ν u_xx the equation of a TS, in 1-D or as a system in 2-D
@@ -201,8 +146,11 @@ M*/
    The options are read here and in `TSSetFromOptions()`, which therefore overrides setters called in between. An
    option without effect is an error: in `TSSetFromOptions()`, -burgers_inflow with another boundary condition and
    -burgers_speed with another flux; when a solve begins, -burgers_jacobian with an explicit type, and
-   -burgers_fused_scheme or -burgers_fused_steps with another type than `TSBURGERSFUSED`. Settings that fail change
-   nothing. The function may be called again. The DM must not change afterwards. The function adds a monitor to the
+   -burgers_fused_scheme or -burgers_fused_steps with another type than `TSBURGERSFUSED`. Functions differ, so that a
+   program may call them before it knows the type or the flux: `TSBurgersSetSpeed()`, `TSBurgersSetJacobianType()` and
+   `TSBurgersSetFused()` have no effect where their setting is not used. `TSBurgersSetInflow()` without a choice of the
+   boundary condition, by `TSBurgersSetBoundary()` or -burgers_bc, is an error when a solve begins. Settings that fail
+   change nothing. The function may be called again. The DM must not change afterwards. The function adds a monitor to the
    TS, which marks the beginning and the end of a solve; after `TSMonitorCancel()`, call `TSSetFromOptions()` or this
    function again.
 
@@ -442,28 +390,25 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetCheckInterval(TS ts, PetscInt interval);
 PETSC_EXTERN PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianType type);
 
 /*@
-   TSBurgersSetFused - sets the method of `TSBURGERSFUSED` and the length of its blocks
+   TSBurgersSetHaloType - sets how halos of the state travel between GPUs
 
    Logically Collective
 
    Input Parameters:
-+  ts     - a TS with `TSSetBurgers()`
-.  scheme - one of `TSBurgersScheme`
--  steps  - the largest number of steps in a block, >= 1
++  ts   - a TS with `TSSetBurgers()`
+-  type - `MAT_HALO_AUTOMATIC` (default), `MAT_HALO_IPC` or `MAT_HALO_HOST`
 
-   Options Database Keys:
-+  -burgers_fused_scheme <euler|ssprk2|ssprk3> - explicit method of -ts_type burgersfused; default ssprk3 with weno5,
-                                                 else euler
--  -burgers_fused_steps <integer, at least 1>  - largest number of steps in one step of the TS; default 256
+   Options Database Key:
+.  -burgers_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
 
-   Level: intermediate
+   Level: advanced
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE`; nothing is changed then.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another type; nothing is changed then.
 
-.seealso: `TSBURGERSFUSED`, `TSSetBurgers()`
+.seealso: `TSSetBurgers()`, `MatHaloType`, `MatSetHaloType()`
 @*/
-PETSC_EXTERN PetscErrorCode TSBurgersSetFused(TS ts, TSBurgersScheme scheme, PetscInt steps);
+PETSC_EXTERN PetscErrorCode TSBurgersSetHaloType(TS ts, MatHaloType type);
 
 /*@
    TSBurgersGetTimeStepBound - gets the largest Δt of a forward Euler step from a state

@@ -1,87 +1,10 @@
 #ifndef SHELLAC_MAT_H
 #define SHELLAC_MAT_H
 
-/* Shell matrices on the grid of a DMDA: laplace, helmholtz, stencil. */
+/* Shell matrices on the grid of a DMDA: laplace and helmholtz by laplace.h; stencil; and what all have. */
 
-#include <petscdmda.h>
-#include <petscmat.h>
-
-/*MC
-   MATLAPLACE - "laplace": the negative Laplace operator -Δu on the grid of a `DMDA`, never assembled.
-   Second-order central differences: the star of 3, 5 or 7 points in 1-D, 2-D or 3-D.
-
-   Options Database Keys:
-+  -mat_laplace_boundary <eliminated|identity|neumann> - boundary form of the axes that are not periodic or mirrored;
-                                                         default eliminated
-.  -mat_laplace_lengths <one real for each axis, > 0>  - side lengths of the domain [length]; default from the DM's
-                                                         coordinates, else 1
--  -mat_laplace_halo <automatic|ipc|host>              - how halos travel between GPUs; default automatic
-
-   Boundary forms, for an axis of N points and a domain of length L [length]:
-+  eliminated - the unknowns are the interior nodes, h = L/(N+1); zero Dirichlet values are dropped. Symmetric positive
-                definite.
-.  identity   - the grid carries its boundary nodes, h = L/(N-1); their rows are the identity. Not symmetric.
--  neumann    - the unknowns are cell averages, h = L/N; no flux through the ends. Symmetric, constants in the null space,
-                which is attached to the matrix.
-   An axis with `DM_BOUNDARY_PERIODIC` is periodic, h = L/N; one with `DM_BOUNDARY_MIRROR` has its symmetry planes on the
-   end nodes, h = L/(N-1), and is not symmetric. `DM_BOUNDARY_TWIST` is an error.
-
-   Notes:
-   Where the `DMDA` has coordinates and no lengths are given, h is the distance between nodes. The boundary form then
-   says where the boundary is relative to the end nodes.
-
-   The spacing of an axis of one point follows from its length, 1 by default, because coordinates do not determine
-   it.
-
-   Vectors may be on the host or on a CUDA device. The product is computed where they are. Where some of the vectors
-   of an operation are on the host, a rank computes on the host.
-
-   Between GPUs, halos travel by CUDA IPC where two ranks of one host have a GPU each, and through pinned host
-   buffers and MPI otherwise (automatic). `ipc` uses IPC for ranks that share a GPU, too, which is slow; `host` never
-   uses it.
-
-   `MatSOR()` sweeps in red-black order: forward is red, then black (red: the sum of a point's indices is even), backward is
-   black, then red. The sweep is over the whole grid on any number of ranks, the LOCAL variants as well.
-
-   `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work through a `MATAIJ` that is
-   made when they ask for it, on the host. PETSc's default, without a -pc_type, is one of them: an incomplete factorisation
-   on one rank (ICC where the operator is symmetric), block Jacobi on several. -pc_type jacobi, sor and none store nothing.
-
-   `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that assembles
-   the same operator runs unchanged, one that assembles another gets an error.
-
-   `MatTranspose()` makes an operator of the same type. `MatZeroRows()`, `MatZeroRowsColumns()`, `MatDiagonalScale()` and
-   `MatLoad()`, which would give each point a row of its own, are errors, and so is `PCGAMG`; assemble into a `MATSTENCILSHELL` or
-   a `MATAIJ` for them.
-
-   Level: beginner
-
-   Source:
-   L. Collatz, The Numerical Treatment of Differential Equations, 1960, table VI.
-
-.seealso: `MATHELMHOLTZ`, `MatCreateLaplace()`, `MatLaplaceSetBoundary()`, `MatLaplaceSetLengths()`
-M*/
-#define MATLAPLACE "laplace"
-
-/*MC
-   MATHELMHOLTZ - "helmholtz": the modified Helmholtz operator -Δu + σu on the grid of a `DMDA`, never assembled. All
-   that `MATLAPLACE` says holds here, too. Identity rows do not contain σ.
-
-   Options Database Keys:
-+  -mat_helmholtz_shift <any scalar>                     - σ of -Δu + σu [1/length²]; default 0
-.  -mat_helmholtz_omega <any scalar>                     - sets σ = ω²; not together with -mat_helmholtz_shift; default
-                                                           0
-.  -mat_helmholtz_boundary <eliminated|identity|neumann> - boundary form of the axes that are not periodic or mirrored;
-                                                           default eliminated
-.  -mat_helmholtz_lengths <one real for each axis, > 0>  - side lengths of the domain [length]; default from the DM's
-                                                           coordinates, else 1
--  -mat_helmholtz_halo <automatic|ipc|host>              - how halos travel between GPUs; default automatic
-
-   Level: beginner
-
-.seealso: `MATLAPLACE`, `MatCreateHelmholtz()`, `MatHelmholtzSetShift()`
-M*/
-#define MATHELMHOLTZ "helmholtz"
+#include <shellac/diffusion.h>
+#include <shellac/laplace.h>
 
 /*MC
    MATSTENCILSHELL - "stencil": the operator that an application assembles on a `DMDA`, stored without a matrix. The
@@ -151,20 +74,6 @@ M*/
 #define MATSTENCILSHELL "stencil"
 
 /*E
-   MatLaplaceBoundaryType - the boundary form of a `MATLAPLACE` or `MATHELMHOLTZ`
-
-   Level: beginner
-
-.seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
-E*/
-typedef enum {
-  MAT_LAPLACE_ELIMINATED,
-  MAT_LAPLACE_IDENTITY,
-  MAT_LAPLACE_NEUMANN
-} MatLaplaceBoundaryType;
-PETSC_EXTERN const char *const MatLaplaceBoundaryTypes[];
-
-/*E
    MatHaloType - how a `MATLAPLACE`, `MATHELMHOLTZ` or `MATSTENCILSHELL` exchanges halos between GPUs
 
    Values:
@@ -222,155 +131,6 @@ typedef enum {
 PETSC_EXTERN const char *const MatStencilShellFallbackTypes[];
 
 /*@
-   MatCreateLaplace - creates a `MATLAPLACE` on the grid of a `DMDA`, set up from the options database
-
-   Collective
-
-   Input Parameter:
-.  da - a 1-D, 2-D or 3-D `DMDA` with one degree of freedom
-
-   Output Parameter:
-.  A - the operator, N × N for the N points of the grid, ready for `MatMult()`
-
-   Options Database Keys:
-.  see `MATLAPLACE`; -mat_type is not read
-
-   Level: beginner
-
-   Errors:
-   `PETSC_ERR_ARG_NULL` where da or A is null, `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates,
-   `PETSC_ERR_ARG_OUTOFRANGE` for dof != 1 or lengths <= 0, `PETSC_ERR_SUP` for a twisted boundary; on every rank.
-
-.seealso: `MATLAPLACE`, `MatCreateHelmholtz()`, `DMCreateMatrix()`
-@*/
-PETSC_EXTERN PetscErrorCode MatCreateLaplace(DM da, Mat *A);
-
-/*@
-   MatCreateHelmholtz - creates a `MATHELMHOLTZ` on the grid of a `DMDA`, set up from the options database
-
-   Collective
-
-   Input Parameters:
-+  da    - a 1-D, 2-D or 3-D `DMDA` with one degree of freedom
--  sigma - σ [1/length²]; options override it
-
-   Output Parameter:
-.  A - the operator, N × N for the N points of the grid, ready for `MatMult()`
-
-   Options Database Keys:
-.  see `MATHELMHOLTZ`
-
-   Level: beginner
-
-   Errors:
-   As `MatCreateLaplace()`; `PETSC_ERR_ARG_OUTOFRANGE` where sigma is not finite.
-
-.seealso: `MATHELMHOLTZ`, `MatHelmholtzSetShift()`
-@*/
-PETSC_EXTERN PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A);
-
-/*@
-   MatHelmholtzSetShift - sets σ of a `MATHELMHOLTZ`, before or after `MatSetUp()`
-
-   Logically Collective
-
-   Input Parameters:
-+  A     - the operator
--  sigma - σ [1/length²]
-
-   Options Database Keys:
-+  -mat_helmholtz_shift <any scalar> - σ of -Δu + σu [1/length²]; default 0
--  -mat_helmholtz_omega <any scalar> - sets σ = ω²; not together with -mat_helmholtz_shift; default 0
-
-   Level: beginner
-
-   Note:
-   After a `MatScale()` by a, the operator is a(-Δu + σu): a new σ is scaled as the old one. Mats of other types
-   ignore the call.
-
-   Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where sigma is not finite; nothing is changed then.
-
-.seealso: `MATHELMHOLTZ`, `MatHelmholtzGetShift()`
-@*/
-PETSC_EXTERN PetscErrorCode MatHelmholtzSetShift(Mat A, PetscScalar sigma);
-
-/*@
-   MatHelmholtzGetShift - gets σ of a `MATHELMHOLTZ`, without any `MatScale()`
-
-   Not Collective
-
-   Input Parameter:
-.  A - the operator
-
-   Output Parameter:
-.  sigma - σ [1/length²]
-
-   Level: beginner
-
-   Errors:
-   `PETSC_ERR_SUP` for other types, `PETSC_ERR_ARG_NULL` where A or sigma is null.
-
-.seealso: `MATHELMHOLTZ`, `MatHelmholtzSetShift()`
-@*/
-PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
-
-/*@
-   MatLaplaceSetBoundary - sets the boundary form of a `MATLAPLACE` or `MATHELMHOLTZ`; before `MatSetUp()`
-
-   Logically Collective
-
-   Input Parameters:
-+  A        - the operator
--  boundary - `MAT_LAPLACE_ELIMINATED` (default), `MAT_LAPLACE_IDENTITY` or `MAT_LAPLACE_NEUMANN`
-
-   Options Database Keys:
-+  -mat_laplace_boundary <eliminated|identity|neumann>   - boundary form of the axes that are not periodic or mirrored;
-                                                           default eliminated
--  -mat_helmholtz_boundary <eliminated|identity|neumann> - boundary form of the axes that are not periodic or mirrored;
-                                                           default eliminated
-
-   Level: beginner
-
-   Errors:
-   `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
-
-.seealso: `MATLAPLACE`, `MatLaplaceSetLengths()`
-@*/
-PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType boundary);
-
-/*@
-   MatLaplaceSetLengths - sets the side lengths of the domain of a `MATLAPLACE` or `MATHELMHOLTZ`; before `MatSetUp()`
-
-   Logically Collective
-
-   Input Parameters:
-+  A       - the operator
-.  dim     - how many lengths are given: the dimension of the grid, 1 to 3
--  lengths - side lengths of the domain along x, y and z [length]; > 0 and finite; array of size dim
-
-   Options Database Keys:
-+  -mat_laplace_lengths <one real for each axis, > 0>   - side lengths of the domain [length]; default from the DM's
-                                                          coordinates, else 1
--  -mat_helmholtz_lengths <one real for each axis, > 0> - side lengths of the domain [length]; default from the DM's
-                                                          coordinates, else 1
-
-   Level: beginner
-
-   Note:
-   Without it, the spacing is that of the DM's coordinates, and without those the domain is the unit interval, square or
-   cube.
-
-   Errors:
-   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite or a dim that
-   is not 1, 2 or 3, `PETSC_ERR_ARG_NULL` where lengths is null; `PETSC_ERR_ARG_SIZ` at `MatSetUp()` where dim is not the
-   grid's dimension. Other types ignore the call.
-
-.seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
-@*/
-PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const PetscReal lengths[]);
-
-/*@
    MatSetHaloType - sets how halos travel between the GPUs of a `MATLAPLACE`, `MATHELMHOLTZ` or `MATSTENCILSHELL`; before
    `MatSetUp()`
 
@@ -381,9 +141,11 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const Pets
 -  type - `MAT_HALO_AUTOMATIC` (default), `MAT_HALO_IPC` or `MAT_HALO_HOST`
 
    Options Database Keys:
-+  -mat_laplace_halo <automatic|ipc|host>   - how halos travel between GPUs; default automatic
-.  -mat_helmholtz_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
--  -mat_stencil_halo <automatic|ipc|host>   - how halos travel between GPUs; default automatic
++  -mat_laplace_halo <automatic|ipc|host>             - how halos travel between GPUs; default automatic
+.  -mat_helmholtz_halo <automatic|ipc|host>           - how halos travel between GPUs; default automatic
+.  -mat_diffusion_halo <automatic|ipc|host>           - how halos travel between GPUs; default automatic
+.  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
+-  -mat_stencil_halo <automatic|ipc|host>             - how halos travel between GPUs; default automatic
 
    Level: advanced
 

@@ -65,7 +65,7 @@ PetscErrorCode TSBurgersGetTimeStepBound(TS ts, Vec u, PetscReal *bound) {
   PetscCheck(u, comm, PETSC_ERR_ARG_NULL, "the state is null; give a vector of DMCreateGlobalVector()");
   PetscCheck(bound, comm, PETSC_ERR_ARG_NULL, "the place for the bound is null; give the address of a PetscReal");
   PetscCall(BurgersSetUp(ts, burgers));
-  PetscCall(BurgersCheckVector(burgers, u));
+  PetscCall(GridCheckVector(burgers->grid, u, "state"));
   PetscCall(arrays.Read(u, &array));
   PetscCall(BurgersExtremes(burgers, arrays.memory(), array, &extremes));
   PetscCall(arrays.Restore());

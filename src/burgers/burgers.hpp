@@ -28,6 +28,7 @@ struct BurgersSettings {
   struct { // by an option, which must have an effect
     PetscBool inflow, speed, jacobian, fused_scheme, fused_steps;
   } given = {};
+  bool inflow_set = false, boundary_chosen = false; // by TSBurgersSetInflow(); by an option or TSBurgersSetBoundary()
 
   TSBurgersScheme scheme() const { // forward Euler is not stable with reconstructions of high order
     if (fused_scheme >= 0) return (TSBurgersScheme)fused_scheme;
@@ -86,7 +87,8 @@ struct Burgers {
   Halo                               halo;                    // of the state
 
   Extremes    *device_extremes = nullptr;
-  bool         always_accept = false; // was asked of the adapter cfl
+  bool         always_accept = false;         // was asked of the adapter cfl
+  PetscBool    accepted_before = PETSC_FALSE; // what was asked of it before that
   BurgersSolve solve;
   FusedSteps   fused;
 
@@ -110,8 +112,6 @@ PetscErrorCode BurgersReplaceSettings(TS ts, Burgers *burgers, const BurgersSett
 
 PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers);
 PetscErrorCode BurgersSetUpAgain(Burgers *burgers); // on the DM of the last set-up
-// An error for a vector that is not one of the TS' DM.
-PetscErrorCode BurgersCheckVector(const Burgers *burgers, Vec u);
 
 // ---- options.cpp
 

@@ -298,7 +298,7 @@ static PetscErrorCode post_stage(TS ts, PetscReal, PetscInt, Vec *) {
   checks.step = block.first;
   checks.time = block.start;
   PetscCall(TSGetSolution(ts, &u));
-  PetscCall(BurgersCheckVector(burgers, u));
+  PetscCall(GridCheckVector(burgers->grid, u, "state"));
   PetscCall(arrays.Read(u, &from));
   PetscCall(arrays.Write(burgers->fused.update, &to));
   for (int w = 0; w < 2; w++) PetscCall(arrays.Write(burgers->fused.work[w], &work[w]));

@@ -79,7 +79,7 @@ PetscErrorCode update_state(Mat J, Jacobian *context) {
   if (context->burgers->ready && context->generation == context->burgers->generation)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BurgersSetUpAgain(context->burgers));
-  PetscCall(BurgersCheckVector(context->burgers, context->state));
+  PetscCall(GridCheckVector(context->burgers->grid, context->state, "state"));
   PetscCall(load_state(context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -360,7 +360,7 @@ static PetscErrorCode compute_jacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, vo
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
   PetscCall(BurgersSetUp(ts, burgers));
-  PetscCall(BurgersCheckVector(burgers, u));
+  PetscCall(GridCheckVector(burgers->grid, u, "state"));
   for (Mat J : {A, P}) {
     PetscCall(PetscObjectTypeCompare((PetscObject)J, jacobian_type, &ours));
     if (!ours) {

@@ -43,7 +43,8 @@ static PetscErrorCode read_array(OptionItems PetscOptionsObject, const Option &o
 PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, BurgersSettings *settings) {
   constexpr PetscInt most = 5; // one more than any option may have
   PetscReal          values[most] = {0, 0, 0, 0, 0}, number;
-  PetscInt           n, dim, way = (PetscInt)settings->halo_way;
+  PetscInt           n, dim;
+  MatHaloType        halo = (MatHaloType)settings->halo_way;
   PetscBool          set;
   DM                 dm;
   TSBurgersScheme    scheme = settings->scheme();
@@ -59,7 +60,8 @@ PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, Burgers
   PetscCall(read_option(PetscOptionsObject, option("-burgers_flux"), TSBurgersFluxes, &settings->flux));
   PetscCall(read_option(PetscOptionsObject, option("-burgers_reconstruct"), TSBurgersReconstructions,
                         &settings->reconstruction));
-  PetscCall(read_option(PetscOptionsObject, option("-burgers_bc"), TSBurgersBoundaries, &settings->boundary));
+  PetscCall(read_option(PetscOptionsObject, option("-burgers_bc"), TSBurgersBoundaries, &settings->boundary, &set));
+  if (set) settings->boundary_chosen = true;
   n = most;
   PetscCall(read_array(PetscOptionsObject, option("-burgers_inflow"), values, &n, &given.inflow));
   if (given.inflow) PetscCall(set_inflow(comm, dim, n, values, settings));
@@ -82,9 +84,8 @@ PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, Burgers
   n = settings->fused_steps;
   PetscCall(read_option(PetscOptionsObject, option("-burgers_fused_steps"), &n, &given.fused_steps));
   PetscCall(set_fused_steps(comm, n, settings));
-  const Option &halo = option("-burgers_halo");
-  PetscCall(PetscOptionsEList(halo.key, halo.meaning, halo.setter, halo_ways, 3, halo_ways[way], &way, NULL));
-  settings->halo_way = (HaloWay)way;
+  PetscCall(read_option(PetscOptionsObject, option("-burgers_halo"), MatHaloTypes, &halo));
+  settings->halo_way = (HaloWay)halo;
   PetscCall(read_option(PetscOptionsObject, option("-burgers_jacobian"), TSBurgersJacobianTypes, &settings->jacobian,
                         &given.jacobian));
   PetscOptionsHeadEnd();
@@ -130,6 +131,10 @@ PetscErrorCode BurgersCheckOptionsOfType(TS ts, const BurgersSettings &settings)
   TSType    type;
 
   PetscFunctionBegin;
+  PetscCheck(!settings.inflow_set || settings.boundary_chosen, comm, PETSC_ERR_ORDER,
+             "TSBurgersSetInflow() was called, and no boundary condition was chosen, so that the ends are %s; call "
+             "TSBurgersSetBoundary(ts, TS_BURGERS_INFLOW)",
+             TSBurgersBoundaries[settings.boundary]);
   PetscCall(TSGetType(ts, &type));
   if (!type) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TSIsBurgersFused(ts, &fused));

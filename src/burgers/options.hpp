@@ -33,7 +33,7 @@ constexpr Option burgers_options[] = {
      "for implicit types: matrix-free, assembled, or the operator matrix-free and the preconditioner's matrix "
      "assembled",
      "TSBurgersSetJacobianType"},
-    {"-burgers_halo", "automatic|ipc|host", "automatic", "how halos travel between GPUs", "TSSetBurgers"},
+    {"-burgers_halo", "automatic|ipc|host", "automatic", "how halos travel between GPUs", "TSBurgersSetHaloType"},
     {"-burgers_fused_scheme", "euler|ssprk2|ssprk3", "ssprk3 with weno5, else euler",
      "explicit method of -ts_type burgersfused", "TSBurgersSetFused"},
     {"-burgers_fused_steps", "integer, at least 1", "256", "largest number of steps in one step of the TS",

@@ -19,59 +19,67 @@ namespace shellac {
 
 PetscErrorCode set_inflow(MPI_Comm comm, PetscInt dim, PetscInt n, const PetscReal values[],
                           BurgersSettings *settings) {
+  PetscInt wrong = 0;
+
   PetscFunctionBegin;
-  PetscCheck(values, comm, PETSC_ERR_ARG_NULL, "the inflow values are null; give an array of %" PetscInt_FMT, 2 * dim);
-  PetscCheck(n == 2 * dim, comm, PETSC_ERR_ARG_SIZ,
-             "-burgers_inflow has %" PetscInt_FMT " values; in %" PetscInt_FMT "-D give %" PetscInt_FMT ": %s", n, dim,
-             2 * dim, dim == 1 ? "u at the lower and the upper end" : "u at the lower and the upper ends, then v");
-  for (PetscInt i = 0; i < n; i++)
-    PetscCheck(std::isfinite(values[i]), comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "inflow value %" PetscInt_FMT " is %g; it must be finite", i, (double)values[i]);
+  SHELLAC_CHECK_ALL(values, comm, PETSC_ERR_ARG_NULL, "the inflow values are null; give an array of %" PetscInt_FMT,
+                    2 * dim);
+  SHELLAC_CHECK_ALL(n == 2 * dim, comm, PETSC_ERR_ARG_SIZ,
+                    "-burgers_inflow has %" PetscInt_FMT " values; in %" PetscInt_FMT "-D give %" PetscInt_FMT ": %s",
+                    n, dim, 2 * dim,
+                    dim == 1 ? "u at the lower and the upper end" : "u at the lower and the upper ends, then v");
+  while (wrong < n && std::isfinite(values[wrong])) wrong++;
+  SHELLAC_CHECK_ALL(wrong == n, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "inflow value %" PetscInt_FMT " is %g; it must be finite", wrong, (double)values[wrong]);
   for (PetscInt i = 0; i < n; i++) settings->inflow[i / 2][i % 2] = values[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode set_lengths(MPI_Comm comm, PetscInt dim, PetscInt n, const PetscReal lengths[],
                            BurgersSettings *settings) {
+  PetscInt wrong = 0;
+
   PetscFunctionBegin;
-  PetscCheck(lengths, comm, PETSC_ERR_ARG_NULL, "the side lengths are null; give an array of %" PetscInt_FMT, dim);
-  PetscCheck(n == dim, comm, PETSC_ERR_ARG_SIZ,
-             "%" PetscInt_FMT " side lengths for a domain in %" PetscInt_FMT "-D; give %" PetscInt_FMT, n, dim, dim);
-  for (PetscInt a = 0; a < n; a++)
-    PetscCheck(lengths[a] > 0 && std::isfinite(lengths[a]), comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "length %c is %g; it must be finite and positive", "xyz"[a], (double)lengths[a]);
+  SHELLAC_CHECK_ALL(lengths, comm, PETSC_ERR_ARG_NULL, "the side lengths are null; give an array of %" PetscInt_FMT,
+                    dim);
+  SHELLAC_CHECK_ALL(n == dim, comm, PETSC_ERR_ARG_SIZ,
+                    "%" PetscInt_FMT " side lengths for a domain in %" PetscInt_FMT "-D; give %" PetscInt_FMT, n, dim,
+                    dim);
+  while (wrong < n && lengths[wrong] > 0 && std::isfinite(lengths[wrong])) wrong++;
+  SHELLAC_CHECK_ALL(wrong == n, comm, PETSC_ERR_ARG_OUTOFRANGE, "length %c is %g; it must be finite and positive",
+                    "xyz"[wrong], (double)lengths[wrong]);
   for (PetscInt a = 0; a < n; a++) settings->lengths[a] = lengths[a];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode set_viscosity(MPI_Comm comm, PetscReal nu, BurgersSettings *settings) {
   PetscFunctionBegin;
-  PetscCheck(nu >= 0 && std::isfinite(nu), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "the viscosity (-burgers_viscosity) is %g; it must be finite, and not below 0", (double)nu);
+  SHELLAC_CHECK_ALL(nu >= 0 && std::isfinite(nu), comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "the viscosity (-burgers_viscosity) is %g; it must be finite, and not below 0", (double)nu);
   settings->viscosity = nu;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode set_speed(MPI_Comm comm, PetscReal speed, BurgersSettings *settings) {
   PetscFunctionBegin;
-  PetscCheck(speed >= 0 && std::isfinite(speed), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-burgers_speed is %g; it must be finite, and not below 0", (double)speed);
+  SHELLAC_CHECK_ALL(speed >= 0 && std::isfinite(speed), comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "-burgers_speed is %g; it must be finite, and not below 0", (double)speed);
   settings->speed = speed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode set_check_interval(MPI_Comm comm, PetscInt interval, BurgersSettings *settings) {
   PetscFunctionBegin;
-  PetscCheck(interval >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "-burgers_check_interval is %" PetscInt_FMT "; it must be 0 (never) or more", interval);
+  SHELLAC_CHECK_ALL(interval >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "-burgers_check_interval is %" PetscInt_FMT "; it must be 0 (never) or more", interval);
   settings->check_interval = interval;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode set_fused_steps(MPI_Comm comm, PetscInt steps, BurgersSettings *settings) {
   PetscFunctionBegin;
-  PetscCheck(steps >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "-burgers_fused_steps is %" PetscInt_FMT "; give 1 or more",
-             steps);
+  SHELLAC_CHECK_ALL(steps >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "-burgers_fused_steps is %" PetscInt_FMT "; give 1 or more", steps);
   settings->fused_steps = steps;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,8 +96,8 @@ static PetscErrorCode check_enum(TS ts, const char *what, int value, const char 
     PetscCall(PetscStrlcat(list, k == 0 ? "" : k == count - 1 ? " or " : ", ", sizeof(list)));
     PetscCall(PetscStrlcat(list, names[k], sizeof(list)));
   }
-  PetscCheck(value >= 0 && value < count, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
-             "the %s %d is unknown; use %s", what, value, list);
+  SHELLAC_CHECK_ALL(value >= 0 && value < count, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the %s %d is unknown; use %s", what, value, list);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,6 +135,19 @@ template <class Set> static PetscErrorCode change(TS ts, const Set &set) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The same for a value of an enumeration with these names.
+template <class Enum, class Set>
+static PetscErrorCode change_enum(TS ts, const char *what, const char *const names[], Enum value, const Set &set) {
+  PetscFunctionBegin;
+  PetscCall(change(ts, [&](MPI_Comm, PetscInt, BurgersSettings *settings) -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(check_enum(ts, what, (int)value, names));
+    set(settings);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace shellac
 
 using namespace shellac;
@@ -136,41 +157,33 @@ static_assert(sizeof(TSBurgersFluxes) / sizeof(TSBurgersFluxes[0]) == TS_BURGERS
 
 PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux) {
   PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm, PetscInt, BurgersSettings *settings) -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(check_enum(ts, "flux", (int)flux, TSBurgersFluxes));
-    settings->flux = flux;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  PetscCall(change_enum(ts, "flux", TSBurgersFluxes, flux, [=](BurgersSettings *settings) { settings->flux = flux; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode TSBurgersSetReconstruction(TS ts, TSBurgersReconstruction reconstruction) {
   PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm, PetscInt, BurgersSettings *settings) -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(check_enum(ts, "reconstruction", (int)reconstruction, TSBurgersReconstructions));
-    settings->reconstruction = reconstruction;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
+  PetscCall(change_enum(ts, "reconstruction", TSBurgersReconstructions, reconstruction,
+                        [=](BurgersSettings *settings) { settings->reconstruction = reconstruction; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode TSBurgersSetBoundary(TS ts, TSBurgersBoundary boundary) {
   PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm, PetscInt, BurgersSettings *settings) -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(check_enum(ts, "boundary condition", (int)boundary, TSBurgersBoundaries));
+  PetscCall(change_enum(ts, "boundary condition", TSBurgersBoundaries, boundary, [=](BurgersSettings *settings) {
     settings->boundary = boundary;
-    PetscFunctionReturn(PETSC_SUCCESS);
+    settings->boundary_chosen = true;
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode TSBurgersSetInflow(TS ts, PetscInt n, const PetscReal values[]) {
   PetscFunctionBegin;
-  PetscCall(change(ts, [&](MPI_Comm comm, PetscInt dim, BurgersSettings *settings) {
-    return set_inflow(comm, dim, n, values, settings);
+  PetscCall(change(ts, [&](MPI_Comm comm, PetscInt dim, BurgersSettings *settings) -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(set_inflow(comm, dim, n, values, settings));
+    settings->inflow_set = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,6 +228,13 @@ PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianType type) {
   if (type != burgers->settings.jacobian) burgers->has_matrices = false;
   burgers->settings.jacobian = type;
   PetscCall(BurgersSetMatrices(ts, burgers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TSBurgersSetHaloType(TS ts, MatHaloType type) {
+  PetscFunctionBegin;
+  PetscCall(change_enum(ts, "halo type", MatHaloTypes, type,
+                        [=](BurgersSettings *settings) { settings->halo_way = (HaloWay)type; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -83,7 +83,6 @@ static Patch make_patch(const Grid &grid, PetscInt width) {
     patch.N[a] = grid.N[a];
     patch.start[a] = grid.start[a];
     patch.size[a] = grid.size[a];
-    patch.beyond[a] = Beyond::zero;
     for (int e = 0; e < 2; e++) {
       Direction to = {{0, 0, 0}};
       to.d[a] = e ? 1 : -1;
@@ -170,29 +169,6 @@ PetscErrorCode BurgersSetUpAgain(Burgers *burgers) {
   PetscCall(burgers->halo.Create(burgers->links, patch.patch, false, burgers->on_device, settings.halo_way));
   burgers->ready = true;
   burgers->generation++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode BurgersCheckVector(const Burgers *burgers, Vec u) {
-  const Grid     &grid = burgers->grid;
-  PetscInt        size;
-  const PetscInt *first; // of each rank
-  PetscMPIInt     ranks;
-
-  PetscFunctionBegin;
-  const PetscInt all = grid.N[0] * grid.N[1] * grid.N[2] * grid.dof;
-  PetscCall(VecGetSize(u, &size));
-  PetscCheck(size == all, grid.comm, PETSC_ERR_ARG_SIZ,
-             "the state has %" PetscInt_FMT " values, the DMDA of Burgers' equation %" PetscInt_FMT
-             "; make it with DMCreateGlobalVector()",
-             size, all);
-  PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
-  PetscCall(VecGetOwnershipRanges(u, &first));
-  for (PetscMPIInt r = 0; r < ranks; r++) // of all ranks, so that all of them have the error
-    PetscCheck(first[r] == grid.offset[r], grid.comm, PETSC_ERR_ARG_SIZ,
-               "the state is distributed over the ranks in another way than the DMDA of Burgers' equation: rank %d "
-               "begins with value %" PetscInt_FMT " instead of %" PetscInt_FMT "; make it with DMCreateGlobalVector()",
-               (int)r, first[r], grid.offset[r]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,28 @@
 
 namespace shellac {
 
+// PETSc tells in its view alone whether an adapter accepts every step.
+static PetscErrorCode accepts_every_step(TSAdapt adapt, PetscBool *every) {
+  MPI_Comm    comm = PetscObjectComm((PetscObject)adapt);
+  char       *text = NULL;
+  size_t      size = 0;
+  PetscViewer viewer;
+  PetscMPIInt rank;
+  FILE       *file = open_memstream(&text, &size);
+
+  PetscFunctionBegin;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for the view of a TSAdapt");
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscViewerASCIIOpenWithFILE(comm, file, &viewer));
+  PetscCall(TSAdaptView(adapt, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  fclose(file);
+  *every = rank == 0 && text && strstr(text, "always accepting") ? PETSC_TRUE : PETSC_FALSE; // the first rank prints
+  free(text);
+  PetscCallMPI(MPI_Bcast(every, 1, MPIU_BOOL, 0, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode BurgersGetAdapt(TS ts, Burgers *burgers, PetscBool *none, PetscBool *cfl) {
   TSAdapt     adapt;
   TSAdaptType type;
@@ -15,16 +37,11 @@ PetscErrorCode BurgersGetAdapt(TS ts, Burgers *burgers, PetscBool *none, PetscBo
   if (!type) *none = PETSC_TRUE;
   PetscCall(PetscStrcmp(type, TSADAPTCFL, cfl));
   if (*cfl && !burgers->always_accept) { // that adapter has no other way
+    PetscCall(accepts_every_step(adapt, &burgers->accepted_before));
     PetscCall(TSAdaptSetAlwaysAccept(adapt, PETSC_TRUE));
     burgers->always_accept = true;
   } else if (!*cfl && burgers->always_accept) {
-    PetscBool    always = PETSC_FALSE;
-    PetscOptions options;
-    const char  *prefix;
-    PetscCall(TSGetOptionsPrefix(ts, &prefix));
-    PetscCall(PetscObjectGetOptions((PetscObject)ts, &options));
-    PetscCall(PetscOptionsGetBool(options, prefix, "-ts_adapt_always_accept", &always, NULL));
-    PetscCall(TSAdaptSetAlwaysAccept(adapt, always));
+    PetscCall(TSAdaptSetAlwaysAccept(adapt, burgers->accepted_before));
     burgers->always_accept = false;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,7 +93,7 @@ static PetscErrorCode check_start(TS ts, Burgers *burgers, const StepChecks &che
   if (!checks.state || !start ||
       (burgers->solve.checked_step == checks.step && burgers->solve.checked_time == checks.time))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(BurgersCheckVector(burgers, start));
+  PetscCall(GridCheckVector(burgers->grid, start, "state"));
   PetscCall(arrays.Read(start, &array));
   PetscCall(BurgersExtremes(burgers, arrays.memory(), array, &extremes));
   PetscCall(arrays.Restore());
@@ -108,7 +125,7 @@ static PetscErrorCode rhs_function(TS ts, PetscReal, Vec u, Vec rate, void *) {
   const bool in_stage = burgers->fused.phase == FusedSteps::Phase::stage;
   if (in_stage) burgers->fused.phase = FusedSteps::Phase::idle;
   PetscCall(BurgersSetUp(ts, burgers));
-  PetscCall(BurgersCheckVector(burgers, u));
+  PetscCall(GridCheckVector(burgers->grid, u, "state"));
   if (!burgers->solve.running) PetscCall(check_options(ts, burgers));
   PetscCall(TSIsBurgersFused(ts, &fused));
   if (fused && in_stage) {
@@ -164,7 +181,7 @@ static PetscErrorCode begin_solve(TS ts, Burgers *burgers, PetscInt step, Vec u)
 
   PetscFunctionBegin;
   PetscCall(BurgersSetUp(ts, burgers));
-  PetscCall(BurgersCheckVector(burgers, u));
+  PetscCall(GridCheckVector(burgers->grid, u, "state"));
   PetscCall(check_options(ts, burgers));
   burgers->solve.wave_speed = 0; // the last solve may have ended with an error
   burgers->solve.checked_step = -1;

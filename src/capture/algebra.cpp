@@ -18,15 +18,8 @@ static PetscErrorCode check_alike(const CapturedMat &a, const CapturedMat &b) {
   for (int axis = 0; axis < 3; axis++)
     same = same && a.grid.first[axis] == b.grid.first[axis] && a.grid.boundary[axis] == b.grid.boundary[axis];
   PetscCheck(same, a.grid.comm, PETSC_ERR_ARG_INCOMP,
-             "the two matrices have different grids, distributions or stencils; make the one with MatDuplicate() of "
-             "the other");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode changed(Mat A, CapturedMat *context) {
-  PetscFunctionBegin;
-  PetscCall(context->forget());
-  PetscCall(MatCapturedMakeReference(A, context));
+             "the two matrices have different grids, boundary types, distributions or stencils; make the one with "
+             "MatDuplicate() of the other, or convert it with MatConvert()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,7 +37,12 @@ static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   PetscCall(MatGetCaptured(A, &from));
   PetscCall(MatCapturedCreateLike(A, B));
   PetscCall(MatGetCaptured(*B, &to));
-  if (option == MAT_COPY_VALUES) PetscCall(from->captured().CopyTo(&to->captured()));
+  if (option == MAT_COPY_VALUES) {
+    PetscCall(from->captured().CopyTo(&to->captured()));
+    PetscCall(to->take_state(*B, *from));
+  } else
+    PetscCall(to->take_pattern(*B, *from));
+  PetscCall(to->changed(*B));
   PetscCall(finish(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,19 +55,18 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &from));
   PetscCall(MatGetType(B, &type));
-  PetscCall(PetscStrcmp(type, MATSTENCILSHELL, &same));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, type, &same));
   if (!same) {
     PetscCall(MatConvert(A, type, MAT_REUSE_MATRIX, &B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetCaptured(B, &to));
   PetscCall(check_alike(*from, *to));
-  PetscCall(to->captured().Destroy()); // values that were set, but not assembled
-  to->values = nullptr;
-  to->off_process.clear();
-  to->outside.clear();
+  PetscCall(to->check_copy(*from));
+  PetscCall(MatCapturedDiscardValues(to));
   PetscCall(from->captured().CopyTo(&to->captured()));
-  PetscCall(changed(B, to));
+  PetscCall(to->take_state(B, *from));
+  PetscCall(to->changed(B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,7 +85,13 @@ PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *mad
   Refusal                          refusal;
 
   PetscFunctionBegin;
-  auto B = std::make_unique<CapturedStencil>(points, arms, A.vec_type());
+  auto B = A.NewLike();
+  if (A.known_by_place()) {
+    PetscCall(A.CopyTo(B.get()));
+    B->TransposeByPlace();
+    *made = std::move(B);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   points.dof = 1;
   wish.automatic = true;
   PetscCall(values_halo.Create(grid, points, grid.box, PETSC_FALSE, HaloWay::host));
@@ -127,9 +130,11 @@ static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatCapturedCreateLike(A, B));
   PetscCall(MatGetCaptured(*B, &to)); // in place: A's own
   PetscCall(check_alike(*from, *to));
+  PetscCall(MatCapturedDiscardValues(to));
+  if (to != from) PetscCall(to->take_state(*B, *from));
   PetscCall(to->captured().Destroy());
   to->op = std::move(op);
-  PetscCall(changed(*B, to));
+  PetscCall(to->transposed(*B));
   PetscCall(finish(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,8 +146,9 @@ static PetscErrorCode scale(Mat A, PetscScalar a) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
+  PetscCall(context->begin_change());
   PetscCall(context->captured().Scale(a));
-  PetscCall(changed(A, context));
+  PetscCall(context->altered(A, Alteration::scaled, a, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,8 +157,9 @@ static PetscErrorCode shift(Mat A, PetscScalar a) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
+  PetscCall(context->begin_change());
   PetscCall(context->captured().Shift(a));
-  PetscCall(changed(A, context));
+  PetscCall(context->altered(A, Alteration::scaled, 1, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -163,7 +170,7 @@ static PetscErrorCode conjugate(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(context->captured().Conjugate());
-  PetscCall(changed(A, context));
+  PetscCall(context->altered(A, Alteration::diagonal, 1, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -177,7 +184,8 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   PetscCall(MatGetCaptured(A, &context));
   PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
              "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
-  PetscCall(MatStencilCheckLayouts(A, false, d, NULL, d));
+  PetscCall(MatStencilCheckLayouts(A, d, NULL, d));
+  PetscCall(context->begin_change());
   PetscCall(MatCapturedOpen(context));
   PetscCall(VecGetArrayRead(d, &values));
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt r) {
@@ -185,7 +193,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   });
   PetscCall(VecRestoreArrayRead(d, &values));
   PetscCall(MatCapturedClose(context));
-  PetscCall(changed(A, context));
+  PetscCall(context->altered(A, Alteration::diagonal, 1, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,8 +204,9 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
 
   PetscFunctionBegin;
   for (Vec v : {l, r})
-    if (v) PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
+    if (v) PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
   PetscCall(MatGetCaptured(A, &context));
+  PetscCall(context->begin_change());
   PetscCall(MatCapturedOpen(context));
   const CapturedStencil &op = context->captured();
   if (l) PetscCall(VecGetArrayRead(l, &left));
@@ -221,28 +230,64 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
   if (r) PetscCall(VecRestoreArrayRead(r, &right));
   if (l) PetscCall(VecRestoreArrayRead(l, &left));
   PetscCall(MatCapturedClose(context));
-  PetscCall(changed(A, context));
+  PetscCall(context->altered(A, Alteration::rows, 1, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether a row has an entry outside the stencil; *entry: the first.
+static bool leaves_stencil(const CapturedMat &context, PetscInt row, PetscInt n, const PetscInt columns[],
+                           GlobalEntry *entry) {
+  PetscInt p[3], q[3], r, c;
+  (void)context.grid.find_row(row, p, &r);
+  for (PetscInt e = 0; e < n; e++) {
+    (void)context.grid.find_row(columns[e], q, &c);
+    const PetscInt step[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
+    *entry = {row, columns[e], 0, ADD_VALUES};
+    if (context.arms->find(step) < 0) return true;
+  }
+  return false;
+}
+
+// Before anything changes: an error for entries of X outside Y's stencil, where Y drops none and cannot become an AIJ.
+static PetscErrorCode check_within_stencil(const CapturedMat &y, Mat X) {
+  PetscInt    first, last;
+  GlobalEntry entry;
+  bool        outside = false, any;
+
+  PetscFunctionBegin;
+  if (y.drop_outside || y.fallback == MAT_STENCILSHELL_FALLBACK_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetOwnershipRange(X, &first, &last));
+  for (PetscInt row = first; row < last && !outside; row++) {
+    PetscInt        n;
+    const PetscInt *columns;
+    PetscCall(MatGetRow(X, row, &n, &columns, NULL));
+    outside = leaves_stencil(y, row, n, columns, &entry);
+    PetscCall(MatRestoreRow(X, row, &n, &columns, NULL));
+  }
+  PetscCall(MatCapturedCheckOutside(y, outside ? &entry : NULL, &any));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
   CapturedMat *y, *x;
-  MatType      type;
-  PetscBool    same;
+  bool         captured;
   PetscInt     first, last;
 
   PetscFunctionBegin;
-  PetscCall(MatGetType(X, &type));
-  PetscCall(PetscStrcmp(type, MATSTENCILSHELL, &same));
-  if (same) {
-    PetscCall(MatGetCaptured(Y, &y));
+  PetscCall(MatIsCaptured(X, &captured));
+  PetscCall(MatGetCaptured(Y, &y));
+  if (captured) {
     PetscCall(MatGetCaptured(X, &x));
     PetscCall(check_alike(*y, *x));
+    PetscCall(x->check_readable());
+    PetscCall(y->begin_change());
     PetscCall(y->captured().Axpy(a, x->captured(), y->compression));
-    PetscCall(changed(Y, y));
+    PetscCall(y->added(Y, a, *x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatGetOwnershipRange(X, &first, &last)); // row by row, as later PETScs do before they ask us
+  PetscCall(y->check_can_add(Y, X));
+  PetscCall(check_within_stencil(*y, X));
+  PetscCall(MatGetOwnershipRange(X, &first, &last));
   for (PetscInt row = first; row < last; row++) {
     PetscInt                 n;
     const PetscInt          *columns;
@@ -258,101 +303,6 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
-
-// Ranks with few points may have their vectors bound to the host, alone: they take part in the sweeps of the others.
-static PetscErrorCode agree_on_device(Vec x, PetscMPIInt *on_device) {
-  PetscBool   host_type;
-  PetscMPIInt ranks;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)x), &ranks));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &host_type, VECSEQ, VECMPI, ""));
-  if (!host_type && ranks > 1)
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, on_device, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)x)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// x = (U + D/omega) b for the U and D of sor(): with omega = 1 and no shift, blocks of points belong to D.
-static PetscErrorCode apply_upper(Mat A, CapturedMat *context, Vec b, PetscReal omega, PetscReal shift, Vec x) {
-  const PetscInt     dof = context->grid.dof, most = omega == 1 && shift == 0 ? captured::most_values : 1;
-  RowReader          rows;
-  const PetscScalar *pb;
-  PetscScalar       *px;
-  PetscInt           first, last, row;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(A, &first, &last));
-  PetscCall(rows.Begin(context, context->op.get()));
-  PetscCall(VecGetArrayRead(b, &pb));
-  PetscCall(VecGetArrayWrite(x, &px));
-  row = first;
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const Row     &r = rows.Get(p, c);
-    const PetscInt begin = row - c % most, end = PetscMin(begin + most, row - c + dof); // of its block
-    PetscScalar    sum = 0;
-    for (size_t e = 0; e < r.column.size(); e++) {
-      const PetscInt column = r.column[e];
-      if (column < begin || column >= last) continue;
-      const PetscScalar entry = r.value[e] + (column == row ? shift : 0);
-      sum += (column < end ? entry / omega : entry) * pb[column - first];
-    }
-    px[row++ - first] = sum;
-  });
-  PetscCall(VecRestoreArrayWrite(x, &px));
-  PetscCall(VecRestoreArrayRead(b, &pb));
-  PetscCall(rows.End());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// In the order of an AIJ's rows, within the rank; point blocks as its inodes. On a GPU by colours.
-static PetscErrorCode sor(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
-                          PetscInt lits, Vec x) {
-  CapturedMat                     *context;
-  Arrays                           arrays;
-  std::unique_ptr<PreparedCapture> op;
-  const PetscScalar               *pb = NULL;
-  PetscScalar                     *px = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
-  PetscCall(MatStencilCheckLayouts(A, false, x, NULL, b));
-  PetscCall(arrays.Read(b, &pb));
-  PetscCall(arrays.ReadWrite(x, &px));
-  PetscMPIInt on_device = PetscMemTypeDevice(arrays.memory());
-  PetscCall(arrays.Restore());
-  PetscCall(agree_on_device(x, &on_device));
-  if (on_device) {
-    PetscCall(MatStencilRelax(A, b, omega, sweeps, shift, its, lits, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (sweeps == SOR_APPLY_UPPER) {
-    PetscCall(apply_upper(A, context, b, omega, shift, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
-  if (sweeps & SOR_EISENSTAT) {
-    PetscCall(MatStencilEisenstat(A, b, omega, shift, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (sweeps & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(x, 0));
-  const Patch &patch = context->captured().patch();
-  PetscCall(arrays.Read(b, &pb));
-  PetscCall(arrays.ReadWrite(x, &px));
-  PetscCall(context->captured().Prepare(&arrays, &op));
-  for (PetscInt it = 0; it < its; it++) {
-    PetscCall(context->halo.Begin(px, PETSC_MEMTYPE_HOST));
-    PetscCall(context->halo.End());
-    for (PetscInt inner = 0; inner < lits; inner++) {
-      if (sweeps & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP))
-        op->sweep_in_order(false, context->halo.field(), omega, shift, pb, px);
-      if (sweeps & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP))
-        op->sweep_in_order(true, context->halo.field(), omega, shift, pb, px);
-    }
-  }
-  PetscCall(PetscLogFlops((PetscLogDouble)its * lits * (op->flops() + 4) * patch.all().points() * patch.dof));
-  PetscCall(arrays.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode get_info(Mat A, MatInfoType type, MatInfo *info) {
   CapturedMat   *context;
@@ -420,11 +370,18 @@ static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) 
 }
 
 static PetscErrorCode is_symmetric(Mat A, PetscReal tolerance, PetscBool *symmetric) {
-  Mat aij;
+  CapturedMat *context;
+  Mat          aij;
 
   PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  *symmetric = context->symmetric ? PETSC_TRUE : PETSC_FALSE;
+  if (*symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilGetAssembled(A, &aij));
   PetscCall(MatIsSymmetric(aij, tolerance, symmetric));
+  PetscMPIInt all = *symmetric; // an MPIAIJ says of its off-diagonal blocks what it finds on each rank
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, context->grid.comm));
+  *symmetric = all ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -443,7 +400,7 @@ PetscErrorCode MatCapturedSetAlgebraOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_DIAGONAL_SET, diagonal_set));
   PetscCall(set_operation(A, MATOP_DIAGONAL_SCALE, diagonal_scale));
   PetscCall(set_operation(A, MATOP_AXPY, axpy));
-  PetscCall(set_operation(A, MATOP_SOR, sor));
+  PetscCall(set_operation(A, MATOP_SOR, MatCapturedRelax));
   PetscCall(set_operation(A, MATOP_GETINFO, get_info));
   PetscCall(set_operation(A, MATOP_INVERT_BLOCK_DIAGONAL, invert_block_diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,8 +3,8 @@
 
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
+#include "capture/star_on_gpu.hpp"
 #include "device/stream.hpp"
-#include "stencil/apply.hpp"
 
 namespace shellac {
 
@@ -63,13 +63,13 @@ template <class T> struct Relax {
   const T       *b;
   T             *x;
 
-  SHELLAC_HD void at_point(const PetscInt p[3], bool backward) const {
+  SHELLAC_HD void at_point(const PetscInt p[3]) const {
     const PetscInt dof = row.patch.dof, most = omega == 1 && shift == T(0) ? most_values : 1;
     const PetscInt blocks = (dof + most - 1) / most;
     const size_t   at = row.patch.index(p[0], p[1], p[2]);
     const T       *rows = row.a.rows(row.patch, p, at);
     for (PetscInt n = 0; n < blocks; n++) {
-      const PetscInt lo = (backward ? blocks - 1 - n : n) * most, size = PetscMin(most, dof - lo);
+      const PetscInt lo = n * most, size = PetscMin(most, dof - lo);
       T              d[most_values];
       for (PetscInt r = 0; r < size; r++) {
         const size_t to = at * dof + lo + r;
@@ -134,7 +134,72 @@ template <class T> struct RelaxColour {
       p[0] = 2 * i + ((patch.start[0] + patch.start[1] + j + patch.start[2] + k + colour[0]) & 1);
     else
       for (int a = 0; a < 3; a++) p[a] = period * p[a] + (colour[a] + period - patch.start[a] % period) % period;
-    if (p[0] < patch.size[0] && p[1] < patch.size[1] && p[2] < patch.size[2]) relax.at_point(p, false);
+    if (p[0] < patch.size[0] && p[1] < patch.size[1] && p[2] < patch.size[2]) relax.at_point(p);
+  }
+};
+
+// A point of a star, one value a point, with a halo of width 1.
+template <class T, int dim> struct ApplyStar {
+  CapturedRow<T> row;
+  Field<T>       field;
+  Form           form;
+  const T       *b;
+  T             *y;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = row.patch.index(i, j, k);
+    const T       *coefficients = row.a.rows(row.patch, p, at) + dim; // in the order of WholeStencil: ±(axis + 1)
+    T              sum = coefficients[0] * field.u[at];
+    SHELLAC_UNROLL_ALL
+    for (int a = 0; a < dim; a++) {
+      if (p[a] > 0)
+        sum += coefficients[-1 - a] * field.u[at - row.patch.stride(a)];
+      else if (row.patch.neighbour[a][LOWER])
+        sum += coefficients[-1 - a] * field.halo[Direction::face(a, LOWER)][row.patch.on_face(p, a)];
+      if (p[a] + 1 < row.patch.size[a])
+        sum += coefficients[1 + a] * field.u[at + row.patch.stride(a)];
+      else if (row.patch.neighbour[a][UPPER])
+        sum += coefficients[1 + a] * field.halo[Direction::face(a, UPPER)][row.patch.on_face(p, a)];
+    }
+    y[at] = combine(form, b, at, sum);
+  }
+};
+
+// The inner points of a colour of a star that is constant there. Points are numbered by pairs along the first axis, from
+// an even one on.
+template <class T, int dim> struct RelaxStar {
+  Relax<T>        relax;
+  int             colour;
+  ConstantStar<T> star;
+  Box             inner;
+
+  SHELLAC_HD void operator()(PetscInt pair, PetscInt j, PetscInt k) const {
+    const Patch   &patch = relax.row.patch;
+    const PetscInt i = 2 * pair + ((patch.start[0] + patch.start[1] + j + patch.start[2] + k + colour) & 1);
+    if (i < inner.lo[0] || i >= inner.hi[0]) return;
+    const size_t at = patch.index(i, j, k);
+    const T     *x = relax.x + at, value = *x;
+    T            beside[dim][2];
+    SHELLAC_UNROLL_ALL
+    for (int a = 0; a < dim; a++) {
+      beside[a][LOWER] = x[-(ptrdiff_t)patch.stride(a)];
+      beside[a][UPPER] = x[patch.stride(a)];
+    }
+    const T Ax = star.template operator()<dim>(value, beside) + relax.shift * value;
+    relax.x[at] = value + relax.omega * (relax.b[at] - Ax) / (star.center + relax.shift);
+  }
+};
+
+// The points of a colour, of all that are given.
+template <class T> struct RelaxParity {
+  Relax<T> relax;
+  int      colour;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const Patch   &patch = relax.row.patch;
+    const PetscInt p[3] = {i, j, k};
+    if (((patch.start[0] + i + patch.start[1] + j + patch.start[2] + k + colour) & 1) == 0) relax.at_point(p);
   }
 };
 
@@ -181,6 +246,26 @@ void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscI
   }
 }
 
+// A point whose stencil needs no halo: what its arms meet off the patch is beyond the domain.
+template <class T>
+void apply_captured_at_end(const CapturedRow<T> &row, const T *u, Form form, const T *b, const PetscInt p[3], T *y) {
+  const Patch                   &patch = row.patch;
+  const CapturedCoefficients<T> &a = row.a;
+  const size_t                   at = patch.index(p[0], p[1], p[2]);
+  const T                       *rows = a.rows(patch, p, at), *here = u + at * patch.dof;
+  for (PetscInt r = 0; r < patch.dof; r++) {
+    T sum = 0;
+    for (int s = a.first[r]; s < a.first[r + 1]; s++) {
+      const PetscInt *step = a.slot[s].step;
+      bool            inside = true;
+      for (int axis = 0; axis < 3; axis++)
+        inside = inside && p[axis] + step[axis] >= 0 && p[axis] + step[axis] < patch.size[axis];
+      if (inside) sum += a.value(rows, s, at) * here[a.offset[s]];
+    }
+    y[at * patch.dof + r] = combine(form, b, at * patch.dof + r, sum);
+  }
+}
+
 // The points of a box that needs no halo.
 template <class T>
 void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &box,
@@ -190,7 +275,6 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
   const CapturedCoefficients<T> &a = row.a;
   const PetscInt                 dof = patch.dof, reach = a.reach[0];
   const bool                     past = dof == 1 && beyond_cache((size_t)box.points() * sizeof(T));
-  const captured::Apply<T>       point{row, field, form, b, y};
   std::vector<const T *>         coefficient(a.count), u(a.count);
   std::vector<int>               slots(a.count);
   T                              sum[chunk], gathered[5][chunk];
@@ -203,8 +287,12 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
   if (lo >= hi) lo = hi = box.hi[0];
   for (PetscInt k = box.lo[2]; k < box.hi[2]; k++) {
     for (PetscInt j = box.lo[1]; j < box.hi[1]; j++) {
-      for (PetscInt i = box.lo[0]; i < lo; i++) point(i, j, k);
-      for (PetscInt i = hi; i < box.hi[0]; i++) point(i, j, k);
+      const auto point = [&](PetscInt i) {
+        const PetscInt p[3] = {i, j, k};
+        apply_captured_at_end(row, field.u, form, b, p, y);
+      };
+      for (PetscInt i = box.lo[0]; i < lo; i++) point(i);
+      for (PetscInt i = hi; i < box.hi[0]; i++) point(i);
       for (PetscInt from = lo; from < hi; from += chunk) {
         const PetscInt p[3] = {from, j, k}, points = PetscMin(chunk, hi - from);
         const size_t   at = patch.index(from, j, k);

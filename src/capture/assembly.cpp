@@ -66,7 +66,7 @@ PetscErrorCode MatCapturedOpen(CapturedMat *context) {
   PetscFunctionBegin;
   if (!context->captured().open()) {
     PetscCall(context->captured().Open(&context->values));
-    PetscCall(context->forget());
+    PetscCall(context->invalidate());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -230,8 +230,17 @@ static PetscErrorCode zero_entries(Mat A) {
   PetscCall(context->captured().Zero());
   context->off_process.clear();
   context->outside.clear();
-  PetscCall(context->forget());
+  PetscCall(context->invalidate());
   if (context->reference) PetscCall(MatZeroEntries(context->reference));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedDiscardValues(CapturedMat *context) {
+  PetscFunctionBegin;
+  PetscCall(context->captured().Destroy());
+  context->values = nullptr;
+  context->off_process.clear();
+  context->outside.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -353,6 +362,22 @@ PetscErrorCode MatCapturedClose(CapturedMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatCapturedCheckOutside(const CapturedMat &context, const GlobalEntry *first, bool *any) {
+  PetscInt row = first ? first->row : none;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPIU_INT, MPI_MIN, context.grid.comm));
+  *any = row != none;
+  if (!*any || context.fallback == MAT_STENCILSHELL_FALLBACK_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscInt column = first && first->row == row ? first->column : none;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &column, 1, MPIU_INT, MPI_MIN, context.grid.comm));
+  SETERRQ(context.grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+          "the entry at row %" PetscInt_FMT ", column %" PetscInt_FMT
+          " is outside the DMDA's %s stencil of width %" PetscInt_FMT
+          "; make the DMDA with the stencil that is assembled, or give -mat_stencil_fallback aij",
+          row, column, context.arms->box() ? "box" : "star", context.arms->width());
+}
+
 static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   CapturedMat *context;
 
@@ -366,24 +391,13 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   }
   if (type == MAT_FLUSH_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
 
-  PetscInt first[2] = {none, none}; // the first entry that cannot be captured
-  if (!context->outside.empty()) first[0] = context->outside[0].row, first[1] = context->outside[0].column;
-  PetscInt row = first[0];
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &row, 1, MPIU_INT, MPI_MIN, context->grid.comm));
-  if (row != none) {
-    PetscInt column = first[0] == row ? first[1] : none;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &column, 1, MPIU_INT, MPI_MIN, context->grid.comm));
-    const bool aij = context->fallback == MAT_STENCILSHELL_FALLBACK_AIJ;
-    if (!aij) context->outside.clear();
-    PetscCheck(aij, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "the entry at row %" PetscInt_FMT ", column %" PetscInt_FMT
-               " is outside the DMDA's %s stencil of width %" PetscInt_FMT
-               "; make the DMDA with the stencil that is assembled, or give -mat_stencil_fallback aij",
-               row, column, context->arms->box() ? "box" : "star", context->arms->width());
-  }
+  bool        any_outside, mine = !context->outside.empty();
+  GlobalEntry first = mine ? context->outside[0] : GlobalEntry{};
+  if (context->fallback != MAT_STENCILSHELL_FALLBACK_AIJ) context->outside.clear();
+  PetscCall(MatCapturedCheckOutside(*context, mine ? &first : NULL, &any_outside));
   PetscCall(close_as_asked(context));
-  PetscCall(context->forget());
-  if (row != none)
+  PetscCall(context->invalidate());
+  if (any_outside)
     PetscCall(MatCapturedFallBack(A, context));
   else if (context->reference)
     PetscCall(MatCapturedVerify(A, context));

@@ -6,11 +6,17 @@ namespace shellac {
 
 // ---- slots ---------------------------------------------------------------------------------------------------------
 
-CapturedStencil::CapturedStencil(const Patch &patch, std::shared_ptr<const Arms> arms, VecType type)
+CapturedStencil::CapturedStencil(const Patch &patch, std::shared_ptr<const Arms> arms, VecType type, PetscInt depth)
     : patch_(patch), arms_(std::move(arms)), vec_type_(type), arrays_(slots(), NULL), values_(slots(), nullptr) {
-  // rows near an end differ from those inside by the ends of their arms, and by the ends of arms of those they meet
-  for (int a = 0; a < 3; a++) depth_[a] = patch.beyond[a] == Beyond::around ? 0 : patch.width + 1;
+  for (int a = 0; a < 3; a++) depth_[a] = patch.periodic[a] || a >= arms_->dim() ? 0 : depth;
   use_slots({});
+}
+
+std::unique_ptr<CapturedStencil> CapturedStencil::NewLike() const {
+  const PetscInt depth = PetscMax(depth_[0], PetscMax(depth_[1], depth_[2]));
+  auto           made = std::make_unique<CapturedStencil>(patch_, arms_, vec_type_.c_str(), depth);
+  made->explicit_zeros_ = explicit_zeros_;
+  return made;
 }
 
 PetscErrorCode CapturedStencil::Destroy() {
@@ -105,7 +111,7 @@ std::vector<int> CapturedStencil::whole(std::vector<int> used, bool box_too) con
 bool CapturedStencil::in_domain(const PetscInt p[3], int arm) const {
   for (int a = 0; a < 3; a++) {
     const PetscInt i = patch_.start[a] + p[a] + arms_->step(arm)[a];
-    if ((i < 0 || i >= patch_.N[a]) && patch_.beyond[a] != Beyond::around) return false;
+    if ((i < 0 || i >= patch_.N[a]) && !patch_.periodic[a]) return false;
   }
   return true;
 }
@@ -120,6 +126,7 @@ PetscLogDouble CapturedStencil::bytes() const {
 
 PetscErrorCode CapturedStencil::Open(T *const **values) {
   PetscFunctionBegin;
+  by_place_ = false;
   if (!open_) {
     Arrays                           none;
     std::unique_ptr<PreparedCapture> present;
@@ -147,6 +154,88 @@ PetscErrorCode CapturedStencil::Open(T *const **values) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// ---- rows by their place -------------------------------------------------------------------------------------------
+
+size_t CapturedStencil::classes() const {
+  size_t                  count = 1;
+  CapturedCoefficients<T> a = {};
+  for (int axis = 0; axis < 3; axis++) {
+    a.depth[axis] = depth_[axis];
+    count *= (size_t)a.places(patch_, axis);
+  }
+  return count;
+}
+
+void CapturedStencil::point_of_class(size_t of_class, PetscInt i[3]) const {
+  CapturedCoefficients<T> a = {};
+  for (int axis = 0; axis < 3; axis++) {
+    a.depth[axis] = depth_[axis];
+    const PetscInt places = a.places(patch_, axis), place = (PetscInt)(of_class % (size_t)places), D = depth_[axis];
+    i[axis] = patch_.N[axis] <= 2 * D || place <= D ? place : patch_.N[axis] - places + place;
+    of_class /= (size_t)places;
+  }
+}
+
+void CapturedStencil::make_table(const std::vector<T> &all, const std::vector<char> &seen) {
+  const size_t           count = seen.size();
+  std::vector<int>       used;
+  std::vector<const T *> kinds;
+  for (int s = 0; s < slots(); s++) {
+    const auto first = all.begin() + (ptrdiff_t)(s * count);
+    if (on_diagonal(s) || std::any_of(first, first + (ptrdiff_t)count, [](T value) { return value != T(0); }))
+      used.push_back(s);
+  }
+  use_slots(whole(used, true));
+  const size_t stride = table_stride<T>((int)used_.size());
+  auto        &table = table_.change();
+  table.assign(count * stride, T(0));
+  for (size_t c = 0; c < count; c++) {
+    T *row = &table[c * stride];
+    for (size_t n = 0; n < used_.size(); n++) row[n] = all[(size_t)used_[n] * count + c];
+    const auto equal = [&](const T *other) { return std::equal(row, row + stride, other); };
+    if (seen[c] && std::none_of(kinds.begin(), kinds.end(), equal)) kinds.push_back(row);
+  }
+  kinds_ = kinds.size();
+  storage_ = Storage::constant;
+}
+
+// The entry that p's row has at q is the one that q's row of the transpose has at p. The classes are deep enough that
+// the rows of one have neighbours of one class each.
+void CapturedStencil::TransposeByPlace() {
+  const size_t            count = classes(), stride = table_stride<T>((int)used_.size()), dof = (size_t)patch_.dof;
+  CapturedCoefficients<T> a = {};
+  std::vector<T>          all((size_t)slots() * count, T(0));
+  for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
+  for (size_t c = 0; c < count; c++) {
+    PetscInt i[3];
+    point_of_class(c, i);
+    for (int arm = 0; arm < arms_->count(); arm++) {
+      PetscInt q[3];
+      bool     inside = true;
+      for (int axis = 0; axis < 3; axis++) {
+        const PetscInt N = patch_.N[axis];
+        q[axis] = i[axis] + arms_->step(arm)[axis];
+        if (patch_.periodic[axis]) q[axis] = (q[axis] % N + N) % N;
+        inside = inside && q[axis] >= 0 && q[axis] < N;
+        q[axis] -= patch_.start[axis];
+      }
+      if (!inside) continue;
+      const size_t of_neighbour =
+          a.place(patch_, 0, q[0]) +
+          (size_t)a.places(patch_, 0) *
+              (a.place(patch_, 1, q[1]) + (size_t)a.places(patch_, 1) * a.place(patch_, 2, q[2]));
+      const int back = arms_->opposite(arm);
+      for (size_t r = 0; r < dof; r++)
+        for (size_t v = 0; v < dof; v++) {
+          const int n = place_[slot(back, (PetscInt)v, (PetscInt)r)];
+          if (n >= 0)
+            all[(size_t)slot(arm, (PetscInt)r, (PetscInt)v) * count + c] = table_.host()[of_neighbour * stride + n];
+        }
+    }
+  }
+  make_table(all, std::vector<char>(count, 1));
+}
+
 // ---- algebra -------------------------------------------------------------------------------------------------------
 
 PetscErrorCode CapturedStencil::Zero() {
@@ -160,6 +249,7 @@ PetscErrorCode CapturedStencil::Zero() {
   index16_.change().clear();
   table_.change().clear();
   storage_ = Storage::arrays;
+  by_place_ = false;
   use_slots({});
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,9 +297,20 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
   T *const                        *values;
 
   PetscFunctionBegin;
-  if (storage_ == Storage::constant && x.storage_ == Storage::constant && used_ == x.used_) {
-    auto &table = table_.change();
-    for (size_t n = 0; n < table.size(); n++) table[n] += a * x.table_.host()[n];
+  if (storage_ == Storage::constant && x.storage_ == Storage::constant &&
+      std::equal(depth_, depth_ + 3, x.depth_)) { // wherever a class is, it is the same in both
+    const size_t   count = classes();
+    std::vector<T> all((size_t)slots() * count, T(0));
+    const auto     add = [&](T factor, const CapturedStencil &from) {
+      const size_t stride = table_stride<T>((int)from.used_.size());
+      for (size_t n = 0; n < from.used_.size(); n++)
+        for (size_t c = 0; c < count; c++)
+          all[(size_t)from.used_[n] * count + c] += factor * from.table_.host()[c * stride + n];
+    };
+    add(1, *this);
+    add(a, x);
+    make_table(all, std::vector<char>(count, 1));
+    by_place_ = by_place_ && x.by_place_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (storage_ == Storage::arrays && x.storage_ == Storage::arrays) {
@@ -243,6 +344,8 @@ PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
   to->use_slots(used_);
   to->storage_ = storage_;
   to->kinds_ = kinds_;
+  to->by_place_ = by_place_;
+  for (int a = 0; a < 3; a++) to->depth_[a] = depth_[a];
   to->table_ = table_;
   to->index8_ = index8_;
   to->index16_ = index16_;

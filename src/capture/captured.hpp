@@ -9,6 +9,7 @@
 
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
+#include "capture/star_on_gpu.hpp"
 #include "device/arrays.hpp"
 #include "device/mirror.hpp"
 #include "stencil/operator.hpp"
@@ -33,8 +34,11 @@ class CapturedStencil final : public StencilOperator {
 public:
   using T = PetscScalar;
 
-  CapturedStencil(const Patch &patch, std::shared_ptr<const Arms> arms, VecType type);
+  // depth: rows so many points from an end of the domain, or less, may be of another kind than those inside.
+  CapturedStencil(const Patch &patch, std::shared_ptr<const Arms> arms, VecType type, PetscInt depth);
   PetscErrorCode Destroy();
+  // A zero operator on the same patch, with the same arms.
+  std::unique_ptr<CapturedStencil> NewLike() const;
 
   // The slot of row r at the point and value c at the arm's end.
   int slot(int arm, PetscInt r, PetscInt c) const { return (int)((r * arms_->count() + arm) * patch_.dof + c); }
@@ -43,6 +47,12 @@ public:
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
   bool           open() const { return open_; }
   PetscErrorCode Zero();
+  // Rows that depend on the distance to the ends of the domain alone: read(i, put) calls put(slot, value) for the entries
+  // of the rows of the point i of the whole grid.
+  template <class Function> void SetByPlace(const Function &read);
+  // The coefficients are known on all ranks, for all places, since SetByPlace(); and such a one's transpose.
+  bool           known_by_place() const { return by_place_; }
+  void           TransposeByPlace();
   PetscErrorCode Scale(T a);
   PetscErrorCode Shift(T a);
   PetscErrorCode Conjugate();
@@ -51,6 +61,9 @@ public:
 
   // The operator with its coefficients in the memory of the other arrays, until these are restored.
   PetscErrorCode Prepare(Arrays *arrays, std::unique_ptr<PreparedCapture> *prepared);
+
+  // Whether a row has entries for all arms within the domain, or only for those that are not zero, and the diagonal.
+  void set_explicit_zeros(bool are) { explicit_zeros_ = are; }
 
   const Arms    &arms() const { return *arms_; }
   const char    *vec_type() const { return vec_type_.c_str(); }
@@ -80,17 +93,22 @@ private:
   bool                           try_constant(const Compression &wish, Refusal *refusal);
   bool                           try_indexed(const Compression &wish, Refusal *refusal);
   PetscErrorCode                 DropArrays();
+  // The table of the classes of places: all has the coefficients [slots][classes].
+  void   make_table(const std::vector<T> &all, const std::vector<char> &seen);
+  size_t classes() const;
+  // A point of the whole grid of that class.
+  void point_of_class(size_t of_class, PetscInt i[3]) const;
 
   Patch                       patch_;
   std::shared_ptr<const Arms> arms_;
   std::string                 vec_type_;
-  bool                        open_ = false;
+  bool                        open_ = false, explicit_zeros_ = true, by_place_ = false;
   std::vector<Vec>            arrays_; // [slots]; null for zero
   std::vector<T *>            values_; // open: [slots], the arrays' on the host
 
   Storage                storage_ = Storage::arrays;
   size_t                 kinds_ = 0;
-  PetscInt               depth_[3], reach_[3]; // see CapturedCoefficients
+  PetscInt               depth_[3], reach_[3]; // see CapturedCoefficients; axes beyond the dimension have one class
   int                    shape_ = 0;           // the used slots are: 0 any, 1 a whole star, 2 a whole box of width 1
   std::vector<int>       used_;                // slots, row by row
   std::vector<int>       place_;               // [slots]: in used_; -1 for none
@@ -120,19 +138,33 @@ public:
   PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
                        T *x) const override;
   void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
-  // A sweep over the points in the order of the rows, on the host; a periodic axis of one rank is closed.
-  void sweep_in_order(bool backward, const Field<T> &field, PetscReal omega, T shift, const T *b, T *x) const;
+  const CapturedCoefficients<T> &coefficients() const { return a_; }
   // One slot's coefficients [points], on the host.
   void GetSlot(int slot, T *values) const;
 
 private:
   friend class CapturedStencil;
   Box inner() const; // the points that a kernel for many points computes
+  // Those rows' coefficients, of a star that is constant. at_end: what the ends of the first axis have more on their
+  // diagonal, where they lack an arm and else are alike; *ends: they do.
+  ConstantStar<T> star(const Box &inside, T at_end[2], bool ends[2]) const;
 
   const CapturedStencil  &op_;
   CapturedCoefficients<T> a_ = {};
   std::vector<const T *>  arrays_; // of the used slots, where coefficients are in arrays
 };
+
+template <class Function> void CapturedStencil::SetByPlace(const Function &read) {
+  const size_t   count = classes();
+  std::vector<T> all((size_t)slots() * count, T(0));
+  for (size_t c = 0; c < count; c++) {
+    PetscInt i[3];
+    point_of_class(c, i);
+    read((const PetscInt *)i, [&](int slot, T value) { all[(size_t)slot * count + c] += value; });
+  }
+  make_table(all, std::vector<char>(count, 1));
+  by_place_ = true;
+}
 
 // Calls f(class, first point, its place in an array, points) for the points of a class that are next to each other
 // along the first axis, as long as it returns true.

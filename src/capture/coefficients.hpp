@@ -60,7 +60,6 @@ template <class T> struct CapturedCoefficients {
 template <class T> struct CapturedRow {
   Patch                   patch;
   CapturedCoefficients<T> a;
-  bool closed = false; // an axis that is periodic on this rank alone goes on at its other end, not in the halo
 
   SHELLAC_HD T operator()(const Field<T> &u, const PetscInt p[3], PetscInt r, size_t at, const T *rows) const {
     T    sum = 0;
@@ -77,10 +76,6 @@ template <class T> struct CapturedRow {
     for (int s = a.first[r]; s < a.first[r + 1]; s++) {
       const Slot &slot = a.slot[s];
       PetscInt    q[3] = {p[0] + slot.step[0], p[1] + slot.step[1], p[2] + slot.step[2]};
-      for (int axis = 0; closed && axis < 3; axis++) {
-        const PetscInt N = patch.N[axis];
-        if (patch.beyond[axis] == Beyond::around && patch.size[axis] == N) q[axis] = (q[axis] + N) % N;
-      }
       sum += a.value(rows, s, at) * u.value(patch, q, slot.c);
     }
     return sum;

@@ -5,10 +5,11 @@
 
 namespace shellac {
 
+// Of the values that this rank owns, or of the DMDA's local vector.
 struct Coloring {
-  std::vector<ISColoringValue> colour; // of each value that this rank owns, or of the DMDA's local vector
-  PetscInt                     colours = 0;
-  bool                         local = false; // the latter: the function takes local vectors (MatFDColoringUseDM())
+  std::vector<PetscInt> columns;       // colour by colour
+  std::vector<size_t>   first;         // [colours + 1], in columns
+  bool                  local = false; // the function takes local vectors (MatFDColoringUseDM())
 };
 
 static PetscErrorCode free_coloring(void *argument) {
@@ -26,7 +27,7 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
 static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring fd) {
   CapturedMat           *context;
   const ISColoringValue *colours;
-  PetscInt               n;
+  PetscInt               n, count;
   ISColoringType         type;
   PetscContainer         container;
   auto                   coloring = std::make_unique<Coloring>();
@@ -34,7 +35,7 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(ISColoringGetType(given, &type));
-  PetscCall(ISColoringGetColors(given, &n, &coloring->colours, &colours));
+  PetscCall(ISColoringGetColors(given, &n, &count, &colours));
   coloring->local = type == IS_COLORING_LOCAL;
   const PetscInt *size = coloring->local ? context->ghost_size : context->grid.size;
   const PetscInt  needed = context->grid.dof * size[0] * size[1] * size[2];
@@ -42,7 +43,12 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
              "the colouring is of %" PetscInt_FMT " columns, the DMDA has %" PetscInt_FMT
              " here; make it with DMCreateColoring()",
              n, needed);
-  coloring->colour.assign(colours, colours + n);
+  coloring->first.assign((size_t)count + 1, 0);
+  coloring->columns.resize((size_t)n);
+  for (PetscInt i = 0; i < n; i++) coloring->first[(size_t)colours[i] + 1]++;
+  for (PetscInt k = 0; k < count; k++) coloring->first[k + 1] += coloring->first[k];
+  std::vector<size_t> next = coloring->first;
+  for (PetscInt i = 0; i < n; i++) coloring->columns[next[colours[i]]++] = i;
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)A), &container));
   PetscCall(PetscContainerSetPointer(container, coloring.release()));
   PetscCall(PetscContainerSetCtxDestroy(container, destructor(free_coloring)));
@@ -129,43 +135,55 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall((*evaluate)(application, at, F, function_context));
   PetscCall(MatCapturedOpen(context));
   const CapturedStencil &op = context->captured();
-  for (PetscInt k = 0; k < coloring->colours; k++) {
-    PetscScalar       *values;
-    const PetscScalar *difference;
-    Field<PetscScalar> field = {};
-    inverse.assign(h.size(), 0); // 1/h at the columns of this colour
+  for (size_t k = 0; k + 1 < coloring->first.size(); k++) {
+    const std::vector<PetscInt> &columns = coloring->columns;
+    const size_t                 begin = coloring->first[k], end = coloring->first[k + 1];
+    PetscScalar                 *values;
+    const PetscScalar           *difference;
     PetscCall(VecCopy(at, moved));
     PetscCall(VecGetArray(moved, &values));
-    for (size_t i = 0; i < h.size(); i++)
-      if (coloring->colour[i] == (ISColoringValue)k) values[i] += h[i], inverse[i] = PetscScalar(1) / h[i];
+    for (size_t n = begin; n < end; n++) values[columns[n]] += h[columns[n]];
     PetscCall(VecRestoreArray(moved, &values));
     PetscCall((*evaluate)(application, moved, change, function_context));
     PetscCall(VecAXPY(change, -1, F));
-    if (!coloring->local) {
+    PetscCall(VecGetArrayRead(change, &difference));
+    // the entries of one column, that of the c-th value at q
+    const auto set_column = [&](const PetscInt q[3], PetscInt c, PetscScalar inverse) {
+      for (int arm = 0; arm < op.arms().count(); arm++) {
+        const PetscInt *step = op.arms().step(arm), p[3] = {q[0] - step[0], q[1] - step[1], q[2] - step[2]};
+        bool            owned = true;
+        for (int a = 0; a < 3; a++) owned = owned && p[a] >= 0 && p[a] < grid.size[a];
+        if (!owned || !op.in_domain(p, arm)) continue;
+        const size_t row = op.patch().index(p[0], p[1], p[2]);
+        for (PetscInt r = 0; r < grid.dof; r++)
+          context->values[op.slot(arm, r, c)][row] = difference[row * grid.dof + r] * inverse;
+      }
+    };
+    for (size_t n = begin; n < end; n++) {
+      PetscInt point = columns[n] / grid.dof, q[3];
+      for (int a = 0; a < 3; a++) {
+        const PetscInt size = coloring->local ? context->ghost_size[a] : grid.size[a];
+        q[a] = point % size + (coloring->local ? context->ghost_start[a] - grid.start[a] : 0);
+        point /= size;
+      }
+      set_column(q, columns[n] % grid.dof, PetscScalar(1) / h[columns[n]]);
+    }
+    if (!coloring->local) { // the columns of neighbours
+      inverse.assign(h.size(), 0);
+      for (size_t n = begin; n < end; n++) inverse[columns[n]] = PetscScalar(1) / h[columns[n]];
       PetscCall(context->halo.Begin(inverse.data(), PETSC_MEMTYPE_HOST));
       PetscCall(context->halo.End());
-      field = context->halo.field();
+      const Field<PetscScalar> field = context->halo.field();
+      for (int d = 0; d < Direction::count; d++)
+        if (field.halo[d])
+          for_each_on_host(op.patch().beyond_patch(Direction::at(d)), [&](PetscInt i, PetscInt j, PetscInt l) {
+            const PetscInt q[3] = {i, j, l};
+            for (PetscInt c = 0; c < grid.dof; c++) {
+              const PetscScalar of = field.value(op.patch(), q, c);
+              if (of != (PetscScalar)0) set_column(q, c, of);
+            }
+          });
     }
-    const auto of_column = [&](const PetscInt q[3], PetscInt c) {
-      if (!coloring->local) return field.value(op.patch(), q, c);
-      PetscInt place = 0;
-      for (int a = 2; a >= 0; a--)
-        place = place * context->ghost_size[a] + q[a] + grid.start[a] - context->ghost_start[a];
-      return inverse[place * grid.dof + c];
-    };
-    PetscCall(VecGetArrayRead(change, &difference));
-    size_t row = 0;
-    for_each_owned(grid, [&](const PetscInt p[3], PetscInt r) {
-      for (int arm = 0; arm < op.arms().count(); arm++) {
-        const PetscInt *step = op.arms().step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
-        if (!op.in_domain(p, arm)) continue;
-        for (PetscInt c = 0; c < grid.dof; c++) {
-          const PetscScalar of = of_column(q, c);
-          if (of != (PetscScalar)0) context->put(p, r, arm, c, difference[row] * of, INSERT_VALUES);
-        }
-      }
-      row++;
-    });
     PetscCall(VecRestoreArrayRead(change, &difference));
   }
   PetscCall(VecDestroy(&moved));

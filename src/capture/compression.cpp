@@ -23,44 +23,26 @@ static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, 
 
 // Whether all rows of a place are alike: the table then has them. One slot after the other, along its array.
 bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
-  CapturedCoefficients<T> a = {};
-  for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
-  const size_t      classes = (size_t)a.places(patch_, 0) * a.places(patch_, 1) * a.places(patch_, 2);
-  std::vector<T>    all((size_t)slots() * classes, T(0));
-  std::vector<int>  used;
-  std::vector<char> seen(classes);
+  const size_t      count = classes();
+  std::vector<T>    all((size_t)slots() * count, T(0));
+  std::vector<char> seen(count);
 
   for (int s = 0; s < slots(); s++) {
-    T   *coefficients = all.data() + (size_t)s * classes;
-    bool zero = true;
+    T *coefficients = all.data() + (size_t)s * count;
     std::fill(seen.begin(), seen.end(), 0);
     const bool alike = for_each_run([&](size_t of_class, const PetscInt p[3], size_t at, PetscInt points) {
       const T *v = values_[s] + at;
       if (!seen[of_class]) {
         seen[of_class] = 1;
         coefficients[of_class] = v[0];
-        zero = zero && v[0] == T(0);
       }
       const PetscInt same = count_alike(v, points, coefficients[of_class], wish.tolerance);
       if (same < points) *refusal = {true, {p[0] + same, p[1], p[2]}};
       return same == points;
     });
     if (!alike) return false;
-    if (!zero || on_diagonal(s)) used.push_back(s);
   }
-  use_slots(whole(used, true));
-  const size_t           stride = table_stride<T>((int)used_.size());
-  auto                  &table = table_.change();
-  std::vector<const T *> kinds;
-  table.resize(classes * stride);
-  for (size_t c = 0; c < classes; c++) {
-    T *row = &table[c * stride];
-    for (size_t n = 0; n < used_.size(); n++) row[n] = all[(size_t)used_[n] * classes + c];
-    const auto equal = [&](const T *other) { return std::equal(row, row + stride, other); };
-    if (seen[c] && std::none_of(kinds.begin(), kinds.end(), equal)) kinds.push_back(row);
-  }
-  kinds_ = kinds.size();
-  storage_ = Storage::constant;
+  make_table(all, seen);
   return true;
 }
 
@@ -79,13 +61,15 @@ bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
   // kinds of rows: where nobody asked for this form, only as many as are worth it
   const size_t most =
       !wish.automatic
-          ? 65536
+          ? std::min((size_t)65536, points)
           : std::min({(size_t)65536, std::max(points / 8, (size_t)16), std::max(cache / bytes, (size_t)16)});
   std::vector<T>              keys, table, row(n), key(n);
-  std::vector<size_t>         buckets(1, SIZE_MAX);
+  std::vector<size_t>         buckets;
   std::vector<unsigned short> index(points);
+  size_t                      places = 1;
 
-  while (buckets.size() < 4 * most) buckets.resize(2 * buckets.size(), SIZE_MAX);
+  while (places < 4 * most) places *= 2;
+  buckets.assign(places, SIZE_MAX);
   for (size_t at = 0; at < points; at++) {
     uint64_t hash = 0;
     for (size_t s = 0; s < n; s++) {

@@ -34,10 +34,11 @@ PetscErrorCode CapturedMat::Prepare(StencilOperator *which, Arrays *arrays,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CapturedMat::forget() {
+PetscErrorCode CapturedMat::invalidate() {
   PetscFunctionBegin;
   if (transpose) PetscCall(static_cast<CapturedStencil &>(*transpose).Destroy());
-  PetscCall(StencilMat::forget());
+  sweeps.invalidate();
+  PetscCall(StencilMat::invalidate());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,20 +63,69 @@ static std::string type_on_one_rank(VecType type) {
   return name;
 }
 
-static Patch make_patch(const Grid &grid) {
+Patch CapturedMat::owned_patch() const {
   Patch patch;
   for (int a = 0; a < 3; a++) {
     patch.N[a] = grid.N[a];
     patch.start[a] = grid.start[a];
     patch.size[a] = grid.size[a];
-    patch.identity[a] = false;
-    patch.beyond[a] = grid.boundary[a] == DM_BOUNDARY_PERIODIC ? Beyond::around : Beyond::zero;
+    patch.periodic[a] = grid.boundary[a] == DM_BOUNDARY_PERIODIC;
     for (int e = 0; e < 2; e++)
       patch.neighbour[a][e] = a < grid.dim && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
   }
   patch.width = grid.width;
   patch.dof = grid.dof;
   return patch;
+}
+
+PetscErrorCode CapturedMat::make_operator(Mat A, PetscBool on_device, PetscInt depth) {
+  const Patch patch = owned_patch();
+  VecType     vec_type;
+
+  PetscFunctionBegin;
+  arms = std::make_shared<const Arms>(grid);
+  PetscCall(MatGetVecType(A, &vec_type));
+  PetscCall(halo.Create(grid, patch, grid.box, on_device, halo_way));
+  op = std::make_unique<CapturedStencil>(patch, arms, type_on_one_rank(on_device ? vec_type : VECSTANDARD).c_str(),
+                                         depth);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- changes -------------------------------------------------------------------------------------------------------
+
+PetscErrorCode CapturedMat::changed(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(invalidate());
+  PetscCall(MatCapturedMakeReference(A, this));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedMat::altered(Mat A, Alteration, PetscScalar, PetscScalar) {
+  return changed(A);
+}
+PetscErrorCode CapturedMat::added(Mat A, PetscScalar, const CapturedMat &) {
+  return changed(A);
+}
+PetscErrorCode CapturedMat::transposed(Mat A) {
+  return changed(A);
+}
+
+void CapturedMat::take_settings(const CapturedMat &from) {
+  compression = from.compression;
+  fallback = from.fallback;
+  row_oriented = from.row_oriented;
+  ignore_off_process = from.ignore_off_process;
+  drop_outside = from.drop_outside;
+  halo_way = from.halo_way;
+}
+
+PetscErrorCode MatIsCaptured(Mat A, bool *is) {
+  PetscErrorCode (*setter)(Mat, MatHaloType) = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSetHaloType_C", &setter));
+  *is = setter != NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // DMCreateInterpolation() makes the type of its matrix after the coarse DMDA's Mat type where that is an AIJ's, and a
@@ -117,15 +167,11 @@ static PetscErrorCode coarsened(DM fine, DM coarse, void *) {
 PetscErrorCode CapturedMat::set_up(Mat A) {
   PetscBool on_device;
   DM        dm;
-  VecType   vec_type;
 
   PetscFunctionBegin;
   PetscCall(MatStencilSetUpLayout(A, this, &on_device));
-  arms = std::make_shared<const Arms>(grid);
-  const Patch patch = make_patch(grid);
-  PetscCall(MatGetVecType(A, &vec_type));
-  PetscCall(halo.Create(grid, patch, grid.box, on_device, halo_way));
-  op = std::make_unique<CapturedStencil>(patch, arms, type_on_one_rank(on_device ? vec_type : VECSTANDARD).c_str());
+  // rows near an end differ from those inside by the ends of their arms, and by the ends of arms of those they meet
+  PetscCall(make_operator(A, on_device, grid.width + 1));
   symmetric = false; // unless somebody knows
 
   PetscCall(MatGetDM(A, &dm));
@@ -163,6 +209,7 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
 
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
   CapturedMat           *from, *to;
+  MatType                type;
   VecType                vec_type;
   ISLocalToGlobalMapping rows, columns;
   PetscInt               m, n, M, N, bs;
@@ -171,6 +218,7 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &from));
+  PetscCall(MatGetType(A, &type));
   PetscCall(MatGetVecType(A, &vec_type));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(MatGetLocalSize(A, &m, &n));
@@ -180,14 +228,9 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
   PetscCall(MatSetSizes(*B, m, n, M, N));
   PetscCall(MatSetBlockSize(*B, bs));
-  PetscCall(MatSetType(*B, MATSTENCILSHELL));
+  PetscCall(MatSetType(*B, type));
   PetscCall(MatGetCapturedSettings(*B, &to));
-  to->compression = from->compression;
-  to->fallback = from->fallback;
-  to->row_oriented = from->row_oriented;
-  to->ignore_off_process = from->ignore_off_process;
-  to->drop_outside = from->drop_outside;
-  to->halo_way = from->halo_way;
+  to->take_settings(*from);
   PetscCall(MatSetDM(*B, dm));
   if (bound) PetscCall(MatBindToCPU(*B, PETSC_TRUE));
   PetscCall(MatSetUp(*B));
@@ -200,32 +243,21 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
 // ---- view ----------------------------------------------------------------------------------------------------------
 
 static PetscErrorCode view(Mat A, PetscViewer viewer) {
-  CapturedMat      *context;
-  PetscBool         ascii;
-  PetscViewerFormat format;
-  VecType           vec_type;
-  PetscMPIInt       ranks;
+  CapturedMat *context;
+  bool         info;
+  PetscMPIInt  ranks;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (!ascii || (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL)) {
-    PetscCall(MatStencilViewEntries(A, context, viewer));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(MatStencilViewBegin(A, context, viewer, &info));
+  if (!info) PetscFunctionReturn(PETSC_SUCCESS);
   const Grid            &grid = context->grid;
   const CapturedStencil &op = context->captured();
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
-  PetscCall(MatGetVecType(A, &vec_type));
-  MatInfo info;
-  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
-  const PetscLogDouble rows = (PetscLogDouble)grid.offset.back();
-  const PetscLogDouble needed = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
-  PetscLogDouble       sums[5] = {op.bytes(), context->halo.bytes(), 0, 0, 0}; // and the ranks of each form
-  PetscLogDouble       kinds = op.storage() == Storage::arrays ? 0 : (PetscLogDouble)op.kinds();
-  sums[2 + (int)op.storage()] = 1;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 5, MPI_DOUBLE, MPI_SUM, grid.comm));
+  PetscLogDouble ranks_of_form[3] = {0, 0, 0};
+  PetscLogDouble kinds = op.storage() == Storage::arrays ? 0 : (PetscLogDouble)op.kinds();
+  ranks_of_form[(int)op.storage()] = 1;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ranks_of_form, 3, MPI_DOUBLE, MPI_SUM, grid.comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &kinds, 1, MPI_DOUBLE, MPI_MAX, grid.comm));
 
   PetscCall(PetscViewerASCIIPrintf(
@@ -235,8 +267,9 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
                                "indexed: a class index a point", "arrays: a coefficient a point for each slot"};
   for (int form = 0; form < 3; form++) {
     char where[64] = "", detail[64];
-    if (sums[2 + form] == 0) continue;
-    if (sums[2 + form] != ranks) PetscCall(PetscSNPrintf(where, sizeof(where), "on %.0f ranks ", sums[2 + form]));
+    if (ranks_of_form[form] == 0) continue;
+    if (ranks_of_form[form] != ranks)
+      PetscCall(PetscSNPrintf(where, sizeof(where), "on %.0f ranks ", ranks_of_form[form]));
     if (form == (int)Storage::arrays)
       PetscCall(PetscSNPrintf(detail, sizeof(detail), " (%d slots in use)", (int)op.used_slots()));
     else
@@ -244,15 +277,8 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
           PetscSNPrintf(detail, sizeof(detail), ", %.0f class%s or fewer on a rank", kinds, kinds == 1 ? "" : "es"));
     PetscCall(PetscViewerASCIIPrintf(viewer, "%sform %s%s\n", where, forms[form], detail)); // one line, one print
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "computed where its vectors are; makes vectors of type %s\n", vec_type));
-  if (ranks > 1 && context->halo.transport())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "halos between GPUs travel by %s\n", context->halo.transport()));
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "bytes stored: %.0f, and %.0f of halos; an AIJ of its %.0f nonzeros takes %.0f\n",
-                                   sums[0], sums[1], info.nz_used, needed));
+  PetscCall(MatStencilViewEnd(A, context, op.bytes(), viewer));
   if (context->transpose) PetscCall(PetscViewerASCIIPrintf(viewer, "its transpose is stored as well\n"));
-  if (context->aij)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is stored, for a solver that needs entries\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

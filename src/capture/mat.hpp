@@ -2,6 +2,7 @@
 // The type stencil: a shell Mat that captures what an application assembles on a DMDA.
 
 #include "capture/captured.hpp"
+#include "capture/sweeps_on_host.hpp"
 #include "stencil/mat.hpp"
 
 namespace shellac {
@@ -13,14 +14,39 @@ struct GlobalEntry {
   InsertMode  mode;
 };
 
-struct CapturedMat final : StencilMat {
+// What a change does to an operator: it becomes aA + sI, it gets another diagonal, or other rows.
+enum class Alteration { scaled, diagonal, rows };
+
+struct CapturedMat : StencilMat {
   PetscErrorCode   set_up(Mat A) override;
   PetscErrorCode   make_transpose(std::unique_ptr<StencilOperator> *transpose) override;
   PetscErrorCode   Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
   PetscErrorCode   destroy() override;
-  PetscErrorCode   forget() override;
+  PetscErrorCode   invalidate() override;
   CapturedStencil &captured() const { return static_cast<CapturedStencil &>(*op); }
 
+  // For types of this kind that know more of their operator.
+  virtual PetscErrorCode check_readable() const { return PETSC_SUCCESS; } // an error where it is between two states
+  virtual PetscErrorCode check_can_add(Mat, Mat) const { return PETSC_SUCCESS; } // entries of a matrix of another kind
+  virtual PetscErrorCode check_copy(const CapturedMat &) const { return PETSC_SUCCESS; } // it can become this one
+  virtual PetscErrorCode begin_change() { return PETSC_SUCCESS; } // before a change of all entries
+  // after a change, of its kind
+  virtual PetscErrorCode changed(Mat A);
+  virtual PetscErrorCode altered(Mat A, Alteration, PetscScalar a, PetscScalar s);
+  virtual PetscErrorCode added(Mat A, PetscScalar a, const CapturedMat &x); // it has become A + aX
+  virtual PetscErrorCode transposed(Mat A);
+  // what a duplicate takes over before its set-up, with the coefficients, and without them
+  virtual void           take_settings(const CapturedMat &from);
+  virtual PetscErrorCode take_state(Mat, const CapturedMat &) { return PETSC_SUCCESS; }
+  virtual PetscErrorCode take_pattern(Mat, const CapturedMat &) { return PETSC_SUCCESS; } // it is zero
+
+  Patch owned_patch() const; // this rank's points, of the grid
+
+protected:
+  // Arms, halo and a zero operator, on the grid; depth: see CapturedStencil.
+  PetscErrorCode make_operator(Mat A, PetscBool on_device, PetscInt depth);
+
+public:
   // One entry of a row that this rank owns, of the r-th value at p.
   void put(const PetscInt p[3], PetscInt r, int arm, PetscInt c, PetscScalar value, InsertMode mode) {
     PetscScalar &entry = values[captured().slot(arm, r, c)][captured().patch().index(p[0], p[1], p[2])];
@@ -56,6 +82,8 @@ struct CapturedMat final : StencilMat {
   std::vector<PetscInt>       arm_distance;      // of each arm, in the numbering of local points
   bool                        distances = false; // they tell arms apart
 
+  HostSweeps sweeps; // of MatSOR()
+
   // between MatSetValues() and MatAssemblyEnd()
   PetscScalar *const      *values = nullptr;                        // of the open operator
   PetscInt                 last_local = -2, last_at[3] = {0, 0, 0}; // see local_indices()
@@ -64,6 +92,9 @@ struct CapturedMat final : StencilMat {
   Mat                      reference = NULL;                        // -mat_stencil_verify
 };
 
+// sor.cpp: MATOP_SOR, on host vectors in the order of an AIJ's rows
+PetscErrorCode MatCapturedRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
+                                PetscInt lits, Vec x);
 // Sets the operations of each source file.
 PetscErrorCode MatCapturedSetOptionOperations(Mat A);
 PetscErrorCode MatCapturedSetAssemblyOperations(Mat A);
@@ -72,7 +103,8 @@ PetscErrorCode MatCapturedSetLoadOperations(Mat A);
 PetscErrorCode MatCapturedSetAlgebraOperations(Mat A);
 PetscErrorCode MatCapturedSetColoringOperations(Mat A);
 
-PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context);         // sets it up
+PetscErrorCode MatIsCaptured(Mat A, bool *is);               // whether its coefficients are captured or a formula's
+PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context); // sets it up
 PetscErrorCode MatGetCapturedSettings(Mat A, CapturedMat **context); // set up or not
 // Opens the operator for changes of its values; and closes it again, compressed as the options say or, where what has
 // changed it cannot be held so, in another form.
@@ -86,6 +118,11 @@ PetscErrorCode MatCapturedVerify(Mat A, CapturedMat *context);
 PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context);
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
+// Drops values that were set, but not assembled.
+PetscErrorCode MatCapturedDiscardValues(CapturedMat *context);
+// An error on all ranks where one has an entry outside the stencil, unless the matrix may then become an AIJ; *any:
+// whether there is one. first: this rank's; null for none. Collective.
+PetscErrorCode MatCapturedCheckOutside(const CapturedMat &context, const GlobalEntry *first, bool *any);
 // The ranks' entries go to the ranks that own their rows; *entries are then this rank's, in the order of the senders.
 PetscErrorCode SendToOwners(const Grid &grid, std::vector<GlobalEntry> *entries);
 

@@ -11,9 +11,9 @@ static PetscErrorCode set_compression(Mat A, MatStencilShellCompressionType type
 
   PetscFunctionBegin;
   PetscCall(MatGetCapturedSettings(A, &context));
-  PetscCheck(type >= MAT_STENCILSHELL_AUTOMATIC && type <= MAT_STENCILSHELL_ARRAYS, PetscObjectComm((PetscObject)A),
-             PETSC_ERR_ARG_OUTOFRANGE, "compression %d is unknown; use automatic, constant, indexed or arrays",
-             (int)type);
+  SHELLAC_CHECK_ALL(type >= MAT_STENCILSHELL_AUTOMATIC && type <= MAT_STENCILSHELL_ARRAYS,
+                    PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "compression %d is unknown; use automatic, constant, indexed or arrays", (int)type);
   Compression &compression = context->compression;
   compression.automatic = type == MAT_STENCILSHELL_AUTOMATIC;
   compression.form = type == MAT_STENCILSHELL_CONSTANT  ? Storage::constant
@@ -27,8 +27,8 @@ static PetscErrorCode set_tolerance(Mat A, PetscReal tolerance) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCapturedSettings(A, &context));
-  PetscCheck(tolerance >= 0 && tolerance < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-             "the tolerance (-mat_stencil_compress_tolerance) is %g; it must be in [0, 1)", (double)tolerance);
+  SHELLAC_CHECK_ALL(tolerance >= 0 && tolerance < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the tolerance (-mat_stencil_compress_tolerance) is %g; it must be in [0, 1)", (double)tolerance);
   context->compression.tolerance = tolerance;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -38,9 +38,9 @@ static PetscErrorCode set_fallback(Mat A, MatStencilShellFallbackType type) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCapturedSettings(A, &context));
-  PetscCheck(type == MAT_STENCILSHELL_FALLBACK_ERROR || type == MAT_STENCILSHELL_FALLBACK_AIJ,
-             PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "fallback %d is unknown; use error or aij",
-             (int)type);
+  SHELLAC_CHECK_ALL(type == MAT_STENCILSHELL_FALLBACK_ERROR || type == MAT_STENCILSHELL_FALLBACK_AIJ,
+                    PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "fallback %d is unknown; use error or aij", (int)type);
   context->fallback = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,9 +52,10 @@ static PetscErrorCode set_verify(Mat A, PetscBool verify) {
   PetscCall(MatGetCapturedSettings(A, &context));
   PetscMPIInt open = context->op && context->captured().open();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &open, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
-  PetscCheck(!open, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
-             "values are set and not assembled yet; call MatStencilShellSetVerify() before MatSetValues(), or after "
-             "MatAssemblyEnd()");
+  SHELLAC_CHECK_ALL(
+      !open, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+      "values are set and not assembled yet; call MatStencilShellSetVerify() before MatSetValues(), or after "
+      "MatAssemblyEnd()");
   context->verify = verify;
   if (context->op) {
     PetscCall(MatDestroy(&context->reference));

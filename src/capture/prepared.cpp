@@ -2,8 +2,9 @@
 
 #include "capture/captured.hpp"
 
-#include "capture/constant_star.hpp"
+#include "capture/box_on_gpu.hpp"
 #include "capture/kernels.hpp"
+#include "capture/star_on_host.hpp"
 
 namespace shellac {
 
@@ -52,6 +53,37 @@ Box PreparedCapture::inner() const {
   return box;
 }
 
+ConstantStar<PetscScalar> PreparedCapture::star(const Box &inside, T at_end[2], bool ends[2]) const {
+  const Patch &patch = op_.patch_;
+  const int    dim = op_.arms_->dim();
+  const auto row_at = [&](const PetscInt p[3]) { return op_.table_.host().data() + (a_.rows(patch, p, 0) - a_.table); };
+  const T   *row = row_at(inside.lo);
+  ConstantStar<T> star = {};
+  star.center = row[dim];
+  for (int n = 0; n <= 2 * dim; n++)
+    for (int axis = 0; axis < dim; axis++) {
+      const PetscInt step = op_.slot_.host()[n].step[axis];
+      if (step) star.arm[axis][step > 0 ? UPPER : LOWER] = row[n];
+    }
+  // In 3-D a kernel computes whole rows, if their ends, as far as the inner points leave them out, differ in that alone.
+  for (int e = 0; e < 2; e++) {
+    const PetscInt end = e == LOWER ? 0 : patch.size[0] - 1, step = e == LOWER ? 1 : -1;
+    const PetscInt inner_end = e == LOWER ? inside.lo[0] : inside.hi[0] - 1;
+    at_end[e] = 0;
+    ends[e] = dim == 3 && !patch.neighbour[0][e] && patch.size[0] > 1;
+    for (PetscInt i = end; ends[e] && i != inner_end; i += step) {
+      const PetscInt p[3] = {i, inside.lo[1], inside.lo[2]};
+      const T       *other = row_at(p);
+      if (i == end) at_end[e] = other[dim] - star.center;
+      for (int n = 0; n <= 2 * dim; n++) {
+        const bool outward = op_.slot_.host()[n].step[0] == -step && i == end;
+        if (n != dim || i != end) ends[e] = ends[e] && other[n] == (outward ? T(0) : row[n]);
+      }
+    }
+  }
+  return star;
+}
+
 PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const {
   const CapturedRow<T> row{op_.patch_, a_};
 
@@ -59,28 +91,35 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
   PetscCall(check_backend(memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    const Box box = op_.patch_.interior(), inside = inner();
+    const Box box = op_.patch_.interior();
+    Box       inside = inner();
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
     const T *const *arrays = arrays_.data();
     const T        *constants = nullptr;
+    const int       dim = op_.arms_->dim();
     if (op_.storage_ == Storage::constant && inside.points())
       constants = op_.table_.host().data() + (a_.rows(op_.patch_, inside.lo, 0) - a_.table);
-    const int dim = op_.arms_->dim();
-    if (op_.shape_ == 1 && op_.storage_ == Storage::constant && inside.points() && dim > 1) {
-      ConstantStar<T> formula;
-      formula.center = constants[dim];
-      for (int n = 0; n < WholeStencil<3, false>::count && n <= 2 * dim; n++)
-        for (int axis = 0; axis < dim; axis++) {
-          const PetscInt step = op_.slot_.host()[n].step[axis];
-          if (step) formula.arm[axis][step > 0 ? UPPER : LOWER] = constants[n];
-        }
-      const Rows<T, ConstantStar> rows{op_.patch_, formula, T(0), T(0), nullptr};
-      const captured::Apply<T>    point{row, u, form, b, y};
-      if (dim == 2)
-        PetscCall((launch_apply<2>(rows, point, u, form, b, box, inside, y)));
-      else
-        PetscCall((launch_apply<3>(rows, point, u, form, b, box, inside, y)));
-    } else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !inside.points()))
+    if (op_.shape_ == 1 && constants && dim > 1) {
+      T                     at_end[2];
+      bool                  ends[2];
+      const ConstantStar<T> star = this->star(inside, at_end, ends);
+      if (ends[LOWER]) inside.lo[0] = 0;
+      if (ends[UPPER]) inside.hi[0] = op_.patch_.size[0];
+      const captured::Apply<T>        any{row, u, form, b, y};
+      const captured::ApplyStar<T, 2> plane{row, u, form, b, y};
+      const captured::ApplyStar<T, 3> space{row, u, form, b, y};
+      if (dim == 3)
+        PetscCall((launch_star<3>(op_.patch_, star, at_end, space, u.u, form, b, box, inside, y)));
+      else if (box.points() < 3 << 20) // its special points take long
+        PetscCall((launch_star<2>(op_.patch_, star, at_end, plane, u.u, form, b, box, inside, y)));
+      else // the functor for all points leaves the compiler the registers to have all loads under way
+        PetscCall((launch_star<2>(op_.patch_, star, at_end, any, u.u, form, b, box, inside, y)));
+    } else if (op_.shape_ == 2 && constants && dim == 2) {
+      ConstantBox<T> stencil;
+      for (int n = 0; n < 9; n++) stencil.c[n / 3][n % 3] = constants[n]; // in the order of WholeStencil
+      const captured::Apply<T> point{row, u, form, b, y};
+      PetscCall(launch_box(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
+    } else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
     else if (dim == 1)
       PetscCall((launch_whole_stencil<1, false>(row, constants, arrays, u, form, b, box, inside, y)));
@@ -95,13 +134,28 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  apply_captured_on_host(row, u, form, b, op_.patch_.interior(), y);
+  if (op_.shape_ == 1 && op_.storage_ == Storage::constant)
+    apply_star_on_host(op_.arms_->dim(), row, u, form, b, op_.patch_.interior(), y);
+  else
+    apply_captured_on_host(row, u, form, b, op_.patch_.interior(), y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PreparedCapture::points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form,
                                        const T *b, T *y) const {
-  return for_each(memory, boxes, captured::Apply<T>{{op_.patch_, a_}, u, form, b, y});
+  const CapturedRow<T> row{op_.patch_, a_};
+  const bool           star = op_.shape_ == 1 && op_.storage_ != Storage::arrays && op_.patch_.width == 1;
+
+  PetscFunctionBegin;
+  if (star && op_.arms_->dim() == 1)
+    PetscCall(for_each(memory, boxes, captured::ApplyStar<T, 1>{row, u, form, b, y}));
+  else if (star && op_.arms_->dim() == 2)
+    PetscCall(for_each(memory, boxes, captured::ApplyStar<T, 2>{row, u, form, b, y}));
+  else if (star)
+    PetscCall(for_each(memory, boxes, captured::ApplyStar<T, 3>{row, u, form, b, y}));
+  else
+    PetscCall(for_each(memory, boxes, captured::Apply<T>{row, u, form, b, y}));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PreparedCapture::rows(PetscMemType memory, RowProperty property, T *out) const {
@@ -125,29 +179,42 @@ int CapturedStencil::colours() const {
 
 PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift,
                                       const T *b, T *x) const {
+  const int                dim = op_.arms_->dim();
   const PetscInt           period = op_.arms_->width() + 1;
+  const Box                inside = inner();
   captured::RelaxColour<T> point{{{op_.patch_, a_}, field, omega, shift, b, x}, period, {colour, 0, 0}, true};
   Boxes                    boxes;
+
+  PetscFunctionBegin;
   if (!by_parity(*op_.arms_)) {
     point.parity = false;
     for (int a = 0; a < 3; a++) {
-      point.colour[a] = a < op_.arms_->dim() ? colour % period : 0;
+      point.colour[a] = a < dim ? colour % period : 0;
       colour /= (int)period;
     }
   }
   boxes.add(point.box());
-  return for_each(memory, boxes, point);
-}
-
-void PreparedCapture::sweep_in_order(bool backward, const Field<T> &field, PetscReal omega, T shift, const T *b,
-                                     T *x) const {
-  const captured::Relax<T> relax{{op_.patch_, a_, true}, field, omega, shift, b, x};
-  const PetscInt64         points = (PetscInt64)op_.point_count();
-  for (PetscInt64 n = 0; n < points; n++) {
-    PetscInt p[3];
-    op_.patch_.all().point(backward ? points - 1 - n : n, p);
-    relax.at_point(p, backward);
+  if (point.parity && op_.shape_ == 1 && op_.storage_ == Storage::constant && inside.points()) {
+    T                     at_end[2];
+    bool                  ends[2];
+    const ConstantStar<T> star = this->star(inside, at_end, ends);
+    const int             parity = (int)point.colour[0];
+    Boxes                 pairs;
+    Box                   box = inside;
+    box.lo[0] /= 2;
+    box.hi[0] = (box.hi[0] + 1) / 2;
+    pairs.add(box);
+    if (dim == 1)
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 1>{point.relax, parity, star, inside}));
+    else if (dim == 2)
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 2>{point.relax, parity, star, inside}));
+    else
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 3>{point.relax, parity, star, inside}));
+    PetscCall(for_each(memory, difference(op_.patch_.all(), inside), captured::RelaxParity<T>{point.relax, parity}));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(for_each(memory, boxes, point));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void PreparedCapture::GetSlot(int slot, T *values) const {
@@ -170,7 +237,9 @@ void PreparedCapture::row(const PetscInt p[3], PetscInt r, std::vector<Entry> *e
     const PetscInt *step = op_.arms_->step(arm);
     for (PetscInt c = 0; c < op_.patch_.dof; c++) {
       const int n = op_.place_[op_.slot(arm, r, c)];
-      entries->push_back({{p[0] + step[0], p[1] + step[1], p[2] + step[2]}, c, n < 0 ? T(0) : a_.value(rows, n, at)});
+      const T   value = n < 0 ? T(0) : a_.value(rows, n, at);
+      if (op_.explicit_zeros_ || value != T(0) || op_.on_diagonal(op_.slot(arm, r, c)))
+        entries->push_back({{p[0] + step[0], p[1] + step[1], p[2] + step[2]}, c, value});
     }
   }
 }

@@ -49,6 +49,7 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
     PetscCall(VecDestroy(&product));
     PetscCall(VecDestroy(&part));
   }
+  PetscCall(context->begin_change());
   PetscCall(MatCapturedOpen(context));
   const CapturedStencil &op = context->captured();
   const PetscInt         dof = context->grid.dof;
@@ -85,7 +86,9 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
   PetscCall(VecRestoreArrayRead(marks, &mark));
   PetscCall(VecDestroy(&marks));
   PetscCall(MatCapturedClose(context));
-  if (context->reference) {
+  if (!context->reference)
+    PetscCall(context->altered(A, Alteration::rows, 1, 0));
+  else { // zeroed by itself, so that the two can be compared
     if (columns)
       PetscCall(MatZeroRowsColumns(context->reference, n, rows, diagonal, NULL, NULL));
     else

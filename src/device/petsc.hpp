@@ -61,6 +61,48 @@ inline PetscErrorCode set_from_options_of_type(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Where some ranks have an error, all get the text of the first of them.
+inline PetscErrorCode share_error(MPI_Comm comm, char (&text)[512]) {
+  PetscMPIInt rank, ranks, first;
+  char        here[512];
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  first = text[0] ? rank : ranks;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm));
+  if (first == ranks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(here, text, sizeof(here)));
+  PetscCallMPI(MPI_Bcast(here, sizeof(here), MPI_CHAR, first, comm));
+  if (first)
+    PetscCall(PetscSNPrintf(text, sizeof(text), "on rank %d: %s", (int)first, here));
+  else
+    PetscCall(PetscStrncpy(text, here, sizeof(text)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// PetscCheck() for the arguments of a collective call: an error of one rank is one of all, and none waits for another.
+#define SHELLAC_CHECK_ALL(condition, comm, code, ...)                                                                  \
+  do {                                                                                                                 \
+    char shellac_text[512] = "";                                                                                       \
+    if (!(condition)) PetscCall(PetscSNPrintf(shellac_text, sizeof(shellac_text), __VA_ARGS__));                       \
+    PetscCall(shellac::share_error(comm, shellac_text));                                                               \
+    PetscCheck(!shellac_text[0], comm, code, "%s", shellac_text);                                                      \
+  } while (0)
+
+// Makes a Mat in steps. An error in one of them leaves *A null, and nothing behind.
+template <class Make> PetscErrorCode create_whole(Mat *A, const Make &make) {
+  Mat made = NULL;
+
+  PetscFunctionBegin;
+  *A = NULL;
+  const PetscErrorCode error = make(&made);
+  if (error) (void)!MatDestroy(&made);
+  PetscCall(error);
+  *A = made;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Calls the method `name` of A, where its type has one.
 template <class... Args> PetscErrorCode try_method(Mat A, const char *name, PetscBool *found, Args... args) {
   PetscErrorCode (*method)(Mat, Args...) = NULL;

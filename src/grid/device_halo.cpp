@@ -134,21 +134,24 @@ PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
   PetscMPIInt         rank, ranks, length;
   cudaIpcMemHandle_t  handle = {};
   int                 offers = 0, id = 0;
+  enum { works, no_gpu, no_memory };
   struct {
     cudaUUID_t gpu;
-    int        failed; // to allocate memory
+    int        failed;
   } mine = {};
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
-  if (device) {
+  if (device) { // an error here is one of all ranks, below
     cudaDeviceProp properties;
-    PetscCallCUDA(cudaGetDevice(&id));
-    PetscCallCUDA(cudaGetDeviceProperties(&properties, id));
-    mine.gpu = properties.uuid;
-    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); // one error follows, on all ranks
-    mine.failed = Allocate() != PETSC_SUCCESS;
-    PetscCall(PetscPopErrorHandler());
+    mine.failed = cudaGetDevice(&id) || cudaGetDeviceProperties(&properties, id) ? no_gpu : works;
+    if (!mine.failed) {
+      mine.gpu = properties.uuid;
+      PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+      if (Allocate()) mine.failed = no_memory;
+      PetscCall(PetscPopErrorHandler());
+    }
+    if (mine.failed) (void)cudaGetLastError();
   }
   PetscCallMPI(MPI_Comm_size(comm_, &ranks));
   std::vector<decltype(mine)> all(ranks);
@@ -156,9 +159,12 @@ PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
   PetscMPIInt sharing = 0;
   for (const auto &other : all) {
     sharing += memcmp(&mine.gpu, &other.gpu, sizeof(mine.gpu)) == 0;
+    const int of = (int)(&other - all.data());
+    PetscCheck(other.failed != no_gpu, comm_, PETSC_ERR_GPU,
+               "rank %d has no GPU that works; look at its driver and CUDA_VISIBLE_DEVICES, or use vectors on the host",
+               of);
     PetscCheck(!other.failed, comm_, PETSC_ERR_MEM,
-               "rank %d cannot allocate the buffers of a halo on its GPU; use a smaller grid, or more GPUs",
-               (int)(&other - all.data()));
+               "rank %d cannot allocate the buffers of a halo on its GPU; use a smaller grid, or more GPUs", of);
   }
   if (device && (wish == HaloWay::ipc || (wish == HaloWay::automatic && sharing == 1))) {
     const cudaError_t error = cudaIpcGetMemHandle(&handle, memory_); // a failure only means another way

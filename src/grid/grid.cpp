@@ -85,6 +85,21 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name) {
+  const PetscInt *first; // value of each rank
+  PetscMPIInt     ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &ranks));
+  PetscCall(VecGetOwnershipRanges(v, &first));
+  PetscCheck((size_t)ranks + 1 == grid.offset.size() && std::equal(grid.offset.begin(), grid.offset.end(), first),
+             grid.comm, PETSC_ERR_ARG_SIZ,
+             "the %s, of %" PetscInt_FMT " values, is not one of the DMDA's vectors, which have %" PetscInt_FMT
+             ", in the DMDA's distribution over the ranks; make it with DMCreateGlobalVector() or MatCreateVecs()",
+             name, first[ranks], grid.offset.back());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3]) {
   Vec                coordinates;
   const PetscScalar *x;

@@ -38,6 +38,10 @@ struct Grid {
 // Errors: a DM of another type, a twisted boundary; collectively, naming the value and the remedy.
 PetscErrorCode GridCreate(DM dm, Grid *grid);
 
+// An error for a vector whose values are distributed in another way than the grid's; name: the vector in the message.
+// All ranks know all of a layout, so that they agree without a message.
+PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name);
+
 // Spacing along each axis from the DM's coordinates, for axes of two points or more; all others keep the h
 // that they are given. Errors: coordinates that are not an ascending, uniform product grid.
 PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3]);

@@ -9,7 +9,6 @@ namespace shellac {
 class DeviceHalo;
 
 enum class HaloWay { automatic, ipc, host }; // between GPUs: see device_halo.hpp
-constexpr const char *halo_ways[] = {"automatic", "ipc", "host"};
 
 struct HaloLink { // to a neighbouring patch
   Direction    to;

@@ -7,14 +7,6 @@ namespace shellac {
 
 enum Side { LOWER = 0, UPPER = 1 };
 
-// What stands in for the value one step beyond an end of the domain.
-enum class Beyond : unsigned char {
-  around, // the value at the other end: the axis is periodic
-  zero,   // zero
-  copy,   // the end's own value
-  mirror  // the value one step inside the end
-};
-
 // A step to a neighbouring patch: -1, 0 or 1 along each axis; there are 27, numbered along the first axis first.
 struct Direction {
   int d[3];
@@ -34,8 +26,7 @@ struct Patch {
   PetscInt N[3];            // points of the whole grid along each axis
   PetscInt start[3];        // of the first point of the patch, on the whole grid
   PetscInt size[3];         // points of the patch
-  Beyond   beyond[3];       // what is beyond both ends of the domain along each axis
-  bool     identity[3];     // the points at both ends of the domain along this axis are identity rows
+  bool     periodic[3];
   bool     neighbour[3][2]; // [axis][end]: the next point there belongs to a neighbouring patch, or is around the axis
   PetscInt width = 1;       // of the halo [points]
   PetscInt dof = 1;         // values at a point
@@ -46,21 +37,8 @@ struct Patch {
   SHELLAC_HD size_t stride(int axis) const {
     return axis == 0 ? 1 : axis == 1 ? (size_t)size[0] : (size_t)size[0] * (size_t)size[1];
   }
-  SHELLAC_HD bool at_patch_end(const PetscInt p[3], int axis, Side end) const {
-    return p[axis] == (end == LOWER ? 0 : size[axis] - 1);
-  }
   SHELLAC_HD bool at_domain_end(const PetscInt p[3], int axis, Side end) const {
     return start[axis] + p[axis] == (end == LOWER ? 0 : N[axis] - 1);
-  }
-  // Whether the step from p towards that end leaves the domain.
-  SHELLAC_HD bool leaves_domain(const PetscInt p[3], int axis, Side end) const {
-    return at_domain_end(p, axis, end) && beyond[axis] != Beyond::around;
-  }
-  template <int dim> SHELLAC_HD bool is_identity_row(const PetscInt p[3]) const {
-    bool is = false;
-    for (int a = 0; a < dim; a++)
-      is = is || (identity[a] && (at_domain_end(p, a, LOWER) || at_domain_end(p, a, UPPER)));
-    return is;
   }
   // The points beyond the patch in that direction, a halo's width deep.
   SHELLAC_HD Box beyond_patch(const Direction &to) const {
@@ -77,11 +55,10 @@ struct Patch {
     for (int a = 0; a < 3; a++) box.lo[a] -= to.d[a] * width, box.hi[a] -= to.d[a] * width;
     return box;
   }
-  // Place of p's neighbour in the packed halo of that end, of width 1: lexicographic in the other two axes.
-  SHELLAC_HD size_t halo_index(const PetscInt p[3], int axis) const {
+  // Place of p's neighbour along an axis in a halo of width 1: lexicographic in the other two axes.
+  SHELLAC_HD size_t on_face(const PetscInt p[3], int axis) const {
     if (axis == 0) return (size_t)p[1] + (size_t)size[1] * (size_t)p[2];
-    if (axis == 1) return (size_t)p[0] + (size_t)size[0] * (size_t)p[2];
-    return (size_t)p[0] + (size_t)size[0] * (size_t)p[1];
+    return (size_t)p[0] + (size_t)size[0] * (size_t)p[axis == 1 ? 2 : 1];
   }
   SHELLAC_HD Box all() const { return {{0, 0, 0}, {size[0], size[1], size[2]}}; }
   // The points whose stencils need no halo.
@@ -94,31 +71,6 @@ struct Patch {
     return box;
   }
   Boxes border() const { return difference(all(), interior()); }
-};
-
-// A point's value and its two neighbours' along each axis.
-template <class T, int dim> struct Star {
-  T center, arm[dim][2]; // [axis][end]
-
-  // Sets the arms that leave the domain by their rule; the others must be set.
-  SHELLAC_HD void fill(const Patch &patch, const PetscInt p[3]) {
-    for (int a = 0; a < dim; a++) {
-      for (int e = 0; e < 2; e++) {
-        if (!patch.leaves_domain(p, a, (Side)e)) continue;
-        arm[a][e] = patch.beyond[a] == Beyond::copy ? center : patch.beyond[a] == Beyond::mirror ? arm[a][1 - e] : T(0);
-      }
-    }
-  }
-  // The star of the function that is one at p (axis < 0) or at p's neighbour, and zero elsewhere.
-  // A linear formula of it is the coefficient of that point in p's row.
-  SHELLAC_HD static Star unit(const Patch &patch, const PetscInt p[3], int axis, Side end) {
-    Star star;
-    star.center = axis < 0 ? 1 : 0;
-    for (int a = 0; a < dim; a++)
-      for (int e = 0; e < 2; e++) star.arm[a][e] = a == axis && e == end ? 1 : 0;
-    star.fill(patch, p);
-    return star;
-  }
 };
 
 // A grid function on a patch: the owned values and the packed halo, both in the memory where the loop runs.
@@ -135,22 +87,6 @@ template <class T> struct Field {
     if (!halo[direction]) return 0;
     const Box box = patch.beyond_patch(to);
     return halo[direction][box.index(p) * patch.dof + c];
-  }
-
-  template <int dim> SHELLAC_HD Star<T, dim> star(const Patch &patch, const PetscInt p[3]) const {
-    Star<T, dim> star;
-    const size_t at = patch.index(p[0], p[1], p[2]);
-    star.center = u[at];
-    for (int a = 0; a < dim; a++) {
-      for (int e = 0; e < 2; e++) {
-        if (!patch.at_patch_end(p, a, (Side)e))
-          star.arm[a][e] = e == LOWER ? u[at - patch.stride(a)] : u[at + patch.stride(a)];
-        else
-          star.arm[a][e] = patch.neighbour[a][e] ? halo[Direction::face(a, e)][patch.halo_index(p, a)] : T(0);
-      }
-    }
-    star.fill(patch, p);
-    return star;
   }
 };
 

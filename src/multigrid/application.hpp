@@ -71,26 +71,36 @@ template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full,
     if (graph.b == b_ && graph.x == x_ && graph.from_x == from_x && graph.full == full && graph.begun == begun_)
       wanted.exec = graph.exec;
   if (!wanted.exec) {
-    cudaGraph_t graph;
+    cudaGraph_t graph = nullptr;
     *done = false;
     if (graphs_.size() == most_graphs) { // the oldest goes
       PetscCallCUDA(cudaGraphExecDestroy(graphs_.front().exec));
       graphs_.erase(graphs_.begin());
     }
-    if (!recorder_) PetscCallCUDA(cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking));
-    PetscCallCUDA(cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal));
-    recording_stream = recorder_;
-    recording_ = true;
-    Run(from_x, full);
-    recording_ = false;
-    recording_stream = nullptr;
-    const cudaError_t ended = cudaStreamEndCapture(recorder_, &graph);
-    if (failed_ && ended == cudaSuccess && graph) (void)cudaGraphDestroy(graph);
-    PetscCall(failed_);
-    PetscCallCUDA(ended);
-    const cudaError_t made = cudaGraphInstantiate(&wanted.exec, graph, 0);
-    PetscCallCUDA(cudaGraphDestroy(graph));
-    PetscCallCUDA(made);
+    cudaError_t error = cudaSuccess;
+    if (!recorder_) error = cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking);
+    if (!error) error = cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal);
+    if (!error) {
+      const bool begun = begun_;
+      PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); // an error of its own comes again in a plain run
+      recording_stream = recorder_;
+      recording_ = true;
+      Run(from_x, full);
+      recording_ = false;
+      recording_stream = nullptr;
+      PetscCall(PetscPopErrorHandler());
+      error = cudaStreamEndCapture(recorder_, &graph);
+      if (!error && !failed_) error = cudaGraphInstantiate(&wanted.exec, graph, 0);
+      if (graph) (void)cudaGraphDestroy(graph);
+      begun_ = begun;
+    }
+    if (error || failed_) { // what cannot be recorded can be run
+      PetscCall(PetscInfo(NULL, "No CUDA graph of a multigrid cycle: %s\n", cudaGetErrorString(error)));
+      (void)cudaGetLastError();
+      options_.graph = false;
+      failed_ = PETSC_SUCCESS;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     graphs_.push_back(wanted);
   }
   begun_ = false;

@@ -79,12 +79,11 @@ static bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
   return PetscAbsScalar(a - b) <= rounding * size && PetscAbsReal(PetscImaginaryPart(a)) <= rounding * size;
 }
 
-PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why) {
+PetscErrorCode MatStencilGetAxes(StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why) {
   const Grid                       &grid = context->grid;
   std::unique_ptr<PreparedOperator> prepared;
   RowsAlong                         lines[3];
   Arrays                            arrays;
-  PetscBool                         captured;
   int                               off = 0, sign = 0; // rows that the axes do not give; of the edges
 
   PetscFunctionBegin;
@@ -95,8 +94,8 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
   }
   PetscCall(context->Prepare(context->op.get(), &arrays, &prepared));
   const PreparedOperator &op = *prepared;
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCILSHELL, &captured));
-  const bool few_kinds = !captured || static_cast<CapturedMat *>(context)->captured().storage() == Storage::constant;
+  const bool              few_kinds =
+      static_cast<CapturedMat *>(context)->captured().storage() == Storage::constant && grid.width <= 1;
   PetscCall(get_lines(grid, op, few_kinds, lines));
   *sigma = lines[0].center[grid.N[0] / 2];
   for (int a = 0; a < 3; a++) {
@@ -106,8 +105,8 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
     const auto no_arms = [&](PetscInt i) { return line.lower[i] == (PetscScalar)0 && line.upper[i] == (PetscScalar)0; };
 
     axis = Axis();
-    axis.around = grid.boundary[a] == DM_BOUNDARY_PERIODIC && N > 1;
-    axis.fixed = !axis.around && a < grid.dim && N > 1 && no_arms(0) && no_arms(N - 1);
+    axis.periodic = grid.boundary[a] == DM_BOUNDARY_PERIODIC && N > 1;
+    axis.fixed = !axis.periodic && a < grid.dim && N > 1 && no_arms(0) && no_arms(N - 1);
     if (axis.fixed && N > 3 && no_arms(N / 2)) axis.fixed = false; // no coupling at all
     axis.mass.assign(N, 1);
     axis.edge.assign(N + 1, 0);
@@ -125,7 +124,7 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
     }
     if (axis.fixed && N > 2) axis.edge[1] = -PetscRealPart(line.lower[1]);
     *sigma += line.lower[N / 2] + line.upper[N / 2];
-    if (axis.around) {
+    if (axis.periodic) {
       axis.edge[N] = -PetscRealPart(line.upper[N - 1]) * axis.mass[N - 1];
       axis.edge[0] = -PetscRealPart(line.lower[0]) * axis.mass[0];
       if (PetscAbsReal(axis.edge[N] - axis.edge[0]) > rounding * PetscAbsReal(axis.edge[0]))
@@ -171,8 +170,8 @@ PetscErrorCode MatStencilGetAxes(Mat A, StencilMat *context, Axis axes[3], Petsc
         }
         for (int a = 0; a < 3; a++) {
           const PetscInt  g = grid.start[a] + p[a];
-          const PetscReal k_lower = axes[a].around || g > 0 ? axes[a].edge[g] / axes[a].mass[g] : 0,
-                          k_upper = axes[a].around || g < grid.N[a] - 1 ? axes[a].edge[g + 1] / axes[a].mass[g] : 0;
+          const PetscReal k_lower = axes[a].periodic || g > 0 ? axes[a].edge[g] / axes[a].mass[g] : 0,
+                          k_upper = axes[a].periodic || g < grid.N[a] - 1 ? axes[a].edge[g + 1] / axes[a].mass[g] : 0;
           alike = alike && real_and_alike(row.arm[a][LOWER], fixed ? 0 : -k_lower, size) &&
                   real_and_alike(row.arm[a][UPPER], fixed ? 0 : -k_upper, size);
         }

@@ -13,7 +13,7 @@ static PetscReal in_series(PetscReal a, PetscReal b) {
 // The first fine point that is kept.
 static PetscInt first_kept(const Axis &axis) {
   const PetscInt N = axis.N();
-  if (axis.around) return 0;
+  if (axis.periodic) return 0;
   if (axis.fixed) return 2; // the fixed node becomes the end of the domain
   // of an even number of points, the one at the further end: otherwise the other would be nearer to its end on each level
   if (axis.balanced && N % 2 == 0 && PetscAbsReal(axis.edge[N]) > PetscAbsReal(axis.edge[0])) return 0;
@@ -23,13 +23,14 @@ static PetscInt first_kept(const Axis &axis) {
 
 // Whether the last point of an odd periodic axis, which would be kept beside the first, is joined with it: where the
 // edge between them is shorter than others. Otherwise it would be twice as short on each coarser axis.
-static bool joins(const Axis &axis) {
+static bool ties_ends(const Axis &axis) {
   const PetscInt N = axis.N();
-  return axis.around && N % 2 && N > 1 && PetscAbsReal(axis.edge[N]) > PetscReal(1.01) * PetscAbsReal(axis.edge[N / 2]);
+  return axis.periodic && N % 2 && N > 1 &&
+         PetscAbsReal(axis.edge[N]) > PetscReal(1.01) * PetscAbsReal(axis.edge[N / 2]);
 }
 
 static PetscInt coarse_size(const Axis &axis) {
-  const PetscInt last = axis.N() - (axis.fixed || joins(axis) ? 2 : 1), first = first_kept(axis);
+  const PetscInt last = axis.N() - (axis.fixed || ties_ends(axis) ? 2 : 1), first = first_kept(axis);
   return last >= first ? (last - first) / 2 + 1 : 0;
 }
 
@@ -38,18 +39,18 @@ bool can_coarsen(const Axis &axis) {
   return coarse > 0 && coarse < axis.N();
 }
 
-Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening) {
+Axis coarsen(const Axis &axis, bool coarsens, Coarsening *coarsening) {
   const PetscInt N = axis.N();
   Axis           coarse;
 
-  coarsening->halves = halves;
-  coarsening->offset = halves ? first_kept(axis) : 0;
-  coarsening->joins = halves && joins(axis);
+  coarsening->coarsens = coarsens;
+  coarsening->offset = coarsens ? first_kept(axis) : 0;
+  coarsening->ties_ends = coarsens && ties_ends(axis);
   for (int c = 0; c < 2; c++) {
     coarsening->prolong[c].assign(N, 0);
     coarsening->restriction[c].assign(N, 0);
   }
-  if (!halves) {
+  if (!coarsens) {
     coarse = axis;
     for (PetscInt i = 0; i < N; i++)
       if (!axis.is_fixed(i)) coarsening->prolong[0][i] = coarsening->restriction[0][i] = 1;
@@ -58,11 +59,11 @@ Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening) {
   const PetscInt coarse_N = coarse_size(axis), offset = coarsening->offset, last = 2 * (coarse_N - 1) + offset;
   const auto     target = [&](PetscInt i, int c) { // the coarse point; -1 for none
     const PetscInt J = coarsening->below(i) + c;
-    if (axis.around) return (J + coarse_N) % coarse_N;
+    if (axis.periodic) return (J + coarse_N) % coarse_N;
     return J < 0 || J >= coarse_N ? -1 : J;
   };
 
-  coarse.around = axis.around;
+  coarse.periodic = axis.periodic;
   coarse.balanced = axis.balanced;
   coarse.mass.assign(coarse_N, 0);
   for (PetscInt i = 0; i < N; i++) {
@@ -88,12 +89,12 @@ Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening) {
   coarse.edge[0] = offset == 0 ? axis.edge[0] : in_series(axis.edge[offset], axis.edge[offset - 1]);
   const PetscInt end = axis.fixed ? N - 1 : N; // the edge to it
   coarse.edge[coarse_N] = last == end - 1 ? axis.edge[end] : in_series(axis.edge[last + 1], axis.edge[end]);
-  if (coarsening->joins) { // the joined point lies in the middle of the edge that goes
+  if (coarsening->ties_ends) { // the last point, tied to the first, lies in the middle of the edge that goes
     const PetscReal half = 2 * axis.edge[N];
     coarse.edge[coarse_N] = in_series(in_series(axis.edge[N - 2], axis.edge[N - 1]), half);
     if (coarse_N > 1) coarse.edge[1] = in_series(coarse.edge[1], half);
   }
-  if (axis.around) coarse.edge[0] = coarse.edge[coarse_N];
+  if (axis.periodic) coarse.edge[0] = coarse.edge[coarse_N];
   return coarse;
 }
 
@@ -126,7 +127,7 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
   for (PetscInt p = 0; p < n && N > 1; p++) {
     const PetscInt i = points[p], next = p + 1 < n ? p + 1 : 0;
     S[p + (size_t)p * n] += (axis.edge[i] + axis.edge[i + 1]) / axis.mass[i];
-    if (p + 1 == n && !axis.around) continue;
+    if (p + 1 == n && !axis.periodic) continue;
     const PetscReal entry = -axis.edge[i + 1] / (root(p) * root(next));
     S[p + (size_t)next * n] += entry;
     S[next + (size_t)p * n] += entry;
@@ -143,7 +144,7 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
   PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's syev failed with %d on an axis of %d points", (int)error,
              (int)n);
   // where nothing holds the values, constants are a mode of eigenvalue zero
-  if (!axis.fixed && (axis.around || (axis.edge[0] == 0 && axis.edge[N] == 0)))
+  if (!axis.fixed && (axis.periodic || (axis.edge[0] == 0 && axis.edge[N] == 0)))
     *std::min_element(values.begin(), values.end(),
                       [](PetscReal a, PetscReal b) { return PetscAbsReal(a) < PetscAbsReal(b); }) = 0;
   for (PetscInt m = 0; m < n; m++) {

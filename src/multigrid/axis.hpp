@@ -18,9 +18,9 @@ constexpr PetscReal rounding = 1e-10, cancellation = 64 * PETSC_MACHINE_EPSILON;
 
 struct Axis {
   std::vector<PetscReal> mass; // m [N]
-  std::vector<PetscReal> edge; // k [N + 1]: edge i joins the points i - 1 and i; the first and the last join
-                               // the ends of the domain, where u is zero or, around, each other
-  bool around = false;         // the axis is periodic
+  std::vector<PetscReal> edge; // k [N + 1]: edge i couples the points i - 1 and i; the first and the last couple
+                               // the ends of the domain, where u is zero or, of a periodic axis, each other
+  bool periodic = false;       // the axis is periodic
   bool fixed = false;          // the first and the last point are nodes with given values: zero in corrections
   bool balanced = false;       // coarse points lie as far from one end as from the other, or nearly
 
@@ -29,7 +29,7 @@ struct Axis {
   PetscReal coupling() const { return edge[N() / 2] / mass[N() / 2]; } // 1/h² far from the ends, times any factor
   PetscReal strength() const { return PetscAbsReal(coupling()); }
   bool      couples() const { // at least two points
-    for (PetscInt i = around ? 0 : 1; i < N(); i++)
+    for (PetscInt i = periodic ? 0 : 1; i < N(); i++)
       if (edge[i] != 0) return true;
     return false;
   }
@@ -37,19 +37,19 @@ struct Axis {
 
 // From an axis to the next coarser one. The fine point i lies at, or after, the coarse point below(i).
 struct Coarsening {
-  bool                   halves = false; // otherwise the axis stays as it is
-  PetscInt               offset = 0;     // the coarse point J is the fine point 2J + offset
-  bool                   joins = false;  // the last point of an odd periodic axis has the value of the first
+  bool                   coarsens = false;  // otherwise the axis stays as it is
+  PetscInt               offset = 0;        // the coarse point J is the fine point 2J + offset
+  bool                   ties_ends = false; // the last point of an odd periodic axis has the value of the first
   std::vector<PetscReal> prolong[2];     // weights of the coarse points below(i) and below(i) + 1 in the fine one [N]
   std::vector<PetscReal> restriction[2]; // weights of the fine point i in those two [N]
 
-  PetscInt below(PetscInt i) const { return halves ? (i - offset - ((i - offset) & 1)) / 2 : i; }
+  PetscInt below(PetscInt i) const { return coarsens ? (i - offset - ((i - offset) & 1)) / 2 : i; }
 };
 
 // Whether an axis has a next coarser one.
 bool can_coarsen(const Axis &axis);
-// halves: or whether the axis is to stay
-Axis coarsen(const Axis &axis, bool halves, Coarsening *coarsening);
+// coarsens: or whether the axis is to stay
+Axis coarsen(const Axis &axis, bool coarsens, Coarsening *coarsening);
 
 // The axis' operator as M^-1 K = V Λ V^-1, without fixed points: their rows and columns are zero.
 struct Modes {
@@ -79,7 +79,7 @@ template <class R> std::vector<AxisPoint<R>> axis_points(const Axis &axis, const
     AxisPoint<R> &at = all[n];
     PetscInt      i = n - axis_reach;
     at = AxisPoint<R>{};
-    if (axis.around) i = (i % N + N) % N;
+    if (axis.periodic) i = (i % N + N) % N;
     if (i < 0 || i >= N) continue;
     at.lower = (R)(axis.edge[i] / axis.mass[i]);
     at.upper = (R)(axis.edge[i + 1] / axis.mass[i]);
@@ -88,10 +88,10 @@ template <class R> std::vector<AxisPoint<R>> axis_points(const Axis &axis, const
       at.prolong[c] = (R)coarsening.prolong[c][i];
       at.restriction[c] = (R)coarsening.restriction[c][i];
     }
-    // around an odd axis the first point follows the last as a kept one follows a kept one: it gives it nothing
-    if (!coarsening.halves || N % 2 == 0 || !axis.around) continue;
+    // on an odd periodic axis the first point follows the last as a kept one follows a kept one: it gives it nothing
+    if (!coarsening.coarsens || N % 2 == 0 || !axis.periodic) continue;
     if (n - axis_reach >= N) at.restriction[0] = 0;
-    if (coarsening.joins && n - axis_reach == -1) at.restriction[1] = at.restriction[0];
+    if (coarsening.ties_ends && n - axis_reach == -1) at.restriction[1] = at.restriction[0];
   }
   return all;
 }

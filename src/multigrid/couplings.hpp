@@ -50,7 +50,7 @@ enum RowSlot {
   FIRST_COUPLING = 2
 }; // the inverse is zero where there is nothing to do
 
-// On the host; over a rank's points and some beyond them, which belong to its neighbours or are around an axis.
+// On the host; over a rank's points and some beyond them, which belong to its neighbours or are images on a periodic axis.
 struct Couplings {
   Box                      grown;
   Neighbours               neighbours;
@@ -66,7 +66,7 @@ struct Couplings {
 };
 
 // How a level's points lie between those of the next one.
-struct Halving {
+struct GridCoarsening {
   Patch      patch;
   Coarsening axis[3];
   PetscInt   coarse_N[3];
@@ -75,28 +75,29 @@ struct Halving {
   // around a periodic axis; and whether it lies between that and the next.
   PetscInt below(int a, PetscInt i) const {
     PetscInt g = patch.start[a] + i, turns = 0;
-    if (patch.beyond[a] == Beyond::around)
+    if (patch.periodic[a])
       while (g < 0 || g >= patch.N[a]) turns += g < 0 ? -1 : 1, g += g < 0 ? patch.N[a] : -patch.N[a];
     return axis[a].below(g) + turns * coarse_N[a];
   }
   bool between(int a, PetscInt i) const {
     PetscInt g = patch.start[a] + i;
-    if (patch.beyond[a] == Beyond::around) g = (g % patch.N[a] + patch.N[a]) % patch.N[a];
-    return axis[a].halves && ((g - axis[a].offset) & 1);
+    if (patch.periodic[a]) g = (g % patch.N[a] + patch.N[a]) % patch.N[a];
+    return axis[a].coarsens && ((g - axis[a].offset) & 1);
   }
-  int corners() const { return (1 + axis[0].halves) * (1 + axis[1].halves) * (1 + axis[2].halves); }
+  int corners() const { return (1 + axis[0].coarsens) * (1 + axis[1].coarsens) * (1 + axis[2].coarsens); }
   // The place of a corner c, zero or one along each axis, among a point's weights.
   int corner(const PetscInt c[3]) const {
-    return (int)(c[0] + (1 + axis[0].halves) * (c[1] + (1 + axis[1].halves) * c[2]));
+    return (int)(c[0] + (1 + axis[0].coarsens) * (c[1] + (1 + axis[1].coarsens) * c[2]));
   }
 };
 
 // Weights of the coarse points around each of the patch's points that lies between coarse ones along `axes_between`
 // axes: [corners][points of grown]. They need those with fewer, at the points beyond the patch too.
-void interpolate(const Couplings &fine, const Halving &halving, int axes_between, std::vector<PetscScalar> *weights);
+void interpolate(const Couplings &fine, const GridCoarsening &coarsening, int axes_between,
+                 std::vector<PetscScalar> *weights);
 
 // The coarse operator, interpolation's transpose times the fine one times interpolation, on the points of a patch.
-void coarsen(const Couplings &fine, const Halving &halving, const std::vector<PetscScalar> &weights,
+void coarsen(const Couplings &fine, const GridCoarsening &coarsening, const std::vector<PetscScalar> &weights,
              const Patch &coarse_patch, Couplings *coarse);
 
 } // namespace shellac

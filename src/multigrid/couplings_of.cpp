@@ -292,8 +292,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscReal most_range,
     patch.N[a] = grid.N[a];
     patch.start[a] = grid.start[a];
     patch.size[a] = grid.size[a];
-    patch.beyond[a] = grid.periodic(a) ? Beyond::around : Beyond::zero;
-    patch.identity[a] = false;
+    patch.periodic[a] = grid.periodic(a);
     couplings.neighbours.present[a] = grid.N[a] > 1;
     if (grid.ranks[a] == 1) links.boundary[a] = DM_BOUNDARY_NONE; // what is beyond is on this rank
     for (int e = 0; e < 2; e++) patch.neighbour[a][e] = links.neighbour(Direction::at(Direction::face(a, e))) >= 0;
@@ -382,12 +381,12 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscReal most_range,
     const PetscReal end_points = (PetscReal)grid.N[0] * grid.N[1] * grid.N[2] / N;
     Axis           &axis = rows->axes[a];
     axis = Axis();
-    axis.around = grid.periodic(a);
-    axis.fixed = !axis.around && N > 2 && !found.other_ends[a][0] && !found.other_ends[a][1];
+    axis.periodic = grid.periodic(a);
+    axis.fixed = !axis.periodic && N > 2 && !found.other_ends[a][0] && !found.other_ends[a][1];
     axis.balanced = true;
     axis.mass.assign(N, 1);
     axis.edge.assign(N + 1, N > 1 ? mean : 0);
-    for (int e = 0; e < 2 && !axis.around; e++) // nothing beyond
+    for (int e = 0; e < 2 && !axis.periodic; e++) // nothing beyond
       if (sums[a][2 + e] <= PetscReal(0.01) * mean * end_points) axis.edge[e ? N : 0] = 0;
   }
   if (!couplings.neighbours.star && !found.box) reader.keep_star(steps);

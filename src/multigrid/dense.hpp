@@ -77,7 +77,7 @@ template <class T> PetscErrorCode DenseSolve<T>::Create(const Couplings &rows, c
       bool              inside = true;
       for (int a = 0; a < 3; a++) {
         q[a] = p[a] + d[a];
-        if (patch.beyond[a] == Beyond::around) q[a] = (q[a] + patch.N[a]) % patch.N[a];
+        if (patch.periodic[a]) q[a] = (q[a] + patch.N[a]) % patch.N[a];
         inside = inside && q[a] >= 0 && q[a] < patch.N[a];
       }
       diagonal += coupling;

@@ -13,17 +13,17 @@ constexpr int most_solved = 4096;     // points of a level that this can solve,
 constexpr int most_solved_axis = 256; // and of each of its axes
 
 // Plain data, to be given to a kernel.
-template <class R> struct alignas(16) Four { // values that are read at once
+template <class R> struct alignas(16) Quad { // values that are read at once
   R v[4];
 };
 template <class T> struct AxesFactors {
   using R = typename RealOf<T>::type;
   int            n[3];
-  const Four<R> *matrices; // those of inverse modes, then those of modes, each for the last axis first: [n][fours(n)]
+  const Quad<R> *matrices; // those of inverse modes, then those of modes, each for the last axis first: [n][quads(n)]
   const T       *scale;    // of each mode [n[2]][n[1]][n[0]]
-  int            matrix_fours;
+  int            matrix_quads;
 
-  SHELLAC_HD static int fours(int n) { return (n + 3) / 4; }
+  SHELLAC_HD static int quads(int n) { return (n + 3) / 4; }
   SHELLAC_HD int        points() const { return n[0] * n[1] * n[2]; }
 };
 
@@ -44,22 +44,22 @@ struct BlockTeam {
 
 // out[q][i] = scale[q][i] Σ_k matrix[k][i] in[k][q] for four i and one q: the slowest axis goes, and comes back as the
 // fastest, so that after all axes their order is the old one.
-template <class T> struct Turn {
+template <class T> struct ModeTransform {
   using R = typename RealOf<T>::type;
   int             n, rest; // points of the axis, and of the others
-  const Four<R>  *matrix;
+  const Quad<R>  *matrix;
   const T        *in, *scale; // scale: null for none
   T              *out;
-  SHELLAC_HD int  count() const { return rest * AxesFactors<T>::fours(n); }
+  SHELLAC_HD int  count() const { return rest * AxesFactors<T>::quads(n); }
   SHELLAC_HD void operator()(int unit) const {
-    const int q = unit % rest, group = unit / rest, stride = AxesFactors<T>::fours(n);
+    const int q = unit % rest, group = unit / rest, stride = AxesFactors<T>::quads(n);
     T         sum[4] = {0, 0, 0, 0};
 #if defined(__CUDA_ARCH__)
 #pragma unroll 4
 #endif
     for (int k = 0; k < n; k++) {
       const T       value = in[k * rest + q];
-      const Four<R> entries = matrix[k * stride + group];
+      const Quad<R> entries = matrix[k * stride + group];
       for (int c = 0; c < 4; c++) sum[c] += entries.v[c] * value;
     }
     for (int c = 0; c < 4; c++) {
@@ -78,14 +78,14 @@ SHELLAC_HD void solve_by_axes(Team team, const AxesFactors<T> &factors, const T 
 #if defined(__CUDA_ARCH__)
 #pragma unroll 1 // little code: a single block waits for every new instruction
 #endif
-  for (int turn = 0; turn < 6; turn++) { // into modes, and back
-    const int     a = 2 - turn % 3, n = factors.n[a];
-    const bool    last = turn == 5;
-    T            *out = last ? x : in == work ? work + points : work;
-    const Turn<T> turned = {n, points / n, matrix, in, turn == 2 ? factors.scale : nullptr, out};
-    matrix += n * AxesFactors<T>::fours(n);
-    if (n == 1 && turn != 2 && !last) continue; // a matrix of one entry
-    team.along(turned.count(), turned);
+  for (int pass = 0; pass < 6; pass++) { // into modes, and back
+    const int              a = 2 - pass % 3, n = factors.n[a];
+    const bool             last = pass == 5;
+    T                     *out = last ? x : in == work ? work + points : work;
+    const ModeTransform<T> transform = {n, points / n, matrix, in, pass == 2 ? factors.scale : nullptr, out};
+    matrix += n * AxesFactors<T>::quads(n);
+    if (n == 1 && pass != 2 && !last) continue; // a matrix of one entry
+    team.along(transform.count(), transform);
     in = out;
   }
 }
@@ -114,9 +114,9 @@ __global__ __launch_bounds__(BlockTeam::threads) void solve_axes(const __grid_co
   AxesFactors<T> near = factors;
   T             *work = far ? far : reinterpret_cast<T *>(shared_memory);
   if (close) {
-    Four<R> *matrices = reinterpret_cast<Four<R> *>(shared_memory);
-    T       *scale = reinterpret_cast<T *>(matrices + factors.matrix_fours);
-    copy_close(matrices, factors.matrices, factors.matrix_fours);
+    Quad<R> *matrices = reinterpret_cast<Quad<R> *>(shared_memory);
+    T       *scale = reinterpret_cast<T *>(matrices + factors.matrix_quads);
+    copy_close(matrices, factors.matrices, factors.matrix_quads);
     copy_close(scale, factors.scale, points);
     near.matrices = matrices;
     near.scale = scale;
@@ -145,7 +145,7 @@ private:
   size_t          work_bytes() const { return 2 * scale_.host().size() * sizeof(T); }
   size_t          close_bytes() const { return work_bytes() + matrices_.bytes() + scale_.bytes(); }
   AxesFactors<T>  factors_ = {};
-  Mirror<Four<R>> matrices_;
+  Mirror<Quad<R>> matrices_;
   Mirror<T>       scale_;
   Scratch<T>      work_; // the host's, or a GPU's with little shared memory
   bool            failed_ = false;
@@ -153,7 +153,7 @@ private:
 
 template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular) {
   Modes                 modes[3];
-  std::vector<Four<R>> &matrices = matrices_.change();
+  std::vector<Quad<R>> &matrices = matrices_.change();
   std::vector<T>       &scale = scale_.change();
   PetscReal             largest = PetscAbsScalar(sigma), least = PETSC_MAX_REAL;
   size_t                zero = 0, n = 0;
@@ -163,7 +163,7 @@ template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], Pet
     PetscReal most = 0;
     int       same = 0; // the first axis like this one
     while (same < a && (axes[same].mass != axes[a].mass || axes[same].edge != axes[a].edge ||
-                        axes[same].around != axes[a].around || axes[same].fixed != axes[a].fixed))
+                        axes[same].periodic != axes[a].periodic || axes[same].fixed != axes[a].fixed))
       same++;
     if (same < a)
       modes[a] = modes[same];
@@ -178,14 +178,14 @@ template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], Pet
       const auto &matrix = back ? modes[a].vectors : modes[a].inverse;
       const int   N = factors_.n[a];
       for (int k = 0; k < N; k++)
-        for (int group = 0; group < AxesFactors<T>::fours(N); group++) {
-          Four<R> entries = {};
+        for (int group = 0; group < AxesFactors<T>::quads(N); group++) {
+          Quad<R> entries = {};
           for (int i = 4 * group; i < PetscMin(N, 4 * group + 4); i++)
             entries.v[i - 4 * group] = (R)matrix[i + (size_t)k * N];
           matrices.push_back(entries);
         }
     }
-  factors_.matrix_fours = (int)matrices.size();
+  factors_.matrix_quads = (int)matrices.size();
   scale.resize(factors_.points());
   int zeros = 0; // eigenvalues
   for (int k = 0; k < factors_.n[2]; k++)

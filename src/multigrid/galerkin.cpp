@@ -44,23 +44,24 @@ void Couplings::invert_diagonals() {
 
 // A point between coarse ones along some axes takes the value at which its row, summed up along the other axes, is
 // zero.
-void interpolate(const Couplings &fine, const Halving &halving, int axes_between, std::vector<PetscScalar> *weights) {
+void interpolate(const Couplings &fine, const GridCoarsening &coarsening, int axes_between,
+                 std::vector<PetscScalar> *weights) {
   const Table  table(fine);
   const size_t points = fine.points();
   PetscScalar *w = weights->data();
 
-  for_each_on_host(halving.patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+  for_each_on_host(coarsening.patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
     bool           between[3];
     int            count = 0;
-    for (int a = 0; a < 3; a++) count += between[a] = halving.between(a, p[a]);
+    for (int a = 0; a < 3; a++) count += between[a] = coarsening.between(a, p[a]);
     const size_t at = fine.grown.index(p);
     if (count != axes_between || fine.slot(INVERSE_DIAGONAL)[at] == (PetscScalar)0) return;
     if (count == 0) {
       bool inside = true;
       for (int a = 0; a < 3; a++) {
-        const PetscInt J = halving.below(a, p[a]);
-        inside = inside && (halving.patch.beyond[a] == Beyond::around || (J >= 0 && J < halving.coarse_N[a]));
+        const PetscInt J = coarsening.below(a, p[a]);
+        inside = inside && (coarsening.patch.periodic[a] || (J >= 0 && J < coarsening.coarse_N[a]));
       }
       if (inside) w[at] = 1;
       return;
@@ -96,18 +97,18 @@ void interpolate(const Couplings &fine, const Halving &halving, int axes_between
             for (from[1] = 0; from[1] <= last[1]; from[1]++)
               for (from[0] = 0; from[0] <= last[0]; from[0]++) {
                 for (int a = 0; a < 3; a++) to[a] = d[a] ? d[a] > 0 : from[a];
-                w[halving.corner(to) * points + at] += c / sum * w[halving.corner(from) * points + there];
+                w[coarsening.corner(to) * points + at] += c / sum * w[coarsening.corner(from) * points + there];
               }
         }
   });
 }
 
-void coarsen(const Couplings &fine, const Halving &halving, const std::vector<PetscScalar> &weights,
+void coarsen(const Couplings &fine, const GridCoarsening &coarsening, const std::vector<PetscScalar> &weights,
              const Patch &coarse_patch, Couplings *coarse) {
   const Table              table(fine);
   const size_t             points = fine.points();
   const PetscScalar       *w = weights.data(), *s = fine.slot(SHIFT);
-  const int                corners = halving.corners();
+  const int                corners = coarsening.corners();
   std::vector<PetscScalar> total(points, 0); // of a point's weights
   std::vector<PetscInt>    below[3];
   std::vector<char>        between[3];
@@ -116,8 +117,8 @@ void coarsen(const Couplings &fine, const Halving &halving, const std::vector<Pe
     for (size_t at = 0; at < points; at++) total[at] += w[c * points + at];
   for (int a = 0; a < 3; a++)
     for (PetscInt i = fine.grown.lo[a]; i < fine.grown.hi[a]; i++) {
-      below[a].push_back(halving.below(a, i));
-      between[a].push_back(halving.between(a, i));
+      below[a].push_back(coarsening.below(a, i));
+      between[a].push_back(coarsening.between(a, i));
     }
   coarse->grown = coarse_patch.all();
   coarse->mass.clear();
@@ -129,10 +130,10 @@ void coarsen(const Couplings &fine, const Halving &halving, const std::vector<Pe
     PetscInt       lo[3], hi[3], p[3];
     PetscScalar    row[27] = {}, shift = 0;
     for (int a = 0; a < 3; a++) {
-      const Coarsening &axis = halving.axis[a];
-      const PetscInt    kept = (axis.halves ? 2 * I[a] + axis.offset : I[a]) - halving.patch.start[a];
-      lo[a] = kept - (axis.halves ? axis.joins && I[a] == 0 ? 2 : 1 : 0);
-      hi[a] = kept + (axis.halves ? 1 : 0);
+      const Coarsening &axis = coarsening.axis[a];
+      const PetscInt    kept = (axis.coarsens ? 2 * I[a] + axis.offset : I[a]) - coarsening.patch.start[a];
+      lo[a] = kept - (axis.coarsens ? axis.ties_ends && I[a] == 0 ? 2 : 1 : 0);
+      hi[a] = kept + (axis.coarsens ? 1 : 0);
     }
     // adds the value times the weights of the coarse points around the point
     const auto add = [&](PetscScalar value, size_t at, const PetscInt q[3]) {
@@ -145,7 +146,7 @@ void coarsen(const Couplings &fine, const Halving &halving, const std::vector<Pe
       for (c[2] = 0; c[2] <= last[2]; c[2]++)
         for (c[1] = 0; c[1] <= last[1]; c[1]++)
           for (c[0] = 0; c[0] <= last[0]; c[0]++) {
-            const PetscScalar weight = w[halving.corner(c) * points + at];
+            const PetscScalar weight = w[coarsening.corner(c) * points + at];
             if (weight != (PetscScalar)0)
               row[place(first[0] + c[0], first[1] + c[1], first[2] + c[2])] += value * weight;
           }
@@ -162,7 +163,7 @@ void coarsen(const Couplings &fine, const Halving &halving, const std::vector<Pe
           }
           if (!near) continue;
           const size_t at = fine.grown.index(p);
-          PetscScalar  weight = w[halving.corner(c) * points + at], diagonal = s[at];
+          PetscScalar  weight = w[coarsening.corner(c) * points + at], diagonal = s[at];
           if (!fine.mass.empty()) weight *= fine.mass[at];
           if (weight == (PetscScalar)0) continue;
           shift += weight * s[at] * total[at];

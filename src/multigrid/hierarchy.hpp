@@ -109,7 +109,7 @@ private:
   static void                       fold_single_points(Axis axes[3], PetscScalar *sigma);
   static void                       choose_weights(const Level &level, int steps, R *omega);
   Patch                             make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
-  Halving                           halving_of(int l) const;
+  GridCoarsening                    coarsening_of(int l) const;
   PetscErrorCode                    SetRows(Couplings *rows);
   PetscErrorCode                    Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
   PetscErrorCode                    FillBeyond(Level &level, Halo &halo, const Box &grown, S *values);

@@ -19,7 +19,7 @@ struct MarchPlan {
 // Both axes lose every second point, and all points in reach have the same weights.
 template <class T> bool is_uniform(const LevelPart<T> &level) {
   for (int a = 0; a < 2; a++) {
-    if (!level.halves[a]) return false;
+    if (!level.coarsens[a]) return false;
     const auto &kept = level.typical[a][level.offset[a] & 1], &other = level.typical[a][1 - (level.offset[a] & 1)];
     for (const auto &point : {kept, other})
       if (point.lower != kept.lower || point.upper != kept.lower || point.in != 1) return false;

@@ -121,9 +121,9 @@ PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) 
   const bool norm = given && restricts && norm_ && l == 0;
   pass.norms = norm ? norms_.at(memory_) : nullptr;
   double *sum = norm ? norm_ : nullptr;
-  if (at.part.halves[0] && at.part.halves[1])
+  if (at.part.coarsens[0] && at.part.coarsens[1])
     PetscCall((run_pass<PassKind<given, corrected, restricts, true, true, steps>>(memory_, pass, sum)));
-  else if (at.part.halves[0])
+  else if (at.part.coarsens[0])
     PetscCall((run_pass<PassKind<given, corrected, restricts, true, false, steps>>(memory_, pass, sum)));
   else
     PetscCall((run_pass<PassKind<given, corrected, restricts, false, true, steps>>(memory_, pass, sum)));

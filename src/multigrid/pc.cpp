@@ -6,6 +6,7 @@
 #include "device/arrays.hpp"
 #include <shellac/multigrid.h>
 
+#include "capture/mat.hpp"
 #include "multigrid/axes_of.hpp"
 #include "multigrid/stencilmg.hpp"
 #include "multigrid/types.hpp"
@@ -107,7 +108,8 @@ PetscErrorCode set_up(PC pc) {
   StencilMat  *context;
   Mat          A, P;
   MatType      type;
-  PetscBool    ours, device;
+  PetscBool    device;
+  bool         ours;
   VecType      vec_type;
   Axis         axes[3];
   PetscScalar  sigma;
@@ -123,13 +125,13 @@ PetscErrorCode set_up(PC pc) {
   for (Vec &v : mg->work) PetscCall(VecDestroy(&v));
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)P, &ours, MATLAPLACE, MATHELMHOLTZ, MATSTENCILSHELL, ""));
+  PetscCall(MatIsCaptured(P, &ours));
   PetscCheck(strcmp(type, "burgersjacobian"), comm, PETSC_ERR_ARG_WRONG,
              "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil, and the Jacobian of Burgers' "
              "equation is none; use -pc_type jacobi or none, or another one with -burgers_jacobian shell_aij or aij");
   if (!ours) PetscCall(refuse_type(pc, P, type));
   PetscCall(MatGetReadyStencil(P, &context));
-  PetscCall(MatStencilGetAxes(P, context, axes, &sigma, &why));
+  PetscCall(MatStencilGetAxes(context, axes, &sigma, &why));
   // the last level's modes lose as many digits as the root of the range of the rows' weights has
   const PetscReal precision = mg->single ? std::numeric_limits<float>::epsilon() : PETSC_MACHINE_EPSILON;
   if (why.empty() && !(precision * PetscSqrtReal(range_of_weights(axes)) <= PetscReal(1e-3)))
@@ -180,7 +182,7 @@ PetscErrorCode set_up(PC pc) {
 PetscErrorCode get_ready(PC pc, StencilMG **mg) {
   PetscFunctionBegin;
   PetscCall(get_context(pc, mg));
-  if ((*mg)->stale || !(*mg)->multigrid) PetscCall(set_up(pc));
+  if (!(*mg)->is_current()) PetscCall(set_up(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -293,8 +295,8 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
   PetscCall(get_ready(pc, &mg));
   PetscCheck(
       mg->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-      "stencilmg has a transpose only over symmetric operators (laplace and helmholtz: boundary forms eliminated and "
-      "neumann, no mirrored axis), which this one is not; use a method without it, such as gmres or bcgs");
+      "stencilmg has a transpose only over symmetric operators (laplace and helmholtz: boundary forms eliminated, "
+      "neumann and robin, no mirrored axis), which this one is not; use a method without it, such as gmres or bcgs");
   PetscCheck(!mg->full && mg->options.cycle != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "stencilmg has a transpose only of V- and W-cycles; use -pc_stencilmg_type multiplicative and "
              "-pc_stencilmg_cycle_type v or w, or a method without it, such as gmres or bcgs");
@@ -362,7 +364,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
       for (PetscInt c = 0; c < mg->cycles; c++) PetscCall(improve(pc, mg, r, y, c > 0));
       PetscCall(VecAXPY(x, 1, y));
     }
-    for (PetscInt c = 1; c < mg->cycles && A == P; c++) PetscCall(improve(pc, mg, b, x, true));
+    for (PetscInt c = 1; c < mg->cycles && (A == P || zero); c++) PetscCall(improve(pc, mg, b, x, true));
     n++;
     if (mg->monitor) PetscCall(monitor(pc, mg, n, b, x));
   }
@@ -378,7 +380,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 
   PetscFunctionBegin;
   PetscCall(get_context(pc, &mg));
-  if (mg->stale && mg->multigrid) PetscCall(set_up(pc));
+  if (mg->multigrid && !mg->is_current()) PetscCall(set_up(pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer,

@@ -40,9 +40,9 @@ template <class T> struct LevelPart {
   T                   sigma;
   R                   omega[max_smoothing_steps]; // weights of the smoothing steps
   int                 steps;
-  bool                halves[3]; // see Coarsening
+  bool                coarsens[3]; // see Coarsening
   PetscInt            offset[3];
-  bool                joins[3];
+  bool                ties_ends[3];
   // Points of this rank from regular_lo to before regular_hi are like typical[parity], by the parity of their index on
   // the whole grid: most of a uniform grid, and none of a stretched one.
   PetscInt     regular_lo[3], regular_hi[3];
@@ -74,21 +74,21 @@ template <class T> struct LevelPart {
 
   SHELLAC_HD PetscInt below(int a, PetscInt i) const { // coarse index of the fine point i of this rank, on whole grids
     const PetscInt g = patch.start[a] + i - offset[a];
-    return halves[a] ? (g - (g & 1)) / 2 : g;
+    return coarsens[a] ? (g - (g & 1)) / 2 : g;
   }
   // Whether it lies between two coarse points.
-  SHELLAC_HD bool between(int a, PetscInt i) const { return halves[a] && ((patch.start[a] + i - offset[a]) & 1); }
+  SHELLAC_HD bool between(int a, PetscInt i) const { return coarsens[a] && ((patch.start[a] + i - offset[a]) & 1); }
   // below() of a point that may be beyond this rank's, going on around a periodic axis.
   SHELLAC_HD PetscInt below_around(int a, PetscInt i, PetscInt coarse_N) const {
     const PetscInt g = patch.start[a] + i, N = patch.N[a];
-    if (patch.beyond[a] != Beyond::around || (g >= 0 && g < N)) return below(a, i);
+    if (!patch.periodic[a] || (g >= 0 && g < N)) return below(a, i);
     return g < 0 ? below(a, i + N) - coarse_N : below(a, i - N) + coarse_N;
   }
   // The fine point of this rank that is the coarse point J of the whole grid.
-  SHELLAC_HD PetscInt kept(int a, PetscInt J) const { return (halves[a] ? 2 * J + offset[a] : J) - patch.start[a]; }
+  SHELLAC_HD PetscInt kept(int a, PetscInt J) const { return (coarsens[a] ? 2 * J + offset[a] : J) - patch.start[a]; }
   // Interpolation's weight of the corner c of the coarse points around p.
   SHELLAC_HD T weight(const PetscInt p[3], const PetscInt c[3]) const {
-    const PetscInt corner = c[0] + (halves[0] ? 2 : 1) * (c[1] + (halves[1] ? 2 : 1) * c[2]);
+    const PetscInt corner = c[0] + (coarsens[0] ? 2 : 1) * (c[1] + (coarsens[1] ? 2 : 1) * c[2]);
     return weights[(size_t)corner * (size_t)grown.points() + grown.index(p)];
   }
   // The scale of a step; zero where there is nothing to correct.
@@ -120,7 +120,7 @@ SHELLAC_RARE T value_beyond(const Patch &patch, const Field<T> &field, PetscInt 
     q[a] = p[a];
     if (q[a] >= 0 && q[a] < patch.size[a]) continue;
     if (q[a] < -patch.width || q[a] >= patch.size[a] + patch.width) return 0;
-    if (patch.beyond[a] == Beyond::around && patch.size[a] == patch.N[a])
+    if (patch.periodic[a] && patch.size[a] == patch.N[a])
       q[a] = (q[a] % patch.N[a] + patch.N[a]) % patch.N[a];
     else
       inside = false;
@@ -145,7 +145,7 @@ SHELLAC_HD bool is_alone(const Patch &patch) { // without neighbouring patches
 SHELLAC_HD PetscInt index_around(const Patch &patch, int a, PetscInt p) {
   const PetscInt N = patch.size[a];
   if (p >= 0 && p < N) return p;
-  if (patch.beyond[a] != Beyond::around || p < -patch.width || p >= N + patch.width) return -1;
+  if (!patch.periodic[a] || p < -patch.width || p >= N + patch.width) return -1;
   p %= N;
   return p < 0 ? p + N : p;
 }
@@ -178,11 +178,11 @@ template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Fie
   for (int a = 0; a < 3; a++) {
     const PetscInt   N = patch.size[a];
     const PetscInt64 stride = (PetscInt64)patch.stride(a);
-    const bool       around = patch.beyond[a] == Beyond::around && N == patch.N[a];
+    const bool       periodic = patch.periodic[a] && N == patch.N[a];
     const bool       first = p[a] == 0, last = p[a] == N - 1;
-    step[a][0] = !first ? -stride : around ? (N - 1) * stride : 0;
+    step[a][0] = !first ? -stride : periodic ? (N - 1) * stride : 0;
     step[a][1] = 0;
-    step[a][2] = !last ? stride : around ? (1 - N) * stride : 0;
+    step[a][2] = !last ? stride : periodic ? (1 - N) * stride : 0;
     far = far || (first && patch.neighbour[a][LOWER]) || (last && patch.neighbour[a][UPPER]);
   }
   if (far) return row_product_beyond(level, u, p[0], p[1], p[2]);
@@ -321,9 +321,10 @@ template <class T> struct Restrict {
     T              sum = 0;
     for (int a = 0; a < 3; a++) {
       kept[a] = level.kept(a, coarse.start[a] + c[a]);
-      lo[a] = level.halves[a] ? kept[a] - 1 : kept[a];
-      if (level.joins[a] && coarse.start[a] + c[a] == 0) lo[a]--; // the joined last point, and the one before it
-      hi[a] = level.halves[a] ? kept[a] + 1 : kept[a];
+      lo[a] = level.coarsens[a] ? kept[a] - 1 : kept[a];
+      if (level.ties_ends[a] && coarse.start[a] + c[a] == 0)
+        lo[a]--; // the last point, tied to the first, and the one before it
+      hi[a] = level.coarsens[a] ? kept[a] + 1 : kept[a];
     }
     if (level.rows) {
       out[coarse.index(I, J, K)] = by_rows(c, kept, lo, hi);
@@ -352,18 +353,19 @@ template <class T> struct Restrict {
     const PetscInt64 row = level.grown.size(0), layer = row * level.grown.size(1);
     const PetscInt64 line = (PetscInt64)patch.stride(1), plane = (PetscInt64)patch.stride(2);
     const T         *here = r.u + patch.index(kept[0], kept[1], kept[2]);
-    const bool      *halves = level.halves;
-    const size_t corner[3] = {points, points * (halves[0] ? 2 : 1), points * (halves[0] ? 2 : 1) * (halves[1] ? 2 : 1)};
-    T            sum = 0;
+    const bool      *coarsens = level.coarsens;
+    const size_t     corner[3] = {points, points * (coarsens[0] ? 2 : 1),
+                                  points * (coarsens[0] ? 2 : 1) * (coarsens[1] ? 2 : 1)};
+    T                sum = 0;
     SHELLAC_UNROLL_ALL
     for (int z = -1; z <= 1; z++) {
-      if (z && !halves[2]) continue;
+      if (z && !coarsens[2]) continue;
       SHELLAC_UNROLL_ALL
       for (int y = -1; y <= 1; y++) {
-        if (y && !halves[1]) continue;
+        if (y && !coarsens[1]) continue;
         SHELLAC_UNROLL_ALL
         for (int x = -1; x <= 1; x++) {
-          if (x && !halves[0]) continue;
+          if (x && !coarsens[0]) continue;
           const size_t there = at + (x + y * row + z * layer);
           T w = level.weights[there + (x < 0 ? corner[0] : 0) + (y < 0 ? corner[1] : 0) + (z < 0 ? corner[2] : 0)];
           if (level.mass) w *= level.mass[there];
@@ -381,7 +383,7 @@ template <class T> struct Restrict {
     T              sum = 0;
     const auto     is_near = [&](int a) {
       c[a] = coarse.start[a] + I[a] - level.below_around(a, p[a], coarse.N[a]);
-      return c[a] == 0 || (c[a] == 1 && level.halves[a]);
+      return c[a] == 0 || (c[a] == 1 && level.coarsens[a]);
     };
     for (p[2] = lo2; p[2] <= hi2; p[2]++)
       for (p[1] = lo1; is_near(2) && p[1] <= hi1; p[1]++)
@@ -412,9 +414,9 @@ SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Fi
       const size_t points = (size_t)level.grown.points(), at = level.grown.index(p);
       const T     *weight = level.weights + at, *values = e.u + coarse.index(J[0], J[1], J[2]);
       const size_t line = coarse.stride(1), plane = coarse.stride(2);
-      for (int z = 0; z <= (level.halves[2] ? 1 : 0); z++)
-        for (int y = 0; y <= (level.halves[1] ? 1 : 0); y++)
-          for (int x = 0; x <= (level.halves[0] ? 1 : 0); x++, weight += points)
+      for (int z = 0; z <= (level.coarsens[2] ? 1 : 0); z++)
+        for (int y = 0; y <= (level.coarsens[1] ? 1 : 0); y++)
+          for (int x = 0; x <= (level.coarsens[0] ? 1 : 0); x++, weight += points)
             if (x <= last[0] && y <= last[1] && z <= last[2]) sum += *weight * values[x + y * line + z * plane];
       return sum;
     }
@@ -426,9 +428,9 @@ SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Fi
         }
     return sum;
   }
-  for (c[2] = 0; c[2] <= (level.halves[2] ? 1 : 0); c[2]++)
-    for (c[1] = 0; c[1] <= (level.halves[1] ? 1 : 0); c[1]++)
-      for (c[0] = 0; c[0] <= (level.halves[0] ? 1 : 0); c[0]++) {
+  for (c[2] = 0; c[2] <= (level.coarsens[2] ? 1 : 0); c[2]++)
+    for (c[1] = 0; c[1] <= (level.coarsens[1] ? 1 : 0); c[1]++)
+      for (c[0] = 0; c[0] <= (level.coarsens[0] ? 1 : 0); c[0]++) {
         const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
         const auto     w =
             level.axis[0][p[0]].prolong[c[0]] * level.axis[1][p[1]].prolong[c[1]] * level.axis[2][p[2]].prolong[c[2]];

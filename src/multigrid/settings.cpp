@@ -34,8 +34,8 @@ constexpr Setting graph_setting = {"-pc_stencilmg_graph", "PCStencilMGSetGraph",
 
 template <class T> PetscErrorCode set(PetscObject pc, StencilMG *mg, const Setting &of, PetscInt value, T *to) {
   PetscFunctionBegin;
-  PetscCheck(value >= of.least && value <= of.most, PetscObjectComm(pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "%s, %s(): %" PetscInt_FMT " was given; give %s", of.key, of.function, value, of.allowed);
+  SHELLAC_CHECK_ALL(value >= of.least && value <= of.most, PetscObjectComm(pc), PETSC_ERR_ARG_OUTOFRANGE,
+                    "%s, %s(): %" PetscInt_FMT " was given; give %s", of.key, of.function, value, of.allowed);
   if (of.rebuilds && *to != (T)value) mg->stale = true;
   *to = (T)value;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,7 +8,7 @@ namespace shellac {
 template <class T> void Hierarchy<T>::fold_single_points(Axis axes[3], PetscScalar *sigma) {
   for (int a = 0; a < 3; a++) {
     if (axes[a].N() > 1) continue;
-    if (!axes[a].around) *sigma += (axes[a].edge[0] + axes[a].edge[1]) / axes[a].mass[0];
+    if (!axes[a].periodic) *sigma += (axes[a].edge[0] + axes[a].edge[1]) / axes[a].mass[0];
     axes[a].edge.assign(2, 0);
   }
 }
@@ -27,7 +27,7 @@ template <class T> void Hierarchy<T>::choose_weights(const Level &level, int ste
         most_here = PetscMax(most_here, PetscAbsReal((axis.edge[i] + axis.edge[i + 1]) / axis.mass[i]));
     most += most_here;
     if (axis.coupling() < 0) sign = -1;
-    if (level.to_next[a].halves) least = PetscMin(least, axis.strength());
+    if (level.to_next[a].coarsens) least = PetscMin(least, axis.strength());
   }
   PetscReal sigma = sign * PetscRealPart(level.sigma);
   if (!(2 * sum + sigma > PetscReal(0.1) * sum)) sigma = 0; // not positive definite
@@ -44,8 +44,7 @@ template <class T> Patch Hierarchy<T>::make_patch(const Grid &grid, const Axis a
     patch.N[a] = grid.N[a];
     patch.start[a] = grid.start[a];
     patch.size[a] = grid.size[a];
-    patch.beyond[a] = axes[a].around ? Beyond::around : Beyond::zero;
-    patch.identity[a] = false;
+    patch.periodic[a] = axes[a].periodic;
     for (int e = 0; e < 2; e++)
       patch.neighbour[a][e] = grid.ranks[a] > 1 && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
   }
@@ -90,7 +89,7 @@ static inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening
   for (int a = 0; a < 3; a++) {
     grid.N[a] = coarse[a].N();
     for (PetscInt &first : grid.first[a])
-      if (coarsening[a].halves) first = PetscMin(PetscMax((first - coarsening[a].offset + 1) / 2, 0), grid.N[a]);
+      if (coarsening[a].coarsens) first = PetscMin(PetscMax((first - coarsening[a].offset + 1) / 2, 0), grid.N[a]);
     grid.first[a].back() = grid.N[a];
     grid.first[a].front() = 0;
     grid.start[a] = grid.first[a][grid.place[a]];
@@ -122,7 +121,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   singular_ = rows ? rows->singular : sigma == (PetscScalar)0;
   for (int a = 0; a < 3 && !rows; a++)
     singular_ =
-        singular_ && !axes[a].fixed && (axes[a].around || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
+        singular_ && !axes[a].fixed && (axes[a].periodic || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
   const int steps = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
 
   while (true) {
@@ -131,7 +130,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     PetscInt64 points = 1;
     PetscInt   longest = 1;
     PetscReal  strongest = 0;
-    bool       odd_around = false, more = false;
+    bool       odd_periodic = false, more = false;
 
     fold_single_points(present, &sigma);
     at.sigma = sigma;
@@ -144,10 +143,10 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       points *= present[a].N();
       longest = PetscMax(longest,
                          present[a].couples() ? present[a].N() : present[a].N() / 4); // the latter's modes cost little
-      odd_around = odd_around || (present[a].around && present[a].N() % 2 && present[a].N() > 1);
+      odd_periodic = odd_periodic || (present[a].periodic && present[a].N() % 2 && present[a].N() > 1);
       if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
     }
-    at.fused = options.fused && !variable_ && dim <= 2 && (steps == 2 || steps == 3) && !odd_around;
+    at.fused = options.fused && !variable_ && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
     const PetscInt width = at.fused ? steps + 2 : 4; // what a pass needs, or one of the finer level
     bool           thin = false;
     for (int a = 0; a < 3; a++)
@@ -169,17 +168,17 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       at.patch = make_patch(at.grid, present, width);
     }
     for (int a = 0; a < 3; a++) {
-      const bool halves = more && can_coarsen(present[a]) && present[a].strength() >= weak_coupling * strongest;
-      present[a] = coarsen(present[a], halves, &at.to_next[a]);
+      const bool coarsens = more && can_coarsen(present[a]) && present[a].strength() >= weak_coupling * strongest;
+      present[a] = coarsen(present[a], coarsens, &at.to_next[a]);
       const PetscInt start = at.grid.start[a];
       const auto     all = axis_points<R>(at.axes[a], at.to_next[a]);
       at.points_at[a] = points_.host().size();
       points_.change().insert(points_.change().end(), all.begin() + start,
                               all.begin() + start + at.grid.size[a] + 2 * axis_reach);
       find_typical(a, all, start, &at.part);
-      at.part.halves[a] = halves;
+      at.part.coarsens[a] = coarsens;
       at.part.offset[a] = at.to_next[a].offset;
-      at.part.joins[a] = at.to_next[a].joins;
+      at.part.ties_ends[a] = at.to_next[a].ties_ends;
     }
 
     at.part.patch = at.patch;

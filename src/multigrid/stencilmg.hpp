@@ -22,6 +22,8 @@ struct StencilMG {
   bool                       stale = false;     // settings have changed since
   PetscInt                   applications = 0;
   PetscLogDouble             flops = 0; // of a cycle
+
+  bool is_current() const { return multigrid && !stale; } // the hierarchy is there, and as the settings ask
 };
 
 PetscErrorCode get_context(PC pc, StencilMG **mg);

@@ -99,8 +99,8 @@ private:
 
 template <class T>
 StripWalk<T>::StripWalk(const StripPass<T> &pass)
-    : pass_(pass), level_(pass.level), patch_(pass.level.patch), coarsened_x_(level_.halves[0]),
-      coarsened_y_(level_.halves[1]), starts_(pass.given || pass.corrected), half_(coarsened_x_ ? n / 2 : n),
+    : pass_(pass), level_(pass.level), patch_(pass.level.patch), coarsened_x_(level_.coarsens[0]),
+      coarsened_y_(level_.coarsens[1]), starts_(pass.given || pass.corrected), half_(coarsened_x_ ? n / 2 : n),
       written_(n - 2 * pass.ghost_columns), odd_(coarsened_x_ ? (patch_.start[0] + 1 - level_.offset[0]) & 1 : 0) {
   b_.count = pass.last + 2;
 }

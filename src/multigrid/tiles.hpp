@@ -175,7 +175,7 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   exchange();
   // the coarse points that are kept ones of the tile
   const auto first_kept = [&](int a, PetscInt p) {
-    return level.halves[a] ? level.below(a, p + 1) : level.below(a, p);
+    return level.coarsens[a] ? level.below(a, p + 1) : level.below(a, p);
   };
   const PetscInt c_lo[2] = {first_kept(0, i_lo), first_kept(1, j_lo)},
                  c_count[2] = {first_kept(0, i_hi) - c_lo[0], first_kept(1, j_hi) - c_lo[1]};

@@ -5,16 +5,16 @@
 
 namespace shellac {
 
-template <class T> Halving Hierarchy<T>::halving_of(int l) const {
-  Halving halving;
-  halving.patch = level(l).patch;
+template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
+  GridCoarsening coarsening;
+  coarsening.patch = level(l).patch;
   for (int a = 0; a < 3; a++) {
-    halving.axis[a].halves = level(l).to_next[a].halves;
-    halving.axis[a].offset = level(l).to_next[a].offset;
-    halving.axis[a].joins = level(l).to_next[a].joins;
-    halving.coarse_N[a] = level(l + 1).patch.N[a];
+    coarsening.axis[a].coarsens = level(l).to_next[a].coarsens;
+    coarsening.axis[a].offset = level(l).to_next[a].offset;
+    coarsening.axis[a].ties_ends = level(l).to_next[a].ties_ends;
+    coarsening.coarse_N[a] = level(l + 1).patch.N[a];
   }
-  return halving;
+  return coarsening;
 }
 
 // The values beyond the patch, from the other end of an axis or from neighbouring ranks; zero beyond the domain.
@@ -25,7 +25,7 @@ template <class T> PetscErrorCode Hierarchy<T>::FillBeyond(Level &at, Halo &halo
 
   PetscFunctionBegin;
   bool any = !at.whole;
-  for (int a = 0; a < 3; a++) any = any || at.patch.beyond[a] == Beyond::around;
+  for (int a = 0; a < 3; a++) any = any || at.patch.periodic[a];
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   const auto place = [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
@@ -58,7 +58,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Co
   PetscFunctionBegin;
   rows->grown = at.patch.all();
   for (int a = 0; a < 3; a++) {
-    const PetscInt reach = at.patch.N[a] == 1 ? 0 : at.to_next[a].joins ? 3 : 2;
+    const PetscInt reach = at.patch.N[a] == 1 ? 0 : at.to_next[a].ties_ends ? 3 : 2;
     rows->grown.lo[a] -= reach;
     rows->grown.hi[a] += reach;
   }
@@ -105,7 +105,7 @@ template <class T> PetscErrorCode Hierarchy<T>::SetBounds(Level &at, const Coupl
   for (int a = 0; a < 3; a++) {
     if (at.patch.N[a] == 1) continue;
     sum += at.axes[a].strength();
-    if (at.to_next[a].halves) least = PetscMin(least, at.axes[a].strength());
+    if (at.to_next[a].coarsens) least = PetscMin(least, at.axes[a].strength());
   }
   // far into what the coarse grid sees: where coefficients jump, it sees that less well
   const PetscReal low = PetscReal(0.3) * high * (least == PETSC_MAX_REAL ? 1 : least / sum);
@@ -129,15 +129,15 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(Couplings *own) {
       break;
     }
     PetscCall(SetBounds(at, rows));
-    const Halving halving = halving_of(l);
-    weights.assign(halving.corners() * rows.points(), 0);
+    const GridCoarsening coarsening = coarsening_of(l);
+    weights.assign(coarsening.corners() * rows.points(), 0);
     for (int axes = 0; axes <= 3; axes++) {
-      interpolate(rows, halving, axes, &weights);
-      for (int c = 0; c < halving.corners(); c++)
+      interpolate(rows, coarsening, axes, &weights);
+      for (int c = 0; c < coarsening.corners(); c++)
         PetscCall(FillBeyond(at, halo, rows.grown, weights.data() + c * rows.points()));
     }
     if (!at.whole) PetscCall(halo.Destroy());
-    coarsen(rows, halving, weights, target_patch(l), own);
+    coarsen(rows, coarsening, weights, target_patch(l), own);
     at.part.grown = rows.grown;
     at.part.neighbours = rows.neighbours;
     at.rows.change().assign(rows.values.begin(), rows.values.end());

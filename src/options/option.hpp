@@ -47,6 +47,23 @@ inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Of a Mat or another object with this communicator.
+inline PetscErrorCode read_scalar_option(OptionItems PetscOptionsObject, MPI_Comm comm, const Option &option,
+                                         PetscScalar *value, PetscBool *set) {
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsScalar(option.key, option.meaning, option.setter, *value, value, set));
+#if defined(PETSC_USE_COMPLEX) // PetscOptionsScalar() shows no help for complex scalars
+  PetscBool help;
+  PetscCall(PetscOptionsHasHelp(NULL, &help));
+  if (help)
+    PetscCall(
+        (*PetscHelpPrintf)(comm, "  %s <%s>: %s (%s)\n", option.key, option.fallback, option.meaning, option.setter));
+#else
+  (void)comm;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // names: as for PetscOptionsEnum(), the values, then the name of the type and the prefix of its constants, then NULL.
 template <class Enum>
 PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &option, const char *const names[], Enum *value,

@@ -6,7 +6,7 @@
 #include "grid/options.hpp"
 #include "multigrid/options.hpp"
 #include "options/option.hpp"
-#include "stencil/options.hpp"
+#include "formulas/options.hpp"
 #include "sums/options.hpp"
 
 namespace shellac {
@@ -20,8 +20,10 @@ template <size_t n> constexpr Table table_of(const Option (&rows)[n]) {
   return {rows, n};
 }
 
-constexpr Table tables[] = {table_of(laplace_options),   table_of(helmholtz_options), table_of(stencil_options),
-                            table_of(multigrid_options), table_of(sums_options),      table_of(burgers_options),
+constexpr Table tables[] = {table_of(laplace_options),   table_of(helmholtz_options),
+                            table_of(diffusion_options), table_of(advection_diffusion_options),
+                            table_of(stencil_options),   table_of(multigrid_options),
+                            table_of(sums_options),      table_of(burgers_options),
                             table_of(halo_options)};
 
 // A type with options of its own. An option belongs to the topic with the longest prefix of its key.
@@ -35,6 +37,9 @@ struct Topic {
 constexpr Topic topics[] = {
     {"-mat_laplace_", "MATLAPLACE", "Mat type laplace", "−Δu on the grid of a `DMDA`."},
     {"-mat_helmholtz_", "MATHELMHOLTZ", "Mat type helmholtz", "−Δu + σu on the grid of a `DMDA`."},
+    {"-mat_diffusion_", "MATDIFFUSION", "Mat type diffusion", "−∇·(k∇u) + σu on the grid of a `DMDA`."},
+    {"-mat_advection_diffusion_", "MATADVECTIONDIFFUSION", "Mat type advection_diffusion",
+     "−∇·(k∇u) + w·∇u + σu on the grid of a `DMDA`."},
     {"-mat_stencil_", "MATSTENCILSHELL", "Mat type stencil",
      "What the application assembles on a `DMDA`: [Any application, matrix-free](../capture/README.md)."},
     {"-pc_stencilmg_", "PCSTENCILMG", "PC type stencilmg", "Geometric multigrid: [Multigrid](../multigrid/README.md)."},

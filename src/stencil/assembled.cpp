@@ -45,7 +45,7 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   row = first;
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const Row &r = rows.Get(p, c);
+    const GlobalRow &r = rows.Get(p, c);
     if (!error)
       error = MatSetValues(*B, 1, &row, (PetscInt)r.column.size(), r.column.data(), r.value.data(), INSERT_VALUES);
     row++;
@@ -226,10 +226,10 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- factorisation
-// --------------------------------------------------------------------------------------------------- The factor is the
-// AIJ's own, of the AIJ's solver package. Its symbolic and numeric steps are given our matrix: they are wrapped to be
-// given the assembled copy instead.
+// ---- factorisation -------------------------------------------------------------------------------------------------
+
+// The factor is the AIJ's own, of the AIJ's solver package. Its symbolic and numeric steps are given our matrix: they are
+// wrapped to be given the assembled copy instead.
 
 struct FactorSteps {
   OperationFn *symbolic[4]; // LU, Cholesky, ILU, ICC

@@ -12,7 +12,7 @@ PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
+  PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
   PetscCall(arrays.Write(v, &pv));
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
   PetscCall(op->rows(arrays.memory(), property, pv));
@@ -35,7 +35,7 @@ static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
+  PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
   PetscCall(VecGetArrayWrite(v, &sums));
   PetscCall(op->rows(PETSC_MEMTYPE_HOST, RowProperty::sum_abs, sums));
@@ -56,8 +56,8 @@ static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) {
   PetscCall(MatGetStencil(A, &context));
   PetscCall(rows.Begin(context, context->op.get()));
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const Row &row = rows.Get(p, c);
-    size_t     best = 0;
+    const GlobalRow &row = rows.Get(p, c);
+    size_t           best = 0;
     for (size_t e = 1; e < row.value.size(); e++)
       if (PetscAbsScalar(row.value[e]) > PetscAbsScalar(row.value[best])) best = e;
     columns[n++] = row.column[best];
@@ -78,14 +78,14 @@ static PetscErrorCode get_extreme_entries(Mat A, Vec v, PetscInt columns[], bool
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(MatStencilCheckLayouts(A, false, v, NULL, v));
+  PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
   PetscCall(MatGetSize(A, NULL, &N));
   PetscCall(rows.Begin(context, context->op.get()));
   PetscCall(VecGetArrayWrite(v, &values));
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const Row  &row = rows.Get(p, c);
-    PetscInt    column = 0;
-    PetscScalar best = 0;
+    const GlobalRow &row = rows.Get(p, c);
+    PetscInt         column = 0;
+    PetscScalar      best = 0;
     if ((PetscInt)row.column.size() == N)
       best = row.value[0];
     else
@@ -146,7 +146,7 @@ PetscErrorCode RowReader::Begin(StencilMat *context, StencilOperator *op) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const Row &RowReader::Get(const PetscInt p[3], PetscInt c) {
+const GlobalRow &RowReader::Get(const PetscInt p[3], PetscInt c) {
   const Grid &grid = context_->grid;
   op_->row(p, c, &entries_);
   row_.column.clear();
@@ -183,13 +183,13 @@ static PetscErrorCode get_row(Mat A, PetscInt global, PetscInt *n, PetscInt **co
   PetscInt    p[3], c;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context, false));
   const Grid &grid = context->grid;
   (void)grid.find_row(global, p, &c);
   for (int a = 0; a < 3; a++) p[a] -= grid.start[a];
   PetscCall(rows.Begin(context, context->op.get()));
-  const Row     &row = rows.Get(p, c);
-  const PetscInt count = (PetscInt)row.column.size();
+  const GlobalRow &row = rows.Get(p, c);
+  const PetscInt   count = (PetscInt)row.column.size();
   if (n) *n = count;
   if (columns) {
     PetscCall(PetscMalloc1(count, columns));
@@ -217,7 +217,7 @@ static PetscErrorCode get_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   PetscInt    first, last, p[3], c;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context, false));
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   for (PetscInt r = 0; r < m; r++)
     PetscCheck(rows[r] < 0 || (rows[r] >= first && rows[r] < last), PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -230,7 +230,7 @@ static PetscErrorCode get_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
     if (rows[r] < 0) continue;
     (void)grid.find_row(rows[r], p, &c);
     for (int a = 0; a < 3; a++) p[a] -= grid.start[a];
-    const Row &row = reader.Get(p, c);
+    const GlobalRow &row = reader.Get(p, c);
     for (PetscInt k = 0; k < n; k++) {
       if (columns[k] < 0) continue;
       values[r * n + k] = 0;

@@ -10,14 +10,15 @@ PetscErrorCode MatGetStencil(Mat A, StencilMat **context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context) {
+PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context, bool collective) {
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, context));
   if (!(*context)->op) PetscCall(MatSetUp(A));
+  PetscCall((*context)->refresh(A, collective));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode StencilMat::forget() {
+PetscErrorCode StencilMat::invalidate() {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&aij));
   transpose.reset();
@@ -30,7 +31,7 @@ static PetscErrorCode destroy_context(void *argument) {
   StencilMat *context = context_to_destroy<StencilMat>(argument);
 
   PetscFunctionBegin;
-  PetscCall(context->forget());
+  PetscCall(context->invalidate());
   PetscCall(context->destroy());
   PetscCall(context->halo.Destroy());
   delete context;
@@ -44,11 +45,11 @@ static PetscErrorCode set_halo_type(Mat A, MatHaloType type) {
 
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
-  PetscCheck(type >= MAT_HALO_AUTOMATIC && type <= MAT_HALO_HOST, PetscObjectComm((PetscObject)A),
-             PETSC_ERR_ARG_OUTOFRANGE, "halo type %d is unknown; use automatic, ipc or host", (int)type);
-  PetscCheck(!context->op || (HaloWay)type == context->halo_way, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
-             "the halo type is %s since MatSetUp(); set %s before", MatHaloTypes[(int)context->halo_way],
-             MatHaloTypes[type]);
+  SHELLAC_CHECK_ALL(type >= MAT_HALO_AUTOMATIC && type <= MAT_HALO_HOST, PetscObjectComm((PetscObject)A),
+                    PETSC_ERR_ARG_OUTOFRANGE, "halo type %d is unknown; use automatic, ipc or host", (int)type);
+  SHELLAC_CHECK_ALL(!context->op || (HaloWay)type == context->halo_way, PetscObjectComm((PetscObject)A),
+                    PETSC_ERR_ORDER, "the halo type is %s since MatSetUp(); set %s before",
+                    MatHaloTypes[(int)context->halo_way], MatHaloTypes[type]);
   context->halo_way = (HaloWay)type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,16 +157,46 @@ PetscErrorCode MatStencilRestoreView(Mat A, StencilMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilViewEntries(Mat A, StencilMat *context, PetscViewer viewer) {
-  Mat aij;
+PetscErrorCode MatStencilViewBegin(Mat A, StencilMat *context, PetscViewer viewer, bool *info) {
+  PetscBool         ascii;
+  PetscViewerFormat format;
+  Mat               aij;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  *info = ascii && (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL);
+  if (*info) PetscFunctionReturn(PETSC_SUCCESS);
   if (context->dmda_view)
     PetscCall((*context->dmda_view)(A, viewer));
   else {
     PetscCall(MatStencilGetAssembled(A, &aij));
     PetscCall(MatView(aij, viewer));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stored, PetscViewer viewer) {
+  PetscLogDouble bytes[] = {stored, context->halo.bytes()};
+  MatInfo        info;
+  VecType        vec_type;
+  PetscMPIInt    ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(context->grid.comm, &ranks));
+  PetscCall(MatGetVecType(A, &vec_type));
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_DOUBLE, MPI_SUM, context->grid.comm));
+  const PetscLogDouble rows = (PetscLogDouble)context->grid.offset.back();
+  const PetscLogDouble of_aij = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "computed where its vectors are; makes vectors of type %s\n", vec_type));
+  if (ranks > 1 && context->halo.transport())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "halos between GPUs travel by %s\n", context->halo.transport()));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "bytes stored: %.0f, and %.0f of halos; an AIJ of its %.0f nonzeros takes %.0f\n",
+                                   bytes[0], bytes[1], info.nz_used, of_aij));
+  if (context->aij)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is stored, for a solver that needs entries\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,29 +233,14 @@ PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, Stenc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilCheckLayouts(Mat A, bool transposed, Vec x, Vec b, Vec y) {
-  PetscLayout rows, columns;
+PetscErrorCode MatStencilCheckLayouts(Mat A, Vec x, Vec b, Vec y) {
+  StencilMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetLayouts(A, &rows, &columns));
-  const struct {
-    Vec         v;
-    PetscLayout expected;
-    const char *name;
-  } vectors[] = {{x, transposed ? rows : columns, "operand"},
-                 {b, transposed ? columns : rows, "added vector"},
-                 {y, transposed ? columns : rows, "result"}};
-  for (const auto &vector : vectors) {
-    PetscLayout layout;
-    PetscBool   same;
-    if (!vector.v) continue;
-    PetscCall(VecGetLayout(vector.v, &layout));
-    PetscCall(PetscLayoutCompare(layout, vector.expected, &same));
-    PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
-               "the %s is distributed over the ranks in another way than the operator; make vectors with "
-               "MatCreateVecs() or DMCreateGlobalVector()",
-               vector.name);
-  }
+  PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(GridCheckVector(context->grid, x, "operand"));
+  if (b) PetscCall(GridCheckVector(context->grid, b, "added vector"));
+  PetscCall(GridCheckVector(context->grid, y, "result"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,7 +256,7 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   PetscCall(MatGetReadyStencil(A, &context));
   PetscCheck(x != y, context->grid.comm, PETSC_ERR_ARG_IDN,
              "the operator cannot write its result over the vector that it acts on; give another vector");
-  PetscCall(MatStencilCheckLayouts(A, transposed, x, b, y));
+  PetscCall(MatStencilCheckLayouts(A, x, b, y));
   PetscCall(MatStencilGetOperator(context, transposed, &which));
   PetscCall(MatStencilRestoreView(A, context));
   PetscCall(arrays.Read(x, &px));

@@ -1,6 +1,6 @@
 #pragma once
 // The shell Mat over any StencilOperator: what PETSc asks of a matrix, answered without one.
-// A type brings its operator and the operations that change it: see formula_mat.hpp and ../capture/mat.cpp.
+// A type brings its operator and the operations that change it: see ../capture/mat.cpp and ../formulas/mat.cpp.
 
 #include <memory>
 
@@ -22,8 +22,11 @@ struct StencilMat {
   virtual PetscErrorCode make_transpose(std::unique_ptr<StencilOperator> *transpose) = 0;
   virtual PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) = 0;
   virtual PetscErrorCode destroy() = 0;
+  // Brings the operator up to date with what it was made of; an error where that takes other ranks' calls, too, and this
+  // call is not collective.
+  virtual PetscErrorCode refresh(Mat, bool) { return PETSC_SUCCESS; }
   // Discards what was made of the operator; to be called after each change of it.
-  virtual PetscErrorCode forget();
+  virtual PetscErrorCode invalidate();
 
   HaloWay halo_way = HaloWay::automatic; // a setting
 
@@ -46,22 +49,25 @@ struct StencilMat {
 // MatSetStencilType().
 PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context);
 PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat, PetscViewer));
-PetscErrorCode MatGetStencil(Mat A, StencilMat **context);      // set up or not
-PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context); // sets it up
+PetscErrorCode MatGetStencil(Mat A, StencilMat **context); // set up or not
+// Sets it up. collective: all ranks call it.
+PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context, bool collective = true);
 // A Mat's sizes, local numbering, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device: vectors are
 // expected on a GPU. Errors: a Mat without a DMDA, sizes that are not the DMDA's; collectively.
 PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_device);
 // DMCreateMatrix() replaces a distributed matrix' view by one that shows nothing of it under ::ascii_info, and MatLoad()
 // by one that makes another matrix: puts ours back. To be called by operations that may be the first after it.
 PetscErrorCode MatStencilRestoreView(Mat A, StencilMat *context);
-// The entries of a matrix, in the order of the grid where DMCreateMatrix() arranged that.
-PetscErrorCode MatStencilViewEntries(Mat A, StencilMat *context, PetscViewer viewer);
+// The common parts of a type's view. Begin: *info is whether the viewer asks for ::ascii_info; otherwise the entries have
+// been viewed, in the order of the grid where DMCreateMatrix() arranged that. End: vectors, halos and bytes; those that
+// this rank stores for the operator are given.
+PetscErrorCode MatStencilViewBegin(Mat A, StencilMat *context, PetscViewer viewer, bool *info);
+PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stored, PetscViewer viewer);
 PetscErrorCode MatStencilSetHaloFromOptions(Mat A, const Option &option, OptionItems PetscOptionsObject);
 // The operator or its transpose.
 PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, StencilOperator **op);
-// Whether vectors have the Mat's layout; b may be null. All ranks know all of a layout, so that they agree without a
-// message: a rank with an error of its own would leave the others waiting for its part of the exchange.
-PetscErrorCode MatStencilCheckLayouts(Mat A, bool transposed, Vec x, Vec b, Vec y);
+// An error for vectors of another layout than the Mat's; b may be null.
+PetscErrorCode MatStencilCheckLayouts(Mat A, Vec x, Vec b, Vec y);
 // y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);
 PetscErrorCode MatStencilExchange(StencilMat *context, const PetscScalar *u, PetscMemType memory); // of halos
@@ -80,23 +86,23 @@ PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
 PetscErrorCode MatStencilSetEntryOperations(Mat A);
 
 // One row with global columns, ascending and without repetition.
-struct Row {
+struct GlobalRow {
   std::vector<PetscInt>    column;
   std::vector<PetscScalar> value;
 };
 // Rows of op (or its transpose) are read between Begin() and End(), on the host. c: which value at the point.
 class RowReader {
 public:
-  PetscErrorCode Begin(StencilMat *context, StencilOperator *op);
-  const Row     &Get(const PetscInt p[3], PetscInt c);
-  PetscErrorCode End();
+  PetscErrorCode   Begin(StencilMat *context, StencilOperator *op);
+  const GlobalRow &Get(const PetscInt p[3], PetscInt c);
+  PetscErrorCode   End();
 
 private:
   StencilMat                       *context_ = nullptr;
   std::unique_ptr<PreparedOperator> op_; // null but between the two
   Arrays                            arrays_;
   std::vector<Entry>                entries_;
-  Row                               row_;
+  GlobalRow                         row_;
 };
 
 // Calls f(p, c) for all values of the rank's points, in the order of its rows.

@@ -3,6 +3,7 @@
 //
 // Arrays are in `memory`, on the host or a device; there the work is queued on PETSc's stream.
 
+#include <type_traits>
 #include <vector>
 
 #include "grid/patch.hpp"
@@ -13,6 +14,13 @@ enum class Form { product, sum, residual }; // A u, b + A u, b - A u
 
 template <class T> SHELLAC_HD T combine(Form form, const T *b, size_t at, T Au) {
   return form == Form::product ? Au : form == Form::sum ? b[at] + Au : b[at] - Au;
+}
+
+// Calls f(std::integral_constant<Form, form>), so that the form is known when f is compiled.
+template <class Function> auto with_form(Form form, const Function &f) {
+  if (form == Form::product) return f(std::integral_constant<Form, Form::product>{});
+  if (form == Form::sum) return f(std::integral_constant<Form, Form::sum>{});
+  return f(std::integral_constant<Form, Form::residual>{});
 }
 
 enum class RowProperty { diagonal, sum_abs, max_abs };

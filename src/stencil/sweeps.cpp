@@ -42,7 +42,7 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
   PetscCall(MatGetReadyStencil(A, &context));
   const int    colours = context->op->colours();
   const Patch &patch = context->op->patch();
-  PetscCall(MatStencilCheckLayouts(A, false, x, NULL, b));
+  PetscCall(MatStencilCheckLayouts(A, x, NULL, b));
   PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
   if (sweeps & SOR_EISENSTAT) {
     PetscCall(MatStencilEisenstat(A, b, omega, shift, x));

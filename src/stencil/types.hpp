@@ -7,6 +7,8 @@ namespace shellac {
 
 PetscErrorCode MatCreate_Laplace(Mat A);
 PetscErrorCode MatCreate_Helmholtz(Mat A);
+PetscErrorCode MatCreate_Diffusion(Mat A);
+PetscErrorCode MatCreate_AdvectionDiffusion(Mat A);
 PetscErrorCode MatCreate_Stencil(Mat A);
 
 } // namespace shellac

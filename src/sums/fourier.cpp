@@ -202,8 +202,9 @@ public:
   PetscErrorCode Apply(MPI_Comm comm, bool transposed, const Layout &layout) override;
   PetscErrorCode View(PetscViewer viewer) const override {
     PetscFunctionBegin;
-    PetscCall(PetscViewerASCIIPrintf(viewer, "Fourier series of %d x %d x %d modes; error measured: %.2g\n",
-                                     2 * modes.K[0] + 1, 2 * modes.K[1] + 1, 2 * modes.K[2] + 1, error));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "Fourier series of %d x %d x %d modes, in double precision; error measured: %.2g\n", 2 * modes.K[0] + 1,
+        2 * modes.K[1] + 1, 2 * modes.K[2] + 1, error));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Destroy() override {

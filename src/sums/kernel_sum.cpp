@@ -126,18 +126,22 @@ PetscErrorCode MatCreate_KernelSum(Mat A) {
 } // namespace shellac
 
 PetscErrorCode MatCreateKernelSum(MPI_Comm comm, Vec targets, Vec sources, Mat *A) {
-  shellac::KernelSumMat *context;
-
   PetscFunctionBegin;
-  PetscCheck(A, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "MatCreateKernelSum() needs the address of a Mat; it is null");
+  SHELLAC_CHECK_ALL(A, comm, PETSC_ERR_ARG_NULL, "MatCreateKernelSum() needs the address of a Mat; it is null");
   PetscCall(ShellacInitializePackage());
-  PetscCall(MatCreate(comm, A));
-  PetscCall(MatSetType(*A, MATKERNELSUM));
-  PetscCall(shellac::MatGetKernelSumSettings(*A, &context));
-  context->lazy = true;
-  PetscCall(MatKernelSumSetPoints(*A, targets, sources));
-  PetscCall(shellac::set_from_options_of_type(*A));
-  PetscCall(MatSetUp(*A));
+  PetscCall(shellac::create_whole(A, [&](Mat *made) {
+    shellac::KernelSumMat *context;
+
+    PetscFunctionBegin;
+    PetscCall(MatCreate(comm, made));
+    PetscCall(MatSetType(*made, MATKERNELSUM));
+    PetscCall(shellac::MatGetKernelSumSettings(*made, &context));
+    context->lazy = true;
+    PetscCall(MatKernelSumSetPoints(*made, targets, sources));
+    PetscCall(shellac::set_from_options_of_type(*made));
+    PetscCall(MatSetUp(*made));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -52,8 +52,8 @@ static PetscErrorCode set_points(Mat A, Vec targets, Vec sources) {
   VecType     type;
 
   PetscFunctionBegin;
-  PetscCheck(targets && sources, comm, PETSC_ERR_ARG_NULL, "the coordinates of targets or sources are null");
-  for (int side = 0; side < 2; side++) {
+  SHELLAC_CHECK_ALL(targets && sources, comm, PETSC_ERR_ARG_NULL, "the coordinates of targets or sources are null");
+  for (int side = 0; side < 2; side++) { // the same on all ranks
     PetscCall(VecGetBlockSize(side ? sources : targets, &dims[side]));
     PetscCheck(dims[side] >= 1 && dims[side] <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE,
                "the coordinates of the %s have block size %" PetscInt_FMT
@@ -92,39 +92,41 @@ static PetscErrorCode set_points(Mat A, Vec targets, Vec sources) {
 
 static PetscErrorCode set_kernel(Mat A, const char *name) {
   std::string names;
+  int         function = -1;
   PetscBool   same = PETSC_FALSE;
 
   PetscFunctionBegin;
   for (size_t f = 0; f < kernel_functions().size(); f++) {
     PetscCall(PetscStrcmp(name, kernel_functions()[f].name, &same));
-    if (same) {
-      PetscCall(change(A, [&](KernelSumSettings *now) { now->function = (int)f; }));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
+    if (same) function = (int)f;
     names += std::string(f ? ", " : "") + kernel_functions()[f].name;
   }
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE,
-          "the kernel function %s is unknown; use one of %s", name, names.c_str());
+  SHELLAC_CHECK_ALL(function >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE,
+                    "the kernel function %s is unknown; use one of %s", name, names.c_str());
+  PetscCall(change(A, [&](KernelSumSettings *now) { now->function = function; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- values that are possible ------------------------------------------------------------------------------------------
 
 static PetscErrorCode check_sigma(Mat A, PetscReal sigma) {
   PetscFunctionBegin;
-  PetscCheck(sigma > 0 && !PetscIsInfOrNanReal(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-             "sigma is %g; a length must be positive and finite (-mat_kernelsum_sigma)", (double)sigma);
+  SHELLAC_CHECK_ALL(sigma > 0 && !PetscIsInfOrNanReal(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "sigma is %g; a length must be positive and finite (-mat_kernelsum_sigma)", (double)sigma);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode check_wavenumber(Mat A, PetscReal k) {
   PetscFunctionBegin;
-  PetscCheck(k >= 0 && !PetscIsInfOrNanReal(k), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-             "the wavenumber is %g; it must be zero or positive, and finite (-mat_kernelsum_wavenumber)", (double)k);
+  SHELLAC_CHECK_ALL(k >= 0 && !PetscIsInfOrNanReal(k), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the wavenumber is %g; it must be zero or positive, and finite (-mat_kernelsum_wavenumber)",
+                    (double)k);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode check_rtol(Mat A, PetscReal rtol) {
   PetscFunctionBegin;
-  PetscCheck(rtol >= 1e-12 && rtol < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-             "the tolerance is %g; it must be at least 1e-12 and less than 1 (-mat_kernelsum_rtol)", (double)rtol);
+  SHELLAC_CHECK_ALL(rtol >= 1e-12 && rtol < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the tolerance is %g; it must be at least 1e-12 and less than 1 (-mat_kernelsum_rtol)",
+                    (double)rtol);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static void assign_wavenumber(KernelSumSettings *now, PetscReal k) {
@@ -150,16 +152,18 @@ static PetscErrorCode set_wavenumber(Mat A, PetscReal k) {
 
 static PetscErrorCode set_precision(Mat A, MatKernelSumPrecision precision) {
   PetscFunctionBegin;
-  PetscCheck(precision >= MAT_KERNELSUM_DOUBLE && precision <= MAT_KERNELSUM_MIXED, PetscObjectComm((PetscObject)A),
-             PETSC_ERR_ARG_OUTOFRANGE, "precision %d is unknown; use double, single or mixed", (int)precision);
+  SHELLAC_CHECK_ALL(precision >= MAT_KERNELSUM_DOUBLE && precision <= MAT_KERNELSUM_MIXED,
+                    PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "precision %d is unknown; use double, single or mixed", (int)precision);
   PetscCall(change(A, [&](KernelSumSettings *now) { now->precision = precision; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode set_self(Mat A, MatKernelSumSelf self) {
   PetscFunctionBegin;
-  PetscCheck(self >= MAT_KERNELSUM_SELF_AUTO && self <= MAT_KERNELSUM_SELF_ERROR, PetscObjectComm((PetscObject)A),
-             PETSC_ERR_ARG_OUTOFRANGE, "self %d is unknown; use automatic, zero, limit or error", (int)self);
+  SHELLAC_CHECK_ALL(self >= MAT_KERNELSUM_SELF_AUTO && self <= MAT_KERNELSUM_SELF_ERROR,
+                    PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "self %d is unknown; use automatic, zero, limit or error", (int)self);
   PetscCall(change(A, [&](KernelSumSettings *now) { now->self = self; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,8 +173,8 @@ static PetscErrorCode set_method(Mat A, MatKernelSumMethod method, PetscReal rto
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSumSettings(A, &context));
-  PetscCheck(method >= MAT_KERNELSUM_DIRECT && method <= MAT_KERNELSUM_AUTO, PetscObjectComm((PetscObject)A),
-             PETSC_ERR_ARG_OUTOFRANGE, "type %d is unknown; use direct, fast or auto", (int)method);
+  SHELLAC_CHECK_ALL(method >= MAT_KERNELSUM_DIRECT && method <= MAT_KERNELSUM_AUTO, PetscObjectComm((PetscObject)A),
+                    PETSC_ERR_ARG_OUTOFRANGE, "type %d is unknown; use direct, fast or auto", (int)method);
   if (rtol == (PetscReal)PETSC_DEFAULT) rtol = context->rtol;
   PetscCall(check_rtol(A, rtol));
   PetscCall(change(A, [&](KernelSumSettings *now) {

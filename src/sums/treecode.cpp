@@ -331,9 +331,9 @@ public:
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
         "treecode of order %d, error measured: %.2g; on this rank %" PetscInt_FMT " clusters of sources, %" PetscInt_FMT
-        " groups of targets, %.4g near pairs%s, %.4g far ones%s\n",
+        " groups of targets, %.4g near pairs in %s precision, %.4g far ones in %s precision\n",
         order, error, directions[0].nodes(), directions[0].groups(), directions[0].pairs[0],
-        narrow > 1 ? " in single precision" : "", directions[0].pairs[1], narrow > 0 ? " in single precision" : ""));
+        narrow > 1 ? "single" : precision, directions[0].pairs[1], narrow > 0 ? "single" : precision));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Destroy() override {
@@ -346,6 +346,8 @@ public:
   bool      square = false;
   int       narrow = 0; // in single precision: nothing, what is far, all
   int       order = 0;
+
+  const char *precision = ""; // of what is not narrow
 };
 
 } // namespace
@@ -358,6 +360,7 @@ PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int ord
   *fast = tree;
   tree->order = order;
   tree->narrow = narrow;
+  tree->precision = MatKernelSumPrecisions[context.precision];
   tree->square = context.targets == context.sources;
   // near sums and far ones in balance
   const PetscInt leaf = std::max<PetscInt>(256, std::min<PetscInt>(2 * order * order * order, 1024));

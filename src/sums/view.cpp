@@ -5,6 +5,8 @@
 
 namespace shellac {
 
+constexpr PetscLogDouble most_printed = 1e6; // entries: 15 MB of text
+
 static PetscErrorCode view(Mat A, PetscViewer viewer) {
   KernelSumMat     *context;
   PetscBool         ascii;
@@ -16,7 +18,18 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   PetscCall(MatGetKernelSum(A, &context));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (!ascii || (format != PETSC_VIEWER_ASCII_INFO && format != PETSC_VIEWER_ASCII_INFO_DETAIL)) { // the entries
+  const PetscLogDouble rows = (PetscLogDouble)context->targets->N * context->scalars_a_target();
+  const PetscLogDouble entries = rows * context->sources->N * context->scalars_a_value();
+  const bool           describes = format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL;
+  if (ascii && !describes && entries > most_printed) {
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer,
+                               "a sum of %.0f entries, which are too many to print; use -mat_view ::ascii_info, a "
+                               "binary viewer, or MatConvert() to dense\n",
+                               entries));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!ascii || !describes) { // the entries
     Mat dense;
     PetscCall(MatConvert(A, MATDENSE, MAT_INITIAL_MATRIX, &dense));
     PetscCall(MatView(dense, viewer));
@@ -31,14 +44,14 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   if (info.uses_sigma) PetscCall(PetscViewerASCIIPrintf(viewer, "sigma = %g\n", context->parameters.sigma));
   if (info.uses_wavenumber) PetscCall(PetscViewerASCIIPrintf(viewer, "k = %g\n", context->parameters.wavenumber));
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "%" PetscInt_FMT " targets, %" PetscInt_FMT " sources in %d-D%s; precision %s; g(x, x): %s\n",
-      context->targets->N, context->sources->N, context->targets->dim,
-      context->interleaved() ? "; complex values as (re, im)" : "", MatKernelSumPrecisions[context->precision],
+      viewer, "%" PetscInt_FMT " targets, %" PetscInt_FMT " sources in %d-D%s; g(x, x): %s\n", context->targets->N,
+      context->sources->N, context->targets->dim, context->interleaved() ? "; complex values as (re, im)" : "",
       context->limit_is_own() ? "its limit" : "zero"));
   if (context->fast)
     PetscCall(context->fast->View(viewer));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "direct sums of all pairs\n"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "direct sums of all pairs in %s precision\n",
+                                     MatKernelSumPrecisions[context->precision]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "computed where its vectors are; makes vectors of type %s\n",
                                    context->vec_type.c_str()));
   if (context->products) {
@@ -60,11 +73,10 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
                                      context->products, context->products == 1 ? "" : "s", sums[0], terms, sums[1],
                                      sums[1] > 0 ? sums[0] / sums[1] : 0., terms));
   }
-  PetscLogDouble dense = (PetscLogDouble)context->targets->N * context->scalars_a_target() * context->sources->N *
-                         context->scalars_a_value() * sizeof(PetscScalar);
   if (context->fast) bytes += context->fast->Bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "bytes stored: %.0f; a dense matrix takes %.0f\n", bytes, dense));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "bytes stored: %.0f; a dense matrix takes %.0f\n", bytes,
+                                   entries * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

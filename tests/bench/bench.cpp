@@ -1,8 +1,7 @@
 // Times the operators beside what bounds them: the copy of a vector, and the assembled matrix. Every figure is a ratio
 // within one run. Where the vectors are decides what is timed: -dm_vec_type cuda for a GPU.
 
-#include "stencil/apply.hpp"
-#include "stencil/helmholtz.hpp"
+#include "capture/star_on_gpu.hpp"
 #include "timing.hpp"
 
 static const char help[] = "Times Shellac's operators beside a copy and the assembled matrix.\n"
@@ -68,21 +67,36 @@ static PetscErrorCode bench_products(PetscInt dim, PetscInt n, PetscInt aij_max,
 }
 
 #if SHELLAC_CUDA
+// The five points where some are beyond the grid.
+template <class T> struct AtEnd {
+  shellac::Patch           patch;
+  shellac::ConstantStar<T> star;
+  const T                 *u;
+  T                       *y;
+
+  __host__ __device__ void operator()(PetscInt i, PetscInt j, PetscInt) const {
+    const size_t at = patch.index(i, j, 0), row = patch.size[0];
+    const T      beside[2][2] = {{i > 0 ? u[at - 1] : T(0), i + 1 < patch.size[0] ? u[at + 1] : T(0)},
+                                 {j > 0 ? u[at - row] : T(0), j + 1 < patch.size[1] ? u[at + row] : T(0)}};
+    y[at] = star.template operator()<2>(u[at], beside);
+  }
+};
+
 // One product from host memory to host memory, as a program does that keeps its arrays there.
 template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool pinned, PetscReal seconds, PetscReal *total, PetscReal *kernel) {
   using namespace shellac;
   const size_t   points = (size_t)N * N, bytes = points * sizeof(T);
   T             *u, *y, *device_u, *device_y;
   cudaStream_t   stream;
-  Rows<T, Helmholtz> rows{};
+  Patch          patch = {};
+  ConstantStar<T> star = {};
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
-  for (int a = 0; a < 3; a++) {
-    rows.patch.N[a] = rows.patch.size[a] = a < 2 ? N : 1;
-    rows.patch.beyond[a]                 = Beyond::zero;
-    rows.formula.inv_h2[a]               = a < 2 ? (T)(N + 1) * (N + 1) : 0;
-  }
+  const T inv_h2 = (T)(N + 1) * (N + 1), none[2] = {0, 0};
+  for (int a = 0; a < 3; a++) patch.N[a] = patch.size[a] = a < 2 ? N : 1;
+  star.center = 4 * inv_h2;
+  for (int a = 0; a < 2; a++) star.arm[a][LOWER] = star.arm[a][UPPER] = -inv_h2;
   if (pinned) {
     PetscCallCUDA(cudaMallocHost((void **)&u, bytes));
     PetscCallCUDA(cudaMallocHost((void **)&y, bytes));
@@ -93,9 +107,10 @@ template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool
   for (size_t i = 0; i < points; i++) u[i] = (T)((i * 7919) % 1000) / 1000, y[i] = 0;
   PetscCallCUDA(cudaMalloc((void **)&device_u, bytes));
   PetscCallCUDA(cudaMalloc((void **)&device_y, bytes));
-  const Field<T> field{device_u, {}};
+  const Box all = patch.all(), inner = {{1, 1, 0}, {N - 1, N - 1, 1}};
   const auto     launch = [&]() -> PetscErrorCode {
-    return apply_interior<2>(PETSC_MEMTYPE_CUDA, rows, field, Form::product, (const T *)nullptr, device_y);
+    return launch_star<2>(patch, star, none, AtEnd<T>{patch, star, device_u, device_y}, (const T *)device_u, Form::product,
+                          (const T *)nullptr, all, inner, device_y);
   };
   PetscCall(time_of(seconds, launch, kernel));
   PetscCall(time_of(

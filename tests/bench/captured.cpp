@@ -1,5 +1,5 @@
 // Times captured stencils beside a copy and the same matrix assembled: how long assembly takes, what is stored, and the
-// product, in each form that rows are kept in.
+// product and a symmetric sweep of MatSOR(), in each form that rows are kept in.
 
 #include "timing.hpp"
 
@@ -7,6 +7,7 @@ static const char help[] = "Times Mats of type stencil beside a copy and the ass
                            "  -dims 2             dimensions of the grids, 2 or 3\n"
                            "  -sizes 2048,4097    points a side\n"
                            "  -boxes              box stencils besides stars\n"
+                           "  -dofs 1             values at a point\n"
                            "  -aij_max 4097       largest size for which the AIJ is assembled too\n"
                            "  -seconds 0.5        time spent on each figure\n"
                            "  -dm_vec_type cuda   on the GPU\n\n";
@@ -22,11 +23,11 @@ static PetscReal conductivity(Medium medium, PetscInt i, PetscInt j, PetscInt k)
 }
 
 static PetscErrorCode assemble(DM da, Medium medium, Mat A) {
-  PetscInt        dim, N[3], lo[3], size[3];
+  PetscInt        dim, N[3], lo[3], size[3], dof;
   DMDAStencilType type;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetInfo(da, &dim, &N[0], &N[1], &N[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &type));
+  PetscCall(DMDAGetInfo(da, &dim, &N[0], &N[1], &N[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, &type));
   PetscCall(DMDAGetCorners(da, &lo[0], &lo[1], &lo[2], &size[0], &size[1], &size[2]));
   for (PetscInt k = lo[2]; k < lo[2] + size[2]; k++)
     for (PetscInt j = lo[1]; j < lo[1] + size[1]; j++)
@@ -39,14 +40,24 @@ static PetscErrorCode assemble(DM da, Medium medium, Mat A) {
             for (PetscInt di = -1; di <= 1; di++) {
               const int axes = (di != 0) + (dj != 0) + (dk != 0);
               if (axes == 0 || (type == DMDA_STENCIL_STAR && axes > 1)) continue;
-              if (i + di < 0 || i + di >= N[0] || j + dj < 0 || j + dj >= N[1] || k + dk < 0 || k + dk >= N[2]) continue;
+              if (i + di < 0 || i + di >= N[0] || j + dj < 0 || j + dj >= N[1] || k + dk < 0 || k + dk >= N[2])
+                continue;
               columns[n] = {k + dk, j + dj, i + di, 0};
               values[n] = -conductivity(medium, 2 * i + di, 2 * j + dj, 2 * k + dk) / axes;
               sum -= values[n++];
             }
         columns[n] = row;
         values[n++] = sum + PetscScalar(0.5);
-        PetscCall(MatSetValuesStencil(A, 1, &row, n, columns, values, INSERT_VALUES));
+        for (PetscInt r = 0; r < dof; r++) // components are coupled weakly
+          for (PetscInt c = 0; c < dof; c++) {
+            PetscScalar coupled[27];
+            row.c = r;
+            for (PetscInt m = 0; m < n; m++) {
+              columns[m].c = c;
+              coupled[m] = values[m] * (r == c ? 1 : PetscReal(0.1) / dof);
+            }
+            PetscCall(MatSetValuesStencil(A, 1, &row, n, columns, coupled, INSERT_VALUES));
+          }
       }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
@@ -73,11 +84,16 @@ static PetscErrorCode make(DM da, MatType type, Medium medium, Vec x, Vec y, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode bench(PetscInt dim, PetscInt n, bool box, Medium medium, PetscInt aij_max, PetscReal seconds) {
+static PetscErrorCode sweep(Mat A, Vec b, Vec x) {
+  return MatSOR(A, b, 1, (MatSORType)(SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS), 0, 1, 1, x);
+}
+
+static PetscErrorCode bench(PetscInt dim, PetscInt n, PetscInt dof, bool box, Medium medium, PetscInt aij_max,
+                            PetscReal seconds) {
   DM                    da;
   Mat                   A, B;
   Vec                   x, y, z;
-  PetscReal             t_copy, t_mult, t_aij = 0, norm, off = 0;
+  PetscReal             t_copy, t_mult, t_sor, t_aij = 0, t_sor_aij = 0, norm, off = 0;
   PetscLogDouble        t_assembly[2], t_assembly_aij[2] = {0, 0};
   MatInfo               info;
   PetscBool             cuda;
@@ -87,11 +103,11 @@ static PetscErrorCode bench(PetscInt dim, PetscInt n, bool box, Medium medium, P
 
   PetscFunctionBegin;
   if (dim == 2)
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, none, none, stencil, n, n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL,
-                           &da));
+    PetscCall(
+        DMDACreate2d(PETSC_COMM_WORLD, none, none, stencil, n, n, PETSC_DECIDE, PETSC_DECIDE, dof, 1, NULL, NULL, &da));
   else
     PetscCall(DMDACreate3d(PETSC_COMM_WORLD, none, none, none, stencil, n, n, n, PETSC_DECIDE, PETSC_DECIDE,
-                           PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+                           PETSC_DECIDE, dof, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMGetVecType(da, &type));
@@ -100,30 +116,42 @@ static PetscErrorCode bench(PetscInt dim, PetscInt n, bool box, Medium medium, P
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecDuplicate(x, &z));
   PetscCall(VecSetRandom(x, NULL));
-  PetscCall(time_of(seconds, [&] { return copy(x, y); }, &t_copy));
+  PetscCall(time_of(
+      seconds, [&] { return copy(x, y); }, &t_copy));
   PetscCall(make(da, MATSTENCILSHELL, medium, x, y, &A, t_assembly));
-  PetscCall(time_of(seconds, [&] { return MatMult(A, x, y); }, &t_mult));
+  PetscCall(time_of(
+      seconds, [&] { return MatMult(A, x, y); }, &t_mult));
+  PetscCall(time_of(
+      seconds, [&] { return sweep(A, x, z); }, &t_sor));
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   if (n <= aij_max) {
     PetscCall(make(da, cuda ? MATAIJCUSPARSE : MATAIJ, medium, x, z, &B, t_assembly_aij));
-    PetscCall(time_of(seconds, [&] { return MatMult(B, x, z); }, &t_aij));
+    if (!cuda)
+      PetscCall(time_of(
+          seconds, [&] { return sweep(B, x, z); }, &t_sor_aij)); // AIJCUSPARSE sweeps on the host
+    PetscCall(time_of(
+        seconds, [&] { return MatMult(B, x, z); }, &t_aij));
     PetscCall(VecNorm(z, NORM_INFINITY, &norm));
     PetscCall(VecAXPY(z, -1, y));
     PetscCall(VecNorm(z, NORM_INFINITY, &off));
     off /= norm;
     PetscCall(MatDestroy(&B));
   }
-  const PetscReal points = std::pow((PetscReal)n, dim), arms = info.nz_used / points;
-  const PetscReal bytes = (medium == VARIABLE ? std::ceil(arms) * sizeof(PetscScalar) : medium == TWO_MATERIALS ? 1 : 0) +
-                          2 * sizeof(PetscScalar); // of a point, that the product must move
+  const PetscReal points = std::pow((PetscReal)n, dim) * dof, arms = info.nz_used / points;
+  const PetscReal bytes = (medium == VARIABLE        ? std::ceil(arms) * sizeof(PetscScalar)
+                           : medium == TWO_MATERIALS ? 1
+                                                     : 0) +
+                          2 * sizeof(PetscScalar); // of a value, that the product must move
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%" PetscInt_FMT "-D %-4s %6" PetscInt_FMT " %-8s %9.1f %9.1f %7.3f %9.3f %8.3f %8.3f", dim,
-                        box ? "box" : "star", n, forms[medium], (double)(1e6 * t_copy), (double)(1e6 * t_mult),
-                        (double)(bytes / (2 * sizeof(PetscScalar)) * t_copy / t_mult), info.memory / 1e6, t_assembly[0],
-                        t_assembly[1]));
+                        "%" PetscInt_FMT "-D %-4s %6" PetscInt_FMT " %3" PetscInt_FMT
+                        " %-8s %9.1f %9.1f %7.3f %9.1f %9.3f %8.3f %8.3f",
+                        dim, box ? "box" : "star", n, dof, forms[medium], (double)(1e6 * t_copy),
+                        (double)(1e6 * t_mult), (double)(bytes / (2 * sizeof(PetscScalar)) * t_copy / t_mult),
+                        (double)(1e6 * t_sor), info.memory / 1e6, t_assembly[0], t_assembly[1]));
   if (t_aij > 0)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.1f %7.2f %8.3f %8.3f %9.1e\n", (double)(1e6 * t_aij),
-                          (double)(t_aij / t_mult), t_assembly_aij[0], t_assembly_aij[1], (double)off));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.1f %7.2f %7.2f %8.3f %8.3f %9.1e\n", (double)(1e6 * t_aij),
+                          (double)(t_aij / t_mult), (double)(t_sor_aij / t_sor), t_assembly_aij[0], t_assembly_aij[1],
+                          (double)off));
   else
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscCall(VecDestroy(&x));
@@ -135,7 +163,8 @@ static PetscErrorCode bench(PetscInt dim, PetscInt n, bool box, Medium medium, P
 }
 
 int main(int argc, char **argv) {
-  PetscInt  sizes[16] = {512, 2048}, count = 16, aij_max = 4097, dims[3] = {2}, dim_count = 3;
+  PetscInt sizes[16] = {512, 2048}, count = 16, aij_max = 4097, dims[3] = {2}, dim_count = 3, dofs[8] = {1},
+           dof_count = 8;
   PetscReal seconds = 0.5;
   PetscBool set, boxes = PETSC_FALSE;
 
@@ -146,22 +175,28 @@ int main(int argc, char **argv) {
   if (!set) count = 2;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-dims", dims, &dim_count, &set));
   if (!set) dim_count = 1;
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-dofs", dofs, &dof_count, &set));
+  if (!set) dof_count = 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-aij_max", &aij_max, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-boxes", &boxes, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   PetscCall(PetscPrintf(
       PETSC_COMM_WORLD,
-      "products in microseconds; of bound: the time of a copy of as many bytes as the product must move, over its time;\n"
-      "assembly in seconds: with creation and first product, and once more\n"
-      "         points                                      of  megabytes      assembly           AIJ    AIJ/     AIJ "
-      "assembly   relative\n"
-      "         a side form          copy   MatMult   bound    stored    first    again    MatMult MatMult    first    "
-      "again difference\n"));
+      "products and symmetric sweeps (MatSOR from zero) in microseconds; of bound: the time of a copy of as many bytes "
+      "as the\n"
+      "product must move, over its time; assembly in seconds: with creation and first product, and once more\n"
+      "         points                                          of           megabytes      assembly           AIJ    "
+      "AIJ/    "
+      "AIJ/     AIJ assembly   relative\n"
+      "         a side dof form          copy   MatMult   bound    MatSOR    stored    first    again    MatMult "
+      "MatMult  MatSOR "
+      "   first    again difference\n"));
   for (PetscInt d = 0; d < dim_count; d++)
     for (PetscInt s = 0; s < count; s++)
-      for (int box = 0; box <= (boxes ? 1 : 0); box++)
-        for (Medium medium : {UNIFORM, TWO_MATERIALS, VARIABLE})
-          PetscCall(bench(dims[d], sizes[s], box, medium, aij_max, seconds));
+      for (PetscInt c = 0; c < dof_count; c++)
+        for (int box = 0; box <= (boxes ? 1 : 0); box++)
+          for (Medium medium : {UNIFORM, TWO_MATERIALS, VARIABLE})
+            PetscCall(bench(dims[d], sizes[s], dofs[c], box, medium, aij_max, seconds));
   PetscCall(PetscFinalize());
   return 0;
 }

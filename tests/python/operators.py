@@ -128,7 +128,7 @@ class Sums(unittest.TestCase):
 
     def test_settings_change_later_and_gradients(self):
         x = rng.random((20, 2))
-        A = shellac.kernelsum(share(x), sigma=0.5, precision="single", coincident="zero", method="fast", rtol=1e-3)
+        A = shellac.kernelsum(share(x), sigma=0.5, precision="single", self="zero", type="fast", rtol=1e-3)
         shellac.MatKernelSumSetMethod(A, "direct", PETSc.DEFAULT)
         shellac.MatKernelSumSetPrecision(A, "double")
         shellac.MatKernelSumSetKernel(A, "multiquadric")
@@ -151,7 +151,7 @@ class Burgers(unittest.TestCase):
         da = PETSc.DMDA().create([200], stencil_width=3)
         ts = PETSc.TS().create()
         ts.setDM(da)
-        shellac.burgers(ts, flux="engquist_osher", reconstruction="minmod", boundary="inflow", inflow=[1, 0],
+        shellac.burgers(ts, flux="engquist_osher", reconstruct="minmod", bc="inflow", inflow=[1, 0],
                         viscosity=0, lengths=[2.0], fused_scheme="ssprk2", fused_steps=16, check_interval=8)
         self.assertEqual(ts.getType(), "burgersfused")
         u = da.createGlobalVec()
@@ -174,7 +174,11 @@ class Mistakes(unittest.TestCase):
         points = np.zeros((3, 2))
         cases = [
             (lambda: shellac.laplace(da, boundary="dirichlet"), ValueError, "'eliminated', 'identity', 'neumann'"),
-            (lambda: shellac.laplace(da, length=[1, 1]), TypeError, "unexpected keyword argument 'length'"),
+            (lambda: shellac.laplace(da, length=[1, 1]), TypeError, "unexpected keyword argument 'length'; use one of boundary, lengths"),
+            (lambda: shellac.kernelsum(points, method="fast"), TypeError, "'method'; use one of kernel, .*self, type"),
+            (lambda: shellac.burgers(ts, boundary="inflow"), TypeError, "'boundary'; use one of flux, reconstruct, bc"),
+            (lambda: shellac.vector(["a", "b"]), TypeError, "array of numbers"),
+            (lambda: shellac.vector(np.zeros((2, 2, 2))), ValueError, "\\(n, k\\)"),
             (lambda: shellac.laplace(da, lengths=[1]), ValueError, "2-D DMDA needs 2"),
             (lambda: shellac.laplace(da, lengths=[1, -1]), ValueError, "positive"),
             (lambda: shellac.laplace(da, lengths="long"), TypeError, "sequence of numbers"),
@@ -188,7 +192,7 @@ class Mistakes(unittest.TestCase):
             (lambda: shellac.kernelsum(points, kernel="laplace", sigma=1), ValueError, "sigma has no effect"),
             (lambda: shellac.kernelsum(points, kernel="helmholtz"), ValueError, "needs its wavenumber"),
             (lambda: shellac.kernelsum(points, rtol=1e-3), ValueError, "rtol has no effect"),
-            (lambda: shellac.kernelsum(points, method="fastest"), ValueError, "'direct', 'fast', 'auto'"),
+            (lambda: shellac.kernelsum(points, type="fastest"), ValueError, "'direct', 'fast', 'auto'"),
             (lambda: shellac.kernelsum(points, sigma=-1), PETSc.Error, "sigma is -1"),
             (lambda: shellac.kernelsum([["a", "b"]]), TypeError, "array of numbers"),
             (lambda: shellac.multiply(K, np.ones(5)), ValueError, "must be \\(3,\\)"),
@@ -207,9 +211,29 @@ class Mistakes(unittest.TestCase):
                     call()
 
     def test_an_error_on_one_rank_is_one_on_all(self):
-        points = np.zeros((3, 4 if rank == ranks - 1 else 3))
-        with self.assertRaises(ValueError):
-            shellac.kernelsum(points)
+        last = rank == ranks - 1
+        da = PETSc.DMDA().create([8, 8])
+        K, v = shellac.kernelsum(np.zeros((3, 2))), da.createGlobalVec()
+        other = PETSc.Vec().createMPI((64 if last else 0, None)) if ranks > 1 else PETSc.Vec().createMPI(63)
+        calls = [
+            lambda: shellac.kernelsum(np.zeros((3, 4 if last else 3))),
+            lambda: shellac.vector(["a"] if last else [1.0]),
+            lambda: shellac.vector([[1, 2], [3]] if last else [1.0]),
+            lambda: shellac.vector(1j * np.ones(2) if last else np.ones((2, 2, 2))),
+            lambda: shellac.multiply(K, ["a", "b", "c"] if last else np.ones(3)),
+            lambda: shellac.multiply(K, np.ones(4 if last else 3)),
+            lambda: shellac.gather(da, K if last else v),
+            lambda: shellac.gather(da, other),
+            lambda: shellac.laplace(da, lengths=[1, -1] if last else [1, 1]),
+            lambda: shellac.laplace(da, boundary="open" if last else "neumann"),
+        ]
+        if ranks > 1:
+            calls += [lambda: shellac.vector(np.zeros((2, 3 if last else 2))),
+                      lambda: shellac.kernelsum(np.zeros((2, 3 if last else 2)))]
+        for n, call in enumerate(calls):
+            with self.subTest(call=n):
+                with self.assertRaises((TypeError, ValueError)):
+                    call()
 
 
 class Interface(unittest.TestCase):

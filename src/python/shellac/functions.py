@@ -5,6 +5,7 @@ from the library's own lists of their names, docstrings from the manual pages.
 """
 
 import ctypes
+import functools
 import inspect
 import re
 
@@ -249,15 +250,36 @@ class temporary_options:
             self.database.delValue(key)
 
 
-def agree(comm, problem):
-    """Raises a problem of any rank, an exception or None, on all ranks: none is left waiting for another."""
+def agree(comm, problem, **same):
+    """Raises a problem of any rank, an exception or None, on all ranks: none is left waiting for another.
+
+    Further arguments are numbers that are the same on all ranks; where they are not, that is an error."""
     PETSc = _petsc()
     if comm.getSize() > 1:
         flags = PETSc.Vec().createMPI((1, None), comm=comm)
         flags.set(0 if problem is None else 1)
         elsewhere = flags.max()[1] > 0
-        flags.destroy()
         if elsewhere and problem is None:
             problem = ValueError("another rank has an error in the arguments of this call")
+        for name, value in same.items() if not elsewhere else ():
+            flags.set(value)
+            if flags.min()[1] != flags.max()[1] and problem is None:
+                problem = ValueError(f"{name.replace('_', ' ')} differ between the ranks; here there are {value}")
+        flags.destroy()
     if problem is not None:
         raise problem
+
+
+def named_keywords(function):
+    """A function whose error for an unknown keyword names those that there are."""
+    allowed = [p.name for p in inspect.signature(function).parameters.values() if p.kind == p.KEYWORD_ONLY]
+
+    @functools.wraps(function)
+    def checked(*arguments, **keywords):
+        for key in keywords:
+            if key not in inspect.signature(function).parameters:
+                raise TypeError(f"shellac.{function.__name__}() got an unexpected keyword argument {key!r}; use one of "
+                                + ", ".join(allowed))
+        return function(*arguments, **keywords)
+
+    return checked

@@ -21,8 +21,16 @@ def gather(da, v):
     """
     from petsc4py import PETSc
     c.handle(da, "DM", "shellac.gather(): da")
-    c.handle(v, "Vec", "shellac.gather(): v")
     natural = da.createNaturalVec()
+    problem = None
+    try:
+        c.handle(v, "Vec", "shellac.gather(): v")
+        if v.getSizes() != natural.getSizes():
+            raise ValueError(f"shellac.gather(): v has {v.getSize()} values, {v.getLocalSize()} of them on this rank; "
+                             f"the grid's vectors have {natural.getSize()} and {natural.getLocalSize()}")
+    except (TypeError, ValueError) as error:
+        problem = error
+    c.agree(da.comm, problem)
     da.globalToNatural(v, natural)
     scatter, everything = PETSc.Scatter.toZero(natural)
     scatter.scatter(natural, everything)

@@ -23,14 +23,20 @@ def _operator(da, kind, prefix, boundary, lengths, set_more=None):
     from petsc4py import PETSc
     what = f"shellac.{kind}()"
     _dmda(da, what)
-    if lengths is not None:
-        lengths = c.reals(lengths, f"{what}: lengths")
-        if len(lengths) != da.getDim():
-            raise ValueError(f"{what}: lengths has {len(lengths)} numbers; a {da.getDim()}-D DMDA needs {da.getDim()}")
-        if not (lengths > 0).all():
-            raise ValueError(f"{what}: lengths is {lengths.tolist()}; lengths must be positive")
-    if boundary is not None:
-        boundary = c.value_of("MatLaplaceBoundaryType", boundary, f"{what}: boundary")
+    problem = None
+    try:
+        if lengths is not None:
+            lengths = c.reals(lengths, f"{what}: lengths")
+            if len(lengths) != da.getDim():
+                raise ValueError(f"{what}: lengths has {len(lengths)} numbers; a {da.getDim()}-D DMDA needs "
+                                 f"{da.getDim()}")
+            if not (lengths > 0).all():
+                raise ValueError(f"{what}: lengths is {lengths.tolist()}; lengths must be positive")
+        if boundary is not None:
+            boundary = c.value_of("MatLaplaceBoundaryType", boundary, f"{what}: boundary")
+    except (TypeError, ValueError) as error:
+        problem = error
+    c.agree(da.comm, problem)
     A = PETSc.Mat().create(comm=da.comm)
     c.ready_type(A, kind)
     c.call("MatSetDM", ctypes.c_void_p(A.handle), ctypes.c_void_p(da.handle))
@@ -49,6 +55,7 @@ def _operator(da, kind, prefix, boundary, lengths, set_more=None):
     return A
 
 
+@c.named_keywords
 def laplace(da, *, boundary=None, lengths=None, prefix=None):
     """The operator -Laplacian on a grid, never assembled.
 
@@ -73,6 +80,7 @@ def laplace(da, *, boundary=None, lengths=None, prefix=None):
     return _operator(da, "laplace", prefix, boundary, lengths)
 
 
+@c.named_keywords
 def helmholtz(da, *, shift=None, omega=None, boundary=None, lengths=None, prefix=None):
     """The operator -Laplacian + shift on a grid, never assembled.
 
@@ -102,6 +110,7 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, lengths=None, prefix
                      lambda A: c.call("MatHelmholtzSetShift", ctypes.c_void_p(A.handle), sigma))
 
 
+@c.named_keywords
 def stencil(da, *, prefix=None):
     """A matrix that captures what is assembled into it, without storing column indices.
 

@@ -40,7 +40,8 @@ def stencilmg(pc, **settings):
     return pc
 
 
-def burgers(ts, *, flux=None, reconstruction=None, boundary=None, inflow=None, viscosity=None, lengths=None,
+@c.named_keywords
+def burgers(ts, *, flux=None, reconstruct=None, bc=None, inflow=None, viscosity=None, lengths=None,
             fused_scheme=None, fused_steps=None, speed=None, check_interval=None, jacobian=None, halo=None):
     """Makes Burgers' equation u_t + (u**2/2)_x = nu u_xx the equation of a TS, in 1-D or as a system in 2-D.
 
@@ -52,9 +53,9 @@ def burgers(ts, *, flux=None, reconstruction=None, boundary=None, inflow=None, v
         With a DMDA: 1-D with 1 unknown a cell, or 2-D with 2.
     flux : {'godunov', 'central', 'lax_friedrichs', 'rusanov', 'engquist_osher', 'central_doubled'}, optional
         The numerical flux.
-    reconstruction : {'constant', 'minmod', 'vanleer', 'weno5'}, optional
+    reconstruct : {'constant', 'minmod', 'vanleer', 'weno5'}, optional
         The values at the faces of the cells.
-    boundary : {'periodic', 'outflow', 'inflow', 'frozen'}, optional
+    bc : {'periodic', 'outflow', 'inflow', 'frozen'}, optional
         The ends of the domain; 'periodic' for a periodic DMDA and 'outflow' for another by default.
     inflow : sequence of float, shape (2,) in 1-D and (4,) in 2-D, optional
         For 'inflow': u beyond the lower and the upper end [length/time]; in 2-D u, u, v, v.
@@ -78,8 +79,8 @@ def burgers(ts, *, flux=None, reconstruction=None, boundary=None, inflow=None, v
     address = c.handle(ts, "TS", f"{what}: ts")
     calls = []
     for kind, value, name in (("TSBurgersFlux", flux, "flux"),
-                              ("TSBurgersReconstruction", reconstruction, "reconstruction"),
-                              ("TSBurgersBoundary", boundary, "boundary")):
+                              ("TSBurgersReconstruction", reconstruct, "reconstruct"),
+                              ("TSBurgersBoundary", bc, "bc")):
         if value is not None:
             number = c.value_of(kind, value, f"{what}: {name}")
             calls.append((kind.replace("TSBurgers", "TSBurgersSet"), ctypes.c_int(number)))
@@ -90,7 +91,7 @@ def burgers(ts, *, flux=None, reconstruction=None, boundary=None, inflow=None, v
     if viscosity is not None:
         calls.append(("TSBurgersSetViscosity", c.number(viscosity, "PetscReal", f"{what}: viscosity")))
     if fused_scheme is not None or fused_steps is not None:
-        default = "ssprk3" if reconstruction == "weno5" else "euler"
+        default = "ssprk3" if reconstruct == "weno5" else "euler"
         scheme = c.value_of("TSBurgersScheme", fused_scheme or default, f"{what}: fused_scheme")
         steps = c.number(256 if fused_steps is None else fused_steps, "PetscInt", f"{what}: fused_steps")
         calls.append(("TSBurgersSetFused", ctypes.c_int(scheme), steps))

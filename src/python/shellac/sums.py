@@ -31,6 +31,16 @@ def _points(points, what):
     return array
 
 
+def _numbers(values, what):
+    try:
+        array = numpy.asarray(values)
+    except ValueError:  # rows of different lengths
+        array = numpy.asarray(None)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{what} must be an array of numbers")
+    return array
+
+
 def vector(values, comm=None):
     """A vector of values at points, each rank's own.
 
@@ -48,24 +58,32 @@ def vector(values, comm=None):
     """
     from petsc4py import PETSc
     comm = _comm(comm)
-    array = numpy.asarray(values)
-    problem = None
-    if array.ndim not in (1, 2):
-        problem = ValueError(f"shellac.vector(): values has shape {array.shape}; it must be (n,) or (n, k)")
-    elif numpy.iscomplexobj(array) and not numpy.issubdtype(PETSc.ScalarType, numpy.complexfloating):
-        problem = TypeError("shellac.vector(): values is complex, but this PETSc has real scalars; give the real and "
+    problem, block = None, 1
+    try:
+        array = _numbers(values, "shellac.vector(): values")
+        if array.ndim not in (1, 2):
+            raise ValueError(f"shellac.vector(): values has shape {array.shape}; it must be (n,) or (n, k)")
+        if numpy.iscomplexobj(array) and not numpy.issubdtype(PETSc.ScalarType, numpy.complexfloating):
+            raise TypeError("shellac.vector(): values is complex, but this PETSc has real scalars; give the real and "
                             "the imaginary parts as an array of shape (n, 2)")
-    c.agree(comm, problem)
+        array = numpy.ascontiguousarray(array, dtype=PETSc.ScalarType)
+        block = array.shape[1] if array.ndim == 2 else 1
+        if block == 0:
+            raise ValueError(f"shellac.vector(): values has shape {array.shape}; k must be 1 or more")
+    except (TypeError, ValueError) as error:
+        problem = error
+    c.agree(comm, problem, values_a_point=block)
     v = PETSc.Vec().create(comm=comm)
-    v.setSizes((array.size, None), bsize=array.shape[1] if array.ndim == 2 else 1)
+    v.setSizes((array.size, None), bsize=block)
     v.setFromOptions()
     v.setUp()
-    v.setArray(numpy.ascontiguousarray(array, dtype=PETSc.ScalarType).ravel())
+    v.setArray(array.ravel())
     return v
 
 
-def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumber=None, precision=None,
-              coincident=None, method=None, rtol=None, comm=None, prefix=None):
+@c.named_keywords
+def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumber=None, precision=None, self=None,
+              type=None, rtol=None, comm=None, prefix=None):
     """The matrix g(x_i, y_j) of a kernel function between target and source points, never assembled.
 
     Parameters
@@ -85,9 +103,9 @@ def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumbe
         k [1/length], >= 0. Needed by 'helmholtz' and 'yukawa', and only for them.
     precision : {'double', 'single', 'mixed'}, optional
         What pairs are computed in.
-    coincident : {'automatic', 'zero', 'limit', 'error'}, optional
+    self : {'automatic', 'zero', 'limit', 'error'}, optional
         The value of g(x, x): its limit where that is finite and else zero, zero, the limit, or an error.
-    method : {'direct', 'fast', 'auto'}, optional
+    type : {'direct', 'fast', 'auto'}, optional
         All pairs, a method of almost linear cost, or what is estimated to be faster.
     rtol : float, optional
         Tolerance of the fast method: the error in the 2-norm relative to that of the sums. Only with 'fast' and 'auto'.
@@ -105,7 +123,7 @@ def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumbe
     from petsc4py import PETSc
     what = "shellac.kernelsum()"
     comm = _comm(comm)
-    problem = None
+    problem, dim = None, 0
     try:
         x = _points(targets, f"{what}: targets")
         y = x if sources is None else _points(sources, f"{what}: sources")
@@ -118,16 +136,17 @@ def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumbe
                 raise ValueError(f"{what}: {name} has no effect on the kernel {kernel!r}; leave it out")
         if wavenumber is None and KERNELS[kernel][1] and not PETSc.Options(prefix).hasName("mat_kernelsum_wavenumber"):
             raise ValueError(f"{what}: the kernel {kernel!r} needs its wavenumber; 'laplace' is the one without")
-        if rtol is not None and (method or "direct") == "direct":
-            raise ValueError(f"{what}: rtol has no effect on direct sums; use method='fast' or 'auto', or leave it out")
+        if rtol is not None and (type or "direct") == "direct":
+            raise ValueError(f"{what}: rtol has no effect on direct sums; use type='fast' or 'auto', or leave it out")
         sigma, wavenumber, rtol = (None if v is None else c.number(v, "PetscReal", f"{what}: {n}") for v, n in
                                    ((sigma, "sigma"), (wavenumber, "wavenumber"), (rtol, "rtol")))
         precision = None if precision is None else c.value_of("MatKernelSumPrecision", precision, f"{what}: precision")
-        coincident = None if coincident is None else c.value_of("MatKernelSumSelf", coincident, f"{what}: coincident")
-        method = None if method is None else c.value_of("MatKernelSumMethod", method, f"{what}: method")
+        self = None if self is None else c.value_of("MatKernelSumSelf", self, f"{what}: self")
+        type = None if type is None else c.value_of("MatKernelSumMethod", type, f"{what}: type")
+        dim = x.shape[1]
     except (TypeError, ValueError) as error:
         problem = error
-    c.agree(comm, problem)
+    c.agree(comm, problem, coordinates_a_point=dim)
     A = PETSc.Mat().create(comm=comm)
     c.ready_type(A, "kernelsum")
     if prefix is not None:
@@ -143,11 +162,11 @@ def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumbe
         c.call("MatKernelSumSetWavenumber", address, wavenumber)
     if precision is not None:
         c.call("MatKernelSumSetPrecision", address, ctypes.c_int(precision))
-    if coincident is not None:
-        c.call("MatKernelSumSetSelf", address, ctypes.c_int(coincident))
-    if method is not None:
+    if self is not None:
+        c.call("MatKernelSumSetSelf", address, ctypes.c_int(self))
+    if type is not None:
         keep = c.real_type()(PETSc.DEFAULT)
-        c.call("MatKernelSumSetMethod", address, ctypes.c_int(method), keep if rtol is None else rtol)
+        c.call("MatKernelSumSetMethod", address, ctypes.c_int(type), keep if rtol is None else rtol)
     A.setFromOptions()
     A.setUp()
     return A
@@ -188,19 +207,23 @@ def multiply(A, weights):
     """
     from petsc4py import PETSc
     c.handle(A, "Mat", "shellac.multiply(): A")
-    weights = numpy.asarray(weights)
     x, y = A.createVecs()
     real = not numpy.issubdtype(PETSc.ScalarType, numpy.complexfloating)
     interleaved = real and A.getType() == "kernelsum" and x.getBlockSize() == 2
     n = x.getLocalSize() // (2 if interleaved else 1)
     problem = None
-    if weights.shape != (n,):
-        problem = ValueError(f"shellac.multiply(): weights has shape {weights.shape}; this rank has {n} sources, so it "
+    try:
+        weights = _numbers(weights, "shellac.multiply(): weights")
+        if weights.shape != (n,):
+            raise ValueError(f"shellac.multiply(): weights has shape {weights.shape}; this rank has {n} sources, so it "
                              f"must be ({n},)")
-    elif numpy.iscomplexobj(weights) and real and not interleaved:
-        problem = TypeError("shellac.multiply(): weights is complex, but the sums are real; give its parts one by one")
+        if numpy.iscomplexobj(weights) and real and not interleaved:
+            raise TypeError("shellac.multiply(): weights is complex, but the sums are real; give its parts one by one")
+        weights = weights.astype(complex).view(float) if interleaved else weights.astype(PETSc.ScalarType)
+    except (TypeError, ValueError) as error:
+        problem = error
     c.agree(A.comm, problem)
-    x.setArray(weights.astype(complex).view(float) if interleaved else weights.astype(PETSc.ScalarType))
+    x.setArray(weights)
     A.mult(x, y)
     values = y.getArray().copy()
     if interleaved:

@@ -1,6 +1,6 @@
 // Assembly into an operator whose formula is fixed: values are compared, not stored.
 
-#include "stencil/formula_mat.hpp"
+#include "formulas/mat.hpp"
 
 namespace shellac {
 
@@ -13,7 +13,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   MatType     type;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatGetReadyFormula(A, &context, false));
   PetscCall(MatGetType(A, &type));
   PetscCheck(
       mode == INSERT_VALUES, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -21,6 +21,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
       "into -dm_mat_type aij",
       type);
   PetscCall(MatGetOwnershipRange(A, &first, &last));
+  PetscCall(MatFormulaTakeAwaited(context));
   context->zeroed = false;
   PetscCall(reader.Begin(context, context->op.get()));
   for (PetscInt r = 0; r < m; r++) {
@@ -32,7 +33,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
                rows[r], type);
     (void)context->grid.find_row(rows[r], p, &c);
     for (int a = 0; a < 3; a++) p[a] -= context->grid.start[a];
-    const Row &row = reader.Get(p, c);
+    const GlobalRow &row = reader.Get(p, c);
     for (PetscScalar value : row.value) largest = PetscMax(largest, PetscAbsScalar(value));
     for (PetscInt k = 0; k < n; k++) {
       PetscScalar ours = 0;
@@ -66,7 +67,7 @@ static PetscErrorCode zero_entries(Mat A) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyFormula(A, &context));
-  context->zeroed = true;
+  if (!context->awaited) context->zeroed = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,38 +76,26 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyFormula(A, &context));
-  PetscMPIInt zeroed = context->zeroed && type == MAT_FINAL_ASSEMBLY;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeroed, 1, MPI_INT, MPI_MAX, context->grid.comm));
+  PetscMPIInt any[] = {context->zeroed && type == MAT_FINAL_ASSEMBLY, !context->awaited};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any, 2, MPI_INT, MPI_MAX, context->grid.comm));
   if (type == MAT_FINAL_ASSEMBLY) context->zeroed = false; // with an error, the operator is as it was
-  PetscCall(MatFormulaCheckZeroed(*context, zeroed));
+  if (any[1]) PetscCall(MatFormulaTakeAwaited(context));   // another rank has set values
+  PetscCall(MatFormulaCheckZeroed(*context, any[0]));
   PetscCall(MatStencilRestoreView(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- what a formula cannot serve -----------------------------------------------------------------------------------
 
-static PetscErrorCode refuse(Mat A, const char *function, const char *what) {
+static PetscErrorCode load(Mat A, PetscViewer) {
   MatType type;
 
   PetscFunctionBegin;
   PetscCall(MatGetType(A, &type));
   SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-          "%s gives each point %s of its own, and a Mat of type %s has one formula for all; assemble into "
-          "-dm_mat_type stencil or aij, or convert first: MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A)",
-          function, what, type);
-}
-
-static PetscErrorCode zero_rows(Mat A, PetscInt, const PetscInt[], PetscScalar, Vec, Vec) {
-  return refuse(A, "MatZeroRows()", "a row");
-}
-static PetscErrorCode zero_rows_columns(Mat A, PetscInt, const PetscInt[], PetscScalar, Vec, Vec) {
-  return refuse(A, "MatZeroRowsColumns()", "a row");
-}
-static PetscErrorCode diagonal_scale(Mat A, Vec, Vec) {
-  return refuse(A, "MatDiagonalScale()", "a scale");
-}
-static PetscErrorCode load(Mat A, PetscViewer) {
-  return refuse(A, "MatLoad()", "a row");
+          "MatLoad() gives each point a row of its own, and a Mat of type %s has one formula for all; load into "
+          "-dm_mat_type stencil or aij",
+          type);
 }
 
 PetscErrorCode MatFormulaSetAssemblyOperations(Mat A) {
@@ -118,9 +107,6 @@ PetscErrorCode MatFormulaSetAssemblyOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_SET_VALUES, set_values));
   PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
   PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
-  PetscCall(set_operation(A, MATOP_ZERO_ROWS, zero_rows));
-  PetscCall(set_operation(A, MATOP_ZERO_ROWS_COLUMNS, zero_rows_columns));
-  PetscCall(set_operation(A, MATOP_DIAGONAL_SCALE, diagonal_scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,49 @@
+#pragma once
+// The ends of a domain: what a row has in place of a neighbour beyond one. Independent of formula and storage: the entry
+// of a neighbour beyond an end moves to the points inside that its value depends on.
+
+#include "grid/grid.hpp"
+#include "shellac.h"
+
+namespace shellac {
+
+struct Ends {                   // of one axis
+  PetscInt               N = 1; // points
+  bool                   periodic = false, mirror = false;
+  MatLaplaceBoundaryType form[2] = {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_ELIMINATED}; // [side]; neither of the above
+  PetscReal              robin[2] = {0, 0}; // [side]: α of ∂u/∂n + αu = g [1/length]; 0 but for that form
+  PetscReal              h = 1;             // spacing [length]
+
+  // Half, none or all of a spacing lies between an end and its last point.
+  static PetscReal distance(MatLaplaceBoundaryType form) {
+    return form == MAT_LAPLACE_ELIMINATED ? 1 : form == MAT_LAPLACE_IDENTITY ? 0 : 0.5;
+  }
+  // The length of the domain in spacings.
+  PetscReal intervals() const {
+    return periodic ? N : mirror ? N - 1 : N - 1 + distance(form[LOWER]) + distance(form[UPPER]);
+  }
+  bool identity(PetscInt i) const { // a row at the point i is the identity's
+    return !periodic && !mirror &&
+           ((i == 0 && form[LOWER] == MAT_LAPLACE_IDENTITY) || (i == N - 1 && form[UPPER] == MAT_LAPLACE_IDENTITY));
+  }
+  // Points along the axis are coupled: it has others than one that is its own neighbour.
+  bool couples() const { return !(periodic && N == 1); }
+  // A constant function satisfies the condition with g = 0.
+  bool holds_constants(Side side) const { return periodic || mirror || (form[side] == MAT_LAPLACE_NEUMANN); }
+
+  // The point that i, which may be beyond an end, is by periodicity or reflection in a mirror; i itself beyond other ends.
+  PetscInt within(PetscInt i) const {
+    if (periodic) return (i % N + N) % N;
+    return !mirror ? i : i < 0 ? -i : i >= N ? 2 * (N - 1) - i : i;
+  }
+  // The value at i, which may be beyond an end, is *factor times the value at *inside, plus *given times the boundary's
+  // datum g. A factor of zero: nothing inside.
+  // Neumann and Robin conditions hold half a spacing beyond the last point, by the mean and the difference of the two
+  // values beside them; farther points by odd (Dirichlet) or even (Neumann) reflection.
+  void fold(PetscInt i, PetscInt *inside, PetscReal *factor, PetscReal *given) const;
+};
+
+// The ends of each axis of a grid, with spacings that are not set yet. forms, robin: [axis][side].
+void get_ends(const Grid &grid, const MatLaplaceBoundaryType forms[3][2], const PetscReal robin[3][2], Ends ends[3]);
+
+} // namespace shellac

@@ -1,0 +1,151 @@
+// What a change does to an operator of a formula: scale, symmetry, transposition; copies of its state.
+
+#include "formulas/mat.hpp"
+
+namespace shellac {
+
+// A change of an operator without values, by MatDuplicate() or MatZeroEntries(), is a change of zero.
+PetscErrorCode FormulaMat::begin_change() {
+  PetscFunctionBegin;
+  if (!awaited && !zeroed) PetscFunctionReturn(PETSC_SUCCESS);
+  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
+  awaited.reset();
+  zeroed = false;
+  PetscCall(captured().Zero());
+  captured().SetByPlace([](const PetscInt[3], const auto &) {});
+  scale = row_of_constant = 0;
+  is_scaled_formula = true;
+  rows_altered = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFormulaTakeAwaited(FormulaMat *context) {
+  PetscFunctionBegin;
+  if (!context->awaited) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(context->invalidate());
+  PetscCall(context->captured().Destroy());
+  context->op = std::move(context->awaited);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::changed(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(CapturedMat::changed(A));
+  PetscCall(MatFormulaAttachNullSpace(A, this));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Where single rows have changed, symmetry is no longer known; a copy of another operator has that one's again.
+static PetscErrorCode set_symmetry(Mat A, FormulaMat *context, bool symmetric) {
+  PetscFunctionBegin;
+  if (context->symmetric != symmetric) {
+    PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, symmetric ? PETSC_TRUE : PETSC_FALSE));
+    PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric ? PETSC_TRUE : PETSC_FALSE));
+  }
+  context->symmetric = symmetric;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::altered(Mat A, Alteration kind, PetscScalar a, PetscScalar s) {
+  PetscFunctionBegin;
+  as_filled = false;
+  scale *= a;
+  row_of_constant = row_of_constant * a + s;
+  if (kind != Alteration::scaled) constants_known = false;
+  if (kind != Alteration::scaled || s != (PetscScalar)0) is_scaled_formula = false;
+  rows_altered = rows_altered || kind == Alteration::rows;
+  if (kind == Alteration::rows) PetscCall(set_symmetry(A, this, false));
+  PetscCall(changed(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::added(Mat A, PetscScalar a, const CapturedMat &from) {
+  const FormulaMat *x = dynamic_cast<const FormulaMat *>(&from);
+  bool              same_ends = x && (is_transposed == x->is_transposed || (symmetric && x->symmetric));
+
+  PetscFunctionBegin;
+  as_filled = false;
+  for (int axis = 0; axis < grid.dim && same_ends; axis++)
+    for (int side = 0; side < 2; side++)
+      same_ends = same_ends && ends[axis].holds_constants((Side)side) == x->ends[axis].holds_constants((Side)side);
+  if (!same_ends || !x->constants_known) constants_known = false;
+  if (x && !x->awaited) row_of_constant += a * x->row_of_constant;
+  is_scaled_formula = false;
+  if (!x || !x->symmetric) PetscCall(set_symmetry(A, this, false));
+  PetscCall(changed(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::transposed(Mat A) {
+  PetscFunctionBegin;
+  if (awaited && !symmetric) { // what a duplicate without values awaits is the transpose of its
+    std::unique_ptr<StencilOperator> made;
+    std::swap(op, awaited);
+    PetscCall(make_transpose(&made));
+    std::swap(op, awaited);
+    PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
+    awaited = std::move(made);
+  }
+  if (!symmetric) is_transposed = !is_transposed;
+  PetscCall(changed(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void FormulaMat::take_settings(const CapturedMat &other) {
+  const auto &from = static_cast<const FormulaMat &>(other);
+  CapturedMat::take_settings(other);
+  forms_given = from.forms_given;
+  robin_given = from.robin_given;
+  for (int n = 0; n < 6; n++) forms[n] = from.forms[n], robin[n] = from.robin[n];
+  lengths_given = from.lengths_given;
+  for (int a = 0; a < 3; a++) lengths[a] = from.lengths[a];
+  time = from.time;
+}
+
+PetscErrorCode FormulaMat::take_state(Mat A, const CapturedMat &other) {
+  const auto &from = static_cast<const FormulaMat &>(other);
+  PetscReal   h[3];
+
+  PetscFunctionBegin;
+  take_settings(other);
+  for (int a = 0; a < 3; a++) {
+    ends[a] = from.ends[a];
+    origin[a] = from.origin[a];
+    h[a] = ends[a].h;
+  }
+  formula = make_formula(h);
+  scale = from.scale;
+  relative_sum = from.relative_sum;
+  row_of_constant = from.row_of_constant;
+  constants_known = from.constants_known;
+  as_filled = from.as_filled;
+  is_scaled_formula = from.is_scaled_formula;
+  rows_altered = from.rows_altered;
+  PetscCall(set_symmetry(A, this, from.symmetric));
+  is_transposed = from.is_transposed;
+  zeroed = from.zeroed;
+  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
+  awaited.reset();
+  if (from.awaited) {
+    auto values = captured().NewLike();
+    PetscCall(static_cast<CapturedStencil &>(*from.awaited).CopyTo(values.get()));
+    awaited = std::move(values);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::take_pattern(Mat A, const CapturedMat &other) {
+  auto values = captured().NewLike();
+
+  PetscFunctionBegin;
+  PetscCall(take_state(A, other));
+  if (!awaited) {
+    PetscCall(other.captured().CopyTo(values.get()));
+    awaited = std::move(values);
+  }
+  PetscCall(captured().Zero());
+  zeroed = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

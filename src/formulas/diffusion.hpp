@@ -1,0 +1,54 @@
+#pragma once
+// −∇·(k∇u) + σu, and the Mat of it and of operators with more terms.
+
+#include "formulas/field.hpp"
+#include "formulas/mat.hpp"
+
+namespace shellac {
+
+// Second-order central differences of fluxes through the faces between points (Patankar 1980, chapter 4). A face has the
+// mean of the k at the two points beside it. Beyond an end there is no point: the face takes the last point's k.
+struct Diffusion : Formula {
+  int                                dim = 1;
+  PetscReal                          h[3] = {1, 1, 1};
+  Ends                               ends[3];
+  PetscScalar                        sigma = 0; // [1/length² of k]
+  PetscScalar                        constant_k = 1;
+  std::shared_ptr<const LoadedField> k; // null: constant_k
+  MatDiffusionMeanType               mean_type = MAT_DIFFUSION_HARMONIC;
+
+  Shape shape() const override { return {1, false}; }
+  bool  constant() const override { return !k; }
+  bool  symmetric() const override { return true; }
+  void  row(const Point &p, Row &u) const override;
+  bool  coupled(int axis) const { return axis < dim && ends[axis].couples(); }
+
+private:
+  PetscScalar mean(PetscScalar a, PetscScalar b) const;
+  PetscScalar face(const PetscInt i[3], int axis, int step) const;
+};
+
+struct DiffusionMat : FormulaMat {
+  // settings
+  PetscScalar                        sigma = 0, constant_k = 1;
+  std::shared_ptr<const LoadedField> k; // null: constant_k. Not read before MatSetUp()
+  MatDiffusionMeanType               mean = MAT_DIFFUSION_HARMONIC;
+
+  std::unique_ptr<Formula> make_formula(const PetscReal h[3]) const override;
+  PetscScalar              of_constant() const override { return sigma; }
+  PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) override;
+  PetscErrorCode           view_equation(PetscViewer viewer) const override;
+  PetscErrorCode           load_fields() override;
+  PetscErrorCode           refresh(Mat A, bool collective) override;
+  void                     take_settings(const CapturedMat &from) override;
+  virtual const Option    &option(const char *name) const; // its own
+  virtual bool             stale() const { return k && k->stale(); }
+
+protected:
+  void           set_formula(const PetscReal h[3], Diffusion *formula) const;
+  PetscErrorCode view_terms(PetscViewer viewer, bool velocity) const;
+};
+
+PetscErrorCode MatDiffusionCompose(Mat A); // the setters
+
+} // namespace shellac

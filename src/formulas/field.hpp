@@ -1,0 +1,57 @@
+#pragma once
+// Fields that formulas read: a program's vector, with the values of the neighbours' points that rows need.
+
+#include <memory>
+
+#include "formulas/boundary.hpp"
+
+// Of PETSc's manual and library; its public headers lack it.
+PETSC_EXTERN PetscErrorCode PetscObjectStateGet(PetscObject, PetscObjectState *);
+
+namespace shellac {
+
+// Values of a vector at this rank's points and at those around them, on the host. Beyond the end of an axis stands the
+// value at the end; beyond a mirrored one, the mirrored value.
+class GridValues {
+public:
+  // Of a vector of the grid's layout with so many values a point; patch: this rank's; width: of what is around it, along
+  // several axes at once for a box. Collective.
+  PetscErrorCode Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
+                      PetscInt components, Vec v);
+  // The c-th value at a point of the whole grid.
+  PetscScalar at(const PetscInt i[3], PetscInt c = 0) const {
+    size_t place = 0;
+    for (int a = 2; a >= 0; a--) place = place * (size_t)size_[a] + (size_t)(i[a] - start_[a]);
+    return values_[place * (size_t)components_ + (size_t)c];
+  }
+  const PetscScalar *data() const { return values_.data(); } // [points, along the first axis first][components]
+  PetscInt           components() const { return components_; }
+
+private:
+  PetscInt                 components_ = 0, start_[3], size_[3]; // with the points around
+  std::vector<PetscScalar> values_;
+};
+
+// A vector, and its values as they were when Load() read them, with those one step beyond along one axis.
+class LoadedField {
+public:
+  LoadedField() = default;
+  LoadedField(const LoadedField &) = delete;
+  LoadedField &operator=(const LoadedField &) = delete;
+  ~LoadedField() { (void)!VecDestroy(&vec_); }
+
+  // Arguments as of GridValues::Read(); name: for errors.
+  PetscErrorCode Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt components, Vec v,
+                      const char *name);
+  PetscErrorCode Hold(Vec v); // the vector has not been read yet
+  PetscScalar    at(const PetscInt i[3], PetscInt c = 0) const { return values_.at(i, c); }
+  bool           stale() const; // the vector has changed since
+  Vec            vec() const { return vec_; }
+
+private:
+  Vec              vec_ = NULL;
+  PetscObjectState state_ = -1;
+  GridValues       values_;
+};
+
+} // namespace shellac

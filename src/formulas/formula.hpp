@@ -1,0 +1,131 @@
+#pragma once
+// A formula: the row of one point of a grid, as if there were no ends of the domain; and the rows with them.
+
+#include <string>
+#include <vector>
+
+#include "capture/arms.hpp"
+#include "formulas/boundary.hpp"
+#include "shellac/stencil.hpp"
+
+namespace shellac {
+
+// The entry of a row at a point so many steps away along an axis.
+inline PetscScalar &along(Row &u, int axis, PetscInt step) {
+  return u(axis == 0 ? step : 0, axis == 1 ? step : 0, axis == 2 ? step : 0);
+}
+
+// What the source at a neighbour counts in a row's right-hand side.
+struct SourceWeight {
+  PetscInt  step[3] = {0, 0, 0};
+  PetscReal value = 1;
+};
+
+// The storage of a row that a formula writes.
+class StencilRow {
+public:
+  StencilRow(int dim, const Shape &shape, PetscInt dof);
+  StencilRow(const StencilRow &) = delete;
+  Row &row() { return row_; }
+  void Clear();
+  template <class Function>
+  void for_each(const Function &f) const { // f(n, r, c, value), of values that are not zero, at step(n)
+    const PetscScalar *value = values_.data();
+    for (int n = 0; n < steps(); n++)
+      for (PetscInt r = 0; r < row_.dof_; r++)
+        for (PetscInt c = 0; c < row_.dof_; c++, value++)
+          if (*value != PetscScalar(0)) f(n, r, c, *value);
+  }
+  int             steps() const { return (int)steps_.size(); }
+  const PetscInt *step(int n) const { return steps_[(size_t)n].d; }
+  // What is wrong with the row; empty if nothing is. *relative_sum: the largest sum of one equation's entries, relative
+  // to the sum of their sizes.
+  std::string problem(PetscReal *relative_sum) const;
+
+private:
+  struct Step {
+    PetscInt d[3];
+  };
+  Row                      row_;
+  std::vector<Step>        steps_;
+  std::vector<int>         step_at_;
+  std::vector<PetscScalar> values_;
+};
+
+// A formula on a domain.
+class DomainRows {
+public:
+  // at: any point of the grid, with the time and what finds its fields.
+  DomainRows(const Formula &formula, const Ends ends[3], const Point &at);
+
+  bool identity(const PetscInt i[3]) const;
+  // The entries of the rows of the point i, by the arms that they belong to: f(arm, r, c, value). An identity row has the
+  // value `identity` on its diagonal.
+  template <class Function> void get(const Arms &arms, const PetscInt i[3], PetscScalar identity, const Function &f) {
+    if (this->identity(i)) {
+      for (PetscInt r = 0; r < dof_; r++) f(arms.center(), r, r, identity);
+      return;
+    }
+    read(i);
+    if (is_far(i)) {
+      if (arm_.empty())
+        for (int n = 0; n < row_.steps(); n++) arm_.push_back(arms.find(row_.step(n)));
+      row_.for_each([&](int n, PetscInt r, PetscInt c, PetscScalar value) { f(arm_[(size_t)n], r, c, value); });
+      return;
+    }
+    row_.for_each([&](int n, PetscInt r, PetscInt c, PetscScalar value) {
+      const PetscInt *step = row_.step(n);
+      PetscInt        to[3];
+      PetscReal       factor[3], given[3], product = 1;
+      for (int a = 0; a < 3; a++) {
+        ends_[a].fold(i[a] + step[a], &to[a], &factor[a], &given[a]);
+        to[a] -= i[a];
+        product *= factor[a];
+      }
+      if (product != 0) f(arms.find(to), r, c, product * value);
+    });
+  }
+  // What the boundary's data add to the product of row r: f(r, c, i, axis, side, coefficient), where i is the neighbour
+  // whose value beyond the end of the axis depends on the datum of unknown c there.
+  template <class Function> void get_data(const PetscInt i[3], const Function &f) {
+    if (identity(i)) return;
+    read(i);
+    row_.for_each([&](int n, PetscInt r, PetscInt c, PetscScalar value) {
+      const PetscInt *step = row_.step(n);
+      PetscInt        at[3] = {i[0] + step[0], i[1] + step[1], i[2] + step[2]};
+      for (int a = 0; a < 3; a++) {
+        PetscInt  inside;
+        PetscReal factor, given;
+        ends_[a].fold(at[a], &inside, &factor, &given);
+        if (given != 0) f(r, c, (const PetscInt *)at, a, at[a] < 0 ? LOWER : UPPER, given * value);
+        at[a] = inside;
+        value *= factor;
+        if (factor == 0) return;
+      }
+    });
+  }
+
+  // Of the rows that have been read: what is wrong with the first that is not right; and the largest relative sum.
+  const std::string &problem() const { return problem_; }
+  PetscReal          relative_sum() const { return relative_sum_; }
+
+private:
+  void read(const PetscInt i[3]);
+  bool is_far(const PetscInt i[3]) const { // from all ends, so that no step leads beyond one
+    bool far = true;
+    for (int a = 0; a < 3; a++) far = far && (ends_[a].periodic || (i[a] >= width_ && i[a] < ends_[a].N - width_));
+    return far;
+  }
+
+  const Formula   &formula_;
+  Ends             ends_[3];
+  Point            point_;
+  PetscInt         dof_, width_;
+  bool             constant_, read_ = false;
+  StencilRow       row_;
+  std::vector<int> arm_; // of each step, where no end is near
+  std::string      problem_;
+  PetscReal        relative_sum_ = 0;
+};
+
+} // namespace shellac

@@ -1,0 +1,238 @@
+// The types laplace and helmholtz.
+
+#include "formulas/laplace.hpp"
+
+#include "formulas/mat.hpp"
+#include "formulas/options.hpp"
+#include "stencil/types.hpp"
+
+namespace shellac {
+
+void Laplace::row(const Point &, Row &u) const {
+  constexpr PetscReal second[3] = {1, -2, 1}; // h² δ²
+  PetscReal           inv_h2[3];
+  for (int a = 0; a < 3; a++) inv_h2[a] = a < dim && coupled[a] ? 1 / (h[a] * h[a]) : 0;
+  u(0) += sigma;
+  for (int a = 0; a < dim; a++) {
+    if (inv_h2[a] == 0) continue;
+    const PetscScalar each = -minus_laplace * inv_h2[a] + (box ? sigma / PetscReal(12) : PetscScalar(0));
+    for (int s = -1; s <= 1; s++) along(u, a, s) += second[s + 1] * each;
+  }
+  if (!box || minus_laplace == 0) return;
+  for (int s = -1; s <= 1; s++)
+    for (int t = -1; t <= 1; t++) {
+      const PetscReal product = -second[s + 1] * second[t + 1] / 12;
+      if (inv_h2[0] > 0 && inv_h2[1] > 0) u(s, t) += product * (inv_h2[0] + inv_h2[1]);
+      if (inv_h2[0] > 0 && inv_h2[2] > 0) u(s, 0, t) += product * (inv_h2[0] + inv_h2[2]);
+      if (inv_h2[1] > 0 && inv_h2[2] > 0) u(0, s, t) += product * (inv_h2[1] + inv_h2[2]);
+      if (inv_h2[0] > 0 && inv_h2[1] > 0 && inv_h2[2] > 0)
+        for (int r = -1; r <= 1; r++)
+          u(s, t, r) += -second[s + 1] * second[t + 1] * second[r + 1] * (inv_h2[0] + inv_h2[1] + inv_h2[2]) / 90;
+    }
+}
+
+struct LaplaceMat : FormulaMat {
+  PetscScalar         sigma = 0; // [1/length²]; stays zero but in a HelmholtzMat
+  MatLaplaceShapeType stencil = MAT_LAPLACE_STAR;
+
+  std::unique_ptr<Laplace> make_laplace(const PetscReal h[3]) const {
+    auto     made = std::make_unique<Laplace>();
+    Laplace &laplace = *made;
+    laplace.dim = grid.dim;
+    for (int a = 0; a < 3; a++) {
+      laplace.h[a] = h[a];
+      laplace.coupled[a] = a < grid.dim && ends[a].couples();
+    }
+    laplace.sigma = sigma;
+    laplace.box = stencil == MAT_LAPLACE_BOX;
+    return made;
+  }
+  std::unique_ptr<Formula>  make_formula(const PetscReal h[3]) const override { return make_laplace(h); }
+  PetscScalar               of_constant() const override { return sigma; }
+  std::vector<SourceWeight> source_weights() const override {
+    return static_cast<const Laplace &>(*formula).source_weights();
+  }
+  PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override {
+    PetscBool set;
+
+    PetscFunctionBegin;
+    MatLaplaceShapeType present = stencil;
+    PetscCall(read_option(PetscOptionsObject, shape_option(), MatLaplaceShapeTypes, &present, &set));
+    if (set) PetscCall(MatLaplaceSetShape(A, present));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  virtual const Option &shape_option() const { return find_option(laplace_options, "-mat_laplace_shape"); }
+  const char           *shape_name() const { return stencil == MAT_LAPLACE_BOX ? "box" : "star"; }
+  int                   shape_points() const {
+                      return stencil == MAT_LAPLACE_STAR ? 2 * grid.dim + 1 : grid.dim == 1 ? 3 : grid.dim == 2 ? 9 : 27;
+  }
+  PetscErrorCode view_equation(PetscViewer viewer) const override {
+    PetscFunctionBegin;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u), %s of %d points\n", shape_name(), shape_points()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void take_settings(const CapturedMat &from) override {
+    FormulaMat::take_settings(from);
+    sigma = static_cast<const LaplaceMat &>(from).sigma;
+    stencil = static_cast<const LaplaceMat &>(from).stencil;
+  }
+};
+
+struct HelmholtzMat final : LaplaceMat {
+  PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override {
+    PetscScalar shift = sigma, omega = 0;
+    PetscBool   has_shift, has_omega;
+
+    PetscFunctionBegin;
+    PetscCall(LaplaceMat::set_from_options(A, PetscOptionsObject));
+    constexpr const Option &shift_option = find_option(helmholtz_options, "-mat_helmholtz_shift"),
+                           &omega_option = find_option(helmholtz_options, "-mat_helmholtz_omega");
+    const MPI_Comm comm = PetscObjectComm((PetscObject)A);
+    PetscCall(read_scalar_option(PetscOptionsObject, comm, shift_option, &shift, &has_shift));
+    PetscCall(read_scalar_option(PetscOptionsObject, comm, omega_option, &omega, &has_omega));
+    PetscCheck(!has_shift || !has_omega, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "-mat_helmholtz_shift and -mat_helmholtz_omega both set σ; give one of them");
+    if (has_shift) PetscCall(MatHelmholtzSetShift(A, shift));
+    if (has_omega) PetscCall(MatHelmholtzSetShift(A, omega * omega));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const Option  &shape_option() const override { return find_option(helmholtz_options, "-mat_helmholtz_shape"); }
+  PetscErrorCode view_equation(PetscViewer viewer) const override {
+    PetscFunctionBegin;
+    char imaginary[32] = "";
+    if (PetscImaginaryPart(sigma) != 0)
+      PetscCall(PetscSNPrintf(imaginary, sizeof(imaginary), " + %gi", (double)PetscImaginaryPart(sigma)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %g%s, %s of %d points\n",
+                                     (double)PetscRealPart(sigma), imaginary, shape_name(), shape_points()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
+  FormulaMat *context;
+
+  PetscFunctionBegin;
+  SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the shift σ of the Helmholtz operator is %g + %gi; it must be finite",
+                    (double)PetscRealPart(sigma), (double)PetscImaginaryPart(sigma));
+  PetscCall(MatGetFormula(A, &context));
+  PetscScalar &present = static_cast<HelmholtzMat *>(context)->sigma;
+  if (context->op) {
+    SHELLAC_CHECK_ALL(!context->rows_altered, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+                      "MatZeroRows() or MatDiagonalScale() has changed single rows, of which σ is no longer known; set "
+                      "the shift before, or make the operator anew");
+    const PetscScalar change = sigma - present;
+    const bool        zeroed = context->zeroed; // the program is about to assemble the operator with the new shift
+    std::unique_ptr<CapturedStencil> other = context->captured().NewLike();
+    // a duplicate without values stays zero, and awaits others
+    CapturedStencil &target =
+        context->awaited ? static_cast<CapturedStencil &>(*context->awaited) : context->captured();
+    PetscReal h[3];
+    for (int a = 0; a < 3; a++) h[a] = context->ends[a].h;
+    present = sigma;
+    context->formula = context->make_formula(h);
+    if (context->is_scaled_formula) { // anew, so that no rounding of former shifts stays
+      PetscCall(context->fill(*context->formula, 1, other.get()));
+      if (context->is_transposed) other->TransposeByPlace();
+      PetscCall(other->Scale(context->scale));
+      PetscCall(other->CopyTo(&target));
+      context->row_of_constant = context->scale * sigma;
+    } else { // add the change, scaled and transposed as the operator was
+      const std::unique_ptr<Laplace> part = static_cast<HelmholtzMat *>(context)->make_laplace(h);
+      part->sigma = change;
+      part->minus_laplace = 0;
+      PetscCall(context->fill(*part, 0, other.get()));
+      if (context->is_transposed) other->TransposeByPlace();
+      PetscCall(target.Axpy(context->scale, *other, context->compression));
+      context->row_of_constant += context->scale * change;
+    }
+    PetscCall(other->Destroy());
+    context->zeroed = false;
+    PetscCall(context->changed(A));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // tells solvers that the matrix is another
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    context->zeroed = zeroed;
+  }
+  present = sigma;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_shift(Mat A, PetscScalar *sigma) {
+  FormulaMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetFormula(A, &context));
+  *sigma = static_cast<HelmholtzMat *>(context)->sigma;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_shape(Mat A, MatLaplaceShapeType shape) {
+  FormulaMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetFormula(A, &context));
+  MatLaplaceShapeType &present = static_cast<LaplaceMat *>(context)->stencil;
+  SHELLAC_CHECK_ALL(shape == MAT_LAPLACE_STAR || shape == MAT_LAPLACE_BOX, PetscObjectComm((PetscObject)A),
+                    PETSC_ERR_ARG_OUTOFRANGE, "shape %d is unknown; use star or box", (int)shape);
+  SHELLAC_CHECK_ALL(!context->op || shape == present, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+                    "the shape is %s since MatSetUp(), and %s comes too late; set it before",
+                    MatLaplaceShapeTypes[present], MatLaplaceShapeTypes[shape]);
+  present = shape;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreate_Laplace(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateFormulaShell(A, MATLAPLACE, new LaplaceMat));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetShape_C", set_shape));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreate_Helmholtz(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateFormulaShell(A, MATHELMHOLTZ, new HelmholtzMat));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetShape_C", set_shape));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzSetShift_C", set_shift));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzGetShift_C", get_shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+const char *const MatLaplaceShapeTypes[] = {"star", "box", "MatLaplaceShapeType", "MAT_LAPLACE_", NULL};
+
+PetscErrorCode MatLaplaceSetShape(Mat A, MatLaplaceShapeType shape) {
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatLaplaceSetShape_C", NULL, shape));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHelmholtzSetShift(Mat A, PetscScalar sigma) {
+  PetscFunctionBegin;
+  PetscCall(shellac::try_method(A, "MatHelmholtzSetShift_C", NULL, sigma));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma) {
+  PetscBool found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCheck(sigma, A ? PetscObjectComm((PetscObject)A) : PETSC_COMM_SELF, PETSC_ERR_ARG_NULL,
+             "the place for the shift is null; give the address of a PetscScalar");
+  PetscCall(shellac::try_method(A, "MatHelmholtzGetShift_C", &found, sigma));
+  PetscCheck(found, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "only a Mat of type helmholtz has a shift σ");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateLaplace(DM da, Mat *A) {
+  PetscFunctionBegin;
+  PetscCall(shellac::MatCreateOfType(da, MATLAPLACE, nullptr, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A) {
+  PetscFunctionBegin;
+  PetscCall(shellac::MatCreateOfType(
+      da, MATHELMHOLTZ, [&](Mat made) { return MatHelmholtzSetShift(made, sigma); }, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

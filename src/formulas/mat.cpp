@@ -1,0 +1,371 @@
+#include "formulas/mat.hpp"
+
+namespace shellac {
+
+PetscErrorCode MatGetFormula(Mat A, FormulaMat **context) {
+  StencilMat *base;
+
+  PetscFunctionBegin;
+  *context = NULL;
+  PetscCall(MatGetStencil(A, &base));
+  *context = static_cast<FormulaMat *>(base);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatGetReadyFormula(Mat A, FormulaMat **context, bool collective) {
+  StencilMat *base;
+
+  PetscFunctionBegin;
+  *context = NULL;
+  PetscCall(MatGetReadyStencil(A, &base, collective));
+  *context = static_cast<FormulaMat *>(base);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatIsFormula(Mat A, bool *is) {
+  PetscErrorCode (*setter)(Mat, MatLaplaceBoundaryType) = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatLaplaceSetBoundary_C", &setter));
+  *is = setter != NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::Prepare(StencilOperator *which, Arrays *arrays,
+                                   std::unique_ptr<PreparedOperator> *prepared) {
+  PetscFunctionBegin;
+  PetscCall(check_readable());
+  PetscCall(CapturedMat::Prepare(which, arrays, prepared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::check_readable() const {
+  PetscFunctionBegin;
+  PetscCall(check_complete());
+  PetscCall(MatFormulaCheckZeroed(*this, zeroed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::check_can_add(Mat A, Mat X) const {
+  MatType type, other;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(A, &type));
+  PetscCall(MatGetType(X, &other));
+  SETERRQ(grid.comm, PETSC_ERR_SUP,
+          "a Mat of type %s cannot take up one of type %s: its rows have one formula; convert it first: MatConvert(Y, "
+          "MATAIJ, MAT_INPLACE_MATRIX, &Y), or assemble it into -dm_mat_type stencil",
+          type, other);
+}
+
+PetscErrorCode FormulaMat::check_copy(const CapturedMat &other) const {
+  const auto &from = static_cast<const FormulaMat &>(other);
+  bool        same = true;
+
+  PetscFunctionBegin;
+  for (int a = 0; a < grid.dim; a++)
+    for (int side = 0; side < 2; side++)
+      same = same && ends[a].form[side] == from.ends[a].form[side] && ends[a].robin[side] == from.ends[a].robin[side];
+  PetscCheck(same, grid.comm, PETSC_ERR_ARG_INCOMP,
+             "the two operators have different boundary forms; make the target with MatDuplicate()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::destroy() {
+  PetscFunctionBegin;
+  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
+  PetscCall(CapturedMat::destroy());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- set-up --------------------------------------------------------------------------------------------------------
+
+static PetscErrorCode check_sides(const FormulaMat &context, PetscInt given, const char *what) {
+  const int dim = context.grid.dim;
+
+  PetscFunctionBegin;
+  PetscCheck(given <= 1 || given == 2 * dim, context.grid.comm, PETSC_ERR_ARG_SIZ,
+             "%" PetscInt_FMT
+             " %s are given for a grid of %d dimension%s; give one for all sides, or %d: for the lower "
+             "and the upper end of each axis",
+             given, what, dim, dim > 1 ? "s" : "", 2 * dim);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The ends of each axis, with its spacing from the lengths or the coordinates.
+static PetscErrorCode set_ends(FormulaMat *context, MatType type, DM dm) {
+  const Grid            &grid = context->grid;
+  MatLaplaceBoundaryType forms[3][2];
+  PetscReal              robin[3][2], h[3];
+  Vec                    coordinates;
+
+  PetscFunctionBegin;
+  PetscCall(check_sides(*context, context->forms_given, "boundary forms"));
+  PetscCall(check_sides(*context, context->robin_given, "Robin coefficients"));
+  bool any_robin = false;
+  for (int a = 0; a < 3; a++)
+    for (int e = 0; e < 2; e++) {
+      forms[a][e] = context->forms[context->forms_given > 1 ? (2 * a + e) % 6 : 0];
+      robin[a][e] = context->robin[context->robin_given > 1 ? (2 * a + e) % 6 : 0];
+      const bool has_form =
+          a < grid.dim && grid.boundary[a] != DM_BOUNDARY_PERIODIC && grid.boundary[a] != DM_BOUNDARY_MIRROR;
+      any_robin = any_robin || (has_form && forms[a][e] == MAT_LAPLACE_ROBIN);
+    }
+  PetscCheck(context->robin_given || !any_robin, grid.comm, PETSC_ERR_ARG_INCOMP,
+             "a side has the boundary form robin, and no coefficient; set the α of ∂u/∂n + αu = g by "
+             "MatLaplaceSetRobin() or the option that ends in _robin");
+  PetscCheck(!context->robin_given || any_robin, grid.comm, PETSC_ERR_ARG_INCOMP,
+             "a Robin coefficient is set, and no side has the boundary form robin");
+  get_ends(grid, forms, robin, context->ends);
+  PetscCheck(!context->lengths_given || context->lengths_given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
+             "%" PetscInt_FMT " side length%s given for a grid of %d dimension%s; give %d to -mat_%s_lengths or "
+             "MatLaplaceSetLengths()",
+             context->lengths_given, context->lengths_given > 1 ? "s are" : " is", grid.dim, grid.dim > 1 ? "s" : "",
+             grid.dim, type);
+  for (int a = 0; a < 3; a++) {
+    const Ends &ends = context->ends[a];
+    PetscCheck(!ends.mirror || grid.N[a] > 1, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "a mirrored axis needs 2 points or more; axis %c of the DMDA has %" PetscInt_FMT
+               "; take more points, or DM_BOUNDARY_NONE",
+               "xyz"[a], grid.N[a]);
+    h[a] = context->lengths[a] / (ends.intervals() > 0 ? ends.intervals() : 1); // a point on both its ends
+    context->origin[a] = ends.periodic || ends.mirror ? 0 : Ends::distance(ends.form[LOWER]) * h[a];
+  }
+  PetscCall(DMGetCoordinates(dm, &coordinates));
+  if (!context->lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h));
+  if (!context->lengths_given && coordinates) {
+    PetscReal least[3] = {0, 0, 0}, most[3];
+    PetscCall(DMGetBoundingBox(dm, least, most));
+    for (int a = 0; a < grid.dim; a++) context->origin[a] = least[a];
+  }
+  for (int a = 0; a < grid.dim; a++) {
+    PetscCheck(
+        h[a] > 0 && 1 / (h[a] * h[a]) > 0 && !PetscIsInfOrNanReal(1 / (h[a] * h[a])), grid.comm,
+        PETSC_ERR_ARG_OUTOFRANGE,
+        "the spacing along axis %c is %g, of which 1/h² cannot be taken; check the DM's coordinates or set the side "
+        "lengths (-mat_%s_lengths)",
+        "xyz"[a], (double)h[a], type);
+    for (PetscReal alpha : context->ends[a].robin)
+      PetscCheck(1 + alpha * h[a] / 2 > 0, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+                 "the Robin coefficient %g is too far below zero for the spacing %g along axis %c: 1 + αh/2 must be "
+                 "positive; take more points",
+                 (double)alpha, (double)h[a], "xyz"[a]);
+  }
+  for (int a = 0; a < 3; a++) context->ends[a].h = h[a];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Point FormulaMat::any_point() const {
+  Point p;
+  p.dim = grid.dim;
+  p.time = time;
+  p.reach_ = grid.width;
+  for (int a = 0; a < 3; a++) {
+    const PetscInt beyond = a < grid.dim ? grid.width : 0;
+    p.N[a] = grid.N[a];
+    p.h[a] = ends[a].h;
+    p.origin_[a] = origin[a];
+    p.first_[a] = grid.start[a] - beyond;
+    p.size_[a] = grid.size[a] + 2 * beyond;
+  }
+  return p;
+}
+
+// A rank's halo is that of its neighbours' own points.
+static PetscErrorCode check_width(const Grid &grid, MatType type) {
+  PetscFunctionBegin;
+  for (int a = 0; a < grid.dim; a++) {
+    PetscInt least = grid.N[a];
+    for (PetscMPIInt r = 0; r < grid.ranks[a]; r++) least = PetscMin(least, grid.first[a][r + 1] - grid.first[a][r]);
+    PetscCheck(least >= grid.width || (grid.ranks[a] == 1 && !grid.periodic(a)), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "the formula of type %s reaches %" PetscInt_FMT " points, and a rank has only %" PetscInt_FMT
+               " along axis %c; take more points, fewer ranks, or a DMDA with that stencil width",
+               type, grid.width, least, "xyz"[a]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// An identity row is not symmetric to the row of a neighbour inside, nor is that of a mirrored end, unless both ends
+// are mirrored ends.
+// Robin's factor depends on how far beyond the end a neighbour is: the one and the other of two points may be at
+// different distances.
+static bool has_symmetric_rows(const Ends ends[3], int dim, PetscInt width) {
+  bool symmetric = true;
+  for (int a = 0; a < dim; a++) {
+    const Ends &e = ends[a];
+    for (int side = 0; side < 2; side++)
+      if (width > 1 && !e.periodic && !e.mirror && e.form[side] == MAT_LAPLACE_ROBIN) symmetric = false;
+    if (e.identity(0) && (e.N == 1 || (e.N == 2 && e.identity(1)))) return true; // all rows are the identity's
+    if (e.identity(0) || e.identity(e.N - 1) || (e.mirror && e.N > 2)) symmetric = false;
+  }
+  return symmetric;
+}
+
+PetscErrorCode FormulaMat::fill(const Formula &of, PetscScalar identity, CapturedStencil *coefficients,
+                                PetscReal *relative_sum) const {
+  DomainRows          rows(of, ends, any_point());
+  PetscScalar *const *values;
+  Refusal             refusal;
+
+  PetscFunctionBegin;
+  const auto read = [&](const PetscInt i[3], const auto &put) {
+    rows.get(*arms, i, identity,
+             [&](int arm, PetscInt r, PetscInt c, PetscScalar value) { put(coefficients->slot(arm, r, c), value); });
+  };
+  if (of.constant())
+    coefficients->SetByPlace(read);
+  else {
+    const Patch &patch = coefficients->patch();
+    PetscCall(coefficients->Open(&values));
+    for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+      const PetscInt at[3] = {patch.start[0] + i, patch.start[1] + j, patch.start[2] + k};
+      read(at, [&](int slot, PetscScalar value) { values[slot][patch.index(i, j, k)] += value; });
+    });
+    PetscCall(coefficients->Close(compression, &refusal));
+  }
+  SHELLAC_CHECK_ALL(rows.problem().empty(), grid.comm, PETSC_ERR_USER, "%s", rows.problem().c_str());
+  if (relative_sum) {
+    *relative_sum = rows.relative_sum();
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, relative_sum, 1, MPIU_REAL, MPIU_MAX, grid.comm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::set_up(Mat A) {
+  DM        dm;
+  MatType   type;
+  PetscBool on_device;
+  PetscReal h[3];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(A, &type));
+  PetscCall(MatStencilSetUpLayout(A, this, &on_device));
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(set_ends(this, type, dm));
+  for (int a = 0; a < 3; a++) h[a] = ends[a].h;
+  PetscCall(load_fields());
+  formula = make_formula(h);
+  const Shape shape = formula->shape();
+  PetscCheck(grid.dof == formula->dof(), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "the operator acts on %s a point; the DMDA has dof = %" PetscInt_FMT
+             "; make a DMDA with dof = %" PetscInt_FMT " (DMDACreateCompatibleDMDA())",
+             formula->dof() == 1 ? "one unknown" : "several unknowns", grid.dof, formula->dof());
+  PetscCheck(shape.width >= 0, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "the formula of type %s has a shape of width %" PetscInt_FMT "; it must be 0 or more", type, shape.width);
+  grid.width = shape.width; // whatever the DMDA's stencil is
+  grid.box = shape.box;
+  PetscCall(check_width(grid, type));
+  symmetric = formula->symmetric() && has_symmetric_rows(ends, grid.dim, shape.width);
+  // of the transpose, rows also differ where those that they take their entries from do
+  PetscCall(make_operator(A, on_device, symmetric ? shape.width : 2 * shape.width));
+  captured().set_explicit_zeros(false);
+  const PetscErrorCode error = is_complete() ? fill(*formula, 1, &captured(), &relative_sum) : PETSC_SUCCESS;
+  if (error) { // the Mat is as before its set-up
+    PetscCall(captured().Destroy());
+    op.reset();
+    PetscCall(halo.Destroy());
+  }
+  PetscCall(error);
+  PetscCall(take_coefficients(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::take_coefficients(Mat A) {
+  PetscFunctionBegin;
+  row_of_constant = of_constant();
+  constants_known = has_known_sums();
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE)); // but for changes of single rows, see altered()
+  PetscCall(changed(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::refill(Mat A) {
+  PetscReal h[3];
+  MatType   type;
+
+  PetscFunctionBegin;
+  if (!op) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetType(A, &type));
+  for (int a = 0; a < 3; a++) h[a] = ends[a].h;
+  std::unique_ptr<Formula> made = make_formula(h);
+  const Shape              shape = made->shape();
+  PetscCheck(shape.width == grid.width && shape.box == grid.box && made->symmetric() == formula->symmetric(), grid.comm,
+             PETSC_ERR_ORDER,
+             "the shape and the properties of a formula of type %s are fixed since MatSetUp(); set what they depend on "
+             "before",
+             type);
+  if (!is_complete()) {
+    formula = std::move(made);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::unique_ptr<CapturedStencil> fresh = captured().NewLike();
+  PetscReal                        sum = 0;
+  const PetscErrorCode             error = fill(*made, 1, fresh.get(), &sum);
+  if (error) PetscCall(fresh->Destroy());
+  PetscCall(error);
+  PetscCall(invalidate());
+  PetscCall(captured().Destroy());
+  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
+  awaited.reset();
+  op = std::move(fresh);
+  formula = std::move(made);
+  relative_sum = sum;
+  zeroed = false;
+  as_filled = true;
+  scale = 1;
+  is_scaled_formula = true;
+  rows_altered = false;
+  symmetric = formula->symmetric() && has_symmetric_rows(ends, grid.dim, grid.width);
+  if (is_transposed && symmetric) is_transposed = false;
+  if (is_transposed) {
+    std::unique_ptr<StencilOperator> other;
+    PetscCall(make_transpose(&other));
+    PetscCall(captured().Destroy());
+    op = std::move(other);
+  }
+  PetscCall(take_coefficients(A));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // tells solvers that the matrix is another
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the type ------------------------------------------------------------------------------------------------------
+
+PetscErrorCode MatCreateFormulaShell(Mat A, MatType type, FormulaMat *context) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateStencilShell(A, context));
+  PetscCall(MatCapturedSetZeroRowsOperations(A));
+  PetscCall(MatCapturedSetAlgebraOperations(A));
+  PetscCall(MatFormulaSetAssemblyOperations(A));
+  PetscCall(MatFormulaSetSettingOperations(A));
+  PetscCall(set_operation(A, MATOP_NORM, MatFormulaNorm));
+  PetscCall(set_operation(A, MATOP_GETINFO, MatFormulaGetInfo));
+  PetscCall(set_operation(A, MATOP_SOR, MatStencilRelax)); // over the whole grid, whatever the ranks
+  PetscCall(MatSetStencilType(A, type, MatFormulaView));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateOfType(DM da, MatType type, const std::function<PetscErrorCode(Mat)> &set, Mat *A) {
+  PetscFunctionBegin;
+  PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DMDA is null; create it first");
+  SHELLAC_CHECK_ALL(A, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL,
+                    "the place for the new operator is null; give the address of a Mat");
+  SHELLAC_CHECK_ALL(type, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL,
+                    "the type is null; give the name that the formula was registered with");
+  PetscCall(ShellacInitializePackage());
+  PetscCall(create_whole(A, [&](Mat *made) {
+    PetscFunctionBegin;
+    PetscCall(MatCreate(PetscObjectComm((PetscObject)da), made));
+    PetscCall(MatSetDM(*made, da));
+    PetscCall(MatSetType(*made, type));
+    if (set) PetscCall(set(*made));
+    PetscCall(set_from_options_of_type(*made));
+    PetscCall(MatSetUp(*made));
+    PetscCall(MatViewFromOptions(*made, NULL, "-mat_view")); // an assembled matrix is viewed by MatAssemblyEnd()
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

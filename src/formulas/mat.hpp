@@ -1,0 +1,121 @@
+#pragma once
+// The shell Mat whose coefficients are those of a formula on a domain: boundary forms, side lengths, null spaces. It is
+// a captured Mat that fills itself at MatSetUp(), and only compares what a program assembles into it.
+// A new type is a formula like laplace.hpp, a FormulaMat like the one in laplace.cpp and a line in register.cpp.
+
+#include <functional>
+
+#include "capture/mat.hpp"
+#include "formulas/formula.hpp"
+
+namespace shellac {
+
+struct FormulaMat : CapturedMat {
+  // What a type adds: its formula on a grid with these spacings, its own options and its equation.
+  virtual std::unique_ptr<Formula> make_formula(const PetscReal h[3]) const = 0;
+  virtual PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) = 0;
+  virtual PetscErrorCode           view_equation(PetscViewer viewer) const = 0;
+  virtual PetscScalar              of_constant() const = 0; // the formula's row times the function 1
+  // For formulas that depend on more than spacings.
+  virtual PetscErrorCode load_fields() { return PETSC_SUCCESS; } // that make_formula() takes; collective
+  virtual bool           has_known_sums() const { return true; } // all rows times the function 1 are of_constant()
+  virtual PetscErrorCode check_complete() const { return PETSC_SUCCESS; } // an error where something is not set yet
+  virtual bool           is_complete() const { return true; }
+  // of the right-hand side that MatLaplaceSetRightHandSide() makes
+  virtual std::vector<SourceWeight> source_weights() const { return std::vector<SourceWeight>(1); }
+
+  PetscErrorCode set_up(Mat A) override;
+  PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
+  PetscErrorCode destroy() override;
+  PetscErrorCode check_readable() const override;
+  PetscErrorCode check_can_add(Mat A, Mat X) const override;
+  PetscErrorCode check_copy(const CapturedMat &from) const override;
+  PetscErrorCode begin_change() override;
+  PetscErrorCode changed(Mat A) override;
+  PetscErrorCode altered(Mat A, Alteration kind, PetscScalar a, PetscScalar s) override;
+  PetscErrorCode added(Mat A, PetscScalar a, const CapturedMat &x) override;
+  PetscErrorCode transposed(Mat A) override;
+  void           take_settings(const CapturedMat &from) override;
+  PetscErrorCode take_state(Mat A, const CapturedMat &from) override;
+  PetscErrorCode take_pattern(Mat A, const CapturedMat &from) override;
+  // Sets a new operator's coefficients: of the formula, with this on the diagonal of identity rows.
+  // An error on all ranks where a row is wrong. relative_sum: the largest sum of a row's entries, relative to their sizes.
+  PetscErrorCode fill(const Formula &formula, PetscScalar identity, CapturedStencil *coefficients,
+                      PetscReal *relative_sum = NULL) const;
+  // Computes the coefficients anew, as an assembly does: of the present settings. Before MatSetUp(), does nothing. With
+  // an error nothing is changed.
+  PetscErrorCode refill(Mat A);
+  Point          any_point() const; // of the grid: what the formula's points have in common
+  PetscReal      coordinate(int axis, PetscInt i) const {
+         return origin[axis] + (PetscReal)ends[axis].within(i) * ends[axis].h;
+  }
+
+  // settings
+  PetscInt               forms_given = 1; // 1: for all sides; else one for each side: x lower, x upper, y lower ...
+  MatLaplaceBoundaryType forms[6] = {MAT_LAPLACE_ELIMINATED};
+  PetscInt               robin_given = 0;        // likewise; 0: none
+  PetscReal              robin[6] = {0};         // α of ∂u/∂n + αu = g [1/length]
+  PetscReal              lengths[3] = {1, 1, 1}; // of the domain [length]
+  PetscInt               lengths_given = 0;      // how many of them were set; 0: from the coordinates, or 1
+  PetscReal              time = 0;
+
+  // made by MatSetUp()
+  std::unique_ptr<Formula>         formula;
+  Ends                             ends[3];
+  PetscReal                        origin[3] = {0, 0, 0};  // of the point 0 [length]
+  PetscScalar                      scale = 1;              // all MatScale()s
+  PetscScalar                      row_of_constant = 0;    // what a row far from the ends makes of the function 1, if
+  bool                             constants_known = true; // it is the same for all rows but those that the ends change
+  MatNullSpace                     nullspace = NULL;       // the one we attached, borrowed; null for none
+  bool                             nullspace_transposed = false; // it is that of the transposed operator
+  std::unique_ptr<StencilOperator> awaited; // of a duplicate without values, which is zero: what it is once assembled
+  bool      zeroed = false;           // MatZeroEntries() came, and neither MatSetValues() nor MatAssemblyEnd() since
+  bool      is_transposed = false;    // by MatTranspose()
+  PetscReal relative_sum = 0;         // of the rows; see fill()
+  bool      as_filled = true;         // but for transposition, no change of the operator since the last fill
+  bool      is_scaled_formula = true; // but for transposition and MatScale(), no change since then
+  bool      rows_altered = false;     // by MatZeroRows() or MatDiagonalScale()
+
+private:
+  PetscErrorCode take_coefficients(Mat A); // after a fill: what is known of the whole operator
+};
+
+// A change of settings, before or after MatSetUp(): set() changes them. After MatSetUp() fields are read and the rows are
+// filled anew; in case of an error, undo() changes the settings back.
+template <class Set, class Undo>
+PetscErrorCode MatFormulaChangeSettings(Mat A, FormulaMat *context, const Set &set, const Undo &undo) {
+  PetscErrorCode error = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(set());
+  if (context->op) error = context->load_fields();
+  if (!error) error = context->refill(A);
+  if (error) undo();
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string number(PetscScalar value); // "2", "2+3i"
+// A Mat of the type on the DMDA's grid, with what set() sets and its options, set up.
+PetscErrorCode MatCreateOfType(DM da, MatType type, const std::function<PetscErrorCode(Mat)> &set, Mat *A);
+// Makes a Mat without a type a shell of type `type` over the context, which it owns from then on, also in case of
+// error.
+PetscErrorCode MatCreateFormulaShell(Mat A, MatType type, FormulaMat *context);
+PetscErrorCode MatGetFormula(Mat A, FormulaMat **context);                              // set up or not
+PetscErrorCode MatGetReadyFormula(Mat A, FormulaMat **context, bool collective = true); // sets it up
+PetscErrorCode MatIsFormula(Mat A, bool *is);
+// A duplicate without values gets those that it awaits.
+PetscErrorCode MatFormulaTakeAwaited(FormulaMat *context);
+// An error where MatZeroEntries() came and no assembly since: the operator is not zero.
+PetscErrorCode MatFormulaCheckZeroed(const FormulaMat &context, bool zeroed);
+// nullspace.cpp: attaches the constants where they are a null space, and takes them away where they are none any more.
+PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context);
+// settings.cpp: those of all formulas; the options' names begin with -mat_<type>_
+PetscErrorCode MatFormulaSetSettingOperations(Mat A);
+// view.cpp, assembly.cpp
+PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm);
+PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info);
+PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer);
+PetscErrorCode MatFormulaSetAssemblyOperations(Mat A);
+
+} // namespace shellac

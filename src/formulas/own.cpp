@@ -1,0 +1,401 @@
+// Formulas that an application registers (shellac/stencil.hpp): the types, their parameters, fields and time.
+
+#include <cctype>
+#include <cstring>
+
+#include "formulas/field.hpp"
+#include "formulas/mat.hpp"
+
+namespace shellac {
+
+struct OwnFormulaMat final : FormulaMat {
+  using Make = Formula *(*)(void);
+
+  OwnFormulaMat(const char *type, Make make) : type(type), make(make), settings(make()) {
+    for (GridField *field = settings->fields_; field; field = field->next_) fields.push_back({});
+  }
+
+  std::unique_ptr<Formula> make_formula(const PetscReal h[3]) const override;
+  PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) override;
+  PetscErrorCode           view_equation(PetscViewer viewer) const override;
+  PetscScalar              of_constant() const override;
+  bool                     has_known_sums() const override;
+  PetscErrorCode           check_complete() const override;
+  bool                     is_complete() const override { return missing() == nullptr; }
+  PetscErrorCode           set_up(Mat A) override;
+  PetscErrorCode           destroy() override;
+  void                     take_settings(const CapturedMat &from) override;
+
+  const char    *missing() const;                        // the first field without values; null for none
+  Parameter     *find_parameter(const char *name) const; // null for none
+  int            find_field(const char *name) const;     // -1 for none
+  void           set_value(Parameter *parameter, PetscScalar value) { parameter->value_ = value; }
+  std::string    names(bool of_fields) const; // "alpha, beta"
+  PetscErrorCode read_field(const char *name, Vec v, std::shared_ptr<const GridValues> *values) const;
+  PetscErrorCode check_registered(MPI_Comm comm) const; // names
+
+  std::string              type;
+  Make                     make;
+  std::unique_ptr<Formula> settings; // has the parameters' values
+  struct Given {
+    std::shared_ptr<const GridValues> values;        // null before
+    Vec                               vector = NULL; // set before MatSetUp()
+  };
+  std::vector<Given> fields;
+};
+
+std::unique_ptr<Formula> OwnFormulaMat::make_formula(const PetscReal[3]) const {
+  std::unique_ptr<Formula> made(make());
+  size_t                   n = 0;
+  Parameter               *from = settings->parameters_;
+  for (Parameter *to = made->parameters_; to; to = to->next_, from = from->next_) to->value_ = from->value_;
+  for (GridField *field = made->fields_; field; field = field->next_, n++)
+    if (fields[n].values) {
+      field->values_ = fields[n].values->data();
+      field->components_ = fields[n].values->components();
+    }
+  return made;
+}
+
+const char *OwnFormulaMat::missing() const {
+  size_t n = 0;
+  for (const GridField *field = settings->fields_; field; field = field->next_)
+    if (!fields[n++].values) return field->name_;
+  return nullptr;
+}
+
+PetscErrorCode OwnFormulaMat::check_complete() const {
+  PetscFunctionBegin;
+  PetscCheck(is_complete(), grid.comm, PETSC_ERR_ORDER,
+             "the field %s of the operator %s is not set; set it by MatFormulaSetField() before the operator is used",
+             missing(), type.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+Parameter *OwnFormulaMat::find_parameter(const char *name) const {
+  Parameter *parameter = settings->parameters_;
+  while (parameter && strcmp(parameter->name_, name)) parameter = parameter->next_;
+  return parameter;
+}
+
+int OwnFormulaMat::find_field(const char *name) const {
+  int n = 0;
+  for (const GridField *field = settings->fields_; field; field = field->next_, n++)
+    if (!strcmp(field->name_, name)) return n;
+  return -1;
+}
+
+std::string OwnFormulaMat::names(bool of_fields) const {
+  std::string text;
+  const auto  add = [&](const char *name) { text += (text.empty() ? "" : ", ") + std::string(name); };
+  if (of_fields)
+    for (const GridField *field = settings->fields_; field; field = field->next_) add(field->name_);
+  else
+    for (const Parameter *parameter = settings->parameters_; parameter; parameter = parameter->next_)
+      add(parameter->name_);
+  return text.empty() ? "none" : text;
+}
+
+// Rows far from the ends times the function 1; of rows that differ it is only known whether it is zero.
+PetscScalar OwnFormulaMat::of_constant() const {
+  PetscScalar sum = 0;
+  if (!is_complete() || relative_sum <= 64 * PETSC_MACHINE_EPSILON) return 0;
+  if (!formula->constant()) return 1;
+  StencilRow row(grid.dim, formula->shape(), formula->dof());
+  formula->row(any_point(), row.row());
+  row.for_each([&](int, PetscInt, PetscInt, PetscScalar value) { sum += value; });
+  return sum;
+}
+
+bool OwnFormulaMat::has_known_sums() const {
+  return formula->constant() || relative_sum <= 64 * PETSC_MACHINE_EPSILON;
+}
+
+PetscErrorCode OwnFormulaMat::set_up(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(FormulaMat::set_up(A));
+  bool   any = false;
+  size_t n = 0;
+  for (GridField *field = settings->fields_; field; field = field->next_, n++) {
+    if (!fields[n].vector) continue;
+    PetscCall(read_field(field->name_, fields[n].vector, &fields[n].values));
+    PetscCall(VecDestroy(&fields[n].vector));
+    any = true;
+  }
+  if (any) PetscCall(refill(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OwnFormulaMat::destroy() {
+  PetscFunctionBegin;
+  for (Given &given : fields) PetscCall(VecDestroy(&given.vector));
+  PetscCall(FormulaMat::destroy());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void OwnFormulaMat::take_settings(const CapturedMat &other) {
+  const auto &from = static_cast<const OwnFormulaMat &>(other);
+  FormulaMat::take_settings(other);
+  Parameter *its = from.settings->parameters_;
+  for (Parameter *to = settings->parameters_; to; to = to->next_, its = its->next_) to->value_ = its->value_;
+  for (size_t n = 0; n < fields.size(); n++) fields[n].values = from.fields[n].values;
+}
+
+// ---- fields --------------------------------------------------------------------------------------------------------
+
+// The values of a Vec, with those around the rank's points.
+PetscErrorCode OwnFormulaMat::read_field(const char *name, Vec v, std::shared_ptr<const GridValues> *values) const {
+  PetscInt       local, total;
+  PetscMPIInt    same;
+  const Patch   &patch = captured().patch();
+  const PetscInt points = patch.all().points(), all_points = grid.offset.back() / grid.dof;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_compare(PetscObjectComm((PetscObject)v), grid.comm, &same));
+  PetscCall(VecGetLocalSize(v, &local));
+  PetscCall(VecGetSize(v, &total));
+  SHELLAC_CHECK_ALL((same == MPI_IDENT || same == MPI_CONGRUENT) && total > 0 && total % all_points == 0 &&
+                        local == points * (total / all_points),
+                    grid.comm, PETSC_ERR_ARG_SIZ,
+                    "the field %s, of %" PetscInt_FMT " values (%" PetscInt_FMT
+                    " on this rank), is not distributed as the DMDA's %" PetscInt_FMT " points (%" PetscInt_FMT
+                    " on this rank); make it with DMCreateGlobalVector()",
+                    name, total, local, all_points, points);
+  auto made = std::make_shared<GridValues>();
+  PetscCall(made->Read(grid, patch, ends, grid.width, true, total / all_points, v));
+  *values = made;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- setters -------------------------------------------------------------------------------------------------------
+
+static PetscErrorCode get_own(Mat A, OwnFormulaMat **context) {
+  FormulaMat *base;
+
+  PetscFunctionBegin;
+  *context = NULL;
+  PetscCall(MatGetFormula(A, &base));
+  *context = static_cast<OwnFormulaMat *>(base);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_parameter(Mat A, const char name[], PetscScalar value) {
+  OwnFormulaMat *context;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  PetscCall(get_own(A, &context));
+  SHELLAC_CHECK_ALL(name, comm, PETSC_ERR_ARG_NULL, "the parameter's name is null; the operator %s has: %s",
+                    context->type.c_str(), context->names(false).c_str());
+  Parameter *parameter = context->find_parameter(name);
+  SHELLAC_CHECK_ALL(parameter, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "the operator %s has no parameter %s; its parameters: %s", context->type.c_str(), name,
+                    context->names(false).c_str());
+  SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(value), comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "the parameter %s is %g; it must be finite", name, (double)PetscRealPart(value));
+  const PetscScalar before = (*parameter)();
+  PetscCall(MatFormulaChangeSettings(
+      A, context, [&] { return context->set_value(parameter, value), PETSC_SUCCESS; },
+      [&] { context->set_value(parameter, before); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_parameter(Mat A, const char name[], PetscScalar *value) {
+  OwnFormulaMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_own(A, &context));
+  const Parameter *parameter = name ? context->find_parameter(name) : nullptr;
+  PetscCheck(parameter, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "the operator %s has no parameter %s; its parameters: %s", context->type.c_str(), name ? name : "(null)",
+             context->names(false).c_str());
+  *value = (*parameter)();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_field(Mat A, const char name[], Vec v) {
+  OwnFormulaMat *context;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  PetscCall(get_own(A, &context));
+  const int n = context->find_field(name ? name : "");
+  SHELLAC_CHECK_ALL(name && n >= 0, comm, name ? PETSC_ERR_ARG_OUTOFRANGE : PETSC_ERR_ARG_NULL,
+                    "the operator %s has no field %s; its fields: %s", context->type.c_str(), name ? name : "(null)",
+                    context->names(true).c_str());
+  SHELLAC_CHECK_ALL(v, comm, PETSC_ERR_ARG_NULL, "the vector of the field %s is null", name);
+  OwnFormulaMat::Given &given = context->fields[(size_t)n];
+  if (!context->op) {
+    PetscCall(PetscObjectReference((PetscObject)v));
+    PetscCall(VecDestroy(&given.vector));
+    given.vector = v;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const auto before = given.values;
+  PetscCall(MatFormulaChangeSettings(
+      A, context, [&] { return context->read_field(name, v, &given.values); }, [&] { given.values = before; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_time(Mat A, PetscReal time) {
+  OwnFormulaMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_own(A, &context));
+  SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(time), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the time is %g; it must be finite", (double)time);
+  const PetscReal before = context->time;
+  PetscCall(MatFormulaChangeSettings(
+      A, context, [&] { return context->time = time, PETSC_SUCCESS; }, [&] { context->time = before; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- options and view ----------------------------------------------------------------------------------------------
+
+PetscErrorCode OwnFormulaMat::set_from_options(Mat A, OptionItems PetscOptionsObject) {
+  PetscFunctionBegin;
+  for (Parameter *parameter = settings->parameters_; parameter; parameter = parameter->next_) {
+    const std::string key = "-mat_" + type + "_" + parameter->name_, present = number(parameter->value_);
+    const Option option = {key.c_str(), "any scalar", present.c_str(), parameter->meaning_, "MatFormulaSetParameter"};
+    PetscScalar  value = parameter->value_;
+    PetscBool    set;
+    PetscCall(read_scalar_option(PetscOptionsObject, PetscObjectComm((PetscObject)A), option, &value, &set));
+    if (set && value != parameter->value_) PetscCall(set_parameter(A, parameter->name_, value));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OwnFormulaMat::view_equation(PetscViewer viewer) const {
+  size_t n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "formula %s: %s of width %" PetscInt_FMT ", %" PetscInt_FMT " unknown%s a point%s\n",
+                                   type.c_str(), grid.box ? "box" : "star", grid.width, grid.dof,
+                                   grid.dof > 1 ? "s" : "", formula->constant() ? ", all rows alike" : ""));
+  for (const Parameter *parameter = settings->parameters_; parameter; parameter = parameter->next_) {
+    char imaginary[32] = "";
+    if (PetscImaginaryPart(parameter->value_) != 0)
+      PetscCall(PetscSNPrintf(imaginary, sizeof(imaginary), " + %gi", (double)PetscImaginaryPart(parameter->value_)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "parameter %s = %g%s: %s\n", parameter->name_,
+                                     (double)PetscRealPart(parameter->value_), imaginary, parameter->meaning_));
+  }
+  for (const GridField *field = settings->fields_; field; field = field->next_)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "field %s%s: %s\n", field->name_, fields[n++].values ? "" : ", not set",
+                                     field->meaning_));
+  if (time != 0) PetscCall(PetscViewerASCIIPrintf(viewer, "time %g\n", (double)time));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- types ---------------------------------------------------------------------------------------------------------
+
+static bool is_name(const char *name) {
+  bool is = name && *name;
+  for (const char *c = name; is && *c; c++) is = isalnum((unsigned char)*c) || *c == '_';
+  return is;
+}
+
+PetscErrorCode OwnFormulaMat::check_registered(MPI_Comm comm) const {
+  std::vector<std::string> taken = {"boundary", "robin", "lengths", "halo"};
+
+  PetscFunctionBegin;
+  const auto take = [&](const char *what, const char *name) {
+    PetscFunctionBegin;
+    PetscCheck(is_name(name), comm, PETSC_ERR_ARG_WRONG,
+               "a %s of the formula %s has the name \"%s\"; use letters, digits and underscores", what, type.c_str(),
+               name ? name : "(null)");
+    for (const std::string &other : taken)
+      PetscCheck(other != name, comm, PETSC_ERR_ARG_WRONG,
+                 "the formula %s has the %s %s, a name that another of its options, parameters or fields has",
+                 type.c_str(), what, name);
+    taken.push_back(name);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  for (const Parameter *parameter = settings->parameters_; parameter; parameter = parameter->next_)
+    PetscCall(take("parameter", parameter->name_));
+  for (const GridField *field = settings->fields_; field; field = field->next_) PetscCall(take("field", field->name_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+using namespace shellac;
+
+PetscErrorCode ShellacRegisterFormula(const char type[], Formula *(*make)(void), PetscErrorCode (*create)(Mat),
+                                      char       registered[64]) {
+  PetscErrorCode (*present)(Mat) = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(ShellacInitializePackage());
+  PetscCheck(is_name(type) && strlen(type) < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "the name of the Mat type is \"%s\"; use letters, digits and underscores, fewer than 64",
+             type ? type : "(null)");
+  PetscCall(PetscFunctionListFind(MatList, type, &present));
+  PetscCheck(!present || present == create, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "%s is the name of another Mat type; take another name", type);
+  PetscCheck(!registered[0] || !strcmp(registered, type), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "the formula is registered as %s already; derive a class from it to register it as %s, too", registered,
+             type);
+  OwnFormulaMat sample(type, make);
+  PetscCall(sample.check_registered(PETSC_COMM_SELF));
+  PetscCall(PetscStrncpy(registered, type, 64));
+  PetscCall(MatRegister(type, create));
+  if (!present) PetscCall(MatStencilRegisterSolvers(type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ShellacCreateFormula(Mat A, const char type[], Formula *(*make)(void)) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateFormulaShell(A, type, new OwnFormulaMat(type, make)));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatFormulaSetParameter_C", set_parameter));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatFormulaGetParameter_C", get_parameter));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatFormulaSetField_C", set_field));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatFormulaSetTime_C", set_time));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateFormula(DM da, MatType type, Mat *A) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateOfType(
+      da, type,
+      [&](Mat made) {
+        bool is;
+        PetscFunctionBegin;
+        PetscCall(MatIsFormula(made, &is));
+        PetscCheck(is, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_UNKNOWN_TYPE,
+                   "%s is no formula; register it by MatRegisterFormula()", type);
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFormulaSetParameter(Mat A, const char name[], PetscScalar value) {
+  PetscFunctionBegin;
+  PetscCall(try_method(A, "MatFormulaSetParameter_C", NULL, name, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFormulaGetParameter(Mat A, const char name[], PetscScalar *value) {
+  PetscBool found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCheck(value, A ? PetscObjectComm((PetscObject)A) : PETSC_COMM_SELF, PETSC_ERR_ARG_NULL,
+             "the place for the parameter is null; give the address of a PetscScalar");
+  PetscCall(try_method(A, "MatFormulaGetParameter_C", &found, name, value));
+  PetscCheck(found, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "only a Mat of a registered formula has parameters (MatRegisterFormula())");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFormulaSetField(Mat A, const char name[], Vec field) {
+  PetscFunctionBegin;
+  PetscCall(try_method(A, "MatFormulaSetField_C", NULL, name, field));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatFormulaSetTime(Mat A, PetscReal time) {
+  PetscFunctionBegin;
+  PetscCall(try_method(A, "MatFormulaSetTime_C", NULL, time));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,140 @@
+// Right-hand sides: the boundary's data, and sources for the shape box.
+
+#include <algorithm>
+
+#include "formulas/mat.hpp"
+
+namespace shellac {
+
+// A point with these indices, which may be beyond the ends; along a side's axis, the place of its boundary.
+static void locate(const FormulaMat &context, const PetscInt i[3], int axis, Side side, PetscReal x[3]) {
+  for (int a = 0; a < 3; a++) {
+    const Ends &ends = context.ends[a];
+    x[a] = context.coordinate(a, i[a]);
+    if (a == axis) {
+      const PetscReal beyond = Ends::distance(ends.form[side]) * ends.h;
+      x[a] = context.coordinate(a, side == LOWER ? 0 : ends.N - 1) + (side == LOWER ? -beyond : beyond);
+    }
+  }
+}
+
+// An error that a function returned on one rank is an error on all.
+static PetscErrorCode agree(MPI_Comm comm, PetscErrorCode mine, const char *name) {
+  PetscMPIInt error = mine != PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, comm));
+  PetscCheck(!error, comm, PETSC_ERR_USER, "the function %s returned an error", name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_context(Mat A, Vec b, FormulaMat **context) {
+  bool     is;
+  MPI_Comm comm = A ? PetscObjectComm((PetscObject)A) : PETSC_COMM_SELF;
+  MatType  type = "null";
+
+  PetscFunctionBegin;
+  PetscCheck(A && b, comm, PETSC_ERR_ARG_NULL, "the %s is null", A ? "right-hand side" : "operator");
+  PetscCall(MatIsFormula(A, &is));
+  PetscCall(MatGetType(A, &type));
+  PetscCheck(is, comm, PETSC_ERR_SUP,
+             "boundary data are those of a Mat with a formula, such as laplace or helmholtz; this one is of type %s",
+             type);
+  PetscCall(MatGetReadyFormula(A, context));
+  PetscCheck(!(*context)->is_transposed, comm, PETSC_ERR_SUP,
+             "a transposed operator has no boundary data; call this with the operator before MatTranspose()");
+  PetscCall(MatStencilCheckLayouts(A, b, NULL, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode add_boundary(FormulaMat *context, MatLaplaceBoundaryData g, void *ctx, PetscScalar *b) {
+  const Grid    &grid = context->grid;
+  DomainRows     rows(*context->formula, context->ends, context->any_point());
+  PetscErrorCode error = PETSC_SUCCESS;
+  size_t         row = 0;
+  const PetscInt width = context->formula->shape().width;
+
+  std::vector<PetscScalar> values((size_t)grid.dof);
+  const auto               values_at = [&](const PetscInt i[3], int axis, Side side) {
+    PetscReal x[3];
+    std::fill(values.begin(), values.end(), PetscScalar(0));
+    locate(*context, i, axis, side, x);
+    if (!error) error = (*g)(grid.dim, x, axis, side == UPPER ? PETSC_TRUE : PETSC_FALSE, values.data(), ctx);
+    return values.data();
+  };
+  for_each_owned(grid, [&](const PetscInt p[3], PetscInt first) {
+    PetscInt i[3];
+    bool     near = false;
+    if (first > 0) return; // all of a point at once
+    for (int a = 0; a < 3; a++) {
+      i[a] = grid.start[a] + p[a];
+      near = near || (!context->ends[a].periodic && (i[a] < width || i[a] >= grid.N[a] - width));
+    }
+    for (int a = 0; a < grid.dim && rows.identity(i); a++)
+      if (context->ends[a].identity(i[a])) {
+        const Side         side = i[a] == 0 && context->ends[a].form[LOWER] == MAT_LAPLACE_IDENTITY ? LOWER : UPPER;
+        const PetscScalar *given = values_at(i, a, side);
+        for (PetscInt c = 0; c < grid.dof; c++) b[row + c] = context->scale * given[c];
+        break;
+      }
+    if (near)
+      rows.get_data(i, [&](PetscInt r, PetscInt c, const PetscInt at[3], int axis, Side side, PetscScalar coefficient) {
+        b[row + r] -= context->scale * coefficient * values_at(at, axis, side)[c];
+      });
+    row += (size_t)grid.dof;
+  });
+  return error;
+}
+
+} // namespace shellac
+
+using namespace shellac;
+
+PetscErrorCode MatLaplaceAddBoundary(Mat A, MatLaplaceBoundaryData g, void *ctx, Vec b) {
+  FormulaMat  *context;
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(A, b, &context));
+  SHELLAC_CHECK_ALL(g, context->grid.comm, PETSC_ERR_ARG_NULL, "the function g of the boundary's data is null");
+  PetscCall(VecGetArray(b, &values));
+  const PetscErrorCode error = add_boundary(context, g, ctx, values);
+  PetscCall(VecRestoreArray(b, &values));
+  PetscCall(agree(context->grid.comm, error, "g of the boundary's data"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f, MatLaplaceBoundaryData g, void *ctx, Vec b) {
+  FormulaMat    *context;
+  PetscScalar   *values;
+  PetscErrorCode error = PETSC_SUCCESS;
+  size_t         row = 0;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(A, b, &context));
+  SHELLAC_CHECK_ALL(f, context->grid.comm, PETSC_ERR_ARG_NULL, "the source f is null");
+  const std::vector<SourceWeight> weights = context->source_weights();
+  DomainRows                      rows(*context->formula, context->ends, context->any_point());
+  std::vector<PetscScalar>        sources((size_t)context->grid.dof);
+  PetscCall(VecGetArrayWrite(b, &values));
+  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt first) {
+    const size_t dof = sources.size();
+    PetscInt     i[3];
+    if (first > 0) return; // all of a point at once
+    for (int a = 0; a < 3; a++) i[a] = context->grid.start[a] + p[a];
+    std::fill(values + row, values + row + dof, PetscScalar(0));
+    for (const SourceWeight &weight : weights) {
+      PetscReal x[3];
+      if (rows.identity(i)) break;
+      std::fill(sources.begin(), sources.end(), PetscScalar(0));
+      for (int a = 0; a < 3; a++) x[a] = context->coordinate(a, i[a] + weight.step[a]);
+      if (!error) error = (*f)(context->grid.dim, x, sources.data(), ctx);
+      for (size_t c = 0; c < dof; c++) values[row + c] += context->scale * weight.value * sources[c];
+    }
+    row += dof;
+  });
+  PetscCall(VecRestoreArrayWrite(b, &values));
+  PetscCall(agree(context->grid.comm, error, "f of the source"));
+  if (g) PetscCall(MatLaplaceAddBoundary(A, g, ctx, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

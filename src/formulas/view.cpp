@@ -1,0 +1,192 @@
+// What a formula's rows, alike for the most part, tell without reading all of them: norms, numbers of entries and the view.
+
+#include <algorithm>
+#include <string>
+
+#include "formulas/mat.hpp"
+
+namespace shellac {
+
+// Where rows have been changed one by one, all rows are read.
+static bool few_kinds(const FormulaMat &context) {
+  return context.captured().known_by_place();
+}
+
+// Calls f(p, multiplicity) for points that stand for all rows of the grid, or of this rank: those near an end of the
+// domain, and one for all that are far from both. p: indices on this rank's patch, which need not contain it.
+template <class Function>
+static void for_each_kind_of_row(const FormulaMat &context, bool of_this_rank, const Function &f) {
+  std::vector<std::pair<PetscInt, PetscReal>> kinds[3]; // index, how many
+  for (int a = 0; a < 3; a++) {
+    // a row near an end differs by its own entries, and those of a transpose by the rows that these come from
+    const PetscInt near = 2 * context.grid.width, N = context.grid.N[a], start = context.grid.start[a],
+                   lo = of_this_rank ? start : 0, hi = of_this_rank ? start + context.grid.size[a] : N;
+    for (PetscInt i = lo, alike; i < hi; i += alike) {
+      alike = few_kinds(context) && i >= near && i < N - near ? PetscMin(hi, N - near) - i : 1;
+      kinds[a].push_back({i - start, (PetscReal)alike});
+    }
+  }
+  for (const auto &z : kinds[2])
+    for (const auto &y : kinds[1])
+      for (const auto &x : kinds[0]) {
+        const PetscInt p[3] = {x.first, y.first, z.first};
+        f(p, x.second * y.second * z.second);
+      }
+}
+
+PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
+  FormulaMat                       *context;
+  Arrays                            arrays;
+  std::unique_ptr<PreparedOperator> op;
+  std::vector<Entry>                entries;
+  PetscLogDouble                    nonzeros = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyFormula(A, &context));
+  if (context->is_complete()) PetscCall(context->Prepare(context->op.get(), &arrays, &op));
+  if (op)
+    for_each_kind_of_row(*context, true, [&](const PetscInt p[3], PetscReal multiplicity) {
+      for (PetscInt c = 0; c < context->grid.dof; c++) {
+        op->row(p, c, &entries);
+        nonzeros += multiplicity * (PetscReal)entries.size();
+      }
+    });
+  PetscCall(arrays.Restore());
+  PetscLogDouble values[2] = {nonzeros, context->captured().bytes()};
+  if (type != MAT_LOCAL)
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,
+                               context->grid.comm));
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  info->block_size = (PetscLogDouble)context->grid.dof;
+  info->nz_allocated = info->nz_used = values[0];
+  info->memory = values[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The rows of one kind are alike.
+PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm) {
+  FormulaMat      *context;
+  StencilOperator *op;
+  RowReader        rows;
+  PetscReal        value = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyFormula(A, &context));
+  PetscMPIInt few = few_kinds(*context);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &few, 1, MPI_INT, MPI_MIN, context->grid.comm));
+  if (!few || (type != NORM_1 && type != NORM_INFINITY && type != NORM_FROBENIUS)) {
+    PetscCall(MatStencilNorm(A, type, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
+  PetscCall(rows.Begin(context, op));
+  for_each_kind_of_row(*context, false, [&](const PetscInt p[3], PetscReal multiplicity) {
+    for (PetscInt c = 0; c < context->grid.dof; c++) {
+      PetscReal sum = 0;
+      for (PetscScalar entry : rows.Get(p, c).value)
+        sum += type == NORM_FROBENIUS ? PetscAbsScalar(entry) * PetscAbsScalar(entry) : PetscAbsScalar(entry);
+      value = type == NORM_FROBENIUS ? value + multiplicity * sum : PetscMax(value, sum);
+    }
+  });
+  PetscCall(rows.End());
+  *norm = type == NORM_FROBENIUS ? PetscSqrtReal(value) : value;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string number(PetscScalar value) {
+  char text[64];
+  if (PetscImaginaryPart(value) == 0)
+    snprintf(text, sizeof(text), "%g", (double)PetscRealPart(value));
+  else
+    snprintf(text, sizeof(text), "%g%+gi", (double)PetscRealPart(value), (double)PetscImaginaryPart(value));
+  return text;
+}
+
+// The row of a point inside the domain; or, where points have rows of their own, the range of the diagonal.
+static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::string *text) {
+  Vec         d;
+  PetscReal   least, most, points = 0;
+  PetscMPIInt few = few_kinds(context);
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &few, 1, MPI_INT, MPI_MIN, context.grid.comm));
+  if (!few) {
+    PetscCall(MatCreateVecs(A, NULL, &d));
+    PetscCall(MatGetDiagonal(A, d));
+    PetscCall(VecRealPart(d));
+    PetscCall(VecMin(d, NULL, &least));
+    PetscCall(VecMax(d, NULL, &most));
+    PetscCall(VecDestroy(&d));
+    *text = "each point has a row of its own, with " + number(least) + " to " + number(most) + " at the point";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Arrays                            none;
+  std::unique_ptr<PreparedOperator> op;
+  std::vector<Entry>                entries, inside;
+  PetscCall(const_cast<FormulaMat &>(context).Prepare(context.op.get(), &none, &op));
+  for_each_kind_of_row(context, false, [&](const PetscInt p[3], PetscReal multiplicity) {
+    op->row(p, 0, &entries);
+    std::stable_partition(entries.begin(), entries.end(), [&](const Entry &entry) {
+      return entry.c == 0 && entry.point[0] == p[0] && entry.point[1] == p[1] && entry.point[2] == p[2];
+    });
+    if (multiplicity > points || (multiplicity == points && entries.size() > inside.size()))
+      points = multiplicity, inside = entries;
+  });
+  PetscCall(none.Restore());
+  *text = "row of a point inside: " + number(inside[0].value) + " at the point";
+  if (context.grid.width > 1 || context.grid.dof > 1) {
+    *text += " and " + std::to_string(inside.size() - 1) + " others";
+    if (context.grid.dof > 1) *text = "first " + *text;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (size_t e = 1; e < inside.size(); e++) {
+    std::string axes;
+    bool        upper = true;
+    for (int a = 0; a < context.grid.dim; a++) {
+      if (inside[e].point[a] > inside[0].point[a]) axes += "xyz"[a];
+      upper = upper && inside[e].point[a] >= inside[0].point[a];
+    }
+    if (upper) *text += ", " + number(inside[e].value) + " along " + axes;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static std::string describe(const Ends &ends, Side side) {
+  if (ends.form[side] == MAT_LAPLACE_ELIMINATED) return "eliminated (zero Dirichlet values beyond the ends)";
+  if (ends.form[side] == MAT_LAPLACE_IDENTITY) return "identity rows at the ends";
+  if (ends.form[side] == MAT_LAPLACE_NEUMANN) return "neumann";
+  return "robin, alpha = " + number(ends.robin[side]);
+}
+
+PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer) {
+  FormulaMat *context;
+  bool        info;
+  std::string rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatStencilViewBegin(A, context, viewer, &info));
+  if (!info) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(context->view_equation(viewer));
+  if (context->is_transposed) PetscCall(PetscViewerASCIIPrintf(viewer, "transposed\n"));
+  if (context->awaited)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "zero until its values are assembled (MAT_DO_NOT_COPY_VALUES)\n"));
+  for (int a = 0; a < context->grid.dim; a++) {
+    const Ends       &ends = context->ends[a];
+    const std::string lower = describe(ends, LOWER), upper = describe(ends, UPPER);
+    const std::string form = ends.periodic    ? "periodic"
+                             : ends.mirror    ? "mirrored"
+                             : lower == upper ? lower
+                                              : "lower " + lower + ", upper " + upper;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "axis %c: %" PetscInt_FMT " points, spacing %g, %s\n", "xyz"[a], ends.N,
+                                     (double)ends.h, form.c_str()));
+  }
+  if (context->is_complete()) {
+    PetscCall(describe_rows(A, *context, &rows));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", rows.c_str()));
+  }
+  PetscCall(MatStencilViewEnd(A, context, context->captured().bytes(), viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,217 @@
+#pragma once
+// Operators with fields: what the tests of diffusion and advection_diffusion share.
+
+#include "catch.hpp"
+#include "support.hpp"
+
+#include <cmath>
+
+namespace tests {
+
+constexpr MatLaplaceBoundaryType all_forms[] = {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN,
+                                                MAT_LAPLACE_ROBIN};
+constexpr PetscReal              alpha = 1.5; // of Robin conditions [1/length]
+
+struct Medium {
+  int                             dim = 1;
+  PetscInt                        N[3] = {1, 1, 1};
+  DMBoundaryType                  ends[3] = {DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE};
+  MatLaplaceBoundaryType          forms[3][2] = {};
+  PetscReal                       lengths[3] = {1, 1, 1};
+  PetscScalar                     sigma = 2;
+  MatDiffusionMeanType            mean = MAT_DIFFUSION_HARMONIC;
+  bool                            advection = false;
+  MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
+
+  std::function<PetscReal(const PetscReal x[])>           k = [](const PetscReal[]) { return 1; };
+  std::function<PetscReal(const PetscReal x[], int axis)> w = [](const PetscReal[], int) { return 0; };
+
+  bool             open(int a) const { return ends[a] == DM_BOUNDARY_NONE; }
+  static PetscReal distance(MatLaplaceBoundaryType form) { // of the boundary from the last point, in spacings
+    const PetscReal of_form[] = {1, 0, 0.5, 0.5};
+    return of_form[(int)form];
+  }
+  PetscReal h(int a) const {
+    return lengths[a] / (ends[a] == DM_BOUNDARY_PERIODIC ? N[a]
+                         : !open(a)                      ? N[a] - 1
+                                                         : N[a] - 1 + distance(forms[a][0]) + distance(forms[a][1]));
+  }
+  PetscReal x(int a, PetscInt i) const { return ((PetscReal)i + (open(a) ? distance(forms[a][0]) : 0)) * h(a); }
+  void      place(const PetscInt i[3], PetscReal point[3]) const {
+         for (int a = 0; a < 3; a++) point[a] = a < dim ? x(a, i[a]) : 0;
+  }
+  bool identity(const PetscInt i[3]) const {
+    bool is = false;
+    for (int a = 0; a < dim; a++)
+      is = is || (open(a) && ((i[a] == 0 && forms[a][0] == MAT_LAPLACE_IDENTITY) ||
+                              (i[a] == N[a] - 1 && forms[a][1] == MAT_LAPLACE_IDENTITY)));
+    return is;
+  }
+  PetscReal k_at(const PetscInt i[3]) const {
+    PetscReal point[3];
+    place(i, point);
+    return k(point);
+  }
+  PetscReal w_at(const PetscInt i[3], int axis) const {
+    PetscReal point[3];
+    place(i, point);
+    return w(point, axis);
+  }
+};
+
+inline std::string describe(const Medium &m) {
+  std::string text = m.mean == MAT_DIFFUSION_HARMONIC ? "harmonic" : "arithmetic";
+  if (m.advection) text += std::string(", ") + MatAdvectionDiffusionSchemeTypes[m.scheme];
+  for (int a = 0; a < m.dim; a++)
+    text += ", " + std::to_string(m.N[a]) + " points " +
+            (m.open(a)
+                 ? std::string(MatLaplaceBoundaryTypes[m.forms[a][0]]) + " to " + MatLaplaceBoundaryTypes[m.forms[a][1]]
+                 : std::string(DMBoundaryTypes[m.ends[a]]));
+  return text + ", on " + std::to_string(rank_count()) + " ranks";
+}
+
+// Any k and w, rough, that are the same on both sides of a periodic end.
+inline PetscReal rough(const PetscReal x[], int seed) {
+  return 1 + 0.9 * PetscRealPart(random_value((size_t)(1000 * x[0] + 777 * x[1] + 333 * x[2] + 0.5), seed));
+}
+
+inline Vector coefficient(const Medium &m, DM da) {
+  Vector k = make_vector(da);
+  set_values(da, k, [&](const PetscInt i[3]) { return (PetscScalar)m.k_at(i); });
+  return k;
+}
+
+inline Vector velocity(const Medium &m, DM da) {
+  Grid         vectors;
+  Vector       w;
+  PetscScalar *values;
+  size_t       n = 0;
+  OK(DMDACreateCompatibleDMDA(da, m.dim, &vectors));
+  OK(DMCreateGlobalVector(vectors, &w));
+  OK(VecGetArray(w, &values));
+  for_each_owned(da, [&](const PetscInt i[3]) {
+    for (int a = 0; a < m.dim; a++) values[n++] = m.w_at(i, a);
+  });
+  OK(VecRestoreArray(w, &values));
+  return w;
+}
+
+inline bool make(const Medium &m, Grid &da, Matrix &A, bool fields = true) {
+  Problem p = problem(m.dim, m.N[0], m.N[1], m.N[2]);
+  for (int a = 0; a < 3; a++) p.ends[a] = m.ends[a];
+  if (!try_make_grid(p, &da)) return false;
+  std::vector<MatLaplaceBoundaryType> forms;
+  bool                                robin = false;
+  for (int a = 0; a < m.dim; a++) {
+    forms.insert(forms.end(), {m.forms[a][0], m.forms[a][1]});
+    robin = robin || (m.open(a) && (m.forms[a][0] == MAT_LAPLACE_ROBIN || m.forms[a][1] == MAT_LAPLACE_ROBIN));
+  }
+  OK(MatCreate(PETSC_COMM_WORLD, &A));
+  OK(MatSetDM(A, da));
+  OK(MatSetType(A, m.advection ? MATADVECTIONDIFFUSION : MATDIFFUSION));
+  OK(MatDiffusionSetShift(A, m.sigma));
+  OK(MatDiffusionSetMean(A, m.mean));
+  OK(MatLaplaceSetBoundaries(A, (PetscInt)forms.size(), forms.data()));
+  if (robin) OK(MatLaplaceSetRobin(A, 1, &alpha));
+  OK(MatLaplaceSetLengths(A, m.dim, m.lengths));
+  if (fields) OK(MatDiffusionSetCoefficient(A, coefficient(m, da)));
+  OK(MatAdvectionDiffusionSetScheme(A, m.scheme));
+  if (fields && m.advection) OK(MatAdvectionDiffusionSetVelocity(A, velocity(m, da)));
+  OK(MatSetUp(A));
+  return true;
+}
+
+// Calls set(row, column, value) for the entries of the owned rows, as a textbook has them. Entries of one column add up.
+inline void for_each_entry(const Medium &m, DM da,
+                           const std::function<void(const MatStencil &, const MatStencil &, PetscScalar)> &set) {
+  for_each_owned(da, [&](const PetscInt i[3]) {
+    MatStencil row = {};
+    row.i = i[0], row.j = i[1], row.k = i[2];
+    set(row, row, m.identity(i) ? PetscScalar(1) : m.sigma);
+    for (int a = 0; a < m.dim && !m.identity(i); a++)
+      for (int side = 0; side < 2; side++) {
+        const PetscInt  step = side ? 1 : -1;
+        const PetscReal h = m.h(a), here = m.k_at(i);
+        MatStencil      column = row;
+        PetscInt        next[3] = {i[0], i[1], i[2]};
+        PetscInt       &to = a == 0 ? column.i : a == 1 ? column.j : column.k;
+        next[a] += step;
+        bool beyond = next[a] < 0 || next[a] >= m.N[a];
+        if (beyond && m.ends[a] == DM_BOUNDARY_PERIODIC) next[a] = (next[a] + m.N[a]) % m.N[a], beyond = false;
+        if (beyond && m.ends[a] == DM_BOUNDARY_MIRROR) next[a] = i[a] - step, beyond = false;
+        const PetscReal there = beyond ? here : m.k_at(next),
+                        face = m.mean == MAT_DIFFUSION_HARMONIC ? 2 / (1 / here + 1 / there) : (here + there) / 2;
+        PetscReal center = face / (h * h), arm = -center;
+        if (m.advection) {
+          const PetscReal w = m.w_at(i, a);
+          if (m.scheme == MAT_ADVECTION_DIFFUSION_CENTRAL)
+            arm += (PetscReal)step * w / (2 * h);
+          else if ((PetscReal)step * w < 0)
+            arm -= PetscAbsReal(w) / h, center += PetscAbsReal(w) / h;
+        }
+        set(row, row, center);
+        if (!beyond)
+          to = next[a], set(row, column, arm);
+        else if (m.forms[a][side] == MAT_LAPLACE_NEUMANN)
+          set(row, row, arm);
+        else if (m.forms[a][side] == MAT_LAPLACE_ROBIN)
+          set(row, row, arm * (1 - alpha * h / 2) / (1 + alpha * h / 2));
+      }
+  });
+}
+
+inline Matrix assemble_by_hand(const Medium &m, DM da) {
+  Matrix B;
+  AO     ao;
+  OK(DMSetMatType(da, MATAIJ));
+  OK(DMCreateMatrix(da, &B));
+  OK(MatSetOption(B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  OK(DMDAGetAO(da, &ao));
+  for_each_entry(m, da, [&](const MatStencil &row, const MatStencil &column, PetscScalar value) {
+    PetscInt at[2] = {row.i + m.N[0] * (row.j + m.N[1] * row.k), column.i + m.N[0] * (column.j + m.N[1] * column.k)};
+    OK(AOApplicationToPetsc(ao, 2, at));
+    OK(MatSetValues(B, 1, &at[0], 1, &at[1], &value, ADD_VALUES));
+  });
+  OK(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  return B;
+}
+
+inline void check_operator(Mat A, Mat B, DM da) {
+  Vector    x = random_vector(da, 3), y = make_vector(da), z = make_vector(da);
+  PetscBool ours, theirs;
+  CHECK(difference(A, B) <= 10 * exact);
+  for (int transposed = 0; transposed < 2; transposed++) {
+    OK(transposed ? MatMultTranspose(A, x, y) : MatMult(A, x, y));
+    OK(transposed ? MatMultTranspose(B, x, z) : MatMult(B, x, z));
+    CHECK(difference(y, z) <= 10 * exact);
+  }
+  OK(MatGetDiagonal(A, y));
+  OK(MatGetDiagonal(B, z));
+  CHECK(difference(y, z) <= 10 * exact);
+  OK(MatIsSymmetric(B, 1e-12, &theirs));
+  OK(MatIsSymmetric(A, 1e-12, &ours));
+  CHECK((!ours || theirs));
+}
+
+inline PetscReal solve(Mat A, Vec b, Vec x, const char *pc_type, KSPType type, PetscInt *iterations) {
+  Solver             ksp;
+  PC                 pc;
+  KSPConvergedReason reason;
+  PetscReal          norm;
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetType(ksp, type));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, pc_type));
+  if (std::string(type) == KSPGMRES) OK(KSPGMRESSetRestart(ksp, 300));
+  OK(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 3000));
+  OK(KSPSolve(ksp, b, x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  CHECK(reason > 0);
+  if (iterations) OK(KSPGetIterationNumber(ksp, iterations));
+  OK(KSPGetResidualNorm(ksp, &norm));
+  return norm;
+}
+
+} // namespace tests

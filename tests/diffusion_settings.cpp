@@ -1,0 +1,231 @@
+// Fields, settings and solvers of diffusion and advection_diffusion.
+
+#include "diffusion.hpp"
+
+using namespace tests;
+
+TEST_CASE("rows follow their fields and their settings", "[diffusion_settings]") {
+  Medium m;
+  m.dim = 2;
+  m.N[0] = 8, m.N[1] = 7;
+  m.advection = true;
+  m.k = [](const PetscReal x[]) { return rough(x, 1); };
+  m.w = [](const PetscReal x[], int axis) { return rough(x, 2 + axis); };
+  Grid   da;
+  Matrix A, copy;
+  REQUIRE(make(m, da, A));
+  Vector k = coefficient(m, da), w = velocity(m, da);
+  OK(MatDiffusionSetCoefficient(A, k));
+  OK(MatAdvectionDiffusionSetVelocity(A, w));
+  OK(MatDuplicate(A, MAT_COPY_VALUES, &copy));
+  const auto old_k = m.k;
+  m.k = [&](const PetscReal x[]) { return 2 * old_k(x) + x[0]; };
+  OK(VecCopy(coefficient(m, da), k));
+  check_operator(A, assemble_by_hand(m, da), da);
+  check_operator(copy, assemble_by_hand(m, da), da);
+  const auto old_w = m.w;
+  m.w = [&](const PetscReal x[], int axis) { return -old_w(x, axis); };
+  OK(VecScale(w, -1));
+  check_operator(A, assemble_by_hand(m, da), da);
+  m.sigma = -1;
+  OK(MatDiffusionSetShift(A, m.sigma));
+  m.mean = MAT_DIFFUSION_ARITHMETIC;
+  OK(MatDiffusionSetMean(A, m.mean));
+  m.scheme = MAT_ADVECTION_DIFFUSION_UPWIND;
+  OK(MatAdvectionDiffusionSetScheme(A, m.scheme));
+  check_operator(A, assemble_by_hand(m, da), da);
+  OK(MatScale(A, 2)); // a setter fills the rows anew
+  OK(VecScale(k, 3));
+  EXPECT_ERROR(PETSC_ERR_ORDER, {"MatScale"}, [&] {
+    Vector x = random_vector(da, 1), y = make_vector(da);
+    return MatMult(A, x, y);
+  });
+  const auto present = m.k;
+  m.k = [&](const PetscReal x[]) { return 3 * present(x); };
+  OK(MatDiffusionSetCoefficient(A, k));
+  check_operator(A, assemble_by_hand(m, da), da);
+}
+
+TEST_CASE("solvers see a new coefficient after MatAssemblyEnd()", "[diffusion_settings]") {
+  Medium m;
+  m.N[0] = 9;
+  Grid   da;
+  Matrix A;
+  Solver ksp;
+  PC     pc;
+  REQUIRE(make(m, da, A));
+  Vector    k = coefficient(m, da), b = random_vector(da, 1), x = make_vector(da), r = make_vector(da);
+  PetscReal norm;
+  OK(MatDiffusionSetCoefficient(A, k));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetType(ksp, KSPPREONLY));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCREDUNDANT));
+  OK(KSPSolve(ksp, b, x));
+  OK(VecScale(k, 5));
+  OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  OK(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  OK(KSPSolve(ksp, b, x));
+  OK(MatMult(A, x, r));
+  CHECK(difference(r, b) < 1e-10);
+  OK(VecNorm(x, NORM_2, &norm));
+  CHECK(norm > 0);
+}
+
+TEST_CASE("a program that assembles the same diffusion runs unchanged", "[diffusion_settings]") {
+  for (bool advection : {false, true}) {
+    Medium m;
+    m.dim = 2;
+    m.N[0] = 8, m.N[1] = 7;
+    m.advection = advection;
+    m.k = [](const PetscReal x[]) { return rough(x, 1); };
+    m.w = [](const PetscReal x[], int axis) { return rough(x, 2 + axis); };
+    Grid   da;
+    Matrix A;
+    REQUIRE(make(m, da, A));
+    Matrix   B = assemble_by_hand(m, da);
+    PetscInt first, last;
+    OK(MatGetOwnershipRange(B, &first, &last));
+    for (PetscInt row = first; row < last; row++) {
+      PetscInt           n;
+      const PetscInt    *columns;
+      const PetscScalar *values;
+      OK(MatGetRow(B, row, &n, &columns, &values));
+      OK(MatSetValues(A, 1, &row, n, columns, values, INSERT_VALUES));
+      OK(MatRestoreRow(B, row, &n, &columns, &values));
+    }
+    assemble(A);
+    check_operator(A, B, da);
+    EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, {"assembles"}, [&] {
+      const PetscScalar wrong = -100;
+      return MatSetValues(A, 1, &first, 1, &first, &wrong, INSERT_VALUES);
+    });
+  }
+}
+
+TEST_CASE("solvers work with diffusion and advection_diffusion", "[diffusion_settings]") {
+  for (int dim : {2, 3}) {
+    Medium m;
+    m.dim = dim;
+    m.sigma = 0;
+    for (int a = 0; a < dim; a++) m.N[a] = dim == 2 ? 63 : 15;
+    m.k = [](const PetscReal x[]) { return x[0] > 0.3 && x[0] < 0.6 && x[1] > 0.4 ? 1000 : 1; };
+    Grid     da;
+    Matrix   A;
+    PetscInt iterations;
+    REQUIRE(make(m, da, A));
+    Vector b = random_vector(da, 1), x = make_vector(da), r = make_vector(da);
+    (void)solve(A, b, x, PCSTENCILMG, KSPCG, &iterations);
+    INFO(dim << "-D: " << iterations << " iterations");
+    CHECK(iterations <= 15);
+    OK(MatMult(A, x, r));
+    CHECK(difference(r, b) < 1e-6);
+    for (const char *pc : {PCJACOBI, PCSOR, PCREDUNDANT}) {
+      INFO(pc);
+      Vector y = make_vector(da);
+      (void)solve(A, b, y, pc, KSPGMRES, NULL);
+      CHECK(difference(y, x) < 1e-4);
+    }
+  }
+  Medium m;
+  m.dim = 2;
+  m.N[0] = m.N[1] = 15;
+  m.advection = true;
+  m.scheme = MAT_ADVECTION_DIFFUSION_UPWIND;
+  m.w = [](const PetscReal[], int axis) { return axis ? -30 : 40; };
+  Grid   da;
+  Matrix A;
+  REQUIRE(make(m, da, A));
+  Vector b = random_vector(da, 1), x = make_vector(da), r = make_vector(da);
+  for (const char *pc : {PCJACOBI, PCSOR, PCBJACOBI, PCREDUNDANT}) {
+    INFO(pc);
+    (void)solve(A, b, x, pc, KSPGMRES, NULL);
+    OK(MatMult(A, x, r));
+    CHECK(difference(r, b) < 1e-8);
+  }
+}
+
+TEST_CASE("constants are the null space of diffusion and advection without sinks", "[diffusion_settings]") {
+  for (bool advection : {false, true}) {
+    Medium m;
+    m.dim = 2;
+    m.N[0] = 8, m.N[1] = 7;
+    m.sigma = 0;
+    m.advection = advection;
+    for (int side = 0; side < 2; side++) m.forms[0][side] = m.forms[1][side] = MAT_LAPLACE_NEUMANN;
+    m.k = [](const PetscReal x[]) { return rough(x, 1); };
+    m.w = [](const PetscReal x[], int axis) { return rough(x, 2 + axis); };
+    Grid         da;
+    Matrix       A;
+    MatNullSpace constants, left;
+    PetscBool    is = PETSC_FALSE;
+    REQUIRE(make(m, da, A));
+    OK(MatGetNullSpace(A, &constants));
+    OK(MatGetTransposeNullSpace(A, &left));
+    REQUIRE(constants);
+    OK(MatNullSpaceTest(constants, A, &is));
+    CHECK(is);
+    CHECK((left != NULL) == !advection);
+  }
+}
+
+TEST_CASE("mistakes with fields are told on all ranks and change nothing", "[diffusion_settings]") {
+  Medium m;
+  m.dim = 2;
+  m.N[0] = 8, m.N[1] = 7;
+  m.advection = true;
+  m.k = [](const PetscReal x[]) { return rough(x, 1); };
+  Grid   da, other;
+  Matrix A, laplace, made;
+  REQUIRE(make(m, da, A));
+  Problem p = problem(2, 9, 8);
+  other = make_grid(p);
+  Vector k = coefficient(m, da), wrong = make_vector(other), bad = coefficient(m, da);
+  set_values(da, bad, [&](const PetscInt i[3]) { return i[0] == 2 && i[1] == 3 ? PetscScalar(-4) : PetscScalar(1); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, {"null"}, [&] { return MatDiffusionSetCoefficient(A, NULL); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, {"null"}, [&] { return MatAdvectionDiffusionSetVelocity(A, NULL); });
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, {"null"}, [&] { return MatCreateDiffusion(da, NULL, &made); });
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, {"coefficient k", "72"}, [&] { return MatDiffusionSetCoefficient(A, wrong); });
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, {"velocity w", "56"}, [&] { return MatAdvectionDiffusionSetVelocity(A, k); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"-4", "(2, 3, 0)", "MatDiffusionSetMean"},
+               [&] { return MatDiffusionSetCoefficient(A, bad); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"-4", "(2, 3, 0)"}, [&] { return MatCreateDiffusion(da, bad, &made); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"-1"}, [&] { return MatDiffusionSetConstant(A, -1); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"mean 7"}, [&] { return MatDiffusionSetMean(A, (MatDiffusionMeanType)7); });
+  const PetscReal w[] = {1, 2, 3};
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, {"3", "2"}, [&] { return MatAdvectionDiffusionSetConstantVelocity(A, 3, w); });
+  check_operator(A, assemble_by_hand(m, da), da);
+  OK(MatDiffusionSetMean(A, MAT_DIFFUSION_ARITHMETIC));
+  OK(MatDiffusionSetCoefficient(A, bad));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"-4"}, [&] { return MatDiffusionSetMean(A, MAT_DIFFUSION_HARMONIC); });
+  set_values(da, bad, [&](const PetscInt i[3]) { return i[0] == 7 ? PetscScalar(NAN) : PetscScalar(1); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"nan", "(7, "}, [&] { return MatDiffusionSetCoefficient(A, bad); });
+  OK(MatCreateLaplace(da, &laplace));
+  OK(MatDiffusionSetCoefficient(laplace, k)); // other types ignore the setters
+  OK(MatCreateDiffusion(da, k, &made));
+}
+
+TEST_CASE("options of diffusion are those of its setters", "[diffusion_settings]") {
+  Options options{"-mat_advection_diffusion_velocity 3,-2 -mat_advection_diffusion_scheme upwind "
+                  "-mat_advection_diffusion_coefficient 0.5 -mat_advection_diffusion_shift 4 "
+                  "-mat_advection_diffusion_boundary neumann -mat_advection_diffusion_lengths 1,2"};
+  Medium  m;
+  m.dim = 2;
+  m.N[0] = 8, m.N[1] = 7;
+  m.lengths[1] = 2;
+  m.advection = true;
+  m.sigma = 4;
+  m.scheme = MAT_ADVECTION_DIFFUSION_UPWIND;
+  for (int side = 0; side < 2; side++) m.forms[0][side] = m.forms[1][side] = MAT_LAPLACE_NEUMANN;
+  m.k = [](const PetscReal[]) { return 0.5; };
+  m.w = [](const PetscReal[], int axis) { return axis ? -2 : 3; };
+  Grid   da = make_grid(problem(2, 8, 7));
+  Matrix A;
+  OK(ShellacInitializePackage());
+  OK(DMSetMatType(da, MATADVECTIONDIFFUSION));
+  OK(DMCreateMatrix(da, &A));
+  OK(MatSetFromOptions(A));
+  check_operator(A, assemble_by_hand(m, da), da);
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("upwind") != std::string::npos);
+}

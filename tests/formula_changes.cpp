@@ -1,0 +1,174 @@
+// Operators of a formula after changes: new shifts, sums, null spaces, settings that come too late.
+
+#include "boundaries.hpp"
+
+using namespace tests;
+using namespace tests::boundaries;
+
+TEST_CASE("a new shift gives the operator that has it from the start, whatever came before", "[boundaries]") {
+  for (MatLaplaceBoundaryType form : all_forms) {
+    Domain d;
+    Grid   da;
+    Matrix A, B, blank;
+    d.dim = 2;
+    d.N[0] = 6, d.N[1] = 5;
+    for (int side = 0; side < 2; side++) d.forms[0][side] = d.forms[1][side] = form;
+    d.shape = MAT_LAPLACE_BOX;
+    INFO(describe(d));
+    REQUIRE(make(d, da, A));
+    d.sigma = 0;
+    REQUIRE(make(d, da, B));
+    OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &blank));
+    OK(MatTranspose(blank, MAT_INPLACE_MATRIX, (Mat *)&blank));
+    for (Mat M : {(Mat)A, (Mat)blank})
+      for (PetscReal sigma : {0.1, 0.7, 1e6, 0.}) OK(MatHelmholtzSetShift(M, sigma));
+    Vector       x = random_vector(da, 1), y = make_vector(da), z = make_vector(da);
+    MatNullSpace null;
+    OK(MatMult(A, x, y));
+    OK(MatMult(B, x, z));
+    CHECK(difference(y, z) == 0);
+    OK(MatGetNullSpace(A, &null));
+    CHECK((null != NULL) == (form == MAT_LAPLACE_NEUMANN));
+    // zero until it is assembled, then the transpose with the new shift
+    PetscInt    first;
+    PetscScalar entry;
+    PetscReal   norm;
+    OK(MatMult(blank, x, y));
+    OK(VecNorm(y, NORM_INFINITY, &norm));
+    CHECK(norm == 0);
+    OK(MatGetOwnershipRange(blank, &first, NULL));
+    OK(MatGetValues(B, 1, &first, 1, &first, &entry));
+    OK(MatSetValues(blank, 1, &first, 1, &first, &entry, INSERT_VALUES));
+    OK(MatAssemblyBegin(blank, MAT_FINAL_ASSEMBLY));
+    OK(MatAssemblyEnd(blank, MAT_FINAL_ASSEMBLY));
+    OK(MatMult(blank, x, y));
+    OK(MatMultTranspose(B, x, z));
+    CHECK(difference(y, z) <= exact);
+    // between MatZeroEntries() and the assembly
+    OK(MatZeroEntries(A));
+    OK(MatHelmholtzSetShift(A, 3));
+    EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"MatZeroEntries()"}), [&] { return MatMult(A, x, y); });
+  }
+}
+
+TEST_CASE("a shift is not set where single rows have changed", "[boundaries]") {
+  Domain         d;
+  Grid           da;
+  Matrix         A, B;
+  const PetscInt row = 0;
+  d.N[0] = 6;
+  REQUIRE(make(d, da, A));
+  REQUIRE(make(d, da, B));
+  OK(MatZeroRows(A, 1, &row, 1, NULL, NULL));
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"MatZeroRows()", "shift"}), [&] { return MatHelmholtzSetShift(A, 5); });
+  PetscScalar sigma;
+  OK(MatHelmholtzGetShift(A, &sigma));
+  CHECK(sigma == d.sigma);
+  // a copy of another operator is as that one is
+  PetscBool set, symmetric;
+  OK(MatCopy(B, A, DIFFERENT_NONZERO_PATTERN));
+  OK(MatIsSymmetricKnown(A, &set, &symmetric));
+  CHECK((set && symmetric));
+  OK(MatHelmholtzSetShift(A, 5));
+  OK(MatHelmholtzSetShift(B, 5));
+  CHECK(difference(A, B) == 0);
+}
+
+TEST_CASE("null spaces of sums are those of both operators", "[boundaries]") {
+  Problem p = problem(2, 5, 4);
+  p.ends[0] = p.ends[1] = DM_BOUNDARY_MIRROR;
+  Grid         da;
+  MatNullSpace null;
+  if (try_make_grid(p, &da)) {
+    Matrix A = make_operator(p, da), B;
+    OK(MatTranspose(A, MAT_INITIAL_MATRIX, &B));
+    OK(MatGetNullSpace(B, &null));
+    CHECK(null != NULL);
+    OK(MatAXPY(B, 1, A, SAME_NONZERO_PATTERN));
+    OK(MatGetNullSpace(B, &null));
+    CHECK(null == NULL);
+  }
+  // a duplicate without values is zero
+  Domain d;
+  Grid   line;
+  Matrix A, B;
+  d.N[0] = 6;
+  d.forms[0][0] = d.forms[0][1] = MAT_LAPLACE_NEUMANN;
+  REQUIRE(make(d, line, A));
+  OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
+  OK(MatAXPY(A, -1, B, SAME_NONZERO_PATTERN));
+  OK(MatGetNullSpace(A, &null));
+  CHECK(null == NULL);
+}
+
+TEST_CASE("sources and data are asked for within periodic and mirrored axes", "[boundaries]") {
+  Problem p = problem(2, 4, 4);
+  for (DMBoundaryType ends : {DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR}) {
+    Grid   da;
+    Matrix A;
+    p.ends[0] = ends;
+    if (!try_make_grid(p, &da)) continue;
+    OK(MatCreate(PETSC_COMM_WORLD, &A));
+    OK(MatSetDM(A, da));
+    OK(MatSetType(A, MATLAPLACE));
+    OK(MatLaplaceSetShape(A, MAT_LAPLACE_BOX));
+    OK(MatSetUp(A));
+    Vector                 b = make_vector(da);
+    bool                   within = true;
+    const MatLaplaceSource f = [](PetscInt, const PetscReal x[], PetscScalar *value, void *ctx) {
+      if (x[0] < 0 || x[0] > 1) *static_cast<bool *>(ctx) = false;
+      *value = 1;
+      return (PetscErrorCode)PETSC_SUCCESS;
+    };
+    const MatLaplaceBoundaryData g = [](PetscInt, const PetscReal x[], PetscInt, PetscBool, PetscScalar *value,
+                                        void *ctx) {
+      if (x[0] < 0 || x[0] > 1) *static_cast<bool *>(ctx) = false;
+      *value = 1;
+      return (PetscErrorCode)PETSC_SUCCESS;
+    };
+    OK(MatLaplaceSetRightHandSide(A, f, g, &within, b));
+    CHECK(everywhere(within));
+  }
+}
+
+TEST_CASE("boundary forms after MatSetUp() are compared side by side", "[boundaries]") {
+  Domain d;
+  Grid   da;
+  Matrix A;
+  d.dim = 2;
+  d.N[0] = d.N[1] = 4;
+  REQUIRE(make(d, da, A));
+  MatLaplaceBoundaryType forms[4] = {};
+  OK(MatLaplaceSetBoundary(A, MAT_LAPLACE_ELIMINATED));
+  OK(MatLaplaceSetBoundaries(A, 4, forms));
+  forms[3] = MAT_LAPLACE_NEUMANN;
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"is eliminated", "neumann comes too late"}),
+               [&] { return MatLaplaceSetBoundaries(A, 4, forms); });
+}
+
+TEST_CASE("axes of one point have the forms of their ends", "[boundaries]") {
+  for (MatLaplaceBoundaryType other : {MAT_LAPLACE_NEUMANN, MAT_LAPLACE_ROBIN}) { // the point is on the upper end
+    if (rank_count() > 1) continue;
+    Domain d;
+    Grid   da;
+    Matrix A;
+    d.forms[0][0] = other, d.forms[0][1] = MAT_LAPLACE_IDENTITY;
+    REQUIRE(make(d, da, A));
+    Vector                       b = make_vector(da);
+    PetscReal                    value;
+    const MatLaplaceBoundaryData g = [](PetscInt, const PetscReal x[], PetscInt, PetscBool, PetscScalar *at, void *) {
+      *at = x[0];
+      return (PetscErrorCode)PETSC_SUCCESS;
+    };
+    OK(MatLaplaceAddBoundary(A, g, NULL, b));
+    OK(VecNorm(b, NORM_1, &value));
+    CHECK(std::abs(value - 1) < 1e-14);
+  }
+  Options options("-mat_laplace_boundary robin"); // a periodic one has no ends
+  Problem p = problem(1, 1);
+  p.ends[0] = DM_BOUNDARY_PERIODIC;
+  Grid   da;
+  Matrix A;
+  if (!try_make_grid(p, &da)) return;
+  OK(MatCreateLaplace(da, &A));
+}
