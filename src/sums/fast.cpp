@@ -147,7 +147,7 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   const double rtol = context->rtol;
   int          order = std::max(3, (int)std::lround(0.79 * -std::log(rtol))); // each multiplies the error by about 0.35
   int          narrow = rtol >= 1e-6 ? 2 : rtol >= 1e-7 ? 1 : 0;
-  double       epsilon = std::min(1e-2, 2 * rtol);
+  double       epsilon = std::min(1e-2, 0.2 * rtol);
   const double tree = 4e4 + 200. * order * order * order, all = (double)context->sources->N;
   double       fourier = INFINITY;
   PetscCall(PetscStrcmp(context->info().name, "gaussian", &gaussian));
@@ -180,10 +180,11 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
     made->error = error;
     PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", series ? "Fourier series" : "treecode",
                         order, error, rtol));
-    // with a margin, since it is a sample's: a smaller one where single precision stands in its way, but for smooth
-    // functions, of whose sums a few vectors tell less
+    // With a margin, since it is that of a few vectors. A smooth function has few independent sums: those of one vector
+    // may all be small by chance, and their relative error several times the mean. A series of more modes costs little.
+    // A margin that rounding does not allow is a smaller one.
     const bool   stalled = attempt > 0 && error > 0.7 * last;
-    const double limit = (stalled && context->info().singular ? 0.9 : 0.5) * rtol;
+    const double limit = (stalled && context->info().singular ? 0.9 : series && !stalled ? 0.2 : 0.5) * rtol;
     if (last <= limit) { // the cheaper one does as well
       error = last;
       PetscCall(FastSumDestroy(&made));

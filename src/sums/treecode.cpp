@@ -92,7 +92,7 @@ void Direction::make_lists(const KernelSumMat &context, double epsilon, const st
                             ? 1 / std::fabs(context.parameters.wavenumber)
                         : gaussian ? context.parameters.sigma
                                    : INFINITY;
-  const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(2e3 / epsilon)) : INFINITY;
+  const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(2e2 / epsilon)) : INFINITY;
   for (const Cluster &group : groups) {
     if (!nodes.empty()) stack.assign(1, 0);
     while (!stack.empty()) {
