@@ -39,12 +39,14 @@ SHELLAC_INLINE double chebyshev_point(const Cluster &node, int axis, int k, int 
   return 0.5 * (node.lower[axis] + node.upper[axis]) + 0.5 * (node.upper[axis] - node.lower[axis]) * chebyshev(k, n);
 }
 
-// Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
+constexpr PetscInt tree_leaf = 256; // points of the smallest clusters: what one block of threads sums for on a GPU
+
+// Halves along the longest side until clusters have `tree_leaf` points or fewer; points at one place by their numbers.
 struct ClusterTree {
   std::vector<Cluster>  nodes;
   std::vector<PetscInt> order; // order[i]: the i-th point of the tree
 
-  void build(const PointCloud &cloud, PetscInt leaf) {
+  void build(const PointCloud &cloud) {
     order.resize(cloud.n);
     std::iota(order.begin(), order.end(), (PetscInt)0);
     nodes.clear();
@@ -55,7 +57,7 @@ struct ClusterTree {
       int           axis = 0;
       for (int a = 1; a < 3; a++)
         if (node.upper[a] - node.lower[a] > node.upper[axis] - node.lower[axis]) axis = a;
-      if (node.end - node.begin <= leaf) continue;
+      if (node.end - node.begin <= tree_leaf) continue;
       const PetscInt   middle = node.begin + (node.end - node.begin) / 2;
       const PetscReal *x = cloud.x.data() + (size_t)axis * cloud.n;
       std::nth_element(order.begin() + node.begin, order.begin() + middle, order.begin() + node.end,
@@ -64,6 +66,16 @@ struct ClusterTree {
       nodes.push_back(make_node(cloud, node.begin, middle, node.depth + 1));
       nodes.push_back(make_node(cloud, middle, node.end, node.depth + 1));
     }
+  }
+  // The upper part of the tree, where clusters of `leaf` points or fewer have no children.
+  std::vector<Cluster> down_to(PetscInt leaf) const {
+    std::vector<Cluster> top(nodes.begin(), nodes.begin() + !nodes.empty());
+    for (size_t at = 0; at < top.size(); at++) {
+      const PetscInt child = top[at].end - top[at].begin > leaf ? top[at].child : -1;
+      top[at].child = child < 0 ? -1 : (PetscInt)top.size();
+      if (child >= 0) top.insert(top.end(), {nodes[child], nodes[child + 1]});
+    }
+    return top;
   }
 
 private:

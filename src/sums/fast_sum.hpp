@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sums/cluster_tree.hpp"
 #include "sums/kernel_sum.hpp"
 
 namespace shellac {
@@ -10,7 +11,8 @@ namespace shellac {
 class FastSum {
 public:
   virtual ~FastSum() = default;
-  // The layout's sum of values, of one column on all ranks, collectively; its targets and values are in the Mat's order.
+  // The layout's sum of values, of one column on all ranks, collectively; its targets and values are in the Mat's order,
+  // or the targets in that of a sample.
   virtual PetscErrorCode Apply(MPI_Comm comm, bool transposed, const Layout &layout) = 0;
   virtual PetscErrorCode View(PetscViewer viewer) const = 0;
   virtual PetscErrorCode Destroy() = 0;
@@ -23,10 +25,29 @@ PetscErrorCode FastSumDestroy(FastSum **fast);
 
 constexpr int max_tree_order = 22; // enough for double precision; a GPU's tables have room for no more
 
+// Some of this rank's targets.
+struct TargetSample {
+  std::vector<PetscInt> chosen;
+  PointCloud           *points = NULL; // those
+};
+
+// The trees of both sides' points, which do not depend on the order of the interpolation. Equal points have one.
+struct TreesOfPoints {
+  ClusterTree targets, sources;
+  bool        built = false;
+
+  void build(const KernelSumMat &context);
+};
+
 // Interpolation in the clusters of a tree: `order` points along each axis; a Gaussian below about `epsilon` counts as
-// zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says.
-PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, double epsilon, int narrow,
-                             FastSum **fast);
+// zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says. With samples of the targets
+// of A and of its transpose, it computes the sums at those alone.
+struct TreeSettings {
+  int    order, narrow;
+  double epsilon;
+};
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const TreesOfPoints &trees,
+                             const TreeSettings &settings, const TargetSample *const samples[2], FastSum **fast);
 
 // The Fourier series of the Gaussian, to a relative truncation of `epsilon`.
 PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, double epsilon, FastSum **fast);

@@ -234,13 +234,13 @@ PetscErrorCode FourierSum::Apply(MPI_Comm comm, bool transposed, const Layout &l
   const PetscMemType memory = layout.sum.memory;
   const size_t       reals = 2 * modes.count();
   const int          nz = modes.along(2);
-  Points             x, y;
+  const Points      &x = layout.sum.targets;
+  Points             y;
   PetscMPIInt        ranks, count;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCall(PetscMPIIntCast((PetscInt)reals, &count));
-  PetscCall(PointCloudGetPoints(transposed ? sources : targets, memory, &x));
   PetscCall(PointCloudGetPoints(transposed ? targets : sources, memory, &y));
   on_host_.resize(reals);
   for (int p = 0; p < layout.reals; p++) { // the real, the imaginary parts

@@ -15,8 +15,6 @@ namespace shellac {
 
 namespace {
 
-constexpr PetscInt target_leaf = 256; // what one block of threads sums for on a GPU
-
 // What one rank's sources are to this rank's groups of targets: points near them, or interpolation points far away.
 struct Lists {
   std::vector<Range>    list;
@@ -47,25 +45,31 @@ __global__ void scatter_kernel(PetscInt n, int reals, const PetscInt *order, con
 }
 #endif
 
-// The sums in one direction: from the sources' tree to groups of targets.
+// Points and their tree.
+struct Side {
+  const PointCloud  &points;
+  const ClusterTree &tree;
+};
+
+// The sums in one direction: from the sources' tree to groups of targets, or to a sample of them.
 class Direction {
 public:
-  PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, const PointCloud &targets,
-                        const PointCloud &sources, int order, double epsilon, PetscInt leaf);
+  PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, const Side &targets, const Side &sources,
+                        const TreeSettings &settings, const TargetSample *sample);
   PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, int narrow);
   PetscErrorCode Destroy();
 
-  PetscInt       nodes() const { return (PetscInt)tree_.nodes.size(); }
+  PetscInt       nodes() const { return (PetscInt)nodes_.size(); }
   PetscInt       groups() const { return (PetscInt)group_.size(); }
   PetscLogDouble pairs[2] = {0, 0}; // that are summed on this rank: near, far
   PetscLogDouble Bytes() const;
 
 private:
   int                                order_ = 0;
-  ClusterTree                        tree_;
+  std::vector<Cluster>               nodes_;                             // of sources
   PointCloud                        *targets_ = NULL, *expanded_ = NULL; // in the trees' orders; sources and proxies
   PetscInt                           source_count_ = 0, group_size_ = 0;
-  std::vector<PetscInt>              target_order_;
+  std::vector<PetscInt>              source_order_, target_order_; // points of the trees in the order of the vectors
   std::vector<Group>                 group_;
   std::vector<Lists>                 lists_;  // of each rank's sources: near, far, near, far, ...
   std::vector<std::vector<PetscInt>> levels_; // nodes with interpolation points, the deepest last
@@ -125,31 +129,43 @@ void Direction::make_lists(const KernelSumMat &context, double epsilon, const st
   }
 }
 
-PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, const PointCloud &targets,
-                                 const PointCloud &sources, int order, double epsilon, PetscInt leaf) {
-  ClusterTree          target_tree;
-  std::vector<Cluster> groups;
-  PetscMPIInt          ranks, rank;
+PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, const Side &targets, const Side &sources,
+                                 const TreeSettings &settings, const TargetSample *sample) {
+  std::vector<Cluster>  groups;
+  std::vector<PetscInt> from_targets; // target i of the groups is that of the cloud
+  std::vector<PetscInt> in_sample(sample ? targets.points.n : 0, -1);
+  PetscMPIInt           ranks, rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  order_ = order;
-  target_tree.build(targets, target_leaf);
-  target_order_ = target_tree.order;
-  for (const Cluster &node : target_tree.nodes)
-    if (node.child < 0) {
-      groups.push_back(node);
-      group_.push_back(
-          {node.begin, node.end, {(PetscReal)node.center(0), (PetscReal)node.center(1), (PetscReal)node.center(2)}});
-      group_size_ = std::max(group_size_, node.end - node.begin);
+  order_ = settings.order;
+  if (sample)
+    for (size_t i = 0; i < sample->chosen.size(); i++) in_sample[sample->chosen[i]] = (PetscInt)i;
+  for (const Cluster &node : targets.tree.nodes) {
+    if (node.child >= 0) continue;
+    Cluster group = node;
+    group.begin = (PetscInt)from_targets.size();
+    for (PetscInt t = node.begin; t < node.end; t++) {
+      const PetscInt i = targets.tree.order[t];
+      if (sample && in_sample[i] < 0) continue;
+      from_targets.push_back(i);
+      target_order_.push_back(sample ? in_sample[i] : i);
     }
-  // interpolation points where they are fewer than the points themselves
-  tree_.build(sources, leaf);
-  source_count_ = sources.n;
-  PetscInt count = sources.n;
-  for (size_t at = 0; at < tree_.nodes.size(); at++) {
-    Cluster &node = tree_.nodes[at];
+    group.end = (PetscInt)from_targets.size();
+    if (group.begin == group.end) continue;
+    groups.push_back(group);
+    group_.push_back(
+        {group.begin, group.end, {(PetscReal)node.center(0), (PetscReal)node.center(1), (PetscReal)node.center(2)}});
+    group_size_ = std::max(group_size_, group.end - group.begin);
+  }
+  // near sums and far ones in balance; interpolation points where they are fewer than the points themselves
+  nodes_ = sources.tree.down_to(std::max<PetscInt>(tree_leaf, std::min<PetscInt>(2 * order_ * order_ * order_, 1024)));
+  source_order_ = sources.tree.order;
+  source_count_ = sources.points.n;
+  PetscInt count = source_count_;
+  for (size_t at = 0; at < nodes_.size(); at++) {
+    Cluster &node = nodes_[at];
     if (node.end - node.begin <= proxy_count(node, order_)) continue;
     node.proxies = count;
     count += proxy_count(node, order_);
@@ -158,19 +174,20 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
   }
   // the points in the trees' orders
   for (int side = 0; side < 2; side++) {
-    const PointCloud &from = side ? sources : targets;
-    const auto       &permutation = side ? tree_.order : target_order_;
+    const PointCloud &from = side ? sources.points : targets.points;
+    const auto       &permutation = side ? source_order_ : from_targets;
     PointCloud       *to = new PointCloud;
+    (side ? expanded_ : targets_) = to;
     to->dim = 3;
-    to->n = side ? count : targets.n;
+    to->n = side ? count : (PetscInt)permutation.size();
     to->counts.resize(ranks);
     PetscCallMPI(MPI_Allgather(&to->n, 1, MPIU_INT, to->counts.data(), 1, MPIU_INT, comm));
     to->x.resize((size_t)3 * to->n);
     for (int a = 0; a < 3; a++)
-      for (PetscInt i = 0; i < from.n; i++) to->x[(size_t)a * to->n + i] = from.x[(size_t)a * from.n + permutation[i]];
-    (side ? expanded_ : targets_) = to;
+      for (size_t i = 0; i < permutation.size(); i++)
+        to->x[(size_t)a * to->n + i] = from.x[(size_t)a * from.n + permutation[i]];
   }
-  for (const Cluster &node : tree_.nodes) {
+  for (const Cluster &node : nodes_) {
     if (node.proxies < 0) continue;
     const int n[3] = {points_along(node, 0, order_), points_along(node, 1, order_), points_along(node, 2, order_)};
     PetscInt  at = node.proxies;
@@ -186,14 +203,14 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
   lists_.resize(2 * ranks);
   for (PetscMPIInt owner = 0; owner < ranks; owner++) {
     std::vector<Cluster> nodes;
-    PetscInt             n = (PetscInt)tree_.nodes.size();
+    PetscInt             n = (PetscInt)nodes_.size();
     PetscMPIInt          bytes;
-    if (owner == rank) nodes = tree_.nodes;
+    if (owner == rank) nodes = nodes_;
     PetscCallMPI(MPI_Bcast(&n, 1, MPIU_INT, owner, comm));
     nodes.resize(n);
     PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Cluster)), &bytes));
     PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
-    make_lists(context, epsilon, groups, nodes, &lists_[2 * owner]);
+    make_lists(context, settings.epsilon, groups, nodes, &lists_[2 * owner]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -208,7 +225,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   PetscCall(weights_.Allocate(memory, (size_t)expanded_->n * reals));
   PetscCall(results_.Allocate(memory, (size_t)targets_->n * reals));
   PetscCall(PointCloudGetPoints(expanded_, memory, &x));
-  ClusterWeights up = {tree_.nodes.data(), {x.x[0], x.x[1], x.x[2]}, weights_.data, order_, reals};
+  ClusterWeights up = {nodes_.data(), {x.x[0], x.x[1], x.x[2]}, weights_.data, order_, reals};
   const bool     on_device = PetscMemTypeDevice(memory);
 #if SHELLAC_CUDA
   cudaStream_t stream = NULL;
@@ -217,11 +234,11 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
     if (!device_nodes_.data) {
       std::vector<PetscInt> levels;
       for (const auto &level : levels_) levels.insert(levels.end(), level.begin(), level.end());
-      PetscCall(device_nodes_.Set(memory, tree_.nodes));
+      PetscCall(device_nodes_.Set(memory, nodes_));
       PetscCall(device_levels_.Set(memory, levels));
       PetscCall(device_group_.Set(memory, group_));
       PetscCall(device_target_order_.Set(memory, target_order_));
-      PetscCall(device_source_order_.Set(memory, tree_.order));
+      PetscCall(device_source_order_.Set(memory, source_order_));
       device_lists_.resize(lists_.size());
       for (size_t owner = 0; owner < lists_.size(); owner++) {
         PetscCall(device_lists_[owner].list.Set(memory, lists_[owner].list));
@@ -246,9 +263,9 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
 #endif
   if (!on_device) {
     for (PetscInt i = 0; i < source_count_; i++)
-      for (int p = 0; p < reals; p++) weights_.data[i * reals + p] = given.sum.in.data[tree_.order[i] * reals + p];
+      for (int p = 0; p < reals; p++) weights_.data[i * reals + p] = given.sum.in.data[source_order_[i] * reals + p];
     for (size_t l = levels_.size(); l-- > 0;)
-      for (PetscInt node : levels_[l]) up.on_host(tree_.nodes[node]);
+      for (PetscInt node : levels_[l]) up.on_host(nodes_[node]);
   }
   PairSum &s = layout.sum;
   if (layout.monitor) layout.monitor->blocks = (int)lists_.size();
@@ -290,8 +307,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
 PetscLogDouble Direction::Bytes() const {
   PetscLogDouble bytes =
       sizeof(PetscReal) * ((PetscLogDouble)targets_->x.size() + expanded_->x.size() + weights_.n + results_.n) +
-      sizeof(Cluster) * tree_.nodes.size() + sizeof(Group) * group_.size() +
-      sizeof(PetscInt) * (target_order_.size() + tree_.order.size());
+      sizeof(Cluster) * nodes_.size() + sizeof(Group) * group_.size() +
+      sizeof(PetscInt) * (target_order_.size() + source_order_.size());
   for (const Lists &lists : lists_) bytes += sizeof(Range) * lists.list.size() + sizeof(PetscInt) * lists.first.size();
   return bytes;
 }
@@ -352,21 +369,27 @@ public:
 
 } // namespace
 
-PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, int order, double epsilon, int narrow,
-                             FastSum **fast) {
+void TreesOfPoints::build(const KernelSumMat &context) {
+  if (built) return;
+  targets.build(*context.targets);
+  if (context.sources != context.targets) sources.build(*context.sources);
+  built = true;
+}
+
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const TreesOfPoints &trees,
+                             const TreeSettings &settings, const TargetSample *const samples[2], FastSum **fast) {
   TreeSum *tree = new TreeSum;
 
   PetscFunctionBegin;
   *fast = tree;
-  tree->order = order;
-  tree->narrow = narrow;
+  tree->order = settings.order;
+  tree->narrow = settings.narrow;
   tree->precision = MatKernelSumPrecisions[context.precision];
   tree->square = context.targets == context.sources;
-  // near sums and far ones in balance
-  const PetscInt leaf = std::max<PetscInt>(256, std::min<PetscInt>(2 * order * order * order, 1024));
-  PetscCall(tree->directions[0].Create(comm, context, *context.targets, *context.sources, order, epsilon, leaf));
-  if (!tree->square)
-    PetscCall(tree->directions[1].Create(comm, context, *context.sources, *context.targets, order, epsilon, leaf));
+  const Side targets = {*context.targets, trees.targets};
+  const Side sources = {*context.sources, tree->square ? trees.targets : trees.sources};
+  PetscCall(tree->directions[0].Create(comm, context, targets, sources, settings, samples[0]));
+  if (!tree->square) PetscCall(tree->directions[1].Create(comm, context, sources, targets, settings, samples[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
