@@ -37,6 +37,7 @@ static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   PetscCall(MatGetCaptured(A, &from));
   PetscCall(MatCapturedCreateLike(A, B));
   PetscCall(MatGetCaptured(*B, &to));
+  to->coo = from->coo;
   if (option == MAT_COPY_VALUES) {
     PetscCall(from->captured().CopyTo(&to->captured()));
     PetscCall(to->take_state(*B, *from));
@@ -96,6 +97,7 @@ PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *mad
   wish.automatic = true;
   PetscCall(values_halo.Create(grid, points, grid.box, PETSC_FALSE, HaloWay::host));
   PetscCall(B->Open(&to));
+  PetscCall(B->NeedAll());
   PetscCall(A.Prepare(&none, &present));
   for (int arm = 0; arm < arms->count(); arm++) {
     const int       back = arms->opposite(arm);
@@ -188,8 +190,12 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   PetscCall(context->begin_change());
   PetscCall(MatCapturedOpen(context));
   PetscCall(VecGetArrayRead(d, &values));
+  const CapturedStencil &op = context->captured();
+  for (PetscInt r = 0; r < context->grid.dof; r++)
+    PetscCall(context->captured().Need(op.slot(op.arms().center(), r, r)));
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt r) {
-    context->put(p, r, context->arms->center(), r, values[row++], mode);
+    PetscScalar &entry = context->values[op.slot(op.arms().center(), r, r)][op.patch().index(p[0], p[1], p[2])];
+    entry = mode == ADD_VALUES ? entry + values[row++] : values[row++];
   });
   PetscCall(VecRestoreArrayRead(d, &values));
   PetscCall(MatCapturedClose(context));
@@ -221,9 +227,11 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
     for (int arm = 0; arm < op.arms().count(); arm++) {
       const PetscInt *step = op.arms().step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
       if (!op.in_domain(p, arm)) continue;
-      for (PetscInt c = 0; c < context->grid.dof; c++)
-        context->values[op.slot(arm, i, c)][at] *=
-            (left ? left[row] : PetscScalar(1)) * (right ? field.value(op.patch(), q, c) : PetscScalar(1));
+      for (PetscInt c = 0; c < context->grid.dof; c++) {
+        PetscScalar *values = context->values[op.slot(arm, i, c)];
+        if (values)
+          values[at] *= (left ? left[row] : PetscScalar(1)) * (right ? field.value(op.patch(), q, c) : PetscScalar(1));
+      }
     }
     row++;
   });

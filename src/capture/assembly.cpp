@@ -1,8 +1,8 @@
 // Assembly: MatSetValues() and its variants, entries for other ranks, and MatAssemblyEnd().
 
 #include "capture/mat.hpp"
+#include "capture/owners.hpp"
 
-#include <algorithm>
 #include <limits>
 
 namespace shellac {
@@ -50,24 +50,28 @@ static PetscInt global_number(const Grid &grid, const Place &place) {
 }
 
 // An entry of an owned row.
-static void put_entry(CapturedMat *m, const Place &row, const PetscInt p[3], const Place &column, PetscScalar value,
-                      InsertMode mode) {
+static PetscErrorCode put_entry(CapturedMat *m, const Place &row, const PetscInt p[3], const Place &column,
+                                PetscScalar value, InsertMode mode) {
   const PetscInt step[3] = {column.q[0] - row.q[0], column.q[1] - row.q[1], column.q[2] - row.q[2]};
   const int      arm = m->arms->find(step);
-  if (arm >= 0)
-    m->put(p, row.c, arm, column.c, value, mode);
-  else if (!m->drop_outside)
+
+  PetscFunctionBeginHot;
+  if (arm >= 0) {
+    const CapturedStencil &op = m->captured();
+    PetscCall(m->put(op.slot(arm, row.c, column.c), op.patch().index(p[0], p[1], p[2]), value, mode));
+  } else if (!m->drop_outside)
     m->outside.push_back({global_number(m->grid, row), global_number(m->grid, column), value, mode});
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- setting values ------------------------------------------------------------------------------------------------
 
-PetscErrorCode MatCapturedOpen(CapturedMat *context) {
+PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory) {
+  const bool was_open = context->captured().open();
+
   PetscFunctionBegin;
-  if (!context->captured().open()) {
-    PetscCall(context->captured().Open(&context->values));
-    PetscCall(context->invalidate());
-  }
+  PetscCall(context->captured().Open(&context->values, memory));
+  if (!was_open) PetscCall(context->invalidate());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,9 +126,8 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
       return values ? values[context->row_oriented ? i * n + column : column * m + i] : 0;
     };
     if (mine && context->distances) { // as far as columns are told by their distance to the row
-      const size_t              to = patch.index(p[0], p[1], p[2]);
-      PetscScalar *const *const slots = context->values + (size_t)row.c * arms * dof;
-      bool                      inside = true; // no arm reaches the next line of local points
+      const size_t to = patch.index(p[0], p[1], p[2]);
+      bool         inside = true; // no arm reaches the next line of local points
       for (int a = 0; a < grid.dim; a++) inside = inside && at[a] >= grid.width && at[a] < ghosts[a] - grid.width;
       for (PetscInt next = 0; j < n; j++) { // columns come in the order of the arms, more often than not
         if (columns[j] < 0) continue;
@@ -141,9 +144,8 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
           for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
           if (!within) break;
         }
-        PetscScalar      &entry = slots[arm * dof + columns[j] - point * dof][to];
-        const PetscScalar value = value_of(j);
-        entry = mode == ADD_VALUES ? entry + value : value;
+        PetscCall(
+            context->put((int)(row.c * arms * dof + arm * dof + columns[j] - point * dof), to, value_of(j), mode));
         next = dof == 1 ? arm + 1 : arm;
       }
     }
@@ -159,7 +161,7 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
       column.c = columns[j] - point * dof;
       if (!domain_place(*context, point, there, column.q)) continue;
       if (mine)
-        put_entry(context, row, p, column, value_of(j), mode);
+        PetscCall(put_entry(context, row, p, column, value_of(j), mode));
       else
         context->off_process.push_back({global_number(grid, row), global_number(grid, column), value_of(j), mode});
     }
@@ -196,7 +198,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
         continue;
       }
       (void)grid.find_row(columns[j], column.q, &column.c);
-      put_entry(context, row, p, column, value, mode);
+      PetscCall(put_entry(context, row, p, column, value, mode));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,7 +223,7 @@ static PetscErrorCode set_values_blocked(Mat A, PetscInt m, const PetscInt rows[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode zero_entries(Mat A) {
+PetscErrorCode MatCapturedZero(Mat A) {
   CapturedMat *context;
 
   PetscFunctionBegin;
@@ -257,55 +259,6 @@ static PetscErrorCode set_option(Mat A, MatOption option, PetscBool flag) {
 }
 
 // ---- other ranks' entries ------------------------------------------------------------------------------------------
-
-PetscErrorCode SendToOwners(const Grid &grid, std::vector<GlobalEntry> *entries) {
-  std::vector<PetscMPIInt> to;
-  std::vector<PetscInt>    counts;
-  PetscMPIInt              from_count, *from = NULL, tag;
-  PetscInt                *from_counts = NULL, p[3], c;
-  MPI_Comm                 comm;
-
-  PetscFunctionBegin;
-  const auto owner = [&](const GlobalEntry &entry) { return grid.find_row(entry.row, p, &c); };
-  std::stable_sort(entries->begin(), entries->end(),
-                   [&](const GlobalEntry &a, const GlobalEntry &b) { return owner(a) < owner(b); });
-  for (const GlobalEntry &entry : *entries) {
-    const PetscMPIInt rank = owner(entry);
-    if (to.empty() || to.back() != rank) to.push_back(rank), counts.push_back(0);
-    counts.back()++;
-  }
-  PetscCall(PetscCommDuplicate(grid.comm, &comm, &tag));
-  PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, (PetscMPIInt)to.size(), to.data(), counts.data(), &from_count,
-                                   &from, &from_counts));
-  PetscCall(PetscSortMPIIntWithIntArray(from_count, from, from_counts));
-  std::vector<GlobalEntry> received;
-  std::vector<MPI_Request> requests(to.size() + from_count);
-  size_t                   total = 0, at = 0;
-  MPI_Datatype             type;
-  PetscMPIInt              count;
-  PetscCallMPI(MPI_Type_contiguous(sizeof(GlobalEntry), MPI_BYTE, &type));
-  PetscCallMPI(MPI_Type_commit(&type));
-  for (PetscMPIInt i = 0; i < from_count; i++) total += from_counts[i];
-  received.resize(total);
-  for (PetscMPIInt i = 0; i < from_count; i++) {
-    PetscCall(PetscMPIIntCast(from_counts[i], &count));
-    PetscCallMPI(MPI_Irecv(&received[at], count, type, from[i], tag, comm, &requests[i]));
-    at += from_counts[i];
-  }
-  at = 0;
-  for (size_t i = 0; i < to.size(); i++) {
-    PetscCall(PetscMPIIntCast(counts[i], &count));
-    PetscCallMPI(MPI_Isend(&(*entries)[at], count, type, to[i], tag, comm, &requests[from_count + i]));
-    at += counts[i];
-  }
-  PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
-  PetscCallMPI(MPI_Type_free(&type));
-  PetscCall(PetscFree(from));
-  PetscCall(PetscFree(from_counts));
-  PetscCall(PetscCommDestroy(&comm));
-  *entries = std::move(received);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode take_off_process_entries(Mat A, CapturedMat *context) {
   Mat reference = context->reference;
@@ -410,7 +363,7 @@ PetscErrorCode MatCapturedSetAssemblyOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_SET_VALUES_LOCAL, set_values_local));
   PetscCall(set_operation(A, MATOP_SET_VALUES_BLOCKED, set_values_blocked<set_values>));
   PetscCall(set_operation(A, MATOP_SET_VALUES_BLOCKEDLOCAL, set_values_blocked<set_values_local>));
-  PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));
+  PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, MatCapturedZero));
   PetscCall(set_operation(A, MATOP_SET_OPTION, set_option));
   PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
   PetscFunctionReturn(PETSC_SUCCESS);

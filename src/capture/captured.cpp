@@ -21,8 +21,7 @@ std::unique_ptr<CapturedStencil> CapturedStencil::NewLike() const {
 
 PetscErrorCode CapturedStencil::Destroy() {
   PetscFunctionBegin;
-  if (open_)
-    for (size_t s = 0; s < arrays_.size(); s++) PetscCall(VecRestoreArray(arrays_[s], &values_[s]));
+  for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
   open_ = false;
   PetscCall(DropArrays());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,16 +123,75 @@ PetscLogDouble CapturedStencil::bytes() const {
 
 // ---- assembly ------------------------------------------------------------------------------------------------------
 
-PetscErrorCode CapturedStencil::Open(T *const **values) {
+bool CapturedStencil::made_for_device() const {
+  return vec_type_.find("cuda") != std::string::npos;
+}
+
+PetscErrorCode CapturedStencil::GetArray(int slot) {
+  PetscMemType memory = PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  if (PetscMemTypeHost(memory_))
+    PetscCall(VecGetArray(arrays_[slot], &values_[slot]));
+  else
+    PetscCall(VecGetArrayAndMemType(arrays_[slot], &values_[slot], &memory));
+  PetscCheck(PetscMemTypeHost(memory) == PetscMemTypeHost(memory_), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "an array of coefficients is not on the GPU");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::RestoreArray(int slot) {
+  PetscFunctionBegin;
+  if (!values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscMemTypeHost(memory_))
+    PetscCall(VecRestoreArray(arrays_[slot], &values_[slot]));
+  else
+    PetscCall(VecRestoreArrayAndMemType(arrays_[slot], &values_[slot]));
+  values_[slot] = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::MoveToHost() {
+  std::vector<int> present;
+
+  PetscFunctionBegin;
+  if (PetscMemTypeHost(memory_)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int s = 0; s < slots(); s++)
+    if (values_[s]) present.push_back(s);
+  for (int s : present) PetscCall(RestoreArray(s));
+  memory_ = PETSC_MEMTYPE_HOST;
+  for (int s : present) PetscCall(GetArray(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Need(int slot, bool zero) {
+  PetscFunctionBegin;
+  if (values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!arrays_[slot])
+    PetscCall(MakeArray(&arrays_[slot])); // zero
+  else if (zero)
+    PetscCall(VecSet(arrays_[slot], 0));
+  PetscCall(GetArray(slot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::NeedAll() {
+  PetscFunctionBegin;
+  for (int s = 0; s < slots(); s++) PetscCall(Need(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Open(T *const **values, PetscMemType memory) {
   PetscFunctionBegin;
   by_place_ = false;
   if (!open_) {
-    Arrays                           none;
-    std::unique_ptr<PreparedCapture> present;
-    PetscCall(Prepare(&none, &present));
-    for (int s = 0; s < slots(); s++) {
-      if (!arrays_[s]) PetscCall(MakeArray(&arrays_[s]));
-      PetscCall(VecGetArray(arrays_[s], &values_[s]));
+    const bool compressed = storage_ != Storage::arrays;
+    memory_ = !compressed && made_for_device() ? memory : PETSC_MEMTYPE_HOST;
+    for (int s : used_) {
+      if (compressed)
+        PetscCall(Need(s, false));
+      else
+        PetscCall(GetArray(s));
     }
     if (storage_ == Storage::constant)
       for_each_run([&](size_t of_class, const PetscInt[3], size_t at, PetscInt points) {
@@ -142,15 +200,33 @@ PetscErrorCode CapturedStencil::Open(T *const **values) {
           std::fill(values_[used_[n]] + at, values_[used_[n]] + at + points, rows[n]);
         return true;
       });
-    else if (storage_ == Storage::indexed)
+    else if (storage_ == Storage::indexed) {
+      const auto  &small = index8_.host();
+      const size_t stride = table_stride<T>((int)used_.size());
       for (size_t at = 0; at < point_count(); at++) {
-        const T *rows = present->a_.rows(patch_, patch_.start, at); // wherever the point is
+        const T *rows = table_.host().data() + stride * (small.empty() ? index16_.host()[at] : small[at]);
         for (size_t n = 0; n < used_.size(); n++) values_[used_[n]][at] = rows[n];
       }
-    PetscCall(none.Restore());
+    }
     open_ = true;
   }
+  if (PetscMemTypeHost(memory)) PetscCall(MoveToHost());
   *values = values_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Zero() {
+  PetscFunctionBegin;
+  if (open_) { // taken again by those who need them
+    for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  index8_.change().clear();
+  index16_.change().clear();
+  table_.change().clear();
+  storage_ = Storage::arrays;
+  by_place_ = false;
+  use_slots({});
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,35 +314,19 @@ void CapturedStencil::TransposeByPlace() {
 
 // ---- algebra -------------------------------------------------------------------------------------------------------
 
-PetscErrorCode CapturedStencil::Zero() {
-  PetscFunctionBegin;
-  if (open_) {
-    for (T *values : values_) std::fill(values, values + point_count(), T(0));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(DropArrays());
-  index8_.change().clear();
-  index16_.change().clear();
-  table_.change().clear();
-  storage_ = Storage::arrays;
-  by_place_ = false;
-  use_slots({});
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CapturedStencil::Scale(T a) {
   PetscFunctionBegin;
   for (T &value : table_.change()) value *= a;
-  for (Vec array : arrays_)
-    if (array) PetscCall(VecScale(array, a));
+  if (storage_ == Storage::arrays)
+    for (int s : used_) PetscCall(VecScale(arrays_[s], a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CapturedStencil::Conjugate() {
   PetscFunctionBegin;
   for (T &value : table_.change()) value = PetscConj(value);
-  for (Vec array : arrays_)
-    if (array) PetscCall(VecConjugate(array));
+  if (storage_ == Storage::arrays)
+    for (int s : used_) PetscCall(VecConjugate(arrays_[s]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,15 +338,22 @@ PetscErrorCode CapturedStencil::Shift(T a) {
       auto &table = table_.change();
       for (size_t at = place_[s]; at < table.size(); at += table_stride<T>((int)used_.size())) table[at] += a;
     } else {
-      if (!arrays_[s]) { // of a zero operator
-        std::vector<int> used = used_;
-        used.insert(std::upper_bound(used.begin(), used.end(), s), s);
-        PetscCall(MakeArray(&arrays_[s]));
-        use_slots(used);
-      }
+      PetscCall(Use(s)); // of a zero operator
       PetscCall(VecShift(arrays_[s], a));
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Use(int slot) {
+  std::vector<int> used = used_;
+
+  PetscFunctionBegin;
+  if (place_[slot] >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!arrays_[slot]) PetscCall(MakeArray(&arrays_[slot]));
+  PetscCall(VecSet(arrays_[slot], 0));
+  used.insert(std::upper_bound(used.begin(), used.end(), slot), slot);
+  use_slots(used);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -314,18 +381,14 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (storage_ == Storage::arrays && x.storage_ == Storage::arrays) {
-    std::vector<int> used = used_;
     for (int s : x.used_) {
-      if (!arrays_[s]) {
-        used.insert(std::upper_bound(used.begin(), used.end(), s), s);
-        PetscCall(MakeArray(&arrays_[s]));
-      }
+      PetscCall(Use(s));
       PetscCall(VecAXPY(arrays_[s], a, x.arrays_[s]));
     }
-    use_slots(used);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Open(&values));
+  for (int s : x.used_) PetscCall(Need(s));
   PetscCall(x.Prepare(&none, &other));
   for_each_on_host(patch_.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
@@ -349,10 +412,11 @@ PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
   to->table_ = table_;
   to->index8_ = index8_;
   to->index16_ = index16_;
-  for (size_t s = 0; s < arrays_.size(); s++) {
-    if (!arrays_[s]) continue;
-    PetscCall(VecDuplicate(arrays_[s], &to->arrays_[s]));
-    PetscCall(VecCopy(arrays_[s], to->arrays_[s]));
+  for (int s = 0; s < slots(); s++) {
+    const bool stored = storage_ == Storage::arrays && place_[s] >= 0;
+    if (!stored) PetscCall(VecDestroy(&to->arrays_[s]));
+    if (stored && !to->arrays_[s]) PetscCall(VecDuplicate(arrays_[s], &to->arrays_[s]));
+    if (stored) PetscCall(VecCopy(arrays_[s], to->arrays_[s]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,6 +12,7 @@
 #include "capture/star_on_gpu.hpp"
 #include "device/arrays.hpp"
 #include "device/mirror.hpp"
+#include "device/scratch.hpp"
 #include "stencil/operator.hpp"
 
 namespace shellac {
@@ -28,6 +29,11 @@ struct Refusal {
   PetscInt point[3] = {0, 0, 0}; // on the patch: whose row is like none of its class, or of one class too many
 };
 
+// Whether a coefficient is taken for equal to another.
+template <class T> SHELLAC_HD bool alike(T value, T other, PetscReal tolerance) {
+  return value == other || (tolerance > 0 && PetscAbsScalar(value - other) <= tolerance * PetscAbsScalar(other));
+}
+
 class PreparedCapture;
 
 class CapturedStencil final : public StencilOperator {
@@ -42,10 +48,16 @@ public:
 
   // The slot of row r at the point and value c at the arm's end.
   int slot(int arm, PetscInt r, PetscInt c) const { return (int)((r * arms_->count() + arm) * patch_.dof + c); }
-  // [slots][points], to be read and changed until Close(). Cheap where it is open already.
-  PetscErrorCode Open(T *const **values);
+  // [slots][points], to be read and changed until Close(); null for a slot that is zero: see Need(). Cheap where it is
+  // open already. memory: where they are wanted; they are on the host where it cannot be, or where it is open there.
+  PetscErrorCode Open(T *const **values, PetscMemType memory = PETSC_MEMTYPE_HOST);
+  PetscMemType   memory() const { return memory_; } // of the open coefficients
+  // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
+  PetscErrorCode Need(int slot, bool zero = true);
+  PetscErrorCode NeedAll();
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
   bool           open() const { return open_; }
+  // Open or closed. Memory is kept for the next assembly.
   PetscErrorCode Zero();
   // Rows that depend on the distance to the ends of the domain alone: read(i, put) calls put(slot, value) for the entries
   // of the rows of the point i of the whole grid.
@@ -67,18 +79,19 @@ public:
 
   const Arms    &arms() const { return *arms_; }
   const char    *vec_type() const { return vec_type_.c_str(); }
+  bool           made_for_device() const; // its arrays can be on a GPU
   Storage        storage() const { return storage_; }
   size_t         kinds() const { return kinds_; } // of rows, where they are classified
   size_t         used_slots() const { return used_.size(); }
   PetscLogDouble bytes() const;
   bool           in_domain(const PetscInt p[3], int arm) const;
 
+  int          slots() const { return (int)(arms_->count() * patch_.dof * patch_.dof); }
   const Patch &patch() const override { return patch_; }
   int          colours() const override;
 
 private:
   friend class PreparedCapture;
-  int            slots() const { return (int)(arms_->count() * patch_.dof * patch_.dof); }
   size_t         point_count() const { return (size_t)patch_.all().points(); }
   PetscErrorCode MakeArray(Vec *array) const;
   void           use_slots(const std::vector<int> &used); // lists them
@@ -93,6 +106,15 @@ private:
   bool                           try_constant(const Compression &wish, Refusal *refusal);
   bool                           try_indexed(const Compression &wish, Refusal *refusal);
   PetscErrorCode                 DropArrays();
+  PetscErrorCode                 Use(int slot); // an array, closed: zero where it is not in use
+  PetscErrorCode                 GetArray(int slot);
+  PetscErrorCode                 RestoreArray(int slot);
+  PetscErrorCode                 MoveToHost();
+  // Compresses coefficients that are on a GPU; *done: they need not come to the host.
+  PetscErrorCode CloseOnDevice(const Compression &wish, bool *done);
+  // As many kinds of rows of n values as the form indexed may have. Values, as keys of the kind that they belong to; hashed.
+  size_t          most_kinds(const Compression &wish, size_t n) const;
+  static uint64_t kind_of(const std::vector<T> &row, PetscReal tolerance, std::vector<T> *key);
   // The table of the classes of places: all has the coefficients [slots][classes].
   void   make_table(const std::vector<T> &all, const std::vector<char> &seen);
   size_t classes() const;
@@ -103,8 +125,9 @@ private:
   std::shared_ptr<const Arms> arms_;
   std::string                 vec_type_;
   bool                        open_ = false, explicit_zeros_ = true, by_place_ = false;
-  std::vector<Vec>            arrays_; // [slots]; null for zero
-  std::vector<T *>            values_; // open: [slots], the arrays' on the host
+  PetscMemType                memory_ = PETSC_MEMTYPE_HOST; // see memory()
+  std::vector<Vec>            arrays_; // [slots]; those of slots that are not in use are memory for the next assembly
+  std::vector<T *>            values_; // open: [slots], the arrays'; null for zero
 
   Storage                storage_ = Storage::arrays;
   size_t                 kinds_ = 0;
@@ -119,6 +142,13 @@ private:
   Mirror<unsigned char>  index8_;
   Mirror<unsigned short> index16_;
   Mirror<const T *>      pointers_; // of the arrays in the memory that they were last prepared for
+
+  struct Look {                  // of CloseOnDevice(), at all coefficients
+    Mirror<const T *>  pointers; // [slots]
+    Mirror<PetscInt64> at;       // points whose rows are compared on the host: one of each class, and a sample
+    Mirror<int>        found;    // [slots + 1]
+    Scratch<T>         rows;     // [slots][at]
+  } look_;
 };
 
 // Valid until the arrays that Prepare() was given are restored, or the operator changes.

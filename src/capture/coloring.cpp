@@ -134,6 +134,7 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(VecDuplicate(F, &change));
   PetscCall((*evaluate)(application, at, F, function_context));
   PetscCall(MatCapturedOpen(context));
+  PetscCall(context->captured().NeedAll());
   const CapturedStencil &op = context->captured();
   for (size_t k = 0; k + 1 < coloring->first.size(); k++) {
     const std::vector<PetscInt> &columns = coloring->columns;

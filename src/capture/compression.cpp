@@ -17,7 +17,7 @@ static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, 
       for (PetscInt c = 0; c < chunk; c++) all &= v[i + c] == same;
       if (!all) break;
     }
-  while (i < n && (tolerance > 0 ? PetscAbsScalar(v[i] - same) <= tolerance * PetscAbsScalar(same) : v[i] == same)) i++;
+  while (i < n && alike(v[i], same, tolerance)) i++;
   return i;
 }
 
@@ -27,8 +27,11 @@ bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
   std::vector<T>    all((size_t)slots() * count, T(0));
   std::vector<char> seen(count);
 
+  for_each_run([&](size_t of_class, const PetscInt[3], size_t, PetscInt) { return seen[of_class] = 1; });
+  const std::vector<char> on_patch = seen;
   for (int s = 0; s < slots(); s++) {
     T *coefficients = all.data() + (size_t)s * count;
+    if (!values_[s]) continue;
     std::fill(seen.begin(), seen.end(), 0);
     const bool alike = for_each_run([&](size_t of_class, const PetscInt p[3], size_t at, PetscInt points) {
       const T *v = values_[s] + at;
@@ -42,7 +45,7 @@ bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
     });
     if (!alike) return false;
   }
-  make_table(all, seen);
+  make_table(all, on_patch);
   return true;
 }
 
@@ -54,41 +57,47 @@ static PetscReal rounded(PetscReal x, PetscReal tolerance) {
   return std::ldexp(std::round(fraction / step) * step, exponent);
 }
 
+size_t CapturedStencil::most_kinds(const Compression &wish, size_t n) const {
+  const size_t     points = point_count(), bytes = std::max(n, (size_t)1) * sizeof(T), most = 65536;
+  constexpr size_t cache = 256 << 10; // of the table, so that kernels find it in their caches
+  if (!wish.automatic) return std::min(most, points);
+  // where nobody asked for this form, only as many as are worth it
+  return std::min({most, std::max(points / 8, (size_t)16), std::max(cache / bytes, (size_t)16)});
+}
+
+uint64_t CapturedStencil::kind_of(const std::vector<T> &row, PetscReal tolerance, std::vector<T> *key) {
+  uint64_t hash = 0;
+  for (size_t s = 0; s < row.size(); s++) {
+    PetscReal parts[2] = {rounded(PetscRealPart(row[s]), tolerance), rounded(PetscImaginaryPart(row[s]), tolerance)};
+#if defined(PETSC_USE_COMPLEX)
+    (*key)[s] = PetscCMPLX(parts[0], parts[1]);
+#else
+    (*key)[s] = parts[0];
+#endif
+    for (PetscReal part : parts) {
+      uint64_t word = 0;
+      memcpy(&word, &part, std::min(sizeof(word), sizeof(part)));
+      hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+      hash ^= hash >> 29;
+    }
+  }
+  return hash;
+}
+
 // Whether there are few kinds of rows: the table then has them, and each point an index.
 bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
-  const size_t     points = point_count(), n = used_.size(), stride = table_stride<T>((int)n), bytes = n * sizeof(T);
-  constexpr size_t cache = 256 << 10; // of the table, so that kernels find it in their caches
-  // kinds of rows: where nobody asked for this form, only as many as are worth it
-  const size_t most =
-      !wish.automatic
-          ? std::min((size_t)65536, points)
-          : std::min({(size_t)65536, std::max(points / 8, (size_t)16), std::max(cache / bytes, (size_t)16)});
-  std::vector<T>              keys, table, row(n), key(n);
-  std::vector<size_t>         buckets;
+  const size_t        points = point_count(), n = used_.size(), stride = table_stride<T>((int)n), bytes = n * sizeof(T);
+  const size_t        most = most_kinds(wish, n);
+  std::vector<T>      keys, table, row(n), key(n);
+  std::vector<size_t> buckets;
   std::vector<unsigned short> index(points);
   size_t                      places = 1;
 
   while (places < 4 * most) places *= 2;
   buckets.assign(places, SIZE_MAX);
   for (size_t at = 0; at < points; at++) {
-    uint64_t hash = 0;
-    for (size_t s = 0; s < n; s++) {
-      row[s] = values_[used_[s]][at];
-      PetscReal parts[2] = {rounded(PetscRealPart(row[s]), wish.tolerance),
-                            rounded(PetscImaginaryPart(row[s]), wish.tolerance)};
-#if defined(PETSC_USE_COMPLEX)
-      key[s] = PetscCMPLX(parts[0], parts[1]);
-#else
-      key[s] = parts[0];
-#endif
-      for (PetscReal part : parts) {
-        uint64_t word = 0;
-        memcpy(&word, &part, std::min(sizeof(word), sizeof(part)));
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-        hash ^= hash >> 29;
-      }
-    }
-    size_t place = hash & (buckets.size() - 1);
+    for (size_t s = 0; s < n; s++) row[s] = values_[used_[s]][at];
+    size_t place = kind_of(row, wish.tolerance, &key) & (buckets.size() - 1);
     while (buckets[place] != SIZE_MAX && memcmp(&keys[buckets[place] * n], key.data(), bytes) != 0)
       place = (place + 1) & (buckets.size() - 1);
     if (buckets[place] == SIZE_MAX) {
@@ -127,20 +136,25 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
   index16_.change().clear();
   table_.change().clear();
   storage_ = Storage::arrays;
-  done = tries(Storage::constant) && try_constant(wish, refusal);
+  PetscCall(CloseOnDevice(wish, &done));
   if (!done) {
-    std::vector<int> used;
-    for (int s = 0; s < slots(); s++) {
-      const T *v = values_[s];
-      if (on_diagonal(s) || std::any_of(v, v + point_count(), [](T value) { return value != T(0); })) used.push_back(s);
+    PetscCall(MoveToHost());
+    if (!tries(Storage::constant) || !try_constant(wish, refusal)) {
+      std::vector<int> used;
+      for (int s = 0; s < slots(); s++) {
+        const T *v = values_[s];
+        if (on_diagonal(s) || (v && std::any_of(v, v + point_count(), [](T value) { return value != T(0); })))
+          used.push_back(s);
+      }
+      use_slots(whole(used, false));
+      for (int s : used_) PetscCall(Need(s));
+      if (tries(Storage::indexed)) (void)try_indexed(wish, refusal);
     }
-    use_slots(whole(used, false));
-    done = tries(Storage::indexed) && try_indexed(wish, refusal);
   }
   if (wish.automatic || wish.form == Storage::arrays) *refusal = {};
   for (int s = 0; s < slots(); s++) {
-    PetscCall(VecRestoreArray(arrays_[s], &values_[s]));
-    if (done || place_[s] < 0) PetscCall(VecDestroy(&arrays_[s]));
+    PetscCall(RestoreArray(s));
+    if (storage_ != Storage::arrays || place_[s] < 0) PetscCall(VecDestroy(&arrays_[s]));
   }
   open_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);

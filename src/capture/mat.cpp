@@ -46,6 +46,7 @@ PetscErrorCode CapturedMat::destroy() {
   PetscFunctionBegin;
   if (op) PetscCall(captured().Destroy());
   PetscCall(MatDestroy(&reference));
+  PetscCall(MatCapturedForgetCoo(this));
   if (local_map) {
     PetscCall(ISLocalToGlobalMappingRestoreBlockIndices(local_map, &local_points));
     PetscCall(ISLocalToGlobalMappingDestroy(&local_map));
@@ -289,6 +290,7 @@ PetscErrorCode MatCreate_Stencil(Mat A) {
   PetscCall(MatCreateStencilShell(A, new CapturedMat));
   PetscCall(MatCapturedSetOptionOperations(A));
   PetscCall(MatCapturedSetAssemblyOperations(A));
+  PetscCall(MatCapturedSetCooOperations(A));
   PetscCall(MatCapturedSetZeroRowsOperations(A));
   PetscCall(MatCapturedSetLoadOperations(A));
   PetscCall(MatCapturedSetAlgebraOperations(A));

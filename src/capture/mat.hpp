@@ -17,6 +17,8 @@ struct GlobalEntry {
 // What a change does to an operator: it becomes aA + sI, it gets another diagonal, or other rows.
 enum class Alteration { scaled, diagonal, rows };
 
+struct CooMap;
+
 struct CapturedMat : StencilMat {
   PetscErrorCode   set_up(Mat A) override;
   PetscErrorCode   make_transpose(std::unique_ptr<StencilOperator> *transpose) override;
@@ -47,10 +49,16 @@ protected:
   PetscErrorCode make_operator(Mat A, PetscBool on_device, PetscInt depth);
 
 public:
-  // One entry of a row that this rank owns, of the r-th value at p.
-  void put(const PetscInt p[3], PetscInt r, int arm, PetscInt c, PetscScalar value, InsertMode mode) {
-    PetscScalar &entry = values[captured().slot(arm, r, c)][captured().patch().index(p[0], p[1], p[2])];
+  // One entry, at a point of the patch.
+  PetscErrorCode put(int slot, size_t at, PetscScalar value, InsertMode mode) {
+    PetscFunctionBeginHot;
+    if (!values[slot]) {
+      if (value == (PetscScalar)0) PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(captured().Need(slot));
+    }
+    PetscScalar &entry = values[slot][at];
     entry = mode == ADD_VALUES ? entry + value : value;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   // The indices of a point in the DMDA's local vectors, by its number there. Rows come one after the other more often
@@ -90,6 +98,7 @@ public:
   std::vector<GlobalEntry> off_process;                             // for other ranks
   std::vector<GlobalEntry> outside;                                 // of owned rows, beyond the stencil
   Mat                      reference = NULL;                        // -mat_stencil_verify
+  std::shared_ptr<CooMap>  coo;                                     // of MatSetPreallocationCOO(); null before
 };
 
 // sor.cpp: MATOP_SOR, on host vectors in the order of an AIJ's rows
@@ -98,6 +107,7 @@ PetscErrorCode MatCapturedRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps
 // Sets the operations of each source file.
 PetscErrorCode MatCapturedSetOptionOperations(Mat A);
 PetscErrorCode MatCapturedSetAssemblyOperations(Mat A);
+PetscErrorCode MatCapturedSetCooOperations(Mat A);
 PetscErrorCode MatCapturedSetZeroRowsOperations(Mat A);
 PetscErrorCode MatCapturedSetLoadOperations(Mat A);
 PetscErrorCode MatCapturedSetAlgebraOperations(Mat A);
@@ -106,9 +116,9 @@ PetscErrorCode MatCapturedSetColoringOperations(Mat A);
 PetscErrorCode MatIsCaptured(Mat A, bool *is);               // whether its coefficients are captured or a formula's
 PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context); // sets it up
 PetscErrorCode MatGetCapturedSettings(Mat A, CapturedMat **context); // set up or not
-// Opens the operator for changes of its values; and closes it again, compressed as the options say or, where what has
+// Opens the operator for changes of its values, which are in this memory if they can be there; and closes it again, compressed as the options say or, where what has
 // changed it cannot be held so, in another form.
-PetscErrorCode MatCapturedOpen(CapturedMat *context);
+PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory = PETSC_MEMTYPE_HOST);
 PetscErrorCode MatCapturedClose(CapturedMat *context);
 // -mat_stencil_verify: makes an AIJ with the present entries, and all others of the stencil; and compares it after an
 // assembly of both. Collective.
@@ -118,12 +128,12 @@ PetscErrorCode MatCapturedVerify(Mat A, CapturedMat *context);
 PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context);
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
+PetscErrorCode MatCapturedZero(Mat A); // MatZeroEntries()
 // Drops values that were set, but not assembled.
 PetscErrorCode MatCapturedDiscardValues(CapturedMat *context);
+PetscErrorCode MatCapturedForgetCoo(CapturedMat *context); // what MatSetPreallocationCOO() has made
 // An error on all ranks where one has an entry outside the stencil, unless the matrix may then become an AIJ; *any:
 // whether there is one. first: this rank's; null for none. Collective.
 PetscErrorCode MatCapturedCheckOutside(const CapturedMat &context, const GlobalEntry *first, bool *any);
-// The ranks' entries go to the ranks that own their rows; *entries are then this rank's, in the order of the senders.
-PetscErrorCode SendToOwners(const Grid &grid, std::vector<GlobalEntry> *entries);
 
 } // namespace shellac

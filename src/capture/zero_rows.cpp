@@ -1,6 +1,7 @@
 // MatZeroRows() and MatZeroRowsColumns().
 
 #include "capture/mat.hpp"
+#include "capture/owners.hpp"
 
 namespace shellac {
 
@@ -53,6 +54,7 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
   PetscCall(MatCapturedOpen(context));
   const CapturedStencil &op = context->captured();
   const PetscInt         dof = context->grid.dof;
+  for (PetscInt r = 0; r < dof; r++) PetscCall(context->captured().Need(op.slot(op.arms().center(), r, r)));
   PetscCall(VecGetArrayRead(marks, &mark));
   if (columns) {
     PetscCall(context->halo.Begin(mark, PETSC_MEMTYPE_HOST));
@@ -70,8 +72,10 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
     for (int arm = 0; arm < op.arms().count() && (zeroed || columns); arm++) {
       const PetscInt *step = op.arms().step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
       if (!op.in_domain(p, arm)) continue;
-      for (PetscInt c = 0; c < dof; c++)
-        if (zeroed || marked.value(op.patch(), q, c) != (PetscScalar)0) context->values[op.slot(arm, r, c)][at] = 0;
+      for (PetscInt c = 0; c < dof; c++) {
+        PetscScalar *values = context->values[op.slot(arm, r, c)];
+        if (values && (zeroed || marked.value(op.patch(), q, c) != (PetscScalar)0)) values[at] = 0;
+      }
     }
     if (zeroed) {
       context->values[op.slot(op.arms().center(), r, r)][at] = diagonal;

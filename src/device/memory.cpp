@@ -24,6 +24,17 @@ PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DeviceCopyToHost(void *to, const void *from, size_t bytes) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #else
 
 PetscErrorCode DeviceMalloc(size_t, void **) {
@@ -33,6 +44,10 @@ PetscErrorCode DeviceMalloc(size_t, void **) {
 void DeviceFree(void *) {}
 
 PetscErrorCode DeviceCopyFromHost(void *, const void *, size_t) {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+PetscErrorCode DeviceCopyToHost(void *, const void *, size_t) {
   return check_backend(PETSC_MEMTYPE_CUDA);
 }
 

@@ -10,6 +10,8 @@ PetscErrorCode DeviceMalloc(size_t bytes, void **memory);
 void           DeviceFree(void *memory); // null: nothing
 // Copies from the host in PETSc's stream; `from` may change as soon as this returns.
 PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes);
+// Copies to the host, after all that is in PETSc's stream; the host waits for it.
+PetscErrorCode DeviceCopyToHost(void *to, const void *from, size_t bytes);
 
 // An error where this build cannot reach such memory.
 PetscErrorCode check_backend(PetscMemType memory);

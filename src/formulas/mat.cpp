@@ -217,6 +217,7 @@ PetscErrorCode FormulaMat::fill(const Formula &of, PetscScalar identity, Capture
   else {
     const Patch &patch = coefficients->patch();
     PetscCall(coefficients->Open(&values));
+    PetscCall(coefficients->NeedAll());
     for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
       const PetscInt at[3] = {patch.start[0] + i, patch.start[1] + j, patch.start[2] + k};
       read(at, [&](int slot, PetscScalar value) { values[slot][patch.index(i, j, k)] += value; });

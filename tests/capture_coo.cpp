@@ -1,0 +1,240 @@
+// Assembly by MatSetPreallocationCOO() and MatSetValuesCOO(): the captured matrix and the AIJ get the same entries.
+
+#include "catch.hpp"
+#include "coo.hpp"
+#include "misuse.hpp"
+
+#include <algorithm>
+
+using namespace tests;
+
+static const InsertMode modes[] = {INSERT_VALUES, INSERT_VALUES, ADD_VALUES, INSERT_VALUES};
+
+static Form after(Form form) {
+  return forms_of_storage[((int)form + 2) % 3]; // constant, arrays, indexed, constant
+}
+
+TEST_CASE("entries of a COO list are captured as AIJ holds them, again and again", "[capture][coo]") {
+  int combination = 0;
+  for (const Lattice &lattice : lattices())
+    for (Form first : forms_of_storage)
+      for (Listing listing : {Listing::rows, Listing::scattered}) {
+        if (!in_turn(combination++)) continue;
+        INFO(describe(lattice) << "; " << name_of(first) << (listing == Listing::rows ? "" : ", scattered"));
+        Twins  t(lattice);
+        Matrix plain;
+        OK(DMCreateMatrix(t.aij_da, &plain));
+        t.both([&](DM da, Mat M) { preallocate(M, list_entries(da, random_fill(lattice, first, 1), listing)); });
+        Form form = first;
+        int  seed = 1;
+        for (InsertMode mode : modes) {
+          INFO("values " << seed);
+          const Fill fill = random_fill(lattice, form, seed++);
+          t.both([&](DM da, Mat M) { OK(MatSetValuesCOO(M, list_entries(da, fill, listing).values.data(), mode)); });
+          set_one_by_one(plain, list_entries(t.aij_da, fill, listing), mode);
+          CHECK(t.product_difference() <= 2 * exact);
+          CHECK(difference(t.aij, plain) <= exact);
+          form = after(form);
+        }
+        CHECK(t.operator_problem() == "");
+      }
+}
+
+static Lattice plane(PetscInt dof = 1) {
+  Lattice l;
+  l.N[0] = 9, l.N[1] = 8;
+  l.dof = dof;
+  return l;
+}
+
+// All local points' rows that have an owned one in reach: ghosts' rows go to their owners.
+static Entries local_entries(DM da) {
+  const Lattice l = lattice_of(da);
+  Entries       list;
+  PetscInt      start[3], size[3], p[3] = {0, 0, 0};
+  OK(DMDAGetGhostCorners(da, &start[0], &start[1], &start[2], &size[0], &size[1], &size[2]));
+  for (p[1] = start[1]; p[1] < start[1] + size[1]; p[1]++)
+    for (p[0] = start[0]; p[0] < start[0] + size[0]; p[0]++)
+      for (const Point &arm : l.arms()) {
+        const PetscInt q[2] = {p[0] + arm[0], p[1] + arm[1]};
+        if (q[0] < start[0] || q[0] >= start[0] + size[0] || q[1] < start[1] || q[1] >= start[1] + size[1]) continue;
+        const PetscInt row = (p[1] - start[1]) * size[0] + p[0] - start[0];
+        const PetscInt column = (q[1] - start[1]) * size[0] + q[0] - start[0];
+        for (PetscInt r = 0; r < l.dof; r++)
+          for (PetscInt c = 0; c < l.dof; c++) {
+            list.rows.push_back(row * l.dof + r);
+            list.columns.push_back(list.columns.size() % 7 ? column * l.dof + c : -1);
+            list.values.push_back(random_value(list.rows.size(), 3));
+          }
+      }
+  return list;
+}
+
+TEST_CASE("COO lists of local indices are captured as AIJ holds them", "[capture][coo]") {
+  for (DMBoundaryType ends : {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR, DM_BOUNDARY_GHOSTED}) {
+    Lattice l = plane(2);
+    l.ends[0] = ends;
+    Twins t(l);
+    INFO(describe(l));
+    for (InsertMode mode : {INSERT_VALUES, ADD_VALUES}) {
+      t.both([&](DM da, Mat M) {
+        Entries list = local_entries(da);
+        if (mode == INSERT_VALUES)
+          OK(MatSetPreallocationCOOLocal(M, list.count(), list.rows.data(), list.columns.data()));
+        OK(MatSetValuesCOO(M, list.values.data(), mode));
+      });
+      CHECK(t.product_difference() <= 2 * exact);
+    }
+  }
+}
+
+// What a program does between two calls is kept by ADD_VALUES and replaced by INSERT_VALUES; a new list discards all.
+TEST_CASE("COO lists and other changes follow each other", "[capture][coo]") {
+  const Lattice l = plane(2);
+  Twins         t(l);
+  const auto    set = [&](int seed, InsertMode mode) {
+    t.both([&](DM da, Mat M) {
+      OK(MatSetValuesCOO(M, list_entries(da, random_fill(l, Form::arrays, seed), Listing::rows).values.data(), mode));
+    });
+    CHECK(t.product_difference() <= 2 * exact);
+  };
+  t.both([&](DM da, Mat M) {
+    set_rows(da, M, random_fill(l, Form::constant, 9), Way::stencil, INSERT_VALUES);
+    assemble(M);
+    preallocate(M, list_entries(da, random_fill(l, Form::arrays, 1), Listing::rows));
+  });
+  set(1, ADD_VALUES);
+  t.both([](DM, Mat M) {
+    OK(MatScale(M, 3));
+    OK(MatShift(M, 1));
+  });
+  set(2, ADD_VALUES);
+  t.both([](DM, Mat M) { OK(MatZeroEntries(M)); });
+  set(3, ADD_VALUES);
+  set(4, INSERT_VALUES);
+  OK(MatSetValuesCOO(t.A, NULL, INSERT_VALUES)); // zeros, as PETSc's manual says; its AIJ crashes
+  PetscReal norm;
+  OK(MatNorm(t.A, NORM_INFINITY, &norm));
+  CHECK(norm == 0);
+  t.both([&](DM da, Mat M) { // another list, of the diagonal blocks
+    Entries all = list_entries(da, random_fill(l, Form::arrays, 5), Listing::rows), some;
+    for (size_t n = 0; n < all.rows.size(); n++)
+      if (all.rows[n] / l.dof == all.columns[n] / l.dof) {
+        some.rows.push_back(all.rows[n]);
+        some.columns.push_back(all.columns[n]);
+        some.values.push_back(all.values[n]);
+      }
+    preallocate(M, some);
+    OK(MatSetValuesCOO(M, some.values.data(), ADD_VALUES));
+  });
+  CHECK(t.product_difference() <= 2 * exact);
+
+  Matrix copy; // has the list, too
+  OK(MatDuplicate(t.A, MAT_DO_NOT_COPY_VALUES, &copy));
+  std::vector<PetscScalar> ones((size_t)(l.dof * l.dof * l.N[0] * l.N[1]), 1); // as many as any rank has, and more
+  OK(MatSetValuesCOO(copy, ones.data(), INSERT_VALUES));
+  OK(MatSetValuesCOO(t.A, ones.data(), INSERT_VALUES));
+  CHECK(difference(copy, t.A) == 0);
+}
+
+TEST_CASE("rows of other ranks are left out where the program says so, and entries outside the stencil",
+          "[capture][coo]") {
+  const Lattice l = plane();
+  for (MatOption option : {MAT_IGNORE_OFF_PROC_ENTRIES, MAT_NEW_NONZERO_LOCATIONS}) {
+    Twins t(l);
+    t.both([&](DM da, Mat M) {
+      Entries list = list_entries(da, random_fill(l, Form::arrays, 1), Listing::scattered);
+      if (option == MAT_IGNORE_OFF_PROC_ENTRIES)
+        OK(MatSetOption(M, option, PETSC_TRUE));
+      else if (M == t.A) { // the AIJ does not get it at all
+        OK(MatSetOption(M, option, PETSC_FALSE));
+        list.rows.push_back(0), list.columns.push_back(l.N[0] * l.N[1] - 1), list.values.push_back(7);
+      }
+      preallocate(M, list);
+      OK(MatSetValuesCOO(M, list.values.data(), INSERT_VALUES));
+    });
+    CHECK(t.product_difference() <= 2 * exact);
+  }
+}
+
+TEST_CASE("-mat_stencil_verify compares what COO lists assemble", "[capture][coo]") {
+  Options           set("-mat_stencil_verify");
+  const Lattice     l = plane(2);
+  Twins             t(l);
+  const std::string text = printed([&] {
+    const Entries list = list_entries(t.da, random_fill(l, Form::arrays, 1), Listing::scattered);
+    preallocate(t.A, list);
+    for (InsertMode mode : {INSERT_VALUES, ADD_VALUES, INSERT_VALUES}) {
+      OK(MatSetValuesCOO(t.A, list.values.data(), mode));
+      OK(MatScale(t.A, 2));
+    }
+  });
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+  CHECK(text.find("-mat_stencil_verify") != std::string::npos);
+}
+
+TEST_CASE("with -mat_stencil_fallback aij, a COO list with other entries makes an AIJ", "[capture][coo]") {
+  Options set("-mat_stencil_fallback aij");
+  Twins   t(plane());
+  (void)printed([&] {
+    t.both([&](DM da, Mat M) {
+      Entries list = list_entries(da, random_fill(plane(), Form::arrays, 1), Listing::rows);
+      list.rows.push_back(0), list.columns.push_back(40), list.values.push_back(7);
+      const Entries before = list;
+      preallocate(M, list);
+      OK(MatSetValuesCOO(M, list.values.data(), INSERT_VALUES));
+    });
+  });
+  MatType type;
+  OK(MatGetType(t.A, &type));
+  CHECK(std::string(type).find("aij") != std::string::npos);
+  CHECK(t.product_difference() <= exact);
+}
+
+TEST_CASE("mistakes with COO lists are one error on all ranks, and change nothing", "[capture][coo][errors]") {
+  Lattice        l = plane();
+  Twins          t(l);
+  Entries        list = list_entries(t.da, random_fill(l, Form::arrays, 1), Listing::rows);
+  const PetscInt all = l.N[0] * l.N[1];
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"MatSetValuesCOO", "MatSetPreallocationCOO"}),
+               [&] { return MatSetValuesCOO(t.A, list.values.data(), INSERT_VALUES); });
+  t.both([&](DM, Mat M) {
+    preallocate(M, list);
+    OK(MatSetValuesCOO(M, list.values.data(), INSERT_VALUES));
+  });
+  const auto with = [&](PetscInt row, PetscInt column) { // on the last rank
+    Entries wrong = list;
+    if (on_last(true, false)) wrong.rows.back() = row, wrong.columns.back() = column;
+    return MatSetPreallocationCOO(t.A, wrong.count(), wrong.rows.data(), wrong.columns.data());
+  };
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"row 0,", "column " + std::to_string(all - 1), "fallback"}),
+               [&] { return with(0, all - 1); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"row " + std::to_string(all), "column 0", std::to_string(all - 1)}),
+               [&] { return with(all, 0); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"row 0", "column " + std::to_string(all)}), [&] { return with(0, all); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"-1 entries"}), [&] {
+    return MatSetPreallocationCOO(t.A, on_last<PetscCount>(-1, 0), list.rows.data(), list.columns.data());
+  });
+  EXPECT_ERROR(any, ({}), [&] { // PETSc's own with checks, of one rank
+    return MatSetPreallocationCOO(t.A, list.count(), NULL, NULL);
+  });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"Local", "row 99999"}), [&] {
+    PetscInt row[] = {on_last<PetscInt>(99999, 0)}, column[] = {0};
+    return MatSetPreallocationCOOLocal(t.A, 1, row, column);
+  });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"INSERT_VALUES", "ADD_VALUES"}),
+               [&] { return MatSetValuesCOO(t.A, list.values.data(), MAX_VALUES); });
+  CHECK(t.product_difference() <= 2 * exact); // as before
+  t.both([&](DM, Mat M) { OK(MatSetValuesCOO(M, list.values.data(), ADD_VALUES)); });
+  CHECK(t.product_difference() <= 2 * exact);
+
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"DMDA", "MatSetDM"}), [&] {
+    PetscFunctionBeginUser;
+    Matrix A;
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+    PetscCall(MatSetSizes(A, 4, 4, PETSC_DECIDE, PETSC_DECIDE));
+    PetscCall(MatSetType(A, MATSTENCILSHELL));
+    PetscCall(MatSetPreallocationCOO(A, 0, NULL, NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+}
