@@ -332,3 +332,21 @@ TEST_CASE("operators that map constants to zero carry their null spaces", "[alge
     });
   }
 }
+
+TEST_CASE("the view of a sum counts the rows that a rank has", "[algebra]") {
+  if (rank_count() == 1) return; // of a line on more, no rank has both ends
+  Grid da = make_grid(problem(1, 8 * rank_count()));
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  Matrix  A, B;
+  Problem p = problem(1, 8 * rank_count());
+  OK(DMCreateMatrix(da, &A));
+  assemble(p, da, A);
+  OK(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  OK(MatAXPY(A, 2, B, SAME_NONZERO_PATTERN));
+  const auto classes = [](Mat M) {
+    const std::string text = view(M, PETSC_VIEWER_ASCII_INFO);
+    const size_t      end = text.find(" classes or fewer");
+    return text.substr(end - 3, 3);
+  };
+  CHECK(classes(A) == classes(B));
+}

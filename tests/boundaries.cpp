@@ -52,7 +52,7 @@ TEST_CASE("rows with any pair of boundary forms are those of a textbook", "[boun
       Domain space = plane;
       space.dim = 3;
       space.N[2] = 5;
-      space.periodic[2] = lower == MAT_LAPLACE_NEUMANN;
+      if (lower == MAT_LAPLACE_NEUMANN) space.ends[2] = DM_BOUNDARY_PERIODIC;
       space.forms[2][0] = MAT_LAPLACE_ROBIN, space.forms[2][1] = lower;
       domains.push_back(space);
       Domain narrow = plane;
@@ -180,9 +180,9 @@ TEST_CASE("boxes are of fourth order with their right-hand sides", "[boundaries]
         if (kind > 0) coarse.forms[a][0] = MAT_LAPLACE_IDENTITY;
         coarse.N[a] = (dim == 3 ? 6 : 9) + (kind > 0);
       }
-      if (kind == 2) coarse.periodic[1] = true, coarse.N[1] = 12, coarse.lengths[1] = 2;
+      if (kind == 2) coarse.ends[1] = DM_BOUNDARY_PERIODIC, coarse.N[1] = 12, coarse.lengths[1] = 2;
       fine = coarse;
-      for (int a = 0; a < dim; a++) fine.N[a] = coarse.periodic[a] ? 2 * coarse.N[a] : 2 * coarse.N[a] + (kind == 0);
+      for (int a = 0; a < dim; a++) fine.N[a] = coarse.periodic(a) ? 2 * coarse.N[a] : 2 * coarse.N[a] + (kind == 0);
       INFO(describe(coarse));
       CHECK(order(coarse, fine) > 3.7);
     }
@@ -203,6 +203,12 @@ TEST_CASE("boundary data follow MatScale(), and are refused where there are none
   CHECK(difference(c, b) <= exact);
   EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"g", "null"}), [&] { return MatLaplaceAddBoundary(A, NULL, NULL, b); });
   EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"f", "null"}), [&] { return MatLaplaceSetRightHandSide(A, NULL, data, &d, b); });
+  if (rank_count() > 1) // and no rank waits for the others
+    EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"g", "null"}), [&] {
+      PetscMPIInt rank;
+      MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+      return MatLaplaceSetRightHandSide(A, source, rank ? data : NULL, &d, b);
+    });
   EXPECT_ERROR(PETSC_ERR_USER, ({"returned an error"}), [&] { return MatLaplaceAddBoundary(A, no_data, NULL, b); });
   Matrix B = assemble_by_hand(d, da);
   EXPECT_ERROR(PETSC_ERR_SUP, ({"laplace", "aij"}), [&] { return MatLaplaceAddBoundary(B, data, &d, b); });

@@ -1,76 +1,20 @@
 #pragma once
-// What the tests of boundary forms share: a domain with a form for each side, its rows by hand, and an exact solution.
+// What the tests of boundary forms share: the rows of a domain by hand, and an exact solution.
 
-#include "catch.hpp"
-#include "support.hpp"
-
-#include <cmath>
+#include "domain.hpp"
 
 namespace tests {
 
 namespace boundaries {
 
-constexpr MatLaplaceBoundaryType all_forms[] = {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN,
-                                                MAT_LAPLACE_ROBIN};
-constexpr PetscReal              alpha = 1.5; // of Robin conditions [1/length]
-
-struct Domain {
-  int                    dim = 1;
-  PetscInt               N[3] = {1, 1, 1};
-  bool                   periodic[3] = {false, false, false};
-  MatLaplaceBoundaryType forms[3][2] = {};
-  PetscReal              lengths[3] = {1, 1, 1};
-  PetscScalar            sigma = 2;
-  MatLaplaceShapeType    shape = MAT_LAPLACE_STAR;
-
-  static PetscReal distance(MatLaplaceBoundaryType form) { // of the boundary from the last point, in spacings
-    const PetscReal of_form[] = {1, 0, 0.5, 0.5};
-    return of_form[(int)form];
-  }
-  PetscReal h(int a) const {
-    return lengths[a] / (periodic[a] ? N[a] : N[a] - 1 + distance(forms[a][0]) + distance(forms[a][1]));
-  }
-  PetscReal x(int a, PetscInt i) const {
-    return periodic[a] ? (PetscReal)i * h(a) : ((PetscReal)i + distance(forms[a][0])) * h(a);
-  }
-  bool identity(const PetscInt i[3]) const {
-    bool is = false;
-    for (int a = 0; a < dim; a++)
-      is = is || (!periodic[a] && ((i[a] == 0 && forms[a][0] == MAT_LAPLACE_IDENTITY) ||
-                                   (i[a] == N[a] - 1 && forms[a][1] == MAT_LAPLACE_IDENTITY)));
-    return is;
-  }
-  bool has(MatLaplaceBoundaryType form) const {
-    bool any = false;
-    for (int a = 0; a < dim; a++) any = any || (!periodic[a] && (forms[a][0] == form || forms[a][1] == form));
-    return any;
-  }
-};
-
 inline std::string describe(const Domain &d) {
-  std::string text = d.shape == MAT_LAPLACE_BOX ? "box" : "star";
-  for (int a = 0; a < d.dim; a++)
-    text += (a ? ", " : " ") + std::to_string(d.N[a]) + " points, " +
-            (d.periodic[a] ? std::string("periodic")
-                           : std::string(MatLaplaceBoundaryTypes[d.forms[a][0]]) + " to " +
-                                 MatLaplaceBoundaryTypes[d.forms[a][1]]);
-  return text + ", on " + std::to_string(rank_count()) + " ranks";
+  return (d.shape == MAT_LAPLACE_BOX ? "box" : "star") + d.text();
 }
 
 inline bool make(const Domain &d, Grid &da, Matrix &A) {
-  Problem p = problem(d.dim, d.N[0], d.N[1], d.N[2]);
-  for (int a = 0; a < 3; a++) p.ends[a] = d.periodic[a] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-  if (!try_make_grid(p, &da)) return false;
-  std::vector<MatLaplaceBoundaryType> forms;
-  for (int a = 0; a < d.dim; a++) forms.insert(forms.end(), {d.forms[a][0], d.forms[a][1]});
-  OK(MatCreate(PETSC_COMM_WORLD, &A));
-  OK(MatSetDM(A, da));
-  OK(MatSetType(A, MATHELMHOLTZ));
+  if (!begin(d, MATHELMHOLTZ, da, A)) return false;
   OK(MatHelmholtzSetShift(A, d.sigma));
-  OK(MatLaplaceSetBoundaries(A, (PetscInt)forms.size(), forms.data()));
-  if (d.has(MAT_LAPLACE_ROBIN)) OK(MatLaplaceSetRobin(A, 1, &alpha));
   OK(MatLaplaceSetShape(A, d.shape));
-  OK(MatLaplaceSetLengths(A, d.dim, d.lengths));
   OK(MatSetUp(A));
   return true;
 }
@@ -98,7 +42,7 @@ inline Matrix assemble_by_hand(const Domain &d, DM da) {
           const PetscReal   h = d.h(a), c = 1 / (h * h), r = alpha * h / 2;
           const PetscScalar arm = -c;
           for (int side = 0; side < 2; side++) {
-            const bool end = !d.periodic[a] && at[a] == (side ? d.N[a] - 1 : 0);
+            const bool end = !d.periodic(a) && at[a] == (side ? d.N[a] - 1 : 0);
             MatStencil column = row;
             (a == 0 ? column.i : a == 1 ? column.j : column.k) += side ? 1 : -1;
             if (!end) OK(MatSetValuesStencil(B, 1, &row, 1, &column, &arm, ADD_VALUES));
@@ -118,7 +62,7 @@ inline Matrix assemble_by_hand(const Domain &d, DM da) {
 inline PetscReal factor(const Domain &d, int a, PetscReal x, int derivative) {
   const PetscReal k = 2 * PETSC_PI / d.lengths[a],
                   wave[] = {PetscCosReal(k * x + 1), -k * PetscSinReal(k * x + 1), -k * k * PetscCosReal(k * x + 1)};
-  if (d.periodic[a]) return wave[derivative];
+  if (d.periodic(a)) return wave[derivative];
   const PetscReal m = a == 1 ? -2 : 1;
   return PetscPowRealInt(m, derivative) * PetscExpReal(m * x);
 }
@@ -160,7 +104,7 @@ inline PetscReal error_of_solution(Domain d) {
   OK(MatLaplaceSetRightHandSide(A, source, data, &d, b));
   set_values(da, u, [&](const PetscInt at[3]) {
     PetscReal point[3];
-    for (int a = 0; a < 3; a++) point[a] = d.x(a, at[a]);
+    d.place(at, point);
     return (PetscScalar)derivative(d, point, -1, 0);
   });
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));

@@ -1,24 +1,11 @@
 #pragma once
 // Operators with fields: what the tests of diffusion and advection_diffusion share.
 
-#include "catch.hpp"
-#include "support.hpp"
-
-#include <cmath>
+#include "domain.hpp"
 
 namespace tests {
 
-constexpr MatLaplaceBoundaryType all_forms[] = {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN,
-                                                MAT_LAPLACE_ROBIN};
-constexpr PetscReal              alpha = 1.5; // of Robin conditions [1/length]
-
-struct Medium {
-  int                             dim = 1;
-  PetscInt                        N[3] = {1, 1, 1};
-  DMBoundaryType                  ends[3] = {DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE};
-  MatLaplaceBoundaryType          forms[3][2] = {};
-  PetscReal                       lengths[3] = {1, 1, 1};
-  PetscScalar                     sigma = 2;
+struct Medium : Domain {
   MatDiffusionMeanType            mean = MAT_DIFFUSION_HARMONIC;
   bool                            advection = false;
   MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
@@ -26,27 +13,6 @@ struct Medium {
   std::function<PetscReal(const PetscReal x[])>           k = [](const PetscReal[]) { return 1; };
   std::function<PetscReal(const PetscReal x[], int axis)> w = [](const PetscReal[], int) { return 0; };
 
-  bool             open(int a) const { return ends[a] == DM_BOUNDARY_NONE; }
-  static PetscReal distance(MatLaplaceBoundaryType form) { // of the boundary from the last point, in spacings
-    const PetscReal of_form[] = {1, 0, 0.5, 0.5};
-    return of_form[(int)form];
-  }
-  PetscReal h(int a) const {
-    return lengths[a] / (ends[a] == DM_BOUNDARY_PERIODIC ? N[a]
-                         : !open(a)                      ? N[a] - 1
-                                                         : N[a] - 1 + distance(forms[a][0]) + distance(forms[a][1]));
-  }
-  PetscReal x(int a, PetscInt i) const { return ((PetscReal)i + (open(a) ? distance(forms[a][0]) : 0)) * h(a); }
-  void      place(const PetscInt i[3], PetscReal point[3]) const {
-         for (int a = 0; a < 3; a++) point[a] = a < dim ? x(a, i[a]) : 0;
-  }
-  bool identity(const PetscInt i[3]) const {
-    bool is = false;
-    for (int a = 0; a < dim; a++)
-      is = is || (open(a) && ((i[a] == 0 && forms[a][0] == MAT_LAPLACE_IDENTITY) ||
-                              (i[a] == N[a] - 1 && forms[a][1] == MAT_LAPLACE_IDENTITY)));
-    return is;
-  }
   PetscReal k_at(const PetscInt i[3]) const {
     PetscReal point[3];
     place(i, point);
@@ -60,14 +26,8 @@ struct Medium {
 };
 
 inline std::string describe(const Medium &m) {
-  std::string text = m.mean == MAT_DIFFUSION_HARMONIC ? "harmonic" : "arithmetic";
-  if (m.advection) text += std::string(", ") + MatAdvectionDiffusionSchemeTypes[m.scheme];
-  for (int a = 0; a < m.dim; a++)
-    text += ", " + std::to_string(m.N[a]) + " points " +
-            (m.open(a)
-                 ? std::string(MatLaplaceBoundaryTypes[m.forms[a][0]]) + " to " + MatLaplaceBoundaryTypes[m.forms[a][1]]
-                 : std::string(DMBoundaryTypes[m.ends[a]]));
-  return text + ", on " + std::to_string(rank_count()) + " ranks";
+  return std::string(MatDiffusionMeanTypes[m.mean]) +
+         (m.advection ? std::string(", ") + MatAdvectionDiffusionSchemeTypes[m.scheme] : "") + m.text();
 }
 
 // Any k and w, rough, that are the same on both sides of a periodic end.
@@ -97,23 +57,9 @@ inline Vector velocity(const Medium &m, DM da) {
 }
 
 inline bool make(const Medium &m, Grid &da, Matrix &A, bool fields = true) {
-  Problem p = problem(m.dim, m.N[0], m.N[1], m.N[2]);
-  for (int a = 0; a < 3; a++) p.ends[a] = m.ends[a];
-  if (!try_make_grid(p, &da)) return false;
-  std::vector<MatLaplaceBoundaryType> forms;
-  bool                                robin = false;
-  for (int a = 0; a < m.dim; a++) {
-    forms.insert(forms.end(), {m.forms[a][0], m.forms[a][1]});
-    robin = robin || (m.open(a) && (m.forms[a][0] == MAT_LAPLACE_ROBIN || m.forms[a][1] == MAT_LAPLACE_ROBIN));
-  }
-  OK(MatCreate(PETSC_COMM_WORLD, &A));
-  OK(MatSetDM(A, da));
-  OK(MatSetType(A, m.advection ? MATADVECTIONDIFFUSION : MATDIFFUSION));
+  if (!begin(m, m.advection ? MATADVECTIONDIFFUSION : MATDIFFUSION, da, A)) return false;
   OK(MatDiffusionSetShift(A, m.sigma));
   OK(MatDiffusionSetMean(A, m.mean));
-  OK(MatLaplaceSetBoundaries(A, (PetscInt)forms.size(), forms.data()));
-  if (robin) OK(MatLaplaceSetRobin(A, 1, &alpha));
-  OK(MatLaplaceSetLengths(A, m.dim, m.lengths));
   if (fields) OK(MatDiffusionSetCoefficient(A, coefficient(m, da)));
   OK(MatAdvectionDiffusionSetScheme(A, m.scheme));
   if (fields && m.advection) OK(MatAdvectionDiffusionSetVelocity(A, velocity(m, da)));
@@ -139,8 +85,11 @@ inline void for_each_entry(const Medium &m, DM da,
         bool beyond = next[a] < 0 || next[a] >= m.N[a];
         if (beyond && m.ends[a] == DM_BOUNDARY_PERIODIC) next[a] = (next[a] + m.N[a]) % m.N[a], beyond = false;
         if (beyond && m.ends[a] == DM_BOUNDARY_MIRROR) next[a] = i[a] - step, beyond = false;
-        const PetscReal there = beyond ? here : m.k_at(next),
-                        face = m.mean == MAT_DIFFUSION_HARMONIC ? 2 / (1 / here + 1 / there) : (here + there) / 2;
+        if (beyond) next[a] = m.N[a] > 1 ? i[a] - step : i[a];
+        const PetscReal other = m.k_at(next), s = (here - other) / (here + other),
+                        face = beyond                             ? here + here * s * (1 - s * s) // extrapolated
+                               : m.mean == MAT_DIFFUSION_HARMONIC ? 2 / (1 / here + 1 / other)
+                                                                  : (here + other) / 2;
         PetscReal center = face / (h * h), arm = -center;
         if (m.advection) {
           const PetscReal w = m.w_at(i, a);

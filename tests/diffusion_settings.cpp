@@ -46,6 +46,51 @@ TEST_CASE("rows follow their fields and their settings", "[diffusion_settings]")
   check_operator(A, assemble_by_hand(m, da), da);
 }
 
+TEST_CASE("a field that one rank changes is a change on all", "[diffusion_settings]") {
+  Medium m;
+  Grid   da;
+  Matrix A;
+  m.N[0] = 9;
+  m.k = [](const PetscReal x[]) { return rough(x, 1); };
+  REQUIRE(make(m, da, A));
+  Vector       k = coefficient(m, da);
+  PetscScalar *values;
+  PetscInt     first, size;
+  OK(MatDiffusionSetCoefficient(A, k));
+  OK(DMDAGetCorners(da, &first, NULL, NULL, &size, NULL, NULL));
+  if (first == 0) { // not a collective call
+    OK(VecGetArray(k, &values));
+    for (PetscInt i = 0; i < size; i++) values[i] *= 3;
+    OK(VecRestoreArray(k, &values));
+  }
+  const PetscReal part = m.x(0, size); // of the first rank
+  PetscReal       from = first == 0 ? part : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &from, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD);
+  const auto old_k = m.k;
+  m.k = [&](const PetscReal x[]) { return (x[0] < from - 1e-6 ? 3 : 1) * old_k(x); };
+  check_operator(A, assemble_by_hand(m, da), da);
+}
+
+TEST_CASE("a field of other points is an error", "[diffusion_settings]") {
+  const PetscInt ranks = rank_count();
+  Problem        p = problem(2, 2 * ranks, 2 * ranks), q = p;
+  p.ranks[0] = q.ranks[1] = ranks;
+  p.ranks[1] = q.ranks[0] = 1;
+  Grid   da = make_grid(p), other = make_grid(q);
+  Matrix A;
+  Vector k = make_vector(other), copy;
+  OK(VecSet(k, 1));
+  if (ranks == 1) {
+    OK(MatCreateDiffusion(da, k, &A));
+    return;
+  }
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, {"coefficient k", "distributed", "DMCreateGlobalVector"},
+               [&] { return MatCreateDiffusion(da, k, &A); });
+  OK(VecCreateMPI(PETSC_COMM_WORLD, 4 * ranks, PETSC_DECIDE, &copy)); // of no DMDA: its order is the caller's affair
+  OK(VecCopy(k, copy));
+  OK(MatCreateDiffusion(da, copy, &A));
+}
+
 TEST_CASE("solvers see a new coefficient after MatAssemblyEnd()", "[diffusion_settings]") {
   Medium m;
   m.N[0] = 9;

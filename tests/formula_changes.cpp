@@ -74,6 +74,78 @@ TEST_CASE("a shift is not set where single rows have changed", "[boundaries]") {
   CHECK(difference(A, B) == 0);
 }
 
+TEST_CASE("a conjugate operator has the conjugate settings, and new ones act on it", "[boundaries]") {
+  const PetscScalar sigma = PetscReal(2) + random_value(1, 1), factor = PetscReal(2) + random_value(2, 1),
+                    later = PetscReal(5) + random_value(3, 1);
+  Domain d;
+  Grid   da;
+  Matrix A, B;
+  d.dim = 2;
+  d.N[0] = 6, d.N[1] = 5;
+  d.forms[0][0] = MAT_LAPLACE_ROBIN;
+  d.sigma = sigma;
+  REQUIRE(make(d, da, A));
+  OK(MatScale(A, factor));
+  OK(MatConjugate(A));
+  PetscScalar present;
+  OK(MatHelmholtzGetShift(A, &present));
+  CHECK(everywhere(present == PetscConj(sigma)));
+  d.sigma = PetscConj(sigma);
+  for (bool changed : {false, true}) {
+    if (changed) OK(MatHelmholtzSetShift(A, d.sigma = later));
+    REQUIRE(make(d, da, B));
+    OK(MatScale(B, PetscConj(factor)));
+    CHECK(difference(A, B) <= exact);
+    Vector b = make_vector(da), c = make_vector(da);
+    OK(MatLaplaceSetRightHandSide(A, source, data, &d, b));
+    OK(MatLaplaceSetRightHandSide(B, source, data, &d, c));
+    CHECK(difference(b, c) <= exact);
+  }
+}
+
+TEST_CASE("operators whose single rows have changed may be symmetric", "[boundaries]") {
+  Domain d;
+  Grid   da;
+  Matrix A, B;
+  d.dim = 2;
+  d.N[0] = 6, d.N[1] = 5;
+  REQUIRE(make(d, da, A));
+  const PetscInt row = 3;
+  PetscBool      known, symmetric;
+  OK(MatIsSymmetricKnown(A, &known, &symmetric));
+  CHECK((known && symmetric));
+  OK(MatZeroRowsColumns(A, rank_count() > 1 ? 0 : 1, &row, 1, NULL, NULL));
+  OK(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  for (Mat M : {(Mat)A, (Mat)B}) {
+    OK(MatIsSymmetricKnown(M, &known, &symmetric));
+    CHECK(!known);
+    OK(MatIsSymmetric(M, 0, &symmetric));
+    CHECK(symmetric);
+  }
+  Vector x = make_vector(da), y = make_vector(da), z = make_vector(da); // with values that wait for an assembly
+  OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
+  OK(MatMult(B, random_vector(da, 1), x));
+  PetscReal norm;
+  OK(VecNorm(x, NORM_INFINITY, &norm));
+  CHECK(norm == 0);
+  OK(MatCopy(A, B, SAME_NONZERO_PATTERN));
+  CHECK(difference(B, A) == 0);
+  OK(MatDiagonalScale(A, random_vector(da, 2), NULL));
+  OK(MatIsSymmetricKnown(A, &known, &symmetric));
+  CHECK(!(known && symmetric));
+  OK(MatIsSymmetric(A, 1e-12, &symmetric));
+  CHECK(!symmetric);
+  Grid    plane = make_grid(problem(2, 6, 5)); // advection is not symmetric but where nothing flows
+  Options o("-mat_advection_diffusion_velocity 0,0");
+  OK(MatCreate(PETSC_COMM_WORLD, &B));
+  OK(MatSetDM(B, plane));
+  OK(MatSetType(B, MATADVECTIONDIFFUSION));
+  OK(MatSetFromOptions(B));
+  OK(MatSetUp(B));
+  OK(MatIsSymmetric(B, 0, &symmetric));
+  CHECK(symmetric);
+}
+
 TEST_CASE("null spaces of sums are those of both operators", "[boundaries]") {
   Problem p = problem(2, 5, 4);
   p.ends[0] = p.ends[1] = DM_BOUNDARY_MIRROR;
@@ -128,6 +200,58 @@ TEST_CASE("sources and data are asked for within periodic and mirrored axes", "[
     };
     OK(MatLaplaceSetRightHandSide(A, f, g, &within, b));
     CHECK(everywhere(within));
+  }
+}
+
+TEST_CASE("data are asked for on the boundary, also where sides meet", "[boundaries]") {
+  for (MatLaplaceBoundaryType form : all_forms) {
+    Domain d;
+    Grid   da;
+    Matrix A;
+    d.dim = 3;
+    d.shape = MAT_LAPLACE_BOX;
+    for (int a = 0; a < 3; a++) d.N[a] = 4, d.forms[a][0] = form, d.forms[a][1] = MAT_LAPLACE_NEUMANN;
+    REQUIRE(make(d, da, A));
+    Vector                       b = make_vector(da);
+    bool                         on_side = true;
+    const MatLaplaceBoundaryData g = [](PetscInt, const PetscReal x[], PetscInt axis, PetscBool upper,
+                                        PetscScalar *value, void *ctx) {
+      bool &on = *static_cast<bool *>(ctx);
+      on = on && std::abs(x[axis] - (upper ? 1 : 0)) < 1e-12;
+      for (int a = 0; a < 3; a++) on = on && x[a] > -1e-12 && x[a] < 1 + 1e-12;
+      *value = 1;
+      return (PetscErrorCode)PETSC_SUCCESS;
+    };
+    OK(MatLaplaceAddBoundary(A, g, &on_side, b));
+    CHECK(everywhere(on_side));
+  }
+}
+
+TEST_CASE("the domain begins at the coordinates' or, with lengths, at the origin", "[boundaries]") {
+  for (bool lengths : {false, true}) {
+    Grid   da = make_grid(problem(1, 9));
+    Matrix A;
+    OK(DMDASetUniformCoordinates(da, 5, 9, 0, 0, 0, 0)); // h = 1/2
+    Options o(lengths ? "-mat_laplace_lengths 20" : "-mat_laplace_boundary eliminated");
+    OK(MatCreateLaplace(da, &A));
+    PetscReal              range[2] = {100, -100};
+    Vector                 b = make_vector(da);
+    const MatLaplaceSource f = [](PetscInt, const PetscReal x[], PetscScalar *value, void *ctx) {
+      PetscReal *seen = static_cast<PetscReal *>(ctx);
+      seen[0] = PetscMin(seen[0], x[0]), seen[1] = PetscMax(seen[1], x[0]);
+      *value = 0;
+      return (PetscErrorCode)PETSC_SUCCESS;
+    };
+    const MatLaplaceBoundaryData g = [](PetscInt, const PetscReal x[], PetscInt, PetscBool, PetscScalar *value,
+                                        void *) { return *value = x[0], (PetscErrorCode)PETSC_SUCCESS; };
+    OK(MatLaplaceSetRightHandSide(A, f, g, range, b));
+    const bool first = PetscAbsReal(range[0] - (lengths ? 2 : 5)) < 1e-12,
+               last = PetscAbsReal(range[1] - (lengths ? 18 : 9)) < 1e-12;
+    PetscScalar sum; // of the boundary's x, over h²
+    OK(VecSum(b, &sum));
+    CHECK(PetscAbsScalar(sum - (lengths ? PetscScalar(20. / 4) : PetscScalar((4.5 + 9.5) * 4))) < 1e-10);
+    CHECK(!everywhere(!first));
+    CHECK(!everywhere(!last));
   }
 }
 

@@ -162,10 +162,10 @@ TEST_CASE("matrices that stencilmg does not serve", "[misuse]") {
                inf = with_odd_value(INFINITY), large = captured(fine, diffusion_fill(fine, Form::arrays));
   check_mistakes([&](Vec *x) { return cycles(A, x); },
                  {
-                     CALL(PETSC_ERR_ARG_WRONG, "laplace, helmholtz or stencil|aij|-pc_type gamg", attempt(aij)),
-                     CALL(PETSC_ERR_ARG_WRONG, "laplace, helmholtz or stencil|dense", attempt(dense)),
-                     CALL(PETSC_ERR_ARG_WRONG, "laplace, helmholtz or stencil|sell", attempt(sell)),
-                     CALL(PETSC_ERR_ARG_WRONG, "laplace, helmholtz or stencil|kernelsum", attempt(sum)),
+                     CALL(PETSC_ERR_ARG_WRONG, "coefficients on a DMDA|aij|-pc_type gamg", attempt(aij)),
+                     CALL(PETSC_ERR_ARG_WRONG, "coefficients on a DMDA|dense", attempt(dense)),
+                     CALL(PETSC_ERR_ARG_WRONG, "coefficients on a DMDA|sell", attempt(sell)),
+                     CALL(PETSC_ERR_ARG_WRONG, "coefficients on a DMDA|kernelsum", attempt(sum)),
                      CALL(PETSC_ERR_SUP, "one unknown a point|stencil", attempt(of_two)),
                      CALL(PETSC_ERR_SUP, "symmetric", attempt(of_box)),
                      CALL(PETSC_ERR_SUP, "neighbouring points", attempt(far)),

@@ -23,21 +23,21 @@
 
    Notes:
    k is a vector of the `DMDA`: one value at each point. The face between two points has the harmonic or the arithmetic
-   mean of their k. The harmonic mean is right for layers of different k with interfaces at the faces. The face between the
-   last point and one beyond the end of the domain has the last point's k; at a mirrored end, the mean of the last point's
-   and its neighbour's.
+   mean of their k. The harmonic mean is right for layers of different k with interfaces at the faces. The face half a spacing
+   beyond the last point of an axis has k = a(1 + s(1 - s²)), s = (a - b)/(a + b), with a and b of the last two points: this
+   is linear extrapolation, to second order, where k is smooth, and the last point's k where it jumps. At a mirrored end the
+   face has the mean of the last point's k and its neighbour's.
 
    Boundary forms, side lengths, their options and setters are those of `MATLAPLACE`: `MatLaplaceSetBoundaries()`,
    `MatLaplaceSetRobin()`, `MatLaplaceSetLengths()`. The Robin condition is ∂u/∂n + αu = g, without k, and the datum of
    neumann is ∂u/∂n = g. `MatLaplaceAddBoundary()` and `MatLaplaceSetRightHandSide()` take the data. Solutions are of second
-   order, with one exception: where data of neumann or robin, or an α, are not zero on a side, and ∂k/∂n is not zero there,
-   they are of first order, because a face on that side has the k of a point half a spacing away.
+   order where k is smooth.
 
    The operator is symmetric where no side has identity rows or is mirrored.
 
    The rows are filled at `MatSetUp()`, on the host, and stored as those of a `MATSTENCILSHELL` are: without column indices,
    and equal rows once. The operator keeps a reference to k. After a change of k's values the next collective operation of
-   the matrix, as `MatMult()`, fills the rows anew. Solvers see the change when they are set up after it:
+   the matrix, as `MatMult()`, fills the rows anew, on all ranks where the values of one have changed. Solvers see the change when they are set up after it:
    `MatAssemblyBegin()` and `MatAssemblyEnd()`, or `MatDiffusionSetCoefficient()` with the same k, tell them before
    `KSPSolve()`. Rows are filled as an assembly would: a `MatScale()`, `MatShift()` or `MatZeroRows()` is to be repeated
    after a setter; without a setter, a change of k after one of these is an error. Duplicates refer to the same k.
@@ -164,8 +164,8 @@ PETSC_EXTERN PetscErrorCode MatCreateDiffusion(DM da, Vec k, Mat *A);
    `MatZeroRows()` and others changed is undone. Mats of other types ignore the call.
 
    Errors:
-   `PETSC_ERR_ARG_NULL` for a null k, `PETSC_ERR_ARG_SIZ` for another layout, `PETSC_ERR_ARG_OUTOFRANGE` for a value that is
-   not finite or, for harmonic means, not positive (of complex values, the real part); on all ranks, and nothing is changed.
+   `PETSC_ERR_ARG_NULL` for a null k, `PETSC_ERR_ARG_SIZ` for another layout or a vector of a `DMDA` with another distribution
+   of its points, `PETSC_ERR_ARG_OUTOFRANGE` for a value that is not finite or, for harmonic means, not positive (of complex values, the real part); on all ranks, and nothing is changed.
    Before `MatSetUp()`, the values are read and checked there.
 
 .seealso: `MATDIFFUSION`, `MatDiffusionSetConstant()`, `MatDiffusionSetMean()`

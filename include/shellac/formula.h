@@ -45,7 +45,7 @@ PETSC_EXTERN PetscErrorCode MatCreateFormula(DM da, MatType type, Mat *A);
 
    Notes:
    After `MatSetUp()`, the coefficients are computed anew, as by an assembly: earlier changes such as `MatScale()` and
-   `MatShift()` are lost. A transposed operator stays transposed.
+   `MatShift()` are lost. A transposed operator stays transposed, and one after `MatConjugate()` the formula's conjugate.
 
    Other types ignore the call.
 
@@ -92,10 +92,12 @@ PETSC_EXTERN PetscErrorCode MatFormulaGetParameter(Mat A, const char name[], Pet
    Level: intermediate
 
    Notes:
-   The values are copied, with those of the neighbouring ranks: after a change of the vector, call this again. Before
-   `MatSetUp()`, the values are copied by that.
+   The operator keeps a reference to the vector. After a change of its values, on any rank, the next collective operation of
+   the matrix, as `MatMult()`, computes the coefficients anew; `MatAssemblyBegin()` and `MatAssemblyEnd()` do so and tell
+   solvers. After a `MatScale()`, `MatZeroRows()` or the like, a change is an error until this function is called again:
+   see `MatFormulaSetParameter()`.
 
-   The coefficients are computed anew, see `MatFormulaSetParameter()`. The operator is not used before all fields are
+   The operator is not used before all fields are
    set.
 
    Other types ignore the call.

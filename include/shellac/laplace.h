@@ -33,7 +33,8 @@
 
    Notes:
    Where the `DMDA` has coordinates and no lengths are given, h is the distance between nodes. The boundary form then
-   says where the boundary is relative to the end nodes.
+   says where the boundary is relative to the end nodes. Lengths that are given count from 0, and the coordinates have no
+   effect.
 
    The spacing of an axis of one point follows from its length, 1 by default, because coordinates do not determine
    it.
@@ -352,8 +353,7 @@ typedef PetscErrorCode (*MatLaplaceSource)(PetscInt dim, const PetscReal x[], Pe
 
    Calling Sequence:
 +  dim   - dimension of the grid
-.  x     - a point of the boundary [length]; array of size dim. For the shape box, where two sides with neumann or robin
-           meet, half a spacing beyond the other side, too
+.  x     - a point of the boundary [length]; array of size dim
 .  axis  - the axis of the side: 0, 1 or 2
 .  upper - whether it is the upper side of that axis
 .  value - g at the point (output); of several unknowns, an array of their number
@@ -384,7 +384,7 @@ typedef PetscErrorCode (*MatLaplaceBoundaryData)(PetscInt dim, const PetscReal x
    boundary nodes (identity), g times the row's entry replaces b. The data belong to the operator as it was set up,
    times all `MatScale()`s since.
 
-   The domain begins at the origin, or where the DM's coordinates say.
+   The domain begins at the origin or, without side lengths, where the DM's coordinates say.
 
    Errors:
    `PETSC_ERR_ARG_NULL` for a null g, `PETSC_ERR_SUP` for another type or after `MatTranspose()`, and what g returns, on
@@ -414,7 +414,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceAddBoundary(Mat A, MatLaplaceBoundaryData 
    fourth order where all sides are eliminated, identity or periodic, and of second order with the others.
 
    Errors:
-   As for `MatLaplaceAddBoundary()`.
+   As for `MatLaplaceAddBoundary()`; `PETSC_ERR_ARG_NULL` for a g that is NULL on some ranks only.
 
 .seealso: `MATLAPLACE`, `MatLaplaceAddBoundary()`, `MatLaplaceSetShape()`
 @*/
@@ -444,8 +444,8 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f
    Level: beginner
 
    Note:
-   Without it, the spacing is that of the DM's coordinates, and without those the domain is the unit interval, square or
-   cube.
+   The domain is then [0, Lx] x [0, Ly] x [0, Lz], whatever coordinates the DM has. Without lengths, the points are those of
+   the DM's coordinates, and without coordinates the domain is the unit interval, square or cube.
 
    Errors:
    `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite or a dim that

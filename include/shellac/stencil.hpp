@@ -28,7 +28,7 @@ public:
   int       dim = 0;          // of the grid
   PetscInt  i[3] = {0, 0, 0}; // indices on the whole grid
   PetscInt  N[3] = {1, 1, 1}; // points of the whole grid along each axis
-  PetscReal x[3] = {0, 0, 0}; // coordinates [length]
+  PetscReal x[3] = {0, 0, 0}; // coordinates [length]: the DMDA's or, with side lengths, from 0 on
   PetscReal h[3] = {1, 1, 1}; // spacing along each axis [length]
   PetscReal time = 0;         // of MatFormulaSetTime()
 

@@ -304,6 +304,12 @@ PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode multigrid_remedy(Mat, const char **remedy) {
+  *remedy = "the Jacobian of Burgers' equation has none; use -pc_type jacobi or none, or another one with "
+            "-burgers_jacobian shell_aij or aij";
+  return PETSC_SUCCESS;
+}
+
 } // namespace
 
 static PetscErrorCode create_shell(TS ts, Burgers *burgers, Mat *J) {
@@ -340,6 +346,7 @@ static PetscErrorCode create_shell(TS ts, Burgers *burgers, Mat *J) {
 #if PETSC_VERSION_GE(3, 26, 0)
   PetscCall(set_operation(*J, MATOP_CREATE_GRAPH, refuse_graph));
 #endif
+  PetscCall(PetscObjectComposeFunction((PetscObject)*J, "ShellacMultigridRemedy_C", multigrid_remedy));
   PetscCall(PetscObjectChangeTypeName((PetscObject)*J, jacobian_type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

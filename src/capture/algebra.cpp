@@ -172,7 +172,7 @@ static PetscErrorCode conjugate(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(context->captured().Conjugate());
-  PetscCall(context->altered(A, Alteration::diagonal, 1, 0));
+  PetscCall(context->conjugated(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

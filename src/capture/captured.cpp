@@ -252,8 +252,20 @@ void CapturedStencil::point_of_class(size_t of_class, PetscInt i[3]) const {
   }
 }
 
-void CapturedStencil::make_table(const std::vector<T> &all, const std::vector<char> &seen) {
-  const size_t           count = seen.size();
+bool CapturedStencil::has_class(size_t of_class) const {
+  CapturedCoefficients<T> a = {};
+  bool                    has = true;
+  for (int axis = 0; axis < 3; axis++) {
+    a.depth[axis] = depth_[axis];
+    const PetscInt places = a.places(patch_, axis), place = (PetscInt)(of_class % (size_t)places);
+    of_class /= (size_t)places;
+    has = has && a.place(patch_, axis, 0) <= place && place <= a.place(patch_, axis, patch_.size[axis] - 1);
+  }
+  return has;
+}
+
+void CapturedStencil::make_table(const std::vector<T> &all) {
+  const size_t           count = classes();
   std::vector<int>       used;
   std::vector<const T *> kinds;
   for (int s = 0; s < slots(); s++) {
@@ -269,7 +281,7 @@ void CapturedStencil::make_table(const std::vector<T> &all, const std::vector<ch
     T *row = &table[c * stride];
     for (size_t n = 0; n < used_.size(); n++) row[n] = all[(size_t)used_[n] * count + c];
     const auto equal = [&](const T *other) { return std::equal(row, row + stride, other); };
-    if (seen[c] && std::none_of(kinds.begin(), kinds.end(), equal)) kinds.push_back(row);
+    if (has_class(c) && std::none_of(kinds.begin(), kinds.end(), equal)) kinds.push_back(row);
   }
   kinds_ = kinds.size();
   storage_ = Storage::constant;
@@ -309,7 +321,7 @@ void CapturedStencil::TransposeByPlace() {
         }
     }
   }
-  make_table(all, std::vector<char>(count, 1));
+  make_table(all);
 }
 
 // ---- algebra -------------------------------------------------------------------------------------------------------
@@ -376,7 +388,7 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
     };
     add(1, *this);
     add(a, x);
-    make_table(all, std::vector<char>(count, 1));
+    make_table(all);
     by_place_ = by_place_ && x.by_place_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -116,8 +116,9 @@ private:
   size_t          most_kinds(const Compression &wish, size_t n) const;
   static uint64_t kind_of(const std::vector<T> &row, PetscReal tolerance, std::vector<T> *key);
   // The table of the classes of places: all has the coefficients [slots][classes].
-  void   make_table(const std::vector<T> &all, const std::vector<char> &seen);
+  void   make_table(const std::vector<T> &all);
   size_t classes() const;
+  bool   has_class(size_t of_class) const; // a point of this rank is of that class
   // A point of the whole grid of that class.
   void point_of_class(size_t of_class, PetscInt i[3]) const;
 
@@ -192,7 +193,7 @@ template <class Function> void CapturedStencil::SetByPlace(const Function &read)
     point_of_class(c, i);
     read((const PetscInt *)i, [&](int slot, T value) { all[(size_t)slot * count + c] += value; });
   }
-  make_table(all, std::vector<char>(count, 1));
+  make_table(all);
   by_place_ = true;
 }
 

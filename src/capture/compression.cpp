@@ -27,8 +27,6 @@ bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
   std::vector<T>    all((size_t)slots() * count, T(0));
   std::vector<char> seen(count);
 
-  for_each_run([&](size_t of_class, const PetscInt[3], size_t, PetscInt) { return seen[of_class] = 1; });
-  const std::vector<char> on_patch = seen;
   for (int s = 0; s < slots(); s++) {
     T *coefficients = all.data() + (size_t)s * count;
     if (!values_[s]) continue;
@@ -45,7 +43,7 @@ bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
     });
     if (!alike) return false;
   }
-  make_table(all, on_patch);
+  make_table(all);
   return true;
 }
 

@@ -108,7 +108,7 @@ PetscErrorCode CapturedStencil::CloseOnDevice(const Compression &wish, bool *don
     std::vector<T> table(all * count);
     for (size_t s = 0; s < all; s++)
       std::copy_n(rows.begin() + (ptrdiff_t)(s * gather.count), count, &table[s * count]);
-    make_table(table, seen);
+    make_table(table);
     *done = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -110,6 +110,9 @@ PetscErrorCode CapturedMat::added(Mat A, PetscScalar, const CapturedMat &) {
 PetscErrorCode CapturedMat::transposed(Mat A) {
   return changed(A);
 }
+PetscErrorCode CapturedMat::conjugated(Mat A) {
+  return changed(A);
+}
 
 void CapturedMat::take_settings(const CapturedMat &from) {
   compression = from.compression;

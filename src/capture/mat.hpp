@@ -37,6 +37,7 @@ struct CapturedMat : StencilMat {
   virtual PetscErrorCode altered(Mat A, Alteration, PetscScalar a, PetscScalar s);
   virtual PetscErrorCode added(Mat A, PetscScalar a, const CapturedMat &x); // it has become A + aX
   virtual PetscErrorCode transposed(Mat A);
+  virtual PetscErrorCode conjugated(Mat A);
   // what a duplicate takes over before its set-up, with the coefficients, and without them
   virtual void           take_settings(const CapturedMat &from);
   virtual PetscErrorCode take_state(Mat, const CapturedMat &) { return PETSC_SUCCESS; }

@@ -9,9 +9,9 @@ namespace shellac {
 // Central differences of second order, or differences to the side that the velocity comes from, of first order (Courant,
 // Isaacson and Rees 1952).
 struct AdvectionDiffusion final : Diffusion {
-  PetscReal                          constant_w[3] = {0, 0, 0};
-  std::shared_ptr<const LoadedField> w; // null: constant_w
-  MatAdvectionDiffusionSchemeType    scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
+  PetscReal                       constant_w[3] = {0, 0, 0};
+  HeldField                       w; // null: constant_w
+  MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
 
   bool constant() const override { return !w && Diffusion::constant(); }
   bool symmetric() const override { return false; }
@@ -20,7 +20,7 @@ struct AdvectionDiffusion final : Diffusion {
     for (int a = 0; a < dim; a++) {
       if (!coupled(a)) continue;
       const PetscReal speed = w ? PetscRealPart(w->at(p.i, a)) : constant_w[a];
-      const auto      add = [&](PetscInt s, PetscReal value) { along(u, a, s) += value / h[a]; };
+      const auto      add = [&](PetscInt s, PetscReal value) { along(u, a, s) += value / p.h[a]; };
       if (scheme == MAT_ADVECTION_DIFFUSION_CENTRAL) {
         add(-1, -speed / 2);
         add(1, speed / 2);
@@ -33,24 +33,24 @@ struct AdvectionDiffusion final : Diffusion {
 };
 
 struct AdvectionDiffusionMat final : DiffusionMat {
-  PetscReal                          constant_w[3] = {0, 0, 0};
-  PetscInt                           velocity_given = 0; // how many components; 0: none
-  std::shared_ptr<const LoadedField> w;                  // null: constant_w
-  MatAdvectionDiffusionSchemeType    scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
+  PetscReal                       constant_w[3] = {0, 0, 0};
+  PetscInt                        velocity_given = 0; // how many components; 0: none
+  HeldField                       w;                  // null: constant_w
+  MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
 
   const Option &option(const char *name) const override {
     return find_option(advection_diffusion_options, (std::string("-mat_advection_diffusion_") + name).c_str());
   }
-  std::unique_ptr<Formula> make_formula(const PetscReal h[3]) const override {
+  std::unique_ptr<Formula> make_formula() const override {
     auto formula = std::make_unique<AdvectionDiffusion>();
-    set_formula(h, formula.get());
+    set_formula(formula.get());
     for (int a = 0; a < 3; a++) formula->constant_w[a] = constant_w[a];
     formula->w = w;
     formula->scheme = scheme;
     return formula;
   }
-  bool stale() const override { return DiffusionMat::stale() || (w && w->stale()); }
-  void take_settings(const CapturedMat &other) override {
+  std::vector<HeldField *> fields() override { return {&k, &w}; }
+  void                     take_settings(const CapturedMat &other) override {
     const auto &from = static_cast<const AdvectionDiffusionMat &>(other);
     DiffusionMat::take_settings(other);
     for (int a = 0; a < 3; a++) constant_w[a] = from.constant_w[a];
@@ -86,7 +86,7 @@ PetscErrorCode AdvectionDiffusionMat::load_fields() {
              velocity_given, grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
   auto loaded = std::make_shared<LoadedField>();
   if (w) {
-    PetscCall(loaded->Load(grid, owned_patch(), ends, grid.dim, w->vec(), "velocity w"));
+    PetscCall(loaded->Load(grid, owned_patch(), ends, 1, false, grid.dim, w->vec(), "velocity w"));
     for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
       const PetscInt i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
       for (int a = 0; a < grid.dim && !found; a++) {
@@ -151,7 +151,7 @@ static PetscErrorCode set_constant_velocity(Mat A, PetscInt n, const PetscReal w
   const auto      before = context->w;
   const PetscInt  given = context->velocity_given;
   const PetscReal was[3] = {context->constant_w[0], context->constant_w[1], context->constant_w[2]};
-  const auto      set = [&](const std::shared_ptr<const LoadedField> &field, PetscInt count, const PetscReal values[]) {
+  const auto      set = [&](const HeldField &field, PetscInt count, const PetscReal values[]) {
     context->w = field;
     context->velocity_given = count;
     for (int a = 0; a < 3; a++) context->constant_w[a] = a < n ? values[a] : 0;

@@ -35,14 +35,30 @@ PetscErrorCode FormulaMat::changed(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Where single rows have changed, symmetry is no longer known; a copy of another operator has that one's again.
+// Where single rows have changed, it is unknown whether A is symmetric; a copy of another operator has that one's again.
 static PetscErrorCode set_symmetry(Mat A, FormulaMat *context, bool symmetric) {
+  PetscBool known, is;
+
   PetscFunctionBegin;
-  if (context->symmetric != symmetric) {
-    PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, symmetric ? PETSC_TRUE : PETSC_FALSE));
-    PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric ? PETSC_TRUE : PETSC_FALSE));
-  }
+  if (context->symmetric == symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   context->symmetric = symmetric;
+  if (symmetric) {
+    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatIsSymmetricKnown(A, &known, &is));
+  if (known) PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_FALSE));
+  const bool zeroed = context->zeroed;
+  auto       awaited = std::move(context->awaited);
+  context->zeroed = false;
+  for (int n = 0; n < 2 && known; n++) { // an assembly, but for the first, forgets what is not eternal
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatIsSymmetricKnown(A, &known, &is));
+  }
+  context->awaited = std::move(awaited);
+  context->zeroed = zeroed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,6 +107,17 @@ PetscErrorCode FormulaMat::transposed(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FormulaMat::conjugated(Mat A) {
+  PetscFunctionBegin;
+  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Conjugate());
+  scale = PetscConj(scale);
+  row_of_constant = PetscConj(row_of_constant);
+  conjugate_settings();
+  formula = make_formula();
+  PetscCall(changed(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void FormulaMat::take_settings(const CapturedMat &other) {
   const auto &from = static_cast<const FormulaMat &>(other);
   CapturedMat::take_settings(other);
@@ -100,20 +127,19 @@ void FormulaMat::take_settings(const CapturedMat &other) {
   lengths_given = from.lengths_given;
   for (int a = 0; a < 3; a++) lengths[a] = from.lengths[a];
   time = from.time;
+  rows_conjugated = from.rows_conjugated;
 }
 
 PetscErrorCode FormulaMat::take_state(Mat A, const CapturedMat &other) {
   const auto &from = static_cast<const FormulaMat &>(other);
-  PetscReal   h[3];
 
   PetscFunctionBegin;
   take_settings(other);
   for (int a = 0; a < 3; a++) {
     ends[a] = from.ends[a];
     origin[a] = from.origin[a];
-    h[a] = ends[a].h;
   }
-  formula = make_formula(h);
+  formula = make_formula();
   scale = from.scale;
   relative_sum = from.relative_sum;
   row_of_constant = from.row_of_constant;

@@ -49,15 +49,41 @@ PetscErrorCode LoadedField::Hold(Vec v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LoadedField::Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt components, Vec v,
-                                 const char *name) {
-  Grid layout = grid;
+// The points of a DMDA are distributed as those of the grid are.
+static PetscErrorCode is_distributed_as(const Grid &grid, DM dm, bool *is) {
+  PetscBool da = PETSC_FALSE;
+  Grid      other;
 
   PetscFunctionBegin;
-  for (PetscInt &offset : layout.offset) offset *= components;
+  *is = true;
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+  if (!da) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GridCreate(dm, &other));
+  for (int a = 0; a < 3; a++) *is = *is && grid.first[a] == other.first[a];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LoadedField::Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
+                                 PetscInt components, Vec v, const char *name) {
+  Grid           layout = grid;
+  const PetscInt points = grid.offset.back() / grid.dof;
+  PetscInt       total;
+  bool           same;
+  DM             dm;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(v, &total));
+  if (!components) components = PetscMax(total / points, 1);
+  for (PetscInt &offset : layout.offset) offset = offset / grid.dof * components;
   PetscCall(GridCheckVector(layout, v, name));
+  PetscCall(VecGetDM(v, &dm));
+  PetscCall(is_distributed_as(grid, dm, &same)); // as many values on each rank may be those of other points
+  SHELLAC_CHECK_ALL(same, grid.comm, PETSC_ERR_ARG_SIZ,
+                    "the %s is a vector of a DMDA whose points are distributed over the ranks in another way than the "
+                    "operator's; make it with DMCreateGlobalVector() of the operator's DMDA, or of a compatible one",
+                    name);
   PetscCall(Hold(v));
-  PetscCall(values_.Read(grid, patch, ends, 1, false, components, v));
+  PetscCall(values_.Read(grid, patch, ends, width, box, components, v));
   PetscCall(PetscObjectStateGet((PetscObject)v, &state_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

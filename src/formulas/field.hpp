@@ -32,7 +32,7 @@ private:
   std::vector<PetscScalar> values_;
 };
 
-// A vector, and its values as they were when Load() read them, with those one step beyond along one axis.
+// A vector, and its values as they were when Load() read them, with those around the rank's points.
 class LoadedField {
 public:
   LoadedField() = default;
@@ -40,18 +40,23 @@ public:
   LoadedField &operator=(const LoadedField &) = delete;
   ~LoadedField() { (void)!VecDestroy(&vec_); }
 
-  // Arguments as of GridValues::Read(); name: for errors.
-  PetscErrorCode Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt components, Vec v,
-                      const char *name);
+  // Arguments as of GridValues::Read(), components: 0 for as many as the vector has; name: for errors.
+  // Errors, on all ranks: a vector that is not distributed as the grid's points are.
+  PetscErrorCode Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
+                      PetscInt components, Vec v, const char *name);
   PetscErrorCode Hold(Vec v); // the vector has not been read yet
   PetscScalar    at(const PetscInt i[3], PetscInt c = 0) const { return values_.at(i, c); }
-  bool           stale() const; // the vector has changed since
+  bool           stale() const; // the vector has changed since, as this rank sees it
   Vec            vec() const { return vec_; }
+
+  const GridValues &values() const { return values_; }
 
 private:
   Vec              vec_ = NULL;
   PetscObjectState state_ = -1;
   GridValues       values_;
 };
+
+using HeldField = std::shared_ptr<const LoadedField>;
 
 } // namespace shellac

@@ -29,6 +29,10 @@ void StencilRow::Clear() {
   row_.is_outside_ = false;
 }
 
+void StencilRow::Conjugate() {
+  for (PetscScalar &value : values_) value = PetscConj(value);
+}
+
 static std::string text_of(const PetscInt i[3]) {
   return "(" + std::to_string(i[0]) + ", " + std::to_string(i[1]) + ", " + std::to_string(i[2]) + ")";
 }
@@ -66,9 +70,10 @@ std::string StencilRow::problem(PetscReal *relative_sum) const {
   return text;
 }
 
-DomainRows::DomainRows(const Formula &formula, const Ends ends[3], const Point &at)
+DomainRows::DomainRows(const Formula &formula, const Ends ends[3], const Point &at, bool conjugated)
     : formula_(formula), ends_{ends[0], ends[1], ends[2]}, point_(at), dof_(formula.dof()),
-      width_(formula.shape().width), constant_(formula.constant()), row_(at.dim, formula.shape(), dof_) {
+      width_(formula.shape().width), constant_(formula.constant()), conjugated_(conjugated),
+      row_(at.dim, formula.shape(), dof_) {
   if (constant_) point_.reach_ = -1; // its only row is one of a place, which may be another rank's
 }
 
@@ -91,6 +96,7 @@ void DomainRows::read(const PetscInt i[3]) {
   try {
     formula_.row(point_, row_.row());
     problem = row_.problem(&sum);
+    if (conjugated_) row_.Conjugate();
   } catch (const std::exception &thrown) {
     problem = std::string("throws an exception: ") + thrown.what();
   } catch (...) {

@@ -28,6 +28,7 @@ public:
   StencilRow(const StencilRow &) = delete;
   Row &row() { return row_; }
   void Clear();
+  void Conjugate();
   template <class Function>
   void for_each(const Function &f) const { // f(n, r, c, value), of values that are not zero, at step(n)
     const PetscScalar *value = values_.data();
@@ -55,8 +56,8 @@ private:
 // A formula on a domain.
 class DomainRows {
 public:
-  // at: any point of the grid, with the time and what finds its fields.
-  DomainRows(const Formula &formula, const Ends ends[3], const Point &at);
+  // at: any point of the grid, with the time and what finds its fields; conjugated: the rows are the formula's conjugates.
+  DomainRows(const Formula &formula, const Ends ends[3], const Point &at, bool conjugated = false);
 
   bool identity(const PetscInt i[3]) const;
   // The entries of the rows of the point i, by the arms that they belong to: f(arm, r, c, value). An identity row has the
@@ -121,7 +122,7 @@ private:
   Ends             ends_[3];
   Point            point_;
   PetscInt         dof_, width_;
-  bool             constant_, read_ = false;
+  bool             constant_, conjugated_, read_ = false;
   StencilRow       row_;
   std::vector<int> arm_; // of each step, where no end is near
   std::string      problem_;

@@ -35,23 +35,24 @@ struct LaplaceMat : FormulaMat {
   PetscScalar         sigma = 0; // [1/length²]; stays zero but in a HelmholtzMat
   MatLaplaceShapeType stencil = MAT_LAPLACE_STAR;
 
-  std::unique_ptr<Laplace> make_laplace(const PetscReal h[3]) const {
+  std::unique_ptr<Laplace> make_laplace() const {
     auto     made = std::make_unique<Laplace>();
     Laplace &laplace = *made;
     laplace.dim = grid.dim;
     for (int a = 0; a < 3; a++) {
-      laplace.h[a] = h[a];
+      laplace.h[a] = ends[a].h;
       laplace.coupled[a] = a < grid.dim && ends[a].couples();
     }
     laplace.sigma = sigma;
     laplace.box = stencil == MAT_LAPLACE_BOX;
     return made;
   }
-  std::unique_ptr<Formula>  make_formula(const PetscReal h[3]) const override { return make_laplace(h); }
+  std::unique_ptr<Formula>  make_formula() const override { return make_laplace(); }
   PetscScalar               of_constant() const override { return sigma; }
   std::vector<SourceWeight> source_weights() const override {
     return static_cast<const Laplace &>(*formula).source_weights();
   }
+  void           conjugate_settings() override { sigma = PetscConj(sigma); }
   PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override {
     PetscBool set;
 
@@ -127,10 +128,8 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
     // a duplicate without values stays zero, and awaits others
     CapturedStencil &target =
         context->awaited ? static_cast<CapturedStencil &>(*context->awaited) : context->captured();
-    PetscReal h[3];
-    for (int a = 0; a < 3; a++) h[a] = context->ends[a].h;
     present = sigma;
-    context->formula = context->make_formula(h);
+    context->formula = context->make_formula();
     if (context->is_scaled_formula) { // anew, so that no rounding of former shifts stays
       PetscCall(context->fill(*context->formula, 1, other.get()));
       if (context->is_transposed) other->TransposeByPlace();
@@ -138,7 +137,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
       PetscCall(other->CopyTo(&target));
       context->row_of_constant = context->scale * sigma;
     } else { // add the change, scaled and transposed as the operator was
-      const std::unique_ptr<Laplace> part = static_cast<HelmholtzMat *>(context)->make_laplace(h);
+      const std::unique_ptr<Laplace> part = static_cast<HelmholtzMat *>(context)->make_laplace();
       part->sigma = change;
       part->minus_laplace = 0;
       PetscCall(context->fill(*part, 0, other.get()));

@@ -105,8 +105,8 @@ static PetscErrorCode set_ends(FormulaMat *context, MatType type, DM dm) {
   bool any_robin = false;
   for (int a = 0; a < 3; a++)
     for (int e = 0; e < 2; e++) {
-      forms[a][e] = context->forms[context->forms_given > 1 ? (2 * a + e) % 6 : 0];
-      robin[a][e] = context->robin[context->robin_given > 1 ? (2 * a + e) % 6 : 0];
+      forms[a][e] = of_side(context->forms_given, context->forms, 2 * a + e);
+      robin[a][e] = of_side(context->robin_given, context->robin, 2 * a + e);
       const bool has_form =
           a < grid.dim && grid.boundary[a] != DM_BOUNDARY_PERIODIC && grid.boundary[a] != DM_BOUNDARY_MIRROR;
       any_robin = any_robin || (has_form && forms[a][e] == MAT_LAPLACE_ROBIN);
@@ -131,6 +131,7 @@ static PetscErrorCode set_ends(FormulaMat *context, MatType type, DM dm) {
     h[a] = context->lengths[a] / (ends.intervals() > 0 ? ends.intervals() : 1); // a point on both its ends
     context->origin[a] = ends.periodic || ends.mirror ? 0 : Ends::distance(ends.form[LOWER]) * h[a];
   }
+  // lengths are those of a domain that begins at 0, whatever coordinates there are
   PetscCall(DMGetCoordinates(dm, &coordinates));
   if (!context->lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h));
   if (!context->lengths_given && coordinates) {
@@ -203,7 +204,7 @@ static bool has_symmetric_rows(const Ends ends[3], int dim, PetscInt width) {
 
 PetscErrorCode FormulaMat::fill(const Formula &of, PetscScalar identity, CapturedStencil *coefficients,
                                 PetscReal *relative_sum) const {
-  DomainRows          rows(of, ends, any_point());
+  DomainRows          rows = rows_of(of);
   PetscScalar *const *values;
   Refusal             refusal;
 
@@ -236,16 +237,13 @@ PetscErrorCode FormulaMat::set_up(Mat A) {
   DM        dm;
   MatType   type;
   PetscBool on_device;
-  PetscReal h[3];
 
   PetscFunctionBegin;
   PetscCall(MatGetType(A, &type));
   PetscCall(MatStencilSetUpLayout(A, this, &on_device));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(set_ends(this, type, dm));
-  for (int a = 0; a < 3; a++) h[a] = ends[a].h;
-  PetscCall(load_fields());
-  formula = make_formula(h);
+  formula = make_formula();
   const Shape shape = formula->shape();
   PetscCheck(grid.dof == formula->dof(), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
              "the operator acts on %s a point; the DMDA has dof = %" PetscInt_FMT
@@ -256,6 +254,8 @@ PetscErrorCode FormulaMat::set_up(Mat A) {
   grid.width = shape.width; // whatever the DMDA's stencil is
   grid.box = shape.box;
   PetscCall(check_width(grid, type));
+  PetscCall(load_fields()); // as far around the points as the shape says
+  formula = make_formula();
   symmetric = formula->symmetric() && has_symmetric_rows(ends, grid.dim, shape.width);
   // of the transpose, rows also differ where those that they take their entries from do
   PetscCall(make_operator(A, on_device, symmetric ? shape.width : 2 * shape.width));
@@ -275,21 +275,54 @@ PetscErrorCode FormulaMat::take_coefficients(Mat A) {
   PetscFunctionBegin;
   row_of_constant = of_constant();
   constants_known = has_known_sums();
-  PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE)); // but for changes of single rows, see altered()
+  if (symmetric) { // others may be by chance, as with a velocity of zero: MatIsSymmetric() finds out
+    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE)); // but for changes of single rows, see altered()
+  }
   PetscCall(changed(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// VecGetArray() need not be collective: a vector's state may have changed on some ranks only.
+PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
+  PetscMPIInt stale = 0, any = 0;
+
+  PetscFunctionBegin;
+  for (const HeldField *field : fields())
+    if (*field) any = 1, stale = stale || (*field)->stale();
+  PetscCheck(!stale || collective, PETSC_COMM_SELF, PETSC_ERR_ORDER,
+             "a field of the operator has changed, and single rows cannot be filled anew; call MatAssemblyBegin() and "
+             "MatAssemblyEnd() on all ranks before");
+  if (!any || !collective) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stale, 1, MPI_INT, MPI_MAX, grid.comm));
+  if (!stale) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(as_filled, grid.comm, PETSC_ERR_ORDER,
+             "a field of the operator has changed after the operator itself (MatScale(), MatZeroRows(), ...); set the "
+             "field again, which fills all rows anew, and repeat those calls");
+  PetscCall(refill(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode FormulaMat::refill(Mat A) {
-  PetscReal h[3];
-  MatType   type;
+  const std::vector<HeldField *> held = fields();
+  std::vector<HeldField>         before;
 
   PetscFunctionBegin;
   if (!op) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const HeldField *field : held) before.push_back(*field);
+  PetscErrorCode error = load_fields();
+  if (!error) error = replace_rows(A);
+  for (size_t n = 0; error && n < held.size(); n++) *held[n] = before[n];
+  PetscCall(error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormulaMat::replace_rows(Mat A) {
+  MatType type;
+
+  PetscFunctionBegin;
   PetscCall(MatGetType(A, &type));
-  for (int a = 0; a < 3; a++) h[a] = ends[a].h;
-  std::unique_ptr<Formula> made = make_formula(h);
+  std::unique_ptr<Formula> made = make_formula();
   const Shape              shape = made->shape();
   PetscCheck(shape.width == grid.width && shape.box == grid.box && made->symmetric() == formula->symmetric(), grid.comm,
              PETSC_ERR_ORDER,

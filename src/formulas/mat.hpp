@@ -6,23 +6,27 @@
 #include <functional>
 
 #include "capture/mat.hpp"
+#include "formulas/field.hpp"
 #include "formulas/formula.hpp"
 
 namespace shellac {
 
 struct FormulaMat : CapturedMat {
-  // What a type adds: its formula on a grid with these spacings, its own options and its equation.
-  virtual std::unique_ptr<Formula> make_formula(const PetscReal h[3]) const = 0;
+  // What a type adds: its formula, of the present settings, spacings and fields; its own options and its equation.
+  virtual std::unique_ptr<Formula> make_formula() const = 0;
   virtual PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) = 0;
   virtual PetscErrorCode           view_equation(PetscViewer viewer) const = 0;
   virtual PetscScalar              of_constant() const = 0; // the formula's row times the function 1
-  // For formulas that depend on more than spacings.
-  virtual PetscErrorCode load_fields() { return PETSC_SUCCESS; } // that make_formula() takes; collective
+  // For formulas that depend on more than settings.
+  virtual PetscErrorCode           load_fields() { return PETSC_SUCCESS; } // that make_formula() takes; collective
+  virtual std::vector<HeldField *> fields() { return {}; } // what load_fields() replaces; one that is not set is null
   virtual bool           has_known_sums() const { return true; } // all rows times the function 1 are of_constant()
   virtual PetscErrorCode check_complete() const { return PETSC_SUCCESS; } // an error where something is not set yet
   virtual bool           is_complete() const { return true; }
   // of the right-hand side that MatLaplaceSetRightHandSide() makes
   virtual std::vector<SourceWeight> source_weights() const { return std::vector<SourceWeight>(1); }
+  // The settings become those of the conjugate operator. Where they cannot say it, its rows are the formula's conjugates.
+  virtual void conjugate_settings() { rows_conjugated = !rows_conjugated; }
 
   PetscErrorCode set_up(Mat A) override;
   PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
@@ -35,6 +39,8 @@ struct FormulaMat : CapturedMat {
   PetscErrorCode altered(Mat A, Alteration kind, PetscScalar a, PetscScalar s) override;
   PetscErrorCode added(Mat A, PetscScalar a, const CapturedMat &x) override;
   PetscErrorCode transposed(Mat A) override;
+  PetscErrorCode conjugated(Mat A) override;
+  PetscErrorCode refresh(Mat A, bool collective) override;
   void           take_settings(const CapturedMat &from) override;
   PetscErrorCode take_state(Mat A, const CapturedMat &from) override;
   PetscErrorCode take_pattern(Mat A, const CapturedMat &from) override;
@@ -42,12 +48,14 @@ struct FormulaMat : CapturedMat {
   // An error on all ranks where a row is wrong. relative_sum: the largest sum of a row's entries, relative to their sizes.
   PetscErrorCode fill(const Formula &formula, PetscScalar identity, CapturedStencil *coefficients,
                       PetscReal *relative_sum = NULL) const;
-  // Computes the coefficients anew, as an assembly does: of the present settings. Before MatSetUp(), does nothing. With
-  // an error nothing is changed.
+  // Reads the fields and computes the coefficients anew, as an assembly does: of the present settings. Before MatSetUp(),
+  // does nothing. With an error nothing is changed.
   PetscErrorCode refill(Mat A);
-  Point          any_point() const; // of the grid: what the formula's points have in common
-  PetscReal      coordinate(int axis, PetscInt i) const {
-         return origin[axis] + (PetscReal)ends[axis].within(i) * ends[axis].h;
+  // The rows of a formula on the domain, as they are before any change of the operator.
+  DomainRows rows_of(const Formula &of) const { return DomainRows(of, ends, any_point(), rows_conjugated); }
+  Point      any_point() const; // of the grid: what the formula's points have in common
+  PetscReal  coordinate(int axis, PetscInt i) const {
+     return origin[axis] + (PetscReal)ends[axis].within(i) * ends[axis].h;
   }
 
   // settings
@@ -58,6 +66,7 @@ struct FormulaMat : CapturedMat {
   PetscReal              lengths[3] = {1, 1, 1}; // of the domain [length]
   PetscInt               lengths_given = 0;      // how many of them were set; 0: from the coordinates, or 1
   PetscReal              time = 0;
+  bool                   rows_conjugated = false; // see conjugate_settings()
 
   // made by MatSetUp()
   std::unique_ptr<Formula>         formula;
@@ -78,18 +87,21 @@ struct FormulaMat : CapturedMat {
 
 private:
   PetscErrorCode take_coefficients(Mat A); // after a fill: what is known of the whole operator
+  PetscErrorCode replace_rows(Mat A);      // by those of the present settings and fields
 };
 
-// A change of settings, before or after MatSetUp(): set() changes them. After MatSetUp() fields are read and the rows are
-// filled anew; in case of an error, undo() changes the settings back.
+// Of values that are given for all sides, n = 1, or one for each: that of a side, x lower, x upper, y lower ...
+template <class T> const T &of_side(PetscInt n, const T values[], PetscInt side) {
+  return values[n > 1 ? PetscMin(side, n - 1) : 0];
+}
+
+// A change of settings, before or after MatSetUp(): set() changes them. After MatSetUp() the rows are filled anew; in case
+// of an error, undo() changes the settings back.
 template <class Set, class Undo>
 PetscErrorCode MatFormulaChangeSettings(Mat A, FormulaMat *context, const Set &set, const Undo &undo) {
-  PetscErrorCode error = PETSC_SUCCESS;
-
   PetscFunctionBegin;
   PetscCall(set());
-  if (context->op) error = context->load_fields();
-  if (!error) error = context->refill(A);
+  const PetscErrorCode error = context->refill(A);
   if (error) undo();
   PetscCall(error);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,47 +12,47 @@ struct OwnFormulaMat final : FormulaMat {
   using Make = Formula *(*)(void);
 
   OwnFormulaMat(const char *type, Make make) : type(type), make(make), settings(make()) {
-    for (GridField *field = settings->fields_; field; field = field->next_) fields.push_back({});
+    for (GridField *field = settings->fields_; field; field = field->next_) held.push_back(nullptr);
   }
 
-  std::unique_ptr<Formula> make_formula(const PetscReal h[3]) const override;
+  std::unique_ptr<Formula> make_formula() const override;
+  PetscErrorCode           load_fields() override;
   PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) override;
   PetscErrorCode           view_equation(PetscViewer viewer) const override;
   PetscScalar              of_constant() const override;
   bool                     has_known_sums() const override;
   PetscErrorCode           check_complete() const override;
   bool                     is_complete() const override { return missing() == nullptr; }
-  PetscErrorCode           set_up(Mat A) override;
-  PetscErrorCode           destroy() override;
   void                     take_settings(const CapturedMat &from) override;
 
   const char    *missing() const;                        // the first field without values; null for none
   Parameter     *find_parameter(const char *name) const; // null for none
   int            find_field(const char *name) const;     // -1 for none
   void           set_value(Parameter *parameter, PetscScalar value) { parameter->value_ = value; }
-  std::string    names(bool of_fields) const; // "alpha, beta"
-  PetscErrorCode read_field(const char *name, Vec v, std::shared_ptr<const GridValues> *values) const;
+  std::string    names(bool of_fields) const;           // "alpha, beta"
   PetscErrorCode check_registered(MPI_Comm comm) const; // names
+
+  std::vector<HeldField *> fields() override {
+    std::vector<HeldField *> all;
+    for (HeldField &field : held) all.push_back(&field);
+    return all;
+  }
 
   std::string              type;
   Make                     make;
   std::unique_ptr<Formula> settings; // has the parameters' values
-  struct Given {
-    std::shared_ptr<const GridValues> values;        // null before
-    Vec                               vector = NULL; // set before MatSetUp()
-  };
-  std::vector<Given> fields;
+  std::vector<HeldField>   held;     // its fields; null: not set. Not read before MatSetUp()
 };
 
-std::unique_ptr<Formula> OwnFormulaMat::make_formula(const PetscReal[3]) const {
+std::unique_ptr<Formula> OwnFormulaMat::make_formula() const {
   std::unique_ptr<Formula> made(make());
   size_t                   n = 0;
   Parameter               *from = settings->parameters_;
   for (Parameter *to = made->parameters_; to; to = to->next_, from = from->next_) to->value_ = from->value_;
   for (GridField *field = made->fields_; field; field = field->next_, n++)
-    if (fields[n].values) {
-      field->values_ = fields[n].values->data();
-      field->components_ = fields[n].values->components();
+    if (held[n]) {
+      field->values_ = held[n]->values().data();
+      field->components_ = held[n]->values().components();
     }
   return made;
 }
@@ -60,7 +60,7 @@ std::unique_ptr<Formula> OwnFormulaMat::make_formula(const PetscReal[3]) const {
 const char *OwnFormulaMat::missing() const {
   size_t n = 0;
   for (const GridField *field = settings->fields_; field; field = field->next_)
-    if (!fields[n++].values) return field->name_;
+    if (!held[n++]) return field->name_;
   return nullptr;
 }
 
@@ -104,32 +104,26 @@ PetscScalar OwnFormulaMat::of_constant() const {
   StencilRow row(grid.dim, formula->shape(), formula->dof());
   formula->row(any_point(), row.row());
   row.for_each([&](int, PetscInt, PetscInt, PetscScalar value) { sum += value; });
-  return sum;
+  return rows_conjugated ? PetscConj(sum) : sum;
 }
 
 bool OwnFormulaMat::has_known_sums() const {
   return formula->constant() || relative_sum <= 64 * PETSC_MACHINE_EPSILON;
 }
 
-PetscErrorCode OwnFormulaMat::set_up(Mat A) {
-  PetscFunctionBegin;
-  PetscCall(FormulaMat::set_up(A));
-  bool   any = false;
+PetscErrorCode OwnFormulaMat::load_fields() {
+  auto   loaded = held;
   size_t n = 0;
-  for (GridField *field = settings->fields_; field; field = field->next_, n++) {
-    if (!fields[n].vector) continue;
-    PetscCall(read_field(field->name_, fields[n].vector, &fields[n].values));
-    PetscCall(VecDestroy(&fields[n].vector));
-    any = true;
-  }
-  if (any) PetscCall(refill(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
-PetscErrorCode OwnFormulaMat::destroy() {
   PetscFunctionBegin;
-  for (Given &given : fields) PetscCall(VecDestroy(&given.vector));
-  PetscCall(FormulaMat::destroy());
+  for (const GridField *field = settings->fields_; field; field = field->next_, n++) {
+    if (!held[n]) continue;
+    const std::string name = std::string("field ") + field->name_;
+    auto              values = std::make_shared<LoadedField>();
+    PetscCall(values->Load(grid, owned_patch(), ends, grid.width, true, 0, held[n]->vec(), name.c_str()));
+    loaded[n] = values;
+  }
+  held = loaded;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,33 +132,7 @@ void OwnFormulaMat::take_settings(const CapturedMat &other) {
   FormulaMat::take_settings(other);
   Parameter *its = from.settings->parameters_;
   for (Parameter *to = settings->parameters_; to; to = to->next_, its = its->next_) to->value_ = its->value_;
-  for (size_t n = 0; n < fields.size(); n++) fields[n].values = from.fields[n].values;
-}
-
-// ---- fields --------------------------------------------------------------------------------------------------------
-
-// The values of a Vec, with those around the rank's points.
-PetscErrorCode OwnFormulaMat::read_field(const char *name, Vec v, std::shared_ptr<const GridValues> *values) const {
-  PetscInt       local, total;
-  PetscMPIInt    same;
-  const Patch   &patch = captured().patch();
-  const PetscInt points = patch.all().points(), all_points = grid.offset.back() / grid.dof;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_compare(PetscObjectComm((PetscObject)v), grid.comm, &same));
-  PetscCall(VecGetLocalSize(v, &local));
-  PetscCall(VecGetSize(v, &total));
-  SHELLAC_CHECK_ALL((same == MPI_IDENT || same == MPI_CONGRUENT) && total > 0 && total % all_points == 0 &&
-                        local == points * (total / all_points),
-                    grid.comm, PETSC_ERR_ARG_SIZ,
-                    "the field %s, of %" PetscInt_FMT " values (%" PetscInt_FMT
-                    " on this rank), is not distributed as the DMDA's %" PetscInt_FMT " points (%" PetscInt_FMT
-                    " on this rank); make it with DMCreateGlobalVector()",
-                    name, total, local, all_points, points);
-  auto made = std::make_shared<GridValues>();
-  PetscCall(made->Read(grid, patch, ends, grid.width, true, total / all_points, v));
-  *values = made;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  held = from.held;
 }
 
 // ---- setters -------------------------------------------------------------------------------------------------------
@@ -224,16 +192,12 @@ static PetscErrorCode set_field(Mat A, const char name[], Vec v) {
                     "the operator %s has no field %s; its fields: %s", context->type.c_str(), name ? name : "(null)",
                     context->names(true).c_str());
   SHELLAC_CHECK_ALL(v, comm, PETSC_ERR_ARG_NULL, "the vector of the field %s is null", name);
-  OwnFormulaMat::Given &given = context->fields[(size_t)n];
-  if (!context->op) {
-    PetscCall(PetscObjectReference((PetscObject)v));
-    PetscCall(VecDestroy(&given.vector));
-    given.vector = v;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  const auto before = given.values;
+  auto      &present = context->held[(size_t)n];
+  const auto before = present;
+  auto       field = std::make_shared<LoadedField>();
+  PetscCall(field->Hold(v));
   PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->read_field(name, v, &given.values); }, [&] { given.values = before; }));
+      A, context, [&] { return present = field, PETSC_SUCCESS; }, [&] { present = before; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -281,7 +245,7 @@ PetscErrorCode OwnFormulaMat::view_equation(PetscViewer viewer) const {
                                      (double)PetscRealPart(parameter->value_), imaginary, parameter->meaning_));
   }
   for (const GridField *field = settings->fields_; field; field = field->next_)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "field %s%s: %s\n", field->name_, fields[n++].values ? "" : ", not set",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "field %s%s: %s\n", field->name_, held[n++] ? "" : ", not set",
                                      field->meaning_));
   if (time != 0) PetscCall(PetscViewerASCIIPrintf(viewer, "time %g\n", (double)time));
   PetscFunctionReturn(PETSC_SUCCESS);

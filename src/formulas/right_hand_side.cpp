@@ -6,15 +6,16 @@
 
 namespace shellac {
 
-// A point with these indices, which may be beyond the ends; along a side's axis, the place of its boundary.
+// The place on a side of a point with these indices. Where they are beyond other sides too, on the edge with those.
 static void locate(const FormulaMat &context, const PetscInt i[3], int axis, Side side, PetscReal x[3]) {
   for (int a = 0; a < 3; a++) {
     const Ends &ends = context.ends[a];
-    x[a] = context.coordinate(a, i[a]);
-    if (a == axis) {
-      const PetscReal beyond = Ends::distance(ends.form[side]) * ends.h;
-      x[a] = context.coordinate(a, side == LOWER ? 0 : ends.N - 1) + (side == LOWER ? -beyond : beyond);
-    }
+    const auto  end = [&](Side of) {
+      const PetscReal distance = Ends::distance(ends.form[of]) * ends.h;
+      return context.coordinate(a, of == LOWER ? 0 : ends.N - 1) + (of == LOWER ? -distance : distance);
+    };
+    x[a] = a == axis ? end(side) : context.coordinate(a, i[a]);
+    if (!ends.periodic && !ends.mirror) x[a] = PetscMin(PetscMax(x[a], end(LOWER)), end(UPPER));
   }
 }
 
@@ -41,6 +42,7 @@ static PetscErrorCode get_context(Mat A, Vec b, FormulaMat **context) {
              "boundary data are those of a Mat with a formula, such as laplace or helmholtz; this one is of type %s",
              type);
   PetscCall(MatGetReadyFormula(A, context));
+  PetscCall((*context)->check_complete());
   PetscCheck(!(*context)->is_transposed, comm, PETSC_ERR_SUP,
              "a transposed operator has no boundary data; call this with the operator before MatTranspose()");
   PetscCall(MatStencilCheckLayouts(A, b, NULL, b));
@@ -49,7 +51,7 @@ static PetscErrorCode get_context(Mat A, Vec b, FormulaMat **context) {
 
 static PetscErrorCode add_boundary(FormulaMat *context, MatLaplaceBoundaryData g, void *ctx, PetscScalar *b) {
   const Grid    &grid = context->grid;
-  DomainRows     rows(*context->formula, context->ends, context->any_point());
+  DomainRows     rows = context->rows_of(*context->formula);
   PetscErrorCode error = PETSC_SUCCESS;
   size_t         row = 0;
   const PetscInt width = context->formula->shape().width;
@@ -113,8 +115,10 @@ PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f, MatLaplaceB
   PetscFunctionBegin;
   PetscCall(get_context(A, b, &context));
   SHELLAC_CHECK_ALL(f, context->grid.comm, PETSC_ERR_ARG_NULL, "the source f is null");
+  PetscMPIInt any_data = g != NULL;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any_data, 1, MPI_INT, MPI_MAX, context->grid.comm));
   const std::vector<SourceWeight> weights = context->source_weights();
-  DomainRows                      rows(*context->formula, context->ends, context->any_point());
+  DomainRows                      rows = context->rows_of(*context->formula);
   std::vector<PetscScalar>        sources((size_t)context->grid.dof);
   PetscCall(VecGetArrayWrite(b, &values));
   for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt first) {
@@ -135,6 +139,6 @@ PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f, MatLaplaceB
   });
   PetscCall(VecRestoreArrayWrite(b, &values));
   PetscCall(agree(context->grid.comm, error, "f of the source"));
-  if (g) PetscCall(MatLaplaceAddBoundary(A, g, ctx, b));
+  if (any_data) PetscCall(MatLaplaceAddBoundary(A, g, ctx, b)); // an error where it is null on some ranks
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,11 +6,6 @@
 
 namespace shellac {
 
-// Of a side, where n are given: one for all, or one for each.
-static MatLaplaceBoundaryType form_of(PetscInt n, const MatLaplaceBoundaryType forms[], PetscInt side) {
-  return forms[n > 1 ? PetscMin(side, n - 1) : 0];
-}
-
 static PetscErrorCode set_boundaries(Mat A, PetscInt n, const MatLaplaceBoundaryType forms[]) {
   FormulaMat *context;
   PetscInt    wrong = 0;
@@ -28,12 +23,12 @@ static PetscErrorCode set_boundaries(Mat A, PetscInt n, const MatLaplaceBoundary
   while (wrong < n && forms[wrong] >= MAT_LAPLACE_ELIMINATED && forms[wrong] <= MAT_LAPLACE_ROBIN) wrong++;
   SHELLAC_CHECK_ALL(wrong == n, comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "boundary form %d is unknown; use eliminated, identity, neumann or robin", (int)forms[wrong]);
-  PetscInt differs = 0; // the first side with another form
-  while (differs < 6 && form_of(n, forms, differs) == form_of(context->forms_given, context->forms, differs)) differs++;
+  PetscInt   differs = 0; // the first side with another form
+  const auto present = [&](PetscInt side) { return of_side(context->forms_given, context->forms, side); };
+  while (differs < 6 && of_side(n, forms, differs) == present(differs)) differs++;
   SHELLAC_CHECK_ALL(!context->op || differs == 6, comm, PETSC_ERR_ORDER,
                     "the boundary form is %s since MatSetUp(), and %s comes too late; set it before",
-                    MatLaplaceBoundaryTypes[form_of(context->forms_given, context->forms, differs)],
-                    MatLaplaceBoundaryTypes[form_of(n, forms, differs)]);
+                    MatLaplaceBoundaryTypes[present(differs)], MatLaplaceBoundaryTypes[of_side(n, forms, differs)]);
   if (context->op) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt s = 0; s < n; s++) context->forms[s] = forms[s];
   context->forms_given = n;

@@ -42,7 +42,7 @@ PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
   PetscLogDouble                    nonzeros = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatGetReadyFormula(A, &context, type != MAT_LOCAL));
   if (context->is_complete()) PetscCall(context->Prepare(context->op.get(), &arrays, &op));
   if (op)
     for_each_kind_of_row(*context, true, [&](const PetscInt p[3], PetscReal multiplicity) {

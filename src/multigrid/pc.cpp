@@ -57,20 +57,25 @@ PetscErrorCode destroy(PC pc) {
 
 // Says what to use in place of a matrix of another type.
 PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
-  const char  *prefix, *dm_prefix = NULL;
+  const char  *prefix, *dm_prefix = NULL, *own = NULL;
   DM           dm;
   PetscOptions options;
   PetscBool    fell_back;
   char         remedy[256];
+  PetscErrorCode (*get_own)(Mat, const char **) = NULL;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)P, "ShellacMultigridRemedy_C", &get_own));
+  if (get_own) PetscCall((*get_own)(P, &own));
   PetscCall(PCGetDM(pc, &dm));
   if (dm) PetscCall(PetscObjectGetOptionsPrefix((PetscObject)dm, &dm_prefix)); // PCTELESCOPE's grids have one
   PetscCall(MatGetOptionsPrefix(P, &prefix));
   PetscCall(PetscObjectGetOptions((PetscObject)P, &options));
   PetscCall(PetscOptionsHasName(options, prefix, "-mat_stencil_fallback", &fell_back));
   const bool assembled = strstr(type, "aij") != NULL;
-  if (fell_back && assembled)
+  if (own)
+    PetscCall(PetscStrncpy(remedy, own, sizeof(remedy)));
+  else if (fell_back && assembled)
     PetscCall(
         PetscSNPrintf(remedy, sizeof(remedy),
                       "entries outside the DMDA's stencil made -mat_stencil_fallback take it in place of stencil; "
@@ -79,9 +84,11 @@ PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
     PetscCall(PetscSNPrintf(remedy, sizeof(remedy),
                             "use -%sdm_mat_type stencil (-mat_type stencil where the program chooses the DM's)",
                             dm_prefix ? dm_prefix : ""));
-  PetscCheck(false, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
-             "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil; this one is of type %s: %s%s",
-             type, remedy, assembled ? ", or -pc_type gamg" : "");
+  PetscCheck(
+      false, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
+      "-pc_type stencilmg needs an operator whose coefficients on a DMDA it can read, as of stencil, laplace or a "
+      "registered formula; this matrix is of type %s: %s%s",
+      type, remedy, assembled ? ", or -pc_type gamg" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,9 +133,6 @@ PetscErrorCode set_up(PC pc) {
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
   PetscCall(MatIsCaptured(P, &ours));
-  PetscCheck(strcmp(type, "burgersjacobian"), comm, PETSC_ERR_ARG_WRONG,
-             "-pc_type stencilmg needs a matrix of type laplace, helmholtz or stencil, and the Jacobian of Burgers' "
-             "equation is none; use -pc_type jacobi or none, or another one with -burgers_jacobian shell_aij or aij");
   if (!ours) PetscCall(refuse_type(pc, P, type));
   PetscCall(MatGetReadyStencil(P, &context));
   PetscCall(MatStencilGetAxes(context, axes, &sigma, &why));
@@ -295,8 +299,8 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
   PetscCall(get_ready(pc, &mg));
   PetscCheck(
       mg->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-      "stencilmg has a transpose only over symmetric operators (laplace and helmholtz: boundary forms eliminated, "
-      "neumann and robin, no mirrored axis), which this one is not; use a method without it, such as gmres or bcgs");
+      "stencilmg has a transpose only over symmetric operators (with boundary forms: eliminated, neumann and robin, no "
+      "mirrored axis), which this one is not; use a method without it, such as gmres or bcgs");
   PetscCheck(!mg->full && mg->options.cycle != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "stencilmg has a transpose only of V- and W-cycles; use -pc_stencilmg_type multiplicative and "
              "-pc_stencilmg_cycle_type v or w, or a method without it, such as gmres or bcgs");

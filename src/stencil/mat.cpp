@@ -237,7 +237,8 @@ PetscErrorCode MatStencilCheckLayouts(Mat A, Vec x, Vec b, Vec y) {
   StencilMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(MatGetStencil(A, &context));
+  if (!context->op) PetscCall(MatSetUp(A));
   PetscCall(GridCheckVector(context->grid, x, "operand"));
   if (b) PetscCall(GridCheckVector(context->grid, b, "added vector"));
   PetscCall(GridCheckVector(context->grid, y, "result"));

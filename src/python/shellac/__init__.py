@@ -23,12 +23,13 @@ docstring: ``shellac.MatHelmholtzSetShift(A, 4.0)``. Values of C enumerations ar
 from . import functions as _functions
 from .grids import gather
 from .library import library_path, load as _load
-from .operators import helmholtz, laplace, stencil
+from .operators import advection_diffusion, diffusion, helmholtz, laplace, right_hand_side, stencil
 from .solvers import burgers, stencilmg
 from .sums import KERNELS, gradient, kernelsum, multiply, vector
 
 _load()
 globals().update(_functions.define())
 
-__all__ = ["KERNELS", "burgers", "gather", "gradient", "helmholtz", "kernelsum", "laplace", "library_path", "multiply",
-           "stencil", "stencilmg", "vector", *_functions.names()]
+__all__ = ["KERNELS", "advection_diffusion", "burgers", "diffusion", "gather", "gradient", "helmholtz", "kernelsum",
+           "laplace", "library_path", "multiply", "right_hand_side", "stencil", "stencilmg", "vector",
+           *_functions.names()]

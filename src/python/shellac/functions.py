@@ -44,6 +44,42 @@ def names():
     return [name for name, _ in prototypes()]
 
 
+CALLBACKS = {  # types of functions that are given to C: the types of what they get between dim and the result
+    "MatLaplaceSource": (),
+    "MatLaplaceBoundaryData": ("PetscInt", "PetscBool"),
+}
+ERR_USER = 83  # PETSC_ERR_USER
+
+
+def callback(kind, function, what, dof, problems):
+    """A Python function f(x, ...) of a point as a C function; its exceptions are appended to problems. None is NULL."""
+    types = {"PetscInt": int_type(), "PetscBool": ctypes.c_int}
+    middle = [types[t] for t in CALLBACKS[kind]]
+    real = ctypes.POINTER(real_type())
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int, int_type(), real, *middle, real, ctypes.c_void_p)
+    if function is None:
+        return prototype()
+    if not callable(function):
+        raise TypeError(f"{what} is {function!r}; it must be a function of the point x"
+                        + (", the axis and whether the side is the upper one" if middle else ""))
+    scalar = numpy.dtype(_petsc().ScalarType)
+    reals_of_point = dof * scalar.itemsize // numpy.dtype(_petsc().RealType).itemsize
+
+    def called(dim, x, *rest):
+        try:
+            point = numpy.ctypeslib.as_array(x, (dim,)).copy()
+            if middle:
+                rest = (rest[0], bool(rest[1]), *rest[2:])
+            values = numpy.ctypeslib.as_array(rest[len(middle)], (reals_of_point,)).view(scalar)
+            values[:] = function(point, *rest[:len(middle)])
+            return 0
+        except BaseException as problem:  # must not pass through C
+            problems.append(problem)
+            return ERR_USER
+
+    return prototype(called)
+
+
 def _page(name):
     match = re.search(r"/\*@C?\s*\n\s*(" + name + r" - .*?)@\*/", text(), re.S)
     return re.sub(r"(?m)^   ", "", match[1]).rstrip() if match else name
@@ -77,6 +113,17 @@ def value_of(kind, value, what):
     if isinstance(value, str) and value.lower() in allowed:
         return allowed.index(value.lower())
     raise ValueError(f"{what} is {value!r}; use one of {', '.join(map(repr, allowed))}")
+
+
+def values_of(kind, values, what):
+    """An array of the numbers of an enumeration's values: of a sequence of names, or of one."""
+    if isinstance(values, str):
+        values = [values]
+    try:
+        values = list(values)
+    except TypeError:
+        raise TypeError(f"{what} is {values!r}; it must be a name or a sequence of names") from None
+    return numpy.array([value_of(kind, v, what) for v in values], dtype=numpy.intc)
 
 
 def _petsc():
@@ -176,18 +223,22 @@ def _result(kind, value, owner):
 
 
 def _function(name, arguments):
-    # an array is preceded by its length, which Python knows
-    skip = {i - 1 for i, (kind, _) in enumerate(arguments) if kind == "PetscReal[]"}
+    # an array is preceded by its length, which Python knows; a function has its own context
+    arrays = {i for i, (kind, _) in enumerate(arguments) if kind.endswith("[]") and kind != "char[]"}
+    skip = {i - 1 for i in arrays}
     inputs = [a for i, a in enumerate(arguments) if i not in skip and not a[0].endswith("*")]
 
     def function(*values):
         if len(values) != len(inputs):
             raise TypeError(f"{name}() takes {len(inputs)} arguments ({', '.join(a for _, a in inputs)}), "
                             f"{len(values)} were given")
-        given, outputs, converted, stored = iter(values), [], [], []
+        given, outputs, converted, stored, problems = iter(values), [], [], [], []
         for i, (kind, argument) in enumerate(arguments):
             what = f"{name}(): {argument}"
             if i in skip:
+                continue
+            if kind == "void*":
+                converted.append(None)
                 continue
             if kind.endswith("*"):
                 outputs.append((kind[:-1], _output(kind[:-1])))
@@ -200,16 +251,22 @@ def _function(name, arguments):
                 if not isinstance(value, str):
                     raise TypeError(f"{what} is {value!r}; it must be a string")
                 converted.append(value.encode())
-            elif kind == "PetscReal[]":
-                stored.append(reals(value, what))
+            elif i in arrays:
+                stored.append(reals(value, what) if kind == "PetscReal[]" else values_of(kind[:-2], value, what))
                 converted += [int_type()(len(stored[-1])), ctypes.c_void_p(stored[-1].ctypes.data)]
+            elif kind in CALLBACKS:
+                stored.append(callback(kind, value, what, max(values[0].getBlockSize(), 1), problems))
+                converted.append(stored[-1])
             elif is_enumeration(kind):
                 converted.append(ctypes.c_int(value_of(kind, value, what)))
             else:
                 converted.append(number(value, kind, what))
         if not hasattr(library.ready(), name):
             raise NotImplementedError(f"{library.library_path()} has no {name}(); it is older than this package")
-        call(name, *converted)
+        try:
+            call(name, *converted)
+        except _petsc().Error as error:
+            raise problems[0] if problems else error from None
         results = [_result(kind, value, values[0]) for kind, value in outputs]
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 

@@ -19,21 +19,54 @@ def _check_type(A, wanted, what):
     return A
 
 
-def _operator(da, kind, prefix, boundary, lengths, set_more=None):
+def _array(kind, values, what):
+    """A length and an address, for C; and the array, which must live as long."""
+    array = c.reals(values, what) if kind == "PetscReal" else c.values_of(kind, values, what)
+    return array, (c.int_type()(len(array)), ctypes.c_void_p(array.ctypes.data))
+
+
+def _operator(da, kind, prefix, *, boundary=None, robin=None, lengths=None, **settings):
+    """A Mat of that type. settings: functions of the C interface with the keyword, a kind and the value.
+
+    Values are checked first, so that one rank's error is an error on all before any of them goes on."""
     from petsc4py import PETSc
     what = f"shellac.{kind}()"
     _dmda(da, what)
-    problem = None
+    problem, calls, kept = None, [], []
+    dim = da.getDim()
     try:
         if lengths is not None:
             lengths = c.reals(lengths, f"{what}: lengths")
-            if len(lengths) != da.getDim():
-                raise ValueError(f"{what}: lengths has {len(lengths)} numbers; a {da.getDim()}-D DMDA needs "
-                                 f"{da.getDim()}")
+            if len(lengths) != dim:
+                raise ValueError(f"{what}: lengths has {len(lengths)} numbers; a {dim}-D DMDA needs {dim}")
             if not (lengths > 0).all():
                 raise ValueError(f"{what}: lengths is {lengths.tolist()}; lengths must be positive")
-        if boundary is not None:
-            boundary = c.value_of("MatLaplaceBoundaryType", boundary, f"{what}: boundary")
+        for function, name, of, value in (
+                ("MatLaplaceSetBoundaries", "boundary", "MatLaplaceBoundaryType", boundary),
+                ("MatLaplaceSetRobin", "robin", "PetscReal", robin),
+                ("MatLaplaceSetLengths", "lengths", "PetscReal", lengths)):
+            if value is None:
+                continue
+            array, arguments = _array(of, value, f"{what}: {name}")
+            if name != "lengths" and len(array) not in (1, 2 * dim):
+                raise ValueError(f"{what}: {name} has {len(array)} values; a {dim}-D DMDA needs 1, for all sides, or "
+                                 f"{2 * dim}: x lower, x upper, y lower, ...")
+            kept.append(array)
+            calls.append((function, *arguments))
+        for function, (name, of, value) in settings.items():
+            if value is None:
+                continue
+            argument = f"{what}: {name}"
+            if of == "Vec":
+                calls.append((function, c.handle(value, "Vec", argument)))
+            elif of.endswith("[]"):
+                array, arguments = _array(of[:-2], value, argument)
+                kept.append(array)
+                calls.append((function, *arguments))
+            elif c.is_enumeration(of):
+                calls.append((function, ctypes.c_int(c.value_of(of, value, argument))))
+            else:
+                calls.append((function, c.number(value, of, argument)))
     except (TypeError, ValueError) as error:
         problem = error
     c.agree(da.comm, problem)
@@ -42,13 +75,8 @@ def _operator(da, kind, prefix, boundary, lengths, set_more=None):
     c.call("MatSetDM", ctypes.c_void_p(A.handle), ctypes.c_void_p(da.handle))
     if prefix is not None:
         A.setOptionsPrefix(prefix)
-    if boundary is not None:
-        c.call("MatLaplaceSetBoundary", ctypes.c_void_p(A.handle), ctypes.c_int(boundary))
-    if lengths is not None:
-        c.call("MatLaplaceSetLengths", ctypes.c_void_p(A.handle), c.int_type()(len(lengths)),
-               ctypes.c_void_p(lengths.ctypes.data))
-    if set_more:
-        set_more(A)
+    for function, *arguments in calls:
+        c.call(function, ctypes.c_void_p(A.handle), *arguments)
     A.setFromOptions()
     _check_type(A, kind, what)
     A.setUp()
@@ -56,17 +84,22 @@ def _operator(da, kind, prefix, boundary, lengths, set_more=None):
 
 
 @c.named_keywords
-def laplace(da, *, boundary=None, lengths=None, prefix=None):
+def laplace(da, *, boundary=None, robin=None, shape=None, lengths=None, prefix=None):
     """The operator -Laplacian on a grid, never assembled.
 
     Parameters
     ----------
     da : PETSc.DMDA
         The grid, 1-D, 2-D or 3-D, with one unknown at each point.
-    boundary : {'eliminated', 'identity', 'neumann'}, optional
-        The form of the ends of axes that are not periodic. 'eliminated', the default: the unknowns are the interior
-        points, zero beyond them. 'identity': the grid carries its boundary points, with rows of the identity.
-        'neumann': zero normal derivative.
+    boundary : str or sequence of str, shape (2 * dim,), optional
+        The form of the ends of axes that are not periodic or mirrored: one for all, or one for each side: x lower, x
+        upper, y lower, and so on. 'eliminated', the default: the unknowns are the interior points, zero beyond them.
+        'identity': the grid carries its boundary points, with rows of the identity. 'neumann': zero normal derivative.
+        'robin': du/dn + robin * u = 0.
+    robin : float or sequence of float, shape (2 * dim,), optional
+        The coefficient of sides with that form [1/length].
+    shape : {'star', 'box'}, optional
+        'star', the default: of second order. 'box': 9 or 27 points, of fourth order with `right_hand_side`.
     lengths : sequence of float, shape (dim,), optional
         Side lengths of the domain [length]; 1 each by default.
     prefix : str, optional
@@ -77,11 +110,12 @@ def laplace(da, *, boundary=None, lengths=None, prefix=None):
     PETSc.Mat
         Of type 'laplace', set up.
     """
-    return _operator(da, "laplace", prefix, boundary, lengths)
+    return _operator(da, "laplace", prefix, boundary=boundary, robin=robin, lengths=lengths,
+                     MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape))
 
 
 @c.named_keywords
-def helmholtz(da, *, shift=None, omega=None, boundary=None, lengths=None, prefix=None):
+def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=None, lengths=None, prefix=None):
     """The operator -Laplacian + shift on a grid, never assembled.
 
     Parameters
@@ -92,7 +126,7 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, lengths=None, prefix
         The shift [1/length**2]. Negative: waves.
     omega : float, optional
         Instead of `shift`: shift = omega**2, the modified Helmholtz equation [1/length].
-    boundary, lengths, prefix
+    boundary, robin, shape, lengths, prefix
         As for `laplace`.
 
     Returns
@@ -104,10 +138,102 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, lengths=None, prefix
     if (shift is None) == (omega is None):
         raise TypeError(f"{what} takes one of shift and omega (shift = omega**2), "
                         + ("none was given" if shift is None else "both were given"))
-    sigma = c.number(shift, "PetscScalar", f"{what}: shift") if omega is None else \
-        c.number(omega * omega, "PetscScalar", f"{what}: omega")
-    return _operator(da, "helmholtz", prefix, boundary, lengths,
-                     lambda A: c.call("MatHelmholtzSetShift", ctypes.c_void_p(A.handle), sigma))
+    name, sigma = ("shift", shift) if omega is None else ("omega", omega * omega)
+    return _operator(da, "helmholtz", prefix, boundary=boundary, robin=robin, lengths=lengths,
+                     MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape),
+                     MatHelmholtzSetShift=(name, "PetscScalar", sigma))
+
+
+def _coefficient(k):
+    """The setter of a field or a constant."""
+    from petsc4py import PETSc
+    if isinstance(k, PETSc.Vec):
+        return {"MatDiffusionSetCoefficient": ("k", "Vec", k)}
+    return {"MatDiffusionSetConstant": ("k", "PetscScalar", k)}
+
+
+@c.named_keywords
+def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, lengths=None, prefix=None):
+    """The operator -div(k grad) + shift on a grid, never assembled.
+
+    Parameters
+    ----------
+    da : PETSc.DMDA
+        The grid, 1-D, 2-D or 3-D, with one unknown at each point.
+    k : PETSc.Vec or scalar
+        The coefficient at the points, a global vector of `da`; or a constant. The operator keeps the vector and follows
+        its changes; call ``A.assemble()`` after one, before a solver is used again.
+    mean : {'harmonic', 'arithmetic'}, optional
+        What the face between two points has; 'harmonic' by default.
+    shift : scalar, optional
+        0 by default [k/length**2].
+    boundary, robin, lengths, prefix
+        As for `laplace`. The conditions are du/dn = 0 and du/dn + robin * u = 0, without k.
+
+    Returns
+    -------
+    PETSc.Mat
+        Of type 'diffusion', set up.
+    """
+    return _operator(da, "diffusion", prefix, boundary=boundary, robin=robin, lengths=lengths,
+                     MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
+                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **_coefficient(k))
+
+
+@c.named_keywords
+def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundary=None, robin=None, lengths=None,
+                        prefix=None):
+    """The operator -div(k grad) + w . grad + shift on a grid, never assembled.
+
+    Parameters
+    ----------
+    da : PETSc.DMDA
+        The grid, 1-D, 2-D or 3-D, with one unknown at each point.
+    k : PETSc.Vec or scalar
+        The coefficient, as for `diffusion`.
+    w : PETSc.Vec or sequence of float, shape (dim,)
+        The velocity: at the points, a global vector of a DMDA of the same points with dof = dim; or a constant.
+    scheme : {'central', 'upwind'}, optional
+        Differences of second order, the default, or of first order without oscillations.
+    mean, shift, boundary, robin, lengths, prefix
+        As for `diffusion`.
+
+    Returns
+    -------
+    PETSc.Mat
+        Of type 'advection_diffusion', set up.
+    """
+    from petsc4py import PETSc
+    velocity = {"MatAdvectionDiffusionSetVelocity": ("w", "Vec", w)} if isinstance(w, PETSc.Vec) else \
+        {"MatAdvectionDiffusionSetConstantVelocity": ("w", "PetscReal[]", w)}
+    return _operator(da, "advection_diffusion", prefix, boundary=boundary, robin=robin, lengths=lengths,
+                     MatAdvectionDiffusionSetScheme=("scheme", "MatAdvectionDiffusionSchemeType", scheme),
+                     MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
+                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **_coefficient(k), **velocity)
+
+
+def right_hand_side(A, f, g=None):
+    """The right-hand side of A u = f with the data g on the boundary.
+
+    Parameters
+    ----------
+    A : PETSc.Mat
+        Of `laplace`, `helmholtz`, `diffusion`, `advection_diffusion` or a registered formula.
+    f : function
+        The source f(x) at a point x, an array of shape (dim,). It is called once for each point; for large grids fill a
+        vector by NumPy and add the boundary's data by ``shellac.MatLaplaceAddBoundary(A, g, b)``.
+    g : function, optional
+        The data g(x, axis, upper) at a point of a side: u for 'eliminated' and 'identity', du/dn for 'neumann',
+        du/dn + robin * u for 'robin', outward. Zero by default.
+
+    Returns
+    -------
+    PETSc.Vec
+    """
+    c.handle(A, "Mat", "shellac.right_hand_side(): A")
+    b = A.createVecs()[1]
+    c.define()["MatLaplaceSetRightHandSide"](A, f, g, b)
+    return b
 
 
 @c.named_keywords
