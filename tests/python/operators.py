@@ -65,6 +65,52 @@ class Operators(unittest.TestCase):
         self.x.set(1)
         self.assertLessEqual((A * self.x).norm(INFINITY), 1e-10)
 
+    def test_a_form_for_each_side_and_its_data(self):
+        da = PETSc.DMDA().create([9], stencil_width=1)
+        h, alpha = 3 / (9 - 1 + 1 + 0.5), 2.0  # eliminated counts 1, robin 1/2
+        u = lambda x: 1 + 2 * x  # differences are exact
+        for A in (shellac.laplace(da, boundary=["eliminated", "robin"], robin=alpha, lengths=[3]),
+                  shellac.helmholtz(da, shift=0, boundary=["eliminated", "robin"], robin=[0, alpha], lengths=[3]),
+                  shellac.diffusion(da, 1, boundary=["eliminated", "robin"], robin=alpha, lengths=[3]),
+                  shellac.advection_diffusion(da, 1, [0], boundary=["eliminated", "robin"], robin=alpha, lengths=[3])):
+            b = shellac.right_hand_side(A, lambda x: 0, lambda x, axis, upper: 2 + alpha * u(x[0]) if upper else u(x[0]))
+            v = b.duplicate()
+            (i0, i1), = da.getRanges()
+            v.setArray(u(h * np.arange(1, 10))[i0:i1])
+            r = A * v - b
+            self.assertLessEqual(r.norm(INFINITY), 1e-12 * b.norm(INFINITY))
+        shellac.MatLaplaceSetBoundaries(A, ["eliminated", "robin"])  # what it has
+
+    def test_diffusion_and_advection_on_a_ring_beside_numpy(self):
+        n = 12
+        da = PETSc.DMDA().create([n], boundary_type=["periodic"], stencil_width=1)
+        (i0, i1), = da.getRanges()
+        k, w, x = (1 + rng.random(n) for _ in range(3))
+        field, velocity, v = (da.createGlobalVec() for _ in range(3))
+        for vector, values in ((field, k), (velocity, w), (v, x)):
+            vector.setArray(values[i0:i1])
+        for mean, of in (("harmonic", lambda a, b: 2 / (1 / a + 1 / b)), ("arithmetic", lambda a, b: (a + b) / 2)):
+            A = shellac.diffusion(da, field, mean=mean, shift=3)
+            B = shellac.advection_diffusion(da, field, velocity, scheme="upwind", mean=mean)
+            for factor in (1, 2):
+                face = of(factor * k, factor * np.roll(k, -1))
+                flux = face * (np.roll(x, -1) - x) * n
+                expected = -(flux - np.roll(flux, 1)) * n
+                for M, more in ((A, 3 * x), (B, w * (x - np.roll(x, 1)) * n)):
+                    np.testing.assert_allclose((M * v).getArray(), (expected + more)[i0:i1], rtol=1e-11, atol=1e-11)
+                field.scale(2 if factor == 1 else 0.5)
+
+    def test_an_exception_in_a_function_is_raised(self):
+        A = shellac.laplace(self.da)
+
+        def fails(x):
+            raise KeyError("no such source")
+
+        with self.assertRaises(KeyError):
+            shellac.right_hand_side(A, fails)
+        with self.assertRaisesRegex(TypeError, "function of the point x"):
+            shellac.MatLaplaceSetRightHandSide(A, 3, None, self.x)
+
     def test_stencil_captures_what_is_assembled(self):
         before = self.da.createMatrix().getType()
         S = shellac.stencil(self.da)
@@ -174,12 +220,21 @@ class Mistakes(unittest.TestCase):
         points = np.zeros((3, 2))
         cases = [
             (lambda: shellac.laplace(da, boundary="dirichlet"), ValueError, "'eliminated', 'identity', 'neumann'"),
-            (lambda: shellac.laplace(da, length=[1, 1]), TypeError, "unexpected keyword argument 'length'; use one of boundary, lengths"),
+            (lambda: shellac.laplace(da, length=[1, 1]), TypeError, "unexpected keyword argument 'length'; use one of boundary, robin"),
             (lambda: shellac.kernelsum(points, method="fast"), TypeError, "'method'; use one of kernel, .*self, type"),
             (lambda: shellac.burgers(ts, boundary="inflow"), TypeError, "'boundary'; use one of flux, reconstruct, bc"),
             (lambda: shellac.vector(["a", "b"]), TypeError, "array of numbers"),
             (lambda: shellac.vector(np.zeros((2, 2, 2))), ValueError, "\\(n, k\\)"),
             (lambda: shellac.laplace(da, lengths=[1]), ValueError, "2-D DMDA needs 2"),
+            (lambda: shellac.laplace(da, boundary=["neumann"] * 3), ValueError, "needs 1, for all sides, or 4"),
+            (lambda: shellac.laplace(da, boundary=["neumann"] * 3 + ["open"]), ValueError, "'open'; use one of"),
+            (lambda: shellac.laplace(da, boundary=3), TypeError, "sequence of names"),
+            (lambda: shellac.laplace(da, shape="disc"), ValueError, "'star', 'box'"),
+            (lambda: shellac.laplace(da, boundary="robin"), PETSc.Error, "MatLaplaceSetRobin"),
+            (lambda: shellac.diffusion(da, "much"), TypeError, "k is 'much'; it must be a number"),
+            (lambda: shellac.diffusion(da, 1, mean="geometric"), ValueError, "'harmonic', 'arithmetic'"),
+            (lambda: shellac.advection_diffusion(da, 1, [1]), PETSc.Error, "give 2"),
+            (lambda: shellac.advection_diffusion(da, 1, [1, 0], scheme="quick"), ValueError, "'central', 'upwind'"),
             (lambda: shellac.laplace(da, lengths=[1, -1]), ValueError, "positive"),
             (lambda: shellac.laplace(da, lengths="long"), TypeError, "sequence of numbers"),
             (lambda: shellac.laplace(A), TypeError, "must be a petsc4py.PETSc.DM"),
