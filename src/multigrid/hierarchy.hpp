@@ -7,6 +7,7 @@
 #include "multigrid/multigrid.hpp"
 #include "multigrid/types.hpp"
 #include "multigrid/fused.hpp"
+#include "multigrid/plane_walk.hpp"
 
 namespace shellac {
 
@@ -59,6 +60,9 @@ template <class T> class Hierarchy final : public Multigrid {
     Mirror<T>    rows, weights, mass;      // of variable coefficients, see LevelPart
     bool         whole = false;            // on each rank; otherwise distributed
     bool         fused = false;
+    bool         planes = false;           // passes on the host go plane by plane; see planes.hpp
+    bool         odd_ends = false;         // an axis is coarsened around an odd number of points: transfers by points
+    bool         one_walk = false;         // all of a pass in one walk
     Grid         parts; // whole: the parts that the ranks make of it
     Halo         halo_b, halo_u;
     Scratch<T>   b, x, t, s, b_part;
@@ -125,6 +129,9 @@ private:
   PetscErrorCode                    Solve();
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
   PetscErrorCode                           Fused(int l, const B *b, const T *guess, Out *out);
+  template <class B> PetscErrorCode        PlanesAt(int l, const B *b, PlanePass<T> *pass);
+  template <class B> PetscErrorCode        WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
+  PetscErrorCode                           Correct(int l, const T *u, T *out);
   template <class B> PetscErrorCode        Smooth(int l, const B *b, const T *from, T *to);
   template <class B> PetscErrorCode        RestrictResidual(int l, const B *b, const T *u);
   PetscErrorCode                           AfterRestriction(int l);
@@ -148,21 +155,9 @@ private:
 #endif
     return for_each(memory_, all, f);
   }
-  // The same; on the host by whole lines where points have their neighbours on this rank.
-  template <class Function> PetscErrorCode over_lines(const Patch &patch, const Function &f) {
-    Boxes rest;
-    Box   inner = patch.all();
-    PetscFunctionBegin;
-    for (int a = 0; a < 3; a++)
-      if (patch.N[a] > 1) inner.lo[a]++, inner.hi[a]--;
-    if (PetscMemTypeDevice(memory_) || !f.has_lines() || !inner.points()) {
-      PetscCall(over(patch, f));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    for (PetscInt k = inner.lo[2]; k < inner.hi[2]; k++)
-      for (PetscInt j = inner.lo[1]; j < inner.hi[1]; j++) f.line(inner.lo[0], inner.hi[0], j, k);
-    PetscCall(for_each(memory_, difference(patch.all(), inner), f));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  // Whether passes go plane by plane.
+  bool walks(const Level &at) const {
+    return at.planes && !PetscMemTypeDevice(memory_);
   }
   // Whether the next level is put together from the ranks' parts of it.
   bool gathers(int l) const {

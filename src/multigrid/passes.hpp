@@ -131,6 +131,66 @@ PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A pass by planes that does nothing yet.
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::PlanesAt(int l, const B *b, PlanePass<T> *pass) {
+  PetscFunctionBegin;
+  *pass = {};
+  PetscCall(PartAt(l, &pass->level));
+  if constexpr (std::is_same<B, T>::value)
+    pass->b = b;
+  else
+    pass->b_of_vectors = b;
+  if (l < last()) {
+    pass->coarse_e = level(l + 1).patch;
+    pass->coarse_b = target_patch(l);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// From a guess (null: zero) to the next level's right-hand side, in one walk.
+template <class T>
+template <class B>
+PetscErrorCode Hierarchy<T>::WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out) {
+  PlanePass<T> pass;
+
+  PetscFunctionBegin;
+  PetscCall(PlanesAt(l, b, &pass));
+  pass.given = guess;
+  pass.guess.u = guess;
+  pass.corrected = corrected;
+  if (corrected) pass.e.u = level(l + 1).x.at(memory_);
+  pass.end = steps;
+  pass.out = out;
+  pass.b_coarse = target(l);
+  PlaneWalk<T>(pass).run();
+  PetscCall(AfterRestriction(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// out = u (null: zero) + the next level's correction
+template <class T> PetscErrorCode Hierarchy<T>::Correct(int l, const T *u, T *out) {
+  Level   &at = level(l), &next = level(l + 1);
+  Field<T> e;
+
+  PetscFunctionBegin;
+  PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
+  if (walks(at) && !at.odd_ends) {
+    PlanePass<T> pass;
+    PetscCall(PlanesAt(l, (const T *)nullptr, &pass));
+    pass.given = u;
+    pass.guess.u = u;
+    pass.corrected = true;
+    pass.e = e;
+    pass.out = out;
+    PlaneWalk<T>(pass).run();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  LevelPart<T> part;
+  PetscCall(PartAt(l, &part));
+  PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, u, out}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Smoothing steps from `from` (null: zero), the last of which writes `to`.
 template <class T> template <class B> PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, const T *from, T *to) {
   Level       &at = level(l);
@@ -142,7 +202,16 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::Smooth(int l,
     T       *out = (part.steps - n) % 2 ? to : at.s.at(memory_);
     Field<T> field;
     PetscCall(Exchange(at, at.halo_u, from, &field));
-    PetscCall(over_lines(at.patch, point::Smooth<T, B, T>{part, n, field, b, out}));
+    if (walks(at)) {
+      PlanePass<T> pass;
+      PetscCall(PlanesAt(l, b, &pass));
+      pass.given = from;
+      pass.guess = field;
+      pass.begin = n, pass.end = n + 1;
+      pass.out = out;
+      PlaneWalk<T>(pass).run();
+    } else
+      PetscCall(over(at.patch, point::Smooth<T, B, T>{part, n, field, b, out}));
     from = out;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,14 +221,27 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::Smooth(int l,
 template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResidual(int l, const B *b, const T *u) {
   Level       &at = level(l);
   LevelPart<T> part;
+  PlanePass<T> pass;
   Field<T>     field;
+  T           *r = at.s.at(memory_);
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
+  PetscCall(PlanesAt(l, b, &pass));
   PetscCall(Exchange(at, at.halo_u, u, &field));
-  PetscCall(over_lines(at.patch, point::Residual<T, B>{part, field, b, at.s.at(memory_)}));
-  PetscCall(Exchange(at, at.halo_u, at.s.at(memory_), &field));
-  PetscCall(over(target_patch(l), point::Restrict<T>{part, target_patch(l), field, target(l)}));
+  if (walks(at)) {
+    pass.given = u;
+    pass.guess = field;
+    pass.residual = r;
+    PlaneWalk<T>(pass).run();
+  } else
+    PetscCall(over(at.patch, point::Residual<T, B>{part, field, b, r}));
+  PetscCall(Exchange(at, at.halo_u, r, &field));
+  if (walks(at) && !at.odd_ends) {
+    pass.b_coarse = target(l);
+    PlaneWalk<T>(pass).restrict_field(field);
+  } else
+    PetscCall(over(target_patch(l), point::Restrict<T>{part, target_patch(l), field, target(l)}));
   PetscCall(AfterRestriction(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,14 +268,11 @@ template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
         PetscCall(pass(std::integral_constant<int, 3>()));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (guess == Guess::interpolated) {
-      LevelPart<T> part;
-      Field<T>     e;
-      Level       &next = level(l + 1);
-      PetscCall(PartAt(l, &part));
-      PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
-      PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, nullptr, x}));
+    if (at.one_walk && walks(at)) {
+      PetscCall(WalkDown(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, at.part.steps, t));
+      PetscFunctionReturn(PETSC_SUCCESS);
     }
+    if (guess == Guess::interpolated) PetscCall(Correct(l, nullptr, x));
     PetscCall(Smooth(l, b, guess == Guess::zero ? nullptr : x, t));
     PetscCall(RestrictResidual(l, b, t));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -208,7 +287,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
 }
 
 template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
-  Level &at = level(l), &next = level(l + 1);
+  Level &at = level(l);
 
   PetscFunctionBegin;
   const auto with = [&](auto *b, auto *x) {
@@ -221,11 +300,21 @@ template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
         PetscCall((Fused<true, true, false, 3>(l, b, t, x)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    LevelPart<T> part;
-    Field<T>     e;
-    PetscCall(PartAt(l, &part));
-    PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
-    PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, t, t}));
+    if (at.one_walk && walks(at)) {
+      PlanePass<T> pass;
+      PetscCall(PlanesAt(l, b, &pass));
+      pass.given = pass.corrected = true;
+      pass.guess.u = t;
+      pass.e.u = level(l + 1).x.at(memory_);
+      pass.end = at.part.steps;
+      if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value)
+        pass.out = x;
+      else
+        pass.out_of_vectors = x;
+      PlaneWalk<T>(pass).run();
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(Correct(l, t, t));
     if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value)
       PetscCall(Smooth(l, b, t, x));
     else {
@@ -249,6 +338,8 @@ template <class T> PetscErrorCode Hierarchy<T>::RestrictB(int l) {
     PetscFunctionBegin;
     if (at.fused)
       PetscCall((Fused<false, false, true, 0>(l, b, nullptr, (T *)nullptr)));
+    else if (at.one_walk && walks(at))
+      PetscCall(WalkDown(l, b, nullptr, false, 0, (T *)nullptr));
     else
       PetscCall(RestrictResidual(l, b, nullptr));
     PetscFunctionReturn(PETSC_SUCCESS);

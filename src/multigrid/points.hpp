@@ -1,7 +1,7 @@
 #pragma once
 // What one point of a level computes, in 1 to 3 dimensions: the operator, a smoothing step, the residual and the
-// transfers. Pure functors, for host and device. pass.hpp has the same steps, fused, for one and two
-// dimensions.
+// transfers. Pure functors, for host and device. The host takes them where neither strips.hpp nor planes.hpp has a
+// pass: the tests compare those with these.
 
 #include <type_traits>
 
@@ -236,31 +236,6 @@ template <class T> SHELLAC_HD T product(const LevelPart<T> &level, const Field<T
   return sum;
 }
 
-// b - A u at the points [begin, end) of a line, a few at a time, which have all their neighbours on this rank: on the host,
-// one coefficient after the other, in loops that compilers turn into vector instructions. f(i, n points, residuals)
-template <class T, class B, class Function>
-void for_line_residuals(const LevelPart<T> &level, const T *u, const B *b, PetscInt begin, PetscInt end, PetscInt j,
-                        PetscInt k, const Function &f) {
-  constexpr PetscInt chunk = 256;
-  const size_t       points = (size_t)level.grown.points();
-  T                  sum[chunk];
-  for (PetscInt i = begin; i < end; i += chunk) {
-    const PetscInt p[3] = {i, j, k}, n = PetscMin(chunk, end - i);
-    const size_t   at = level.patch.index(i, j, k);
-    const T       *row = level.rows + level.grown.index(p), *here = u + at;
-    const B       *rhs = b + at;
-    for (PetscInt c = 0; c < n; c++) sum[c] = (T)rhs[c] - row[c] * here[c];
-    row += FIRST_COUPLING * points;
-    level.neighbours.each([&](const PetscInt *d) {
-      const T *there =
-          here + (d[0] + (PetscInt64)level.patch.stride(1) * d[1] + (PetscInt64)level.patch.stride(2) * d[2]);
-      for (PetscInt c = 0; c < n; c++) sum[c] -= row[c] * (here[c] - there[c]);
-      row += points;
-    });
-    f(at, n, sum);
-  }
-}
-
 // A step of weighted Jacobi; from zero where the guess is null.
 template <class T, class B, class Out> struct Smooth {
   using R = typename RealOf<T>::type;
@@ -276,17 +251,6 @@ template <class T, class B, class Out> struct Smooth {
     const T        scale = level.scale(step, p), f = (T)b[at];
     out[at] = u.u ? u.u[at] + scale * (f - product(level, u, p)) : scale * f;
   }
-  bool has_lines() const { return level.rows && u.u; }
-  void line(PetscInt begin, PetscInt end, PetscInt j, PetscInt k) const {
-    const PetscInt p[3] = {begin, j, k};
-    const T       *inverse = level.rows + INVERSE_DIAGONAL * (size_t)level.grown.points() + level.grown.index(p);
-    const T       *from = u.u;
-    const R        omega = level.omega[step];
-    const size_t   first = level.patch.index(begin, j, k);
-    for_line_residuals(level, u.u, b, begin, end, j, k, [&](size_t at, PetscInt n, const T *residual) {
-      for (PetscInt c = 0; c < n; c++) out[at + c] = from[at + c] + omega * inverse[at - first + c] * residual[c];
-    });
-  }
 };
 
 template <class T, class B> struct Residual {
@@ -299,12 +263,6 @@ template <class T, class B> struct Residual {
     const PetscInt p[3] = {i, j, k};
     const size_t   at = level.patch.index(i, j, k);
     out[at] = (T)b[at] - (u.u ? product(level, u, p) : T(0));
-  }
-  bool has_lines() const { return level.rows && u.u; }
-  void line(PetscInt begin, PetscInt end, PetscInt j, PetscInt k) const {
-    for_line_residuals(level, u.u, b, begin, end, j, k, [&](size_t at, PetscInt n, const T *residual) {
-      for (PetscInt c = 0; c < n; c++) out[at + c] = residual[c];
-    });
   }
 };
 

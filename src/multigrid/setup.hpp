@@ -181,6 +181,12 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       at.part.ties_ends[a] = at.to_next[a].ties_ends;
     }
 
+    const Layers layers(at.patch);
+    at.planes = options.fused && !at.fused;
+    for (int a = 0; a < 3; a++)
+      at.odd_ends = at.odd_ends || (present[a].periodic && at.axes[a].N() % 2 && at.to_next[a].coarsens);
+    at.one_walk = at.planes && at.whole && !at.odd_ends &&
+                  !(at.patch.periodic[layers.slow] && at.patch.N[layers.slow] > 1);
     at.part.patch = at.patch;
     at.part.sigma = (T)sigma;
     at.part.steps = steps;

@@ -1,0 +1,147 @@
+#pragma once
+// The planes of a level that is walked plane by plane on the host, and the loops over their rows. Those that strips have
+// too are in strip_rows.hpp.
+
+#include <vector>
+
+#include "multigrid/strip_rows.hpp"
+
+namespace shellac {
+
+// Rows of nx values with room beyond both ends, and a row before the first and after the last.
+template <class T> class Plane {
+public:
+  void resize(PetscInt nx, PetscInt rows) {
+    stride_ = pad + (size_t)(nx + 7) / 8 * 8 + pad;
+    values_.assign(stride_ * (size_t)(rows + 2), T(0));
+  }
+  T       *row(PetscInt m) { return values_.data() + (size_t)(m + 1) * stride_ + pad; }
+  const T *row(PetscInt m) const { return values_.data() + (size_t)(m + 1) * stride_ + pad; }
+  void     clear() { std::fill(values_.begin(), values_.end(), T(0)); }
+
+private:
+  static constexpr int pad = 8;
+  size_t               stride_ = 0;
+  std::vector<T>       values_;
+};
+
+namespace row {
+
+// Neighbours of a row's points: the rows before, at and after it in the planes before, at and after it.
+template <class T> struct Around {
+  const T *row[3][3]; // [plane][row]
+  const T *center() const { return row[1][1]; }
+};
+
+// Of a level that is a sum over the axes: k/m of the edges, by x, and of this row.
+template <class T> struct AxesRow {
+  using R = typename RealOf<T>::type;
+  const R *west, *east;
+  R        south, north, below, above;
+  T        sigma;
+};
+
+// b - A u at a point, as product() has it.
+template <class T> inline T residual_at(const AxesRow<T> &op, const Around<T> &u, const T *b, int i) {
+  const T center = u.center()[i];
+  T       r = residual_of(b[i], center, u.center()[i - 1], u.center()[i + 1], u.row[1][0][i], u.row[1][2][i], op.west[i],
+                          op.east[i], op.south, op.north, op.sigma);
+  r += op.below * (u.row[0][1][i] - center);
+  r += op.above * (u.row[2][1][i] - center);
+  return r;
+}
+
+template <class T> SHELLAC_WIDE void residual(const AxesRow<T> &of, const Around<T> &u, const T *b, int n, T *r) {
+  const AxesRow<T> op = of;
+  const Around<T>  around = u;
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++) r[i] = residual_at(op, around, b, i);
+}
+template <class T>
+SHELLAC_WIDE void smooth(const AxesRow<T> &of, const Around<T> &u, const T *b, const T *inverse,
+                         typename RealOf<T>::type omega, int n, T *result) {
+  const AxesRow<T> op = of;
+  const Around<T>  around = u;
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++) result[i] = around.center()[i] + omega * inverse[i] * residual_at(op, around, b, i);
+}
+// 1/diagonal; zero at fixed points. in: by x, and of this row
+template <class T>
+SHELLAC_WIDE void invert_diagonal(const AxesRow<T> &of, const typename RealOf<T>::type *in,
+                                  typename RealOf<T>::type row_in, int n, T *inverse) {
+  using R = typename RealOf<T>::type;
+  const R rest = of.south + of.north + (of.below + of.above);
+  const T sigma = of.sigma;
+  const R *west = of.west, *east = of.east;
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++)
+    inverse[i] = in[i] * row_in == 0 ? T(0) : R(1) / (sigma + (west[i] + east[i] + rest));
+}
+
+// Of a level with variable coefficients: r = b - s u, and r -= Σ c (u - u_there) over some couplings.
+template <class T> SHELLAC_WIDE void shift(const T *s, const T *u, const T *b, int n, T *r) {
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++) r[i] = b[i] - s[i] * u[i];
+}
+template <int couplings, class T>
+SHELLAC_WIDE void couple(const T *const *coefficients, const T *const *there, const T *u, int n, T *r) {
+  const T *c[couplings], *v[couplings];
+  for (int a = 0; a < couplings; a++) c[a] = coefficients[a], v[a] = there[a];
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++) {
+    T sum = r[i];
+    for (int a = 0; a < couplings; a++) sum -= c[a][i] * (u[i] - v[a][i]);
+    r[i] = sum;
+  }
+}
+// result = u + ω D^-1 r
+template <class T>
+SHELLAC_WIDE void update(const T *u, const T *inverse, typename RealOf<T>::type omega, const T *r, int n, T *result) {
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++) result[i] = u[i] + omega * inverse[i] * r[i];
+}
+template <class T>
+SHELLAC_WIDE void start(const T *inverse, typename RealOf<T>::type omega, const T *b, int n, T *result) {
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++) result[i] = omega * inverse[i] * b[i];
+}
+
+template <class T, class Weight> SHELLAC_WIDE void add(Weight factor, const T *values, int n, T *sum) {
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++) sum[i] += factor * values[i];
+}
+template <class T> SHELLAC_WIDE void multiply(const T *factor, int n, T *values) {
+  SHELLAC_COLUMNS
+  for (int i = 0; i < n; i++) values[i] *= factor[i];
+}
+
+// Interpolation by weights of each point, from a coarse row: of the coarse point at or before it, and of the next one.
+// Coarse points are the odd columns where the axis is coarsened, and every column otherwise.
+template <class T, class Weight>
+SHELLAC_WIDE void add_interpolated(const T *coarse, const Weight *lower, const Weight *upper, bool coarsened, int columns, T *fine) {
+  if (!coarsened) {
+    SHELLAC_COLUMNS
+    for (int m = 0; m < columns; m++) fine[m] += lower[m] * coarse[m];
+    return;
+  }
+  SHELLAC_COLUMNS
+  for (int m = 0; m < columns / 2; m++) {
+    fine[2 * m] += lower[2 * m] * coarse[m - 1] + upper[2 * m] * coarse[m];
+    fine[2 * m + 1] += lower[2 * m + 1] * coarse[m];
+  }
+}
+// Its transpose.
+template <class T, class Weight>
+SHELLAC_WIDE void add_restricted(const T *fine, const Weight *lower, const Weight *upper, bool coarsened, int columns, T *coarse) {
+  if (!coarsened) {
+    SHELLAC_COLUMNS
+    for (int m = 0; m < columns; m++) coarse[m] += lower[m] * fine[m];
+    return;
+  }
+  SHELLAC_COLUMNS
+  for (int m = 0; m < columns / 2; m++)
+    coarse[m] += upper[2 * m] * fine[2 * m] + lower[2 * m + 1] * fine[2 * m + 1] + lower[2 * m + 2] * fine[2 * m + 2];
+}
+
+} // namespace row
+} // namespace shellac
