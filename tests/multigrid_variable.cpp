@@ -123,16 +123,17 @@ TEST_CASE("fused passes with variable coefficients compute what single steps do"
   int                  number = 0;
   for (const Point &N : {Point{65, 64, 1}, Point{101, 37, 1}, Point{1, 50, 1}, Point{127, 1, 1}, Point{17, 18, 17},
                          Point{14, 9, 25}, Point{12, 1, 11}})
-    for (const auto &ends : {std::vector<DMBoundaryType>{none, none, none}, {none, around, none}, {around, none, around}})
+    for (const auto &ends :
+         {std::vector<DMBoundaryType>{none, none, none}, {none, around, none}, {around, none, around}})
       for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY})
         for (const char *type : {"", " -test_pc_stencilmg_type full", " -test_pc_stencilmg_precision single"}) {
-          const Lattice l = lattice(N, ends, number++ % 2 ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX);
+          const Lattice          l = lattice(N, ends, number++ % 2 ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX);
           std::unique_ptr<Twins> t;
           INFO(describe(l) << ", boundary form " << (int)form << type);
           if (!make_twins(l, medium_fill(l, Medium::blocks, form, 0.1), &t)) continue;
           Preconditioner fused = make_pc(t->A, std::string("-test_pc_stencilmg_fused 1") + type),
                          steps = make_pc(t->A, std::string("-test_pc_stencilmg_fused 0") + type);
-          Vector         b = random_vector(t->da, 3);
+          Vector b = random_vector(t->da, 3);
           CHECK(difference(apply(fused, b), apply(steps, b)) <= (strstr(type, "single") ? 1e-4 : 1e5 * exact));
         }
 }

@@ -20,7 +20,7 @@
                                                               directly; default 0
 .  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; default double
 .  -pc_stencilmg_fused <true|false>                         - smoothing, residual and transfer in one pass over the
-                                                              grid, in one and two dimensions; default true
+                                                              grid where possible; default true
 .  -pc_stencilmg_graph <true|false>                         - a cycle on the GPU of one rank is one CUDA graph; default
                                                               true
 -  -pc_stencilmg_monitor <true|false>                       - prints residuals after each cycle; default false
@@ -46,7 +46,7 @@
    a box of 3^d points on each coarse level. Coefficients that jump take CG a few iterations more than smooth ones,
    and the number of iterations hardly depends on the size of the grid. Coefficients that jump from point to point
    are an exception, because no coarse grid resolves them; W-cycles help there. Set-up is on the host and takes the
-   time of about 10 cycles there; on a GPU the levels are then copied to it. Each level is smoothed point by point.
+   time of about 10 cycles there; on a GPU the levels are then copied to it.
 
    Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
    of its axes, which have 36 points or fewer, or with variable coefficients, where it has 144 points or fewer, by
@@ -268,7 +268,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
 PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision precision);
 
 /*@
-   PCStencilMGSetFused - lets `PCSTENCILMG` do smoothing, residual and transfer in one pass over the grid, in one and two dimensions
+   PCStencilMGSetFused - lets `PCSTENCILMG` do smoothing, residual and transfer in one pass over the grid where possible
 
    Logically Collective
 
@@ -277,12 +277,15 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
 -  fused - `PETSC_TRUE` (default), or `PETSC_FALSE` for one pass each
 
    Options Database Key:
-.  -pc_stencilmg_fused <true|false> - smoothing, residual and transfer in one pass over the grid, in one and two
-                                      dimensions; default true
+.  -pc_stencilmg_fused <true|false> - smoothing, residual and transfer in one pass over the grid where possible;
+                                      default true
 
    Level: developer
 
-   Note:
+   Notes:
+   There is such a pass in one and two dimensions with constant coefficients, and on the CPU for every level that a rank has
+   as a whole, if it is not periodic along its last axis.
+
    May be called after set-up, too: the levels are then created again at the next application.
 
    Errors:

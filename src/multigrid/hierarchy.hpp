@@ -60,10 +60,10 @@ template <class T> class Hierarchy final : public Multigrid {
     Mirror<T>    rows, weights, mass;      // of variable coefficients, see LevelPart
     bool         whole = false;            // on each rank; otherwise distributed
     bool         fused = false;
-    bool         planes = false;           // passes on the host go plane by plane; see planes.hpp
-    bool         odd_ends = false;         // an axis is coarsened around an odd number of points: transfers by points
-    bool         one_walk = false;         // all of a pass in one walk
-    Grid         parts; // whole: the parts that the ranks make of it
+    bool         planes = false;   // passes on the host go plane by plane; see planes.hpp
+    bool         odd_ends = false; // an axis is coarsened around an odd number of points: transfers by points
+    bool         one_walk = false; // all of a pass in one walk
+    Grid         parts;            // whole: the parts that the ranks make of it
     Halo         halo_b, halo_u;
     Scratch<T>   b, x, t, s, b_part;
   };
@@ -128,13 +128,13 @@ private:
   PetscErrorCode                    ReadNorm(PetscReal *norm);
   PetscErrorCode                    Solve();
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
-  PetscErrorCode                           Fused(int l, const B *b, const T *guess, Out *out);
-  template <class B> PetscErrorCode        PlanesAt(int l, const B *b, PlanePass<T> *pass);
-  template <class B> PetscErrorCode        WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
-  PetscErrorCode                           Correct(int l, const T *u, T *out);
-  template <class B> PetscErrorCode        Smooth(int l, const B *b, const T *from, T *to);
-  template <class B> PetscErrorCode        RestrictResidual(int l, const B *b, const T *u);
-  PetscErrorCode                           AfterRestriction(int l);
+  PetscErrorCode                    Fused(int l, const B *b, const T *guess, Out *out);
+  template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<T> *pass);
+  template <class B> PetscErrorCode WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
+  PetscErrorCode                    Correct(int l, const T *u, T *out);
+  template <class B> PetscErrorCode Smooth(int l, const B *b, const T *from, T *to);
+  template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
+  PetscErrorCode                    AfterRestriction(int l);
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     Boxes all;
     all.add(patch.all());

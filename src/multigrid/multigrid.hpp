@@ -25,10 +25,11 @@ struct LevelInfo {
   PetscInt       N[3];
   PetscInt       steps;
   PetscReal      weights[4];
-  bool           weighted;     // rows have weights of their own: not symmetric
-  bool           fused, whole; // on each rank
-  bool           variable;     // has coefficients at each point
-  PetscLogDouble bytes;        // on this rank
+  bool           weighted; // rows have weights of their own: not symmetric
+  bool           whole;    // on each rank
+  const char    *passes;   // how it is walked
+  bool           variable; // has coefficients at each point
+  PetscLogDouble bytes;    // on this rank
 };
 
 class Multigrid {

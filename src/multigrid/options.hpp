@@ -19,7 +19,7 @@ constexpr Option multigrid_options[] = {
     {"-pc_stencilmg_precision", "double|single", "double", "precision of the arithmetic in a cycle",
      "PCStencilMGSetPrecision"},
     {"-pc_stencilmg_fused", "true|false", "true",
-     "smoothing, residual and transfer in one pass over the grid, in one and two dimensions", "PCStencilMGSetFused"},
+     "smoothing, residual and transfer in one pass over the grid where possible", "PCStencilMGSetFused"},
     {"-pc_stencilmg_graph", "true|false", "true", "a cycle on the GPU of one rank is one CUDA graph",
      "PCStencilMGSetGraph"},
     {"-pc_stencilmg_monitor", "true|false", "false", "prints residuals after each cycle", "PCSTENCILMG"},

@@ -420,7 +420,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
           "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
           ", %s%s%s, Chebyshev-weighted Jacobi (%s)\n",
           (int)l, level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "",
-          level.fused ? "fused" : "point by point", level.whole ? "" : ", distributed", weights));
+          level.passes, level.whole ? "" : ", distributed", weights));
     else
       PetscCall(PetscViewerASCIIPrintf(
           viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its %s\n", (int)l,

@@ -44,8 +44,8 @@ template <class T> struct AxesRow {
 // b - A u at a point, as product() has it.
 template <class T> inline T residual_at(const AxesRow<T> &op, const Around<T> &u, const T *b, int i) {
   const T center = u.center()[i];
-  T       r = residual_of(b[i], center, u.center()[i - 1], u.center()[i + 1], u.row[1][0][i], u.row[1][2][i], op.west[i],
-                          op.east[i], op.south, op.north, op.sigma);
+  T r = residual_of(b[i], center, u.center()[i - 1], u.center()[i + 1], u.row[1][0][i], u.row[1][2][i], op.west[i],
+                    op.east[i], op.south, op.north, op.sigma);
   r += op.below * (u.row[0][1][i] - center);
   r += op.above * (u.row[2][1][i] - center);
   return r;
@@ -70,12 +70,11 @@ template <class T>
 SHELLAC_WIDE void invert_diagonal(const AxesRow<T> &of, const typename RealOf<T>::type *in,
                                   typename RealOf<T>::type row_in, int n, T *inverse) {
   using R = typename RealOf<T>::type;
-  const R rest = of.south + of.north + (of.below + of.above);
-  const T sigma = of.sigma;
+  const R  rest = of.south + of.north + (of.below + of.above);
+  const T  sigma = of.sigma;
   const R *west = of.west, *east = of.east;
   SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++)
-    inverse[i] = in[i] * row_in == 0 ? T(0) : R(1) / (sigma + (west[i] + east[i] + rest));
+  for (int i = 0; i < n; i++) inverse[i] = in[i] * row_in == 0 ? T(0) : R(1) / (sigma + (west[i] + east[i] + rest));
 }
 
 // Of a level with variable coefficients: r = b - s u, and r -= Σ c (u - u_there) over some couplings.
@@ -118,7 +117,8 @@ template <class T> SHELLAC_WIDE void multiply(const T *factor, int n, T *values)
 // Interpolation by weights of each point, from a coarse row: of the coarse point at or before it, and of the next one.
 // Coarse points are the odd columns where the axis is coarsened, and every column otherwise.
 template <class T, class Weight>
-SHELLAC_WIDE void add_interpolated(const T *coarse, const Weight *lower, const Weight *upper, bool coarsened, int columns, T *fine) {
+SHELLAC_WIDE void add_interpolated(const T *coarse, const Weight *lower, const Weight *upper, bool coarsened,
+                                   int columns, T *fine) {
   if (!coarsened) {
     SHELLAC_COLUMNS
     for (int m = 0; m < columns; m++) fine[m] += lower[m] * coarse[m];
@@ -132,7 +132,8 @@ SHELLAC_WIDE void add_interpolated(const T *coarse, const Weight *lower, const W
 }
 // Its transpose.
 template <class T, class Weight>
-SHELLAC_WIDE void add_restricted(const T *fine, const Weight *lower, const Weight *upper, bool coarsened, int columns, T *coarse) {
+SHELLAC_WIDE void add_restricted(const T *fine, const Weight *lower, const Weight *upper, bool coarsened, int columns,
+                                 T *coarse) {
   if (!coarsened) {
     SHELLAC_COLUMNS
     for (int m = 0; m < columns; m++) coarse[m] += lower[m] * fine[m];

@@ -263,7 +263,8 @@ template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
   const int      across = layers_.across, slow = layers_.slow, n = (int)coarse.size[0];
   const bool     halves = level_.coarsens[0];
   const int      columns = halves ? 2 * n : n;
-  const PetscInt before = halves ? level_.kept(0, coarse.start[0]) - 1 - first_column_ : 0; // columns of no coarse point
+  const PetscInt before =
+      halves ? level_.kept(0, coarse.start[0]) - 1 - first_column_ : 0; // columns of no coarse point
   const PetscInt k = level_.kept(slow, coarse.start[slow] + K);
   const int      planes = level_.coarsens[slow] ? 1 : 0, rows = level_.coarsens[across] ? 1 : 0;
   for (PetscInt J = 0; J < coarse.size[across]; J++) {

@@ -48,7 +48,7 @@ struct Layers {
 // Reads a plane of a field and what is beyond its ends; the plane itself may be beyond the patch.
 template <class T>
 void load_plane(const Patch &patch, const Layers &of, const Field<T> &field, PetscInt k, Plane<T> *plane) {
-  const auto   inside = [&](int a, PetscInt *p) { // or around a periodic axis
+  const auto inside = [&](int a, PetscInt *p) { // or around a periodic axis
     if (*p >= 0 && *p < patch.size[a]) return true;
     if (!patch.periodic[a] || patch.size[a] != patch.N[a]) return false;
     *p = (*p % patch.N[a] + patch.N[a]) % patch.N[a];

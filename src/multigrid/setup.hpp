@@ -185,8 +185,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.planes = options.fused && !at.fused;
     for (int a = 0; a < 3; a++)
       at.odd_ends = at.odd_ends || (present[a].periodic && at.axes[a].N() % 2 && at.to_next[a].coarsens);
-    at.one_walk = at.planes && at.whole && !at.odd_ends &&
-                  !(at.patch.periodic[layers.slow] && at.patch.N[layers.slow] > 1);
+    at.one_walk =
+        at.planes && at.whole && !at.odd_ends && !(at.patch.periodic[layers.slow] && at.patch.N[layers.slow] > 1);
     at.part.patch = at.patch;
     at.part.sigma = (T)sigma;
     at.part.steps = steps;
@@ -284,7 +284,7 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     for (int a = 0; a < 3; a++) info.N[a] = at.axes[a].N();
     info.steps = at.part.steps;
     for (int s = 0; s < at.part.steps; s++) info.weights[s] = at.part.omega[s];
-    info.fused = at.fused;
+    info.passes = at.fused || (walks(at) && at.one_walk) ? "fused" : walks(at) ? "plane by plane" : "point by point";
     info.whole = at.whole;
     info.variable = variable_;
     info.weighted = !at.mass.host().empty();
