@@ -19,8 +19,8 @@
 .  -pc_stencilmg_levels <integer, 0 or more>                - levels at most; 0: until the last one can be solved
                                                               directly; default 0
 .  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; default double
-.  -pc_stencilmg_fused <true|false>                         - smoothing, residual and transfer in one pass over the
-                                                              grid where possible; default true
+.  -pc_stencilmg_fused <true|false>                         - smoothing, residual and transfer in one pass over the grid
+                                                              where possible; default true
 .  -pc_stencilmg_graph <true|false>                         - a cycle on the GPU of one rank is one CUDA graph; default
                                                               true
 -  -pc_stencilmg_monitor <true|false>                       - prints residuals after each cycle; default false
@@ -277,8 +277,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
 -  fused - `PETSC_TRUE` (default), or `PETSC_FALSE` for one pass each
 
    Options Database Key:
-.  -pc_stencilmg_fused <true|false> - smoothing, residual and transfer in one pass over the grid where possible;
-                                      default true
+.  -pc_stencilmg_fused <true|false> - smoothing, residual and transfer in one pass over the grid where possible; default
+                                      true
 
    Level: developer
 
