@@ -213,3 +213,40 @@ TEST_CASE("boundary data follow MatScale(), and are refused where there are none
   Matrix B = assemble_by_hand(d, da);
   EXPECT_ERROR(PETSC_ERR_SUP, ({"laplace", "aij"}), [&] { return MatLaplaceAddBoundary(B, data, &d, b); });
 }
+
+TEST_CASE("stencilmg solves with boxes on cells of any ratio", "[boundaries]") {
+  for (int dim : {2, 3})
+    for (PetscReal ratio : {1., 3., 10., 1000.})
+      for (KSPType method : {KSPCG, KSPRICHARDSON}) {
+        Domain             d;
+        Grid               da;
+        Matrix             A;
+        Solver             ksp;
+        PC                 pc;
+        KSPConvergedReason reason;
+        PetscInt           iterations;
+        d.dim = dim;
+        d.shape = MAT_LAPLACE_BOX;
+        for (int a = 0; a < dim; a++) d.N[a] = dim == 2 ? 31 : 15;
+        d.lengths[1] = 1 / ratio;
+        d.forms[1][1] = MAT_LAPLACE_NEUMANN;
+        INFO(describe(d) << ", ratio " << ratio << ", " << method);
+        REQUIRE(make(d, da, A));
+        OK(MatScale(A, 2));
+        Vector b = random_vector(da, 3), x = make_vector(da), r = make_vector(da);
+        OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+        OK(KSPSetOperators(ksp, A, A));
+        OK(KSPSetType(ksp, method));
+        OK(KSPGetPC(ksp, &pc));
+        OK(PCSetType(pc, PCSTENCILMG));
+        OK(KSPSetTolerances(ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 40));
+        OK(KSPSolve(ksp, b, x));
+        OK(KSPGetConvergedReason(ksp, &reason));
+        OK(KSPGetIterationNumber(ksp, &iterations));
+        INFO(iterations << " iterations");
+        CHECK(reason > 0);
+        CHECK(iterations <= (method == std::string(KSPCG) ? 14 : 30));
+        OK(MatMult(A, x, r));
+        CHECK(difference(r, b) < 1e-6);
+      }
+}

@@ -180,9 +180,34 @@ static PetscErrorCode set_shape(Mat A, MatLaplaceShapeType shape) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A star for stencilmg to precondition a box with, where cells are longer than √5 times their width: there the box's weights
+// along an axis change sign. The symbols of box and star differ by factors from 2/3 to 1.
+static PetscErrorCode make_equivalent_star(Mat A, std::unique_ptr<StencilOperator> *star) {
+  FormulaMat *context;
+  PetscReal   least = PETSC_MAX_REAL, most = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyFormula(A, &context));
+  const auto &laplace = *static_cast<const LaplaceMat *>(context);
+  for (int a = 0; a < laplace.grid.dim; a++)
+    if (laplace.ends[a].couples()) least = PetscMin(least, laplace.ends[a].h), most = PetscMax(most, laplace.ends[a].h);
+  if (laplace.stencil != MAT_LAPLACE_BOX || most * most <= 5 * least * least || !laplace.is_scaled_formula ||
+      laplace.awaited)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  const std::unique_ptr<Laplace>   formula = laplace.make_laplace();
+  std::unique_ptr<CapturedStencil> made = laplace.captured().NewLike();
+  formula->box = false;
+  PetscCall(laplace.fill(*formula, 1, made.get()));
+  if (laplace.is_transposed) made->TransposeByPlace();
+  PetscCall(made->Scale(laplace.scale));
+  *star = std::move(made);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatCreate_Laplace(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatCreateFormulaShell(A, MATLAPLACE, new LaplaceMat));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "ShellacEquivalentStar_C", make_equivalent_star));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetShape_C", set_shape));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -190,6 +215,7 @@ PetscErrorCode MatCreate_Laplace(Mat A) {
 PetscErrorCode MatCreate_Helmholtz(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatCreateFormulaShell(A, MATHELMHOLTZ, new HelmholtzMat));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "ShellacEquivalentStar_C", make_equivalent_star));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatLaplaceSetShape_C", set_shape));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzSetShift_C", set_shift));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatHelmholtzGetShift_C", get_shift));

@@ -79,7 +79,8 @@ static bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
   return PetscAbsScalar(a - b) <= rounding * size && PetscAbsReal(PetscImaginaryPart(a)) <= rounding * size;
 }
 
-PetscErrorCode MatStencilGetAxes(StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why) {
+PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, Axis axes[3], PetscScalar *sigma,
+                                 std::string *why) {
   const Grid                       &grid = context->grid;
   std::unique_ptr<PreparedOperator> prepared;
   RowsAlong                         lines[3];
@@ -92,10 +93,9 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, Axis axes[3], PetscScalar 
     *why = "has " + std::to_string(grid.dof) + " unknowns a point";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(context->Prepare(context->op.get(), &arrays, &prepared));
+  PetscCall(context->Prepare(of, &arrays, &prepared));
   const PreparedOperator &op = *prepared;
-  const bool              few_kinds =
-      static_cast<CapturedMat *>(context)->captured().storage() == Storage::constant && grid.width <= 1;
+  const bool few_kinds = static_cast<CapturedStencil *>(of)->storage() == Storage::constant && grid.width <= 1;
   PetscCall(get_lines(grid, op, few_kinds, lines));
   *sigma = lines[0].center[grid.N[0] / 2];
   for (int a = 0; a < 3; a++) {

@@ -9,6 +9,7 @@
 namespace shellac {
 
 // Collective. *why: what the operator is not, where it is no such sum; empty otherwise.
-PetscErrorCode MatStencilGetAxes(StencilMat *context, Axis axes[3], PetscScalar *sigma, std::string *why);
+PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, Axis axes[3], PetscScalar *sigma,
+                                 std::string *why);
 
 } // namespace shellac

@@ -135,7 +135,10 @@ PetscErrorCode set_up(PC pc) {
   PetscCall(MatIsCaptured(P, &ours));
   if (!ours) PetscCall(refuse_type(pc, P, type));
   PetscCall(MatGetReadyStencil(P, &context));
-  PetscCall(MatStencilGetAxes(context, axes, &sigma, &why));
+  std::unique_ptr<StencilOperator> star;
+  PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
+  PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), axes, &sigma, &why));
+  mg->corrects = mg->single || star;
   // the last level's modes lose as many digits as the root of the range of the rows' weights has
   const PetscReal precision = mg->single ? std::numeric_limits<float>::epsilon() : PETSC_MACHINE_EPSILON;
   if (why.empty() && !(precision * PetscSqrtReal(range_of_weights(axes)) <= PetscReal(1e-3)))
@@ -250,12 +253,12 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
   Vec r, y;
 
   PetscFunctionBegin;
-  if (!mg->fixed && !(from_x && mg->single)) {
+  if (!mg->fixed && !(from_x && mg->corrects)) {
     PetscCall(cycle(mg, b, x, from_x, 0, 0, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // Identity rows are solved exactly, the rest by a cycle for the residual; likewise in single precision, which only
-  // makes corrections.
+  // Identity rows are solved exactly, the rest by a cycle for the residual; likewise where the hierarchy only makes
+  // corrections.
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(get_work(pc, mg, 0, &y));
   PetscCall(get_work(pc, mg, 1, &r));
@@ -323,7 +326,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   mg->applications++;
   // the residual's norm comes out of the first pass of the cycle that follows, where that can be
   const bool     tests = rtol > 0 || abstol > 0;
-  const bool     inside = A == P && !mg->fixed && !mg->single && mg->multigrid->gives_norm();
+  const bool     inside = A == P && !mg->fixed && !mg->corrects && mg->multigrid->gives_norm();
   constexpr auto none = (PCRichardsonConvergedReason)0;
   const auto     limit = [&]() { return dtol > 0 && first > 0 ? dtol * first : PETSC_MAX_REAL; };
   *reason = none;

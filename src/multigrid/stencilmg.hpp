@@ -19,9 +19,10 @@ struct StencilMG {
   Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                        work[3] = {NULL, NULL, NULL};
   bool                       symmetric = false; // the operator
-  bool                       stale = false;     // settings have changed since
-  PetscInt                   applications = 0;
-  PetscLogDouble             flops = 0; // of a cycle
+  bool           corrects = false; // the hierarchy's operator is only near the matrix, whose residuals count
+  bool           stale = false;    // settings have changed since
+  PetscInt       applications = 0;
+  PetscLogDouble flops = 0; // of a cycle
 
   bool is_current() const { return multigrid && !stale; } // the hierarchy is there, and as the settings ask
 };
