@@ -14,6 +14,7 @@
 #include <shellac/multigrid.h>
 #include <shellac/kernelsum.h>
 #include <shellac/burgers.h>
+#include <shellac/equation.h>
 
 #define SHELLAC_VERSION "0.1.0"
 

@@ -3,6 +3,7 @@
 
 #include "burgers/options.hpp"
 #include "capture/options.hpp"
+#include "equations/options.hpp"
 #include "grid/options.hpp"
 #include "multigrid/options.hpp"
 #include "options/option.hpp"
@@ -24,6 +25,7 @@ constexpr Table tables[] = {table_of(laplace_options),   table_of(helmholtz_opti
                             table_of(diffusion_options), table_of(advection_diffusion_options),
                             table_of(stencil_options),   table_of(multigrid_options),
                             table_of(sums_options),      table_of(burgers_options),
+                            table_of(equation_options),
                             table_of(halo_options)};
 
 // A type with options of its own. An option belongs to the topic with the longest prefix of its key.
@@ -47,6 +49,8 @@ constexpr Topic topics[] = {
     {"-burgers_", "TSSetBurgers", "Burgers' equation",
      "For a TS with `TSSetBurgers()`: [Burgers' equation](../burgers/README.md)."},
     {"-burgers_fused_", "TSBURGERSFUSED", "TS type burgersfused", "Many explicit steps in one pass over memory."},
+    {"-equation", "DMDASetEquationFromOptions", "Equations as text",
+     "For a `DMDA` with `DMDASetEquation()`: [Equations](../equations/README.md)."},
     {"-shellac_", "ShellacSetHaloTimeout", "The library", "For all types; without a prefix."},
 };
 

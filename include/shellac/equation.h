@@ -1,0 +1,262 @@
+#ifndef SHELLAC_EQUATION_H
+#define SHELLAC_EQUATION_H
+
+/* Equations as text, compiled at run time: what one point computes, for KSP, SNES and TS on a DMDA. */
+
+#include <petscdmda.h>
+#include <petscmat.h>
+
+/*@C
+   DMDASetEquation - gives a `DMDA` an equation as text: KSP, SNES and TS on it have operator, residual, Jacobian and rate
+
+   Collective
+
+   Input Parameters:
++  da   - a 1-D, 2-D or 3-D `DMDA`, set up, with the equation's number of unknowns at a point
+-  text - the equation, see the manual's page on equations
+
+   Options Database Keys:
+.  -equation_<name> <real> - a parameter
+
+   Level: beginner
+
+   Notes:
+   The text has a statement a line:
+.vb
+     parameter(lambda, 6)
+     residual = -laplacian(u) - lambda * exp(u)
+.ve
+   It is compiled by the C++ compiler that built Shellac, or by the one that the environment variable SHELLAC_CXX names,
+   once: the result is kept in a cache folder.
+
+   A `KSP` gets the operator and the right-hand side of a linear equation, a `SNES` residual and Jacobian, a `TS` the
+   rate and its Jacobian. DMs made from this one by coarsening and refining inherit the equation, so that grid
+   sequencing, `PCMG` and `SNESFAS` work; they share parameters and the time.
+
+   A second call replaces the equation.
+
+   Errors:
+   `PETSC_ERR_USER` for a text that cannot be read or compiled, with its line, `PETSC_ERR_ARG_OUTOFRANGE` for a neighbour
+   beyond the `DMDA`'s stencil, `PETSC_ERR_ARG_SIZ` for another number of unknowns or dimensions, `PETSC_ERR_SUP` with a
+   PETSc of complex numbers or single precision. Nothing is changed on the `DMDA` then.
+
+.seealso: `DMDASetEquationFromFile()`, `DMDAEquationSetParameter()`, `DMDAEquationSetField()`, `DMDACreateEquationMat()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDASetEquation(DM da, const char text[]);
+
+/*@C
+   DMDASetEquationFromFile - gives a `DMDA` the equation in a file
+
+   Collective
+
+   Input Parameters:
++  da   - as for `DMDASetEquation()`
+-  file - the path of the text; the first rank reads it
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_FILE_OPEN` for a file that cannot be read; as `DMDASetEquation()`.
+
+.seealso: `DMDASetEquation()`, `DMDASetEquationFromOptions()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
+
+/*@
+   DMDASetEquationFromOptions - gives a `DMDA` the equation in the file that -equation names
+
+   Collective
+
+   Input Parameter:
+.  da - as for `DMDASetEquation()`
+
+   Options Database Keys:
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` without the option; as `DMDASetEquationFromFile()`.
+
+.seealso: `DMDASetEquation()`, `DMDASetEquationFromFile()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDASetEquationFromOptions(DM da);
+
+/*@C
+   DMDAEquationSetParameter - sets a parameter of the equation of a `DMDA`, and of all DMs that inherit it
+
+   Logically Collective
+
+   Input Parameters:
++  da    - a `DMDA` with an equation
+.  name  - the parameter's name
+-  value - its value; finite
+
+   Options Database Key:
+.  -equation_<name> <real> - the parameter
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name or a value that is not finite, `PETSC_ERR_ARG_WRONGSTATE` without an
+   equation. Nothing is changed then.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationGetParameter()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal value);
+
+/*@C
+   DMDAEquationGetParameter - gets a parameter of the equation of a `DMDA`
+
+   Not Collective
+
+   Input Parameters:
++  da   - a `DMDA` with an equation
+-  name - the parameter's name
+
+   Output Parameter:
+.  value - its value
+
+   Level: beginner
+
+   Errors:
+   As `DMDAEquationSetParameter()`.
+
+.seealso: `DMDAEquationSetParameter()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationGetParameter(DM da, const char name[], PetscReal *value);
+
+/*@C
+   DMDAEquationSetField - sets a field of the equation of a `DMDA`: a value at each point
+
+   Collective
+
+   Input Parameters:
++  da     - a `DMDA` with an equation
+.  name   - the field's name
+-  values - a global vector of the `DMDA`, or, of one with several unknowns, of one with the same points and one value at
+            a point (`DMDACreateCompatibleDMDA()`)
+
+   Level: beginner
+
+   Notes:
+   The values are copied: after a change of the vector, call this again. Beyond an end, a field has its value at the end.
+
+   Coarser DMs get the values of the points that both grids have, finer ones interpolate.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name, `PETSC_ERR_ARG_NULL` for a null vector, `PETSC_ERR_ARG_SIZ` for one that
+   is distributed in another way, `PETSC_ERR_ARG_WRONGSTATE` where the text has an exact solution. Nothing is changed then.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationSetParameter()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values);
+
+/*@
+   DMDAEquationSetTime - sets the time t that the equation of a `DMDA` sees in KSP and SNES; a TS passes its own
+
+   Logically Collective
+
+   Input Parameters:
++  da   - a `DMDA` with an equation
+-  time - the time; finite; 0 without this call
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for a time that is not finite, `PETSC_ERR_ARG_WRONGSTATE` without an equation.
+
+.seealso: `DMDASetEquation()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time);
+
+/*@
+   DMDAEquationGetLinear - whether the equation of a `DMDA` is linear
+
+   Not Collective
+
+   Input Parameter:
+.  da - a `DMDA` with an equation
+
+   Output Parameter:
+.  linear - the Jacobian's entries are the same at several random states
+
+   Level: intermediate
+
+   Note:
+   A linear equation's operator is assembled once, and again after a new parameter, field or time.
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` without an equation, `PETSC_ERR_ARG_NULL` for a null pointer.
+
+.seealso: `DMDASetEquation()`, `DMDACreateEquationMat()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear);
+
+/*@
+   DMDAEquationComputeInitial - computes the initial state that the text of an equation gives; zero where it gives none
+
+   Collective
+
+   Input Parameter:
+.  da - a `DMDA` with an equation
+
+   Output Parameter:
+.  u - a global vector of the `DMDA`
+
+   Level: beginner
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` without an equation, `PETSC_ERR_ORDER` for a parameter or a field without values,
+   `PETSC_ERR_ARG_SIZ` for a vector that is distributed in another way.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationComputeExact()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u);
+
+/*@
+   DMDAEquationComputeExact - computes the exact solution that the text of an equation gives
+
+   Collective
+
+   Input Parameters:
++  da   - a `DMDA` with an equation
+-  time - the time
+
+   Output Parameter:
+.  u - a global vector of the `DMDA`
+
+   Level: beginner
+
+   Note:
+   Where a text has an exact solution, the equation gets the source with which it is one: what the text's function makes
+   of it, extrapolated to zero spacing in long double. Boundary data that the text leaves out are the exact solution's.
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` where the text has none; as `DMDAEquationComputeInitial()`.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationComputeInitial()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationComputeExact(DM da, PetscReal time, Vec u);
+
+/*@
+   DMDACreateEquationMat - creates the operator of a linear equation, of the DM's Mat type
+
+   Collective
+
+   Input Parameter:
+.  da - a `DMDA` with a linear equation
+
+   Output Parameter:
+.  A - the operator, assembled
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` for an equation that is not linear, or without one; `PETSC_ERR_ORDER` for a parameter or a
+   field without values.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationGetLinear()`, `DMSetMatType()`, `MATSTENCILSHELL`
+@*/
+PETSC_EXTERN PetscErrorCode DMDACreateEquationMat(DM da, Mat *A);
+
+#endif

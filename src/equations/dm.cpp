@@ -1,0 +1,507 @@
+// DMDASetEquation(): what KSP, SNES and TS ask of a DM; and what coarser and finer DMs inherit.
+
+#include <fstream>
+#include <sstream>
+
+#include "equations/equation.hpp"
+#include "equations/options.hpp"
+#include "equations/source.hpp"
+#include "shellac.h"
+
+namespace shellac {
+
+static const char composed[] = "ShellacEquation";
+
+static PetscErrorCode destroy_on_grid(void *argument) {
+  EquationOnGrid *on_grid = context_to_destroy<EquationOnGrid>(argument);
+
+  PetscFunctionBegin;
+  PetscCall(on_grid->Destroy());
+  delete on_grid;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode find_equation(DM da, EquationOnGrid **on_grid) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *on_grid = nullptr;
+  PetscCall(PetscObjectQuery((PetscObject)da, composed, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)on_grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid) {
+  PetscFunctionBegin;
+  PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DM is null; create a DMDA first");
+  PetscCall(find_equation(da, on_grid));
+  PetscCheck(*on_grid, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_WRONGSTATE,
+             "the DM has no equation; call DMDASetEquation() on it");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode compose(DM da, std::unique_ptr<EquationOnGrid> on_grid) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)da), &container));
+  PetscCall(PetscContainerSetPointer(container, on_grid.release()));
+  PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_on_grid)));
+  PetscCall(PetscObjectCompose((PetscObject)da, composed, (PetscObject)container));
+  PetscCall(PetscObjectDereference((PetscObject)container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- what the solvers call -----------------------------------------------------------------------------------------
+
+static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
+  DM              da;
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(SNESGetDM(snes, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(equation->Evaluate(equation->equation().time, u, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode finish(Mat A, Mat B) { // A may be matrix-free
+  PetscFunctionBegin;
+  if (A == B) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode snes_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
+  DM              da;
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(SNESGetDM(snes, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(equation->Assemble(equation->equation().time, u, B));
+  PetscCall(finish(A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *) {
+  DM              da;
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(equation->Evaluate(time, u, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, void *) {
+  DM              da;
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDM(B, &da)); // of its level, where TS has only its own
+  if (!da) PetscCall(TSGetDM(ts, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(equation->Assemble(time, u, B));
+  PetscCall(finish(A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode check_linear(EquationOnGrid &equation) {
+  PetscFunctionBegin;
+  PetscCheck(equation.equation().linear, equation.grid().comm, PETSC_ERR_ARG_WRONGSTATE,
+             "%s is not linear: its entries depend on the unknowns; solve it by a SNES",
+             equation.equation().text.file.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
+  DM              da;
+  EquationOnGrid *equation;
+  Vec             zero;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetDM(ksp, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(check_linear(*equation));
+  PetscCall(DMGetGlobalVector(da, &zero));
+  PetscCall(VecSet(zero, 0));
+  PetscCall(equation->Assemble(equation->equation().time, zero, B));
+  PetscCall(DMRestoreGlobalVector(da, &zero));
+  PetscCall(finish(A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ksp_right_hand_side(KSP ksp, Vec b, void *) {
+  DM              da;
+  EquationOnGrid *equation;
+  Vec             zero;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetDM(ksp, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(check_linear(*equation));
+  PetscCall(DMGetGlobalVector(da, &zero));
+  PetscCall(VecSet(zero, 0));
+  PetscCall(equation->Evaluate(equation->equation().time, zero, b));
+  PetscCall(VecScale(b, -1));
+  PetscCall(DMRestoreGlobalVector(da, &zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- inheritance ---------------------------------------------------------------------------------------------------
+
+static PetscErrorCode coarsen(DM fine, DM coarse, void *);
+static PetscErrorCode restrict_fields(DM fine, Mat, Vec, Mat, DM coarse, void *);
+static PetscErrorCode refine(DM coarse, DM fine, void *);
+
+static PetscErrorCode add_hooks(DM da) {
+  PetscFunctionBegin;
+  PetscCall(DMCoarsenHookAdd(da, coarsen, restrict_fields, NULL));
+  PetscCall(DMRefineHookAdd(da, refine, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The equation of another grid, on this one.
+static PetscErrorCode inherit(DM from, DM to, bool finer) {
+  EquationOnGrid *source;
+
+  PetscFunctionBegin;
+  PetscCall(find_equation(from, &source));
+  if (!source) PetscFunctionReturn(PETSC_SUCCESS);
+  auto            made = std::make_unique<EquationOnGrid>();
+  EquationOnGrid &on_grid = *made;
+  PetscCall(compose(to, std::move(made))); // which destroys it where what follows fails
+  PetscCall(on_grid.Create(to, source->shared()));
+  PetscCall(on_grid.TakeFields(*source, finer));
+  PetscCall(add_hooks(to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode coarsen(DM fine, DM coarse, void *) {
+  PetscFunctionBegin;
+  PetscCall(inherit(fine, coarse, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode restrict_fields(DM fine, Mat, Vec, Mat, DM coarse, void *) {
+  EquationOnGrid *from, *to;
+
+  PetscFunctionBegin;
+  PetscCall(find_equation(fine, &from));
+  PetscCall(find_equation(coarse, &to));
+  if (from && to) PetscCall(to->TakeFields(*from, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode refine(DM coarse, DM fine, void *) {
+  PetscFunctionBegin;
+  PetscCall(inherit(coarse, fine, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- making ---------------------------------------------------------------------------------------------------------
+
+// The values of parameters, and the domain, from the options database.
+static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], size_t cache_size) {
+  const char *prefix;
+  PetscReal   ends[7];
+  PetscInt    n = 7;
+  PetscBool   set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetOptionsPrefix((PetscObject)da, &prefix));
+  const MPI_Comm comm = PetscObjectComm((PetscObject)da);
+  PetscOptionsBegin(comm, prefix, "Equation options", "DMDA");
+  const Option &folder = find_option(equation_options, "-equation_cache"),
+               &domain = find_option(equation_options, "-equation_domain");
+  PetscCall(PetscOptionsString(folder.key, folder.meaning, folder.setter, cache, cache, cache_size, NULL));
+  for (int i = 0; i < 6; i++) ends[i] = i < (int)equation->domain.size() ? equation->domain[(size_t)i] : i % 2;
+  PetscCall(PetscOptionsRealArray(domain.key, domain.meaning, domain.setter, ends, &n, &set));
+  if (set) {
+    bool ascending = n == 2 || n == 4 || n == 6;
+    for (PetscInt i = 0; i + 1 < n && i < 6; i += 2)
+      ascending =
+          ascending && ends[i] < ends[i + 1] && !PetscIsInfOrNanReal(ends[i]) && !PetscIsInfOrNanReal(ends[i + 1]);
+    PetscCheck(
+        ascending, comm, PETSC_ERR_ARG_OUTOFRANGE,
+        "-equation_domain has %" PetscInt_FMT
+        " numbers, or an axis that does not ascend; give the lower and the upper end of each axis, as 0,1,0,2 in 2-D",
+        n);
+    equation->domain.assign(ends, ends + n);
+  }
+  for (size_t p = 0; p < equation->parameters.size(); p++) {
+    const std::string key = "-equation_" + equation->text.parameters[p].name;
+    PetscCall(PetscOptionsReal(key.c_str(), "Parameter of the equation", "DMDAEquationSetParameter",
+                               equation->parameters[p], &equation->parameters[p], &set));
+    if (set) equation->known[p] = true;
+    PetscCheck(!PetscIsInfOrNanReal(equation->parameters[p]), comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "%s is %g; it must be finite", key.c_str(), (double)equation->parameters[p]);
+  }
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// file: the text's name, in errors.
+static PetscErrorCode set_equation(DM da, const std::string &file, const std::string &text) {
+  auto            equation = std::make_shared<Equation>();
+  char            cache[PETSC_MAX_PATH_LEN] = "";
+  PetscInt        dim, dof, width;
+  DMDAStencilType stencil;
+  PetscBool       is_da;
+  EquationOnGrid *before;
+
+  PetscFunctionBegin;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)da);
+  PetscCheck(scalars_serve_equations, comm, PETSC_ERR_SUP,
+             "equations need a PETSc with real numbers in double precision; build Shellac with such a PETSc");
+  PetscCall(PetscObjectTypeCompare((PetscObject)da, DMDA, &is_da));
+  PetscCheck(is_da, comm, PETSC_ERR_ARG_WRONG, "an equation needs the grid of a DMDA; the DM is another");
+  const std::string problem = read_equation(file, text, &equation->text);
+  PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
+  for (const auto &p : equation->text.parameters) {
+    equation->parameters.push_back((PetscReal)p.value);
+    equation->known.push_back(p.has_default);
+  }
+  PetscCall(find_equation(da, &before));
+  PetscCheck(!before || before->equation().text.has_rate == equation->text.has_rate, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "%s is a %s, but the DMDA's equation is a %s; give it a DMDA of its own", file.c_str(),
+             equation->text.has_rate ? "rate" : "residual", equation->text.has_rate ? "residual" : "rate");
+  equation->domain.assign(equation->text.domain.begin(), equation->text.domain.end());
+  PetscCall(set_from_options(da, equation.get(), cache, sizeof(cache)));
+  PetscCall(DMDAGetInfo(da, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, NULL, NULL, NULL, &stencil));
+  PetscCheck(equation->domain.empty() || (PetscInt)equation->domain.size() >= 2 * dim, comm, PETSC_ERR_ARG_SIZ,
+             "the domain of %s has %d numbers; a grid of %" PetscInt_FMT " dimensions needs %" PetscInt_FMT,
+             file.c_str(), (int)equation->domain.size(), dim, 2 * dim);
+  if (equation->text.has_exact)
+    for (const auto &field : equation->text.fields)
+      PetscCheck(
+          field.formula, comm, PETSC_ERR_ARG_WRONGSTATE, "%s",
+          equation->text
+              .error_at(field.line, "an exact solution needs fields by formula, as field(" + field.name + ") = 1 + x")
+              .c_str());
+  auto made = std::make_unique<EquationOnGrid>();
+  struct Holder { // destroys what an error leaves
+    EquationOnGrid *equation;
+    ~Holder() {
+      if (equation) (void)!equation->Destroy();
+    }
+  } holder{made.get()};
+  PetscCall(made->Create(da, equation)); // checks the grid
+  EquationShape shape;
+  shape.dim = (int)dim, shape.width = (int)width, shape.box = stencil == DMDA_STENCIL_BOX;
+  PetscCall(CompileEquation(comm, equation_source(equation->text, shape), cache, &equation->functions));
+  PetscCall(made->Try(&equation->linear));
+  holder.equation = nullptr;
+  PetscCall(compose(da, std::move(made)));
+  PetscCall(add_hooks(da));
+  if (equation->text.has_rate) { // and nothing for SNES: a TS leaves a function of the DM's in place
+    PetscCall(DMTSSetRHSFunction(da, ts_function, NULL));
+    PetscCall(DMTSSetRHSJacobian(da, ts_jacobian, NULL));
+  } else {
+    PetscCall(DMSNESSetFunction(da, snes_function, NULL));
+    PetscCall(DMSNESSetJacobian(da, snes_jacobian, NULL));
+    PetscCall(DMKSPSetComputeOperators(da, ksp_operators, NULL));
+    PetscCall(DMKSPSetComputeRHS(da, ksp_right_hand_side, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The first rank's file, on all.
+static PetscErrorCode read_file(MPI_Comm comm, const std::string &file, std::string *text) {
+  PetscMPIInt rank;
+  PetscInt    size = -1;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (rank == 0) {
+    std::ifstream      stream(file);
+    std::ostringstream content;
+    if (stream && content << stream.rdbuf()) {
+      *text = content.str();
+      size = (PetscInt)text->size();
+    }
+  }
+  PetscCallMPI(MPI_Bcast(&size, 1, MPIU_INT, 0, comm));
+  PetscCheck(size >= 0, comm, PETSC_ERR_FILE_OPEN,
+             "the equation's file '%s' cannot be read, or is empty; give the path of a text with a residual or a rate",
+             file.c_str());
+  text->resize((size_t)size);
+  PetscCallMPI(MPI_Bcast(&(*text)[0], (PetscMPIInt)size, MPI_CHAR, 0, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+using namespace shellac;
+
+PetscErrorCode DMDASetEquation(DM da, const char text[]) {
+  PetscFunctionBegin;
+  PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DM is null; create a DMDA first");
+  PetscCheck(text, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL, "the equation's text is null");
+  PetscCall(ShellacInitializePackage());
+  PetscCall(set_equation(da, "equation", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]) {
+  std::string text;
+
+  PetscFunctionBegin;
+  PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DM is null; create a DMDA first");
+  PetscCheck(file, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL, "the name of the equation's file is null");
+  PetscCall(ShellacInitializePackage());
+  PetscCall(read_file(PetscObjectComm((PetscObject)da), file, &text));
+  PetscCall(set_equation(da, file, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDASetEquationFromOptions(DM da) {
+  char        file[PETSC_MAX_PATH_LEN] = "";
+  PetscBool   set;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DM is null; create a DMDA first");
+  PetscCall(PetscObjectGetOptionsPrefix((PetscObject)da, &prefix));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)da), prefix, "Equation options", "DMDA");
+  const Option &option = find_option(equation_options, "-equation");
+  PetscCall(PetscOptionsString(option.key, option.meaning, option.setter, file, file, sizeof(file), &set));
+  PetscOptionsEnd();
+  PetscCheck(set, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_WRONGSTATE,
+             "there is no equation; give -equation <file>");
+  PetscCall(DMDASetEquationFromFile(da, file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- settings -------------------------------------------------------------------------------------------------------
+
+static PetscErrorCode find_parameter(EquationOnGrid &on_grid, const char name[], size_t *p) {
+  const auto &parameters = on_grid.equation().text.parameters;
+  std::string names;
+
+  PetscFunctionBegin;
+  for (*p = 0; *p < parameters.size() && (!name || parameters[*p].name != name); ++*p)
+    names += (names.empty() ? "" : ", ") + parameters[*p].name;
+  PetscCheck(*p < parameters.size(), on_grid.grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s has no parameter '%s'; its parameters are: %s", on_grid.equation().text.file.c_str(), name ? name : "",
+             names.empty() ? "none" : names.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal value) {
+  EquationOnGrid *on_grid;
+  size_t          p;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCall(find_parameter(*on_grid, name, &p));
+  SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(value), PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the parameter %s is %g; it must be finite", name, (double)value);
+  Equation &equation = on_grid->equation();
+  if (equation.known[p] && equation.parameters[p] == value) PetscFunctionReturn(PETSC_SUCCESS);
+  equation.parameters[p] = value;
+  equation.known[p] = true;
+  equation.version++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationGetParameter(DM da, const char name[], PetscReal *value) {
+  EquationOnGrid *on_grid;
+  size_t          p;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCall(find_parameter(*on_grid, name, &p));
+  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the value is null");
+  *value = on_grid->equation().parameters[p];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values) {
+  EquationOnGrid *on_grid;
+  size_t          f;
+  std::string     names;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  const auto &fields = on_grid->equation().text.fields;
+  for (f = 0; f < fields.size() && (!name || fields[f].name != name); f++)
+    names += (names.empty() ? "" : ", ") + fields[f].name;
+  PetscCheck(f < fields.size(), on_grid->grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s has no field '%s'; its fields are: %s", on_grid->equation().text.file.c_str(), name ? name : "",
+             names.empty() ? "none" : names.c_str());
+  PetscCheck(values, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the field %s is null; give a vector", name);
+  PetscCheck(!on_grid->equation().text.has_exact, on_grid->grid().comm, PETSC_ERR_ARG_WRONGSTATE,
+             "%s has an exact solution, which needs fields by formula; remove one of the two",
+             on_grid->equation().text.file.c_str());
+  PetscCall(on_grid->SetField(f, values));
+  on_grid->equation().version++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(time), PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the time is %g; it must be finite", (double)time);
+  if (on_grid->equation().time != time) on_grid->equation().version++;
+  on_grid->equation().time = time;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(linear, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
+  *linear = on_grid->equation().linear ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the vector is null; create it with DMCreateGlobalVector()");
+  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
+  PetscCall(on_grid->GetInitial(on_grid->equation().time, u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationComputeExact(DM da, PetscReal time, Vec u) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the vector is null; create it with DMCreateGlobalVector()");
+  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
+  PetscCall(on_grid->GetExact(time, u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
+  EquationOnGrid *on_grid;
+  Vec             zero;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(A, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the pointer to the matrix is null");
+  PetscCall(check_linear(*on_grid));
+  PetscCall(DMGetGlobalVector(da, &zero));
+  PetscCall(VecSet(zero, 0));
+  PetscCall(create_whole(A, [&](Mat *made) {
+    PetscFunctionBegin;
+    PetscCall(DMCreateMatrix(da, made));
+    PetscCall(on_grid->Assemble(on_grid->equation().time, zero, *made));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(DMRestoreGlobalVector(da, &zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,284 @@
+// An equation on a grid: set-up, fields, initial and exact states.
+
+#include "equations/equation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shellac {
+
+static double *real_array(PetscScalar *array) {
+  return reinterpret_cast<double *>(array);
+}
+
+PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation) {
+  const EquationText &text = equation->text;
+
+  PetscFunctionBegin;
+  equation_ = std::move(equation);
+  da_ = da;
+  PetscCall(GridCreate(da, &grid_));
+  const MPI_Comm comm = grid_.comm;
+  PetscCheck(text.unknowns.size() <= 8, comm, PETSC_ERR_SUP, "%s has %d unknowns; 8 are possible", text.file.c_str(),
+             (int)text.unknowns.size());
+  PetscCheck((size_t)grid_.dof == text.unknowns.size(), comm, PETSC_ERR_ARG_SIZ,
+             "%s has %d unknowns, but the DMDA has %" PetscInt_FMT
+             " at a point; make the DMDA with dof %d, or state the "
+             "unknowns, as unknowns(u, v)",
+             text.file.c_str(), (int)text.unknowns.size(), grid_.dof, (int)text.unknowns.size());
+  PetscCheck(!text.dim || text.dim == grid_.dim, comm, PETSC_ERR_ARG_SIZ,
+             "%s is stated for a grid of %d dimensions, but the DMDA has %d", text.file.c_str(), text.dim, grid_.dim);
+  PetscCheck(grid_.width >= PetscMax(text.width, 1) && (grid_.box || !text.box), comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s needs a %s stencil of width %d, but the DMDA has a %s of width %" PetscInt_FMT
+             "; make the DMDA with the wider one (DMDA_STENCIL_%s)",
+             text.file.c_str(), text.box ? "box" : "star", PetscMax(text.width, 1), grid_.box ? "box" : "star",
+             grid_.width, text.box ? "BOX" : "STAR");
+  for (int a = 0; a < grid_.dim; a++)
+    PetscCheck(!text.periodic[a] || grid_.boundary[a] == DM_BOUNDARY_PERIODIC, comm, PETSC_ERR_ARG_WRONG,
+               "%s is periodic along %c, but the DMDA is not; make it with DM_BOUNDARY_PERIODIC there",
+               text.file.c_str(), "xyz"[a]);
+  const int w = (int)grid_.width;
+  for (PetscInt z = grid_.dim > 2 ? -w : 0; z <= (grid_.dim > 2 ? w : 0); z++)
+    for (PetscInt y = grid_.dim > 1 ? -w : 0; y <= (grid_.dim > 1 ? w : 0); y++)
+      for (PetscInt x = -w; x <= w; x++)
+        if (grid_.box || (x != 0) + (y != 0) + (z != 0) <= 1) arms_.push_back({{x, y, z}});
+  PetscInt ghost[3], size[3];
+  PetscCall(DMDAGetGhostCorners(da, &ghost[0], &ghost[1], &ghost[2], &size[0], &size[1], &size[2]));
+  for (int a = 0; a < 3; a++) {
+    place_.N[a] = grid_.N[a];
+    place_.periodic[a] = a >= grid_.dim || grid_.boundary[a] == DM_BOUNDARY_PERIODIC;
+    place_.ghost_start[a] = a < grid_.dim ? ghost[a] : 0;
+    place_.ghost_size[a] = a < grid_.dim ? size[a] : 1;
+    place_.out_start[a] = grid_.start[a];
+    place_.out_size[a] = grid_.size[a];
+    place_.h[a] = 1;
+  }
+  place_.parameters = equation_->parameters.data();
+  PetscCall(SetEnds());
+  MakeRegions();
+  const size_t fields = text.fields.size();
+  field_set_.assign(fields, false);
+  if (fields) PetscCall(DMDACreateCompatibleDMDA(da, 1, &field_da_));
+  fields_.assign(fields, NULL), local_fields_.assign(fields, NULL), field_arrays_.assign(fields, nullptr);
+  for (size_t f = 0; f < fields; f++) {
+    PetscCall(DMCreateGlobalVector(field_da_, &fields_[f]));
+    PetscCall(DMCreateLocalVector(field_da_, &local_fields_[f]));
+  }
+  place_.fields = field_arrays_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::Destroy() {
+  PetscFunctionBegin;
+  for (Vec &v : fields_) PetscCall(VecDestroy(&v));
+  for (Vec &v : local_fields_) PetscCall(VecDestroy(&v));
+  PetscCall(DMDestroy(&field_da_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The forms of the ends, spacings and coordinates: from the DM's coordinates, or the domain.
+PetscErrorCode EquationOnGrid::SetEnds() {
+  static const MatLaplaceBoundaryType forms[] = {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN,
+                                                 MAT_LAPLACE_ROBIN};
+  const EquationText                 &text = equation_->text;
+  const size_t                        n = text.unknowns.size();
+  Vec                                 coordinates;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetCoordinates(da_, &coordinates));
+  for (size_t c = 0; c < n; c++)
+    for (int a = 0; a < 3; a++) {
+      Ends &e = ends_[c][a];
+      e.N = grid_.N[a];
+      e.periodic = place_.periodic[a];
+      e.mirror = a < grid_.dim && grid_.boundary[a] == DM_BOUNDARY_MIRROR;
+      for (int side = 0; side < 2; side++) {
+        e.form[side] = forms[text.unknowns[c].ends[a][side].form];
+        PetscCheck(
+            Ends::distance(e.form[side]) == Ends::distance(ends_[0][a].form[side]), grid_.comm, PETSC_ERR_SUP, "%s",
+            text.error_at(PetscMax(text.unknowns[c].ends[a][side].line, text.unknowns[0].ends[a][side].line),
+                          "eliminated, identity and neumann or robin place the points at other distances from the "
+                          "end; use forms that agree for all unknowns")
+                .c_str());
+      }
+    }
+  PetscReal h[3] = {1, 1, 1};
+  if (coordinates && equation_->domain.empty()) PetscCall(GridGetSpacingFromCoordinates(grid_, da_, h));
+  PetscReal lower[3] = {0, 0, 0}, upper[3];
+  if (coordinates && equation_->domain.empty()) PetscCall(DMGetBoundingBox(da_, lower, upper));
+  for (int a = 0; a < 3; a++) {
+    const Ends     &e = ends_[0][a];
+    const PetscReal before = e.periodic || e.mirror ? 0 : Ends::distance(e.form[LOWER]);
+    if (coordinates && equation_->domain.empty() && a < grid_.dim && grid_.N[a] > 1) {
+      place_.h[a] = h[a];
+      place_.origin[a] = lower[a];
+    } else {
+      const PetscReal length = a < grid_.dim ? equation_->upper(a) - equation_->lower(a) : 1;
+      place_.h[a] = e.intervals() > 0 ? length / e.intervals() : length;
+      place_.origin[a] = (a < grid_.dim ? equation_->lower(a) : 0) + before * place_.h[a];
+    }
+    place_.end[a][0] = place_.origin[a] - before * place_.h[a];
+    place_.end[a][1] = place_.end[a][0] + PetscMax(e.intervals(), 1e-300) * place_.h[a];
+    for (size_t c = 0; c < n; c++) ends_[c][a].h = place_.h[a];
+  }
+  identity_.assign(n * 6, 0);
+  for (size_t c = 0; c < n; c++)
+    for (int a = 0; a < grid_.dim; a++)
+      for (int side = 0; side < 2; side++)
+        identity_[(c * 3 + a) * 2 + side] =
+            ends_[c][a].identity(side ? grid_.N[a] - 1 : 0) && ends_[c][a].form[side] == MAT_LAPLACE_IDENTITY;
+  place_.identity = identity_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The points whose neighbours are all within the domain, and the others.
+void EquationOnGrid::MakeRegions() {
+  shellac::Box all, inside;
+  for (int a = 0; a < 3; a++) {
+    all.lo[a] = inside.lo[a] = grid_.start[a];
+    all.hi[a] = inside.hi[a] = grid_.start[a] + grid_.size[a];
+    if (place_.periodic[a]) continue;
+    inside.lo[a] = PetscMin(PetscMax(all.lo[a], grid_.width), all.hi[a]);
+    inside.hi[a] = PetscMax(PetscMin(all.hi[a], grid_.N[a] - grid_.width), inside.lo[a]);
+  }
+  const auto add = [&](const shellac::Box &box, bool ends) {
+    equation::Region region;
+    for (int a = 0; a < 3; a++) region.start[a] = box.lo[a], region.end[a] = box.hi[a];
+    region.ends = ends;
+    if (box.points() > 0) regions_.push_back(region);
+  };
+  add(inside, false);
+  const Boxes rest = difference(all, inside);
+  for (int b = 0; b < rest.count; b++) add(rest.box[b], true);
+}
+
+PetscErrorCode EquationOnGrid::Update() {
+  const size_t n = equation_->unknowns(), w = (size_t)grid_.width;
+
+  PetscFunctionBegin;
+  if (version_ == equation_->version) PetscFunctionReturn(PETSC_SUCCESS);
+  place_.parameters = equation_->parameters.data();
+  std::vector<double> alpha(n * 6, 0.);
+  equation_->functions->robin(&place_, alpha.data());
+  folds_.resize(n * 6 * w);
+  for (size_t c = 0; c < n; c++)
+    for (int a = 0; a < grid_.dim; a++)
+      for (int side = 0; side < 2; side++) {
+        ends_[c][a].robin[side] = alpha[(c * 3 + a) * 2 + side];
+        for (size_t m = 1; m <= w && !place_.periodic[a]; m++) {
+          PetscInt  inside;
+          PetscReal factor, given;
+          ends_[c][a].fold(side ? grid_.N[a] - 1 + (PetscInt)m : -(PetscInt)m, &inside, &factor, &given);
+          folds_[((c * 3 + a) * 2 + side) * w + m - 1] = {inside, (double)factor, (double)given};
+        }
+      }
+  place_.folds = folds_.data();
+  PetscCall(SetFieldsByFormula());
+  PetscCall(SetGivenScale());
+  version_ = equation_->version;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- fields --------------------------------------------------------------------------------------------------------
+
+PetscErrorCode EquationOnGrid::SetFieldsByFormula() {
+  PetscFunctionBegin;
+  for (size_t f = 0; f < fields_.size(); f++) {
+    if (!field_set_[f] && equation_->text.fields[f].formula) {
+      PetscScalar *array;
+      PetscCall(VecGetArray(fields_[f], &array));
+      for (const equation::Region &region : regions_)
+        equation_->functions->field(&place_, &region, (int)f, real_array(array));
+      PetscCall(VecRestoreArray(fields_[f], &array));
+    }
+    PetscCall(DMGlobalToLocalBegin(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));
+    PetscCall(DMGlobalToLocalEnd(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::SetField(size_t f, Vec values) {
+  Grid one_value;
+
+  PetscFunctionBegin;
+  PetscCall(GridCreate(field_da_, &one_value));
+  PetscCall(GridCheckVector(one_value, values, "field of the equation"));
+  PetscCall(VecCopy(values, fields_[f]));
+  field_set_[f] = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::TakeFields(EquationOnGrid &from, bool finer) {
+  Mat transfer = NULL;
+
+  PetscFunctionBegin;
+  for (size_t f = 0; f < fields_.size(); f++) {
+    field_set_[f] = from.field_set_[f];
+    if (!field_set_[f]) continue;
+    if (!transfer && finer) PetscCall(DMCreateInjection(field_da_, from.field_da_, &transfer));
+    if (!transfer) PetscCall(DMCreateInterpolation(from.field_da_, field_da_, &transfer, NULL));
+    if (finer)
+      PetscCall(MatRestrict(transfer, from.fields_[f], fields_[f]));
+    else
+      PetscCall(MatInterpolate(transfer, from.fields_[f], fields_[f]));
+    version_ = 0;
+  }
+  PetscCall(MatDestroy(&transfer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::CheckComplete() const {
+  const EquationText &text = equation_->text;
+
+  PetscFunctionBegin;
+  for (size_t p = 0; p < text.parameters.size(); p++)
+    PetscCheck(equation_->known[p], grid_.comm, PETSC_ERR_ORDER, "%s",
+               text.error_at(text.parameters[p].line, "the parameter " + text.parameters[p].name +
+                                                          " has no value; give -equation_" + text.parameters[p].name +
+                                                          " or call DMDAEquationSetParameter()")
+                   .c_str());
+  for (size_t f = 0; f < text.fields.size(); f++)
+    PetscCheck(
+        field_set_[f] || text.fields[f].formula, grid_.comm, PETSC_ERR_ORDER, "%s",
+        text.error_at(text.fields[f].line, "the field " + text.fields[f].name +
+                                               " has no values; call DMDAEquationSetField(), or state it, as field(" +
+                                               text.fields[f].name + ") = 1 + x")
+            .c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- states --------------------------------------------------------------------------------------------------------
+
+PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(CheckComplete());
+  PetscCall(Update());
+  auto function = equation_->functions->initial;
+  if (!function) PetscCall(VecSet(u, 0));
+  if (!function) PetscFunctionReturn(PETSC_SUCCESS);
+  place_.time = time;
+  PetscCall(VecGetArrayWrite(u, &array));
+  for (const equation::Region &region : regions_) function(&place_, &region, real_array(array));
+  PetscCall(VecRestoreArrayWrite(u, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::GetExact(PetscReal time, Vec u) {
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(CheckComplete());
+  PetscCall(Update());
+  auto function = equation_->functions->exact;
+  PetscCheck(function, grid_.comm, PETSC_ERR_ARG_WRONGSTATE, "%s states no exact solution; add exact = ...",
+             equation_->text.file.c_str());
+  place_.time = time;
+  PetscCall(VecGetArrayWrite(u, &array));
+  for (const equation::Region &region : regions_) function(&place_, &region, real_array(array));
+  PetscCall(VecRestoreArrayWrite(u, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

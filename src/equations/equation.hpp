@@ -1,0 +1,111 @@
+#pragma once
+// A compiled equation, and what of it belongs to one grid.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <petscsnes.h>
+#include <petscts.h>
+
+#include "equations/compiler.hpp"
+#include "equations/text.hpp"
+#include "formulas/boundary.hpp"
+#include "grid/grid.hpp"
+
+namespace shellac {
+
+// The compiled functions read and write arrays of double.
+#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
+constexpr bool scalars_serve_equations = false;
+#else
+constexpr bool scalars_serve_equations = true;
+#endif
+
+// What all grids of a hierarchy share.
+struct Equation {
+  EquationText               text;
+  const equation::Functions *functions = nullptr;
+  std::vector<PetscReal>     parameters;
+  std::vector<bool>          known;          // [parameters]: it has a value
+  std::vector<PetscReal>     domain;         // lower and upper end of each axis [length]; empty: 0 and 1
+  PetscReal                  time = 0;       // for KSP and SNES
+  bool                       linear = false; // the entries do not depend on the unknowns
+  PetscInt                   version = 1;    // of parameters, fields and time: what follows from them is made anew
+
+  size_t    unknowns() const { return text.unknowns.size(); }
+  PetscReal lower(int axis) const { return domain.empty() ? 0 : domain[2 * axis]; }
+  PetscReal upper(int axis) const { return domain.empty() ? 1 : domain[2 * axis + 1]; }
+};
+
+// An equation on the grid of a DMDA.
+class EquationOnGrid {
+public:
+  // Errors: a grid that the equation does not fit. fields: not set yet.
+  PetscErrorCode Create(DM da, std::shared_ptr<Equation> equation);
+  PetscErrorCode Destroy();
+
+  Equation                        &equation() { return *equation_; }
+  const Grid                      &grid() const { return grid_; }
+  const std::shared_ptr<Equation> &shared() const { return equation_; }
+
+  // The residual or the rate at a time, with the source of the exact solution. u: global; collective.
+  PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f);
+  // The entries of its derivative; A is assembled. Skipped where A has them already.
+  PetscErrorCode Assemble(PetscReal time, Vec u, Mat A);
+  PetscErrorCode GetInitial(PetscReal time, Vec u);
+  PetscErrorCode GetExact(PetscReal time, Vec u);
+
+  // Tries the functions at random states: an error where they read a neighbour beyond the stencil; and whether the
+  // equation is linear. Collective.
+  PetscErrorCode Try(bool *linear);
+
+  PetscErrorCode SetField(size_t f, Vec values);
+  // Fields that the program has set, of a finer (by injection) or a coarser grid (by interpolation).
+  PetscErrorCode TakeFields(EquationOnGrid &from, bool finer);
+  PetscErrorCode CheckComplete() const; // an error for a parameter or a field without values
+
+private:
+  PetscErrorCode SetEnds();
+  PetscErrorCode Update(); // after a change of parameters, fields or the time
+  PetscErrorCode SetFieldsByFormula();
+  // The entries of a few points of a region at a random state of this size; the number of these points. A neighbour beyond
+  // the stencil that was read is then in sample_arm_.
+  int            Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries);
+  PetscErrorCode SetGivenScale();
+  PetscErrorCode UpdateSource(); // at place_.time
+  PetscErrorCode CheckArms(const int arm[5]) const;
+  PetscErrorCode CheckNumbers(Vec u, Vec f);
+  PetscErrorCode Add(const std::vector<double> &entries, Mat A) const;
+  void           MakeRegions();
+  int            slots() const { return (int)(arms_.size() * equation_->unknowns()); } // of a row
+  size_t         owned() const { return (size_t)grid_.size[0] * grid_.size[1] * grid_.size[2]; }
+
+  struct Arm {
+    PetscInt d[3];
+  };
+
+  std::shared_ptr<Equation>     equation_;
+  DM                            da_ = NULL; // not referenced: the DM has this object
+  Grid                          grid_;
+  Ends                          ends_[8][3]; // [unknown][axis]
+  equation::Place               place_ = {};
+  std::vector<equation::Fold>   folds_;
+  std::vector<unsigned char>    identity_;
+  std::vector<double>           given_scale_;
+  int                           sample_arm_[5];
+  std::vector<equation::Region> regions_;
+  std::vector<Arm>              arms_;
+  DM                            field_da_ = NULL; // of one value at a point
+  std::vector<Vec>              fields_, local_fields_;
+  std::vector<bool>             field_set_;
+  std::vector<const double *>   field_arrays_;
+  std::vector<double>           source_; // [points][unknowns]
+  PetscReal                     source_time_ = 0;
+  PetscInt                      version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
+};
+
+// The equation of a DM, made where it has inherited one. Errors: it has none.
+PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid);
+
+} // namespace shellac

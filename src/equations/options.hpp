@@ -1,0 +1,15 @@
+#pragma once
+// The options of equations as text.
+
+#include "options/option.hpp"
+
+namespace shellac {
+
+constexpr Option equation_options[] = {
+    {"-equation", "a file's path", "none", "The text of the equation", "DMDASetEquationFromOptions"},
+    {"-equation_cache", "a folder's path", "$SHELLAC_CACHE, else ~/.cache/shellac/equations",
+     "Where compiled equations are kept", "DMDASetEquation"},
+    {"-equation_domain", "two reals for each axis", "from the text, the DM's coordinates, else 0,1",
+     "Lower and upper end of each axis [length]", "DMDASetEquation"}};
+
+} // namespace shellac

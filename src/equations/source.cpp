@@ -1,0 +1,170 @@
+#include "equations/source.hpp"
+
+namespace shellac {
+
+static const char interface_text[] =
+#include "equation_interface.inc"
+    ;
+static const char prelude_text[] =
+#include "equation_prelude.inc"
+    ;
+
+namespace {
+
+std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out + "\"";
+}
+
+class Writer {
+public:
+  Writer(const EquationText &text, const EquationShape &shape) : text_(text), shape_(shape) {}
+
+  std::string write() {
+    out_ = "namespace shellac {\nnamespace equation {\n";
+    out_ += "constexpr int dim = " + std::to_string(shape_.dim) +
+            ", unknowns = " + std::to_string(text_.unknowns.size()) + ", width = " + std::to_string(shape_.width) +
+            ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
+            ";\n} // namespace equation\n} // namespace shellac\n";
+    out_ += "#line 1 \"interface.hpp\"\n" + std::string(interface_text) + "#line 1 \"prelude.hpp\"\n" + prelude_text;
+    out_ += "#line 1 \"equation\"\nnamespace shellac {\nnamespace equation {\n";
+    coordinates("InitialRow", &EquationText::Unknown::initial);
+    coordinates("ExactRow", &EquationText::Unknown::exact);
+    fields();
+    row();
+    boundary();
+    functions();
+    return out_ + "} // namespace equation\n} // namespace shellac\n";
+  }
+
+private:
+  void line(const std::string &text) { out_ += text + "\n"; }
+
+  // An expression with the user's line before it; what follows is the compiler's own again.
+  std::string expression(const Expression &e) const {
+    return "\n#line " + std::to_string(e.line) + " " + quoted(text_.file) + "\n" + e.text + "\n#line 1 \"equation\"\n";
+  }
+
+  std::string parameters(const std::string &place) const {
+    std::string names;
+    for (size_t p = 0; p < text_.parameters.size(); p++)
+      names += "const R " + text_.parameters[p].name + " = " + place + ".parameters[" + std::to_string(p) + "]; ";
+    return names + "const R pi = R(3.14159265358979323846264338327950288L); ";
+  }
+  std::string definitions(bool of_state) const {
+    std::string text;
+    for (const auto &d : text_.definitions) {
+      if (d.of_state && !of_state) continue;
+      text += "const auto " + d.name + " = ";
+      if (d.arguments.empty()) {
+        text += "(" + expression(d.value) + ");\n";
+        continue;
+      }
+      text += "[&](";
+      for (size_t a = 0; a < d.arguments.size(); a++) text += (a ? ", auto " : "auto ") + d.arguments[a];
+      text += ") { return (" + expression(d.value) + "); };\n";
+    }
+    return text;
+  }
+
+  // A function of coordinates for each unknown; zero where the text has none.
+  void coordinates(const std::string &name, Expression EquationText::Unknown::*which) {
+    line("struct " + name + " {");
+    line("template <int c, class R> static R at(const Place &place, R x, R y, R z, R t) {");
+    line(parameters("place"));
+    out_ += definitions(false);
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      if (const Expression &e = text_.unknowns[c].*which)
+        line("if constexpr (c == " + std::to_string(c) + ") return R(" + expression(e) + ");");
+    line("return 0;\n}\n};");
+  }
+  void fields() {
+    line("struct FieldRow {");
+    line("template <int c, class R> static R at(const Place &place, R x, R y, R z, R t) {");
+    line(parameters("place"));
+    out_ += definitions(false);
+    for (size_t f = 0; f < text_.fields.size(); f++)
+      if (text_.fields[f].formula)
+        line("if constexpr (c == " + std::to_string(f) + ") return R(" + expression(text_.fields[f].formula) + ");");
+    line("return 0;\n}\n};");
+  }
+
+  // What the grid function is at a point.
+  void row() {
+    line("struct Row {");
+    line(std::string("static constexpr bool is_rate = ") + (text_.has_rate ? "true;" : "false;"));
+    line("template <int r, class Point> static typename Point::Number at(const Point &point) {");
+    line("using R = typename Point::Real; " + parameters("point.place"));
+    line("const R x = point.x(0), y = point.x(1), z = point.x(2), t = point.t(), hx = point.h(0), hy = point.h(1), "
+         "hz = point.h(2);");
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      line("const Unknown<Point, " + std::to_string(c) + "> " + text_.unknowns[c].name + "(point);");
+    for (size_t f = 0; f < text_.fields.size(); f++)
+      line("const Coefficient<Point, " + std::to_string(f) + "> " + text_.fields[f].name + "(point);");
+    out_ += definitions(true);
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      line("if constexpr (r == " + std::to_string(c) + ") return typename Point::Number(" +
+           expression(text_.has_rate ? text_.unknowns[c].rate : text_.unknowns[c].residual) + ");");
+    line("}\n};");
+  }
+
+  void boundary() {
+    line("template <class R> R boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t) {");
+    line(parameters("place"));
+    out_ += definitions(false);
+    line("switch ((c * axes + axis) * sides + side) {");
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      for (int a = 0; a < shape_.dim; a++)
+        for (int side = 0; side < 2; side++) {
+          const EquationText::End &end = text_.unknowns[c].ends[a][side];
+          const bool               normal = end.form == EquationText::neumann || end.form == EquationText::robin;
+          if (!end.value && !text_.has_exact) continue;
+          line("case " + std::to_string((c * 3 + a) * 2 + side) + ": return ");
+          if (end.value)
+            line("R(" + expression(end.value) + ");");
+          else
+            line("exact_datum<ExactRow, " + std::to_string(c) + ", R>(place, axis, side, " +
+                 (normal ? "true" : "false") + ", R(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
+        }
+    line("}\nreturn 0;\n}");
+    line("inline void all_robin(const Place *place, Real *alpha) {\nusing R = Real; " + parameters("(*place)"));
+    for (size_t c = 0; c < text_.unknowns.size(); c++)
+      for (int a = 0; a < shape_.dim; a++)
+        for (int side = 0; side < 2; side++)
+          if (const Expression &e = text_.unknowns[c].ends[a][side].alpha)
+            line("alpha[" + std::to_string((c * 3 + a) * 2 + side) + "] = R(" + expression(e) + ");");
+    line("}");
+  }
+
+  void functions() {
+    line("inline void all_fields(const Place *q, const Region *region, int field, Real *out) {");
+    line("for_each_point(*q, *region, [&](Index i, Index j, Index k, Index, Index to) {");
+    line("const Real x = q->origin[0] + i * q->h[0], y = q->origin[1] + j * q->h[1], z = q->origin[2] + k * q->h[2];");
+    line("switch (field) {");
+    for (size_t f = 0; f < text_.fields.size(); f++)
+      line("case " + std::to_string(f) + ": out[to] = FieldRow::at<" + std::to_string(f) +
+           ", Real>(*q, x, y, z, q->time); break;");
+    line("}\n});\n}");
+    // a time-dependent exact solution is the initial state, unless the text gives one
+    const char *initial = text_.has_initial                   ? "all_coordinates<InitialRow>"
+                          : text_.has_rate && text_.has_exact ? "all_coordinates<ExactRow>"
+                                                              : "nullptr";
+    line("extern \"C\" __attribute__((visibility(\"default\"))) const Functions shellac_equation = {all_values<Row>,");
+    line(std::string("all_entries<Row>, ") + initial + ", " +
+         (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
+         ", all_fields, all_robin};");
+  }
+
+  const EquationText  &text_;
+  const EquationShape &shape_;
+  std::string          out_;
+};
+
+} // namespace
+
+std::string equation_source(const EquationText &text, const EquationShape &shape) {
+  return Writer(text, shape).write();
+}
+
+} // namespace shellac

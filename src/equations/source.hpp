@@ -1,0 +1,20 @@
+#pragma once
+// The C++ source of an equation's functions.
+
+#include <string>
+
+#include "equations/text.hpp"
+
+namespace shellac {
+
+// What of a grid is known when an equation is compiled.
+struct EquationShape {
+  int  dim = 2, width = 1;
+  bool box = false;
+};
+
+// The source: interface.hpp, prelude.hpp, and the text's expressions behind #line, so that a compiler quotes the user's
+// lines. It defines `shellac_equation`, a shellac::equation::Functions.
+std::string equation_source(const EquationText &text, const EquationShape &shape);
+
+} // namespace shellac

@@ -1,0 +1,430 @@
+#include "equations/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+
+namespace shellac {
+
+const char *const side_names[3][2] = {{"left", "right"}, {"bottom", "top"}, {"back", "front"}};
+const char *const form_names_of_equations[4] = {"eliminated", "identity", "neumann", "robin"};
+
+static bool starts_name(char c) {
+  return std::isalpha((unsigned char)c) || c == '_';
+}
+static bool in_name(char c) {
+  return std::isalnum((unsigned char)c) || c == '_';
+}
+
+static std::string trimmed(const std::string &text) {
+  size_t first = 0, last = text.size();
+  while (first < last && std::isspace((unsigned char)text[first])) first++;
+  while (last > first && std::isspace((unsigned char)text[last - 1])) last--;
+  return text.substr(first, last - first);
+}
+
+static bool is_name(const std::string &text) {
+  return !text.empty() && starts_name(text[0]) && std::all_of(text.begin(), text.end(), in_name);
+}
+
+std::vector<std::string> names_in(const std::string &expression) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at < expression.size();) {
+    size_t end = at + 1;
+    while (in_name(expression[at]) && end < expression.size() && in_name(expression[end])) end++;
+    if (starts_name(expression[at])) names.push_back(expression.substr(at, end - at));
+    at = end;
+  }
+  return names;
+}
+
+std::string EquationText::error_at(int line, const std::string &message) const {
+  std::string text = file + ":" + std::to_string(line) + ": " + message;
+  if (line >= 1 && line <= (int)lines.size()) text += "\n  " + trimmed(lines[line - 1]);
+  return text;
+}
+
+namespace {
+
+struct Statement {
+  std::string              head;      // "rate"
+  std::vector<std::string> arguments; // "u"
+  bool                     called = false, has_value = false;
+  Expression               value;
+  int                      line = 0;
+};
+
+// Reads statements in turn; the first error ends it.
+class Reader {
+public:
+  explicit Reader(EquationText *to) : to_(*to) {}
+
+  std::string read(const std::string &text) {
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      to_.lines.push_back(line);
+    }
+    split(without_comments(text));
+    for (const Statement &statement : statements_)
+      if (error_.empty()) take(statement);
+    if (error_.empty()) finish();
+    return error_;
+  }
+
+private:
+  void fail(int line, const std::string &message) {
+    if (error_.empty()) error_ = to_.error_at(line, message);
+  }
+
+  static std::string without_comments(const std::string &text) {
+    std::string out = text;
+    enum { code, to_end_of_line, block } in = code;
+    for (size_t c = 0; c < out.size(); c++) {
+      const bool slash = text[c] == '/' && c + 1 < text.size();
+      if (in == code && slash && text[c + 1] == '/')
+        in = to_end_of_line;
+      else if (in == code && slash && text[c + 1] == '*')
+        in = block, out[c] = out[c + 1] = ' ', c++;
+      else if (in == block && text[c] == '*' && c + 1 < text.size() && text[c + 1] == '/') {
+        in = code, out[c] = out[c + 1] = ' ', c++;
+        continue;
+      }
+      if (text[c] == '\n') {
+        if (in == to_end_of_line) in = code;
+      } else if (in != code || text[c] == '\r')
+        out[c] = ' ';
+    }
+    return out;
+  }
+
+  // A statement ends with its line, unless a bracket is open, the line ends in an operator, or the next one begins with
+  // an operator or with white space.
+  void split(const std::string &text) {
+    std::istringstream stream(text);
+    std::string        statement;
+    int                number = 0, begin = 0, depth = 0, opened = 0;
+    const auto         flush = [&] {
+      if (!trimmed(statement).empty()) parse(statement, begin);
+      statement.clear();
+    };
+    for (std::string line; std::getline(stream, line) && error_.empty();) {
+      number++;
+      const std::string content = trimmed(line);
+      if (content.empty()) {
+        statement += "\n";
+        continue;
+      }
+      if (content[0] == '#') return fail(number, "the line begins with #; a text has no includes and no macros");
+      const std::string before = trimmed(statement);
+      const bool        goes_on = depth > 0 || std::isspace((unsigned char)line[0]) ||
+                           std::string("+-*/%?:),=<>&|").find(content[0]) != std::string::npos ||
+                           (!before.empty() && std::string("+-*/%?:(,=<>&|").find(before.back()) != std::string::npos);
+      if (before.empty() || !goes_on) {
+        flush();
+        begin = number;
+      }
+      for (const char c : content) {
+        if (c == '(' || c == '[' || c == '{') {
+          if (!depth++) opened = number;
+        } else if ((c == ')' || c == ']' || c == '}') && --depth < 0)
+          return fail(number, std::string("this ") + c + " closes nothing");
+      }
+      statement += line + "\n";
+    }
+    if (depth > 0) return fail(opened, "a bracket that is opened here is not closed");
+    flush();
+  }
+
+  static size_t find_equals(const std::string &text) {
+    int depth = 0;
+    for (size_t c = 0; c < text.size(); c++) {
+      if (text[c] == '(') depth++;
+      if (text[c] == ')') depth--;
+      if (text[c] != '=' || depth) continue;
+      const char next = c + 1 < text.size() ? text[c + 1] : ' ', last = c ? text[c - 1] : ' ';
+      if (next == '=' || std::string("=<>!+-*/").find(last) != std::string::npos) return std::string::npos;
+      return c;
+    }
+    return std::string::npos;
+  }
+
+  void parse(std::string text, int line) {
+    Statement statement;
+    statement.line = line;
+    while (!text.empty() && (std::isspace((unsigned char)text.back()) || text.back() == ';')) text.pop_back();
+    const size_t equals = find_equals(text);
+    std::string  head = trimmed(text.substr(0, equals));
+    if (equals != std::string::npos) {
+      statement.has_value = true;
+      size_t at = equals + 1;
+      while (at < text.size() && std::isspace((unsigned char)text[at])) at++;
+      statement.value.line = line + (int)std::count(text.begin(), text.begin() + (long)at, '\n');
+      statement.value.text = text.substr(at);
+      if (statement.value.text.empty()) return fail(line, "nothing stands after the equals sign");
+      if (statement.value.text.find(';') != std::string::npos) return fail(line, "one statement a line, please");
+    }
+    const size_t open = head.find('(');
+    statement.head = trimmed(head.substr(0, open));
+    if (open != std::string::npos) {
+      statement.called = true;
+      if (head.back() != ')') return fail(line, "this is no statement; give one as residual = ... or parameter(k, 1)");
+      int         depth = 0;
+      std::string argument;
+      for (const char c : head.substr(open + 1, head.size() - open - 2)) {
+        if (c == '(') depth++;
+        if (c == ')') depth--;
+        if (c == ',' && !depth) {
+          statement.arguments.push_back(trimmed(argument));
+          argument.clear();
+        } else
+          argument += c;
+      }
+      if (!trimmed(argument).empty() || !statement.arguments.empty()) statement.arguments.push_back(trimmed(argument));
+    }
+    if (!is_name(statement.head))
+      return fail(line, "this is no statement; give one as residual = ... or parameter(k, 1)");
+    statements_.push_back(statement);
+  }
+
+  // ---- statements
+
+  bool reserved(const std::string &name) const {
+    static const char *const names[] = {
+        "x",      "y",        "z",     "t",         "hx",          "hy",       "hz",       "pi",       "parameter",
+        "field",  "unknowns", "place", "residual",  "rate",        "initial",  "exact",    "grid",     "periodic",
+        "domain", "point",    "sides", "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d",
+        "dx",     "dy",       "dz",    "dxx",       "dyy",         "dzz",      "dxy",      "exp",      "log",
+        "sqrt",   "sin",      "cos",   "tan",       "asin",        "acos",     "atan",     "sinh",     "cosh",
+        "tanh",   "floor",    "fabs",  "abs",       "pow",         "min",      "max"};
+    for (const char *other : names)
+      if (name == other) return true;
+    for (const char *form : form_names_of_equations)
+      if (name == form) return true;
+    return false;
+  }
+  bool known(const std::string &name) const {
+    for (const auto &p : to_.parameters)
+      if (p.name == name) return true;
+    for (const auto &f : to_.fields)
+      if (f.name == name) return true;
+    for (const auto &u : to_.unknowns)
+      if (u.name == name) return true;
+    for (const auto &d : to_.definitions)
+      if (d.name == name) return true;
+    return reserved(name);
+  }
+  bool take_name(const Statement &s, const std::string &name) {
+    if (!is_name(name)) {
+      fail(s.line, "'" + name + "' is no name; use letters, digits and _");
+      return false;
+    }
+    if (known(name)) {
+      fail(s.line, "the name " + name + " is taken; choose another");
+      return false;
+    }
+    return true;
+  }
+  bool number(const Statement &s, const std::string &text, double *value) {
+    char             *end;
+    const std::string plain = text == "pi" ? "3.14159265358979323846" : text;
+    *value = std::strtod(plain.c_str(), &end);
+    if (!plain.empty() && !*end && std::isfinite(*value)) return true;
+    fail(s.line, "'" + text + "' is no number; give one as 0.25 or 1e-3");
+    return false;
+  }
+  void need_unknowns() { // those of a text that names none
+    if (!to_.unknowns.empty()) return;
+    to_.unknowns.resize(1);
+    to_.unknowns[0].name = "u";
+  }
+
+  void take(const Statement &s) {
+    if (s.head == "parameter") return parameter(s);
+    if (s.head == "field") return field(s);
+    if (s.head == "unknowns") return unknowns(s);
+    if (s.head == "grid") return grid(s);
+    if (s.head == "periodic") return periodic(s);
+    if (s.head == "domain") return domain(s);
+    need_unknowns();
+    if (s.head == "residual") return function(s, &EquationText::Unknown::residual, &to_.has_residual);
+    if (s.head == "rate") return function(s, &EquationText::Unknown::rate, &to_.has_rate);
+    if (s.head == "initial") return function(s, &EquationText::Unknown::initial, &to_.has_initial);
+    if (s.head == "exact") return function(s, &EquationText::Unknown::exact, &to_.has_exact);
+    for (int form = 0; form < 4; form++)
+      if (s.head == form_names_of_equations[form]) return end(s, (EquationText::Form)form);
+    definition(s);
+  }
+
+  void parameter(const Statement &s) {
+    if (s.has_value || s.arguments.empty() || s.arguments.size() > 2)
+      return fail(s.line, "a parameter is stated as parameter(name, default), or without default");
+    EquationText::Parameter p;
+    p.name = s.arguments[0], p.line = s.line;
+    if (!take_name(s, p.name)) return;
+    p.has_default = s.arguments.size() == 2;
+    if (p.has_default && !number(s, s.arguments[1], &p.value)) return;
+    to_.parameters.push_back(p);
+  }
+  void field(const Statement &s) {
+    if (s.arguments.size() != 1) return fail(s.line, "a field is stated as field(name), or field(name) = formula");
+    if (!take_name(s, s.arguments[0])) return;
+    to_.fields.push_back({s.arguments[0], s.value, s.line});
+  }
+  void unknowns(const Statement &s) {
+    if (s.has_value || s.arguments.empty()) return fail(s.line, "unknowns are stated as unknowns(u, v)");
+    if (!to_.unknowns.empty()) return fail(s.line, "the unknowns are stated once, before the statements about them");
+    for (const std::string &name : s.arguments) {
+      if (!take_name(s, name)) return;
+      to_.unknowns.emplace_back();
+      to_.unknowns.back().name = name;
+    }
+  }
+  void grid(const Statement &s) {
+    double value;
+    for (const std::string &word : s.arguments) {
+      if (word == "star" || word == "box") {
+        to_.box = word == "box";
+        if (!to_.width) to_.width = 1;
+      } else if (number(s, word, &value)) {
+        int &to = &word == &s.arguments[0] ? to_.dim : to_.width;
+        to = value >= 1 && value <= (&to == &to_.dim ? 3 : 8) && value == std::floor(value) ? (int)value : 0;
+        if (!to)
+          return fail(s.line, "'" + word +
+                                  "' is not possible here; a grid is stated as grid(2, box, 1): dimension, "
+                                  "star or box, and how far it reaches");
+      } else
+        return;
+    }
+    if (s.arguments.empty() || !to_.dim) fail(s.line, "a grid is stated as grid(2), grid(2, box) or grid(3, star, 2)");
+  }
+  void periodic(const Statement &s) {
+    for (const std::string &word : s.arguments) {
+      const int axis = word == "x" ? 0 : word == "y" ? 1 : word == "z" ? 2 : -1;
+      if (axis < 0) return fail(s.line, "'" + word + "' is no axis; use x, y or z, as periodic(x, y)");
+      to_.periodic[axis] = true;
+    }
+    if (s.arguments.empty()) fail(s.line, "periodic axes are stated as periodic(x, y)");
+  }
+  void domain(const Statement &s) {
+    double value;
+    for (const std::string &word : s.arguments) {
+      if (!number(s, word, &value)) return;
+      to_.domain.push_back(value);
+    }
+    const size_t n = to_.domain.size();
+    bool         ascending = n == 2 || n == 4 || n == 6;
+    for (size_t i = 0; i + 1 < n; i += 2) ascending = ascending && to_.domain[i] < to_.domain[i + 1];
+    if (!ascending)
+      fail(s.line, "a domain is stated by the ends of each axis, the lower one first, as domain(0, 1, 0, 2) in 2-D");
+  }
+
+  EquationText::Unknown *unknown(const Statement &s, const std::string &name) {
+    for (auto &u : to_.unknowns)
+      if (u.name == name) return &u;
+    std::string names;
+    for (auto &u : to_.unknowns) names += (names.empty() ? "" : ", ") + u.name;
+    fail(s.line, "there is no unknown " + name + "; the unknowns are " + names);
+    return nullptr;
+  }
+
+  void function(const Statement &s, Expression EquationText::Unknown::*which, bool *has) {
+    if (!s.has_value || s.arguments.size() > 1 || (s.arguments.empty() && to_.unknowns.size() > 1))
+      return fail(s.line, to_.unknowns.size() > 1 ? "with several unknowns, state it for each, as " + s.head + "(" +
+                                                        to_.unknowns[0].name + ") = ..."
+                                                  : "state it as " + s.head + " = ...");
+    EquationText::Unknown *u = s.arguments.empty() ? &to_.unknowns[0] : unknown(s, s.arguments[0]);
+    if (!u) return;
+    if (u->*which)
+      return fail(s.line, "the " + s.head + " is stated twice, first in line " + std::to_string((u->*which).line));
+    u->*which = s.value;
+    *has = true;
+  }
+
+  void end(const Statement &s, EquationText::Form form) {
+    const size_t      needed = form == EquationText::robin ? 2 : 1;
+    const std::string example = form == EquationText::robin ? "robin(left, alpha) = g" : s.head + "(left) = g";
+    if (s.arguments.size() < needed || s.arguments.size() > needed + 1)
+      return fail(s.line, "a boundary condition is stated as " + example + ", for one of several unknowns as " +
+                              (needed == 2 ? "robin(left, alpha, u) = g" : s.head + "(left, u) = g"));
+    EquationText::Unknown *one = nullptr;
+    if (s.arguments.size() > needed && !(one = unknown(s, s.arguments.back()))) return;
+    bool found = false;
+    for (auto &u : to_.unknowns)
+      for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++) {
+          if (one && one != &u) continue;
+          if (s.arguments[0] != "sides" && s.arguments[0] != side_names[a][side]) continue;
+          EquationText::End &e = u.ends[a][side];
+          e.form = form;
+          e.value = s.value;
+          e.line = s.line;
+          e.alpha = needed == 2 ? Expression{s.arguments[1], s.line} : Expression{};
+          found = true;
+        }
+    if (!found)
+      fail(s.line, "'" + s.arguments[0] + "' is no side; use left, right, bottom, top, back, front, or sides for all");
+  }
+
+  void definition(const Statement &s) {
+    if (!s.has_value)
+      return fail(s.line, "'" + s.head +
+                              "' is no statement; there are parameter, field, unknowns, grid, domain, "
+                              "periodic, residual, rate, initial, exact, eliminated, identity, neumann, robin, and "
+                              "definitions name = ...");
+    if (!take_name(s, s.head)) return;
+    EquationText::Definition definition;
+    definition.name = s.head, definition.arguments = s.arguments, definition.value = s.value;
+    if (s.called && s.arguments.empty()) return fail(s.line, "a definition has arguments or no brackets");
+    for (const std::string &argument : s.arguments)
+      if (!is_name(argument)) return fail(s.line, "'" + argument + "' is no name of an argument");
+    for (const std::string &name : names_in(s.value.text)) {
+      for (const auto &u : to_.unknowns) definition.of_state = definition.of_state || u.name == name;
+      for (const auto &f : to_.fields) definition.of_state = definition.of_state || f.name == name;
+      for (const auto &d : to_.definitions) definition.of_state = definition.of_state || (d.of_state && d.name == name);
+      for (const char *h : {"hx", "hy", "hz"}) definition.of_state = definition.of_state || name == h;
+    }
+    to_.definitions.push_back(definition);
+  }
+
+  // What holds for the text as a whole.
+  void finish() {
+    need_unknowns();
+    if (!to_.has_residual && !to_.has_rate) {
+      error_ = to_.file + ": there is neither a residual nor a rate; state one, as residual = -laplacian(u) - 1";
+      return;
+    }
+    if (to_.has_residual && to_.has_rate) {
+      error_ = to_.file +
+               ": there are a residual and a rate; state the residual of a steady equation, or the rate du/dt "
+               "of one in time";
+      return;
+    }
+    const auto all = [&](Expression EquationText::Unknown::*which, bool has, const char *what) {
+      if (!has) return;
+      for (const auto &u : to_.unknowns)
+        if (!(u.*which))
+          error_ =
+              to_.file + ": the " + what + " of " + u.name + " is missing; state " + what + "(" + u.name + ") = ...";
+    };
+    all(&EquationText::Unknown::residual, to_.has_residual, "residual");
+    all(&EquationText::Unknown::rate, to_.has_rate, "rate");
+    all(&EquationText::Unknown::exact, to_.has_exact, "exact");
+  }
+
+  EquationText          &to_;
+  std::vector<Statement> statements_;
+  std::string            error_;
+};
+
+} // namespace
+
+std::string read_equation(const std::string &file, const std::string &text, EquationText *equation) {
+  *equation = EquationText();
+  equation->file = file;
+  return Reader(equation).read(text);
+}
+
+} // namespace shellac

@@ -1,0 +1,72 @@
+#pragma once
+// The text of an equation, read into its statements.
+
+#include <string>
+#include <vector>
+
+namespace shellac {
+
+// What stands to the right of an equals sign, in C++; empty where it does not.
+struct Expression {
+  std::string text;
+  int         line = 0; // of the text, where it begins
+
+  explicit operator bool() const { return !text.empty(); }
+};
+
+struct EquationText {
+  struct Parameter {
+    std::string name;
+    bool        has_default = false;
+    double      value = 0;
+    int         line = 0;
+  };
+  struct Field {
+    std::string name;
+    Expression  formula; // none: the program sets it
+    int         line = 0;
+  };
+  struct Definition { // of a name for later statements
+    std::string              name;
+    std::vector<std::string> arguments; // none: a value
+    Expression               value;
+    bool                     of_state = false; // depends on unknowns or fields
+  };
+  enum Form { eliminated, identity, neumann, robin };
+  struct End { // what holds on an end of an axis for an unknown
+    Form       form = eliminated;
+    Expression alpha, value;
+    int        line = 0; // 0: nothing is stated
+  };
+  struct Unknown {
+    std::string name;
+    Expression  residual, rate, initial, exact;
+    End         ends[3][2]; // [axis][side]
+  };
+
+  std::string              file; // its name, for errors
+  std::vector<std::string> lines;
+  std::vector<Parameter>   parameters;
+  std::vector<Field>       fields;
+  std::vector<Definition>  definitions;
+  std::vector<Unknown>     unknowns;           // one named u, where the text names none
+  int                      dim = 0, width = 0; // of the grid; 0: any
+  bool                     box = false;
+  bool                     periodic[3] = {false, false, false};
+  std::vector<double>      domain; // lower and upper end of each axis [length]; empty: 0 and 1
+  bool                     has_rate = false, has_residual = false, has_initial = false, has_exact = false;
+
+  // "FILE:LINE: message", and the line
+  std::string error_at(int line, const std::string &message) const;
+};
+
+// Reads a text; the result is what is wrong with it, as for a user, or empty. file: its name.
+std::string read_equation(const std::string &file, const std::string &text, EquationText *equation);
+
+// The names in an expression, in their order.
+std::vector<std::string> names_in(const std::string &expression);
+
+extern const char *const side_names[3][2]; // left, right, bottom, ...
+extern const char *const form_names_of_equations[4];
+
+} // namespace shellac

@@ -1,0 +1,158 @@
+// Equations as text: the gallery of examples/equations and small texts, for KSP, SNES and TS.
+
+#include "catch.hpp"
+#include "equations.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+// The equation of a linear operator, and its right-hand side, against matrices that are assembled without the library.
+TEST_CASE("the operator of Poisson's equation is the assembled one in 1-D to 3-D", "[equations]") {
+  if (!equations_work()) return;
+  for (int dim = 1; dim <= 3; dim++)
+    for (MatLaplaceBoundaryType boundary : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN})
+      for (bool periodic : {false, true})
+        for (const char *type : {MATAIJ, MATSTENCILSHELL}) {
+          Problem p = problem(dim, 7, dim > 1 ? 5 : 1, dim > 2 ? 6 : 1);
+          p.boundary = boundary;
+          if (periodic) p.ends[0] = DM_BOUNDARY_PERIODIC;
+          if (!in_turn(dim + 3 * periodic + 7 * (int)boundary)) continue;
+          Grid   da = make_grid(p);
+          Matrix A, reference = make_reference(p, da);
+          OK(DMSetMatType(da, type));
+          set_equation(da, std::string(MatLaplaceBoundaryTypes[boundary]) + "(sides) = 0\nresidual = -laplacian(u)");
+          OK(DMDACreateEquationMat(da, &A));
+          INFO(describe(p) << " " << type);
+          CHECK(difference(A, reference) < exact);
+        }
+}
+
+TEST_CASE("a text gives the same by every helper and by hand", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  l.N[0] = 9, l.N[1] = 8;
+  l.shape = DMDA_STENCIL_BOX;
+  Grid   da;
+  Matrix A, B;
+  OK(make_grid(l, nullptr, &da));
+  const char *const pairs[][2] = {
+      {"dx(u) + dy(u)", "(u(1) - u(-1)) / (2 * hx) + (u(0, 1) - u(0, -1)) / (2 * hy)"},
+      {"d(k, u)", "(2 * k * k(1) / (k + k(1)) * (u(1) - u) - 2 * k * k(-1) / (k + k(-1)) * (u - u(-1))) / (hx * hx)"
+                  "+ (2 * k * k(0, 1) / (k + k(0, 1)) * (u(0, 1) - u) - 2 * k * k(0, -1) / (k + k(0, -1)) * (u - u(0, -1)))"
+                  "/ (hy * hy)"},
+      {"upwind_x(1 - 2 * y, u)", "y < 0.5 ? (1 - 2 * y) * (u - u(-1)) / hx : (1 - 2 * y) * (u(1) - u) / hx"},
+      {"dxy(u) + dxx(u)", "((u(1, 1) - u(-1, 1)) / (2 * hx) - (u(1, -1) - u(-1, -1)) / (2 * hx)) / (2 * hy)"
+                          " + (u(1) + u(-1) - 2 * u()) / hx / hx"},
+  };
+  std::string by_helpers = "field(k) = 1 + x + y * y\nresidual = u", by_hand = by_helpers;
+  for (const auto &pair : pairs) {
+    by_helpers += std::string("\n  + ") + pair[0];
+    by_hand += std::string("\n  + (") + pair[1] + ")";
+  }
+  set_equation(da, by_helpers);
+  OK(DMDACreateEquationMat(da, &A));
+  set_equation(da, by_hand);
+  OK(DMDACreateEquationMat(da, &B));
+  CHECK(difference(A, B) < 1e-13);
+}
+
+// Bratu's equation as snes/ex5 has it: grid with boundary points, its initial guess; rows scaled otherwise, which Newton's
+// method does not see.
+static PetscErrorCode ex5_function(DMDALocalInfo *info, PetscScalar **u, PetscScalar **f, void *) {
+  const PetscReal hx = 1. / (info->mx - 1), hy = 1. / (info->my - 1);
+  PetscFunctionBeginUser;
+  for (PetscInt j = info->ys; j < info->ys + info->ym; j++)
+    for (PetscInt i = info->xs; i < info->xs + info->xm; i++)
+      f[j][i] = i == 0 || j == 0 || i == info->mx - 1 || j == info->my - 1
+                    ? u[j][i]
+                    : (2 * u[j][i] - u[j][i - 1] - u[j][i + 1]) * hy / hx +
+                          (2 * u[j][i] - u[j - 1][i] - u[j + 1][i]) * hx / hy - hx * hy * 6. * PetscExpScalar(u[j][i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("Bratu's equation has the iterations and the solution of an independent program", "[equations]") {
+  if (!equations_work()) return;
+  Options options("-snes_rtol 1e-12 -ksp_rtol 1e-12 -ksp_max_it 1000");
+  Grid    da = gallery_grid("bratu.h", 23), plain;
+  Vector  u;
+  PetscInt its, plain_its;
+  OK(solve(da, &u, &its));
+  OK(DMClone(da, &plain));
+  OK(DMDASNESSetFunctionLocal(plain, INSERT_VALUES, (DMDASNESFunction)ex5_function, NULL));
+  Vector v = make_vector(plain), start;
+  OK(DMDAEquationComputeInitial(da, v));
+  Owned<SNES, SNESDestroy> snes;
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, plain));
+  OK(SNESSetFromOptions(snes)); // its Jacobian by finite differences
+  OK(SNESSolve(snes, NULL, v));
+  OK(SNESGetIterationNumber(snes, &plain_its));
+  CHECK(its == plain_its);
+  CHECK(difference(u, v) < 1e-9);
+}
+
+TEST_CASE("grid sequencing, PCMG and FAS inherit an equation", "[equations]") {
+  if (!equations_work()) return;
+  Options  tight("-snes_rtol 1e-10 -ksp_rtol 1e-10");
+  Grid     fine = gallery_grid("bratu.h", 33), coarse = gallery_grid("bratu.h", 9);
+  Vector   u, v;
+  PetscInt its;
+  OK(solve(fine, &u, &its));
+  {
+    Options sequencing("-snes_grid_sequence 2 -pc_type mg");
+    PetscInt ksp_its;
+    OK(solve(coarse, &v, &its, &ksp_its));
+    CHECK(difference(v, u) < 1e-8);
+    CHECK(its <= 3);
+    CHECK(ksp_its <= 12 * its); // multigrid's convergence
+  }
+  {
+    Options fas("-snes_type fas -fas_levels_snes_type ngs -fas_levels_snes_ngs_secant -fas_levels_snes_max_it 3 "
+                "-fas_coarse_snes_type newtonls -snes_fas_levels 3 -snes_max_it 60");
+    Vector  w;
+    OK(solve(fine, &w, &its));
+    CHECK(difference(w, u) < 1e-7);
+  }
+}
+
+// The solution of the manufactured problem, of second order.
+TEST_CASE("solutions of the gallery are of second order", "[equations]") {
+  if (!equations_work()) return;
+  Options options("-snes_rtol 1e-11 -ksp_rtol 1e-11 -pc_type lu -pc_factor_mat_solver_type mumps -snes_max_it 30");
+  const struct {
+    const char *file;
+    PetscInt    N;
+  } cases[] = {{"poisson.h", 15},    {"p_laplace.h", 15}, {"nine_point.h", 15}, {"advection_diffusion.h", 16},
+               {"biharmonic.h", 15}, {"elasticity.h", 15}};
+  int         number = 0;
+  for (const auto &c : cases) {
+    if (!in_turn(number++)) continue;
+    PetscReal error[2], h[2];
+    for (int refined = 0; refined < 2; refined++) {
+      Grid      da = gallery_grid(c.file, refined ? 2 * c.N + (c.N % 2) : c.N);
+      Vector    u, e = make_vector(da);
+      PetscInt  its;
+      OK(solve(da, &u, &its));
+      OK(DMDAEquationComputeExact(da, 0, e));
+      OK(VecAXPY(e, -1, u));
+      OK(VecNorm(e, NORM_INFINITY, &error[refined]));
+      h[refined] = 1. / (PetscReal)((refined ? 2 * c.N + (c.N % 2) : c.N) + c.N % 2);
+    }
+    INFO(c.file << ": " << error[0] << " " << error[1]);
+    CHECK(std::fabs(std::log(error[0] / error[1]) / std::log(h[0] / h[1]) - 2) < 0.1);
+  }
+}
+
+TEST_CASE("a Jacobian is the derivative of its residual", "[equations]") {
+  if (!equations_work()) return;
+  const char *const files[] = {"bratu.h", "p_laplace.h", "diffusion.h", "advection_diffusion.h", "biharmonic.h",
+                               "elasticity.h"};
+  int               number = 0;
+  for (const char *file : files) {
+    if (!in_turn(number++)) continue;
+    Grid da = gallery_grid(file, 9);
+    INFO(file);
+    CHECK(jacobian_difference(da) < 1e-6);
+  }
+}

@@ -1,0 +1,25 @@
+#pragma once
+// What the tests of equations share: the gallery's grids, solves.
+
+#include "support.hpp"
+
+#include <petscsnes.h>
+#include <petscts.h>
+
+namespace tests {
+
+bool equations_work(); // PETSc's scalars are real, and a compiler is there
+
+// DMDASetEquation(), which must succeed.
+void set_equation(DM da, const std::string &text);
+
+// A grid with the equation of a file in examples/equations, which says of what kind it is. N: points along each axis.
+Grid gallery_grid(const std::string &file, PetscInt N);
+
+// Solves by a SNES, as the options say; *u: on the grid that the SNES ends on.
+PetscErrorCode solve(DM da, Vec *u, PetscInt *its, PetscInt *ksp_its = nullptr);
+
+// |J v - (F(u + εv) - F(u - εv)) / 2ε| / |J v| at random u and v, for captured and assembled matrices.
+PetscReal jacobian_difference(DM da);
+
+} // namespace tests

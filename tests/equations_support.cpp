@@ -1,0 +1,97 @@
+#include "equations.hpp"
+
+#include <cstdlib>
+
+#include "catch.hpp"
+#include "equations/text.hpp"
+
+#include <fstream>
+#include <sstream>
+
+namespace tests {
+
+bool equations_work() {
+  setenv("SHELLAC_CACHE", SHELLAC_TEST_EQUATION_CACHE, 0);
+#if defined(PETSC_USE_COMPLEX)
+  return false;
+#else
+  return true;
+#endif
+}
+
+void set_equation(DM da, const std::string &text) {
+  OK(DMDASetEquation(da, text.c_str()));
+}
+
+Grid gallery_grid(const std::string &file, PetscInt N) {
+  const std::string     path = std::string(SHELLAC_TEST_EQUATIONS) + "/" + file;
+  std::ifstream         stream(path);
+  std::ostringstream    content;
+  shellac::EquationText text;
+  content << stream.rdbuf();
+  REQUIRE(shellac::read_equation(file, content.str(), &text) == "");
+  Lattice l;
+  l.dim = text.dim;
+  l.width = std::max(text.width, 1);
+  l.dof = (PetscInt)text.unknowns.size();
+  l.shape = text.box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR;
+  for (int a = 0; a < 3; a++) {
+    l.N[a] = a < l.dim ? N : 1;
+    l.ends[a] = text.periodic[a] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  }
+  Grid da;
+  OK(make_grid(l, nullptr, &da));
+  OK(DMDASetEquationFromFile(da, path.c_str()));
+  return da;
+}
+
+PetscErrorCode solve(DM da, Vec *u, PetscInt *its, PetscInt *ksp_its) {
+  Owned<SNES, SNESDestroy> snes;
+  Vector                   start = make_vector(da);
+  Vec                      solution;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAEquationComputeInitial(da, start));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, da));
+  PetscCall(SNESSetFromOptions(snes));
+  PetscCall(SNESSolve(snes, NULL, start));
+  SNESConvergedReason reason;
+  PetscCall(SNESGetConvergedReason(snes, &reason));
+  CHECK(reason > 0);
+  PetscCall(SNESGetIterationNumber(snes, its));
+  if (ksp_its) PetscCall(SNESGetLinearSolveIterations(snes, ksp_its));
+  PetscCall(SNESGetSolution(snes, &solution));
+  PetscCall(VecDuplicate(solution, u));
+  PetscCall(VecCopy(solution, *u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscReal jacobian_difference(DM da) {
+  Owned<SNES, SNESDestroy> snes;
+  Vector                   u = random_vector(da, 1), v = random_vector(da, 2), plus = copy_of(u), minus = copy_of(u),
+         f = make_vector(da), g = make_vector(da), product = make_vector(da);
+  const PetscReal step = 1e-5;
+  PetscReal       worst = 0;
+  OK(VecShift(u, 2)); // positive
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  OK(VecWAXPY(plus, step, v, u));
+  OK(VecWAXPY(minus, -step, v, u));
+  OK(SNESComputeFunction(snes, plus, f));
+  OK(SNESComputeFunction(snes, minus, g));
+  OK(VecAXPY(f, -1, g));
+  OK(VecScale(f, 1 / (2 * step)));
+  for (const char *type : {MATAIJ, MATSTENCILSHELL}) {
+    Matrix J;
+    OK(DMSetMatType(da, type));
+    OK(DMCreateMatrix(da, &J));
+    OK(SNESSetJacobian(snes, J, J, NULL, NULL));
+    OK(SNESComputeJacobian(snes, u, J, J));
+    OK(MatMult(J, v, product));
+    worst = std::max(worst, difference(product, f));
+  }
+  return worst;
+}
+
+} // namespace tests
