@@ -69,8 +69,8 @@ PetscErrorCode solve(DM da, Vec *u, PetscInt *its, PetscInt *ksp_its) {
 
 PetscReal jacobian_difference(DM da) {
   Owned<SNES, SNESDestroy> snes;
-  Vector                   u = random_vector(da, 1), v = random_vector(da, 2), plus = copy_of(u), minus = copy_of(u),
-         f = make_vector(da), g = make_vector(da), product = make_vector(da);
+  Vector u = random_vector(da, 1), v = random_vector(da, 2), plus = copy_of(u), minus = copy_of(u), f = make_vector(da),
+         g = make_vector(da), product = make_vector(da);
   const PetscReal step = 1e-5;
   PetscReal       worst = 0;
   OK(VecShift(u, 2)); // positive

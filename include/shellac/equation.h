@@ -16,7 +16,10 @@
 -  text - the equation, see the manual's page on equations
 
    Options Database Keys:
-.  -equation_<name> <real> - a parameter
++  -equation_cache <a folder's path>          - where compiled equations are kept; default $SHELLAC_CACHE, else
+                                                ~/.cache/shellac/equations
+-  -equation_domain <two reals for each axis> - lower and upper end of each axis [length]; default from the text, the
+                                                DM's coordinates, else 0,1
 
    Level: beginner
 
@@ -71,6 +74,11 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
 .  da - as for `DMDASetEquation()`
 
    Options Database Keys:
++  -equation <a file's path>                  - the text of the equation; default none
+.  -equation_cache <a folder's path>          - where compiled equations are kept; default $SHELLAC_CACHE, else
+                                                ~/.cache/shellac/equations
+-  -equation_domain <two reals for each axis> - lower and upper end of each axis [length]; default from the text, the
+                                                DM's coordinates, else 0,1
 
    Level: beginner
 

@@ -31,6 +31,7 @@ struct Equation {
   std::vector<PetscReal>     domain;         // lower and upper end of each axis [length]; empty: 0 and 1
   PetscReal                  time = 0;       // for KSP and SNES
   bool                       linear = false; // the entries do not depend on the unknowns
+  PetscReal                  cell = 0; // volume of a cell of the grid that the equation was set on [length^dim]
   PetscInt                   version = 1;    // of parameters, fields and time: what follows from them is made anew
 
   size_t    unknowns() const { return text.unknowns.size(); }
@@ -73,6 +74,8 @@ private:
   // the stencil that was read is then in sample_arm_.
   int            Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries);
   PetscErrorCode SetGivenScale();
+  // Of a steady equation's rows, on a coarser or finer grid: restriction by the transpose of interpolation sums residuals.
+  PetscReal RowScale() const;
   PetscErrorCode UpdateSource(); // at place_.time
   PetscErrorCode CheckArms(const int arm[5]) const;
   PetscErrorCode CheckNumbers(Vec u, Vec f);

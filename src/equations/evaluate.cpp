@@ -48,6 +48,10 @@ private:
   const std::vector<Vec> *fields_ = nullptr;
 };
 
+PetscReal EquationOnGrid::RowScale() const {
+  return equation_->text.has_rate ? 1 : place_.h[0] * place_.h[1] * place_.h[2] / equation_->cell;
+}
+
 PetscErrorCode EquationOnGrid::UpdateSource() {
   const auto function = equation_->functions->source;
 
@@ -77,8 +81,10 @@ PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f) {
     equation_->functions->values(&place_, &region, reinterpret_cast<double *>(out));
     if (place_.arm[0]) std::copy(place_.arm, place_.arm + 5, arm);
   }
-  const PetscReal sign = equation_->text.has_rate ? 1 : -1;
+  const PetscReal sign = equation_->text.has_rate ? 1 : -1, scale = RowScale();
   for (size_t i = 0; i < source_.size(); i++) out[i] += sign * source_[i];
+  if (scale != 1)
+    for (size_t i = 0; i < owned() * equation_->unknowns(); i++) out[i] *= scale;
   PetscCall(VecRestoreArrayWrite(f, &out));
   PetscCall(arrays.Restore(&field_arrays_));
   if (arm[0]) PetscCall(CheckArms(arm));
@@ -197,6 +203,7 @@ PetscErrorCode EquationOnGrid::Add(const std::vector<double> &entries, Mat A) co
   const PetscInt           n = (PetscInt)equation_->unknowns(), columns = (PetscInt)slots();
   std::vector<PetscInt>    row((size_t)n), column((size_t)columns);
   std::vector<PetscScalar> value((size_t)(n * columns));
+  const PetscReal          scale = RowScale();
   PetscInt                 ghost[3], size[3];
 
   PetscFunctionBegin;
@@ -220,7 +227,7 @@ PetscErrorCode EquationOnGrid::Add(const std::vector<double> &entries, Mat A) co
           const PetscInt at = local(i + arms_[arm].d[0], j + arms_[arm].d[1], k + arms_[arm].d[2]);
           for (PetscInt c = 0; c < n; c++) column[arm * (size_t)n + (size_t)c] = inside ? at * n + c : -1;
         }
-        for (size_t s = 0; s < value.size(); s++) value[s] = entries[s * owned() + point];
+        for (size_t s = 0; s < value.size(); s++) value[s] = scale * entries[s * owned() + point];
         PetscCall(MatSetValuesLocal(A, n, row.data(), columns, column.data(), value.data(), ADD_VALUES));
       }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
