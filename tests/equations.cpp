@@ -157,3 +157,153 @@ TEST_CASE("a Jacobian is the derivative of its residual", "[equations]") {
     CHECK(jacobian_difference(da) < 1e-6);
   }
 }
+
+// Solutions in time: with small steps, the error is that of the differences in space.
+static PetscReal error_in_time(const std::string &file, PetscInt N, const char *type, PetscReal time, PetscInt steps) {
+  Grid                 da = gallery_grid(file, N);
+  Vector               u = make_vector(da), e = make_vector(da);
+  Owned<TS, TSDestroy> ts;
+  PetscReal            error;
+  OK(DMDAEquationComputeInitial(da, u));
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(TSSetDM(ts, da));
+  OK(TSSetType(ts, type));
+  OK(TSSetMaxTime(ts, time));
+  OK(TSSetTimeStep(ts, time / (PetscReal)steps));
+  OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
+  OK(TSSetFromOptions(ts));
+  OK(TSSolve(ts, u));
+  OK(DMDAEquationComputeExact(da, time, e));
+  OK(VecAXPY(e, -1, u));
+  OK(VecNorm(e, NORM_INFINITY, &error));
+  return error;
+}
+
+TEST_CASE("equations in time are of second order, explicitly and implicitly", "[equations]") {
+  if (!equations_work()) return;
+  Options         options("-ts_adapt_type none -ksp_rtol 1e-8");
+  const PetscReal coarse = error_in_time("allen_cahn.h", 8, TSRK, 0.1, 4),
+                  fine = error_in_time("allen_cahn.h", 16, TSRK, 0.1, 8),
+                  implicit = error_in_time("allen_cahn.h", 8, TSCN, 0.1, 10);
+  CHECK(std::fabs(std::log2(coarse / fine) - 2) < 0.1);
+  CHECK(std::fabs(implicit / coarse - 1) < 0.05);
+  CHECK(std::fabs(std::log2(error_in_time("shallow_water.h", 20, TSRK, 0.1, 10) /
+                            error_in_time("shallow_water.h", 40, TSRK, 0.1, 20)) -
+                  2) < 0.1);
+}
+
+// Gray and Scott's rates by a plain loop over the whole grid.
+TEST_CASE("the rates of Gray and Scott's equations are those of a plain loop", "[equations]") {
+  if (!equations_work()) return;
+  const PetscInt           N = 12;
+  Grid                     da = gallery_grid("gray_scott.h", N);
+  Vector                   w = random_vector(da, 1), rate = make_vector(da);
+  Owned<TS, TSDestroy>     ts;
+  std::vector<PetscScalar> value = natural_values(da, w), found;
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(TSSetDM(ts, da));
+  OK(TSComputeRHSFunction(ts, 0, w, rate));
+  found = natural_values(da, rate);
+  const PetscReal Du = 8e-5, Dv = 4e-5, F = 0.024, k = 0.06, h = 2.5 / N;
+  PetscReal       worst = 0;
+  for (PetscInt j = 0; j < N; j++)
+    for (PetscInt i = 0; i < N; i++) {
+      const auto at = [&](PetscInt di, PetscInt dj, int c) {
+        return PetscRealPart(value[(size_t)(2 * ((i + di + N) % N + N * ((j + dj + N) % N)) + c)]);
+      };
+      const auto laplacian = [&](int c) {
+        return (at(1, 0, c) + at(-1, 0, c) + at(0, 1, c) + at(0, -1, c) - 4 * at(0, 0, c)) / (h * h);
+      };
+      const PetscReal u = at(0, 0, 0), v = at(0, 0, 1),
+                      expected[2] = {Du * laplacian(0) - u * v * v + F * (1 - u),
+                                     Dv * laplacian(1) + u * v * v - (F + k) * v};
+      for (int c = 0; c < 2; c++)
+        worst = PetscMax(worst, PetscAbsReal(PetscRealPart(found[(size_t)(2 * (i + N * j) + c)]) - expected[c]));
+    }
+  CHECK(worst < 1e-14);
+}
+
+TEST_CASE("jumping coefficients: the operator of the type diffusion", "[equations]") {
+  if (!equations_work()) return;
+  Grid   da = gallery_grid("diffusion.h", 15), plain;
+  Matrix A, reference;
+  Vector k, b;
+  OK(DMDACreateEquationMat(da, &A));
+  Lattice l = lattice_of(da);
+  OK(make_grid(l, nullptr, &plain));
+  k = make_vector(plain);
+  const PetscReal hx = 1. / 16, hy = 1. / 15;
+  set_values(plain, k, [&](const PetscInt p[3]) {
+    const PetscReal x = (PetscReal)(p[0] + 1) * hx, y = ((PetscReal)p[1] + 0.5) * hy;
+    return PetscAbsReal(x - 0.5) < 0.25 && PetscAbsReal(y - 0.5) < 0.25 ? 1000. : 1.;
+  });
+  Options options("-mat_diffusion_boundary eliminated,eliminated,neumann,neumann");
+  OK(MatCreateDiffusion(plain, k, &reference));
+  CHECK(difference(reference, A) < 1e-13);
+  // the same, from a field that the program sets
+  Matrix B;
+  set_equation(plain, "field(k)\nneumann(top) = 0\nneumann(bottom) = 0\nresidual = -d(k, u)");
+  OK(DMDAEquationSetField(plain, "k", k));
+  OK(DMDACreateEquationMat(plain, &B));
+  CHECK(difference(reference, B) < 1e-13);
+}
+
+TEST_CASE("a linear equation is assembled once, and again after a new parameter", "[equations]") {
+  if (!equations_work()) return;
+  Lattice                  l;
+  Grid                     da;
+  Matrix                   J;
+  Owned<SNES, SNESDestroy> snes;
+  PetscBool                linear;
+  PetscReal                norm[3];
+  OK(make_grid(l, nullptr, &da));
+  set_equation(da, "parameter(sigma, 1)\nresidual = -laplacian(u) + sigma * u - 1");
+  OK(DMDAEquationGetLinear(da, &linear));
+  CHECK(linear);
+  Vector u = random_vector(da, 1);
+  OK(DMCreateMatrix(da, &J));
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  OK(SNESSetJacobian(snes, J, J, NULL, NULL));
+  OK(SNESComputeJacobian(snes, u, J, J));
+  OK(MatNorm(J, NORM_INFINITY, &norm[0]));
+  OK(MatScale(J, 2)); // a change from outside is seen
+  OK(SNESComputeJacobian(snes, u, J, J));
+  OK(MatNorm(J, NORM_INFINITY, &norm[1]));
+  OK(DMDAEquationSetParameter(da, "sigma", 11));
+  OK(SNESComputeJacobian(snes, u, J, J));
+  OK(MatNorm(J, NORM_INFINITY, &norm[2]));
+  CHECK(norm[1] == norm[0]);
+  CHECK(difference(norm[2], norm[0] + 10) < exact);
+  set_equation(da, "residual = -laplacian(u) + (u > 0 ? 1 : 2) * u");
+  OK(DMDAEquationGetLinear(da, &linear));
+  CHECK(!linear);
+}
+
+TEST_CASE("KSP solves a linear equation as SNES does, transposed too; one rank as all", "[equations]") {
+  if (!equations_work()) return;
+  Options     options("-ksp_rtol 1e-12 -ksp_max_it 2000 -pc_type jacobi");
+  Grid        da = gallery_grid("advection_diffusion.h", 13), own = gallery_grid("advection_diffusion.h", 13);
+  Vector      u, v = make_vector(da), w = make_vector(da), x = random_vector(da, 1), y = random_vector(da, 2);
+  Solver      ksp;
+  Matrix      A;
+  PetscInt    its;
+  PetscScalar left, right;
+  OK(solve(da, &u, &its));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetDM(ksp, own));
+  OK(KSPSetFromOptions(ksp));
+  OK(KSPSolve(ksp, NULL, v));
+  CHECK(difference(v, u) < 1e-9);
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMDACreateEquationMat(da, &A));
+  OK(MatMult(A, x, v));
+  OK(MatMultTranspose(A, y, w));
+  OK(VecDot(v, y, &left));
+  OK(VecDot(x, w, &right));
+  CHECK(PetscAbsScalar(left - right) < 1e-12 * PetscAbsScalar(left));
+  // found on one rank
+  PetscReal norm;
+  OK(VecNorm(u, NORM_2, &norm));
+  CHECK(std::fabs(norm / 9.2340532512 - 1) < 1e-9);
+}

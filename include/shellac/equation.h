@@ -90,6 +90,32 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
 PETSC_EXTERN PetscErrorCode DMDASetEquationFromOptions(DM da);
 
 /*@C
+   DMDACreateFromEquationFile - creates the `DMDA` that the equation in a file needs, and gives it the equation
+
+   Collective
+
+   Input Parameters:
++  comm - the communicator
+-  file - the path of the text; the first rank reads it
+
+   Output Parameter:
+.  da - the `DMDA`, set up, with coordinates
+
+   Level: beginner
+
+   Note:
+   The text's statements grid, unknowns and periodic say dimension, stencil, unknowns and periodic axes; without them the
+   `DMDA` has two dimensions, a star of width 1 and one unknown. It has 65 points along each axis, 33 in three dimensions,
+   or what -da_grid_x, -da_grid_y and -da_grid_z say.
+
+   Errors:
+   As `DMDASetEquationFromFile()`.
+
+.seealso: `DMDASetEquationFromFile()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char file[], DM *da);
+
+/*@C
    DMDAEquationSetParameter - sets a parameter of the equation of a `DMDA`, and of all DMs that inherit it
 
    Logically Collective
@@ -199,6 +225,67 @@ PETSC_EXTERN PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time);
 .seealso: `DMDASetEquation()`, `DMDACreateEquationMat()`
 @*/
 PETSC_EXTERN PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear);
+
+/*@
+   DMDAEquationIsRate - whether the equation of a `DMDA` is a rate, for TS, rather than a residual, for KSP and SNES
+
+   Not Collective
+
+   Input Parameter:
+.  da - a `DMDA` with an equation
+
+   Output Parameter:
+.  rate - its text states a rate
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` without an equation, `PETSC_ERR_ARG_NULL` for a null pointer.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationHasExact()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationIsRate(DM da, PetscBool *rate);
+
+/*@
+   DMDAEquationHasExact - whether the text of the equation of a `DMDA` states an exact solution
+
+   Not Collective
+
+   Input Parameter:
+.  da - a `DMDA` with an equation
+
+   Output Parameter:
+.  exact - it does
+
+   Level: intermediate
+
+   Errors:
+   As `DMDAEquationIsRate()`.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationComputeExact()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact);
+
+/*@
+   DMDAEquationGetSpacing - gets where the equation of a `DMDA` takes the grid's points to be
+
+   Not Collective
+
+   Input Parameter:
+.  da - a `DMDA` with an equation
+
+   Output Parameters:
++  first - coordinates of the grid's first point [length], 3 numbers; or NULL
+-  h     - spacing along each axis [length], 3 numbers; or NULL
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` without an equation.
+
+.seealso: `DMDASetEquation()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationGetSpacing(DM da, PetscReal first[], PetscReal h[]);
 
 /*@
    DMDAEquationComputeInitial - computes the initial state that the text of an equation gives; zero where it gives none

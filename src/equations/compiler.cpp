@@ -13,8 +13,9 @@
 
 namespace shellac {
 
-static const char flags[] = "-std=c++17 -O3 -march=native -fPIC -shared -w -fno-math-errno -fno-trapping-math "
-                            "-fno-signed-zeros -freciprocal-math -ffinite-math-only";
+static const char flags[] =
+    "-std=c++17 -O3 -march=native -fPIC -shared -w -fno-diagnostics-show-caret -fno-math-errno -fno-trapping-math "
+    "-fno-signed-zeros -freciprocal-math -ffinite-math-only";
 
 // Two hashes of 64 bits (Fowler, Noll, Vo: FNV-1a) with different starts, as 32 digits.
 static std::string hash_of(const std::string &text) {
@@ -83,31 +84,30 @@ static std::string part_of(const std::string &path) {
   return path + "." + host + "." + std::to_string(getpid());
 }
 
-// The compiler's first error, with the lines after it that show where; all it says where there is none.
-static std::string first_error(const std::string &output) {
+// The compiler's first error, and the user's line that it is about; all that it says where there is none.
+static std::string first_error(const std::string &output, const std::string &file,
+                               const std::vector<std::string> &lines) {
   std::istringstream stream(output);
-  std::string        line, text;
-  int                left = -1;
-  while (std::getline(stream, line)) {
-    const bool error = line.find("error:") != std::string::npos;
-    if (left < 0 && error)
-      left = 3;
-    else if (error || line.find("note:") != std::string::npos)
-      break;
-    if (left-- > 0) text += (text.empty() ? "" : "\n") + line;
-    if (left == 0) break;
+  std::string        line;
+  while (std::getline(stream, line) && line.find("error:") == std::string::npos) {
   }
-  return (text.empty() ? output : text).substr(0, 900);
+  if (line.find("error:") == std::string::npos) return output.substr(0, 900);
+  if (line.compare(0, file.size() + 1, file + ":") == 0) {
+    const size_t number = (size_t)atol(line.c_str() + file.size() + 1);
+    if (number >= 1 && number <= lines.size()) line += "\n  " + lines[number - 1];
+  }
+  return line.substr(0, 900);
 }
 
 // On one rank: makes the library `path`; what is wrong, or empty.
-static std::string compile(const std::string &source, const std::string &folder, const std::string &path) {
+static std::string compile(const std::string &source, const std::string &file, const std::vector<std::string> &lines,
+                           const std::string &folder, const std::string &path) {
   if (!make_folder(folder)) return unwritable(folder);
   const std::string part = part_of(path), code = part + ".cpp";
-  std::ofstream     file(code);
-  file << source;
-  file.close();
-  if (!file) {
+  std::ofstream     stream(code);
+  stream << source;
+  stream.close();
+  if (!stream) {
     unlink(code.c_str());
     return unwritable(folder);
   }
@@ -129,9 +129,9 @@ static std::string compile(const std::string &source, const std::string &folder,
     return "the compiler '" + compiler() +
            "', which compiles equations, cannot be run; name another by the environment variable SHELLAC_CXX";
   if (output.find("error:") == std::string::npos)
-    return "the compiler '" + compiler() +
-           "' fails; name another by the environment variable SHELLAC_CXX. It says: " + first_error(output);
-  return "the equation does not compile: " + first_error(output);
+    return "the compiler '" + compiler() + "' fails; name another by the environment variable SHELLAC_CXX. It says: " +
+           first_error(output, file, lines);
+  return "the equation does not compile: " + first_error(output, file, lines);
 }
 
 static PetscErrorCode broadcast(MPI_Comm comm, std::string *text) {
@@ -170,7 +170,8 @@ static PetscErrorCode share_file(MPI_Comm comm, const std::string &folder, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CompileEquation(MPI_Comm comm, const std::string &source, const char cache[],
+PetscErrorCode CompileEquation(MPI_Comm comm, const std::string &source, const std::string &file,
+                               const std::vector<std::string> &lines, const char cache[],
                                const equation::Functions **functions) {
   static std::map<std::string, const equation::Functions *> loaded;
   PetscMPIInt                                               rank;
@@ -185,7 +186,7 @@ PetscErrorCode CompileEquation(MPI_Comm comm, const std::string &source, const c
       problem = "there is no cache folder for compiled equations; name one by -equation_cache or the environment "
                 "variable SHELLAC_CACHE";
     else if (!exists(path))
-      problem = compile(source, folder, path);
+      problem = compile(source, file, lines, folder, path);
   }
   PetscCall(broadcast(comm, &problem));
   PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());

@@ -109,7 +109,7 @@ static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode check_linear(EquationOnGrid &equation) {
+PetscErrorCode EquationCheckLinear(EquationOnGrid &equation) {
   PetscFunctionBegin;
   PetscCheck(equation.equation().linear, equation.grid().comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s is not linear: its entries depend on the unknowns; solve it by a SNES",
@@ -125,7 +125,7 @@ static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
   PetscFunctionBegin;
   PetscCall(KSPGetDM(ksp, &da));
   PetscCall(DMGetEquation(da, &equation));
-  PetscCall(check_linear(*equation));
+  PetscCall(EquationCheckLinear(*equation));
   PetscCall(DMGetGlobalVector(da, &zero));
   PetscCall(VecSet(zero, 0));
   PetscCall(equation->Assemble(equation->equation().time, zero, B));
@@ -142,7 +142,7 @@ static PetscErrorCode ksp_right_hand_side(KSP ksp, Vec b, void *) {
   PetscFunctionBegin;
   PetscCall(KSPGetDM(ksp, &da));
   PetscCall(DMGetEquation(da, &equation));
-  PetscCall(check_linear(*equation));
+  PetscCall(EquationCheckLinear(*equation));
   PetscCall(DMGetGlobalVector(da, &zero));
   PetscCall(VecSet(zero, 0));
   PetscCall(equation->Evaluate(equation->equation().time, zero, b));
@@ -245,7 +245,7 @@ static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], 
 }
 
 // file: the text's name, in errors.
-static PetscErrorCode set_equation(DM da, const std::string &file, const std::string &text) {
+static PetscErrorCode set_equation(DM da, const std::string &file, const std::string &text, bool own_grid = false) {
   auto            equation = std::make_shared<Equation>();
   char            cache[PETSC_MAX_PATH_LEN] = "";
   PetscInt        dim, dof, width;
@@ -271,6 +271,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
              equation->text.has_rate ? "rate" : "residual", equation->text.has_rate ? "residual" : "rate");
   equation->domain.assign(equation->text.domain.begin(), equation->text.domain.end());
   PetscCall(set_from_options(da, equation.get(), cache, sizeof(cache)));
+  if (own_grid && equation->domain.empty()) equation->domain = {0, 1, 0, 1, 0, 1};
   PetscCall(DMDAGetInfo(da, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, NULL, NULL, NULL, &stencil));
   PetscCheck(equation->domain.empty() || (PetscInt)equation->domain.size() >= 2 * dim, comm, PETSC_ERR_ARG_SIZ,
              "the domain of %s has %d numbers; a grid of %" PetscInt_FMT " dimensions needs %" PetscInt_FMT,
@@ -292,7 +293,8 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   PetscCall(made->Create(da, equation)); // checks the grid
   EquationShape shape;
   shape.dim = (int)dim, shape.width = (int)width, shape.box = stencil == DMDA_STENCIL_BOX;
-  PetscCall(CompileEquation(comm, equation_source(equation->text, shape), cache, &equation->functions));
+  PetscCall(CompileEquation(comm, equation_source(equation->text, shape), file, equation->text.lines, cache,
+                            &equation->functions));
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;
   PetscCall(compose(da, std::move(made)));
@@ -376,132 +378,51 @@ PetscErrorCode DMDASetEquationFromOptions(DM da) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- settings -------------------------------------------------------------------------------------------------------
-
-static PetscErrorCode find_parameter(EquationOnGrid &on_grid, const char name[], size_t *p) {
-  const auto &parameters = on_grid.equation().text.parameters;
-  std::string names;
+// The values that the text has unknowns for are the DMDA's fields, by their names.
+static PetscErrorCode create_grid(MPI_Comm comm, const std::string &file, const std::string &text, DM *da) {
+  EquationText   read;
+  DMBoundaryType ends[3];
+  PetscReal      first[3], h[3];
 
   PetscFunctionBegin;
-  for (*p = 0; *p < parameters.size() && (!name || parameters[*p].name != name); ++*p)
-    names += (names.empty() ? "" : ", ") + parameters[*p].name;
-  PetscCheck(*p < parameters.size(), on_grid.grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s has no parameter '%s'; its parameters are: %s", on_grid.equation().text.file.c_str(), name ? name : "",
-             names.empty() ? "none" : names.c_str());
+  const std::string problem = read_equation(file, text, &read);
+  PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
+  const PetscInt dim = read.dim ? read.dim : 2, n = dim == 3 ? 33 : 65;
+  for (int a = 0; a < 3; a++) ends[a] = read.periodic[a] ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  PetscCall(DMDACreate(comm, da));
+  PetscCall(DMSetDimension(*da, dim));
+  PetscCall(DMDASetSizes(*da, n, dim > 1 ? n : 1, dim > 2 ? n : 1));
+  PetscCall(DMDASetBoundaryType(*da, ends[0], ends[1], ends[2]));
+  PetscCall(DMDASetDof(*da, (PetscInt)read.unknowns.size()));
+  PetscCall(DMDASetStencilType(*da, read.box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
+  PetscCall(DMDASetStencilWidth(*da, PetscMax(read.width, 1)));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(DMSetUp(*da));
+  for (size_t c = 0; c < read.unknowns.size(); c++)
+    PetscCall(DMDASetFieldName(*da, (PetscInt)c, read.unknowns[c].name.c_str()));
+  PetscCall(set_equation(*da, file, text, true));
+  PetscCall(DMDAEquationGetSpacing(*da, first, h));
+  PetscInt N[3] = {1, 1, 1};
+  PetscCall(DMDAGetInfo(*da, NULL, &N[0], &N[1], &N[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscReal last[3];
+  for (int a = 0; a < 3; a++) last[a] = first[a] + (N[a] - (read.periodic[a] ? 0 : 1)) * h[a];
+  PetscCall(DMDASetUniformCoordinates(*da, first[0], last[0], first[1], last[1], first[2], last[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal value) {
-  EquationOnGrid *on_grid;
-  size_t          p;
+PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char file[], DM *da) {
+  std::string text;
+  DM          made = NULL;
 
   PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  PetscCall(find_parameter(*on_grid, name, &p));
-  SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(value), PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
-                    "the parameter %s is %g; it must be finite", name, (double)value);
-  Equation &equation = on_grid->equation();
-  if (equation.known[p] && equation.parameters[p] == value) PetscFunctionReturn(PETSC_SUCCESS);
-  equation.parameters[p] = value;
-  equation.known[p] = true;
-  equation.version++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDAEquationGetParameter(DM da, const char name[], PetscReal *value) {
-  EquationOnGrid *on_grid;
-  size_t          p;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  PetscCall(find_parameter(*on_grid, name, &p));
-  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the value is null");
-  *value = on_grid->equation().parameters[p];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values) {
-  EquationOnGrid *on_grid;
-  size_t          f;
-  std::string     names;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  const auto &fields = on_grid->equation().text.fields;
-  for (f = 0; f < fields.size() && (!name || fields[f].name != name); f++)
-    names += (names.empty() ? "" : ", ") + fields[f].name;
-  PetscCheck(f < fields.size(), on_grid->grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s has no field '%s'; its fields are: %s", on_grid->equation().text.file.c_str(), name ? name : "",
-             names.empty() ? "none" : names.c_str());
-  PetscCheck(values, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the field %s is null; give a vector", name);
-  PetscCheck(!on_grid->equation().text.has_exact, on_grid->grid().comm, PETSC_ERR_ARG_WRONGSTATE,
-             "%s has an exact solution, which needs fields by formula; remove one of the two",
-             on_grid->equation().text.file.c_str());
-  PetscCall(on_grid->SetField(f, values));
-  on_grid->equation().version++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time) {
-  EquationOnGrid *on_grid;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(time), PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
-                    "the time is %g; it must be finite", (double)time);
-  if (on_grid->equation().time != time) on_grid->equation().version++;
-  on_grid->equation().time = time;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear) {
-  EquationOnGrid *on_grid;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(linear, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
-  *linear = on_grid->equation().linear ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u) {
-  EquationOnGrid *on_grid;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the vector is null; create it with DMCreateGlobalVector()");
-  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
-  PetscCall(on_grid->GetInitial(on_grid->equation().time, u));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDAEquationComputeExact(DM da, PetscReal time, Vec u) {
-  EquationOnGrid *on_grid;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the vector is null; create it with DMCreateGlobalVector()");
-  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
-  PetscCall(on_grid->GetExact(time, u));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
-  EquationOnGrid *on_grid;
-  Vec             zero;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(A, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the pointer to the matrix is null");
-  PetscCall(check_linear(*on_grid));
-  PetscCall(DMGetGlobalVector(da, &zero));
-  PetscCall(VecSet(zero, 0));
-  PetscCall(create_whole(A, [&](Mat *made) {
-    PetscFunctionBegin;
-    PetscCall(DMCreateMatrix(da, made));
-    PetscCall(on_grid->Assemble(on_grid->equation().time, zero, *made));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
-  PetscCall(DMRestoreGlobalVector(da, &zero));
+  PetscCheck(file, comm, PETSC_ERR_ARG_NULL, "the name of the equation's file is null");
+  PetscCheck(da, comm, PETSC_ERR_ARG_NULL, "the pointer to the DMDA is null");
+  PetscCall(ShellacInitializePackage());
+  *da = NULL;
+  PetscCall(read_file(comm, file, &text));
+  const PetscErrorCode error = create_grid(comm, file, text, &made);
+  if (error) (void)!DMDestroy(&made);
+  PetscCall(error);
+  *da = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,7 +31,7 @@ struct Equation {
   std::vector<PetscReal>     domain;         // lower and upper end of each axis [length]; empty: 0 and 1
   PetscReal                  time = 0;       // for KSP and SNES
   bool                       linear = false; // the entries do not depend on the unknowns
-  PetscReal                  cell = 0; // volume of a cell of the grid that the equation was set on [length^dim]
+  PetscReal                  cell = 0;       // volume of a cell of the grid that the equation was set on [length^dim]
   PetscInt                   version = 1;    // of parameters, fields and time: what follows from them is made anew
 
   size_t    unknowns() const { return text.unknowns.size(); }
@@ -49,6 +49,10 @@ public:
   Equation                        &equation() { return *equation_; }
   const Grid                      &grid() const { return grid_; }
   const std::shared_ptr<Equation> &shared() const { return equation_; }
+
+  // Coordinates of the first point, and spacings. [axis]
+  const double *origin() const { return place_.origin; }
+  const double *spacing() const { return place_.h; }
 
   // The residual or the rate at a time, with the source of the exact solution. u: global; collective.
   PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f);
@@ -75,7 +79,7 @@ private:
   int            Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries);
   PetscErrorCode SetGivenScale();
   // Of a steady equation's rows, on a coarser or finer grid: restriction by the transpose of interpolation sums residuals.
-  PetscReal RowScale() const;
+  PetscReal      RowScale() const;
   PetscErrorCode UpdateSource(); // at place_.time
   PetscErrorCode CheckArms(const int arm[5]) const;
   PetscErrorCode CheckNumbers(Vec u, Vec f);
@@ -108,7 +112,8 @@ private:
   PetscInt                      version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
 };
 
-// The equation of a DM, made where it has inherited one. Errors: it has none.
+// The equation of a DM. Errors: it has none.
 PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid);
+PetscErrorCode EquationCheckLinear(EquationOnGrid &equation); // an error where it is not linear
 
 } // namespace shellac

@@ -5,6 +5,9 @@ namespace shellac {
 static const char interface_text[] =
 #include "equation_interface.inc"
     ;
+static const char numbers_text[] =
+#include "equation_numbers.inc"
+    ;
 static const char prelude_text[] =
 #include "equation_prelude.inc"
     ;
@@ -27,7 +30,8 @@ public:
             ", unknowns = " + std::to_string(text_.unknowns.size()) + ", width = " + std::to_string(shape_.width) +
             ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
             ";\n} // namespace equation\n} // namespace shellac\n";
-    out_ += "#line 1 \"interface.hpp\"\n" + std::string(interface_text) + "#line 1 \"prelude.hpp\"\n" + prelude_text;
+    out_ += "#line 1 \"interface.hpp\"\n" + std::string(interface_text) + "#line 1 \"numbers.hpp\"\n" + numbers_text +
+            "#line 1 \"prelude.hpp\"\n" + prelude_text;
     out_ += "#line 1 \"equation\"\nnamespace shellac {\nnamespace equation {\n";
     coordinates("InitialRow", &EquationText::Unknown::initial);
     coordinates("ExactRow", &EquationText::Unknown::exact);

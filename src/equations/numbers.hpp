@@ -1,0 +1,154 @@
+// Numbers with and without a derivative, for every compiler that compiles equations. Without includes.
+
+namespace shellac {
+namespace equation {
+
+// ---- arithmetic of plain numbers -----------------------------------------------------------------------------------
+
+template <class T> struct Arithmetic {};
+template <> struct Arithmetic<int> { using type = double; };
+template <> struct Arithmetic<bool> { using type = double; };
+template <> struct Arithmetic<long long> { using type = double; };
+template <> struct Arithmetic<float> { using type = double; };
+template <> struct Arithmetic<double> { using type = double; };
+#if defined(__CUDACC_RTC__)
+#define SHELLAC_MATH(name) ::name
+#else
+template <> struct Arithmetic<long double> { using type = long double; };
+#define SHELLAC_MATH(name) __builtin_##name
+#endif
+template <class A, class B> using Wider = decltype(typename Arithmetic<A>::type() + typename Arithmetic<B>::type());
+
+#if defined(__CUDACC_RTC__)
+#define SHELLAC_REAL_FUNCTION(name)                                                                                    \
+  template <class A, class R = typename Arithmetic<A>::type> inline R name(A a) {                                      \
+    return SHELLAC_MATH(name)(R(a));                                                                                   \
+  }
+#else
+#define SHELLAC_REAL_FUNCTION(name)                                                                                    \
+  template <class A, class R = typename Arithmetic<A>::type> inline R name(A a) {                                      \
+    if constexpr (sizeof(R) > sizeof(double))                                                                          \
+      return SHELLAC_MATH(name##l)(R(a));                                                                              \
+    else                                                                                                               \
+      return SHELLAC_MATH(name)(R(a));                                                                                 \
+  }
+#endif
+SHELLAC_REAL_FUNCTION(exp)
+SHELLAC_REAL_FUNCTION(log)
+SHELLAC_REAL_FUNCTION(sqrt)
+SHELLAC_REAL_FUNCTION(sin)
+SHELLAC_REAL_FUNCTION(cos)
+SHELLAC_REAL_FUNCTION(tan)
+SHELLAC_REAL_FUNCTION(asin)
+SHELLAC_REAL_FUNCTION(acos)
+SHELLAC_REAL_FUNCTION(atan)
+SHELLAC_REAL_FUNCTION(sinh)
+SHELLAC_REAL_FUNCTION(cosh)
+SHELLAC_REAL_FUNCTION(tanh)
+SHELLAC_REAL_FUNCTION(floor)
+SHELLAC_REAL_FUNCTION(fabs)
+template <class A, class R = typename Arithmetic<A>::type> inline R abs(A a) {
+  return fabs(a);
+}
+template <class A, class B, class R = Wider<A, B>> inline R pow(A a, B b) {
+#if !defined(__CUDACC_RTC__)
+  if constexpr (sizeof(R) > sizeof(double)) return SHELLAC_MATH(powl)(R(a), R(b));
+#endif
+  return SHELLAC_MATH(pow)(R(a), R(b));
+}
+template <class A, class B, class R = Wider<A, B>> inline R min(A a, B b) {
+  return R(a) < R(b) ? R(a) : R(b);
+}
+template <class A, class B, class R = Wider<A, B>> inline R max(A a, B b) {
+  return R(a) > R(b) ? R(a) : R(b);
+}
+
+// ---- numbers with and without a derivative -------------------------------------------------------------------------
+
+template <class S, bool dual> struct Derivative { S d = 0; };
+template <class S> struct Derivative<S, false> {};
+
+// A value; if dual, with its derivative in one direction. Each operation stands here once.
+template <class S, bool dual> struct Number : Derivative<S, dual> {
+  S v;
+
+  Number() : v(0) {}
+  Number(S value) : v(value) {}
+  Number(S value, S derivative) : v(value) {
+    if constexpr (dual) this->d = derivative;
+  }
+  S derivative() const {
+    if constexpr (dual)
+      return this->d;
+    else
+      return 0;
+  }
+  // f(a), f(a, b) by their values and partial derivatives
+  static Number chain(S f, S fa, const Number &a) {
+    if constexpr (dual)
+      return Number(f, fa * a.d);
+    else
+      return Number(f);
+  }
+  static Number chain(S f, S fa, const Number &a, S fb, const Number &b) {
+    if constexpr (dual)
+      return Number(f, fa * a.d + fb * b.d);
+    else
+      return Number(f);
+  }
+
+  friend Number operator+(const Number &a) { return a; }
+  friend Number operator-(const Number &a) { return chain(-a.v, S(-1), a); }
+  friend Number operator+(const Number &a, const Number &b) { return chain(a.v + b.v, S(1), a, S(1), b); }
+  friend Number operator-(const Number &a, const Number &b) { return chain(a.v - b.v, S(1), a, S(-1), b); }
+  friend Number operator*(const Number &a, const Number &b) { return chain(a.v * b.v, b.v, a, a.v, b); }
+  friend Number operator/(const Number &a, const Number &b) {
+    const S quotient = a.v / b.v;
+    return chain(quotient, 1 / b.v, a, -quotient / b.v, b);
+  }
+  friend bool operator<(const Number &a, const Number &b) { return a.v < b.v; }
+  friend bool operator>(const Number &a, const Number &b) { return a.v > b.v; }
+  friend bool operator<=(const Number &a, const Number &b) { return a.v <= b.v; }
+  friend bool operator>=(const Number &a, const Number &b) { return a.v >= b.v; }
+  friend bool operator==(const Number &a, const Number &b) { return a.v == b.v; }
+  friend bool operator!=(const Number &a, const Number &b) { return a.v != b.v; }
+
+  friend Number exp(const Number &a) {
+    const S e = equation::exp(a.v);
+    return chain(e, e, a);
+  }
+  friend Number log(const Number &a) { return chain(equation::log(a.v), 1 / a.v, a); }
+  friend Number sqrt(const Number &a) {
+    const S root = equation::sqrt(a.v);
+    return chain(root, S(0.5) / root, a);
+  }
+  friend Number sin(const Number &a) { return chain(equation::sin(a.v), equation::cos(a.v), a); }
+  friend Number cos(const Number &a) { return chain(equation::cos(a.v), -equation::sin(a.v), a); }
+  friend Number tan(const Number &a) {
+    const S f = equation::tan(a.v);
+    return chain(f, 1 + f * f, a);
+  }
+  friend Number asin(const Number &a) { return chain(equation::asin(a.v), 1 / equation::sqrt(1 - a.v * a.v), a); }
+  friend Number acos(const Number &a) { return chain(equation::acos(a.v), -1 / equation::sqrt(1 - a.v * a.v), a); }
+  friend Number atan(const Number &a) { return chain(equation::atan(a.v), 1 / (1 + a.v * a.v), a); }
+  friend Number sinh(const Number &a) { return chain(equation::sinh(a.v), equation::cosh(a.v), a); }
+  friend Number cosh(const Number &a) { return chain(equation::cosh(a.v), equation::sinh(a.v), a); }
+  friend Number tanh(const Number &a) {
+    const S f = equation::tanh(a.v);
+    return chain(f, 1 - f * f, a);
+  }
+  friend Number fabs(const Number &a) { return chain(a.v < 0 ? -a.v : a.v, a.v < 0 ? S(-1) : S(1), a); }
+  friend Number abs(const Number &a) { return fabs(a); }
+  friend Number pow(const Number &a, S b) { // a power of a constant exponent
+    return chain(equation::pow(a.v, b), b == 0 ? S(0) : b * equation::pow(a.v, b - 1), a);
+  }
+  friend Number pow(const Number &a, const Number &b) {
+    const S f = equation::pow(a.v, b.v);
+    return chain(f, b.v * equation::pow(a.v, b.v - 1), a, f * equation::log(a.v), b);
+  }
+  friend Number min(const Number &a, const Number &b) { return b.v < a.v ? b : a; }
+  friend Number max(const Number &a, const Number &b) { return b.v > a.v ? b : a; }
+};
+
+} // namespace equation
+} // namespace shellac

@@ -1,0 +1,168 @@
+// Parameters, fields, the time, and what else is asked of the equation of a DM.
+
+#include "equations/equation.hpp"
+#include "shellac.h"
+
+using namespace shellac;
+
+static PetscErrorCode find_parameter(EquationOnGrid &on_grid, const char name[], size_t *p) {
+  const auto &parameters = on_grid.equation().text.parameters;
+  std::string names;
+
+  PetscFunctionBegin;
+  for (*p = 0; *p < parameters.size() && (!name || parameters[*p].name != name); ++*p)
+    names += (names.empty() ? "" : ", ") + parameters[*p].name;
+  PetscCheck(*p < parameters.size(), on_grid.grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s has no parameter '%s'; its parameters are: %s", on_grid.equation().text.file.c_str(), name ? name : "",
+             names.empty() ? "none" : names.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal value) {
+  EquationOnGrid *on_grid;
+  size_t          p;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCall(find_parameter(*on_grid, name, &p));
+  SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(value), PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the parameter %s is %g; it must be finite", name, (double)value);
+  Equation &equation = on_grid->equation();
+  if (equation.known[p] && equation.parameters[p] == value) PetscFunctionReturn(PETSC_SUCCESS);
+  equation.parameters[p] = value;
+  equation.known[p] = true;
+  equation.version++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationGetParameter(DM da, const char name[], PetscReal *value) {
+  EquationOnGrid *on_grid;
+  size_t          p;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCall(find_parameter(*on_grid, name, &p));
+  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the value is null");
+  *value = on_grid->equation().parameters[p];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values) {
+  EquationOnGrid *on_grid;
+  size_t          f;
+  std::string     names;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  const auto &fields = on_grid->equation().text.fields;
+  for (f = 0; f < fields.size() && (!name || fields[f].name != name); f++)
+    names += (names.empty() ? "" : ", ") + fields[f].name;
+  PetscCheck(f < fields.size(), on_grid->grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s has no field '%s'; its fields are: %s", on_grid->equation().text.file.c_str(), name ? name : "",
+             names.empty() ? "none" : names.c_str());
+  PetscCheck(values, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the field %s is null; give a vector", name);
+  PetscCheck(!on_grid->equation().text.has_exact, on_grid->grid().comm, PETSC_ERR_ARG_WRONGSTATE,
+             "%s has an exact solution, which needs fields by formula; remove one of the two",
+             on_grid->equation().text.file.c_str());
+  PetscCall(on_grid->SetField(f, values));
+  on_grid->equation().version++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(time), PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
+                    "the time is %g; it must be finite", (double)time);
+  if (on_grid->equation().time != time) on_grid->equation().version++;
+  on_grid->equation().time = time;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(linear, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
+  *linear = on_grid->equation().linear ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the vector is null; create it with DMCreateGlobalVector()");
+  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
+  PetscCall(on_grid->GetInitial(on_grid->equation().time, u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationComputeExact(DM da, PetscReal time, Vec u) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the vector is null; create it with DMCreateGlobalVector()");
+  PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
+  PetscCall(on_grid->GetExact(time, u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
+  EquationOnGrid *on_grid;
+  Vec             zero;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(A, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the pointer to the matrix is null");
+  PetscCall(EquationCheckLinear(*on_grid));
+  PetscCall(DMGetGlobalVector(da, &zero));
+  PetscCall(VecSet(zero, 0));
+  PetscCall(create_whole(A, [&](Mat *made) {
+    PetscFunctionBegin;
+    PetscCall(DMCreateMatrix(da, made));
+    PetscCall(on_grid->Assemble(on_grid->equation().time, zero, *made));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
+  PetscCall(DMRestoreGlobalVector(da, &zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_flag(DM da, bool EquationText::*flag, PetscBool *is) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(is, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
+  *is = on_grid->equation().text.*flag ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationIsRate(DM da, PetscBool *rate) {
+  PetscFunctionBegin;
+  PetscCall(get_flag(da, &EquationText::has_rate, rate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact) {
+  PetscFunctionBegin;
+  PetscCall(get_flag(da, &EquationText::has_exact, exact));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationGetSpacing(DM da, PetscReal first[], PetscReal h[]) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  for (int a = 0; a < 3; a++) {
+    if (first) first[a] = on_grid->origin()[a];
+    if (h) h[a] = on_grid->spacing()[a];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

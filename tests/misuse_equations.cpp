@@ -1,0 +1,169 @@
+// Mistakes with equations: texts, grids, options, calls. After each, the DM has the equation that it had.
+
+#include "catch.hpp"
+#include "equations.hpp"
+#include "misuse.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace tests;
+
+// A grid with a good equation, whose residual at some state is the result.
+struct Bratu {
+  Grid   da;
+  Vector u;
+
+  Bratu() {
+    Lattice l;
+    OK(make_grid(l, nullptr, &da));
+    set_equation(da, "parameter(lambda, 6)\nfield(k) = 1 + x\nresidual = -d(k, u) - lambda * exp(u)");
+    u = random_vector(da, 1);
+  }
+  PetscErrorCode residual(Vec *y) const {
+    PetscFunctionBeginUser;
+    Owned<SNES, SNESDestroy> snes;
+    PetscCall(VecDuplicate(u, y));
+    PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+    PetscCall(SNESSetDM(snes, da));
+    PetscCall(SNESComputeFunction(snes, u, *y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode set(const char *text) const { return DMDASetEquation(da, text); }
+  // the residual of another equation at the state u - 1, on a grid of its own
+  PetscErrorCode residual_of(const char *text) const {
+    PetscFunctionBeginUser;
+    Lattice                  l;
+    Grid                     other;
+    Owned<SNES, SNESDestroy> snes;
+    Vector                   v, y;
+    PetscCall(make_grid(l, nullptr, &other));
+    PetscCall(DMDASetEquation(other, text));
+    PetscCall(DMCreateGlobalVector(other, &v));
+    PetscCall(VecDuplicate(v, &y));
+    PetscCall(VecSet(v, -1));
+    PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+    PetscCall(SNESSetDM(snes, other));
+    PetscCall(SNESComputeFunction(snes, v, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+// An environment variable, while it lives.
+struct Variable {
+  const char *name;
+  std::string before;
+  Variable(const char *name, const char *value) : name(name), before(getenv(name) ? getenv(name) : "") {
+    setenv(name, value, 1);
+  }
+  ~Variable() {
+    if (before.empty())
+      unsetenv(name);
+    else
+      setenv(name, before.c_str(), 1);
+  }
+};
+
+TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
+  if (!equations_work()) return;
+  Bratu      b;
+  const auto user = PETSC_ERR_USER;
+  check_mistakes(
+      [&](Vec *y) { return b.residual(y); },
+      {
+          CALL(user, "neither|residual = ", b.set("parameter(a, 1)")),
+          CALL(user, "equation:2|not closed|residual = -(u", b.set("parameter(a, 1)\nresidual = -(u(1) - u\n")),
+          CALL(user, "equation:1|closes nothing", b.set("residual = u)")),
+          CALL(user, "equation:1|no number|six", b.set("parameter(lambda, six)\nresidual = u")),
+          CALL(user, "equation:2|taken|lambda", b.set("parameter(lambda, 1)\nfield(lambda)\nresidual = u")),
+          CALL(user, "equation:1|taken|laplacian", b.set("parameter(laplacian, 1)\nresidual = u")),
+          CALL(user, "equation:2|twice|line 1", b.set("residual = u\nresidual = u")),
+          CALL(user, "residual|rate|state", b.set("residual = u\nrate = u")),
+          CALL(user, "equation:2|no unknown w|u, v", b.set("unknowns(u, v)\nresidual(w) = u")),
+          CALL(user, "residual of v|missing", b.set("unknowns(u, v)\nresidual(u) = u")),
+          CALL(user, "equation:1|no side|west|left", b.set("neumann(west) = 0\nresidual = u")),
+          CALL(user, "equation:1|robin(left, alpha)", b.set("robin(left) = 0\nresidual = u")),
+          CALL(user, "equation:1|solve|no statement", b.set("solve(u)\nresidual = u")),
+          CALL(user, "equation:1|includes", b.set("#include <cmath>\nresidual = u")),
+          CALL(user, "equation:1|domain(0, 1", b.set("domain(1, 0)\nresidual = u")),
+          CALL(user, "equation:1|axis|w", b.set("periodic(w)\nresidual = u")),
+          CALL(user, "equation:1|nothing", b.set("residual =")),
+          CALL(user, "equation:2|error|u * * 2", b.set("parameter(a, 1)\nresidual = u * * 2")),
+          CALL(user, "equation:3|velocity|not declared", b.set("// an unknown name\n\nresidual = velocity * dx(u)")),
+      });
+}
+
+TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
+  if (!equations_work()) return;
+  Bratu      b;
+  Problem    p = problem(2, 4, 4);
+  Vector     other = random_vector(make_grid(p), 1);
+  Grid       bare = make_grid(p);
+  Mat        A = NULL;
+  PetscBool  flag;
+  PetscReal  value;
+  const auto out = PETSC_ERR_ARG_OUTOFRANGE, null = PETSC_ERR_ARG_NULL, size = PETSC_ERR_ARG_SIZ,
+             state = PETSC_ERR_ARG_WRONGSTATE;
+  check_mistakes(
+      [&](Vec *y) { return b.residual(y); },
+      {
+          CALL(out, "u(2, 0, 0)|star|width 1|wider", b.set("residual = u(2) - u")),
+          CALL(out, "u(1, 1, 0)|star|width 1", b.set("residual = u(1, 1) - u")),
+          CALL(out, "box|width 2|star|DMDA_STENCIL_BOX", b.set("grid(2, box, 2)\nresidual = u")),
+          CALL(size, "2 unknowns|1 at a point", b.set("unknowns(u, v)\nresidual(u) = v\nresidual(v) = u")),
+          CALL(size, "3 dimensions|2", b.set("grid(3)\nresidual = u")),
+          CALL(PETSC_ERR_ARG_WRONG, "periodic|x|DM_BOUNDARY_PERIODIC", b.set("periodic(x)\nresidual = u")),
+          CALL(state, "rate|residual|own", b.set("rate = u")),
+          CALL(PETSC_ERR_ORDER, "equation:1|lambda|no value|-equation_lambda",
+               b.residual_of("parameter(lambda)\nresidual = u - lambda")),
+          CALL(PETSC_ERR_ORDER, "equation:1|field k|no values|DMDAEquationSetField",
+               b.residual_of("field(k)\nresidual = k * u")),
+          CALL(PETSC_ERR_FP, "equation:2|nan|(0, 0, 0)|u = -1", b.residual_of("// negative\nresidual = log(u)")),
+          CALL(state, "exact solution|formula", b.set("field(k)\nexact = x\nresidual = k * u")),
+          CALL(null, "null", b.set(NULL)),
+          CALL(null, "null", DMDASetEquation(NULL, "residual = u")),
+          CALL(PETSC_ERR_FILE_OPEN, "missing.h|cannot be read", DMDASetEquationFromFile(b.da, "missing.h")),
+          CALL(state, "-equation", DMDASetEquationFromOptions(b.da)),
+          CALL(out, "sigma|lambda", DMDAEquationSetParameter(b.da, "sigma", 1)),
+          CALL(out, "nan|finite", DMDAEquationSetParameter(b.da, "lambda", NAN)),
+          CALL(out, "nan|finite", DMDAEquationSetParameter(b.da, "lambda", on_last<PetscReal>(NAN, 6))),
+          CALL(out, "sigma|lambda", DMDAEquationGetParameter(b.da, "sigma", &value)),
+          CALL(out, "c|k", DMDAEquationSetField(b.da, "c", b.u)),
+          CALL(null, "null", DMDAEquationSetField(b.da, "k", NULL)),
+          CALL(size, "field", DMDAEquationSetField(b.da, "k", other)),
+          CALL(out, "inf", DMDAEquationSetTime(b.da, INFINITY)),
+          CALL(state, "not linear|SNES", DMDACreateEquationMat(b.da, &A)),
+          CALL(state, "no exact|exact = ", DMDAEquationComputeExact(b.da, 0, b.u)),
+          CALL(size, "vector", DMDAEquationComputeInitial(b.da, other)),
+          CALL(state, "DMDASetEquation", DMDAEquationGetLinear(bare, &flag)),
+      });
+}
+
+TEST_CASE("options of equations, a compiler that is missing and a cache that cannot be written", "[misuse]") {
+  if (!equations_work()) return;
+  Bratu             b;
+  const auto        work = [&](Vec *y) { return b.residual(y); };
+  const auto        again = [&] { return b.set("parameter(lambda, 6)\nresidual = u - lambda"); };
+  static const char fresh[] = "residual = u - 12345.25 * x"; // in no cache
+  const auto        out = PETSC_ERR_ARG_OUTOFRANGE;
+  {
+    Options domain("-equation_domain 0,1,0");
+    check_mistakes(work, {CALL(out, "-equation_domain|3|lower", again())});
+  }
+  {
+    Options parameter("-equation_lambda nan");
+    check_mistakes(work, {CALL(out, "-equation_lambda|nan|finite", again())});
+  }
+  {
+    Options cache("-equation_cache /proc/nowhere");
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "/proc/nowhere|-equation_cache|SHELLAC_CACHE", b.set(fresh))});
+  }
+  {
+    Variable compiler("SHELLAC_CXX", "no-such-compiler");
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "no-such-compiler|SHELLAC_CXX", b.set(fresh))});
+  }
+  {
+    Variable compiler("SHELLAC_CXX", "false");
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "false|fails|SHELLAC_CXX", b.set(fresh))});
+  }
+}
