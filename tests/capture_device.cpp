@@ -1,8 +1,11 @@
 // Captured matrices on a GPU beside AIJ on the host.
 
 #include "catch.hpp"
+#include "coo.hpp"
 #include "gpu.hpp"
 #include "support.hpp"
+
+#include <algorithm>
 
 using namespace tests;
 
@@ -43,6 +46,100 @@ TEST_CASE("every operation of a captured matrix on CUDA vectors equals AIJ's on 
     OK(PetscStrendswith(type, "cuda", &cuda));
     CHECK(cuda);
   });
+}
+
+// The values of a list in an array on the GPU, or on the host.
+static void set_coo_values(Mat A, const Entries &list, InsertMode mode, bool on_device) {
+  Vec                v;
+  PetscScalar       *values;
+  const PetscScalar *array;
+  PetscMemType       memory;
+  OK(VecCreate(PETSC_COMM_SELF, &v));
+  OK(VecSetSizes(v, (PetscInt)list.values.size(), PETSC_DETERMINE));
+  OK(VecSetType(v, VECSEQCUDA));
+  OK(VecGetArrayWrite(v, &values));
+  std::copy(list.values.begin(), list.values.end(), values);
+  OK(VecRestoreArrayWrite(v, &values));
+  if (on_device) {
+    OK(VecGetArrayReadAndMemType(v, &array, &memory));
+    CHECK((list.values.empty() || PetscMemTypeDevice(memory)));
+    OK(MatSetValuesCOO(A, array, mode));
+    OK(VecRestoreArrayReadAndMemType(v, &array));
+  } else
+    OK(MatSetValuesCOO(A, list.values.data(), mode));
+  OK(VecDestroy(&v));
+}
+
+TEST_CASE("values of COO lists on the GPU and on the host are captured as AIJ holds them", "[capture][coo][device]") {
+  if (no_gpu()) return;
+  for_each_capture([](const Lattice &lattice, Form form, const std::string &text) {
+    for (Listing listing : {Listing::rows, Listing::scattered}) {
+      INFO(text << (listing == Listing::rows ? "" : ", scattered"));
+      Twins t(lattice, VECCUDA);
+      t.both([&](DM da, Mat M) { preallocate(M, list_entries(da, random_fill(lattice, form, 1), listing)); });
+      const struct {
+        InsertMode mode;
+        bool       on_device;
+      } calls[] = {{INSERT_VALUES, true}, {INSERT_VALUES, true},  {ADD_VALUES, true},
+                   {ADD_VALUES, false},   {INSERT_VALUES, false}, {INSERT_VALUES, true}};
+      int seed = 1;
+      for (const auto &call : calls) {
+        INFO("values " << seed << (call.on_device ? " on the GPU" : " on the host"));
+        const Fill fill = random_fill(lattice, form, seed++);
+        set_coo_values(t.A, list_entries(t.da, fill, listing), call.mode, call.on_device);
+        OK(MatSetValuesCOO(t.aij, list_entries(t.aij_da, fill, listing).values.data(), call.mode));
+        CHECK(t.product_difference() <= 2 * exact);
+      }
+      CHECK(t.operator_problem() == "");
+      Twins host(lattice); // its vectors are on the host, the array is not
+      host.both([&](DM da, Mat M) { preallocate(M, list_entries(da, random_fill(lattice, form, 1), listing)); });
+      const Fill fill = random_fill(lattice, form, 7);
+      set_coo_values(host.A, list_entries(host.da, fill, listing), INSERT_VALUES, true);
+      OK(MatSetValuesCOO(host.aij, list_entries(host.aij_da, fill, listing).values.data(), INSERT_VALUES));
+      CHECK(host.product_difference() <= 2 * exact);
+    }
+  });
+}
+
+TEST_CASE("coefficients are written slot by slot on the GPU", "[capture][slots][device]") {
+  if (no_gpu()) return;
+  Lattice l;
+  l.N[0] = 37, l.N[1] = 23;
+  Twins t(l, VECCUDA);
+  for (bool constant : {false, true}) { // the second time over the arrays of the first
+    OK(MatZeroEntries(t.A));
+    for (const Point &arm : l.arms()) {
+      Vec                v;
+      const PetscScalar *array;
+      PetscMemType       memory;
+      PetscScalar       *values;
+      OK(MatStencilShellGetSlot(t.A, arm.data(), 0, 0, &v));
+      if (constant)
+        OK(VecSet(v, (PetscScalar)(arm[0] + 2 * arm[1] + 5)));
+      else {
+        size_t n = 0;
+        OK(VecGetArrayWrite(v, &values));
+        for_each_owned(
+            t.da, [&](const PetscInt p[3]) { values[n++] = random_value(l.natural(p), (int)(arm[0] + 2 * arm[1])); });
+        OK(VecRestoreArrayWrite(v, &values));
+        OK(VecScale(v, 2)); // by a kernel
+      }
+      OK(VecGetArrayReadAndMemType(v, &array, &memory));
+      CHECK(PetscMemTypeDevice(memory));
+      OK(VecRestoreArrayReadAndMemType(v, &array));
+      OK(MatStencilShellRestoreSlot(t.A, arm.data(), 0, 0, &v));
+    }
+    assemble(t.A);
+    set_rows(
+        t.aij_da, t.aij,
+        [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+          block[0] = constant ? PetscScalar(arm[0] + 2 * arm[1] + 5)
+                              : 2. * random_value(l.natural(p), (int)(arm[0] + 2 * arm[1]));
+        },
+        Way::stencil, INSERT_VALUES);
+    assemble(t.aij);
+    CHECK(t.operator_problem() == "");
+  }
 }
 
 // Blocks of threads that end within a row, and grids of more than one block along each axis.

@@ -25,7 +25,9 @@
    Entries within the DMDA's stencil, star or box, of its width, in 1-D to 3-D, with blocks of dof × dof values, on
    all but `DM_BOUNDARY_TWIST`. They may be set by `MatSetValuesStencil()`, `MatSetValuesLocal()`, `MatSetValues()`
    and their blocked variants, with `INSERT_VALUES` or `ADD_VALUES`, from any rank, as often as the application
-   assembles; and by `MatZeroRows()`, `MatZeroRowsColumns()` and finite differences by colouring (`MatFDColoring`).
+   assembles; by `MatSetPreallocationCOO()` (or `MatSetPreallocationCOOLocal()`) and `MatSetValuesCOO()`, also from arrays on
+   a GPU; by `MatStencilShellGetSlot()`; and by `MatZeroRows()`, `MatZeroRowsColumns()` and finite differences by colouring
+   (`MatFDColoring`).
 
    How rows are stored, decided by each rank at `MatAssemblyEnd()`:
 +  constant - one row for each distance to the ends of the domain. All points that are farther from an end than the
@@ -57,19 +59,24 @@
    `MatFDColoring` is served with its options; settings by `MatFDColoringSetParameters()` or `MatFDColoringSetType()`
    have no effect.
 
-   Assembly, differences by colouring, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()`, sums of different forms,
+   `MatSetValuesCOO()` sums values on the GPU that are there, and compresses the coefficients there. An array on the host, or one
+   on a GPU for a Mat whose vectors are on the host, is summed on the host, which copies the array or the coefficients. So are
+   values that are added to compressed rows. NULL stands for zeros.
+
+   Other assembly, differences by colouring, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()`, sums of different forms,
    norms, `MatGetRow()`, point blocks (`PCPBJACOBI`) and the transpose, which is made once for the first transposed product,
    go through the host. Other operations stay where the vectors are.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` for an entry outside the stencil, with its row and column, on every rank;
+   `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` or `MatSetPreallocationCOO()` for an entry outside the stencil, with its row
+   and column, on every rank; `PETSC_ERR_ORDER` for `MatSetValuesCOO()` before `MatSetPreallocationCOO()`;
    `PETSC_ERR_ARG_WRONGSTATE` for a form that cannot hold the rows, or a Mat without a `DMDA`; `PETSC_ERR_SUP` for a twisted
    boundary.
 
    Level: beginner
 
 .seealso: `MatStencilShellSetCompression()`, `MatStencilShellSetTolerance()`, `MatStencilShellSetFallback()`,
-          `MatStencilShellSetVerify()`, `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
+          `MatStencilShellSetVerify()`, `MatStencilShellGetSlot()`, `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
 M*/
 #define MATSTENCILSHELL "stencil"
 
@@ -246,5 +253,65 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFal
 .seealso: `MATSTENCILSHELL`
 @*/
 PETSC_EXTERN PetscErrorCode MatStencilShellSetVerify(Mat A, PetscBool verify);
+
+/*@
+   MatStencilShellGetSlot - gives the coefficients of one slot of a `MATSTENCILSHELL`, for a program that has them on the grid
+   already, or computes them in a kernel
+
+   Collective
+
+   Input Parameters:
++  A      - the matrix
+.  offset - from the point of a row to the point of a column, along each axis of the `DMDA` [dim]
+.  r      - which row of the block at the point, from 0 on
+-  c      - which column of the block
+
+   Output Parameter:
+.  coefficients - of the entries of that slot: one value for each point that the rank owns, the first axis first, as in a
+                  vector of a `DMDA` with one value a point
+
+   Level: advanced
+
+   Notes:
+   The Vec is sequential, and has the present coefficients. It is on the GPU where the Mat's vectors are, on the host otherwise;
+   `VecGetArrayAndMemType()` gives the array for a kernel. All operations of a Vec and `DMDAVecGetArray()` (with a `DMDA` of one
+   value a point: `DMDACreateCompatibleDMDA()`) work.
+
+   Call `MatStencilShellRestoreSlot()` when it is written, and `MatAssemblyBegin()` and `MatAssemblyEnd()` when all slots are.
+   Slots that are not written keep their coefficients. If all are written anew, call `MatZeroEntries()` before: compressed rows
+   are not expanded then.
+
+   Coefficients of points from which the offset leaves the domain become zero.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for an offset outside the stencil, or a row or column outside the block; `PETSC_ERR_ORDER` for a
+   slot that has not been restored, also from `MatAssemblyEnd()`; `PETSC_ERR_ARG_NULL`; `PETSC_ERR_ARG_WRONG` for another Mat.
+
+.seealso: `MATSTENCILSHELL`, `MatStencilShellRestoreSlot()`, `MatSetValuesCOO()`
+@*/
+PETSC_EXTERN PetscErrorCode MatStencilShellGetSlot(Mat A, const PetscInt offset[], PetscInt r, PetscInt c,
+                                                   Vec *coefficients);
+
+/*@
+   MatStencilShellRestoreSlot - takes back the coefficients that `MatStencilShellGetSlot()` gave
+
+   Collective
+
+   Input Parameters:
++  A            - the matrix
+.  offset       - as given to `MatStencilShellGetSlot()`
+.  r            - as given to it
+.  c            - as given to it
+-  coefficients - what it gave; NULL afterwards
+
+   Level: advanced
+
+   Errors:
+   `PETSC_ERR_ARG_WRONG` for a Vec that is not that slot's, or another Mat.
+
+.seealso: `MATSTENCILSHELL`, `MatStencilShellGetSlot()`
+@*/
+PETSC_EXTERN PetscErrorCode MatStencilShellRestoreSlot(Mat A, const PetscInt offset[], PetscInt r, PetscInt c,
+                                                       Vec *coefficients);
 
 #endif

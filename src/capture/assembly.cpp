@@ -70,6 +70,8 @@ PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory) {
   const bool was_open = context->captured().open();
 
   PetscFunctionBegin;
+  if (context->values && PetscMemTypeHost(context->captured().memory()) && PetscMemTypeHost(memory))
+    PetscFunctionReturn(PETSC_SUCCESS); // at each row
   PetscCall(context->captured().Open(&context->values, memory));
   if (!was_open) PetscCall(context->invalidate());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -354,6 +356,8 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
     PetscCall(MatCapturedFallBack(A, context));
   else if (context->reference)
     PetscCall(MatCapturedVerify(A, context));
+  else
+    PetscCall(MatCapturedMakeReference(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

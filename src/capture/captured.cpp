@@ -22,6 +22,7 @@ std::unique_ptr<CapturedStencil> CapturedStencil::NewLike() const {
 PetscErrorCode CapturedStencil::Destroy() {
   PetscFunctionBegin;
   for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
+  lent_.clear();
   open_ = false;
   PetscCall(DropArrays());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,6 +168,7 @@ PetscErrorCode CapturedStencil::MoveToHost() {
 PetscErrorCode CapturedStencil::Need(int slot, bool zero) {
   PetscFunctionBegin;
   if (values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lent(slot)) PetscCall(CheckNoneLent());
   if (!arrays_[slot])
     PetscCall(MakeArray(&arrays_[slot])); // zero
   else if (zero)
@@ -217,6 +219,7 @@ PetscErrorCode CapturedStencil::Open(T *const **values, PetscMemType memory) {
 
 PetscErrorCode CapturedStencil::Zero() {
   PetscFunctionBegin;
+  PetscCall(CheckNoneLent());
   if (open_) { // taken again by those who need them
     for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
     PetscFunctionReturn(PETSC_SUCCESS);

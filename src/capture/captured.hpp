@@ -5,6 +5,7 @@
 // Closed, rows that are equal are stored once: see Storage.
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "capture/arms.hpp"
@@ -55,6 +56,12 @@ public:
   // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
   PetscErrorCode Need(int slot, bool zero = true);
   PetscErrorCode NeedAll();
+  // Gives an open slot's coefficients [points] to the program, and takes them back; zero then where the arm leaves the
+  // domain.
+  PetscErrorCode Lend(int slot, Vec *coefficients);
+  PetscErrorCode TakeBack(int slot);
+  bool           lent(int slot) const { return lent_.count(slot) > 0; }
+  Vec            array(int slot) const { return arrays_[slot]; }
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
   bool           open() const { return open_; }
   // Open or closed. Memory is kept for the next assembly.
@@ -110,6 +117,7 @@ private:
   PetscErrorCode                 GetArray(int slot);
   PetscErrorCode                 RestoreArray(int slot);
   PetscErrorCode                 MoveToHost();
+  PetscErrorCode                 CheckNoneLent() const;
   // Compresses coefficients that are on a GPU; *done: they need not come to the host.
   PetscErrorCode CloseOnDevice(const Compression &wish, bool *done);
   // As many kinds of rows of n values as the form indexed may have. Values, as keys of the kind that they belong to; hashed.
@@ -129,6 +137,7 @@ private:
   PetscMemType                memory_ = PETSC_MEMTYPE_HOST; // see memory()
   std::vector<Vec>            arrays_; // [slots]; those of slots that are not in use are memory for the next assembly
   std::vector<T *>            values_; // open: [slots], the arrays'; null for zero
+  std::set<int>               lent_;   // slots whose arrays the program has
 
   Storage                storage_ = Storage::arrays;
   size_t                 kinds_ = 0;

@@ -195,7 +195,6 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(MatDestroy(&context->reference));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatCapturedMakeReference(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

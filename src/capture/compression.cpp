@@ -130,6 +130,7 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
   PetscFunctionBegin;
   *refusal = {};
   if (!open_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckNoneLent());
   index8_.change().clear();
   index16_.change().clear();
   table_.change().clear();

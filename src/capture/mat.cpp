@@ -294,6 +294,7 @@ PetscErrorCode MatCreate_Stencil(Mat A) {
   PetscCall(MatCapturedSetOptionOperations(A));
   PetscCall(MatCapturedSetAssemblyOperations(A));
   PetscCall(MatCapturedSetCooOperations(A));
+  PetscCall(MatCapturedSetSlotOperations(A));
   PetscCall(MatCapturedSetZeroRowsOperations(A));
   PetscCall(MatCapturedSetLoadOperations(A));
   PetscCall(MatCapturedSetAlgebraOperations(A));

@@ -109,6 +109,7 @@ PetscErrorCode MatCapturedRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps
 PetscErrorCode MatCapturedSetOptionOperations(Mat A);
 PetscErrorCode MatCapturedSetAssemblyOperations(Mat A);
 PetscErrorCode MatCapturedSetCooOperations(Mat A);
+PetscErrorCode MatCapturedSetSlotOperations(Mat A);
 PetscErrorCode MatCapturedSetZeroRowsOperations(Mat A);
 PetscErrorCode MatCapturedSetLoadOperations(Mat A);
 PetscErrorCode MatCapturedSetAlgebraOperations(Mat A);

@@ -14,6 +14,8 @@ PetscErrorCode CapturedStencil::Prepare(Arrays *arrays, std::unique_ptr<Prepared
   const PetscMemType memory = arrays->memory();
 
   PetscFunctionBegin;
+  PetscCheck(!open_, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "coefficients are set and not assembled; call MatAssemblyBegin() and MatAssemblyEnd()");
   auto                     made = std::make_unique<PreparedCapture>(*this);
   CapturedCoefficients<T> &a = made->a_;
   a.storage = storage_;
@@ -26,7 +28,7 @@ PetscErrorCode CapturedStencil::Prepare(Arrays *arrays, std::unique_ptr<Prepared
   PetscCall(table_.Get(memory, &a.table));
   PetscCall(index8_.Get(memory, &a.index8));
   PetscCall(index16_.Get(memory, &a.index16));
-  if (storage_ == Storage::arrays && !open_) {
+  if (storage_ == Storage::arrays) {
     made->arrays_.resize(used_.size());
     for (size_t n = 0; n < used_.size(); n++) PetscCall(arrays->ReadBeside(arrays_[used_[n]], &made->arrays_[n]));
     if (PetscMemTypeHost(memory))

@@ -4,9 +4,24 @@ namespace shellac {
 
 PetscLogEvent halo_begin_event, halo_end_event;
 
+// The matrix that was asked for last: programs set the values of one matrix row by row, and the shell looks its context up
+// by name. An identity is never used again, an address may be.
+static struct {
+  Mat           A;
+  PetscObjectId id;
+  StencilMat   *context; // null for none
+} last_asked;
+
 PetscErrorCode MatGetStencil(Mat A, StencilMat **context) {
+  PetscObjectId id = 0;
+
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, (void *)context));
+  if (A) PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  if (!last_asked.context || A != last_asked.A || id != last_asked.id) {
+    PetscCall(MatShellGetContext(A, (void *)context));
+    last_asked = {A, id, *context};
+  }
+  *context = last_asked.context;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -31,6 +46,7 @@ static PetscErrorCode destroy_context(void *argument) {
   StencilMat *context = context_to_destroy<StencilMat>(argument);
 
   PetscFunctionBegin;
+  if (last_asked.context == context) last_asked = {};
   PetscCall(context->invalidate());
   PetscCall(context->destroy());
   PetscCall(context->halo.Destroy());
