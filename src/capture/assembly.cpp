@@ -134,20 +134,21 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
       for (PetscInt next = 0; j < n; j++) { // columns come in the order of the arms, more often than not
         if (columns[j] < 0) continue;
         if (columns[j] >= locals) break;
-        const PetscInt point = dof == 1 ? columns[j] : columns[j] / dof, distance = point - row_point;
+        const PetscInt to_column = columns[j] - row_point * dof; // without a division
+        const auto     c_of = [&](PetscInt arm) { return to_column - distances[arm] * dof; };
+        const auto     leads_there = [&](PetscInt arm) { return c_of(arm) >= 0 && c_of(arm) < dof; };
         PetscInt       arm = next;
-        while (arm < arms && distances[arm] != distance) arm++;
+        while (arm < arms && !leads_there(arm)) arm++;
         if (arm == arms)
-          for (arm = 0; arm < next && distances[arm] != distance; arm++) continue;
-        if (arm == next && (arm == arms || distances[arm] != distance)) break; // no arm
+          for (arm = 0; arm < next && !leads_there(arm); arm++) continue;
+        if (arm == next && (arm == arms || !leads_there(arm))) break; // no arm
         if (!inside) {
           const PetscInt *step = context->arms->step((int)arm);
           bool            within = true;
           for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
           if (!within) break;
         }
-        PetscCall(
-            context->put((int)(row.c * arms * dof + arm * dof + columns[j] - point * dof), to, value_of(j), mode));
+        PetscCall(context->put((int)((row.c * arms + arm) * dof + c_of(arm)), to, value_of(j), mode));
         next = dof == 1 ? arm + 1 : arm;
       }
     }
