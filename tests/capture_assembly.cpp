@@ -464,3 +464,44 @@ TEST_CASE("products take a captured matrix as any factor", "[capture]") {
     CHECK(difference(ours, reference) <= exact);
   }
 }
+
+// PETSc numbers the objects that it makes.
+static PetscObjectId next_object() {
+  Vec           v;
+  PetscObjectId id;
+  OK(VecCreate(PETSC_COMM_SELF, &v));
+  OK(PetscObjectGetId((PetscObject)v, &id));
+  OK(VecDestroy(&v));
+  return id;
+}
+
+TEST_CASE("coefficients in arrays are assembled anew and changed where they are", "[capture]") {
+  const Lattice l = pairs_of_values();
+  Twins         t(l), other(l);
+  Vector        left = random_vector(t.da, 1), right = random_vector(t.da, 2);
+  const auto    view_of = [&] { return view(t.A, PETSC_VIEWER_ASCII_INFO); };
+  t.both([&](DM da, Mat M) { insert(1)(l, Form::arrays, da, M); });
+  other.both([&](DM da, Mat M) { insert(2)(l, Form::arrays, da, M); });
+  const std::string before = view_of();
+  const struct {
+    const char                       *name;
+    std::function<void(DM, Mat, Mat)> work; // on a matrix; with another
+  } changes[] = {
+      {"values inserted", [&](DM da, Mat M, Mat) { insert(3)(l, Form::arrays, da, M); }},
+      {"values after zeros", [&](DM da, Mat M, Mat) { zero_then(add(4))(l, Form::arrays, da, M); }},
+      {"MatScale", [](DM, Mat M, Mat) { OK(MatScale(M, 2)); }},
+      {"MatShift", [](DM, Mat M, Mat) { OK(MatShift(M, 3)); }},
+      {"MatAXPY", [](DM, Mat M, Mat X) { OK(MatAXPY(M, -1, X, SAME_NONZERO_PATTERN)); }},
+      {"MatDiagonalSet", [&](DM, Mat M, Mat) { OK(MatDiagonalSet(M, left, ADD_VALUES)); }},
+      {"MatDiagonalScale", [&](DM, Mat M, Mat) { OK(MatDiagonalScale(M, left, right)); }},
+  };
+  for (const auto &change : changes) {
+    INFO(change.name);
+    change.work(t.aij_da, t.aij, other.aij);
+    const PetscObjectId first = next_object();
+    change.work(t.da, t.A, other.A);
+    CHECK(everywhere(next_object() == first + 1));
+    CHECK(t.product_difference() <= 2 * exact);
+  }
+  CHECK(view_of() == before); // the form, its slots and their bytes
+}

@@ -188,6 +188,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
              "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
   PetscCall(MatStencilCheckLayouts(A, d, NULL, d));
   PetscCall(context->begin_change());
+  const bool in_arrays = context->captured().in_arrays();
   PetscCall(MatCapturedOpen(context));
   PetscCall(VecGetArrayRead(d, &values));
   const CapturedStencil &op = context->captured();
@@ -198,7 +199,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
     entry = mode == ADD_VALUES ? entry + values[row++] : values[row++];
   });
   PetscCall(VecRestoreArrayRead(d, &values));
-  PetscCall(MatCapturedClose(context));
+  PetscCall(MatCapturedClose(context, in_arrays));
   PetscCall(context->altered(A, Alteration::diagonal, 1, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,6 +214,7 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
     if (v) PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(context->begin_change());
+  const bool in_arrays = context->captured().in_arrays();
   PetscCall(MatCapturedOpen(context));
   const CapturedStencil &op = context->captured();
   if (l) PetscCall(VecGetArrayRead(l, &left));
@@ -237,7 +239,7 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
   });
   if (r) PetscCall(VecRestoreArrayRead(r, &right));
   if (l) PetscCall(VecRestoreArrayRead(l, &left));
-  PetscCall(MatCapturedClose(context));
+  PetscCall(MatCapturedClose(context, in_arrays));
   PetscCall(context->altered(A, Alteration::rows, 1, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -309,11 +309,13 @@ static PetscErrorCode close_as_asked(CapturedMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatCapturedClose(CapturedMat *context) {
-  Refusal ignored;
+PetscErrorCode MatCapturedClose(CapturedMat *context, bool as_arrays) {
+  Refusal     ignored;
+  Compression wish = context->compression;
 
   PetscFunctionBegin;
-  PetscCall(context->captured().Close(context->compression, &ignored));
+  if (as_arrays) wish.automatic = false, wish.form = Storage::arrays;
+  PetscCall(context->captured().Close(wish, &ignored));
   context->values = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -402,6 +402,8 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  Compression form = wish;
+  if (in_arrays()) form.automatic = false, form.form = Storage::arrays;
   PetscCall(Open(&values));
   for (int s : x.used_) PetscCall(Need(s));
   PetscCall(x.Prepare(&none, &other));
@@ -412,7 +414,7 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
     for (size_t n = 0; n < x.used_.size(); n++) values[x.used_[n]][at] += a * other->a_.value(rows, (int)n, at);
   });
   PetscCall(none.Restore());
-  PetscCall(Close(wish, &refusal));
+  PetscCall(Close(form, &refusal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

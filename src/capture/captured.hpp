@@ -89,6 +89,7 @@ public:
   bool           made_for_device() const; // its arrays can be on a GPU
   Storage        storage() const { return storage_; }
   size_t         kinds() const { return kinds_; } // of rows, where they are classified
+  bool           in_arrays() const { return storage_ == Storage::arrays && !used_.empty(); } // not zero, nor compressed
   size_t         used_slots() const { return used_.size(); }
   PetscLogDouble bytes() const;
   bool           in_domain(const PetscInt p[3], int arm) const;

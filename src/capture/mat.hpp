@@ -121,7 +121,8 @@ PetscErrorCode MatGetCapturedSettings(Mat A, CapturedMat **context); // set up o
 // Opens the operator for changes of its values, which are in this memory if they can be there; and closes it again, compressed as the options say or, where what has
 // changed it cannot be held so, in another form.
 PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory = PETSC_MEMTYPE_HOST);
-PetscErrorCode MatCapturedClose(CapturedMat *context);
+// as_arrays: in arrays, where they have been before, so that nothing is sought or made.
+PetscErrorCode MatCapturedClose(CapturedMat *context, bool as_arrays);
 // -mat_stencil_verify: makes an AIJ with the present entries, and all others of the stencil; and compares it after an
 // assembly of both. Collective.
 PetscErrorCode MatCapturedMakeReference(Mat A, CapturedMat *context);

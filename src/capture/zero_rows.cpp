@@ -51,6 +51,7 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
     PetscCall(VecDestroy(&part));
   }
   PetscCall(context->begin_change());
+  const bool in_arrays = context->captured().in_arrays();
   PetscCall(MatCapturedOpen(context));
   const CapturedStencil &op = context->captured();
   const PetscInt         dof = context->grid.dof;
@@ -89,7 +90,7 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
   }
   PetscCall(VecRestoreArrayRead(marks, &mark));
   PetscCall(VecDestroy(&marks));
-  PetscCall(MatCapturedClose(context));
+  PetscCall(MatCapturedClose(context, in_arrays));
   if (!context->reference)
     PetscCall(context->altered(A, Alteration::rows, 1, 0));
   else { // zeroed by itself, so that the two can be compared
