@@ -47,6 +47,7 @@ PetscErrorCode ShellacInitializePackage(void) {
     if (entry.factors) PetscCall(shellac::MatStencilRegisterSolvers(entry.type));
   }
   PetscCall(PCRegister(PCSTENCILMG, shellac::PCCreate_StencilMG));
+  PetscCall(PCRegister(PCKERNELSUM, shellac::PCCreate_KernelSum));
   PetscCall(TSRegister(TSBURGERSFUSED, shellac::TSCreate_BurgersFused));
   PetscCall(PetscClassIdRegister("Shellac", &classid));
   PetscCall(shellac::BurgersRegisterEvents(classid));

@@ -24,8 +24,8 @@ template <size_t n> constexpr Table table_of(const Option (&rows)[n]) {
 constexpr Table tables[] = {table_of(laplace_options),   table_of(helmholtz_options),
                             table_of(diffusion_options), table_of(advection_diffusion_options),
                             table_of(stencil_options),   table_of(multigrid_options),
-                            table_of(sums_options),      table_of(burgers_options),
-                            table_of(equation_options),
+                            table_of(sums_options),      table_of(sums_pc_options),
+                            table_of(burgers_options),   table_of(equation_options),
                             table_of(halo_options)};
 
 // A type with options of its own. An option belongs to the topic with the longest prefix of its key.
@@ -46,6 +46,8 @@ constexpr Topic topics[] = {
      "What the application assembles on a `DMDA`: [Any application, matrix-free](../capture/README.md)."},
     {"-pc_stencilmg_", "PCSTENCILMG", "PC type stencilmg", "Geometric multigrid: [Multigrid](../multigrid/README.md)."},
     {"-mat_kernelsum_", "MATKERNELSUM", "Mat type kernelsum", "Sums over particles: [Sums](../sums/README.md)."},
+    {"-pc_kernelsum_", "PCKERNELSUM", "PC type kernelsum",
+     "Solves with sums over particles: [Sums](../sums/README.md#solves)."},
     {"-burgers_", "TSSetBurgers", "Burgers' equation",
      "For a TS with `TSSetBurgers()`: [Burgers' equation](../burgers/README.md)."},
     {"-burgers_fused_", "TSBURGERSFUSED", "TS type burgersfused", "Many explicit steps in one pass over memory."},

@@ -41,12 +41,12 @@ SHELLAC_INLINE double chebyshev_point(const Cluster &node, int axis, int k, int 
 
 constexpr PetscInt tree_leaf = 256; // points of the smallest clusters: what one block of threads sums for on a GPU
 
-// Halves along the longest side until clusters have `tree_leaf` points or fewer; points at one place by their numbers.
+// Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
 struct ClusterTree {
   std::vector<Cluster>  nodes;
   std::vector<PetscInt> order; // order[i]: the i-th point of the tree
 
-  void build(const PointCloud &cloud) {
+  void build(const PointCloud &cloud, PetscInt leaf = tree_leaf) {
     order.resize(cloud.n);
     std::iota(order.begin(), order.end(), (PetscInt)0);
     nodes.clear();
@@ -57,7 +57,7 @@ struct ClusterTree {
       int           axis = 0;
       for (int a = 1; a < 3; a++)
         if (node.upper[a] - node.lower[a] > node.upper[axis] - node.lower[axis]) axis = a;
-      if (node.end - node.begin <= tree_leaf) continue;
+      if (node.end - node.begin <= leaf) continue;
       const PetscInt   middle = node.begin + (node.end - node.begin) / 2;
       const PetscReal *x = cloud.x.data() + (size_t)axis * cloud.n;
       std::nth_element(order.begin() + node.begin, order.begin() + middle, order.begin() + node.end,

@@ -6,8 +6,7 @@
 
 namespace shellac {
 
-// The entries of a pair of points, block[row * columns + column]; x = target - source.
-static void get_block(const KernelSumMat &context, const PetscReal x[3], PetscScalar *block) {
+void KernelSumBlock(const KernelSumMat &context, const PetscReal x[3], PetscScalar *block) {
   const FunctionInfo &info = context.info();
   const int           dim = context.targets->dim, rows = context.gradient ? dim : 1;
   const double        r2 = (double)x[0] * x[0] + (double)x[1] * x[1] + (double)x[2] * x[2];
@@ -43,7 +42,7 @@ static PetscErrorCode for_each_row(MPI_Comm comm, const KernelSumMat &context, c
     for (PetscInt j = 0; j < sources.N; j++) {
       PetscReal x[3];
       for (int a = 0; a < 3; a++) x[a] = targets.x[(size_t)a * targets.n + i] - y[(size_t)a * sources.N + j];
-      get_block(context, x, block.data());
+      KernelSumBlock(context, x, block.data());
       for (int r = 0; r < rows; r++)
         for (int c = 0; c < columns; c++)
           values[((size_t)r * sources.N + j) * columns + c] = block[(size_t)r * columns + c];
@@ -69,7 +68,7 @@ static PetscErrorCode get_diagonal(Mat A, Vec d) {
   for (PetscInt i = 0; i < targets.n; i++) {
     PetscReal x[3];
     for (int a = 0; a < 3; a++) x[a] = targets.x[(size_t)a * targets.n + i] - sources.x[(size_t)a * sources.n + i];
-    get_block(*context, x, block);
+    KernelSumBlock(*context, x, block);
     for (int s = 0; s < context->scalars_a_value(); s++)
       values[i * context->scalars_a_value() + s] = context->scale * block[0];
   }
@@ -127,14 +126,13 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// All values of a distributed vector, or ones where there is none.
-static PetscErrorCode gather(Vec v, PetscInt N, std::vector<PetscScalar> *values) {
+PetscErrorCode GatherValues(Vec v, PetscInt N, PetscScalar fallback, std::vector<PetscScalar> *values) {
   VecScatter         scatter;
   Vec                all;
   const PetscScalar *array;
 
   PetscFunctionBegin;
-  values->assign(N, 1);
+  values->assign(N, fallback);
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecScatterCreateToAll(v, &scatter, &all));
   PetscCall(VecScatterBegin(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
@@ -162,7 +160,7 @@ static PetscErrorCode norm(Mat A, NormType type, PetscReal *result) {
   PetscCall(MatGetKernelSum(A, &context));
   PetscCall(MatGetSize(A, &M, &N));
   PetscCall(MatGetOwnershipRange(A, &first, NULL));
-  PetscCall(gather(context->right, N, &right));
+  PetscCall(GatherValues(context->right, N, 1, &right));
   if (context->left) PetscCall(VecGetArrayRead(context->left, &left));
   if (context->diagonal) PetscCall(VecGetArrayRead(context->diagonal, &diagonal));
   std::vector<PetscReal> columns(N, 0);

@@ -78,6 +78,11 @@ PetscErrorCode VecMatchKind(Vec like, Vec *v);
 // Coordinates of the particles of a DMSWARM or the nodes of another DM, as a new vector.
 PetscErrorCode DMGetPointCoordinates(DM dm, Vec *coordinates);
 
+// The entries of a pair of points without scalings, block[row * columns + column]; x = target - source.
+void KernelSumBlock(const KernelSumMat &context, const PetscReal x[3], PetscScalar *block);
+// All values of a distributed vector; `fallback` where it is null.
+PetscErrorCode GatherValues(Vec v, PetscInt N, PetscScalar fallback, std::vector<PetscScalar> *values);
+
 // out = A in, of `columns` vectors `in` + c lda_in; without scalings. Transposed: of Aᵀ; conjugate: of the complex
 // conjugate function.
 PetscErrorCode KernelSumApply(MPI_Comm comm, KernelSumMat *context, bool transposed, bool conjugate,

@@ -1,5 +1,5 @@
 #pragma once
-// The options of a Mat of type kernelsum.
+// The options of a Mat, and of a PC, of type kernelsum.
 
 #include "options/option.hpp"
 
@@ -22,6 +22,14 @@ constexpr Option sums_options[] = {
     {"-mat_kernelsum_rtol", "real, 1e-12 to 1", "1e-6",
      "Relative tolerance of the fast method; an error for the type direct", "MatKernelSumSetMethod"},
     {"-mat_kernelsum_monitor", "true|false", "false", "Print the progress of each product", "MATKERNELSUM"},
+};
+
+constexpr Option sums_pc_options[] = {
+    {"-pc_kernelsum_box", "integer, 1 or more", "64", "points of a box, at most", "PCKernelSumSetBoxSize"},
+    {"-pc_kernelsum_overlap", "integer, 0 or more", "48, 160, 256 in 1-D, 2-D, 3-D; the Gaussian 64, 288, 720",
+     "points around a box that are solved with it", "PCKernelSumSetOverlap"},
+    {"-pc_kernelsum_coarse", "integer, 0 or more", "one for 50 points, 1000 at most; the Gaussian none",
+     "coarse points, about; 0: no coarse space", "PCKernelSumSetCoarsePoints"},
 };
 
 } // namespace shellac

@@ -1,0 +1,83 @@
+// Entries of a kernel sum with its scalings, and dense matrices of them.
+
+#include <cmath>
+
+#include "sums/preconditioner/schwarz.hpp"
+
+namespace shellac {
+
+PetscErrorCode SumEntries::Create(Mat A) {
+  KernelSumMat *context;
+  PetscInt      N;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSum(A, &context));
+  PetscCall(MatGetSize(A, &N, NULL));
+  context_ = context;
+  scalars = context->scalars_a_value();
+  for (int side = 0; side < 2; side++) {
+    PointCloud &all = side ? sources : targets;
+    all.dim = context->targets->dim;
+    all.n = all.N = context->sources->N;
+    PetscCall(PointCloudGather(comm, side ? context->sources : context->targets, &all.x));
+  }
+  PetscCall(GatherValues(context->left, N, 1, &left_));
+  PetscCall(GatherValues(context->right, N, 1, &right_));
+  PetscCall(GatherValues(context->diagonal, N, 0, &diagonal_));
+  for (PetscScalar &d : diagonal_) d += context->shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void SumEntries::dense(const std::vector<PetscInt> &points, std::vector<PetscScalar> *block) const {
+  const size_t m = points.size(), s = scalars, rows = m * s;
+  PetscScalar  pair[4];
+  block->resize(rows * rows);
+  for (size_t j = 0; j < m; j++)
+    for (size_t i = 0; i < m; i++) {
+      PetscReal x[3];
+      for (int a = 0; a < 3; a++) x[a] = point(targets, points[i], a) - point(sources, points[j], a);
+      KernelSumBlock(*context_, x, pair);
+      for (size_t q = 0; q < s; q++)
+        for (size_t p = 0; p < s; p++) {
+          PetscScalar &entry = (*block)[(j * s + q) * rows + i * s + p];
+          entry = context_->scale * left_[points[i] * s + p] * pair[p * s + q] * right_[points[j] * s + q];
+          if (i == j && p == q) entry += diagonal_[points[i] * s + p];
+        }
+    }
+}
+
+PetscErrorCode DenseFactors::Factor(std::vector<PetscScalar> *matrix, bool *singular) {
+  PetscBLASInt info = 0, lda;
+
+  PetscFunctionBegin;
+  values.swap(*matrix);
+  PetscCall(PetscBLASIntCast((PetscInt)std::lround(std::sqrt((double)values.size())), &n));
+  pivots.resize(n);
+  lda = std::max<PetscBLASInt>(1, n);
+  norm = 0;
+  bool finite = true;
+  for (PetscBLASInt j = 0; j < n; j++) {
+    double sum = 0;
+    for (PetscBLASInt i = 0; i < n; i++) sum += (double)PetscAbsScalar(values[(size_t)j * n + i]);
+    norm = std::max(norm, sum);
+    finite = finite && sum < INFINITY;
+  }
+  if (n && finite) PetscCallBLAS("LAPACKgetrf", LAPACKgetrf_(&n, &n, values.data(), &lda, pivots.data(), &info));
+  *singular = info != 0 || !finite;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DenseFactors::Solve(bool transposed, PetscInt columns, PetscScalar *b) const {
+  PetscBLASInt info = 0, lda = std::max<PetscBLASInt>(1, n), count;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast(columns, &count));
+  if (n && count)
+    PetscCallBLAS("LAPACKgetrs",
+                  LAPACKgetrs_(transposed ? "T" : "N", &n, &count, values.data(), &lda, pivots.data(), b, &lda, &info));
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's getrs returned %d", (int)info);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,206 @@
+// The PC type kernelsum: a shell over the Schwarz method, its options and setters.
+
+#include <shellac/kernelsum.h>
+
+#include "sums/options.hpp"
+#include "sums/preconditioner/schwarz.hpp"
+#include "sums/types.hpp"
+
+namespace shellac {
+namespace {
+
+constexpr const char *context_name = "Shellac_kernelsum_pc";
+
+struct KernelSumPC {
+  SchwarzSettings settings, made; // as they are, as they were when the method was set up
+  Schwarz         method;
+  bool            ready = false;
+};
+
+PetscErrorCode get_context(PC pc, KernelSumPC **context) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
+  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "no context of kernelsum");
+  PetscCall(PetscContainerGetPointer(container, (void **)context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy_context(void *argument) {
+  KernelSumPC *context = context_to_destroy<KernelSumPC>(argument);
+
+  PetscFunctionBegin;
+  PetscCall(context->method.Reset());
+  delete context;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode destroy(PC pc) {
+  KernelSumPC *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &context));
+  PetscCall(context->method.Reset());
+  context->ready = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_matrix(PC pc, Mat P) {
+  KernelSumMat *sum;
+  PetscBool     ours;
+  PetscInt      m, n, M, N;
+  PetscMPIInt   misfit;
+  MatType       type;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(P, &type));
+  PetscCall(PetscObjectTypeCompare((PetscObject)P, MATKERNELSUM, &ours));
+  PetscCheck(
+      ours, comm, PETSC_ERR_ARG_WRONG,
+      "-pc_type kernelsum needs a matrix of type kernelsum, with the points that its boxes are made of; this one "
+      "is of type %s. Give the kernelsum as the second matrix of KSPSetOperators(), or use -pc_type jacobi or "
+      "none",
+      type);
+  PetscCall(MatGetKernelSum(P, &sum));
+  PetscCall(MatGetLocalSize(P, &m, &n));
+  PetscCall(MatGetSize(P, &M, &N));
+  misfit = m != n;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &misfit, 1, MPI_INT, MPI_MAX, comm));
+  PetscCheck(!misfit && !sum->gradient, comm, PETSC_ERR_SUP,
+             "-pc_type kernelsum needs a square matrix of values, with as many targets as sources on every rank; this "
+             "one is %" PetscInt_FMT " x %" PetscInt_FMT "%s. Use -pc_type none",
+             M, N, sum->gradient ? " and of gradients" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_up(PC pc) {
+  KernelSumPC *context;
+  Mat          A, P;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &context));
+  PetscCall(PCGetOperators(pc, &A, &P));
+  context->ready = false;
+  PetscCall(check_matrix(pc, P));
+  PetscCall(context->method.SetUp(P, context->settings));
+  context->made = context->settings;
+  context->ready = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode apply(PC pc, Vec r, Vec z) {
+  KernelSumPC *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &context));
+  if (!context->ready || !(context->made == context->settings)) PetscCall(set_up(pc));
+  PetscCall(context->method.Apply(r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode view(PC pc, PetscViewer viewer) {
+  KernelSumPC *context;
+  PetscBool    ascii;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &context));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "boxes of up to %" PetscInt_FMT " points\n", context->settings.box));
+  if (context->ready)
+    PetscCall(context->method.View(viewer));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- settings ----------------------------------------------------------------------------------------------------------
+
+struct Setting {
+  const char *key, *function;
+  PetscInt    least;
+  PetscInt SchwarzSettings::*member;
+};
+constexpr Setting box_setting = {"-pc_kernelsum_box", "PCKernelSumSetBoxSize", 1, &SchwarzSettings::box};
+constexpr Setting overlap_setting = {"-pc_kernelsum_overlap", "PCKernelSumSetOverlap", 0, &SchwarzSettings::overlap};
+constexpr Setting coarse_setting = {"-pc_kernelsum_coarse", "PCKernelSumSetCoarsePoints", 0, &SchwarzSettings::coarse};
+
+PetscErrorCode set(PetscObject pc, KernelSumPC *context, const Setting &setting, PetscInt value) {
+  PetscFunctionBegin;
+  SHELLAC_CHECK_ALL(value >= setting.least || (setting.least == 0 && value == PETSC_DECIDE), PetscObjectComm(pc),
+                    PETSC_ERR_ARG_OUTOFRANGE,
+                    "%s, %s(): %" PetscInt_FMT " points were given; give %" PetscInt_FMT " or more", setting.key,
+                    setting.function, value, setting.least);
+  context->settings.*setting.member = value;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_from_c(PC pc, const Setting &setting, PetscInt value) {
+  KernelSumPC *context;
+  PetscBool    ours;
+
+  PetscFunctionBegin;
+  PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the preconditioner is null; create it first");
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCKERNELSUM, &ours));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(get_context(pc, &context));
+  PetscCall(set((PetscObject)pc, context, setting, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObject, void *argument) {
+  KernelSumPC *context = (KernelSumPC *)argument;
+  PetscBool    ours, given;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare(object, PCKERNELSUM, &ours));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum preconditioner options");
+  for (const Setting &setting : {box_setting, overlap_setting, coarse_setting}) {
+    PetscInt value = context->settings.*setting.member;
+    PetscCall(read_option(PetscOptionsObject, find_option(sums_pc_options, setting.key), &value, &given));
+    if (given) PetscCall(set(object, context, setting, value));
+  }
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PCCreate_KernelSum(PC pc) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetType(pc, PCSHELL));
+  PetscCall(PetscObjectQuery((PetscObject)pc, context_name, (PetscObject *)&container));
+  if (!container) { // a PC that becomes another type and this again keeps it
+    auto *context = new KernelSumPC;
+    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
+    PetscCall(PetscContainerSetPointer(container, context));
+    PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_context)));
+    PetscCall(PetscObjectCompose((PetscObject)pc, context_name, (PetscObject)container));
+    PetscCall(PetscObjectAddOptionsHandler((PetscObject)pc, set_from_options, NULL, context));
+    PetscCall(PetscContainerDestroy(&container));
+  }
+  PetscCall(PCShellSetName(pc, "Schwarz method over boxes of neighbouring points"));
+  PetscCall(PCShellSetSetUp(pc, set_up));
+  PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetView(pc, view));
+  PetscCall(PCShellSetDestroy(pc, destroy));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCKERNELSUM));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+
+PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points) {
+  return shellac::set_from_c(pc, shellac::box_setting, points);
+}
+PetscErrorCode PCKernelSumSetOverlap(PC pc, PetscInt points) {
+  return shellac::set_from_c(pc, shellac::overlap_setting, points);
+}
+PetscErrorCode PCKernelSumSetCoarsePoints(PC pc, PetscInt points) {
+  return shellac::set_from_c(pc, shellac::coarse_setting, points);
+}

@@ -1,0 +1,201 @@
+// Set-up and application of the Schwarz method.
+
+#include "sums/preconditioner/schwarz.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sums/preconditioner/neighbours.hpp"
+
+namespace shellac {
+
+PetscErrorCode Schwarz::Reset() {
+  PetscFunctionBegin;
+  PetscCall(VecScatterDestroy(&to_near_));
+  PetscCall(VecScatterDestroy(&to_cores_));
+  PetscCall(VecDestroy(&near_));
+  PetscCall(VecDestroy(&cores_));
+  blocks_.clear(), inverse_.clear(), where_.clear();
+  coarse_own_.clear();
+  coarse_count_ = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The rank that owns most points of each box; of several the first.
+static std::vector<PetscMPIInt> owners_of(const std::vector<const Cluster *> &boxes, const ClusterTree &tree,
+                                          const std::vector<PetscInt> &counts) {
+  std::vector<PetscInt> ends; // of the ranks' points
+  PetscInt              end = 0;
+  for (PetscInt n : counts) ends.push_back(end += n);
+  std::vector<PetscMPIInt> owners;
+  for (const Cluster *box : boxes) {
+    std::vector<PetscMPIInt> ranks;
+    for (PetscInt t = box->begin; t < box->end; t++)
+      ranks.push_back((PetscMPIInt)(std::upper_bound(ends.begin(), ends.end(), tree.order[t]) - ends.begin()));
+    std::sort(ranks.begin(), ranks.end());
+    PetscMPIInt best = 0;
+    size_t      most = 0;
+    for (size_t from = 0, to = 0; from < ranks.size(); from = to) {
+      while (to < ranks.size() && ranks[to] == ranks[from]) to++;
+      if (to - from > most) most = to - from, best = ranks[from];
+    }
+    owners.push_back(best);
+  }
+  return owners;
+}
+
+// A scatter between a vector like A's and a new one of this rank with the values of some points.
+static PetscErrorCode create_scatter(Mat A, const std::vector<PetscInt> &points, int scalars, Vec *local,
+                                     VecScatter *scatter) {
+  IS  from;
+  Vec like;
+
+  PetscFunctionBegin;
+  PetscCall(ISCreateBlock(PETSC_COMM_SELF, scalars, (PetscInt)points.size(), points.data(), PETSC_COPY_VALUES, &from));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, (PetscInt)points.size() * scalars, local));
+  PetscCall(MatCreateVecs(A, NULL, &like));
+  PetscCall(VecScatterCreate(like, from, *local, NULL, scatter));
+  PetscCall(VecDestroy(&like));
+  PetscCall(ISDestroy(&from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The inverse of a Gaussian's matrix decays with the distance between points more slowly than that of kernels that decay
+// slowly themselves.
+static PetscInt default_overlap(const KernelSumMat &context) {
+  constexpr PetscInt of_gaussian[] = {64, 288, 720}, of_others[] = {48, 160, 256};
+  return (is_gaussian(context) ? of_gaussian : of_others)[context.sources->dim - 1];
+}
+
+PetscErrorCode Schwarz::SetUpBoxes(Mat A, const SumEntries &entries, const ClusterTree &tree,
+                                   const SchwarzSettings &settings) {
+  std::vector<const Cluster *>       boxes;
+  std::vector<std::vector<PetscInt>> points; // of each of this rank's blocks
+  std::vector<PetscInt>              near, cores;
+  std::vector<PetscScalar>           matrix, rows;
+  Neighbours                         neighbours(entries.sources, tree);
+  PetscMPIInt                        rank;
+  double                             worst = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm_, &rank));
+  overlap_ = settings.overlap >= 0 ? settings.overlap : default_overlap(*context_);
+  for (const Cluster &node : tree.nodes)
+    if (node.child < 0) boxes.push_back(&node);
+  boxes_ = (PetscInt)boxes.size();
+  const std::vector<PetscMPIInt> owners = owners_of(boxes, tree, context_->sources->counts);
+  for (size_t b = 0; b < boxes.size(); b++) {
+    if (owners[b] != rank) continue;
+    std::vector<PetscInt> around, all(tree.order.begin() + boxes[b]->begin, tree.order.begin() + boxes[b]->end);
+    neighbours.find(*boxes[b], overlap_, &around);
+    cores.insert(cores.end(), all.begin(), all.end());
+    all.insert(all.end(), around.begin(), around.end());
+    near.insert(near.end(), all.begin(), all.end());
+
+    DenseFactors factors;
+    bool         singular;
+    entries.dense(all, &matrix);
+    PetscCall(factors.Factor(&matrix, &singular));
+    const PetscBLASInt m = factors.n, k = (PetscBLASInt)(boxes[b]->end - boxes[b]->begin) * entries.scalars;
+    rows.assign((size_t)m * k, 0);
+    for (PetscBLASInt i = 0; i < k; i++) rows[(size_t)i * m + i] = 1;
+    if (!singular) PetscCall(factors.Solve(true, k, rows.data()));
+    double largest = 0; // sum of a row of the inverse
+    for (PetscBLASInt i = 0; i < k; i++) {
+      double sum = 0;
+      for (PetscBLASInt j = 0; j < m; j++) sum += (double)PetscAbsScalar(rows[(size_t)i * m + j]);
+      if (!(sum < INFINITY)) singular = true;
+      largest = std::max(largest, sum);
+    }
+    worst = singular ? INFINITY : std::max(worst, largest * factors.norm);
+    blocks_.push_back({k, m, inverse_.size(), 0});
+    inverse_.insert(inverse_.end(), rows.begin(), rows.end());
+    points.push_back(std::move(all));
+    if (worst == INFINITY) break;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE, MPI_MAX, comm_));
+  condition = (PetscReal)worst;
+  PetscCheck(
+      worst < 1 / PETSC_MACHINE_EPSILON, comm_, PETSC_ERR_MAT_LU_ZRPVT,
+      "-pc_type kernelsum: a box of %" PetscInt_FMT
+      " points and those around it has a condition number of %.2g or more, and its coefficients have no correct "
+      "digit. The points are too close for the width of the kernel %s, or two are at one place; take a smaller "
+      "-mat_kernelsum_sigma where the kernel has one, leave out points, or add a nugget with MatShift(), such as "
+      "1e-6 times the diagonal",
+      settings.box, worst, context_->info().name);
+  std::sort(near.begin(), near.end());
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  for (size_t b = 0; b < blocks_.size(); b++) {
+    blocks_[b].at = where_.size();
+    for (PetscInt point : points[b]) {
+      const PetscInt place = (PetscInt)(std::lower_bound(near.begin(), near.end(), point) - near.begin());
+      for (int s = 0; s < entries.scalars; s++) where_.push_back(place * entries.scalars + s);
+    }
+  }
+  PetscCall(create_scatter(A, near, entries.scalars, &near_, &to_near_));
+  PetscCall(create_scatter(A, cores, entries.scalars, &cores_, &to_cores_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
+  KernelSumMat *context;
+  SumEntries    entries;
+  ClusterTree   tree;
+
+  PetscFunctionBegin;
+  PetscCall(Reset());
+  PetscCall(MatGetKernelSum(A, &context));
+  context_ = context;
+  comm_ = PetscObjectComm((PetscObject)A);
+  PetscCall(entries.Create(A));
+  tree.build(entries.sources, settings.box);
+  PetscCall(SetUpBoxes(A, entries, tree, settings));
+  PetscCall(SetUpCoarse(A, entries, tree, settings.coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Schwarz::Apply(Vec r, Vec z) {
+  const PetscScalar *in;
+  PetscScalar       *out;
+  const PetscScalar  one = 1, zero = 0;
+  const PetscBLASInt step = 1;
+
+  PetscFunctionBegin;
+  PetscCall(VecScatterBegin(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecGetArrayRead(near_, &in));
+  PetscCall(VecGetArrayWrite(cores_, &out));
+  PetscScalar *y = out;
+  for (const Block &block : blocks_) {
+    input_.resize(block.columns);
+    for (PetscBLASInt j = 0; j < block.columns; j++) input_[j] = in[where_[block.at + j]];
+    PetscCallBLAS("BLASgemv", BLASgemv_("T", &block.columns, &block.rows, &one, inverse_.data() + block.values,
+                                        &block.columns, input_.data(), &step, &zero, y, &step));
+    y += block.rows;
+  }
+  PetscCall(PetscLogFlops(2. * (PetscLogDouble)inverse_.size()));
+  PetscCall(VecRestoreArrayWrite(cores_, &out));
+  PetscCall(VecRestoreArrayRead(near_, &in));
+  PetscCall(VecScatterBegin(to_cores_, cores_, z, INSERT_VALUES, SCATTER_REVERSE)); // every point is in one box
+  PetscCall(VecScatterEnd(to_cores_, cores_, z, INSERT_VALUES, SCATTER_REVERSE));
+  if (coarse_count_) PetscCall(ApplyCoarse(r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Schwarz::View(PetscViewer viewer) const {
+  PetscLogDouble bytes = sizeof(PetscScalar) * (PetscLogDouble)(inverse_.size() + coarse_factors_.values.size());
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm_));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "%" PetscInt_FMT " boxes, each solved with the %" PetscInt_FMT
+                                   " points around it; condition number of a box: %.2g or more\n",
+                                   boxes_, overlap_, (double)condition));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " coarse points%s\n", coarse_count_,
+                                   coarse_count_ ? ", solved after the boxes" : ""));
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer, "computed on the host, with vectors of any type; bytes stored: %.0f\n", bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

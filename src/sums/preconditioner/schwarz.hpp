@@ -1,0 +1,93 @@
+#pragma once
+// The preconditioner of kernel sums: solves on overlapping boxes of neighbouring points, then on a sample of all points.
+//
+//   z = Σ_b C_bᵀ (C_b A_b⁻¹) R_b r,   then   z += R_cᵀ A_c⁻¹ R_c (r - A z)
+//
+// with the matrix A_b of the points of box b and those around it, of which the result is kept at the box's own points
+// alone (C_b): restricted additive Schwarz. c are the coarse points, a sample of all.
+//
+// Sources: X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
+// R. Beatson, W. Light, S. Billings, Fast solution of the radial basis function interpolation equations: domain
+// decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010.
+
+#include "sums/cluster_tree.hpp"
+#include "sums/kernel_sum.hpp"
+
+#include <petscblaslapack.h> // after petscsys.h, which it needs
+
+namespace shellac {
+
+inline bool is_gaussian(const KernelSumMat &context) {
+  return std::string(context.info().name) == "gaussian";
+}
+
+// The matrix with its scalings, entry by entry, of any of its points.
+class SumEntries {
+public:
+  PetscErrorCode Create(Mat A); // gathers points and scalings on every rank
+  // The rows and columns of some points, `scalars` for each, column by column.
+  void dense(const std::vector<PetscInt> &points, std::vector<PetscScalar> *block) const;
+
+  int        scalars = 1;      // for each point
+  PointCloud targets, sources; // all ranks'
+  PetscReal  point(const PointCloud &cloud, PetscInt i, int a) const { return cloud.x[(size_t)a * cloud.n + i]; }
+
+private:
+  const KernelSumMat      *context_ = NULL;
+  std::vector<PetscScalar> left_, right_, diagonal_;
+};
+
+// A dense matrix in factors, or rows of its inverse.
+struct DenseFactors {
+  PetscBLASInt              n = 0;
+  std::vector<PetscScalar>  values;
+  std::vector<PetscBLASInt> pivots;
+  double                    norm = 0; // the largest sum of a column
+
+  PetscErrorCode Factor(std::vector<PetscScalar> *matrix, bool *singular); // takes the matrix
+  PetscErrorCode Solve(bool transposed, PetscInt columns, PetscScalar *b) const;
+};
+
+struct SchwarzSettings {
+  PetscInt box = 64;               // points, at most
+  PetscInt overlap = PETSC_DECIDE; // points around a box
+  PetscInt coarse = PETSC_DECIDE;  // points, about
+  bool     operator==(const SchwarzSettings &other) const {
+        return box == other.box && overlap == other.overlap && coarse == other.coarse;
+  }
+};
+
+class Schwarz {
+public:
+  PetscErrorCode SetUp(Mat A, const SchwarzSettings &settings);
+  PetscErrorCode Apply(Vec r, Vec z);
+  PetscErrorCode View(PetscViewer viewer) const;
+  PetscErrorCode Reset();
+
+  PetscReal condition = 0; // the largest estimate for a box: a lower bound
+
+private:
+  struct Block {
+    PetscBLASInt rows, columns;
+    size_t       values; // where its part of inverse_ begins: column i is row i of the inverse
+    size_t       at;     // and that of where_: the columns' places in near_
+  };
+  MPI_Comm                 comm_ = MPI_COMM_NULL;
+  const KernelSumMat      *context_ = NULL;
+  std::vector<Block>       blocks_;
+  std::vector<PetscScalar> inverse_, input_;
+  std::vector<PetscInt>    where_;
+  Vec                      near_ = NULL, cores_ = NULL; // this rank's, on the host
+  VecScatter               to_near_ = NULL, to_cores_ = NULL;
+  PetscInt                 boxes_ = 0, overlap_ = 0, coarse_count_ = 0;
+  PointCloud               coarse_;     // all coarse points, as targets
+  std::vector<PetscInt>    coarse_own_; // of this rank: number of a coarse point, local number of the point
+  std::vector<PetscScalar> coarse_left_, coarse_diagonal_, residual_;
+  DenseFactors             coarse_factors_;
+
+  PetscErrorCode SetUpBoxes(Mat A, const SumEntries &entries, const ClusterTree &tree, const SchwarzSettings &settings);
+  PetscErrorCode SetUpCoarse(Mat A, const SumEntries &entries, const ClusterTree &tree, PetscInt count);
+  PetscErrorCode ApplyCoarse(Vec r, Vec z);
+};
+
+} // namespace shellac

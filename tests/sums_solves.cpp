@@ -1,0 +1,254 @@
+// Solves with kernel sums, and their preconditioner: against dense matrices.
+
+#include "catch.hpp"
+#include "misuse.hpp"
+#include "sums.hpp"
+
+using namespace tests;
+using namespace tests::sums;
+
+namespace {
+
+struct Solve { // GMRES with the options of the database
+  KSP ksp = NULL;
+
+  explicit Solve(Mat A) {
+    PC pc;
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetOperators(ksp, A, A));
+    OK(KSPSetType(ksp, KSPGMRES));
+    OK(KSPGMRESSetRestart(ksp, 100));
+    OK(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCSetType(pc, PCKERNELSUM));
+    OK(KSPSetPCSide(ksp, PC_RIGHT)); // the norm is that of the true residual
+    OK(KSPSetFromOptions(ksp));
+  }
+  ~Solve() { KSPDestroy(&ksp); }
+  PC pc() const {
+    PC pc;
+    OK(KSPGetPC(ksp, &pc));
+    return pc;
+  }
+  int solve(Vec f, Vec c) const { // iterations, or -1
+    PetscInt           its;
+    KSPConvergedReason reason;
+    OK(KSPSolve(ksp, f, c));
+    OK(KSPGetIterationNumber(ksp, &its));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    return reason > 0 ? (int)its : -1;
+  }
+};
+
+// What a point does to itself makes matrices of singular functions definite.
+PetscReal self_value(const Function &f) {
+  return f.singular ? 3 : f.kernel == Kernel::thin_plate ? 1 : 0;
+}
+
+// Points of a square or cubic lattice, each moved by `random` spacings at most.
+Cloud lattice(PetscInt along, int dim, PetscReal random) {
+  PetscInt N = 1;
+  for (int a = 0; a < dim; a++) N *= along;
+  Cloud cloud = random_cloud(N, dim, 5, Spread::even, -random / along, 2 * random / along);
+  for (PetscInt i = 0; i < N; i++)
+    for (PetscInt a = 0, rest = i; a < dim; a++, rest /= along)
+      cloud.x[(size_t)(i * dim + a)] += (PetscReal)(rest % along) / along;
+  return cloud;
+}
+
+} // namespace
+
+TEST_CASE("one box with all points is the inverse of any square kernel sum, scaled and shifted", "[sums][solves]") {
+  int number = 0;
+  for (const Function &f : functions) {
+    if (!in_turn(number++)) continue;
+    for (Spread spread : {Spread::even, Spread::skewed}) {
+      Cloud cloud = lattice(5, 2, PetscReal(0.2));
+      cloud.spread = spread;
+      Options set = options(f, " -pc_kernelsum_coarse 0");
+      Matrix  A = make_square_sum(cloud);
+      Vector  left = left_vector(A), right = right_vector(A), c = right_vector(A), y = left_vector(A),
+             z = right_vector(A);
+      OK(MatShift(A, self_value(f)));
+      OK(MatScale(A, 3));
+      set_random(left, 1);
+      set_random(right, 2);
+      OK(VecShift(left, 3));
+      OK(VecShift(right, -3));
+      OK(MatDiagonalScale(A, left, right));
+      OK(MatDiagonalSet(A, left, ADD_VALUES));
+      Solve solver(A);
+      set_random(c, 4);
+      OK(MatMult(A, c, y));
+      OK(PCSetUp(solver.pc()));
+      OK(PCApply(solver.pc(), y, z));
+      INFO(f.name);
+      CHECK(difference_of_arrays(z, c) <= 1e-8);
+    }
+  }
+}
+
+TEST_CASE("GMRES with overlapping boxes solves as a dense matrix does", "[sums][solves]") {
+  int number = 0;
+  for (const Function &f : functions)
+    for (int dim = 1; dim <= 3; dim++) {
+      if (!in_turn(number++)) continue;
+      if (f.kernel == Kernel::gaussian && dim == 1) continue; // its sigma is wide for so many points along a line
+      const Cloud cloud = lattice(dim == 1 ? 50 : dim == 2 ? 9 : 5, dim, PetscReal(0.2));
+      Options     set = options(f, " -pc_kernelsum_box 20 -pc_kernelsum_overlap 40 -pc_kernelsum_coarse 10");
+      Matrix      A = make_square_sum(cloud);
+      if (f.sigma)
+        OK(MatKernelSumSetSigma(A, dim == 1 ? PetscReal(0.02) : dim == 2 ? PetscReal(0.1) : PetscReal(0.15)));
+      OK(MatShift(A, self_value(f)));
+      Matrix dense = dense_of(A);
+      Vector c = right_vector(A), y = left_vector(A), z = right_vector(A);
+      set_random(c, 3);
+      OK(MatMult(dense, c, y));
+      Solve solver(A);
+      INFO(f.name << " in " << dim << "-D");
+      const int its = solver.solve(y, z);
+      CHECK(its > 0);
+      CHECK(its <= 30);
+      Vector r = left_vector(A);
+      OK(MatMult(dense, z, r));
+      OK(VecAXPY(r, -1, y));
+      PetscReal norms[2];
+      OK(VecNorm(r, NORM_2, &norms[0]));
+      OK(VecNorm(y, NORM_2, &norms[1]));
+      CHECK(norms[0] <= 2e-8 * norms[1]);
+    }
+}
+
+TEST_CASE("iterations do not grow with the number of points", "[sums][solves]") {
+  if (rank_count() > 1) return; // boxes are the same on any ranks
+  const struct {
+    const char *kernel;
+    PetscReal   nugget, moved; // moved: from a lattice's points, in spacings
+    PetscInt    most;          // points along each side
+  } cases[] = {{"gaussian", 1e-6, PetscReal(0.2), 100}, {"multiquadric", 0, PetscReal(0.4), 64}};
+  for (const auto &of : cases) {
+    int few = 0;
+    for (PetscInt along : {(PetscInt)32, fewer > 1 ? (PetscInt)48 : of.most}) {
+      const Cloud cloud = lattice(along, 2, of.moved);
+      Options     set(std::string("-pc_kernelsum_box 64 -pc_kernelsum_overlap 160 -mat_kernelsum_type fast "
+                                      "-mat_kernelsum_rtol 1e-8 -mat_kernelsum_kernel ") +
+                      of.kernel);
+      Matrix      A = make_square_sum(cloud);
+      OK(MatKernelSumSetSigma(A, (PetscReal)1 / along));
+      if (of.nugget > 0) OK(MatShift(A, of.nugget));
+      Vector f = left_vector(A), c = right_vector(A);
+      set_random(f, 1);
+      const int its = Solve(A).solve(f, c);
+      INFO(of.kernel << ", " << cloud.N << " points: " << its << " iterations, " << few << " with few points");
+      CHECK(its > 0);
+      CHECK(its <= 25);
+      if (along == 32)
+        few = its;
+      else
+        CHECK(its <= few + 6);
+    }
+  }
+}
+
+TEST_CASE("boxes do not depend on how the points are distributed", "[sums][solves]") {
+  PetscReal norms[3];
+  int       n = 0;
+  for (Spread spread : {Spread::even, Spread::last, Spread::skewed}) {
+    Cloud cloud = lattice(7, 3, PetscReal(0.3));
+    cloud.spread = spread;
+    Options set("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.2 -pc_kernelsum_box 30 "
+                "-pc_kernelsum_overlap 50 -pc_kernelsum_coarse 20");
+    Matrix  A = make_square_sum(cloud);
+    Solve   solver(A);
+    Vector  r = cloud.vector(1, [](PetscInt i) { return PetscSinReal((PetscReal)i); }), z = right_vector(A);
+    OK(PCSetUp(solver.pc()));
+    OK(PCApply(solver.pc(), r, z));
+    OK(VecNorm(z, NORM_2, &norms[n++]));
+  }
+  CHECK(PetscAbsReal(norms[1] - norms[0]) <= 1e-9 * norms[0]);
+  CHECK(PetscAbsReal(norms[2] - norms[0]) <= 1e-9 * norms[0]);
+}
+
+TEST_CASE("settings of the preconditioner take effect, and its view says what it does", "[sums][solves]") {
+  const Cloud cloud = lattice(12, 2, PetscReal(0.3));
+  Options     set("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.1");
+  Matrix      A = make_square_sum(cloud);
+  Solve       solver(A);
+  Vector      f = left_vector(A), c = right_vector(A);
+  set_random(f, 1);
+  OK(PCKernelSumSetBoxSize(solver.pc(), 16));
+  OK(PCKernelSumSetOverlap(solver.pc(), 10));
+  OK(PCKernelSumSetCoarsePoints(solver.pc(), 0));
+  const int poor = solver.solve(f, c);
+  OK(PCKernelSumSetOverlap(solver.pc(), 50));
+  OK(PCKernelSumSetCoarsePoints(solver.pc(), 16));
+  const int good = solver.solve(f, c);
+  CHECK(good > 0);
+  CHECK((poor < 0 || good < poor));
+  const std::string text = printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); });
+  INFO(text);
+  for (const char *word : {"type: kernelsum", "16 boxes", "50 points around", "16 coarse points", "on the host"})
+    CHECK(text.find(word) != std::string::npos);
+  OK(PCKernelSumSetOverlap(solver.pc(), PETSC_DECIDE));
+  OK(PCKernelSumSetBoxSize(solver.pc(), 1000)); // all points: exact
+  CHECK(solver.solve(f, c) <= 2);
+}
+
+TEST_CASE("mistakes with the preconditioner of kernel sums", "[sums][solves][misuse]") {
+  const Cloud cloud = lattice(8, 2, 0);
+  const auto  work = [&](Vec *y) {
+    PetscFunctionBeginUser;
+    Matrix A = make_square_sum(cloud);
+    Vector f;
+    KSP    ksp;
+    PC     pc;
+    PetscCall(MatKernelSumSetSigma(A, PetscReal(0.125)));
+    PetscCall(MatCreateVecs(A, y, &f));
+    PetscCall(VecSet(f, 1));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCKERNELSUM));
+    PetscErrorCode code = KSPSetFromOptions(ksp);
+    if (!code) code = KSPSolve(ksp, f, *y);
+    PetscCall(KSPDestroy(&ksp));
+    PetscFunctionReturn(code);
+  };
+  Matrix square = make_square_sum(cloud), other = make_sum(cloud, random_cloud(30, 2, 1)), gradient, dense, wide, twice;
+  OK(MatKernelSumCreateGradient(square, &gradient));
+  OK(MatConvert(square, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+  OK(MatDuplicate(square, MAT_COPY_VALUES, &wide));
+  OK(MatKernelSumSetSigma(wide, 3));
+  Cloud same = cloud;
+  same.x[4] = same.x[0], same.x[5] = same.x[1];
+  Vector points = same.coordinates();
+  OK(MatCreateKernelSum(PETSC_COMM_WORLD, points, points, &twice));
+  OK(MatKernelSumSetSigma(twice, PetscReal(0.125)));
+  const auto set_up = [](Mat A) {
+    PC pc;
+    PetscFunctionBeginUser;
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCKERNELSUM));
+    PetscCall(PCSetOperators(pc, A, A));
+    const PetscErrorCode code = PCSetUp(pc);
+    PetscCall(PCDestroy(&pc));
+    PetscFunctionReturn(code);
+  };
+  Solve solver(square);
+  check_mistakes(
+      work, {
+                {"-pc_kernelsum_box 0", PETSC_ERR_ARG_OUTOFRANGE, "0 points|1 or more|-pc_kernelsum_box"},
+                {"-pc_kernelsum_overlap -3", PETSC_ERR_ARG_OUTOFRANGE, "-3 points|0 or more|-pc_kernelsum_overlap"},
+                {"-pc_kernelsum_coarse -3", PETSC_ERR_ARG_OUTOFRANGE, "-3 points|0 or more|-pc_kernelsum_coarse"},
+                {"-pc_kernelsum_coarse few", any, "few"},
+                CALL(PETSC_ERR_ARG_WRONG, "needs a matrix of type kernelsum|KSPSetOperators", set_up(dense)),
+                CALL(PETSC_ERR_SUP, "square", set_up(other)),
+                CALL(PETSC_ERR_SUP, "gradients", set_up(gradient)),
+                CALL(PETSC_ERR_MAT_LU_ZRPVT, "condition number|gaussian|-mat_kernelsum_sigma|MatShift", set_up(wide)),
+                CALL(PETSC_ERR_MAT_LU_ZRPVT, "condition number|at one place|MatShift", set_up(twice)),
+                CALL(PETSC_ERR_ARG_OUTOFRANGE, "0 points|1 or more", PCKernelSumSetBoxSize(solver.pc(), 0)),
+                CALL(PETSC_ERR_ARG_OUTOFRANGE, "-7 points|0 or more",
+                     PCKernelSumSetOverlap(solver.pc(), on_last<PetscInt>(-7, 20))),
+                CALL(PETSC_ERR_ARG_NULL, "null", PCKernelSumSetCoarsePoints(NULL, 0)),
+            });
+}
