@@ -207,9 +207,10 @@ template <class T> struct RelaxParity {
 
 // ---- host: along rows of points, slot by slot into a buffer that stays in the first cache
 
-// sum[i] = 0 or, for `more`, sum[i] + Σ_s coefficient_s[i] u_s[i stride], or with one coefficient for all i. The small loops are written out,
-// because only then does the compiler vectorise the long one.
-template <int n, bool one_for_all, class T>
+// sum[i] = 0 or, for `more`, sum[i] + Σ_s coefficient_s[i] u_s[i stride], or with one coefficient for all i; adjacent: the
+// stride is 1. The small loops are written out, because only then does the compiler vectorise the long one. A lambda would
+// not be inlined into the versions for other processors.
+template <int n, bool one_for_all, bool adjacent, class T>
 SHELLAC_WIDE void add_slots(const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
                             T *__restrict__ sum) {
   constexpr int no = 0, b = n > 1 ? 1 : no, c = n > 2 ? 2 : no, d = n > 3 ? 3 : no, e = n > 4 ? 4 : no;
@@ -217,33 +218,39 @@ SHELLAC_WIDE void add_slots(const T *const *coefficient, const T *const *u, Pets
                         *__restrict__ c3 = coefficient[d], *__restrict__ c4 = coefficient[e];
   const T *__restrict__ u0 = u[0], *__restrict__ u1 = u[b], *__restrict__ u2 = u[c], *__restrict__ u3 = u[d],
                         *__restrict__ u4 = u[e];
-  const T    all[5] = {*c0, *c1, *c2, *c3, *c4};
-  const auto add = [&](PetscInt i, PetscInt at) {
-    T value = (more ? sum[i] : T(0)) + (one_for_all ? all[0] : c0[i]) * u0[at];
+  const T all[5] = {*c0, *c1, *c2, *c3, *c4};
+  for (PetscInt i = 0; i < points; i++) {
+    const PetscInt at = adjacent ? i : i * stride;
+    T              value = (more ? sum[i] : T(0)) + (one_for_all ? all[0] : c0[i]) * u0[at];
     if (n > 1) value += (one_for_all ? all[1] : c1[i]) * u1[at];
     if (n > 2) value += (one_for_all ? all[2] : c2[i]) * u2[at];
     if (n > 3) value += (one_for_all ? all[3] : c3[i]) * u3[at];
     if (n > 4) value += (one_for_all ? all[4] : c4[i]) * u4[at];
     sum[i] = value;
-  };
-  if (stride == 1)
-    for (PetscInt i = 0; i < points; i++) add(i, i);
-  else
-    for (PetscInt i = 0; i < points; i++) add(i, i * stride);
+  }
 }
 
-template <bool one_for_all, class T>
+template <bool one_for_all, bool adjacent, class T>
 void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
                    T *sum) {
   if (!n && !more) std::fill(sum, sum + points, T(0));
   for (int some; n > 0; n -= some, coefficient += some, u += some, more = true) {
     some = PetscMin(n, 5);
-    if (some == 5) add_slots<5, one_for_all>(coefficient, u, stride, points, more, sum);
-    if (some == 4) add_slots<4, one_for_all>(coefficient, u, stride, points, more, sum);
-    if (some == 3) add_slots<3, one_for_all>(coefficient, u, stride, points, more, sum);
-    if (some == 2) add_slots<2, one_for_all>(coefficient, u, stride, points, more, sum);
-    if (some == 1) add_slots<1, one_for_all>(coefficient, u, stride, points, more, sum);
+    if (some == 5) add_slots<5, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
+    if (some == 4) add_slots<4, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
+    if (some == 3) add_slots<3, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
+    if (some == 2) add_slots<2, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
+    if (some == 1) add_slots<1, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
   }
+}
+
+template <bool one_for_all, class T>
+void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
+                   T *sum) {
+  if (stride == 1)
+    add_all_slots<one_for_all, true>(n, coefficient, u, stride, points, more, sum);
+  else
+    add_all_slots<one_for_all, false>(n, coefficient, u, stride, points, more, sum);
 }
 
 // A point whose stencil needs no halo: what its arms meet off the patch is beyond the domain.
