@@ -35,6 +35,9 @@ def prototypes():
     """(name, [(type, argument), ...]) of each function, but for those that create and those with communicators."""
     for name, arguments in re.findall(r"PETSC_EXTERN\s+PetscErrorCode\s+(\w+)\(([^)]*)\)\s*;", text()):
         pairs = [re.match(r"\s*(?:const\s+)?(\w+)\s*(\*?)\s*(\w+)\s*(\[\])?\s*$", a) for a in arguments.split(",")]
+        arrays = [i for i, p in enumerate(pairs) if p and p[4] and p[1] != "char"]
+        if any(pairs[i - 1] is None or pairs[i - 1][1] != "PetscInt" for i in arrays):
+            continue  # an array of a length that the page says
         if all(pairs) and not any(p[1] == "MPI_Comm" for p in pairs) and not name.startswith("MatCreate"):
             yield name, [(p[1] + (p[2] or p[4] or ""), p[3]) for p in pairs]
 
