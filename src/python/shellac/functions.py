@@ -38,7 +38,8 @@ def prototypes():
         arrays = [i for i, p in enumerate(pairs) if p and p[4] and p[1] != "char"]
         if any(pairs[i - 1] is None or pairs[i - 1][1] != "PetscInt" for i in arrays):
             continue  # an array of a length that the page says
-        if all(pairs) and not any(p[1] == "MPI_Comm" for p in pairs) and not name.startswith("MatCreate"):
+        creates = name.startswith(("MatCreate", "DMDACreate"))
+        if all(pairs) and not creates and not any(p[1] == "MPI_Comm" for p in pairs):
             yield name, [(p[1] + (p[2] or p[4] or ""), p[3]) for p in pairs]
 
 
