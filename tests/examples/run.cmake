@@ -96,7 +96,7 @@ endif()
 if(NOT complex)
   set(gallery ${CMAKE_CURRENT_LIST_DIR}/../../examples/equations)
   set(ENV{SHELLAC_CACHE} ${folder}/../equations)
-  expect("linear equation.*15 x 15 .*29 x 29 .*order 2.0.*57 x 57 .*order [12].[09]" equation -equation ${gallery}/poisson.h
+  expect("linear equation.*15 x 15 .*29 x 29 .*order 1.9.*57 x 57 .*order 2.0" equation -equation ${gallery}/poisson.h
     -da_grid_x 15 -da_grid_y 15 -refinements 2 -picture none)
   expect("nonlinear equation: 3 nonlinear.*wrote b.vts" equation -equation ${gallery}/bratu.h -picture b.vts)
   expect_file(b.vts ${xml} 1000)
