@@ -13,6 +13,7 @@
 #include <shellac/formula.h>
 #include <shellac/multigrid.h>
 #include <shellac/kernelsum.h>
+#include <shellac/kernelsumpc.h>
 #include <shellac/burgers.h>
 #include <shellac/equation.h>
 

@@ -304,3 +304,21 @@ TEST_CASE("a tolerance joins rows that are nearly equal", "[capture][forms]") {
   CHECK(off > 0);
   CHECK(off <= 1e-7);
 }
+
+TEST_CASE("products take a captured matrix as any factor", "[capture]") {
+  if (rank_count() > 1) return; // MPIAIJ makes AB and PᵀAP; these are the same code
+  Lattice l = plane(8, 7);
+  l.dof = 2;
+  Twins t(l);
+  t.both([&](DM da, Mat M) {
+    set_rows(da, M, random_fill(l, Form::arrays, 1), Way::stencil, INSERT_VALUES);
+    assemble(M);
+  });
+  const struct { bool first, second; } captured[] = {{true, false}, {false, true}, {true, true}};
+  for (const auto &which : captured) {
+    Matrix ours, reference;
+    OK(MatMatMult(which.first ? t.A : t.aij, which.second ? t.A : t.aij, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &ours));
+    OK(MatMatMult(t.aij, t.aij, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &reference));
+    CHECK(difference(ours, reference) <= exact);
+  }
+}

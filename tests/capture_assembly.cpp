@@ -451,20 +451,6 @@ TEST_CASE("a numbering that the program sets is followed", "[capture]") {
   CHECK(t.operator_problem() == "");
 }
 
-TEST_CASE("products take a captured matrix as any factor", "[capture]") {
-  if (rank_count() > 1) return; // MPIAIJ makes AB and PᵀAP; these are the same code
-  const Lattice l = pairs_of_values();
-  Twins         t(l);
-  t.both([&](DM da, Mat M) { insert(1)(l, Form::arrays, da, M); });
-  const struct { bool first, second; } captured[] = {{true, false}, {false, true}, {true, true}};
-  for (const auto &which : captured) {
-    Matrix ours, reference;
-    OK(MatMatMult(which.first ? t.A : t.aij, which.second ? t.A : t.aij, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &ours));
-    OK(MatMatMult(t.aij, t.aij, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &reference));
-    CHECK(difference(ours, reference) <= exact);
-  }
-}
-
 // PETSc numbers the objects that it makes.
 static PetscObjectId next_object() {
   Vec           v;

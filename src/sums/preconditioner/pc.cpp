@@ -1,6 +1,7 @@
 // The PC type kernelsum: a shell over the Schwarz method, its options and setters.
 
 #include <shellac/kernelsum.h>
+#include <shellac/kernelsumpc.h>
 
 #include "sums/options.hpp"
 #include "sums/preconditioner/schwarz.hpp"
