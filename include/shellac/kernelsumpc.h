@@ -1,0 +1,133 @@
+#ifndef SHELLAC_KERNELSUMPC_H
+#define SHELLAC_KERNELSUMPC_H
+
+/* The preconditioner of sums over particles. */
+
+#include <petscpc.h>
+
+/*MC
+   PCKERNELSUM - "kernelsum": a preconditioner for square Mats of type `MATKERNELSUM`: interpolation, Gaussian processes,
+   boundary charges
+
+   Options Database Keys:
++  -pc_kernelsum_box <integer, 1 or more>     - points of a box, at most; default 64
+.  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 160, 256 in
+                                                1-D, 2-D, 3-D; the Gaussian 64, 288, 720
+-  -pc_kernelsum_coarse <integer, 0 or more>  - coarse points, about; 0: no coarse space; default one for 50 points,
+                                                1000 at most; the Gaussian none
+
+   Level: beginner
+
+   Notes:
+   Restricted additive Schwarz: the points are divided into boxes of neighbours; the matrix of a box and the points around
+   it is factored, and the solution is kept at the box's own points. Then the equations of a sample of all points, the
+   coarse ones, are solved for the residual that is left. Any kernel function works, with `MatScale()`, `MatShift()` (a
+   nugget), `MatDiagonalSet()` and `MatDiagonalScale()`. The preconditioner is not symmetric, also where the matrix is:
+   use `KSPGMRES`, with -ksp_gmres_restart 100 for instance, `KSPFGMRES` or `KSPBCGS`, and not `KSPCG`. It has no
+   transpose.
+
+   Iterations hardly depend on the number of points. More points around a box mean fewer iterations and a longer set-up.
+   The wider a kernel in units of the spacing of its points, the more of them it needs: a Gaussian with sigma equal to
+   the spacing needs those of the default, which are more than other kernels need. The Gaussian has no coarse points
+   by default, because it decays before the next one.
+
+   Singular kernels have zero on the diagonal, unless `MatShift()` or `MatDiagonalSet()` adds what a point does to itself.
+   Without it, the matrix is indefinite, and no method converges well.
+
+   Boxes, and thus iterations, do not depend on the ranks. A box is solved by the rank that owns most of its points, with
+   points of any ranks. Every rank knows the coordinates of all points. A box of b points with p around it stores b (b + p)
+   numbers, and its set-up takes about (b + p)^3 operations.
+
+   The preconditioner works on the host. Vectors on a GPU are copied there and back in each application.
+
+   Errors:
+   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for a matrix that is not square, and for gradients;
+   `PETSC_ERR_MAT_LU_ZRPVT` where the matrix of a box is singular to working precision: its condition number, of which
+   the view shows an estimate, is larger than the inverse of the precision. The kernel is then too wide for its points, or
+   points coincide. A smaller sigma or a nugget helps. All on every rank.
+
+   References:
+   X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
+   R. Beatson, W. Light, S. Billings, Fast solution of the radial basis function interpolation equations: domain
+   decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010.
+
+.seealso: `MATKERNELSUM`, `PCKernelSumSetBoxSize()`, `PCKernelSumSetOverlap()`, `PCKernelSumSetCoarsePoints()`, `PCASM`
+M*/
+#define PCKERNELSUM "kernelsum"
+
+/*@
+   PCKernelSumSetBoxSize - sets how many points a box of `PCKERNELSUM` has at most
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  points - 1 or more; boxes have between half of it and all of it
+
+   Options Database Key:
+.  -pc_kernelsum_box <integer, 1 or more> - points of a box, at most; default 64
+
+   Level: intermediate
+
+   Note:
+   Takes effect at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
+
+.seealso: `PCKERNELSUM`, `PCKernelSumSetOverlap()`
+@*/
+PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
+
+/*@
+   PCKernelSumSetOverlap - sets how many points around a box `PCKERNELSUM` solves together with it
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  points - the points nearest to the box, 0 or more, or `PETSC_DECIDE` for the default
+
+   Options Database Key:
+.  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 160, 256 in
+                                                1-D, 2-D, 3-D; the Gaussian 64, 288, 720
+
+   Level: intermediate
+
+   Note:
+   Takes effect at the next application. Where the whole set is not larger, the box is solved with all points.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
+
+.seealso: `PCKERNELSUM`, `PCKernelSumSetBoxSize()`
+@*/
+PETSC_EXTERN PetscErrorCode PCKernelSumSetOverlap(PC pc, PetscInt points);
+
+/*@
+   PCKernelSumSetCoarsePoints - sets how many points the coarse space of `PCKERNELSUM` has
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  points - about as many, and not more than two in each box; 0: no coarse space; `PETSC_DECIDE` for the default
+
+   Options Database Key:
+.  -pc_kernelsum_coarse <integer, 0 or more> - coarse points, about; 0: no coarse space; default one for 50 points, 1000
+                                               at most; the Gaussian none
+
+   Level: intermediate
+
+   Note:
+   Takes effect at the next application. Each rank stores and solves the dense matrix of the coarse points; an
+   application takes their sums over all points.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
+
+.seealso: `PCKERNELSUM`, `PCKernelSumSetBoxSize()`
+@*/
+PETSC_EXTERN PetscErrorCode PCKernelSumSetCoarsePoints(PC pc, PetscInt points);
+
+#endif
