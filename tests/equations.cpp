@@ -60,7 +60,8 @@ TEST_CASE("a text gives the same by every helper and by hand", "[equations]") {
 
 // Bratu's equation as snes/ex5 has it: grid with boundary points, its initial guess; rows scaled otherwise, which Newton's
 // method does not see.
-static PetscErrorCode ex5_function(DMDALocalInfo *info, PetscScalar **u, PetscScalar **f, void *) {
+static PetscErrorCode ex5_function(DMDALocalInfo *info, void *in, void *out, void *) {
+  PetscScalar **u = static_cast<PetscScalar **>(in), **f = static_cast<PetscScalar **>(out);
   const PetscReal hx = 1. / (info->mx - 1), hy = 1. / (info->my - 1);
   PetscFunctionBeginUser;
   for (PetscInt j = info->ys; j < info->ys + info->ym; j++)
@@ -80,7 +81,7 @@ TEST_CASE("Bratu's equation has the iterations and the solution of an independen
   PetscInt its, plain_its;
   OK(solve(da, &u, &its));
   OK(DMClone(da, &plain));
-  OK(DMDASNESSetFunctionLocal(plain, INSERT_VALUES, (DMDASNESFunction)ex5_function, NULL));
+  OK(DMDASNESSetFunctionLocal(plain, INSERT_VALUES, ex5_function, NULL));
   Vector v = make_vector(plain), start;
   OK(DMDAEquationComputeInitial(da, v));
   Owned<SNES, SNESDestroy> snes;
