@@ -152,7 +152,7 @@ TEST_CASE("options of equations, a compiler that is missing and a cache that can
   }
   {
     Options parameter("-equation_lambda nan");
-    check_mistakes(work, {CALL(out, "-equation_lambda|nan|finite", again())});
+    check_mistakes(work, {CALL(out, "nan", again())}); // an error of PETSc's from 3.26 on
   }
   {
     Options cache("-equation_cache /proc/nowhere");
