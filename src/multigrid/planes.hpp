@@ -60,7 +60,7 @@ void load_plane(const Patch &patch, const Layers &of, const Field<T> &field, Pet
   for (PetscInt m = -1; m <= of.rows; m++) {
     T         *row = plane->row(m);
     PetscInt   at_m = m, at_k = k;
-    const bool here = inside(of.across, &at_m) & inside(of.slow, &at_k);
+    const bool in_across = inside(of.across, &at_m), in_slow = inside(of.slow, &at_k), here = in_across && in_slow;
     const bool there = here || shared(of.across, at_m) || shared(of.slow, at_k);
     const auto value = [&](PetscInt i) {
       PetscInt p[3];
