@@ -310,12 +310,13 @@ static PetscErrorCode close_as_asked(CapturedMat *context) {
 }
 
 PetscErrorCode MatCapturedClose(CapturedMat *context, bool as_arrays) {
-  Refusal     ignored;
-  Compression wish = context->compression;
+  Refusal ignored;
 
   PetscFunctionBegin;
-  if (as_arrays) wish.automatic = false, wish.form = Storage::arrays;
-  PetscCall(context->captured().Close(wish, &ignored));
+  if (as_arrays)
+    PetscCall(context->captured().CloseAsArrays());
+  else
+    PetscCall(context->captured().Close(context->compression, &ignored));
   context->values = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

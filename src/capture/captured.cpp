@@ -10,6 +10,11 @@ CapturedStencil::CapturedStencil(const Patch &patch, std::shared_ptr<const Arms>
     : patch_(patch), arms_(std::move(arms)), vec_type_(type), arrays_(slots(), NULL), values_(slots(), nullptr) {
   for (int a = 0; a < 3; a++) depth_[a] = patch.periodic[a] || a >= arms_->dim() ? 0 : depth;
   use_slots({});
+  auto &every = every_slot_.change();
+  for (int s = 0; s < slots(); s++) {
+    const PetscInt *step = arms_->step(s / (int)patch_.dof % arms_->count());
+    every.push_back({{step[0], step[1], step[2]}, s % patch_.dof});
+  }
 }
 
 std::unique_ptr<CapturedStencil> CapturedStencil::NewLike() const {
@@ -44,6 +49,7 @@ PetscErrorCode CapturedStencil::MakeArray(Vec *array) const {
 
 void CapturedStencil::use_slots(const std::vector<int> &used) {
   const PetscInt dof = patch_.dof;
+  if (!place_.empty() && used == used_) return;
   used_ = used;
   place_.assign(slots(), -1);
   auto &slot = slot_.change();
@@ -109,128 +115,14 @@ std::vector<int> CapturedStencil::whole(std::vector<int> used, bool box_too) con
 }
 
 bool CapturedStencil::in_domain(const PetscInt p[3], int arm) const {
-  for (int a = 0; a < 3; a++) {
-    const PetscInt i = patch_.start[a] + p[a] + arms_->step(arm)[a];
-    if ((i < 0 || i >= patch_.N[a]) && !patch_.periodic[a]) return false;
-  }
-  return true;
+  const PetscInt *step = arms_->step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
+  return patch_.in_domain(q);
 }
 
 PetscLogDouble CapturedStencil::bytes() const {
   PetscLogDouble sum = (PetscLogDouble)(table_.bytes() + index8_.bytes() + index16_.bytes());
   for (Vec array : arrays_) sum += array ? (PetscLogDouble)(point_count() * sizeof(T)) : 0;
   return sum;
-}
-
-// ---- assembly ------------------------------------------------------------------------------------------------------
-
-bool CapturedStencil::made_for_device() const {
-  return vec_type_.find("cuda") != std::string::npos;
-}
-
-PetscErrorCode CapturedStencil::GetArray(int slot) {
-  PetscMemType memory = PETSC_MEMTYPE_HOST;
-
-  PetscFunctionBegin;
-  if (PetscMemTypeHost(memory_))
-    PetscCall(VecGetArray(arrays_[slot], &values_[slot]));
-  else
-    PetscCall(VecGetArrayAndMemType(arrays_[slot], &values_[slot], &memory));
-  PetscCheck(PetscMemTypeHost(memory) == PetscMemTypeHost(memory_), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "an array of coefficients is not on the GPU");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CapturedStencil::RestoreArray(int slot) {
-  PetscFunctionBegin;
-  if (!values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (PetscMemTypeHost(memory_))
-    PetscCall(VecRestoreArray(arrays_[slot], &values_[slot]));
-  else
-    PetscCall(VecRestoreArrayAndMemType(arrays_[slot], &values_[slot]));
-  values_[slot] = nullptr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CapturedStencil::MoveToHost() {
-  std::vector<int> present;
-
-  PetscFunctionBegin;
-  if (PetscMemTypeHost(memory_)) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int s = 0; s < slots(); s++)
-    if (values_[s]) present.push_back(s);
-  for (int s : present) PetscCall(RestoreArray(s));
-  memory_ = PETSC_MEMTYPE_HOST;
-  for (int s : present) PetscCall(GetArray(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CapturedStencil::Need(int slot, bool zero) {
-  PetscFunctionBegin;
-  if (values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (lent(slot)) PetscCall(CheckNoneLent());
-  if (!arrays_[slot])
-    PetscCall(MakeArray(&arrays_[slot])); // zero
-  else if (zero)
-    PetscCall(VecSet(arrays_[slot], 0));
-  PetscCall(GetArray(slot));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CapturedStencil::NeedAll() {
-  PetscFunctionBegin;
-  for (int s = 0; s < slots(); s++) PetscCall(Need(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CapturedStencil::Open(T *const **values, PetscMemType memory) {
-  PetscFunctionBegin;
-  by_place_ = false;
-  if (!open_) {
-    const bool compressed = storage_ != Storage::arrays;
-    memory_ = !compressed && made_for_device() ? memory : PETSC_MEMTYPE_HOST;
-    for (int s : used_) {
-      if (compressed)
-        PetscCall(Need(s, false));
-      else
-        PetscCall(GetArray(s));
-    }
-    if (storage_ == Storage::constant)
-      for_each_run([&](size_t of_class, const PetscInt[3], size_t at, PetscInt points) {
-        const T *rows = table_.host().data() + of_class * table_stride<T>((int)used_.size());
-        for (size_t n = 0; n < used_.size(); n++)
-          std::fill(values_[used_[n]] + at, values_[used_[n]] + at + points, rows[n]);
-        return true;
-      });
-    else if (storage_ == Storage::indexed) {
-      const auto  &small = index8_.host();
-      const size_t stride = table_stride<T>((int)used_.size());
-      for (size_t at = 0; at < point_count(); at++) {
-        const T *rows = table_.host().data() + stride * (small.empty() ? index16_.host()[at] : small[at]);
-        for (size_t n = 0; n < used_.size(); n++) values_[used_[n]][at] = rows[n];
-      }
-    }
-    open_ = true;
-  }
-  if (PetscMemTypeHost(memory)) PetscCall(MoveToHost());
-  *values = values_.data();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CapturedStencil::Zero() {
-  PetscFunctionBegin;
-  PetscCall(CheckNoneLent());
-  if (open_) { // taken again by those who need them
-    for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  index8_.change().clear();
-  index16_.change().clear();
-  table_.change().clear();
-  storage_ = Storage::arrays;
-  by_place_ = false;
-  use_slots({});
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- rows by their place -------------------------------------------------------------------------------------------

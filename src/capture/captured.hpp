@@ -48,11 +48,13 @@ public:
   std::unique_ptr<CapturedStencil> NewLike() const;
 
   // The slot of row r at the point and value c at the arm's end.
-  int slot(int arm, PetscInt r, PetscInt c) const { return (int)((r * arms_->count() + arm) * patch_.dof + c); }
+  int slot(int arm, PetscInt r, PetscInt c) const { return slot_number(arms_->count(), patch_.dof, arm, r, c); }
   // [slots][points], to be read and changed until Close(); null for a slot that is zero: see Need(). Cheap where it is
   // open already. memory: where they are wanted; they are on the host where it cannot be, or where it is open there.
   PetscErrorCode Open(T *const **values, PetscMemType memory = PETSC_MEMTYPE_HOST);
   PetscMemType   memory() const { return memory_; } // of the open coefficients
+  // What kernels in that memory need to change them, until the next Need() or Close().
+  PetscErrorCode GetOpen(OpenCoefficients<T> *open);
   // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
   PetscErrorCode Need(int slot, bool zero = true);
   PetscErrorCode NeedAll();
@@ -63,6 +65,7 @@ public:
   bool           lent(int slot) const { return lent_.count(slot) > 0; }
   Vec            array(int slot) const { return arrays_[slot]; }
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
+  PetscErrorCode CloseAsArrays(); // nothing is sought
   bool           open() const { return open_; }
   // Open or closed. Memory is kept for the next assembly.
   PetscErrorCode Zero();
@@ -103,6 +106,11 @@ private:
   size_t         point_count() const { return (size_t)patch_.all().points(); }
   PetscErrorCode MakeArray(Vec *array) const;
   void           use_slots(const std::vector<int> &used); // lists them
+  // All of the coefficients, as kernels see them, but arrays.
+  PetscErrorCode GetClosed(PetscMemType memory, CapturedCoefficients<T> *a);
+  void           ForgetRows(); // compressed ones
+  PetscErrorCode UseArrays(const std::vector<int> &used);
+  PetscErrorCode End(); // of Close(): destroys the arrays of slots that are not in use
   // The used slots, filled up to a whole star or box where that has a kernel.
   std::vector<int> whole(std::vector<int> used, bool box_too) const;
   // An entry of the diagonal: always in use, because MatShift() adds to it.
@@ -118,6 +126,7 @@ private:
   PetscErrorCode                 GetArray(int slot);
   PetscErrorCode                 RestoreArray(int slot);
   PetscErrorCode                 MoveToHost();
+  PetscErrorCode                 Expand(); // closed and compressed: open arrays get the rows
   PetscErrorCode                 CheckNoneLent() const;
   // Compresses coefficients that are on a GPU; *done: they need not come to the host.
   PetscErrorCode CloseOnDevice(const Compression &wish, bool *done);
@@ -139,6 +148,8 @@ private:
   std::vector<Vec>            arrays_; // [slots]; those of slots that are not in use are memory for the next assembly
   std::vector<T *>            values_; // open: [slots], the arrays'; null for zero
   std::set<int>               lent_;   // slots whose arrays the program has
+  Mirror<Slot>                every_slot_;
+  Mirror<T *>                 open_values_; // values_, in the memory where kernels read them
 
   Storage                storage_ = Storage::arrays;
   size_t                 kinds_ = 0;

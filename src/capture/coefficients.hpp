@@ -23,6 +23,26 @@ struct Slot {
   PetscInt step[3], c;
 };
 
+// Slots are numbered row by row of the block, arm by arm, and value by value at the arm's end.
+SHELLAC_HD int slot_number(int arms, PetscInt dof, int arm, PetscInt r, PetscInt c) {
+  return (int)((r * arms + arm) * dof + c);
+}
+
+// The coefficients of an operator that is open for changes, in one memory.
+template <class T> struct OpenCoefficients {
+  Patch       patch;
+  int         arms, center; // how many; the one that leads nowhere
+  const Slot *slots;        // where each leads
+  T *const   *values;       // [slots][points]; null for a slot that is zero
+
+  SHELLAC_HD int slot(int arm, PetscInt r, PetscInt c) const { return slot_number(arms, patch.dof, arm, r, c); }
+  // q: where an arm leads from p. Whether the domain has that point.
+  SHELLAC_HD bool follow(int arm, const PetscInt p[3], PetscInt q[3]) const {
+    for (int a = 0; a < 3; a++) q[a] = p[a] + slots[slot(arm, 0, 0)].step[a];
+    return patch.in_domain(q);
+  }
+};
+
 template <class T> struct CapturedCoefficients {
   Storage               storage;
   int                   count;    // of slots

@@ -1,15 +1,86 @@
 // Finite-difference Jacobians by colouring, as MatFDColoring asks for them: A. R. Curtis, M. J. D. Powell, J. K. Reid,
-// On the estimation of sparse Jacobian matrices, 1974.
+// On the estimation of sparse Jacobian matrices, 1974. Coefficients are set where the function's values are.
 
 #include "capture/mat.hpp"
 
 namespace shellac {
 
-// Of the values that this rank owns, or of the DMDA's local vector.
+// ---- kernels -------------------------------------------------------------------------------------------------------
+
+// The step h of the difference quotient in a column: ε sqrt(1 + ||x||), the same for all, or ε x, with |x| no less than
+// umin.
+template <class T> struct Step {
+  T         same; // zero: ε x
+  PetscReal epsilon, umin;
+
+  SHELLAC_HD T operator()(T x) const {
+    if (same != T(0)) return same;
+    if (PetscAbsScalar(x) < umin) x = PetscRealPart(x) >= 0 ? umin : -umin;
+    return epsilon * x;
+  }
+};
+
+// The columns of one colour that rows of this rank meet.
+template <class T> struct ColumnsOfColour {
+  Patch           patch;
+  Box             points;  // of the DMDA's local vectors, by their indices on the patch
+  const PetscInt *columns; // values of those points
+  bool            local;   // the function takes local vectors
+  Step<T>         step;
+  Field<T>        x;
+
+  SHELLAC_HD void find(PetscInt n, PetscInt q[3], PetscInt *c) const {
+    points.point(columns[n] / patch.dof, q);
+    *c = columns[n] % patch.dof;
+  }
+  SHELLAC_HD T h(const PetscInt q[3], PetscInt c) const {
+    return step(step.same != T(0) ? T(0) : x.value(patch, q, c));
+  }
+};
+
+// Adds the steps to the vector that the function takes.
+template <class T> struct AddSteps {
+  ColumnsOfColour<T> columns;
+  T                 *moved;
+
+  SHELLAC_HD void operator()(PetscInt n, PetscInt, PetscInt) const {
+    PetscInt q[3], c;
+    columns.find(n, q, &c);
+    if (columns.local)
+      moved[columns.columns[n]] += columns.h(q, c);
+    else if (columns.patch.contains(q))
+      moved[columns.patch.index(q[0], q[1], q[2]) * columns.patch.dof + c] += columns.h(q, c);
+  }
+};
+
+// Sets the entries of the columns by the differences of the function's values.
+template <class T> struct SetColumns {
+  ColumnsOfColour<T>  columns;
+  OpenCoefficients<T> a;
+  const T            *before, *after; // [points][dof]
+
+  SHELLAC_HD void operator()(PetscInt n, PetscInt, PetscInt) const {
+    const PetscInt dof = a.patch.dof;
+    PetscInt       q[3], c;
+    columns.find(n, q, &c);
+    const T inverse = T(1) / columns.h(q, c);
+    for (int arm = 0; arm < a.arms; arm++) {
+      const PetscInt *step = a.slots[a.slot(arm, 0, 0)].step, p[3] = {q[0] - step[0], q[1] - step[1], q[2] - step[2]};
+      if (!a.patch.contains(p)) continue;
+      const size_t at = a.patch.index(p[0], p[1], p[2]);
+      for (PetscInt r = 0; r < dof; r++)
+        a.values[a.slot(arm, r, c)][at] = (after[at * dof + r] - before[at * dof + r]) * inverse;
+    }
+  }
+};
+
+// ---- the colouring -------------------------------------------------------------------------------------------------
+
+// Columns that are on the domain, as values of the DMDA's local vectors.
 struct Coloring {
-  std::vector<PetscInt> columns;       // colour by colour
-  std::vector<size_t>   first;         // [colours + 1], in columns
-  bool                  local = false; // the function takes local vectors (MatFDColoringUseDM())
+  Mirror<PetscInt>    columns;       // colour by colour
+  std::vector<size_t> first;         // [colours + 1], in columns
+  bool                local = false; // the function takes local vectors (MatFDColoringUseDM())
 };
 
 static PetscErrorCode free_coloring(void *argument) {
@@ -23,10 +94,56 @@ static PetscErrorCode fdcoloring_create(Mat A, ISColoring, MatFDColoring) {
   return MatGetCaptured(A, &context);
 }
 
+static Box ghosted_points(const CapturedMat &context) {
+  Box box;
+  for (int a = 0; a < 3; a++) {
+    box.lo[a] = context.ghost_start[a] - context.grid.start[a];
+    box.hi[a] = box.lo[a] + context.ghost_size[a];
+  }
+  return box;
+}
+
+// The colours of the values of the DMDA's local vectors; -1 where there is no column, or none that is met.
+static PetscErrorCode get_local_colours(CapturedMat *context, const ISColoringValue given[], bool local,
+                                        std::vector<PetscInt> *colours) {
+  const Patch    patch = context->owned_patch();
+  const Box      points = ghosted_points(*context);
+  const PetscInt dof = patch.dof;
+
+  PetscFunctionBegin;
+  colours->assign((size_t)(points.points() * dof), -1);
+  const auto at = [&](const PetscInt q[3], PetscInt c) -> PetscInt & {
+    return (*colours)[points.index(q) * (size_t)dof + (size_t)c];
+  };
+  if (local) {
+    for_each_on_host(points, [&](PetscInt i, PetscInt j, PetscInt k) {
+      const PetscInt q[3] = {i, j, k};
+      for (PetscInt c = 0; c < dof && patch.in_domain(q); c++)
+        at(q, c) = (PetscInt)given[points.index(q) * (size_t)dof + (size_t)c];
+    });
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::vector<PetscScalar> own(given, given + patch.all().points() * dof); // as values that can be exchanged
+  PetscCall(context->halo.Begin(own.data(), PETSC_MEMTYPE_HOST));
+  PetscCall(context->halo.End());
+  const Field<PetscScalar> field = context->halo.field();
+  for (int d = 0; d < Direction::count; d++) {
+    const Direction to = Direction::at(d);
+    const bool      mine = d == Direction{{0, 0, 0}}.index();
+    if (mine || field.halo[d])
+      for_each_on_host(mine ? patch.all() : patch.beyond_patch(to), [&](PetscInt i, PetscInt j, PetscInt k) {
+        const PetscInt q[3] = {i, j, k};
+        for (PetscInt c = 0; c < dof; c++) at(q, c) = (PetscInt)PetscRealPart(field.value(patch, q, c));
+      });
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *application);
 static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring fd) {
   CapturedMat           *context;
   const ISColoringValue *colours;
+  std::vector<PetscInt>  local_colours;
   PetscInt               n, count;
   ISColoringType         type;
   PetscContainer         container;
@@ -43,12 +160,17 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
              "the colouring is of %" PetscInt_FMT " columns, the DMDA has %" PetscInt_FMT
              " here; make it with DMCreateColoring()",
              n, needed);
-  coloring->first.assign((size_t)count + 1, 0);
-  coloring->columns.resize((size_t)n);
-  for (PetscInt i = 0; i < n; i++) coloring->first[(size_t)colours[i] + 1]++;
-  for (PetscInt k = 0; k < count; k++) coloring->first[k + 1] += coloring->first[k];
-  std::vector<size_t> next = coloring->first;
-  for (PetscInt i = 0; i < n; i++) coloring->columns[next[colours[i]]++] = i;
+  PetscCall(get_local_colours(context, colours, coloring->local, &local_colours));
+  auto &columns = coloring->columns.change(); // sorted by colour, by counting
+  auto &first = coloring->first;
+  first.assign((size_t)count + 2, 0);
+  for (PetscInt colour : local_colours)
+    if (colour >= 0) first[(size_t)colour + 2]++;
+  for (size_t k = 2; k < first.size(); k++) first[k] += first[k - 1];
+  columns.resize(first.back());
+  for (size_t v = 0; v < local_colours.size(); v++)
+    if (local_colours[v] >= 0) columns[first[(size_t)local_colours[v] + 1]++] = (PetscInt)v;
+  first.pop_back();
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)A), &container));
   PetscCall(PetscContainerSetPointer(container, coloring.release()));
   PetscCall(PetscContainerSetCtxDestroy(container, destructor(free_coloring)));
@@ -59,35 +181,25 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The steps h of a difference quotient, one for each value of `at`: h = ε sqrt(1 + ||x||) for wp, h = ε x, with |x| no less than
-// umin, for ds (options of MatFDColoring).
-static PetscErrorCode get_steps(MatFDColoring fd, Vec x, Vec at, std::vector<PetscScalar> *h) {
-  const PetscScalar *values;
-  PetscReal          epsilon = PETSC_SQRT_MACHINE_EPSILON, umin = 100 * PETSC_SQRT_MACHINE_EPSILON, norm;
-  PetscInt           n;
-  PetscBool          set, ds = PETSC_FALSE;
-  char               type[3] = "wp";
-  const char        *prefix;
+// ---- the Jacobian --------------------------------------------------------------------------------------------------
+
+// Options of MatFDColoring: -mat_fd_type wp, a step for all columns, or ds, a step for each.
+static PetscErrorCode get_step(MatFDColoring fd, Vec x, Step<PetscScalar> *step) {
+  PetscReal   norm;
+  PetscBool   ds = PETSC_FALSE;
+  char        type[3] = "wp";
+  const char *prefix;
 
   PetscFunctionBegin;
+  *step = {0, PETSC_SQRT_MACHINE_EPSILON, 100 * PETSC_SQRT_MACHINE_EPSILON};
   PetscCall(PetscObjectGetOptionsPrefix((PetscObject)fd, &prefix));
-  PetscCall(PetscOptionsGetReal(NULL, prefix, "-mat_fd_coloring_err", &epsilon, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, prefix, "-mat_fd_coloring_umin", &umin, NULL));
-  PetscCall(PetscOptionsGetString(NULL, prefix, "-mat_fd_type", type, sizeof(type), &set));
+  PetscCall(PetscOptionsGetReal(NULL, prefix, "-mat_fd_coloring_err", &step->epsilon, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, prefix, "-mat_fd_coloring_umin", &step->umin, NULL));
+  PetscCall(PetscOptionsGetString(NULL, prefix, "-mat_fd_type", type, sizeof(type), NULL));
   PetscCall(PetscStrcmp(type, "ds", &ds));
-  PetscCall(VecGetLocalSize(at, &n));
-  if (ds) {
-    PetscCall(VecGetArrayRead(at, &values));
-    for (PetscInt i = 0; i < n; i++) {
-      PetscScalar size = values[i];
-      if (PetscAbsScalar(size) < umin) size = PetscRealPart(size) >= 0 ? umin : -umin;
-      h->push_back(epsilon * size);
-    }
-    PetscCall(VecRestoreArrayRead(at, &values));
-  } else {
-    PetscCall(VecNorm(x, NORM_2, &norm));
-    h->assign(n, epsilon * PetscSqrtReal(1 + norm));
-  }
+  if (ds) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  step->same = step->epsilon * PetscSqrtReal(1 + norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,14 +215,100 @@ static PetscErrorCode get_function(PetscErrorCode (*get)(MatFDColoring, Function
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The vectors of the DMDA, which it keeps for the next time: where the function is evaluated, and its values there and a
+// step away.
+struct ColoringVectors {
+  DM   dm = NULL;
+  bool local = false;
+  Vec  x = NULL, at = NULL, moved = NULL, before = NULL, after = NULL;
+
+  PetscErrorCode Get(DM of, bool are_local, Vec given) {
+    PetscFunctionBegin;
+    dm = of;
+    local = are_local;
+    for (Vec *v : {&x, &before, &after}) PetscCall(DMGetGlobalVector(dm, v));
+    for (Vec *v : {&at, &moved}) PetscCall(local ? DMGetLocalVector(dm, v) : DMGetGlobalVector(dm, v));
+    PetscCall(VecCopy(given, x));
+    if (local) {
+      PetscCall(VecZeroEntries(at)); // which has points that no exchange sets
+      PetscCall(DMGlobalToLocalBegin(dm, x, INSERT_VALUES, at));
+      PetscCall(DMGlobalToLocalEnd(dm, x, INSERT_VALUES, at));
+    } else
+      PetscCall(VecCopy(x, at));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Restore() {
+    PetscFunctionBegin;
+    for (Vec *v : {&moved, &at}) PetscCall(local ? DMRestoreLocalVector(dm, v) : DMRestoreGlobalVector(dm, v));
+    for (Vec *v : {&after, &before, &x}) PetscCall(DMRestoreGlobalVector(dm, v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // On the host, if one of them is.
+  PetscErrorCode GetMemory(PetscMemType *memory) {
+    Arrays             arrays;
+    const PetscScalar *ignored;
+
+    PetscFunctionBegin;
+    for (Vec v : {x, at, before}) PetscCall(arrays.Read(v, &ignored));
+    *memory = arrays.memory();
+    PetscCall(arrays.Restore());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+// The differences of all colours, from the function's values to the coefficients.
+template <class Evaluate>
+static PetscErrorCode set_columns(CapturedMat *context, Coloring *coloring, const Step<PetscScalar> &step,
+                                  const ColoringVectors &v, const Evaluate &evaluate) {
+  CapturedStencil             &op = context->captured();
+  const PetscMemType           memory = op.memory();
+  const bool                   on_host = PetscMemTypeHost(memory);
+  Arrays                       base(on_host);
+  ColumnsOfColour<PetscScalar> columns = {op.patch(), ghosted_points(*context), NULL, coloring->local, step, {}};
+  SetColumns<PetscScalar>      set;
+  AddSteps<PetscScalar>        add;
+  const PetscInt              *all;
+  const PetscScalar           *x;
+
+  PetscFunctionBegin;
+  PetscCall(op.GetOpen(&set.a));
+  PetscCall(coloring->columns.Get(memory, &all));
+  if (step.same == PetscScalar(0)) { // the steps depend on x
+    PetscCall(base.Read(v.x, &x));
+    PetscCall(MatStencilExchange(context, x, memory));
+    columns.x = context->halo.field();
+  }
+  for (size_t k = 0; k + 1 < coloring->first.size(); k++) {
+    Arrays moved(on_host), values(on_host);
+    Boxes  of_colour;
+    of_colour.add({{0, 0, 0}, {(PetscInt)(coloring->first[k + 1] - coloring->first[k]), 1, 1}});
+    columns.columns = all + coloring->first[k];
+    PetscCall(VecCopy(v.at, v.moved));
+    PetscCall(moved.ReadWrite(v.moved, &add.moved));
+    add.columns = columns;
+    PetscCall(for_each(memory, of_colour, add));
+    PetscCall(moved.Restore());
+    PetscCall(evaluate(v.moved, v.after));
+    PetscCall(values.Read(v.before, &set.before));
+    PetscCall(values.Read(v.after, &set.after));
+    set.columns = columns;
+    PetscCall(for_each(memory, of_colour, set));
+    PetscCall(values.Restore());
+  }
+  PetscCall(base.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *application) {
-  CapturedMat             *context;
-  Coloring                *coloring;
-  PetscContainer           container;
-  OperationFn             *function = NULL;
-  void                    *function_context;
-  Vec                      moved, F, change;
-  std::vector<PetscScalar> h, inverse;
+  CapturedMat      *context;
+  Coloring         *coloring;
+  ColoringVectors   v;
+  Step<PetscScalar> step;
+  PetscContainer    container;
+  PetscMemType      memory = PETSC_MEMTYPE_HOST;
+  OperationFn      *function = NULL;
+  void             *function_context;
+  DM                dm;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
@@ -118,79 +316,19 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCheck(container, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "call MatFDColoringSetUp() first");
   PetscCall(PetscContainerGetPointer(container, (void **)&coloring));
   PetscCall(get_function(MatFDColoringGetFunction, fd, &function, &function_context));
-  const auto  evaluate = reinterpret_cast<PetscErrorCode (*)(void *, Vec, Vec, void *)>(function);
-  const Grid &grid = context->grid;
-  Vec         at = x; // where the function is evaluated
-  DM          dm;
+  const auto evaluate = [&](Vec at, Vec values) {
+    return reinterpret_cast<PetscErrorCode (*)(void *, Vec, Vec, void *)>(function)(application, at, values,
+                                                                                    function_context);
+  };
   PetscCall(MatGetDM(A, &dm));
-  if (coloring->local) {
-    PetscCall(DMCreateLocalVector(dm, &at));
-    PetscCall(DMGlobalToLocalBegin(dm, x, INSERT_VALUES, at));
-    PetscCall(DMGlobalToLocalEnd(dm, x, INSERT_VALUES, at));
-  }
-  PetscCall(get_steps(fd, x, at, &h));
-  PetscCall(VecDuplicate(at, &moved));
-  PetscCall(MatCreateVecs(A, NULL, &F));
-  PetscCall(VecDuplicate(F, &change));
-  PetscCall((*evaluate)(application, at, F, function_context));
-  PetscCall(MatCapturedOpen(context));
+  PetscCall(v.Get(dm, coloring->local, x));
+  PetscCall(get_step(fd, v.x, &step));
+  PetscCall(evaluate(v.at, v.before));
+  PetscCall(v.GetMemory(&memory));
+  PetscCall(MatCapturedOpen(context, memory));
   PetscCall(context->captured().NeedAll());
-  const CapturedStencil &op = context->captured();
-  for (size_t k = 0; k + 1 < coloring->first.size(); k++) {
-    const std::vector<PetscInt> &columns = coloring->columns;
-    const size_t                 begin = coloring->first[k], end = coloring->first[k + 1];
-    PetscScalar                 *values;
-    const PetscScalar           *difference;
-    PetscCall(VecCopy(at, moved));
-    PetscCall(VecGetArray(moved, &values));
-    for (size_t n = begin; n < end; n++) values[columns[n]] += h[columns[n]];
-    PetscCall(VecRestoreArray(moved, &values));
-    PetscCall((*evaluate)(application, moved, change, function_context));
-    PetscCall(VecAXPY(change, -1, F));
-    PetscCall(VecGetArrayRead(change, &difference));
-    // the entries of one column, that of the c-th value at q
-    const auto set_column = [&](const PetscInt q[3], PetscInt c, PetscScalar inverse) {
-      for (int arm = 0; arm < op.arms().count(); arm++) {
-        const PetscInt *step = op.arms().step(arm), p[3] = {q[0] - step[0], q[1] - step[1], q[2] - step[2]};
-        bool            owned = true;
-        for (int a = 0; a < 3; a++) owned = owned && p[a] >= 0 && p[a] < grid.size[a];
-        if (!owned || !op.in_domain(p, arm)) continue;
-        const size_t row = op.patch().index(p[0], p[1], p[2]);
-        for (PetscInt r = 0; r < grid.dof; r++)
-          context->values[op.slot(arm, r, c)][row] = difference[row * grid.dof + r] * inverse;
-      }
-    };
-    for (size_t n = begin; n < end; n++) {
-      PetscInt point = columns[n] / grid.dof, q[3];
-      for (int a = 0; a < 3; a++) {
-        const PetscInt size = coloring->local ? context->ghost_size[a] : grid.size[a];
-        q[a] = point % size + (coloring->local ? context->ghost_start[a] - grid.start[a] : 0);
-        point /= size;
-      }
-      set_column(q, columns[n] % grid.dof, PetscScalar(1) / h[columns[n]]);
-    }
-    if (!coloring->local) { // the columns of neighbours
-      inverse.assign(h.size(), 0);
-      for (size_t n = begin; n < end; n++) inverse[columns[n]] = PetscScalar(1) / h[columns[n]];
-      PetscCall(context->halo.Begin(inverse.data(), PETSC_MEMTYPE_HOST));
-      PetscCall(context->halo.End());
-      const Field<PetscScalar> field = context->halo.field();
-      for (int d = 0; d < Direction::count; d++)
-        if (field.halo[d])
-          for_each_on_host(op.patch().beyond_patch(Direction::at(d)), [&](PetscInt i, PetscInt j, PetscInt l) {
-            const PetscInt q[3] = {i, j, l};
-            for (PetscInt c = 0; c < grid.dof; c++) {
-              const PetscScalar of = field.value(op.patch(), q, c);
-              if (of != (PetscScalar)0) set_column(q, c, of);
-            }
-          });
-    }
-    PetscCall(VecRestoreArrayRead(change, &difference));
-  }
-  PetscCall(VecDestroy(&moved));
-  PetscCall(VecDestroy(&F));
-  PetscCall(VecDestroy(&change));
-  if (coloring->local) PetscCall(VecDestroy(&at));
+  PetscCall(set_columns(context, coloring, step, v, evaluate));
+  PetscCall(v.Restore());
   // nothing is assembled beside that could be compared
   PetscCall(MatDestroy(&context->reference));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

@@ -131,10 +131,7 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
   *refusal = {};
   if (!open_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckNoneLent());
-  index8_.change().clear();
-  index16_.change().clear();
-  table_.change().clear();
-  storage_ = Storage::arrays;
+  ForgetRows();
   PetscCall(CloseOnDevice(wish, &done));
   if (!done) {
     PetscCall(MoveToHost());
@@ -145,12 +142,46 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
         if (on_diagonal(s) || (v && std::any_of(v, v + point_count(), [](T value) { return value != T(0); })))
           used.push_back(s);
       }
-      use_slots(whole(used, false));
-      for (int s : used_) PetscCall(Need(s));
+      PetscCall(UseArrays(used));
       if (tries(Storage::indexed)) (void)try_indexed(wish, refusal);
     }
   }
   if (wish.automatic || wish.form == Storage::arrays) *refusal = {};
+  PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::CloseAsArrays() {
+  std::vector<int> used;
+
+  PetscFunctionBegin;
+  if (!open_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckNoneLent());
+  ForgetRows();
+  for (int s = 0; s < slots(); s++)
+    if (values_[s] || on_diagonal(s)) used.push_back(s);
+  PetscCall(UseArrays(used));
+  PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The coefficients stay in arrays, of these slots and those that complete a star.
+PetscErrorCode CapturedStencil::UseArrays(const std::vector<int> &used) {
+  PetscFunctionBegin;
+  use_slots(whole(used, false));
+  for (int s : used_) PetscCall(Need(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void CapturedStencil::ForgetRows() {
+  index8_.change().clear();
+  index16_.change().clear();
+  table_.change().clear();
+  storage_ = Storage::arrays;
+}
+
+PetscErrorCode CapturedStencil::End() {
+  PetscFunctionBegin;
   for (int s = 0; s < slots(); s++) {
     PetscCall(RestoreArray(s));
     if (storage_ != Storage::arrays || place_[s] < 0) PetscCall(VecDestroy(&arrays_[s]));

@@ -126,8 +126,7 @@ PetscErrorCode CapturedStencil::CloseOnDevice(const Compression &wish, bool *don
     }
     if (!wish.automatic || kinds.size() <= most_kinds(wish, used.size())) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  use_slots(whole(used, false));
-  for (int s : used_) PetscCall(Need(s));
+  PetscCall(UseArrays(used));
   *done = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,6 +10,21 @@ namespace shellac {
 
 // ---- products ------------------------------------------------------------------------------------------------------
 
+PetscErrorCode CapturedStencil::GetClosed(PetscMemType memory, CapturedCoefficients<T> *a) {
+  PetscFunctionBegin;
+  a->storage = storage_;
+  a->count = (int)used_.size();
+  for (int axis = 0; axis < 3; axis++) a->depth[axis] = depth_[axis], a->reach[axis] = reach_[axis];
+  PetscCall(slot_.Get(memory, &a->slot));
+  PetscCall(offset_.Get(memory, &a->offset));
+  PetscCall(first_.Get(memory, &a->first));
+  PetscCall(diagonal_.Get(memory, &a->diagonal));
+  PetscCall(table_.Get(memory, &a->table));
+  PetscCall(index8_.Get(memory, &a->index8));
+  PetscCall(index16_.Get(memory, &a->index16));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CapturedStencil::Prepare(Arrays *arrays, std::unique_ptr<PreparedCapture> *prepared) {
   const PetscMemType memory = arrays->memory();
 
@@ -18,16 +33,7 @@ PetscErrorCode CapturedStencil::Prepare(Arrays *arrays, std::unique_ptr<Prepared
              "coefficients are set and not assembled; call MatAssemblyBegin() and MatAssemblyEnd()");
   auto                     made = std::make_unique<PreparedCapture>(*this);
   CapturedCoefficients<T> &a = made->a_;
-  a.storage = storage_;
-  a.count = (int)used_.size();
-  for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis], a.reach[axis] = reach_[axis];
-  PetscCall(slot_.Get(memory, &a.slot));
-  PetscCall(offset_.Get(memory, &a.offset));
-  PetscCall(first_.Get(memory, &a.first));
-  PetscCall(diagonal_.Get(memory, &a.diagonal));
-  PetscCall(table_.Get(memory, &a.table));
-  PetscCall(index8_.Get(memory, &a.index8));
-  PetscCall(index16_.Get(memory, &a.index16));
+  PetscCall(GetClosed(memory, &a));
   if (storage_ == Storage::arrays) {
     made->arrays_.resize(used_.size());
     for (size_t n = 0; n < used_.size(); n++) PetscCall(arrays->ReadBeside(arrays_[used_[n]], &made->arrays_[n]));

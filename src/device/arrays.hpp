@@ -13,6 +13,7 @@ namespace shellac {
 
 class Arrays {
 public:
+  explicit Arrays(bool on_host = false) : all_on_host_(on_host) {} // all of them, wherever the vectors are
   // *array is set again if a later vector takes all to the host: copies of it, and memory(), are right after the last.
   PetscErrorCode Read(Vec v, const PetscScalar **array) { return Get(v, READ, const_cast<PetscScalar **>(array)); }
   PetscErrorCode Write(Vec v, PetscScalar **array) { return Get(v, WRITE, array); }

@@ -40,6 +40,16 @@ struct Patch {
   SHELLAC_HD bool at_domain_end(const PetscInt p[3], int axis, Side end) const {
     return start[axis] + p[axis] == (end == LOWER ? 0 : N[axis] - 1);
   }
+  // Whether the domain has the point, which may be off the end of a periodic axis; and whether the patch has it.
+  SHELLAC_HD bool in_domain(const PetscInt p[3]) const {
+    bool inside = true;
+    for (int a = 0; a < 3; a++)
+      inside = inside && (periodic[a] || (start[a] + p[a] >= 0 && start[a] + p[a] < N[a]));
+    return inside;
+  }
+  SHELLAC_HD bool contains(const PetscInt p[3]) const {
+    return p[0] >= 0 && p[0] < size[0] && p[1] >= 0 && p[1] < size[1] && p[2] >= 0 && p[2] < size[2];
+  }
   // The points beyond the patch in that direction, a halo's width deep.
   SHELLAC_HD Box beyond_patch(const Direction &to) const {
     Box box;

@@ -1,0 +1,140 @@
+// Opening a captured operator for changes of its coefficients, on the host or on the GPU.
+
+#include "capture/captured.hpp"
+
+namespace shellac {
+
+// The rows of a point, from their class to the arrays.
+template <class T> struct ExpandRows {
+  Patch                   patch;
+  CapturedCoefficients<T> a;
+  T *const               *values; // [used][points]
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = patch.index(i, j, k);
+    const T       *rows = a.rows(patch, p, at);
+    for (int n = 0; n < a.count; n++) values[n][at] = rows[n];
+  }
+};
+
+bool CapturedStencil::made_for_device() const {
+  return vec_type_.find("cuda") != std::string::npos;
+}
+
+PetscErrorCode CapturedStencil::GetArray(int slot) {
+  PetscMemType memory = PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  if (PetscMemTypeHost(memory_))
+    PetscCall(VecGetArray(arrays_[slot], &values_[slot]));
+  else
+    PetscCall(VecGetArrayAndMemType(arrays_[slot], &values_[slot], &memory));
+  PetscCheck(PetscMemTypeHost(memory) == PetscMemTypeHost(memory_), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "an array of coefficients is not on the GPU");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::RestoreArray(int slot) {
+  PetscFunctionBegin;
+  if (!values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscMemTypeHost(memory_))
+    PetscCall(VecRestoreArray(arrays_[slot], &values_[slot]));
+  else
+    PetscCall(VecRestoreArrayAndMemType(arrays_[slot], &values_[slot]));
+  values_[slot] = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::MoveToHost() {
+  std::vector<int> present;
+
+  PetscFunctionBegin;
+  if (PetscMemTypeHost(memory_)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int s = 0; s < slots(); s++)
+    if (values_[s]) present.push_back(s);
+  for (int s : present) PetscCall(RestoreArray(s));
+  memory_ = PETSC_MEMTYPE_HOST;
+  for (int s : present) PetscCall(GetArray(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Need(int slot, bool zero) {
+  PetscFunctionBegin;
+  if (values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lent(slot)) PetscCall(CheckNoneLent());
+  if (!arrays_[slot])
+    PetscCall(MakeArray(&arrays_[slot])); // zero
+  else if (zero)
+    PetscCall(VecSet(arrays_[slot], 0));
+  PetscCall(GetArray(slot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::NeedAll() {
+  PetscFunctionBegin;
+  for (int s = 0; s < slots(); s++) PetscCall(Need(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Open(T *const **values, PetscMemType memory) {
+  PetscFunctionBegin;
+  by_place_ = false;
+  if (!open_) {
+    const bool compressed = storage_ != Storage::arrays;
+    memory_ = made_for_device() ? memory : PETSC_MEMTYPE_HOST;
+    for (int s : used_) {
+      if (compressed)
+        PetscCall(Need(s, false));
+      else
+        PetscCall(GetArray(s));
+    }
+    if (compressed) PetscCall(Expand());
+    open_ = true;
+  }
+  if (PetscMemTypeHost(memory)) PetscCall(MoveToHost());
+  *values = values_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Expand() {
+  ExpandRows<T>    expand;
+  Boxes            points;
+  std::vector<T *> used;
+
+  PetscFunctionBegin;
+  for (int s : used_) used.push_back(values_[s]);
+  if (used != open_values_.host()) open_values_.change() = used;
+  expand.patch = patch_;
+  PetscCall(GetClosed(memory_, &expand.a));
+  PetscCall(open_values_.Get(memory_, &expand.values));
+  points.add(patch_.all());
+  PetscCall(for_each(memory_, points, expand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::GetOpen(OpenCoefficients<T> *open) {
+  PetscFunctionBegin;
+  if (values_ != open_values_.host()) open_values_.change() = values_;
+  open->patch = patch_;
+  open->arms = arms_->count();
+  open->center = arms_->center();
+  PetscCall(every_slot_.Get(memory_, &open->slots));
+  PetscCall(open_values_.Get(memory_, &open->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::Zero() {
+  PetscFunctionBegin;
+  PetscCall(CheckNoneLent());
+  if (open_) { // taken again by those who need them
+    for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  ForgetRows();
+  by_place_ = false;
+  use_slots({});
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
