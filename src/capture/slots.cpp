@@ -45,12 +45,14 @@ PetscErrorCode CapturedStencil::TakeBack(int slot) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode find_slot(const CapturedMat &context, const PetscInt offset[], PetscInt r, PetscInt c, Vec *v,
+// The matrix of a call, and the slot that its arguments name.
+static PetscErrorCode find_slot(Mat A, const PetscInt offset[], PetscInt r, PetscInt c, Vec *v, CapturedMat **context,
                                 int *slot) {
-  const Grid &grid = context.grid;
-  PetscInt    step[3] = {0, 0, 0};
+  PetscInt step[3] = {0, 0, 0};
 
   PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, context));
+  const Grid &grid = (*context)->grid;
   SHELLAC_CHECK_ALL(offset && v, grid.comm, PETSC_ERR_ARG_NULL, "the %s is NULL", offset ? "Vec" : "offset");
   SHELLAC_CHECK_ALL(r >= 0 && r < grid.dof && c >= 0 && c < grid.dof, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "row %" PetscInt_FMT " and column %" PetscInt_FMT
@@ -61,12 +63,12 @@ static PetscErrorCode find_slot(const CapturedMat &context, const PetscInt offse
     step[a] = offset[a];
     within = within && PetscAbs(step[a]) <= grid.width;
   }
-  const int arm = within ? context.arms->find(step) : -1;
+  const int arm = within ? (*context)->arms->find(step) : -1;
   SHELLAC_CHECK_ALL(arm >= 0, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "the offset (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
                     ") is outside the DMDA's %s stencil of width %" PetscInt_FMT "; make the DMDA with a larger one",
                     step[0], step[1], step[2], grid.box ? "box" : "star", grid.width);
-  *slot = context.captured().slot(arm, r, c);
+  *slot = (*context)->captured().slot(arm, r, c);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,8 +77,7 @@ static PetscErrorCode get_slot(Mat A, const PetscInt *offset, PetscInt r, PetscI
   int          slot;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
-  PetscCall(find_slot(*context, offset, r, c, v, &slot));
+  PetscCall(find_slot(A, offset, r, c, v, &context, &slot));
   CapturedStencil &op = context->captured();
   PetscCheck(!op.lent(slot), context->grid.comm, PETSC_ERR_ORDER,
              "the slot has been got before; call MatStencilShellRestoreSlot()");
@@ -91,8 +92,7 @@ static PetscErrorCode restore_slot(Mat A, const PetscInt *offset, PetscInt r, Pe
   int          slot;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
-  PetscCall(find_slot(*context, offset, r, c, v, &slot));
+  PetscCall(find_slot(A, offset, r, c, v, &context, &slot));
   CapturedStencil &op = context->captured();
   SHELLAC_CHECK_ALL(op.lent(slot) && op.array(slot) == *v, context->grid.comm, PETSC_ERR_ARG_WRONG,
                     "the Vec is not that of MatStencilShellGetSlot() with this offset, row and column");
@@ -109,7 +109,7 @@ PetscErrorCode MatCapturedSetSlotOperations(Mat A) {
 }
 
 static PetscErrorCode call(Mat A, const char *method, const PetscInt *offset, PetscInt r, PetscInt c, Vec *v) {
-  PetscBool found;
+  PetscBool found = PETSC_FALSE;
   MatType   type;
 
   PetscFunctionBegin;

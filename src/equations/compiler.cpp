@@ -32,12 +32,17 @@ static std::string compiler() {
   return own && *own ? own : SHELLAC_EQUATION_CXX;
 }
 
-// -march=native depends on it.
-static std::string processor() {
+static std::string read_processor() {
   std::ifstream file("/proc/cpuinfo");
   std::string   line, text;
   while (std::getline(file, line) && !line.empty())
     if (line.compare(0, 5, "model") == 0 || line.compare(0, 5, "flags") == 0) text += line;
+  return text;
+}
+
+// -march=native depends on it.
+static const std::string &processor() {
+  static const std::string text = read_processor();
   return text;
 }
 

@@ -54,14 +54,14 @@ static PetscErrorCode compose(DM da, std::unique_ptr<EquationOnGrid> on_grid) {
 
 // ---- what the solvers call -----------------------------------------------------------------------------------------
 
-static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
-  DM              da;
-  EquationOnGrid *equation;
+// The equation of a solver's DM, which get_dm() tells.
+template <class Solver>
+static PetscErrorCode get_equation(Solver solver, PetscErrorCode (*get_dm)(Solver, DM *), EquationOnGrid **equation) {
+  DM da;
 
   PetscFunctionBegin;
-  PetscCall(SNESGetDM(snes, &da));
-  PetscCall(DMGetEquation(da, &equation));
-  PetscCall(equation->Evaluate(equation->equation().time, u, f));
+  PetscCall((*get_dm)(solver, &da));
+  PetscCall(DMGetEquation(da, equation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,25 +73,30 @@ static PetscErrorCode finish(Mat A, Mat B) { // A may be matrix-free
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode snes_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
-  DM              da;
+static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
   EquationOnGrid *equation;
 
   PetscFunctionBegin;
-  PetscCall(SNESGetDM(snes, &da));
-  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(get_equation(snes, SNESGetDM, &equation));
+  PetscCall(equation->Evaluate(equation->equation().time, u, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode snes_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(get_equation(snes, SNESGetDM, &equation));
   PetscCall(equation->Assemble(equation->equation().time, u, B));
   PetscCall(finish(A, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *) {
-  DM              da;
   EquationOnGrid *equation;
 
   PetscFunctionBegin;
-  PetscCall(TSGetDM(ts, &da));
-  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(get_equation(ts, TSGetDM, &equation));
   PetscCall(equation->Evaluate(time, u, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -117,7 +122,8 @@ PetscErrorCode EquationCheckLinear(EquationOnGrid &equation) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
+// Calls use(equation, time, u) with the linear equation of a KSP and u = 0.
+template <class Use> static PetscErrorCode use_at_zero(KSP ksp, const Use &use) {
   DM              da;
   EquationOnGrid *equation;
   Vec             zero;
@@ -128,26 +134,24 @@ static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
   PetscCall(EquationCheckLinear(*equation));
   PetscCall(DMGetGlobalVector(da, &zero));
   PetscCall(VecSet(zero, 0));
-  PetscCall(equation->Assemble(equation->equation().time, zero, B));
+  PetscCall(use(*equation, equation->equation().time, zero));
   PetscCall(DMRestoreGlobalVector(da, &zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
+  PetscFunctionBegin;
+  PetscCall(use_at_zero(
+      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return equation.Assemble(time, zero, B); }));
   PetscCall(finish(A, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ksp_right_hand_side(KSP ksp, Vec b, void *) {
-  DM              da;
-  EquationOnGrid *equation;
-  Vec             zero;
-
   PetscFunctionBegin;
-  PetscCall(KSPGetDM(ksp, &da));
-  PetscCall(DMGetEquation(da, &equation));
-  PetscCall(EquationCheckLinear(*equation));
-  PetscCall(DMGetGlobalVector(da, &zero));
-  PetscCall(VecSet(zero, 0));
-  PetscCall(equation->Evaluate(equation->equation().time, zero, b));
+  PetscCall(use_at_zero(
+      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return equation.Evaluate(time, zero, b); }));
   PetscCall(VecScale(b, -1));
-  PetscCall(DMRestoreGlobalVector(da, &zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -134,21 +134,11 @@ PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {
 
 // ---- settings ------------------------------------------------------------------------------------------------------
 
-static PetscErrorCode get_context(Mat A, DiffusionMat **context) {
-  FormulaMat *base = NULL;
-
-  PetscFunctionBegin;
-  *context = NULL;
-  PetscCall(MatGetFormula(A, &base));
-  *context = static_cast<DiffusionMat *>(base);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode set_coefficient(Mat A, Vec k) {
   DiffusionMat *context;
 
   PetscFunctionBegin;
-  PetscCall(get_context(A, &context));
+  PetscCall(MatGetFormula(A, &context));
   SHELLAC_CHECK_ALL(k, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
                     "the coefficient k is null; give a vector of the DMDA, or a number to MatDiffusionSetConstant()");
   auto field = std::make_shared<LoadedField>();
@@ -165,7 +155,7 @@ static PetscErrorCode set_constant(Mat A, PetscScalar k) {
   DiffusionMat *context;
 
   PetscFunctionBegin;
-  PetscCall(get_context(A, &context));
+  PetscCall(MatGetFormula(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(k) && PetscRealPart(k) >= 0, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "the coefficient k is %s; it must be finite and not negative",
                     number(k).c_str());
@@ -181,7 +171,7 @@ static PetscErrorCode set_mean(Mat A, MatDiffusionMeanType mean) {
   DiffusionMat *context;
 
   PetscFunctionBegin;
-  PetscCall(get_context(A, &context));
+  PetscCall(MatGetFormula(A, &context));
   SHELLAC_CHECK_ALL(mean == MAT_DIFFUSION_HARMONIC || mean == MAT_DIFFUSION_ARITHMETIC, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "mean %d is unknown; use harmonic or arithmetic", (int)mean);
   const auto before = context->mean;
@@ -194,7 +184,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   DiffusionMat *context;
 
   PetscFunctionBegin;
-  PetscCall(get_context(A, &context));
+  PetscCall(MatGetFormula(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the shift σ is %s; it must be finite", number(sigma).c_str());
   const auto before = context->sigma;

@@ -110,14 +110,14 @@ struct HelmholtzMat final : LaplaceMat {
 };
 
 static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
-  FormulaMat *context;
+  HelmholtzMat *context;
 
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the shift σ of the Helmholtz operator is %g + %gi; it must be finite",
                     (double)PetscRealPart(sigma), (double)PetscImaginaryPart(sigma));
   PetscCall(MatGetFormula(A, &context));
-  PetscScalar &present = static_cast<HelmholtzMat *>(context)->sigma;
+  PetscScalar &present = context->sigma;
   if (context->op) {
     SHELLAC_CHECK_ALL(!context->rows_altered, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
                       "MatZeroRows() or MatDiagonalScale() has changed single rows, of which σ is no longer known; set "
@@ -137,7 +137,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
       PetscCall(other->CopyTo(&target));
       context->row_of_constant = context->scale * sigma;
     } else { // add the change, scaled and transposed as the operator was
-      const std::unique_ptr<Laplace> part = static_cast<HelmholtzMat *>(context)->make_laplace();
+      const std::unique_ptr<Laplace> part = context->make_laplace();
       part->sigma = change;
       part->minus_laplace = 0;
       PetscCall(context->fill(*part, 0, other.get()));
@@ -157,20 +157,20 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
 }
 
 static PetscErrorCode get_shift(Mat A, PetscScalar *sigma) {
-  FormulaMat *context;
+  HelmholtzMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatGetFormula(A, &context));
-  *sigma = static_cast<HelmholtzMat *>(context)->sigma;
+  *sigma = context->sigma;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode set_shape(Mat A, MatLaplaceShapeType shape) {
-  FormulaMat *context;
+  LaplaceMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatGetFormula(A, &context));
-  MatLaplaceShapeType &present = static_cast<LaplaceMat *>(context)->stencil;
+  MatLaplaceShapeType &present = context->stencil;
   SHELLAC_CHECK_ALL(shape == MAT_LAPLACE_STAR || shape == MAT_LAPLACE_BOX, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "shape %d is unknown; use star or box", (int)shape);
   SHELLAC_CHECK_ALL(!context->op || shape == present, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
@@ -183,12 +183,12 @@ static PetscErrorCode set_shape(Mat A, MatLaplaceShapeType shape) {
 // A star for stencilmg to precondition a box with, where cells are longer than √5 times their width: there the box's weights
 // along an axis change sign. The symbols of box and star differ by factors from 2/3 to 1.
 static PetscErrorCode make_equivalent_star(Mat A, std::unique_ptr<StencilOperator> *star) {
-  FormulaMat *context;
+  LaplaceMat *context;
   PetscReal   least = PETSC_MAX_REAL, most = 0;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyFormula(A, &context));
-  const auto &laplace = *static_cast<const LaplaceMat *>(context);
+  const LaplaceMat &laplace = *context;
   for (int a = 0; a < laplace.grid.dim; a++)
     if (laplace.ends[a].couples()) least = PetscMin(least, laplace.ends[a].h), most = PetscMax(most, laplace.ends[a].h);
   if (laplace.stencil != MAT_LAPLACE_BOX || most * most <= 5 * least * least || !laplace.is_scaled_formula ||

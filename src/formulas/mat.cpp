@@ -2,26 +2,6 @@
 
 namespace shellac {
 
-PetscErrorCode MatGetFormula(Mat A, FormulaMat **context) {
-  StencilMat *base;
-
-  PetscFunctionBegin;
-  *context = NULL;
-  PetscCall(MatGetStencil(A, &base));
-  *context = static_cast<FormulaMat *>(base);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatGetReadyFormula(Mat A, FormulaMat **context, bool collective) {
-  StencilMat *base;
-
-  PetscFunctionBegin;
-  *context = NULL;
-  PetscCall(MatGetReadyStencil(A, &base, collective));
-  *context = static_cast<FormulaMat *>(base);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatIsFormula(Mat A, bool *is) {
   PetscErrorCode (*setter)(Mat, MatLaplaceBoundaryType) = NULL;
 
