@@ -24,7 +24,7 @@ static __global__ void sum_up(const double *values, PetscInt64 n, double *sum) {
 // What march() does of a level, and the rest.
 template <class Kind, class T> void plan_pass(const LevelPart<T> &level, MarchPlan *inner, TilePlan *rest) {
   *inner = MarchPlan();
-  if constexpr (Kind::halves_x && Kind::halves_y)
+  if constexpr (Kind::coarsens_x && Kind::coarsens_y)
     *inner = plan_march<Kind>(level, (PetscInt64)multiprocessors() * march_warps * march_blocks);
   *rest = plan_tiles<Kind>(
       difference(level.patch.all(), Box{{inner->x0, inner->y0, 0}, {inner->x1, inner->y1, inner->warps() ? 1 : 0}}));
@@ -70,7 +70,7 @@ PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double
       PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
       PetscCall(launch_in_chain(kernel, rest.tiles(), tile_threads, bytes, of_rest, rest));
     }
-    if constexpr (Kind::halves_x && Kind::halves_y)
+    if constexpr (Kind::coarsens_x && Kind::coarsens_y)
       if (inner.warps())
         PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
                                   32 * march_warps, 0, pass, inner));

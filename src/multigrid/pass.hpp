@@ -12,11 +12,12 @@
 namespace shellac {
 
 // What a pass does.
-template <bool given_, bool corrected_, bool restricts_, bool halves_x_, bool halves_y_, int steps_> struct PassKind {
+template <bool given_, bool corrected_, bool restricts_, bool coarsens_x_, bool coarsens_y_, int steps_>
+struct PassKind {
   static constexpr bool given = given_;         // from a guess
   static constexpr bool corrected = corrected_; // to which a coarse correction is added
   static constexpr bool restricts = restricts_;
-  static constexpr bool halves_x = halves_x_, halves_y = halves_y_;
+  static constexpr bool coarsens_x = coarsens_x_, coarsens_y = coarsens_y_;
   static constexpr int  steps = steps_;
   // A first step from zero takes no neighbours: its values are there at once.
   static constexpr bool starts = given || corrected;
@@ -54,8 +55,8 @@ SHELLAC_HD T residual_of(T f, T center, T west, T east, T south, T north, R to_w
 // The value at (i, j), which may lie beyond the patch.
 template <class S> SHELLAC_HD S value_near(const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j) {
   if (is_alone(patch)) {
-    i = index_around(patch, 0, i);
-    j = index_around(patch, 1, j);
+    i = periodic_index(patch, 0, i);
+    j = periodic_index(patch, 1, j);
     return i >= 0 && j >= 0 ? field.u[patch.index(i, j, 0)] : S(0);
   }
   const PetscInt p[3] = {i, j, 0};

@@ -28,7 +28,7 @@ private:
 namespace row {
 
 // Neighbours of a row's points: the rows before, at and after it in the planes before, at and after it.
-template <class T> struct Around {
+template <class T> struct Neighbours {
   const T *row[3][3]; // [plane][row]
   const T *center() const { return row[1][1]; }
 };
@@ -42,7 +42,7 @@ template <class T> struct AxesRow {
 };
 
 // b - A u at a point, as product() has it.
-template <class T> inline T residual_at(const AxesRow<T> &op, const Around<T> &u, const T *b, int i) {
+template <class T> inline T residual_at(const AxesRow<T> &op, const Neighbours<T> &u, const T *b, int i) {
   const T center = u.center()[i];
   T r = residual_of(b[i], center, u.center()[i - 1], u.center()[i + 1], u.row[1][0][i], u.row[1][2][i], op.west[i],
                     op.east[i], op.south, op.north, op.sigma);
@@ -51,19 +51,19 @@ template <class T> inline T residual_at(const AxesRow<T> &op, const Around<T> &u
   return r;
 }
 
-template <class T> SHELLAC_WIDE void residual(const AxesRow<T> &of, const Around<T> &u, const T *b, int n, T *r) {
-  const AxesRow<T> op = of;
-  const Around<T>  around = u;
+template <class T> SHELLAC_WIDE void residual(const AxesRow<T> &of, const Neighbours<T> &u, const T *b, int n, T *r) {
+  const AxesRow<T>    op = of;
+  const Neighbours<T> local = u;
   SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++) r[i] = residual_at(op, around, b, i);
+  for (int i = 0; i < n; i++) r[i] = residual_at(op, local, b, i);
 }
 template <class T>
-SHELLAC_WIDE void smooth(const AxesRow<T> &of, const Around<T> &u, const T *b, const T *inverse,
+SHELLAC_WIDE void smooth(const AxesRow<T> &of, const Neighbours<T> &u, const T *b, const T *inverse,
                          typename RealOf<T>::type omega, int n, T *result) {
-  const AxesRow<T> op = of;
-  const Around<T>  around = u;
+  const AxesRow<T>    op = of;
+  const Neighbours<T> local = u;
   SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++) result[i] = around.center()[i] + omega * inverse[i] * residual_at(op, around, b, i);
+  for (int i = 0; i < n; i++) result[i] = local.center()[i] + omega * inverse[i] * residual_at(op, local, b, i);
 }
 // 1/diagonal; zero at fixed points. in: by x, and of this row
 template <class T>

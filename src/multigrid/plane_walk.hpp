@@ -33,19 +33,19 @@ private:
   const AxisPoint<R> &point_across(PetscInt m) const { return level_.axis[layers_.across][m]; }
   const AxisPoint<R> &point_slow(PetscInt k) const { return level_.axis[layers_.slow][k]; }
 
-  const T        *b_row(PetscInt m, PetscInt k);
-  row::AxesRow<T> axes_row(PetscInt m, PetscInt k) const;
-  row::Around<T>  around(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
-  const T        *inverse_diagonal(PetscInt m, PetscInt k);
-  void            find_residual(const row::Around<T> &u, PetscInt m, PetscInt k, T *r);
-  void            begin_plane(PetscInt k);
-  void            correct_plane(PetscInt k, Plane<T> *plane);
-  void            smooth_plane(int s, PetscInt k);
-  void            write_plane(PetscInt k);
-  void            residual_plane(PetscInt k);
-  void            weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
-  void            restrict_ready(PetscInt newest, bool all);
-  void            restrict_plane(PetscInt K);
+  const T           *b_row(PetscInt m, PetscInt k);
+  row::AxesRow<T>    axes_row(PetscInt m, PetscInt k) const;
+  row::Neighbours<T> neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
+  const T           *inverse_diagonal(PetscInt m, PetscInt k);
+  void               find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r);
+  void               begin_plane(PetscInt k);
+  void               correct_plane(PetscInt k, Plane<T> *plane);
+  void               smooth_plane(int s, PetscInt k);
+  void               write_plane(PetscInt k);
+  void               residual_plane(PetscInt k);
+  void               weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
+  void               restrict_ready(PetscInt newest, bool all);
+  void               restrict_plane(PetscInt K);
 
   const PlanePass<T> &pass_;
   const LevelPart<T> &level_;
@@ -109,8 +109,8 @@ template <class T> row::AxesRow<T> PlaneWalk<T>::axes_row(PetscInt m, PetscInt k
   return {west_.data(), east_.data(), y.lower, y.upper, z.lower, z.upper, level_.sigma};
 }
 
-template <class T> row::Around<T> PlaneWalk<T>::around(const PlaneRing<T> &u, PetscInt m, PetscInt k) const {
-  row::Around<T> of;
+template <class T> row::Neighbours<T> PlaneWalk<T>::neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const {
+  row::Neighbours<T> of;
   for (int z = 0; z < 3; z++)
     for (int y = 0; y < 3; y++) of.row[z][y] = u.at(k + z - 1).row(m + y - 1);
   return of;
@@ -129,7 +129,7 @@ template <class T> const T *PlaneWalk<T>::inverse_diagonal(PetscInt m, PetscInt 
 }
 
 // b - A u along a row
-template <class T> void PlaneWalk<T>::find_residual(const row::Around<T> &u, PetscInt m, PetscInt k, T *r) {
+template <class T> void PlaneWalk<T>::find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r) {
   const T  *b = b_row(m, k), *center = u.center();
   const int n = (int)nx_;
   if (!level_.rows) {
@@ -171,29 +171,29 @@ template <class T> void PlaneWalk<T>::begin_plane(PetscInt k) {
 template <class T> void PlaneWalk<T>::correct_plane(PetscInt k, Plane<T> *plane) {
   const Patch   &coarse = pass_.coarse_e;
   const int      across = layers_.across, slow = layers_.slow, columns = (int)columns_;
-  const bool     halves = level_.coarsens[0];
+  const bool     coarsens = level_.coarsens[0];
   const PetscInt K = level_.below(slow, k) - coarse.start[slow];
   // the coarse point of column 1, or 0 where all are coarse
-  const PetscInt I = level_.below(0, first_column_ + (halves ? 1 : 0)) - coarse.start[0];
+  const PetscInt I = level_.below(0, first_column_ + (coarsens ? 1 : 0)) - coarse.start[0];
   const int      planes = level_.between(slow, k) ? 2 : 1;
   for (int z = 0; z < planes; z++)
     if (!e_.has(K + z)) load_plane(coarse, Layers(coarse, slow), pass_.e, K + z, &e_.put(K + z));
   for (PetscInt m = 0; m < layers_.rows; m++) {
     T             *fine = plane->row(m) + first_column_;
     const PetscInt J = level_.below(across, m) - coarse.start[across];
-    const int      rows = level_.between(across, m) ? 2 : 1, coarse_columns = halves ? columns / 2 : columns;
+    const int      rows = level_.between(across, m) ? 2 : 1, coarse_columns = coarsens ? columns / 2 : columns;
     if (!level_.rows) std::fill_n(buffer_.data(), coarse_columns + 1, T(0));
     for (int z = 0; z < planes; z++)
       for (int y = 0; y < rows; y++) {
         const T *e = e_.at(K + z).row(J + y) + I;
         if (level_.rows)
-          row::add_interpolated(e, weights(0, y, z, m, k), halves ? weights(1, y, z, m, k) : nullptr, halves, columns,
-                                fine);
+          row::add_interpolated(e, weights(0, y, z, m, k), coarsens ? weights(1, y, z, m, k) : nullptr, coarsens,
+                                columns, fine);
         else
           row::add(point_across(m).prolong[y] * point_slow(k).prolong[z], e - 1, coarse_columns + 1, buffer_.data());
       }
     if (!level_.rows)
-      row::add_interpolated(buffer_.data() + 1, prolong_[0].data(), prolong_[1].data(), halves, columns, fine);
+      row::add_interpolated(buffer_.data() + 1, prolong_[0].data(), prolong_[1].data(), coarsens, columns, fine);
   }
 }
 
@@ -203,8 +203,8 @@ template <class T> void PlaneWalk<T>::smooth_plane(int s, PetscInt k) {
   const R   omega = level_.omega[pass_.begin + s - (starts_ ? 1 : 0)];
   Plane<T> &plane = u_[s].put(k);
   for (PetscInt m = 0; m < layers_.rows; m++) {
-    const row::Around<T> u = around(u_[s - 1], m, k);
-    const T             *inverse = inverse_diagonal(m, k);
+    const row::Neighbours<T> u = neighbours(u_[s - 1], m, k);
+    const T                 *inverse = inverse_diagonal(m, k);
     if (level_.rows) {
       find_residual(u, m, k, buffer_.data());
       row::update(u.center(), inverse, omega, buffer_.data(), n, plane.row(m));
@@ -231,7 +231,7 @@ template <class T> void PlaneWalk<T>::residual_plane(PetscInt k) {
     if (of_zero)
       std::copy_n(b_row(m, k), nx_, r);
     else
-      find_residual(around(u_[steps_], m, k), m, k, r);
+      find_residual(neighbours(u_[steps_], m, k), m, k, r);
     if (pass_.residual) std::copy_n(r, nx_, pass_.residual + layers_.index(patch_, 0, m, k));
   }
   if (!pass_.b_coarse) return;
@@ -252,7 +252,7 @@ template <class T> void PlaneWalk<T>::restrict_ready(PetscInt newest, bool all) 
   const Patch &coarse = pass_.coarse_b;
   const int    slow = layers_.slow;
   for (; next_coarse_ < coarse.size[slow]; next_coarse_++) {
-    const PetscInt kept = level_.kept(slow, coarse.start[slow] + next_coarse_);
+    const PetscInt kept = level_.coarse_point(slow, coarse.start[slow] + next_coarse_);
     if (!all && kept + (level_.coarsens[slow] ? 1 : 0) > newest) return;
     restrict_plane(next_coarse_);
   }
@@ -261,14 +261,14 @@ template <class T> void PlaneWalk<T>::restrict_ready(PetscInt newest, bool all) 
 template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
   const Patch   &coarse = pass_.coarse_b;
   const int      across = layers_.across, slow = layers_.slow, n = (int)coarse.size[0];
-  const bool     halves = level_.coarsens[0];
-  const int      columns = halves ? 2 * n : n;
+  const bool     coarsens = level_.coarsens[0];
+  const int      columns = coarsens ? 2 * n : n;
   const PetscInt before =
-      halves ? level_.kept(0, coarse.start[0]) - 1 - first_column_ : 0; // columns of no coarse point
-  const PetscInt k = level_.kept(slow, coarse.start[slow] + K);
+      coarsens ? level_.coarse_point(0, coarse.start[0]) - 1 - first_column_ : 0; // columns of no coarse point
+  const PetscInt k = level_.coarse_point(slow, coarse.start[slow] + K);
   const int      planes = level_.coarsens[slow] ? 1 : 0, rows = level_.coarsens[across] ? 1 : 0;
   for (PetscInt J = 0; J < coarse.size[across]; J++) {
-    const PetscInt m = level_.kept(across, coarse.start[across] + J);
+    const PetscInt m = level_.coarse_point(across, coarse.start[across] + J);
     T             *sum = pass_.b_coarse + Layers(coarse, slow).index(coarse, 0, J, K);
     std::fill_n(sum, n, T(0));
     if (!level_.rows) std::fill_n(buffer_.data(), columns + 1, T(0));
@@ -278,14 +278,14 @@ template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
         const int before_y = y < 0 ? 1 : 0, before_z = z < 0 ? 1 : 0; // such a point gives to its upper coarse point
         if (level_.rows)
           row::add_restricted(r, weights(0, before_y, before_z, m + y, k + z) + before,
-                              halves ? weights(1, before_y, before_z, m + y, k + z) + before : nullptr, halves, columns,
-                              sum);
+                              coarsens ? weights(1, before_y, before_z, m + y, k + z) + before : nullptr, coarsens,
+                              columns, sum);
         else
           row::add(point_across(m + y).restriction[before_y] * point_slow(k + z).restriction[before_z], r,
-                   columns + (halves ? 1 : 0), buffer_.data());
+                   columns + (coarsens ? 1 : 0), buffer_.data());
       }
     if (!level_.rows)
-      row::add_restricted(buffer_.data(), restriction_[0].data() + before, restriction_[1].data() + before, halves,
+      row::add_restricted(buffer_.data(), restriction_[0].data() + before, restriction_[1].data() + before, coarsens,
                           columns, sum);
   }
 }

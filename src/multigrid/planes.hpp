@@ -87,11 +87,11 @@ template <class T> void close_plane(const Patch &patch, const Layers &of, Plane<
     row[-1] = patch.periodic[0] ? row[of.nx - 1] : T(0);
     row[of.nx] = patch.periodic[0] ? row[0] : T(0);
   }
-  const bool around = patch.periodic[of.across];
+  const bool periodic = patch.periodic[of.across];
   for (const PetscInt m : {(PetscInt)-1, of.rows}) {
     T       *row = plane->row(m);
     const T *from = plane->row(m < 0 ? of.rows - 1 : 0);
-    if (around)
+    if (periodic)
       std::copy(from - 1, from + of.nx + 1, row - 1);
     else
       std::fill(row - 1, row + of.nx + 1, T(0));

@@ -79,13 +79,15 @@ template <class T> struct LevelPart {
   // Whether it lies between two coarse points.
   SHELLAC_HD bool between(int a, PetscInt i) const { return coarsens[a] && ((patch.start[a] + i - offset[a]) & 1); }
   // below() of a point that may be beyond this rank's, going on around a periodic axis.
-  SHELLAC_HD PetscInt below_around(int a, PetscInt i, PetscInt coarse_N) const {
+  SHELLAC_HD PetscInt periodic_below(int a, PetscInt i, PetscInt coarse_N) const {
     const PetscInt g = patch.start[a] + i, N = patch.N[a];
     if (!patch.periodic[a] || (g >= 0 && g < N)) return below(a, i);
     return g < 0 ? below(a, i + N) - coarse_N : below(a, i - N) + coarse_N;
   }
   // The fine point of this rank that is the coarse point J of the whole grid.
-  SHELLAC_HD PetscInt kept(int a, PetscInt J) const { return (coarsens[a] ? 2 * J + offset[a] : J) - patch.start[a]; }
+  SHELLAC_HD PetscInt coarse_point(int a, PetscInt J) const {
+    return (coarsens[a] ? 2 * J + offset[a] : J) - patch.start[a];
+  }
   // Interpolation's weight of the corner c of the coarse points around p.
   SHELLAC_HD T weight(const PetscInt p[3], const PetscInt c[3]) const {
     const PetscInt corner = c[0] + (coarsens[0] ? 2 : 1) * (c[1] + (coarsens[1] ? 2 : 1) * c[2]);
@@ -142,7 +144,7 @@ SHELLAC_HD bool is_alone(const Patch &patch) { // without neighbouring patches
 }
 
 // The index along an axis of a patch without neighbours; negative where there is no value.
-SHELLAC_HD PetscInt index_around(const Patch &patch, int a, PetscInt p) {
+SHELLAC_HD PetscInt periodic_index(const Patch &patch, int a, PetscInt p) {
   const PetscInt N = patch.size[a];
   if (p >= 0 && p < N) return p;
   if (!patch.periodic[a] || p < -patch.width || p >= N + patch.width) return -1;
@@ -278,7 +280,7 @@ template <class T> struct Restrict {
     PetscInt       kept[3], lo[3], hi[3], p[3];
     T              sum = 0;
     for (int a = 0; a < 3; a++) {
-      kept[a] = level.kept(a, coarse.start[a] + c[a]);
+      kept[a] = level.coarse_point(a, coarse.start[a] + c[a]);
       lo[a] = level.coarsens[a] ? kept[a] - 1 : kept[a];
       if (level.ties_ends[a] && coarse.start[a] + c[a] == 0)
         lo[a]--; // the last point, tied to the first, and the one before it
@@ -340,7 +342,7 @@ template <class T> struct Restrict {
     PetscInt       p[3] = {lo0, lo1, lo2}, c[3];
     T              sum = 0;
     const auto     is_near = [&](int a) {
-      c[a] = coarse.start[a] + I[a] - level.below_around(a, p[a], coarse.N[a]);
+      c[a] = coarse.start[a] + I[a] - level.periodic_below(a, p[a], coarse.N[a]);
       return c[a] == 0 || (c[a] == 1 && level.coarsens[a]);
     };
     for (p[2] = lo2; p[2] <= hi2; p[2]++)

@@ -35,8 +35,8 @@ template <class Kind> TilePlan plan_tiles(const Boxes &parts) {
 
 template <class Kind> struct TileShape {
   // coarse values that a tile's interpolation takes
-  static constexpr int e_columns = Kind::halves_x ? tile_columns / 2 + 2 : tile_columns + 1,
-                       e_rows = Kind::halves_y ? tile_rows / 2 + 2 : tile_rows;
+  static constexpr int e_columns = Kind::coarsens_x ? tile_columns / 2 + 2 : tile_columns + 1,
+                       e_rows = Kind::coarsens_y ? tile_rows / 2 + 2 : tile_rows;
   static constexpr int             values = (tile_rows + 2) * tile_columns; // of a tile, with a row more at both ends
   template <class T> static size_t bytes() {
     return (2 * values + (Kind::corrected ? e_columns * e_rows : 0)) * sizeof(T) +
@@ -120,7 +120,7 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
     for (int r = 0; r < rows; r++) {
       const T *at = from + (level.below(1, j + r) - J0) * Shape::e_columns;
       u[r] += y_prolong[r][0] * (x_prolong[0] * at[0] + x_prolong[1] * at[1]);
-      if (Kind::halves_y)
+      if (Kind::coarsens_y)
         u[r] += y_prolong[r][1] * (x_prolong[0] * at[Shape::e_columns] + x_prolong[1] * at[Shape::e_columns + 1]);
     }
   }
@@ -182,16 +182,16 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   const T *residuals = now - row * tile_columns - column; // of the tile's first point
   for (PetscInt n = threadIdx.x; n < c_count[0] * c_count[1]; n += tile_threads) {
     const PetscInt I = c_lo[0] + n % c_count[0], J = c_lo[1] + n / c_count[0];
-    const PetscInt i_kept = level.kept(0, I), j_kept = level.kept(1, J);
+    const PetscInt i_kept = level.coarse_point(0, I), j_kept = level.coarse_point(1, J);
     const PetscInt at[2] = {I - pass.coarse_b.start[0], J - pass.coarse_b.start[1]};
     if (at[0] < 0 || at[0] >= pass.coarse_b.size[0] || at[1] < 0 || at[1] >= pass.coarse_b.size[1]) continue;
     T sum = 0;
 #pragma unroll
-    for (int q = Kind::halves_y ? -1 : 0; q <= (Kind::halves_y ? 1 : 0); q++) {
+    for (int q = Kind::coarsens_y ? -1 : 0; q <= (Kind::coarsens_y ? 1 : 0); q++) {
       const int y = (int)(j_kept - (j_lo - ghost)) + q;
       T         along = 0;
 #pragma unroll
-      for (int p = Kind::halves_x ? -1 : 0; p <= (Kind::halves_x ? 1 : 0); p++) {
+      for (int p = Kind::coarsens_x ? -1 : 0; p <= (Kind::coarsens_x ? 1 : 0); p++) {
         const int x = (int)(i_kept - (i_lo - ghost)) + p;
         along += x_weights[2 * x + (p < 0 ? 1 : 0)] * residuals[y * tile_columns + x];
       }
