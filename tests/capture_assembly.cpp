@@ -274,14 +274,14 @@ TEST_CASE("a transpose replaces values that were set before it", "[capture]") {
 }
 
 TEST_CASE("rows and columns are zeroed as in AIJ, with their right-hand sides", "[capture]") {
-  int combination = 0;
+  int combination = 0, number = 0;
   for_each_capture([&](const Lattice &lattice, Form form, const std::string &text) {
     if (!one_of_two(combination++)) return;
     INFO(text);
     Twins t(lattice);
     for (const Zeroing &zeroing : zeroings)
       for (bool first_only : {false, true}) {
-        if (first_only && lattice.dof == 1) continue;
+        if ((first_only && lattice.dof == 1) || !in_turn(number++ + combination)) continue;
         INFO(zeroing.name << (first_only ? ", of the first component" : ""));
         t.renew();
         const Where where = some_points(lattice, form);

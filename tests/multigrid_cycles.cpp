@@ -19,11 +19,12 @@ static std::vector<Problem> grids() {
 }
 
 TEST_CASE("a cycle reduces the residual tenfold, on grids of any size", "[multigrid]") {
+  int number = 0;
   for (Problem p : grids())
     for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN}) {
       p.boundary = form;
       Grid da;
-      if (!try_make_grid(p, &da)) continue;
+      if (!in_turn(number++ + p.N[0]) || !try_make_grid(p, &da)) continue;
       INFO(describe(p));
       Matrix A = make_operator(p, da);
       for (const char *fused : {"-test_pc_stencilmg_fused 1", "-test_pc_stencilmg_fused 0"}) {
@@ -69,6 +70,7 @@ TEST_CASE("a cycle reduces the residual tenfold for any shift and any side lengt
 }
 
 TEST_CASE("multigrid solves what the assembled matrix says", "[multigrid]") {
+  int number = 0;
   for (Problem p : grids()) {
     p.sigma = 3;
     Grid da;
@@ -83,6 +85,7 @@ TEST_CASE("multigrid solves what the assembled matrix says", "[multigrid]") {
           "-test_ksp_type cg -test_pc_stencilmg_multiplicative_cycles 2",
           "-test_ksp_type cg -test_pc_stencilmg_smooths 2", "-test_ksp_type cg -test_pc_stencilmg_smooths 1",
           "-test_ksp_type cg -test_pc_stencilmg_smooths 4", "-test_ksp_type cg -test_pc_stencilmg_levels 30"}) {
+      if (!in_turn(number++)) continue;
       INFO(options);
       PetscInt   iterations;
       const auto more = " -test_ksp_rtol 1e-12 -test_ksp_norm_type unpreconditioned";
@@ -118,12 +121,13 @@ TEST_CASE("fused passes compute what single steps do", "[multigrid]") {
     }
   }
   problems.push_back(problem(2, 999, 70));
+  int number = 0;
   for (Problem &p : problems)
     for (const char *type : {"", " -test_pc_stencilmg_type full", " -test_pc_stencilmg_smooths 2",
                              " -test_pc_stencilmg_multiplicative_cycles 2", " -test_pc_stencilmg_cycle_type w"}) {
       p.sigma = 2;
       Grid da;
-      if (!try_make_grid(p, &da)) continue;
+      if (!in_turn(number++) || !try_make_grid(p, &da)) continue;
       INFO(describe(p));
       INFO(type);
       Matrix         A = make_operator(p, da);
@@ -177,6 +181,7 @@ TEST_CASE("axes may be stretched, or alternate", "[multigrid]") {
 
 // Their inner parts take other code on a GPU.
 TEST_CASE("fused passes compute what single steps do, on large grids", "[multigrid]") {
+  int number = 0;
   for (const auto &N : {Point{1021, 640, 1}, Point{768, 801, 1}})
     for (DMBoundaryType ends : {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC}) {
       if (ends == DM_BOUNDARY_PERIODIC && N[0] % 2) continue; // which has no fused form
@@ -189,6 +194,7 @@ TEST_CASE("fused passes compute what single steps do, on large grids", "[multigr
       Vector b = random_vector(da, 3);
       for (const char *type : {" -test_pc_stencilmg_type full", " -test_pc_stencilmg_multiplicative_cycles 2",
                                " -test_pc_stencilmg_multiplicative_cycles 2 -test_pc_stencilmg_smooths 2"}) {
+        if (!in_turn(number++ + N[0])) continue;
         INFO(describe(p));
         INFO(type);
         Preconditioner fused = make_pc(A, std::string("-test_pc_stencilmg_fused 1") + type),

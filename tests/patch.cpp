@@ -183,7 +183,7 @@ TEST_CASE("memory that was shared is used again, and never freed", "[patch]") {
   CHECK(allocated.size() == 4);
   // any number of objects that come and go, in any order, need as much as live at a time
   for (int turn = 0; turn < 50; turn++) {
-    void *first, *second;
+    void *first = nullptr, *second = nullptr;
     OK(exports.Take(0, 5000, allocate, &first));
     OK(exports.Take(0, 100000, allocate, &second));
     exports.Return(turn % 2 ? first : second);

@@ -35,8 +35,9 @@ else
   trap 'rm -rf "$folder"' EXIT
 fi
 
-# Many short runs on one host: Open MPI need not look for network cards, which takes it longer than the runs
-export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi,uct,openib,usnic}
+# Many short runs on one host: Open MPI need not look for network cards, which takes it longer than the runs, nor start a
+# server for a program without mpiexec
+export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi,uct,openib,usnic} OMPI_MCA_ess_singleton_isolated=1
 
 # The same number of iterations then gives the same solution up to rounding. Where they may differ, the error is the
 # tolerance below times the condition number, which is near 1000 on these grids. Newton's last right-hand sides are small
