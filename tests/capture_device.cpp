@@ -35,6 +35,21 @@ TEST_CASE("every operation of a captured matrix on CUDA vectors equals AIJ's on 
       OK(MatDiagonalSet(M, l, ADD_VALUES));
     });
     CHECK(t.operator_problem() == "");
+    for (bool columns : {false, true}) {
+      CHECK(t.difference_of([&](DM, Mat M, Vec x, Vec, Vec y) {
+        PetscInt first, last;
+        OK(MatGetOwnershipRange(M, &first, &last));
+        const PetscInt rows[] = {first, last - 1};
+        OK((columns ? MatZeroRowsColumns : MatZeroRows)(M, first < last ? 2 : 0, rows, 2.5, x, y));
+      }) <= 2 * exact);
+      CHECK(t.operator_problem() == "");
+    }
+    Twins other(lattice, VECCUDA); // compressed, if t's is not
+    set_and_assemble(other, random_fill(lattice, Form::constant, 3));
+    t.both([&](DM, Mat M) { OK(MatAXPY(M, 0.5, M == t.A ? other.A : other.aij, SAME_NONZERO_PATTERN)); });
+    other.both([&](DM, Mat M) { OK(MatAXPY(M, 0.5, M == other.A ? t.A : t.aij, SAME_NONZERO_PATTERN)); });
+    CHECK(t.operator_problem() == "");
+    CHECK(other.operator_problem() == "");
     set_and_assemble(t, random_fill(lattice, form, 2));
     CHECK(t.operator_problem() == "");
 

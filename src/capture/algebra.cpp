@@ -1,16 +1,13 @@
-// What changes a captured matrix as a whole, its copies and its transpose, and what is read off its rows.
+// What changes a captured matrix as a whole, and its copies.
 
 #include "capture/apply.hpp"
 #include "capture/mat.hpp"
-
-#include <algorithm>
-#include <petscblaslapack.h>
 
 namespace shellac {
 
 // ---- copies --------------------------------------------------------------------------------------------------------
 
-static PetscErrorCode check_alike(const CapturedMat &a, const CapturedMat &b) {
+PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b) {
   bool same =
       a.grid.dim == b.grid.dim && a.grid.dof == b.grid.dof && a.grid.width == b.grid.width && a.grid.box == b.grid.box;
 
@@ -62,82 +59,12 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetCaptured(B, &to));
-  PetscCall(check_alike(*from, *to));
+  PetscCall(MatCapturedCheckAlike(*from, *to));
   PetscCall(to->check_copy(*from));
   PetscCall(MatCapturedDiscardValues(to));
   PetscCall(from->captured().CopyTo(&to->captured()));
   PetscCall(to->take_state(B, *from));
   PetscCall(to->changed(B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// ---- the transpose -------------------------------------------------------------------------------------------------
-
-// Slot by slot: the entry that p's row has at q is the one that q's row of the transpose has at p.
-PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *made) {
-  CapturedStencil                 &A = captured();
-  Patch                            points = A.patch();
-  Halo                             values_halo;
-  Arrays                           none;
-  std::unique_ptr<PreparedCapture> present;
-  PetscScalar *const              *to;
-  std::vector<PetscScalar>         from((size_t)points.all().points());
-  Compression                      wish = compression;
-  Refusal                          refusal;
-
-  PetscFunctionBegin;
-  auto B = A.NewLike();
-  if (A.known_by_place()) {
-    PetscCall(A.CopyTo(B.get()));
-    B->TransposeByPlace();
-    *made = std::move(B);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  points.dof = 1;
-  wish.automatic = true;
-  PetscCall(values_halo.Create(grid, points, grid.box, PETSC_FALSE, HaloWay::host));
-  PetscCall(B->Open(&to));
-  PetscCall(B->NeedAll());
-  PetscCall(A.Prepare(&none, &present));
-  for (int arm = 0; arm < arms->count(); arm++) {
-    const int       back = arms->opposite(arm);
-    const PetscInt *step = arms->step(back);
-    for (PetscInt r = 0; r < grid.dof; r++)
-      for (PetscInt c = 0; c < grid.dof; c++) {
-        present->GetSlot(A.slot(arm, r, c), from.data());
-        PetscCall(values_halo.Begin(from.data(), PETSC_MEMTYPE_HOST));
-        PetscCall(values_halo.End());
-        const Field<PetscScalar> field = values_halo.field();
-        PetscScalar             *target = to[B->slot(back, c, r)];
-        for_each_on_host(points.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-          const PetscInt q[3] = {i + step[0], j + step[1], k + step[2]};
-          target[points.index(i, j, k)] = field.value(points, q, 0);
-        });
-      }
-  }
-  PetscCall(none.Restore());
-  PetscCall(values_halo.Destroy());
-  PetscCall(B->Close(wish, &refusal));
-  *made = std::move(B);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
-  CapturedMat                     *from, *to;
-  std::unique_ptr<StencilOperator> op;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &from));
-  PetscCall(from->make_transpose(&op));
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatCapturedCreateLike(A, B));
-  PetscCall(MatGetCaptured(*B, &to)); // in place: A's own
-  PetscCall(check_alike(*from, *to));
-  PetscCall(MatCapturedDiscardValues(to));
-  if (to != from) PetscCall(to->take_state(*B, *from));
-  PetscCall(to->captured().Destroy());
-  to->op = std::move(op);
-  PetscCall(to->transposed(*B));
-  PetscCall(finish(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,73 +103,6 @@ static PetscErrorCode conjugate(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
-
-static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
-  CapturedMat       *context;
-  const PetscScalar *values;
-  size_t             row = 0;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
-  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
-  PetscCall(MatStencilCheckLayouts(A, d, NULL, d));
-  PetscCall(context->begin_change());
-  const bool in_arrays = context->captured().in_arrays();
-  PetscCall(MatCapturedOpen(context));
-  PetscCall(VecGetArrayRead(d, &values));
-  const CapturedStencil &op = context->captured();
-  for (PetscInt r = 0; r < context->grid.dof; r++)
-    PetscCall(context->captured().Need(op.slot(op.arms().center(), r, r)));
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt r) {
-    PetscScalar &entry = context->values[op.slot(op.arms().center(), r, r)][op.patch().index(p[0], p[1], p[2])];
-    entry = mode == ADD_VALUES ? entry + values[row++] : values[row++];
-  });
-  PetscCall(VecRestoreArrayRead(d, &values));
-  PetscCall(MatCapturedClose(context, in_arrays));
-  PetscCall(context->altered(A, Alteration::diagonal, 1, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
-  CapturedMat       *context;
-  const PetscScalar *left = NULL, *right = NULL;
-  size_t             row = 0;
-
-  PetscFunctionBegin;
-  for (Vec v : {l, r})
-    if (v) PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
-  PetscCall(MatGetCaptured(A, &context));
-  PetscCall(context->begin_change());
-  const bool in_arrays = context->captured().in_arrays();
-  PetscCall(MatCapturedOpen(context));
-  const CapturedStencil &op = context->captured();
-  if (l) PetscCall(VecGetArrayRead(l, &left));
-  if (r) {
-    PetscCall(VecGetArrayRead(r, &right));
-    PetscCall(context->halo.Begin(right, PETSC_MEMTYPE_HOST));
-    PetscCall(context->halo.End());
-  }
-  const Field<PetscScalar> field = r ? context->halo.field() : Field<PetscScalar>{};
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt i) {
-    const size_t at = op.patch().index(p[0], p[1], p[2]);
-    for (int arm = 0; arm < op.arms().count(); arm++) {
-      const PetscInt *step = op.arms().step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
-      if (!op.in_domain(p, arm)) continue;
-      for (PetscInt c = 0; c < context->grid.dof; c++) {
-        PetscScalar *values = context->values[op.slot(arm, i, c)];
-        if (values)
-          values[at] *= (left ? left[row] : PetscScalar(1)) * (right ? field.value(op.patch(), q, c) : PetscScalar(1));
-      }
-    }
-    row++;
-  });
-  if (r) PetscCall(VecRestoreArrayRead(r, &right));
-  if (l) PetscCall(VecRestoreArrayRead(l, &left));
-  PetscCall(MatCapturedClose(context, in_arrays));
-  PetscCall(context->altered(A, Alteration::rows, 1, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 // Whether a row has an entry outside the stencil; *entry: the first.
 static bool leaves_stencil(const CapturedMat &context, PetscInt row, PetscInt n, const PetscInt columns[],
@@ -288,7 +148,7 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
   PetscCall(MatGetCaptured(Y, &y));
   if (captured) {
     PetscCall(MatGetCaptured(X, &x));
-    PetscCall(check_alike(*y, *x));
+    PetscCall(MatCapturedCheckAlike(*y, *x));
     PetscCall(x->check_readable());
     PetscCall(y->begin_change());
     PetscCall(y->captured().Axpy(a, x->captured(), y->compression));
@@ -345,40 +205,6 @@ static PetscErrorCode get_info(Mat A, MatInfoType type, MatInfo *info) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Column by column within a block, as PCPBJACOBI wants them.
-static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) {
-  CapturedMat                     *context;
-  Arrays                           none;
-  std::unique_ptr<PreparedCapture> present;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
-  if (context->inverse_blocks.empty()) {
-    CapturedStencil          &op = context->captured();
-    const PetscBLASInt        n = (PetscBLASInt)context->grid.dof, all = n * n;
-    const size_t              points = (size_t)op.patch().all().points();
-    std::vector<PetscBLASInt> pivots(n);
-    std::vector<PetscScalar>  values(points), work(all), blocks(points * all);
-    PetscBLASInt              error = 0;
-    PetscCall(op.Prepare(&none, &present));
-    for (PetscInt r = 0; r < n; r++)
-      for (PetscInt c = 0; c < n; c++) {
-        present->GetSlot(op.slot(op.arms().center(), r, c), values.data());
-        for (size_t at = 0; at < points; at++) blocks[at * all + c * n + r] = values[at];
-      }
-    PetscCall(none.Restore());
-    for (size_t at = 0; at < points; at++) {
-      PetscScalar *block = &blocks[at * all];
-      PetscCallBLAS("LAPACKgetrf", LAPACKgetrf_(&n, &n, block, &n, pivots.data(), &error));
-      if (!error) PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, block, &n, pivots.data(), work.data(), &all, &error));
-      if (error) std::fill(block, block + all, PETSC_INFINITY); // singular: the solver diverges, on all ranks
-    }
-    context->inverse_blocks = std::move(blocks);
-  }
-  *inverse = context->inverse_blocks.data();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode is_symmetric(Mat A, PetscReal tolerance, PetscBool *symmetric) {
   CapturedMat *context;
   Mat          aij;
@@ -404,15 +230,11 @@ PetscErrorCode MatCapturedSetAlgebraOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_DUPLICATE, duplicate));
   PetscCall(
       MatSetOperation(A, MATOP_COPY, reinterpret_cast<OperationFn *>(copy))); // past the shell's, which copies its own
-  PetscCall(set_operation(A, MATOP_TRANSPOSE, transpose));
   PetscCall(set_operation(A, MATOP_SCALE, scale));
   PetscCall(set_operation(A, MATOP_SHIFT, shift));
-  PetscCall(set_operation(A, MATOP_DIAGONAL_SET, diagonal_set));
-  PetscCall(set_operation(A, MATOP_DIAGONAL_SCALE, diagonal_scale));
   PetscCall(set_operation(A, MATOP_AXPY, axpy));
   PetscCall(set_operation(A, MATOP_SOR, MatCapturedRelax));
   PetscCall(set_operation(A, MATOP_GETINFO, get_info));
-  PetscCall(set_operation(A, MATOP_INVERT_BLOCK_DIAGONAL, invert_block_diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,7 +44,9 @@ template <class T> struct Property {
       }
       for (int s = a.first[r]; s < a.first[r + 1]; s++) {
         const PetscReal size = PetscAbsScalar(a.value(rows, s, at));
-        value = property == RowProperty::sum_abs ? value + size : PetscMax(value, size);
+        value = property == RowProperty::sum_abs       ? value + size
+                : property == RowProperty::sum_squares ? value + size * size
+                                                       : PetscMax(value, size);
       }
       out[at * dof + r] = value;
     }

@@ -77,6 +77,19 @@ PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatCapturedOpenBeside(CapturedMat *context, std::initializer_list<Vec> vectors) {
+  Arrays             arrays;
+  const PetscScalar *ignored;
+
+  PetscFunctionBegin;
+  for (Vec v : vectors)
+    if (v) PetscCall(arrays.Read(v, &ignored));
+  const PetscMemType memory = arrays.memory();
+  PetscCall(arrays.Restore());
+  PetscCall(MatCapturedOpen(context, memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
                                  const PetscScalar values[], InsertMode mode);
 

@@ -49,13 +49,14 @@ PetscErrorCode CapturedStencil::MakeArray(Vec *array) const {
 
 void CapturedStencil::use_slots(const std::vector<int> &used) {
   const PetscInt dof = patch_.dof;
-  if (!place_.empty() && used == used_) return;
+  if (!place_.host().empty() && used == used_) return;
   used_ = used;
-  place_.assign(slots(), -1);
+  auto &place = place_.change();
   auto &slot = slot_.change();
   auto &offset = offset_.change();
   auto &first = first_.change();
   auto &diagonal = diagonal_.change();
+  place.assign(slots(), -1);
   slot.clear();
   for (PetscInt &reach : reach_) reach = 0;
   offset.clear();
@@ -66,7 +67,7 @@ void CapturedStencil::use_slots(const std::vector<int> &used) {
       const int      arm = used[n] / (int)dof % arms_->count();
       const PetscInt c = used[n] % dof, *step = arms_->step(arm);
       if (used[n] / (int)dof / arms_->count() != r) break;
-      place_[used[n]] = (int)n;
+      place[used[n]] = (int)n;
       for (int a = 0; a < 3; a++) reach_[a] = PetscMax(reach_[a], PetscAbs(step[a]));
       slot.push_back({{step[0], step[1], step[2]}, c});
       offset.push_back(
@@ -210,7 +211,7 @@ void CapturedStencil::TransposeByPlace() {
       const int back = arms_->opposite(arm);
       for (size_t r = 0; r < dof; r++)
         for (size_t v = 0; v < dof; v++) {
-          const int n = place_[slot(back, (PetscInt)v, (PetscInt)r)];
+          const int n = place(slot(back, (PetscInt)v, (PetscInt)r));
           if (n >= 0)
             all[(size_t)slot(arm, (PetscInt)r, (PetscInt)v) * count + c] = table_.host()[of_neighbour * stride + n];
         }
@@ -243,7 +244,7 @@ PetscErrorCode CapturedStencil::Shift(T a) {
     const int s = slot(arms_->center(), r, r);
     if (storage_ != Storage::arrays) {
       auto &table = table_.change();
-      for (size_t at = place_[s]; at < table.size(); at += table_stride<T>((int)used_.size())) table[at] += a;
+      for (size_t at = place(s); at < table.size(); at += table_stride<T>((int)used_.size())) table[at] += a;
     } else {
       PetscCall(Use(s)); // of a zero operator
       PetscCall(VecShift(arrays_[s], a));
@@ -256,7 +257,7 @@ PetscErrorCode CapturedStencil::Use(int slot) {
   std::vector<int> used = used_;
 
   PetscFunctionBegin;
-  if (place_[slot] >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (place(slot) >= 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!arrays_[slot]) PetscCall(MakeArray(&arrays_[slot]));
   PetscCall(VecSet(arrays_[slot], 0));
   used.insert(std::upper_bound(used.begin(), used.end(), slot), slot);
@@ -264,10 +265,26 @@ PetscErrorCode CapturedStencil::Use(int slot) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The rows of one operator, times a, onto the arrays of another.
+template <class T> struct AddRows {
+  OpenCoefficients<T>     to;
+  CapturedCoefficients<T> x;
+  T                       a;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = to.patch.index(i, j, k);
+    const T       *rows = x.rows(to.patch, p, at);
+    for (int s = 0; s < to.count(); s++)
+      if (x.used[s] >= 0) to.values[s][at] += a * x.value(rows, x.used[s], at);
+  }
+};
+
 PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression &wish) {
-  Arrays                           none;
+  const bool                       was_in_arrays = in_arrays();
   std::unique_ptr<PreparedCapture> other;
   Refusal                          refusal;
+  AddRows<T>                       add;
   T *const                        *values;
 
   PetscFunctionBegin;
@@ -294,19 +311,19 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Compression form = wish;
-  if (in_arrays()) form.automatic = false, form.form = Storage::arrays;
-  PetscCall(Open(&values));
+  PetscCall(Open(&values, x.made_for_device() ? home() : PETSC_MEMTYPE_HOST));
   for (int s : x.used_) PetscCall(Need(s));
-  PetscCall(x.Prepare(&none, &other));
-  for_each_on_host(patch_.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    const size_t   at = patch_.index(i, j, k);
-    const T       *rows = other->a_.rows(patch_, p, at);
-    for (size_t n = 0; n < x.used_.size(); n++) values[x.used_[n]][at] += a * other->a_.value(rows, (int)n, at);
-  });
-  PetscCall(none.Restore());
-  PetscCall(Close(form, &refusal));
+  Arrays beside(memory_);
+  PetscCall(x.Prepare(&beside, &other));
+  PetscCall(GetOpen(&add.to));
+  add.x = other->a_;
+  add.a = a;
+  PetscCall(ForAllPoints(add));
+  PetscCall(beside.Restore());
+  if (was_in_arrays)
+    PetscCall(CloseAsArrays());
+  else
+    PetscCall(Close(wish, &refusal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,7 +339,7 @@ PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
   to->index8_ = index8_;
   to->index16_ = index16_;
   for (int s = 0; s < slots(); s++) {
-    const bool stored = storage_ == Storage::arrays && place_[s] >= 0;
+    const bool stored = storage_ == Storage::arrays && place(s) >= 0;
     if (!stored) PetscCall(VecDestroy(&to->arrays_[s]));
     if (stored && !to->arrays_[s]) PetscCall(VecDuplicate(arrays_[s], &to->arrays_[s]));
     if (stored) PetscCall(VecCopy(arrays_[s], to->arrays_[s]));

@@ -54,7 +54,12 @@ public:
   PetscErrorCode Open(T *const **values, PetscMemType memory = PETSC_MEMTYPE_HOST);
   PetscMemType   memory() const { return memory_; } // of the open coefficients
   // What kernels in that memory need to change them, until the next Need() or Close().
-  PetscErrorCode GetOpen(OpenCoefficients<T> *open);
+  PetscErrorCode                           GetOpen(OpenCoefficients<T> *open);
+  template <class Function> PetscErrorCode ForAllPoints(const Function &f) const { // in that memory
+    Boxes points;
+    points.add(patch_.all());
+    return for_each(memory_, points, f);
+  }
   // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
   PetscErrorCode Need(int slot, bool zero = true);
   PetscErrorCode NeedAll();
@@ -90,6 +95,7 @@ public:
   const Arms    &arms() const { return *arms_; }
   const char    *vec_type() const { return vec_type_.c_str(); }
   bool           made_for_device() const; // its arrays can be on a GPU
+  PetscMemType   home() const { return made_for_device() ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST; }
   Storage        storage() const { return storage_; }
   size_t         kinds() const { return kinds_; } // of rows, where they are classified
   bool           in_arrays() const { return storage_ == Storage::arrays && !used_.empty(); } // not zero, nor compressed
@@ -106,6 +112,7 @@ private:
   size_t         point_count() const { return (size_t)patch_.all().points(); }
   PetscErrorCode MakeArray(Vec *array) const;
   void           use_slots(const std::vector<int> &used); // lists them
+  int            place(int slot) const { return place_.host()[(size_t)slot]; }
   // All of the coefficients, as kernels see them, but arrays.
   PetscErrorCode GetClosed(PetscMemType memory, CapturedCoefficients<T> *a);
   void           ForgetRows(); // compressed ones
@@ -156,7 +163,7 @@ private:
   PetscInt               depth_[3], reach_[3]; // see CapturedCoefficients; axes beyond the dimension have one class
   int                    shape_ = 0;           // the used slots are: 0 any, 1 a whole star, 2 a whole box of width 1
   std::vector<int>       used_;                // slots, row by row
-  std::vector<int>       place_;               // [slots]: in used_; -1 for none
+  Mirror<int>            place_;               // [slots]: in used_; -1 for none
   Mirror<Slot>           slot_;
   Mirror<PetscInt64>     offset_;
   Mirror<int>            first_, diagonal_;
@@ -191,8 +198,6 @@ public:
                        T *x) const override;
   void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
-  // One slot's coefficients [points], on the host.
-  void GetSlot(int slot, T *values) const;
 
 private:
   friend class CapturedStencil;

@@ -35,6 +35,7 @@ template <class T> struct OpenCoefficients {
   const Slot *slots;        // where each leads
   T *const   *values;       // [slots][points]; null for a slot that is zero
 
+  SHELLAC_HD int count() const { return (int)(arms * patch.dof * patch.dof); } // of slots
   SHELLAC_HD int slot(int arm, PetscInt r, PetscInt c) const { return slot_number(arms, patch.dof, arm, r, c); }
   // q: where an arm leads from p. Whether the domain has that point.
   SHELLAC_HD bool follow(int arm, const PetscInt p[3], PetscInt q[3]) const {
@@ -50,6 +51,7 @@ template <class T> struct CapturedCoefficients {
   const Slot           *slot;     // [count], row by row
   const PetscInt64     *offset;   // [count]: from the first value at the point to the one that the slot meets
   const int            *first;    // [dof + 1]: of each row's slots
+  const int            *used;     // [slots of the stencil]: the number among those in use; -1 for a zero
   const int            *diagonal; // [dof][dof]: the slot of row r and value c at the point itself; -1 for a zero
   const T              *table;    // constant, indexed: [classes][table_stride(count)]
   PetscInt              depth[3]; // constant: points from the ends of the domain that are in classes of their own
@@ -74,6 +76,10 @@ template <class T> struct CapturedCoefficients {
   }
   SHELLAC_HD const T *of_class(size_t number) const { return table + (size_t)table_stride<T>(count) * number; }
   SHELLAC_HD T        value(const T *rows, int s, size_t at) const { return rows ? rows[s] : array[s][at]; }
+  // Of any slot of the stencil.
+  SHELLAC_HD T entry(const T *rows, int slot, size_t at) const {
+    return used[slot] < 0 ? T(0) : value(rows, used[slot], at);
+  }
 };
 
 // Any row of any point. Arms that leave the domain are zero, and so is what Field::value() has there.

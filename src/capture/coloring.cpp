@@ -243,17 +243,6 @@ struct ColoringVectors {
     for (Vec *v : {&after, &before, &x}) PetscCall(DMRestoreGlobalVector(dm, v));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // On the host, if one of them is.
-  PetscErrorCode GetMemory(PetscMemType *memory) {
-    Arrays             arrays;
-    const PetscScalar *ignored;
-
-    PetscFunctionBegin;
-    for (Vec v : {x, at, before}) PetscCall(arrays.Read(v, &ignored));
-    *memory = arrays.memory();
-    PetscCall(arrays.Restore());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
 };
 
 // The differences of all colours, from the function's values to the coefficients.
@@ -262,8 +251,7 @@ static PetscErrorCode set_columns(CapturedMat *context, Coloring *coloring, cons
                                   const ColoringVectors &v, const Evaluate &evaluate) {
   CapturedStencil             &op = context->captured();
   const PetscMemType           memory = op.memory();
-  const bool                   on_host = PetscMemTypeHost(memory);
-  Arrays                       base(on_host);
+  Arrays                       base(memory);
   ColumnsOfColour<PetscScalar> columns = {op.patch(), ghosted_points(*context), NULL, coloring->local, step, {}};
   SetColumns<PetscScalar>      set;
   AddSteps<PetscScalar>        add;
@@ -279,7 +267,7 @@ static PetscErrorCode set_columns(CapturedMat *context, Coloring *coloring, cons
     columns.x = context->halo.field();
   }
   for (size_t k = 0; k + 1 < coloring->first.size(); k++) {
-    Arrays moved(on_host), values(on_host);
+    Arrays moved(memory), values(memory);
     Boxes  of_colour;
     of_colour.add({{0, 0, 0}, {(PetscInt)(coloring->first[k + 1] - coloring->first[k]), 1, 1}});
     columns.columns = all + coloring->first[k];
@@ -305,7 +293,6 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   ColoringVectors   v;
   Step<PetscScalar> step;
   PetscContainer    container;
-  PetscMemType      memory = PETSC_MEMTYPE_HOST;
   OperationFn      *function = NULL;
   void             *function_context;
   DM                dm;
@@ -324,8 +311,7 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(v.Get(dm, coloring->local, x));
   PetscCall(get_step(fd, v.x, &step));
   PetscCall(evaluate(v.at, v.before));
-  PetscCall(v.GetMemory(&memory));
-  PetscCall(MatCapturedOpen(context, memory));
+  PetscCall(MatCapturedOpenBeside(context, {v.x, v.at, v.before}));
   PetscCall(context->captured().NeedAll());
   PetscCall(set_columns(context, coloring, step, v, evaluate));
   PetscCall(v.Restore());

@@ -184,7 +184,7 @@ PetscErrorCode CapturedStencil::End() {
   PetscFunctionBegin;
   for (int s = 0; s < slots(); s++) {
     PetscCall(RestoreArray(s));
-    if (storage_ != Storage::arrays || place_[s] < 0) PetscCall(VecDestroy(&arrays_[s]));
+    if (storage_ != Storage::arrays || place(s) < 0) PetscCall(VecDestroy(&arrays_[s]));
   }
   open_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -298,6 +298,8 @@ PetscErrorCode MatCreate_Stencil(Mat A) {
   PetscCall(MatCapturedSetZeroRowsOperations(A));
   PetscCall(MatCapturedSetLoadOperations(A));
   PetscCall(MatCapturedSetAlgebraOperations(A));
+  PetscCall(MatCapturedSetDiagonalOperations(A));
+  PetscCall(MatCapturedSetTransposeOperations(A));
   PetscCall(MatCapturedSetColoringOperations(A));
   PetscCall(MatSetStencilType(A, MATSTENCILSHELL, view));
   PetscFunctionReturn(PETSC_SUCCESS);

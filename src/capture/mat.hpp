@@ -113,6 +113,8 @@ PetscErrorCode MatCapturedSetSlotOperations(Mat A);
 PetscErrorCode MatCapturedSetZeroRowsOperations(Mat A);
 PetscErrorCode MatCapturedSetLoadOperations(Mat A);
 PetscErrorCode MatCapturedSetAlgebraOperations(Mat A);
+PetscErrorCode MatCapturedSetDiagonalOperations(Mat A);
+PetscErrorCode MatCapturedSetTransposeOperations(Mat A);
 PetscErrorCode MatCapturedSetColoringOperations(Mat A);
 
 PetscErrorCode MatIsCaptured(Mat A, bool *is);               // whether its coefficients are captured or a formula's
@@ -121,6 +123,8 @@ PetscErrorCode MatGetCapturedSettings(Mat A, CapturedMat **context); // set up o
 // Opens the operator for changes of its values, which are in this memory if they can be there; and closes it again, compressed as the options say or, where what has
 // changed it cannot be held so, in another form.
 PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory = PETSC_MEMTYPE_HOST);
+// Opens it where all of these vectors are, of which some may be null.
+PetscErrorCode MatCapturedOpenBeside(CapturedMat *context, std::initializer_list<Vec> vectors);
 // as_arrays: in arrays, where they have been before, so that nothing is sought or made.
 PetscErrorCode MatCapturedClose(CapturedMat *context, bool as_arrays);
 // -mat_stencil_verify: makes an AIJ with the present entries, and all others of the stencil; and compares it after an
@@ -129,6 +133,8 @@ PetscErrorCode MatCapturedMakeReference(Mat A, CapturedMat *context);
 PetscErrorCode MatCapturedVerify(Mat A, CapturedMat *context);
 // -mat_stencil_fallback: A becomes an AIJ with all that was captured, and the entries outside the stencil.
 PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context);
+// An error for matrices of different grids or stencils.
+PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b);
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
 PetscErrorCode MatCapturedZero(Mat A); // MatZeroEntries()

@@ -6,15 +6,15 @@ namespace shellac {
 
 // The rows of a point, from their class to the arrays.
 template <class T> struct ExpandRows {
-  Patch                   patch;
-  CapturedCoefficients<T> a;
-  T *const               *values; // [used][points]
+  CapturedCoefficients<T> from;
+  OpenCoefficients<T>     to;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
-    const size_t   at = patch.index(i, j, k);
-    const T       *rows = a.rows(patch, p, at);
-    for (int n = 0; n < a.count; n++) values[n][at] = rows[n];
+    const size_t   at = to.patch.index(i, j, k);
+    const T       *rows = from.rows(to.patch, p, at);
+    for (int s = 0; s < to.count(); s++)
+      if (from.used[s] >= 0) to.values[s][at] = rows[from.used[s]];
   }
 };
 
@@ -98,18 +98,12 @@ PetscErrorCode CapturedStencil::Open(T *const **values, PetscMemType memory) {
 }
 
 PetscErrorCode CapturedStencil::Expand() {
-  ExpandRows<T>    expand;
-  Boxes            points;
-  std::vector<T *> used;
+  ExpandRows<T> expand;
 
   PetscFunctionBegin;
-  for (int s : used_) used.push_back(values_[s]);
-  if (used != open_values_.host()) open_values_.change() = used;
-  expand.patch = patch_;
-  PetscCall(GetClosed(memory_, &expand.a));
-  PetscCall(open_values_.Get(memory_, &expand.values));
-  points.add(patch_.all());
-  PetscCall(for_each(memory_, points, expand));
+  PetscCall(GetClosed(memory_, &expand.from));
+  PetscCall(GetOpen(&expand.to));
+  PetscCall(ForAllPoints(expand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

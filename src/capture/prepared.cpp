@@ -18,6 +18,7 @@ PetscErrorCode CapturedStencil::GetClosed(PetscMemType memory, CapturedCoefficie
   PetscCall(slot_.Get(memory, &a->slot));
   PetscCall(offset_.Get(memory, &a->offset));
   PetscCall(first_.Get(memory, &a->first));
+  PetscCall(place_.Get(memory, &a->used));
   PetscCall(diagonal_.Get(memory, &a->diagonal));
   PetscCall(table_.Get(memory, &a->table));
   PetscCall(index8_.Get(memory, &a->index8));
@@ -225,15 +226,6 @@ PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Fie
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void PreparedCapture::GetSlot(int slot, T *values) const {
-  const int n = op_.place_[slot];
-  for_each_on_host(op_.patch_.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    const size_t   at = op_.patch_.index(i, j, k);
-    values[at] = n < 0 ? T(0) : a_.value(a_.rows(op_.patch_, p, at), n, at);
-  });
-}
-
 // ---- entries -------------------------------------------------------------------------------------------------------
 
 void PreparedCapture::row(const PetscInt p[3], PetscInt r, std::vector<Entry> *entries) const {
@@ -244,8 +236,7 @@ void PreparedCapture::row(const PetscInt p[3], PetscInt r, std::vector<Entry> *e
     if (!op_.in_domain(p, arm)) continue;
     const PetscInt *step = op_.arms_->step(arm);
     for (PetscInt c = 0; c < op_.patch_.dof; c++) {
-      const int n = op_.place_[op_.slot(arm, r, c)];
-      const T   value = n < 0 ? T(0) : a_.value(rows, n, at);
+      const T value = a_.entry(rows, op_.slot(arm, r, c), at);
       if (op_.explicit_zeros_ || value != T(0) || op_.on_diagonal(op_.slot(arm, r, c)))
         entries->push_back({{p[0] + step[0], p[1] + step[1], p[2] + step[2]}, c, value});
     }

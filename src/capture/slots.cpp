@@ -81,7 +81,7 @@ static PetscErrorCode get_slot(Mat A, const PetscInt *offset, PetscInt r, PetscI
   CapturedStencil &op = context->captured();
   PetscCheck(!op.lent(slot), context->grid.comm, PETSC_ERR_ORDER,
              "the slot has been got before; call MatStencilShellRestoreSlot()");
-  PetscCall(MatCapturedOpen(context, op.made_for_device() ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST));
+  PetscCall(MatCapturedOpen(context, op.home()));
   PetscCall(MatDestroy(&context->reference)); // nothing is assembled beside that could be compared
   PetscCall(op.Lend(slot, v));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,10 +5,20 @@
 
 namespace shellac {
 
+template <class T> struct MarkRows {
+  const PetscInt *rows; // of this rank
+  T              *marks;
+
+  SHELLAC_HD void operator()(PetscInt n, PetscInt, PetscInt) const { marks[rows[n]] = 1; }
+};
+
 // Marks the rows, whichever rank names them, by 1 in a vector of zeros.
-static PetscErrorCode mark_rows(Mat A, const CapturedMat &context, PetscInt n, const PetscInt rows[], Vec *marks) {
+static PetscErrorCode mark_rows(const CapturedMat &context, PetscInt n, const PetscInt rows[], Vec marks) {
   std::vector<GlobalEntry> entries;
-  PetscScalar             *mark;
+  Mirror<PetscInt>         list;
+  MarkRows<PetscScalar>    mark;
+  Arrays                   arrays;
+  Boxes                    marked;
   PetscInt                 first, last = -1; // the last row that any rank names
 
   PetscFunctionBegin;
@@ -20,76 +30,98 @@ static PetscErrorCode mark_rows(Mat A, const CapturedMat &context, PetscInt n, c
   PetscCheck(last < context.grid.offset.back(), context.grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
              "row %" PetscInt_FMT " is zeroed in a matrix of %" PetscInt_FMT " rows", last, context.grid.offset.back());
   PetscCall(SendToOwners(context.grid, &entries));
-  PetscCall(MatCreateVecs(A, NULL, marks));
-  PetscCall(VecBindToCPU(*marks, PETSC_TRUE));
-  PetscCall(VecSet(*marks, 0));
-  PetscCall(VecGetOwnershipRange(*marks, &first, NULL));
-  PetscCall(VecGetArray(*marks, &mark));
-  for (const GlobalEntry &entry : entries) mark[entry.row - first] = 1;
-  PetscCall(VecRestoreArray(*marks, &mark));
+  PetscCall(VecGetOwnershipRange(marks, &first, NULL));
+  for (const GlobalEntry &entry : entries) list.change().push_back(entry.row - first);
+  PetscCall(VecZeroEntries(marks));
+  PetscCall(arrays.ReadWrite(marks, &mark.marks));
+  PetscCall(list.Get(arrays.memory(), &mark.rows));
+  marked.add({{0, 0, 0}, {(PetscInt)entries.size(), 1, 1}});
+  PetscCall(for_each(arrays.memory(), marked, mark));
+  PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What the marked columns did with x goes to the right-hand side.
+static PetscErrorCode move_columns(Mat A, DM dm, Vec marks, Vec x, Vec b) {
+  Vec part, product;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetGlobalVector(dm, &part));
+  PetscCall(DMGetGlobalVector(dm, &product));
+  PetscCall(VecPointwiseMult(part, x, marks));
+  PetscCall(MatMult(A, part, product));
+  PetscCall(VecAXPY(b, -1, product));
+  PetscCall(DMRestoreGlobalVector(dm, &product));
+  PetscCall(DMRestoreGlobalVector(dm, &part));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> struct ZeroRows {
+  OpenCoefficients<T> a;
+  bool                columns;
+  Field<T>            marks; // with a halo for columns
+  T                   diagonal;
+  const T            *x; // [points][dof]; null without a right-hand side
+  T                  *b;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k}, dof = a.patch.dof;
+    const size_t   at = a.patch.index(i, j, k);
+    for (int arm = 0; arm < a.arms; arm++) {
+      PetscInt q[3];
+      if (!a.follow(arm, p, q)) continue;
+      for (PetscInt c = 0; c < dof; c++) {
+        const bool column = columns && marks.value(a.patch, q, c) != T(0);
+        for (PetscInt r = 0; r < dof; r++) {
+          T *values = a.values[a.slot(arm, r, c)];
+          if (values && (column || marks.u[at * dof + r] != T(0))) values[at] = 0;
+        }
+      }
+    }
+    for (PetscInt r = 0; r < dof; r++) {
+      if (marks.u[at * dof + r] == T(0)) continue;
+      a.values[a.slot(a.center, r, r)][at] = diagonal;
+      if (b) b[at * dof + r] = diagonal * x[at * dof + r];
+    }
+  }
+};
+
 static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diagonal, bool columns,
                                        Vec x, Vec b) {
-  CapturedMat       *context;
-  Vec                marks, part;
-  const PetscScalar *mark, *px = NULL;
-  PetscScalar       *pb = NULL;
+  CapturedMat          *context;
+  ZeroRows<PetscScalar> zero = {};
+  const PetscScalar    *marked;
+  Vec                   marks;
+  DM                    dm;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
-  PetscCall(mark_rows(A, *context, n, rows, &marks));
-  if (columns && x && b) { // what the columns did with x goes to the right-hand side
-    Vec product;
-    PetscCall(VecDuplicate(x, &part));
-    PetscCall(VecDuplicate(b, &product));
-    PetscCall(VecPointwiseMult(part, x, marks));
-    PetscCall(MatMult(A, part, product));
-    PetscCall(VecAXPY(b, -1, product));
-    PetscCall(VecDestroy(&product));
-    PetscCall(VecDestroy(&part));
-  }
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(DMGetGlobalVector(dm, &marks));
+  PetscCall(mark_rows(*context, n, rows, marks));
+  if (columns && x && b) PetscCall(move_columns(A, dm, marks, x, b));
   PetscCall(context->begin_change());
-  const bool in_arrays = context->captured().in_arrays();
-  PetscCall(MatCapturedOpen(context));
-  const CapturedStencil &op = context->captured();
-  const PetscInt         dof = context->grid.dof;
-  for (PetscInt r = 0; r < dof; r++) PetscCall(context->captured().Need(op.slot(op.arms().center(), r, r)));
-  PetscCall(VecGetArrayRead(marks, &mark));
+  CapturedStencil &op = context->captured();
+  const bool       in_arrays = op.in_arrays();
+  PetscCall(MatCapturedOpenBeside(context, {marks, x, b}));
+  Arrays arrays(op.memory());
+  PetscCall(arrays.Read(marks, &marked));
+  if (x && b) {
+    PetscCall(arrays.Read(x, &zero.x));
+    PetscCall(arrays.ReadWrite(b, &zero.b));
+  }
+  zero.marks.u = marked;
   if (columns) {
-    PetscCall(context->halo.Begin(mark, PETSC_MEMTYPE_HOST));
-    PetscCall(context->halo.End());
+    PetscCall(MatStencilExchange(context, marked, op.memory()));
+    zero.marks = context->halo.field();
   }
-  if (x && b) {
-    PetscCall(VecGetArrayRead(x, &px));
-    PetscCall(VecGetArray(b, &pb));
-  }
-  const Field<PetscScalar> marked = columns ? context->halo.field() : Field<PetscScalar>{};
-  PetscInt                 row = 0;
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt r) {
-    const bool   zeroed = mark[row] != (PetscScalar)0;
-    const size_t at = op.patch().index(p[0], p[1], p[2]);
-    for (int arm = 0; arm < op.arms().count() && (zeroed || columns); arm++) {
-      const PetscInt *step = op.arms().step(arm), q[3] = {p[0] + step[0], p[1] + step[1], p[2] + step[2]};
-      if (!op.in_domain(p, arm)) continue;
-      for (PetscInt c = 0; c < dof; c++) {
-        PetscScalar *values = context->values[op.slot(arm, r, c)];
-        if (values && (zeroed || marked.value(op.patch(), q, c) != (PetscScalar)0)) values[at] = 0;
-      }
-    }
-    if (zeroed) {
-      context->values[op.slot(op.arms().center(), r, r)][at] = diagonal;
-      if (pb) pb[row] = diagonal * px[row];
-    }
-    row++;
-  });
-  if (x && b) {
-    PetscCall(VecRestoreArray(b, &pb));
-    PetscCall(VecRestoreArrayRead(x, &px));
-  }
-  PetscCall(VecRestoreArrayRead(marks, &mark));
-  PetscCall(VecDestroy(&marks));
+  for (PetscInt r = 0; r < context->grid.dof; r++) PetscCall(op.Need(op.slot(op.arms().center(), r, r)));
+  PetscCall(op.GetOpen(&zero.a));
+  zero.columns = columns;
+  zero.diagonal = diagonal;
+  PetscCall(op.ForAllPoints(zero));
+  PetscCall(arrays.Restore());
+  PetscCall(DMRestoreGlobalVector(dm, &marks));
   PetscCall(MatCapturedClose(context, in_arrays));
   if (!context->reference)
     PetscCall(context->altered(A, Alteration::rows, 1, 0));

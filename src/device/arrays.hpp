@@ -13,7 +13,9 @@ namespace shellac {
 
 class Arrays {
 public:
-  explicit Arrays(bool on_host = false) : all_on_host_(on_host) {} // all of them, wherever the vectors are
+  Arrays() = default;
+  // On the host all of them, wherever the vectors are; on the GPU what is read beside none.
+  explicit Arrays(PetscMemType memory) : memory_(memory), all_on_host_(PetscMemTypeHost(memory)) {}
   // *array is set again if a later vector takes all to the host: copies of it, and memory(), are right after the last.
   PetscErrorCode Read(Vec v, const PetscScalar **array) { return Get(v, READ, const_cast<PetscScalar **>(array)); }
   PetscErrorCode Write(Vec v, PetscScalar **array) { return Get(v, WRITE, array); }

@@ -30,6 +30,17 @@ public:
       PetscCall(DeviceMalloc(n_ * sizeof(T), (void **)&device_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  // Its contents in this memory, on the host; they leave it, if they are there.
+  PetscErrorCode GetHost(PetscMemType memory, std::vector<T> *values) {
+    PetscFunctionBegin;
+    if (PetscMemTypeHost(memory))
+      *values = std::move(host_);
+    else {
+      values->resize(n_);
+      PetscCall(DeviceCopyToHost(values->data(), device_, n_ * sizeof(T)));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   T     *at(PetscMemType memory) { return PetscMemTypeDevice(memory) ? device_ : host_.data(); }
   size_t size() const { return n_; }
 

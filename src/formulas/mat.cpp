@@ -351,6 +351,8 @@ PetscErrorCode MatCreateFormulaShell(Mat A, MatType type, FormulaMat *context) {
   PetscCall(MatCreateStencilShell(A, context));
   PetscCall(MatCapturedSetZeroRowsOperations(A));
   PetscCall(MatCapturedSetAlgebraOperations(A));
+  PetscCall(MatCapturedSetDiagonalOperations(A));
+  PetscCall(MatCapturedSetTransposeOperations(A));
   PetscCall(MatFormulaSetAssemblyOperations(A));
   PetscCall(MatFormulaSetSettingOperations(A));
   PetscCall(set_operation(A, MATOP_NORM, MatFormulaNorm));

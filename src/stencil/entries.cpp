@@ -4,19 +4,26 @@
 
 namespace shellac {
 
-PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v) {
-  StencilMat                       *context;
+static PetscErrorCode get_rows(StencilMat *context, StencilOperator *of, RowProperty property, Vec v) {
   std::unique_ptr<PreparedOperator> op;
   Arrays                            arrays;
   PetscScalar                      *pv = NULL;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
   PetscCall(arrays.Write(v, &pv));
-  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
+  PetscCall(context->Prepare(of, &arrays, &op));
   PetscCall(op->rows(arrays.memory(), property, pv));
   PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v) {
+  StencilMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
+  PetscCall(get_rows(context, context->op.get(), property, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,25 +122,20 @@ static PetscErrorCode get_row_min_abs(Mat A, Vec v, PetscInt columns[]) {
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
   StencilMat      *context;
   StencilOperator *op;
-  RowReader        rows;
-  PetscReal        value = 0;
+  Vec              sums; // of the rows
+  DM               dm;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
   PetscCheck(type == NORM_1 || type == NORM_INFINITY || type == NORM_FROBENIUS, context->grid.comm, PETSC_ERR_SUP,
              "norms 1, frobenius and infinity are there; the 2-norm is not");
   PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
-  PetscCall(rows.Begin(context, op));
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    PetscReal sum = 0;
-    for (PetscScalar entry : rows.Get(p, c).value)
-      sum += type == NORM_FROBENIUS ? PetscAbsScalar(entry) * PetscAbsScalar(entry) : PetscAbsScalar(entry);
-    value = type == NORM_FROBENIUS ? value + sum : PetscMax(value, sum);
-  });
-  PetscCall(rows.End());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPIU_REAL, type == NORM_FROBENIUS ? MPIU_SUM : MPIU_MAX,
-                             context->grid.comm));
-  *norm = type == NORM_FROBENIUS ? PetscSqrtReal(value) : value;
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(DMGetGlobalVector(dm, &sums));
+  PetscCall(get_rows(context, op, type == NORM_FROBENIUS ? RowProperty::sum_squares : RowProperty::sum_abs, sums));
+  PetscCall(VecNorm(sums, type == NORM_FROBENIUS ? NORM_1 : NORM_INFINITY, norm));
+  if (type == NORM_FROBENIUS) *norm = PetscSqrtReal(*norm);
+  PetscCall(DMRestoreGlobalVector(dm, &sums));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

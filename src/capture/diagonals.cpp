@@ -1,0 +1,195 @@
+// The diagonal of a captured matrix, its scaling by diagonals, and the inverses of its diagonal blocks.
+
+#include "capture/mat.hpp"
+
+namespace shellac {
+
+// ---- changes -------------------------------------------------------------------------------------------------------
+
+template <class T> struct SetDiagonal {
+  OpenCoefficients<T> a;
+  const T            *d; // [points][dof]
+  bool                add;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt dof = a.patch.dof;
+    const size_t   at = a.patch.index(i, j, k);
+    for (PetscInt r = 0; r < dof; r++) {
+      T &entry = a.values[a.slot(a.center, r, r)][at];
+      entry = add ? entry + d[at * dof + r] : d[at * dof + r];
+    }
+  }
+};
+
+static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
+  CapturedMat             *context;
+  SetDiagonal<PetscScalar> set;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
+  PetscCall(MatStencilCheckLayouts(A, d, NULL, d));
+  PetscCall(context->begin_change());
+  CapturedStencil &op = context->captured();
+  const bool       in_arrays = op.in_arrays();
+  PetscCall(MatCapturedOpenBeside(context, {d}));
+  Arrays arrays(op.memory());
+  PetscCall(arrays.Read(d, &set.d));
+  for (PetscInt r = 0; r < context->grid.dof; r++) PetscCall(op.Need(op.slot(op.arms().center(), r, r)));
+  PetscCall(op.GetOpen(&set.a));
+  set.add = mode == ADD_VALUES;
+  PetscCall(op.ForAllPoints(set));
+  PetscCall(arrays.Restore());
+  PetscCall(MatCapturedClose(context, in_arrays));
+  PetscCall(context->altered(A, Alteration::diagonal, 1, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> struct ScaleRows {
+  OpenCoefficients<T> a;
+  const T            *left;  // [points][dof]; null for ones
+  Field<T>            right; // its u null for ones
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k}, dof = a.patch.dof;
+    const size_t   at = a.patch.index(i, j, k);
+    for (int arm = 0; arm < a.arms; arm++) {
+      PetscInt q[3];
+      if (!a.follow(arm, p, q)) continue;
+      for (PetscInt c = 0; c < dof; c++) {
+        const T of_column = right.u ? right.value(a.patch, q, c) : T(1);
+        for (PetscInt r = 0; r < dof; r++) {
+          T *values = a.values[a.slot(arm, r, c)];
+          if (values) values[at] *= left ? left[at * dof + r] * of_column : of_column;
+        }
+      }
+    }
+  }
+};
+
+static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
+  CapturedMat           *context;
+  ScaleRows<PetscScalar> scale;
+  const PetscScalar     *right;
+
+  PetscFunctionBegin;
+  for (Vec v : {l, r})
+    if (v) PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
+  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(context->begin_change());
+  CapturedStencil &op = context->captured();
+  const bool       in_arrays = op.in_arrays();
+  PetscCall(MatCapturedOpenBeside(context, {l, r}));
+  Arrays arrays(op.memory());
+  scale.left = NULL;
+  scale.right = {};
+  if (l) PetscCall(arrays.Read(l, &scale.left));
+  if (r) {
+    PetscCall(arrays.Read(r, &right));
+    PetscCall(MatStencilExchange(context, right, op.memory()));
+    scale.right = context->halo.field();
+  }
+  PetscCall(op.GetOpen(&scale.a));
+  PetscCall(op.ForAllPoints(scale));
+  PetscCall(arrays.Restore());
+  PetscCall(MatCapturedClose(context, in_arrays));
+  PetscCall(context->altered(A, Alteration::rows, 1, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the inverses of the blocks ------------------------------------------------------------------------------------
+
+// By Gauss and Jordan with row pivots, in place; column by column within a block, as PCPBJACOBI wants them. Singular blocks
+// become infinite: the solver diverges, on all ranks.
+template <class T> struct InvertBlocks {
+  Patch                   patch;
+  CapturedCoefficients<T> a;
+  T                      *inverse; // [points][dof][dof]
+  PetscInt               *pivots;  // [points][dof]
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k}, n = patch.dof;
+    const size_t   at = patch.index(i, j, k);
+    const T       *rows = a.rows(patch, p, at);
+    T             *block = inverse + at * n * n;
+    for (PetscInt c = 0; c < n; c++)
+      for (PetscInt r = 0; r < n; r++) {
+        const int s = a.diagonal[r * n + c];
+        block[c * n + r] = s < 0 ? T(0) : a.value(rows, s, at);
+      }
+    if (!invert(block, pivots + at * n, n))
+      for (PetscInt e = 0; e < n * n; e++) block[e] = PETSC_INFINITY;
+  }
+  SHELLAC_HD static bool invert(T *block, PetscInt *pivot, PetscInt n) {
+    for (PetscInt s = 0; s < n; s++) {
+      pivot[s] = s;
+      for (PetscInt r = s + 1; r < n; r++)
+        if (PetscAbsScalar(block[s * n + r]) > PetscAbsScalar(block[s * n + pivot[s]])) pivot[s] = r;
+      const T divisor = block[s * n + pivot[s]];
+      if (divisor == T(0)) return false;
+      for (PetscInt c = 0; c < n; c++) {
+        const T value = block[c * n + pivot[s]];
+        block[c * n + pivot[s]] = block[c * n + s];
+        block[c * n + s] = (c == s ? T(1) : value) / divisor;
+      }
+      for (PetscInt r = 0; r < n; r++) {
+        if (r == s) continue;
+        const T factor = block[s * n + r];
+        block[s * n + r] = 0;
+        for (PetscInt c = 0; c < n; c++) block[c * n + r] -= factor * block[c * n + s];
+      }
+    }
+    for (PetscInt s = n; s-- > 0;) // the columns of the inverse have moved as the rows have
+      for (PetscInt r = 0; r < n && pivot[s] != s; r++) {
+        const T value = block[s * n + r];
+        block[s * n + r] = block[pivot[s] * n + r];
+        block[pivot[s] * n + r] = value;
+      }
+    return true;
+  }
+};
+
+// Inverted where the coefficients are. PETSc takes them on the host.
+static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) {
+  CapturedMat                     *context;
+  std::unique_ptr<PreparedCapture> present;
+  Scratch<PetscScalar>             blocks;
+  Scratch<PetscInt>                pivots;
+  InvertBlocks<PetscScalar>        invert;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
+  if (context->inverse_blocks.empty()) {
+    CapturedStencil   &op = context->captured();
+    const PetscMemType memory = op.home();
+    const size_t       rows = (size_t)(op.patch().all().points() * op.patch().dof);
+    Arrays             beside(memory);
+    PetscCall(op.Prepare(&beside, &present));
+    blocks.resize(rows * (size_t)op.patch().dof);
+    pivots.resize(rows);
+    PetscCall(blocks.Prepare(memory));
+    PetscCall(pivots.Prepare(memory));
+    invert.patch = op.patch();
+    invert.a = present->coefficients();
+    invert.inverse = blocks.at(memory);
+    invert.pivots = pivots.at(memory);
+    Boxes points;
+    points.add(op.patch().all());
+    PetscCall(for_each(memory, points, invert));
+    PetscCall(beside.Restore());
+    PetscCall(blocks.GetHost(memory, &context->inverse_blocks));
+  }
+  *inverse = context->inverse_blocks.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedSetDiagonalOperations(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(set_operation(A, MATOP_DIAGONAL_SET, diagonal_set));
+  PetscCall(set_operation(A, MATOP_DIAGONAL_SCALE, diagonal_scale));
+  PetscCall(set_operation(A, MATOP_INVERT_BLOCK_DIAGONAL, invert_block_diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

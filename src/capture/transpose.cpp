@@ -1,0 +1,114 @@
+// The transpose of a captured matrix, where its coefficients are.
+
+#include "capture/mat.hpp"
+
+namespace shellac {
+
+// The coefficients of an arm's slots with one column of the block, as a grid function.
+template <class T> struct GatherColumn {
+  Patch                   patch;
+  CapturedCoefficients<T> a;
+  int                     arms, arm;
+  PetscInt                c;
+  T                      *to; // [points][dof]
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k}, dof = patch.dof;
+    const size_t   at = patch.index(i, j, k);
+    const T       *rows = a.rows(patch, p, at);
+    for (PetscInt r = 0; r < dof; r++) to[at * dof + r] = a.entry(rows, slot_number(arms, dof, arm, r, c), at);
+  }
+};
+
+// The entry that p's row has at q is the one that q's row of the transpose has at p: the slots of the arm back to it, with
+// one row of the block, from a grid function.
+template <class T> struct SetRow {
+  OpenCoefficients<T> to;
+  Field<T>            from;
+  int                 back;
+  PetscInt            r;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    PetscInt       q[3];
+    (void)to.follow(back, p, q);
+    for (PetscInt c = 0; c < to.patch.dof; c++)
+      to.values[to.slot(back, r, c)][to.patch.index(i, j, k)] = from.value(to.patch, q, c);
+  }
+};
+
+PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *made) {
+  CapturedStencil                 &A = captured();
+  const PetscMemType               memory = A.home();
+  Arrays                           beside(memory);
+  std::unique_ptr<PreparedCapture> present;
+  Scratch<PetscScalar>             column;
+  GatherColumn<PetscScalar>        gather;
+  SetRow<PetscScalar>              set;
+  Boxes                            points;
+  PetscScalar *const              *ignored;
+  Compression                      wish = compression;
+  Refusal                          refusal;
+
+  PetscFunctionBegin;
+  auto B = A.NewLike();
+  if (A.known_by_place()) {
+    PetscCall(A.CopyTo(B.get()));
+    B->TransposeByPlace();
+    *made = std::move(B);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  wish.automatic = true;
+  PetscCall(B->Open(&ignored, memory));
+  PetscCall(B->NeedAll());
+  PetscCall(B->GetOpen(&set.to));
+  PetscCall(A.Prepare(&beside, &present));
+  column.resize((size_t)(A.patch().all().points() * grid.dof));
+  PetscCall(column.Prepare(memory));
+  gather.patch = A.patch();
+  gather.a = present->coefficients();
+  gather.arms = arms->count();
+  gather.to = column.at(memory);
+  points.add(A.patch().all());
+  for (int arm = 0; arm < arms->count(); arm++)
+    for (PetscInt c = 0; c < grid.dof; c++) {
+      gather.arm = arm;
+      gather.c = c;
+      PetscCall(for_each(memory, points, gather));
+      PetscCall(MatStencilExchange(this, gather.to, memory));
+      set.from = halo.field();
+      set.back = arms->opposite(arm);
+      set.r = c;
+      PetscCall(for_each(memory, points, set));
+    }
+  PetscCall(beside.Restore());
+  PetscCall(B->Close(wish, &refusal));
+  *made = std::move(B);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
+  CapturedMat                     *from, *to;
+  std::unique_ptr<StencilOperator> op;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(from->make_transpose(&op));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatCapturedCreateLike(A, B));
+  PetscCall(MatGetCaptured(*B, &to)); // in place: A's own
+  PetscCall(MatCapturedCheckAlike(*from, *to));
+  PetscCall(MatCapturedDiscardValues(to));
+  if (to != from) PetscCall(to->take_state(*B, *from));
+  PetscCall(to->captured().Destroy());
+  to->op = std::move(op);
+  PetscCall(to->transposed(*B));
+  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedSetTransposeOperations(Mat A) {
+  return set_operation(A, MATOP_TRANSPOSE, transpose);
+}
+
+} // namespace shellac
