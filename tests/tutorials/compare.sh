@@ -28,6 +28,9 @@ while [[ ${1:-} == -* ]]; do
   esac
 done
 tutorials=" $* "
+for tutorial; do
+  grep -q "^$tutorial " "$here/runs.txt" || { echo "compare.sh: '$tutorial' is not a tutorial of runs.txt" >&2; exit 2; }
+done
 if [ -n "$folder" ]; then
   mkdir -p "$folder"
 else
@@ -35,9 +38,8 @@ else
   trap 'rm -rf "$folder"' EXIT
 fi
 
-# Many short runs on one host: Open MPI need not look for network cards, which takes it longer than the runs, nor start a
-# server for a program without mpiexec
-export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi,uct,openib,usnic} OMPI_MCA_ess_singleton_isolated=1
+# Many short runs on one host: Open MPI need not look for network cards, which takes it longer than the runs
+export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi,uct,openib,usnic}
 
 # The same number of iterations then gives the same solution up to rounding. Where they may differ, the error is the
 # tolerance below times the condition number, which is near 1000 on these grids. Newton's last right-hand sides are small
