@@ -3,8 +3,8 @@
 
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
-#include "capture/star_on_gpu.hpp"
 #include "device/stream.hpp"
+#include "stencil/operator.hpp"
 
 namespace shellac {
 

@@ -10,7 +10,6 @@
 
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
-#include "capture/star_on_gpu.hpp"
 #include "device/arrays.hpp"
 #include "device/mirror.hpp"
 #include "device/scratch.hpp"
@@ -202,9 +201,12 @@ public:
 private:
   friend class CapturedStencil;
   Box inner() const; // the points that a kernel for many points computes
-  // Those rows' coefficients, of a star that is constant. at_end: what the ends of the first axis have more on their
-  // diagonal, where they lack an arm and else are alike; *ends: they do.
-  ConstantStar<T> star(const Box &inside, T at_end[2], bool ends[2]) const;
+  // Where coefficients are constant: those of a point's rows, and such a row as a star.
+  const T        *row_on_host(const PetscInt p[3]) const;
+  ConstantStar<T> star(const T *row) const;
+  // Inner points and those up to an end of the first axis, if these lack an arm there and else are alike; of a star they may
+  // have at_end more on their diagonal.
+  void extend_to_ends(Box *inside, T at_end[2]) const;
 
   const CapturedStencil  &op_;
   CapturedCoefficients<T> a_ = {};

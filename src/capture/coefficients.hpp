@@ -108,4 +108,17 @@ template <class T> struct CapturedRow {
   }
 };
 
+// A star of width 1 with the same coefficients at each point.
+template <class T> struct ConstantStar {
+  T center, arm[3][2]; // [axis][end]
+
+  // The row of a point, by the values at the point and its neighbours.
+  template <int dim> SHELLAC_HD T operator()(T value, const T (&beside)[dim][2]) const {
+    T sum = center * value;
+    SHELLAC_UNROLL_ALL
+    for (int a = 0; a < dim; a++) sum += arm[a][LOWER] * beside[a][LOWER] + arm[a][UPPER] * beside[a][UPPER];
+    return sum;
+  }
+};
+
 } // namespace shellac

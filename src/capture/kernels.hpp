@@ -17,7 +17,7 @@ struct Parts {
 };
 
 // Where the coefficients of a point come from: n arms, one value a point.
-template <class T, int n> struct FromConstants { // the same at all inner points
+template <class T, int n> struct FromConstants { // the same at all inner points: in 1-D
   T c[n];
   struct Row {};
   __device__ Row row(size_t) const { return {}; }
@@ -163,20 +163,26 @@ PetscErrorCode launch_whole_stencil(const CapturedRow<T> &row, const T *inside, 
   const CapturedCoefficients<T> &a = row.a;
 
   PetscFunctionBegin;
-  if (a.storage == Storage::constant) {
-    FromConstants<T, n> source;
-    for (int arm = 0; arm < n; arm++) source.c[arm] = inside[arm];
-    PetscCall((launch_arms<dim, box>(row, source, field, form, b, all, inner, y)));
-  } else if (a.storage == Storage::arrays) {
+  if (a.storage == Storage::arrays) {
     FromArrays<T, n> source;
     for (int arm = 0; arm < n; arm++) source.c[arm] = arrays[arm];
     PetscCall((launch_arms<dim, box>(row, source, field, form, b, all, inner, y)));
-  } else if (a.index8)
-    PetscCall((launch_arms<dim, box>(row, FromClasses<T, n, unsigned char>{a.table, a.index8}, field, form, b, all,
-                                     inner, y)));
-  else
-    PetscCall((launch_arms<dim, box>(row, FromClasses<T, n, unsigned short>{a.table, a.index16}, field, form, b, all,
-                                     inner, y)));
+  }
+  if constexpr (dim == 1)
+    if (a.storage == Storage::constant) {
+      FromConstants<T, n> source;
+      for (int arm = 0; arm < n; arm++) source.c[arm] = inside[arm];
+      PetscCall((launch_arms<dim, box>(row, source, field, form, b, all, inner, y)));
+    }
+  if constexpr (dim != 2) // there by rows_on_gpu.hpp
+    if (a.storage == Storage::indexed) {
+      if (a.index8)
+        PetscCall((launch_arms<dim, box>(row, FromClasses<T, n, unsigned char>{a.table, a.index8}, field, form, b, all,
+                                         inner, y)));
+      else
+        PetscCall((launch_arms<dim, box>(row, FromClasses<T, n, unsigned short>{a.table, a.index16}, field, form, b,
+                                         all, inner, y)));
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,8 +2,8 @@
 
 #include "capture/captured.hpp"
 
-#include "capture/box_on_gpu.hpp"
 #include "capture/kernels.hpp"
+#include "capture/planes_on_gpu.hpp"
 #include "capture/star_on_host.hpp"
 
 namespace shellac {
@@ -62,35 +62,44 @@ Box PreparedCapture::inner() const {
   return box;
 }
 
-ConstantStar<PetscScalar> PreparedCapture::star(const Box &inside, T at_end[2], bool ends[2]) const {
-  const Patch &patch = op_.patch_;
-  const int    dim = op_.arms_->dim();
-  const auto row_at = [&](const PetscInt p[3]) { return op_.table_.host().data() + (a_.rows(patch, p, 0) - a_.table); };
-  const T   *row = row_at(inside.lo);
+ConstantStar<PetscScalar> PreparedCapture::star(const PetscScalar *row) const {
+  const int       dim = op_.arms_->dim();
   ConstantStar<T> star = {};
   star.center = row[dim];
-  for (int n = 0; n <= 2 * dim; n++)
-    for (int axis = 0; axis < dim; axis++) {
-      const PetscInt step = op_.slot_.host()[n].step[axis];
-      if (step) star.arm[axis][step > 0 ? UPPER : LOWER] = row[n];
-    }
-  // In 3-D a kernel computes whole rows, if their ends, as far as the inner points leave them out, differ in that alone.
+  for (int a = 0; a < dim; a++) // in the order of WholeStencil
+    for (int e = 0; e < 2; e++) star.arm[a][e] = row[e == LOWER ? dim - 1 - a : dim + 1 + a];
+  return star;
+}
+
+const PetscScalar *PreparedCapture::row_on_host(const PetscInt p[3]) const {
+  return op_.table_.host().data() + (a_.rows(op_.patch_, p, 0) - a_.table);
+}
+
+void PreparedCapture::extend_to_ends(Box *inside, T at_end[2]) const {
+  const Patch &patch = op_.patch_;
+  const Box    inner = *inside;
+  const T     *row = row_on_host(inner.lo);
+  const int    count = a_.count, center = count / 2;
+
   for (int e = 0; e < 2; e++) {
     const PetscInt end = e == LOWER ? 0 : patch.size[0] - 1, step = e == LOWER ? 1 : -1;
-    const PetscInt inner_end = e == LOWER ? inside.lo[0] : inside.hi[0] - 1;
+    const PetscInt inner_end = e == LOWER ? inner.lo[0] : inner.hi[0] - 1;
+    bool           alike = !patch.neighbour[0][e] && patch.size[0] > 1;
     at_end[e] = 0;
-    ends[e] = dim == 3 && !patch.neighbour[0][e] && patch.size[0] > 1;
-    for (PetscInt i = end; ends[e] && i != inner_end; i += step) {
-      const PetscInt p[3] = {i, inside.lo[1], inside.lo[2]};
-      const T       *other = row_at(p);
-      if (i == end) at_end[e] = other[dim] - star.center;
-      for (int n = 0; n <= 2 * dim; n++) {
+    for (PetscInt i = end; alike && i != inner_end; i += step) {
+      const PetscInt p[3] = {i, inner.lo[1], inner.lo[2]};
+      const T       *other = row_on_host(p);
+      if (i == end) at_end[e] = other[center] - row[center];
+      for (int n = 0; n < count; n++) {
         const bool outward = op_.slot_.host()[n].step[0] == -step && i == end;
-        if (n != dim || i != end) ends[e] = ends[e] && other[n] == (outward ? T(0) : row[n]);
+        if (n != center || i != end) alike = alike && other[n] == (outward ? T(0) : row[n]);
       }
     }
+    if (op_.shape_ == 2) alike = alike && at_end[e] == T(0);
+    if (!alike) at_end[e] = 0;
+    if (alike && e == LOWER) inside->lo[0] = 0;
+    if (alike && e == UPPER) inside->hi[0] = patch.size[0];
   }
-  return star;
 }
 
 PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const {
@@ -104,39 +113,41 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     Box       inside = inner();
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
     const T *const *arrays = arrays_.data();
-    const T        *constants = nullptr;
-    const int       dim = op_.arms_->dim();
-    if (op_.storage_ == Storage::constant && inside.points())
-      constants = op_.table_.host().data() + (a_.rows(op_.patch_, inside.lo, 0) - a_.table);
-    if (op_.shape_ == 1 && constants && dim > 1) {
-      T                     at_end[2];
-      bool                  ends[2];
-      const ConstantStar<T> star = this->star(inside, at_end, ends);
-      if (ends[LOWER]) inside.lo[0] = 0;
-      if (ends[UPPER]) inside.hi[0] = op_.patch_.size[0];
-      const captured::Apply<T>        any{row, u, form, b, y};
-      const captured::ApplyStar<T, 2> plane{row, u, form, b, y};
-      const captured::ApplyStar<T, 3> space{row, u, form, b, y};
-      if (dim == 3)
-        PetscCall((launch_star<3>(op_.patch_, star, at_end, space, u.u, form, b, box, inside, y)));
-      else if (box.points() < 3 << 20) // its special points take long
-        PetscCall((launch_star<2>(op_.patch_, star, at_end, plane, u.u, form, b, box, inside, y)));
-      else // the functor for all points leaves the compiler the registers to have all loads under way
-        PetscCall((launch_star<2>(op_.patch_, star, at_end, any, u.u, form, b, box, inside, y)));
-    } else if (op_.shape_ == 2 && constants && dim == 2) {
-      ConstantBox<T> stencil;
-      for (int n = 0; n < 9; n++) stencil.c[n / 3][n % 3] = constants[n]; // in the order of WholeStencil
-      const captured::Apply<T> point{row, u, form, b, y};
-      PetscCall(launch_box(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
-    } else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
+    const T *constants = op_.storage_ == Storage::constant && inside.points() ? row_on_host(inside.lo) : nullptr;
+    const int  dim = op_.arms_->dim();
+    const bool is_star = op_.shape_ == 1;
+    const captured::Apply<T> point{row, u, form, b, y};
+    if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
-    else if (dim == 1)
+    else if (dim == 2 && is_star && constants && box.points() < 3 << 20) // its special points take long
+      PetscCall(launch_rows(op_.patch_, StarRow<T>{star(constants)}, captured::ApplyStar<T, 2>{row, u, form, b, y}, u.u,
+                            form, b, box, inside, y));
+    else if (dim == 2 && is_star && constants) // the functor for all points leaves the compiler more registers
+      PetscCall(launch_rows(op_.patch_, StarRow<T>{star(constants)}, point, u.u, form, b, box, inside, y));
+    else if (dim == 2 && constants) {
+      BoxRow<T> stencil;
+      for (int n = 0; n < 9; n++) stencil.c[n / 3][n % 3] = constants[n]; // in the order of WholeStencil
+      PetscCall(launch_rows(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
+    } else if (dim == 2 && op_.storage_ == Storage::indexed)
+      PetscCall(launch_rows_of_classes(row, point, u.u, form, b, box, inside, is_star, y));
+    else if (dim == 3 && constants) {
+      T at_end[2];
+      extend_to_ends(&inside, at_end);
+      if (is_star)
+        PetscCall(launch_star_planes(op_.patch_, star(constants), at_end,
+                                     captured::ApplyStar<T, 3>{row, u, form, b, y}, u.u, form, b, box, inside, y));
+      else {
+        kernel::ConstantBox<T> stencil;
+        for (int n = 0; n < 27; n++) stencil.c[n / 9][n / 3 % 3][n % 3] = constants[n];
+        PetscCall(launch_box_planes(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
+      }
+    } else if (dim == 1)
       PetscCall((launch_whole_stencil<1, false>(row, constants, arrays, u, form, b, box, inside, y)));
-    else if (dim == 2 && op_.shape_ == 1)
+    else if (dim == 2 && is_star)
       PetscCall((launch_whole_stencil<2, false>(row, constants, arrays, u, form, b, box, inside, y)));
     else if (dim == 2)
       PetscCall((launch_whole_stencil<2, true>(row, constants, arrays, u, form, b, box, inside, y)));
-    else if (op_.shape_ == 1)
+    else if (is_star)
       PetscCall((launch_whole_stencil<3, false>(row, constants, arrays, u, form, b, box, inside, y)));
     else
       PetscCall((launch_whole_stencil<3, true>(row, constants, arrays, u, form, b, box, inside, y)));
@@ -204,9 +215,7 @@ PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Fie
   }
   boxes.add(point.box());
   if (point.parity && op_.shape_ == 1 && op_.storage_ == Storage::constant && inside.points()) {
-    T                     at_end[2];
-    bool                  ends[2];
-    const ConstantStar<T> star = this->star(inside, at_end, ends);
+    const ConstantStar<T> star = this->star(row_on_host(inside.lo));
     const int             parity = (int)point.colour[0];
     Boxes                 pairs;
     Box                   box = inside;

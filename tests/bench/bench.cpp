@@ -1,7 +1,7 @@
 // Times the operators beside what bounds them: the copy of a vector, and the assembled matrix. Every figure is a ratio
 // within one run. Where the vectors are decides what is timed: -dm_vec_type cuda for a GPU.
 
-#include "capture/star_on_gpu.hpp"
+#include "capture/rows_on_gpu.hpp"
 #include "timing.hpp"
 
 static const char help[] = "Times Shellac's operators beside a copy and the assembled matrix.\n"
@@ -93,7 +93,7 @@ template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
-  const T inv_h2 = (T)(N + 1) * (N + 1), none[2] = {0, 0};
+  const T inv_h2 = (T)(N + 1) * (N + 1);
   for (int a = 0; a < 3; a++) patch.N[a] = patch.size[a] = a < 2 ? N : 1;
   star.center = 4 * inv_h2;
   for (int a = 0; a < 2; a++) star.arm[a][LOWER] = star.arm[a][UPPER] = -inv_h2;
@@ -109,8 +109,8 @@ template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool
   PetscCallCUDA(cudaMalloc((void **)&device_y, bytes));
   const Box all = patch.all(), inner = {{1, 1, 0}, {N - 1, N - 1, 1}};
   const auto     launch = [&]() -> PetscErrorCode {
-    return launch_star<2>(patch, star, none, AtEnd<T>{patch, star, device_u, device_y}, (const T *)device_u, Form::product,
-                          (const T *)nullptr, all, inner, device_y);
+    return launch_rows(patch, StarRow<T>{star}, AtEnd<T>{patch, star, device_u, device_y}, (const T *)device_u, Form::product,
+                       (const T *)nullptr, all, inner, device_y);
   };
   PetscCall(time_of(seconds, launch, kernel));
   PetscCall(time_of(

@@ -1,0 +1,289 @@
+#pragma once
+// Products on a GPU in 3-D, of a star or a box of width 1 with the same coefficients at each point: a warp has two rows of
+// 32 packs of points and walks along the third axis. What it needs of the planes before is in registers; the values beside
+// a point along the row are in the next lane.
+
+#include "capture/rows_on_gpu.hpp"
+#include "device/chain.hpp"
+
+#if SHELLAC_CUDA
+namespace shellac {
+namespace kernel {
+
+// As many values next to each other as one load of 16 bytes brings, or one.
+template <class T, int width> struct alignas(width * sizeof(T)) Pack { T lane[width]; };
+
+struct March {
+  static constexpr int warps = 4, rows = 2; // of a block; of a warp
+  Box                  inner;
+  PetscInt             first;  // where the first thread along the first axis stands
+  int                  planes; // that a warp walks through
+  unsigned             blocks_x, blocks_y;
+};
+
+template <class T> __device__ __forceinline__ T from_lane(T value, bool before) { // the next one otherwise
+  constexpr unsigned all = 0xffffffffu;
+  constexpr int      words = sizeof(T) / 4;
+  int                word[words];
+  memcpy(word, &value, sizeof(T));
+#pragma unroll
+  for (int w = 0; w < words; w++)
+    word[w] = before ? __shfl_up_sync(all, word[w], 1) : __shfl_down_sync(all, word[w], 1);
+  memcpy(&value, word, sizeof(T));
+  return value;
+}
+
+// Where a thread stands. Those beyond the points read at the last ones, and write nothing.
+template <class T, int width> struct Place {
+  static constexpr int rows = March::rows;
+  using Values = Pack<T, width>;
+
+  PetscInt i, nx, lo, hi;
+  int      planes, last; // its last row
+  bool     in_row;
+  size_t   at, row, plane; // the first point in the arrays, and the strides
+
+  __device__ Place(const March &march, const Patch &patch) {
+    const Box     &box = march.inner;
+    const unsigned above = blockIdx.x / march.blocks_x;
+    const int      lane = threadIdx.x % 32;
+    const PetscInt j = box.lo[1] + (PetscInt)(above % march.blocks_y * March::warps + threadIdx.x / 32) * rows,
+                   k = box.lo[2] + (PetscInt)(above / march.blocks_y) * march.planes;
+    nx = patch.size[0], lo = box.lo[0], hi = box.hi[0];
+    i = march.first + ((PetscInt)(blockIdx.x % march.blocks_x) * 32 + lane) * width;
+    planes = (int)PetscMin((PetscInt)march.planes, box.hi[2] - k);
+    last = (int)PetscMax(PetscMin((PetscInt)rows, box.hi[1] - j) - 1, (PetscInt)0);
+    in_row = j < box.hi[1];
+    row = nx, plane = row * patch.size[1];
+    at = patch.index(PetscMin(i, nx - width), PetscMin(j, box.hi[1] - 1), k);
+  }
+  __device__ bool   no_west() const { return i <= 0; }
+  __device__ bool   no_east() const { return i + width >= nx; }
+  __device__ size_t offset(int r) const { return (size_t)(r < last ? r : last) * row; }
+  // From the row before the warp's, 0, to the one after its last.
+  __device__ const T *beside_rows(const T *u, int r) const {
+    return u + (ptrdiff_t)((r < last + 2 ? r : last + 2) - 1) * (ptrdiff_t)row;
+  }
+  // The values before and after a pack at u; zero beyond the grid.
+  __device__ void beside(const T *__restrict__ u, const Values &here, T *west, T *east) const {
+    *west = from_lane(here.lane[width - 1], true);
+    *east = from_lane(here.lane[0], false);
+    if (threadIdx.x % 32 == 0 && !no_west() && i < nx) *west = u[-1];
+    if (threadIdx.x % 32 == 31 && !no_east()) *east = u[width];
+    if (no_west()) *west = 0;
+    if (no_east()) *east = 0;
+  }
+  __device__ void store(T *to, int r, const Values &values) const {
+    if (!in_row || r > last) return;
+    if (i >= lo && i + width <= hi)
+      *reinterpret_cast<Values *>(to + r * row) = values;
+    else
+#pragma unroll
+      for (int l = 0; l < width; l++)
+        if (i + l >= lo && i + l < hi) to[r * row + l] = values.lane[l];
+  }
+  static __device__ Values load(const T *__restrict__ from) { return *reinterpret_cast<const Values *>(from); }
+};
+
+// The points at the ends of the first axis may have another diagonal, at_end more, and no arm beyond.
+template <Form form, int width, class T>
+__global__ void __launch_bounds__(32 * March::warps)
+    star_planes(March march, Patch patch, ConstantStar<T> star, T at_lower_end, T at_upper_end,
+                const T *__restrict__ field, const T *b, T *y) {
+  using Values = Pack<T, width>;
+  constexpr int         rows = March::rows;
+  const Place<T, width> place(march, patch);
+  const T              *u = field + place.at;
+  T                    *to = y + place.at;
+  Values                below[rows], here[rows];
+
+#pragma unroll
+  for (int r = 0; r < rows; r++) {
+    below[r] = place.load(u + place.offset(r) - place.plane);
+    here[r] = place.load(u + place.offset(r));
+  }
+#pragma unroll 1
+  for (int s = 0; s < place.planes; s++) {
+    const Values south = place.load(u - place.row), north = place.load(u + place.offset(rows) + place.row);
+    Values       over[rows], add[rows];
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      over[r] = place.load(u + place.plane + place.offset(r));
+      if (form != Form::product) add[r] = place.load(b + (u - field) + place.offset(r));
+    }
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      T      west, east;
+      Values result;
+      place.beside(u + place.offset(r), here[r], &west, &east);
+#pragma unroll
+      for (int l = 0; l < width; l++) {
+        const T beside[3][2] = {
+            {l > 0 ? here[r].lane[l > 0 ? l - 1 : 0] : west, l + 1 < width ? here[r].lane[(l + 1) % width] : east},
+            {r > 0 ? here[r > 0 ? r - 1 : 0].lane[l] : south.lane[l],
+             r + 1 < rows && r < place.last ? here[(r + 1) % rows].lane[l] : north.lane[l]},
+            {below[r].lane[l], over[r].lane[l]}};
+        ConstantStar<T> its = star;
+        if (l == 0) its.center += place.no_west() ? at_lower_end : T(0);
+        if (l + 1 == width) its.center += place.no_east() ? at_upper_end : T(0);
+        result.lane[l] = combine(form, add[r].lane, l, its.template operator()<3>(here[r].lane[l], beside));
+      }
+      place.store(to, r, result);
+    }
+#pragma unroll
+    for (int r = 0; r < rows; r++) below[r] = here[r], here[r] = over[r];
+    u += place.plane;
+    to += place.plane;
+  }
+  wait_for_kernel_before();
+}
+
+template <class T> struct ConstantBox {
+  T c[3][3][3]; // [dz + 1][dy + 1][dx + 1]
+};
+
+// A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above.
+template <Form form, int width, class T>
+__global__ void __launch_bounds__(32 * March::warps, sizeof(T) > 8 ? 1 : width > 1 ? 5 : form == Form::product ? 8 : 6)
+    box_planes(March march, Patch patch, ConstantBox<T> box, const T *__restrict__ field, const T *b, T *y) {
+  using Values = Pack<T, width>;
+  constexpr int         rows = March::rows;
+  const Place<T, width> place(march, patch);
+  const T              *u = field + place.at - place.plane;
+  T                    *to = y + place.at - 2 * place.plane; // two planes behind what is read next
+  T                     sum_below[rows][width] = {}, sum_here[rows][width] = {};
+
+#pragma unroll 1
+  for (int s = 0; s < place.planes + 2; s++) {
+    T window[rows + 2][width + 2];
+#pragma unroll
+    for (int r = 0; r < rows + 2; r++) {
+      const Values here = place.load(place.beside_rows(u, r));
+#pragma unroll
+      for (int l = 0; l < width; l++) window[r][l + 1] = here.lane[l];
+    }
+#pragma unroll
+    for (int r = 0; r < rows + 2; r++) {
+      Values here;
+#pragma unroll
+      for (int l = 0; l < width; l++) here.lane[l] = window[r][l + 1];
+      place.beside(place.beside_rows(u, r), here, &window[r][0], &window[r][width + 1]);
+    }
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      Values add = {}, result;
+      if (form != Form::product && s > 1) add = place.load(b + (to - y) + place.offset(r));
+#pragma unroll
+      for (int l = 0; l < width; l++) {
+        T below = sum_below[r][l], here = sum_here[r][l], above = 0;
+#pragma unroll
+        for (int dy = 0; dy < 3; dy++)
+#pragma unroll
+          for (int dx = 0; dx < 3; dx++) {
+            const T value = window[r + dy][l + dx];
+            below += box.c[2][dy][dx] * value;
+            here += box.c[1][dy][dx] * value;
+            above += box.c[0][dy][dx] * value;
+          }
+        result.lane[l] = combine(form, add.lane, l, below);
+        sum_below[r][l] = here;
+        sum_here[r][l] = above;
+      }
+      if (s > 1) place.store(to, r, result);
+    }
+    u += place.plane;
+    to += place.plane;
+  }
+  wait_for_kernel_before();
+}
+
+// The points that a walk leaves out, which may begin meanwhile.
+template <class Other> __global__ void __launch_bounds__(256) beside_planes(Boxes boxes, Other other) {
+  PetscInt p[3];
+  let_next_kernel_begin();
+  if (boxes.point((PetscInt64)blockIdx.x * 256 + threadIdx.x, p)) other(p[0], p[1], p[2]);
+}
+
+} // namespace kernel
+
+// Launches a walk, which in a chain begins while the kernel before it runs.
+template <class... Parameters, class... Arguments>
+PetscErrorCode launch_walk(bool in_chain, void (*walk)(Parameters...), PetscInt64 blocks,
+                           const Arguments &...arguments) {
+  constexpr int threads = 32 * kernel::March::warps;
+  cudaStream_t  stream;
+
+  PetscFunctionBegin;
+  if (in_chain) {
+    PetscCall(launch_in_chain(walk, blocks, threads, 0, arguments...));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(current_stream(&stream));
+  walk<<<(unsigned)blocks, threads, 0, stream>>>(arguments...);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y on the points of a box: by `other` at those that are not inner, and by walk(form, width, in_chain, blocks, march) at
+// the rest. Loads are of 16 bytes where the rows are aligned to them.
+template <class T, class Other, class Walk>
+PetscErrorCode launch_planes(const Patch &patch, const Other &other, const T *u, Form form, const T *b, const Box &box,
+                             const Box &inner, int planes, T *y, const Walk &walk) {
+  constexpr int   most = sizeof(T) < 16 ? 16 / sizeof(T) : 1, line = 128 / sizeof(T);
+  const uintptr_t arrays = (uintptr_t)u | (uintptr_t)y | (uintptr_t)b;
+  const bool      wide = arrays % (most * sizeof(T)) == 0 && patch.size[0] % most == 0;
+  const Boxes     others = difference(box, inner);
+  cudaStream_t    stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  if (others.points()) {
+    kernel::beside_planes<<<blocks_of(others.points(), 256), 256, 0, stream>>>(others, other);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  if (!inner.points()) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto launch = [&](auto form_of, auto width_of) -> PetscErrorCode {
+    constexpr int width = decltype(width_of)::value;
+    kernel::March march{inner, inner.lo[0] / line * line, planes, 0, 0};
+    PetscFunctionBegin;
+    march.blocks_x = blocks_of(inner.hi[0] - march.first, 32 * width);
+    march.blocks_y = blocks_of(inner.size(1), kernel::March::warps * kernel::March::rows);
+    const PetscInt64 blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(inner.size(2), planes);
+    PetscCall(walk(form_of, width_of, others.points() > 0, blocks, march));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(with_form(form, [&](auto known) {
+    return wide ? launch(known, std::integral_constant<int, most>{}) : launch(known, std::integral_constant<int, 1>{});
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// inner: points no arm of which leaves the patch, but those that at_end stands for.
+template <class T, class Other>
+PetscErrorCode launch_star_planes(const Patch &patch, const ConstantStar<T> &star, const T at_end[2],
+                                  const Other &other, const T *u, Form form, const T *b, const Box &box,
+                                  const Box &inner, T *y) {
+  return launch_planes(patch, other, u, form, b, box, inner, 8, y,
+                       [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
+                         constexpr Form f = decltype(form_of)::value;
+                         constexpr int  width = decltype(width_of)::value;
+                         return launch_walk(in_chain, kernel::star_planes<f, width, T>, blocks, march, patch, star,
+                                            at_end[LOWER], at_end[UPPER], u, b, y);
+                       });
+}
+
+template <class T, class Other>
+PetscErrorCode launch_box_planes(const Patch &patch, const kernel::ConstantBox<T> &stencil, const Other &other, const T *u,
+                                 Form form, const T *b, const Box &box, const Box &inner, T *y) {
+  const int planes = inner.points() < 8 << 20 ? 8 : 32; // few points: more warps
+  return launch_planes(patch, other, u, form, b, box, inner, planes, y,
+                       [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
+                         constexpr Form f = decltype(form_of)::value;
+                         constexpr int  width = decltype(width_of)::value;
+                         return launch_walk(in_chain, kernel::box_planes<f, width, T>, blocks, march, patch, stencil, u,
+                                            b, y);
+                       });
+}
+
+} // namespace shellac
+#endif

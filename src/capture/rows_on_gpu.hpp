@@ -1,0 +1,182 @@
+#pragma once
+// Products on a GPU in 2-D, of stars and boxes of width 1: a thread computes some rows of one column, and has the values
+// around its points in registers, each loaded once. All loads are under way before the first value is used.
+
+#include "capture/arms.hpp"
+#include "capture/coefficients.hpp"
+#include "device/petsc.hpp"
+#include "stencil/operator.hpp"
+
+#if SHELLAC_CUDA
+namespace shellac {
+
+inline unsigned blocks_of(PetscInt64 points, int each) {
+  return (unsigned)((points + each - 1) / each);
+}
+
+namespace kernel {
+
+constexpr int threads_of_rows = 128; // of a block
+
+// The inner points of a box, in columns of as many rows as a thread computes; and all others.
+struct Columns {
+  Box      inner;
+  PetscInt first;    // where the first thread along the first axis stands: so that a warp's loads start with a cache line
+  unsigned blocks_x; // along the first axis
+  Boxes    others;
+  unsigned other_blocks;
+};
+
+// The values of a grid function around some points of a column.
+template <class T, int steps> struct Window {
+  T value[steps + 2][3];
+
+  __device__ void load(const T *__restrict__ u, size_t stride) {
+#pragma unroll
+    for (int s = 0; s < steps + 2; s++)
+#pragma unroll
+      for (int x = 0; x < 3; x++) value[s][x] = u[(ptrdiff_t)(s - 1) * (ptrdiff_t)stride + x - 1];
+  }
+  // At a step from the s-th point.
+  __device__ T operator()(int s, int dx, int dy) const { return value[s + 1 + dy][1 + dx]; }
+};
+
+// The first blocks compute the other points, a point a thread, the rest the inner ones: by a row, which has
+//   steps                   points that a thread computes
+//   Values                  what a thread reads before it computes: read(first place in the arrays, stride of a row)
+//   (Values, Window, s)     the product at the s-th point
+// Blocks are numbered in one dimension, along the first axis first: that has room for a grid of any shape.
+template <Form form, class Row, class T, class Other>
+__global__ void __launch_bounds__(threads_of_rows)
+    rows(Columns columns, Patch patch, Row row, Other other, const T *__restrict__ field, const T *b, T *y) {
+  constexpr int steps = Row::steps;
+
+  if (blockIdx.x < columns.other_blocks) {
+    PetscInt p[3];
+    if (columns.others.point((PetscInt64)blockIdx.x * threads_of_rows + threadIdx.x, p)) other(p[0], p[1], p[2]);
+    return;
+  }
+  const unsigned block = blockIdx.x - columns.other_blocks;
+  const Box     &inner = columns.inner;
+  const PetscInt i = columns.first + (PetscInt)(block % columns.blocks_x * threads_of_rows + threadIdx.x),
+                 j = inner.lo[1] + (PetscInt)(block / columns.blocks_x) * steps;
+  if (i < inner.lo[0] || i >= inner.hi[0]) return;
+
+  const size_t     stride = patch.size[0], at = patch.index(i, j, 0);
+  Window<T, steps> u;
+  T                add[steps];
+  u.load(field + at, stride);
+#pragma unroll
+  for (int s = 0; s < steps; s++)
+    if (form != Form::product) add[s] = b[at + s * stride];
+  typename Row::Values values = row.read(at, stride);
+#pragma unroll
+  for (int s = 0; s < steps; s++) y[at + s * stride] = combine(form, add, s, row(values, u, s));
+}
+
+} // namespace kernel
+
+// Rows of one point each, for the kernel.
+template <class T> constexpr int many_rows = sizeof(T) <= 8 ? 8 : 4; // as registers allow
+
+template <class T> struct StarRow { // the same coefficients at each point
+  static constexpr int steps = many_rows<T>;
+  ConstantStar<T>      star;
+  struct Values {};
+  __device__ Values read(size_t, size_t) const { return {}; }
+  __device__ T      operator()(Values, const kernel::Window<T, steps> &u, int s) const {
+    const T beside[2][2] = {{u(s, -1, 0), u(s, 1, 0)}, {u(s, 0, -1), u(s, 0, 1)}};
+    return star.template operator()<2>(u(s, 0, 0), beside);
+  }
+};
+
+template <class T> struct BoxRow {
+  static constexpr int steps = many_rows<T>;
+  T                    c[3][3]; // [dy + 1][dx + 1]
+  struct Values {};
+  __device__ Values read(size_t, size_t) const { return {}; }
+  __device__ T      operator()(Values, const kernel::Window<T, steps> &u, int s) const {
+    T sum = 0;
+#pragma unroll
+    for (int dy = -1; dy <= 1; dy++)
+#pragma unroll
+      for (int dx = -1; dx <= 1; dx++) sum += c[dy + 1][dx + 1] * u(s, dx, dy);
+    return sum;
+  }
+};
+
+template <class T, bool box, class Index> struct RowOfClass { // coefficients by the class of each point
+  using Whole = WholeStencil<2, box>;
+  static constexpr int steps = box ? many_rows<T> : 4;
+  const T *__restrict__ table;
+  const Index *__restrict__ index;
+  struct Values {
+    Index of[steps];
+  };
+  struct alignas(16) Coefficients { // read by loads of 16 bytes
+    T c[table_stride<T>(Whole::count)];
+  };
+  __device__ Values read(size_t at, size_t stride) const {
+    Values values;
+#pragma unroll
+    for (int s = 0; s < steps; s++) values.of[s] = index[at + s * stride];
+    return values;
+  }
+  __device__ T operator()(const Values &values, const kernel::Window<T, steps> &u, int s) const {
+    const Coefficients a = reinterpret_cast<const Coefficients *>(table)[values.of[s]];
+    T                  sum = 0;
+#pragma unroll
+    for (int arm = 0; arm < Whole::count; arm++) sum += a.c[arm] * u(s, Whole::step(arm, 0), Whole::step(arm, 1));
+    return sum;
+  }
+};
+
+// y on the points of a box: by the row at the inner ones, and by `other` at the rest.
+template <class Row, class T, class Other>
+PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &other, const T *u, Form form, const T *b,
+                           const Box &box, const Box &inner, T *y) {
+  constexpr int   threads = kernel::threads_of_rows, line = 128 / sizeof(T);
+  kernel::Columns columns{inner, inner.lo[0] / line * line, 0, {}, 0};
+  unsigned        blocks = 0;
+  cudaStream_t    stream;
+
+  PetscFunctionBegin;
+  if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
+  columns.inner.hi[1] -= inner.size(1) % Row::steps;
+  if (columns.inner.points()) {
+    columns.blocks_x = blocks_of(inner.hi[0] - columns.first, threads);
+    blocks = columns.blocks_x * blocks_of(columns.inner.size(1), Row::steps);
+  }
+  columns.others = difference(box, columns.inner);
+  columns.other_blocks = blocks_of(columns.others.points(), threads);
+  PetscCall(current_stream(&stream));
+  with_form(form, [&](auto known) {
+    kernel::rows<decltype(known)::value>
+        <<<blocks + columns.other_blocks, threads, 0, stream>>>(columns, patch, row, other, u, b, y);
+  });
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, class Other>
+PetscErrorCode launch_rows_of_classes(const CapturedRow<T> &row, const Other &other, const T *u, Form form, const T *b,
+                                      const Box &box, const Box &inner, bool star, T *y) {
+  const T    *table = row.a.table;
+  const auto &i8 = row.a.index8;
+  const auto &i16 = row.a.index16;
+
+  PetscFunctionBegin;
+  const auto launch = [&](const auto &of_class) { return launch_rows(row.patch, of_class, other, u, form, b, box, inner, y); };
+  if (star && i8)
+    PetscCall(launch(RowOfClass<T, false, unsigned char>{table, i8}));
+  else if (star)
+    PetscCall(launch(RowOfClass<T, false, unsigned short>{table, i16}));
+  else if (i8)
+    PetscCall(launch(RowOfClass<T, true, unsigned char>{table, i8}));
+  else
+    PetscCall(launch(RowOfClass<T, true, unsigned short>{table, i16}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
+#endif
