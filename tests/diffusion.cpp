@@ -87,9 +87,13 @@ std::vector<Medium> media() {
         if (lower == MAT_LAPLACE_ROBIN) space.ends[1] = DM_BOUNDARY_MIRROR;
         space.forms[2][0] = MAT_LAPLACE_ROBIN, space.forms[2][1] = lower;
         all.push_back(space);
+        space.on_faces = true;
+        all.push_back(space);
         Medium ring = plane;
         ring.N[0] = lower == MAT_LAPLACE_ELIMINATED ? 2 : 5;
         ring.ends[0] = DM_BOUNDARY_PERIODIC;
+        all.push_back(ring);
+        ring.on_faces = true;
         all.push_back(ring);
       }
   return all;

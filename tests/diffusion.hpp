@@ -7,6 +7,7 @@ namespace tests {
 
 struct Medium : Domain {
   MatDiffusionMeanType            mean = MAT_DIFFUSION_HARMONIC;
+  bool                            on_faces = false; // k is given there
   bool                            advection = false;
   MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
 
@@ -18,6 +19,12 @@ struct Medium : Domain {
     place(i, point);
     return k(point);
   }
+  PetscReal k_on_face(const PetscInt i[3], int axis) const { // between the point and the one before it
+    PetscReal point[3];
+    place(i, point);
+    point[axis] -= h(axis) / 2;
+    return k(point);
+  }
   PetscReal w_at(const PetscInt i[3], int axis) const {
     PetscReal point[3];
     place(i, point);
@@ -26,7 +33,7 @@ struct Medium : Domain {
 };
 
 inline std::string describe(const Medium &m) {
-  return std::string(MatDiffusionMeanTypes[m.mean]) +
+  return std::string(m.on_faces ? "k on faces" : MatDiffusionMeanTypes[m.mean]) +
          (m.advection ? std::string(", ") + MatAdvectionDiffusionSchemeTypes[m.scheme] : "") + m.text();
 }
 
@@ -38,6 +45,15 @@ inline PetscReal rough(const PetscReal x[], int seed) {
 inline Vector coefficient(const Medium &m, DM da) {
   Vector k = make_vector(da);
   set_values(da, k, [&](const PetscInt i[3]) { return (PetscScalar)m.k_at(i); });
+  return k;
+}
+
+inline std::vector<Vector> face_coefficients(const Medium &m, DM da) {
+  std::vector<Vector> k;
+  for (int a = 0; a < m.dim; a++) {
+    k.push_back(make_vector(da));
+    set_values(da, k[a], [&](const PetscInt i[3]) { return (PetscScalar)m.k_on_face(i, a); });
+  }
   return k;
 }
 
@@ -60,7 +76,12 @@ inline bool make(const Medium &m, Grid &da, Matrix &A, bool fields = true) {
   if (!begin(m, m.advection ? MATADVECTIONDIFFUSION : MATDIFFUSION, da, A)) return false;
   OK(MatDiffusionSetShift(A, m.sigma));
   OK(MatDiffusionSetMean(A, m.mean));
-  if (fields) OK(MatDiffusionSetCoefficient(A, coefficient(m, da)));
+  if (fields && m.on_faces) {
+    const std::vector<Vector> k = face_coefficients(m, da);
+    const std::vector<Vec>    vectors(k.begin(), k.end());
+    OK(MatDiffusionSetFaceCoefficients(A, m.dim, vectors.data()));
+  } else if (fields)
+    OK(MatDiffusionSetCoefficient(A, coefficient(m, da)));
   OK(MatAdvectionDiffusionSetScheme(A, m.scheme));
   if (fields && m.advection) OK(MatAdvectionDiffusionSetVelocity(A, velocity(m, da)));
   OK(MatSetUp(A));
@@ -86,10 +107,22 @@ inline void for_each_entry(const Medium &m, DM da,
         if (beyond && m.ends[a] == DM_BOUNDARY_PERIODIC) next[a] = (next[a] + m.N[a]) % m.N[a], beyond = false;
         if (beyond && m.ends[a] == DM_BOUNDARY_MIRROR) next[a] = i[a] - step, beyond = false;
         if (beyond) next[a] = m.N[a] > 1 ? i[a] - step : i[a];
-        const PetscReal other = m.k_at(next), s = (here - other) / (here + other),
-                        face = beyond                             ? here + here * s * (1 - s * s) // extrapolated
+        const PetscReal other = m.k_at(next), s = (here - other) / (here + other);
+        PetscReal       face = beyond                             ? here + here * s * (1 - s * s) // extrapolated
                                : m.mean == MAT_DIFFUSION_HARMONIC ? 2 / (1 / here + 1 / other)
                                                                   : (here + other) / 2;
+        if (m.on_faces) {
+          PetscInt upper[3] = {i[0], i[1], i[2]}, before[3] = {i[0], i[1], i[2]}; // the face's upper point
+          if (side) upper[a] = m.periodic(a) ? (i[a] + 1) % m.N[a] : i[a] + 1;
+          if (m.ends[a] == DM_BOUNDARY_MIRROR && upper[a] == 0) upper[a] = 1;
+          if (m.ends[a] == DM_BOUNDARY_MIRROR && upper[a] == m.N[a]) upper[a] = m.N[a] - 1;
+          face = m.k_on_face(upper, a);
+          if (upper[a] == m.N[a]) {
+            before[a] = PetscMax(m.N[a] - 2, 0);
+            const PetscReal last = m.k_on_face(i, a), one = m.k_on_face(before, a), t = (last - one) / (last + one);
+            face = last + 2 * last * t * (1 - t * t);
+          }
+        }
         PetscReal center = face / (h * h), arm = -center;
         if (m.advection) {
           const PetscReal w = m.w_at(i, a);

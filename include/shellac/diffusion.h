@@ -22,7 +22,8 @@
 -  -mat_diffusion_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
 
    Notes:
-   k is a vector of the `DMDA`: one value at each point. The face between two points has the harmonic or the arithmetic
+   k is a vector of the `DMDA`, one value at each point, or by `MatDiffusionSetFaceCoefficients()` one vector for each axis,
+   with k on the faces. Of k at points, the face between two points has the harmonic or the arithmetic
    mean of their k. The harmonic mean is right for layers of different k with interfaces at the faces. The face half a spacing
    beyond the last point of an axis has k = a(1 + s(1 - s²)), s = (a - b)/(a + b), with a and b of the last two points: this
    is linear extrapolation, to second order, where k is smooth, and the last point's k where it jumps. At a mirrored end the
@@ -171,6 +172,32 @@ PETSC_EXTERN PetscErrorCode MatCreateDiffusion(DM da, Vec k, Mat *A);
 .seealso: `MATDIFFUSION`, `MatDiffusionSetConstant()`, `MatDiffusionSetMean()`
 @*/
 PETSC_EXTERN PetscErrorCode MatDiffusionSetCoefficient(Mat A, Vec k);
+
+/*@
+   MatDiffusionSetFaceCoefficients - sets k of a `MATDIFFUSION` or `MATADVECTIONDIFFUSION` on the faces between points, before
+   or after `MatSetUp()`
+
+   Collective
+
+   Input Parameters:
++  A - the operator
+.  n - the number of vectors: the dimension of the `DMDA`
+-  k - for each axis a global vector of the operator's `DMDA`: its value at a point is k on the face between that point and
+       the one before it along the axis; on the host or on a GPU
+
+   Level: intermediate
+
+   Notes:
+   The value at the first point of an axis is that of the face before it. The face beyond the last point of an axis that is
+   not periodic has k extrapolated from the last two faces, as far as k is smooth there. Faces beside a mirror have the k of
+   their mirror images. `MatDiffusionSetMean()` has no effect. The rest is as for `MatDiffusionSetCoefficient()`.
+
+   Errors:
+   `PETSC_ERR_ARG_SIZ` for another number of vectors, and those of `MatDiffusionSetCoefficient()`.
+
+.seealso: `MATDIFFUSION`, `MatDiffusionSetCoefficient()`, `MatDiffusionSetConstant()`
+@*/
+PETSC_EXTERN PetscErrorCode MatDiffusionSetFaceCoefficients(Mat A, PetscInt n, const Vec k[]);
 
 /*@
    MatDiffusionSetConstant - sets k of a `MATDIFFUSION` or `MATADVECTIONDIFFUSION` as a constant, before or after

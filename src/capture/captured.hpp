@@ -36,6 +36,18 @@ template <class T> SHELLAC_HD bool alike(T value, T other, PetscReal tolerance) 
 
 class PreparedCapture;
 
+namespace captured {
+template <class T> struct Apply;
+}
+
+// A product at inner points on a GPU that does not read the coefficients, but what they were made of.
+class InteriorProduct {
+public:
+  virtual ~InteriorProduct() = default;
+  // At the points of a box: at the inner ones, no arm of which leaves the patch, in its way, elsewhere by `point`.
+  virtual PetscErrorCode interior(const captured::Apply<PetscScalar> &point, const Box &box, const Box &inner) const = 0;
+};
+
 class CapturedStencil final : public StencilOperator {
 public:
   using T = PetscScalar;
@@ -98,6 +110,7 @@ public:
   Storage        storage() const { return storage_; }
   size_t         kinds() const { return kinds_; } // of rows, where they are classified
   bool           in_arrays() const { return storage_ == Storage::arrays && !used_.empty(); } // not zero, nor compressed
+  bool           has_whole_star_in_arrays() const { return storage_ == Storage::arrays && shape_ == 1; }
   size_t         used_slots() const { return used_.size(); }
   PetscLogDouble bytes() const;
   bool           in_domain(const PetscInt p[3], int arm) const;
@@ -197,6 +210,7 @@ public:
                        T *x) const override;
   void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
+  void SetInteriorProduct(std::unique_ptr<const InteriorProduct> product) { product_ = std::move(product); } // on a GPU
 
 private:
   friend class CapturedStencil;
@@ -211,6 +225,7 @@ private:
   const CapturedStencil  &op_;
   CapturedCoefficients<T> a_ = {};
   std::vector<const T *>  arrays_; // of the used slots, where coefficients are in arrays
+  std::unique_ptr<const InteriorProduct> product_; // null: by the coefficients
 };
 
 template <class Function> void CapturedStencil::SetByPlace(const Function &read) {

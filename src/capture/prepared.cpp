@@ -117,7 +117,9 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     const int  dim = op_.arms_->dim();
     const bool is_star = op_.shape_ == 1;
     const captured::Apply<T> point{row, u, form, b, y};
-    if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
+    if (product_)
+      PetscCall(product_->interior(point, box, inside));
+    else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
     else if (dim == 2 && is_star && constants && box.points() < 3 << 20) // its special points take long
       PetscCall(launch_rows(op_.patch_, StarRow<T>{star(constants)}, captured::ApplyStar<T, 2>{row, u, form, b, y}, u.u,

@@ -49,7 +49,8 @@ struct AdvectionDiffusionMat final : DiffusionMat {
     formula->scheme = scheme;
     return formula;
   }
-  std::vector<HeldField *> fields() override { return {&k, &w}; }
+  bool                     is_flux_alone() const override { return false; }
+  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2], &w}; }
   void                     take_settings(const CapturedMat &other) override {
     const auto &from = static_cast<const AdvectionDiffusionMat &>(other);
     DiffusionMat::take_settings(other);

@@ -2,6 +2,9 @@
 
 #include "formulas/diffusion.hpp"
 
+#include <limits>
+
+#include "formulas/flux_on_gpu.hpp"
 #include "formulas/options.hpp"
 #include "stencil/types.hpp"
 
@@ -16,23 +19,42 @@ PetscScalar Diffusion::mean(PetscScalar a, PetscScalar b) const {
   return PetscReal(2) * a * (b / (a + b)); // no product of both, which might overflow
 }
 
-// k half a spacing beyond the last point, from the last two. Of a smooth k it is extrapolated: with s = (a - b)/(a + b), the
-// factor 1 + s differs from that of linear extrapolation by O(h²). Where k jumps, s is near 1 or -1 and the last point's k
-// remains. So the result is between 0.6 a and 1.4 a.
-static PetscScalar beyond(PetscScalar a, PetscScalar b) {
+// k half a spacing (halves = 1) or a spacing (2) beyond the last of two places where it is known. Of a smooth k it is
+// extrapolated: with s = (a - b)/(a + b), the factor differs from that of linear extrapolation by O(h²). Where k jumps, s is
+// near 1 or -1 and the last k remains. So the result is between 0.6 a and 1.4 a, or 0.2 a and 1.8 a.
+static PetscScalar extrapolate(PetscScalar a, PetscScalar b, PetscReal halves) {
   const PetscScalar s = (a - b) / (a + b);
-  return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + s * (PetscReal(1) - s * s)) : a;
+  return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + halves * s * (PetscReal(1) - s * s)) : a;
+}
+
+PetscScalar Diffusion::on_face(const PetscInt i[3], int axis, int step) const {
+  const LoadedField &face = *k.field[axis];
+  const PetscInt     N = ends[axis].N;
+  PetscInt           at[3] = {i[0], i[1], i[2]};
+  if (step > 0) at[axis]++;
+  if (ends[axis].mirror && at[axis] == 0) at[axis] = 1; // the faces beside the mirror are alike
+  if (ends[axis].mirror && at[axis] == N) at[axis] = N - 1;
+  if (!beyond(at, axis)) return face.at(at);
+  PetscInt last[3] = {at[0], at[1], at[2]}, before[3] = {at[0], at[1], at[2]};
+  last[axis] = N - 1;
+  before[axis] = PetscMax(N - 2, 0);
+  return extrapolate(face.at(last), face.at(before), 2);
 }
 
 PetscScalar Diffusion::face(const PetscInt i[3], int axis, int step) const {
-  if (!k) return constant_k;
-  const PetscInt N = ends[axis].N;
-  PetscInt       next[3] = {i[0], i[1], i[2]};
-  next[axis] += step;
-  const bool leaves = !ends[axis].periodic && !ends[axis].mirror && (next[axis] < 0 || next[axis] >= N);
-  if (leaves) next[axis] = N > 1 ? i[axis] - step : i[axis];
-  const PetscScalar here = k->at(i), other = k->at(next), value = leaves ? beyond(here, other) : mean(here, other);
-  return k_conjugated ? PetscConj(value) : value;
+  if (!k.is_field()) return k.constant;
+  PetscScalar value;
+  if (k.on_faces)
+    value = on_face(i, axis, step);
+  else {
+    PetscInt next[3] = {i[0], i[1], i[2]};
+    next[axis] += step;
+    const bool leaves = beyond(next, axis);
+    if (leaves) next[axis] = ends[axis].N > 1 ? i[axis] - step : i[axis];
+    const PetscScalar here = k.field[0]->at(i), other = k.field[0]->at(next);
+    value = leaves ? extrapolate(here, other, 1) : mean(here, other);
+  }
+  return k.conjugated ? PetscConj(value) : value;
 }
 
 void Diffusion::row(const Point &p, Row &u) const {
@@ -55,9 +77,7 @@ void DiffusionMat::set_formula(Diffusion *formula) const {
   formula->dim = grid.dim;
   for (int a = 0; a < 3; a++) formula->ends[a] = ends[a];
   formula->sigma = sigma;
-  formula->constant_k = constant_k;
   formula->k = k;
-  formula->k_conjugated = k_conjugated;
   formula->mean_type = mean;
 }
 
@@ -67,8 +87,38 @@ std::unique_ptr<Formula> DiffusionMat::make_formula() const {
   return formula;
 }
 
+// On a GPU, where k is there, products take it in place of the coefficients.
+PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) {
+  PetscFunctionBegin;
+  PetscCall(FormulaMat::Prepare(of, arrays, prepared));
+#if SHELLAC_CUDA
+  const int n = k.on_faces ? grid.dim : 1;
+  if (!PetscMemTypeDevice(arrays->memory()) || !k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!as_filled || !is_flux_alone() || k.conjugated || !k_is_normal) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int a = 0; a < n; a++) {
+    PetscBool on_gpu, bound;
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)k.field[a]->vec(), &on_gpu, VECSEQCUDA, VECMPICUDA, ""));
+    PetscCall(VecBoundToCPU(k.field[a]->vec(), &bound));
+    if (!on_gpu || bound) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma};
+  for (int a = 0; a < n; a++) PetscCall(arrays->ReadBeside(k.field[a]->vec(), &flux.k[a]));
+  for (int a = 0; a < grid.dim; a++) flux.c[a] = 1 / (ends[a].h * ends[a].h);
+  std::unique_ptr<const InteriorProduct> product;
+  if (k.on_faces)
+    product = std::make_unique<FluxProduct<OnFaces, PetscScalar>>(grid.dim, flux);
+  else if (mean == MAT_DIFFUSION_HARMONIC)
+    product = std::make_unique<FluxProduct<HarmonicMean, PetscScalar>>(grid.dim, flux);
+  else
+    product = std::make_unique<FluxProduct<ArithmeticMean, PetscScalar>>(grid.dim, flux);
+  static_cast<PreparedCapture &>(**prepared).SetInteriorProduct(std::move(product));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // An error on all ranks that names the first value that the means do not allow.
-static PetscErrorCode check_coefficient(const Grid &grid, const LoadedField &k, MatDiffusionMeanType mean) {
+static PetscErrorCode check_coefficient(const Grid &grid, const LoadedField &k, bool positive, const char *remedy) {
   PetscInt    bad[3] = {0, 0, 0};
   PetscScalar value = 0;
   bool        found = false;
@@ -77,7 +127,7 @@ static PetscErrorCode check_coefficient(const Grid &grid, const LoadedField &k, 
   for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
     const PetscInt    i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
     const PetscScalar here = k.at(i);
-    if (found || (!PetscIsInfOrNanScalar(here) && (mean != MAT_DIFFUSION_HARMONIC || PetscRealPart(here) > 0))) return;
+    if (found || (!PetscIsInfOrNanScalar(here) && (!positive || PetscRealPart(here) > 0))) return;
     found = true;
     value = here;
     for (int a = 0; a < 3; a++) bad[a] = i[a];
@@ -85,36 +135,48 @@ static PetscErrorCode check_coefficient(const Grid &grid, const LoadedField &k, 
   SHELLAC_CHECK_ALL(!found, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "the coefficient k is %s at the point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
                     "); %s",
-                    number(value).c_str(), bad[0], bad[1], bad[2],
-                    mean == MAT_DIFFUSION_HARMONIC
-                        ? "harmonic means need finite values > 0; MatDiffusionSetMean() selects arithmetic ones"
-                        : "it must be finite");
+                    number(value).c_str(), bad[0], bad[1], bad[2], remedy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DiffusionMat::load_fields() {
+  const bool  positive = mean == MAT_DIFFUSION_HARMONIC && !k.on_faces;
+  const char *remedy = positive ? "harmonic means need finite values > 0; MatDiffusionSetMean() selects arithmetic ones"
+                                : "it must be finite";
+
   PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  auto loaded = std::make_shared<LoadedField>();
-  PetscCall(loaded->Load(grid, owned_patch(), ends, 1, false, 1, k->vec(), "coefficient k"));
-  PetscCall(check_coefficient(grid, *loaded, mean));
+  auto loaded = k;
+  bool normal = true;
+  for (HeldField &field : loaded.field) {
+    if (!field) continue;
+    auto read = std::make_shared<LoadedField>();
+    PetscCall(read->Load(grid, owned_patch(), ends, 1, false, 1, field->vec(), "coefficient k"));
+    PetscCall(check_coefficient(grid, *read, positive, remedy));
+    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
+      constexpr PetscReal least = 16 * std::numeric_limits<PetscReal>::min(), most = 1 / least;
+      const PetscInt      i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
+      const PetscReal     size = PetscAbsScalar(read->at(i));
+      normal = normal && (k.on_faces || (least < size && size < most));
+    });
+    field = read;
+  }
   k = loaded;
+  k_is_normal = normal;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void DiffusionMat::conjugate_settings() {
   sigma = PetscConj(sigma);
-  constant_k = PetscConj(constant_k);
-  k_conjugated = !k_conjugated;
+  k.constant = PetscConj(k.constant);
+  k.conjugated = !k.conjugated;
 }
 
 void DiffusionMat::take_settings(const CapturedMat &other) {
   const auto &from = static_cast<const DiffusionMat &>(other);
   FormulaMat::take_settings(other);
   sigma = from.sigma;
-  constant_k = from.constant_k;
   k = from.k;
-  k_conjugated = from.k_conjugated;
+  k_is_normal = from.k_is_normal;
   mean = from.mean;
 }
 
@@ -122,7 +184,9 @@ PetscErrorCode DiffusionMat::view_terms(PetscViewer viewer, bool velocity) const
   const char *names[] = {"harmonic", "arithmetic"};
 
   PetscFunctionBegin;
-  const std::string of_k = k ? std::string("k a field, ") + names[mean] + " means" : "k = " + number(constant_k);
+  const std::string of_k = !k.is_field() ? "k = " + number(k.constant)
+                           : k.on_faces  ? std::string("k a field on faces")
+                                         : std::string("k a field, ") + names[mean] + " means";
   PetscCall(PetscViewerASCIIPrintf(viewer, "-div(k grad(u))%s + sigma u, %s, sigma = %s\n",
                                    velocity ? " + w.grad(u)" : "", of_k.c_str(), number(sigma).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,36 +198,64 @@ PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {
 
 // ---- settings ------------------------------------------------------------------------------------------------------
 
-static PetscErrorCode set_coefficient(Mat A, Vec k) {
-  DiffusionMat *context;
+static PetscErrorCode change_coefficient(Mat A, DiffusionMat *context, const Coefficient &k) {
+  const Coefficient before = context->k;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
-  SHELLAC_CHECK_ALL(k, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
-                    "the coefficient k is null; give a vector of the DMDA, or a number to MatDiffusionSetConstant()");
-  auto field = std::make_shared<LoadedField>();
-  PetscCall(field->Hold(k));
-  const auto before = context->k;
-  const bool conjugated = context->k_conjugated;
   PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->k = field, context->k_conjugated = false, PETSC_SUCCESS; },
-      [&] { context->k = before, context->k_conjugated = conjugated; }));
+      A, context, [&] { return context->k = k, PETSC_SUCCESS; }, [&] { context->k = before; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode set_constant(Mat A, PetscScalar k) {
+static PetscErrorCode set_fields(Mat A, PetscInt n, const Vec values[], bool on_faces) {
   DiffusionMat *context;
+  Coefficient   k;
 
   PetscFunctionBegin;
   PetscCall(MatGetFormula(A, &context));
-  SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(k) && PetscRealPart(k) >= 0, PetscObjectComm((PetscObject)A),
+  k.constant = context->k.constant;
+  k.on_faces = on_faces;
+  for (PetscInt a = 0; a < n; a++) {
+    SHELLAC_CHECK_ALL(values[a], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
+                      "the coefficient k is null; give a vector of the DMDA, or a number to MatDiffusionSetConstant()");
+    auto field = std::make_shared<LoadedField>();
+    PetscCall(field->Hold(values[a]));
+    k.field[a] = field;
+  }
+  PetscCall(change_coefficient(A, context, k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_coefficient(Mat A, Vec k) {
+  return set_fields(A, 1, &k, false);
+}
+
+static PetscErrorCode set_face_coefficients(Mat A, PetscInt n, const Vec k[]) {
+  DM       dm;
+  PetscInt dim = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDM(A, &dm));
+  if (dm) PetscCall(DMGetDimension(dm, &dim));
+  SHELLAC_CHECK_ALL(dm && n == dim && k, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
+                    "coefficients on faces are given for %" PetscInt_FMT " axes; give an array with one vector of the "
+                    "DMDA for each of its %" PetscInt_FMT " dimensions, after MatSetDM()",
+                    n, dim);
+  PetscCall(set_fields(A, n, k, true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_constant(Mat A, PetscScalar constant) {
+  DiffusionMat *context;
+  Coefficient   k;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetFormula(A, &context));
+  SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(constant) && PetscRealPart(constant) >= 0, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "the coefficient k is %s; it must be finite and not negative",
-                    number(k).c_str());
-  const auto        before = context->k;
-  const PetscScalar constant = context->constant_k;
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->k = nullptr, context->constant_k = k, PETSC_SUCCESS; },
-      [&] { context->k = before, context->constant_k = constant; }));
+                    number(constant).c_str());
+  k.constant = constant;
+  PetscCall(change_coefficient(A, context, k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,7 +298,7 @@ PetscErrorCode DiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObj
     PetscCall(read_scalar_option(PetscOptionsObject, PetscObjectComm((PetscObject)A), option, &number, &set));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  PetscCall(read("coefficient", constant_k));
+  PetscCall(read("coefficient", k.constant));
   if (set) PetscCall(MatDiffusionSetConstant(A, number));
   PetscCall(read("shift", sigma));
   if (set) PetscCall(MatDiffusionSetShift(A, number));
@@ -218,6 +310,7 @@ PetscErrorCode DiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObj
 PetscErrorCode MatDiffusionCompose(Mat A) {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetCoefficient_C", set_coefficient));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetFaceCoefficients_C", set_face_coefficients));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetConstant_C", set_constant));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetMean_C", set_mean));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatDiffusionSetShift_C", set_shift));
@@ -240,6 +333,12 @@ const char *const MatDiffusionMeanTypes[] = {"harmonic", "arithmetic", "MatDiffu
 PetscErrorCode MatDiffusionSetCoefficient(Mat A, Vec k) {
   PetscFunctionBegin;
   PetscCall(try_method(A, "MatDiffusionSetCoefficient_C", NULL, k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatDiffusionSetFaceCoefficients(Mat A, PetscInt n, const Vec k[]) {
+  PetscFunctionBegin;
+  PetscCall(try_method(A, "MatDiffusionSetFaceCoefficients_C", NULL, n, k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

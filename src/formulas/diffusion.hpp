@@ -6,6 +6,16 @@
 
 namespace shellac {
 
+// k: a constant, a field at the points, or a field for each axis, whose value at a point stands on the face between that
+// point and the one before it.
+struct Coefficient {
+  PetscScalar constant = 1;
+  HeldField   field[3]; // of the axes; at points the first alone; null: constant
+  bool        on_faces = false, conjugated = false;
+
+  bool is_field() const { return field[0] != nullptr; }
+};
+
 // Second-order central differences of fluxes through the faces between points (Patankar 1980, chapter 4). A face has the
 // mean of the k at the two points beside it. The face beyond the last point, which is on the boundary of neumann and robin
 // sides and half a spacing within that of eliminated ones, has an extrapolated k.
@@ -13,37 +23,41 @@ struct Diffusion : Formula {
   int                  dim = 1;
   Ends                 ends[3];
   PetscScalar          sigma = 0; // [1/length² of k]
-  PetscScalar          constant_k = 1;
-  HeldField            k; // null: constant_k
-  bool                 k_conjugated = false;
+  Coefficient          k;
   MatDiffusionMeanType mean_type = MAT_DIFFUSION_HARMONIC;
 
   Shape shape() const override { return {1, false}; }
-  bool  constant() const override { return !k; }
+  bool  constant() const override { return !k.is_field(); }
   bool  symmetric() const override { return true; }
   void  row(const Point &p, Row &u) const override;
   bool  coupled(int axis) const { return axis < dim && ends[axis].couples(); }
 
 private:
+  bool        beyond(const PetscInt i[3], int axis) const { // an end that no condition of the DMDA goes on from
+    return !ends[axis].periodic && !ends[axis].mirror && (i[axis] < 0 || i[axis] >= ends[axis].N);
+  }
+  PetscScalar on_face(const PetscInt i[3], int axis, int step) const;
   PetscScalar mean(PetscScalar a, PetscScalar b) const;
   PetscScalar face(const PetscInt i[3], int axis, int step) const;
 };
 
 struct DiffusionMat : FormulaMat {
   // settings
-  PetscScalar          sigma = 0, constant_k = 1;
-  HeldField            k;                    // null: constant_k. Not read before MatSetUp()
-  bool                 k_conjugated = false; // by MatConjugate()
+  PetscScalar          sigma = 0;
+  Coefficient          k; // not read before MatSetUp()
   MatDiffusionMeanType mean = MAT_DIFFUSION_HARMONIC;
+  bool                 k_is_normal = false; // so are the reciprocals of sums of two values; on this rank
 
   std::unique_ptr<Formula> make_formula() const override;
+  PetscErrorCode           Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
+  virtual bool             is_flux_alone() const { return true; } // the operator has no other terms
   PetscScalar              of_constant() const override { return sigma; }
   PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) override;
   PetscErrorCode           view_equation(PetscViewer viewer) const override;
   PetscErrorCode           load_fields() override;
   void                     take_settings(const CapturedMat &from) override;
   void                     conjugate_settings() override;
-  std::vector<HeldField *> fields() override { return {&k}; }
+  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2]}; }
   virtual const Option    &option(const char *name) const; // its own
 
 protected:

@@ -1,0 +1,186 @@
+#pragma once
+// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D, at the inner points of a rank; the others have ends or other
+// ranks beside them. With k at points 24 bytes a point move, with k at faces 32 or 40, with a row's coefficients 56 or 72.
+
+#include "capture/apply.hpp"
+#include "capture/captured.hpp"
+#include "capture/planes_on_gpu.hpp"
+
+#if SHELLAC_CUDA
+namespace shellac {
+
+template <class T> struct Flux {
+  const T *k[3];  // [points of the rank]: all the same or, on faces, for each axis
+  T        c[3];  // 1/h² of each axis
+  T        sigma;
+};
+
+// 1/x for numbers whose reciprocals are normal: faster than the division, which provides for all others.
+__device__ __forceinline__ double reciprocal(double x) {
+  double r;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+  r = fma(r, fma(-x, r, 1.), r); // Newton's method, twice
+  return fma(r, fma(-x, r, 1.), r);
+}
+template <class T> __device__ __forceinline__ T reciprocal(T x) {
+  return PetscReal(1) / x;
+}
+
+// The k of a face, from those that stand at the points below and above it. The means are those of Diffusion, in another
+// order of operations.
+struct HarmonicMean {
+  static constexpr bool on_faces = false;
+  template <class T> static __device__ __forceinline__ T of(T below, T above) {
+    return PetscReal(2) * below * (above * reciprocal(below + above));
+  }
+};
+struct ArithmeticMean {
+  static constexpr bool on_faces = false;
+  template <class T> static __device__ __forceinline__ T of(T below, T above) { return (below + above) * PetscReal(0.5); }
+};
+struct OnFaces {
+  static constexpr bool on_faces = true;
+  template <class T> static __device__ __forceinline__ T of(T, T above) { return above; }
+};
+
+template <class Face, class T> struct FluxRow { // for the kernel of 2-D
+  static constexpr int steps = sizeof(T) > 8 ? 3 : std::is_same_v<Face, ArithmeticMean> ? 8 : 6;
+  using Window = kernel::Window<T, steps>;
+  struct Values {
+    Window k[Face::on_faces ? 2 : 1];
+  };
+  Flux<T> flux;
+  __device__ Values read(size_t at, size_t stride) const {
+    Values values;
+    values.k[0].load(flux.k[0] + at, stride);
+    if constexpr (Face::on_faces) values.k[1].load(flux.k[1] + at, stride);
+    return values;
+  }
+  __device__ T operator()(const Values &values, const Window &u, int s) const {
+    const Window &kx = values.k[0], &ky = values.k[Face::on_faces];
+    const T       here = u(s, 0, 0);
+    // from the lower to the upper point of each face, so that the compiler finds those that two points share
+    const T west = Face::of(kx(s, -1, 0), kx(s, 0, 0)) * (here - u(s, -1, 0)),
+            east = Face::of(kx(s, 0, 0), kx(s, 1, 0)) * (u(s, 1, 0) - here),
+            south = Face::of(ky(s, 0, -1), ky(s, 0, 0)) * (here - u(s, 0, -1)),
+            north = Face::of(ky(s, 0, 0), ky(s, 0, 1)) * (u(s, 0, 1) - here);
+    return flux.sigma * here + flux.c[0] * (west - east) + flux.c[1] * (south - north);
+  }
+};
+
+namespace kernel {
+
+// As star_planes(): a face's flux is computed once for both of its points, where one warp has both.
+template <Form form, int width, class Face, class T>
+__global__ void __launch_bounds__(32 * March::warps)
+    flux_planes(March march, Patch patch, Flux<T> flux, const T *__restrict__ field, const T *b, T *y) {
+  using Values = Pack<T, width>;
+  constexpr int         rows = March::rows;
+  const Place<T, width> place(march, patch);
+  const T              *u = field + place.at;
+  const T *__restrict__ kx = flux.k[0] + place.at;
+  const T *__restrict__ ky = (Face::on_faces ? flux.k[1] : flux.k[0]) + place.at;
+  const T *__restrict__ kz = (Face::on_faces ? flux.k[2] : flux.k[0]) + place.at;
+  T     *to = y + place.at;
+  Values here[rows], kz_here[rows];
+  T      below[rows][width]; // the flux through the face below
+
+#pragma unroll
+  for (int r = 0; r < rows; r++) {
+    const size_t at = place.offset(r);
+    const Values under = place.load(u + at - place.plane), k_under = place.load(kz + at - place.plane);
+    here[r] = place.load(u + at);
+    kz_here[r] = place.load(kz + at);
+#pragma unroll
+    for (int l = 0; l < width; l++)
+      below[r][l] = Face::of(k_under.lane[l], kz_here[r].lane[l]) * (here[r].lane[l] - under.lane[l]);
+  }
+#pragma unroll 1
+  for (int s = 0; s < place.planes; s++) {
+    const size_t beyond = place.offset(rows) + place.row;
+    const Values north = place.load(u + beyond), k_north = place.load(ky + beyond), south = place.load(u - place.row),
+                 k_south = place.load(ky - place.row);
+    Values over[rows], k_over[rows], kx_here[rows], ky_here[rows], add[rows];
+    T      side[width]; // the flux through the face towards the row before
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      const size_t at = place.offset(r);
+      over[r] = place.load(u + place.plane + at);
+      k_over[r] = place.load(kz + place.plane + at);
+      kx_here[r] = Face::on_faces ? place.load(kx + at) : kz_here[r];
+      ky_here[r] = Face::on_faces ? place.load(ky + at) : kz_here[r];
+      if (form != Form::product) add[r] = place.load(b + (u - field) + at);
+    }
+#pragma unroll
+    for (int l = 0; l < width; l++)
+      side[l] = Face::of(k_south.lane[l], ky_here[0].lane[l]) * (here[0].lane[l] - south.lane[l]);
+#pragma unroll
+    for (int r = 0; r < rows; r++) {
+      T      west, east, k_west, k_east;
+      Values result;
+      place.beside(u + place.offset(r), here[r], &west, &east);
+      place.beside(kx + place.offset(r), kx_here[r], &k_west, &k_east);
+      T before = Face::of(k_west, kx_here[r].lane[0]) * (here[r].lane[0] - west);
+#pragma unroll
+      for (int l = 0; l < width; l++) {
+        const bool inside = r + 1 < rows && r < place.last, last = l + 1 == width;
+        const T    value = here[r].lane[l], u_next = last ? east : here[r].lane[(l + 1) % width],
+                k_next = last ? k_east : kx_here[r].lane[(l + 1) % width],
+                u_after = inside ? here[(r + 1) % rows].lane[l] : north.lane[l],
+                k_after = inside ? ky_here[(r + 1) % rows].lane[l] : k_north.lane[l];
+        const T to_east = Face::of(kx_here[r].lane[l], k_next) * (u_next - value),
+                to_north = Face::of(ky_here[r].lane[l], k_after) * (u_after - value),
+                above = Face::of(kz_here[r].lane[l], k_over[r].lane[l]) * (over[r].lane[l] - value);
+        const T Au = flux.sigma * value + flux.c[0] * (before - to_east) + flux.c[1] * (side[l] - to_north) +
+                     flux.c[2] * (below[r][l] - above);
+        result.lane[l] = combine(form, add[r].lane, l, Au);
+        before = to_east;
+        side[l] = to_north;
+        below[r][l] = above;
+      }
+      place.store(to, r, result);
+    }
+#pragma unroll
+    for (int r = 0; r < rows; r++) here[r] = over[r], kz_here[r] = k_over[r];
+    u += place.plane;
+    kx += place.plane;
+    ky += place.plane;
+    kz += place.plane;
+    to += place.plane;
+  }
+  wait_for_kernel_before();
+}
+
+} // namespace kernel
+
+// The product at inner points by fluxes.
+template <class Face, class T> class FluxProduct final : public InteriorProduct {
+public:
+  FluxProduct(int dim, const Flux<T> &flux) : dim_(dim), flux_(flux) {}
+
+  PetscErrorCode interior(const captured::Apply<T> &point, const Box &box, const Box &inner) const override {
+    const Patch &patch = point.row.patch;
+    const T     *u = point.u.u, *b = point.b;
+
+    PetscFunctionBegin;
+    if (dim_ == 2)
+      PetscCall(launch_rows(patch, FluxRow<Face, T>{flux_}, point, u, point.form, b, box, inner, point.y));
+    else
+      PetscCall(launch_planes(
+          patch, point, u, point.form, b, box, inner, inner.points() < 8 << 20 ? 8 : 32, point.y,
+          [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
+            constexpr Form f = decltype(form_of)::value;
+            constexpr int  width = decltype(width_of)::value;
+            return launch_walk(in_chain, kernel::flux_planes<f, width, Face, T>, blocks, march, patch, flux_, u, b,
+                               point.y);
+          }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  int     dim_;
+  Flux<T> flux_;
+};
+
+} // namespace shellac
+#endif

@@ -1,0 +1,135 @@
+// Products on a GPU, on grids of several blocks of threads, beside those of the host.
+
+#include <algorithm>
+
+#include "catch.hpp"
+#include "gpu.hpp"
+#include "support.hpp"
+
+using namespace tests;
+
+namespace {
+
+// The same matrix on host vectors and on CUDA vectors.
+struct Pair {
+  Grid   da[2]; // host, CUDA
+  Matrix A[2];
+
+  Pair(const Lattice &lattice, const std::function<void(DM, Mat *)> &make) {
+    for (int n = 0; n < 2; n++) {
+      REQUIRE(try_make_grid(lattice, &da[n]));
+      OK(DMSetVecType(da[n], n ? VECCUDA : VECSTANDARD));
+      make(da[n], &A[n]);
+    }
+  }
+  // The largest relative difference of what work leaves in its last vector.
+  PetscReal difference_of(const std::function<void(Mat, Vec x, Vec y)> &work) {
+    std::vector<PetscScalar> values[2];
+    PetscReal                most = 0, size = 0;
+    for (int n = 0; n < 2; n++) {
+      Vector x = random_vector(da[n], 1), y = random_vector(da[n], 2);
+      work(A[n], x, y);
+      values[n] = natural_values(da[n], y);
+    }
+    for (size_t i = 0; i < values[0].size(); i++) {
+      most = std::max(most, PetscAbsScalar(values[0][i] - values[1][i]));
+      size = std::max(size, PetscAbsScalar(values[0][i]));
+    }
+    return most / size;
+  }
+  void check() {
+    CHECK(difference_of([](Mat M, Vec x, Vec y) { OK(MatMult(M, x, y)); }) <= exact);
+    CHECK(difference_of([](Mat M, Vec x, Vec y) { OK(MatMultAdd(M, x, y, y)); }) <= exact);
+    CHECK(difference_of([](Mat M, Vec x, Vec y) { OK(MatResidual(M, y, x, y)); }) <= exact);
+  }
+};
+
+// Even and odd rows; sizes that blocks of threads and the points that a thread computes do not divide.
+std::vector<Lattice> large_grids() {
+  std::vector<Lattice> all;
+  for (int odd = 0; odd < 2; odd++) {
+    Lattice plane, space;
+    plane.N[0] = 300 + odd, plane.N[1] = 47 + odd;
+    space.dim = 3;
+    space.N[0] = 134 + odd, space.N[1] = 21 + odd, space.N[2] = 42 + odd;
+    all.push_back(plane);
+    all.push_back(space);
+    space.N[1] = 4 + odd, space.N[2] = 5 - odd; // a row or a plane left
+    all.push_back(space);
+  }
+  return all;
+}
+
+} // namespace
+
+TEST_CASE("boxes give the host's products on a GPU", "[device_products]") {
+  if (no_gpu()) return;
+  for (const Lattice &lattice : large_grids())
+    for (MatLaplaceShapeType shape : {MAT_LAPLACE_STAR, MAT_LAPLACE_BOX})
+      for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN}) {
+        INFO(describe(lattice) << ", shape " << shape << ", boundary " << form);
+        Pair pair(lattice, [&](DM da, Mat *A) {
+          OK(MatCreate(PETSC_COMM_WORLD, A));
+          OK(MatSetDM(*A, da));
+          OK(MatSetType(*A, MATLAPLACE));
+          OK(MatLaplaceSetShape(*A, shape));
+          OK(MatLaplaceSetBoundary(*A, form));
+          OK(MatSetUp(*A));
+        });
+        pair.check();
+      }
+}
+
+TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
+  if (no_gpu()) return;
+  for (const Lattice &lattice : large_grids())
+    for (int kind = 0; kind < 3; kind++)     // harmonic and arithmetic means, k on faces
+      for (bool k_on_host : {false, true}) { // then products read coefficients
+        INFO(describe(lattice) << ", kind " << kind << ", k on host " << k_on_host);
+        const auto of_point = [](const PetscInt p[3]) {
+          return PetscScalar(1 + 0.5 * std::sin(0.7 * p[0]) * std::cos(0.4 * p[1] + 0.9 * p[2]));
+        };
+        Pair pair(lattice, [&](DM da, Mat *A) {
+          Vector k[3];
+          for (int a = 0; a < lattice.dim; a++) {
+            k[a] = make_vector(da);
+            if (k_on_host) OK(VecBindToCPU(k[a], PETSC_TRUE));
+            set_values(da, k[a], [&](const PetscInt p[3]) { return of_point(p) + PetscReal(0.1) * (PetscReal)a; });
+          }
+          const Vec axes[] = {k[0], k[1], k[2]};
+          OK(MatCreate(PETSC_COMM_WORLD, A));
+          OK(MatSetDM(*A, da));
+          OK(MatSetType(*A, MATDIFFUSION));
+          OK(MatDiffusionSetShift(*A, 2));
+          OK(MatDiffusionSetMean(*A, kind == 0 ? MAT_DIFFUSION_HARMONIC : MAT_DIFFUSION_ARITHMETIC));
+          if (kind < 2)
+            OK(MatDiffusionSetCoefficient(*A, k[0]));
+          else
+            OK(MatDiffusionSetFaceCoefficients(*A, lattice.dim, axes));
+          OK(MatSetUp(*A));
+        });
+        pair.check();
+        for (int n = 0; n < 2; n++) { // the operator is no longer the one of k
+          OK(MatScale(pair.A[n], 3));
+          OK(MatShift(pair.A[n], 100));
+        }
+        pair.check();
+      }
+}
+
+TEST_CASE("captured rows give the host's products on a GPU", "[device_products]") {
+  if (no_gpu()) return;
+  for (Lattice lattice : large_grids())
+    for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
+      for (Form form : forms_of_storage) {
+        lattice.shape = shape;
+        INFO(describe(lattice) << ", " << name_of(form));
+        Pair pair(lattice, [&](DM da, Mat *A) {
+          OK(DMSetMatType(da, captured_type));
+          OK(DMCreateMatrix(da, A));
+          set_rows(da, *A, random_fill(lattice, form, 3), Way::stencil, INSERT_VALUES);
+          assemble(*A);
+        });
+        pair.check();
+      }
+}
