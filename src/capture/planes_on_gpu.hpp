@@ -1,7 +1,7 @@
 #pragma once
-// Products on a GPU in 3-D, of a star or a box of width 1 with the same coefficients at each point: a warp has two rows of
-// 32 packs of points and walks along the third axis. What it needs of the planes before is in registers; the values beside
-// a point along the row are in the next lane.
+// Products on a GPU in 3-D, of a star or a box of width 1 with the same coefficients at each point: a warp has one or two
+// rows of 32 packs of points and walks along the third axis. What it needs of the planes before is in registers; the values
+// beside a point along the row are in the next lane.
 
 #include "capture/rows_on_gpu.hpp"
 #include "device/chain.hpp"
@@ -13,12 +13,18 @@ namespace kernel {
 // As many values next to each other as one load of 16 bytes brings, or one.
 template <class T, int width> struct alignas(width * sizeof(T)) Pack { T lane[width]; };
 
+struct StarBlock {
+  static constexpr int warps = 8, rows = 1; // of a block; of a warp
+};
+struct PairBlock {
+  static constexpr int warps = 4, rows = 2;
+};
+
 struct March {
-  static constexpr int warps = 4, rows = 2; // of a block; of a warp
-  Box                  inner;
-  PetscInt             first;  // where the first thread along the first axis stands
-  int                  planes; // that a warp walks through
-  unsigned             blocks_x, blocks_y;
+  Box      inner;
+  PetscInt first;  // where the first thread along the first axis stands
+  int      planes; // that a warp walks through
+  unsigned blocks_x, blocks_y;
 };
 
 template <class T> __device__ __forceinline__ T from_lane(T value, bool before) { // the next one otherwise
@@ -33,9 +39,9 @@ template <class T> __device__ __forceinline__ T from_lane(T value, bool before) 
   return value;
 }
 
-// Where a thread stands. Those beyond the points read at the last ones, and write nothing.
+// Where a thread of a PairBlock stands. Those beyond the points read at the last ones, and write nothing.
 template <class T, int width> struct Place {
-  static constexpr int rows = March::rows;
+  static constexpr int rows = PairBlock::rows;
   using Values = Pack<T, width>;
 
   PetscInt i, nx, lo, hi;
@@ -47,7 +53,7 @@ template <class T, int width> struct Place {
     const Box     &box = march.inner;
     const unsigned above = blockIdx.x / march.blocks_x;
     const int      lane = threadIdx.x % 32;
-    const PetscInt j = box.lo[1] + (PetscInt)(above % march.blocks_y * March::warps + threadIdx.x / 32) * rows,
+    const PetscInt j = box.lo[1] + (PetscInt)(above % march.blocks_y * PairBlock::warps + threadIdx.x / 32) * rows,
                    k = box.lo[2] + (PetscInt)(above / march.blocks_y) * march.planes;
     nx = patch.size[0], lo = box.lo[0], hi = box.hi[0];
     i = march.first + ((PetscInt)(blockIdx.x % march.blocks_x) * 32 + lane) * width;
@@ -85,55 +91,62 @@ template <class T, int width> struct Place {
   static __device__ Values load(const T *__restrict__ from) { return *reinterpret_cast<const Values *>(from); }
 };
 
-// The points at the ends of the first axis may have another diagonal, at_end more, and no arm beyond.
-template <Form form, int width, class T>
-__global__ void __launch_bounds__(32 * March::warps)
+// The star: a warp has a row of 32 packs. The points at the ends of the first axis may have another diagonal, at_end more,
+// and no arm beyond.
+// most: planes of a block; unroll: planes whose loads may be under way together.
+template <Form form, int width, int most, int unroll, class T>
+__global__ void __launch_bounds__(32 * StarBlock::warps)
     star_planes(March march, Patch patch, ConstantStar<T> star, T at_lower_end, T at_upper_end,
                 const T *__restrict__ field, const T *b, T *y) {
   using Values = Pack<T, width>;
-  constexpr int         rows = March::rows;
-  const Place<T, width> place(march, patch);
-  const T              *u = field + place.at;
-  T                    *to = y + place.at;
-  Values                below[rows], here[rows];
+  const Box         &box = march.inner;
+  const unsigned     above = blockIdx.x / march.blocks_x;
+  const int          lane = threadIdx.x % 32;
+  const PetscInt nx = patch.size[0], i = march.first + ((PetscInt)(blockIdx.x % march.blocks_x) * 32 + lane) * width,
+                 j = box.lo[1] + (PetscInt)(above % march.blocks_y) * StarBlock::warps + (PetscInt)(threadIdx.x / 32),
+                 k = box.lo[2] + (PetscInt)(above / march.blocks_y) * most;
+  const int    planes = (int)PetscMin((PetscInt)most, box.hi[2] - k);
+  const bool   in_row = j < box.hi[1], whole = in_row && i >= box.lo[0] && i + width <= box.hi[0];
+  const bool   reads_west = i > 0 && lane == 0, reads_east = i + width < nx && lane == 31;
+  const bool   no_west = i <= 0, no_east = i + width >= nx;
+  const size_t at = patch.index(PetscMin(i, nx - width), PetscMin(j, box.hi[1] - 1), k), row = nx,
+               plane = row * patch.size[1];
+  const T   *u = field + at;
+  T         *to = y + at;
+  const auto load = [](const T *from) { return *reinterpret_cast<const Values *>(from); };
 
+  Values below = load(u - plane), here = load(u);
+#pragma unroll unroll
+  for (int s = 0; s < planes; s++) {
+    const Values over = load(u + plane), south = load(u - row), north = load(u + row);
+    Values       add, result;
+    if (form != Form::product) add = load(b + (u - field));
+    T west = from_lane(here.lane[width - 1], true), east = from_lane(here.lane[0], false);
+    if (reads_west) west = u[-1];
+    if (reads_east) east = u[width];
+    if (no_west) west = 0;
+    if (no_east) east = 0;
 #pragma unroll
-  for (int r = 0; r < rows; r++) {
-    below[r] = place.load(u + place.offset(r) - place.plane);
-    here[r] = place.load(u + place.offset(r));
-  }
-#pragma unroll 1
-  for (int s = 0; s < place.planes; s++) {
-    const Values south = place.load(u - place.row), north = place.load(u + place.offset(rows) + place.row);
-    Values       over[rows], add[rows];
-#pragma unroll
-    for (int r = 0; r < rows; r++) {
-      over[r] = place.load(u + place.plane + place.offset(r));
-      if (form != Form::product) add[r] = place.load(b + (u - field) + place.offset(r));
+    for (int l = 0; l < width; l++) {
+      const T beside[3][2] = {
+          {l > 0 ? here.lane[l > 0 ? l - 1 : 0] : west, l + 1 < width ? here.lane[(l + 1) % width] : east},
+          {south.lane[l], north.lane[l]},
+          {below.lane[l], over.lane[l]}};
+      ConstantStar<T> its = star;
+      if (l == 0) its.center += no_west ? at_lower_end : T(0);
+      if (l + 1 == width) its.center += no_east ? at_upper_end : T(0);
+      result.lane[l] = combine(form, add.lane, l, its.template operator()<3>(here.lane[l], beside));
     }
+    if (whole)
+      *reinterpret_cast<Values *>(to) = result;
+    else if (in_row)
 #pragma unroll
-    for (int r = 0; r < rows; r++) {
-      T      west, east;
-      Values result;
-      place.beside(u + place.offset(r), here[r], &west, &east);
-#pragma unroll
-      for (int l = 0; l < width; l++) {
-        const T beside[3][2] = {
-            {l > 0 ? here[r].lane[l > 0 ? l - 1 : 0] : west, l + 1 < width ? here[r].lane[(l + 1) % width] : east},
-            {r > 0 ? here[r > 0 ? r - 1 : 0].lane[l] : south.lane[l],
-             r + 1 < rows && r < place.last ? here[(r + 1) % rows].lane[l] : north.lane[l]},
-            {below[r].lane[l], over[r].lane[l]}};
-        ConstantStar<T> its = star;
-        if (l == 0) its.center += place.no_west() ? at_lower_end : T(0);
-        if (l + 1 == width) its.center += place.no_east() ? at_upper_end : T(0);
-        result.lane[l] = combine(form, add[r].lane, l, its.template operator()<3>(here[r].lane[l], beside));
-      }
-      place.store(to, r, result);
-    }
-#pragma unroll
-    for (int r = 0; r < rows; r++) below[r] = here[r], here[r] = over[r];
-    u += place.plane;
-    to += place.plane;
+      for (int l = 0; l < width; l++)
+        if (i + l >= box.lo[0] && i + l < box.hi[0]) to[l] = result.lane[l];
+    below = here;
+    here = over;
+    u += plane;
+    to += plane;
   }
   wait_for_kernel_before();
 }
@@ -144,10 +157,10 @@ template <class T> struct ConstantBox {
 
 // A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above.
 template <Form form, int width, class T>
-__global__ void __launch_bounds__(32 * March::warps, sizeof(T) > 8 ? 1 : width > 1 ? 5 : form == Form::product ? 8 : 6)
+__global__ void __launch_bounds__(32 * PairBlock::warps, sizeof(T) > 8 ? 1 : width > 1 ? 5 : form == Form::product ? 8 : 6)
     box_planes(March march, Patch patch, ConstantBox<T> box, const T *__restrict__ field, const T *b, T *y) {
   using Values = Pack<T, width>;
-  constexpr int         rows = March::rows;
+  constexpr int         rows = PairBlock::rows;
   const Place<T, width> place(march, patch);
   const T              *u = field + place.at - place.plane;
   T                    *to = y + place.at - 2 * place.plane; // two planes behind what is read next
@@ -207,10 +220,10 @@ template <class Other> __global__ void __launch_bounds__(256) beside_planes(Boxe
 } // namespace kernel
 
 // Launches a walk, which in a chain begins while the kernel before it runs.
-template <class... Parameters, class... Arguments>
+template <class Block, class... Parameters, class... Arguments>
 PetscErrorCode launch_walk(bool in_chain, void (*walk)(Parameters...), PetscInt64 blocks,
                            const Arguments &...arguments) {
-  constexpr int threads = 32 * kernel::March::warps;
+  constexpr int threads = 32 * Block::warps;
   cudaStream_t  stream;
 
   PetscFunctionBegin;
@@ -226,7 +239,7 @@ PetscErrorCode launch_walk(bool in_chain, void (*walk)(Parameters...), PetscInt6
 
 // y on the points of a box: by `other` at those that are not inner, and by walk(form, width, in_chain, blocks, march) at
 // the rest. Loads are of 16 bytes where the rows are aligned to them.
-template <class T, class Other, class Walk>
+template <class Block, class T, class Other, class Walk>
 PetscErrorCode launch_planes(const Patch &patch, const Other &other, const T *u, Form form, const T *b, const Box &box,
                              const Box &inner, int planes, T *y, const Walk &walk) {
   constexpr int   most = sizeof(T) < 16 ? 16 / sizeof(T) : 1, line = 128 / sizeof(T);
@@ -247,7 +260,7 @@ PetscErrorCode launch_planes(const Patch &patch, const Other &other, const T *u,
     kernel::March march{inner, inner.lo[0] / line * line, planes, 0, 0};
     PetscFunctionBegin;
     march.blocks_x = blocks_of(inner.hi[0] - march.first, 32 * width);
-    march.blocks_y = blocks_of(inner.size(1), kernel::March::warps * kernel::March::rows);
+    march.blocks_y = blocks_of(inner.size(1), Block::warps * Block::rows);
     const PetscInt64 blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(inner.size(2), planes);
     PetscCall(walk(form_of, width_of, others.points() > 0, blocks, march));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -263,26 +276,32 @@ template <class T, class Other>
 PetscErrorCode launch_star_planes(const Patch &patch, const ConstantStar<T> &star, const T at_end[2],
                                   const Other &other, const T *u, Form form, const T *b, const Box &box,
                                   const Box &inner, T *y) {
-  return launch_planes(patch, other, u, form, b, box, inner, 8, y,
-                       [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
-                         constexpr Form f = decltype(form_of)::value;
-                         constexpr int  width = decltype(width_of)::value;
-                         return launch_walk(in_chain, kernel::star_planes<f, width, T>, blocks, march, patch, star,
-                                            at_end[LOWER], at_end[UPPER], u, b, y);
-                       });
+  using Block = kernel::StarBlock;
+  const PetscInt64 warps = (PetscInt64)blocks_of(inner.size(0), 64) * inner.size(1) * inner.size(2) / 32;
+  const bool       few = patch.size[0] % 2 || sizeof(T) > 8 || warps < 32 * multiprocessors(); // to fill the GPU
+
+  return launch_planes<Block>(
+      patch, other, u, form, b, box, inner, few ? 8 : 32, y,
+      [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
+        constexpr Form f = decltype(form_of)::value;
+        constexpr int  width = decltype(width_of)::value, unroll = width == 1 ? 4 : 1;
+        const auto     walk = few ? kernel::star_planes<f, width, 8, unroll, T> : kernel::star_planes<f, width, 32, unroll, T>;
+        return launch_walk<Block>(in_chain, walk, blocks, march, patch, star, at_end[LOWER], at_end[UPPER], u, b, y);
+      });
 }
 
 template <class T, class Other>
 PetscErrorCode launch_box_planes(const Patch &patch, const kernel::ConstantBox<T> &stencil, const Other &other, const T *u,
                                  Form form, const T *b, const Box &box, const Box &inner, T *y) {
-  const int planes = inner.points() < 8 << 20 ? 8 : 32; // few points: more warps
-  return launch_planes(patch, other, u, form, b, box, inner, planes, y,
-                       [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
-                         constexpr Form f = decltype(form_of)::value;
-                         constexpr int  width = decltype(width_of)::value;
-                         return launch_walk(in_chain, kernel::box_planes<f, width, T>, blocks, march, patch, stencil, u,
-                                            b, y);
-                       });
+  using Block = kernel::PairBlock;
+
+  return launch_planes<Block>(
+      patch, other, u, form, b, box, inner, 16, y,
+      [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
+        constexpr Form f = decltype(form_of)::value;
+        constexpr int  width = decltype(width_of)::value;
+        return launch_walk<Block>(in_chain, kernel::box_planes<f, width, T>, blocks, march, patch, stencil, u, b, y);
+      });
 }
 
 } // namespace shellac

@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(threads_of_rows)
 // Rows of one point each, for the kernel.
 template <class T> constexpr int many_rows = sizeof(T) <= 8 ? 8 : 4; // as registers allow
 
-template <class T> struct StarRow { // the same coefficients at each point
-  static constexpr int steps = many_rows<T>;
+template <class T, int rows = many_rows<T>> struct StarRow { // the same coefficients at each point
+  static constexpr int steps = rows;
   ConstantStar<T>      star;
   struct Values {};
   __device__ Values read(size_t, size_t) const { return {}; }

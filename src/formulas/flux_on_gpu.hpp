@@ -72,10 +72,10 @@ namespace kernel {
 
 // As star_planes(): a face's flux is computed once for both of its points, where one warp has both.
 template <Form form, int width, class Face, class T>
-__global__ void __launch_bounds__(32 * March::warps)
+__global__ void __launch_bounds__(32 * PairBlock::warps)
     flux_planes(March march, Patch patch, Flux<T> flux, const T *__restrict__ field, const T *b, T *y) {
   using Values = Pack<T, width>;
-  constexpr int         rows = March::rows;
+  constexpr int         rows = PairBlock::rows;
   const Place<T, width> place(march, patch);
   const T              *u = field + place.at;
   const T *__restrict__ kx = flux.k[0] + place.at;
@@ -166,12 +166,12 @@ public:
     if (dim_ == 2)
       PetscCall(launch_rows(patch, FluxRow<Face, T>{flux_}, point, u, point.form, b, box, inner, point.y));
     else
-      PetscCall(launch_planes(
+      PetscCall(launch_planes<kernel::PairBlock>(
           patch, point, u, point.form, b, box, inner, inner.points() < 8 << 20 ? 8 : 32, point.y,
           [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
             constexpr Form f = decltype(form_of)::value;
             constexpr int  width = decltype(width_of)::value;
-            return launch_walk(in_chain, kernel::flux_planes<f, width, Face, T>, blocks, march, patch, flux_, u, b,
+            return launch_walk<kernel::PairBlock>(in_chain, kernel::flux_planes<f, width, Face, T>, blocks, march, patch, flux_, u, b,
                                point.y);
           }));
     PetscFunctionReturn(PETSC_SUCCESS);
