@@ -41,6 +41,7 @@ struct Pair {
     CHECK(difference_of([](Mat M, Vec x, Vec y) { OK(MatMult(M, x, y)); }) <= exact);
     CHECK(difference_of([](Mat M, Vec x, Vec y) { OK(MatMultAdd(M, x, y, y)); }) <= exact);
     CHECK(difference_of([](Mat M, Vec x, Vec y) { OK(MatResidual(M, y, x, y)); }) <= exact);
+    CHECK(difference_of([](Mat M, Vec x, Vec y) { OK(MatMultTranspose(M, x, y)); }) <= exact);
   }
 };
 

@@ -94,7 +94,8 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
 #if SHELLAC_CUDA
   const int n = k.on_faces ? grid.dim : 1;
   if (!PetscMemTypeDevice(arrays->memory()) || !k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!as_filled || !is_flux_alone() || k.conjugated || !k_is_normal) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of != op.get() || is_transposed || !as_filled || !is_flux_alone()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (k.conjugated || !k_is_normal) PetscFunctionReturn(PETSC_SUCCESS);
   if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int a = 0; a < n; a++) {
     PetscBool on_gpu, bound;

@@ -25,6 +25,7 @@ static PetscErrorCode make_operator(DM da, const char *k, Mat *A, PetscReal *mov
     PetscCall(MatCreateLaplace(da, A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(ShellacInitializePackage());
   PetscCall(PetscStrcmp(k, "faces", &on_faces));
   PetscCall(DMGetDimension(da, &dim));
   for (PetscInt a = 0; a < (on_faces ? dim : 1); a++) {
