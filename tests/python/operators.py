@@ -99,6 +99,12 @@ class Operators(unittest.TestCase):
                 for M, more in ((A, 3 * x), (B, w * (x - np.roll(x, 1)) * n)):
                     np.testing.assert_allclose((M * v).getArray(), (expected + more)[i0:i1], rtol=1e-11, atol=1e-11)
                 field.scale(2 if factor == 1 else 0.5)
+        on_faces = shellac.diffusion(da, [field])  # k[i] between the points i - 1 and i
+        flux = k * (x - np.roll(x, 1)) * n
+        np.testing.assert_allclose((on_faces * v).getArray(), ((flux - np.roll(flux, -1)) * n)[i0:i1], rtol=1e-11,
+                                   atol=1e-11)
+        with self.assertRaises(PETSc.Error):
+            shellac.diffusion(da, [field, field])
 
     def test_an_exception_in_a_function_is_raised(self):
         A = shellac.laplace(self.da)

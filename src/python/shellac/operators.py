@@ -59,6 +59,10 @@ def _operator(da, kind, prefix, *, boundary=None, robin=None, lengths=None, **se
             argument = f"{what}: {name}"
             if of == "Vec":
                 calls.append((function, c.handle(value, "Vec", argument)))
+            elif of == "Vec[]":
+                vectors = [c.handle(one, "Vec", argument) for one in value]
+                array = (ctypes.c_void_p * len(vectors))(*vectors)
+                calls.append((function, c.int_type()(len(array)), array))
             elif of.endswith("[]"):
                 array, arguments = _array(of[:-2], value, argument)
                 kept.append(array)
@@ -145,8 +149,10 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
 
 
 def _coefficient(k):
-    """The setter of a field or a constant."""
+    """The setter of a field, of one for each axis, or of a constant."""
     from petsc4py import PETSc
+    if isinstance(k, (list, tuple)):
+        return {"MatDiffusionSetFaceCoefficients": ("k", "Vec[]", k)}
     if isinstance(k, PETSc.Vec):
         return {"MatDiffusionSetCoefficient": ("k", "Vec", k)}
     return {"MatDiffusionSetConstant": ("k", "PetscScalar", k)}
@@ -160,9 +166,10 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
     ----------
     da : PETSc.DMDA
         The grid, 1-D, 2-D or 3-D, with one unknown at each point.
-    k : PETSc.Vec or scalar
-        The coefficient at the points, a global vector of `da`; or a constant. The operator keeps the vector and follows
-        its changes; call ``A.assemble()`` after one, before a solver is used again.
+    k : PETSc.Vec, list of PETSc.Vec or scalar
+        The coefficient at the points, a global vector of `da`; or a list of one for each axis, with k on the face between a
+        point and the one before it; or a constant. The operator keeps the vectors and follows their changes; call
+        ``A.assemble()`` after one, before a solver is used again.
     mean : {'harmonic', 'arithmetic'}, optional
         What the face between two points has; 'harmonic' by default.
     shift : scalar, optional
