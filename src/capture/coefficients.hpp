@@ -88,12 +88,12 @@ template <class T> struct CapturedRow {
   CapturedCoefficients<T> a;
 
   SHELLAC_HD T operator()(const Field<T> &u, const PetscInt p[3], PetscInt r, size_t at, const T *rows) const {
-    T    sum = 0;
-    bool inside = true;
+    const T *here = u.u + at * patch.dof;
+    T        sum = 0;
+    bool     inside = true;
     for (int axis = 0; axis < 3; axis++)
       inside = inside && p[axis] >= a.reach[axis] && p[axis] + a.reach[axis] < patch.size[axis];
     if (inside) {
-      const T *here = u.u + at * patch.dof;
       SHELLAC_UNROLL
       for (int s = a.first[r]; s < a.first[r + 1]; s++) sum += a.value(rows, s, at) * here[a.offset[s]];
       return sum;
@@ -101,8 +101,13 @@ template <class T> struct CapturedRow {
     SHELLAC_UNROLL
     for (int s = a.first[r]; s < a.first[r + 1]; s++) {
       const Slot &slot = a.slot[s];
-      PetscInt    q[3] = {p[0] + slot.step[0], p[1] + slot.step[1], p[2] + slot.step[2]};
-      sum += a.value(rows, s, at) * u.value(patch, q, slot.c);
+      PetscInt    q[3];
+      bool        on_patch = true;
+      for (int axis = 0; axis < 3; axis++) {
+        q[axis] = p[axis] + slot.step[axis];
+        on_patch = on_patch && q[axis] >= 0 && q[axis] < patch.size[axis];
+      }
+      sum += a.value(rows, s, at) * (on_patch ? here[a.offset[s]] : u.value(patch, q, slot.c));
     }
     return sum;
   }
