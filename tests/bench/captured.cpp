@@ -1,5 +1,6 @@
 // Times captured stencils beside a copy and the same matrix assembled: how long assembly takes, what is stored, and the
-// product and a symmetric sweep of MatSOR(), in each form that rows are kept in.
+// product and a symmetric sweep of MatSOR(), in each form that rows are kept in. With -assembly: how long ways to assemble
+// take that can stay on the GPU.
 
 #include "timing.hpp"
 
@@ -9,6 +10,7 @@ static const char help[] = "Times Mats of type stencil beside a copy and the ass
                            "  -boxes              box stencils besides stars\n"
                            "  -dofs 1             values at a point\n"
                            "  -aij_max 4097       largest size for which the AIJ is assembled too\n"
+                           "  -assembly           times COO lists and differences by colouring instead\n"
                            "  -seconds 0.5        time spent on each figure\n"
                            "  -dm_vec_type cuda   on the GPU\n\n";
 
@@ -22,7 +24,8 @@ static PetscReal conductivity(Medium medium, PetscInt i, PetscInt j, PetscInt k)
   return 1 + PetscReal(0.5) * PetscSinReal(PetscReal(0.01) * i + PetscReal(0.02) * j + PetscReal(0.03) * k);
 }
 
-static PetscErrorCode assemble(DM da, Medium medium, Mat A) {
+// Calls f(row, n, columns, values) for the rows of the blocks of this rank.
+template <class Function> static PetscErrorCode for_each_row(DM da, Medium medium, const Function &f) {
   PetscInt        dim, N[3], lo[3], size[3], dof;
   DMDAStencilType type;
 
@@ -56,9 +59,18 @@ static PetscErrorCode assemble(DM da, Medium medium, Mat A) {
               columns[m].c = c;
               coupled[m] = values[m] * (r == c ? 1 : PetscReal(0.1) / dof);
             }
-            PetscCall(MatSetValuesStencil(A, 1, &row, n, columns, coupled, INSERT_VALUES));
+            PetscCall(f(row, n, columns, coupled));
           }
       }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode assemble(DM da, Medium medium, Mat A) {
+  PetscFunctionBegin;
+  PetscCall(
+      for_each_row(da, medium, [A](const MatStencil &row, PetscInt n, MatStencil columns[], PetscScalar values[]) {
+        return MatSetValuesStencil(A, 1, &row, n, columns, values, INSERT_VALUES);
+      }));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,12 +100,192 @@ static PetscErrorCode sweep(Mat A, Vec b, Vec x) {
   return MatSOR(A, b, 1, (MatSORType)(SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS), 0, 1, 1, x);
 }
 
+// ---- assembly where the vectors are ---------------------------------------------------------------------------------
+
+struct Seconds {
+  PetscReal first, again;
+};
+
+// The entries of all rows, as local indices; and their values where the DMDA's vectors are.
+static PetscErrorCode list_entries(DM da, Medium medium, std::vector<PetscInt> *rows, std::vector<PetscInt> *columns,
+                                   Vec *values) {
+  std::vector<PetscScalar> list;
+  PetscScalar             *array;
+  PetscInt                 start[3], size[3], dof;
+  VecType                  type;
+
+  PetscFunctionBegin;
+  PetscCall(DMDAGetGhostCorners(da, &start[0], &start[1], &start[2], &size[0], &size[1], &size[2]));
+  PetscCall(DMDAGetDof(da, &dof));
+  const auto local = [&](const MatStencil &at) {
+    return ((at.i - start[0]) + size[0] * (at.j - start[1] + size[1] * (at.k - start[2]))) * dof + at.c;
+  };
+  PetscCall(for_each_row(da, medium, [&](const MatStencil &row, PetscInt n, MatStencil to[], PetscScalar of_row[]) {
+    for (PetscInt e = 0; e < n; e++) {
+      rows->push_back(local(row));
+      columns->push_back(local(to[e]));
+      list.push_back(of_row[e]);
+    }
+    return PETSC_SUCCESS;
+  }));
+  PetscCall(DMGetVecType(da, &type));
+  PetscCall(VecCreate(PETSC_COMM_SELF, values));
+  PetscCall(VecSetSizes(*values, (PetscInt)list.size(), PETSC_DETERMINE));
+  PetscCall(VecSetType(*values, type));
+  PetscCall(VecGetArrayWrite(*values, &array));
+  std::copy(list.begin(), list.end(), array);
+  PetscCall(VecRestoreArrayWrite(*values, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// MatSetValuesCOO(), the first time with its preallocation; y = A x.
+static PetscErrorCode time_coo(DM da, MatType type, Medium medium, PetscReal seconds, Vec x, Vec y, Seconds *t) {
+  std::vector<PetscInt> rows, columns;
+  const PetscScalar    *array;
+  PetscMemType          memory;
+  PetscLogDouble        begin, end;
+  Mat                   A;
+  Vec                   values;
+
+  PetscFunctionBegin;
+  PetscCall(list_entries(da, medium, &rows, &columns, &values));
+  PetscCall(DMSetMatType(da, type));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(VecGetArrayReadAndMemType(values, &array, &memory));
+  PetscCall(synchronize());
+  PetscCall(PetscTime(&begin));
+  PetscCall(MatSetPreallocationCOOLocal(A, (PetscCount)rows.size(), rows.data(), columns.data()));
+  PetscCall(MatSetValuesCOO(A, array, INSERT_VALUES));
+  PetscCall(synchronize());
+  PetscCall(PetscTime(&end));
+  t->first = end - begin;
+  PetscCall(time_of(
+      seconds, [&] { return MatSetValuesCOO(A, array, INSERT_VALUES); }, &t->again));
+  PetscCall(VecRestoreArrayReadAndMemType(values, &array));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&values));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// f = B u + u³: a user's function, by operations that run where the vectors are.
+static PetscErrorCode residual(void *, Vec u, Vec f, void *context) {
+  const Mat B = (Mat)context;
+  DM        da;
+  Vec       cube;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDM(B, &da));
+  PetscCall(DMGetGlobalVector(da, &cube));
+  PetscCall(MatMult(B, u, f));
+  PetscCall(VecPointwiseMult(cube, u, u));
+  PetscCall(VecPointwiseMult(cube, cube, u));
+  PetscCall(VecAXPY(f, 1, cube));
+  PetscCall(DMRestoreGlobalVector(da, &cube));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whose function's type differs from release to release.
+template <class Function>
+static PetscErrorCode set_function(PetscErrorCode (*set)(MatFDColoring, Function *, void *), MatFDColoring fd, Mat B) {
+  return (*set)(fd, reinterpret_cast<Function *>(reinterpret_cast<void (*)()>(residual)), B);
+}
+
+// The Jacobian of the residual with B, without the calls of the residual. y = A x.
+static PetscErrorCode time_coloring(DM da, MatType type, Mat B, PetscReal seconds, Vec x, Vec y, Seconds *t,
+                                    PetscInt *colours) {
+  ISColoring     coloring;
+  MatFDColoring  fd;
+  PetscLogDouble begin, end;
+  PetscReal      t_residual;
+  Mat            A;
+
+  PetscFunctionBegin;
+  PetscCall(time_of(
+      seconds, [&] { return residual(NULL, x, y, B); }, &t_residual));
+  PetscCall(DMSetMatType(da, type));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(synchronize());
+  PetscCall(PetscTime(&begin));
+  PetscCall(DMCreateColoring(da, IS_COLORING_GLOBAL, &coloring));
+  PetscCall(ISColoringGetColors(coloring, NULL, colours, NULL));
+  PetscCall(MatFDColoringCreate(A, coloring, &fd));
+  PetscCall(set_function(MatFDColoringSetFunction, fd, B));
+  PetscCall(MatFDColoringSetUp(A, coloring, fd));
+  PetscCall(MatFDColoringApply(A, fd, x, NULL));
+  PetscCall(synchronize());
+  PetscCall(PetscTime(&end));
+  PetscCall(time_of(
+      seconds, [&] { return MatFDColoringApply(A, fd, x, NULL); }, &t->again));
+  t->first = end - begin - (*colours + 1) * t_residual;
+  t->again -= (*colours + 1) * t_residual;
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatFDColoringDestroy(&fd));
+  PetscCall(ISColoringDestroy(&coloring));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode relative_difference(Vec y, Vec z, PetscReal *off) {
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  PetscCall(VecNorm(z, NORM_INFINITY, &norm));
+  PetscCall(VecAXPY(z, -1, y));
+  PetscCall(VecNorm(z, NORM_INFINITY, off));
+  *off /= norm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode bench_assembly(DM da, const char *name, Medium medium, bool aij, PetscReal seconds) {
+  Seconds   coo, coo_aij, coloring, coloring_aij;
+  PetscInt  colours, ignored;
+  PetscReal off, off_coloring;
+  PetscBool cuda;
+  VecType   type;
+  Mat       B;
+  Vec       x, y, z;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetVecType(da, &type));
+  PetscCall(PetscStrendswith(type, "cuda", &cuda));
+  const MatType aij_type = cuda ? MATAIJCUSPARSE : MATAIJ;
+  for (Vec *v : {&x, &y, &z}) PetscCall(DMCreateGlobalVector(da, v));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(DMSetMatType(da, MATSTENCILSHELL));
+  PetscCall(DMCreateMatrix(da, &B));
+  PetscCall(assemble(da, medium, B));
+  PetscCall(time_coo(da, MATSTENCILSHELL, medium, seconds, x, y, &coo));
+  if (aij) PetscCall(time_coo(da, aij_type, medium, seconds, x, z, &coo_aij));
+  if (aij) PetscCall(relative_difference(y, z, &off));
+  PetscCall(time_coloring(da, MATSTENCILSHELL, B, seconds, x, y, &coloring, &colours));
+  if (aij) PetscCall(time_coloring(da, aij_type, B, seconds, x, z, &coloring_aij, &ignored));
+  if (aij) PetscCall(relative_difference(y, z, &off_coloring));
+  PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "%s %9.2f %9.2f", name, (double)(1e3 * coo.first), (double)(1e3 * coo.again)));
+  if (aij)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.2f %9.2f %8.1e", (double)(1e3 * coo_aij.first),
+                          (double)(1e3 * coo_aij.again), (double)off));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %7" PetscInt_FMT " %9.2f %9.2f", colours, (double)(1e3 * coloring.first),
+                        (double)(1e3 * coloring.again)));
+  if (aij)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.2f %9.2f %8.1e", (double)(1e3 * coloring_aij.first),
+                          (double)(1e3 * coloring_aij.again), (double)off_coloring));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  for (Vec *v : {&x, &y, &z}) PetscCall(VecDestroy(v));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- products and sweeps --------------------------------------------------------------------------------------------
+
 static PetscErrorCode bench(PetscInt dim, PetscInt n, PetscInt dof, bool box, Medium medium, PetscInt aij_max,
-                            PetscReal seconds) {
+                            bool assembly, PetscReal seconds) {
   DM                    da;
+  char                  name[64];
   Mat                   A, B;
   Vec                   x, y, z;
-  PetscReal             t_copy, t_mult, t_sor, t_aij = 0, t_sor_aij = 0, norm, off = 0;
+  PetscReal             t_copy, t_mult, t_sor, t_aij = 0, t_sor_aij = 0, off = 0;
   PetscLogDouble        t_assembly[2], t_assembly_aij[2] = {0, 0};
   MatInfo               info;
   PetscBool             cuda;
@@ -110,6 +302,13 @@ static PetscErrorCode bench(PetscInt dim, PetscInt n, PetscInt dof, bool box, Me
                            PETSC_DECIDE, dof, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%" PetscInt_FMT "-D %-4s %6" PetscInt_FMT " %3" PetscInt_FMT " %-8s",
+                          dim, box ? "box" : "star", n, dof, forms[medium]));
+  if (assembly) {
+    PetscCall(bench_assembly(da, name, medium, n <= aij_max, seconds));
+    PetscCall(DMDestroy(&da));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(DMGetVecType(da, &type));
   PetscCall(PetscStrendswith(type, "cuda", &cuda));
   PetscCall(DMCreateGlobalVector(da, &x));
@@ -131,10 +330,7 @@ static PetscErrorCode bench(PetscInt dim, PetscInt n, PetscInt dof, bool box, Me
           seconds, [&] { return sweep(B, x, z); }, &t_sor_aij)); // AIJCUSPARSE sweeps on the host
     PetscCall(time_of(
         seconds, [&] { return MatMult(B, x, z); }, &t_aij));
-    PetscCall(VecNorm(z, NORM_INFINITY, &norm));
-    PetscCall(VecAXPY(z, -1, y));
-    PetscCall(VecNorm(z, NORM_INFINITY, &off));
-    off /= norm;
+    PetscCall(relative_difference(y, z, &off));
     PetscCall(MatDestroy(&B));
   }
   const PetscReal points = std::pow((PetscReal)n, dim) * dof, arms = info.nz_used / points;
@@ -142,10 +338,7 @@ static PetscErrorCode bench(PetscInt dim, PetscInt n, PetscInt dof, bool box, Me
                            : medium == TWO_MATERIALS ? 1
                                                      : 0) +
                           2 * sizeof(PetscScalar); // of a value, that the product must move
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%" PetscInt_FMT "-D %-4s %6" PetscInt_FMT " %3" PetscInt_FMT
-                        " %-8s %9.1f %9.1f %7.3f %9.1f %9.3f %8.3f %8.3f",
-                        dim, box ? "box" : "star", n, dof, forms[medium], (double)(1e6 * t_copy),
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %9.1f %9.1f %7.3f %9.1f %9.3f %8.3f %8.3f", name, (double)(1e6 * t_copy),
                         (double)(1e6 * t_mult), (double)(bytes / (2 * sizeof(PetscScalar)) * t_copy / t_mult),
                         (double)(1e6 * t_sor), info.memory / 1e6, t_assembly[0], t_assembly[1]));
   if (t_aij > 0)
@@ -166,7 +359,7 @@ int main(int argc, char **argv) {
   PetscInt sizes[16] = {512, 2048}, count = 16, aij_max = 4097, dims[3] = {2}, dim_count = 3, dofs[8] = {1},
            dof_count = 8;
   PetscReal seconds = 0.5;
-  PetscBool set, boxes = PETSC_FALSE;
+  PetscBool set, boxes = PETSC_FALSE, assembly = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -179,24 +372,38 @@ int main(int argc, char **argv) {
   if (!set) dof_count = 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-aij_max", &aij_max, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-boxes", &boxes, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-assembly", &assembly, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   PetscCall(PetscPrintf(
-      PETSC_COMM_WORLD,
-      "products and symmetric sweeps (MatSOR from zero) in microseconds; of bound: the time of a copy of as many bytes "
-      "as the\n"
-      "product must move, over its time; assembly in seconds: with creation and first product, and once more\n"
-      "         points                                          of           megabytes      assembly           AIJ    "
-      "AIJ/    "
-      "AIJ/     AIJ assembly   relative\n"
-      "         a side dof form          copy   MatMult   bound    MatSOR    stored    first    again    MatMult "
-      "MatMult  MatSOR "
-      "   first    again difference\n"));
+      PETSC_COMM_WORLD, "%s",
+      assembly
+          ? "assembly of values that are where the vectors are, in milliseconds: MatSetValuesCOO(), first with its "
+            "list, and again; "
+            "a Jacobian by\n"
+            "differences, without the calls of the function, first with its colouring, and again\n"
+            "         points                           COO           AIJ's COO          relative         differences   "
+            " "
+            "AIJ's differences    relative\n"
+            "         a side dof form          first     again     first     again difference colours     first     "
+            "again     "
+            "first     again difference\n"
+          : "products and symmetric sweeps (MatSOR from zero) in microseconds; of bound: the time of a copy of as many "
+            "bytes "
+            "as the\n"
+            "product must move, over its time; assembly in seconds: with creation and first product, and once more\n"
+            "         points                                          of           megabytes      assembly           "
+            "AIJ    "
+            "AIJ/    "
+            "AIJ/     AIJ assembly   relative\n"
+            "         a side dof form          copy   MatMult   bound    MatSOR    stored    first    again    MatMult "
+            "MatMult  MatSOR "
+            "   first    again difference\n"));
   for (PetscInt d = 0; d < dim_count; d++)
     for (PetscInt s = 0; s < count; s++)
       for (PetscInt c = 0; c < dof_count; c++)
         for (int box = 0; box <= (boxes ? 1 : 0); box++)
           for (Medium medium : {UNIFORM, TWO_MATERIALS, VARIABLE})
-            PetscCall(bench(dims[d], sizes[s], dofs[c], box, medium, aij_max, seconds));
+            PetscCall(bench(dims[d], sizes[s], dofs[c], box, medium, aij_max, assembly, seconds));
   PetscCall(PetscFinalize());
   return 0;
 }
