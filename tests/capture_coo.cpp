@@ -137,6 +137,45 @@ TEST_CASE("COO lists and other changes follow each other", "[capture][coo]") {
   CHECK(difference(copy, t.A) == 0);
 }
 
+// The rows that a list compresses may be equal in the same places the next time, in fewer, in others or in none.
+TEST_CASE("COO lists are compressed anew each time", "[capture][coo]") {
+  const Lattice l = plane(2);
+  const auto    materials = [&](int period, int seed, int kinds) {
+    return [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+      for (int e = 0; e < 4; e++)
+        block[e] = (PetscReal)((e + 2 * arm[0] + 5 * arm[1] + 20) * seed + 64 * ((p[0] / period + p[1]) % kinds));
+    };
+  };
+  const struct {
+    const char *form;
+    Fill        fill;
+  } steps[] = {{"indexed", materials(2, 1, 2)},
+               {"indexed", materials(2, 3, 2)},
+               {"constant", materials(2, 5, 1)},
+               {"constant", materials(2, 7, 1)},
+               {"indexed", materials(2, 1, 2)},
+               {"indexed", materials(3, 1, 2)},
+               {"indexed", materials(3, 2, 3)},
+               {"indexed", materials(3, 3, 2)},
+               {"arrays", random_fill(l, Form::arrays, 1)},
+               {"arrays", random_fill(l, Form::arrays, 2)},
+               {"indexed", materials(2, 1, 2)}};
+  Lattice large = l; // so that there may be enough kinds of rows for arrays
+  large.N[0] = 24, large.N[1] = 25;
+  for (Listing listing : {Listing::rows, Listing::scattered}) {
+    Twins t(large);
+    t.both([&](DM da, Mat M) { preallocate(M, list_entries(da, random_fill(large, Form::arrays, 1), listing)); });
+    for (const auto &step : steps) {
+      t.both([&](DM da, Mat M) {
+        OK(MatSetValuesCOO(M, list_entries(da, step.fill, listing).values.data(), INSERT_VALUES));
+      });
+      CHECK(t.product_difference() <= 2 * exact);
+      CHECK(view(t.A, PETSC_VIEWER_ASCII_INFO).find(std::string("form ") + step.form) != std::string::npos);
+    }
+    CHECK(t.operator_problem() == "");
+  }
+}
+
 TEST_CASE("rows of other ranks are left out where the program says so, and entries outside the stencil",
           "[capture][coo]") {
   const Lattice l = plane();

@@ -244,8 +244,14 @@ PetscErrorCode MatCapturedZero(Mat A) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
-  PetscCall(MatStencilRestoreView(A, context));
   PetscCall(context->captured().Zero());
+  PetscCall(MatCapturedForgetEntries(A, context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCapturedForgetEntries(Mat A, CapturedMat *context) {
+  PetscFunctionBegin;
+  PetscCall(MatStencilRestoreView(A, context));
   context->off_process.clear();
   context->outside.clear();
   PetscCall(context->invalidate());

@@ -328,6 +328,9 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
 }
 
 PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
+  const unsigned char  *small;
+  const unsigned short *large;
+
   PetscFunctionBegin;
   PetscCall(to->Zero());
   to->use_slots(used_);
@@ -335,9 +338,12 @@ PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
   to->kinds_ = kinds_;
   to->by_place_ = by_place_;
   for (int a = 0; a < 3; a++) to->depth_[a] = depth_[a];
+  PetscCall(index8_.Get(PETSC_MEMTYPE_HOST, &small));
+  PetscCall(index16_.Get(PETSC_MEMTYPE_HOST, &large));
   to->table_ = table_;
   to->index8_ = index8_;
   to->index16_ = index16_;
+  to->kind_points_ = kind_points_;
   for (int s = 0; s < slots(); s++) {
     const bool stored = storage_ == Storage::arrays && place(s) >= 0;
     if (!stored) PetscCall(VecDestroy(&to->arrays_[s]));

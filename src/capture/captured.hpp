@@ -10,9 +10,9 @@
 
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
+#include "capture/coo.hpp"
+#include "capture/kinds.hpp"
 #include "device/arrays.hpp"
-#include "device/mirror.hpp"
-#include "device/scratch.hpp"
 #include "stencil/operator.hpp"
 
 namespace shellac {
@@ -21,6 +21,8 @@ struct Compression {
   bool      automatic = true; // the first form that can hold the rows
   Storage   form = Storage::arrays;
   PetscReal tolerance = 0; // relative, by which coefficients of one class may differ
+
+  bool allows(Storage which) const { return automatic || form == which; }
 };
 
 // Why a form cannot hold the rows.
@@ -28,11 +30,6 @@ struct Refusal {
   bool     refused = false;
   PetscInt point[3] = {0, 0, 0}; // on the patch: whose row is like none of its class, or of one class too many
 };
-
-// Whether a coefficient is taken for equal to another.
-template <class T> SHELLAC_HD bool alike(T value, T other, PetscReal tolerance) {
-  return value == other || (tolerance > 0 && PetscAbsScalar(value - other) <= tolerance * PetscAbsScalar(other));
-}
 
 class PreparedCapture;
 
@@ -45,7 +42,8 @@ class InteriorProduct {
 public:
   virtual ~InteriorProduct() = default;
   // At the points of a box: at the inner ones, no arm of which leaves the patch, in its way, elsewhere by `point`.
-  virtual PetscErrorCode interior(const captured::Apply<PetscScalar> &point, const Box &box, const Box &inner) const = 0;
+  virtual PetscErrorCode interior(const captured::Apply<PetscScalar> &point, const Box &box,
+                                  const Box &inner) const = 0;
 };
 
 class CapturedStencil final : public StencilOperator {
@@ -82,6 +80,9 @@ public:
   Vec            array(int slot) const { return arrays_[slot]; }
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
   PetscErrorCode CloseAsArrays(); // nothing is sought
+  // Closes it with these coefficients in place of all that it has, if it was compressed and they are equal in the same
+  // rows, or in a simpler way: without arrays. Else nothing is done.
+  PetscErrorCode CloseAgain(const Sums<T> &sums, PetscMemType memory, const Compression &wish, bool *done);
   bool           open() const { return open_; }
   // Open or closed. Memory is kept for the next assembly.
   PetscErrorCode Zero();
@@ -137,21 +138,33 @@ private:
     return slot / patch_.dof % arms_->count() == arms_->center() &&
            slot % patch_.dof == slot / patch_.dof / arms_->count();
   }
-  template <class Function> bool for_each_run(const Function &f) const;
-  bool                           try_constant(const Compression &wish, Refusal *refusal);
-  bool                           try_indexed(const Compression &wish, Refusal *refusal);
-  PetscErrorCode                 DropArrays();
-  PetscErrorCode                 Use(int slot); // an array, closed: zero where it is not in use
-  PetscErrorCode                 GetArray(int slot);
-  PetscErrorCode                 RestoreArray(int slot);
-  PetscErrorCode                 MoveToHost();
-  PetscErrorCode                 Expand(); // closed and compressed: open arrays get the rows
-  PetscErrorCode                 CheckNoneLent() const;
+  template <class Function> bool       for_each_run(const Function &f) const;
+  template <class Read> bool           try_constant(const Read &read, const Compression &wish, Refusal *refusal);
+  template <class Read> PetscErrorCode TryKindsAgain(const Read &read, const Compression &wish, bool *done);
+  bool                                 try_indexed(const Compression &wish, Refusal *refusal);
+  bool                                 many_kinds(const Compression &wish) const; // as a sample shows
+  PetscErrorCode                       DropArrays();
+  PetscErrorCode                       Use(int slot); // an array, closed: zero where it is not in use
+  PetscErrorCode                       GetArray(int slot);
+  PetscErrorCode                       RestoreArray(int slot);
+  PetscErrorCode                       MoveToHost();
+  PetscErrorCode                       Expand(); // closed and compressed: open arrays get the rows
+  PetscErrorCode                       CheckNoneLent() const;
   // Compresses coefficients that are on a GPU; *done: they need not come to the host.
   PetscErrorCode CloseOnDevice(const Compression &wish, bool *done);
-  // As many kinds of rows of n values as the form indexed may have. Values, as keys of the kind that they belong to; hashed.
-  size_t          most_kinds(const Compression &wish, size_t n) const;
-  static uint64_t kind_of(const std::vector<T> &row, PetscReal tolerance, std::vector<T> *key);
+  // Compresses what read() gives on a GPU, if it is constant, or indexed as before; *used: the slots that are not zero,
+  // *few: there may be few kinds of rows.
+  template <class Read>
+  PetscErrorCode LookOnDevice(const Read &read, PetscMemType device, const Compression &wish, bool *done,
+                              std::vector<int> *used, bool *few);
+  PetscErrorCode IndexOnDevice(size_t most, PetscReal tolerance, bool *done);
+  // The form indexed, by the index that there is: rows has the kinds' coefficients [slots][kinds]. And whether no two
+  // kinds are the same.
+  void make_kinds(const std::vector<T> &rows);
+  bool kinds_differ(const std::vector<T> &rows) const;
+  void drop_index();
+  // As many kinds of rows of n values as the form indexed may have.
+  size_t most_kinds(const Compression &wish, size_t n) const;
   // The table of the classes of places: all has the coefficients [slots][classes].
   void   make_table(const std::vector<T> &all);
   size_t classes() const;
@@ -182,13 +195,14 @@ private:
   Mirror<T>              table_; // [classes][used]
   Mirror<unsigned char>  index8_;
   Mirror<unsigned short> index16_;
-  Mirror<const T *>      pointers_; // of the arrays in the memory that they were last prepared for
+  Mirror<PetscInt64> kind_points_; // [kinds]: the first point of each; with the index, also while the operator is open
+  Storage            closed_as_ = Storage::arrays; // when it was closed last
+  Mirror<const T *>  pointers_;                    // of the arrays in the memory that they were last prepared for
 
-  struct Look {                  // of CloseOnDevice(), at all coefficients
-    Mirror<const T *>  pointers; // [slots]
-    Mirror<PetscInt64> at;       // points whose rows are compared on the host: one of each class, and a sample
-    Mirror<int>        found;    // [slots + 1]
-    Scratch<T>         rows;     // [slots][at]
+  struct Look {                      // of LookOnDevice(), at all coefficients
+    Mirror<PetscInt64> class_points; // the first point of each class of places; -1 where there is none
+    Scratch<T>         found;        // coefficients of some points, and what was found
+    Scratch<uint64_t>  hashes;       // a HashSet's
   } look_;
 };
 
@@ -222,9 +236,9 @@ private:
   // have at_end more on their diagonal.
   void extend_to_ends(Box *inside, T at_end[2]) const;
 
-  const CapturedStencil  &op_;
-  CapturedCoefficients<T> a_ = {};
-  std::vector<const T *>  arrays_; // of the used slots, where coefficients are in arrays
+  const CapturedStencil                 &op_;
+  CapturedCoefficients<T>                a_ = {};
+  std::vector<const T *>                 arrays_;  // of the used slots, where coefficients are in arrays
   std::unique_ptr<const InteriorProduct> product_; // null: by the coefficients
 };
 

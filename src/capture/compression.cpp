@@ -1,12 +1,19 @@
 // How closed rows are stored: the first of three forms that can hold them, or the one that is asked for.
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "capture/captured.hpp"
 
 namespace shellac {
+
+// The coefficients of a slot at points next to each other: where they are, or put into the buffer.
+template <class T> static const T *run_of(const ArrayValues<T> &read, int slot, size_t at, PetscInt, T *) {
+  return read.values[slot] + at;
+}
+template <class T> static const T *run_of(const Sums<T> &read, int slot, size_t at, PetscInt n, T *buffer) {
+  read.get(slot, at, n, buffer);
+  return buffer;
+}
 
 // How many values from the first on are alike.
 static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, PetscReal tolerance) {
@@ -21,38 +28,35 @@ static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, 
   return i;
 }
 
-// Whether all rows of a place are alike: the table then has them. One slot after the other, along its array.
-bool CapturedStencil::try_constant(const Compression &wish, Refusal *refusal) {
+// Whether all rows of a place are alike: the table then has them.
+template <class Read> bool CapturedStencil::try_constant(const Read &read, const Compression &wish, Refusal *refusal) {
   const size_t      count = classes();
   std::vector<T>    all((size_t)slots() * count, T(0));
   std::vector<char> seen(count);
+  T                 buffer[points_at_once];
 
-  for (int s = 0; s < slots(); s++) {
-    T *coefficients = all.data() + (size_t)s * count;
-    if (!values_[s]) continue;
-    std::fill(seen.begin(), seen.end(), 0);
-    const bool alike = for_each_run([&](size_t of_class, const PetscInt p[3], size_t at, PetscInt points) {
-      const T *v = values_[s] + at;
-      if (!seen[of_class]) {
-        seen[of_class] = 1;
-        coefficients[of_class] = v[0];
-      }
-      const PetscInt same = count_alike(v, points, coefficients[of_class], wish.tolerance);
+  const auto check = [&](size_t of_class, const PetscInt p[3], size_t at, PetscInt points) {
+    for (int s = 0; s < slots(); s++) {
+      T *first = &all[(size_t)s * count + of_class];
+      if (read.zero(s)) continue;
+      const T *v = run_of(read, s, at, points, buffer);
+      if (!seen[of_class]) *first = v[0];
+      const PetscInt same = count_alike(v, points, *first, wish.tolerance);
       if (same < points) *refusal = {true, {p[0] + same, p[1], p[2]}};
-      return same == points;
-    });
-    if (!alike) return false;
-  }
-  make_table(all);
-  return true;
-}
-
-// A value's place in a lattice of relative steps, so that values of one place are alike.
-static PetscReal rounded(PetscReal x, PetscReal tolerance) {
-  int exponent;
-  if (tolerance <= 0 || x == 0 || !std::isfinite(x)) return x + 0; // no negative zero
-  const PetscReal fraction = std::frexp(x, &exponent), step = tolerance / 2;
-  return std::ldexp(std::round(fraction / step) * step, exponent);
+      if (same < points) return false;
+    }
+    seen[of_class] = 1;
+    return true;
+  };
+  const bool constant = for_each_run([&](size_t of_class, const PetscInt p[3], size_t at, PetscInt points) {
+    for (PetscInt i = 0; i < points; i += points_at_once) {
+      const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+      if (!check(of_class, q, at + (size_t)i, PetscMin(points_at_once, points - i))) return false;
+    }
+    return true;
+  });
+  if (constant) make_table(all);
+  return constant;
 }
 
 size_t CapturedStencil::most_kinds(const Compression &wish, size_t n) const {
@@ -63,69 +67,152 @@ size_t CapturedStencil::most_kinds(const Compression &wish, size_t n) const {
   return std::min({most, std::max(points / 8, (size_t)16), std::max(cache / bytes, (size_t)16)});
 }
 
-uint64_t CapturedStencil::kind_of(const std::vector<T> &row, PetscReal tolerance, std::vector<T> *key) {
-  uint64_t hash = 0;
-  for (size_t s = 0; s < row.size(); s++) {
-    PetscReal parts[2] = {rounded(PetscRealPart(row[s]), tolerance), rounded(PetscImaginaryPart(row[s]), tolerance)};
-#if defined(PETSC_USE_COMPLEX)
-    (*key)[s] = PetscCMPLX(parts[0], parts[1]);
-#else
-    (*key)[s] = parts[0];
-#endif
-    for (PetscReal part : parts) {
-      uint64_t word = 0;
-      memcpy(&word, &part, std::min(sizeof(word), sizeof(part)));
-      hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-      hash ^= hash >> 29;
+// Whether some points already have too many kinds of rows: in one slot, or in all of them.
+bool CapturedStencil::many_kinds(const Compression &wish) const {
+  const size_t          points = point_count(), most = most_kinds(wish, used_.size()), samples = 2 * most;
+  const ArrayValues<T>  all = {values_.data()};
+  const int             center = slot(arms_->center(), 0, 0);
+  const auto            one = [&](int, size_t at) { return all(center, at); };
+  std::vector<uint64_t> table(places_for(samples));
+  const HashSet         kinds = {table.data(), table.size()};
+  const auto            many = [&](const auto &read, int count_of_slots) {
+    size_t count = 0;
+    for (size_t n = 0; n < samples && count <= most; n++) {
+      bool is_new;
+      (void)kinds.put(hash_of_rows<T>(read, count_of_slots, n * (points / samples), wish.tolerance), &is_new);
+      count += is_new;
     }
-  }
-  return hash;
+    return count > most;
+  };
+  if (samples > points) return false;
+  if (many(one, 1)) return true;
+  std::fill(table.begin(), table.end(), 0);
+  return many(all, slots());
 }
 
 // Whether there are few kinds of rows: the table then has them, and each point an index.
 bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
-  const size_t        points = point_count(), n = used_.size(), stride = table_stride<T>((int)n), bytes = n * sizeof(T);
-  const size_t        most = most_kinds(wish, n);
-  std::vector<T>      keys, table, row(n), key(n);
-  std::vector<size_t> buckets;
+  const size_t                points = point_count(), n = used_.size(), most = most_kinds(wish, n);
+  std::vector<T>              keys, key(n);
+  std::vector<PetscInt64>     first; // points of the kinds
+  std::vector<size_t>         buckets(places_for(most), SIZE_MAX);
   std::vector<unsigned short> index(points);
-  size_t                      places = 1;
 
-  while (places < 4 * most) places *= 2;
-  buckets.assign(places, SIZE_MAX);
+  if (wish.automatic && many_kinds(wish)) return false;
   for (size_t at = 0; at < points; at++) {
-    for (size_t s = 0; s < n; s++) row[s] = values_[used_[s]][at];
-    size_t place = kind_of(row, wish.tolerance, &key) & (buckets.size() - 1);
-    while (buckets[place] != SIZE_MAX && memcmp(&keys[buckets[place] * n], key.data(), bytes) != 0)
+    uint64_t hash = 0;
+    for (size_t s = 0; s < n; s++) {
+      key[s] = key_of<T>(values_[used_[s]][at], wish.tolerance);
+      hash = add_to_hash(hash, key[s]);
+    }
+    size_t place = hash & (buckets.size() - 1);
+    while (buckets[place] != SIZE_MAX && memcmp(&keys[buckets[place] * n], key.data(), n * sizeof(T)) != 0)
       place = (place + 1) & (buckets.size() - 1);
     if (buckets[place] == SIZE_MAX) {
-      const size_t kinds = table.size() / stride;
-      if (kinds == most) {
+      if (first.size() == most) {
         PetscInt p[3];
         patch_.all().point((PetscInt64)at, p);
         *refusal = {true, {p[0], p[1], p[2]}};
         return false;
       }
-      buckets[place] = kinds;
+      buckets[place] = first.size();
       keys.insert(keys.end(), key.begin(), key.end());
-      table.insert(table.end(), row.begin(), row.end());
-      table.resize((kinds + 1) * stride);
+      first.push_back((PetscInt64)at);
     }
     index[at] = (unsigned short)buckets[place];
   }
-  kinds_ = table.size() / stride;
-  table_.change() = std::move(table);
-  if (kinds_ <= 256)
+  const ArrayValues<T> read = {values_.data()};
+  std::vector<T>       rows((size_t)slots() * first.size());
+  for (size_t s = 0; s < (size_t)slots(); s++)
+    for (size_t kind = 0; kind < first.size(); kind++)
+      rows[s * first.size() + kind] = read((int)s, (size_t)first[kind]);
+  drop_index();
+  if (first.size() <= 256)
     index8_.change().assign(index.begin(), index.end());
   else
     index16_.change() = std::move(index);
-  storage_ = Storage::indexed;
+  kind_points_.change() = std::move(first);
+  make_kinds(rows);
   return true;
 }
 
+void CapturedStencil::drop_index() {
+  index8_.change().clear();
+  index16_.change().clear();
+  kind_points_.change().clear();
+}
+
+void CapturedStencil::make_kinds(const std::vector<T> &rows) {
+  const size_t     count = kind_points_.host().size();
+  std::vector<int> used;
+  for (int s = 0; s < slots(); s++) {
+    const auto of_slot = rows.begin() + (ptrdiff_t)((size_t)s * count);
+    if (on_diagonal(s) || std::any_of(of_slot, of_slot + (ptrdiff_t)count, [](T value) { return value != T(0); }))
+      used.push_back(s);
+  }
+  use_slots(whole(used, false));
+  const size_t stride = table_stride<T>((int)used_.size());
+  auto        &table = table_.change();
+  table.assign(count * stride, T(0));
+  for (size_t n = 0; n < used_.size(); n++)
+    for (size_t kind = 0; kind < count; kind++) table[kind * stride + n] = rows[(size_t)used_[n] * count + kind];
+  kinds_ = count;
+  storage_ = Storage::indexed;
+}
+
+bool CapturedStencil::kinds_differ(const std::vector<T> &rows) const {
+  const size_t          count = kind_points_.host().size();
+  std::vector<uint64_t> table(places_for(count));
+  const HashSet         kinds = {table.data(), table.size()};
+  for (size_t kind = 0; kind < count; kind++) {
+    const auto read = [&](int slot, size_t) { return rows[(size_t)slot * count + kind]; };
+    bool       is_new;
+    (void)kinds.put(hash_of_rows<T>(read, slots(), 0, 0), &is_new);
+    if (!is_new) return false;
+  }
+  return true;
+}
+
+// Whether rows are equal where they have been: then they have new coefficients, and the index is as it was.
+template <class Read>
+PetscErrorCode CapturedStencil::TryKindsAgain(const Read &read, const Compression &wish, bool *done) {
+  const size_t          count = kind_points_.host().size();
+  const unsigned char  *small;
+  const unsigned short *large;
+
+  PetscFunctionBegin;
+  *done = false;
+  if (!count || wish.tolerance > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(index8_.Get(PETSC_MEMTYPE_HOST, &small));
+  PetscCall(index16_.Get(PETSC_MEMTYPE_HOST, &large));
+  std::vector<T> rows((size_t)slots() * count, T(0));
+  for (int s = 0; s < slots(); s++)
+    for (size_t kind = 0; kind < count && !read.zero(s); kind++)
+      rows[(size_t)s * count + kind] = read(s, (size_t)kind_points_.host()[kind]);
+  const auto check = [&](const auto *index) {
+    T    buffer[points_at_once];
+    bool same = true;
+    for (size_t at = 0; at < point_count() && same; at += points_at_once) {
+      const PetscInt n = (PetscInt)std::min((size_t)points_at_once, point_count() - at);
+      for (int s = 0; s < slots(); s++) {
+        if (read.zero(s)) continue;
+        const T *v = run_of(read, s, at, n, buffer), *of_kind = &rows[(size_t)s * count];
+        for (PetscInt i = 0; i < n; i++) same &= v[i] == of_kind[index[at + (size_t)i]];
+      }
+    }
+    return same;
+  };
+  const bool same = small ? check(small) : check(large);
+  *done = same && kinds_differ(rows);
+  if (*done) make_kinds(rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the end of changes --------------------------------------------------------------------------------------------
+
 PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal) {
-  const auto tries = [&](Storage form) { return wish.automatic || wish.form == form; };
-  bool       done;
+  const ArrayValues<T> read = {values_.data()};
+  bool                 done;
 
   PetscFunctionBegin;
   *refusal = {};
@@ -135,19 +222,43 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
   PetscCall(CloseOnDevice(wish, &done));
   if (!done) {
     PetscCall(MoveToHost());
-    if (!tries(Storage::constant) || !try_constant(wish, refusal)) {
-      std::vector<int> used;
-      for (int s = 0; s < slots(); s++) {
-        const T *v = values_[s];
-        if (on_diagonal(s) || (v && std::any_of(v, v + point_count(), [](T value) { return value != T(0); })))
-          used.push_back(s);
-      }
-      PetscCall(UseArrays(used));
-      if (tries(Storage::indexed)) (void)try_indexed(wish, refusal);
+    done = wish.allows(Storage::constant) && try_constant(read, wish, refusal);
+    if (!done && wish.allows(Storage::indexed)) PetscCall(TryKindsAgain(read, wish, &done));
+  }
+  if (!done) {
+    std::vector<int> used;
+    for (int s = 0; s < slots(); s++) {
+      const T *v = values_[s];
+      if (on_diagonal(s) || (v && std::any_of(v, v + point_count(), [](T value) { return value != T(0); })))
+        used.push_back(s);
     }
+    PetscCall(UseArrays(used));
+    if (wish.allows(Storage::indexed)) (void)try_indexed(wish, refusal);
   }
   if (wish.automatic || wish.form == Storage::arrays) *refusal = {};
   PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::CloseAgain(const Sums<T> &sums, PetscMemType memory, const Compression &wish,
+                                           bool *done) {
+  std::vector<int> ignored;
+  Refusal          refused;
+  bool             few;
+
+  PetscFunctionBegin;
+  *done = false;
+  if (open_ || closed_as_ == Storage::arrays) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscMemTypeDevice(memory))
+    PetscCall(LookOnDevice(sums, memory, wish, done, &ignored, &few));
+  else {
+    *done = wish.allows(Storage::constant) && try_constant(sums, wish, &refused);
+    if (!*done && wish.allows(Storage::indexed)) PetscCall(TryKindsAgain(sums, wish, done));
+  }
+  if (*done) {
+    by_place_ = false;
+    PetscCall(End());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,15 +284,16 @@ PetscErrorCode CapturedStencil::UseArrays(const std::vector<int> &used) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The index is kept for TryKindsAgain().
 void CapturedStencil::ForgetRows() {
-  index8_.change().clear();
-  index16_.change().clear();
   table_.change().clear();
   storage_ = Storage::arrays;
 }
 
 PetscErrorCode CapturedStencil::End() {
   PetscFunctionBegin;
+  if (storage_ != Storage::indexed) drop_index();
+  closed_as_ = storage_;
   for (int s = 0; s < slots(); s++) {
     PetscCall(RestoreArray(s));
     if (storage_ != Storage::arrays || place(s) < 0) PetscCall(VecDestroy(&arrays_[s]));

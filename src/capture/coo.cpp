@@ -43,10 +43,11 @@ public:
     slot_.push_back(op_.slot(arm, r_, c));
     at_.push_back((PetscInt)op_.patch().index(q_[0] - grid.start[0], q_[1] - grid.start[1], q_[2] - grid.start[2]));
   }
-  // A counting sort by coefficient, which leaves the values of one in their order.
+  // The values of each coefficient: one or none; or, by a counting sort, any number in their order.
   void make(CooMap *map) const {
-    const size_t     points = (size_t)op_.patch().all().points(), entries = slot_.size();
-    std::vector<int> number(op_.arms().count() * context_.grid.dof * context_.grid.dof, -1);
+    const size_t points = (size_t)op_.patch().all().points(), entries = slot_.size();
+    auto        &number = map->number.change();
+    number.assign((size_t)op_.slots(), -1);
     for (int slot : slot_)
       if (slot >= 0) number[slot] = 0;
     for (size_t s = 0; s < number.size(); s++)
@@ -54,6 +55,15 @@ public:
     const auto place = [&](size_t e) { return (size_t)number[slot_[e]] * points + (size_t)at_[e]; };
     auto      &first = map->first.change();
     auto      &source = map->source.change();
+    source.assign(map->slots.size() * points, -1);
+    bool single = true;
+    for (size_t e = 0; e < entries && single; e++) {
+      if (slot_[e] < 0) continue;
+      single = source[place(e)] < 0;
+      source[place(e)] = (PetscInt)e;
+      map->count++;
+    }
+    if (single) return;
     first.assign(map->slots.size() * points + 2, 0); // one more, for the sort
     for (size_t e = 0; e < entries; e++)
       if (slot_[e] >= 0) first[place(e) + 2]++;
@@ -62,6 +72,7 @@ public:
     for (size_t e = 0; e < entries; e++)
       if (slot_[e] >= 0) source[(size_t)first[place(e) + 1]++] = (PetscInt)e;
     first.pop_back();
+    map->count = source.size();
   }
 
   bool        any_outside = false; // of the stencil
@@ -211,46 +222,51 @@ static PetscErrorCode set_in_reference(Mat reference, const CooMap &map, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Brings the values that other ranks send, and sums all.
-static PetscErrorCode sum_values(CapturedMat *context, CooMap *map, const PetscScalar values[], InsertMode mode) {
-  CapturedStencil           &op = context->captured();
-  const PetscMemType         memory = op.memory();
-  std::vector<PetscScalar *> targets;
-  SumValues<PetscScalar>     sum;
-  Boxes                      points;
-
+// Brings the values that other ranks send, and gets what sums them in that memory.
+static PetscErrorCode get_sums(const Patch &patch, CooMap *map, PetscMemType memory, const PetscScalar values[],
+                               Sums<PetscScalar> *sums) {
   PetscFunctionBegin;
-  for (int slot : map->slots) {
-    PetscCall(op.Need(slot, mode == ADD_VALUES));
-    targets.push_back(context->values[slot]);
-  }
-  if (targets != map->targets.host()) map->targets.change() = targets;
   PetscCall(map->received.Prepare(memory));
-  PetscScalar *received = map->received.at(memory);
+  PetscScalar *received = map->sent ? map->received.at(memory) : NULL;
   if (map->sf) {
     PetscCall(PetscSFBcastWithMemTypeBegin(map->sf, MPIU_SCALAR, memory, values, memory, received, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(map->sf, MPIU_SCALAR, values, received, MPI_REPLACE));
   }
-  sum.patch = op.patch();
-  sum.slots = (int)map->slots.size();
-  sum.own = map->own;
-  sum.values = values;
-  sum.received = received;
-  sum.add = mode == ADD_VALUES;
-  PetscCall(map->first.Get(memory, &sum.first));
-  PetscCall(map->source.Get(memory, &sum.source));
-  PetscCall(map->targets.Get(memory, &sum.coefficients));
-  points.add(sum.patch.all());
-  PetscCall(for_each(memory, points, sum));
-  PetscCall(log_flops(memory, (PetscLogDouble)map->source.host().size()));
+  sums->points = (size_t)patch.all().points();
+  sums->own = map->own;
+  sums->values = values;
+  sums->received = received;
+  PetscCall(map->number.Get(memory, &sums->number));
+  PetscCall(map->first.Get(memory, &sums->first));
+  PetscCall(map->source.Get(memory, &sums->source));
+  PetscCall(log_flops(memory, (PetscLogDouble)map->count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode put_sums(CapturedMat *context, const CooMap &map, const Sums<PetscScalar> &sums,
+                               InsertMode mode) {
+  CapturedStencil     &op = context->captured();
+  PutSums<PetscScalar> put;
+
+  PetscFunctionBegin;
+  for (int slot : map.slots) PetscCall(op.Need(slot, mode == ADD_VALUES));
+  PetscCall(op.GetOpen(&put.to));
+  put.sums = sums;
+  put.add = mode == ADD_VALUES;
+  if (PetscMemTypeHost(op.memory()))
+    put.on_host();
+  else
+    PetscCall(op.ForAllPoints(put));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // They are summed on the GPU if they are there and the coefficients can be; on the host otherwise.
 static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode mode) {
   CapturedMat             *context;
-  PetscMemType             memory = PETSC_MEMTYPE_HOST;
+  PetscMemType             memory = PETSC_MEMTYPE_HOST, summed_in;
   std::vector<PetscScalar> copy;
+  Sums<PetscScalar>        sums;
+  bool                     done = false;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
@@ -263,19 +279,29 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
   PetscCheck(
       !context->reference || map.verifiable, context->grid.comm, PETSC_ERR_ORDER,
       "-mat_stencil_verify needs the entries of MatSetPreallocationCOO(), and was set after it; preallocate again");
+  CapturedStencil &op = context->captured();
   if (values) PetscCall(PetscGetMemType(values, &memory));
-  if (mode == INSERT_VALUES) PetscCall(MatCapturedZero(A));
-  PetscCall(MatCapturedOpen(context, memory));
-  const bool on_host = PetscMemTypeHost(context->captured().memory());
+  if (PetscMemTypeHost(op.open() ? op.memory() : op.home()))
+    summed_in = PETSC_MEMTYPE_HOST;
+  else
+    summed_in = memory;
   if (!values)
     copy.assign((size_t)map.own, 0); // as MatSetValues() takes it
-  else if (PetscMemTypeDevice(memory) && (on_host || context->reference)) {
+  else if (PetscMemTypeDevice(memory) && (PetscMemTypeHost(summed_in) || context->reference)) {
     copy.resize((size_t)map.own);
     PetscCall(DeviceCopyToHost(copy.data(), values, copy.size() * sizeof(PetscScalar)));
   }
   const PetscScalar *host_values = copy.empty() ? values : copy.data();
+  PetscCall(get_sums(op.patch(), &map, summed_in, PetscMemTypeHost(summed_in) ? host_values : values, &sums));
+  if (mode == INSERT_VALUES) PetscCall(op.CloseAgain(sums, summed_in, context->compression, &done));
+  if (done)
+    PetscCall(MatCapturedForgetEntries(A, context));
+  else {
+    if (mode == INSERT_VALUES) PetscCall(MatCapturedZero(A));
+    PetscCall(MatCapturedOpen(context, summed_in));
+    PetscCall(put_sums(context, map, sums, mode));
+  }
   if (context->reference) PetscCall(set_in_reference(context->reference, map, host_values, mode));
-  PetscCall(sum_values(context, &map, on_host ? host_values : values, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,9 +3,9 @@
 
 #include <petscsf.h>
 
+#include "capture/coefficients.hpp"
 #include "device/mirror.hpp"
 #include "device/scratch.hpp"
-#include "grid/patch.hpp"
 
 namespace shellac {
 
@@ -16,10 +16,11 @@ struct CooMap {
   PetscInt              sent = 0;           // values that other ranks send to this one
   PetscSF               sf = NULL;          // brings them, in the order of their ranks; null where no rank sends any
   std::vector<int>      slots;              // that get values on this rank
-  Mirror<PetscInt>      first;              // [slots][points] + 1: of a coefficient's values, in source
+  Mirror<int>           number;             // [slots of the stencil]: in slots; -1 for none
+  Mirror<PetscInt>      first;              // [slots][points] + 1: of a coefficient's values, in source; see Sums
   Mirror<PetscInt>      source;             // the numbers of the values
+  size_t                count = 0;          // of the values that are stored here
   Scratch<PetscScalar>  received;           // [sent]
-  Mirror<PetscScalar *> targets;            // [slots]: their coefficients
   bool                  verifiable = false; // with the entries, for -mat_stencil_verify:
   std::vector<PetscInt> rows, columns;      // [own], global
 
@@ -30,26 +31,63 @@ struct CooMap {
   }
 };
 
-// The coefficients of a point: each is the sum of its values, in their order; or is increased by it.
-template <class T> struct SumValues {
-  Patch           patch;
-  int             slots;
-  const PetscInt *first, *source;
+// The coefficients of a call: each is the sum of its values, in their order.
+template <class T> struct Sums {
+  size_t          points;
+  const int      *number; // see CooMap
+  const PetscInt *first;  // null: no coefficient has more than one value
+  const PetscInt *source; // then [slots][points], -1 for no value
   PetscInt        own;
-  const T        *values, *received;
-  T *const       *coefficients; // [slots][points]
-  bool            add;
+  const T        *values, *received; // null: none are
+
+  SHELLAC_HD bool zero(int slot) const { return number[slot] < 0; }
+  SHELLAC_HD T    operator()(int slot, size_t at) const {
+       if (number[slot] < 0) return 0;
+    const size_t e = (size_t)number[slot] * points + at;
+       if (!first) return source[e] < 0 ? T(0) : value(source[e]);
+    T sum = 0;
+       for (PetscInt n = first[e]; n < first[e + 1]; n++) sum += value(source[n]);
+    return sum;
+  }
+  // Those of a slot at n points next to each other, on the host.
+  void get(int slot, size_t at, PetscInt n, T *to) const {
+    if (zero(slot) || first || received) {
+      for (PetscInt i = 0; i < n; i++) to[i] = (*this)(slot, at + (size_t)i);
+      return;
+    }
+    const PetscInt *from = source + (size_t)number[slot] * points + at;
+    for (PetscInt i = 0; i < n; i++) to[i] = from[i] < 0 ? T(0) : values[from[i]];
+  }
+  SHELLAC_HD T value(PetscInt n) const { return n < own ? values[n] : received[n - own]; }
+};
+
+// Loops on the host go over so many points, slot by slot: the values of their rows then stay in the cache.
+constexpr PetscInt points_at_once = 64;
+
+// Puts them into the coefficients of the operator, or adds them.
+template <class T> struct PutSums {
+  Sums<T>             sums;
+  OpenCoefficients<T> to;
+  bool                add;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const size_t at = patch.index(i, j, k), points = (size_t)patch.all().points();
-    for (int s = 0; s < slots; s++) {
-      const PetscInt *range = first + (size_t)s * points + at;
-      T               sum = 0;
-      for (PetscInt e = range[0]; e < range[1]; e++) {
-        const PetscInt n = source[e];
-        sum += n < own ? values[n] : received[n - own];
+    const size_t at = to.patch.index(i, j, k);
+    for (int s = 0; s < to.count(); s++) {
+      if (sums.zero(s)) continue;
+      T &entry = to.values[s][at];
+      entry = add ? entry + sums(s, at) : sums(s, at);
+    }
+  }
+  void on_host() const {
+    T some[points_at_once];
+    for (size_t at = 0; at < sums.points; at += points_at_once) {
+      const PetscInt n = (PetscInt)PetscMin((size_t)points_at_once, sums.points - at);
+      for (int s = 0; s < to.count(); s++) {
+        if (sums.zero(s)) continue;
+        T *entries = to.values[s] + at;
+        sums.get(s, at, n, add ? some : entries);
+        for (PetscInt i = 0; i < n && add; i++) entries[i] += some[i];
       }
-      coefficients[s][at] = add ? coefficients[s][at] + sum : sum;
     }
   }
 };

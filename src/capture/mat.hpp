@@ -138,6 +138,7 @@ PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b)
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
 PetscErrorCode MatCapturedZero(Mat A); // MatZeroEntries()
+PetscErrorCode MatCapturedForgetEntries(Mat A, CapturedMat *context); // all but the operator's
 // Drops values that were set, but not assembled.
 PetscErrorCode MatCapturedDiscardValues(CapturedMat *context);
 PetscErrorCode MatCapturedForgetCoo(CapturedMat *context); // what MatSetPreallocationCOO() has made

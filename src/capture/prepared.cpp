@@ -21,8 +21,12 @@ PetscErrorCode CapturedStencil::GetClosed(PetscMemType memory, CapturedCoefficie
   PetscCall(place_.Get(memory, &a->used));
   PetscCall(diagonal_.Get(memory, &a->diagonal));
   PetscCall(table_.Get(memory, &a->table));
-  PetscCall(index8_.Get(memory, &a->index8));
-  PetscCall(index16_.Get(memory, &a->index16));
+  a->index8 = NULL;
+  a->index16 = NULL;
+  if (storage_ == Storage::indexed) {
+    PetscCall(index8_.Get(memory, &a->index8));
+    PetscCall(index16_.Get(memory, &a->index16));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,6 +35,15 @@ PetscErrorCode DeviceCopyToHost(void *to, const void *from, size_t bytes) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DeviceZero(void *memory, size_t bytes) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(cudaMemsetAsync(memory, 0, bytes, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #else
 
 PetscErrorCode DeviceMalloc(size_t, void **) {
@@ -48,6 +57,10 @@ PetscErrorCode DeviceCopyFromHost(void *, const void *, size_t) {
 }
 
 PetscErrorCode DeviceCopyToHost(void *, const void *, size_t) {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+PetscErrorCode DeviceZero(void *, size_t) {
   return check_backend(PETSC_MEMTYPE_CUDA);
 }
 

@@ -13,6 +13,8 @@ PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes);
 // Copies to the host, after all that is in PETSc's stream; the host waits for it.
 PetscErrorCode DeviceCopyToHost(void *to, const void *from, size_t bytes);
 
+PetscErrorCode DeviceZero(void *memory, size_t bytes); // in PETSc's stream
+
 // An error where this build cannot reach such memory.
 PetscErrorCode check_backend(PetscMemType memory);
 

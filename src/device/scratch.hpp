@@ -1,6 +1,7 @@
 #pragma once
 // An uninitialised array where the kernels run: on the host, on the GPU, or on both if they are asked for both.
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -20,32 +21,47 @@ public:
     if (from->n_ != n_) return;
     std::swap(host_, from->host_);
     std::swap(device_, from->device_);
+    std::swap(capacity_, from->capacity_);
   }
   // Allocates it in this memory.
   PetscErrorCode Prepare(PetscMemType memory) {
     PetscFunctionBegin;
     if (PetscMemTypeHost(memory))
       host_.resize(n_);
-    else if (!device_ && n_)
+    else if (capacity_ < n_) { // what it had is lost
+      DeviceFree(device_);
+      device_ = nullptr;
+      capacity_ = 0;
       PetscCall(DeviceMalloc(n_ * sizeof(T), (void **)&device_));
+      capacity_ = n_;
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // Its contents in this memory, on the host; they leave it, if they are there.
+  // A copy of its contents in this memory, on the host.
   PetscErrorCode GetHost(PetscMemType memory, std::vector<T> *values) {
     PetscFunctionBegin;
     if (PetscMemTypeHost(memory))
-      *values = std::move(host_);
+      *values = host_;
     else {
       values->resize(n_);
       PetscCall(DeviceCopyToHost(values->data(), device_, n_ * sizeof(T)));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode Zero(PetscMemType memory) {
+    PetscFunctionBegin;
+    PetscCall(Prepare(memory));
+    if (PetscMemTypeHost(memory))
+      std::fill(host_.begin(), host_.end(), T{});
+    else if (n_)
+      PetscCall(DeviceZero(device_, n_ * sizeof(T)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   T     *at(PetscMemType memory) { return PetscMemTypeDevice(memory) ? device_ : host_.data(); }
   size_t size() const { return n_; }
 
 private:
-  size_t         n_ = 0;
+  size_t         n_ = 0, capacity_ = 0; // of the GPU's memory
   std::vector<T> host_;
   T             *device_ = nullptr;
 };

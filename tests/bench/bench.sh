@@ -44,8 +44,10 @@ operators() {
 captured() {
   if [ "$cuda" ]; then
     run 1 shellac_bench_captured -dm_vec_type cuda -sizes 4097 -boxes
+    run 1 shellac_bench_captured -dm_vec_type cuda -sizes 4097 -assembly
   else
     run "$ranks" shellac_bench_captured -sizes 1025 -boxes
+    run "$ranks" shellac_bench_captured -sizes 1025 -assembly
   fi
 }
 multigrid() {
