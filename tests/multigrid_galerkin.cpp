@@ -155,8 +155,12 @@ static shellac::Patch patch_of(const PetscInt N[3]) {
 }
 
 TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multigrid]") {
-  for (const Point &N : {Point{9, 7, 1}, Point{8, 6, 1}, Point{15, 1, 1}, Point{5, 7, 5}}) {
-    INFO(N[0] << " x " << N[1] << " x " << N[2]);
+  // and rows longer than what is worked on at once; with a first axis that is coarsened or stays
+  const Point sizes[] = {{9, 7, 1}, {8, 6, 1}, {15, 1, 1}, {5, 7, 5}, {140, 3, 1}};
+  for (int n = 0; n < 10; n++) {
+    const Point N = sizes[n / 2];
+    const bool  stays = n % 2 && N[1] > 1;
+    INFO(N[0] << " x " << N[1] << " x " << N[2] << (stays ? ", the first axis stays" : ""));
     shellac::GridCoarsening coarsening;
     PetscInt                coarse_N[3];
     shellac::Couplings      fine, coarse;
@@ -166,9 +170,10 @@ TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multi
     for (int a = 0; a < 3; a++) {
       const bool along = N[(size_t)a] > 1;
       fine.neighbours.present[a] = along;
-      coarsening.axis[a].coarsens = along;
-      coarsening.axis[a].offset = along ? 1 : 0;
-      coarse_N[a] = coarsening.coarse_N[a] = along ? N[(size_t)a] / 2 : 1;
+      const bool coarsens = along && !(stays && a == 0);
+      coarsening.axis[a].coarsens = coarsens;
+      coarsening.axis[a].offset = coarsens ? 1 : 0;
+      coarse_N[a] = coarsening.coarse_N[a] = coarsens ? N[(size_t)a] / 2 : N[(size_t)a];
       if (along) fine.grown.lo[a] -= 2, fine.grown.hi[a] += 2;
     }
     fine.resize();
