@@ -2,7 +2,7 @@
 // Cases that need a GPU begin with: if (no_gpu()) return;
 // A test of CTest whose cases all end so is skipped: such cases stand in files of their own.
 
-#include <petscsys.h>
+#include "support.hpp"
 
 #include <unistd.h>
 
@@ -17,5 +17,20 @@ inline bool no_gpu() {
   cases_skipped++;
   return true;
 }
+
+#if defined(PETSC_HAVE_CUDA)
+// Bytes that `work` copies between the host and the GPU, single numbers aside; after PetscLogDefaultBegin().
+template <class Function> PetscReal bytes_copied(const Function &work) {
+  static PetscLogEvent event = -1;
+  PetscEventPerfInfo   info[2];
+  if (event < 0) OK(PetscLogEventRegister("TestCopies", PETSC_VIEWER_CLASSID, &event));
+  OK(PetscLogEventGetPerfInfo(0, event, &info[0]));
+  OK(PetscLogEventBegin(event, 0, 0, 0, 0));
+  work();
+  OK(PetscLogEventEnd(event, 0, 0, 0, 0));
+  OK(PetscLogEventGetPerfInfo(0, event, &info[1]));
+  return (PetscReal)(info[1].CpuToGpuSize - info[0].CpuToGpuSize + info[1].GpuToCpuSize - info[0].GpuToCpuSize);
+}
+#endif
 
 } // namespace tests

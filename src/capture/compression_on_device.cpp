@@ -109,7 +109,7 @@ template <class T> struct FindKinds {
     if (*(volatile int *)&found->kinds > most) return;
     const size_t place = kinds.put(hash_of_rows<T>(read, slots, at, tolerance), &is_new);
     if (is_new) (void)count_up(&found->kinds);
-    lower_to(&first[place], (int64_t)at);
+    if (place < kinds.places) lower_to(&first[place], (int64_t)at); // else there are too many
   }
 };
 
@@ -217,8 +217,9 @@ PetscErrorCode CapturedStencil::LookOnDevice(const Read &read, PetscMemType devi
   std::vector<T>   kind_rows(here + (ptrdiff_t)(all * count), here + (ptrdiff_t)rows);
   std::vector<int> numbers(all + sizeof(Findings) / sizeof(int));
   memcpy((void *)numbers.data(), got.data() + rows, numbers.size() * sizeof(int));
-  const Findings &findings = *(const Findings *)numbers.data();
-  const int      *is_nonzero = numbers.data() + sizeof(Findings) / sizeof(int);
+  Findings findings;
+  memcpy((void *)&findings, numbers.data(), sizeof(findings));
+  const int *is_nonzero = numbers.data() + sizeof(Findings) / sizeof(int);
 
   used->clear();
   for (int s = 0; s < slots(); s++)

@@ -65,18 +65,17 @@ SHELLAC_HD bool same_rows(const Read &read, int slots, size_t at, size_t other, 
   return same;
 }
 
-// A set of hashes, for many threads on a GPU: an open table, 0 where it is free. places: a power of two, more than are put
-// in.
+// A set of hashes, for many threads on a GPU: an open table, 0 where it is free. places: a power of two.
 struct HashSet {
   uint64_t *table;
   size_t    places;
 
-  // Puts one in, or finds it; *is_new: it has not been there.
+  // Puts one in, or finds it; *is_new: it has not been there. Its place; places where all are taken.
   SHELLAC_HD size_t put(uint64_t hash, bool *is_new) const {
     size_t place = (size_t)(hash >> 20) & (places - 1);
-    *is_new = false;
-    while (true) {
+    for (size_t tries = 0; tries < places; tries++) {
       const uint64_t present = *(volatile uint64_t *)&table[place]; // no old one out of a cache
+      *is_new = false;
       if (present == hash) return place;
       if (present == 0) {
 #if defined(__CUDA_ARCH__)
@@ -91,6 +90,8 @@ struct HashSet {
       }
       place = (place + 1) & (places - 1);
     }
+    *is_new = true;
+    return places;
   }
 };
 

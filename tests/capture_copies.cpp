@@ -1,0 +1,163 @@
+// Operations on captured coefficients that are on a GPU: none of them goes to the host, or comes from it.
+
+#include "catch.hpp"
+#include "coo.hpp"
+#include "gpu.hpp"
+
+#include <algorithm>
+
+using namespace tests;
+
+#if defined(PETSC_HAVE_CUDA)
+
+static Lattice plane(PetscInt dof) {
+  Lattice l;
+  l.N[0] = 121, l.N[1] = 90;
+  l.dof = dof;
+  return l;
+}
+
+// Much less than a vector: the rows near the ends of the domain, one of each kind, and lists of slots.
+static PetscReal little(const Lattice &l) {
+  return (PetscReal)(l.N[0] * l.N[1] * l.dof * (PetscInt)sizeof(PetscScalar)) / 4;
+}
+
+static void fill_and_assemble(DM da, Mat M, const Fill &fill) {
+  set_rows(da, M, fill, Way::stencil, INSERT_VALUES);
+  assemble(M);
+}
+
+// f = B u + u³, without a copy.
+static PetscErrorCode residual(void *, Vec u, Vec f, void *context) {
+  const Mat B = (Mat)context;
+  Vector    cube;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(u, &cube));
+  PetscCall(MatMult(B, u, f));
+  PetscCall(VecPointwiseMult(cube, u, u));
+  PetscCall(VecPointwiseMult(cube, cube, u));
+  PetscCall(VecAXPY(f, 1, cube));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whose function's type differs from release to release.
+template <class Function>
+static PetscErrorCode set_function(PetscErrorCode (*set)(MatFDColoring, Function *, void *), MatFDColoring fd, Mat B) {
+  return (*set)(fd, reinterpret_cast<Function *>(reinterpret_cast<void (*)()>(residual)), B);
+}
+
+// The second call of each, for the first one brings vectors and tables to the GPU.
+TEST_CASE("operations on coefficients on the GPU copy none of them", "[capture][device]") {
+  if (no_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  OK(PetscLogDefaultBegin());
+  for (PetscInt dof : {1, 3})
+    for (Form form : forms_of_storage) {
+      const Lattice l = plane(dof);
+      Twins         t(l, VECCUDA), other(l, VECCUDA);
+      Matrix        copy;
+      Vector        d = random_vector(t.da, 5), x = random_vector(t.da, 6), b = random_vector(t.da, 7);
+      PetscInt      rows[] = {3, 4, 1000};
+      PetscReal     norm;
+      fill_and_assemble(t.da, t.A, random_fill(l, form, 1));
+      fill_and_assemble(other.da, other.A, random_fill(l, Form::constant, 2));
+      OK(MatDuplicate(other.A, MAT_COPY_VALUES, &copy));
+      const struct {
+        const char                   *name;
+        std::function<void(Mat, Mat)> work; // on the matrix, and on another
+      } calls[] = {
+          {"MatScale", [](Mat M, Mat) { OK(MatScale(M, 1.5)); }},
+          {"MatShift", [](Mat M, Mat) { OK(MatShift(M, 0.5)); }},
+          {"MatGetDiagonal", [&](Mat M, Mat) { OK(MatGetDiagonal(M, b)); }},
+          {"MatNorm, infinity", [&](Mat M, Mat) { OK(MatNorm(M, NORM_INFINITY, &norm)); }},
+          {"MatNorm, 1", [&](Mat M, Mat) { OK(MatNorm(M, NORM_1, &norm)); }},
+          {"MatNorm, frobenius", [&](Mat M, Mat) { OK(MatNorm(M, NORM_FROBENIUS, &norm)); }},
+          {"MatTranspose",
+           [](Mat M, Mat) {
+             Matrix transpose;
+             OK(MatTranspose(M, MAT_INITIAL_MATRIX, &transpose));
+           }},
+          {"MatDiagonalSet", [&](Mat M, Mat) { OK(MatDiagonalSet(M, d, ADD_VALUES)); }},
+          {"MatDiagonalScale", [&](Mat M, Mat) { OK(MatDiagonalScale(M, d, d)); }},
+          {"MatAXPY", [](Mat M, Mat N) { OK(MatAXPY(M, 0.5, N, SAME_NONZERO_PATTERN)); }},
+          {"MatAXPY onto another form",
+           [&](Mat M, Mat N) {
+             OK(MatCopy(N, copy, SAME_NONZERO_PATTERN));
+             OK(MatAXPY(copy, 0.5, M, SAME_NONZERO_PATTERN));
+           }},
+          {"MatZeroRows", [&](Mat M, Mat) { OK(MatZeroRows(M, 3, rows, 2, x, b)); }},
+          {"MatZeroRowsColumns", [&](Mat M, Mat) { OK(MatZeroRowsColumns(M, 3, rows, 2, x, b)); }},
+      };
+      for (const auto &call : calls) {
+        INFO(call.name << ", " << name_of(form) << ", dof " << dof);
+        call.work(t.A, other.A);
+        CHECK(bytes_copied([&] { call.work(t.A, other.A); }) <= little(l));
+      }
+    }
+}
+
+TEST_CASE("assembly on the GPU copies no coefficients", "[capture][coo][device]") {
+  if (no_gpu() || rank_count() > 1) return;
+  OK(PetscLogDefaultBegin());
+  for (PetscInt dof : {1, 3})
+    for (Form form : forms_of_storage)
+      for (InsertMode mode : {INSERT_VALUES, ADD_VALUES}) {
+        INFO(name_of(form) << ", dof " << dof << (mode == ADD_VALUES ? ", added" : ""));
+        const Lattice      l = plane(dof);
+        Twins              t(l, VECCUDA);
+        const Entries      list = list_entries(t.da, random_fill(l, form, 1), Listing::rows);
+        Vector             v;
+        PetscScalar       *values;
+        const PetscScalar *array;
+        PetscMemType       memory;
+        OK(VecCreate(PETSC_COMM_SELF, &v));
+        OK(VecSetSizes(v, (PetscInt)list.values.size(), PETSC_DETERMINE));
+        OK(VecSetType(v, VECSEQCUDA));
+        OK(VecGetArrayWrite(v, &values));
+        std::copy(list.values.begin(), list.values.end(), values);
+        OK(VecRestoreArrayWrite(v, &values));
+        preallocate(t.A, list);
+        OK(VecGetArrayReadAndMemType(v, &array, &memory));
+        OK(MatSetValuesCOO(t.A, array, INSERT_VALUES));
+        OK(MatSetValuesCOO(t.A, array, mode));
+        const std::string before = view(t.A, PETSC_VIEWER_ASCII_INFO);
+        CHECK(before.find(std::string("form ") + name_of(form)) != std::string::npos);
+        CHECK(bytes_copied([&] { OK(MatSetValuesCOO(t.A, array, mode)); }) <= little(l));
+        CHECK(view(t.A, PETSC_VIEWER_ASCII_INFO) == before);
+        OK(VecRestoreArrayReadAndMemType(v, &array));
+      }
+}
+
+TEST_CASE("differences by colouring on the GPU copy no vector", "[capture][coloring][device]") {
+  if (no_gpu() || rank_count() > 1) return;
+  OK(PetscLogDefaultBegin());
+  for (PetscInt dof : {1, 3})
+    for (const char *step : {"wp", "ds"}) {
+      INFO("dof " << dof << ", " << step);
+      Options       set(std::string("-mat_fd_type ") + step);
+      const Lattice l = plane(dof);
+      Twins         t(l, VECCUDA);
+      Matrix        J, expected;
+      ISColoring    coloring;
+      MatFDColoring fd;
+      Vector        x = random_vector(t.da, 3), d = make_vector(t.da);
+      fill_and_assemble(t.da, t.A, random_fill(l, Form::arrays, 1));
+      OK(DMCreateMatrix(t.da, &J));
+      OK(DMCreateColoring(t.da, IS_COLORING_GLOBAL, &coloring));
+      OK(MatFDColoringCreate(J, coloring, &fd));
+      OK(set_function(MatFDColoringSetFunction, fd, t.A));
+      OK(MatFDColoringSetFromOptions(fd));
+      OK(MatFDColoringSetUp(J, coloring, fd));
+      OK(MatFDColoringApply(J, fd, x, NULL));
+      CHECK(bytes_copied([&] { OK(MatFDColoringApply(J, fd, x, NULL)); }) <= little(l));
+      OK(VecPointwiseMult(d, x, x));
+      OK(VecScale(d, 3));
+      OK(MatDuplicate(t.A, MAT_COPY_VALUES, &expected));
+      OK(MatDiagonalSet(expected, d, ADD_VALUES));
+      CHECK(difference(J, expected) <= 1e-3); // short steps from small values cancel more
+      OK(MatFDColoringDestroy(&fd));
+      OK(ISColoringDestroy(&coloring));
+    }
+}
+
+#endif
