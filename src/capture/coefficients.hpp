@@ -37,6 +37,11 @@ template <class T> struct OpenCoefficients {
 
   SHELLAC_HD int count() const { return (int)(arms * patch.dof * patch.dof); } // of slots
   SHELLAC_HD int slot(int arm, PetscInt r, PetscInt c) const { return slot_number(arms, patch.dof, arm, r, c); }
+  // From a point to the one that an arm leads to, among the patch's.
+  SHELLAC_HD ptrdiff_t distance(int arm) const {
+    const PetscInt *d = slots[slot(arm, 0, 0)].step;
+    return d[0] + (ptrdiff_t)patch.size[0] * (d[1] + (ptrdiff_t)patch.size[1] * d[2]);
+  }
   // q: where an arm leads from p. Whether the domain has that point.
   SHELLAC_HD bool follow(int arm, const PetscInt p[3], PetscInt q[3]) const {
     for (int a = 0; a < 3; a++) q[a] = p[a] + slots[slot(arm, 0, 0)].step[a];

@@ -21,66 +21,64 @@ template <class T> struct Step {
 };
 
 // The columns of one colour that rows of this rank meet.
-template <class T> struct ColumnsOfColour {
-  Patch           patch;
-  Box             points;  // of the DMDA's local vectors, by their indices on the patch
-  const PetscInt *columns; // values of those points
-  bool            local;   // the function takes local vectors
-  Step<T>         step;
-  Field<T>        x;
-
-  SHELLAC_HD void find(PetscInt n, PetscInt q[3], PetscInt *c) const {
-    points.point(columns[n] / patch.dof, q);
-    *c = columns[n] % patch.dof;
-  }
-  SHELLAC_HD T h(const PetscInt q[3], PetscInt c) const {
-    return step(step.same != T(0) ? T(0) : x.value(patch, q, c));
-  }
+struct ColumnsOfColour {
+  const PetscInt *in_vector; // numbers in the vectors that the function takes; -1 where these do not have the column
+  const PetscInt
+      *on_patch; // as values on the patch, where all arms that lead to the column come from owned points; else
+  Box  ghosted;  // -1 - n, n of the DMDA's local vectors: those have these points, by their indices on the patch
 };
 
-// Adds the steps to the vector that the function takes.
+// Adds the steps to a vector that the function takes.
 template <class T> struct AddSteps {
-  ColumnsOfColour<T> columns;
-  T                 *moved;
+  ColumnsOfColour columns;
+  Step<T>         step;
+  T              *moved;
 
   SHELLAC_HD void operator()(PetscInt n, PetscInt, PetscInt) const {
-    PetscInt q[3], c;
-    columns.find(n, q, &c);
-    if (columns.local)
-      moved[columns.columns[n]] += columns.h(q, c);
-    else if (columns.patch.contains(q))
-      moved[columns.patch.index(q[0], q[1], q[2]) * columns.patch.dof + c] += columns.h(q, c);
+    const PetscInt at = columns.in_vector[n];
+    if (at >= 0) moved[at] += step(moved[at]);
   }
 };
 
 // Sets the entries of the columns by the differences of the function's values.
 template <class T> struct SetColumns {
-  ColumnsOfColour<T>  columns;
+  ColumnsOfColour     columns;
+  Step<T>             step;
+  Field<T>            x; // where the steps depend on it
   OpenCoefficients<T> a;
   const T            *before, *after; // [points][dof]
 
   SHELLAC_HD void operator()(PetscInt n, PetscInt, PetscInt) const {
-    const PetscInt dof = a.patch.dof;
-    PetscInt       q[3], c;
-    columns.find(n, q, &c);
-    const T inverse = T(1) / columns.h(q, c);
-    for (int arm = 0; arm < a.arms; arm++) {
-      const PetscInt *step = a.slots[a.slot(arm, 0, 0)].step, p[3] = {q[0] - step[0], q[1] - step[1], q[2] - step[2]};
-      if (!a.patch.contains(p)) continue;
-      const size_t at = a.patch.index(p[0], p[1], p[2]);
-      for (PetscInt r = 0; r < dof; r++)
-        a.values[a.slot(arm, r, c)][at] = (after[at * dof + r] - before[at * dof + r]) * inverse;
+    const PetscInt dof = a.patch.dof, value = columns.on_patch[n];
+    if (value >= 0) {
+      const PetscInt c = dof == 1 ? 0 : value % dof;
+      const size_t   point = (size_t)(dof == 1 ? value : value / dof);
+      const T        inverse = T(1) / step(step.same != T(0) ? T(0) : x.u[value]);
+      for (int arm = 0; arm < a.arms; arm++) set(arm, c, point - a.distance(arm), inverse);
+    } else {
+      const PetscInt in_local = -1 - value, c = in_local % dof;
+      PetscInt       q[3];
+      columns.ghosted.point(in_local / dof, q);
+      const T inverse = T(1) / step(step.same != T(0) ? T(0) : x.value(a.patch, q, c));
+      for (int arm = 0; arm < a.arms; arm++) {
+        const PetscInt *d = a.slots[a.slot(arm, 0, 0)].step, p[3] = {q[0] - d[0], q[1] - d[1], q[2] - d[2]};
+        if (a.patch.contains(p)) set(arm, c, a.patch.index(p[0], p[1], p[2]), inverse);
+      }
     }
+  }
+  SHELLAC_HD void set(int arm, PetscInt c, size_t at, T inverse) const {
+    const PetscInt dof = a.patch.dof;
+    for (PetscInt r = 0; r < dof; r++)
+      a.values[a.slot(arm, r, c)][at] = (after[at * dof + r] - before[at * dof + r]) * inverse;
   }
 };
 
 // ---- the colouring -------------------------------------------------------------------------------------------------
 
-// Columns that are on the domain, as values of the DMDA's local vectors.
 struct Coloring {
-  Mirror<PetscInt>    columns;       // colour by colour
-  std::vector<size_t> first;         // [colours + 1], in columns
-  bool                local = false; // the function takes local vectors (MatFDColoringUseDM())
+  Mirror<PetscInt>    in_vector, on_patch; // see ColumnsOfColour, colour by colour
+  std::vector<size_t> first;               // [colours + 1], in columns
+  bool                local = false;       // the function takes local vectors (MatFDColoringUseDM())
 };
 
 static PetscErrorCode free_coloring(void *argument) {
@@ -161,15 +159,30 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
              " here; make it with DMCreateColoring()",
              n, needed);
   PetscCall(get_local_colours(context, colours, coloring->local, &local_colours));
-  auto &columns = coloring->columns.change(); // sorted by colour, by counting
-  auto &first = coloring->first;
+  auto &first = coloring->first; // columns sorted by colour, by counting
   first.assign((size_t)count + 2, 0);
   for (PetscInt colour : local_colours)
     if (colour >= 0) first[(size_t)colour + 2]++;
   for (size_t k = 2; k < first.size(); k++) first[k] += first[k - 1];
-  columns.resize(first.back());
-  for (size_t v = 0; v < local_colours.size(); v++)
-    if (local_colours[v] >= 0) columns[first[(size_t)local_colours[v] + 1]++] = (PetscInt)v;
+  coloring->in_vector.change().resize(first.back());
+  coloring->on_patch.change().resize(first.back());
+  const Patch    patch = context->owned_patch();
+  const PetscInt dof = patch.dof;
+  size_t         value = 0; // of the local vectors
+  for_each_on_host(ghosted_points(*context), [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt q[3] = {i, j, k};
+    bool           inner = true; // no arm comes from another rank's point, or from beyond the domain
+    for (int a = 0; a < context->grid.dim; a++)
+      inner = inner && q[a] >= patch.width && q[a] + patch.width < patch.size[a];
+    for (PetscInt c = 0; c < dof; c++, value++) {
+      const PetscInt colour = local_colours[value];
+      if (colour < 0) continue;
+      const size_t   n = first[(size_t)colour + 1]++;
+      const PetscInt own = patch.contains(q) ? (PetscInt)(patch.index(i, j, k) * (size_t)dof) + c : -1;
+      coloring->in_vector.change()[n] = coloring->local ? (PetscInt)value : own;
+      coloring->on_patch.change()[n] = inner ? own : -1 - (PetscInt)value;
+    }
+  });
   first.pop_back();
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)A), &container));
   PetscCall(PetscContainerSetPointer(container, coloring.release()));
@@ -249,37 +262,37 @@ struct ColoringVectors {
 template <class Evaluate>
 static PetscErrorCode set_columns(CapturedMat *context, Coloring *coloring, const Step<PetscScalar> &step,
                                   const ColoringVectors &v, const Evaluate &evaluate) {
-  CapturedStencil             &op = context->captured();
-  const PetscMemType           memory = op.memory();
-  Arrays                       base(memory);
-  ColumnsOfColour<PetscScalar> columns = {op.patch(), ghosted_points(*context), NULL, coloring->local, step, {}};
-  SetColumns<PetscScalar>      set;
-  AddSteps<PetscScalar>        add;
-  const PetscInt              *all;
-  const PetscScalar           *x;
+  CapturedStencil        &op = context->captured();
+  const PetscMemType      memory = op.memory();
+  Arrays                  base(memory);
+  SetColumns<PetscScalar> set = {};
+  AddSteps<PetscScalar>   add;
+  const PetscInt         *in_vector, *on_patch;
+  const PetscScalar      *x;
 
   PetscFunctionBegin;
   PetscCall(op.GetOpen(&set.a));
-  PetscCall(coloring->columns.Get(memory, &all));
+  PetscCall(coloring->in_vector.Get(memory, &in_vector));
+  PetscCall(coloring->on_patch.Get(memory, &on_patch));
   if (step.same == PetscScalar(0)) { // the steps depend on x
     PetscCall(base.Read(v.x, &x));
     PetscCall(MatStencilExchange(context, x, memory));
-    columns.x = context->halo.field();
+    set.x = context->halo.field();
   }
+  set.step = add.step = step;
   for (size_t k = 0; k + 1 < coloring->first.size(); k++) {
-    Arrays moved(memory), values(memory);
-    Boxes  of_colour;
-    of_colour.add({{0, 0, 0}, {(PetscInt)(coloring->first[k + 1] - coloring->first[k]), 1, 1}});
-    columns.columns = all + coloring->first[k];
+    const size_t first = coloring->first[k];
+    Arrays       moved(memory), values(memory);
+    Boxes        of_colour;
+    of_colour.add({{0, 0, 0}, {(PetscInt)(coloring->first[k + 1] - first), 1, 1}});
+    set.columns = add.columns = {in_vector + first, on_patch + first, ghosted_points(*context)};
     PetscCall(VecCopy(v.at, v.moved));
     PetscCall(moved.ReadWrite(v.moved, &add.moved));
-    add.columns = columns;
     PetscCall(for_each(memory, of_colour, add));
     PetscCall(moved.Restore());
     PetscCall(evaluate(v.moved, v.after));
     PetscCall(values.Read(v.before, &set.before));
     PetscCall(values.Read(v.after, &set.after));
-    set.columns = columns;
     PetscCall(for_each(memory, of_colour, set));
     PetscCall(values.Restore());
   }
