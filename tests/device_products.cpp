@@ -48,6 +48,13 @@ struct Pair {
 // Even and odd rows; sizes that blocks of threads and the points that a thread computes do not divide.
 std::vector<Lattice> large_grids() {
   std::vector<Lattice> all;
+  Lattice              ring;
+  ring.dim = 3;
+  ring.N[0] = 70, ring.N[1] = 19, ring.N[2] = 18;
+  ring.ends[0] = ring.ends[2] = DM_BOUNDARY_PERIODIC;
+  all.push_back(ring);
+  ring.ends[0] = DM_BOUNDARY_NONE, ring.ends[1] = DM_BOUNDARY_MIRROR;
+  all.push_back(ring);
   for (int odd = 0; odd < 2; odd++) {
     Lattice plane, space;
     plane.N[0] = 300 + odd, plane.N[1] = 47 + odd;
@@ -90,6 +97,7 @@ TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
         const auto of_point = [](const PetscInt p[3]) {
           return PetscScalar(1 + 0.5 * std::sin(0.7 * p[0]) * std::cos(0.4 * p[1] + 0.9 * p[2]));
         };
+        std::vector<Vector> fields; // k, or k of the first axis
         Pair pair(lattice, [&](DM da, Mat *A) {
           Vector k[3];
           for (int a = 0; a < lattice.dim; a++) {
@@ -108,7 +116,10 @@ TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
           else
             OK(MatDiffusionSetFaceCoefficients(*A, lattice.dim, axes));
           OK(MatSetUp(*A));
+          fields.push_back(std::move(k[0]));
         });
+        pair.check();
+        for (Vec k : fields) OK(VecScale(k, 2)); // as the operators find out
         pair.check();
         for (int n = 0; n < 2; n++) { // the operator is no longer the one of k
           OK(MatScale(pair.A[n], 3));
@@ -116,6 +127,42 @@ TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
         }
         pair.check();
       }
+}
+
+TEST_CASE("a product of diffusion may overwrite k, and k may be of any size", "[device_products]") {
+  if (no_gpu()) return;
+  Lattice lattice;
+  lattice.N[0] = 300, lattice.N[1] = 40;
+  for (PetscReal size : {PetscReal(1), 2 * PETSC_MIN_REAL / PETSC_MACHINE_EPSILON, PetscReal(0.01) * PETSC_MAX_REAL}) {
+    std::vector<Vector> fields;
+    Pair pair(lattice, [&](DM da, Mat *A) {
+      const PetscReal lengths[] = {PetscSqrtReal(size), PetscSqrtReal(size)}; // so that k/h² is of any size, and finite
+      Vector          k = make_vector(da);
+      set_values(da, k, [&](const PetscInt p[3]) { return size * (2 + PetscReal(p[0] % 3)) / 4; });
+      OK(MatCreate(PETSC_COMM_WORLD, A));
+      OK(MatSetDM(*A, da));
+      OK(MatSetType(*A, MATDIFFUSION));
+      OK(MatLaplaceSetLengths(*A, 2, lengths));
+      OK(MatDiffusionSetCoefficient(*A, k));
+      OK(MatSetUp(*A));
+      fields.push_back(std::move(k));
+    });
+    INFO("k of size " << size);
+    CHECK(pair.difference_of([](Mat M, Vec x, Vec y) { OK(MatMult(M, x, y)); }) <= exact);
+    if (size > 1) continue; // products overflow as k
+    std::vector<PetscScalar> over[2];
+    for (int n = 0; n < 2; n++) {
+      Vector x = random_vector(pair.da[n], 1);
+      OK(MatMult(pair.A[n], x, fields[(size_t)n]));
+      over[n] = natural_values(pair.da[n], fields[(size_t)n]);
+    }
+    PetscReal most = 0, largest = 0;
+    for (size_t i = 0; i < over[0].size(); i++) {
+      most = std::max(most, PetscAbsScalar(over[0][i] - over[1][i]));
+      largest = std::max(largest, PetscAbsScalar(over[0][i]));
+    }
+    CHECK(most <= exact * largest);
+  }
 }
 
 TEST_CASE("captured rows give the host's products on a GPU", "[device_products]") {

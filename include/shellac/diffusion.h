@@ -193,7 +193,7 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetCoefficient(Mat A, Vec k);
    their mirror images. `MatDiffusionSetMean()` has no effect. The rest is as for `MatDiffusionSetCoefficient()`.
 
    Errors:
-   `PETSC_ERR_ARG_SIZ` for another number of vectors, and those of `MatDiffusionSetCoefficient()`.
+   `PETSC_ERR_ARG_SIZ` for another number of vectors, and those of `MatDiffusionSetCoefficient()`; k may be of any sign.
 
 .seealso: `MATDIFFUSION`, `MatDiffusionSetCoefficient()`, `MatDiffusionSetConstant()`
 @*/
@@ -246,7 +246,7 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetConstant(Mat A, PetscScalar k);
    After `MatSetUp()` the rows are filled anew, as by `MatDiffusionSetCoefficient()`. Mats of other types ignore the call.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown mean, or harmonic where k is not positive; nothing is changed then.
+   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown mean, or harmonic where k at points is not positive; nothing is changed then.
 
 .seealso: `MATDIFFUSION`, `MatDiffusionSetCoefficient()`
 @*/

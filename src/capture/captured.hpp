@@ -41,6 +41,7 @@ template <class T> struct Apply;
 class InteriorProduct {
 public:
   virtual ~InteriorProduct() = default;
+  virtual PetscLogDouble flops() const = 0; // of a row
   // At the points of a box: at the inner ones, no arm of which leaves the patch, in its way, elsewhere by `point`.
   virtual PetscErrorCode interior(const captured::Apply<PetscScalar> &point, const Box &box,
                                   const Box &inner) const = 0;
@@ -214,6 +215,7 @@ public:
   explicit PreparedCapture(const CapturedStencil &op) : op_(op) {}
 
   PetscLogDouble flops() const override {
+    if (product_) return product_->flops();
     return 2. * (PetscLogDouble)op_.used_.size() / (PetscLogDouble)op_.patch_.dof;
   }
   PetscErrorCode interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const override;

@@ -1,7 +1,7 @@
 #pragma once
-// Products on a GPU in 3-D, of a star or a box of width 1 with the same coefficients at each point: a warp has one or two
-// rows of 32 packs of points and walks along the third axis. What it needs of the planes before is in registers; the values
-// beside a point along the row are in the next lane.
+// Products on a GPU in 3-D, of stars and boxes of width 1: a warp has one or two rows of 32 packs of points and walks along
+// the third axis. What it needs of the planes before is in registers; the values beside a point along the row are in the
+// next lane. Here with the same coefficients at each point.
 
 #include "capture/rows_on_gpu.hpp"
 #include "device/chain.hpp"
@@ -238,12 +238,13 @@ PetscErrorCode launch_walk(bool in_chain, void (*walk)(Parameters...), PetscInt6
 }
 
 // y on the points of a box: by `other` at those that are not inner, and by walk(form, width, in_chain, blocks, march) at
-// the rest. Loads are of 16 bytes where the rows are aligned to them.
+// the rest. Loads are of 16 bytes where the rows of all arrays are aligned to them; others_read: the addresses
+// of more arrays that are read so, combined.
 template <class Block, class T, class Other, class Walk>
 PetscErrorCode launch_planes(const Patch &patch, const Other &other, const T *u, Form form, const T *b, const Box &box,
-                             const Box &inner, int planes, T *y, const Walk &walk) {
+                             const Box &inner, int planes, T *y, uintptr_t others_read, const Walk &walk) {
   constexpr int   most = sizeof(T) < 16 ? 16 / sizeof(T) : 1, line = 128 / sizeof(T);
-  const uintptr_t arrays = (uintptr_t)u | (uintptr_t)y | (uintptr_t)b;
+  const uintptr_t arrays = (uintptr_t)u | (uintptr_t)y | (uintptr_t)b | others_read;
   const bool      wide = arrays % (most * sizeof(T)) == 0 && patch.size[0] % most == 0;
   const Boxes     others = difference(box, inner);
   cudaStream_t    stream;
@@ -281,7 +282,7 @@ PetscErrorCode launch_star_planes(const Patch &patch, const ConstantStar<T> &sta
   const bool       few = patch.size[0] % 2 || sizeof(T) > 8 || warps < 32 * multiprocessors(); // to fill the GPU
 
   return launch_planes<Block>(
-      patch, other, u, form, b, box, inner, few ? 8 : 32, y,
+      patch, other, u, form, b, box, inner, few ? 8 : 32, y, 0,
       [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
         constexpr Form f = decltype(form_of)::value;
         constexpr int  width = decltype(width_of)::value, unroll = width == 1 ? 4 : 1;
@@ -296,7 +297,7 @@ PetscErrorCode launch_box_planes(const Patch &patch, const kernel::ConstantBox<T
   using Block = kernel::PairBlock;
 
   return launch_planes<Block>(
-      patch, other, u, form, b, box, inner, 16, y,
+      patch, other, u, form, b, box, inner, 16, y, 0,
       [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
         constexpr Form f = decltype(form_of)::value;
         constexpr int  width = decltype(width_of)::value;

@@ -125,7 +125,7 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
       PetscCall(product_->interior(point, box, inside));
     else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
-    else if (dim == 2 && is_star && constants && box.points() < 3 << 20) // the special points take long, more threads less
+    else if (dim == 2 && is_star && constants && box.points() < 3 << 20) // they take less than special points: more threads
       PetscCall(launch_rows(op_.patch_, StarRow<T, 4>{star(constants)}, captured::ApplyStar<T, 2>{row, u, form, b, y},
                             u.u, form, b, box, inside, y));
     else if (dim == 2 && is_star && constants) // the functor for all points leaves the compiler more registers

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(threads_of_rows)
 
 } // namespace kernel
 
-// Rows of one point each, for the kernel.
+// What kernel::rows() computes at a point, by kind of coefficients.
 template <class T> constexpr int many_rows = sizeof(T) <= 8 ? 8 : 4; // as registers allow
 
 template <class T, int rows = many_rows<T>> struct StarRow { // the same coefficients at each point

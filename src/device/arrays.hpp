@@ -45,6 +45,11 @@ public:
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  bool Writes(Vec v) const { // one of the arrays is the vector's, to be written
+    bool writes = false;
+    for (const Item &item : items_) writes = writes || (item.vec == v && item.access != READ);
+    return writes;
+  }
   // Of the arrays; the host's where there is none.
   PetscMemType memory() const { return memory_; }
 

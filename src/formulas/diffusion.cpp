@@ -101,7 +101,7 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
     PetscBool on_gpu, bound;
     PetscCall(PetscObjectTypeCompareAny((PetscObject)k.field[a]->vec(), &on_gpu, VECSEQCUDA, VECMPICUDA, ""));
     PetscCall(VecBoundToCPU(k.field[a]->vec(), &bound));
-    if (!on_gpu || bound) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!on_gpu || bound || arrays->Writes(k.field[a]->vec())) PetscFunctionReturn(PETSC_SUCCESS);
   }
   Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma};
   for (int a = 0; a < n; a++) PetscCall(arrays->ReadBeside(k.field[a]->vec(), &flux.k[a]));

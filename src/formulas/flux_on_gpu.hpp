@@ -161,21 +161,27 @@ public:
   PetscErrorCode interior(const captured::Apply<T> &point, const Box &box, const Box &inner) const override {
     const Patch &patch = point.row.patch;
     const T     *u = point.u.u, *b = point.b;
+    const bool   few = inner.points() < 8 << 20; // shorter walks, so that there are warps for the whole GPU
+    uintptr_t    alignment = 0;
 
     PetscFunctionBegin;
+    for (const T *k : flux_.k) alignment |= (uintptr_t)k;
     if (dim_ == 2)
       PetscCall(launch_rows(patch, FluxRow<Face, T>{flux_}, point, u, point.form, b, box, inner, point.y));
     else
       PetscCall(launch_planes<kernel::PairBlock>(
-          patch, point, u, point.form, b, box, inner, inner.points() < 8 << 20 ? 8 : 32, point.y,
+          patch, point, u, point.form, b, box, inner, few ? 8 : 32, point.y, alignment,
           [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
             constexpr Form f = decltype(form_of)::value;
             constexpr int  width = decltype(width_of)::value;
-            return launch_walk<kernel::PairBlock>(in_chain, kernel::flux_planes<f, width, Face, T>, blocks, march, patch, flux_, u, b,
-                               point.y);
+            return launch_walk<kernel::PairBlock>(in_chain, kernel::flux_planes<f, width, Face, T>, blocks, march,
+                                                  patch, flux_, u, b, point.y);
           }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+
+  // of a row: two faces for each axis
+  PetscLogDouble flops() const override { return 2 + dim_ * (Face::on_faces ? 6 : 12); }
 
 private:
   int     dim_;
