@@ -60,12 +60,13 @@
    have no effect.
 
    `MatSetValuesCOO()` sums values on the GPU that are there, and compresses the coefficients there. An array on the host, or one
-   on a GPU for a Mat whose vectors are on the host, is summed on the host, which copies the array or the coefficients. So are
-   values that are added to compressed rows. NULL stands for zeros.
+   on a GPU for a Mat whose vectors are on the host, is summed on the host, which copies the array or the coefficients. NULL
+   stands for zeros.
 
-   Other assembly, differences by colouring, `MatDiagonalSet()`, `MatDiagonalScale()`, `MatZeroRows()`, sums of different forms,
-   norms, `MatGetRow()`, point blocks (`PCPBJACOBI`) and the transpose, which is made once for the first transposed product,
-   go through the host. Other operations stay where the vectors are.
+   `MatSetValues()` and its variants, rows, single entries, sums and extrema of rows, conversion and sums with matrices of
+   other types go through the host. So does `MatInvertBlockDiagonal()`, whose result PETSc takes there; the blocks are
+   inverted on the GPU. Other operations stay where the vectors are. The transpose is made once, for the first transposed
+   product.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` or `MatSetPreallocationCOO()` for an entry outside the stencil, with its row

@@ -1,7 +1,7 @@
 #pragma once
 // A stencil operator whose coefficients an application has set, point by point.
 //
-// Open for assembly, each slot (an arm, a row and a value at the point) has an array of coefficients on the host.
+// Open for assembly, each slot (an arm, a row and a value at the point) has an array of coefficients, on the host or the GPU.
 // Closed, rows that are equal are stored once: see Storage.
 
 #include <memory>

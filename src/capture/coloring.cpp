@@ -154,10 +154,10 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
   coloring->local = type == IS_COLORING_LOCAL;
   const PetscInt *size = coloring->local ? context->ghost_size : context->grid.size;
   const PetscInt  needed = context->grid.dof * size[0] * size[1] * size[2];
-  PetscCheck(n == needed, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-             "the colouring is of %" PetscInt_FMT " columns, the DMDA has %" PetscInt_FMT
-             " here; make it with DMCreateColoring()",
-             n, needed);
+  SHELLAC_CHECK_ALL(n == needed, context->grid.comm, PETSC_ERR_ARG_SIZ,
+                    "the colouring is of %" PetscInt_FMT " columns, the DMDA has %" PetscInt_FMT
+                    " here; make it with DMCreateColoring()",
+                    n, needed);
   PetscCall(get_local_colours(context, colours, coloring->local, &local_colours));
   auto &first = coloring->first; // columns sorted by colour, by counting
   first.assign((size_t)count + 2, 0);
@@ -231,16 +231,12 @@ static PetscErrorCode get_function(PetscErrorCode (*get)(MatFDColoring, Function
 // The vectors of the DMDA, which it keeps for the next time: where the function is evaluated, and its values there and a
 // step away.
 struct ColoringVectors {
-  DM   dm = NULL;
-  bool local = false;
-  Vec  x = NULL, at = NULL, moved = NULL, before = NULL, after = NULL;
+  WorkVector x, at, moved, before, after;
 
-  PetscErrorCode Get(DM of, bool are_local, Vec given) {
+  PetscErrorCode Get(DM dm, bool local, Vec given) {
     PetscFunctionBegin;
-    dm = of;
-    local = are_local;
-    for (Vec *v : {&x, &before, &after}) PetscCall(DMGetGlobalVector(dm, v));
-    for (Vec *v : {&at, &moved}) PetscCall(local ? DMGetLocalVector(dm, v) : DMGetGlobalVector(dm, v));
+    for (WorkVector *v : {&x, &before, &after}) PetscCall(v->Get(dm));
+    for (WorkVector *v : {&at, &moved}) PetscCall(v->Get(dm, local));
     PetscCall(VecCopy(given, x));
     if (local) {
       PetscCall(VecZeroEntries(at)); // which has points that no exchange sets
@@ -248,12 +244,6 @@ struct ColoringVectors {
       PetscCall(DMGlobalToLocalEnd(dm, x, INSERT_VALUES, at));
     } else
       PetscCall(VecCopy(x, at));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Restore() {
-    PetscFunctionBegin;
-    for (Vec *v : {&moved, &at}) PetscCall(local ? DMRestoreLocalVector(dm, v) : DMRestoreGlobalVector(dm, v));
-    for (Vec *v : {&after, &before, &x}) PetscCall(DMRestoreGlobalVector(dm, v));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -327,7 +317,6 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(MatCapturedOpenBeside(context, {v.x, v.at, v.before}));
   PetscCall(context->captured().NeedAll());
   PetscCall(set_columns(context, coloring, step, v, evaluate));
-  PetscCall(v.Restore());
   // nothing is assembled beside that could be compared
   PetscCall(MatDestroy(&context->reference));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

@@ -160,6 +160,7 @@ static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) 
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
+  PetscCall(context->check_readable());
   if (context->inverse_blocks.empty()) {
     CapturedStencil   &op = context->captured();
     const PetscMemType memory = op.home();

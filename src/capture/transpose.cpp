@@ -93,10 +93,11 @@ static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &from));
-  PetscCall(from->make_transpose(&op));
+  PetscCall(from->check_readable());
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatCapturedCreateLike(A, B));
   PetscCall(MatGetCaptured(*B, &to)); // in place: A's own
   PetscCall(MatCapturedCheckAlike(*from, *to));
+  PetscCall(from->make_transpose(&op));
   PetscCall(MatCapturedDiscardValues(to));
   if (to != from) PetscCall(to->take_state(*B, *from));
   PetscCall(to->captured().Destroy());

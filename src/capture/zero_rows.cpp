@@ -43,16 +43,15 @@ static PetscErrorCode mark_rows(const CapturedMat &context, PetscInt n, const Pe
 
 // What the marked columns did with x goes to the right-hand side.
 static PetscErrorCode move_columns(Mat A, DM dm, Vec marks, Vec x, Vec b) {
-  Vec part, product;
+  WorkVector part, product;
 
   PetscFunctionBegin;
-  PetscCall(DMGetGlobalVector(dm, &part));
-  PetscCall(DMGetGlobalVector(dm, &product));
-  PetscCall(VecPointwiseMult(part, x, marks));
+  PetscCall(part.Get(dm));
+  PetscCall(product.Get(dm));
+  PetscCall(VecCopy(x, part)); // x and b may be of another type than the DM's
+  PetscCall(VecPointwiseMult(part, part, marks));
   PetscCall(MatMult(A, part, product));
   PetscCall(VecAXPY(b, -1, product));
-  PetscCall(DMRestoreGlobalVector(dm, &product));
-  PetscCall(DMRestoreGlobalVector(dm, &part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,13 +90,13 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
   CapturedMat          *context;
   ZeroRows<PetscScalar> zero = {};
   const PetscScalar    *marked;
-  Vec                   marks;
+  WorkVector            marks;
   DM                    dm;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(MatGetDM(A, &dm));
-  PetscCall(DMGetGlobalVector(dm, &marks));
+  PetscCall(marks.Get(dm));
   PetscCall(mark_rows(*context, n, rows, marks));
   if (columns && x && b) PetscCall(move_columns(A, dm, marks, x, b));
   PetscCall(context->begin_change());
@@ -121,7 +120,6 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
   zero.diagonal = diagonal;
   PetscCall(op.ForAllPoints(zero));
   PetscCall(arrays.Restore());
-  PetscCall(DMRestoreGlobalVector(dm, &marks));
   PetscCall(MatCapturedClose(context, in_arrays));
   if (!context->reference)
     PetscCall(context->altered(A, Alteration::rows, 1, 0));

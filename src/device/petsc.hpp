@@ -103,6 +103,30 @@ template <class Make> PetscErrorCode create_whole(Mat *A, const Make &make) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A vector that a DM lends, given back at the end of the scope, also after an error.
+class WorkVector {
+public:
+  WorkVector() = default;
+  WorkVector(const WorkVector &) = delete;
+  WorkVector &operator=(const WorkVector &) = delete;
+  ~WorkVector() {
+    if (v_) (void)!(local_ ? DMRestoreLocalVector(dm_, &v_) : DMRestoreGlobalVector(dm_, &v_));
+  }
+  PetscErrorCode Get(DM dm, bool local = false) {
+    PetscFunctionBegin;
+    dm_ = dm;
+    local_ = local;
+    PetscCall(local ? DMGetLocalVector(dm, &v_) : DMGetGlobalVector(dm, &v_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  operator Vec() const { return v_; }
+
+private:
+  DM   dm_ = NULL;
+  bool local_ = false;
+  Vec  v_ = NULL;
+};
+
 // Calls the method `name` of A, where its type has one.
 template <class... Args> PetscErrorCode try_method(Mat A, const char *name, PetscBool *found, Args... args) {
   PetscErrorCode (*method)(Mat, Args...) = NULL;

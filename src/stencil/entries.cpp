@@ -122,7 +122,7 @@ static PetscErrorCode get_row_min_abs(Mat A, Vec v, PetscInt columns[]) {
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
   StencilMat      *context;
   StencilOperator *op;
-  Vec              sums; // of the rows
+  WorkVector       sums; // of the rows
   DM               dm;
 
   PetscFunctionBegin;
@@ -131,11 +131,10 @@ PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
              "norms 1, frobenius and infinity are there; the 2-norm is not");
   PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
   PetscCall(MatGetDM(A, &dm));
-  PetscCall(DMGetGlobalVector(dm, &sums));
+  PetscCall(sums.Get(dm));
   PetscCall(get_rows(context, op, type == NORM_FROBENIUS ? RowProperty::sum_squares : RowProperty::sum_abs, sums));
   PetscCall(VecNorm(sums, type == NORM_FROBENIUS ? NORM_1 : NORM_INFINITY, norm));
   if (type == NORM_FROBENIUS) *norm = PetscSqrtReal(*norm);
-  PetscCall(DMRestoreGlobalVector(dm, &sums));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
