@@ -276,9 +276,32 @@ TEST_CASE("a linear equation is assembled once, and again after a new parameter"
   OK(MatNorm(J, NORM_INFINITY, &norm[2]));
   CHECK(norm[1] == norm[0]);
   CHECK(difference(norm[2], norm[0] + 10) < exact);
-  set_equation(da, "residual = -laplacian(u) + (u > 0 ? 1 : 2) * u");
-  OK(DMDAEquationGetLinear(da, &linear));
-  CHECK(!linear);
+  // a term that is not linear is found where it vanishes at the time 0, with a field of ones or with a parameter
+  for (const char *term : {"(u > 0 ? 1 : 2) * u", "t * u * u", "(k - 1) * u * u", "exp(u)"}) {
+    INFO(term);
+    set_equation(da, "field(k)\nresidual = -laplacian(u) + " + std::string(term));
+    OK(DMDAEquationGetLinear(da, &linear));
+    CHECK(!linear);
+  }
+  set_equation(da, "parameter(sigma)\nresidual = -laplacian(u) + sigma * u * u");
+  for (PetscReal sigma : {1, 0}) {
+    OK(DMDAEquationSetParameter(da, "sigma", sigma));
+    OK(DMDAEquationGetLinear(da, &linear));
+    CHECK(linear == (sigma == 0 ? PETSC_TRUE : PETSC_FALSE));
+  }
+}
+
+TEST_CASE("the names of an equation's parameters and fields are in the order of the text", "[equations]") {
+  if (!equations_work()) return;
+  Lattice            l;
+  Grid               da;
+  const char *const *parameters, *const *fields;
+  OK(make_grid(l, nullptr, &da));
+  set_equation(da, "parameter(b, 1)\nfield(k)\nparameter(a)\nresidual = -d(k, u) + a + b");
+  OK(DMDAEquationGetNames(da, &parameters, &fields));
+  CHECK((parameters[0] == std::string("b") && parameters[1] == std::string("a") && !parameters[2]));
+  CHECK((fields[0] == std::string("k") && !fields[1]));
+  OK(DMDAEquationGetNames(da, NULL, NULL));
 }
 
 TEST_CASE("KSP solves a linear equation as SNES does, transposed too; one rank as all", "[equations]") {

@@ -136,6 +136,7 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
           CALL(state, "no exact|exact = ", DMDAEquationComputeExact(b.da, 0, b.u)),
           CALL(size, "vector", DMDAEquationComputeInitial(b.da, other)),
           CALL(state, "DMDASetEquation", DMDAEquationGetLinear(bare, &flag)),
+          CALL(state, "DMDASetEquation", DMDAEquationGetNames(bare, NULL, NULL)),
       });
 }
 

@@ -118,7 +118,7 @@ PETSC_EXTERN PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char
 /*@C
    DMDAEquationSetParameter - sets a parameter of the equation of a `DMDA`, and of all DMs that inherit it
 
-   Logically Collective
+   Collective
 
    Input Parameters:
 +  da    - a `DMDA` with an equation
@@ -134,7 +134,7 @@ PETSC_EXTERN PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char
    `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name or a value that is not finite, `PETSC_ERR_ARG_WRONGSTATE` without an
    equation. Nothing is changed then.
 
-.seealso: `DMDASetEquation()`, `DMDAEquationGetParameter()`
+.seealso: `DMDASetEquation()`, `DMDAEquationGetParameter()`, `DMDAEquationGetNames()`
 @*/
 PETSC_EXTERN PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal value);
 
@@ -158,6 +158,30 @@ PETSC_EXTERN PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], P
 .seealso: `DMDAEquationSetParameter()`
 @*/
 PETSC_EXTERN PetscErrorCode DMDAEquationGetParameter(DM da, const char name[], PetscReal *value);
+
+/*@C
+   DMDAEquationGetNames - gets the names of the parameters and of the fields of the equation of a `DMDA`
+
+   Not Collective
+
+   Input Parameter:
+.  da - a `DMDA` with an equation
+
+   Output Parameters:
++  parameters - the names in the order of the text, with a null pointer behind the last; or NULL
+-  fields     - likewise; or NULL
+
+   Level: intermediate
+
+   Note:
+   The names belong to the equation; do not free them.
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` without an equation.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationSetParameter()`, `DMDAEquationSetField()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationGetNames(DM da, const char *const **parameters, const char *const **fields);
 
 /*@C
    DMDAEquationSetField - sets a field of the equation of a `DMDA`: a value at each point
@@ -212,7 +236,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time);
 .  da - a `DMDA` with an equation
 
    Output Parameter:
-.  linear - the Jacobian's entries are the same at several random states
+.  linear - the Jacobian's entries are the same at several random states, with the present parameters
 
    Level: intermediate
 

@@ -268,7 +268,11 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   for (const auto &p : equation->text.parameters) {
     equation->parameters.push_back((PetscReal)p.value);
     equation->known.push_back(p.has_default);
+    equation->parameter_names.push_back(p.name.c_str());
   }
+  for (const auto &field : equation->text.fields) equation->field_names.push_back(field.name.c_str());
+  equation->parameter_names.push_back(nullptr);
+  equation->field_names.push_back(nullptr);
   PetscCall(find_equation(da, &before));
   PetscCheck(!before || before->equation().text.has_rate == equation->text.has_rate, comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s is a %s, but the DMDA's equation is a %s; give it a DMDA of its own", file.c_str(),

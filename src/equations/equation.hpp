@@ -27,7 +27,9 @@ struct Equation {
   EquationText               text;
   const equation::Functions *functions = nullptr;
   std::vector<PetscReal>     parameters;
-  std::vector<bool>          known;          // [parameters]: it has a value
+  std::vector<bool>          known;           // [parameters]: it has a value
+  std::vector<const char *>  parameter_names; // with a null pointer at the end, as below
+  std::vector<const char *>  field_names;
   std::vector<PetscReal>     domain;         // lower and upper end of each axis [length]; empty: 0 and 1
   PetscReal                  time = 0;       // for KSP and SNES
   bool                       linear = false; // the entries do not depend on the unknowns
@@ -62,7 +64,7 @@ public:
   PetscErrorCode GetExact(PetscReal time, Vec u);
 
   // Tries the functions at random states: an error where they read a neighbour beyond the stencil; and whether the
-  // equation is linear. Collective.
+  // equation is linear with its parameters. Collective.
   PetscErrorCode Try(bool *linear);
 
   PetscErrorCode SetField(size_t f, Vec values);

@@ -315,9 +315,13 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
 
   PetscFunctionBegin;
   PetscCall(Update());
-  const std::vector<double>   ones((size_t)(place_.ghost_size[0] * place_.ghost_size[1] * place_.ghost_size[2]), 1.);
-  std::vector<const double *> fields(fields_.size(), ones.data());
+  // at no special value of a field or of the time, where a term that is not linear could vanish
+  std::vector<double>         values((size_t)(place_.ghost_size[0] * place_.ghost_size[1] * place_.ghost_size[2]));
+  std::vector<const double *> fields(fields_.size(), values.data());
+  const double                time = place_.time;
+  for (size_t i = 0; i < values.size(); i++) values[i] = any_number(i, 17);
   place_.fields = fields.data();
+  place_.time = 0.7182;
   for (const equation::Region &region : regions_)
     for (unsigned state = 0; state < 4; state++) {
       Sample(region, state, sizes[state], &entries);
@@ -329,6 +333,7 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
         if (!(std::fabs(entries[i] - first[i]) <= 1e-12 * largest)) differs = 1;
     }
   place_.fields = field_arrays_.data();
+  place_.time = time;
   char text[512] = "";
   if (arm[0]) {
     const std::string name = arm[4] < 0 ? "a field" : equation_->text.unknowns[(size_t)arm[4]].name;

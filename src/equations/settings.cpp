@@ -32,6 +32,7 @@ PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal valu
   equation.parameters[p] = value;
   equation.known[p] = true;
   equation.version++;
+  PetscCall(on_grid->Try(&equation.linear)); // a term may vanish with it
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,6 +45,16 @@ PetscErrorCode DMDAEquationGetParameter(DM da, const char name[], PetscReal *val
   PetscCall(find_parameter(*on_grid, name, &p));
   PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the value is null");
   *value = on_grid->equation().parameters[p];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DMDAEquationGetNames(DM da, const char *const **parameters, const char *const **fields) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  if (parameters) *parameters = on_grid->equation().parameter_names.data();
+  if (fields) *fields = on_grid->equation().field_names.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
