@@ -79,3 +79,15 @@ def profiles(x, times, states, exact, file):
     _bar(figure, field, right, "u")
     right.set(xlabel="x", ylabel="t", title="shock, caught up by a rarefaction wave")
     figure.savefig(file)
+
+
+def patterns(values, times, axes, file):
+    """Patterns at two times over the plane of two constants, k and F."""
+    figure, both = plt.subplots(1, 2, figsize=(12, 5.2), sharey=True)
+    extent = (axes[0].min(), axes[0].max(), axes[1].min(), axes[1].max())
+    for panel, v, time in zip(both, values, times):
+        field = panel.imshow(v, cmap="inferno", origin="lower", extent=extent, aspect="auto", vmin=0, vmax=0.4)
+        panel.set(title=f"v at t = {time:g}", xlabel="k", xticks=np.linspace(*extent[:2], 4))
+    both[0].set(ylabel="F")
+    _bar(figure, field, both[1], "v")
+    figure.savefig(file)

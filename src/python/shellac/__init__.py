@@ -12,6 +12,8 @@ The functions that create operators take keyword arguments and NumPy arrays::
     ksp.setType("cg")
     shellac.stencilmg(ksp.getPC(), smooths=2)    # matrix-free multigrid
 
+An equation may be a text: ``shellac.Equation(da, "residual = -laplacian(u) - 1").solve()``.
+
 Importing the package loads ``libshellac.so``, before or after PETSc is initialised; its types then work by name too:
 ``mat.setType("laplace")``, ``-dm_mat_type stencil``, ``-pc_type stencilmg``.
 
@@ -21,7 +23,8 @@ docstring: ``shellac.MatHelmholtzSetShift(A, 4.0)``. Values of C enumerations ar
 """
 
 from . import functions as _functions
-from .grids import gather
+from .equations import Equation
+from .grids import gather, scatter
 from .library import library_path, load as _load
 from .operators import advection_diffusion, diffusion, helmholtz, laplace, right_hand_side, stencil
 from .solvers import burgers, stencilmg
@@ -30,6 +33,7 @@ from .sums import KERNELS, gradient, kernelsum, multiply, vector
 _load()
 globals().update(_functions.define())
 
-__all__ = ["KERNELS", "advection_diffusion", "burgers", "diffusion", "gather", "gradient", "helmholtz", "kernelsum",
-           "laplace", "library_path", "multiply", "right_hand_side", "stencil", "stencilmg", "vector",
+__all__ = ["Equation", "KERNELS", "advection_diffusion", "burgers", "diffusion", "gather", "gradient", "helmholtz",
+           "kernelsum", "laplace", "library_path", "multiply", "right_hand_side", "scatter", "stencil", "stencilmg",
+           "vector",
            *_functions.names()]

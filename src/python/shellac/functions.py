@@ -7,6 +7,7 @@ from the library's own lists of their names, docstrings from the manual pages.
 import ctypes
 import functools
 import inspect
+import itertools
 import re
 
 import numpy
@@ -34,6 +35,7 @@ def text():
 def prototypes():
     """(name, [(type, argument), ...]) of each function, but for those that create and those with communicators."""
     for name, arguments in re.findall(r"PETSC_EXTERN\s+PetscErrorCode\s+(\w+)\(([^)]*)\)\s*;", text()):
+        arguments = re.sub(r"const char \*const \*\*", "Names *", arguments)
         pairs = [re.match(r"\s*(?:const\s+)?(\w+)\s*(\*?)\s*(\w+)\s*(\[\])?\s*$", a) for a in arguments.split(",")]
         arrays = [i for i, p in enumerate(pairs) if p and p[4] and p[1] != "char"]
         if any(pairs[i - 1] is None or pairs[i - 1][1] != "PetscInt" for i in arrays):
@@ -89,6 +91,11 @@ def _page(name):
     return re.sub(r"(?m)^   ", "", match[1]).rstrip() if match else name
 
 
+def strings(pointers):
+    """The strings of a C array that ends with a null pointer."""
+    return [p.decode() for p in itertools.takewhile(lambda p: p is not None, pointers)]
+
+
 def enumeration(kind):
     """The names of the values of a C enumeration, in its order."""
     global _enumerations
@@ -96,13 +103,10 @@ def enumeration(kind):
         _enumerations = {}
         for array in re.findall(r"PETSC_EXTERN\s+const\s+char\s*\*\s*const\s+(\w+)\[\]", text()):
             try:
-                pointers = ctypes.cast(ctypes.addressof(ctypes.c_char.in_dll(library.ready(), array)),
-                                       ctypes.POINTER(ctypes.c_char_p))
+                words = strings(ctypes.cast(ctypes.addressof(ctypes.c_char.in_dll(library.ready(), array)),
+                                            ctypes.POINTER(ctypes.c_char_p)))
             except ValueError:  # a header that is newer than the library
                 continue
-            words = []
-            while pointers[len(words)] is not None:
-                words.append(pointers[len(words)].decode())
             _enumerations[words[-2]] = words[:-2]  # values, then the type's name, then the constants' prefix
     return _enumerations[kind]
 
@@ -196,12 +200,12 @@ def reals(values, what):
 
 
 def adopt(owner, pointer):
-    """A petsc4py object for one that C has created: composed with another, asked for, and released."""
-    key = b"shellac_new"
-    call("PetscObjectCompose", ctypes.c_void_p(owner.handle), key, pointer)
-    made = owner.query(key.decode())
-    call("PetscObjectCompose", ctypes.c_void_p(owner.handle), key, None)
+    """A petsc4py object for one that C has created on an owner's ranks: composed with a third, asked for, released."""
+    key, holder = b"shellac_new", _petsc().Vec().create(comm=owner.comm)
+    call("PetscObjectCompose", ctypes.c_void_p(holder.handle), key, pointer)
+    made = holder.query(key.decode())
     call("PetscObjectDereference", pointer)
+    holder.destroy()
     return made
 
 
@@ -210,6 +214,8 @@ def _output(kind):
         return ctypes.c_void_p()
     if kind == "PetscScalar" and numpy.issubdtype(_petsc().ScalarType, numpy.complexfloating):
         return _Complex()
+    if kind == "Names":
+        return ctypes.POINTER(ctypes.c_char_p)()
     if kind == "PetscBool" or is_enumeration(kind):
         return ctypes.c_int()
     return {"PetscInt": int_type}.get(kind, real_type)()()
@@ -221,6 +227,8 @@ def _result(kind, value, owner):
         return adopt(owner, value)
     if isinstance(value, _Complex):
         return complex(value.re, value.im)
+    if kind == "Names":
+        return strings(value)
     if is_enumeration(kind):
         return enumeration(kind)[value.value]
     return bool(value.value) if kind == "PetscBool" else value.value
@@ -283,6 +291,7 @@ def _function(name, arguments):
     return function
 
 
+@functools.lru_cache(maxsize=None)
 def define():
     """A dictionary of all functions by their names."""
     return {name: _function(name, arguments) for name, arguments in prototypes()}
@@ -311,10 +320,10 @@ class temporary_options:
             self.database.delValue(key)
 
 
-def agree(comm, problem, **same):
+def agree(comm, problem, /, **same):
     """Raises a problem of any rank, an exception or None, on all ranks: none is left waiting for another.
 
-    Further arguments are numbers that are the same on all ranks; where they are not, that is an error."""
+    Further arguments are numbers that must be the same on all ranks, by what an error calls them."""
     PETSc = _petsc()
     if comm.getSize() > 1:
         flags = PETSc.Vec().createMPI((1, None), comm=comm)
@@ -325,7 +334,7 @@ def agree(comm, problem, **same):
         for name, value in same.items() if not elsewhere else ():
             flags.set(value)
             if flags.min()[1] != flags.max()[1] and problem is None:
-                problem = ValueError(f"{name.replace('_', ' ')} differ between the ranks; here there are {value}")
+                problem = ValueError(f"{name} must be the same on all ranks; this one has {value}")
         flags.destroy()
     if problem is not None:
         raise problem

@@ -5,7 +5,7 @@ import ctypes
 from . import functions as c
 
 
-def _dmda(da, what):
+def check_dmda(da, what):
     from petsc4py import PETSc
     c.handle(da, "DM", f"{what}: da")
     if not isinstance(da, PETSc.DMDA) and da.getType() != "da":
@@ -31,7 +31,7 @@ def _operator(da, kind, prefix, *, boundary=None, robin=None, lengths=None, **se
     Values are checked first, so that one rank's error is an error on all before any of them goes on."""
     from petsc4py import PETSc
     what = f"shellac.{kind}()"
-    _dmda(da, what)
+    check_dmda(da, what)
     problem, calls, kept = None, [], []
     dim = da.getDim()
     try:
@@ -261,7 +261,7 @@ def stencil(da, *, prefix=None):
         assembled with ``assemble``.
     """
     what = "shellac.stencil()"
-    _dmda(da, what)
+    check_dmda(da, what)
     before = ctypes.c_char_p()
     c.call("DMGetMatType", ctypes.c_void_p(da.handle), ctypes.byref(before))
     name = before.value

@@ -72,7 +72,7 @@ def vector(values, comm=None):
             raise ValueError(f"shellac.vector(): values has shape {array.shape}; k must be 1 or more")
     except (TypeError, ValueError) as error:
         problem = error
-    c.agree(comm, problem, values_a_point=block)
+    c.agree(comm, problem, **{"the number of values a point": block})
     v = PETSc.Vec().create(comm=comm)
     v.setSizes((array.size, None), bsize=block)
     v.setFromOptions()
@@ -146,7 +146,7 @@ def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumbe
         dim = x.shape[1]
     except (TypeError, ValueError) as error:
         problem = error
-    c.agree(comm, problem, coordinates_a_point=dim)
+    c.agree(comm, problem, **{"the number of coordinates a point": dim})
     A = PETSc.Mat().create(comm=comm)
     c.ready_type(A, "kernelsum")
     if prefix is not None:

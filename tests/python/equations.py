@@ -1,0 +1,279 @@
+"""Equations as text from Python, on any number of ranks, beside finite differences of NumPy's own."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import petsc4py
+
+petsc4py.init(sys.argv[:1])
+import shellac
+from petsc4py import PETSc
+
+rank, ranks = PETSc.COMM_WORLD.getRank(), PETSc.COMM_WORLD.getSize()
+rng = np.random.default_rng(1)  # the same numbers on all ranks
+BRATU = "parameter(lambda)\nresidual = -laplacian(u) - lambda * exp(u)"
+DIFFUSION = "field(k)\nparameter(sigma, 1)\nresidual = -d(k, u) + sigma * u - 1"
+GALLERY = pathlib.Path(__file__).resolve().parents[2] / "examples" / "equations"
+
+
+def grid(*n, **more):
+    return PETSc.DMDA().create(n, stencil_width=1, **more)
+
+
+def everywhere(da, v):
+    """A grid's values as one array on all ranks."""
+    to_all, everything = PETSc.Scatter.toAll(v)
+    natural = da.createNaturalVec()
+    da.globalToNatural(v, natural)
+    to_all.scatter(natural, everything)
+    shape = tuple(reversed(da.getSizes())) + ((da.getDof(),) if da.getDof() > 1 else ())
+    return everything.getArray().reshape(shape).copy()
+
+
+def laplacian(u, h, mode="constant"):
+    """Second differences of u[y, x]; beyond the ends it is zero ("constant"), or as at the end ("edge")."""
+    v = np.pad(u, 1, mode=mode)
+    return ((v[1:-1, 2:] + v[1:-1, :-2] - 2 * u) / h[0] ** 2 + (v[2:, 1:-1] + v[:-2, 1:-1] - 2 * u) / h[1] ** 2)
+
+
+def diffusion(k, u, h):
+    """div(k grad u) of u[y, x], zero beyond the ends; harmonic means of k, which goes on beyond them."""
+    result = np.zeros_like(u)
+    for axis in (0, 1):
+        pad = [(1, 1) if a == axis else (0, 0) for a in (0, 1)]
+        K, U = np.pad(k, pad, mode="edge"), np.pad(u, pad)
+        n = K.shape[axis]
+        before, after = (lambda f: f.take(range(n - 1), axis)), (lambda f: f.take(range(1, n), axis))
+        flux = 2 / (1 / before(K) + 1 / after(K)) * (after(U) - before(U)) / h[1 - axis]
+        result += np.diff(flux, axis=axis) / h[1 - axis]
+    return result
+
+
+class Steady(unittest.TestCase):
+    def test_bratu_has_no_residual_in_numpy_and_follows_its_parameter(self):
+        da, h = grid(17, 13), (1 / 18, 1 / 14)
+        eq = shellac.Equation(da, BRATU, lambda_=5, options={"snes_rtol": 1e-12})
+        self.assertFalse(eq.linear or eq.has_rate or eq.has_exact)
+        largest = []
+        for value in (5, 2):
+            eq["lambda"] = value
+            self.assertEqual((eq["lambda"], eq.parameters, eq.fields), (value, {"lambda": value}, []))
+            u = everywhere(da, eq.solve())
+            largest.append(u.max())
+            self.assertLess(abs(-laplacian(u, h) - value * np.exp(u)).max(), 1e-8)
+        self.assertGreater(largest[0], 2 * largest[1])
+        self.assertIn("nonlinear residual on 17 x 13 points, lambda = 2", repr(eq))
+
+    def test_newtons_method_takes_a_jacobian_without_a_matrix_and_stencilmg(self):
+        da = grid(31, 31)
+        da.setMatType("stencil")
+        eq = shellac.Equation(da, BRATU, lambda_=6, options={"snes_rtol": 1e-12})
+        shellac.stencilmg(eq.snes.getKSP())
+        u = everywhere(da, eq.solve())
+        self.assertEqual(eq.snes.getJacobian()[0].getType(), "stencil")
+        self.assertLess(eq.snes.getLinearSolveIterations(), 40)
+        self.assertLess(abs(-laplacian(u, (1 / 32, 1 / 32)) - 6 * np.exp(u)).max(), 1e-7)
+
+    def test_a_linear_equation_with_a_field_is_numpys_matrix(self):
+        da, h = grid(9, 7), (1 / 10, 1 / 8)
+        k, x = 1 + 9 * rng.random((7, 9)), rng.random((7, 9))
+        eq = shellac.Equation(da, DIFFUSION, k=k, sigma=3)
+        self.assertTrue(eq.linear)
+        expected = lambda k, sigma, u: -diffusion(k, u, h) + sigma * u
+        columns = np.eye(63).reshape(63, 7, 9)
+        dense = lambda k, sigma: np.stack([expected(k, sigma, e).ravel() for e in columns], axis=1)
+        vector = shellac.scatter(da, k * k)
+        for kind, value, array in (("array", k, k), ("vector", vector, k * k), ("number", 2, np.full((7, 9), 2.0)),
+                                   ("list", k.tolist(), k), ("rows", k[:1], np.broadcast_to(k[:1], (7, 9)))):
+            with self.subTest(kind=kind):
+                eq.set(k=value, sigma=4)
+                np.testing.assert_allclose(everywhere(da, eq.mat() * shellac.scatter(da, x)), expected(array, 4, x),
+                                           rtol=1e-11)
+                np.testing.assert_allclose(everywhere(da, eq.evaluate(x)), expected(array, 4, x) - 1, rtol=1e-11)
+                u = eq.solve()
+                np.testing.assert_allclose(everywhere(da, u).ravel(), np.linalg.solve(dense(array, 4), np.ones(63)),
+                                           rtol=1e-6)
+                self.assertEqual(eq.snes.getIterationNumber(), 1)
+
+    def test_coordinates_make_a_field_and_are_those_of_the_text(self):
+        for n in ((8,), (5, 4), (4, 3, 5)):
+            da = grid(*n)
+            eq = shellac.Equation(da, "field(k)\nresidual = u - k\ninitial = " + " + ".join(
+                f"{a + 1} * {'xyz'[a]} * {'xyz'[a]}" for a in range(len(n))))
+            axes = eq.coordinates()
+            self.assertEqual([a.size for a in axes], list(n))
+            values = sum((a + 1) * c * c for a, c in enumerate(axes))
+            self.assertEqual(values.shape, n[::-1])
+            eq["k"] = values
+            np.testing.assert_allclose(everywhere(da, eq.initial()), values, rtol=1e-14)
+            np.testing.assert_allclose(everywhere(da, eq.solve()), values, rtol=1e-8)
+
+    def test_errors_beside_an_exact_solution_are_of_second_order(self):
+        errors = []
+        for n in (15, 31):
+            eq = shellac.Equation(grid(n, n), GALLERY / "poisson.h", options={"ksp_rtol": 1e-11, "snes_rtol": 1e-11})
+            self.assertTrue(eq.has_exact and eq.linear)
+            u = eq.solve()
+            errors.append(eq.error(u))
+            exact, (x, y) = everywhere(eq.da, eq.exact()), eq.coordinates()
+            np.testing.assert_allclose(exact, np.sin(np.pi * x) * np.sin(2 * np.pi * y) * np.exp(x * y) + x, rtol=1e-10)
+            self.assertAlmostEqual(errors[-1], abs(exact - everywhere(eq.da, u)).max(), 14)
+        self.assertAlmostEqual(np.log2(errors[0] / errors[1]), 2, delta=0.1)
+
+    def test_options_of_the_database_win_and_a_prefix_keeps_them_apart(self):
+        given = PETSc.Options("my_")
+        given["snes_max_it"] = 7
+        eq = shellac.Equation(grid(9, 9), BRATU, lambda_=1, prefix="my_",
+                              options={"-snes_max_it": 5, "snes_type": "newtontr"})
+        self.assertEqual((eq.snes.max_it, eq.snes.getType()), (7, "newtontr"))
+        self.assertFalse(given.hasName("snes_type"))
+        given.delValue("snes_max_it")
+
+    def test_grid_sequencing_ends_on_a_finer_grid_again_and_again(self):
+        eq = shellac.Equation(grid(9, 9), str(GALLERY / "bratu.h"), lambda_=2, options={"snes_grid_sequence": 1})
+        for times in range(2):
+            u = eq.solve()
+            self.assertEqual(eq.snes.getDM().getSizes(), (17, 17))
+            values = everywhere(eq.snes.getDM(), u)
+            inner = laplacian(values, (1 / 16, 1 / 16))[1:-1, 1:-1] + 2 * np.exp(values[1:-1, 1:-1])
+            self.assertLess(abs(inner).max(), 1e-3)
+
+
+class InTime(unittest.TestCase):
+    TEXT = """
+        unknowns(u, v)
+        parameter(D, 0.1)
+        field(F)
+        neumann(sides) = 0
+        rate(u) = D * laplacian(u) - u * v * v + F * (1 - u)
+        rate(v) = D / 2 * laplacian(v) + u * v * v - F * v
+        initial(u) = 1 - x * y
+        initial(v) = x * y
+    """
+
+    def rate(self, F, w, h):
+        u, v = w[..., 0], w[..., 1]
+        return np.stack([0.1 * laplacian(u, h, "edge") - u * v * v + F * (1 - u),
+                         0.05 * laplacian(v, h, "edge") + u * v * v - F * v], axis=-1)
+
+    def test_two_unknowns_step_as_in_numpy(self):
+        da, h = grid(10, 8, dof=2), (1 / 10, 1 / 8)
+        F = rng.random((8, 10))
+        eq = shellac.Equation(da, self.TEXT, F=F, options={"ts_type": "euler"})
+        self.assertTrue(eq.has_rate)
+        x, y = eq.coordinates()
+        w = np.stack([1 - x * y, x * y], axis=-1)
+        np.testing.assert_allclose(everywhere(da, eq.initial()), w, rtol=1e-13)
+        np.testing.assert_allclose(everywhere(da, eq.evaluate(w)), self.rate(F, w, h), rtol=1e-10, atol=1e-10)
+        state = eq.solve(until=0.01, dt=0.001)
+        for step in range(25):
+            if step == 10:
+                np.testing.assert_allclose(everywhere(da, state), w, rtol=1e-11)
+                state = eq.solve(state, until=0.025)  # goes on
+                self.assertAlmostEqual(eq.ts.getTime(), 0.025, 14)
+            w = w + 0.001 * self.rate(F, w, h)
+        np.testing.assert_allclose(everywhere(da, state), w, rtol=1e-11)
+        again = eq.solve(until=0.025)  # from the beginning
+        np.testing.assert_allclose(everywhere(da, again), w, rtol=1e-11)
+
+    def test_error_beside_an_exact_solution_is_at_the_time_that_is_reached(self):
+        eq = shellac.Equation(grid(8, 8, 8), GALLERY / "allen_cahn.h", options={"ts_adapt_type": "none"})
+        u = eq.solve(until=0.5, dt=0.01)
+        self.assertLess(eq.error(u), 0.02)
+        self.assertGreater(eq.error(u, time=0), 0.3)
+
+
+class Mistakes(unittest.TestCase):
+    def check(self, cases):
+        for call, error, words in cases:
+            with self.subTest(words=words):
+                with self.assertRaisesRegex(error, words):
+                    call()
+
+    def test_wrong_arguments_are_errors_that_say_what_is_allowed(self):
+        new = lambda text=DIFFUSION, **values: shellac.Equation(grid(8, 6), text, **values)
+        eq = new(k=1)
+        rate = new("rate = laplacian(u)")
+        self.check([
+            (lambda: shellac.Equation(None, DIFFUSION), TypeError, "must be a petsc4py.PETSc.DM"),
+            (lambda: new(3), TypeError, "text is 3; it must be a string, or the path"),
+            (lambda: new("nowhere.h"), PETSc.Error, "'nowhere.h' cannot be read.*give the path"),
+            (lambda: new(pathlib.Path("nowhere=.h")), PETSc.Error, "'nowhere=.h' cannot be read"),
+            (lambda: new(prefix=3), TypeError, "prefix is 3"),
+            (lambda: new(options="-snes_monitor"), TypeError, "must be a dictionary"),
+            (lambda: new(mu=1), TypeError, "'mu'; the equation's parameters are: sigma; its fields are: k"),
+            (lambda: eq.set(lambda_=1), TypeError, "'lambda_'; the equation's parameters are: sigma"),
+            (lambda: eq.__setitem__("mu", 1), TypeError, "'mu'; the equation's parameters are: sigma"),
+            (lambda: eq["mu"], PETSc.Error, "no parameter 'mu'; its parameters are: sigma"),
+            (lambda: eq.set(sigma="much"), TypeError, "sigma is 'much'; it must be a number"),
+            (lambda: eq.set(sigma=np.ones(3)), TypeError, "it must be a number"),
+            (lambda: eq.set(sigma=np.nan), ValueError, "sigma is nan; it must be finite"),
+            (lambda: eq.set(k="much"), (TypeError, ValueError),
+             "another rank" if rank else "k is 'much'; it must be a vector, an array of numbers"),
+            (lambda: eq.set(k=PETSc.Vec()), ValueError, "not been created"),
+            (lambda: eq.set(k=PETSc.Vec().createMPI(7)), PETSc.Error, "7 values, is not one of the DMDA's vectors"),
+            (lambda: new("residual = -laplacian(w)"), PETSc.Error, "equation:1:.*'?w.*\n.*residual = -laplacian\\(w\\)"),
+            (lambda: new("residual = u(2, 0)"), PETSc.Error, "wider one"),
+            (lambda: new("unknowns(u, v)\nresidual(u) = u\nresidual(v) = v"), PETSc.Error, "dof 2"),
+            (lambda: new().solve(), PETSc.Error, "equation:1: the field k has no values"),
+            (lambda: new(BRATU).solve(), PETSc.Error, "lambda has no value; give -equation_lambda"),
+            (lambda: new(BRATU, lambda_=1).mat(), PETSc.Error, "not linear"),
+            (lambda: new(BRATU, lambda_=99).solve(), RuntimeError, "not converge: DIVERGED_.*try"),
+            (lambda: new("residual = log(u - 1)").solve(), PETSc.Error, "equation:1: the residual"),
+            (lambda: new("field(k) = 1\nresidual = -d(k, u)\nexact = x", k=2), PETSc.Error,
+             "exact solution, which needs fields by formula"),
+            (lambda: eq.error(eq.initial()), PETSc.Error, "no exact solution; add exact = "),
+            (lambda: eq.error(3), TypeError, "must be a petsc4py.PETSc.Vec"),
+            (lambda: eq.ts, ValueError, "use snes"),
+            (lambda: rate.snes, ValueError, "use ts"),
+            (lambda: eq.solve(until=1), TypeError, "are for a rate"),
+            (lambda: rate.solve(), TypeError, "give until=, or the option -ts_max_time"),
+            (lambda: rate.solve(until="late"), TypeError, "until is 'late'"),
+        ])
+        self.assertEqual((eq["sigma"], eq.fields), (1, ["k"]))
+
+    def test_an_array_of_the_first_rank_is_an_error_on_all(self):
+        da = grid(8, 6)
+        eq = shellac.Equation(da, DIFFUSION, k=1)
+        on_first = lambda bad, good: bad if rank == 0 else good
+        words = lambda text: text if rank == 0 else "another rank"
+        for bad, text in ((np.ones((8, 6)), "shape \\(8, 6\\); it must be \\(6, 8\\)"), (np.ones(48), "shape \\(48,\\)"),
+                          (np.ones((6, 8, 1)), "shape"), (np.full((6, 8), np.inf), "not finite"),
+                          (1j * np.ones((6, 8)), "complex"), ("much", "an array of numbers or a number")):
+            for call in (lambda: eq.set(k=on_first(bad, 1)), lambda: eq.solve(on_first(bad, 0)),
+                         lambda: shellac.scatter(da, on_first(bad, None))):
+                with self.assertRaisesRegex((TypeError, ValueError), words(text)):
+                    call()
+
+    @unittest.skipIf(ranks == 1, "ranks can differ where there are several")
+    def test_ranks_that_differ_are_an_error_on_all(self):
+        da, last = grid(8, 6), rank == ranks - 1
+        eq = shellac.Equation(da, DIFFUSION, k=1)
+        v = da.createGlobalVec()
+        for call in (lambda: eq.set(sigma=2 if last else 3), lambda: eq.set(k=v if last else 1),
+                     lambda: eq.set(**({"sigma": 2} if last else {"k": 2})), lambda: eq.set(sigma="much" if last else 1),
+                     lambda: shellac.Equation(da, 3 if last else DIFFUSION)):
+            with self.assertRaises((TypeError, ValueError)):
+                call()
+        self.assertEqual(eq["sigma"], 1)
+
+
+class Arrays(unittest.TestCase):
+    def test_scatter_is_the_inverse_of_gather(self):
+        for n, dof in (((7,), 1), ((5, 6), 2), ((4, 3, 5), 3)):
+            da = grid(*n, dof=dof)
+            v = da.createGlobalVec()
+            v.setRandom()
+            w = shellac.scatter(da, shellac.gather(da, v))
+            w -= v
+            self.assertEqual(w.norm(), 0)
+
+
+if __name__ == "__main__":
+    program = unittest.main(argv=sys.argv[:1], exit=False, verbosity=1 if rank == 0 else 0)
+    failed = PETSc.Vec().createMPI((1, None))
+    failed.set(0 if program.result.wasSuccessful() else 1)
+    sys.exit(1 if failed.max()[1] else 0)
