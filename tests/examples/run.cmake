@@ -1,6 +1,7 @@
 # Runs the examples on small problems: the files that they write, the lines that they print, and one clear error for what
 # cannot be.
-#   run: MPI's launcher with the number of ranks; bin: the folder of the examples; folder: for the files that they write
+#   run: MPI's launcher with the number of ranks; bin: the folder of the examples; folder: for the files that they write;
+#   cuda: whether they have kernels
 
 separate_arguments(run)
 file(REMOVE_RECURSE ${folder})
@@ -79,6 +80,8 @@ if(no_cairo EQUAL -1)
   expect("wrote burgers-central_doubled.png" burgers -preset central_doubled)
   expect("wrote sums.png" kernel_sum -points 20 -sources 7 -picture sums.png)
   expect_file(sums.png ${png} 10000)
+  expect("wrote porous.png" porous -da_grid_x 33 -da_grid_y 33 -steps 5)
+  expect_file(porous.png ${png} 10000)
   expect("error of the interpolant.*wrote rbf-100.png" rbf -n 100)
   expect_file(rbf-100.png ${png} 10000)
   expect("kernelsum .*CONVERGED.*none .*wrote rbf-multiquadric-90.png" rbf -n 90 -compare -mat_kernelsum_kernel multiquadric)
@@ -103,6 +106,13 @@ if(NOT complex)
   expect("steps to t = 10" equation -equation ${gallery}/gray_scott.h -da_grid_x 32 -da_grid_y 32 -ts_max_time 10 -picture none)
 endif()
 expect_error("there is no equation" equation)
+expect("^stencil, 65 x 65 points, 20 steps.*relative error 0.0[0-2]" porous -da_grid_x 65 -da_grid_y 65 -steps 20 -picture none)
+expect("aij, 65 x 65 points, 20 steps.*relative error 0.0[0-2]" porous -da_grid_x 65 -da_grid_y 65 -steps 20 -dm_mat_type aij
+  -picture none)
+if(cuda AND EXISTS /dev/nvidiactl)
+  expect("^stencil, 65 x 65 points, 20 steps.*relative error 0.0[0-2]" porous -da_grid_x 65 -da_grid_y 65 -steps 20 -picture none
+    -dm_vec_type cuda)
+endif()
 expect("${converged}" poisson -dim 3 -n 7 -picture none)
 expect("${converged}" poisson -dm_mat_type helmholtz -mat_helmholtz_shift 4 -n 20 -picture none)
 
@@ -120,12 +130,14 @@ expect_error("empty.txt: it has no numbers" burgers -initial_file empty.txt -pic
 expect_error("missing.txt: it cannot be read" burgers -initial_file missing.txt -picture none)
 
 # Mistakes
-foreach(example poisson burgers kernel_sum rbf)
+foreach(example poisson burgers kernel_sum rbf porous)
   expect_error("-picture u.jpg: the name must end in .png, .svg or .pdf" ${example} -picture u.jpg)
   if(no_cairo EQUAL -1)
     expect_error("cannot write -picture nowhere/u.png" ${example} -picture nowhere/u.png)
   endif()
 endforeach()
+expect_error("-steps is 0" porous -steps 0)
+expect_error("129 x 65 points" porous -da_grid_y 65)
 expect_error("-n and -da_grid_y both set" poisson -n 20 -da_grid_y 30)
 expect_error("-n and -da_grid_x both set" burgers -n 20 -da_grid_x 30)
 expect_error("-n -5 is not possible" poisson -n -5)
