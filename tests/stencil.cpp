@@ -237,3 +237,45 @@ TEST_CASE("a complex shift: every operation equals the assembled matrix'", "[ste
   }
 }
 #endif
+
+// Products of so many points are written past the caches of most processors, line by line.
+TEST_CASE("products with many points are those of the rows", "[stencil]") {
+  if (rank_count() > 1) return;
+  for (int dim : {2, 3})
+    for (const char *shape : {"star", "box"}) {
+      INFO(dim << "-D " << shape);
+      const Options  options(std::string("-mat_laplace_shape ") + shape);
+      const PetscInt n = dim == 2 ? 1531 : 133;
+      Grid           da = make_grid(problem(dim, n, n, dim == 3 ? n : 1));
+      Matrix         A;
+      OK(DMSetMatType(da, MATLAPLACE));
+      OK(DMCreateMatrix(da, &A));
+      Vector x = random_vector(da, 1), b = random_vector(da, 2), product = make_vector(da), residual = make_vector(da);
+      OK(MatMult(A, x, product));
+      OK(MatResidual(A, b, x, residual));
+      const PetscScalar *px, *pb, *pp, *pr;
+      PetscInt           rows;
+      PetscReal          off = 0, size = 0;
+      OK(VecGetLocalSize(x, &rows));
+      OK(VecGetArrayRead(x, &px));
+      OK(VecGetArrayRead(b, &pb));
+      OK(VecGetArrayRead(product, &pp));
+      OK(VecGetArrayRead(residual, &pr));
+      for (PetscInt row = 0; row < rows; row += 7) {
+        PetscInt           count;
+        const PetscInt    *columns;
+        const PetscScalar *values;
+        PetscScalar        sum = 0;
+        OK(MatGetRow(A, row, &count, &columns, &values));
+        for (PetscInt e = 0; e < count; e++) sum += values[e] * px[columns[e]];
+        OK(MatRestoreRow(A, row, &count, &columns, &values));
+        size = PetscMax(size, PetscAbsScalar(sum));
+        off = PetscMax(off, PetscMax(PetscAbsScalar(pp[row] - sum), PetscAbsScalar(pr[row] - (pb[row] - sum))));
+      }
+      OK(VecRestoreArrayRead(x, &px));
+      OK(VecRestoreArrayRead(b, &pb));
+      OK(VecRestoreArrayRead(product, &pp));
+      OK(VecRestoreArrayRead(residual, &pr));
+      CHECK(off <= exact * size);
+    }
+}

@@ -1,6 +1,8 @@
 #pragma once
 // What one point computes with captured coefficients, and the loops over the points that need no halo.
 
+#include <utility>
+
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
 #include "device/stream.hpp"
@@ -209,40 +211,39 @@ template <class T> struct RelaxParity {
 
 // ---- host: along rows of points, slot by slot into a buffer that stays in the first cache
 
-// sum[i] = 0 or, for `more`, sum[i] + Σ_s coefficient_s[i] u_s[i stride], or with one coefficient for all i; adjacent: the
-// stride is 1. The small loops are written out, because only then does the compiler vectorise the long one. A lambda would
+// sum[i] = 0 or, for `more`, sum[i] + Σ_n coefficient_n[i] u_n[i stride], or with one coefficient for all i; adjacent: the
+// stride is 1. All terms stand in one expression, because only then does the compiler vectorise the loop. A lambda would
 // not be inlined into the versions for other processors.
-template <int n, bool one_for_all, bool adjacent, class T>
-SHELLAC_WIDE void add_slots(const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
-                            T *__restrict__ sum) {
-  constexpr int no = 0, b = n > 1 ? 1 : no, c = n > 2 ? 2 : no, d = n > 3 ? 3 : no, e = n > 4 ? 4 : no;
-  const T *__restrict__ c0 = coefficient[0], *__restrict__ c1 = coefficient[b], *__restrict__ c2 = coefficient[c],
-                        *__restrict__ c3 = coefficient[d], *__restrict__ c4 = coefficient[e];
-  const T *__restrict__ u0 = u[0], *__restrict__ u1 = u[b], *__restrict__ u2 = u[c], *__restrict__ u3 = u[d],
-                        *__restrict__ u4 = u[e];
-  const T all[5] = {*c0, *c1, *c2, *c3, *c4};
+template <bool one_for_all, bool adjacent, class T, size_t... n>
+SHELLAC_WIDE void add_slots(std::index_sequence<n...>, const T *const *coefficient, const T *const *u, PetscInt stride,
+                            PetscInt points, bool more, T *__restrict__ sum) {
+  const T *const c[] = {coefficient[n]...}, *const from[] = {u[n]...};
+  const T        all[] = {*coefficient[n]...};
   for (PetscInt i = 0; i < points; i++) {
     const PetscInt at = adjacent ? i : i * stride;
-    T              value = (more ? sum[i] : T(0)) + (one_for_all ? all[0] : c0[i]) * u0[at];
-    if (n > 1) value += (one_for_all ? all[1] : c1[i]) * u1[at];
-    if (n > 2) value += (one_for_all ? all[2] : c2[i]) * u2[at];
-    if (n > 3) value += (one_for_all ? all[3] : c3[i]) * u3[at];
-    if (n > 4) value += (one_for_all ? all[4] : c4[i]) * u4[at];
+    T              value = more ? sum[i] : T(0);
+    ((value += (one_for_all ? all[n] : c[n][i]) * from[n][at]), ...);
     sum[i] = value;
   }
+}
+
+// The same for n <= most.
+template <size_t most, bool one_for_all, bool adjacent, class T, class... Arguments>
+void add_few_slots(size_t n, const T *const *coefficient, Arguments... arguments) {
+  if (n == most)
+    add_slots<one_for_all, adjacent>(std::make_index_sequence<most>(), coefficient, arguments...);
+  else if constexpr (most > 1)
+    add_few_slots<most - 1, one_for_all, adjacent>(n, coefficient, arguments...);
 }
 
 template <bool one_for_all, bool adjacent, class T>
 void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
                    T *sum) {
+  constexpr int most = one_for_all && adjacent ? 9 : 5; // for which there are registers
   if (!n && !more) std::fill(sum, sum + points, T(0));
   for (int some; n > 0; n -= some, coefficient += some, u += some, more = true) {
-    some = PetscMin(n, 5);
-    if (some == 5) add_slots<5, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
-    if (some == 4) add_slots<4, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
-    if (some == 3) add_slots<3, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
-    if (some == 2) add_slots<2, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
-    if (some == 1) add_slots<1, one_for_all, adjacent>(coefficient, u, stride, points, more, sum);
+    some = PetscMin(n, most);
+    add_few_slots<most, one_for_all, adjacent>(some, coefficient, u, stride, points, more, sum);
   }
 }
 
@@ -301,10 +302,10 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
         apply_captured_at_end(row, field.u, form, b, p, y);
       };
       for (PetscInt i = box.lo[0]; i < lo; i++) point(i);
-      for (PetscInt i = hi; i < box.hi[0]; i++) point(i);
-      for (PetscInt from = lo; from < hi; from += chunk) {
-        const PetscInt p[3] = {from, j, k}, points = PetscMin(chunk, hi - from);
+      for (PetscInt from = lo, points; from < hi; from += points) {
+        const PetscInt p[3] = {from, j, k};
         const size_t   at = patch.index(from, j, k);
+        points = PetscMin(past ? ends_with_line(y + at, chunk) : chunk, hi - from);
         const T       *rows = a.rows(patch, p, at);
         for (PetscInt r = 0; r < dof; r++) {
           int n = 0;
@@ -353,6 +354,7 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
             for (PetscInt i = 0; i < points; i++) y[(at + i) * dof + r] = sum[i];
         }
       }
+      for (PetscInt i = hi; i < box.hi[0]; i++) point(i);
     }
   }
   if (past) stream_fence();

@@ -28,7 +28,7 @@ SHELLAC_WIDE void star_row(const T *coefficients, const T *u, const T *const (*s
 // The points of a box that needs no halo.
 template <int dim, Form form, class T>
 void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, const T *b, const Box &box, T *y) {
-  constexpr PetscInt                chunk = 512; // points whose result stays in the first cache
+  constexpr PetscInt                chunk = 256; // points whose result stays in the first cache
   const Patch                      &patch = row.patch;
   const CapturedCoefficients<T>    &a = row.a;
   const bool                        past = beyond_cache((size_t)box.points() * sizeof(T));
@@ -51,19 +51,19 @@ void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, const 
         side[axis][UPPER] = p[axis] + 1 < patch.size[axis] ? here + patch.stride(axis) : zeros.data();
       }
       for (PetscInt i = box.lo[0]; i < lo; i++) point(i, j, k);
-      for (PetscInt i = hi; i < box.hi[0]; i++) point(i, j, k);
       const T *coefficients = lo < hi ? a.rows(patch, p, begin + lo) : nullptr;
-      for (PetscInt from = lo; from < hi; from += chunk) {
-        const PetscInt n = PetscMin(chunk, hi - from);
-        const size_t   at = begin + from;
-        const T       *ahead[3][2] = {};
+      for (PetscInt from = lo, n; from < hi; from += n) {
+        const size_t at = begin + from;
+        const T     *ahead[3][2] = {};
         for (int axis = 1; axis < dim; axis++)
           ahead[axis][LOWER] = side[axis][LOWER] + from, ahead[axis][UPPER] = side[axis][UPPER] + from;
+        n = PetscMin(past ? ends_with_line(y + at, chunk) : chunk, hi - from);
         if (past) prefetch(dim > 1 ? ahead[dim - 1][UPPER] : field.u + at, n);
         star_row<dim, form>(coefficients, field.u + at, ahead, form == Form::product ? nullptr : b + at, n,
                             past ? buffer : y + at);
         if (past) stream_copy(y + at, buffer, n);
       }
+      for (PetscInt i = hi; i < box.hi[0]; i++) point(i, j, k);
     }
   }
   if (past) stream_fence();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <unistd.h>
 
@@ -36,14 +37,32 @@ template <class T> inline void prefetch(const T *from, size_t n) {
   for (size_t i = 0; i < n; i += line) __builtin_prefetch(from + ahead + i, 0, 2);
 }
 
+// Bytes of the last cache. Linux' own word comes first: on some processors glibc takes the caches of all cores together.
+inline long last_cache() {
+  long kilobytes = 0;
+  if (FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r")) {
+    if (fscanf(file, "%ldK", &kilobytes) != 1) kilobytes = 0;
+    fclose(file);
+  }
+  if (kilobytes > 0) return kilobytes << 10;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  return sysconf(_SC_LEVEL3_CACHE_SIZE);
+#else
+  return 0;
+#endif
+}
+
 // Results of this size do not stay in the cache until their next use.
 inline bool beyond_cache(size_t bytes) {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-  static const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-#else
-  static const long cache = 0;
-#endif
+  static const long cache = last_cache();
   return bytes > (size_t)std::max(cache / 2, 4l << 20);
+}
+
+// The largest number of values from `to` on, up to `most`, that ends with a line of the cache: to write a line in two parts
+// past the caches takes as long as several lines. most: a multiple of a line
+template <class T> inline int ends_with_line(const T *to, int most) {
+  constexpr size_t line = 64 / sizeof(T);
+  return most - (int)((uintptr_t)to / sizeof(T) % line);
 }
 
 // to[0..n) = from[0..n), past the caches; call stream_fence() before anybody else reads `to`.
