@@ -332,6 +332,28 @@ TEST_CASE("rows with weights of their own are served as the symmetric operator w
       }
 }
 
+// Rows of points that are coupled at alternate ends: weights go forth and back along them.
+TEST_CASE("weights of the rows follow any path of couplings", "[multigrid]") {
+  const Lattice l = lattice({40, 9, 1});
+  const auto    fill = [=](PetscReal digits) {
+    return [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+      const PetscInt row = PetscMin(p[1], p[1] + arm[1]), end = row % 2 ? 0 : l.N[0] - 1;
+      const bool     diagonal = !arm[0] && !arm[1] && !arm[2], coupled = !arm[1] || p[0] == end;
+      *block = diagonal ? 4.1 : coupled ? -1. : 0.;
+      *block *= PetscPowReal(10, digits * PetscRealPart(random_value(l.natural(p), 80)));
+    };
+  };
+  std::unique_ptr<Twins> plain, weighted;
+  REQUIRE(make_twins(l, fill(0), &plain));
+  REQUIRE(make_twins(l, fill(1), &weighted));
+  Vector u = random_vector(plain->da, 2), b = make_vector(plain->da), weighted_b = make_vector(weighted->da);
+  OK(MatMult(plain->A, u, b));
+  OK(MatMult(weighted->A, u, weighted_b));
+  Preconditioner pc = make_pc(plain->A), weighted_pc = make_pc(weighted->A);
+  // not the same, because weights change how strongly an axis is coupled on average
+  CHECK(difference(apply(weighted_pc, weighted_b), apply(pc, b)) <= 0.02);
+}
+
 TEST_CASE("fixed points anywhere in the grid are solved exactly", "[multigrid]") {
   const Lattice l = lattice({60, 50, 1});
   const auto    fixed = [](const PetscInt p[3]) { return (p[0] - 20) * (p[0] - 20) + (p[1] - 30) * (p[1] - 30) < 40; };

@@ -225,6 +225,8 @@ public:
   PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
                        T *x) const override;
   void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
+  void           neighbours(const Patch &patch, const PetscInt p[3], PetscInt n, PetscScalar *const values[27],
+                            PetscReal *others) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
   void SetInteriorProduct(std::unique_ptr<const InteriorProduct> product) { product_ = std::move(product); } // on a GPU
 

@@ -147,7 +147,8 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, Axis 
   }
   if (PetscAbsScalar(*sigma) <= cancellation * PetscAbsScalar(lines[0].center[grid.N[0] / 2])) *sigma = 0;
 
-  // does every row say so?
+  // does every row say so? One that does not is enough
+  if (!why->empty()) off = 1;
   std::vector<PetscInt> tried[3];
   for (int a = 0; a < 3; a++)
     for (PetscInt i = 0; i < grid.size[a]; i++) {
@@ -158,6 +159,7 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, Axis 
   for (PetscInt k : tried[2])
     for (PetscInt j : tried[1])
       for (PetscInt i : tried[0]) {
+        if (off) break;
         const PetscInt  p[3] = {i, j, k};
         const ArmsOfRow row = arms_of(op, p, &entries);
         PetscScalar     center = *sigma;

@@ -8,9 +8,9 @@
 
 namespace shellac {
 
-// Collective. The rows of an operator on the rank's own points, with a grid of axes beside them that tells how far
+// Collective. The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
-// nothing, and zero elsewhere [points]; has_fixed: any rank has such. singular: constants are the null space. symmetric:
+// nothing, and zero elsewhere [points], where any rank has such: has_fixed. singular: constants are the null space. symmetric:
 // without weights of the rows, and no row takes a fixed point's value.
 struct OperatorRows {
   Couplings                couplings;

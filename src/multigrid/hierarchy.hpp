@@ -116,7 +116,6 @@ private:
   GridCoarsening                    coarsening_of(int l) const;
   PetscErrorCode                    SetRows(Couplings *rows);
   PetscErrorCode                    Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
-  PetscErrorCode                    FillBeyond(Level &level, Halo &halo, const Box &grown, S *values);
   PetscErrorCode                    SetBounds(Level &level, const Couplings &rows);
   PetscErrorCode                    Prepare(PetscMemType memory);
   PetscErrorCode                    PartAt(int l, LevelPart<T> *part);

@@ -1,9 +1,18 @@
 #pragma once
 // Hierarchy's levels of variable coefficients: their rows, and the weights of interpolation between them.
 
+#include "multigrid/beyond.hpp"
 #include "multigrid/hierarchy.hpp"
 
 namespace shellac {
+
+// An array that is no longer needed, in the level's precision.
+template <class T> std::vector<T> converted(std::vector<PetscScalar> *from) {
+  if constexpr (std::is_same<T, PetscScalar>::value)
+    return std::move(*from);
+  else
+    return std::vector<T>(from->begin(), from->end());
+}
 
 template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
   GridCoarsening coarsening;
@@ -17,42 +26,10 @@ template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
   return coarsening;
 }
 
-// The values beyond the patch, from the other end of an axis or from neighbouring ranks; zero beyond the domain.
-template <class T> PetscErrorCode Hierarchy<T>::FillBeyond(Level &at, Halo &halo, const Box &grown, S *values) {
-  const Box      all = at.patch.all();
-  std::vector<S> own((size_t)all.points());
-  Field<S>       field = {};
-
-  PetscFunctionBegin;
-  bool any = !at.whole;
-  for (int a = 0; a < 3; a++) any = any || at.patch.periodic[a];
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  const auto place = [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    return grown.index(p);
-  };
-  for_each_on_host(all,
-                   [&](PetscInt i, PetscInt j, PetscInt k) { own[at.patch.index(i, j, k)] = values[place(i, j, k)]; });
-  field.u = own.data();
-  if (!at.whole) {
-    PetscCall(halo.Begin(own.data(), PETSC_MEMTYPE_HOST));
-    PetscCall(halo.End());
-    field = halo.field();
-  }
-  const Boxes beyond = difference(grown, all);
-  for (int b = 0; b < beyond.count; b++)
-    for_each_on_host(beyond.box[b], [&](PetscInt i, PetscInt j, PetscInt k) {
-      const PetscInt p[3] = {i, j, k};
-      values[place(i, j, k)] = value_at(at.patch, field, p);
-    });
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // A rank's rows become those of its patch of the level, and of points beyond it.
 template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Couplings &own, Couplings *rows) {
   Level         &at = level(l);
-  const size_t   points = (size_t)at.patch.all().points();
-  std::vector<S> gathered;
+  std::vector<S> part, gathered;
   const bool     gather = parts_ && at.whole && (l == 0 || !level(l - 1).whole);
 
   PetscFunctionBegin;
@@ -67,15 +44,15 @@ template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Co
   const auto copy = [&](const S *from, S *to) {
     PetscFunctionBegin;
     if (gather) {
-      gathered.resize(points);
-      PetscCall(Gather(at, from, gathered.data()));
-      from = gathered.data();
-    }
-    for_each_on_host(at.patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-      const PetscInt p[3] = {i, j, k};
-      to[rows->grown.index(p)] = from[at.patch.index(i, j, k)];
-    });
-    PetscCall(FillBeyond(at, halo, rows->grown, to));
+      const Box all = part_patch(at).all();
+      part.resize((size_t)all.points());
+      gathered.resize((size_t)at.patch.all().points());
+      copy_points(all, own.grown, from, all, part.data());
+      PetscCall(Gather(at, part.data(), gathered.data()));
+      copy_points(at.patch.all(), at.patch.all(), gathered.data(), rows->grown, to);
+    } else
+      copy_points(at.patch.all(), own.grown, from, rows->grown, to);
+    PetscCall(fill_beyond(at.patch, &halo, rows->grown, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   for (int n = 0; n < own.slots(); n++) PetscCall(copy(own.slot(n), rows->slot(n)));
@@ -93,22 +70,26 @@ template <class T> PetscErrorCode Hierarchy<T>::SetBounds(Level &at, const Coupl
   PetscReal high = 0;
 
   PetscFunctionBegin;
-  for_each_on_host(at.patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    const size_t   n = rows.grown.index(p);
-    PetscReal      sum = 0;
-    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++) sum += PetscAbsScalar(rows.slot(slot)[n]);
-    high = PetscMax(high, 1 + sum * PetscAbsScalar(rows.slot(INVERSE_DIAGONAL)[n]));
+  std::vector<PetscReal> sum((size_t)at.patch.size[0]);
+  for_each_row(at.patch.all(), [&](const PetscInt p[3], PetscInt n) {
+    const size_t here = rows.grown.index(p);
+    const S     *inverse = rows.slot(INVERSE_DIAGONAL) + here;
+    std::fill(sum.begin(), sum.end(), PetscReal(0));
+    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++) {
+      const S *coupling = rows.slot(slot) + here;
+      for (PetscInt i = 0; i < n; i++) sum[i] += PetscAbsScalar(coupling[i]);
+    }
+    for (PetscInt i = 0; i < n; i++) high = PetscMax(high, 1 + sum[i] * PetscAbsScalar(inverse[i]));
   });
   if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &high, 1, MPIU_REAL, MPIU_MAX, grid_.comm));
-  PetscReal sum = 0, least = PETSC_MAX_REAL;
+  PetscReal strength = 0, least = PETSC_MAX_REAL;
   for (int a = 0; a < 3; a++) {
     if (at.patch.N[a] == 1) continue;
-    sum += at.axes[a].strength();
+    strength += at.axes[a].strength();
     if (at.to_next[a].coarsens) least = PetscMin(least, at.axes[a].strength());
   }
   // far into what the coarse grid sees: where coefficients jump, it sees that less well
-  const PetscReal low = PetscReal(0.3) * high * (least == PETSC_MAX_REAL ? 1 : least / sum);
+  const PetscReal low = PetscReal(0.3) * high * (least == PETSC_MAX_REAL ? 1 : least / strength);
   set_chebyshev_weights(low, high, at.part.steps, at.part.omega);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -134,15 +115,15 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(Couplings *own) {
     for (int axes = 0; axes <= 3; axes++) {
       interpolate(rows, coarsening, axes, &weights);
       for (int c = 0; c < coarsening.corners(); c++)
-        PetscCall(FillBeyond(at, halo, rows.grown, weights.data() + c * rows.points()));
+        PetscCall(fill_beyond(at.patch, &halo, rows.grown, weights.data() + c * rows.points()));
     }
     if (!at.whole) PetscCall(halo.Destroy());
     coarsen(rows, coarsening, weights, target_patch(l), own);
     at.part.grown = rows.grown;
     at.part.neighbours = rows.neighbours;
-    at.rows.change().assign(rows.values.begin(), rows.values.end());
-    at.weights.change().assign(weights.begin(), weights.end());
-    at.mass.change().assign(rows.mass.begin(), rows.mass.end());
+    at.rows.change() = converted<T>(&rows.values);
+    at.weights.change() = converted<T>(&weights);
+    at.mass.change() = converted<T>(&rows.mass);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
