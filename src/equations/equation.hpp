@@ -78,8 +78,10 @@ private:
   PetscErrorCode SetFieldsByFormula();
   // The entries of a few points of a region at a random state of this size; the number of these points. A neighbour beyond
   // the stencil that was read is then in sample_arm_.
-  int            Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries);
-  PetscErrorCode SetGivenScale();
+  int Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries);
+  // An array like the ghosted vector of n unknowns, with random numbers where a region's points read it and nothing else.
+  std::unique_ptr<double[]> NumbersNear(const equation::Region &region, int n, unsigned seed, double size) const;
+  PetscErrorCode            SetGivenScale();
   // Of a steady equation's rows, on a coarser or finer grid: restriction by the transpose of interpolation sums residuals.
   PetscReal      RowScale() const;
   PetscErrorCode UpdateSource(); // at place_.time

@@ -244,22 +244,44 @@ static double any_number(size_t place, unsigned seed) {
   return 0.5 + (double)(bits >> 11) / 9007199254740992.;
 }
 
+// A few points of a region.
+static equation::Region sample_of(equation::Region region) {
+  for (int a = 0; a < 3; a++) region.end[a] = std::min(region.end[a], region.start[a] + 4);
+  return region;
+}
+
+std::unique_ptr<double[]> EquationOnGrid::NumbersNear(const equation::Region &region, int n, unsigned seed,
+                                                      double size) const {
+  const auto               *start = place_.ghost_start, *extent = place_.ghost_size;
+  std::unique_ptr<double[]> numbers(new double[(size_t)(extent[0] * extent[1] * extent[2]) * (size_t)n]);
+  long long                 first[3], last[3];
+  for (int a = 0; a < 3; a++) {
+    first[a] = std::max<long long>(region.start[a] - grid_.width - start[a], 0);
+    last[a] = std::min<long long>(region.end[a] + grid_.width - start[a], extent[a]);
+  }
+  for (long long k = first[2]; k < last[2]; k++)
+    for (long long j = first[1]; j < last[1]; j++) {
+      const size_t row = (size_t)((k * extent[1] + j) * extent[0]);
+      for (size_t i = (row + (size_t)first[0]) * (size_t)n; i < (row + (size_t)last[0]) * (size_t)n; i++)
+        numbers[i] = size * any_number(i, seed);
+    }
+  return numbers;
+}
+
 int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries) {
   const equation::Place whole = place_;
   const size_t          count = equation_->unknowns() * (size_t)slots();
-  std::vector<double>   u((size_t)(place_.ghost_size[0] * place_.ghost_size[1] * place_.ghost_size[2]) *
-                          equation_->unknowns());
   std::vector<double *> slot(count);
   int                   points = 1;
-  for (size_t i = 0; i < u.size(); i++) u[i] = size * any_number(i, seed);
+  region = sample_of(region);
   for (int a = 0; a < 3; a++) {
-    region.end[a] = std::min(region.end[a], region.start[a] + 4);
     place_.out_start[a] = region.start[a], place_.out_size[a] = region.end[a] - region.start[a];
     points *= (int)place_.out_size[a];
   }
+  const auto u = NumbersNear(region, (int)equation_->unknowns(), seed, size);
   entries->assign(count * (size_t)points, 0);
   for (size_t s = 0; s < count; s++) slot[s] = entries->data() + s * (size_t)points;
-  place_.u = u.data();
+  place_.u = u.get();
   place_.arm[0] = 0;
   equation_->functions->values(&place_, &region, entries->data());
   if (!place_.arm[0]) equation_->functions->entries(&place_, &region, slot.data());
@@ -316,13 +338,13 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
   PetscFunctionBegin;
   PetscCall(Update());
   // at no special value of a field or of the time, where a term that is not linear could vanish
-  std::vector<double>         values((size_t)(place_.ghost_size[0] * place_.ghost_size[1] * place_.ghost_size[2]));
-  std::vector<const double *> fields(fields_.size(), values.data());
+  std::vector<const double *> fields(fields_.size());
   const double                time = place_.time;
-  for (size_t i = 0; i < values.size(); i++) values[i] = any_number(i, 17);
   place_.fields = fields.data();
   place_.time = 0.7182;
-  for (const equation::Region &region : regions_)
+  for (const equation::Region &region : regions_) {
+    const auto values = NumbersNear(sample_of(region), 1, 17, 1);
+    std::fill(fields.begin(), fields.end(), values.get());
     for (unsigned state = 0; state < 4; state++) {
       Sample(region, state, sizes[state], &entries);
       if (sample_arm_[0]) std::copy(sample_arm_, sample_arm_ + 5, arm);
@@ -332,6 +354,7 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
       for (size_t i = 0; i < entries.size(); i++)
         if (!(std::fabs(entries[i] - first[i]) <= 1e-12 * largest)) differs = 1;
     }
+  }
   place_.fields = field_arrays_.data();
   place_.time = time;
   char text[512] = "";
