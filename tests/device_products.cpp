@@ -1,6 +1,7 @@
 // Products on a GPU, on grids of several blocks of threads, beside those of the host.
 
 #include <algorithm>
+#include <limits>
 
 #include "catch.hpp"
 #include "gpu.hpp"
@@ -133,7 +134,8 @@ TEST_CASE("a product of diffusion may overwrite k, and k may be of any size", "[
   if (no_gpu()) return;
   Lattice lattice;
   lattice.N[0] = 300, lattice.N[1] = 40;
-  for (PetscReal size : {PetscReal(1), 2 * PETSC_MIN_REAL / PETSC_MACHINE_EPSILON, PetscReal(0.01) * PETSC_MAX_REAL}) {
+  constexpr PetscReal least = std::numeric_limits<PetscReal>::min(), most_real = std::numeric_limits<PetscReal>::max();
+  for (PetscReal size : {PetscReal(1), 2 * least / PETSC_MACHINE_EPSILON, most_real / 100}) {
     std::vector<Vector> fields;
     Pair pair(lattice, [&](DM da, Mat *A) {
       const PetscReal lengths[] = {PetscSqrtReal(size), PetscSqrtReal(size)}; // so that k/h² is of any size, and finite
@@ -170,6 +172,7 @@ TEST_CASE("captured rows give the host's products on a GPU", "[device_products]"
   for (Lattice lattice : large_grids())
     for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
       for (Form form : forms_of_storage) {
+        if (shape == DMDA_STENCIL_BOX && lattice.ends[1] == DM_BOUNDARY_MIRROR) continue; // which PETSc refuses
         lattice.shape = shape;
         INFO(describe(lattice) << ", " << name_of(form));
         Pair pair(lattice, [&](DM da, Mat *A) {
