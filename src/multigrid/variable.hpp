@@ -1,6 +1,8 @@
 #pragma once
 // Hierarchy's levels of variable coefficients: their rows, and the weights of interpolation between them.
 
+#include <bitset>
+
 #include "multigrid/beyond.hpp"
 #include "multigrid/hierarchy.hpp"
 
@@ -112,10 +114,12 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(Couplings *own) {
     PetscCall(SetBounds(at, rows));
     const GridCoarsening coarsening = coarsening_of(l);
     weights.assign(coarsening.corners() * rows.points(), 0);
-    for (int axes = 0; axes <= 3; axes++) {
+    for (int axes = 0; (1 << axes) <= coarsening.corners(); axes++) {
       interpolate(rows, coarsening, axes, &weights);
+      // a corner has a bit for each axis along which it is the upper one: those with more bits have no weights yet
       for (int c = 0; c < coarsening.corners(); c++)
-        PetscCall(fill_beyond(at.patch, &halo, rows.grown, weights.data() + c * rows.points()));
+        if ((int)std::bitset<3>((unsigned)c).count() <= axes)
+          PetscCall(fill_beyond(at.patch, &halo, rows.grown, weights.data() + c * rows.points()));
     }
     if (!at.whole) PetscCall(halo.Destroy());
     coarsen(rows, coarsening, weights, target_patch(l), own);
