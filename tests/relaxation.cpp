@@ -62,6 +62,8 @@ static const Sweep sweeps[] = {
     {"local symmetric, twice, overrelaxed", SOR_LOCAL_SYMMETRIC_SWEEP, 1.3, 0, 2, 1},
     {"local backward, two local sweeps", SOR_LOCAL_BACKWARD_SWEEP, 0.9, 0, 1, 2},
     {"forward, shifted", SOR_FORWARD_SWEEP, 1, 20, 2, 1},
+    {"forward from zero", SOR_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS, 1, 0, 1, 1},
+    {"backward from zero, twice", SOR_BACKWARD_SWEEP | SOR_ZERO_INITIAL_GUESS, 0.9, 0, 2, 1},
     {"symmetric from zero", SOR_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, 1.3, 0, 1, 1},
 };
 

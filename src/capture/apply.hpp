@@ -170,12 +170,13 @@ template <class T, int dim> struct ApplyStar {
   }
 };
 
-// The inner points of a colour of a star that is constant there. Points are numbered by pairs along the first axis, from
-// an even one on.
+// The inner points of a colour of a star that is constant there; with the shift on its diagonal. factor: omega / diagonal.
+// Points are numbered by pairs along the first axis, from an even one on.
 template <class T, int dim> struct RelaxStar {
   Relax<T>        relax;
   int             colour;
   ConstantStar<T> star;
+  T               factor;
   Box             inner;
 
   SHELLAC_HD void operator()(PetscInt pair, PetscInt j, PetscInt k) const {
@@ -183,15 +184,13 @@ template <class T, int dim> struct RelaxStar {
     const PetscInt i = 2 * pair + ((patch.start[0] + patch.start[1] + j + patch.start[2] + k + colour) & 1);
     if (i < inner.lo[0] || i >= inner.hi[0]) return;
     const size_t at = patch.index(i, j, k);
-    const T     *x = relax.x + at, value = *x;
-    T            beside[dim][2];
+    T           *x = relax.x + at, beside[dim][2];
     SHELLAC_UNROLL_ALL
     for (int a = 0; a < dim; a++) {
       beside[a][LOWER] = x[-(ptrdiff_t)patch.stride(a)];
       beside[a][UPPER] = x[patch.stride(a)];
     }
-    const T Ax = star.template operator()<dim>(value, beside) + relax.shift * value;
-    relax.x[at] = value + relax.omega * (relax.b[at] - Ax) / (star.center + relax.shift);
+    *x = star.template relax<dim>(*x, beside, relax.b[at], factor);
   }
 };
 
@@ -218,7 +217,7 @@ template <bool one_for_all, bool adjacent, class T, size_t... n>
 SHELLAC_WIDE void add_slots(std::index_sequence<n...>, const T *const *coefficient, const T *const *u, PetscInt stride,
                             PetscInt points, bool more, T *__restrict__ sum) {
   const T *const c[] = {coefficient[n]...}, *const from[] = {u[n]...};
-  const T        all[] = {*coefficient[n]...};
+  const T all[] = {*coefficient[n]...};
   for (PetscInt i = 0; i < points; i++) {
     const PetscInt at = adjacent ? i : i * stride;
     T              value = more ? sum[i] : T(0);
@@ -306,7 +305,7 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
         const PetscInt p[3] = {from, j, k};
         const size_t   at = patch.index(from, j, k);
         points = PetscMin(past ? ends_with_line(y + at, chunk) : chunk, hi - from);
-        const T       *rows = a.rows(patch, p, at);
+        const T *rows = a.rows(patch, p, at);
         for (PetscInt r = 0; r < dof; r++) {
           int n = 0;
           for (int s = a.first[r]; s < a.first[r + 1]; s++) {

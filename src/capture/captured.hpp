@@ -199,6 +199,7 @@ private:
   Mirror<PetscInt64> kind_points_; // [kinds]: the first point of each; with the index, also while the operator is open
   Storage            closed_as_ = Storage::arrays; // when it was closed last
   Mirror<const T *>  pointers_;                    // of the arrays in the memory that they were last prepared for
+  mutable Scratch<T> borders_;                     // of the tiles of a sweep on a GPU: see sweep_on_gpu.hpp
 
   struct Look {                      // of LookOnDevice(), at all coefficients
     Mirror<PetscInt64> class_points; // the first point of each class of places; -1 where there is none
@@ -224,6 +225,8 @@ public:
   PetscErrorCode rows(PetscMemType memory, RowProperty property, T *out) const override;
   PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
                        T *x) const override;
+  PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero, PetscReal omega,
+                                T shift, const T *b, T *x, bool *done) const override;
   void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
   void           neighbours(const Patch &patch, const PetscInt p[3], PetscInt n, PetscScalar *const values[27],
                             PetscReal *others) const override;
@@ -236,6 +239,9 @@ private:
   // Where coefficients are constant: those of a point's rows, and such a row as a star.
   const T        *row_on_host(const PetscInt p[3]) const;
   ConstantStar<T> star(const T *row) const;
+  // For sweeps: whether there is such a star, of two colours; and the star with the shift on its diagonal.
+  bool            has_constant_star(const Box &inside) const;
+  ConstantStar<T> shifted_star(const Box &inside, T shift) const;
   // Inner points and those up to an end of the first axis, if these lack an arm there and else are alike; of a star they may
   // have at_end more on their diagonal.
   void extend_to_ends(Box *inside, T at_end[2]) const;

@@ -75,6 +75,9 @@ template <class T> struct CapturedCoefficients {
   SHELLAC_HD const T *rows(const Patch &patch, const PetscInt p[3], size_t at) const {
     if (storage == Storage::arrays) return nullptr;
     if (storage == Storage::indexed) return of_class(index8 ? index8[at] : index16[at]);
+    return by_place(patch, p);
+  }
+  SHELLAC_HD const T *by_place(const Patch &patch, const PetscInt p[3]) const { // where they are constant
     return of_class(place(patch, 0, p[0]) +
                     (size_t)places(patch, 0) *
                         (place(patch, 1, p[1]) + (size_t)places(patch, 1) * place(patch, 2, p[2])));
@@ -128,6 +131,20 @@ template <class T> struct ConstantStar {
     SHELLAC_UNROLL_ALL
     for (int a = 0; a < dim; a++) sum += arm[a][LOWER] * beside[a][LOWER] + arm[a][UPPER] * beside[a][UPPER];
     return sum;
+  }
+  // The value at a point after a step of relaxation; factor: omega / diagonal
+  template <int dim> SHELLAC_HD T relax(T value, const T (&beside)[dim][2], T b, T factor) const {
+    return value + factor * (b - operator()<dim>(value, beside));
+  }
+  // Of coefficients in the order of WholeStencil.
+  SHELLAC_HD static ConstantStar of_row(const T *row, int dim) {
+    ConstantStar star = {};
+    star.center = row[dim];
+    SHELLAC_UNROLL_ALL
+    for (int a = 0; a < 3; a++)
+      for (int e = 0; e < 2; e++)
+        if (a < dim) star.arm[a][e] = row[e == LOWER ? dim - 1 - a : dim + 1 + a];
+    return star;
   }
 };
 

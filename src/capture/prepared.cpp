@@ -67,12 +67,7 @@ Box PreparedCapture::inner() const {
 }
 
 ConstantStar<PetscScalar> PreparedCapture::star(const PetscScalar *row) const {
-  const int       dim = op_.arms_->dim();
-  ConstantStar<T> star = {};
-  star.center = row[dim];
-  for (int a = 0; a < dim; a++) // in the order of WholeStencil
-    for (int e = 0; e < 2; e++) star.arm[a][e] = row[e == LOWER ? dim - 1 - a : dim + 1 + a];
-  return star;
+  return ConstantStar<T>::of_row(row, op_.arms_->dim());
 }
 
 const PetscScalar *PreparedCapture::row_on_host(const PetscInt p[3]) const {
@@ -117,15 +112,16 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     Box       inside = inner();
     if (!box.points()) PetscFunctionReturn(PETSC_SUCCESS);
     const T *const *arrays = arrays_.data();
-    const T *constants = op_.storage_ == Storage::constant && inside.points() ? row_on_host(inside.lo) : nullptr;
-    const int  dim = op_.arms_->dim();
-    const bool is_star = op_.shape_ == 1;
+    const T        *constants = op_.storage_ == Storage::constant && inside.points() ? row_on_host(inside.lo) : nullptr;
+    const int       dim = op_.arms_->dim();
+    const bool      is_star = op_.shape_ == 1;
     const captured::Apply<T> point{row, u, form, b, y};
     if (product_)
       PetscCall(product_->interior(point, box, inside));
     else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
-    else if (dim == 2 && is_star && constants && box.points() < 3 << 20) // they take less than special points: more threads
+    else if (dim == 2 && is_star && constants &&
+             box.points() < 3 << 20) // they take less than special points: more threads
       PetscCall(launch_rows(op_.patch_, StarRow<T, 4>{star(constants)}, captured::ApplyStar<T, 2>{row, u, form, b, y},
                             u.u, form, b, box, inside, y));
     else if (dim == 2 && is_star && constants) // the functor for all points leaves the compiler more registers
@@ -140,8 +136,8 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
       T at_end[2];
       extend_to_ends(&inside, at_end);
       if (is_star)
-        PetscCall(launch_star_planes(op_.patch_, star(constants), at_end,
-                                     captured::ApplyStar<T, 3>{row, u, form, b, y}, u.u, form, b, box, inside, y));
+        PetscCall(launch_star_planes(op_.patch_, star(constants), at_end, captured::ApplyStar<T, 3>{row, u, form, b, y},
+                                     u.u, form, b, box, inside, y));
       else {
         kernel::ConstantBox<T> stencil;
         for (int n = 0; n < 27; n++) stencil.c[n / 9][n / 3 % 3][n % 3] = constants[n];
@@ -188,57 +184,6 @@ PetscErrorCode PreparedCapture::rows(PetscMemType memory, RowProperty property, 
   Boxes all;
   all.add(op_.patch_.all());
   return for_each(memory, all, captured::Property<T>{{op_.patch_, a_}, property, out});
-}
-
-// ---- sweeps --------------------------------------------------------------------------------------------------------
-
-static bool by_parity(const Arms &arms) {
-  return arms.width() == 1 && !arms.box();
-}
-
-int CapturedStencil::colours() const {
-  int colours = by_parity(*arms_) ? 2 : 1;
-  if (!by_parity(*arms_))
-    for (int a = 0; a < arms_->dim(); a++) colours *= (int)arms_->width() + 1;
-  return colours;
-}
-
-PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift,
-                                      const T *b, T *x) const {
-  const int                dim = op_.arms_->dim();
-  const PetscInt           period = op_.arms_->width() + 1;
-  const Box                inside = inner();
-  captured::RelaxColour<T> point{{{op_.patch_, a_}, field, omega, shift, b, x}, period, {colour, 0, 0}, true};
-  Boxes                    boxes;
-
-  PetscFunctionBegin;
-  if (!by_parity(*op_.arms_)) {
-    point.parity = false;
-    for (int a = 0; a < 3; a++) {
-      point.colour[a] = a < dim ? colour % period : 0;
-      colour /= (int)period;
-    }
-  }
-  boxes.add(point.box());
-  if (point.parity && op_.shape_ == 1 && op_.storage_ == Storage::constant && inside.points()) {
-    const ConstantStar<T> star = this->star(row_on_host(inside.lo));
-    const int             parity = (int)point.colour[0];
-    Boxes                 pairs;
-    Box                   box = inside;
-    box.lo[0] /= 2;
-    box.hi[0] = (box.hi[0] + 1) / 2;
-    pairs.add(box);
-    if (dim == 1)
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 1>{point.relax, parity, star, inside}));
-    else if (dim == 2)
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 2>{point.relax, parity, star, inside}));
-    else
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 3>{point.relax, parity, star, inside}));
-    PetscCall(for_each(memory, difference(op_.patch_.all(), inside), captured::RelaxParity<T>{point.relax, parity}));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(for_each(memory, boxes, point));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // ---- entries -------------------------------------------------------------------------------------------------------

@@ -16,6 +16,17 @@ public:
   ~Scratch() { DeviceFree(device_); }
 
   void resize(size_t n) { n_ = n; }
+  // Makes it as large as n at least, and allocates it in this memory; what it held is lost.
+  PetscErrorCode Grow(size_t n, PetscMemType memory) {
+    PetscFunctionBegin;
+    if (n > n_) {
+      DeviceFree(device_);
+      device_ = nullptr;
+      n_ = n;
+    }
+    PetscCall(Prepare(memory));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // Takes the memory of another array, where it is as large.
   void take(Scratch *from) {
     if (from->n_ != n_) return;

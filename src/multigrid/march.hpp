@@ -4,6 +4,7 @@
 // read last, so that of each step only two rows are held, in registers; neighbours along a row come by shuffles.
 
 #include "device/chain.hpp"
+#include "device/warp.hpp"
 #include "multigrid/pass.hpp"
 
 namespace shellac {
@@ -71,16 +72,6 @@ template <class Kind, class T> MarchPlan plan_march(const LevelPart<T> &level, P
   }
   plan.tiles = (height + plan.rows - 1) / plan.rows;
   return plan;
-}
-
-template <class T> __device__ __forceinline__ T shuffled(T value, int from) {
-  static_assert(sizeof(T) % 4 == 0, "values of 4 bytes or more");
-  unsigned words[sizeof(T) / 4];
-  memcpy(words, &value, sizeof(T));
-#pragma unroll
-  for (unsigned &word : words) word = __shfl_sync(0xffffffffu, word, from);
-  memcpy((void *)&value, words, sizeof(T));
-  return value;
 }
 
 template <class T> struct Pair { // a lane's part of a row

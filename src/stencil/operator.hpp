@@ -50,6 +50,12 @@ public:
   virtual PetscErrorCode relax(PetscMemType memory, int colour, const Field<PetscScalar> &field, PetscReal omega,
                                PetscScalar shift, const PetscScalar *b, PetscScalar *x) const = 0;
 
+  // The same for one colour after the other, in fewer passes over memory, where the operator can: *done. from_zero: x stands
+  // for zero, and is not read.
+  virtual PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero,
+                                        PetscReal omega, PetscScalar shift, const PetscScalar *b, PetscScalar *x,
+                                        bool *done) const = 0;
+
   // The entries of the row of the c-th value at p, in host memory; none beyond the domain, zeros within the stencil.
   virtual void row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const = 0;
   // Adds the entries of n rows of the patch, from p on along the first axis, for one unknown a point and on the host. That

@@ -1,0 +1,117 @@
+// Sweeps of captured coefficients over the points of one colour after the other.
+
+#include "capture/apply.hpp"
+#include "capture/captured.hpp"
+#include "capture/sweep_on_gpu.hpp"
+
+namespace shellac {
+
+static bool by_parity(const Arms &arms) {
+  return arms.width() == 1 && !arms.box();
+}
+
+int CapturedStencil::colours() const {
+  int colours = by_parity(*arms_) ? 2 : 1;
+  if (!by_parity(*arms_))
+    for (int a = 0; a < arms_->dim(); a++) colours *= (int)arms_->width() + 1;
+  return colours;
+}
+
+PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift,
+                                      const T *b, T *x) const {
+  const int                dim = op_.arms_->dim();
+  const PetscInt           period = op_.arms_->width() + 1;
+  const Box                inside = inner();
+  captured::RelaxColour<T> point{{{op_.patch_, a_}, field, omega, shift, b, x}, period, {colour, 0, 0}, true};
+  Boxes                    boxes;
+
+  PetscFunctionBegin;
+  if (!by_parity(*op_.arms_)) {
+    point.parity = false;
+    for (int a = 0; a < 3; a++) {
+      point.colour[a] = a < dim ? colour % period : 0;
+      colour /= (int)period;
+    }
+  }
+  boxes.add(point.box());
+  if (has_constant_star(inside)) {
+    const ConstantStar<T> star = shifted_star(inside, shift);
+    const T               factor = omega / star.center;
+    const int             parity = (int)point.colour[0];
+    Boxes                 pairs;
+    Box                   box = inside;
+    box.lo[0] /= 2;
+    box.hi[0] = (box.hi[0] + 1) / 2;
+    pairs.add(box);
+    if (dim == 1)
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 1>{point.relax, parity, star, factor, inside}));
+    else if (dim == 2)
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 2>{point.relax, parity, star, factor, inside}));
+    else
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 3>{point.relax, parity, star, factor, inside}));
+    PetscCall(for_each(memory, difference(op_.patch_.all(), inside), captured::RelaxParity<T>{point.relax, parity}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(for_each(memory, boxes, point));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool PreparedCapture::has_constant_star(const Box &inside) const {
+  return by_parity(*op_.arms_) && op_.shape_ == 1 && op_.storage_ == Storage::constant && inside.points() > 0;
+}
+
+ConstantStar<PetscScalar> PreparedCapture::shifted_star(const Box &inside, T shift) const {
+  ConstantStar<T> star = this->star(row_on_host(inside.lo));
+  star.center += shift;
+  return star;
+}
+
+// ---- several half-sweeps in one pass over memory
+
+#if SHELLAC_CUDA
+// Half-sweeps of one colour and of the other in turn. As points of a colour are not coupled, a step of theirs with omega and
+// the same again are one step with another omega.
+static std::vector<PetscReal> take_turns(const std::vector<int> &colours, PetscReal omega) {
+  std::vector<PetscReal> turns;
+  for (size_t n = 0; n < colours.size(); n++)
+    if (n > 0 && colours[n] == colours[n - 1])
+      turns.back() += (1 - turns.back()) * omega;
+    else
+      turns.push_back(omega);
+  return turns;
+}
+#endif
+
+PetscErrorCode PreparedCapture::relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero,
+                                               PetscReal omega, T shift, const T *b, T *x, bool *done) const {
+  PetscFunctionBegin;
+  *done = false;
+#if SHELLAC_CUDA
+  const Patch &patch = op_.patch_;
+  const int    dim = op_.arms_->dim();
+  const Box    inside = inner();
+  bool         alone = true;
+  for (const auto &ends : patch.neighbour) alone = alone && !ends[LOWER] && !ends[UPPER];
+  if (PetscMemTypeHost(memory) || dim == 1 || !alone || !has_constant_star(inside)) PetscFunctionReturn(PETSC_SUCCESS);
+  // In space, the copies of the tiles' borders cost more than one pass saves.
+  if (dim == 3 && !from_zero) PetscFunctionReturn(PETSC_SUCCESS);
+  const StarEquation<T>        equation{{patch, a_}, shifted_star(inside, shift), inside, shift, b, x};
+  const std::vector<PetscReal> turns = take_turns(colours, omega);
+  if (turns.size() < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t n = 0, count; n < turns.size(); n += count) { // by twos and threes
+    const size_t left = turns.size() - n;
+    const int    colour = (colours[0] + (int)n) % 2;
+    count = left == 2 || left == 4 ? 2 : 3;
+    if (dim == 2)
+      PetscCall(relax_in_one_pass<2>(equation, colour, &turns[n], count, from_zero && n == 0, &op_.borders_));
+    else
+      PetscCall(relax_in_one_pass<3>(equation, colour, &turns[n], count, from_zero && n == 0, &op_.borders_));
+  }
+  *done = true;
+#else
+  (void)memory, (void)colours, (void)from_zero, (void)omega, (void)shift, (void)b, (void)x;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
