@@ -137,6 +137,31 @@ TEST_CASE("COO lists and other changes follow each other", "[capture][coo]") {
   CHECK(difference(copy, t.A) == 0);
 }
 
+TEST_CASE("coefficients in arrays stay where they are when they are assembled again", "[capture][coo]") {
+  const Lattice                    l = plane(2);
+  const PetscInt                   center[] = {0, 0};
+  Options                          set("-mat_stencil_compress arrays");
+  Twins                            t(l);
+  std::vector<const PetscScalar *> places;
+  t.both([&](DM da, Mat M) { preallocate(M, list_entries(da, random_fill(l, Form::arrays, 1), Listing::rows)); });
+  for (int seed : {1, 2, 3}) {
+    Vec                v;
+    const PetscScalar *array;
+    t.both([&](DM da, Mat M) {
+      const Entries list = list_entries(da, random_fill(l, Form::arrays, seed), Listing::rows);
+      OK(MatSetValuesCOO(M, list.values.data(), INSERT_VALUES));
+    });
+    OK(MatStencilShellGetSlot(t.A, center, 0, 0, &v));
+    OK(VecGetArrayRead(v, &array));
+    places.push_back(array);
+    OK(VecRestoreArrayRead(v, &array));
+    OK(MatStencilShellRestoreSlot(t.A, center, 0, 0, &v));
+    assemble(t.A);
+    CHECK(t.product_difference() <= 2 * exact);
+  }
+  CHECK(everywhere(places[1] == places[0] && places[2] == places[0]));
+}
+
 // The rows that a list compresses may be equal in the same places the next time, in fewer, in others or in none.
 TEST_CASE("COO lists are compressed anew each time", "[capture][coo]") {
   const Lattice l = plane(2);

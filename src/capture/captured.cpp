@@ -338,6 +338,7 @@ PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
   to->kinds_ = kinds_;
   to->by_place_ = by_place_;
   for (int a = 0; a < 3; a++) to->depth_[a] = depth_[a];
+  to->look_.class_points.change().clear();
   PetscCall(index8_.Get(PETSC_MEMTYPE_HOST, &small));
   PetscCall(index16_.Get(PETSC_MEMTYPE_HOST, &large));
   to->table_ = table_;
