@@ -6,6 +6,7 @@
 
 #include "capture/mat.hpp"
 #include "capture/owners.hpp"
+#include "capture/places.hpp"
 
 namespace shellac {
 
@@ -14,77 +15,6 @@ namespace shellac {
 // An entry of another rank's row, and its number among the caller's.
 struct RemoteEntry {
   PetscInt row, column, number;
-};
-
-// Where the entries go that a rank stores: those of its own call, then those that it is sent.
-class Places {
-public:
-  explicit Places(const CapturedMat &context) : context_(context), op_(context.captured()) {}
-
-  // The rank that owns the row; the entry, if that is this rank.
-  PetscMPIInt find(PetscInt row, PetscInt column) {
-    if (row != row_) owner_ = context_.grid.find_row(row, q_, &r_); // entries of a row come together, most often
-    row_ = row;
-    column_ = column;
-    return owner_;
-  }
-  void skip() { slot_.push_back(-1), at_.push_back(0); }
-  void store() { // the entry that find() has had last
-    const Grid &grid = context_.grid;
-    PetscInt    there[3], step[3], c;
-    (void)grid.find_row(column_, there, &c);
-    for (int a = 0; a < 3; a++) step[a] = there[a] - q_[a];
-    const int arm = context_.arms->find(step);
-    if (arm < 0) {
-      if (!context_.drop_outside && !any_outside) any_outside = true, outside = {row_, column_, 0, ADD_VALUES};
-      skip();
-      return;
-    }
-    slot_.push_back(op_.slot(arm, r_, c));
-    at_.push_back((PetscInt)op_.patch().index(q_[0] - grid.start[0], q_[1] - grid.start[1], q_[2] - grid.start[2]));
-  }
-  // The values of each coefficient: one or none; or, by a counting sort, any number in their order.
-  void make(CooMap *map) const {
-    const size_t points = (size_t)op_.patch().all().points(), entries = slot_.size();
-    auto        &number = map->number.change();
-    number.assign((size_t)op_.slots(), -1);
-    for (int slot : slot_)
-      if (slot >= 0) number[slot] = 0;
-    for (size_t s = 0; s < number.size(); s++)
-      if (number[s] == 0) number[s] = (int)map->slots.size(), map->slots.push_back((int)s);
-    const auto place = [&](size_t e) { return (size_t)number[slot_[e]] * points + (size_t)at_[e]; };
-    auto      &first = map->first.change();
-    auto      &source = map->source.change();
-    source.assign(map->slots.size() * points, -1);
-    bool single = true;
-    for (size_t e = 0; e < entries && single; e++) {
-      if (slot_[e] < 0) continue;
-      single = source[place(e)] < 0;
-      source[place(e)] = (PetscInt)e;
-      map->count++;
-    }
-    if (single) return;
-    first.assign(map->slots.size() * points + 2, 0); // one more, for the sort
-    for (size_t e = 0; e < entries; e++)
-      if (slot_[e] >= 0) first[place(e) + 2]++;
-    for (size_t n = 2; n < first.size(); n++) first[n] += first[n - 1];
-    source.resize((size_t)first.back());
-    for (size_t e = 0; e < entries; e++)
-      if (slot_[e] >= 0) source[(size_t)first[place(e) + 1]++] = (PetscInt)e;
-    first.pop_back();
-    map->count = source.size();
-  }
-
-  bool        any_outside = false; // of the stencil
-  GlobalEntry outside = {};        // the first
-
-private:
-  const CapturedMat     &context_;
-  const CapturedStencil &op_;
-  PetscInt               row_ = -1, column_ = -1, q_[3] = {0, 0, 0}, r_ = 0;
-  PetscMPIInt            owner_ = -1;
-  std::vector<int>       slot_; // -1: nowhere
-  std::vector<PetscInt>  at_;
 };
 
 // The values that others send: leaves are in the order of the senders, roots are the callers' arrays of values.
@@ -110,56 +40,94 @@ static PetscErrorCode make_forest(const Grid &grid, const std::vector<RemoteEntr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Errors of all ranks for arguments that are wrong on one.
-static PetscErrorCode check_entries(const Grid &grid, const char *call, PetscCount n, const PetscInt rows[],
-                                    const PetscInt columns[], PetscInt count) {
-  PetscCount wrong = 0;
+// The numbering of rows and columns: how many there are, and the mappings to the global ones, unless it is that.
+struct Numbering {
+  const char            *call;
+  PetscInt               count;
+  ISLocalToGlobalMapping to_global[2] = {NULL, NULL};
+};
 
+// Errors of all ranks for arguments that are wrong on one.
+static PetscErrorCode check_list(MPI_Comm comm, const char *call, PetscCount n, const PetscInt rows[],
+                                 const PetscInt columns[]) {
   PetscFunctionBegin;
-  SHELLAC_CHECK_ALL(n >= 0, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+  SHELLAC_CHECK_ALL(n >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "%s is given %" PetscCount_FMT " entries; give as many as the rank has, or 0", call, n);
-  SHELLAC_CHECK_ALL(n <= PETSC_MAX_INT, grid.comm, PETSC_ERR_SUP,
+  SHELLAC_CHECK_ALL(n <= PETSC_MAX_INT, comm, PETSC_ERR_SUP,
                     "%s is given %" PetscCount_FMT " entries on a rank; more than %" PetscInt_FMT
                     " need a PETSc with 64-bit indices, or more ranks",
                     call, n, PETSC_MAX_INT);
-  SHELLAC_CHECK_ALL(!n || (rows && columns), grid.comm, PETSC_ERR_ARG_NULL,
+  SHELLAC_CHECK_ALL(!n || (rows && columns), comm, PETSC_ERR_ARG_NULL,
                     "%s is given NULL for the %s of %" PetscCount_FMT " entries", call, rows ? "columns" : "rows", n);
-  while (wrong < n && rows[wrong] < count && columns[wrong] < count) wrong++;
-  SHELLAC_CHECK_ALL(wrong == n, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "%s: the entry at row %" PetscInt_FMT ", column %" PetscInt_FMT
-                    " is beyond the last row or column, %" PetscInt_FMT,
-                    call, rows[wrong], columns[wrong], count - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt columns[]) {
+// The first of n entries whose row or column is beyond the last; n for none.
+static PetscInt first_beyond(PetscInt n, const PetscInt rows[], const PetscInt columns[], PetscInt count) {
+  PetscInt first = 0;
+  bool     any = false;
+  for (PetscInt e = 0; e < n; e++) any |= (rows[e] >= count) | (columns[e] >= count);
+  if (!any) return n;
+  while (rows[first] < count && columns[first] < count) first++;
+  return first;
+}
+
+static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt columns[], const Numbering &numbers) {
   CapturedMat             *context;
   std::vector<RemoteEntry> remote;
   std::vector<Sender>      senders;
   PetscMPIInt              me;
-  bool                     any_outside;
+  PetscCount               wrong = n;
+  GlobalEntry              first_outside = {};
+  bool                     any_outside = false, mine_outside = false;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
-  const Grid &grid = context->grid;
-  PetscCall(check_entries(grid, "MatSetPreallocationCOO()", n, rows, columns, grid.offset.back()));
+  const Grid            &grid = context->grid;
+  const CapturedStencil &op = context->captured();
+  PetscCall(check_list(grid.comm, numbers.call, n, rows, columns));
   PetscCallMPI(MPI_Comm_rank(grid.comm, &me));
-  Places places(*context);
-  for (PetscCount e = 0; e < n; e++) {
-    const bool        skipped = rows[e] < 0 || columns[e] < 0;
-    const PetscMPIInt owner = skipped ? -1 : places.find(rows[e], columns[e]);
-    if (owner == me)
-      places.store();
-    else
-      places.skip();
-    if (owner != me && !skipped && !context->ignore_off_process) remote.push_back({rows[e], columns[e], (PetscInt)e});
+  auto       map = std::make_shared<CooMap>();
+  Places     places(*context, me);
+  Sorter     sorter(map.get(), op.slots(), (size_t)op.patch().all().points(), n);
+  const auto cell_of = [&](PetscInt row, PetscInt column, PetscInt entry) {
+    const int slot = places.slot(row, column);
+    if (slot >= 0) return sorter.cell(slot, places.at());
+    if (slot == Places::elsewhere && !context->ignore_off_process) remote.push_back({row, column, entry});
+    if (slot == Places::outside && !context->drop_outside && !mine_outside)
+      mine_outside = true, first_outside = {row, column, 0, ADD_VALUES};
+    return Sorter::none;
+  };
+  constexpr PetscInt at_once = 2048; // entries stay in the cache while they are checked, renumbered and counted
+  size_t             cells[at_once];
+  for (PetscCount first = 0; first < n; first += at_once) {
+    const PetscInt some = (PetscInt)PetscMin((PetscCount)at_once, n - first);
+    PetscInt      *lists[] = {rows + first, columns + first};
+    const PetscInt beyond = first_beyond(some, lists[0], lists[1], numbers.count);
+    if (beyond < some) {
+      wrong = first + beyond;
+      break;
+    }
+    for (int i = 0; i < 2; i++)
+      if (numbers.to_global[i]) PetscCall(ISLocalToGlobalMappingApply(numbers.to_global[i], some, lists[i], lists[i]));
+    for (PetscInt i = 0; i < some; i++) cells[i] = cell_of(lists[0][i], lists[1][i], (PetscInt)first + i);
+    sorter.count(some, cells, (PetscInt)first);
   }
+  SHELLAC_CHECK_ALL(wrong == n, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "%s: the entry at row %" PetscInt_FMT ", column %" PetscInt_FMT
+                    " is beyond the last row or column, %" PetscInt_FMT,
+                    numbers.call, rows[wrong], columns[wrong], numbers.count - 1);
   PetscCall(SendToOwners(grid, &remote, &senders));
-  for (const RemoteEntry &entry : remote) {
-    (void)places.find(entry.row, entry.column);
-    places.store();
+  SHELLAC_CHECK_ALL((PetscCount)remote.size() <= PETSC_MAX_INT - n, grid.comm, PETSC_ERR_SUP,
+                    "%s: a rank has %" PetscCount_FMT " entries with those that others send; more than %" PetscInt_FMT
+                    " need a PETSc with 64-bit indices, or more ranks",
+                    numbers.call, n + (PetscCount)remote.size(), PETSC_MAX_INT);
+  for (size_t e = 0; e < remote.size(); e++) {
+    const PetscInt entry = (PetscInt)(n + e);
+    const size_t   cell = cell_of(remote[e].row, remote[e].column, entry);
+    sorter.count(1, &cell, entry);
   }
-  PetscCall(MatCapturedCheckOutside(*context, places.any_outside ? &places.outside : NULL, &any_outside));
+  PetscCall(MatCapturedCheckOutside(*context, mine_outside ? &first_outside : NULL, &any_outside));
   PetscCall(MatCapturedDiscardValues(context));
   PetscCall(MatCapturedZero(A));
   if (any_outside) {
@@ -167,16 +135,17 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
     PetscCall(MatSetPreallocationCOO(A, n, rows, columns));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  SHELLAC_CHECK_ALL((PetscCount)remote.size() <= PETSC_MAX_INT - n, grid.comm, PETSC_ERR_SUP,
-                    "MatSetPreallocationCOO(): a rank has %" PetscCount_FMT
-                    " entries with those that others send; more than %" PetscInt_FMT
-                    " need a PETSc with 64-bit indices, or more ranks",
-                    n + (PetscCount)remote.size(), PETSC_MAX_INT);
   PetscCall(MatCapturedForgetCoo(context));
-  auto map = std::make_shared<CooMap>();
+  sorter.finish([&](const auto &put) {
+    const auto put_entry = [&](PetscInt row, PetscInt column, PetscInt entry) {
+      const int slot = places.slot(row, column);
+      if (slot >= 0) put(sorter.cell(slot, places.at()), entry);
+    };
+    for (PetscInt e = 0; e < n; e++) put_entry(rows[e], columns[e], e);
+    for (size_t e = 0; e < remote.size(); e++) put_entry(remote[e].row, remote[e].column, (PetscInt)(n + e));
+  });
   map->own = (PetscInt)n;
   map->sent = (PetscInt)remote.size();
-  places.make(map.get());
   map->received.resize(remote.size());
   PetscCall(make_forest(grid, remote, senders, map.get()));
   map->verifiable = context->verify;
@@ -185,20 +154,25 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode preallocate_local(Mat A, PetscCount n, PetscInt rows[], PetscInt columns[]) {
-  CapturedMat           *context;
-  ISLocalToGlobalMapping maps[2];
-  PetscInt               count[2];
+static PetscErrorCode preallocate_global(Mat A, PetscCount n, PetscInt rows[], PetscInt columns[]) {
+  CapturedMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
-  PetscCall(MatGetLocalToGlobalMapping(A, &maps[0], &maps[1]));
-  for (int i = 0; i < 2; i++) PetscCall(ISLocalToGlobalMappingGetSize(maps[i], &count[i]));
-  PetscCall(
-      check_entries(context->grid, "MatSetPreallocationCOOLocal()", n, rows, columns, PetscMin(count[0], count[1])));
-  PetscCall(ISLocalToGlobalMappingApply(maps[0], (PetscInt)n, rows, rows));
-  PetscCall(ISLocalToGlobalMappingApply(maps[1], (PetscInt)n, columns, columns));
-  PetscCall(preallocate(A, n, rows, columns));
+  PetscCall(preallocate(A, n, rows, columns, {"MatSetPreallocationCOO()", context->grid.offset.back()}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode preallocate_local(Mat A, PetscCount n, PetscInt rows[], PetscInt columns[]) {
+  Numbering numbers = {"MatSetPreallocationCOOLocal()", 0};
+  PetscInt  count[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatSetUp(A));
+  PetscCall(MatGetLocalToGlobalMapping(A, &numbers.to_global[0], &numbers.to_global[1]));
+  for (int i = 0; i < 2; i++) PetscCall(ISLocalToGlobalMappingGetSize(numbers.to_global[i], &count[i]));
+  numbers.count = PetscMin(count[0], count[1]);
+  PetscCall(preallocate(A, n, rows, columns, numbers));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -307,7 +281,7 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
 
 PetscErrorCode MatCapturedSetCooOperations(Mat A) {
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", preallocate));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", preallocate_global));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOOLocal_C", preallocate_local));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", set_values));
   PetscFunctionReturn(PETSC_SUCCESS);
