@@ -61,7 +61,7 @@ template <class T> struct Sums {
   SHELLAC_HD T value(PetscInt n) const { return n < own ? values[n] : received[n - own]; }
 };
 
-// Loops on the host go over so many points, slot by slot: the values of their rows then stay in the cache.
+// Loops on the host that compare rows go over so many points, slot by slot: the values then stay in the cache.
 constexpr PetscInt points_at_once = 64;
 
 // Puts them into the coefficients of the operator, or adds them.
@@ -79,9 +79,14 @@ template <class T> struct PutSums {
     }
   }
   void on_host() const {
-    T some[points_at_once];
-    for (size_t at = 0; at < sums.points; at += points_at_once) {
-      const PetscInt n = (PetscInt)PetscMin((size_t)points_at_once, sums.points - at);
+    // The values of few slots stay in the smallest cache; for many slots, long runs of each are faster.
+    constexpr int long_run = 1024, few = 16, in_cache = 256;
+    int           slots = 0;
+    for (int s = 0; s < to.count(); s++) slots += !sums.zero(s);
+    const size_t points = slots > few ? long_run : in_cache / PetscMax(slots, 1);
+    T            some[long_run];
+    for (size_t at = 0; at < sums.points; at += points) {
+      const PetscInt n = (PetscInt)PetscMin(points, sums.points - at);
       for (int s = 0; s < to.count(); s++) {
         if (sums.zero(s)) continue;
         T *entries = to.values[s] + at;
