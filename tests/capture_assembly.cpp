@@ -1,7 +1,7 @@
 // Ways to assemble: each history of calls leaves the captured matrix and the AIJ with the same entries.
 
+#include "captures.hpp"
 #include "catch.hpp"
-#include "support.hpp"
 
 #include <algorithm>
 
@@ -314,12 +314,6 @@ TEST_CASE("rows and columns are zeroed as in AIJ, with their right-hand sides", 
 
 // ---- what cannot be captured
 
-static Lattice plane() {
-  Lattice l;
-  l.N[0] = 9, l.N[1] = 8;
-  return l;
-}
-
 static PetscInt row_of(DM da, PetscInt i, PetscInt j) {
   const PetscInt p[3] = {i, j, 0};
   PetscInt       row = (PetscInt)lattice_of(da).natural(p);
@@ -395,15 +389,8 @@ TEST_CASE("with -mat_stencil_fallback aij, a matrix that cannot be captured turn
       }
 }
 
-static Lattice pairs_of_values() {
-  Lattice l;
-  l.N[0] = 9, l.N[1] = 8;
-  l.dof = 2;
-  return l;
-}
-
 TEST_CASE("a copy replaces values that were set but not assembled", "[capture]") {
-  const Lattice l = pairs_of_values();
+  const Lattice l = plane(2);
   for (Form form : forms_of_storage) {
     INFO(name_of(form));
     Twins t(l), other(l);
@@ -420,7 +407,7 @@ TEST_CASE("a copy replaces values that were set but not assembled", "[capture]")
 }
 
 TEST_CASE("a duplicate takes values by columns as its source does", "[capture]") {
-  const Lattice l = pairs_of_values();
+  const Lattice l = plane(2);
   Twins         t(l), copies(l);
   t.both([&](DM da, Mat M) {
     OK(MatSetOption(M, MAT_ROW_ORIENTED, PETSC_FALSE));
@@ -435,7 +422,7 @@ TEST_CASE("a duplicate takes values by columns as its source does", "[capture]")
 }
 
 TEST_CASE("a numbering that the program sets is followed", "[capture]") {
-  const Lattice l = pairs_of_values();
+  const Lattice l = plane(2);
   Twins         t(l);
   t.both([&](DM, Mat M) {
     ISLocalToGlobalMapping map;
@@ -464,7 +451,7 @@ static PetscObjectId next_object() {
 }
 
 TEST_CASE("coefficients in arrays are assembled anew and changed where they are", "[capture]") {
-  Lattice l = pairs_of_values();
+  Lattice l = plane(2);
   l.N[0] = 19, l.N[1] = 18; // more points on each rank than may be indexed
   Twins      t(l), other(l);
   Vector     left = random_vector(t.da, 1), right = random_vector(t.da, 2);

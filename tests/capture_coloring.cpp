@@ -1,10 +1,10 @@
 // Jacobians by differences, coloured by the DMDA: captured as AIJ holds them.
 
+#include "captures.hpp"
 #include "catch.hpp"
 #include "gpu.hpp"
-#include <petscsnes.h>
 
-#include "support.hpp"
+#include <petscsnes.h>
 
 using namespace tests;
 
@@ -86,13 +86,6 @@ static PetscErrorCode residual(SNES snes, Vec x, Vec f, void *) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whose function's type differs from release to release.
-template <class Function>
-static PetscErrorCode set_function(PetscErrorCode (*set)(MatFDColoring, Function *, void *), MatFDColoring fd,
-                                   PetscErrorCode (*residual)(void *, Vec, Vec, void *)) {
-  return (*set)(fd, reinterpret_cast<Function *>(reinterpret_cast<void (*)()>(residual)), NULL);
-}
-
 // A colouring of M's columns with a function of global vectors or, where PETSc colours local vectors, of those: on several
 // ranks.
 static void make_coloring(DM da, Mat M, ISColoringType type, MatFDColoring *fd) {
@@ -100,7 +93,7 @@ static void make_coloring(DM da, Mat M, ISColoringType type, MatFDColoring *fd) 
   OK(DMCreateColoring(da, type, &coloring));
   OK(ISColoringGetType(coloring, &type));
   OK(MatFDColoringCreate(M, coloring, fd));
-  OK(set_function(MatFDColoringSetFunction, *fd, type == IS_COLORING_LOCAL ? local_residual : global_residual));
+  OK(set_function(MatFDColoringSetFunction, *fd, type == IS_COLORING_LOCAL ? local_residual : global_residual, NULL));
   OK(PetscObjectSetOptionsPrefix((PetscObject)*fd, "test_"));
   OK(MatFDColoringSetFromOptions(*fd));
   if (type == IS_COLORING_LOCAL) OK(MatFDColoringUseDM(M, *fd));

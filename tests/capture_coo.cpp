@@ -1,5 +1,6 @@
 // Assembly by MatSetPreallocationCOO() and MatSetValuesCOO(): the captured matrix and the AIJ get the same entries.
 
+#include "captures.hpp"
 #include "catch.hpp"
 #include "coo.hpp"
 #include "misuse.hpp"
@@ -38,36 +39,6 @@ TEST_CASE("entries of a COO list are captured as AIJ holds them, again and again
         }
         CHECK(t.operator_problem() == "");
       }
-}
-
-static Lattice plane(PetscInt dof = 1) {
-  Lattice l;
-  l.N[0] = 9, l.N[1] = 8;
-  l.dof = dof;
-  return l;
-}
-
-// All local points' rows that have an owned one in reach: ghosts' rows go to their owners.
-static Entries local_entries(DM da) {
-  const Lattice l = lattice_of(da);
-  Entries       list;
-  PetscInt      start[3], size[3], p[3] = {0, 0, 0};
-  OK(DMDAGetGhostCorners(da, &start[0], &start[1], &start[2], &size[0], &size[1], &size[2]));
-  for (p[1] = start[1]; p[1] < start[1] + size[1]; p[1]++)
-    for (p[0] = start[0]; p[0] < start[0] + size[0]; p[0]++)
-      for (const Point &arm : l.arms()) {
-        const PetscInt q[2] = {p[0] + arm[0], p[1] + arm[1]};
-        if (q[0] < start[0] || q[0] >= start[0] + size[0] || q[1] < start[1] || q[1] >= start[1] + size[1]) continue;
-        const PetscInt row = (p[1] - start[1]) * size[0] + p[0] - start[0];
-        const PetscInt column = (q[1] - start[1]) * size[0] + q[0] - start[0];
-        for (PetscInt r = 0; r < l.dof; r++)
-          for (PetscInt c = 0; c < l.dof; c++) {
-            list.rows.push_back(row * l.dof + r);
-            list.columns.push_back(list.columns.size() % 7 ? column * l.dof + c : -1);
-            list.values.push_back(random_value(list.rows.size(), 3));
-          }
-      }
-  return list;
 }
 
 TEST_CASE("COO lists of local indices are captured as AIJ holds them", "[capture][coo]") {
@@ -219,22 +190,6 @@ TEST_CASE("rows of other ranks are left out where the program says so, and entri
     });
     CHECK(t.product_difference() <= 2 * exact);
   }
-}
-
-TEST_CASE("-mat_stencil_verify compares what COO lists assemble", "[capture][coo]") {
-  Options           set("-mat_stencil_verify");
-  const Lattice     l = plane(2);
-  Twins             t(l);
-  const std::string text = printed([&] {
-    const Entries list = list_entries(t.da, random_fill(l, Form::arrays, 1), Listing::scattered);
-    preallocate(t.A, list);
-    for (InsertMode mode : {INSERT_VALUES, ADD_VALUES, INSERT_VALUES}) {
-      OK(MatSetValuesCOO(t.A, list.values.data(), mode));
-      OK(MatScale(t.A, 2));
-    }
-  });
-  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
-  CHECK(text.find("-mat_stencil_verify") != std::string::npos);
 }
 
 TEST_CASE("with -mat_stencil_fallback aij, a COO list with other entries makes an AIJ", "[capture][coo]") {

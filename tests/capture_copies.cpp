@@ -1,20 +1,16 @@
 // Operations on captured coefficients that are on a GPU: none of them goes to the host, or comes from it.
 
+#include "captures.hpp"
 #include "catch.hpp"
 #include "coo.hpp"
 #include "gpu.hpp"
-
-#include <algorithm>
 
 using namespace tests;
 
 #if defined(PETSC_HAVE_CUDA)
 
-static Lattice plane(PetscInt dof) {
-  Lattice l;
-  l.N[0] = 121, l.N[1] = 90;
-  l.dof = dof;
-  return l;
+static Lattice large_plane(PetscInt dof) {
+  return plane(dof, 121, 90);
 }
 
 // Less than a vector: the rows near the ends of the domain, one of each kind, lists of slots, and an index of a byte or two
@@ -23,38 +19,13 @@ static PetscReal little(const Lattice &l) {
   return (PetscReal)(l.N[0] * l.N[1] * l.dof * (PetscInt)sizeof(PetscScalar)) / 2;
 }
 
-static void fill_and_assemble(DM da, Mat M, const Fill &fill) {
-  set_rows(da, M, fill, Way::stencil, INSERT_VALUES);
-  assemble(M);
-}
-
-// f = B u + u³, without a copy.
-static PetscErrorCode residual(void *, Vec u, Vec f, void *context) {
-  const Mat B = (Mat)context;
-  Vector    cube;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(u, &cube));
-  PetscCall(MatMult(B, u, f));
-  PetscCall(VecPointwiseMult(cube, u, u));
-  PetscCall(VecPointwiseMult(cube, cube, u));
-  PetscCall(VecAXPY(f, 1, cube));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Whose function's type differs from release to release.
-template <class Function>
-static PetscErrorCode set_function(PetscErrorCode (*set)(MatFDColoring, Function *, void *), MatFDColoring fd, Mat B) {
-  return (*set)(fd, reinterpret_cast<Function *>(reinterpret_cast<void (*)()>(residual)), B);
-}
-
 // The second call of each, for the first one brings vectors and tables to the GPU.
 TEST_CASE("operations on coefficients on the GPU copy none of them", "[capture][device]") {
   if (no_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
   OK(PetscLogDefaultBegin());
   for (PetscInt dof : {1, 3})
     for (Form form : forms_of_storage) {
-      const Lattice l = plane(dof);
+      const Lattice l = large_plane(dof);
       Twins         t(l, VECCUDA), other(l, VECCUDA);
       Matrix        copy;
       Vector        d = random_vector(t.da, 5), x = random_vector(t.da, 6), b = random_vector(t.da, 7);
@@ -104,19 +75,12 @@ TEST_CASE("assembly on the GPU copies no coefficients", "[capture][coo][device]"
     for (Form form : forms_of_storage)
       for (InsertMode mode : {INSERT_VALUES, ADD_VALUES}) {
         INFO(name_of(form) << ", dof " << dof << (mode == ADD_VALUES ? ", added" : ""));
-        const Lattice      l = plane(dof);
+        const Lattice      l = large_plane(dof);
         Twins              t(l, VECCUDA);
         const Entries      list = list_entries(t.da, random_fill(l, form, 1), Listing::rows);
-        Vector             v;
-        PetscScalar       *values;
+        Vector             v = device_copy(list.values);
         const PetscScalar *array;
         PetscMemType       memory;
-        OK(VecCreate(PETSC_COMM_SELF, &v));
-        OK(VecSetSizes(v, (PetscInt)list.values.size(), PETSC_DETERMINE));
-        OK(VecSetType(v, VECSEQCUDA));
-        OK(VecGetArrayWrite(v, &values));
-        std::copy(list.values.begin(), list.values.end(), values);
-        OK(VecRestoreArrayWrite(v, &values));
         preallocate(t.A, list);
         OK(VecGetArrayReadAndMemType(v, &array, &memory));
         OK(MatSetValuesCOO(t.A, array, INSERT_VALUES));
@@ -136,7 +100,7 @@ TEST_CASE("differences by colouring on the GPU copy no vector", "[capture][color
     for (const char *step : {"wp", "ds"}) {
       INFO("dof " << dof << ", " << step);
       Options       set(std::string("-mat_fd_type ") + step);
-      const Lattice l = plane(dof);
+      const Lattice l = large_plane(dof);
       Twins         t(l, VECCUDA);
       Matrix        J, expected;
       ISColoring    coloring;
@@ -146,7 +110,7 @@ TEST_CASE("differences by colouring on the GPU copy no vector", "[capture][color
       OK(DMCreateMatrix(t.da, &J));
       OK(DMCreateColoring(t.da, IS_COLORING_GLOBAL, &coloring));
       OK(MatFDColoringCreate(J, coloring, &fd));
-      OK(set_function(MatFDColoringSetFunction, fd, t.A));
+      OK(set_function(MatFDColoringSetFunction, fd, cubic_residual, (Mat)t.A));
       OK(MatFDColoringSetFromOptions(fd));
       OK(MatFDColoringSetUp(J, coloring, fd));
       OK(VecScale(x, 2)); // on the GPU, as the vectors of a solver are

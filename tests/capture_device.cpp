@@ -1,9 +1,9 @@
 // Captured matrices on a GPU beside AIJ on the host.
 
+#include "captures.hpp"
 #include "catch.hpp"
 #include "coo.hpp"
 #include "gpu.hpp"
-#include "support.hpp"
 
 #include <algorithm>
 
@@ -11,20 +11,12 @@ using namespace tests;
 
 #if defined(PETSC_HAVE_CUDA)
 
-static void set_and_assemble(Twins &t, const Fill &fill) {
-  t.both([&](DM da, Mat M) {
-    OK(MatZeroEntries(M));
-    set_rows(da, M, fill, Way::stencil, INSERT_VALUES);
-    assemble(M);
-  });
-}
-
 TEST_CASE("every operation of a captured matrix on CUDA vectors equals AIJ's on the host", "[capture][device]") {
   if (no_gpu()) return;
   for_each_capture([](const Lattice &lattice, Form form, const std::string &text) {
     INFO(text);
     Twins t(lattice, VECCUDA);
-    set_and_assemble(t, random_fill(lattice, form, 1));
+    fill_and_assemble(t, random_fill(lattice, form, 1));
     CHECK(t.operator_problem() == "");
     CHECK(t.parts_problem() == "");
     t.both([](DM da, Mat M) {
@@ -45,12 +37,12 @@ TEST_CASE("every operation of a captured matrix on CUDA vectors equals AIJ's on 
       CHECK(t.operator_problem() == "");
     }
     Twins other(lattice, VECCUDA); // compressed, if t's is not
-    set_and_assemble(other, random_fill(lattice, Form::constant, 3));
+    fill_and_assemble(other, random_fill(lattice, Form::constant, 3));
     t.both([&](DM, Mat M) { OK(MatAXPY(M, 0.5, M == t.A ? other.A : other.aij, SAME_NONZERO_PATTERN)); });
     other.both([&](DM, Mat M) { OK(MatAXPY(M, 0.5, M == other.A ? t.A : t.aij, SAME_NONZERO_PATTERN)); });
     CHECK(t.operator_problem() == "");
     CHECK(other.operator_problem() == "");
-    set_and_assemble(t, random_fill(lattice, form, 2));
+    fill_and_assemble(t, random_fill(lattice, form, 2));
     CHECK(t.operator_problem() == "");
 
     VecType   type; // work vectors of solvers are where the grid's are
@@ -61,28 +53,6 @@ TEST_CASE("every operation of a captured matrix on CUDA vectors equals AIJ's on 
     OK(PetscStrendswith(type, "cuda", &cuda));
     CHECK(cuda);
   });
-}
-
-// The values of a list in an array on the GPU, or on the host.
-static void set_coo_values(Mat A, const Entries &list, InsertMode mode, bool on_device) {
-  Vec                v;
-  PetscScalar       *values;
-  const PetscScalar *array;
-  PetscMemType       memory;
-  OK(VecCreate(PETSC_COMM_SELF, &v));
-  OK(VecSetSizes(v, (PetscInt)list.values.size(), PETSC_DETERMINE));
-  OK(VecSetType(v, VECSEQCUDA));
-  OK(VecGetArrayWrite(v, &values));
-  std::copy(list.values.begin(), list.values.end(), values);
-  OK(VecRestoreArrayWrite(v, &values));
-  if (on_device) {
-    OK(VecGetArrayReadAndMemType(v, &array, &memory));
-    CHECK((list.values.empty() || PetscMemTypeDevice(memory)));
-    OK(MatSetValuesCOO(A, array, mode));
-    OK(VecRestoreArrayReadAndMemType(v, &array));
-  } else
-    OK(MatSetValuesCOO(A, list.values.data(), mode));
-  OK(VecDestroy(&v));
 }
 
 TEST_CASE("values of COO lists on the GPU and on the host are captured as AIJ holds them", "[capture][coo][device]") {
@@ -176,7 +146,7 @@ TEST_CASE("products on large grids on CUDA vectors equal AIJ's on the host", "[c
       Grid    possible;
       if (!try_make_grid(lattice, &possible)) continue;
       Twins t(lattice, VECCUDA);
-      set_and_assemble(t, random_fill(lattice, form, 1));
+      fill_and_assemble(t, random_fill(lattice, form, 1));
       CHECK(t.operator_problem() == "");
     }
 }
@@ -193,7 +163,7 @@ TEST_CASE("sweeps on CUDA vectors converge and leave the solution as it is", "[c
       for (int type : {SOR_LOCAL_FORWARD_SWEEP, SOR_LOCAL_BACKWARD_SWEEP, SOR_LOCAL_SYMMETRIC_SWEEP}) {
         INFO(describe(lattice) << "; " << name_of(form) << "; sweep " << type);
         Twins t(lattice, VECCUDA);
-        set_and_assemble(t, random_fill(lattice, form, 1));
+        fill_and_assemble(t, random_fill(lattice, form, 1));
         Vector u = random_vector(t.da, 1), b = make_vector(t.da), x = random_vector(t.da, 2);
         OK(MatMult(t.A, u, b));
         Vector same = copy_of(u);
@@ -233,7 +203,7 @@ TEST_CASE("solves with a captured matrix on CUDA vectors copy none of them", "[c
     for (PCType type : {PCJACOBI, PCSOR}) {
       INFO(name_of(form) << "; " << type);
       Twins t(l, VECCUDA);
-      set_and_assemble(t, diffusion_fill(l, form));
+      fill_and_assemble(t, diffusion_fill(l, form));
       Vector b = make_vector(t.da), x = make_vector(t.da);
       Solver ksp;
       PC     pc;
@@ -259,7 +229,7 @@ TEST_CASE("point-block Jacobi on CUDA vectors copies no vector", "[capture][devi
     lattice.N[0] = 23, lattice.N[1] = 17;
     lattice.dof = dof;
     Twins t(lattice, VECCUDA);
-    set_and_assemble(t, random_fill(lattice, Form::arrays, 1));
+    fill_and_assemble(t, random_fill(lattice, Form::arrays, 1));
     const auto solve = [](DM, Mat M, Vec, Vec b, Vec x) {
       Solver ksp;
       PC     pc;

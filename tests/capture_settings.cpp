@@ -1,39 +1,11 @@
 // Settings of captured matrices: options, setters, and what they refuse; Eisenstat's sweeps and files.
 
+#include "captures.hpp"
 #include "catch.hpp"
-#include "support.hpp"
 
 #include <algorithm>
 
 using namespace tests;
-
-static void insert(const Lattice &l, Form form, int seed, DM da, Mat M) {
-  set_rows(da, M, random_fill(l, form, seed), Way::stencil, INSERT_VALUES);
-  assemble(M);
-}
-static Lattice plane() {
-  Lattice l;
-  l.N[0] = 9, l.N[1] = 8;
-  return l;
-}
-
-static Lattice pairs_of_values() {
-  Lattice l;
-  l.N[0] = 9, l.N[1] = 8;
-  l.dof = 2;
-  return l;
-}
-
-TEST_CASE("-mat_stencil_verify says at each assembly that the AIJ is the same", "[capture][verify]") {
-  for (bool verify : {true, false}) {
-    Options set(verify ? "-mat_stencil_verify" : "-mat_stencil_verify 0");
-    Twins   t(plane());
-    for (int seed : {1, 2, 3}) {
-      const std::string text = printed([&] { insert(plane(), Form::arrays, seed, t.da, t.A); });
-      CHECK(std::count(text.begin(), text.end(), '\n') == (verify ? 1 : 0));
-    }
-  }
-}
 
 static PetscErrorCode set_up(DM da, Mat *A) {
   PetscFunctionBeginUser;
@@ -85,24 +57,6 @@ TEST_CASE("grids and options that a captured matrix cannot serve", "[capture][er
   }
 }
 
-TEST_CASE("a verification follows what changes a matrix between assemblies", "[capture][verify]") {
-  Options           set("-mat_stencil_verify");
-  const Lattice     l = pairs_of_values();
-  const std::string text = printed([&] {
-    Twins t(l);
-    t.both([&](DM da, Mat M) {
-      insert(l, Form::arrays, 1, da, M);
-      OK(MatScale(M, 2)); // as a time integrator does
-      assemble(M);
-      OK(MatShift(M, 3));
-      set_rows(da, M, random_fill(l, Form::arrays, 2), Way::stencil, ADD_VALUES);
-      assemble(M);
-    });
-    CHECK(t.operator_problem() == "");
-  });
-  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
-}
-
 TEST_CASE("setters of a captured matrix do what its options do", "[capture]") {
   const Lattice l = plane();
   for (MatStencilShellCompressionType type :
@@ -110,14 +64,14 @@ TEST_CASE("setters of a captured matrix do what its options do", "[capture]") {
     INFO(MatStencilShellCompressionTypes[type]);
     Twins t(l);
     OK(MatStencilShellSetCompression(t.A, type));
-    t.both([&](DM da, Mat M) { insert(l, Form::constant, 1, da, M); });
+    t.both([&](DM da, Mat M) { fill_and_assemble(da, M, random_fill(l, Form::constant, 1)); });
     const std::string form = type == MAT_STENCILSHELL_AUTOMATIC ? "constant" : MatStencilShellCompressionTypes[type];
     CHECK(view(t.A, PETSC_VIEWER_ASCII_INFO).find("form " + form) != std::string::npos);
     CHECK(t.operator_problem() == "");
   }
   Twins t(l), u(l);
   OK(MatStencilShellSetTolerance(t.A, 0.5)); // then all rows are taken for equal, and one of them holds
-  t.both([&](DM da, Mat M) { insert(l, Form::constant, 1, da, M); });
+  t.both([&](DM da, Mat M) { fill_and_assemble(da, M, random_fill(l, Form::constant, 1)); });
   set_rows(t.da, t.A, random_fill(l, Form::constant, 1), Way::stencil, INSERT_VALUES);
   PetscInt first;
   OK(MatGetOwnershipRange(t.A, &first, NULL));
@@ -133,11 +87,11 @@ TEST_CASE("setters of a captured matrix do what its options do", "[capture]") {
     INFO((assembled ? "assembled before" : "new"));
     Twins             v(l);
     const std::string said = printed([&] {
-      if (assembled) insert(l, Form::arrays, 1, v.da, v.A);
+      if (assembled) fill_and_assemble(v.da, v.A, random_fill(l, Form::arrays, 1));
       OK(MatStencilShellSetVerify(v.A, PETSC_TRUE));
-      insert(l, Form::arrays, 2, v.da, v.A);
+      fill_and_assemble(v.da, v.A, random_fill(l, Form::arrays, 2));
       OK(MatStencilShellSetVerify(v.A, PETSC_FALSE));
-      insert(l, Form::arrays, 3, v.da, v.A);
+      fill_and_assemble(v.da, v.A, random_fill(l, Form::arrays, 3));
     });
     CHECK(std::count(said.begin(), said.end(), '\n') == 1);
   }
@@ -157,7 +111,7 @@ TEST_CASE("Eisenstat's sweeps are a product between two triangles", "[capture]")
         INFO(describe(l) << ", omega " << omega);
         Twins t(l);
         if (makes_cuda_vectors(t.da)) return; // there sweeps are in another order
-        t.both([&](DM da, Mat M) { insert(l, Form::arrays, 1, da, M); });
+        t.both([&](DM da, Mat M) { fill_and_assemble(da, M, random_fill(l, Form::arrays, 1)); });
         Vector b = random_vector(t.aij_da, 1), x = make_vector(t.aij_da), y = make_vector(t.aij_da),
                z = make_vector(t.aij_da);
         OK(MatSOR(t.aij, b, omega, backward, 0, 1, 1, x));
@@ -243,7 +197,7 @@ TEST_CASE("a captured matrix is loaded from a file that an AIJ wrote", "[capture
       assemble(t.aij);
       const std::string path = temporary_file();
       const char *const name = path.c_str();
-      PetscViewer viewer;
+      PetscViewer       viewer;
       OK(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
       OK(MatView(t.aij, viewer));
       OK(PetscViewerDestroy(&viewer));

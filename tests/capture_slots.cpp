@@ -1,5 +1,6 @@
 // Coefficients that a program writes slot by slot, beside the AIJ that it assembles.
 
+#include "captures.hpp"
 #include "catch.hpp"
 #include "misuse.hpp"
 
@@ -27,13 +28,6 @@ static void write_slots(DM da, Mat A, const Fill &fill, bool all) {
         OK(MatStencilShellRestoreSlot(A, arm.data(), r, c, &v));
         CHECK(v == NULL);
       }
-}
-
-static Lattice plane(PetscInt dof = 1) {
-  Lattice l;
-  l.N[0] = 9, l.N[1] = 8;
-  l.dof = dof;
-  return l;
 }
 
 TEST_CASE("coefficients written slot by slot are those of the assembled matrix", "[capture][slots]") {

@@ -1,9 +1,9 @@
 // Solvers on captured matrices, beside the same on AIJ: as many iterations, the same solutions.
 
+#include "captures.hpp"
 #include "catch.hpp"
-#include <petscsnes.h>
 
-#include "support.hpp"
+#include <petscsnes.h>
 
 using namespace tests;
 
@@ -33,14 +33,6 @@ static Lattice lattice(int dim, const std::vector<PetscInt> &N, DMDAStencilType 
   for (size_t a = 0; a < ends.size(); a++) l.ends[a] = ends[a];
   l.shape = shape, l.width = width, l.dof = dof;
   return l;
-}
-
-static void fill_and_assemble(Twins &t, const Fill &fill) {
-  t.both([&](DM da, Mat M) {
-    OK(MatZeroEntries(M));
-    set_rows(da, M, fill, Way::stencil, INSERT_VALUES);
-    assemble(M);
-  });
 }
 
 // ---- preconditioners

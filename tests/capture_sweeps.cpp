@@ -1,33 +1,9 @@
 // MatSOR() of captured matrices on the host beside a plain loop over the rows of an assembled matrix.
 
+#include "captures.hpp"
 #include "catch.hpp"
-#include "support.hpp"
 
 using namespace tests;
-
-using Values = std::vector<PetscScalar>;
-
-struct Sweeps {
-  const char *name;
-  int         type;
-  PetscReal   omega, shift;
-  PetscInt    its, lits;
-};
-
-static const Sweeps all_sweeps[] = {
-    {"forward", SOR_LOCAL_FORWARD_SWEEP, 1, 0, 1, 1},
-    {"backward, overrelaxed", SOR_LOCAL_BACKWARD_SWEEP, 1.3, 0, 1, 1},
-    {"symmetric, twice", SOR_LOCAL_SYMMETRIC_SWEEP, 1, 0, 2, 1},
-    {"symmetric, underrelaxed, two local sweeps", SOR_SYMMETRIC_SWEEP, 0.8, 0, 1, 2},
-    {"forward, shifted", SOR_FORWARD_SWEEP, 1, 3, 1, 1},
-    {"forward from zero", SOR_LOCAL_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS, 1, 0, 1, 1},
-    {"backward from zero, underrelaxed", SOR_LOCAL_BACKWARD_SWEEP | SOR_ZERO_INITIAL_GUESS, 0.7, 0, 1, 1},
-    {"symmetric from zero", SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, 1, 0, 1, 1},
-    {"symmetric from zero, overrelaxed and shifted", SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, 1.2, 2, 1, 1},
-    {"symmetric from zero, two by two", SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, 1, 0, 2, 2},
-    {"symmetric from zero, overrelaxed, two by two", SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, 1.1, 0, 2, 2},
-    {"no sweep, from zero", SOR_ZERO_INITIAL_GUESS, 1, 0, 1, 1},
-};
 
 static Values all_values(Vec v) {
   VecScatter         scatter;
@@ -101,12 +77,12 @@ static void run_plainly(Mat A, PetscInt dof, const Sweeps &sweeps, Vec b, Vec x)
   PetscInt     first, last;
   PetscScalar *px;
   OK(MatGetOwnershipRange(A, &first, &last));
-  if (sweeps.type & SOR_ZERO_INITIAL_GUESS) OK(VecSet(x, 0));
+  if (sweeps.from_zero()) OK(VecSet(x, 0));
   for (PetscInt it = 0; it < sweeps.its; it++) {
     Values values = all_values(x);
     for (PetscInt inner = 0; inner < sweeps.lits; inner++) {
-      if (sweeps.type & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)) relax(A, dof, sweeps, false, b, &values);
-      if (sweeps.type & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)) relax(A, dof, sweeps, true, b, &values);
+      if (sweeps.forward()) relax(A, dof, sweeps, false, b, &values);
+      if (sweeps.backward()) relax(A, dof, sweeps, true, b, &values);
     }
     OK(VecGetArray(x, &px));
     std::copy(values.begin() + first, values.begin() + last, px);
@@ -124,14 +100,6 @@ static void check(Twins &t, const char *when) {
         OK(MatSOR(M, b, sweeps.omega, (MatSORType)sweeps.type, sweeps.shift, sweeps.its, sweeps.lits, y));
     }) <= 10 * exact);
   }
-}
-
-static void fill_and_assemble(Twins &t, Form form, int seed) {
-  t.both([&](DM da, Mat M) {
-    OK(MatZeroEntries(M));
-    set_rows(da, M, random_fill(t.lattice, form, seed), Way::stencil, INSERT_VALUES);
-    assemble(M);
-  });
 }
 
 // Small ones of all kinds; rows of several chunks; point blocks of several parts; ranks that are one point wide.
@@ -168,7 +136,7 @@ TEST_CASE("sweeps on host vectors are those of a plain loop over the rows", "[ca
     Twins t(l);
     if (makes_cuda_vectors(t.da)) return;
     for (Form form : forms_of_storage) {
-      fill_and_assemble(t, form, 1);
+      fill_and_assemble(t, random_fill(l, form, 1));
       check(t, name_of(form));
     }
     t.both([](DM, Mat M) {

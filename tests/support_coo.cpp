@@ -2,6 +2,10 @@
 
 #include "coo.hpp"
 
+#include "catch.hpp"
+
+#include <algorithm>
+
 namespace tests {
 
 // False where the point is not in the domain.
@@ -66,6 +70,28 @@ Entries list_entries(DM da, const Fill &fill, Listing listing) {
   return list;
 }
 
+Entries local_entries(DM da) {
+  const Lattice l = lattice_of(da);
+  Entries       list;
+  PetscInt      start[3], size[3], p[3] = {0, 0, 0};
+  OK(DMDAGetGhostCorners(da, &start[0], &start[1], &start[2], &size[0], &size[1], &size[2]));
+  for (p[1] = start[1]; p[1] < start[1] + size[1]; p[1]++)
+    for (p[0] = start[0]; p[0] < start[0] + size[0]; p[0]++)
+      for (const Point &arm : l.arms()) {
+        const PetscInt q[2] = {p[0] + arm[0], p[1] + arm[1]};
+        if (q[0] < start[0] || q[0] >= start[0] + size[0] || q[1] < start[1] || q[1] >= start[1] + size[1]) continue;
+        const PetscInt row = (p[1] - start[1]) * size[0] + p[0] - start[0];
+        const PetscInt column = (q[1] - start[1]) * size[0] + q[0] - start[0];
+        for (PetscInt r = 0; r < l.dof; r++)
+          for (PetscInt c = 0; c < l.dof; c++) {
+            list.rows.push_back(row * l.dof + r);
+            list.columns.push_back(list.columns.size() % 7 ? column * l.dof + c : -1);
+            list.values.push_back(random_value(list.rows.size(), 3));
+          }
+      }
+  return list;
+}
+
 void preallocate(Mat A, const Entries &entries) {
   std::vector<PetscInt> rows = entries.rows, columns = entries.columns; // which an AIJ changes
   OK(MatSetPreallocationCOO(A, entries.count(), rows.data(), columns.data()));
@@ -76,6 +102,32 @@ void set_one_by_one(Mat A, const Entries &entries, InsertMode mode) {
   for (size_t n = 0; n < entries.rows.size(); n++)
     OK(MatSetValue(A, entries.rows[n], entries.columns[n], entries.values[n], ADD_VALUES));
   assemble(A);
+}
+
+Vector device_copy(const std::vector<PetscScalar> &values) {
+  Vector       copy;
+  PetscScalar *array;
+  OK(VecCreate(PETSC_COMM_SELF, &copy));
+  OK(VecSetSizes(copy, (PetscInt)values.size(), PETSC_DETERMINE));
+  OK(VecSetType(copy, VECSEQCUDA));
+  OK(VecGetArrayWrite(copy, &array));
+  std::copy(values.begin(), values.end(), array);
+  OK(VecRestoreArrayWrite(copy, &array));
+  return copy;
+}
+
+void set_coo_values(Mat A, const Entries &entries, InsertMode mode, bool on_device) {
+  const PetscScalar *array;
+  PetscMemType       memory;
+  if (!on_device) {
+    OK(MatSetValuesCOO(A, entries.values.data(), mode));
+    return;
+  }
+  Vector copy = device_copy(entries.values);
+  OK(VecGetArrayReadAndMemType(copy, &array, &memory));
+  CHECK((entries.values.empty() || PetscMemTypeDevice(memory)));
+  OK(MatSetValuesCOO(A, array, mode));
+  OK(VecRestoreArrayReadAndMemType(copy, &array));
 }
 
 } // namespace tests

@@ -1,34 +1,12 @@
 // MatSOR() of stars on a GPU beside plain red-black sweeps on the whole grid, which each rank does for itself.
 
+#include "captures.hpp"
 #include "catch.hpp"
 #include "gpu.hpp"
-#include "support.hpp"
 
 using namespace tests;
 
 #if defined(PETSC_HAVE_CUDA)
-
-using Values = std::vector<PetscScalar>; // on the whole grid
-
-struct Sweeps {
-  const char *name;
-  int         type;
-  PetscReal   omega, shift;
-  PetscInt    its, lits;
-};
-
-static const Sweeps all_sweeps[] = {
-    {"forward", SOR_FORWARD_SWEEP, 1, 0, 1, 1},
-    {"backward, overrelaxed", SOR_LOCAL_BACKWARD_SWEEP, 1.3, 0, 1, 1},
-    {"symmetric", SOR_LOCAL_SYMMETRIC_SWEEP, 1, 0, 1, 1},
-    {"symmetric, overrelaxed, twice", SOR_SYMMETRIC_SWEEP, 1.3, 0, 2, 1},
-    {"symmetric, underrelaxed, three by two", SOR_SYMMETRIC_SWEEP, 0.8, 0, 3, 2},
-    {"forward, shifted, twice", SOR_LOCAL_FORWARD_SWEEP, 1, 3, 1, 2},
-    {"forward from zero", SOR_LOCAL_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS, 1, 0, 1, 1},
-    {"backward from zero, shifted, three times", SOR_LOCAL_BACKWARD_SWEEP | SOR_ZERO_INITIAL_GUESS, 1.2, 2, 3, 1},
-    {"symmetric from zero", SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, 1, 0, 1, 1},
-    {"symmetric from zero, overrelaxed, twice", SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS, 1.4, 0, 2, 1},
-};
 
 // A row of the matrix: the diagonal, then the other entries.
 struct Row {
@@ -122,8 +100,7 @@ TEST_CASE("sweeps of stars on a GPU are plain red-black sweeps", "[capture][devi
       Matrix     A;
       const Fill fill = random_fill(l, form, 1);
       OK(DMCreateMatrix(da, &A));
-      set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
-      assemble(A);
+      fill_and_assemble(da, A, fill);
       const std::vector<Row> rows = all_rows(l, fill);
       Values                 b(rows.size()), start(rows.size());
       for (size_t n = 0; n < rows.size(); n++) b[n] = random_value(n, 1), start[n] = random_value(n, 2);
@@ -132,11 +109,11 @@ TEST_CASE("sweeps of stars on a GPU are plain red-black sweeps", "[capture][devi
         INFO(sweeps.name);
         Vector ours = to_vector(l, da, start);
         Values x = start;
-        if (sweeps.type & SOR_ZERO_INITIAL_GUESS) x.assign(x.size(), 0);
+        if (sweeps.from_zero()) x.assign(x.size(), 0);
         for (PetscInt s = 0; s < sweeps.its * sweeps.lits; s++) {
-          if (sweeps.type & (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP))
+          if (sweeps.forward())
             for (PetscInt colour : {0, 1}) relax(l, rows, colour, sweeps, b, &x);
-          if (sweeps.type & (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP))
+          if (sweeps.backward())
             for (PetscInt colour : {1, 0}) relax(l, rows, colour, sweeps, b, &x);
         }
         OK(MatSOR(A, rhs, sweeps.omega, (MatSORType)sweeps.type, sweeps.shift, sweeps.its, sweeps.lits, ours));
@@ -175,8 +152,7 @@ TEST_CASE("sweeps on a GPU take vectors whose arrays are not aligned", "[capture
     OK(DMSetMatType(da, captured_type));
     Matrix A;
     OK(DMCreateMatrix(da, &A));
-    set_rows(da, A, random_fill(l, Form::constant, 1), Way::stencil, INSERT_VALUES);
-    assemble(A);
+    fill_and_assemble(da, A, random_fill(l, Form::constant, 1));
     Vector b = random_vector(da, 1);
     CHECK(difference(swept_at(da, A, b, 1), swept_at(da, A, b, 0)) <= exact);
   }
