@@ -3,18 +3,11 @@
 // the stencil's shape and the coefficients' form; on the others, in the same launch, point by point.
 
 #include "capture/apply.hpp"
+#include "capture/rows_on_gpu.hpp"
 
 namespace shellac {
 
 #if SHELLAC_CUDA
-
-// Part of a box: the inner points, and all others.
-struct Parts {
-  Box      inner;
-  unsigned blocks_x, blocks_y; // along the first and second axis
-  Boxes    others;
-  unsigned other_blocks;
-};
 
 // Where the coefficients of a point come from: n arms, one value a point.
 template <class T, int n> struct FromConstants { // the same at all inner points: in 1-D
@@ -51,7 +44,7 @@ struct ArmsBlock { // threads of a block, and points that each computes along th
 };
 
 template <int dim, bool box, class T, class Source, class Other>
-__global__ void __launch_bounds__(128) apply_arms(Parts parts, Patch patch, Source source, Other other, Form form,
+__global__ void __launch_bounds__(128) apply_arms(Columns parts, Patch patch, Source source, Other other, Form form,
                                                   const T *__restrict__ u, const T *b, T *y) {
   using Block = ArmsBlock<dim, box>;
   using Whole = WholeStencil<dim, box>;
@@ -63,11 +56,12 @@ __global__ void __launch_bounds__(128) apply_arms(Parts parts, Patch patch, Sour
       other(p[0], p[1], p[2]);
     return;
   }
-  const unsigned block = blockIdx.x - parts.other_blocks, above = block / parts.blocks_x;
   const Box     &inner = parts.inner;
+  const unsigned block = blockIdx.x - parts.other_blocks, above = block / parts.blocks_x,
+                 blocks_y = dim == 3 ? (unsigned)(inner.size(1) + Block::y - 1) / Block::y : 1;
   p[0] = inner.lo[0] + (PetscInt)(block % parts.blocks_x * Block::x + threadIdx.x);
-  if (dim == 3) p[1] = inner.lo[1] + (PetscInt)(above % parts.blocks_y * Block::y + threadIdx.y);
-  if (dim > 1) p[slow] = inner.lo[slow] + (PetscInt)(dim == 3 ? above / parts.blocks_y : above) * steps;
+  if (dim == 3) p[1] = inner.lo[1] + (PetscInt)(above % blocks_y * Block::y + threadIdx.y);
+  if (dim > 1) p[slow] = inner.lo[slow] + (PetscInt)(dim == 3 ? above / blocks_y : above) * steps;
   if (p[0] >= inner.hi[0] || (dim == 3 && p[1] >= inner.hi[1])) return;
 
   const size_t    first = patch.index(p[0], p[1], p[2]), stride = patch.stride(slow);
@@ -93,7 +87,7 @@ __global__ void __launch_bounds__(128) apply_arms(Parts parts, Patch patch, Sour
 // Slots of any shape, a value a thread: r, the row at the point, is the block's second index.
 template <class T, class Other>
 __global__ void __launch_bounds__(128)
-    apply_slots(Parts parts, CapturedRow<T> row, Other other, Form form, const T *__restrict__ u, const T *b, T *y) {
+    apply_slots(Columns parts, CapturedRow<T> row, Other other, Form form, const T *__restrict__ u, const T *b, T *y) {
   PetscInt p[3];
   if (blockIdx.x < parts.other_blocks) {
     if (parts.others.point((PetscInt64)blockIdx.x * 128 + threadIdx.x, p) && blockIdx.y == 0) other(p[0], p[1], p[2]);
@@ -119,16 +113,15 @@ template <int dim, bool box, class T, class Source>
 PetscErrorCode launch_arms(const CapturedRow<T> &row, const Source &source, const Field<T> &field, Form form,
                            const T *b, const Box &all, const Box &inner, T *y) {
   using Block = kernel::ArmsBlock<dim, box>;
-  const auto   blocks = [](PetscInt64 points, int each) { return (unsigned)((points + each - 1) / each); };
-  Parts        parts{inner, blocks(inner.size(0), Block::x), 1, difference(all, inner), 0};
-  unsigned     inner_blocks = 0;
-  cudaStream_t stream;
+  kernel::Columns parts{inner, inner.lo[0], blocks_of(inner.size(0), Block::x), difference(all, inner), 0};
+  unsigned        inner_blocks = 0;
+  cudaStream_t    stream;
 
   PetscFunctionBegin;
-  if (dim == 3) parts.blocks_y = blocks(inner.size(1), Block::y);
-  if (inner.points())
-    inner_blocks = parts.blocks_x * parts.blocks_y * (dim == 1 ? 1 : blocks(inner.size(dim - 1), Block::steps));
-  parts.other_blocks = blocks(parts.others.points(), 128);
+  if (inner.points()) inner_blocks = parts.blocks_x;
+  if (dim == 3) inner_blocks *= blocks_of(inner.size(1), Block::y);
+  if (dim > 1) inner_blocks *= blocks_of(inner.size(dim - 1), Block::steps);
+  parts.other_blocks = blocks_of(parts.others.points(), 128);
   PetscCall(current_stream(&stream));
   const captured::Apply<T> point{row, field, form, b, y};
   kernel::apply_arms<dim, box><<<inner_blocks + parts.other_blocks, dim3(Block::x, Block::y), 0, stream>>>(
@@ -140,16 +133,15 @@ PetscErrorCode launch_arms(const CapturedRow<T> &row, const Source &source, cons
 template <class T>
 PetscErrorCode launch_slots(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &all,
                             const Box &inner, T *y) {
-  const auto   blocks = [](PetscInt64 points) { return (unsigned)((points + 127) / 128); };
-  Parts        parts{inner, 0, 0, difference(all, inner), 0};
-  cudaStream_t stream;
+  kernel::Columns parts{inner, 0, 0, difference(all, inner), 0};
+  cudaStream_t    stream;
 
   PetscFunctionBegin;
-  parts.other_blocks = blocks(parts.others.points());
+  parts.other_blocks = blocks_of(parts.others.points(), 128);
   PetscCall(current_stream(&stream));
   const captured::Apply<T> point{row, field, form, b, y};
-  kernel::apply_slots<<<dim3(blocks(inner.points()) + parts.other_blocks, (unsigned)row.patch.dof), 128, 0, stream>>>(
-      parts, row, point, form, field.u, b, y);
+  kernel::apply_slots<<<dim3(blocks_of(inner.points(), 128) + parts.other_blocks, (unsigned)row.patch.dof), 128, 0,
+                        stream>>>(parts, row, point, form, field.u, b, y);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
