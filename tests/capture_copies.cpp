@@ -126,4 +126,32 @@ TEST_CASE("differences by colouring on the GPU copy no vector", "[capture][color
     }
 }
 
+TEST_CASE("a matrix that is bound to the host changes and transposes there", "[capture][device]") {
+  if (no_gpu() || rank_count() > 1) return;
+  OK(PetscLogDefaultBegin());
+  for (PetscInt dof : {1, 3})
+    for (Form form : forms_of_storage) {
+      INFO(name_of(form) << ", dof " << dof);
+      const Lattice l = large_plane(dof);
+      Twins         t(l, VECCUDA), other(l, VECCUDA);
+      fill_and_assemble(t, random_fill(l, form, 1));
+      fill_and_assemble(other, random_fill(l, Form::constant, 2));
+      for (Mat M : {(Mat)t.A, (Mat)other.A}) OK(MatBindToCPU(M, PETSC_TRUE));
+      CHECK(bytes_copied([&] {
+              const PetscScalar *ignored;
+              Matrix             transpose;
+              t.both([&](DM, Mat M) {
+                OK(MatScale(M, 2));
+                OK(MatAXPY(M, 0.5, M == t.A ? other.A : other.aij, SAME_NONZERO_PATTERN));
+              });
+              OK(MatInvertBlockDiagonal(t.A, &ignored));
+              OK(MatTranspose(t.A, MAT_INITIAL_MATRIX, &transpose));
+            }) <= little(l));
+      for (PetscBool bound : {PETSC_TRUE, PETSC_FALSE}) { // the vectors of products choose
+        OK(MatBindToCPU(t.A, bound));
+        CHECK(t.operator_problem() == "");
+      }
+    }
+}
+
 #endif

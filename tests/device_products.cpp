@@ -99,7 +99,7 @@ TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
           return PetscScalar(1 + 0.5 * std::sin(0.7 * p[0]) * std::cos(0.4 * p[1] + 0.9 * p[2]));
         };
         std::vector<Vector> fields; // k, or k of the first axis
-        Pair pair(lattice, [&](DM da, Mat *A) {
+        Pair                pair(lattice, [&](DM da, Mat *A) {
           Vector k[3];
           for (int a = 0; a < lattice.dim; a++) {
             k[a] = make_vector(da);
@@ -130,6 +130,29 @@ TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
       }
 }
 
+TEST_CASE("what needs the coefficients of diffusion alone leaves k where it is", "[device_products]") {
+  if (no_gpu()) return;
+  Lattice          lattice;
+  PetscOffloadMask mask;
+  PetscReal        norm;
+  lattice.N[0] = 300, lattice.N[1] = 40;
+  Vector k;
+  Pair   pair(lattice, [&](DM da, Mat *A) {
+    Vector field = make_vector(da);
+    set_values(da, field, [&](const PetscInt p[3]) { return 2 + PetscReal(p[0] % 3); });
+    OK(MatCreateDiffusion(da, field, A));
+    k = std::move(field);
+  });
+  Vector b = random_vector(pair.da[1], 1), x = random_vector(pair.da[1], 2);
+  OK(MatNorm(pair.A[1], NORM_INFINITY, &norm));
+  OK(MatSOR(pair.A[1], b, 1, SOR_LOCAL_SYMMETRIC_SWEEP, 0, 1, 1, x));
+  OK(VecGetOffloadMask(k, &mask));
+  CHECK(mask == PETSC_OFFLOAD_CPU);
+  OK(MatMult(pair.A[1], b, x));
+  OK(VecGetOffloadMask(k, &mask));
+  CHECK(mask == PETSC_OFFLOAD_BOTH);
+}
+
 TEST_CASE("a product of diffusion may overwrite k, and k may be of any size", "[device_products]") {
   if (no_gpu()) return;
   Lattice lattice;
@@ -137,7 +160,7 @@ TEST_CASE("a product of diffusion may overwrite k, and k may be of any size", "[
   constexpr PetscReal least = std::numeric_limits<PetscReal>::min(), most_real = std::numeric_limits<PetscReal>::max();
   for (PetscReal size : {PetscReal(1), 2 * least / PETSC_MACHINE_EPSILON, most_real / 100}) {
     std::vector<Vector> fields;
-    Pair pair(lattice, [&](DM da, Mat *A) {
+    Pair                pair(lattice, [&](DM da, Mat *A) {
       const PetscReal lengths[] = {PetscSqrtReal(size), PetscSqrtReal(size)}; // so that k/h² is of any size, and finite
       Vector          k = make_vector(da);
       set_values(da, k, [&](const PetscInt p[3]) { return size * (2 + PetscReal(p[0] % 3)) / 4; });

@@ -21,6 +21,7 @@ std::unique_ptr<CapturedStencil> CapturedStencil::NewLike() const {
   const PetscInt depth = PetscMax(depth_[0], PetscMax(depth_[1], depth_[2]));
   auto           made = std::make_unique<CapturedStencil>(patch_, arms_, vec_type_.c_str(), depth);
   made->explicit_zeros_ = explicit_zeros_;
+  made->bound_ = bound_;
   return made;
 }
 
@@ -44,6 +45,7 @@ PetscErrorCode CapturedStencil::MakeArray(Vec *array) const {
   PetscCall(VecCreate(PETSC_COMM_SELF, array));
   PetscCall(VecSetSizes(*array, (PetscInt)point_count(), PETSC_DETERMINE));
   PetscCall(VecSetType(*array, vec_type_.c_str()));
+  if (bound_) PetscCall(VecBindToCPU(*array, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

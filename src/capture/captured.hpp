@@ -4,6 +4,7 @@
 // Open for assembly, each slot (an arm, a row and a value at the point) has an array of coefficients, on the host or the GPU.
 // Closed, rows that are equal are stored once: see Storage.
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -97,7 +98,7 @@ public:
   PetscErrorCode Shift(T a);
   PetscErrorCode Conjugate();
   PetscErrorCode Axpy(T a, CapturedStencil &x, const Compression &wish); // both closed, of one grid
-  PetscErrorCode CopyTo(CapturedStencil *to);                            // closed
+  PetscErrorCode CopyTo(CapturedStencil *to); // closed
 
   // The operator with its coefficients in the memory of the other arrays, until these are restored.
   PetscErrorCode Prepare(Arrays *arrays, std::unique_ptr<PreparedCapture> *prepared);
@@ -107,8 +108,9 @@ public:
 
   const Arms    &arms() const { return *arms_; }
   const char    *vec_type() const { return vec_type_.c_str(); }
-  bool           made_for_device() const; // its arrays can be on a GPU
+  bool           made_for_device() const; // its arrays can be on a GPU, and are not bound to the host
   PetscMemType   home() const { return made_for_device() ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST; }
+  PetscErrorCode BindToHost(bool bound);
   Storage        storage() const { return storage_; }
   size_t         kinds() const { return kinds_; } // of rows, where they are classified
   bool           in_arrays() const { return storage_ == Storage::arrays && !used_.empty(); } // not zero, nor compressed
@@ -176,7 +178,7 @@ private:
   Patch                       patch_;
   std::shared_ptr<const Arms> arms_;
   std::string                 vec_type_;
-  bool                        open_ = false, explicit_zeros_ = true, by_place_ = false;
+  bool                        open_ = false, explicit_zeros_ = true, by_place_ = false, bound_ = false;
   PetscMemType                memory_ = PETSC_MEMTYPE_HOST; // see memory()
   std::vector<Vec>            arrays_; // [slots]; those of slots that are not in use are memory for the next assembly
   std::vector<T *>            values_; // open: [slots], the arrays'; null for zero
@@ -216,7 +218,7 @@ public:
   explicit PreparedCapture(const CapturedStencil &op) : op_(op) {}
 
   PetscLogDouble flops() const override {
-    if (product_) return product_->flops();
+    if (product_) return product_->flops(); // there was a product
     return 2. * (PetscLogDouble)op_.used_.size() / (PetscLogDouble)op_.patch_.dof;
   }
   PetscErrorCode interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const override;
@@ -231,7 +233,9 @@ public:
   void           neighbours(const Patch &patch, const PetscInt p[3], PetscInt n, PetscScalar *const values[27],
                             PetscReal *others) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
-  void SetInteriorProduct(std::unique_ptr<const InteriorProduct> product) { product_ = std::move(product); } // on a GPU
+  // On a GPU; it is made by the first product, and brings what it reads there.
+  using MakeProduct = std::function<PetscErrorCode(std::unique_ptr<const InteriorProduct> *)>;
+  void SetInteriorProduct(MakeProduct make) { make_product_ = std::move(make); }
 
 private:
   friend class CapturedStencil;
@@ -246,10 +250,11 @@ private:
   // have at_end more on their diagonal.
   void extend_to_ends(Box *inside, T at_end[2]) const;
 
-  const CapturedStencil                 &op_;
-  CapturedCoefficients<T>                a_ = {};
-  std::vector<const T *>                 arrays_;  // of the used slots, where coefficients are in arrays
-  std::unique_ptr<const InteriorProduct> product_; // null: by the coefficients
+  const CapturedStencil                         &op_;
+  CapturedCoefficients<T>                        a_ = {};
+  std::vector<const T *>                         arrays_;       // of the used slots, where coefficients are in arrays
+  MakeProduct                                    make_product_; // empty: by the coefficients
+  mutable std::unique_ptr<const InteriorProduct> product_;
 };
 
 template <class Function> void CapturedStencil::SetByPlace(const Function &read) {

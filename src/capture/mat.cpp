@@ -54,6 +54,13 @@ PetscErrorCode CapturedMat::destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CapturedMat::bind_operator() {
+  PetscFunctionBegin;
+  for (StencilOperator *of : {op.get(), transpose.get()})
+    if (of) PetscCall(static_cast<CapturedStencil *>(of)->BindToHost(bound_to_host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // ---- set-up --------------------------------------------------------------------------------------------------------
 
 // The type of vectors on one rank that are where those of `type` are.
@@ -89,6 +96,7 @@ PetscErrorCode CapturedMat::make_operator(Mat A, PetscBool on_device, PetscInt d
   PetscCall(halo.Create(grid, patch, grid.box, on_device, halo_way));
   op = std::make_unique<CapturedStencil>(patch, arms, type_on_one_rank(on_device ? vec_type : VECSTANDARD).c_str(),
                                          depth);
+  PetscCall(bind_operator());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

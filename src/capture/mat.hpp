@@ -24,6 +24,7 @@ struct CapturedMat : StencilMat {
   PetscErrorCode   make_transpose(std::unique_ptr<StencilOperator> *transpose) override;
   PetscErrorCode   Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
   PetscErrorCode   destroy() override;
+  PetscErrorCode   bind_operator() override;
   PetscErrorCode   invalidate() override;
   CapturedStencil &captured() const { return static_cast<CapturedStencil &>(*op); }
 

@@ -19,7 +19,18 @@ template <class T> struct ExpandRows {
 };
 
 bool CapturedStencil::made_for_device() const {
-  return vec_type_.find("cuda") != std::string::npos;
+  return !bound_ && vec_type_.find("cuda") != std::string::npos;
+}
+
+PetscErrorCode CapturedStencil::BindToHost(bool bound) {
+  PetscFunctionBegin;
+  if (bound == bound_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckNoneLent());
+  if (open_) PetscCall(MoveToHost());
+  bound_ = bound;
+  for (Vec array : arrays_)
+    if (array) PetscCall(VecBindToCPU(array, bound ? PETSC_TRUE : PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CapturedStencil::GetArray(int slot) {

@@ -41,7 +41,11 @@ PetscErrorCode CapturedStencil::Prepare(Arrays *arrays, std::unique_ptr<Prepared
   PetscCall(GetClosed(memory, &a));
   if (storage_ == Storage::arrays) {
     made->arrays_.resize(used_.size());
-    for (size_t n = 0; n < used_.size(); n++) PetscCall(arrays->ReadBeside(arrays_[used_[n]], &made->arrays_[n]));
+    for (size_t n = 0; n < used_.size(); n++) {
+      const Vec array = arrays_[used_[n]];
+      if (bound_) PetscCall(VecBindToCPU(array, PetscMemTypeHost(memory) ? PETSC_TRUE : PETSC_FALSE)); // vectors choose
+      PetscCall(arrays->ReadBeside(array, &made->arrays_[n]));
+    }
     if (PetscMemTypeHost(memory))
       a.array = made->arrays_.data();
     else {
@@ -116,6 +120,7 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     const int       dim = op_.arms_->dim();
     const bool      is_star = op_.shape_ == 1;
     const captured::Apply<T> point{row, u, form, b, y};
+    if (make_product_ && !product_) PetscCall(make_product_(&product_));
     if (product_)
       PetscCall(product_->interior(point, box, inside));
     else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))

@@ -102,6 +102,7 @@ static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
   if (to != from) PetscCall(to->take_state(*B, *from));
   PetscCall(to->captured().Destroy());
   to->op = std::move(op);
+  PetscCall(to->bind_operator());
   PetscCall(to->transposed(*B));
   PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));

@@ -25,6 +25,7 @@ PetscErrorCode MatFormulaTakeAwaited(FormulaMat *context) {
   PetscCall(context->invalidate());
   PetscCall(context->captured().Destroy());
   context->op = std::move(context->awaited);
+  PetscCall(context->bind_operator());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -103,17 +103,21 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
     PetscCall(VecBoundToCPU(k.field[a]->vec(), &bound));
     if (!on_gpu || bound || arrays->Writes(k.field[a]->vec())) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma};
-  for (int a = 0; a < n; a++) PetscCall(arrays->ReadBeside(k.field[a]->vec(), &flux.k[a]));
-  for (int a = 0; a < grid.dim; a++) flux.c[a] = 1 / (ends[a].h * ends[a].h);
-  std::unique_ptr<const InteriorProduct> product;
-  if (k.on_faces)
-    product = std::make_unique<FluxProduct<OnFaces, PetscScalar>>(grid.dim, flux);
-  else if (mean == MAT_DIFFUSION_HARMONIC)
-    product = std::make_unique<FluxProduct<HarmonicMean, PetscScalar>>(grid.dim, flux);
-  else
-    product = std::make_unique<FluxProduct<ArithmeticMean, PetscScalar>>(grid.dim, flux);
-  static_cast<PreparedCapture &>(**prepared).SetInteriorProduct(std::move(product));
+  const auto make_product = [=](std::unique_ptr<const InteriorProduct> *product) {
+    Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma};
+
+    PetscFunctionBegin;
+    for (int a = 0; a < n; a++) PetscCall(arrays->ReadBeside(k.field[a]->vec(), &flux.k[a]));
+    for (int a = 0; a < grid.dim; a++) flux.c[a] = 1 / (ends[a].h * ends[a].h);
+    if (k.on_faces)
+      *product = std::make_unique<FluxProduct<OnFaces, PetscScalar>>(grid.dim, flux);
+    else if (mean == MAT_DIFFUSION_HARMONIC)
+      *product = std::make_unique<FluxProduct<HarmonicMean, PetscScalar>>(grid.dim, flux);
+    else
+      *product = std::make_unique<FluxProduct<ArithmeticMean, PetscScalar>>(grid.dim, flux);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  static_cast<PreparedCapture &>(**prepared).SetInteriorProduct(make_product);
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

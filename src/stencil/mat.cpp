@@ -147,6 +147,16 @@ PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode bind_to_cpu(Mat A, PetscBool bound) {
+  StencilMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &context));
+  context->bound_to_host = bound;
+  PetscCall(context->bind_operator());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_up(Mat A) {
   StencilMat *context;
 
@@ -357,6 +367,7 @@ PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
   // what the shell would keep for its own product, which is not ours
   for (MatOperation op : {MATOP_ZERO_ROWS, MATOP_ZERO_ROWS_COLUMNS}) PetscCall(MatShellSetOperation(A, op, NULL));
   PetscCall(MatBindToCPU(A, PETSC_FALSE)); // a new Mat is bound until its type says that it can leave the host
+  PetscCall(set_operation(A, MATOP_BIND_TO_CPU, bind_to_cpu));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
   PetscCall(set_operation(A, MATOP_MULT, mult));
   PetscCall(set_operation(A, MATOP_MULT_ADD, mult_add));

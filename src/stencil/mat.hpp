@@ -22,13 +22,16 @@ struct StencilMat {
   virtual PetscErrorCode make_transpose(std::unique_ptr<StencilOperator> *transpose) = 0;
   virtual PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) = 0;
   virtual PetscErrorCode destroy() = 0;
+  virtual PetscErrorCode bind_operator() = 0; // to the host or not, as the setting says
   // Brings the operator up to date with what it was made of; an error where that takes other ranks' calls, too, and this
   // call is not collective.
   virtual PetscErrorCode refresh(Mat, bool) { return PETSC_SUCCESS; }
   // Discards what was made of the operator; to be called after each change of it.
   virtual PetscErrorCode invalidate();
 
-  HaloWay halo_way = HaloWay::automatic; // a setting
+  // settings
+  HaloWay halo_way = HaloWay::automatic;
+  bool    bound_to_host = false; // by MatBindToCPU()
 
   // made by MatSetUp()
   Grid                             grid;
