@@ -230,8 +230,6 @@ public:
   PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero, PetscReal omega,
                                 T shift, const T *b, T *x, bool *done) const override;
   void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
-  void           neighbours(const Patch &patch, const PetscInt p[3], PetscInt n, PetscScalar *const values[27],
-                            PetscReal *others) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
   // On a GPU; it is made by the first product, and brings what it reads there.
   using MakeProduct = std::function<PetscErrorCode(std::unique_ptr<const InteriorProduct> *)>;

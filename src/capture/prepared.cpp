@@ -208,17 +208,4 @@ void PreparedCapture::row(const PetscInt p[3], PetscInt r, std::vector<Entry> *e
   }
 }
 
-// Slot by slot, along the arrays.
-void PreparedCapture::neighbours(const Patch &patch, const PetscInt p[3], PetscInt n, PetscScalar *const values[27],
-                                 PetscReal *others) const {
-  const size_t at = patch.index(p[0], p[1], p[2]);
-  for (int s = 0; s < a_.count; s++) {
-    T *array = array_of(patch, a_.slot[s].step, values);
-    for (PetscInt i = 0; i < n; i++) {
-      const PetscInt q[3] = {p[0] + i, p[1], p[2]};
-      add_neighbour(array, others, i, a_.value(a_.rows(patch, q, at + i), s, at + i));
-    }
-  }
-}
-
 } // namespace shellac

@@ -104,6 +104,13 @@ template <class Function> __global__ void for_each(Boxes boxes, Function f) {
   PetscInt p[3];
   if (boxes.point((PetscInt64)blockIdx.x * blockDim.x + threadIdx.x, p)) f(p[0], p[1], p[2]);
 }
+template <class Function>
+__global__ void for_box(const __grid_constant__ Box box, const __grid_constant__ Function f) {
+  const PetscInt i = box.lo[0] + (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x),
+                 j = box.lo[1] + (PetscInt)(blockIdx.y * blockDim.y + threadIdx.y),
+                 k = box.lo[2] + (PetscInt)blockIdx.z;
+  if (i < box.hi[0] && j < box.hi[1]) f(i, j, k);
+}
 } // namespace kernel
 #endif
 
@@ -130,6 +137,29 @@ template <class Function> PetscErrorCode for_each(PetscMemType memory, const Box
   }
 #endif
   for (int b = 0; b < boxes.count; b++) for_each_on_host(boxes.box[b], f);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same for one box. On a GPU threads know their point without divisions, and f is not copied for each.
+template <class Function> PetscErrorCode for_each_of_box(PetscMemType memory, const Box &box, const Function &f) {
+  Boxes boxes;
+
+  PetscFunctionBegin;
+  boxes.add(box);
+#if SHELLAC_CUDA
+  const dim3     threads = box.size(1) > 1 ? dim3(32, 8) : dim3(256, 1);
+  const PetscInt rows = (box.size(1) + (PetscInt)threads.y - 1) / (PetscInt)threads.y;
+  if (PetscMemTypeDevice(memory) && boxes.count && rows <= 65535 && box.size(2) <= 65535) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    const dim3 blocks((unsigned)((box.size(0) + (PetscInt)threads.x - 1) / (PetscInt)threads.x), (unsigned)rows,
+                      (unsigned)box.size(2));
+    kernel::for_box<<<blocks, threads, 0, stream>>>(box, f);
+    PetscCallCUDA(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(for_each(memory, boxes, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
 // An array that is read where the kernels run: made on the host, and copied to the GPU when first asked for there; or the
 // other way round.
 
+#include <utility>
 #include <vector>
 
 #include "device/memory.hpp"
@@ -18,57 +19,98 @@ public:
   }
   ~Mirror() { DeviceFree(device_); }
 
-  const std::vector<T> &host() const { return host_; } // not after Make()
+  const std::vector<T> &host() const { return host_; } // not after Make() on a GPU
   std::vector<T>       &change() { // the GPU's copy is out of date from now on
-    copied_ = made_ = false;
+    copied_ = false;
+    made_ = 0;
     return host_;
   }
   // For kernels that make it in this memory; the host's is then a copy, made when first asked for there.
   PetscErrorCode Make(PetscMemType memory, size_t n, T **array) {
     PetscFunctionBegin;
-    change().resize(n);
-    *array = host_.data();
-    if (PetscMemTypeHost(memory)) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(Allocate());
-    copied_ = made_ = true;
+    *array = nullptr;
+    if (PetscMemTypeHost(memory)) {
+      change().resize(n);
+      *array = host_.data();
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    change() = std::vector<T>();
+    PetscCall(Allocate(n));
+    made_ = n;
     *array = device_;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode MakeZero(PetscMemType memory, size_t n, T **array) {
+    PetscFunctionBegin;
+    *array = nullptr;
+    if (PetscMemTypeHost(memory)) {
+      change().assign(n, T{});
+      *array = host_.data();
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(Make(memory, n, array));
+    PetscCall(DeviceZero(*array, n * sizeof(T)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // On the host or, in PETSc's stream, on the GPU; null where it is empty.
   PetscErrorCode Get(PetscMemType memory, const T **array) {
     PetscFunctionBegin;
-    *array = host_.empty() ? nullptr : host_.data();
-    if (host_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+    *array = nullptr;
+    if (!size()) PetscFunctionReturn(PETSC_SUCCESS);
     if (PetscMemTypeHost(memory)) {
-      if (made_) PetscCall(DeviceCopyToHost(host_.data(), device_, bytes()));
-      made_ = false;
+      if (made_) {
+        host_.resize(made_);
+        PetscCall(DeviceCopyToHost(host_.data(), device_, bytes()));
+        made_ = 0;
+        copied_ = true;
+      }
+      *array = host_.data();
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(Allocate());
-    if (!copied_) PetscCall(DeviceCopyFromHost(device_, host_.data(), bytes()));
-    copied_ = true;
+    if (!made_) {
+      PetscCall(Allocate(host_.size()));
+      if (!copied_) PetscCall(DeviceCopyFromHost(device_, host_.data(), bytes()));
+      copied_ = true;
+    }
     *array = device_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  size_t bytes() const { return host_.size() * sizeof(T); }
+  size_t size() const { return made_ ? made_ : host_.size(); }
+  size_t bytes() const { return size() * sizeof(T); }
+  // All that another one has, for all that this one has.
+  void swap(Mirror *other) {
+    std::swap(host_, other->host_);
+    std::swap(device_, other->device_);
+    std::swap(allocated_, other->allocated_);
+    std::swap(made_, other->made_);
+    std::swap(copied_, other->copied_);
+  }
+  // Takes the GPU's memory of another one that nobody reads any more; it serves where the same number of values is needed.
+  void take_memory(Mirror *from) {
+    if (device_) return;
+    std::swap(device_, from->device_);
+    std::swap(allocated_, from->allocated_);
+    from->copied_ = false;
+    if (from->made_) from->change() = std::vector<T>();
+  }
 
 private:
-  PetscErrorCode Allocate() {
+  PetscErrorCode Allocate(size_t n) {
     PetscFunctionBegin;
-    if (size_ == host_.size()) PetscFunctionReturn(PETSC_SUCCESS); // to free it would wait for the GPU
+    if (allocated_ == n) PetscFunctionReturn(PETSC_SUCCESS); // to free it would wait for the GPU
     DeviceFree(device_);
     device_ = nullptr;
-    size_ = 0;
+    allocated_ = 0;
     copied_ = false;
-    PetscCall(DeviceMalloc(bytes(), (void **)&device_));
-    size_ = host_.size();
+    PetscCall(DeviceMalloc(n * sizeof(T), (void **)&device_));
+    allocated_ = n;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   std::vector<T> host_;
   T             *device_ = nullptr;
-  size_t         size_ = 0; // of the GPU's copy
-  bool           copied_ = false, made_ = false; // the GPU's copy is right; and the host's is not
+  size_t         allocated_ = 0, made_ = 0; // values in the GPU's memory; those that are there and not on the host
+  bool           copied_ = false;           // the GPU's copy is right
 };
 
 } // namespace shellac

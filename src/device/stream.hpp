@@ -29,6 +29,13 @@
 #define SHELLAC_WIDEST
 #endif
 
+// Before a loop whose turns do not depend on each other.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+#define SHELLAC_COLUMNS _Pragma("GCC ivdep")
+#else
+#define SHELLAC_COLUMNS
+#endif
+
 namespace shellac {
 
 // Asks for what a loop will read `ahead` values later: hardware follows one stream well, and a stencil's poorly.

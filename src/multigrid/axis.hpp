@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "device/petsc.hpp"
+#include "device/launch.hpp"
 
 namespace shellac {
 
@@ -35,15 +35,19 @@ struct Axis {
   }
 };
 
-// From an axis to the next coarser one. The fine point i lies at, or after, the coarse point below(i).
-struct Coarsening {
-  bool                   coarsens = false;  // otherwise the axis stays as it is
-  PetscInt               offset = 0;        // the coarse point J is the fine point 2J + offset
-  bool                   ties_ends = false; // the last point of an odd periodic axis has the value of the first
+// How points lie between those of the next coarser axis: the fine point i at, or after, the coarse point below(i).
+struct CoarsePlaces {
+  bool     coarsens = false;  // otherwise the axis stays as it is
+  PetscInt offset = 0;        // the coarse point J is the fine point 2J + offset
+  bool     ties_ends = false; // the last point of an odd periodic axis has the value of the first
+
+  SHELLAC_HD PetscInt below(PetscInt i) const { return coarsens ? (i - offset - ((i - offset) & 1)) / 2 : i; }
+};
+
+// From an axis to the next coarser one.
+struct Coarsening : CoarsePlaces {
   std::vector<PetscReal> prolong[2];     // weights of the coarse points below(i) and below(i) + 1 in the fine one [N]
   std::vector<PetscReal> restriction[2]; // weights of the fine point i in those two [N]
-
-  PetscInt below(PetscInt i) const { return coarsens ? (i - offset - ((i - offset) & 1)) / 2 : i; }
 };
 
 // Whether an axis has a next coarser one.

@@ -4,7 +4,24 @@
 
 namespace shellac {
 
-PetscErrorCode fill_beyond(const Patch &patch, Halo *halo, const Box &box, PetscScalar *values) {
+// On a patch that has the whole of each axis.
+struct FillImages {
+  Patch        patch;
+  Box          box;
+  PetscScalar *values;
+  int          arrays;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    PetscInt       q[3];
+    for (int a = 0; a < 3; a++) q[a] = patch.periodic[a] ? (p[a] % patch.N[a] + patch.N[a]) % patch.N[a] : p[a];
+    const size_t to = box.index(p), from = box.index(q), points = (size_t)box.points();
+    for (int n = 0; n < arrays; n++) values[n * points + to] = values[n * points + from];
+  }
+};
+
+PetscErrorCode fill_beyond(PetscMemType memory, const Patch &patch, Halo *halo, const Box &box, PetscScalar *values,
+                           int arrays) {
   Box                in_domain = box;
   const Box          all = patch.all();
   Field<PetscScalar> field = {};
@@ -17,19 +34,23 @@ PetscErrorCode fill_beyond(const Patch &patch, Halo *halo, const Box &box, Petsc
   }
   const Boxes beyond = difference(in_domain, all);
   if (!beyond.points()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (is_alone(patch)) {
+    PetscCall(for_each(memory, beyond, FillImages{patch, box, values, arrays}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   std::vector<PetscScalar> own((size_t)all.points());
-  copy_points(all, box, values, all, own.data());
-  field.u = own.data();
-  if (!is_alone(patch)) {
+  for (int n = 0; n < arrays; n++, values += box.points()) {
+    copy_points(all, box, values, all, own.data());
     PetscCall(halo->Begin(own.data(), PETSC_MEMTYPE_HOST));
     PetscCall(halo->End());
     field = halo->field();
+    field.u = own.data();
+    for (int b = 0; b < beyond.count; b++)
+      for_each_on_host(beyond.box[b], [&](PetscInt i, PetscInt j, PetscInt k) {
+        const PetscInt p[3] = {i, j, k};
+        values[box.index(p)] = value_at(patch, field, p);
+      });
   }
-  for (int b = 0; b < beyond.count; b++)
-    for_each_on_host(beyond.box[b], [&](PetscInt i, PetscInt j, PetscInt k) {
-      const PetscInt p[3] = {i, j, k};
-      values[box.index(p)] = value_at(patch, field, p);
-    });
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,8 +4,8 @@
 // d over the arms of a star or over all neighbours in a box. With differences, what a row sums up to is not lost in
 // rounding. m_p c_{p,d} = m_{p+d} c_{p+d,-d}: symmetric, but for masses m.
 
-#include <vector>
-
+#include "device/mirror.hpp"
+#include "device/runs.hpp"
 #include "grid/patch.hpp"
 #include "multigrid/axis.hpp"
 
@@ -36,7 +36,7 @@ struct Neighbours {
         for (d[0] = -reach[0]; d[0] <= reach[0]; d[0]++)
           if (d[0] || d[1] || d[2]) f((const PetscInt *)d);
   }
-  int count() const {
+  SHELLAC_HD int count() const {
     int n = 0;
     each([&](const PetscInt *) { n++; });
     return n;
@@ -50,54 +50,129 @@ enum RowSlot {
   FIRST_COUPLING = 2
 }; // the inverse is zero where there is nothing to do
 
-// On the host; over a rank's points and some beyond them, which belong to its neighbours or are images on a periodic axis.
-struct Couplings {
-  Box                      grown;
-  Neighbours               neighbours;
-  std::vector<PetscScalar> values; // [slots][points of grown]
-  std::vector<PetscScalar> mass;   // likewise; empty where it is one
+// The arrays, over a rank's points and some beyond them, which belong to its neighbours or are images on a periodic axis. Plain
+// data, on the host or on a GPU.
+struct CouplingArrays {
+  Box          grown = {};
+  Neighbours   neighbours = {};
+  PetscScalar *values = nullptr; // [slots][points of grown]
+  PetscScalar *mass = nullptr;   // likewise; null where it is one
 
-  size_t             points() const { return (size_t)grown.points(); }
-  int                slots() const { return FIRST_COUPLING + neighbours.count(); }
-  PetscScalar       *slot(int n) { return values.data() + (size_t)n * points(); }
-  const PetscScalar *slot(int n) const { return values.data() + (size_t)n * points(); }
-  void               resize() { values.assign((size_t)slots() * points(), 0); }
-  void               invert_diagonals();
+  SHELLAC_HD size_t       points() const { return (size_t)grown.points(); }
+  SHELLAC_HD int          slots() const { return FIRST_COUPLING + neighbours.count(); }
+  SHELLAC_HD PetscScalar *slot(int n) const { return values + (size_t)n * points(); }
 };
 
-// How a level's points lie between those of the next one.
+// The same with their memory.
+struct Couplings : CouplingArrays {
+  Mirror<PetscScalar> memory_of_values, memory_of_mass;
+
+  PetscErrorCode MakeZero(PetscMemType memory) { // without masses
+    PetscFunctionBegin;
+    mass = nullptr;
+    memory_of_mass.change().clear();
+    PetscCall(memory_of_values.MakeZero(memory, (size_t)slots() * points(), &values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode MakeMass(PetscMemType memory) { // uninitialised
+    PetscFunctionBegin;
+    PetscCall(memory_of_mass.Make(memory, points(), &mass));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void swap(Couplings *other) {
+    std::swap(grown, other->grown);
+    std::swap(neighbours, other->neighbours);
+    std::swap(values, other->values);
+    memory_of_values.swap(&other->memory_of_values);
+    swap_masses(other);
+  }
+  void swap_masses(Couplings *other) {
+    std::swap(mass, other->mass);
+    memory_of_mass.swap(&other->memory_of_mass);
+  }
+  void take_memory(Couplings *from) { // the GPU's, which nobody reads any more
+    memory_of_values.take_memory(&from->memory_of_values);
+    memory_of_mass.take_memory(&from->memory_of_mass);
+  }
+};
+
+// A neighbour of any point: its direction, its place in an array counted from the point's, which neighbour the point is
+// to it, and the coupling with it, an array.
+struct Neighbour {
+  PetscInt     d[3];
+  PetscInt64   step;
+  int          back;
+  PetscScalar *coupling;
+};
+struct NeighbourList {
+  Neighbour at[26];
+  int       count = 0;
+
+  explicit NeighbourList(const CouplingArrays &of) {
+    const PetscInt64 row = of.grown.size(0), plane = row * of.grown.size(1);
+    of.neighbours.each([&](const PetscInt *d) {
+      at[count] = {{d[0], d[1], d[2]}, d[0] + d[1] * row + d[2] * plane, 0, of.slot(FIRST_COUPLING + count)};
+      count++;
+    });
+    for (int n = 0; n < count; n++) at[n].back = count - 1 - n;
+    if (of.neighbours.star) // in pairs
+      for (int n = 0; n < count; n++) at[n].back = n ^ 1;
+  }
+};
+
+SHELLAC_RUN void invert_run(const PetscScalar *diagonal, PetscScalar *inverse, int n) {
+  for (int i = 0; i < n; i++)
+    inverse[i] = diagonal[i] != (PetscScalar)0 ? (PetscScalar)1 / diagonal[i] : (PetscScalar)0;
+}
+
+// Place of a step of -1, 0 or 1 along each axis among 27.
+SHELLAC_HD int step_place(PetscInt x, PetscInt y, PetscInt z) {
+  return (int)(13 + x + 3 * y + 9 * z);
+}
+
+// How a level's points lie between those of the next one. Plain data.
 struct GridCoarsening {
-  Patch      patch;
-  Coarsening axis[3];
-  PetscInt   coarse_N[3];
+  Patch        patch;
+  CoarsePlaces axis[3];
+  PetscInt     coarse_N[3];
 
   // Of the point i of the patch, which may be beyond it: the coarse point at or before it on the whole grid, going on
   // around a periodic axis; and whether it lies between that and the next.
-  PetscInt below(int a, PetscInt i) const {
+  SHELLAC_HD PetscInt below(int a, PetscInt i) const {
     PetscInt g = patch.start[a] + i, turns = 0;
     if (patch.periodic[a])
       while (g < 0 || g >= patch.N[a]) turns += g < 0 ? -1 : 1, g += g < 0 ? patch.N[a] : -patch.N[a];
     return axis[a].below(g) + turns * coarse_N[a];
   }
-  bool between(int a, PetscInt i) const {
+  SHELLAC_HD bool between(int a, PetscInt i) const {
     PetscInt g = patch.start[a] + i;
     if (patch.periodic[a]) g = (g % patch.N[a] + patch.N[a]) % patch.N[a];
     return axis[a].coarsens && ((g - axis[a].offset) & 1);
   }
-  int corners() const { return (1 + axis[0].coarsens) * (1 + axis[1].coarsens) * (1 + axis[2].coarsens); }
+  SHELLAC_HD int corners() const { return (1 + axis[0].coarsens) * (1 + axis[1].coarsens) * (1 + axis[2].coarsens); }
   // The place of a corner c, zero or one along each axis, among a point's weights.
-  int corner(const PetscInt c[3]) const {
+  SHELLAC_HD int corner(const PetscInt c[3]) const {
     return (int)(c[0] + (1 + axis[0].coarsens) * (c[1] + (1 + axis[1].coarsens) * c[2]));
   }
 };
 
-// Weights of the coarse points around each of the patch's points that lies between coarse ones along `axes_between`
-// axes: [corners][points of grown]. They need those with fewer, at the points beyond the patch too.
-void interpolate(const Couplings &fine, const GridCoarsening &coarsening, int axes_between,
-                 std::vector<PetscScalar> *weights);
+// How far beyond a patch that has the whole axis a level's arrays reach along it.
+inline PetscInt level_reach(const Patch &patch, int a) {
+  return patch.N[a] == 1 ? 0 : patch.periodic[a] && patch.N[a] % 2 ? 3 : 2;
+}
 
-// The coarse operator, interpolation's transpose times the fine one times interpolation, on the points of a patch.
-void coarsen(const Couplings &fine, const GridCoarsening &coarsening, const std::vector<PetscScalar> &weights,
-             const Patch &coarse_patch, Couplings *coarse);
+// INVERSE_DIAGONAL from the rest of the rows.
+PetscErrorCode invert_diagonals(PetscMemType memory, const CouplingArrays &rows);
+
+// Weights of the coarse points around each of the patch's points that lies between coarse ones along `axes_between`
+// axes: [corners][points of grown], zero before. They need those with fewer, at the points beyond the patch too.
+PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
+                           int axes_between, PetscScalar *weights);
+
+// The coarse operator, interpolation's transpose times the fine one times interpolation, on the points of a patch: of all
+// rows of *coarse, whose arrays are on that patch or more. total: room for the points of the fine one.
+PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
+                       const PetscScalar *weights, const Patch &coarse_patch, const CouplingArrays &coarse,
+                       PetscScalar *total);
 
 } // namespace shellac

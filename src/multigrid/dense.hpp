@@ -28,8 +28,8 @@ template <class T> struct DenseProduct {
 
 template <class T> class DenseSolve {
 public:
-  // The rows of all points of the level. singular: constants are the null space; the solution is the one without them.
-  PetscErrorCode Create(const Couplings &rows, const Patch &patch, bool singular);
+  // The rows of all points of the level, on the host. singular: constants are the null space; the solution is the one without them.
+  PetscErrorCode Create(const CouplingArrays &rows, const Patch &patch, bool singular);
   PetscErrorCode Prepare(PetscMemType memory) {
     const T *inverse;
     PetscFunctionBegin;
@@ -45,6 +45,7 @@ public:
     PetscCall(for_each(memory, all, product));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  void   TakeMemory(DenseSolve *from) { inverse_.take_memory(&from->inverse_); }
   bool   failed() const { return failed_; } // there is another zero eigenvalue
   size_t bytes() const { return inverse_.bytes(); }
 
@@ -54,7 +55,7 @@ private:
   bool      failed_ = false;
 };
 
-template <class T> PetscErrorCode DenseSolve<T>::Create(const Couplings &rows, const Patch &patch, bool singular) {
+template <class T> PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &patch, bool singular) {
   PetscBLASInt             n, info, size;
   std::vector<PetscScalar> A;
   PetscReal                mean = 0, least = PETSC_MAX_REAL, largest = 0;

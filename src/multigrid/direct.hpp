@@ -138,6 +138,11 @@ public:
   PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x);
+  void           TakeMemory(DirectSolve *from) {
+              matrices_.take_memory(&from->matrices_);
+              scale_.take_memory(&from->scale_);
+              work_.take(&from->work_);
+  }
   bool           failed() const { return failed_; } // there is another zero eigenvalue
   size_t         bytes() const { return matrices_.bytes() + scale_.bytes(); }
 

@@ -17,18 +17,6 @@ constexpr PetscInt   inverted_points = 144;   // as many have the last level of 
 constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
-#if SHELLAC_CUDA
-namespace kernel {
-template <class Function>
-__global__ void for_grid(const __grid_constant__ Box box, const __grid_constant__ Function f) {
-  const PetscInt i = box.lo[0] + (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x),
-                 j = box.lo[1] + (PetscInt)(blockIdx.y * blockDim.y + threadIdx.y),
-                 k = box.lo[2] + (PetscInt)blockIdx.z;
-  if (i < box.hi[0] && j < box.hi[1]) f(i, j, k);
-}
-} // namespace kernel
-#endif
-
 namespace point {
 template <class From, class To> struct CopyPart { // of a whole grid, or to it
   Patch           part;
@@ -76,6 +64,7 @@ public:
                        PetscReal *norm) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
+  void                   LendMemory(Couplings *to) override;
   bool                   failed() const override { return variable_ ? dense_.failed() : direct_.failed(); }
   bool                   gives_norm() const override { return last() > 0 && level(0).fused && !level(0).b.size(); }
 
@@ -114,9 +103,12 @@ private:
   static void                       choose_weights(const Level &level, int steps, R *omega);
   Patch                             make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
   GridCoarsening                    coarsening_of(int l) const;
-  PetscErrorCode                    SetRows(Couplings *rows);
+  Box                               grown(const Level &at) const;
+  PetscErrorCode                    SetRows(OperatorRows *of);
   PetscErrorCode                    Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
-  PetscErrorCode                    SetBounds(Level &level, const Couplings &rows);
+  PetscErrorCode                    Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights);
+  static void                       set_interval(Level &level, PetscReal high);
+  void                              TakeMemory(Hierarchy *from);
   PetscErrorCode                    Prepare(PetscMemType memory);
   PetscErrorCode                    PartAt(int l, LevelPart<T> *part);
   template <class V> PetscErrorCode Exchange(Level &level, Halo &halo, const V *u, Field<V> *field);
@@ -135,24 +127,7 @@ private:
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
   PetscErrorCode                    AfterRestriction(int l);
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
-    Boxes all;
-    all.add(patch.all());
-#if SHELLAC_CUDA
-    // threads know their point without divisions
-    const dim3     threads = patch.size[1] > 1 ? dim3(32, 8) : dim3(256, 1);
-    const PetscInt rows = (patch.size[1] + (PetscInt)threads.y - 1) / (PetscInt)threads.y;
-    if (PetscMemTypeDevice(memory_) && all.count && rows <= 65535 && patch.size[2] <= 65535) {
-      cudaStream_t stream;
-      PetscFunctionBegin;
-      PetscCall(current_stream(&stream));
-      const dim3 blocks((unsigned)((patch.size[0] + (PetscInt)threads.x - 1) / (PetscInt)threads.x), (unsigned)rows,
-                        (unsigned)patch.size[2]);
-      kernel::for_grid<<<blocks, threads, 0, stream>>>(all.box[0], f);
-      PetscCallCUDA(cudaGetLastError());
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-#endif
-    return for_each(memory_, all, f);
+    return for_each_of_box(memory_, patch.all(), f);
   }
   // Whether passes go plane by plane.
   bool walks(const Level &at) const {
@@ -194,6 +169,7 @@ private:
   bool                                variable_ = false; // levels have coefficients at each point
   DirectSolve<T>                      direct_;           // of the last level
   DenseSolve<T>                       dense_;            // variable: likewise
+  Mirror<S>                           last_rows_;        // which it was made of: memory for the next set-up
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
 

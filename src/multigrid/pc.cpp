@@ -30,12 +30,19 @@ PetscErrorCode get_context(PC pc, StencilMG **mg) {
 
 namespace {
 
+PetscErrorCode destroy_vectors(StencilMG *mg) {
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&mg->fixed));
+  for (Vec &v : mg->work) PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode reset(StencilMG *mg) {
   PetscFunctionBegin;
   if (mg->multigrid) PetscCall(mg->multigrid->Destroy());
   mg->multigrid.reset();
-  PetscCall(VecDestroy(&mg->fixed));
-  for (Vec &v : mg->work) PetscCall(VecDestroy(&v));
+  mg->rows.reset();
+  PetscCall(destroy_vectors(mg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,6 +117,60 @@ bool is_symmetric(const Axis axes[3]) {
   return is;
 }
 
+// The inverse diagonal of identity rows, and zero elsewhere.
+struct SetFixed {
+  Patch              patch;
+  bool               ends[3]; // all points at the ends of these axes are fixed, or
+  const PetscScalar *fixed;   // null, or the values over a box
+  Box                box;
+  PetscScalar       *values; // diagonal entries, where `fixed` is null
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = patch.index(i, j, k);
+    bool           is = false;
+    for (int a = 0; a < 3; a++)
+      is = is || (ends[a] && (patch.at_domain_end(p, a, LOWER) || patch.at_domain_end(p, a, UPPER)));
+    if (fixed)
+      values[at] = fixed[box.index(p)];
+    else
+      values[at] = is ? (PetscScalar)1 / values[at] : (PetscScalar)0;
+  }
+};
+
+// rows: null for a sum over axes
+PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes[3], OperatorRows *rows) {
+  Arrays   arrays(rows ? rows->memory : PETSC_MEMTYPE_HOST), anywhere;
+  SetFixed set = {};
+  bool     any = rows && rows->has_fixed;
+
+  PetscFunctionBegin;
+  for (int a = 0; a < 3; a++) {
+    set.patch.N[a] = grid.N[a];
+    set.patch.start[a] = grid.start[a];
+    set.patch.size[a] = grid.size[a];
+    set.ends[a] = !rows && axes[a].fixed;
+    any = any || set.ends[a];
+  }
+  if (!any) {
+    PetscCall(VecDestroy(&mg->fixed));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!mg->fixed) PetscCall(MatCreateVecs(P, NULL, &mg->fixed));
+  Arrays &of = rows ? arrays : anywhere;
+  if (rows) {
+    PetscCall(of.Write(mg->fixed, &set.values));
+    PetscCall(rows->fixed.Get(of.memory(), &set.fixed));
+    set.box = rows->box;
+  } else {
+    PetscCall(MatGetDiagonal(P, mg->fixed));
+    PetscCall(of.ReadWrite(mg->fixed, &set.values));
+  }
+  PetscCall(for_each_of_box(of.memory(), set.patch.all(), set));
+  PetscCall(of.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode set_up(PC pc) {
   StencilMG   *mg;
   StencilMat  *context;
@@ -122,19 +183,26 @@ PetscErrorCode set_up(PC pc) {
   PetscScalar  sigma;
   std::string  why;
   bool         not_finite = false;
-  OperatorRows rows;
+  PetscMPIInt  ranks;
   MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
   PetscCall(get_context(pc, &mg));
-  PetscCall(VecDestroy(&mg->fixed));
-  for (Vec &v : mg->work) PetscCall(VecDestroy(&v));
+  mg->stale = true; // until all is made
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
   PetscCall(MatIsCaptured(P, &ours));
   if (!ours) PetscCall(refuse_type(pc, P, type));
   PetscCall(MatGetReadyStencil(P, &context));
+  PetscCall(MatGetVecType(P, &vec_type));
+  PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscObjectId id;
+  PetscCall(PetscObjectGetId((PetscObject)P, &id));
+  if (id != mg->matrix || mg->on_device != device) PetscCall(destroy_vectors(mg));
+  mg->matrix = id;
+  mg->on_device = device;
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
   PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), axes, &sigma, &why));
@@ -144,41 +212,32 @@ PetscErrorCode set_up(PC pc) {
   if (why.empty() && !(precision * PetscSqrtReal(range_of_weights(axes)) <= PetscReal(1e-3)))
     why = "has rows with weights of a wide range";
   const bool variable = !why.empty();
-  if (variable) PetscCall(MatStencilGetCouplings(context, mg->single ? 1e24 : 1e60, &rows, &why, &not_finite));
+  if (!variable)
+    mg->rows.reset();
+  else if (!mg->rows)
+    mg->rows = std::make_unique<OperatorRows>();
+  OperatorRows *rows = mg->rows.get();
+  if (variable) {
+    if (mg->multigrid) mg->multigrid->LendMemory(&rows->couplings);
+    const auto &op = static_cast<CapturedStencil &>(*context->op);
+    PetscCall(MatStencilGetCouplings(context, ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST,
+                                     mg->single ? 1e24 : 1e60, rows, &why, &not_finite));
+  }
   PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
   PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
              "-pc_type stencilmg serves symmetric operators that couple neighbouring points, with one unknown a point; "
              "this matrix of type %s %s",
              type, why.c_str());
-  mg->symmetric = variable ? rows.symmetric : is_symmetric(axes);
-  PetscCall(MatGetVecType(P, &vec_type));
-  PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
-  PetscCall(CreateMultigrid(context->grid, variable ? rows.axes : axes, sigma, variable ? &rows : nullptr, mg->options,
-                            mg->single, device, context->halo_way, &mg->multigrid));
+  mg->symmetric = variable ? rows->symmetric : is_symmetric(axes);
+  PetscCall(set_fixed(mg, P, context->grid, axes, rows));
+  PetscCall(CreateMultigrid(context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, mg->single, device,
+                            context->halo_way, &mg->multigrid));
   PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
-  bool fixed = variable && rows.has_fixed;
-  for (const Axis &axis : axes) fixed = fixed || (axis.fixed && !variable);
-  if (fixed) {
-    PetscScalar *values;
-    const Grid  &grid = context->grid;
-    size_t       n = 0;
-    PetscCall(MatCreateVecs(P, NULL, &mg->fixed));
-    PetscCall(MatGetDiagonal(P, mg->fixed));
-    PetscCall(VecGetArray(mg->fixed, &values));
-    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-      bool is = variable && rows.fixed[n] != (PetscScalar)0;
-      for (int a = 0; a < 3 && !variable; a++) is = is || axes[a].is_fixed(grid.start[a] + p[a]);
-      values[n] = is ? (PetscScalar)1 / values[n] : (PetscScalar)0;
-      n++;
-    });
-    PetscCall(VecRestoreArray(mg->fixed, &values));
-  }
+  if (variable && PetscMemTypeHost(rows->memory)) mg->rows.reset(); // memory is cheap to get there
   mg->flops = 0;
   for (const LevelInfo &level : mg->multigrid->levels())
     mg->flops +=
         (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] * (2 * level.steps + 1) * (4 * context->grid.dim + 4);
-  PetscMPIInt ranks;
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
   mg->flops /= ranks;
   mg->stale = false;
   PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));

@@ -221,17 +221,26 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
-  if (variable_)
-    PetscCall(SetRows(&rows->couplings));
-  else
-    PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
-  if (auto *from = dynamic_cast<Hierarchy<T> *>(old))
-    for (int l = 0; l <= PetscMin(last(), from->last()); l++) {
-      Level &at = level(l), &its = from->level(l);
-      at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
-    }
+  norms_.resize((size_t)norm_count(level(0).part) + 1);
+  if (!variable_) PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
+  if (auto *from = dynamic_cast<Hierarchy<T> *>(old)) TakeMemory(from);
+  if (variable_) PetscCall(SetRows(rows));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Memory of arrays that are as large here as there.
+template <class T> void Hierarchy<T>::TakeMemory(Hierarchy *from) {
+  for (int l = 0; l <= PetscMin(last(), from->last()); l++) {
+    Level &at = level(l), &its = from->level(l);
+    at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
+    at.rows.take_memory(&its.rows), at.weights.take_memory(&its.weights), at.mass.take_memory(&its.mass);
+  }
+  points_.take_memory(&from->points_);
+  norms_.take(&from->norms_);
+  direct_.TakeMemory(&from->direct_);
+  dense_.TakeMemory(&from->dense_);
+  last_rows_.take_memory(&from->last_rows_);
 }
 
 // All that is allocated for vectors in this memory.
@@ -247,7 +256,6 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
       PetscCall(array->Get(memory, &values));
     }
   }
-  norms_.resize((size_t)norm_count(level(0).part) + 1);
   PetscCall(norms_.Prepare(memory));
   const AxisPoint<R> *points;
   PetscCall(points_.Get(memory, &points));
@@ -287,7 +295,7 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     info.passes = at.fused || (walks(at) && at.one_walk) ? "fused" : walks(at) ? "plane by plane" : "point by point";
     info.whole = at.whole;
     info.variable = variable_;
-    info.weighted = !at.mass.host().empty();
+    info.weighted = at.mass.size() > 0;
     for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3; a++) info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);

@@ -16,6 +16,9 @@ struct StencilMG {
 
   // made by set-up
   std::unique_ptr<Multigrid> multigrid;
+  std::unique_ptr<OperatorRows> rows; // of variable coefficients on a GPU: memory for the next set-up; null elsewhere
+  PetscObjectId              matrix = 0;   // that the vectors are for,
+  PetscBool                  on_device = PETSC_FALSE; // and where
   Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                        work[3] = {NULL, NULL, NULL};
   bool                       symmetric = false; // the operator

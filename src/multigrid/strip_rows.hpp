@@ -5,13 +5,6 @@
 #include "device/stream.hpp"
 #include "multigrid/pass.hpp"
 
-// Before a loop over the columns of a row, which do not depend on each other.
-#if defined(__GNUC__) && !defined(__clang__)
-#define SHELLAC_COLUMNS _Pragma("GCC ivdep")
-#else
-#define SHELLAC_COLUMNS
-#endif
-
 namespace shellac {
 
 constexpr int strip_columns = 264;

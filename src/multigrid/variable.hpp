@@ -8,41 +8,65 @@
 
 namespace shellac {
 
-// An array that is no longer needed, in the level's precision.
-template <class T> std::vector<T> converted(std::vector<PetscScalar> *from) {
-  if constexpr (std::is_same<T, PetscScalar>::value)
-    return std::move(*from);
-  else
-    return std::vector<T>(from->begin(), from->end());
-}
+namespace point {
+// Arrays over a box, in another precision.
+template <class From, class To> struct Convert {
+  Box         box;
+  int         arrays;
+  const From *from;
+  To         *to;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t points = (size_t)box.points();
+    for (size_t at = box.index(p), array = 0; array < (size_t)arrays; array++, at += points)
+      for (int i = 0; i < n; i++) to[at + i] = (To)from[at + i];
+  }
+};
+
+struct BoundRows {
+  CouplingArrays rows;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *bound) const {
+    const size_t       at = rows.grown.index(p);
+    const PetscScalar *inverse = rows.slot(INVERSE_DIAGONAL) + at;
+    PetscReal          sum[most];
+    fill_run(sum, n, PetscReal(0));
+    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++)
+      for (int i = 0; i < n; i++) sum[i] += PetscAbsScalar(rows.slot(slot)[at + i]);
+    for (int i = 0; i < n; i++) bound->high = PetscMax(bound->high, 1 + sum[i] * PetscAbsScalar(inverse[i]));
+  }
+};
+} // namespace point
 
 template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
   GridCoarsening coarsening;
   coarsening.patch = level(l).patch;
   for (int a = 0; a < 3; a++) {
-    coarsening.axis[a].coarsens = level(l).to_next[a].coarsens;
-    coarsening.axis[a].offset = level(l).to_next[a].offset;
-    coarsening.axis[a].ties_ends = level(l).to_next[a].ties_ends;
+    coarsening.axis[a] = level(l).to_next[a];
     coarsening.coarse_N[a] = level(l + 1).patch.N[a];
   }
   return coarsening;
 }
 
-// A rank's rows become those of its patch of the level, and of points beyond it.
+template <class T> Box Hierarchy<T>::grown(const Level &at) const {
+  Box box = at.patch.all();
+  for (int a = 0; a < 3; a++) {
+    box.lo[a] -= level_reach(at.patch, a);
+    box.hi[a] += level_reach(at.patch, a);
+  }
+  return box;
+}
+
+// A rank's rows, of several ranks, become those of its patch of the level, and of points beyond it.
 template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Couplings &own, Couplings *rows) {
   Level         &at = level(l);
   std::vector<S> part, gathered;
   const bool     gather = parts_ && at.whole && (l == 0 || !level(l - 1).whole);
 
   PetscFunctionBegin;
-  rows->grown = at.patch.all();
-  for (int a = 0; a < 3; a++) {
-    const PetscInt reach = at.patch.N[a] == 1 ? 0 : at.to_next[a].ties_ends ? 3 : 2;
-    rows->grown.lo[a] -= reach;
-    rows->grown.hi[a] += reach;
-  }
+  rows->grown = grown(at);
   rows->neighbours = own.neighbours;
-  rows->resize();
+  PetscCall(rows->MakeZero(PETSC_MEMTYPE_HOST));
   const auto copy = [&](const S *from, S *to) {
     PetscFunctionBegin;
     if (gather) {
@@ -54,37 +78,24 @@ template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Co
       copy_points(at.patch.all(), at.patch.all(), gathered.data(), rows->grown, to);
     } else
       copy_points(at.patch.all(), own.grown, from, rows->grown, to);
-    PetscCall(fill_beyond(at.patch, &halo, rows->grown, to));
+    PetscCall(fill_beyond(PETSC_MEMTYPE_HOST, at.patch, &halo, rows->grown, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   for (int n = 0; n < own.slots(); n++) PetscCall(copy(own.slot(n), rows->slot(n)));
-  int weighted = own.mass.empty() ? 0 : 1;
+  int weighted = own.mass ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &weighted, 1, MPI_INT, MPI_MAX, grid_.comm));
   if (weighted) {
-    rows->mass.assign(rows->points(), 1);
-    PetscCall(copy(own.mass.data(), rows->mass.data()));
+    PetscCall(rows->MakeMass(PETSC_MEMTYPE_HOST));
+    std::fill_n(rows->mass, rows->points(), S(1));
+    PetscCall(copy(own.mass, rows->mass));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The interval of the smoother: to a bound on all eigenvalues of D^-1 A, by the sums of the rows' absolute entries.
-template <class T> PetscErrorCode Hierarchy<T>::SetBounds(Level &at, const Couplings &rows) {
-  PetscReal high = 0;
-
-  PetscFunctionBegin;
-  std::vector<PetscReal> sum((size_t)at.patch.size[0]);
-  for_each_row(at.patch.all(), [&](const PetscInt p[3], PetscInt n) {
-    const size_t here = rows.grown.index(p);
-    const S     *inverse = rows.slot(INVERSE_DIAGONAL) + here;
-    std::fill(sum.begin(), sum.end(), PetscReal(0));
-    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++) {
-      const S *coupling = rows.slot(slot) + here;
-      for (PetscInt i = 0; i < n; i++) sum[i] += PetscAbsScalar(coupling[i]);
-    }
-    for (PetscInt i = 0; i < n; i++) high = PetscMax(high, 1 + sum[i] * PetscAbsScalar(inverse[i]));
-  });
-  if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &high, 1, MPIU_REAL, MPIU_MAX, grid_.comm));
+// The interval of the smoother, up to a bound on all eigenvalues of D^-1 A.
+template <class T> void Hierarchy<T>::set_interval(Level &at, PetscReal high) {
   PetscReal strength = 0, least = PETSC_MAX_REAL;
+
   for (int a = 0; a < 3; a++) {
     if (at.patch.N[a] == 1) continue;
     strength += at.axes[a].strength();
@@ -93,43 +104,114 @@ template <class T> PetscErrorCode Hierarchy<T>::SetBounds(Level &at, const Coupl
   // far into what the coarse grid sees: where coefficients jump, it sees that less well
   const PetscReal low = PetscReal(0.3) * high * (least == PETSC_MAX_REAL ? 1 : least / strength);
   set_chebyshev_weights(low, high, at.part.steps, at.part.omega);
+}
+
+// A level takes its rows over, and the weights.
+template <class T> PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights) {
+  PetscFunctionBegin;
+  at.part.grown = rows->grown;
+  at.part.neighbours = rows->neighbours;
+  if constexpr (std::is_same<T, S>::value) {
+    at.rows.swap(&rows->memory_of_values);
+    at.weights.swap(weights);
+    at.mass.swap(&rows->memory_of_mass);
+  } else {
+    const auto convert = [&](Mirror<S> *from, Mirror<T> *to) {
+      const S *values;
+      T       *converted;
+      PetscFunctionBegin;
+      PetscCall(from->Get(memory, &values));
+      PetscCall(to->Make(memory, from->size(), &converted));
+      if (values)
+        PetscCall(for_each_run(memory, rows->grown,
+                               point::Convert<S, T>{rows->grown, (int)(from->size() / rows->points()), values, converted}));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    PetscCall(convert(&rows->memory_of_values, &at.rows));
+    PetscCall(convert(weights, &at.weights));
+    PetscCall(convert(&rows->memory_of_mass, &at.mass));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// From the finest level's rows, which go, to all levels.
-template <class T> PetscErrorCode Hierarchy<T>::SetRows(Couplings *own) {
+// From the finest level's rows, which go, to all levels. All is where they are; the host waits once, for what it needs to know.
+template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
+  constexpr bool         same = std::is_same<T, S>::value;
+  const PetscMemType     memory = of->memory;
+  Couplings              own;
+  std::vector<RowBound>  bounds;
+  std::vector<PetscReal> high;
+
   PetscFunctionBegin;
-  memory_ = PETSC_MEMTYPE_HOST;
-  for (int l = 0; l <= last(); l++) {
-    Level         &at = level(l);
-    Couplings      rows;
-    std::vector<S> weights;
-    Halo           halo; // of the set-up's precision, on the host
+  memory_ = memory;
+  own.swap(&of->couplings);
+  PetscCall(of->bounds.Grow(max_levels, memory));
+  PetscCall(of->bounds.Zero(memory));
+  for (int l = 0; l < last(); l++) {
+    Level    &at = level(l);
+    Couplings rows;
+    Mirror<S> of_weights;
+    Halo      halo; // of the set-up's precision, on the host
+    S        *weights;
     if (!at.whole) PetscCall(halo.Create(at.grid, at.patch, true, PETSC_FALSE, HaloWay::automatic));
-    PetscCall(Grow(l, halo, *own, &rows));
-    if (l == last()) {
-      PetscCall(dense_.Create(rows, at.patch, singular_));
-      break;
-    }
-    PetscCall(SetBounds(at, rows));
+    if (parts_)
+      PetscCall(Grow(l, halo, own, &rows));
+    else
+      rows.swap(&own);
+    PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
     const GridCoarsening coarsening = coarsening_of(l);
-    weights.assign(coarsening.corners() * rows.points(), 0);
-    for (int axes = 0; (1 << axes) <= coarsening.corners(); axes++) {
-      interpolate(rows, coarsening, axes, &weights);
+    const int            corners = coarsening.corners();
+    if constexpr (same) of_weights.take_memory(&at.weights);
+    PetscCall(of_weights.MakeZero(memory, corners * rows.points(), &weights));
+    for (int axes = 0; (1 << axes) <= corners; axes++) {
+      PetscCall(interpolate(memory, rows, coarsening, axes, weights));
       // a corner has a bit for each axis along which it is the upper one: those with more bits have no weights yet
-      for (int c = 0; c < coarsening.corners(); c++)
+      for (int c = 0; c < corners; c++)
         if ((int)std::bitset<3>((unsigned)c).count() <= axes)
-          PetscCall(fill_beyond(at.patch, &halo, rows.grown, weights.data() + c * rows.points()));
+          PetscCall(fill_beyond(memory, at.patch, &halo, rows.grown, weights + c * rows.points()));
     }
     if (!at.whole) PetscCall(halo.Destroy());
-    coarsen(rows, coarsening, weights, target_patch(l), own);
-    at.part.grown = rows.grown;
-    at.part.neighbours = rows.neighbours;
-    at.rows.change() = converted<T>(&rows.values);
-    at.weights.change() = converted<T>(&weights);
-    at.mass.change() = converted<T>(&rows.mass);
+    // the next level's rows; those of this rank, where it is put together from the ranks' parts
+    const Patch coarse = target_patch(l);
+    own.grown = parts_ ? coarse.all() : grown(level(l + 1));
+    own.neighbours.star = false;
+    for (int a = 0; a < 3; a++) own.neighbours.present[a] = coarse.N[a] > 1;
+    if (l + 1 == last())
+      own.memory_of_values.take_memory(&last_rows_);
+    else if constexpr (same)
+      own.memory_of_values.take_memory(&level(l + 1).rows);
+    PetscCall(own.MakeZero(memory));
+    PetscCall(of->total.Grow(rows.points(), memory));
+    PetscCall(coarsen(memory, rows, coarsening, weights, coarse, own, of->total.at(memory)));
+    if (!parts_) PetscCall(fill_beyond(memory, coarse, nullptr, own.grown, own.values, own.slots()));
+    PetscCall(Keep(memory, at, &rows, &of_weights));
   }
+  Level &bottom = level(last());
+  if (parts_) {
+    Couplings rows;
+    Halo      none;
+    PetscCall(Grow(last(), none, own, &rows));
+    own.swap(&rows);
+  }
+  const S       *values;
+  CouplingArrays on_host = own;
+  PetscCall(own.memory_of_values.Get(PETSC_MEMTYPE_HOST, &values));
+  on_host.values = const_cast<S *>(values);
+  PetscCall(dense_.Create(on_host, bottom.patch, singular_));
+  last_rows_.swap(&own.memory_of_values);
+  last_rows_.change().clear();
+  PetscCall(of->bounds.GetHost(memory, &bounds));
+  for (const RowBound &bound : bounds) high.push_back(bound.high);
+  if (parts_) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, high.data(), max_levels, MPIU_REAL, MPIU_MAX, grid_.comm));
+  for (int l = 0; l < last(); l++) set_interval(level(l), high[l]);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> void Hierarchy<T>::LendMemory(Couplings *to) {
+  if constexpr (std::is_same<T, S>::value) {
+    to->memory_of_values.take_memory(&level(0).rows);
+    to->memory_of_mass.take_memory(&level(0).mass);
+  }
 }
 
 } // namespace shellac

@@ -58,37 +58,6 @@ public:
 
   // The entries of the row of the c-th value at p, in host memory; none beyond the domain, zeros within the stencil.
   virtual void row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const = 0;
-  // Adds the entries of n rows of the patch, from p on along the first axis, for one unknown a point and on the host. That
-  // for the neighbour in a direction goes to values[direction][row], and its absolute value to others[row] where that
-  // array is null or the column is farther away. Along an axis of one point all columns are the point itself.
-  virtual void neighbours(const Patch &patch, const PetscInt p[3], PetscInt n, PetscScalar *const values[27],
-                          PetscReal *others) const {
-    std::vector<Entry> entries;
-    for (PetscInt i = 0; i < n; i++) {
-      const PetscInt q[3] = {p[0] + i, p[1], p[2]};
-      row(q, 0, &entries);
-      for (const Entry &entry : entries) {
-        const PetscInt step[3] = {entry.point[0] - q[0], entry.point[1] - q[1], entry.point[2] - q[2]};
-        add_neighbour(array_of(patch, step, values), others, i, entry.value);
-      }
-    }
-  }
-
-protected:
-  static PetscScalar *array_of(const Patch &patch, const PetscInt step[3], PetscScalar *const values[27]) {
-    Direction to;
-    for (int a = 0; a < 3; a++) {
-      to.d[a] = patch.N[a] > 1 ? (int)step[a] : 0;
-      if (PetscAbsInt(to.d[a]) > 1) return nullptr;
-    }
-    return values[to.index()];
-  }
-  static void add_neighbour(PetscScalar *array, PetscReal *others, PetscInt i, PetscScalar value) {
-    if (array)
-      array[i] += value;
-    else
-      others[i] += PetscAbsScalar(value);
-  }
 };
 
 class StencilOperator {
