@@ -7,6 +7,7 @@
 #include "multigrid/axis.hpp"
 #include "multigrid/beyond.hpp"
 #include "multigrid/couplings.hpp"
+#include "multigrid/masses.hpp"
 
 using namespace tests;
 
@@ -278,4 +279,72 @@ TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multi
               for (const auto &row : P) least = PetscMin(least, *std::max_element(row.begin(), row.end()));
               CHECK(least > 0);
             }
+}
+
+TEST_CASE("masses make rows symmetric, through labyrinths too", "[multigrid]") {
+  const bool not_periodic[3] = {false, false, false}, periodic[3] = {true, true, true};
+  int        number = 0;
+  for (const Point &N : {Point{40, 30, 1}, Point{9, 8, 7}, Point{200, 1, 1}})
+    for (bool star : {true, false})
+      for (bool around : {false, true})
+        for (int walls : {0, 30, 50}) // of 100 pairs of points are not coupled
+          for (PetscMemType memory : {PETSC_MEMTYPE_HOST, PETSC_MEMTYPE_CUDA}) {
+            if (PetscMemTypeCUDA(memory) && no_gpu(false)) continue;
+            if (!in_turn(number++ / 2)) continue;
+            INFO(N[0] << " x " << N[1] << " x " << N[2] << (star ? ", star" : ", box") << (around ? ", periodic" : "")
+                      << ", walls " << walls << (PetscMemTypeCUDA(memory) ? ", on a GPU" : ""));
+            const shellac::Patch patch = patch_of(N.data(), around ? periodic : not_periodic);
+            shellac::Couplings   rows;
+            shellac::MassMemory  room;
+            rows.grown = patch.all();
+            rows.neighbours.star = star;
+            for (int a = 0; a < 3; a++) {
+              rows.neighbours.present[a] = N[(size_t)a] > 1;
+              rows.grown.lo[a] -= shellac::level_reach(patch, a);
+              rows.grown.hi[a] += shellac::level_reach(patch, a);
+            }
+            OK(rows.MakeZero(PETSC_MEMTYPE_HOST));
+            const shellac::NeighbourList list(rows);
+            const auto                   number_of = [&](const PetscInt p[3]) {
+              PetscInt q[3];
+              for (int a = 0; a < 3; a++) q[a] = (p[a] + patch.N[a]) % patch.N[a];
+              return patch.index(q[0], q[1], q[2]);
+            };
+            shellac::for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+              const PetscInt p[3] = {i, j, k};
+              for (int n = 0; n < list.count; n++) {
+                const PetscInt *d = list.at[n].d, q[3] = {i + d[0], j + d[1], k + d[2]};
+                if (!patch.in_domain(q)) continue;
+                const size_t one = number_of(p), other = number_of(q);
+                if (50 + 50 * PetscRealPart(random_value(PetscMin(one, other) * 10007 + PetscMax(one, other), 5)) < walls)
+                  continue;
+                list.at[n].coupling[rows.grown.index(p)] = PetscExpReal(-PetscRealPart(random_value(one, 6)));
+              }
+            });
+            OK(rows.MakeMass(PETSC_MEMTYPE_HOST));
+            shellac::CouplingArrays arrays = in_memory(memory, &rows);
+            OK(shellac::fill_beyond(memory, patch, nullptr, arrays.grown, arrays.values, arrays.slots()));
+            OK(shellac::get_masses(memory, patch, arrays, &room));
+            PetscReal off = 0;
+            std::vector<PetscScalar> mass(rows.points());
+            if (PetscMemTypeHost(memory))
+              std::copy_n(arrays.mass, rows.points(), mass.begin());
+            else
+              OK(shellac::DeviceCopyToHost(mass.data(), arrays.mass, rows.points() * sizeof(PetscScalar)));
+            shellac::for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+              const PetscInt p[3] = {i, j, k};
+              const size_t   at = rows.grown.index(p);
+              for (int n = 0; n < list.count; n++) {
+                const PetscInt *d = list.at[n].d, q[3] = {i + d[0], j + d[1], k + d[2]};
+                if (!patch.in_domain(q) || list.at[n].coupling[at] == PetscScalar(0)) continue;
+                const PetscScalar ratio = mass[at] / mass[at + list.at[n].step];
+                const PetscReal   expected =
+                    PetscExpReal(PetscRealPart(random_value(number_of(p), 6)) - PetscRealPart(random_value(number_of(q), 6)));
+                off = PetscMax(off, PetscAbsScalar(ratio - expected) / expected);
+              }
+            });
+            CHECK(off <= 100 * exact);
+            PetscInt first[3] = {0, 0, 0};
+            CHECK(PetscAbsScalar(mass[rows.grown.index(first)] - PetscScalar(1)) == 0);
+          }
 }

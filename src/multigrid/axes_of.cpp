@@ -1,90 +1,211 @@
 #include "multigrid/axes_of.hpp"
 
-#include <cmath>
+#include <algorithm>
 
 #include "capture/mat.hpp"
 
 namespace shellac {
 
-// The arms of one row, and what else it has.
+namespace {
+
+using Coefficients = CapturedCoefficients<PetscScalar>;
+
+// The arms of one row, and whether it has nothing else.
 struct ArmsOfRow {
   PetscScalar center = 0, arm[3][2] = {{0, 0}, {0, 0}, {0, 0}};
   bool        only_arms = true;
-};
 
-static ArmsOfRow arms_of(const PreparedOperator &op, const PetscInt p[3], std::vector<Entry> *entries) {
-  ArmsOfRow row;
-  op.row(p, 0, entries);
-  for (const Entry &entry : *entries) {
-    int axis = -1, steps = 0;
-    for (int a = 0; a < 3; a++) {
-      const PetscInt step = entry.point[a] - p[a];
-      steps += (int)PetscAbsInt(step);
-      if (step) axis = a;
+  SHELLAC_HD ArmsOfRow() {}
+  SHELLAC_HD ArmsOfRow(const Coefficients &of, const Patch &patch, const PetscInt p[3]) {
+    const size_t       at = patch.index(p[0], p[1], p[2]);
+    const PetscScalar *rows = of.rows(patch, p, at);
+    for (int s = 0; s < of.count; s++) {
+      const PetscInt   *step = of.slot[s].step;
+      const PetscScalar value = of.value(rows, s, at);
+      int               steps = 0;
+      for (int a = 0; a < 3; a++) steps += (int)(step[a] < 0 ? -step[a] : step[a]);
+      if (steps == 0) center += value;
+      if (steps > 1 && value != (PetscScalar)0) only_arms = false;
+      for (int a = 0; a < 3; a++)
+        if (steps == 1 && step[a]) arm[a][step[a] > 0 ? UPPER : LOWER] += value;
     }
-    if (steps == 0)
-      row.center += entry.value;
-    else if (steps == 1)
-      row.arm[axis][entry.point[axis] > p[axis] ? UPPER : LOWER] += entry.value;
-    else if (entry.value != (PetscScalar)0)
-      row.only_arms = false;
   }
-  return row;
-}
+};
 
 // Along one axis, through a point far from the ends of the others.
 struct RowsAlong {
   std::vector<PetscScalar> center, lower, upper; // [N]
 };
 
+// The rows of a rank's part of that line.
+struct ReadLine {
+  Coefficients of;
+  Patch        patch;
+  int          axis;
+  PetscInt     p[3];
+  PetscScalar *out; // [3][points of the part]: centers, lower and upper arms
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    const PetscInt  q[3] = {axis == 0 ? i : p[0], axis == 1 ? i : p[1], axis == 2 ? i : p[2]}, n = patch.size[axis];
+    const ArmsOfRow row(of, patch, q);
+    out[i] = row.center;
+    out[n + i] = row.arm[axis][LOWER];
+    out[2 * n + i] = row.arm[axis][UPPER];
+  }
+};
+
 // Rows so near to an end of an axis of N points, and that in the middle, may differ from others where coefficients are
 // constant.
-static bool is_special(PetscInt i, PetscInt N) {
+bool is_special(PetscInt i, PetscInt N) {
   return i < 3 || i >= N - 3 || i == N / 2;
 }
 
-// few_kinds: rows that are not special are like the one in the middle.
-static PetscErrorCode get_lines(const Grid &grid, const PreparedOperator &op, bool few_kinds, RowsAlong lines[3]) {
-  std::vector<Entry> entries;
-  PetscMPIInt        count;
+// few_kinds: rows that are not special are like the one in the middle; the coefficients are on the host.
+PetscErrorCode get_lines(PetscMemType memory, const Grid &grid, const Coefficients &of, const Patch &patch,
+                         bool few_kinds, AxesMemory *room, RowsAlong lines[3]) {
+  ReadLine                 read[3];
+  bool                     ours[3];
+  std::vector<PetscScalar> found;
+  size_t                   begin[4] = {0, 0, 0, 0};
+  PetscMPIInt              count;
 
   PetscFunctionBegin;
   for (int a = 0; a < 3; a++) {
-    RowsAlong &line = lines[a];
-    PetscInt   p[3];
-    bool       ours = true;
-    for (auto *values : {&line.center, &line.lower, &line.upper}) values->assign(grid.N[a], 0);
+    read[a] = {of, patch, a, {0, 0, 0}, nullptr};
+    ours[a] = true;
     for (int c = 0; c < 3; c++) {
-      p[c] = grid.N[c] / 2 - grid.start[c];
-      ours = ours && (c == a || (p[c] >= 0 && p[c] < grid.size[c]));
+      if (c == a) continue;
+      read[a].p[c] = grid.N[c] / 2 - grid.start[c];
+      ours[a] = ours[a] && read[a].p[c] >= 0 && read[a].p[c] < grid.size[c];
     }
-    ArmsOfRow row;
-    bool      inner = false; // the row is of the inner kind
-    for (p[a] = 0; ours && p[a] < grid.size[a]; p[a]++) {
-      const PetscInt i = grid.start[a] + p[a];
-      if (!inner || !few_kinds || is_special(i, grid.N[a])) row = arms_of(op, p, &entries);
-      inner = !is_special(i, grid.N[a]) || i == grid.N[a] / 2;
-      line.center[i] = row.center;
-      line.lower[i] = row.arm[a][LOWER];
-      line.upper[i] = row.arm[a][UPPER];
+    begin[a + 1] = begin[a] + 3 * (size_t)grid.size[a];
+  }
+  PetscCall(room->lines.Grow(begin[3], memory));
+  for (int a = 0; a < 3; a++) {
+    read[a].out = room->lines.at(memory) + begin[a];
+    if (!ours[a]) continue;
+    if (!few_kinds) {
+      PetscCall(for_each_of_box(memory, {{0, 0, 0}, {grid.size[a], 1, 1}}, read[a]));
+      continue;
     }
+    PetscInt inner = -1; // a row that is not special
+    for (PetscInt i = 0; i < grid.size[a]; i++) {
+      const PetscInt g = grid.start[a] + i, N = grid.N[a];
+      if (inner < 0 || is_special(g, N))
+        read[a](i, 0, 0);
+      else
+        for (int n = 0; n < 3; n++) read[a].out[n * grid.size[a] + i] = read[a].out[n * grid.size[a] + inner];
+      if (!is_special(g, N) || g == N / 2) inner = i;
+    }
+  }
+  PetscCall(room->lines.GetHost(memory, &found));
+  for (int a = 0; a < 3; a++) {
+    RowsAlong                &line = lines[a];
+    std::vector<PetscScalar> *parts[3] = {&line.center, &line.lower, &line.upper};
     PetscCall(PetscMPIIntCast(grid.N[a], &count));
-    for (auto *values : {&line.center, &line.lower, &line.upper})
-      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values->data(), count, MPIU_SCALAR, MPIU_SUM, grid.comm));
+    for (int n = 0; n < 3; n++) {
+      const auto here = found.begin() + (ptrdiff_t)(begin[a] + n * (size_t)grid.size[a]);
+      parts[n]->assign(grid.N[a], 0);
+      if (ours[a]) std::copy(here, here + grid.size[a], parts[n]->begin() + grid.start[a]);
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, parts[n]->data(), count, MPIU_SCALAR, MPIU_SUM, grid.comm));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
+SHELLAC_HD bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
   return PetscAbsScalar(a - b) <= rounding * size && PetscAbsReal(PetscImaginaryPart(a)) <= rounding * size;
 }
 
-PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, Axis axes[3], PetscScalar *sigma,
-                                 std::string *why) {
+// Whether rows are those of the sum over the axes.
+struct CompareRows {
+  struct OneAxis {
+    const PetscReal *mass, *edge; // on the whole grid
+    bool             periodic, fixed;
+  };
+  Coefficients of;
+  Patch        patch;
+  OneAxis      axis[3];
+  PetscScalar  sigma;
+  int         *off; // set where one is not: then the others do not matter
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    if (*(volatile int *)off) return;
+    const ArmsOfRow row(of, patch, p);
+    PetscScalar     center = sigma;
+    const PetscReal size = PetscAbsScalar(row.center);
+    bool            fixed = false, alike = row.only_arms && size - size == 0; // all is small beside an infinity
+    for (int a = 0; a < 3; a++) {
+      const PetscInt g = patch.start[a] + p[a];
+      fixed = fixed || (axis[a].fixed && (g == 0 || g == patch.N[a] - 1));
+      center += (axis[a].edge[g] + axis[a].edge[g + 1]) / axis[a].mass[g];
+    }
+    for (int a = 0; a < 3; a++) {
+      const PetscInt  g = patch.start[a] + p[a];
+      const OneAxis  &of_axis = axis[a];
+      const PetscReal k_lower = of_axis.periodic || g > 0 ? of_axis.edge[g] / of_axis.mass[g] : 0,
+                      k_upper = of_axis.periodic || g < patch.N[a] - 1 ? of_axis.edge[g + 1] / of_axis.mass[g] : 0;
+      alike = alike && real_and_alike(row.arm[a][LOWER], fixed ? 0 : -k_lower, size) &&
+              real_and_alike(row.arm[a][UPPER], fixed ? 0 : -k_upper, size);
+    }
+    if (!fixed)
+      alike = alike && PetscAbsScalar(row.center - center) <= rounding * size;
+    else
+      alike = alike && row.center != (PetscScalar)0;
+    if (!alike) *off = 1;
+  }
+};
+
+// *off: whether a row of this rank is not the axes'.
+PetscErrorCode compare_rows(PetscMemType memory, const Grid &grid, const Coefficients &of, const Patch &patch,
+                            const Axis axes[3], PetscScalar sigma, bool few_kinds, AxesMemory *room, int *off) {
+  CompareRows             compare = {of, patch, {}, sigma, nullptr};
+  std::vector<PetscReal> &all = room->axes.change();
+  std::vector<int>        found;
+  const PetscReal        *values;
+
+  PetscFunctionBegin;
+  all.clear();
+  for (int a = 0; a < 3; a++) {
+    all.insert(all.end(), axes[a].mass.begin(), axes[a].mass.end());
+    all.insert(all.end(), axes[a].edge.begin(), axes[a].edge.end());
+  }
+  PetscCall(room->axes.Get(memory, &values));
+  for (int a = 0; a < 3; a++) {
+    compare.axis[a] = {values, values + axes[a].mass.size(), axes[a].periodic, axes[a].fixed};
+    values += axes[a].mass.size() + axes[a].edge.size();
+  }
+  PetscCall(room->off.Grow(1, memory));
+  PetscCall(room->off.Zero(memory));
+  compare.off = room->off.at(memory);
+  if (few_kinds) {
+    std::vector<PetscInt> tried[3];
+    for (int a = 0; a < 3; a++)
+      for (PetscInt i = 0; i < grid.size[a]; i++)
+        if (is_special(grid.start[a] + i, grid.N[a])) tried[a].push_back(i);
+    for (PetscInt k : tried[2])
+      for (PetscInt j : tried[1])
+        for (PetscInt i : tried[0]) compare(i, j, k);
+  } else
+    PetscCall(for_each_of_box(memory, patch.all(), compare));
+  PetscCall(room->off.GetHost(memory, &found));
+  *off = found[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesMemory *room, Axis axes[3],
+                                 PetscScalar *sigma, std::string *why) {
   const Grid                       &grid = context->grid;
+  const auto                       &op = static_cast<const CapturedStencil &>(*of);
+  const bool                        constant = op.storage() == Storage::constant;
+  const bool                        few_kinds = constant && grid.width <= 1;
+  const PetscMemType                memory = constant || !SHELLAC_CUDA ? PETSC_MEMTYPE_HOST : op.home();
   std::unique_ptr<PreparedOperator> prepared;
   RowsAlong                         lines[3];
-  Arrays                            arrays;
+  Arrays                            arrays(memory);
   int                               off = 0, sign = 0; // rows that the axes do not give; of the edges
 
   PetscFunctionBegin;
@@ -94,9 +215,8 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, Axis 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(context->Prepare(of, &arrays, &prepared));
-  const PreparedOperator &op = *prepared;
-  const bool few_kinds = static_cast<CapturedStencil *>(of)->storage() == Storage::constant && grid.width <= 1;
-  PetscCall(get_lines(grid, op, few_kinds, lines));
+  const Coefficients &rows = static_cast<PreparedCapture &>(*prepared).coefficients();
+  PetscCall(get_lines(memory, grid, rows, op.patch(), few_kinds, room, lines));
   *sigma = lines[0].center[grid.N[0] / 2];
   for (int a = 0; a < 3; a++) {
     const RowsAlong &line = lines[a];
@@ -148,41 +268,8 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, Axis 
   if (PetscAbsScalar(*sigma) <= cancellation * PetscAbsScalar(lines[0].center[grid.N[0] / 2])) *sigma = 0;
 
   // does every row say so? One that does not is enough
-  if (!why->empty()) off = 1;
-  std::vector<PetscInt> tried[3];
-  for (int a = 0; a < 3; a++)
-    for (PetscInt i = 0; i < grid.size[a]; i++) {
-      const PetscInt g = grid.start[a] + i, N = grid.N[a];
-      if (!few_kinds || is_special(g, N)) tried[a].push_back(i);
-    }
-  std::vector<Entry> entries;
-  for (PetscInt k : tried[2])
-    for (PetscInt j : tried[1])
-      for (PetscInt i : tried[0]) {
-        if (off) break;
-        const PetscInt  p[3] = {i, j, k};
-        const ArmsOfRow row = arms_of(op, p, &entries);
-        PetscScalar     center = *sigma;
-        const PetscReal size = PetscAbsScalar(row.center);
-        bool            fixed = false, alike = row.only_arms && std::isfinite(size); // all is small beside an infinity
-        for (int a = 0; a < 3; a++) {
-          const PetscInt g = grid.start[a] + p[a];
-          fixed = fixed || axes[a].is_fixed(g);
-          center += (axes[a].edge[g] + axes[a].edge[g + 1]) / axes[a].mass[g];
-        }
-        for (int a = 0; a < 3; a++) {
-          const PetscInt  g = grid.start[a] + p[a];
-          const PetscReal k_lower = axes[a].periodic || g > 0 ? axes[a].edge[g] / axes[a].mass[g] : 0,
-                          k_upper = axes[a].periodic || g < grid.N[a] - 1 ? axes[a].edge[g + 1] / axes[a].mass[g] : 0;
-          alike = alike && real_and_alike(row.arm[a][LOWER], fixed ? 0 : -k_lower, size) &&
-                  real_and_alike(row.arm[a][UPPER], fixed ? 0 : -k_upper, size);
-        }
-        if (!fixed)
-          alike = alike && PetscAbsScalar(row.center - center) <= rounding * size;
-        else
-          alike = alike && row.center != (PetscScalar)0;
-        if (!alike) off = 1;
-      }
+  off = !why->empty();
+  if (!off) PetscCall(compare_rows(memory, grid, rows, op.patch(), axes, *sigma, few_kinds, room, &off));
   PetscCall(arrays.Restore());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &off, 1, MPI_INT, MPI_MAX, grid.comm));
   if (off && why->empty()) *why = "has coefficients that are not one sum over the axes";

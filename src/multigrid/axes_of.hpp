@@ -3,13 +3,22 @@
 
 #include <string>
 
+#include "device/mirror.hpp"
+#include "device/scratch.hpp"
 #include "multigrid/axis.hpp"
 #include "stencil/mat.hpp"
 
 namespace shellac {
 
+// Room for reading, and for reading again.
+struct AxesMemory {
+  Scratch<PetscScalar> lines;
+  Mirror<PetscReal>    axes;
+  Scratch<int>         off;
+};
+
 // Collective. *why: what the operator is not, where it is no such sum; empty otherwise.
-PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, Axis axes[3], PetscScalar *sigma,
-                                 std::string *why);
+PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesMemory *room, Axis axes[3],
+                                 PetscScalar *sigma, std::string *why);
 
 } // namespace shellac

@@ -330,10 +330,10 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   if (found.flags.weighted) {
     bool overflow = false;
     PetscCall(couplings.MakeMass(memory));
-    if (ranks == 1)
+    if (PetscMemTypeDevice(memory))
       PetscCall(get_masses(memory, patch, couplings, &rows->masses));
     else
-      PetscCall(get_masses_on_ranks(grid.comm, patch, &halo, couplings, &overflow));
+      PetscCall(get_masses_on_host(grid.comm, patch, &halo, couplings, &overflow));
     PetscCall(survey(OF_MASSES, CheckMasses{couplings, neighbours, most_range}));
     if (overflow) rows->findings.at(memory)[OF_MASSES].flags.overflow = 1;
     PetscCall(share());

@@ -177,11 +177,11 @@ PetscErrorCode get_masses(PetscMemType memory, const Patch &patch, const Couplin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- on several ranks ----------------------------------------------------------------------------------------------
+// ---- on the host ----------------------------------------------------------------------------------------------------
 
 // From a point with mass one to all that it is coupled with, and so on; once more from another point, where some are not
 // coupled with the first.
-PetscErrorCode get_masses_on_ranks(MPI_Comm comm, const Patch &patch, Halo *halo, const CouplingArrays &rows,
+PetscErrorCode get_masses_on_host(MPI_Comm comm, const Patch &patch, Halo *halo, const CouplingArrays &rows,
                                    bool *overflow) {
   struct Point {
     PetscInt p[3];

@@ -26,10 +26,10 @@ struct MassMemory {
 
 // The masses of all rows [points of grown], where one rank has the grid; those beyond the domain are one. Where they are zero, or
 // not finite, the range of numbers does not hold them. By trees of points, whose paths to the roots are halved again and again:
-// in parallel, where the vectors are.
+// in parallel, for GPUs.
 PetscErrorCode get_masses(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, MassMemory *work);
 
-// The same on several ranks, on the host: from a point to its neighbours, and so on, over ranks. *overflow: of this rank.
-PetscErrorCode get_masses_on_ranks(MPI_Comm comm, const Patch &patch, Halo *halo, const CouplingArrays &rows, bool *overflow);
+// The same on the host, on one rank or several: from a point to its neighbours, and so on, over ranks. *overflow: of this rank.
+PetscErrorCode get_masses_on_host(MPI_Comm comm, const Patch &patch, Halo *halo, const CouplingArrays &rows, bool *overflow);
 
 } // namespace shellac

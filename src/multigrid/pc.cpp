@@ -205,7 +205,8 @@ PetscErrorCode set_up(PC pc) {
   mg->on_device = device;
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
-  PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), axes, &sigma, &why));
+  PetscCall(
+      MatStencilGetAxes(context, star ? star.get() : context->op.get(), &mg->axes_memory, axes, &sigma, &why));
   mg->corrects = mg->single || star;
   // the last level's modes lose as many digits as the root of the range of the rows' weights has
   const PetscReal precision = mg->single ? std::numeric_limits<float>::epsilon() : PETSC_MACHINE_EPSILON;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "multigrid/axes_of.hpp"
 #include "multigrid/multigrid.hpp"
 
 namespace shellac {
@@ -17,6 +18,7 @@ struct StencilMG {
   // made by set-up
   std::unique_ptr<Multigrid> multigrid;
   std::unique_ptr<OperatorRows> rows; // of variable coefficients on a GPU: memory for the next set-up; null elsewhere
+  AxesMemory                 axes_memory;
   PetscObjectId              matrix = 0;   // that the vectors are for,
   PetscBool                  on_device = PETSC_FALSE; // and where
   Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none

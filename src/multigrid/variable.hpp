@@ -9,17 +9,15 @@
 namespace shellac {
 
 namespace point {
-// Arrays over a box, in another precision.
+// An array in another precision. The box numbers its values.
 template <class From, class To> struct Convert {
   Box         box;
-  int         arrays;
   const From *from;
   To         *to;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    const size_t points = (size_t)box.points();
-    for (size_t at = box.index(p), array = 0; array < (size_t)arrays; array++, at += points)
-      for (int i = 0; i < n; i++) to[at + i] = (To)from[at + i];
+    const size_t at = box.index(p);
+    for (int i = 0; i < n; i++) to[at + i] = (To)from[at + i];
   }
 };
 
@@ -122,9 +120,10 @@ template <class T> PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level 
       PetscFunctionBegin;
       PetscCall(from->Get(memory, &values));
       PetscCall(to->Make(memory, from->size(), &converted));
-      if (values)
-        PetscCall(for_each_run(memory, rows->grown,
-                               point::Convert<S, T>{rows->grown, (int)(from->size() / rows->points()), values, converted}));
+      const Box &grown = rows->grown;
+      const Box  all = {{0, 0, 0},
+                        {grown.size(0), grown.size(1) * grown.size(2), (PetscInt)(from->size() / rows->points())}};
+      PetscCall(for_each_run(memory, all, point::Convert<S, T>{all, values, converted}));
       PetscFunctionReturn(PETSC_SUCCESS);
     };
     PetscCall(convert(&rows->memory_of_values, &at.rows));

@@ -1,0 +1,100 @@
+// stencilmg with variable coefficients on a GPU, beside the host.
+
+#include "catch.hpp"
+
+#include "gpu.hpp"
+#include "media.hpp"
+
+using namespace tests;
+
+#if defined(PETSC_HAVE_CUDA)
+
+static void fill_in(DM da, Mat A, const Fill &fill) {
+  set_rows(da, A, fill, Way::stencil, ADD_VALUES);
+  assemble(A);
+}
+
+static Vector applied(PC pc, DM da) {
+  return apply(pc, random_vector(da, 3));
+}
+
+TEST_CASE("set-up on a GPU makes the levels that set-up on the host makes", "[multigrid][device]") {
+  const DMBoundaryType none = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC, mirror = DM_BOUNDARY_MIRROR;
+  const char *const    options[] = {"", "-test_pc_stencilmg_precision single", "-test_pc_stencilmg_levels 3"};
+  int                  number = 0;
+  if (no_gpu()) return;
+  for (const Point &N : {Point{65, 64, 1}, Point{101, 37, 1}, Point{2, 40, 1}, Point{3, 41, 1}, Point{1, 50, 1},
+                         Point{127, 1, 1}, Point{600, 1, 1}, Point{17, 18, 17}, Point{14, 9, 25}, Point{12, 1, 11},
+                         Point{13, 11, 7}, Point{23, 2, 19}})
+    for (const auto &ends : {std::vector<DMBoundaryType>{none, none, none}, {none, around, none}, {around, none, around},
+                             {around, around, around}, {mirror, none, mirror}})
+      for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
+        for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN}) {
+          const char   *option = options[number % 3];
+          const bool    scaled = number++ % 4 == 1;
+          const Lattice l = lattice(N, ends, shape);
+          Grid          da;
+          if (!in_turn(number) || !try_make_grid(l, &da)) continue;
+          INFO(describe(l) << ", boundary form " << (int)form << (scaled ? ", rows scaled " : " ") << option);
+          Twins      on_gpu(l, VECCUDA), on_host(l, VECSTANDARD);
+          const Fill blocks = medium_fill(l, Medium::blocks, form, 0.1), smooth = medium_fill(l, Medium::smooth, form, 0.2);
+          const auto fill_both = [&](const Fill &fill) {
+            for (Twins *t : {&on_gpu, &on_host}) fill_in(t->da, t->A, scaled ? scaled_fill(l, fill) : fill);
+          };
+          const PetscReal most = strstr(option, "single") ? 1e-4 : 1e4 * exact;
+          fill_both(blocks);
+          Preconditioner of_gpu = make_pc(on_gpu.A, option), of_host = make_pc(on_host.A, option);
+          CHECK(difference(applied(of_gpu, on_gpu.da), applied(of_host, on_host.da)) <= most);
+          // the weights of the smoother are printed
+          const auto text = [](PC pc) { return printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }); };
+          CHECK(text(of_gpu) == text(of_host));
+          for (Twins *t : {&on_gpu, &on_host}) OK(MatZeroEntries(t->A)); // again, in the same memory
+          fill_both(smooth);
+          OK(PCSetUp(of_gpu));
+          OK(PCSetUp(of_host));
+          CHECK(difference(applied(of_gpu, on_gpu.da), applied(of_host, on_host.da)) <= most);
+        }
+}
+
+TEST_CASE("a new set-up on a GPU copies no coefficients", "[multigrid][device]") {
+  if (no_gpu() || rank_count() > 1) return;
+  OK(PetscLogDefaultBegin());
+  const Lattice l = lattice({400, 300, 1});
+  for (bool scaled : {false, true}) {
+    INFO("scaled " << scaled);
+    Twins          t(l, VECCUDA);
+    const Fill     fill = medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0.1);
+    Preconditioner pc;
+    for (int turn = 0; turn < 3; turn++) {
+      Vector x = random_vector(t.da, 1), y = make_vector(t.da);
+      if (!turn) fill_in(t.da, t.A, scaled ? scaled_fill(l, fill) : fill);
+      OK(MatScale(t.A, 2));
+      OK(MatMult(t.A, x, y)); // coefficients go to the GPU
+      if (!turn) pc = make_pc(t.A);
+      CHECK(bytes_copied([&]() { OK(PCSetUp(pc)); }) <= 500000); // those in arrays have 4.8 MB
+      CHECK(difference(apply(pc, y), x) <= 0.5);
+    }
+  }
+}
+
+TEST_CASE("a singular last level is found on a GPU, and the next matrix is solved", "[multigrid][device]") {
+  if (no_gpu()) return;
+  const Lattice l = lattice({60, 45, 1});
+  Twins         t(l, VECCUDA);
+  const Fill    good = medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0);
+  fill_in(t.da, t.A, good);
+  Preconditioner pc = make_pc(t.A);
+  const Vector   before = applied(pc, t.da);
+  OK(MatZeroEntries(t.A));
+  fill_in(t.da, t.A, [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+    good(p, arm, block);
+    if (p[0] == 7 && p[1] == 5 && !arm[0] && !arm[1]) *block = 0;
+  });
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"zeros on its diagonal"}), [&]() { return PCSetUp(pc); });
+  OK(MatZeroEntries(t.A));
+  fill_in(t.da, t.A, good);
+  OK(PCSetUp(pc));
+  CHECK(difference(applied(pc, t.da), before) <= exact);
+}
+
+#endif
