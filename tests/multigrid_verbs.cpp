@@ -1,0 +1,132 @@
+// What stencilmg does at a point with variable coefficients, beside dense algebra: smoothing, residual, restriction, prolongation
+// and the coarse operator; on the host and, where there is one, on a GPU.
+
+#include "catch.hpp"
+
+#include "gpu.hpp"
+#include "multigrid/points.hpp"
+#include "two_levels.hpp"
+
+using namespace tests;
+
+using Values = std::vector<PetscReal>;
+
+static Values product(const Dense &A, const Values &x) {
+  Values y(A.size(), 0);
+  for (size_t i = 0; i < A.size(); i++)
+    for (size_t j = 0; j < x.size(); j++) y[i] += A[i][j] * x[j];
+  return y;
+}
+
+static Values random_values(size_t n, int seed) {
+  Values values;
+  for (size_t i = 0; i < n; i++) values.push_back(PetscRealPart(random_value(i, seed)));
+  return values;
+}
+
+static PetscReal difference(const Values &a, const Values &b) {
+  PetscReal most = 0;
+  for (size_t i = 0; i < a.size(); i++) most = PetscMax(most, PetscAbsReal(a[i] - b[i]));
+  return most;
+}
+
+// An array in some memory.
+struct Array {
+  PetscMemType                 memory;
+  shellac::Mirror<PetscScalar> values;
+  Array(PetscMemType where, const Values &from) : memory(where) { values.change().assign(from.begin(), from.end()); }
+  const PetscScalar *read() {
+    const PetscScalar *array;
+    OK(values.Get(memory, &array));
+    return array;
+  }
+  PetscScalar *write() {
+    PetscScalar *array;
+    OK(values.Make(memory, values.size(), &array));
+    return array;
+  }
+  Values on_host() {
+    const PetscScalar *array;
+    Values             all;
+    OK(values.Get(PETSC_MEMTYPE_HOST, &array));
+    for (size_t n = 0; n < values.size(); n++) all.push_back(PetscRealPart(array[n]));
+    return all;
+  }
+};
+
+TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multigrid]") {
+  for_each_two_levels(!no_gpu(false), [](TwoLevels &levels, const std::string &text) {
+    INFO(text);
+    shellac::Couplings           coarse;
+    shellac::Mirror<PetscScalar> room;
+    const PetscScalar           *weights;
+    PetscScalar                 *total;
+    coarse.grown = levels.coarse_patch.all();
+    coarse.neighbours.star = false;
+    for (int a = 0; a < 3; a++) coarse.neighbours.present[a] = levels.coarse_patch.N[a] > 1;
+    OK(coarse.MakeZero(levels.memory));
+    OK(room.Make(levels.memory, levels.fine.points(), &total));
+    OK(levels.weights.Get(levels.memory, &weights));
+    OK(shellac::coarsen(levels.memory, levels.rows(), levels.coarsening, weights, levels.coarse_patch, coarse, total));
+    Dense MA = levels.A;
+    for (size_t i = 0; i < MA.size(); i++)
+      for (PetscReal &entry : MA[i]) entry *= levels.mass[i];
+    CHECK(largest_difference(dense_of(in_memory(PETSC_MEMTYPE_HOST, &coarse), levels.coarse_patch),
+                             product(transpose(levels.P), product(MA, levels.P))) <= 1e-12);
+    PetscReal least = PETSC_MAX_REAL; // all points are interpolated
+    for (const auto &row : levels.P) least = PetscMin(least, *std::max_element(row.begin(), row.end()));
+    CHECK(least > 0);
+  });
+}
+
+TEST_CASE("smoothing, residual and transfers are products with dense matrices", "[multigrid]") {
+  for_each_two_levels(!no_gpu(false), [](TwoLevels &levels, const std::string &text) {
+    INFO(text);
+    const PetscMemType            memory = levels.memory;
+    const shellac::CouplingArrays rows = levels.rows();
+    shellac::LevelPart<PetscScalar> part = {};
+    shellac::Field<PetscScalar>   field = {};
+    part.patch = levels.patch;
+    part.patch.width = 4;
+    part.omega[0] = 0.7;
+    part.rows = rows.values;
+    part.mass = rows.mass;
+    part.grown = rows.grown;
+    part.neighbours = rows.neighbours;
+    OK(levels.weights.Get(memory, &part.weights));
+    for (int a = 0; a < 3; a++) {
+      part.coarsens[a] = levels.coarsening.axis[a].coarsens;
+      part.offset[a] = levels.coarsening.axis[a].offset;
+    }
+    shellac::Patch coarse = levels.coarse_patch;
+    coarse.width = 4;
+    const size_t n = levels.A.size(), coarse_n = levels.P[0].size();
+    const Values u = random_values(n, 1), b = random_values(n, 2), e = random_values(coarse_n, 3);
+    Array        u_there(memory, u), b_there(memory, b), e_there(memory, e), out(memory, u), coarse_out(memory, e);
+    const Values Au = product(levels.A, u);
+    Values       residual, smoothed, corrected = product(levels.P, e), scaled;
+    for (size_t i = 0; i < n; i++) {
+      residual.push_back(b[i] - Au[i]);
+      smoothed.push_back(u[i] + 0.7 * residual[i] / levels.A[i][i]);
+      corrected[i] += u[i];
+      scaled.push_back(levels.mass[i] * u[i]);
+    }
+    field.u = u_there.read();
+    const auto all = levels.patch.all();
+    OK(shellac::for_each_of_box(
+        memory, all, shellac::point::Residual<PetscScalar, PetscScalar>{part, field, b_there.read(), out.write()}));
+    CHECK(difference(out.on_host(), residual) <= 1e-12);
+    OK(shellac::for_each_of_box(memory, all,
+                                shellac::point::Smooth<PetscScalar, PetscScalar, PetscScalar>{part, 0, field, b_there.read(),
+                                                                                              out.write()}));
+    CHECK(difference(out.on_host(), smoothed) <= 1e-12);
+    OK(shellac::for_each_of_box(memory, coarse.all(),
+                                shellac::point::Restrict<PetscScalar>{part, coarse, field, coarse_out.write()}));
+    CHECK(difference(coarse_out.on_host(), product(transpose(levels.P), scaled)) <= 1e-12);
+    shellac::Field<PetscScalar> of_e = {};
+    of_e.u = e_there.read();
+    OK(shellac::for_each_of_box(
+        memory, all, shellac::point::Correct<PetscScalar>{part, coarse, of_e, u_there.read(), out.write()}));
+    CHECK(difference(out.on_host(), corrected) <= 1e-12);
+  });
+}
