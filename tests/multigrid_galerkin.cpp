@@ -136,7 +136,8 @@ TEST_CASE("masses make rows symmetric, through labyrinths too", "[multigrid]") {
                 const PetscInt *d = list.at[n].d, q[3] = {i + d[0], j + d[1], k + d[2]};
                 if (!patch.in_domain(q)) continue;
                 const size_t one = number_of(p), other = number_of(q);
-                if (50 + 50 * PetscRealPart(random_value(PetscMin(one, other) * 10007 + PetscMax(one, other), 5)) < walls)
+                if (50 + 50 * PetscRealPart(random_value(PetscMin(one, other) * 10007 + PetscMax(one, other), 5)) <
+                    walls)
                   continue;
                 list.at[n].coupling[rows.grown.index(p)] = PetscExpReal(-PetscRealPart(random_value(one, 6)));
               }
@@ -145,7 +146,7 @@ TEST_CASE("masses make rows symmetric, through labyrinths too", "[multigrid]") {
             shellac::CouplingArrays arrays = in_memory(memory, &rows);
             OK(shellac::fill_beyond(memory, patch, nullptr, arrays.grown, arrays.values, arrays.slots()));
             OK(shellac::get_masses(memory, patch, arrays, &room));
-            PetscReal off = 0;
+            PetscReal                off = 0;
             std::vector<PetscScalar> mass(rows.points());
             if (PetscMemTypeHost(memory))
               std::copy_n(arrays.mass, rows.points(), mass.begin());
@@ -158,8 +159,8 @@ TEST_CASE("masses make rows symmetric, through labyrinths too", "[multigrid]") {
                 const PetscInt *d = list.at[n].d, q[3] = {i + d[0], j + d[1], k + d[2]};
                 if (!patch.in_domain(q) || list.at[n].coupling[at] == PetscScalar(0)) continue;
                 const PetscScalar ratio = mass[at] / mass[at + list.at[n].step];
-                const PetscReal   expected =
-                    PetscExpReal(PetscRealPart(random_value(number_of(p), 6)) - PetscRealPart(random_value(number_of(q), 6)));
+                const PetscReal   expected = PetscExpReal(PetscRealPart(random_value(number_of(p), 6)) -
+                                                          PetscRealPart(random_value(number_of(q), 6)));
                 off = PetscMax(off, PetscAbsScalar(ratio - expected) / expected);
               }
             });

@@ -18,26 +18,40 @@ static Vector applied(PC pc, DM da) {
   return apply(pc, random_vector(da, 3));
 }
 
+// Of the smoother, on each level.
+static std::string printed_weights(PC pc) {
+  const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }), word = "Jacobi (";
+  std::string       all;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    all += text.substr(at, text.find(')', at) - at);
+  return all;
+}
+
 TEST_CASE("set-up on a GPU makes the levels that set-up on the host makes", "[multigrid][device]") {
   const DMBoundaryType none = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC, mirror = DM_BOUNDARY_MIRROR;
   const char *const    options[] = {"", "-test_pc_stencilmg_precision single", "-test_pc_stencilmg_levels 3"};
   int                  number = 0;
   if (no_gpu()) return;
-  for (const Point &N : {Point{65, 64, 1}, Point{101, 37, 1}, Point{2, 40, 1}, Point{3, 41, 1}, Point{1, 50, 1},
-                         Point{127, 1, 1}, Point{600, 1, 1}, Point{17, 18, 17}, Point{14, 9, 25}, Point{12, 1, 11},
-                         Point{13, 11, 7}, Point{23, 2, 19}})
-    for (const auto &ends : {std::vector<DMBoundaryType>{none, none, none}, {none, around, none}, {around, none, around},
-                             {around, around, around}, {mirror, none, mirror}})
+  for (const Point &N :
+       {Point{65, 64, 1}, Point{101, 37, 1}, Point{2, 40, 1}, Point{3, 41, 1}, Point{1, 50, 1}, Point{127, 1, 1},
+        Point{600, 1, 1}, Point{17, 18, 17}, Point{14, 9, 25}, Point{12, 1, 11}, Point{13, 11, 7}, Point{23, 2, 19}})
+    for (const auto &ends : {std::vector<DMBoundaryType>{none, none, none},
+                             {none, around, none},
+                             {around, none, around},
+                             {around, around, around},
+                             {mirror, none, mirror}})
       for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
         for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN}) {
           const char   *option = options[number % 3];
           const bool    scaled = number++ % 4 == 1;
           const Lattice l = lattice(N, ends, shape);
           Grid          da;
+          if (ends[0] == mirror && (shape == DMDA_STENCIL_BOX || l.dim == 3)) continue; // PETSc has no such grids
           if (!in_turn(number) || !try_make_grid(l, &da)) continue;
           INFO(describe(l) << ", boundary form " << (int)form << (scaled ? ", rows scaled " : " ") << option);
           Twins      on_gpu(l, VECCUDA), on_host(l, VECSTANDARD);
-          const Fill blocks = medium_fill(l, Medium::blocks, form, 0.1), smooth = medium_fill(l, Medium::smooth, form, 0.2);
+          const Fill blocks = medium_fill(l, Medium::blocks, form, 0.1),
+                     smooth = medium_fill(l, Medium::smooth, form, 0.2);
           const auto fill_both = [&](const Fill &fill) {
             for (Twins *t : {&on_gpu, &on_host}) fill_in(t->da, t->A, scaled ? scaled_fill(l, fill) : fill);
           };
@@ -45,9 +59,7 @@ TEST_CASE("set-up on a GPU makes the levels that set-up on the host makes", "[mu
           fill_both(blocks);
           Preconditioner of_gpu = make_pc(on_gpu.A, option), of_host = make_pc(on_host.A, option);
           CHECK(difference(applied(of_gpu, on_gpu.da), applied(of_host, on_host.da)) <= most);
-          // the weights of the smoother are printed
-          const auto text = [](PC pc) { return printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }); };
-          CHECK(text(of_gpu) == text(of_host));
+          CHECK(printed_weights(of_gpu) == printed_weights(of_host));
           for (Twins *t : {&on_gpu, &on_host}) OK(MatZeroEntries(t->A)); // again, in the same memory
           fill_both(smooth);
           OK(PCSetUp(of_gpu));

@@ -153,7 +153,7 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
     OK(shellac::interpolate(memory, rows(), coarsening, axes, w));
     OK(shellac::fill_beyond(memory, patch, nullptr, fine.grown, w, coarsening.corners()));
   }
-  std::vector<PetscScalar>     values((size_t)coarsening.corners() * fine.points());
+  std::vector<PetscScalar> values((size_t)coarsening.corners() * fine.points());
   if (PetscMemTypeHost(memory))
     std::copy_n(w, values.size(), values.begin());
   else

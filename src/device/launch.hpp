@@ -104,8 +104,7 @@ template <class Function> __global__ void for_each(Boxes boxes, Function f) {
   PetscInt p[3];
   if (boxes.point((PetscInt64)blockIdx.x * blockDim.x + threadIdx.x, p)) f(p[0], p[1], p[2]);
 }
-template <class Function>
-__global__ void for_box(const __grid_constant__ Box box, const __grid_constant__ Function f) {
+template <class Function> __global__ void for_box(const __grid_constant__ Box box, const __grid_constant__ Function f) {
   const PetscInt i = box.lo[0] + (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x),
                  j = box.lo[1] + (PetscInt)(blockIdx.y * blockDim.y + threadIdx.y),
                  k = box.lo[2] + (PetscInt)blockIdx.z;

@@ -20,7 +20,7 @@ public:
   ~Mirror() { DeviceFree(device_); }
 
   const std::vector<T> &host() const { return host_; } // not after Make() on a GPU
-  std::vector<T>       &change() { // the GPU's copy is out of date from now on
+  std::vector<T>       &change() {                     // the GPU's copy is out of date from now on
     copied_ = false;
     made_ = 0;
     return host_;

@@ -69,7 +69,8 @@ __global__ __launch_bounds__(threads) void add(const __grid_constant__ Box box, 
                                                Sum *parts) {
   Sum              mine = {};
   const PetscInt64 points = box.points();
-  for (PetscInt64 n = (PetscInt64)blockIdx.x * threads + threadIdx.x; n < points; n += (PetscInt64)gridDim.x * threads) {
+  for (PetscInt64 n = (PetscInt64)blockIdx.x * threads + threadIdx.x; n < points;
+       n += (PetscInt64)gridDim.x * threads) {
     PetscInt p[3];
     box.point(n, p);
     f.template run<1>(p, 1, &mine);

@@ -36,9 +36,9 @@ struct ReadRows {
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
     const size_t at = to.grown.index(p);
-    PetscScalar  value[27][most], sum[most], *values[27] = {}, *const diagonal = value[13];
-    PetscReal    others[most];
-    bool         alone[most], zeros = false, far_ones = false, finite = true;
+    PetscScalar value[27][most], sum[most], *values[27] = {}, *const diagonal = value[13];
+    PetscReal others[most];
+    bool      alone[most], zeros = false, far_ones = false, finite = true;
 
     fill_run(values[13] = diagonal, n, PetscScalar(0));
     fill_run(others, n, PetscReal(0));
@@ -135,8 +135,8 @@ struct SurveyRows {
   const PetscScalar *fixed;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
-    const size_t       at = rows.grown.index(p);
-    const PetscScalar *shift = rows.slot(SHIFT) + at;
+    const size_t        at = rows.grown.index(p);
+    const PetscScalar  *shift = rows.slot(SHIFT) + at;
     RowFindings::Flags &flags = found->flags;
 
     if (!are_symmetric(rows, neighbours, at, n)) flags.weighted = 1;

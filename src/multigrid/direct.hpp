@@ -143,8 +143,8 @@ public:
               scale_.take_memory(&from->scale_);
               work_.take(&from->work_);
   }
-  bool           failed() const { return failed_; } // there is another zero eigenvalue
-  size_t         bytes() const { return matrices_.bytes() + scale_.bytes(); }
+  bool   failed() const { return failed_; } // there is another zero eigenvalue
+  size_t bytes() const { return matrices_.bytes() + scale_.bytes(); }
 
 private:
   size_t          work_bytes() const { return 2 * scale_.host().size() * sizeof(T); }

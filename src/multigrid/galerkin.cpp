@@ -86,8 +86,8 @@ struct CoarsenAt {
   Patch          coarse;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt      p[3] = {i, j, k};
-    const Around        x(coarsening, 0, coarse.start[0] + i), y(coarsening, 1, coarse.start[1] + j),
+    const PetscInt p[3] = {i, j, k};
+    const Around   x(coarsening, 0, coarse.start[0] + i), y(coarsening, 1, coarse.start[1] + j),
         z(coarsening, 2, coarse.start[2] + k);
     const Around *const around[3] = {&x, &y, &z};
     set_coarse_run<1, 1>(of, around, of.coarse.grown.index(p), 1);
@@ -133,7 +133,8 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                        const PetscScalar *weights, const Patch &coarse_patch, const CouplingArrays &coarse,
                        PetscScalar *total) {
-  CoarsenAt at = {{fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, total, {}, {}}, coarsening, coarse_patch};
+  CoarsenAt at = {
+      {fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, total, {}, {}}, coarsening, coarse_patch};
 
   PetscFunctionBegin;
   for (int c = 0; c < coarsening.corners(); c++) at.of.w[c] = weights + c * fine.points();

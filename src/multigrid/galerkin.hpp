@@ -130,8 +130,8 @@ struct Around {
 struct Product {
   CouplingArrays     fine, coarse;
   NeighbourList      neighbours, coarse_neighbours;
-  const PetscScalar *w[8];     // [corners], of a point
-  const PetscScalar *total;    // of a point's weights
+  const PetscScalar *w[8];  // [corners], of a point
+  const PetscScalar *total; // of a point's weights
   int                corner_step[3];
   bool               one[3]; // the coarse axis has one point: neighbours along it are the point itself
 };
@@ -140,8 +140,9 @@ struct Product {
 template <int stride, int most>
 SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3], size_t here, int n) {
   constexpr int center = 13;
-  PetscScalar   weight[most], diagonal[most], value[most], shift[most], to[27][most]; // of the center: its entry, negative
-  int           s[3];
+  PetscScalar   weight[most], diagonal[most], value[most], shift[most],
+      to[27][most]; // of the center: its entry, negative
+  int s[3];
 
   fill_run(shift, n, PetscScalar(0));
   fill_run(to[center], n, PetscScalar(0));
@@ -181,7 +182,7 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3]
           const Neighbour   &neighbour = arm < of.neighbours.count ? of.neighbours.at[arm] : self;
           const PetscScalar *coupling = neighbour.coupling + (neighbour.coupling ? at : 0),
                             *other = total + neighbour.step;
-          int                first[3], last[3], c[3];
+          int first[3], last[3], c[3];
           if (neighbour.coupling) {
             SHELLAC_COLUMNS
             for (int i = 0; i < n; i++) {

@@ -130,22 +130,12 @@ private:
     return for_each_of_box(memory_, patch.all(), f);
   }
   // Whether passes go plane by plane.
-  bool walks(const Level &at) const {
-    return at.planes && !PetscMemTypeDevice(memory_);
-  }
+  bool walks(const Level &at) const { return at.planes && !PetscMemTypeDevice(memory_); }
   // Whether the next level is put together from the ranks' parts of it.
-  bool gathers(int l) const {
-    return level(l + 1).whole && !level(l).whole;
-  }
-  T *target(int l) {
-    return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_);
-  }
-  Patch target_patch(int l) const {
-    return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch;
-  }
-  Patch part_patch(const Level &of) const {
-    return make_patch(of.parts, of.axes, 0);
-  }
+  bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }
+  T    *target(int l) { return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_); }
+  Patch target_patch(int l) const { return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch; }
+  Patch part_patch(const Level &of) const { return make_patch(of.parts, of.axes, 0); }
 
   void Run(bool from_x, bool full);
 #if SHELLAC_CUDA

@@ -137,12 +137,12 @@ struct SetMasses {
 } // namespace
 
 PetscErrorCode get_masses(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, MassMemory *work) {
-  const Pairs    pairs = {patch, rows.grown, NeighbourList(rows)};
-  const Box      all = patch.all();
-  const size_t   points = (size_t)all.points();
-  MassTrees      trees, next;
-  PetscInt       longest = 1; // path of a convex domain
-  int            rounds = 1;
+  const Pairs  pairs = {patch, rows.grown, NeighbourList(rows)};
+  const Box    all = patch.all();
+  const size_t points = (size_t)all.points();
+  MassTrees    trees, next;
+  PetscInt     longest = 1; // path of a convex domain
+  int          rounds = 1;
 
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++) {
@@ -182,7 +182,7 @@ PetscErrorCode get_masses(PetscMemType memory, const Patch &patch, const Couplin
 // From a point with mass one to all that it is coupled with, and so on; once more from another point, where some are not
 // coupled with the first.
 PetscErrorCode get_masses_on_host(MPI_Comm comm, const Patch &patch, Halo *halo, const CouplingArrays &rows,
-                                   bool *overflow) {
+                                  bool *overflow) {
   struct Point {
     PetscInt p[3];
     size_t   at;

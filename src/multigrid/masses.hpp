@@ -30,6 +30,7 @@ struct MassMemory {
 PetscErrorCode get_masses(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, MassMemory *work);
 
 // The same on the host, on one rank or several: from a point to its neighbours, and so on, over ranks. *overflow: of this rank.
-PetscErrorCode get_masses_on_host(MPI_Comm comm, const Patch &patch, Halo *halo, const CouplingArrays &rows, bool *overflow);
+PetscErrorCode get_masses_on_host(MPI_Comm comm, const Patch &patch, Halo *halo, const CouplingArrays &rows,
+                                  bool *overflow);
 
 } // namespace shellac

@@ -47,7 +47,7 @@ public:
   virtual bool                   failed() const = 0; // the last level is singular: there is nothing to apply
   virtual bool                   gives_norm() const = 0;
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
-  virtual void                   LendMemory(Couplings *to) = 0;
+  virtual void LendMemory(Couplings *to) = 0;
 };
 
 // Collective. sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and

@@ -1,13 +1,10 @@
-// The preconditioner stencilmg: a shell that reads the operator's axes and runs cycles.
+// The preconditioner stencilmg: a shell that runs cycles.
 
-#include <algorithm>
 #include <limits>
 
 #include "device/arrays.hpp"
 #include <shellac/multigrid.h>
 
-#include "capture/mat.hpp"
-#include "multigrid/axes_of.hpp"
 #include "multigrid/stencilmg.hpp"
 #include "multigrid/types.hpp"
 
@@ -29,13 +26,6 @@ PetscErrorCode get_context(PC pc, StencilMG **mg) {
 }
 
 namespace {
-
-PetscErrorCode destroy_vectors(StencilMG *mg) {
-  PetscFunctionBegin;
-  PetscCall(VecDestroy(&mg->fixed));
-  for (Vec &v : mg->work) PetscCall(VecDestroy(&v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode reset(StencilMG *mg) {
   PetscFunctionBegin;
@@ -62,194 +52,11 @@ PetscErrorCode destroy(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Says what to use in place of a matrix of another type.
-PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
-  const char  *prefix, *dm_prefix = NULL, *own = NULL;
-  DM           dm;
-  PetscOptions options;
-  PetscBool    fell_back;
-  char         remedy[256];
-  PetscErrorCode (*get_own)(Mat, const char **) = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)P, "ShellacMultigridRemedy_C", &get_own));
-  if (get_own) PetscCall((*get_own)(P, &own));
-  PetscCall(PCGetDM(pc, &dm));
-  if (dm) PetscCall(PetscObjectGetOptionsPrefix((PetscObject)dm, &dm_prefix)); // PCTELESCOPE's grids have one
-  PetscCall(MatGetOptionsPrefix(P, &prefix));
-  PetscCall(PetscObjectGetOptions((PetscObject)P, &options));
-  PetscCall(PetscOptionsHasName(options, prefix, "-mat_stencil_fallback", &fell_back));
-  const bool assembled = strstr(type, "aij") != NULL;
-  if (own)
-    PetscCall(PetscStrncpy(remedy, own, sizeof(remedy)));
-  else if (fell_back && assembled)
-    PetscCall(
-        PetscSNPrintf(remedy, sizeof(remedy),
-                      "entries outside the DMDA's stencil made -mat_stencil_fallback take it in place of stencil; "
-                      "create the DMDA with the stencil that is assembled"));
-  else
-    PetscCall(PetscSNPrintf(remedy, sizeof(remedy),
-                            "use -%sdm_mat_type stencil (-mat_type stencil where the program chooses the DM's)",
-                            dm_prefix ? dm_prefix : ""));
-  PetscCheck(
-      false, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
-      "-pc_type stencilmg needs an operator whose coefficients on a DMDA it can read, as of stencil, laplace or a "
-      "registered formula; this matrix is of type %s: %s%s",
-      type, remedy, assembled ? ", or -pc_type gamg" : "");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The largest weight m of a row over the smallest.
-PetscReal range_of_weights(const Axis axes[3]) {
-  PetscReal range = 1;
-  for (int a = 0; a < 3; a++) {
-    const auto ends = std::minmax_element(axes[a].mass.begin(), axes[a].mass.end());
-    range *= *ends.second / *ends.first;
-  }
-  return range;
-}
-
-// Rows of equal weights, none of which takes values of fixed points.
-bool is_symmetric(const Axis axes[3]) {
-  bool is = PetscAbsReal(range_of_weights(axes) - 1) <= rounding;
-  for (int a = 0; a < 3; a++)
-    if (axes[a].fixed) is = is && axes[a].edge[1] == 0 && axes[a].edge[axes[a].N() - 1] == 0;
-  return is;
-}
-
-// The inverse diagonal of identity rows, and zero elsewhere.
-struct SetFixed {
-  Patch              patch;
-  bool               ends[3]; // all points at the ends of these axes are fixed, or
-  const PetscScalar *fixed;   // null, or the values over a box
-  Box                box;
-  PetscScalar       *values; // diagonal entries, where `fixed` is null
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt p[3] = {i, j, k};
-    const size_t   at = patch.index(i, j, k);
-    bool           is = false;
-    for (int a = 0; a < 3; a++)
-      is = is || (ends[a] && (patch.at_domain_end(p, a, LOWER) || patch.at_domain_end(p, a, UPPER)));
-    if (fixed)
-      values[at] = fixed[box.index(p)];
-    else
-      values[at] = is ? (PetscScalar)1 / values[at] : (PetscScalar)0;
-  }
-};
-
-// rows: null for a sum over axes
-PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes[3], OperatorRows *rows) {
-  Arrays   arrays(rows ? rows->memory : PETSC_MEMTYPE_HOST), anywhere;
-  SetFixed set = {};
-  bool     any = rows && rows->has_fixed;
-
-  PetscFunctionBegin;
-  for (int a = 0; a < 3; a++) {
-    set.patch.N[a] = grid.N[a];
-    set.patch.start[a] = grid.start[a];
-    set.patch.size[a] = grid.size[a];
-    set.ends[a] = !rows && axes[a].fixed;
-    any = any || set.ends[a];
-  }
-  if (!any) {
-    PetscCall(VecDestroy(&mg->fixed));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!mg->fixed) PetscCall(MatCreateVecs(P, NULL, &mg->fixed));
-  Arrays &of = rows ? arrays : anywhere;
-  if (rows) {
-    PetscCall(of.Write(mg->fixed, &set.values));
-    PetscCall(rows->fixed.Get(of.memory(), &set.fixed));
-    set.box = rows->box;
-  } else {
-    PetscCall(MatGetDiagonal(P, mg->fixed));
-    PetscCall(of.ReadWrite(mg->fixed, &set.values));
-  }
-  PetscCall(for_each_of_box(of.memory(), set.patch.all(), set));
-  PetscCall(of.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode set_up(PC pc) {
-  StencilMG   *mg;
-  StencilMat  *context;
-  Mat          A, P;
-  MatType      type;
-  PetscBool    device;
-  bool         ours;
-  VecType      vec_type;
-  Axis         axes[3];
-  PetscScalar  sigma;
-  std::string  why;
-  bool         not_finite = false;
-  PetscMPIInt  ranks;
-  MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
-  PetscCall(get_context(pc, &mg));
-  mg->stale = true; // until all is made
-  PetscCall(PCGetOperators(pc, &A, &P));
-  PetscCall(MatGetType(P, &type));
-  PetscCall(MatIsCaptured(P, &ours));
-  if (!ours) PetscCall(refuse_type(pc, P, type));
-  PetscCall(MatGetReadyStencil(P, &context));
-  PetscCall(MatGetVecType(P, &vec_type));
-  PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscObjectId id;
-  PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  if (id != mg->matrix || mg->on_device != device) PetscCall(destroy_vectors(mg));
-  mg->matrix = id;
-  mg->on_device = device;
-  std::unique_ptr<StencilOperator> star;
-  PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
-  PetscCall(
-      MatStencilGetAxes(context, star ? star.get() : context->op.get(), &mg->axes_memory, axes, &sigma, &why));
-  mg->corrects = mg->single || star;
-  // the last level's modes lose as many digits as the root of the range of the rows' weights has
-  const PetscReal precision = mg->single ? std::numeric_limits<float>::epsilon() : PETSC_MACHINE_EPSILON;
-  if (why.empty() && !(precision * PetscSqrtReal(range_of_weights(axes)) <= PetscReal(1e-3)))
-    why = "has rows with weights of a wide range";
-  const bool variable = !why.empty();
-  if (!variable)
-    mg->rows.reset();
-  else if (!mg->rows)
-    mg->rows = std::make_unique<OperatorRows>();
-  OperatorRows *rows = mg->rows.get();
-  if (variable) {
-    if (mg->multigrid) mg->multigrid->LendMemory(&rows->couplings);
-    const auto &op = static_cast<CapturedStencil &>(*context->op);
-    PetscCall(MatStencilGetCouplings(context, ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST,
-                                     mg->single ? 1e24 : 1e60, rows, &why, &not_finite));
-  }
-  PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
-  PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
-             "-pc_type stencilmg serves symmetric operators that couple neighbouring points, with one unknown a point; "
-             "this matrix of type %s %s",
-             type, why.c_str());
-  mg->symmetric = variable ? rows->symmetric : is_symmetric(axes);
-  PetscCall(set_fixed(mg, P, context->grid, axes, rows));
-  PetscCall(CreateMultigrid(context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, mg->single, device,
-                            context->halo_way, &mg->multigrid));
-  PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
-  if (variable && PetscMemTypeHost(rows->memory)) mg->rows.reset(); // memory is cheap to get there
-  mg->flops = 0;
-  for (const LevelInfo &level : mg->multigrid->levels())
-    mg->flops +=
-        (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] * (2 * level.steps + 1) * (4 * context->grid.dim + 4);
-  mg->flops /= ranks;
-  mg->stale = false;
-  PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // The context, with a hierarchy as the options ask for it; also after a set-up that has failed, which PETSc does not repeat.
 PetscErrorCode get_ready(PC pc, StencilMG **mg) {
   PetscFunctionBegin;
   PetscCall(get_context(pc, mg));
-  if (!(*mg)->is_current()) PetscCall(set_up(pc));
+  if (!(*mg)->is_current()) PetscCall(set_up_stencilmg(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -447,7 +254,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 
   PetscFunctionBegin;
   PetscCall(get_context(pc, &mg));
-  if (mg->multigrid && !mg->is_current()) PetscCall(set_up(pc));
+  if (mg->multigrid && !mg->is_current()) PetscCall(set_up_stencilmg(pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer,
@@ -478,12 +285,12 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
       PetscCall(PetscStrlcat(weights, one, sizeof(weights)));
     }
     if (l + 1 < levels.size())
-      PetscCall(PetscViewerASCIIPrintf(
-          viewer,
-          "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-          ", %s%s%s, Chebyshev-weighted Jacobi (%s)\n",
-          (int)l, level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "",
-          level.passes, level.whole ? "" : ", distributed", weights));
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                                       ", %s%s%s, Chebyshev-weighted Jacobi (%s)\n",
+                                       (int)l, level.N[0], level.N[1], level.N[2],
+                                       level.variable ? "variable coefficients, " : "", level.passes,
+                                       level.whole ? "" : ", distributed", weights));
     else
       PetscCall(PetscViewerASCIIPrintf(
           viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its %s\n", (int)l,
@@ -511,7 +318,7 @@ PetscErrorCode PCCreate_StencilMG(PC pc) {
     PetscCall(PetscContainerDestroy(&container));
   }
   PetscCall(PCShellSetName(pc, "geometric multigrid, matrix-free"));
-  PetscCall(PCShellSetSetUp(pc, set_up));
+  PetscCall(PCShellSetSetUp(pc, set_up_stencilmg));
   PetscCall(PCShellSetApply(pc, apply));
   PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));
   PetscCall(PCShellSetApplyRichardson(pc, apply_richardson));

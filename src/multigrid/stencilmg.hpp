@@ -16,14 +16,14 @@ struct StencilMG {
   PetscBool        monitor = PETSC_FALSE;
 
   // made by set-up
-  std::unique_ptr<Multigrid> multigrid;
+  std::unique_ptr<Multigrid>    multigrid;
   std::unique_ptr<OperatorRows> rows; // of variable coefficients on a GPU: memory for the next set-up; null elsewhere
-  AxesMemory                 axes_memory;
-  PetscObjectId              matrix = 0;   // that the vectors are for,
-  PetscBool                  on_device = PETSC_FALSE; // and where
-  Vec                        fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
-  Vec                        work[3] = {NULL, NULL, NULL};
-  bool                       symmetric = false; // the operator
+  AxesMemory                    axes_memory;
+  PetscObjectId                 matrix = 0;              // that the vectors are for,
+  PetscBool                     on_device = PETSC_FALSE; // and where
+  Vec                           fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
+  Vec                           work[3] = {NULL, NULL, NULL};
+  bool                          symmetric = false; // the operator
   bool           corrects = false; // the hierarchy's operator is only near the matrix, whose residuals count
   bool           stale = false;    // settings have changed since
   PetscInt       applications = 0;
@@ -33,6 +33,8 @@ struct StencilMG {
 };
 
 PetscErrorCode get_context(PC pc, StencilMG **mg);
+PetscErrorCode set_up_stencilmg(PC pc);
+PetscErrorCode destroy_vectors(StencilMG *mg);
 PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context);
 
 } // namespace shellac

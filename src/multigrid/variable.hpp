@@ -105,7 +105,8 @@ template <class T> void Hierarchy<T>::set_interval(Level &at, PetscReal high) {
 }
 
 // A level takes its rows over, and the weights.
-template <class T> PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights) {
+template <class T>
+PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights) {
   PetscFunctionBegin;
   at.part.grown = rows->grown;
   at.part.neighbours = rows->neighbours;

@@ -251,8 +251,8 @@ static PetscErrorCode all_cycles(const Problem &p, const std::string &V, PetscMP
   PetscCall(cycle(p, (V + " without a graph").c_str(), "-bench_pc_stencilmg_graph 0", seconds, copy_seconds));
   PetscCall(cycle(p, "V(2,2)", "-bench_pc_stencilmg_smooths 2", seconds, copy_seconds));
   if (ranks == 1) // see PCSTENCILMG
-    PetscCall(cycle(p, (V + " in single precision").c_str(), "-bench_pc_stencilmg_precision single", seconds,
-                    copy_seconds));
+    PetscCall(
+        cycle(p, (V + " in single precision").c_str(), "-bench_pc_stencilmg_precision single", seconds, copy_seconds));
   PetscCall(cycle(p, "full multigrid, V(2,2)", "-bench_pc_stencilmg_type full -bench_pc_stencilmg_smooths 2", seconds,
                   copy_seconds));
   PetscCall(cycle(p, ("full multigrid, " + V).c_str(), "-bench_pc_stencilmg_type full", seconds, copy_seconds));
@@ -286,8 +286,8 @@ int main(int argc, char **argv) {
     PetscCall(make(dim, sizes[s], coefficients, &p));
     PetscCall(time_of(
         seconds, [&]() { return copy(p.b, p.x); }, &copy_seconds));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " x %" PetscInt_FMT "%s, %s coefficients, copy %.4f ms", p.n,
-                          p.n, dim == 3 ? (" x " + std::to_string(p.n)).c_str() : "", coefficient_names[kind],
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " x %" PetscInt_FMT "%s, %s coefficients, copy %.4f ms",
+                          p.n, p.n, dim == 3 ? (" x " + std::to_string(p.n)).c_str() : "", coefficient_names[kind],
                           copy_seconds * 1e3));
     if (coefficients == Coefficients::constant)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", discretisation error %.2e",
