@@ -73,7 +73,7 @@ public:
   }
   // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
   PetscErrorCode Need(int slot, bool zero = true);
-  PetscErrorCode NeedAll();
+  PetscErrorCode NeedAll(bool zero = true);
   // Gives an open slot's coefficients [points] to the program, and takes them back; zero then where the arm leaves the
   // domain.
   PetscErrorCode Lend(int slot, Vec *coefficients);

@@ -82,9 +82,9 @@ PetscErrorCode CapturedStencil::Need(int slot, bool zero) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CapturedStencil::NeedAll() {
+PetscErrorCode CapturedStencil::NeedAll(bool zero) {
   PetscFunctionBegin;
-  for (int s = 0; s < slots(); s++) PetscCall(Need(s));
+  for (int s = 0; s < slots(); s++) PetscCall(Need(s, zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -108,6 +108,30 @@ PetscErrorCode MatCapturedSetSlotOperations(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatCapturedOpenAll(Mat A, const Grid &grid, PetscMemType *memory, OpenCoefficients<PetscScalar> *open,
+                                  bool *opened) {
+  CapturedMat *context;
+  void (*lends)() = NULL;
+
+  PetscFunctionBegin;
+  *opened = false;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatStencilShellGetSlot_C", &lends));
+  if (!lends) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetCaptured(A, &context));
+  const Grid &own = context->grid;
+  if (context->verify || !context->arms->complete() || own.dim != grid.dim || own.dof != grid.dof ||
+      own.width != grid.width || own.box != grid.box)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  CapturedStencil &op = context->captured();
+  if (!op.open() && op.storage() != Storage::arrays) PetscCall(op.Zero()); // what is stored is not needed
+  PetscCall(MatCapturedOpen(context, PetscMemTypeHost(*memory) ? PETSC_MEMTYPE_HOST : op.home()));
+  PetscCall(op.NeedAll(false));
+  PetscCall(op.GetOpen(open));
+  *memory = op.memory();
+  *opened = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode call(Mat A, const char *method, const PetscInt *offset, PetscInt r, PetscInt c, Vec *v) {
   PetscBool found = PETSC_FALSE;
   MatType   type;

@@ -299,9 +299,9 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
     }
   } holder{made.get()};
   PetscCall(made->Create(da, equation)); // checks the grid
-  EquationShape shape;
-  shape.dim = (int)dim, shape.width = (int)width, shape.box = stencil == DMDA_STENCIL_BOX;
-  PetscCall(CompileEquation(comm, equation_source(equation->text, shape), file, equation->text.lines, cache,
+  equation->shape = {(int)dim, (int)width, stencil == DMDA_STENCIL_BOX};
+  equation->cache = cache;
+  PetscCall(CompileEquation(comm, equation_source(equation->text, equation->shape), file, equation->text.lines, cache,
                             &equation->functions));
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;

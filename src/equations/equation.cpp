@@ -42,29 +42,39 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
     for (PetscInt y = grid_.dim > 1 ? -w : 0; y <= (grid_.dim > 1 ? w : 0); y++)
       for (PetscInt x = -w; x <= w; x++)
         if (grid_.box || (x != 0) + (y != 0) + (z != 0) <= 1) arms_.push_back({{x, y, z}});
-  PetscInt ghost[3], size[3];
+  PetscInt    ghost[3], size[3];
+  PetscMPIInt ranks;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  ghosts_ = ranks > 1;
   PetscCall(DMDAGetGhostCorners(da, &ghost[0], &ghost[1], &ghost[2], &size[0], &size[1], &size[2]));
   for (int a = 0; a < 3; a++) {
     place_.N[a] = grid_.N[a];
     place_.periodic[a] = a >= grid_.dim || grid_.boundary[a] == DM_BOUNDARY_PERIODIC;
-    place_.ghost_start[a] = a < grid_.dim ? ghost[a] : 0;
-    place_.ghost_size[a] = a < grid_.dim ? size[a] : 1;
-    place_.out_start[a] = grid_.start[a];
-    place_.out_size[a] = grid_.size[a];
+    place_.read_start[a] = ghosts_ && a < grid_.dim ? ghost[a] : grid_.start[a];
+    place_.read_size[a] = ghosts_ && a < grid_.dim ? size[a] : grid_.size[a];
+    place_.write_start[a] = grid_.start[a];
+    place_.write_size[a] = grid_.size[a];
     place_.h[a] = 1;
   }
+  place_.row_scale = 1;
+  place_.arm = arm_;
   place_.parameters = equation_->parameters.data();
   PetscCall(SetEnds());
   MakeRegions();
   const size_t fields = text.fields.size();
   field_set_.assign(fields, false);
+  VecType type;
+  PetscCall(DMGetVecType(da, &type));
   if (fields) PetscCall(DMDACreateCompatibleDMDA(da, 1, &field_da_));
+  if (fields) PetscCall(DMSetVecType(field_da_, type));
   fields_.assign(fields, NULL), local_fields_.assign(fields, NULL), field_arrays_.assign(fields, nullptr);
   for (size_t f = 0; f < fields; f++) {
     PetscCall(DMCreateGlobalVector(field_da_, &fields_[f]));
-    PetscCall(DMCreateLocalVector(field_da_, &local_fields_[f]));
+    if (ghosts_)
+      PetscCall(DMCreateLocalVector(field_da_, &local_fields_[f]));
+    else
+      PetscCall(PetscObjectReference((PetscObject)(local_fields_[f] = fields_[f])));
   }
-  place_.fields = field_arrays_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,13 +142,13 @@ PetscErrorCode EquationOnGrid::SetEnds() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The points whose neighbours are all within the domain, and the others.
+// The points whose neighbours are all within the domain and in the arrays that are read, and the others.
 void EquationOnGrid::MakeRegions() {
   shellac::Box all, inside;
   for (int a = 0; a < 3; a++) {
     all.lo[a] = inside.lo[a] = grid_.start[a];
     all.hi[a] = inside.hi[a] = grid_.start[a] + grid_.size[a];
-    if (place_.periodic[a]) continue;
+    if (place_.periodic[a] && (ghosts_ || a >= grid_.dim)) continue;
     inside.lo[a] = PetscMin(PetscMax(all.lo[a], grid_.width), all.hi[a]);
     inside.hi[a] = PetscMax(PetscMin(all.hi[a], grid_.N[a] - grid_.width), inside.lo[a]);
   }
@@ -192,6 +202,7 @@ PetscErrorCode EquationOnGrid::SetFieldsByFormula() {
         equation_->functions->field(&place_, &region, (int)f, real_array(array));
       PetscCall(VecRestoreArray(fields_[f], &array));
     }
+    if (!ghosts_) continue;
     PetscCall(DMGlobalToLocalBegin(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));
     PetscCall(DMGlobalToLocalEnd(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));
   }

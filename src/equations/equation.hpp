@@ -8,7 +8,11 @@
 #include <petscsnes.h>
 #include <petscts.h>
 
+#include "device/arrays.hpp"
+#include "device/mirror.hpp"
 #include "equations/compiler.hpp"
+#include "equations/kernels.hpp"
+#include "equations/source.hpp"
 #include "equations/text.hpp"
 #include "formulas/boundary.hpp"
 #include "grid/grid.hpp"
@@ -25,7 +29,11 @@ constexpr bool scalars_serve_equations = true;
 // What all grids of a hierarchy share.
 struct Equation {
   EquationText               text;
+  EquationShape              shape;
+  std::string                cache; // -equation_cache
   const equation::Functions *functions = nullptr;
+  EquationKernels            kernels;                // made when they are first needed
+  bool                       kernels_tried = false;
   std::vector<PetscReal>     parameters;
   std::vector<bool>          known;           // [parameters]: it has a value
   std::vector<const char *>  parameter_names; // with a null pointer at the end, as below
@@ -56,7 +64,8 @@ public:
   const double *origin() const { return place_.origin; }
   const double *spacing() const { return place_.h; }
 
-  // The residual or the rate at a time, with the source of the exact solution. u: global; collective.
+  // The residual or the rate at a time, with the source of the exact solution, computed where u and f are. u: global;
+  // collective.
   PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f);
   // The entries of its derivative; A is assembled. Skipped where A has them already.
   PetscErrorCode Assemble(PetscReal time, Vec u, Mat A);
@@ -77,7 +86,7 @@ private:
   PetscErrorCode Update(); // after a change of parameters, fields or the time
   PetscErrorCode SetFieldsByFormula();
   // The entries of a few points of a region at a random state of this size; the number of these points. A neighbour beyond
-  // the stencil that was read is then in sample_arm_.
+  // the stencil that was read is then in arm_.
   int Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries);
   // An array like the ghosted vector of n unknowns, with random numbers where a region's points read it and nothing else.
   std::unique_ptr<double[]> NumbersNear(const equation::Region &region, int n, unsigned seed, double size) const;
@@ -85,9 +94,16 @@ private:
   // Of a steady equation's rows, on a coarser or finer grid: restriction by the transpose of interpolation sums residuals.
   PetscReal      RowScale() const;
   PetscErrorCode UpdateSource(); // at place_.time
-  PetscErrorCode CheckArms(const int arm[5]) const;
+  // Reads u and the fields; local: u with ghost points, where there are several ranks.
+  PetscErrorCode Read(Vec u, WorkVector *local, Arrays *arrays);
+  // Makes the kernels, where u is of a type for GPUs and they have not been tried. Collective.
+  PetscErrorCode NeedKernels(Vec u);
+  PetscErrorCode SetPlace(PetscMemType memory); // for what Read() has read
+  PetscErrorCode ComputeValues(PetscMemType memory, PetscScalar *out);
+  PetscErrorCode ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
+  PetscErrorCode CheckArms() const;
   PetscErrorCode CheckNumbers(Vec u, Vec f);
-  PetscErrorCode Add(const std::vector<double> &entries, Mat A) const;
+  PetscErrorCode Add(const std::vector<PetscScalar> &entries, Mat A) const;
   void           MakeRegions();
   int            slots() const { return (int)(arms_.size() * equation_->unknowns()); } // of a row
   size_t         owned() const { return (size_t)grid_.size[0] * grid_.size[1] * grid_.size[2]; }
@@ -104,14 +120,16 @@ private:
   std::vector<equation::Fold>   folds_;
   std::vector<unsigned char>    identity_;
   std::vector<double>           given_scale_;
-  int                           sample_arm_[5];
+  int                           arm_[5] = {0, 0, 0, 0, 0}; // place_.arm
   std::vector<equation::Region> regions_;
   std::vector<Arm>              arms_;
   DM                            field_da_ = NULL; // of one value at a point
-  std::vector<Vec>              fields_, local_fields_;
+  bool                          ghosts_ = false; // several ranks: the arrays that are read have ghost points
+  std::vector<Vec>              fields_, local_fields_; // the same ones without ghost points
   std::vector<bool>             field_set_;
-  std::vector<const double *>   field_arrays_;
-  std::vector<double>           source_; // [points][unknowns]
+  const PetscScalar            *u_ = nullptr; // what Read() has read
+  std::vector<const PetscScalar *> field_arrays_;
+  Mirror<double>                source_; // [points][unknowns]: what is added to the values
   PetscReal                     source_time_ = 0;
   PetscInt                      version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
 };

@@ -2,6 +2,7 @@
 
 #include "equations/equation.hpp"
 
+#include "capture/mat.hpp"
 #include "formulas/field.hpp" // PetscObjectStateGet()
 
 #include <algorithm>
@@ -9,44 +10,79 @@
 
 namespace shellac {
 
-// The local arrays that the functions read, while it lives.
-class LocalArrays {
-public:
-  PetscErrorCode Get(DM da, Vec u, const std::vector<Vec> &fields, std::vector<const double *> *field_arrays,
-                     equation::Place *place) {
-    const PetscScalar *array;
-    PetscFunctionBegin;
-    da_ = da;
-    fields_ = &fields;
-    PetscCall(DMGetLocalVector(da, &local_));
-    PetscCall(DMGlobalToLocalBegin(da, u, INSERT_VALUES, local_));
-    PetscCall(DMGlobalToLocalEnd(da, u, INSERT_VALUES, local_));
-    PetscCall(VecGetArrayRead(local_, &u_));
-    for (size_t f = 0; f < fields.size(); f++) {
-      PetscCall(VecGetArrayRead(fields[f], &array));
-      (*field_arrays)[f] = reinterpret_cast<const double *>(array);
-    }
-    place->u = reinterpret_cast<const double *>(u_);
-    place->fields = field_arrays->data();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Restore(std::vector<const double *> *field_arrays) {
-    PetscFunctionBegin;
-    for (size_t f = 0; f < fields_->size(); f++) {
-      const PetscScalar *array = reinterpret_cast<const PetscScalar *>((*field_arrays)[f]);
-      PetscCall(VecRestoreArrayRead((*fields_)[f], &array));
-    }
-    PetscCall(VecRestoreArrayRead(local_, &u_));
-    PetscCall(DMRestoreLocalVector(da_, &local_));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+// ---- where functions are computed ----------------------------------------------------------------------------------
 
-private:
-  DM                      da_ = NULL;
-  Vec                     local_ = NULL;
-  const PetscScalar      *u_ = NULL;
-  const std::vector<Vec> *fields_ = nullptr;
-};
+PetscErrorCode EquationOnGrid::NeedKernels(Vec u) {
+  Equation &equation = *equation_;
+  VecType   type;
+
+  PetscFunctionBegin;
+  if (equation.kernels_tried) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetType(u, &type));
+  if (std::string(type).find("cuda") == std::string::npos) PetscFunctionReturn(PETSC_SUCCESS);
+  equation.kernels_tried = true;
+  PetscCall(equation.kernels.Create(grid_.comm, equation_kernels(equation.text, equation.shape), equation.text.file,
+                                    equation.cache.c_str(), grid_.dim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::Read(Vec u, WorkVector *local, Arrays *arrays) {
+  PetscFunctionBegin;
+  PetscCall(NeedKernels(u));
+  if (!equation_->kernels.present()) *arrays = Arrays(PETSC_MEMTYPE_HOST);
+  if (ghosts_ && !*local) {
+    PetscCall(local->Get(da_, true));
+    PetscCall(DMGlobalToLocalBegin(da_, u, INSERT_VALUES, *local));
+    PetscCall(DMGlobalToLocalEnd(da_, u, INSERT_VALUES, *local));
+  }
+  if (ghosts_) u = *local;
+  PetscCall(arrays->Read(u, &u_));
+  for (size_t f = 0; f < local_fields_.size(); f++) PetscCall(arrays->Read(local_fields_[f], &field_arrays_[f]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory) {
+  PetscFunctionBegin;
+  place_.u = reinterpret_cast<const double *>(u_);
+  place_.fields = reinterpret_cast<const double *const *>(field_arrays_.data());
+  place_.row_scale = RowScale();
+  arm_[0] = 0;
+  PetscCall(source_.Get(memory, &place_.source));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PlaceTables tables_of(const EquationText &text, PetscInt width) {
+  const size_t n = text.unknowns.size();
+  return {text.fields.size(), text.parameters.size(), n, n * 6 * (size_t)width, n * 6};
+}
+
+PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, PetscScalar *out) {
+  double *values = reinterpret_cast<double *>(out);
+
+  PetscFunctionBegin;
+  PetscCall(SetPlace(memory));
+  if (PetscMemTypeDevice(memory))
+    PetscCall(equation_->kernels.Values(place_, tables_of(equation_->text, grid_.width), regions_, values));
+  else
+    for (const equation::Region &region : regions_) equation_->functions->values(&place_, &region, values);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// slots: [row][arm][unknown], in that memory, each [points]
+PetscErrorCode EquationOnGrid::ComputeEntries(PetscMemType memory, PetscScalar *const *slots) {
+  double *const *entries = reinterpret_cast<double *const *>(slots);
+  const size_t   count = equation_->unknowns() * (size_t)this->slots();
+
+  PetscFunctionBegin;
+  PetscCall(SetPlace(memory));
+  if (PetscMemTypeDevice(memory))
+    PetscCall(equation_->kernels.Entries(place_, tables_of(equation_->text, grid_.width), regions_, entries, count));
+  else
+    for (const equation::Region &region : regions_) equation_->functions->entries(&place_, &region, entries);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- values --------------------------------------------------------------------------------------------------------
 
 PetscReal EquationOnGrid::RowScale() const {
   return equation_->text.has_rate ? 1 : place_.h[0] * place_.h[1] * place_.h[2] / equation_->cell;
@@ -57,45 +93,42 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
 
   PetscFunctionBegin;
   if (!function || (source_version_ == version_ && source_time_ == place_.time)) PetscFunctionReturn(PETSC_SUCCESS);
-  source_.resize(owned() * equation_->unknowns());
+  auto &source = source_.change();
+  source.resize(owned() * equation_->unknowns());
   place_.step = 0.02;
-  for (const equation::Region &region : regions_) function(&place_, &region, source_.data());
+  for (const equation::Region &region : regions_) function(&place_, &region, source.data());
+  if (!equation_->text.has_rate)
+    for (double &value : source) value = -value;
   source_version_ = version_, source_time_ = place_.time;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f) {
   PetscScalar *out;
-  LocalArrays  arrays;
+  WorkVector   local;
+  Arrays       arrays;
 
   PetscFunctionBegin;
   if (checked_ != equation_->version) PetscCall(CheckComplete());
   place_.time = time;
   PetscCall(Update());
   PetscCall(UpdateSource());
-  PetscCall(arrays.Get(da_, u, local_fields_, &field_arrays_, &place_));
-  PetscCall(VecGetArrayWrite(f, &out));
-  place_.arm[0] = 0;
-  int arm[5] = {0, 0, 0, 0, 0};
-  for (const equation::Region &region : regions_) {
-    equation_->functions->values(&place_, &region, reinterpret_cast<double *>(out));
-    if (place_.arm[0]) std::copy(place_.arm, place_.arm + 5, arm);
-  }
-  const PetscReal sign = equation_->text.has_rate ? 1 : -1, scale = RowScale();
-  for (size_t i = 0; i < source_.size(); i++) out[i] += sign * source_[i];
-  if (scale != 1)
-    for (size_t i = 0; i < owned() * equation_->unknowns(); i++) out[i] *= scale;
-  PetscCall(VecRestoreArrayWrite(f, &out));
-  PetscCall(arrays.Restore(&field_arrays_));
-  if (arm[0]) PetscCall(CheckArms(arm));
+  PetscCall(Read(u, &local, &arrays));
+  PetscCall(arrays.Write(f, &out));
+  PetscCall(ComputeValues(arrays.memory(), out));
+  PetscCall(arrays.Restore());
+  PetscCall(CheckArms());
   if (checked_ != version_) PetscCall(CheckNumbers(u, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::CheckArms(const int arm[5]) const {
-  const std::string name = arm[4] < 0 ? "a field" : equation_->text.unknowns[(size_t)arm[4]].name;
+// Try() has found it already, unless a value decides what is read.
+PetscErrorCode EquationOnGrid::CheckArms() const {
+  const int *arm = arm_;
 
   PetscFunctionBegin;
+  if (!arm[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  const std::string name = arm[4] < 0 ? "a field" : equation_->text.unknowns[(size_t)arm[4]].name;
   PetscCheck(!arm[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%s reads %s(%d, %d, %d), beyond the DMDA's %s stencil of width %" PetscInt_FMT
              "; make the DMDA with a wider one, or state it, as grid(2, box, 2)",
@@ -109,9 +142,12 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
   const PetscScalar *value, *state;
   const size_t       n = equation_->unknowns();
   char               text[512] = "";
+  PetscReal          norm;
 
   PetscFunctionBegin;
   checked_ = version_;
+  PetscCall(VecNorm(f, NORM_2, &norm));
+  if (!PetscIsInfOrNanReal(norm)) PetscFunctionReturn(PETSC_SUCCESS); // and nothing was copied to the host
   PetscCall(VecGetArrayRead(f, &value));
   PetscCall(VecGetArrayRead(u, &state));
   for (size_t i = 0; i < owned() * n && !text[0]; i++)
@@ -175,7 +211,9 @@ static PetscErrorCode get_made(Mat A, Made **made) {
 PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   Made            *made;
   PetscObjectState state;
-  LocalArrays      arrays;
+  WorkVector       local;
+  Arrays           arrays;
+  bool             opened;
 
   PetscFunctionBegin;
   PetscCall(CheckComplete());
@@ -185,29 +223,44 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (equation_->linear && made->by == this && made->version == version_ && made->time == time && made->state == state)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(arrays.Get(da_, u, local_fields_, &field_arrays_, &place_));
-  const size_t          count = equation_->unknowns() * (size_t)slots();
-  std::vector<double>   entries(count * owned());
-  std::vector<double *> slot(count);
-  for (size_t s = 0; s < count; s++) slot[s] = entries.data() + s * owned();
-  for (const equation::Region &region : regions_) equation_->functions->entries(&place_, &region, slot.data());
-  PetscCall(arrays.Restore(&field_arrays_));
-  PetscCall(Add(entries, A));
+  PetscCall(Read(u, &local, &arrays));
+  OpenCoefficients<PetscScalar> open;
+  PetscMemType                  memory = arrays.memory();
+  PetscCall(MatCapturedOpenAll(A, grid_, &memory, &open, &opened));
+  if (!opened) memory = PETSC_MEMTYPE_HOST;
+  if (PetscMemTypeHost(memory) && !PetscMemTypeHost(arrays.memory())) { // the Mat's coefficients are there
+    PetscCall(arrays.Restore());
+    arrays = Arrays(PETSC_MEMTYPE_HOST);
+    PetscCall(Read(u, &local, &arrays));
+  }
+  if (opened) {
+    PetscCall(ComputeEntries(memory, open.values));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  } else {
+    const size_t               count = equation_->unknowns() * (size_t)slots();
+    std::vector<PetscScalar>   entries(count * owned());
+    std::vector<PetscScalar *> slot(count);
+    for (size_t s = 0; s < count; s++) slot[s] = entries.data() + s * owned();
+    PetscCall(ComputeEntries(memory, slot.data()));
+    PetscCall(Add(entries, A));
+  }
+  PetscCall(arrays.Restore());
+  PetscCall(CheckArms());
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   *made = {version_, time, state, this};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // entries: [row][arm][unknown][points]
-PetscErrorCode EquationOnGrid::Add(const std::vector<double> &entries, Mat A) const {
+PetscErrorCode EquationOnGrid::Add(const std::vector<PetscScalar> &entries, Mat A) const {
   const PetscInt           n = (PetscInt)equation_->unknowns(), columns = (PetscInt)slots();
   std::vector<PetscInt>    row((size_t)n), column((size_t)columns);
   std::vector<PetscScalar> value((size_t)(n * columns));
-  const PetscReal          scale = RowScale();
   PetscInt                 ghost[3], size[3];
 
   PetscFunctionBegin;
-  for (int a = 0; a < 3; a++) ghost[a] = (PetscInt)place_.ghost_start[a], size[a] = (PetscInt)place_.ghost_size[a];
+  PetscCall(DMDAGetGhostCorners(da_, &ghost[0], &ghost[1], &ghost[2], &size[0], &size[1], &size[2]));
   const auto local = [&](PetscInt i, PetscInt j, PetscInt k) {
     return i - ghost[0] + size[0] * (j - ghost[1] + size[1] * (k - ghost[2]));
   };
@@ -227,7 +280,7 @@ PetscErrorCode EquationOnGrid::Add(const std::vector<double> &entries, Mat A) co
           const PetscInt at = local(i + arms_[arm].d[0], j + arms_[arm].d[1], k + arms_[arm].d[2]);
           for (PetscInt c = 0; c < n; c++) column[arm * (size_t)n + (size_t)c] = inside ? at * n + c : -1;
         }
-        for (size_t s = 0; s < value.size(); s++) value[s] = scale * entries[s * owned() + point];
+        for (size_t s = 0; s < value.size(); s++) value[s] = entries[s * owned() + point];
         PetscCall(MatSetValuesLocal(A, n, row.data(), columns, column.data(), value.data(), ADD_VALUES));
       }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -252,19 +305,22 @@ static equation::Region sample_of(equation::Region region) {
 
 std::unique_ptr<double[]> EquationOnGrid::NumbersNear(const equation::Region &region, int n, unsigned seed,
                                                       double size) const {
-  const auto               *start = place_.ghost_start, *extent = place_.ghost_size;
+  const auto               *start = place_.read_start, *extent = place_.read_size;
+  const long long           w = grid_.width;
   std::unique_ptr<double[]> numbers(new double[(size_t)(extent[0] * extent[1] * extent[2]) * (size_t)n]);
-  long long                 first[3], last[3];
-  for (int a = 0; a < 3; a++) {
-    first[a] = std::max<long long>(region.start[a] - grid_.width - start[a], 0);
-    last[a] = std::min<long long>(region.end[a] + grid_.width - start[a], extent[a]);
-  }
-  for (long long k = first[2]; k < last[2]; k++)
-    for (long long j = first[1]; j < last[1]; j++) {
-      const size_t row = (size_t)((k * extent[1] + j) * extent[0]);
-      for (size_t i = (row + (size_t)first[0]) * (size_t)n; i < (row + (size_t)last[0]) * (size_t)n; i++)
-        numbers[i] = size * any_number(i, seed);
-    }
+  const auto                index = [&](int axis, long long at) { // in the array; -1 where it ends
+    const long long N = place_.N[axis], i = at - start[axis];
+    if (i >= 0 && i < extent[axis]) return i;
+    return !ghosts_ && place_.periodic[axis] && axis < grid_.dim ? (i % N + N) % N : -1;
+  };
+  for (long long k = region.start[2] - w; k < region.end[2] + w; k++)
+    for (long long j = region.start[1] - w; j < region.end[1] + w; j++)
+      for (long long i = region.start[0] - w; i < region.end[0] + w; i++) {
+        const long long p[3] = {index(0, i), index(1, j), index(2, k)};
+        if (p[0] < 0 || p[1] < 0 || p[2] < 0) continue;
+        const size_t at = (size_t)(((p[2] * extent[1] + p[1]) * extent[0] + p[0]) * n);
+        for (size_t m = at; m < at + (size_t)n; m++) numbers[m] = size * any_number(m, seed);
+      }
   return numbers;
 }
 
@@ -275,17 +331,18 @@ int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, 
   int                   points = 1;
   region = sample_of(region);
   for (int a = 0; a < 3; a++) {
-    place_.out_start[a] = region.start[a], place_.out_size[a] = region.end[a] - region.start[a];
-    points *= (int)place_.out_size[a];
+    place_.write_start[a] = region.start[a], place_.write_size[a] = region.end[a] - region.start[a];
+    points *= (int)place_.write_size[a];
   }
   const auto u = NumbersNear(region, (int)equation_->unknowns(), seed, size);
   entries->assign(count * (size_t)points, 0);
   for (size_t s = 0; s < count; s++) slot[s] = entries->data() + s * (size_t)points;
   place_.u = u.get();
-  place_.arm[0] = 0;
+  place_.source = nullptr;
+  place_.row_scale = 1;
+  arm_[0] = 0;
   equation_->functions->values(&place_, &region, entries->data());
-  if (!place_.arm[0]) equation_->functions->entries(&place_, &region, slot.data());
-  std::copy(place_.arm, place_.arm + 5, sample_arm_);
+  if (!arm_[0]) equation_->functions->entries(&place_, &region, slot.data());
   place_ = whole;
   return points;
 }
@@ -302,11 +359,8 @@ PetscErrorCode EquationOnGrid::SetGivenScale() {
     PetscFunctionReturn(PETSC_SUCCESS);
   size_t center = 0;
   while (arms_[center].d[0] || arms_[center].d[1] || arms_[center].d[2]) center++;
-  for (size_t f = 0; f < fields_.size(); f++) {
-    const PetscScalar *array;
-    PetscCall(VecGetArrayRead(local_fields_[f], &array));
-    field_arrays_[f] = reinterpret_cast<const double *>(array);
-  }
+  for (size_t f = 0; f < fields_.size(); f++) PetscCall(VecGetArrayRead(local_fields_[f], &field_arrays_[f]));
+  place_.fields = reinterpret_cast<const double *const *>(field_arrays_.data());
   for (const equation::Region &region : regions_) {
     if (region.ends) continue;
     const size_t points = (size_t)Sample(region, 1, 1, &entries);
@@ -317,10 +371,7 @@ PetscErrorCode EquationOnGrid::SetGivenScale() {
           largest[2 * r + (entry < 0)] = std::max(largest[2 * r + (entry < 0)], std::fabs(entry));
       }
   }
-  for (size_t f = 0; f < fields_.size(); f++) {
-    const PetscScalar *array = reinterpret_cast<const PetscScalar *>(field_arrays_[f]);
-    PetscCall(VecRestoreArrayRead(local_fields_[f], &array));
-  }
+  for (size_t f = 0; f < fields_.size(); f++) PetscCall(VecRestoreArrayRead(local_fields_[f], &field_arrays_[f]));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, largest.data(), (PetscMPIInt)(2 * n), MPIU_REAL, MPIU_MAX, grid_.comm));
   for (size_t r = 0; r < n; r++) {
     const PetscReal *l = &largest[2 * r];
@@ -347,7 +398,7 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
     std::fill(fields.begin(), fields.end(), values.get());
     for (unsigned state = 0; state < 4; state++) {
       Sample(region, state, sizes[state], &entries);
-      if (sample_arm_[0]) std::copy(sample_arm_, sample_arm_ + 5, arm);
+      if (arm_[0]) std::copy(arm_, arm_ + 5, arm);
       if (state == 0) first = entries;
       double largest = 0;
       for (const double entry : first) largest = std::max(largest, std::fabs(entry));
@@ -355,7 +406,6 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
         if (!(std::fabs(entries[i] - first[i]) <= 1e-12 * largest)) differs = 1;
     }
   }
-  place_.fields = field_arrays_.data();
   place_.time = time;
   char text[512] = "";
   if (arm[0]) {

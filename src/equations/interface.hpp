@@ -1,5 +1,8 @@
 // What the library and a compiled equation share: plain data. Without includes, for every compiler that compiles equations.
 
+#ifndef SHELLAC_EQUATION_INTERFACE
+#define SHELLAC_EQUATION_INTERFACE
+
 namespace shellac {
 namespace equation {
 
@@ -15,33 +18,76 @@ struct Fold {
   Real  factor, given;
 };
 
-// Where a function is computed. Points have their indices on the whole grid.
-struct Place {
-  Index                N[axes];
-  bool                 periodic[axes];
-  Real                 h[axes], origin[axes]; // spacing; coordinate of the point 0 [length]
-  Real                 end[axes][sides];      // coordinates of the domain's ends [length]
-  Real                 time;
+// Where a function is computed: plain numbers, and arrays in the memory where it runs. Points have their indices on the
+// whole grid.
+struct PlaceNumbers {
+  Index       N[axes];
+  Index       periodic[axes];                      // 0 or 1
+  Real        h[axes], origin[axes];               // spacing; coordinate of the point 0 [length]
+  Real        end[axes][sides];                    // coordinates of the domain's ends [length]
+  Real        time;
+  Index       read_start[axes], read_size[axes];   // of u and of the fields: with ghost points, where ranks have neighbours
+  Index       write_start[axes], write_size[axes]; // of the source, and of the arrays that are written
+  const Real *u;                                   // [points read][unknowns]
+  const Real *source;                              // [points written][unknowns], is added to the values; null: zero
+  Real        row_scale;                           // a factor of all rows
+  Real        step; // of the differences that a manufactured source is made of, of the length of the domain
+};
+
+// The same with its tables. A kernel's argument has them by value, so that they are in a GPU's constant memory.
+struct Place : PlaceNumbers {
+#if defined(__CUDACC_RTC__)
+  const Real   *fields[field_count + 1];
+  Real          parameters[parameter_count + 1];
+  Real          given_scale[unknowns];
+  Fold          folds[unknowns * axes * sides * width];
+  unsigned char identity[unknowns * axes * sides];
+#else
+  const Real *const   *fields; // [fields][points read]
   const Real          *parameters;
-  Index                ghost_start[axes], ghost_size[axes]; // of u and of the fields
-  const Real          *u;                                   // [points][unknowns]
-  const Real *const   *fields;                              // [fields][points]
-  const Fold          *folds;                               // [unknown][axis][side][steps - 1]
+  const Real          *given_scale; // [unknown]: of the rows where u is given, which makes them as large as the others
+  const Fold          *folds;       // [unknown][axis][side][steps - 1]
   const unsigned char *identity;    // [unknown][axis][side]: the last point is on the end, where u is given
-  const Real          *given_scale; // [unknown]: of the rows that say so, which makes them as large as the others
-  Index                out_start[axes], out_size[axes]; // of the arrays that are written
-  Real                 step;   // of the differences that a manufactured source is made of, of the length of the domain
-  int                  arm[5]; // a neighbour beyond the stencil was read: 1, its steps, its unknown; else 0
+  int                 *arm;         // where a neighbour beyond the stencil is noted: 1, its steps, its unknown
+#endif
 };
 
 // Points from start to end, exclusive.
 struct Region {
   Index start[axes], end[axes];
-  bool  ends; // their neighbours may be beyond an end of the domain
+  Index ends; // their neighbours may be beyond an end of the domain: 0 or 1
+};
+struct Regions { // whose neighbours may be so
+  Region region[7];
+  Index  count;
 };
 
-using VectorFunction = void (*)(Place *, const Region *, Real *out);         // out: [points][unknowns]
-using EntriesFunction = void (*)(Place *, const Region *, Real *const *out); // out: [row][arm][unknown][points]
+// Threads of a block on a GPU, along the first and the second axis; and points that each computes along the last one.
+constexpr int threads_along(int dim, int axis) {
+  return dim < 3 ? (axis ? 1 : 128) : axis == 0 ? 32 : axis == 1 ? 4 : 1;
+}
+constexpr int steps_along_last = 4;
+
+// The blocks of threads over a region: in one row, along the first axis first, which has room for a grid of any shape.
+struct Blocks {
+  Index    start[axes];
+  unsigned count[axes];
+  int      last_axis, along_last;
+
+  Blocks(const Region &region, int dim, int steps) : last_axis(dim - 1), along_last(dim > 1 ? steps : 1) {
+    for (int a = 0; a < axes; a++) {
+      const Index points = threads_along(dim, a) * this->steps(a);
+      start[a] = region.start[a];
+      count[a] = (unsigned)((region.end[a] - first(a) + points - 1) / points);
+    }
+  }
+  int   steps(int axis) const { return axis == last_axis ? along_last : 1; }
+  Index first(int axis) const { return axis ? start[axis] : start[0] / 16 * 16; } // so that a warp's loads start with a line
+};
+
+#if !defined(__CUDACC_RTC__)
+using VectorFunction = void (*)(const Place *, const Region *, Real *out);         // out: [points][unknowns]
+using EntriesFunction = void (*)(const Place *, const Region *, Real *const *out); // out: [row][arm][unknown][points]
 
 // The functions of an equation; null for those that its text does not give.
 struct Functions {
@@ -52,6 +98,9 @@ struct Functions {
   void (*field)(const Place *, const Region *, int field, Real *out); // out: [points]
   void (*robin)(const Place *, Real *alpha);                          // alpha: [unknown][axis][side]
 };
+#endif
 
 } // namespace equation
 } // namespace shellac
+
+#endif

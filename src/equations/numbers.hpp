@@ -1,4 +1,4 @@
-// Numbers with and without a derivative, for every compiler that compiles equations. Without includes.
+// Numbers with and without derivatives, for every compiler that compiles equations. Without includes.
 
 namespace shellac {
 namespace equation {
@@ -13,9 +13,11 @@ template <> struct Arithmetic<float> { using type = double; };
 template <> struct Arithmetic<double> { using type = double; };
 #if defined(__CUDACC_RTC__)
 #define SHELLAC_MATH(name) ::name
+using Wide = double;
 #else
 template <> struct Arithmetic<long double> { using type = long double; };
 #define SHELLAC_MATH(name) __builtin_##name
+using Wide = long double; // for differences of an exact solution
 #endif
 template <class A, class B> using Wider = decltype(typename Arithmetic<A>::type() + typename Arithmetic<B>::type());
 
@@ -63,38 +65,51 @@ template <class A, class B, class R = Wider<A, B>> inline R max(A a, B b) {
   return R(a) > R(b) ? R(a) : R(b);
 }
 
-// ---- numbers with and without a derivative -------------------------------------------------------------------------
+// ---- numbers with and without derivatives --------------------------------------------------------------------------
 
-template <class S, bool dual> struct Derivative { S d = 0; };
-template <class S> struct Derivative<S, false> {};
+// f times d, and fa times da + fb times db, for derivatives d. Most of these are zero, which the compiler knows; a GPU's is
+// not allowed to drop such products by itself.
+#if defined(__CUDACC_RTC__)
+#define SHELLAC_EACH        _Pragma("unroll")
+#define SHELLAC_OUT_OF_LINE __noinline__ // what is long and seldom called
+template <class S> inline S times(S f, S d) {
+  return d == 0 ? S(0) : f * d;
+}
+template <class S> inline S times(S fa, S da, S fb, S db) {
+  return da == 0 ? times(fb, db) : db == 0 ? fa * da : fa * da + fb * db;
+}
+#else
+#define SHELLAC_EACH
+#define SHELLAC_OUT_OF_LINE
+template <class S> inline S times(S f, S d) {
+  return f * d;
+}
+template <class S> inline S times(S fa, S da, S fb, S db) {
+  return fa * da + fb * db;
+}
+#endif
 
-// A value; if dual, with its derivative in one direction. Each operation stands here once.
-template <class S, bool dual> struct Number : Derivative<S, dual> {
+template <class S, int directions> struct Derivatives { S d[directions] = {}; };
+template <class S> struct Derivatives<S, 0> {};
+
+// A value, with its derivatives in some directions. Each operation stands here once.
+template <class S, int directions> struct Number : Derivatives<S, directions> {
   S v;
 
   Number() : v(0) {}
   Number(S value) : v(value) {}
-  Number(S value, S derivative) : v(value) {
-    if constexpr (dual) this->d = derivative;
-  }
-  S derivative() const {
-    if constexpr (dual)
-      return this->d;
-    else
-      return 0;
-  }
   // f(a), f(a, b) by their values and partial derivatives
   static Number chain(S f, S fa, const Number &a) {
-    if constexpr (dual)
-      return Number(f, fa * a.d);
-    else
-      return Number(f);
+    Number result(f);
+    if constexpr (directions > 0)
+      SHELLAC_EACH for (int n = 0; n < directions; n++) result.d[n] = times(fa, a.d[n]);
+    return result;
   }
   static Number chain(S f, S fa, const Number &a, S fb, const Number &b) {
-    if constexpr (dual)
-      return Number(f, fa * a.d + fb * b.d);
-    else
-      return Number(f);
+    Number result(f);
+    if constexpr (directions > 0)
+      SHELLAC_EACH for (int n = 0; n < directions; n++) result.d[n] = times(fa, a.d[n], fb, b.d[n]);
+    return result;
   }
 
   friend Number operator+(const Number &a) { return a; }
@@ -103,8 +118,8 @@ template <class S, bool dual> struct Number : Derivative<S, dual> {
   friend Number operator-(const Number &a, const Number &b) { return chain(a.v - b.v, S(1), a, S(-1), b); }
   friend Number operator*(const Number &a, const Number &b) { return chain(a.v * b.v, b.v, a, a.v, b); }
   friend Number operator/(const Number &a, const Number &b) {
-    const S quotient = a.v / b.v;
-    return chain(quotient, 1 / b.v, a, -quotient / b.v, b);
+    const S inverse = 1 / b.v, quotient = a.v * inverse; // once for all quotients by b
+    return chain(quotient, inverse, a, -quotient * inverse, b);
   }
   friend bool operator<(const Number &a, const Number &b) { return a.v < b.v; }
   friend bool operator>(const Number &a, const Number &b) { return a.v > b.v; }

@@ -11,6 +11,12 @@ static const char numbers_text[] =
 static const char prelude_text[] =
 #include "equation_prelude.inc"
     ;
+static const char on_host_text[] =
+#include "equation_on_host.inc"
+    ;
+static const char on_gpu_text[] =
+#include "equation_on_gpu.inc"
+    ;
 
 namespace {
 
@@ -22,23 +28,35 @@ std::string quoted(const std::string &text) {
 
 class Writer {
 public:
-  Writer(const EquationText &text, const EquationShape &shape) : text_(text), shape_(shape) {}
+  Writer(const EquationText &text, const EquationShape &shape, bool for_gpu)
+      : text_(text), shape_(shape), for_gpu_(for_gpu) {}
 
   std::string write() {
     out_ = "namespace shellac {\nnamespace equation {\n";
     out_ += "constexpr int dim = " + std::to_string(shape_.dim) +
             ", unknowns = " + std::to_string(text_.unknowns.size()) + ", width = " + std::to_string(shape_.width) +
+            ", parameter_count = " + std::to_string(text_.parameters.size()) +
+            ", field_count = " + std::to_string(text_.fields.size()) +
             ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
             ";\n} // namespace equation\n} // namespace shellac\n";
-    out_ += "#line 1 \"interface.hpp\"\n" + std::string(interface_text) + "#line 1 \"numbers.hpp\"\n" + numbers_text +
-            "#line 1 \"prelude.hpp\"\n" + prelude_text;
+    const auto part = [&](const char *name, const char *text) {
+      out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
+    };
+    part("interface.hpp", interface_text);
+    part("numbers.hpp", numbers_text);
+    part("prelude.hpp", prelude_text);
+    if (for_gpu_)
+      part("on_gpu.hpp", on_gpu_text);
+    else
+      part("on_host.hpp", on_host_text);
     out_ += "#line 1 \"equation\"\nnamespace shellac {\nnamespace equation {\n";
-    coordinates("InitialRow", &EquationText::Unknown::initial);
     coordinates("ExactRow", &EquationText::Unknown::exact);
-    fields();
     row();
     boundary();
-    functions();
+    if (for_gpu_)
+      kernels();
+    else
+      functions();
     return out_ + "} // namespace equation\n} // namespace shellac\n";
   }
 
@@ -75,7 +93,7 @@ private:
   // A function of coordinates for each unknown; zero where the text has none.
   void coordinates(const std::string &name, Expression EquationText::Unknown::*which) {
     line("struct " + name + " {");
-    line("template <int c, class R> static R at(const Place &place, R x, R y, R z, R t) {");
+    line("template <int c, class R> SHELLAC_OUT_OF_LINE static R at(const Place &place, R x, R y, R z, R t) {");
     line(parameters("place"));
     out_ += definitions(false);
     for (size_t c = 0; c < text_.unknowns.size(); c++)
@@ -114,7 +132,7 @@ private:
   }
 
   void boundary() {
-    line("template <class R> R boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t) {");
+    line("template <class R> SHELLAC_OUT_OF_LINE R boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t) {");
     line(parameters("place"));
     out_ += definitions(false);
     line("switch ((c * axes + axis) * sides + side) {");
@@ -132,6 +150,9 @@ private:
                  (normal ? "true" : "false") + ", R(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
         }
     line("}\nreturn 0;\n}");
+  }
+
+  void robin() {
     line("inline void all_robin(const Place *place, Real *alpha) {\nusing R = Real; " + parameters("(*place)"));
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       for (int a = 0; a < shape_.dim; a++)
@@ -142,6 +163,9 @@ private:
   }
 
   void functions() {
+    coordinates("InitialRow", &EquationText::Unknown::initial);
+    fields();
+    robin();
     line("inline void all_fields(const Place *q, const Region *region, int field, Real *out) {");
     line("for_each_point(*q, *region, [&](Index i, Index j, Index k, Index, Index to) {");
     line("const Real x = q->origin[0] + i * q->h[0], y = q->origin[1] + j * q->h[1], z = q->origin[2] + k * q->h[2];");
@@ -160,15 +184,32 @@ private:
          ", all_fields, all_robin};");
   }
 
+  void kernels() {
+    const auto kernel = [&](const char *name, const char *region, const char *out) {
+      line("extern \"C\" __global__ void __launch_bounds__(128) shellac_" + std::string(name) +
+           "(const __grid_constant__ Place q, const __grid_constant__ " + region + " region, " + out + "out) {");
+      line(std::string(name) + "<Row>(q, region, out);\n}");
+    };
+    kernel("values_inside", "Region", "Real *");
+    kernel("values_at_ends", "Regions", "Real *");
+    kernel("entries_inside", "Region", "Real *const *");
+    kernel("entries_at_ends", "Regions", "Real *const *");
+  }
+
   const EquationText  &text_;
   const EquationShape &shape_;
+  bool                 for_gpu_;
   std::string          out_;
 };
 
 } // namespace
 
 std::string equation_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape).write();
+  return Writer(text, shape, false).write();
+}
+
+std::string equation_kernels(const EquationText &text, const EquationShape &shape) {
+  return Writer(text, shape, true).write();
 }
 
 } // namespace shellac

@@ -1,0 +1,142 @@
+#include "equations/kernels.hpp"
+
+#include <cstring>
+
+#include "equations/nvrtc.hpp"
+
+namespace shellac {
+
+PetscErrorCode EquationKernels::Values(const equation::Place &place, const PlaceTables &tables,
+                                       const std::vector<equation::Region> &regions, double *out) const {
+  PetscFunctionBegin;
+  PetscCall(Launch(values_inside, values_at_ends, place, tables, regions, &out, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationKernels::Entries(const equation::Place &place, const PlaceTables &tables,
+                                        const std::vector<equation::Region> &regions, double *const *out,
+                                        size_t slots) const {
+  PetscFunctionBegin;
+  PetscCall(Launch(entries_inside, entries_at_ends, place, tables, regions, &out, slots));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if SHELLAC_CUDA && CUDART_VERSION >= 12080
+
+// A kernel's argument: a Place with its tables by value.
+static std::vector<unsigned long long> packed(const equation::Place &place, const PlaceTables &tables) {
+  std::vector<unsigned long long> bytes;
+  const auto                      append = [&](const void *from, size_t n, size_t none) { // none: bytes of padding
+    const size_t at = bytes.size();
+    bytes.resize(at + (n + none + 7) / 8);
+    if (n) memcpy(bytes.data() + at, from, n);
+  };
+  append(static_cast<const equation::PlaceNumbers *>(&place), sizeof(equation::PlaceNumbers), 0);
+  append(place.fields, tables.fields * sizeof(void *), sizeof(void *));
+  append(place.parameters, tables.parameters * sizeof(double), sizeof(double));
+  append(place.given_scale, tables.given_scale * sizeof(double), 0);
+  append(place.folds, tables.folds * sizeof(equation::Fold), 0);
+  append(place.identity, tables.identity, 0);
+  return bytes;
+}
+
+PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::string &source, const std::string &name,
+                                       const char cache[], int dim) {
+  int         device, major = 0, minor = 0, extremes[2];
+  std::string binary;
+
+  PetscFunctionBegin;
+  dim_ = dim;
+  if (cudaGetDevice(&device) == cudaSuccess) {
+    (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  }
+  extremes[0] = 10 * major + minor, extremes[1] = -extremes[0];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extremes, 2, MPI_INT, MPI_MIN, comm));
+  if (extremes[0] != -extremes[1])
+    PetscCall(PetscInfo(NULL, "Equations run on the host: the ranks' GPUs are of different architectures\n"));
+  else
+    PetscCall(CompileKernels(comm, source, name, extremes[0], cache, &binary));
+  if (!binary.empty()) PetscCall(Load(binary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationKernels::Load(const std::string &binary) {
+  static const char *const names[count] = {"shellac_values_inside", "shellac_values_at_ends", "shellac_entries_inside",
+                                           "shellac_entries_at_ends"};
+  cudaLibrary_t            library;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaLibraryLoadData(&library, binary.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  library_ = library;
+  for (int k = 0; k < count; k++) {
+    cudaKernel_t kernel;
+    PetscCallCUDA(cudaLibraryGetKernel(&kernel, library, names[k]));
+    kernels_[k] = (void *)kernel;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+EquationKernels::~EquationKernels() {
+  if (library_) (void)cudaLibraryUnload((cudaLibrary_t)library_);
+}
+
+PetscErrorCode EquationKernels::Launch(Kernel inside, Kernel at_ends, const equation::Place &place,
+                                       const PlaceTables &tables, const std::vector<equation::Region> &regions,
+                                       const void *out, size_t entries) const {
+  const int         steps = entries ? 1 : equation::steps_along_last;
+  auto              argument = packed(place, tables);
+  equation::Regions ends = {};
+  cudaStream_t      stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  for (equation::Region region : regions) {
+    const bool few = dim_ > 1 && region.end[dim_ - 1] - region.start[dim_ - 1] < steps;
+    if (region.ends || few) {
+      ends.region[ends.count++] = region;
+      continue;
+    }
+    const equation::Blocks blocks(region, dim_, steps);
+    const dim3             threads((unsigned)equation::threads_along(dim_, 0), (unsigned)equation::threads_along(dim_, 1));
+    void                  *arguments[] = {argument.data(), &region, const_cast<void *>(out)};
+    PetscCallCUDA(cudaLaunchKernel(kernels_[inside], dim3(blocks.count[0] * blocks.count[1] * blocks.count[2]), threads,
+                                   arguments, 0, stream));
+  }
+  if (ends.count) {
+    constexpr unsigned threads = 128;
+    long long          points = 0;
+    for (int b = 0; b < ends.count; b++) {
+      const equation::Region &r = ends.region[b];
+      points += (r.end[0] - r.start[0]) * (r.end[1] - r.start[1]) * (r.end[2] - r.start[2]);
+    }
+    void *arguments[] = {argument.data(), &ends, const_cast<void *>(out)};
+    PetscCallCUDA(cudaLaunchKernel(kernels_[at_ends],
+                                   dim3((unsigned)((points + threads - 1) / threads), entries ? (unsigned)entries : 1),
+                                   dim3(threads), arguments, 0, stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode EquationKernels::Create(MPI_Comm, const std::string &, const std::string &, const char[], int) {
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(NULL, "Equations run on the host: Shellac was built without CUDA 12.8 or later\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationKernels::Load(const std::string &) {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+EquationKernels::~EquationKernels() = default;
+
+PetscErrorCode EquationKernels::Launch(Kernel, Kernel, const equation::Place &, const PlaceTables &,
+                                       const std::vector<equation::Region> &, const void *, size_t) const {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+#endif
+
+} // namespace shellac

@@ -1,0 +1,46 @@
+#pragma once
+// The kernels of an equation: compiled by NVRTC, loaded, launched.
+
+#include <string>
+#include <vector>
+
+#include "device/memory.hpp"
+#include "equations/interface.hpp"
+
+namespace shellac {
+
+// How many entries a Place's tables have.
+struct PlaceTables {
+  size_t fields, parameters, given_scale, folds, identity;
+};
+
+class EquationKernels {
+public:
+  EquationKernels() = default;
+  EquationKernels(const EquationKernels &) = delete;
+  ~EquationKernels();
+
+  // Compiles a source of equation_kernels() for the ranks' GPUs; name: in messages. Collective.
+  PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[], int dim);
+  bool           present() const { return library_ != nullptr; } // else -info says why not
+
+  // As equation::Functions' values and entries, in PETSc's stream. place: of the host, with arrays of the GPU; its tables
+  // are copied.
+  PetscErrorCode Values(const equation::Place &place, const PlaceTables &tables,
+                        const std::vector<equation::Region> &regions, double *out) const;
+  PetscErrorCode Entries(const equation::Place &place, const PlaceTables &tables,
+                         const std::vector<equation::Region> &regions, double *const *out, size_t slots) const;
+
+private:
+  enum Kernel { values_inside, values_at_ends, entries_inside, entries_at_ends, count };
+
+  PetscErrorCode Load(const std::string &binary);
+  // entries: of how many slots; 0 for values
+  PetscErrorCode Launch(Kernel inside, Kernel at_ends, const equation::Place &place, const PlaceTables &tables,
+                        const std::vector<equation::Region> &regions, const void *out, size_t entries) const;
+
+  void *library_ = nullptr, *kernels_[count] = {};
+  int   dim_ = 0;
+};
+
+} // namespace shellac

@@ -1,0 +1,141 @@
+#include "equations/nvrtc.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+#include <vector>
+
+#include "equation_compiler.inc" // SHELLAC_CUDA_LIBRARIES
+#include "equations/cache.hpp"
+
+namespace shellac {
+
+namespace {
+
+const char *const flags[] = {"--std=c++17", "--device-as-default-execution-space", "--disable-warnings",
+                             "--extra-device-vectorization"};
+
+// The functions of nvrtc.h that are used; 0 is success.
+struct Nvrtc {
+  using Program = void *;
+
+  int (*create)(Program *, const char *source, const char *name, int, const char *const *, const char *const *) = nullptr;
+  int (*compile)(Program, int count, const char *const *options) = nullptr;
+  int (*destroy)(Program *) = nullptr;
+  int (*log_size)(Program, size_t *) = nullptr;
+  int (*log)(Program, char *) = nullptr;
+  int (*cubin_size)(Program, size_t *) = nullptr;
+  int (*cubin)(Program, char *) = nullptr;
+  int (*ptx_size)(Program, size_t *) = nullptr;
+  int (*ptx)(Program, char *) = nullptr;
+  int (*count_architectures)(int *) = nullptr;
+  int (*architectures)(int *) = nullptr;
+
+  bool present = false;
+
+  Nvrtc() {
+    void *library = nullptr;
+    for (const std::string name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"})
+      for (const std::string folder : {"", SHELLAC_CUDA_LIBRARIES "/", "/usr/local/cuda/lib64/"})
+        if (!library && folder != "/") library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) return;
+    present = true;
+    const auto find = [&](const char *name, auto *function) {
+      *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlsym(library, name));
+      present = present && *function;
+    };
+    find("nvrtcCreateProgram", &create);
+    find("nvrtcCompileProgram", &compile);
+    find("nvrtcDestroyProgram", &destroy);
+    find("nvrtcGetProgramLogSize", &log_size);
+    find("nvrtcGetProgramLog", &log);
+    find("nvrtcGetCUBINSize", &cubin_size);
+    find("nvrtcGetCUBIN", &cubin);
+    find("nvrtcGetPTXSize", &ptx_size);
+    find("nvrtcGetPTX", &ptx);
+    find("nvrtcGetNumSupportedArchs", &count_architectures);
+    find("nvrtcGetSupportedArchs", &architectures);
+  }
+
+  // The best known architecture for a GPU of this one.
+  int best_for(int architecture) const {
+    int count = 0, best = 0;
+    (void)count_architectures(&count);
+    std::vector<int> known((size_t)count);
+    (void)architectures(known.data());
+    for (const int a : known)
+      if (a <= architecture && a > best) best = a;
+    return best;
+  }
+};
+
+const Nvrtc &nvrtc() {
+  static const Nvrtc loaded;
+  return loaded;
+}
+
+} // namespace
+
+bool nvrtc_present() {
+  return nvrtc().present;
+}
+
+std::string nvrtc_compile(const std::string &source, const std::string &name, int architecture, std::string *binary) {
+  const Nvrtc   &n = nvrtc();
+  Nvrtc::Program program;
+  size_t         size = 0;
+
+  if (!n.present) return "NVRTC, a library of the CUDA Toolkit, is not found; add its folder to LD_LIBRARY_PATH";
+  const int         best = n.best_for(architecture);
+  const bool        exact = best == architecture;
+  const std::string target = std::string("--gpu-architecture=") + (exact ? "sm_" : "compute_") + std::to_string(best);
+  if (n.create(&program, source.c_str(), name.c_str(), 0, nullptr, nullptr)) return "NVRTC fails";
+  std::vector<const char *> options(flags, flags + sizeof(flags) / sizeof(*flags));
+  options.push_back(target.c_str());
+  const bool compiled = n.compile(program, (int)options.size(), options.data()) == 0;
+  if (compiled) {
+    (void)(exact ? n.cubin_size : n.ptx_size)(program, &size);
+    binary->resize(size);
+    if (size) (void)(exact ? n.cubin : n.ptx)(program, &(*binary)[0]);
+  }
+  std::string log;
+  if (!compiled && n.log_size(program, &size) == 0 && size) {
+    log.resize(size);
+    (void)n.log(program, &log[0]);
+  }
+  (void)n.destroy(&program);
+  return compiled ? "" : "the equation does not compile for the GPU: " + log.substr(0, 900);
+}
+
+PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const std::string &name, int architecture,
+                              const char cache[], std::string *binary) {
+  std::string content = source + std::to_string(architecture), path, problem;
+
+  PetscFunctionBegin;
+  for (const char *flag : flags) content += flag;
+  const auto make = [&](const std::string &folder, const std::string &to) -> std::string {
+    std::string made;
+    if (!make_folder(folder)) return unwritable(folder);
+    problem = nvrtc_compile(source, name, architecture, &made); // then the file is empty
+    std::ofstream file(part_of_file(to), std::ios::binary);
+    file << made;
+    file.close();
+    return file && rename(part_of_file(to).c_str(), to.c_str()) == 0 ? "" : unwritable(folder);
+  };
+  PetscCall(GetCachedFile(comm, cache, content, ".cubin", make, &path));
+  std::ifstream      file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  *binary = bytes.str();
+  if (binary->empty()) { // not to be found the next time
+    PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n", problem.c_str()));
+    PetscCallMPI(MPI_Barrier(comm));
+    unlink(path.c_str());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

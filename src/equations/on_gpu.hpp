@@ -1,0 +1,93 @@
+// The functions of a compiled equation on a GPU, after prelude.hpp: what a thread does.
+
+namespace shellac {
+namespace equation {
+
+// A region has no fewer points along the last axis than a thread computes: the last ones begin so early that all have that many,
+// and compute some points twice.
+template <int steps, class Function> inline void for_points_of_thread(const Region &region, const Function &f) {
+  const Blocks blocks(region, dim, steps);
+  unsigned     block = blockIdx.x;
+  Index        p[axes] = {0, 0, 0};
+  const Index  thread[axes] = {threadIdx.x, threadIdx.y, 0};
+  SHELLAC_EACH for (int a = 0; a < dim; a++) {
+    p[a] = blocks.first(a) + (block % blocks.count[a] * threads_along(dim, a) + thread[a]) * blocks.steps(a);
+    block /= blocks.count[a];
+    if (blocks.steps(a) > 1 && p[a] > region.end[a] - steps) p[a] = region.end[a] - steps;
+    if (p[a] < region.start[a] || p[a] >= region.end[a]) return;
+  }
+  f(p[0], p[1], p[2]);
+}
+
+template <class Row> inline void values_inside(const Place &q, const Region &region, Real *out) {
+  constexpr int steps = dim > 1 ? steps_along_last : 1;
+  for_points_of_thread<steps>(region, [&](Index i, Index j, Index k) {
+    Real values[steps][unknowns]; // all of them before the first is written
+    SHELLAC_EACH for (int s = 0; s < steps; s++) {
+      const Index y = dim == 2 ? j + s : j, z = dim == 3 ? k + s : k;
+      values_of<Row, false>(q, i, y, z, place_read(q, i, y, z), place_written(q, i, y, z), values[s]);
+    }
+    SHELLAC_EACH for (int s = 0; s < steps; s++) {
+      Real *to = out + place_written(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k) * unknowns;
+      SHELLAC_EACH for (int r = 0; r < unknowns; r++) to[r] = values[s][r];
+    }
+  });
+}
+
+// Many slots at a time share what they have in common.
+template <class Row, int r = 0, int first = 0>
+inline void entries_of_point(const Place &q, Index i, Index j, Index k, Real *const *out) {
+  constexpr int most = 32, left = slots_of_row - first, count = left < most ? left : most;
+  Real          entries[count];
+  entries_of<Row, r, false>(q, Seeds<first, count>(), i, j, k, place_read(q, i, j, k), entries);
+  const Index to = place_written(q, i, j, k);
+  SHELLAC_EACH for (int n = 0; n < count; n++) out[r * slots_of_row + first + n][to] = entries[n];
+  if constexpr (count < left)
+    entries_of_point<Row, r, first + count>(q, i, j, k, out);
+  else if constexpr (r + 1 < unknowns)
+    entries_of_point<Row, r + 1, 0>(q, i, j, k, out);
+}
+template <class Row> inline void entries_inside(const Place &q, const Region &region, Real *const *out) {
+  for_points_of_thread<1>(region, [&](Index i, Index j, Index k) { entries_of_point<Row>(q, i, j, k, out); });
+}
+
+// ---- at the ends of the domain -------------------------------------------------------------------------------------
+
+template <class Function> inline void for_point_of_regions(const Regions &regions, const Function &f) {
+  Index n = blockIdx.x * (Index)blockDim.x + threadIdx.x;
+  for (int b = 0; b < regions.count; b++) {
+    const Region &region = regions.region[b];
+    const Index   nx = region.end[0] - region.start[0], ny = region.end[1] - region.start[1],
+                nz = region.end[2] - region.start[2];
+    if (n < nx * ny * nz) {
+      f(region.start[0] + n % nx, region.start[1] + n / nx % ny, region.start[2] + n / nx / ny);
+      return;
+    }
+    n -= nx * ny * nz;
+  }
+}
+
+template <class Row> inline void values_at_ends(const Place &q, const Regions &regions, Real *out) {
+  for_point_of_regions(regions, [&](Index i, Index j, Index k) {
+    const Index to = place_written(q, i, j, k);
+    values_of<Row, true>(q, i, j, k, place_read(q, i, j, k), to, out + to * unknowns);
+  });
+}
+
+// A thread an entry.
+template <class Row, int r = 0>
+inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, Index k, Real *const *out) {
+  if (row == r)
+    entries_of<Row, r, true>(q, AnySeed(slot), i, j, k, place_read(q, i, j, k),
+                             out[r * slots_of_row + slot] + place_written(q, i, j, k));
+  else if constexpr (r + 1 < unknowns)
+    entry_at_end<Row, r + 1>(q, row, slot, i, j, k, out);
+}
+template <class Row> inline void entries_at_ends(const Place &q, const Regions &regions, Real *const *out) {
+  for_point_of_regions(regions, [&](Index i, Index j, Index k) {
+    entry_at_end<Row>(q, blockIdx.y / slots_of_row, blockIdx.y % slots_of_row, i, j, k, out);
+  });
+}
+
+} // namespace equation
+} // namespace shellac

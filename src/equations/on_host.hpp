@@ -1,0 +1,147 @@
+// The functions of a compiled equation on the host, after prelude.hpp: loops over regions, and manufactured solutions.
+
+namespace shellac {
+namespace equation {
+
+// ---- loops ---------------------------------------------------------------------------------------------------------
+
+#if defined(__clang__)
+#define SHELLAC_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define SHELLAC_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define SHELLAC_INDEPENDENT
+#endif
+
+// f(i, j, k, place read, place written) for all points of a region
+template <class Function> inline void for_each_point(const Place &q, const Region &region, const Function &f) {
+  for (Index k = region.start[2]; k < region.end[2]; k++)
+    for (Index j = region.start[1]; j < region.end[1]; j++) {
+      const Index from = place_read(q, 0, j, k), to = place_written(q, 0, j, k), last = region.end[0];
+      SHELLAC_INDEPENDENT
+      for (Index i = region.start[0]; i < last; i++) f(i, j, k, from + i, to + i);
+    }
+}
+
+template <class Row> void all_values(const Place *place, const Region *region, Real *out) {
+  const Place q = *place; // its own copy: what is written does not change it
+  if (region->ends)
+    for_each_point(q, *region, [&](Index i, Index j, Index k, Index from, Index to) {
+      values_of<Row, true>(q, i, j, k, from, to, out + to * unknowns);
+    });
+  else
+    for_each_point(q, *region, [&](Index i, Index j, Index k, Index from, Index to) {
+      values_of<Row, false>(q, i, j, k, from, to, out + to * unknowns);
+    });
+}
+
+// Slots known to the compiler.
+template <class Row, int r, int slot = 0>
+void entries_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
+  Real *to_slot = to_slots[slot];
+  for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+    entries_of<Row, r, false>(q, Seeds<slot, 1>(), i, j, k, from, to_slot + to);
+  });
+  if constexpr (slot + 1 < slots_of_row) entries_by_slot<Row, r, slot + 1>(q, region, to_slots);
+}
+// Slots known to the program.
+template <class Row, int r, bool ends> void entries_slot_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
+  for (int slot = 0; slot < slots_of_row; slot++) {
+    const AnySeed seed{slot};
+    Real         *to_slot = to_slots[slot];
+    for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+      entries_of<Row, r, ends>(q, seed, i, j, k, from, to_slot + to);
+    });
+  }
+}
+
+template <class Row, int r = 0> void all_entries_of(const Place &q, const Region &region, Real *const *out) {
+  constexpr bool few_slots = unknowns * slots_of_row <= 32; // a compiler takes long over many
+  Real *const   *to_slots = out + r * slots_of_row;
+  if (region.ends)
+    entries_slot_by_slot<Row, r, true>(q, region, to_slots);
+  else if constexpr (few_slots)
+    entries_by_slot<Row, r>(q, region, to_slots);
+  else
+    entries_slot_by_slot<Row, r, false>(q, region, to_slots);
+  if constexpr (r + 1 < unknowns) all_entries_of<Row, r + 1>(q, region, out);
+}
+template <class Row> void all_entries(const Place *place, const Region *region, Real *const *out) {
+  const Place q = *place;
+  all_entries_of<Row>(q, *region, out);
+}
+
+// A function of the coordinates alone.
+template <class Row, int r = 0> inline void values_at(const Place &q, Index i, Index j, Index k, Real *out) {
+  out[r] = Row::template at<r, Real>(q, q.origin[0] + i * q.h[0], q.origin[1] + j * q.h[1], q.origin[2] + k * q.h[2],
+                                     q.time);
+  if constexpr (r + 1 < unknowns) values_at<Row, r + 1>(q, i, j, k, out);
+}
+template <class Row> void all_coordinates(const Place *q, const Region *region, Real *out) {
+  for_each_point(*q, *region,
+                 [&](Index i, Index j, Index k, Index, Index to) { values_at<Row>(*q, i, j, k, out + to * unknowns); });
+}
+
+// ---- manufactured solutions ------------------------------------------------------------------------------------------
+
+// A point of a grid of any spacing, where the unknowns have the values of the exact solution.
+template <class Exact, class Fields> struct ExactPoint {
+  using Real = long double;
+  using Number = equation::Number<Real, false>;
+
+  const Place &place;
+  Real         x_[axes], h_[axes];
+
+  Real                    x(int axis) const { return x_[axis]; }
+  Real                    h(int axis) const { return h_[axis]; }
+  Real                    t() const { return place.time; }
+  template <int c> Number unknown(int dx, int dy, int dz) const {
+    return Number(Exact::template at<c, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
+                                              (Real)place.time));
+  }
+  template <int f> Real field(int dx, int dy, int dz) const {
+    return Fields::template at<f, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
+                                        (Real)place.time);
+  }
+};
+
+// What the equation makes of the exact solution in the limit of small spacings: by extrapolation (Richardson 1911) from
+// three of them, of sixth order. A rate's source is the exact solution's derivative in time, less the rate.
+template <class Row, class Exact, class Fields, int r>
+inline Real source_of(const Place &q, Index i, Index j, Index k) {
+  long double value[3];
+  for (int n = 0; n < 3; n++) {
+    ExactPoint<Exact, Fields> point{q, {}, {}};
+    const Index               p[axes] = {i, j, k};
+    for (int a = 0; a < axes; a++) {
+      point.x_[a] = q.origin[a] + (long double)p[a] * q.h[a];
+      point.h_[a] = (long double)q.step * (q.end[a][1] - q.end[a][0]) / (1 << n);
+      if (a >= dim) point.h_[a] = 1;
+    }
+    value[n] = Row::template at<r>(point).v;
+  }
+  const long double a = (4 * value[1] - value[0]) / 3, b = (4 * value[2] - value[1]) / 3, limit = (16 * b - a) / 15;
+  if constexpr (!Row::is_rate) return (Real)limit;
+  const auto u = [&](long double t) {
+    return Exact::template at<r, long double>(q, q.origin[0] + (long double)i * q.h[0],
+                                              q.origin[1] + (long double)j * q.h[1],
+                                              q.origin[2] + (long double)k * q.h[2], t);
+  };
+  const long double t = q.time, dt = 1e-4L;
+  return (Real)((8 * (u(t + dt) - u(t - dt)) - (u(t + 2 * dt) - u(t - 2 * dt))) / (12 * dt) - limit);
+}
+template <class Row, class Exact, class Fields, int r = 0>
+inline void sources_of(const Place &q, Index i, Index j, Index k, Real *out) {
+  int axis, side;
+  out[r] = is_given(q, r, i, j, k, &axis, &side) ? 0 : source_of<Row, Exact, Fields, r>(q, i, j, k);
+  if constexpr (r + 1 < unknowns) sources_of<Row, Exact, Fields, r + 1>(q, i, j, k, out);
+}
+template <class Row, class Exact, class Fields> void all_sources(const Place *q, const Region *region, Real *out) {
+  for (Index k = region->start[2]; k < region->end[2]; k++)
+    for (Index j = region->start[1]; j < region->end[1]; j++)
+      for (Index i = region->start[0]; i < region->end[0]; i++)
+        sources_of<Row, Exact, Fields>(*q, i, j, k, out + place_written(*q, i, j, k) * unknowns);
+}
+
+} // namespace equation
+} // namespace shellac
