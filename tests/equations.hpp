@@ -1,6 +1,7 @@
 #pragma once
 // What the tests of equations share: the gallery's grids, solves.
 
+#include "equations/text.hpp"
 #include "support.hpp"
 
 #include <petscsnes.h>
@@ -13,8 +14,12 @@ bool equations_work(); // PETSc's scalars are real, and a compiler is there
 // DMDASetEquation(), which must succeed.
 void set_equation(DM da, const std::string &text);
 
-// A grid with the equation of a file in examples/equations, which says of what kind it is. N: points along each axis.
-Grid gallery_grid(const std::string &file, PetscInt N);
+// A file in examples/equations; and what it says.
+extern const char *const gallery[11];
+std::string              gallery_path(const std::string &file);
+shellac::EquationText    gallery_text(const std::string &file);
+// A grid with its equation, which says of what kind the grid is. N: points along each axis; type: of vectors.
+Grid gallery_grid(const std::string &file, PetscInt N, VecType type = NULL);
 
 // Solves by a SNES, as the options say; *u: on the grid that the SNES ends on.
 PetscErrorCode solve(DM da, Vec *u, PetscInt *its, PetscInt *ksp_its = nullptr);

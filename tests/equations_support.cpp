@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "catch.hpp"
-#include "equations/text.hpp"
 
 #include <fstream>
 #include <sstream>
@@ -23,13 +22,25 @@ void set_equation(DM da, const std::string &text) {
   OK(DMDASetEquation(da, text.c_str()));
 }
 
-Grid gallery_grid(const std::string &file, PetscInt N) {
-  const std::string     path = std::string(SHELLAC_TEST_EQUATIONS) + "/" + file;
-  std::ifstream         stream(path);
+const char *const gallery[11] = {"advection_diffusion.h", "allen_cahn.h", "biharmonic.h", "bratu.h",
+                                 "diffusion.h",           "elasticity.h", "gray_scott.h", "nine_point.h",
+                                 "p_laplace.h",           "poisson.h",    "shallow_water.h"};
+
+std::string gallery_path(const std::string &file) {
+  return std::string(SHELLAC_TEST_EQUATIONS) + "/" + file;
+}
+
+shellac::EquationText gallery_text(const std::string &file) {
+  std::ifstream         stream(gallery_path(file));
   std::ostringstream    content;
   shellac::EquationText text;
   content << stream.rdbuf();
   REQUIRE(shellac::read_equation(file, content.str(), &text) == "");
+  return text;
+}
+
+Grid gallery_grid(const std::string &file, PetscInt N, VecType type) {
+  const shellac::EquationText text = gallery_text(file);
   Lattice l;
   l.dim = text.dim;
   l.width = std::max(text.width, 1);
@@ -41,7 +52,8 @@ Grid gallery_grid(const std::string &file, PetscInt N) {
   }
   Grid da;
   OK(make_grid(l, nullptr, &da));
-  OK(DMDASetEquationFromFile(da, path.c_str()));
+  if (type) OK(DMSetVecType(da, type));
+  OK(DMDASetEquationFromFile(da, gallery_path(file).c_str()));
   return da;
 }
 

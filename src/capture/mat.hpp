@@ -124,11 +124,6 @@ PetscErrorCode MatGetCapturedSettings(Mat A, CapturedMat **context); // set up o
 // Opens the operator for changes of its values, which are in this memory if they can be there; and closes it again, compressed as the options say or, where what has
 // changed it cannot be held so, in another form.
 PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory = PETSC_MEMTYPE_HOST);
-// For code that computes all coefficients: opens A in *memory, or on the host if they cannot be there, and *memory is then
-// that; with arrays for all slots, whose contents are arbitrary. MatAssemblyEnd() closes it. *opened is false, and nothing is
-// done, where A is of another type, its slots are not all arms of the grid's stencil, or an AIJ is compared.
-PetscErrorCode MatCapturedOpenAll(Mat A, const Grid &grid, PetscMemType *memory, OpenCoefficients<PetscScalar> *open,
-                                  bool *opened);
 // Opens it where all of these vectors are, of which some may be null.
 PetscErrorCode MatCapturedOpenBeside(CapturedMat *context, std::initializer_list<Vec> vectors);
 // as_arrays: in arrays, where they have been before, so that nothing is sought or made.

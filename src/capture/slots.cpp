@@ -1,5 +1,7 @@
 // Coefficients that a program writes itself, slot by slot.
 
+#include "capture/slots.hpp"
+
 #include "capture/mat.hpp"
 
 namespace shellac {
@@ -108,13 +110,13 @@ PetscErrorCode MatCapturedSetSlotOperations(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatCapturedOpenAll(Mat A, const Grid &grid, PetscMemType *memory, OpenCoefficients<PetscScalar> *open,
-                                  bool *opened) {
-  CapturedMat *context;
+PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, PetscMemType *memory, PetscScalar *const **slots) {
+  CapturedMat                  *context;
+  OpenCoefficients<PetscScalar> open;
   void (*lends)() = NULL;
 
   PetscFunctionBegin;
-  *opened = false;
+  *slots = nullptr;
   PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatStencilShellGetSlot_C", &lends));
   if (!lends) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetCaptured(A, &context));
@@ -124,11 +126,11 @@ PetscErrorCode MatCapturedOpenAll(Mat A, const Grid &grid, PetscMemType *memory,
     PetscFunctionReturn(PETSC_SUCCESS);
   CapturedStencil &op = context->captured();
   if (!op.open() && op.storage() != Storage::arrays) PetscCall(op.Zero()); // what is stored is not needed
-  PetscCall(MatCapturedOpen(context, PetscMemTypeHost(*memory) ? PETSC_MEMTYPE_HOST : op.home()));
+  PetscCall(MatCapturedOpen(context, *memory));
   PetscCall(op.NeedAll(false));
-  PetscCall(op.GetOpen(open));
+  PetscCall(op.GetOpen(&open));
   *memory = op.memory();
-  *opened = true;
+  *slots = open.values;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

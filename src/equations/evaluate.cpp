@@ -2,7 +2,7 @@
 
 #include "equations/equation.hpp"
 
-#include "capture/mat.hpp"
+#include "capture/slots.hpp"
 #include "formulas/field.hpp" // PetscObjectStateGet()
 
 #include <algorithm>
@@ -213,7 +213,6 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   PetscObjectState state;
   WorkVector       local;
   Arrays           arrays;
-  bool             opened;
 
   PetscFunctionBegin;
   PetscCall(CheckComplete());
@@ -224,17 +223,17 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   if (equation_->linear && made->by == this && made->version == version_ && made->time == time && made->state == state)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Read(u, &local, &arrays));
-  OpenCoefficients<PetscScalar> open;
-  PetscMemType                  memory = arrays.memory();
-  PetscCall(MatCapturedOpenAll(A, grid_, &memory, &open, &opened));
-  if (!opened) memory = PETSC_MEMTYPE_HOST;
+  PetscScalar *const *in_place;
+  PetscMemType        memory = arrays.memory();
+  PetscCall(MatCapturedOpenSlots(A, grid_, &memory, &in_place));
+  if (!in_place) memory = PETSC_MEMTYPE_HOST;
   if (PetscMemTypeHost(memory) && !PetscMemTypeHost(arrays.memory())) { // the Mat's coefficients are there
     PetscCall(arrays.Restore());
     arrays = Arrays(PETSC_MEMTYPE_HOST);
     PetscCall(Read(u, &local, &arrays));
   }
-  if (opened) {
-    PetscCall(ComputeEntries(memory, open.values));
+  if (in_place) {
+    PetscCall(ComputeEntries(memory, in_place));
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   } else {

@@ -23,25 +23,34 @@ template <class Function> inline void for_each_point(const Place &q, const Regio
     }
 }
 
+// A loop of which all is to be compiled together: else it does without vectors.
+#define SHELLAC_WHOLE __attribute__((flatten))
+
+template <class Row> SHELLAC_WHOLE void values_inside(const Place &q, const Region &region, Real *out) {
+  for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+    values_of<Row, false>(q, i, j, k, from, to, out + to * unknowns);
+  });
+}
+template <class Row> void values_at_ends(const Place &q, const Region &region, Real *out) {
+  for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+    values_of<Row, true>(q, i, j, k, from, to, out + to * unknowns);
+  });
+}
 template <class Row> void all_values(const Place *place, const Region *region, Real *out) {
   const Place q = *place; // its own copy: what is written does not change it
-  if (region->ends)
-    for_each_point(q, *region, [&](Index i, Index j, Index k, Index from, Index to) {
-      values_of<Row, true>(q, i, j, k, from, to, out + to * unknowns);
-    });
-  else
-    for_each_point(q, *region, [&](Index i, Index j, Index k, Index from, Index to) {
-      values_of<Row, false>(q, i, j, k, from, to, out + to * unknowns);
-    });
+  region->ends ? values_at_ends<Row>(q, *region, out) : values_inside<Row>(q, *region, out);
 }
 
 // Slots known to the compiler.
-template <class Row, int r, int slot = 0>
-void entries_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
-  Real *to_slot = to_slots[slot];
+template <class Row, int r, int slot>
+SHELLAC_WHOLE void entries_of_slot(const Place &q, const Region &region, Real *to_slot) {
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
     entries_of<Row, r, false>(q, Seeds<slot, 1>(), i, j, k, from, to_slot + to);
   });
+}
+template <class Row, int r, int slot = 0>
+void entries_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
+  entries_of_slot<Row, r, slot>(q, region, to_slots[slot]);
   if constexpr (slot + 1 < slots_of_row) entries_by_slot<Row, r, slot + 1>(q, region, to_slots);
 }
 // Slots known to the program.

@@ -2,7 +2,7 @@
 # Runs the benchmarks that the figures of the manual come from, each under its command.
 #
 # usage: bench.sh [-cuda] [PART ...] [-- PETSc options]      (all parts by default)
-#   parts: operators captured multigrid sums burgers tutorials
+#   parts: operators captured multigrid sums burgers equations tutorials
 #   -cuda: on the GPU, with the sizes of the manual's tables; else on the host, with small ones
 # Environment: RANKS    MPI ranks on the host             (2)
 #              MPIEXEC  what starts a program on n ranks  (mpiexec)
@@ -15,13 +15,13 @@ cuda= parts=
 while [ $# -gt 0 ]; do
   case $1 in
     -cuda) cuda=-cuda ;;
-    operators | captured | multigrid | sums | burgers | tutorials) parts+=" $1" ;;
+    operators | captured | multigrid | sums | burgers | equations | tutorials) parts+=" $1" ;;
     --) shift && break ;;
     *) echo "bench.sh: '$1' is unknown; the script's first lines list the parts and options" >&2; exit 2 ;;
   esac
   shift
 done
-parts=${parts:-operators captured multigrid sums burgers tutorials}
+parts=${parts:-operators captured multigrid sums burgers equations tutorials}
 options=("$@")
 
 # run RANKS PROGRAM OPTIONS...
@@ -77,6 +77,13 @@ burgers() {
     run 1 shellac_bench_burgers -dm_vec_type cuda -sizes 1000000,134217728
   else
     run "$ranks" shellac_bench_burgers -sizes 1000000,32000000
+  fi
+}
+equations() {
+  if [ "$cuda" ]; then
+    run 1 shellac_bench_equations -dm_vec_type cuda -dm_mat_type stencil -pc_type stencilmg
+  else
+    run "$ranks" shellac_bench_equations -sizes 1025 -newton_size 257 -time_size 256 -steps 100 -dm_mat_type stencil -pc_type stencilmg
   fi
 }
 tutorials() {

@@ -1,0 +1,236 @@
+// Times equations as text: residuals, Jacobians and rates beside a copy of the bytes that must move, and whole solves.
+
+#include <string>
+
+#include <petscts.h>
+
+#include "timing.hpp"
+
+static const char help[] = "Times equations as text beside a copy, and whole solves.\n"
+                           "  -sizes 4097           points a side, of residuals and Jacobians\n"
+                           "  -newton_size 2049     of Bratu's equation by Newton's method\n"
+                           "  -time_size 1024       of Gray and Scott's equations\n"
+                           "  -steps 1000           explicit steps of these\n"
+                           "  -folder PATH          with the texts; default examples/equations\n"
+                           "  -seconds 0.3          time spent on each figure\n"
+                           "  -dm_vec_type cuda     on the GPU\n\n";
+
+static char folder[PETSC_MAX_PATH_LEN] = SHELLAC_EQUATIONS;
+
+// A grid with the text, or with the text of the gallery's file.
+static PetscErrorCode make_grid(PetscInt dim, PetscInt N, PetscInt dof, PetscInt width, bool periodic, const std::string &equation,
+                                DM *da, PetscLogDouble *seconds = nullptr) {
+  const DMBoundaryType ends = periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  PetscLogDouble       begin, end;
+
+  PetscFunctionBegin;
+  const bool is_file = equation.find(".h") != std::string::npos;
+  PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
+  PetscCall(DMSetDimension(*da, dim));
+  PetscCall(DMDASetSizes(*da, N, dim > 1 ? N : 1, dim > 2 ? N : 1));
+  PetscCall(DMDASetBoundaryType(*da, ends, ends, ends));
+  PetscCall(DMDASetDof(*da, dof));
+  PetscCall(DMDASetStencilType(*da, width > 1 ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
+  PetscCall(DMDASetStencilWidth(*da, width));
+  PetscCall(DMSetFromOptions(*da));
+  PetscCall(DMSetUp(*da));
+  PetscCall(PetscTime(&begin));
+  if (is_file)
+    PetscCall(DMDASetEquationFromFile(*da, (std::string(folder) + "/" + equation).c_str()));
+  else if (!equation.empty())
+    PetscCall(DMDASetEquation(*da, equation.c_str()));
+  PetscCall(PetscTime(&end));
+  if (seconds) *seconds = end - begin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode random_state(DM da, Vec *u, Vec *f) {
+  PetscFunctionBegin;
+  PetscCall(DMCreateGlobalVector(da, u));
+  PetscCall(VecDuplicate(*u, f));
+  PetscCall(VecSetRandom(*u, NULL));
+  PetscCall(VecShift(*u, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode print(const char *what, PetscInt N, PetscReal seconds, PetscReal copy_seconds, PetscReal bytes) {
+  PetscFunctionBegin;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %6" PetscInt_FMT " %10.1f", what, N, (double)(1e6 * seconds)));
+  if (bytes > 0) // of a point, beside the 16 of a copy
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %7.0f %7.3f", (double)bytes, (double)(copy_seconds * bytes / 16 / seconds)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The residual of an equation, and its Jacobian into arrays if bytes_of_entries is not 0; bytes: of a point.
+static PetscErrorCode time_residual(const char *name, const char *equation, PetscInt dim, PetscInt N, PetscInt width, PetscReal seconds,
+                                    PetscReal bytes, PetscReal bytes_of_entries) {
+  DM        da;
+  SNES      snes;
+  Mat       J;
+  Vec       u, f;
+  PetscReal t_copy, t;
+
+  PetscFunctionBegin;
+  PetscCall(make_grid(dim, N, 1, width, false, equation, &da));
+  PetscCall(random_state(da, &u, &f));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, da));
+  PetscCall(time_of(seconds, [&] { return copy(u, f); }, &t_copy));
+  PetscCall(print("copy", N, t_copy, t_copy, 16));
+  PetscCall(time_of(seconds, [&] { return SNESComputeFunction(snes, u, f); }, &t));
+  PetscCall(print(name, N, t, t_copy, bytes));
+  if (bytes_of_entries > 0) {
+    PetscCall(DMSetMatType(da, MATSTENCILSHELL));
+    PetscCall(DMCreateMatrix(da, &J));
+    PetscCall(SNESSetJacobian(snes, J, J, NULL, NULL));
+    PetscCall(time_of(seconds, [&] { return SNESComputeJacobian(snes, u, J, J); }, &t));
+    PetscCall(print("  its Jacobian", N, t, t_copy, bytes_of_entries));
+    PetscCall(time_of(
+      seconds,
+      [&] {
+        PetscFunctionBegin;
+        PetscCall(SNESComputeFunction(snes, u, f));
+        PetscCall(SNESComputeJacobian(snes, u, J, J));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      },
+      &t));
+    PetscCall(print("  both", N, t, t_copy, 0));
+    PetscCall(MatDestroy(&J));
+  }
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&f));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Products with the operator of the text -Δu, and with the type laplace.
+static PetscErrorCode time_products(PetscInt N, PetscReal seconds) {
+  DM        da;
+  Mat       A, B;
+  Vec       x, y;
+  PetscReal t_copy, t_text, t_own;
+
+  PetscFunctionBegin;
+  PetscCall(make_grid(2, N, 1, 1, false, "residual = -laplacian(u)", &da));
+  PetscCall(DMSetMatType(da, MATSTENCILSHELL));
+  PetscCall(random_state(da, &x, &y));
+  PetscCall(DMDACreateEquationMat(da, &A));
+  PetscCall(MatCreateLaplace(da, &B));
+  PetscCall(time_of(seconds, [&] { return copy(x, y); }, &t_copy));
+  PetscCall(time_of(seconds, [&] { return MatMult(A, x, y); }, &t_text));
+  PetscCall(time_of(seconds, [&] { return MatMult(B, x, y); }, &t_own));
+  PetscCall(print("product, the text -laplacian(u)", N, t_text, t_copy, 16));
+  PetscCall(print("product, the type laplace", N, t_own, t_copy, 16));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whole solves of Bratu's equation, by the options of SNES, KSP and PC.
+static PetscErrorCode time_newton(PetscInt N) {
+  DM                  da;
+  SNES                snes;
+  Vec                 u, start;
+  PetscLogDouble      begin, end, set;
+  SNESConvergedReason reason;
+  PetscInt            its, ksp_its;
+
+  PetscFunctionBegin;
+  PetscCall(make_grid(2, N, 1, 1, false, "bratu.h", &da, &set));
+  PetscCall(DMCreateGlobalVector(da, &u));
+  PetscCall(VecDuplicate(u, &start));
+  PetscCall(DMDAEquationComputeInitial(da, start));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, da));
+  PetscCall(SNESSetFromOptions(snes));
+  for (int turn = 0; turn < 3; turn++) {
+    PetscCall(VecCopy(start, u));
+    PetscCall(synchronize());
+    PetscCall(PetscTime(&begin));
+    PetscCall(SNESSolve(snes, NULL, u));
+    PetscCall(synchronize());
+    PetscCall(PetscTime(&end));
+    PetscCall(SNESGetConvergedReason(snes, &reason));
+    PetscCall(SNESGetIterationNumber(snes, &its));
+    PetscCall(SNESGetLinearSolveIterations(snes, &ksp_its));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "Bratu %" PetscInt_FMT "², equation set in %.3f s, SNESSolve %d: %.2f ms, %" PetscInt_FMT " steps, %" PetscInt_FMT " linear, %s\n",
+                          N, set, turn + 1, 1e3 * (end - begin), its, ksp_its, SNESConvergedReasons[reason]));
+  }
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&start));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode time_steps(PetscInt N, PetscInt steps, PetscReal seconds) {
+  DM             da;
+  TS             ts;
+  Vec            u, f;
+  PetscReal      t_copy, t;
+  PetscLogDouble begin, end;
+
+  PetscFunctionBegin;
+  PetscCall(make_grid(2, N, 2, 1, true, "gray_scott.h", &da));
+  PetscCall(random_state(da, &u, &f));
+  PetscCall(DMDAEquationComputeInitial(da, u));
+  PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
+  PetscCall(TSSetDM(ts, da));
+  PetscCall(TSSetType(ts, TSEULER));
+  PetscCall(time_of(seconds, [&] { return copy(u, f); }, &t_copy));
+  PetscCall(print("copy, two values a point", N, t_copy, t_copy, 16));
+  PetscCall(time_of(seconds, [&] { return TSComputeRHSFunction(ts, 0, u, f); }, &t));
+  PetscCall(print("rate of Gray and Scott", N, t, t_copy, 16));
+  PetscCall(TSSetTimeStep(ts, 1e-3));
+  PetscCall(TSSetMaxTime(ts, 1e9));
+  PetscCall(TSSetMaxSteps(ts, steps));
+  PetscCall(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_STEPOVER));
+  PetscCall(TSSetFromOptions(ts));
+  PetscCall(synchronize());
+  PetscCall(PetscTime(&begin));
+  PetscCall(TSSolve(ts, u));
+  PetscCall(synchronize());
+  PetscCall(PetscTime(&end));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Gray and Scott %" PetscInt_FMT "², %" PetscInt_FMT " steps: %.3f s, %.1f us a step\n", N, steps,
+                        end - begin, 1e6 * (end - begin) / (double)steps));
+  PetscCall(TSDestroy(&ts));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&f));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv) {
+  PetscReal seconds = 0.3;
+  PetscInt  sizes[16] = {4097}, count = 16, newton = 2049, in_time = 1024, steps = 1000;
+  PetscBool set;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ShellacInitializePackage());
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &count, &set));
+  if (!set) count = 1;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-newton_size", &newton, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-time_size", &in_time, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &steps, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-folder", folder, sizeof(folder), NULL));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %6s %10s %7s %7s\n", "", "points", "us", "bytes", "of copy"));
+  for (PetscInt n = 0; n < count; n++) {
+    const PetscInt N = sizes[n];
+    PetscCall(time_residual("Bratu's residual", "bratu.h", 2, N, 1, seconds, 16, 48));
+    PetscCall(time_residual("-laplacian(u)", "residual = -laplacian(u)", 2, N, 1, seconds, 16, 0));
+    PetscCall(time_residual("-d(k, u), k a field", "field(k) = 1 + x\nresidual = -d(k, u)", 2, N, 1, seconds, 24, 0));
+    PetscCall(time_residual("bilaplacian(u)", "residual = bilaplacian(u)", 2, N, 2, seconds, 16, 0));
+    PetscCall(time_products(N, seconds));
+  }
+  PetscCall(time_residual("-laplacian(u) in 3-D", "residual = -laplacian(u)", 3, 256, 1, seconds, 16, 0));
+  if (newton > 0) PetscCall(time_newton(newton));
+  if (in_time > 0) PetscCall(time_steps(in_time, steps, seconds));
+  PetscCall(PetscFinalize());
+}

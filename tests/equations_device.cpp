@@ -1,0 +1,171 @@
+// Equations as text on a GPU: what the host computes, and no copies.
+
+#include "catch.hpp"
+#include "equations.hpp"
+#include "equations/nvrtc.hpp"
+#include "equations/source.hpp"
+#include "gpu.hpp"
+
+using namespace tests;
+
+// Needs no GPU.
+TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
+  if (!shellac::nvrtc_present() || rank_count() > 1) {
+    cases_skipped++;
+    return;
+  }
+  for (const char *file : gallery) {
+    const shellac::EquationText text = gallery_text(file);
+    shellac::EquationShape      shape;
+    std::string                 binary;
+    shape.dim = text.dim, shape.width = std::max(text.width, 1), shape.box = text.box;
+    INFO(file);
+    CHECK(shellac::nvrtc_compile(shellac::equation_kernels(text, shape), file, 90, &binary) == "");
+    CHECK(!binary.empty());
+  }
+}
+
+#if defined(PETSC_HAVE_CUDA)
+
+// The residual or the rate, and its derivative, at a time, for the equation of a grid.
+class Evaluation {
+public:
+  explicit Evaluation(DM da) : da_(da) {
+    OK(DMDAEquationIsRate(da, &rate_));
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes_));
+    OK(TSCreate(PETSC_COMM_WORLD, &ts_));
+    if (rate_)
+      OK(TSSetDM(ts_, da));
+    else
+      OK(SNESSetDM(snes_, da));
+  }
+  void values(Vec u, Vec f) {
+    if (rate_)
+      OK(TSComputeRHSFunction(ts_, 0.3, u, f));
+    else
+      OK(SNESComputeFunction(snes_, u, f));
+  }
+  Matrix entries(Vec u, MatType type) {
+    Matrix J;
+    OK(DMSetMatType(da_, type));
+    OK(DMCreateMatrix(da_, &J));
+    if (rate_) {
+      OK(TSSetRHSJacobian(ts_, J, J, NULL, NULL));
+      OK(TSComputeRHSJacobian(ts_, 0.3, u, J, J));
+    } else {
+      OK(SNESSetJacobian(snes_, J, J, NULL, NULL));
+      OK(SNESComputeJacobian(snes_, u, J, J));
+    }
+    return J;
+  }
+
+private:
+  DM                       da_;
+  PetscBool                rate_;
+  Owned<SNES, SNESDestroy> snes_;
+  Owned<TS, TSDestroy>     ts_;
+};
+
+static PetscReal difference_of_values(DM da, Vec v, DM reference_da, Vec reference) {
+  const auto x = natural_values(da, v), y = natural_values(reference_da, reference);
+  PetscReal  difference = 0, largest = 0;
+  for (size_t i = 0; i < x.size(); i++) {
+    difference = std::max(difference, PetscAbsScalar(x[i] - y[i]));
+    largest = std::max(largest, PetscAbsScalar(y[i]));
+  }
+  return difference / largest;
+}
+
+TEST_CASE("texts give the same values and entries on the GPU as on the host", "[equations][device]") {
+  if (no_gpu() || !equations_work()) return;
+  for (const char *file : gallery)
+    for (PetscInt N : {7, 40}) {
+      INFO(file << ", " << N << " points along each axis");
+      Grid       host = gallery_grid(file, N, VECSTANDARD), device = gallery_grid(file, N, VECCUDA);
+      Vector     u = random_vector(host, 1), f = make_vector(host), v = random_vector(device, 1), g = make_vector(device);
+      Evaluation on_host(host), on_device(device);
+      OK(VecShift(u, 2)); // positive
+      OK(VecShift(v, 2));
+      on_host.values(u, f);
+      on_device.values(v, g);
+      CHECK(difference_of_values(device, g, host, f) < 1e-11);
+      for (const char *type : {MATSTENCILSHELL, MATAIJ}) {
+        Matrix A = on_host.entries(u, type), B = on_device.entries(v, type);
+        INFO(type);
+        CHECK(difference(B, A) < 1e-11);
+      }
+    }
+}
+
+static PetscErrorCode solve_in_time(DM da, Vec u, PetscInt steps, PetscReal step) {
+  Owned<TS, TSDestroy> ts;
+
+  PetscFunctionBeginUser;
+  PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
+  PetscCall(TSSetDM(ts, da));
+  PetscCall(TSSetTimeStep(ts, step));
+  PetscCall(TSSetMaxSteps(ts, steps));
+  PetscCall(TSSetMaxTime(ts, 1e9));
+  PetscCall(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_STEPOVER));
+  PetscCall(TSSetFromOptions(ts));
+  PetscCall(TSSolve(ts, u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("texts are solved on the GPU as on the host", "[equations][device]") {
+  if (no_gpu() || !equations_work()) return;
+  {
+    Options  options("-dm_mat_type stencil -pc_type jacobi -snes_rtol 1e-11 -ksp_rtol 1e-10 -ksp_max_it 2000");
+    Grid     host = gallery_grid("bratu.h", 33, VECSTANDARD), device = gallery_grid("bratu.h", 33, VECCUDA);
+    Vector   u, v;
+    PetscInt its, device_its;
+    OK(solve(host, &u, &its));
+    OK(solve(device, &v, &device_its));
+    CHECK(its == device_its);
+    CHECK(difference_of_values(device, v, host, u) < 1e-9);
+  }
+  for (const char *type : {"rk -ts_adapt_type none", "cn -pc_type jacobi -dm_mat_type stencil -snes_rtol 1e-10 -ksp_rtol 1e-10"})
+    for (const char *file : {"gray_scott.h", "allen_cahn.h"}) {
+      INFO(file << ", " << type);
+      Options options(std::string("-ts_type ") + type);
+      Grid    host = gallery_grid(file, 20, VECSTANDARD), device = gallery_grid(file, 20, VECCUDA);
+      Vector  u = make_vector(host), v = make_vector(device);
+      OK(DMDAEquationComputeInitial(host, u));
+      OK(DMDAEquationComputeInitial(device, v));
+      OK(solve_in_time(host, u, 5, 1e-3));
+      OK(solve_in_time(device, v, 5, 1e-3));
+      CHECK(difference_of_values(device, v, host, u) < 1e-9);
+    }
+}
+
+// The second solve of each, for the first one brings tables to the GPU.
+TEST_CASE("Newton's and explicit steps on the GPU copy no vector", "[equations][device]") {
+  if (no_gpu() || !equations_work() || rank_count() > 1) return;
+  OK(PetscLogDefaultBegin());
+  const PetscInt  N = 257;
+  const PetscReal little = (PetscReal)(N * N * (PetscInt)sizeof(PetscScalar)) / 2;
+  {
+    Options options("-dm_mat_type stencil -pc_type jacobi -ksp_max_it 20 -snes_max_it 3 -snes_linesearch_type basic");
+    Grid    da = gallery_grid("bratu.h", N, VECCUDA);
+    Vector  start = make_vector(da), u = make_vector(da);
+    Owned<SNES, SNESDestroy> snes;
+    OK(DMDAEquationComputeInitial(da, start));
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    OK(SNESSetFromOptions(snes));
+    OK(VecCopy(start, u));
+    OK(SNESSolve(snes, NULL, u));
+    OK(VecCopy(start, u));
+    CHECK(bytes_copied([&] { OK(SNESSolve(snes, NULL, u)); }) <= little);
+  }
+  {
+    Options options("-ts_type rk -ts_adapt_type none");
+    Grid    da = gallery_grid("gray_scott.h", N, VECCUDA);
+    Vector  u = make_vector(da);
+    OK(DMDAEquationComputeInitial(da, u));
+    OK(solve_in_time(da, u, 3, 0.1));
+    CHECK(bytes_copied([&] { OK(solve_in_time(da, u, 3, 0.1)); }) <= little);
+  }
+}
+
+#endif
