@@ -129,6 +129,7 @@ PetscErrorCode EquationOnGrid::SetEnds() {
     }
     place_.end[a][0] = place_.origin[a] - before * place_.h[a];
     place_.end[a][1] = place_.end[a][0] + PetscMax(e.intervals(), 1e-300) * place_.h[a];
+    place_.inverse_h[a] = 1 / place_.h[a];
     for (size_t c = 0; c < n; c++) ends_[c][a].h = place_.h[a];
   }
   if (!equation_->cell) equation_->cell = place_.h[0] * place_.h[1] * place_.h[2];

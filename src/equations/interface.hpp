@@ -23,7 +23,8 @@ struct Fold {
 struct PlaceNumbers {
   Index       N[axes];
   Index       periodic[axes];                      // 0 or 1
-  Real        h[axes], origin[axes];               // spacing; coordinate of the point 0 [length]
+  Real        h[axes], inverse_h[axes];            // spacing [length], and its reciprocal
+  Real        origin[axes];                        // coordinate of the point 0 [length]
   Real        end[axes][sides];                    // coordinates of the domain's ends [length]
   Real        time;
   Index       read_start[axes], read_size[axes];   // of u and of the fields: with ghost points, where ranks have neighbours

@@ -67,29 +67,22 @@ template <class A, class B, class R = Wider<A, B>> inline R max(A a, B b) {
 
 // ---- numbers with and without derivatives --------------------------------------------------------------------------
 
-// f times d, and fa times da + fb times db, for derivatives d. Most of these are zero, which the compiler knows; a GPU's is
-// not allowed to drop such products by itself.
 #if defined(__CUDACC_RTC__)
 #define SHELLAC_EACH        _Pragma("unroll")
 #define SHELLAC_OUT_OF_LINE __noinline__ // what is long and seldom called
-template <class S> inline S times(S f, S d) {
-  return d == 0 ? S(0) : f * d;
-}
-template <class S> inline S times(S fa, S da, S fb, S db) {
-  return da == 0 ? times(fb, db) : db == 0 ? fa * da : fa * da + fb * db;
-}
 #else
 #define SHELLAC_EACH
 #define SHELLAC_OUT_OF_LINE
-template <class S> inline S times(S f, S d) {
-  return f * d;
-}
-template <class S> inline S times(S fa, S da, S fb, S db) {
-  return fa * da + fb * db;
-}
 #endif
 
-template <class S, int directions> struct Derivatives { S d[directions] = {}; };
+// Most derivatives are zero. Which ones may not be is known to the compiler, where it knows the directions; that a product
+// with zero is zero it may not assume by itself.
+template <class S, int directions> struct Derivatives {
+  S        d[directions] = {};
+  unsigned depends = 0; // a bit for each direction
+
+  bool depends_on(int n) const { return (depends >> n & 1) != 0; }
+};
 template <class S> struct Derivatives<S, 0> {};
 
 // A value, with its derivatives in some directions. Each operation stands here once.
@@ -101,14 +94,21 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
   // f(a), f(a, b) by their values and partial derivatives
   static Number chain(S f, S fa, const Number &a) {
     Number result(f);
-    if constexpr (directions > 0)
-      SHELLAC_EACH for (int n = 0; n < directions; n++) result.d[n] = times(fa, a.d[n]);
+    if constexpr (directions > 0) {
+      result.depends = a.depends;
+      SHELLAC_EACH for (int n = 0; n < directions; n++) result.d[n] = a.depends_on(n) ? fa * a.d[n] : 0;
+    }
     return result;
   }
   static Number chain(S f, S fa, const Number &a, S fb, const Number &b) {
     Number result(f);
-    if constexpr (directions > 0)
-      SHELLAC_EACH for (int n = 0; n < directions; n++) result.d[n] = times(fa, a.d[n], fb, b.d[n]);
+    if constexpr (directions > 0) {
+      result.depends = a.depends | b.depends;
+      SHELLAC_EACH for (int n = 0; n < directions; n++) {
+        const bool on_a = a.depends_on(n), on_b = b.depends_on(n);
+        result.d[n] = on_a && on_b ? fa * a.d[n] + fb * b.d[n] : on_a ? fa * a.d[n] : on_b ? fb * b.d[n] : 0;
+      }
+    }
     return result;
   }
 

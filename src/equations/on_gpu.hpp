@@ -19,18 +19,29 @@ template <int steps, class Function> inline void for_points_of_thread(const Regi
   f(p[0], p[1], p[2]);
 }
 
+// From a point to the next one along the last axis, in arrays of this size.
+inline Index step_along_last(const Index size[axes]) {
+  return dim == 3 ? size[0] * size[1] : size[0];
+}
+
+// The values at points along the last axis.
+template <class Row, int steps, int s = 0>
+inline void values_of_steps(const Place &q, Index i, Index j, Index k, Index from, const Real (*sources)[unknowns],
+                            Real (*values)[unknowns]) {
+  values_of<Row, false>(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, from, sources[s], values[s]);
+  if constexpr (s + 1 < steps)
+    values_of_steps<Row, steps, s + 1>(q, i, j, k, from + step_along_last(q.read_size), sources, values);
+}
+// The compiler sees what the points have in common as long as nothing branches and nothing is written.
 template <class Row> inline void values_inside(const Place &q, const Region &region, Real *out) {
   constexpr int steps = dim > 1 ? steps_along_last : 1;
   for_points_of_thread<steps>(region, [&](Index i, Index j, Index k) {
-    Real values[steps][unknowns]; // all of them before the first is written
-    SHELLAC_EACH for (int s = 0; s < steps; s++) {
-      const Index y = dim == 2 ? j + s : j, z = dim == 3 ? k + s : k;
-      values_of<Row, false>(q, i, y, z, place_read(q, i, y, z), place_written(q, i, y, z), values[s]);
-    }
-    SHELLAC_EACH for (int s = 0; s < steps; s++) {
-      Real *to = out + place_written(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k) * unknowns;
-      SHELLAC_EACH for (int r = 0; r < unknowns; r++) to[r] = values[s][r];
-    }
+    const Index to = place_written(q, i, j, k), step = step_along_last(q.write_size);
+    Real        sources[steps][unknowns] = {}, values[steps][unknowns];
+    if (q.source) SHELLAC_EACH for (int s = 0; s < steps; s++) sources_at(q, to + s * step, sources[s]);
+    values_of_steps<Row, steps>(q, i, j, k, place_read(q, i, j, k), sources, values);
+    SHELLAC_EACH for (int s = 0; s < steps; s++)
+      SHELLAC_EACH for (int r = 0; r < unknowns; r++) out[(to + s * step) * unknowns + r] = values[s][r];
   });
 }
 
@@ -70,7 +81,7 @@ template <class Function> inline void for_point_of_regions(const Regions &region
 template <class Row> inline void values_at_ends(const Place &q, const Regions &regions, Real *out) {
   for_point_of_regions(regions, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k);
-    values_of<Row, true>(q, i, j, k, place_read(q, i, j, k), to, out + to * unknowns);
+    values_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to, out + to * unknowns);
   });
 }
 

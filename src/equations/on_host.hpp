@@ -28,12 +28,12 @@ template <class Function> inline void for_each_point(const Place &q, const Regio
 
 template <class Row> SHELLAC_WHOLE void values_inside(const Place &q, const Region &region, Real *out) {
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
-    values_of<Row, false>(q, i, j, k, from, to, out + to * unknowns);
+    values_at<Row, false>(q, i, j, k, from, to, out + to * unknowns);
   });
 }
 template <class Row> void values_at_ends(const Place &q, const Region &region, Real *out) {
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
-    values_of<Row, true>(q, i, j, k, from, to, out + to * unknowns);
+    values_at<Row, true>(q, i, j, k, from, to, out + to * unknowns);
   });
 }
 template <class Row> void all_values(const Place *place, const Region *region, Real *out) {
@@ -81,14 +81,14 @@ template <class Row> void all_entries(const Place *place, const Region *region, 
 }
 
 // A function of the coordinates alone.
-template <class Row, int r = 0> inline void values_at(const Place &q, Index i, Index j, Index k, Real *out) {
+template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index i, Index j, Index k, Real *out) {
   out[r] = Row::template at<r, Real>(q, q.origin[0] + i * q.h[0], q.origin[1] + j * q.h[1], q.origin[2] + k * q.h[2],
                                      q.time);
-  if constexpr (r + 1 < unknowns) values_at<Row, r + 1>(q, i, j, k, out);
+  if constexpr (r + 1 < unknowns) coordinates_at<Row, r + 1>(q, i, j, k, out);
 }
 template <class Row> void all_coordinates(const Place *q, const Region *region, Real *out) {
   for_each_point(*q, *region,
-                 [&](Index i, Index j, Index k, Index, Index to) { values_at<Row>(*q, i, j, k, out + to * unknowns); });
+                 [&](Index i, Index j, Index k, Index, Index to) { coordinates_at<Row>(*q, i, j, k, out + to * unknowns); });
 }
 
 // ---- manufactured solutions ------------------------------------------------------------------------------------------
@@ -103,6 +103,7 @@ template <class Exact, class Fields> struct ExactPoint {
 
   Real                    x(int axis) const { return x_[axis]; }
   Real                    h(int axis) const { return h_[axis]; }
+  Real                    inverse_h(int axis) const { return 1 / h_[axis]; }
   Real                    t() const { return place.time; }
   template <int c> Number unknown(int dx, int dy, int dz) const {
     return Number(Exact::template at<c, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],

@@ -66,6 +66,14 @@ struct AnySeed {
 // The boundary's datum for an unknown, at a place on an end; from the text.
 template <class R> R boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t);
 
+// The place of a point in the arrays that are read, and in those that are written.
+inline Index place_read(const Place &q, Index i, Index j, Index k) {
+  return i - q.read_start[0] + q.read_size[0] * (j - q.read_start[1] + q.read_size[1] * (k - q.read_start[2]));
+}
+inline Index place_written(const Place &q, Index i, Index j, Index k) {
+  return i - q.write_start[0] + q.write_size[0] * (j - q.write_start[1] + q.write_size[1] * (k - q.write_start[2]));
+}
+
 // The steps to where a periodic axis' point is in the arrays: they may lack ghost points, on one rank.
 inline int around(const Place &place, int axis, Index index, int d) {
   const Index first = place.read_start[axis], behind = first + place.read_size[axis];
@@ -115,9 +123,11 @@ template <class SeedType, bool at_ends> struct GridPoint {
 
   Real  x(int axis) const { return place.origin[axis] + (Real)(axis == 0 ? i : axis == 1 ? j : k) * place.h[axis]; }
   Real  h(int axis) const { return place.h[axis]; }
+  Real  inverse_h(int axis) const { return place.inverse_h[axis]; }
   Real  t() const { return place.time; }
-  Index distance(int dx, int dy, int dz) const {
-    return dx + place.read_size[0] * (dy + place.read_size[1] * (Index)dz);
+  // The place of a neighbour in the arrays that are read.
+  Index neighbour(int dx, int dy, int dz) const {
+    return at + dx + place.read_size[0] * (dy + place.read_size[1] * (Index)dz);
   }
   bool check(int c, int dx, int dy, int dz) const {
     if (in_stencil(dx, dy, dz)) return true;
@@ -129,38 +139,33 @@ template <class SeedType, bool at_ends> struct GridPoint {
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
     if constexpr (at_ends) return beyond(c, dx, dy, dz);
-    return seeded(load(place.u + (at + distance(dx, dy, dz)) * unknowns + c), 1, c, dx, dy, dz);
+    return seeded(place.u[neighbour(dx, dy, dz) * unknowns + c], 1, c, dx, dy, dz);
   }
   template <int f> Real field(int dx, int dy, int dz) const { // beyond an end: the value at the end
     if (!check(-1, dx, dy, dz)) return 0;
     if constexpr (at_ends) dx = inside(0, i, dx), dy = inside(1, j, dy), dz = inside(2, k, dz);
-    return load(place.fields[f] + at + distance(dx, dy, dz));
+    return place.fields[f][neighbour(dx, dy, dz)];
   }
 
   // A value with the derivative `factor` in the direction of the unknown c at that step.
   template <int n = 0> Number seeded(Number value, Real factor, int c, int dx, int dy, int dz) const {
     if constexpr (n < SeedType::directions) {
-      value.d[n] = seed.template matches<n>(c, dx, dy, dz) ? factor : 0;
+      const bool matches = seed.template matches<n>(c, dx, dy, dz);
+      value.depends |= matches ? 1u << n : 0;
+      value.d[n] = matches ? factor : 0;
       return seeded<n + 1>(value, factor, c, dx, dy, dz);
     } else
       return value;
   }
 
 private:
-  static Real load(const Real *from) {
-#if defined(__CUDACC_RTC__)
-    return __ldg(from); // nothing writes it meanwhile
-#else
-    return *from;
-#endif
-  }
   int inside(int axis, Index index, int d) const {
     if (place.periodic[axis]) return axis < dim ? around(place, axis, index, d) : d;
     return (int)((index + d < 0 ? 0 : index + d >= place.N[axis] ? place.N[axis] - 1 : index + d) - index);
   }
   Number beyond(int c, int dx, int dy, int dz) const {
     const Neighbour n = neighbour_at_end(place, c, i, j, k, dx, dy, dz);
-    const Real value = n.factor == 0 ? 0 : load(place.u + (at + distance(n.in_arrays[0], n.in_arrays[1], n.in_arrays[2])) * unknowns + c);
+    const Real value = n.factor == 0 ? 0 : place.u[neighbour(n.in_arrays[0], n.in_arrays[1], n.in_arrays[2]) * unknowns + c];
     return seeded(n.given + n.factor * value, n.factor, c, n.arm[0], n.arm[1], n.arm[2]);
   }
 };
@@ -188,10 +193,10 @@ template <class U> auto neighbour(const U &u, int axis, int d) {
 }
 // first and second derivatives along an axis
 template <class U> auto derivative(const U &u, int axis) {
-  return (neighbour(u, axis, 1) - neighbour(u, axis, -1)) * (1 / (2 * u.point.h(axis)));
+  return (neighbour(u, axis, 1) - neighbour(u, axis, -1)) * (u.point.inverse_h(axis) / 2);
 }
 template <class U> auto second(const U &u, int axis) {
-  return (neighbour(u, axis, 1) - 2 * u(0, 0, 0) + neighbour(u, axis, -1)) * (1 / (u.point.h(axis) * u.point.h(axis)));
+  return (neighbour(u, axis, 1) - 2 * u(0, 0, 0) + neighbour(u, axis, -1)) * (u.point.inverse_h(axis) * u.point.inverse_h(axis));
 }
 template <class U> auto dx(const U &u) {
   return derivative(u, 0);
@@ -212,11 +217,11 @@ template <class U> auto dzz(const U &u) {
   return second(u, 2);
 }
 template <class U> auto dxy(const U &u) { // needs a box
-  return (u(1, 1) - u(-1, 1) - u(1, -1) + u(-1, -1)) * (1 / (4 * u.point.h(0) * u.point.h(1)));
+  return (u(1, 1) - u(-1, 1) - u(1, -1) + u(-1, -1)) * (u.point.inverse_h(0) * u.point.inverse_h(1) / 4);
 }
 template <class U> auto laplacian(const U &u) {
   auto sum = second(u, 0);
-  for (int a = 1; a < dim; a++) sum = sum + second(u, a);
+  SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + second(u, a);
   return sum;
 }
 
@@ -236,10 +241,10 @@ template <class K, class U> auto d(const K &k, const U &u) {
   auto flux = [&](int axis, int side) {
     const auto k0 = coefficient_at(k, axis, 0), k1 = coefficient_at(k, axis, side);
     return 2 * k0 * k1 / (k0 + k1) * (neighbour(u, axis, side) - u(0, 0, 0)) *
-           (1 / (u.point.h(axis) * u.point.h(axis)));
+           (u.point.inverse_h(axis) * u.point.inverse_h(axis));
   };
   auto sum = flux(0, -1) + flux(0, 1);
-  for (int a = 1; a < dim; a++) sum = sum + flux(a, -1) + flux(a, 1);
+  SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + flux(a, -1) + flux(a, 1);
   return sum;
 }
 
@@ -247,7 +252,7 @@ template <class K, class U> auto d(const K &k, const U &u) {
 template <class W, class U> auto upwind(const W &w, const U &u, int axis) {
   const auto positive = max(w, 0), negative = min(w, 0);
   return (positive * (u(0, 0, 0) - neighbour(u, axis, -1)) + negative * (neighbour(u, axis, 1) - u(0, 0, 0))) *
-         (1 / u.point.h(axis));
+         u.point.inverse_h(axis);
 }
 template <class W, class U> auto upwind_x(const W &w, const U &u) {
   return upwind(w, u, 0);
@@ -262,34 +267,26 @@ template <class W, class U> auto upwind_z(const W &w, const U &u) {
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class U> auto bilaplacian(const U &u) {
   auto sum = 0 * u(0, 0, 0);
-  for (int a = 0; a < dim; a++) {
-    const auto h = u.point.h(a);
+  SHELLAC_EACH for (int a = 0; a < dim; a++) {
+    const auto h = u.point.inverse_h(a);
     sum = sum + (neighbour(u, a, 2) - 4 * neighbour(u, a, 1) + 6 * u(0, 0, 0) - 4 * neighbour(u, a, -1) +
                  neighbour(u, a, -2)) *
-                    (1 / (h * h * h * h));
-    for (int b = 0; b < a; b++) {
+                    (h * h * h * h);
+    SHELLAC_EACH for (int b = 0; b < a; b++) {
       const auto at = [&](int da, int db) {
         return u(a == 0 ? da : b == 0 ? db : 0, a == 1 ? da : b == 1 ? db : 0, a == 2 ? da : b == 2 ? db : 0);
       };
-      const auto g = u.point.h(b);
+      const auto g = u.point.inverse_h(b);
       sum = sum + 2 *
                       (at(1, 1) + at(1, -1) + at(-1, 1) + at(-1, -1) -
                        2 * (at(1, 0) + at(-1, 0) + at(0, 1) + at(0, -1)) + 4 * at(0, 0)) *
-                      (1 / (h * h * g * g));
+                      (h * h * g * g);
     }
   }
   return sum;
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
-
-// The place of a point in the arrays that are read, and in those that are written.
-inline Index place_read(const Place &q, Index i, Index j, Index k) {
-  return i - q.read_start[0] + q.read_size[0] * (j - q.read_start[1] + q.read_size[1] * (k - q.read_start[2]));
-}
-inline Index place_written(const Place &q, Index i, Index j, Index k) {
-  return i - q.write_start[0] + q.write_size[0] * (j - q.write_start[1] + q.write_size[1] * (k - q.write_start[2]));
-}
 
 // The unknown is given at this point: its row says so.
 inline bool is_given(const Place &q, int c, Index i, Index j, Index k, int *axis, int *side) {
@@ -320,12 +317,21 @@ template <class Row, int r, bool ends> inline Real value_of(const Place &q, Inde
   return Row::template at<r>(point).v;
 }
 
-// The values of all rows of a point. from, to: its places in the arrays read and written
+// The sources at a point, and then the values of all rows. from, to: its places in the arrays read and written
+template <int r = 0> inline void sources_at(const Place &q, Index to, Real *sources) {
+  sources[r] = q.source ? q.source[to * unknowns + r] : 0;
+  if constexpr (r + 1 < unknowns) sources_at<r + 1>(q, to, sources);
+}
 template <class Row, bool ends, int r = 0>
-inline void values_of(const Place &q, Index i, Index j, Index k, Index from, Index to, Real *values) {
-  const Real source = q.source ? q.source[to * unknowns + r] : 0;
-  values[r] = q.row_scale * (value_of<Row, r, ends>(q, i, j, k, from) + source);
-  if constexpr (r + 1 < unknowns) values_of<Row, ends, r + 1>(q, i, j, k, from, to, values);
+inline void values_of(const Place &q, Index i, Index j, Index k, Index from, const Real *sources, Real *values) {
+  values[r] = q.row_scale * (value_of<Row, r, ends>(q, i, j, k, from) + sources[r]);
+  if constexpr (r + 1 < unknowns) values_of<Row, ends, r + 1>(q, i, j, k, from, sources, values);
+}
+template <class Row, bool ends>
+inline void values_at(const Place &q, Index i, Index j, Index k, Index from, Index to, Real *values) {
+  Real sources[unknowns];
+  sources_at(q, to, sources);
+  values_of<Row, ends>(q, i, j, k, from, sources, values);
 }
 
 // Entries of a row, in the seeds' directions.
