@@ -81,8 +81,8 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
   for (const char *file : gallery)
     for (PetscInt N : {7, 40}) {
       INFO(file << ", " << N << " points along each axis");
-      Grid       host = gallery_grid(file, N, VECSTANDARD), device = gallery_grid(file, N, VECCUDA);
-      Vector     u = random_vector(host, 1), f = make_vector(host), v = random_vector(device, 1), g = make_vector(device);
+      Grid   host = gallery_grid(file, N, VECSTANDARD), device = gallery_grid(file, N, VECCUDA);
+      Vector u = random_vector(host, 1), f = make_vector(host), v = random_vector(device, 1), g = make_vector(device);
       Evaluation on_host(host), on_device(device);
       OK(VecShift(u, 2)); // positive
       OK(VecShift(v, 2));
@@ -124,7 +124,8 @@ TEST_CASE("texts are solved on the GPU as on the host", "[equations][device]") {
     CHECK(its == device_its);
     CHECK(difference_of_values(device, v, host, u) < 1e-9);
   }
-  for (const char *type : {"rk -ts_adapt_type none", "cn -pc_type jacobi -dm_mat_type stencil -snes_rtol 1e-10 -ksp_rtol 1e-10"})
+  for (const char *type :
+       {"rk -ts_adapt_type none", "cn -pc_type jacobi -dm_mat_type stencil -snes_rtol 1e-10 -ksp_rtol 1e-10"})
     for (const char *file : {"gray_scott.h", "allen_cahn.h"}) {
       INFO(file << ", " << type);
       Options options(std::string("-ts_type ") + type);

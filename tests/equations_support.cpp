@@ -22,8 +22,8 @@ void set_equation(DM da, const std::string &text) {
   OK(DMDASetEquation(da, text.c_str()));
 }
 
-const char *const gallery[11] = {"advection_diffusion.h", "allen_cahn.h", "biharmonic.h", "bratu.h",
-                                 "diffusion.h",           "elasticity.h", "gray_scott.h", "nine_point.h",
+const char *const gallery[11] = {"advection_diffusion.h", "allen_cahn.h", "biharmonic.h",   "bratu.h",
+                                 "diffusion.h",           "elasticity.h", "gray_scott.h",   "nine_point.h",
                                  "p_laplace.h",           "poisson.h",    "shallow_water.h"};
 
 std::string gallery_path(const std::string &file) {
@@ -41,7 +41,7 @@ shellac::EquationText gallery_text(const std::string &file) {
 
 Grid gallery_grid(const std::string &file, PetscInt N, VecType type) {
   const shellac::EquationText text = gallery_text(file);
-  Lattice l;
+  Lattice                     l;
   l.dim = text.dim;
   l.width = std::max(text.width, 1);
   l.dof = (PetscInt)text.unknowns.size();

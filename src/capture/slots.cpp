@@ -125,6 +125,7 @@ PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, PetscMemType *memor
       own.width != grid.width || own.box != grid.box)
     PetscFunctionReturn(PETSC_SUCCESS);
   CapturedStencil &op = context->captured();
+  PetscCall(MatCapturedForgetEntries(A, context));
   if (!op.open() && op.storage() != Storage::arrays) PetscCall(op.Zero()); // what is stored is not needed
   PetscCall(MatCapturedOpen(context, *memory));
   PetscCall(op.NeedAll(false));

@@ -90,10 +90,9 @@ static PetscErrorCode share_file(MPI_Comm comm, const std::string &folder, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode
-GetCachedFile(MPI_Comm comm, const char given[], const std::string &content, const char extension[],
-              const std::function<std::string(const std::string &folder, const std::string &path)> &make,
-              std::string *path) {
+PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::string &content, const char extension[],
+                             const std::function<std::string(const std::string &folder, const std::string &path)> &make,
+                             std::string *path) {
   PetscMPIInt rank;
   std::string folder, problem;
 

@@ -12,10 +12,9 @@ namespace shellac {
 // first rank calls make(folder, path), whose result is what is wrong, or empty. *path: this rank's; ranks that do not see
 // the first rank's file have a copy. Collective. Errors, on all ranks: make()'s; a folder that cannot be written.
 // given: the folder; empty: as the environment says.
-PetscErrorCode
-GetCachedFile(MPI_Comm comm, const char given[], const std::string &content, const char extension[],
-              const std::function<std::string(const std::string &folder, const std::string &path)> &make,
-              std::string *path);
+PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::string &content, const char extension[],
+                             const std::function<std::string(const std::string &folder, const std::string &path)> &make,
+                             std::string *path);
 
 // For those that make files:
 bool        make_folder(const std::string &path);  // and those above it; whether it can be written

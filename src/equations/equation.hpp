@@ -32,7 +32,7 @@ struct Equation {
   EquationShape              shape;
   std::string                cache; // -equation_cache
   const equation::Functions *functions = nullptr;
-  EquationKernels            kernels;                // made when they are first needed
+  EquationKernels            kernels; // made when they are first needed
   bool                       kernels_tried = false;
   std::vector<PetscReal>     parameters;
   std::vector<bool>          known;           // [parameters]: it has a value
@@ -112,26 +112,26 @@ private:
     PetscInt d[3];
   };
 
-  std::shared_ptr<Equation>     equation_;
-  DM                            da_ = NULL; // not referenced: the DM has this object
-  Grid                          grid_;
-  Ends                          ends_[8][3]; // [unknown][axis]
-  equation::Place               place_ = {};
-  std::vector<equation::Fold>   folds_;
-  std::vector<unsigned char>    identity_;
-  std::vector<double>           given_scale_;
-  int                           arm_[5] = {0, 0, 0, 0, 0}; // place_.arm
-  std::vector<equation::Region> regions_;
-  std::vector<Arm>              arms_;
-  DM                            field_da_ = NULL; // of one value at a point
-  bool                          ghosts_ = false; // several ranks: the arrays that are read have ghost points
-  std::vector<Vec>              fields_, local_fields_; // the same ones without ghost points
-  std::vector<bool>             field_set_;
-  const PetscScalar            *u_ = nullptr; // what Read() has read
+  std::shared_ptr<Equation>        equation_;
+  DM                               da_ = NULL; // not referenced: the DM has this object
+  Grid                             grid_;
+  Ends                             ends_[8][3]; // [unknown][axis]
+  equation::Place                  place_ = {};
+  std::vector<equation::Fold>      folds_;
+  std::vector<unsigned char>       identity_;
+  std::vector<double>              given_scale_;
+  int                              arm_[5] = {0, 0, 0, 0, 0}; // place_.arm
+  std::vector<equation::Region>    regions_;
+  std::vector<Arm>                 arms_;
+  DM                               field_da_ = NULL;       // of one value at a point
+  bool                             ghosts_ = false;        // several ranks: the arrays that are read have ghost points
+  std::vector<Vec>                 fields_, local_fields_; // the same ones without ghost points
+  std::vector<bool>                field_set_;
+  const PetscScalar               *u_ = nullptr; // what Read() has read
   std::vector<const PetscScalar *> field_arrays_;
-  Mirror<double>                source_; // [points][unknowns]: what is added to the values
-  PetscReal                     source_time_ = 0;
-  PetscInt                      version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
+  Mirror<double>                   source_; // [points][unknowns]: what is added to the values
+  PetscReal                        source_time_ = 0;
+  PetscInt version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
 };
 
 // The equation of a DM. Errors: it has none.

@@ -21,17 +21,17 @@ struct Fold {
 // Where a function is computed: plain numbers, and arrays in the memory where it runs. Points have their indices on the
 // whole grid.
 struct PlaceNumbers {
-  Index       N[axes];
-  Index       periodic[axes];                      // 0 or 1
-  Real        h[axes], inverse_h[axes];            // spacing [length], and its reciprocal
-  Real        origin[axes];                        // coordinate of the point 0 [length]
-  Real        end[axes][sides];                    // coordinates of the domain's ends [length]
-  Real        time;
-  Index       read_start[axes], read_size[axes];   // of u and of the fields: with ghost points, where ranks have neighbours
-  Index       write_start[axes], write_size[axes]; // of the source, and of the arrays that are written
-  const Real *u;                                   // [points read][unknowns]
-  const Real *source;                              // [points written][unknowns], is added to the values; null: zero
-  Real        row_scale;                           // a factor of all rows
+  Index N[axes];
+  Index periodic[axes];           // 0 or 1
+  Real  h[axes], inverse_h[axes]; // spacing [length], and its reciprocal
+  Real  origin[axes];             // coordinate of the point 0 [length]
+  Real  end[axes][sides];         // coordinates of the domain's ends [length]
+  Real  time;
+  Index read_start[axes], read_size[axes];   // of u and of the fields: with ghost points, where ranks have neighbours
+  Index write_start[axes], write_size[axes]; // of the source, and of the arrays that are written
+  const Real *u;                             // [points read][unknowns]
+  const Real *source;                        // [points written][unknowns], is added to the values; null: zero
+  Real        row_scale;                     // a factor of all rows
   Real        step; // of the differences that a manufactured source is made of, of the length of the domain
 };
 
@@ -83,7 +83,9 @@ struct Blocks {
     }
   }
   int   steps(int axis) const { return axis == last_axis ? along_last : 1; }
-  Index first(int axis) const { return axis ? start[axis] : start[0] / 16 * 16; } // so that a warp's loads start with a line
+  Index first(int axis) const {
+    return axis ? start[axis] : start[0] / 16 * 16;
+  } // so that a warp's loads start with a line
 };
 
 #if !defined(__CUDACC_RTC__)

@@ -98,8 +98,8 @@ PetscErrorCode EquationKernels::Launch(Kernel inside, Kernel at_ends, const equa
       continue;
     }
     const equation::Blocks blocks(region, dim_, steps);
-    const dim3             threads((unsigned)equation::threads_along(dim_, 0), (unsigned)equation::threads_along(dim_, 1));
-    void                  *arguments[] = {argument.data(), &region, const_cast<void *>(out)};
+    const dim3 threads((unsigned)equation::threads_along(dim_, 0), (unsigned)equation::threads_along(dim_, 1));
+    void      *arguments[] = {argument.data(), &region, const_cast<void *>(out)};
     PetscCallCUDA(cudaLaunchKernel(kernels_[inside], dim3(blocks.count[0] * blocks.count[1] * blocks.count[2]), threads,
                                    arguments, 0, stream));
   }

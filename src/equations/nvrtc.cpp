@@ -22,7 +22,8 @@ const char *const flags[] = {"--std=c++17", "--device-as-default-execution-space
 struct Nvrtc {
   using Program = void *;
 
-  int (*create)(Program *, const char *source, const char *name, int, const char *const *, const char *const *) = nullptr;
+  int (*create)(Program *, const char *source, const char *name, int, const char *const *,
+                const char *const *) = nullptr;
   int (*compile)(Program, int count, const char *const *options) = nullptr;
   int (*destroy)(Program *) = nullptr;
   int (*log_size)(Program, size_t *) = nullptr;

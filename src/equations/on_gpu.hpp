@@ -40,8 +40,8 @@ template <class Row> inline void values_inside(const Place &q, const Region &reg
     Real        sources[steps][unknowns] = {}, values[steps][unknowns];
     if (q.source) SHELLAC_EACH for (int s = 0; s < steps; s++) sources_at(q, to + s * step, sources[s]);
     values_of_steps<Row, steps>(q, i, j, k, place_read(q, i, j, k), sources, values);
-    SHELLAC_EACH for (int s = 0; s < steps; s++)
-      SHELLAC_EACH for (int r = 0; r < unknowns; r++) out[(to + s * step) * unknowns + r] = values[s][r];
+    SHELLAC_EACH for (int s = 0; s < steps; s++) SHELLAC_EACH for (int r = 0; r < unknowns; r++)
+        out[(to + s * step) * unknowns + r] = values[s][r];
   });
 }
 

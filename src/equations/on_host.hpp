@@ -54,7 +54,8 @@ void entries_by_slot(const Place &q, const Region &region, Real *const *to_slots
   if constexpr (slot + 1 < slots_of_row) entries_by_slot<Row, r, slot + 1>(q, region, to_slots);
 }
 // Slots known to the program.
-template <class Row, int r, bool ends> void entries_slot_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
+template <class Row, int r, bool ends>
+void entries_slot_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
   for (int slot = 0; slot < slots_of_row; slot++) {
     const AnySeed seed{slot};
     Real         *to_slot = to_slots[slot];
@@ -87,8 +88,9 @@ template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index
   if constexpr (r + 1 < unknowns) coordinates_at<Row, r + 1>(q, i, j, k, out);
 }
 template <class Row> void all_coordinates(const Place *q, const Region *region, Real *out) {
-  for_each_point(*q, *region,
-                 [&](Index i, Index j, Index k, Index, Index to) { coordinates_at<Row>(*q, i, j, k, out + to * unknowns); });
+  for_each_point(*q, *region, [&](Index i, Index j, Index k, Index, Index to) {
+    coordinates_at<Row>(*q, i, j, k, out + to * unknowns);
+  });
 }
 
 // ---- manufactured solutions ------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ constexpr bool is_arm(int code, int dx, int dy, int dz) {
 // The directions of derivatives: none; or slots of a row, which are an unknown c at an arm's end: some from the first on,
 // known to the compiler, or one that the program knows.
 struct NoSeed {
-  static constexpr int        directions = 0;
+  static constexpr int  directions = 0;
   template <int n> bool matches(int, int, int, int) const { return false; }
 };
 template <int first, int count> struct Seeds {
@@ -87,7 +87,8 @@ struct Neighbour {
   Real given, factor;
   int  in_arrays[axes], arm[axes];
 };
-SHELLAC_OUT_OF_LINE inline Neighbour neighbour_at_end(const Place &place, int c, Index i, Index j, Index k, int dx, int dy, int dz) {
+SHELLAC_OUT_OF_LINE inline Neighbour neighbour_at_end(const Place &place, int c, Index i, Index j, Index k, int dx,
+                                                      int dy, int dz) {
   const Index p[axes] = {i, j, k};
   Real        where[axes];
   Neighbour   n = {0, 1, {dx, dy, dz}, {dx, dy, dz}};
@@ -100,7 +101,8 @@ SHELLAC_OUT_OF_LINE inline Neighbour neighbour_at_end(const Place &place, int c,
     const Index steps = side ? q - place.N[a] + 1 : -q;
     const Fold &fold = place.folds[((c * axes + a) * sides + side) * width + steps - 1];
     where[a] = place.end[a][side];
-    n.given += n.factor * fold.given * boundary_datum<Real>(place, c, a, side, where[0], where[1], where[2], place.time);
+    n.given +=
+        n.factor * fold.given * boundary_datum<Real>(place, c, a, side, where[0], where[1], where[2], place.time);
     n.factor *= fold.factor;
     n.in_arrays[a] = n.arm[a] = (int)(fold.inside - p[a]);
     if (n.factor == 0) break;
@@ -121,10 +123,10 @@ template <class SeedType, bool at_ends> struct GridPoint {
   GridPoint(const Place &place, SeedType seed, Index i, Index j, Index k, Index at)
       : place(place), seed(seed), i(i), j(j), k(k), at(at) {}
 
-  Real  x(int axis) const { return place.origin[axis] + (Real)(axis == 0 ? i : axis == 1 ? j : k) * place.h[axis]; }
-  Real  h(int axis) const { return place.h[axis]; }
-  Real  inverse_h(int axis) const { return place.inverse_h[axis]; }
-  Real  t() const { return place.time; }
+  Real x(int axis) const { return place.origin[axis] + (Real)(axis == 0 ? i : axis == 1 ? j : k) * place.h[axis]; }
+  Real h(int axis) const { return place.h[axis]; }
+  Real inverse_h(int axis) const { return place.inverse_h[axis]; }
+  Real t() const { return place.time; }
   // The place of a neighbour in the arrays that are read.
   Index neighbour(int dx, int dy, int dz) const {
     return at + dx + place.read_size[0] * (dy + place.read_size[1] * (Index)dz);
@@ -165,7 +167,8 @@ private:
   }
   Number beyond(int c, int dx, int dy, int dz) const {
     const Neighbour n = neighbour_at_end(place, c, i, j, k, dx, dy, dz);
-    const Real value = n.factor == 0 ? 0 : place.u[neighbour(n.in_arrays[0], n.in_arrays[1], n.in_arrays[2]) * unknowns + c];
+    const Real      value =
+        n.factor == 0 ? 0 : place.u[neighbour(n.in_arrays[0], n.in_arrays[1], n.in_arrays[2]) * unknowns + c];
     return seeded(n.given + n.factor * value, n.factor, c, n.arm[0], n.arm[1], n.arm[2]);
   }
 };
@@ -183,7 +186,9 @@ template <class Point, int f> struct Coefficient : Point::Number {
   const Point &point;
 
   explicit Coefficient(const Point &point) : Number(point.template field<f>(0, 0, 0)), point(point) {}
-  typename Point::Real operator()(int dx = 0, int dy = 0, int dz = 0) const { return point.template field<f>(dx, dy, dz); }
+  typename Point::Real operator()(int dx = 0, int dy = 0, int dz = 0) const {
+    return point.template field<f>(dx, dy, dz);
+  }
 };
 
 // ---- helpers: differences of second order --------------------------------------------------------------------------
@@ -196,7 +201,8 @@ template <class U> auto derivative(const U &u, int axis) {
   return (neighbour(u, axis, 1) - neighbour(u, axis, -1)) * (u.point.inverse_h(axis) / 2);
 }
 template <class U> auto second(const U &u, int axis) {
-  return (neighbour(u, axis, 1) - 2 * u(0, 0, 0) + neighbour(u, axis, -1)) * (u.point.inverse_h(axis) * u.point.inverse_h(axis));
+  return (neighbour(u, axis, 1) - 2 * u(0, 0, 0) + neighbour(u, axis, -1)) *
+         (u.point.inverse_h(axis) * u.point.inverse_h(axis));
 }
 template <class U> auto dx(const U &u) {
   return derivative(u, 0);
@@ -337,9 +343,9 @@ inline void values_at(const Place &q, Index i, Index j, Index k, Index from, Ind
 // Entries of a row, in the seeds' directions.
 template <class Row, int r, bool ends, class SeedType>
 inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, Index k, Index from, Real *entries) {
-  const GridPoint<SeedType, ends> point(q, seed, i, j, k, from);
+  const GridPoint<SeedType, ends>            point(q, seed, i, j, k, from);
   typename GridPoint<SeedType, ends>::Number row;
-  int axis, side;
+  int                                        axis, side;
   if (ends && is_given(q, r, i, j, k, &axis, &side))
     row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], r, 0, 0, 0);
   else
@@ -351,9 +357,8 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
 template <class Exact, int c, class R>
 R exact_datum(const Place &q, int axis, int side, bool normal, R alpha, R x, R y, R z, R t) {
   const auto u = [&](Wide step) {
-    return Exact::template at<c, Wide>(q, (Wide)x + (axis == 0 ? step : 0),
-                                              (Wide)y + (axis == 1 ? step : 0),
-                                              (Wide)z + (axis == 2 ? step : 0), (Wide)t);
+    return Exact::template at<c, Wide>(q, (Wide)x + (axis == 0 ? step : 0), (Wide)y + (axis == 1 ? step : 0),
+                                       (Wide)z + (axis == 2 ? step : 0), (Wide)t);
   };
   if (!normal) return (R)u(0);
   const Wide h = Wide(1e-3) * (q.end[axis][1] - q.end[axis][0]);

@@ -132,7 +132,8 @@ private:
   }
 
   void boundary() {
-    line("template <class R> SHELLAC_OUT_OF_LINE R boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t) {");
+    line("template <class R> SHELLAC_OUT_OF_LINE R boundary_datum(const Place &place, int c, int axis, int side, R x, "
+         "R y, R z, R t) {");
     line(parameters("place"));
     out_ += definitions(false);
     line("switch ((c * axes + axis) * sides + side) {");

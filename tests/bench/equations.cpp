@@ -18,8 +18,8 @@ static const char help[] = "Times equations as text beside a copy, and whole sol
 static char folder[PETSC_MAX_PATH_LEN] = SHELLAC_EQUATIONS;
 
 // A grid with the text, or with the text of the gallery's file.
-static PetscErrorCode make_grid(PetscInt dim, PetscInt N, PetscInt dof, PetscInt width, bool periodic, const std::string &equation,
-                                DM *da, PetscLogDouble *seconds = nullptr) {
+static PetscErrorCode make_grid(PetscInt dim, PetscInt N, PetscInt dof, PetscInt width, bool periodic,
+                                const std::string &equation, DM *da, PetscLogDouble *seconds = nullptr) {
   const DMBoundaryType ends = periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   PetscLogDouble       begin, end;
 
@@ -57,14 +57,15 @@ static PetscErrorCode print(const char *what, PetscInt N, PetscReal seconds, Pet
   PetscFunctionBegin;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %6" PetscInt_FMT " %10.1f", what, N, (double)(1e6 * seconds)));
   if (bytes > 0) // of a point, beside the 16 of a copy
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %7.0f %7.3f", (double)bytes, (double)(copy_seconds * bytes / 16 / seconds)));
+    PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, " %7.0f %7.3f", (double)bytes, (double)(copy_seconds * bytes / 16 / seconds)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The residual of an equation, and its Jacobian into arrays if bytes_of_entries is not 0; bytes: of a point.
-static PetscErrorCode time_residual(const char *name, const char *equation, PetscInt dim, PetscInt N, PetscInt width, PetscReal seconds,
-                                    PetscReal bytes, PetscReal bytes_of_entries) {
+static PetscErrorCode time_residual(const char *name, const char *equation, PetscInt dim, PetscInt N, PetscInt width,
+                                    PetscReal seconds, PetscReal bytes, PetscReal bytes_of_entries) {
   DM        da;
   SNES      snes;
   Mat       J;
@@ -76,25 +77,28 @@ static PetscErrorCode time_residual(const char *name, const char *equation, Pets
   PetscCall(random_state(da, &u, &f));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, da));
-  PetscCall(time_of(seconds, [&] { return copy(u, f); }, &t_copy));
+  PetscCall(time_of(
+      seconds, [&] { return copy(u, f); }, &t_copy));
   PetscCall(print("copy", N, t_copy, t_copy, 16));
-  PetscCall(time_of(seconds, [&] { return SNESComputeFunction(snes, u, f); }, &t));
+  PetscCall(time_of(
+      seconds, [&] { return SNESComputeFunction(snes, u, f); }, &t));
   PetscCall(print(name, N, t, t_copy, bytes));
   if (bytes_of_entries > 0) {
     PetscCall(DMSetMatType(da, MATSTENCILSHELL));
     PetscCall(DMCreateMatrix(da, &J));
     PetscCall(SNESSetJacobian(snes, J, J, NULL, NULL));
-    PetscCall(time_of(seconds, [&] { return SNESComputeJacobian(snes, u, J, J); }, &t));
+    PetscCall(time_of(
+        seconds, [&] { return SNESComputeJacobian(snes, u, J, J); }, &t));
     PetscCall(print("  its Jacobian", N, t, t_copy, bytes_of_entries));
     PetscCall(time_of(
-      seconds,
-      [&] {
-        PetscFunctionBegin;
-        PetscCall(SNESComputeFunction(snes, u, f));
-        PetscCall(SNESComputeJacobian(snes, u, J, J));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      },
-      &t));
+        seconds,
+        [&] {
+          PetscFunctionBegin;
+          PetscCall(SNESComputeFunction(snes, u, f));
+          PetscCall(SNESComputeJacobian(snes, u, J, J));
+          PetscFunctionReturn(PETSC_SUCCESS);
+        },
+        &t));
     PetscCall(print("  both", N, t, t_copy, 0));
     PetscCall(MatDestroy(&J));
   }
@@ -118,9 +122,12 @@ static PetscErrorCode time_products(PetscInt N, PetscReal seconds) {
   PetscCall(random_state(da, &x, &y));
   PetscCall(DMDACreateEquationMat(da, &A));
   PetscCall(MatCreateLaplace(da, &B));
-  PetscCall(time_of(seconds, [&] { return copy(x, y); }, &t_copy));
-  PetscCall(time_of(seconds, [&] { return MatMult(A, x, y); }, &t_text));
-  PetscCall(time_of(seconds, [&] { return MatMult(B, x, y); }, &t_own));
+  PetscCall(time_of(
+      seconds, [&] { return copy(x, y); }, &t_copy));
+  PetscCall(time_of(
+      seconds, [&] { return MatMult(A, x, y); }, &t_text));
+  PetscCall(time_of(
+      seconds, [&] { return MatMult(B, x, y); }, &t_own));
   PetscCall(print("product, the text -laplacian(u)", N, t_text, t_copy, 16));
   PetscCall(print("product, the type laplace", N, t_own, t_copy, 16));
   PetscCall(MatDestroy(&A));
@@ -159,7 +166,8 @@ static PetscErrorCode time_newton(PetscInt N) {
     PetscCall(SNESGetIterationNumber(snes, &its));
     PetscCall(SNESGetLinearSolveIterations(snes, &ksp_its));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "Bratu %" PetscInt_FMT "², equation set in %.3f s, SNESSolve %d: %.2f ms, %" PetscInt_FMT " steps, %" PetscInt_FMT " linear, %s\n",
+                          "Bratu %" PetscInt_FMT "², equation set in %.3f s, SNESSolve %d: %.2f ms, %" PetscInt_FMT
+                          " steps, %" PetscInt_FMT " linear, %s\n",
                           N, set, turn + 1, 1e3 * (end - begin), its, ksp_its, SNESConvergedReasons[reason]));
   }
   PetscCall(SNESDestroy(&snes));
@@ -183,9 +191,11 @@ static PetscErrorCode time_steps(PetscInt N, PetscInt steps, PetscReal seconds) 
   PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
   PetscCall(TSSetDM(ts, da));
   PetscCall(TSSetType(ts, TSEULER));
-  PetscCall(time_of(seconds, [&] { return copy(u, f); }, &t_copy));
+  PetscCall(time_of(
+      seconds, [&] { return copy(u, f); }, &t_copy));
   PetscCall(print("copy, two values a point", N, t_copy, t_copy, 16));
-  PetscCall(time_of(seconds, [&] { return TSComputeRHSFunction(ts, 0, u, f); }, &t));
+  PetscCall(time_of(
+      seconds, [&] { return TSComputeRHSFunction(ts, 0, u, f); }, &t));
   PetscCall(print("rate of Gray and Scott", N, t, t_copy, 16));
   PetscCall(TSSetTimeStep(ts, 1e-3));
   PetscCall(TSSetMaxTime(ts, 1e9));
@@ -197,8 +207,9 @@ static PetscErrorCode time_steps(PetscInt N, PetscInt steps, PetscReal seconds) 
   PetscCall(TSSolve(ts, u));
   PetscCall(synchronize());
   PetscCall(PetscTime(&end));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Gray and Scott %" PetscInt_FMT "², %" PetscInt_FMT " steps: %.3f s, %.1f us a step\n", N, steps,
-                        end - begin, 1e6 * (end - begin) / (double)steps));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "Gray and Scott %" PetscInt_FMT "², %" PetscInt_FMT " steps: %.3f s, %.1f us a step\n", N,
+                        steps, end - begin, 1e6 * (end - begin) / (double)steps));
   PetscCall(TSDestroy(&ts));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&f));
