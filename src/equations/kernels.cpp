@@ -120,8 +120,9 @@ PetscErrorCode EquationKernels::Launch(Kernel inside, Kernel at_ends, const equa
 
 #else
 
-PetscErrorCode EquationKernels::Create(MPI_Comm, const std::string &, const std::string &, const char[], int) {
+PetscErrorCode EquationKernels::Create(MPI_Comm, const std::string &, const std::string &, const char[], int dim) {
   PetscFunctionBegin;
+  dim_ = dim;
   PetscCall(PetscInfo(NULL, "Equations run on the host: Shellac was built without CUDA 12.8 or later\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,7 +22,7 @@ public:
 
   // Compiles a source of equation_kernels() for the ranks' GPUs; name: in messages. Collective.
   PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[], int dim);
-  bool           present() const { return library_ != nullptr; } // else -info says why not
+  bool           present() const { return kernels_[0] != nullptr; } // else -info says why not
 
   // As equation::Functions' values and entries, in PETSc's stream. place: of the host, with arrays of the GPU; its tables
   // are copied.
