@@ -153,6 +153,41 @@ TEST_CASE("what needs the coefficients of diffusion alone leaves k where it is",
   CHECK(mask == PETSC_OFFLOAD_BOTH);
 }
 
+#if defined(PETSC_HAVE_CUDA)
+TEST_CASE("rows of diffusion are filled on the GPU where k is there", "[device_products]") {
+  if (no_gpu() || rank_count() > 1) return;
+  OK(PetscLogDefaultBegin());
+  Lattice lattice;
+  lattice.N[0] = 300, lattice.N[1] = 40;
+  for (bool on_faces : {false, true}) {
+    std::vector<Vector> k;
+    Pair                pair(lattice, [&](DM da, Mat *A) {
+      Vec axes[2];
+      k.clear();
+      for (Vec &axis : axes) {
+        k.push_back(make_vector(da));
+        axis = k.back();
+        set_values(da, axis, [&](const PetscInt p[3]) { return 2 + random_value(lattice.natural(p), 3); });
+      }
+      OK(MatCreate(PETSC_COMM_WORLD, A));
+      OK(MatSetDM(*A, da));
+      OK(MatSetType(*A, MATDIFFUSION));
+      OK(on_faces ? MatDiffusionSetFaceCoefficients(*A, 2, axes) : MatDiffusionSetCoefficient(*A, axes[0]));
+      OK(MatSetUp(*A));
+    });
+    Vector              x = random_vector(pair.da[1], 1), y = make_vector(pair.da[1]);
+    const auto          change = [&] {
+      for (Vec axis : k) OK(VecScale(axis, 2));
+      OK(MatMult(pair.A[1], x, y));
+    };
+    change(); // brings k and x to the GPU
+    CHECK(bytes_copied(change) <= 300 * 40 * (PetscReal)sizeof(PetscScalar) / 2);
+    OK(MatScale(pair.A[0], 4));
+    pair.check();
+  }
+}
+#endif
+
 TEST_CASE("a product of diffusion may overwrite k, and k may be of any size", "[device_products]") {
   if (no_gpu()) return;
   Lattice lattice;

@@ -17,8 +17,8 @@ struct AdvectionDiffusion final : Diffusion {
   bool symmetric() const override { return false; }
   void row(const Point &p, Row &u) const override {
     Diffusion::row(p, u);
-    for (int a = 0; a < dim; a++) {
-      if (!coupled(a)) continue;
+    for (int a = 0; a < terms.dim; a++) {
+      if (!terms.coupled(a)) continue;
       const PetscReal speed = w ? PetscRealPart(w->at(p.i, a)) : constant_w[a];
       const auto      add = [&](PetscInt s, PetscReal value) { along(u, a, s) += value / p.h[a]; };
       if (scheme == MAT_ADVECTION_DIFFUSION_CENTRAL) {

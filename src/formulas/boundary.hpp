@@ -22,17 +22,17 @@ struct Ends {                   // of one axis
   PetscReal intervals() const {
     return periodic ? N : mirror ? N - 1 : N - 1 + distance(form[LOWER]) + distance(form[UPPER]);
   }
-  bool identity(PetscInt i) const { // a row at the point i is the identity's
+  SHELLAC_HD bool identity(PetscInt i) const { // a row at the point i is the identity's
     return !periodic && !mirror &&
            ((i == 0 && form[LOWER] == MAT_LAPLACE_IDENTITY) || (i == N - 1 && form[UPPER] == MAT_LAPLACE_IDENTITY));
   }
   // Points along the axis are coupled: it has others than one that is its own neighbour.
-  bool couples() const { return !(periodic && N == 1); }
+  SHELLAC_HD bool couples() const { return !(periodic && N == 1); }
   // A constant function satisfies the condition with g = 0.
   bool holds_constants(Side side) const { return periodic || mirror || (form[side] == MAT_LAPLACE_NEUMANN); }
 
   // The point that i, which may be beyond an end, is by periodicity or reflection in a mirror; i itself beyond other ends.
-  PetscInt within(PetscInt i) const {
+  SHELLAC_HD PetscInt within(PetscInt i) const {
     if (periodic) return (i % N + N) % N;
     return !mirror ? i : i < 0 ? -i : i >= N ? 2 * (N - 1) - i : i;
   }
@@ -40,8 +40,40 @@ struct Ends {                   // of one axis
   // datum g. A factor of zero: nothing inside.
   // Neumann and Robin conditions hold half a spacing beyond the last point, by the mean and the difference of the two
   // values beside them; farther points by odd (Dirichlet) or even (Neumann) reflection.
-  void fold(PetscInt i, PetscInt *inside, PetscReal *factor, PetscReal *given) const;
+  SHELLAC_HD void fold(PetscInt i, PetscInt *inside, PetscReal *factor, PetscReal *given) const;
 };
+
+SHELLAC_HD void Ends::fold(PetscInt i, PetscInt *inside, PetscReal *factor, PetscReal *given) const {
+  *factor = 1;
+  *given = 0;
+  while (!periodic && (i < 0 || i >= N)) {
+    const Side     side = i < 0 ? LOWER : UPPER;
+    const PetscInt m = side == LOWER ? -i : i - N + 1; // steps beyond the last point
+    PetscInt       depth;                              // of the reflected point, in steps from the last
+    if (mirror)
+      depth = m;
+    else if (form[side] == MAT_LAPLACE_IDENTITY) { // about the last point
+      depth = m;
+      *given += 2 * *factor;
+      *factor = -*factor;
+    } else if (form[side] == MAT_LAPLACE_ELIMINATED) { // about the first point beyond
+      depth = m - 2;
+      *given += (m == 1 ? 1 : 2) * *factor;
+      *factor = m == 1 ? 0 : -*factor;
+    } else { // ∂u/∂n + αu = g at the middle of the reflection
+      const PetscReal distance = (2 * m - 1) * h, mean = robin[side] * distance / 2;
+      depth = m - 1;
+      *given += *factor * distance / (1 + mean);
+      *factor *= (1 - mean) / (1 + mean);
+    }
+    if (*factor == 0) {
+      i = side == LOWER ? 0 : N - 1;
+      break;
+    }
+    i = side == LOWER ? depth : N - 1 - depth;
+  }
+  *inside = i;
+}
 
 // The ends of each axis of a grid, with spacings that are not set yet. forms, robin: [axis][side].
 void get_ends(const Grid &grid, const MatLaplaceBoundaryType forms[3][2], const PetscReal robin[3][2], Ends ends[3]);

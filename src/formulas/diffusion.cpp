@@ -12,59 +12,12 @@ namespace shellac {
 
 // ---- the formula ---------------------------------------------------------------------------------------------------
 
-// The same number, bit by bit, for (a, b) and (b, a): the operator is symmetric.
-PetscScalar Diffusion::mean(PetscScalar a, PetscScalar b) const {
-  if (mean_type == MAT_DIFFUSION_ARITHMETIC) return a / PetscReal(2) + b / PetscReal(2);
-  if (PetscAbsScalar(a) > PetscAbsScalar(b)) std::swap(a, b);
-  return PetscReal(2) * a * (b / (a + b)); // no product of both, which might overflow
-}
-
-// k half a spacing (halves = 1) or a spacing (2) beyond the last of two places where it is known. Of a smooth k it is
-// extrapolated: with s = (a - b)/(a + b), the factor differs from that of linear extrapolation by O(h²). Where k jumps, s is
-// near 1 or -1 and the last k remains. So the result is between 0.6 a and 1.4 a, or 0.2 a and 1.8 a.
-static PetscScalar extrapolate(PetscScalar a, PetscScalar b, PetscReal halves) {
-  const PetscScalar s = (a - b) / (a + b);
-  return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + halves * s * (PetscReal(1) - s * s)) : a;
-}
-
-PetscScalar Diffusion::on_face(const PetscInt i[3], int axis, int step) const {
-  const LoadedField &face = *k.field[axis];
-  const PetscInt     N = ends[axis].N;
-  PetscInt           at[3] = {i[0], i[1], i[2]};
-  if (step > 0) at[axis]++;
-  if (ends[axis].mirror && at[axis] == 0) at[axis] = 1; // the faces beside the mirror are alike
-  if (ends[axis].mirror && at[axis] == N) at[axis] = N - 1;
-  if (!beyond(at, axis)) return face.at(at);
-  PetscInt last[3] = {at[0], at[1], at[2]}, before[3] = {at[0], at[1], at[2]};
-  last[axis] = N - 1;
-  before[axis] = PetscMax(N - 2, 0);
-  return extrapolate(face.at(last), face.at(before), 2);
-}
-
-PetscScalar Diffusion::face(const PetscInt i[3], int axis, int step) const {
-  if (!k.is_field()) return k.constant;
-  PetscScalar value;
-  if (k.on_faces)
-    value = on_face(i, axis, step);
-  else {
-    PetscInt next[3] = {i[0], i[1], i[2]};
-    next[axis] += step;
-    const bool leaves = beyond(next, axis);
-    if (leaves) next[axis] = ends[axis].N > 1 ? i[axis] - step : i[axis];
-    const PetscScalar here = k.field[0]->at(i), other = k.field[0]->at(next);
-    value = leaves ? extrapolate(here, other, 1) : mean(here, other);
-  }
-  return k.conjugated ? PetscConj(value) : value;
-}
-
 void Diffusion::row(const Point &p, Row &u) const {
-  u(0) += sigma;
-  for (int a = 0; a < dim; a++)
-    for (int s = -1; s <= 1 && coupled(a); s += 2) {
-      const PetscScalar flux = face(p.i, a, s) / (p.h[a] * p.h[a]);
-      u(0) += flux;
-      along(u, a, s) -= flux;
-    }
+  PetscScalar center, beside[3][2];
+  terms.row(p.i, &center, beside);
+  u(0) += center;
+  for (int a = 0; a < terms.dim; a++)
+    for (int e = 0; e < 2; e++) along(u, a, e == LOWER ? -1 : 1) += beside[a][e];
 }
 
 // ---- the Mat -------------------------------------------------------------------------------------------------------
@@ -73,12 +26,23 @@ const Option &DiffusionMat::option(const char *name) const {
   return find_option(diffusion_options, (std::string("-mat_diffusion_") + name).c_str());
 }
 
+template <class Values> void DiffusionMat::set_terms(DiffusionTerms<Values> *terms) const {
+  terms->dim = grid.dim;
+  for (int a = 0; a < 3; a++) terms->ends[a] = ends[a];
+  terms->sigma = sigma;
+  terms->constant = k.constant;
+  terms->is_field = k.is_field();
+  terms->on_faces = k.on_faces;
+  terms->conjugated = k.conjugated;
+  terms->mean_type = mean;
+}
+
 void DiffusionMat::set_formula(Diffusion *formula) const {
-  formula->dim = grid.dim;
-  for (int a = 0; a < 3; a++) formula->ends[a] = ends[a];
-  formula->sigma = sigma;
-  formula->k = k;
-  formula->mean_type = mean;
+  set_terms(&formula->terms);
+  for (int a = 0; a < 3; a++) {
+    formula->k[a] = k.field[a];
+    formula->terms.k[a].field = k.field[a].get();
+  }
 }
 
 std::unique_ptr<Formula> DiffusionMat::make_formula() const {
@@ -144,29 +108,111 @@ static PetscErrorCode check_coefficient(const Grid &grid, const LoadedField &k, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+constexpr PetscReal least_normal = 16 * std::numeric_limits<PetscReal>::min();
+
+// The values are not read: products and rows are computed where they are.
 PetscErrorCode DiffusionMat::load_fields() {
-  const bool  positive = mean == MAT_DIFFUSION_HARMONIC && !k.on_faces;
-  const char *remedy = positive ? "harmonic means need finite values > 0; MatDiffusionSetMean() selects arithmetic ones"
-                                : "it must be finite";
+  Coefficient loaded = k;
 
   PetscFunctionBegin;
-  auto loaded = k;
-  bool normal = true;
   for (HeldField &field : loaded.field) {
     if (!field) continue;
-    auto read = std::make_shared<LoadedField>();
-    PetscCall(read->Load(grid, owned_patch(), ends, 1, false, 1, field->vec(), "coefficient k"));
-    PetscCall(check_coefficient(grid, *read, positive, remedy));
-    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-      constexpr PetscReal least = 16 * std::numeric_limits<PetscReal>::min(), most = 1 / least;
-      const PetscInt      i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
-      const PetscReal     size = PetscAbsScalar(read->at(i));
-      normal = normal && (k.on_faces || (least < size && size < most));
-    });
-    field = read;
+    auto checked = std::make_shared<LoadedField>();
+    PetscCall(checked->Check(grid, 1, field->vec(), "coefficient k"));
+    field = checked;
   }
   k = loaded;
-  k_is_normal = normal;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiffusionMat::read_fields() {
+  const char *remedy = must_be_positive()
+                           ? "harmonic means need finite values > 0; MatDiffusionSetMean() selects arithmetic ones"
+                           : "it must be finite";
+
+  PetscFunctionBegin;
+  for (const HeldField &field : k.field) {
+    if (!field || field->is_read()) continue;
+    PetscCall(field->Read(grid, owned_patch(), ends, 1, false, 1));
+    PetscCall(check_coefficient(grid, *field, must_be_positive(), remedy));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether a field is on the GPU, and the GPU has its values.
+static PetscErrorCode is_on_gpu(Vec v, bool *is) {
+  PetscBool        cuda, bound;
+  PetscOffloadMask mask;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(v, &bound));
+  PetscCall(VecGetOffloadMask(v, &mask));
+  *is = cuda && !bound && mask != PETSC_OFFLOAD_CPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) {
+  const int                  n = k.on_faces ? grid.dim : 1;
+  FillDiffusion<PetscScalar> fill;
+  Halo                       halos[3];
+  Patch                      patch = owned_patch();
+  PetscMemType               memory = to->home();
+  PetscScalar *const        *ignored;
+  Vec                        state, sum;
+  PetscReal                  most[2];
+  Refusal                    refusal;
+
+  PetscFunctionBegin;
+  *done = false;
+  if (!is_flux_alone()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int a = 0; a < n; a++) {
+    bool there = false;
+    PetscCall(is_on_gpu(k.field[a]->vec(), &there));
+    if (!there) memory = PETSC_MEMTYPE_HOST;
+  }
+  PetscCall(to->Open(&ignored, memory));
+  PetscCall(to->NeedAll());
+  PetscCall(to->GetOpen(&fill.to));
+  set_terms(&fill.terms);
+  Arrays arrays(to->memory());
+  for (int a = 0; a < n; a++) {
+    const PetscScalar *values;
+    PetscCall(arrays.Read(k.field[a]->vec(), &values));
+    PetscCall(halos[a].Create(grid, patch, false, PetscMemTypeDevice(memory) ? PETSC_TRUE : PETSC_FALSE, halo_way));
+    PetscCall(halos[a].Begin(values, to->memory()));
+    PetscCall(halos[a].End());
+    fill.terms.k[a] = {patch, halos[a].field()};
+  }
+  for (int a = 0; a < 3; a++)
+    for (int e = 0; e < 2; e++) {
+      PetscInt step[3] = {0, 0, 0};
+      step[a] = e == LOWER ? -1 : 1;
+      fill.arm[a][e] = a < grid.dim ? PetscMax(arms->find(step), 0) : 0;
+    }
+  fill.positive = must_be_positive();
+  fill.least = least_normal;
+  PetscCall(VecCreate(PETSC_COMM_SELF, &state));
+  PetscCall(VecSetSizes(state, (PetscInt)patch.all().points(), PETSC_DETERMINE));
+  PetscCall(VecSetType(state, to->vec_type()));
+  PetscCall(VecDuplicate(state, &sum));
+  PetscCall(arrays.Write(state, &fill.state));
+  PetscCall(arrays.Write(sum, &fill.sum));
+  PetscCall(to->ForAllPoints(fill));
+  PetscCall(arrays.Restore());
+  PetscCall(VecMax(state, NULL, &most[0]));
+  PetscCall(VecMax(sum, NULL, &most[1]));
+  PetscCall(VecDestroy(&state));
+  PetscCall(VecDestroy(&sum));
+  for (Halo &halo : halos) PetscCall(halo.Destroy());
+  k_is_normal = most[0] == ROW_NORMAL;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_REAL, MPIU_MAX, grid.comm));
+  *relative_sum = most[1];
+  *done = most[0] != ROW_WRONG;
+  if (*done)
+    PetscCall(to->Close(compression, &refusal));
+  else
+    PetscCall(to->Zero()); // there is an error that names the point, on the host
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // −∇·(k∇u) + σu, and the Mat of it and of operators with more terms.
 
+#include "formulas/diffusion_terms.hpp"
 #include "formulas/field.hpp"
 #include "formulas/mat.hpp"
 
@@ -16,29 +17,23 @@ struct Coefficient {
   bool is_field() const { return field[0] != nullptr; }
 };
 
+// Of a field that has been read.
+struct ReadValues {
+  const LoadedField     *field;
+  SHELLAC_HD PetscScalar at(const Ends *, const PetscInt i[3]) const { return field->at(i); }
+};
+
 // Second-order central differences of fluxes through the faces between points (Patankar 1980, chapter 4). A face has the
 // mean of the k at the two points beside it. The face beyond the last point, which is on the boundary of neumann and robin
 // sides and half a spacing within that of eliminated ones, has an extrapolated k.
 struct Diffusion : Formula {
-  int                  dim = 1;
-  Ends                 ends[3];
-  PetscScalar          sigma = 0; // [1/length² of k]
-  Coefficient          k;
-  MatDiffusionMeanType mean_type = MAT_DIFFUSION_HARMONIC;
+  DiffusionTerms<ReadValues> terms;
+  HeldField                  k[3]; // the fields of the terms
 
   Shape shape() const override { return {1, false}; }
-  bool  constant() const override { return !k.is_field(); }
+  bool  constant() const override { return !terms.is_field; }
   bool  symmetric() const override { return true; }
   void  row(const Point &p, Row &u) const override;
-  bool  coupled(int axis) const { return axis < dim && ends[axis].couples(); }
-
-private:
-  bool        beyond(const PetscInt i[3], int axis) const { // an end that no condition of the DMDA goes on from
-    return !ends[axis].periodic && !ends[axis].mirror && (i[axis] < 0 || i[axis] >= ends[axis].N);
-  }
-  PetscScalar on_face(const PetscInt i[3], int axis, int step) const;
-  PetscScalar mean(PetscScalar a, PetscScalar b) const;
-  PetscScalar face(const PetscInt i[3], int axis, int step) const;
 };
 
 struct DiffusionMat : FormulaMat {
@@ -49,20 +44,24 @@ struct DiffusionMat : FormulaMat {
   bool                 k_is_normal = false; // so are the reciprocals of sums of two values; on this rank
 
   std::unique_ptr<Formula> make_formula() const override;
-  PetscErrorCode           Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
-  virtual bool             is_flux_alone() const { return true; } // the operator has no other terms
-  PetscScalar              of_constant() const override { return sigma; }
-  PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) override;
-  PetscErrorCode           view_equation(PetscViewer viewer) const override;
-  PetscErrorCode           load_fields() override;
-  void                     take_settings(const CapturedMat &from) override;
-  void                     conjugate_settings() override;
+  PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
+  virtual bool   is_flux_alone() const { return true; } // the operator has no other terms
+  PetscScalar    of_constant() const override { return sigma; }
+  PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override;
+  PetscErrorCode view_equation(PetscViewer viewer) const override;
+  PetscErrorCode load_fields() override;
+  PetscErrorCode read_fields() override;
+  PetscErrorCode fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) override;
+  void           take_settings(const CapturedMat &from) override;
+  void           conjugate_settings() override;
   std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2]}; }
   virtual const Option    &option(const char *name) const; // its own
 
 protected:
-  void           set_formula(Diffusion *formula) const;
-  PetscErrorCode view_terms(PetscViewer viewer, bool velocity) const;
+  template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of k
+  void                         set_formula(Diffusion *formula) const;
+  bool                         must_be_positive() const { return mean == MAT_DIFFUSION_HARMONIC && !k.on_faces; }
+  PetscErrorCode               view_terms(PetscViewer viewer, bool velocity) const;
 };
 
 PetscErrorCode MatDiffusionCompose(Mat A); // the setters

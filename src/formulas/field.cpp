@@ -36,6 +36,7 @@ PetscErrorCode GridValues::Read(const Grid &grid, const Patch &patch, const Ends
       }
     for (PetscInt c = 0; c < components; c++) values_.push_back(field.value(points, p, c));
   });
+  array_ = values_.data();
   PetscCall(VecRestoreArrayRead(v, &values));
   PetscCall(halo.Destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -63,17 +64,12 @@ static PetscErrorCode is_distributed_as(const Grid &grid, DM dm, bool *is) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LoadedField::Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
-                                 PetscInt components, Vec v, const char *name) {
-  Grid           layout = grid;
-  const PetscInt points = grid.offset.back() / grid.dof;
-  PetscInt       total;
-  bool           same;
-  DM             dm;
+PetscErrorCode LoadedField::Check(const Grid &grid, PetscInt components, Vec v, const char *name) {
+  Grid layout = grid;
+  bool same;
+  DM   dm;
 
   PetscFunctionBegin;
-  PetscCall(VecGetSize(v, &total));
-  if (!components) components = PetscMax(total / points, 1);
   for (PetscInt &offset : layout.offset) offset = offset / grid.dof * components;
   PetscCall(GridCheckVector(layout, v, name));
   PetscCall(VecGetDM(v, &dm));
@@ -83,8 +79,27 @@ PetscErrorCode LoadedField::Load(const Grid &grid, const Patch &patch, const End
                     "operator's; make it with DMCreateGlobalVector() of the operator's DMDA, or of a compatible one",
                     name);
   PetscCall(Hold(v));
-  PetscCall(values_.Read(grid, patch, ends, width, box, components, v));
   PetscCall(PetscObjectStateGet((PetscObject)v, &state_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LoadedField::Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
+                                 PetscInt components) const {
+  PetscFunctionBegin;
+  PetscCall(values_.Read(grid, patch, ends, width, box, components, vec_));
+  is_read_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LoadedField::Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
+                                 PetscInt components, Vec v, const char *name) {
+  PetscInt total;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(v, &total));
+  if (!components) components = PetscMax(total / (grid.offset.back() / grid.dof), 1);
+  PetscCall(Check(grid, components, v, name));
+  PetscCall(Read(grid, patch, ends, width, box, components));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,10 +19,10 @@ public:
   PetscErrorCode Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
                       PetscInt components, Vec v);
   // The c-th value at a point of the whole grid.
-  PetscScalar at(const PetscInt i[3], PetscInt c = 0) const {
+  SHELLAC_HD PetscScalar at(const PetscInt i[3], PetscInt c = 0) const {
     size_t place = 0;
     for (int a = 2; a >= 0; a--) place = place * (size_t)size_[a] + (size_t)(i[a] - start_[a]);
-    return values_[place * (size_t)components_ + (size_t)c];
+    return array_[place * (size_t)components_ + (size_t)c];
   }
   const PetscScalar *data() const { return values_.data(); } // [points, along the first axis first][components]
   PetscInt           components() const { return components_; }
@@ -30,9 +30,10 @@ public:
 private:
   PetscInt                 components_ = 0, start_[3], size_[3]; // with the points around
   std::vector<PetscScalar> values_;
+  const PetscScalar       *array_ = nullptr; // theirs
 };
 
-// A vector, and its values as they were when Load() read them, with those around the rank's points.
+// A vector, and its values as they were when they were read, with those around the rank's points.
 class LoadedField {
 public:
   LoadedField() = default;
@@ -44,17 +45,23 @@ public:
   // Errors, on all ranks: a vector that is not distributed as the grid's points are.
   PetscErrorCode Load(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
                       PetscInt components, Vec v, const char *name);
-  PetscErrorCode Hold(Vec v); // the vector has not been read yet
-  PetscScalar    at(const PetscInt i[3], PetscInt c = 0) const { return values_.at(i, c); }
-  bool           stale() const; // the vector has changed since, as this rank sees it
-  Vec            vec() const { return vec_; }
+  PetscErrorCode Hold(Vec v); // the vector has not been looked at yet
+  // Load() in two steps: its errors, and the state of the vector; then its values. Both are collective.
+  PetscErrorCode         Check(const Grid &grid, PetscInt components, Vec v, const char *name);
+  PetscErrorCode         Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
+                              PetscInt components) const;
+  bool                   is_read() const { return is_read_; }
+  SHELLAC_HD PetscScalar at(const PetscInt i[3], PetscInt c = 0) const { return values_.at(i, c); }
+  bool                   stale() const; // the vector has changed since, as this rank sees it
+  Vec                    vec() const { return vec_; }
 
   const GridValues &values() const { return values_; }
 
 private:
-  Vec              vec_ = NULL;
-  PetscObjectState state_ = -1;
-  GridValues       values_;
+  Vec                vec_ = NULL;
+  PetscObjectState   state_ = -1;
+  mutable GridValues values_;
+  mutable bool       is_read_ = false;
 };
 
 using HeldField = std::shared_ptr<const LoadedField>;

@@ -188,7 +188,7 @@ static PetscErrorCode make_equivalent_star(Mat A, std::unique_ptr<StencilOperato
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyFormula(A, &context));
-  const LaplaceMat &laplace = *context;
+  LaplaceMat &laplace = *context;
   for (int a = 0; a < laplace.grid.dim; a++)
     if (laplace.ends[a].couples()) least = PetscMin(least, laplace.ends[a].h), most = PetscMax(most, laplace.ends[a].h);
   if (laplace.stencil != MAT_LAPLACE_BOX || most * most <= 5 * least * least || !laplace.is_scaled_formula ||

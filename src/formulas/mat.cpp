@@ -183,12 +183,16 @@ static bool has_symmetric_rows(const Ends ends[3], int dim, PetscInt width) {
 }
 
 PetscErrorCode FormulaMat::fill(const Formula &of, PetscScalar identity, CapturedStencil *coefficients,
-                                PetscReal *relative_sum) const {
+                                PetscReal *relative_sum) {
   DomainRows          rows = rows_of(of);
   PetscScalar *const *values;
   Refusal             refusal;
+  bool                done = false;
 
   PetscFunctionBegin;
+  if (!of.constant() && relative_sum) PetscCall(fill_beside_fields(coefficients, relative_sum, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(read_fields());
   const auto read = [&](const PetscInt i[3], const auto &put) {
     rows.get(*arms, i, identity,
              [&](int arm, PetscInt r, PetscInt c, PetscScalar value) { put(coefficients->slot(arm, r, c), value); });

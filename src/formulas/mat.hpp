@@ -20,6 +20,11 @@ struct FormulaMat : CapturedMat {
   // For formulas that depend on more than settings.
   virtual PetscErrorCode           load_fields() { return PETSC_SUCCESS; } // that make_formula() takes; collective
   virtual std::vector<HeldField *> fields() { return {}; } // what load_fields() replaces; one that is not set is null
+  virtual PetscErrorCode           read_fields() { return PETSC_SUCCESS; } // brings what it has left out; collective
+  // Sets a new operator's coefficients, and what fill() does beside, where the fields are: *done. Collective.
+  virtual PetscErrorCode fill_beside_fields(CapturedStencil *, PetscReal *, bool *done) {
+    return *done = false, PETSC_SUCCESS;
+  }
   virtual bool           has_known_sums() const { return true; } // all rows times the function 1 are of_constant()
   virtual PetscErrorCode check_complete() const { return PETSC_SUCCESS; } // an error where something is not set yet
   virtual bool           is_complete() const { return true; }
@@ -47,7 +52,7 @@ struct FormulaMat : CapturedMat {
   // Sets a new operator's coefficients: of the formula, with this on the diagonal of identity rows.
   // An error on all ranks where a row is wrong. relative_sum: the largest sum of a row's entries, relative to their sizes.
   PetscErrorCode fill(const Formula &formula, PetscScalar identity, CapturedStencil *coefficients,
-                      PetscReal *relative_sum = NULL) const;
+                      PetscReal *relative_sum = NULL);
   // Reads the fields and computes the coefficients anew, as an assembly does: of the present settings. Before MatSetUp(),
   // does nothing. With an error nothing is changed.
   PetscErrorCode refill(Mat A);

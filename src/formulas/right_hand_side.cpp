@@ -43,6 +43,7 @@ static PetscErrorCode get_context(Mat A, Vec b, FormulaMat **context) {
              type);
   PetscCall(MatGetReadyFormula(A, context));
   PetscCall((*context)->check_complete());
+  PetscCall((*context)->read_fields());
   PetscCheck(!(*context)->is_transposed, comm, PETSC_ERR_SUP,
              "a transposed operator has no boundary data; call this with the operator before MatTranspose()");
   PetscCall(MatStencilCheckLayouts(A, b, NULL, b));

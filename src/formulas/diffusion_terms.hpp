@@ -1,0 +1,150 @@
+#pragma once
+// The rows of −∇·(k∇u) + σu, for host and device.
+
+#include "capture/coefficients.hpp"
+#include "formulas/boundary.hpp"
+
+namespace shellac {
+
+// Values has the values of k at points of the whole grid and beside them: value.at(ends, i), of each axis or of all.
+template <class Values> struct DiffusionTerms {
+  int                  dim = 1;
+  Ends                 ends[3];
+  PetscScalar          sigma = 0; // [1/length² of k]
+  PetscScalar          constant = 1;
+  bool                 is_field = false, on_faces = false, conjugated = false; // of k
+  MatDiffusionMeanType mean_type = MAT_DIFFUSION_HARMONIC;
+  Values               k[3];
+
+  SHELLAC_HD bool coupled(int axis) const { return axis < dim && ends[axis].couples(); }
+
+  // The entries of a row, as if there were no ends: of the point, and of those beside it [axis][end].
+  SHELLAC_HD void row(const PetscInt i[3], PetscScalar *center, PetscScalar beside[3][2]) const {
+    *center = sigma;
+    for (int a = 0; a < 3; a++)
+      for (int e = 0; e < 2; e++) {
+        const PetscReal h = ends[a].h;
+        beside[a][e] = coupled(a) ? -face(i, a, e == LOWER ? -1 : 1) / (h * h) : PetscScalar(0);
+        *center -= beside[a][e];
+      }
+  }
+  // k on the face towards the next point or, step = -1, the one before.
+  SHELLAC_HD PetscScalar face(const PetscInt i[3], int axis, int step) const {
+    if (!is_field) return constant;
+    PetscScalar value;
+    if (on_faces)
+      value = on_face(i, axis, step);
+    else {
+      PetscInt next[3] = {i[0], i[1], i[2]};
+      next[axis] += step;
+      const bool leaves = beyond(next, axis);
+      if (leaves) next[axis] = ends[axis].N > 1 ? i[axis] - step : i[axis];
+      const PetscScalar here = k[0].at(ends, i), other = k[0].at(ends, next);
+      value = leaves ? extrapolate(here, other, 1) : mean(here, other);
+    }
+    return conjugated ? PetscConj(value) : value;
+  }
+
+private:
+  SHELLAC_HD bool beyond(const PetscInt i[3], int axis) const { // an end that no condition of the DMDA goes on from
+    return !ends[axis].periodic && !ends[axis].mirror && (i[axis] < 0 || i[axis] >= ends[axis].N);
+  }
+  SHELLAC_HD PetscScalar on_face(const PetscInt i[3], int axis, int step) const {
+    const PetscInt N = ends[axis].N;
+    PetscInt       at[3] = {i[0], i[1], i[2]};
+    if (step > 0) at[axis]++;
+    if (ends[axis].mirror && at[axis] == 0) at[axis] = 1; // the faces beside the mirror are alike
+    if (ends[axis].mirror && at[axis] == N) at[axis] = N - 1;
+    if (!beyond(at, axis)) return k[axis].at(ends, at);
+    PetscInt last[3] = {at[0], at[1], at[2]}, before[3] = {at[0], at[1], at[2]};
+    last[axis] = N - 1;
+    before[axis] = PetscMax(N - 2, 0);
+    return extrapolate(k[axis].at(ends, last), k[axis].at(ends, before), 2);
+  }
+  // The same number, bit by bit, for (a, b) and (b, a): the operator is symmetric.
+  SHELLAC_HD PetscScalar mean(PetscScalar a, PetscScalar b) const {
+    if (mean_type == MAT_DIFFUSION_ARITHMETIC) return a / PetscReal(2) + b / PetscReal(2);
+    const bool        ascending = PetscAbsScalar(a) <= PetscAbsScalar(b);
+    const PetscScalar small = ascending ? a : b, large = ascending ? b : a;
+    return PetscReal(2) * small * (large / (small + large)); // no product of both, which might overflow
+  }
+  // k half a spacing (halves = 1) or a spacing (2) beyond the last of two places where it is known. Of a smooth k it is
+  // extrapolated: with s = (a - b)/(a + b), the factor differs from that of linear extrapolation by O(h²). Where k jumps, s
+  // is near 1 or -1 and the last k remains. So the result is between 0.6 a and 1.4 a, or 0.2 a and 1.8 a.
+  SHELLAC_HD static PetscScalar extrapolate(PetscScalar a, PetscScalar b, PetscReal halves) {
+    const PetscScalar s = (a - b) / (a + b);
+    return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + halves * s * (PetscReal(1) - s * s)) : a;
+  }
+};
+
+// A field of the grid where the kernels run, with its halo. Beyond an end stands the value at the end; beyond a mirrored one,
+// the mirrored value.
+struct FieldBesideHalo {
+  Patch              patch;
+  Field<PetscScalar> values;
+
+  SHELLAC_HD PetscScalar at(const Ends ends[3], const PetscInt i[3]) const {
+    PetscInt p[3];
+    for (int a = 0; a < 3; a++) {
+      const PetscInt N = ends[a].N;
+      p[a] = i[a];
+      if (!ends[a].periodic || N == 1) p[a] = PetscMin(PetscMax(ends[a].within(i[a]), (PetscInt)0), N - 1);
+      p[a] -= patch.start[a];
+    }
+    return values.value(patch, p, 0);
+  }
+};
+
+// What a filled row tells: the largest is what a rank has to know.
+enum { ROW_NORMAL = 0, ROW_NOT_NORMAL = 1, ROW_WRONG = 2 }; // the latter: values that are not allowed, or not finite
+
+template <class T> struct FillDiffusion {
+  OpenCoefficients<T>             to;
+  DiffusionTerms<FieldBesideHalo> terms;
+  int                             arm[3][2]; // [axis][end]
+  bool                            positive;  // k must be
+  PetscReal                       least;     // of normal values of k; 1/least: most
+  T                              *state;     // [points]: see above
+  T                              *sum;       // [points]: of a row's entries, relative to their sizes
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt g[3] = {to.patch.start[0] + i, to.patch.start[1] + j, to.patch.start[2] + k};
+    const size_t   at = to.patch.index(i, j, k);
+    T              center, beside[3][2], total;
+    PetscReal      size = 0;
+    bool           identity = false, right = true, normal = true;
+    for (int a = 0; a < 3; a++) identity = identity || terms.ends[a].identity(g[a]);
+    for (int n = 0; n < (terms.on_faces ? terms.dim : 1); n++) {
+      const T         here = terms.k[n].at(terms.ends, g);
+      const PetscReal absolute = PetscAbsScalar(here);
+      right = right && absolute - absolute == 0 && (!positive || PetscRealPart(here) > 0);
+      normal = normal && (terms.on_faces || (least < absolute && absolute < 1 / least));
+    }
+    for (int s = 0; s < to.count(); s++) to.values[s][at] = 0;
+    T &diagonal = to.values[to.slot(to.center, 0, 0)][at];
+    sum[at] = 0;
+    if (identity)
+      diagonal = 1;
+    else {
+      terms.row(g, &center, beside);
+      diagonal = total = center;
+      size = PetscAbsScalar(center);
+      for (int a = 0; a < terms.dim; a++)
+        for (int e = 0; e < 2; e++) {
+          PetscInt  inside;
+          PetscReal factor, given;
+          total += beside[a][e];
+          size += PetscAbsScalar(beside[a][e]);
+          if (!terms.coupled(a)) continue;
+          terms.ends[a].fold(g[a] + (e == LOWER ? -1 : 1), &inside, &factor, &given);
+          const int to_end = terms.ends[a].periodic ? e : inside < g[a] ? LOWER : UPPER;
+          if (factor != 0) (inside == g[a] ? diagonal : to.values[arm[a][to_end]][at]) += factor * beside[a][e];
+        }
+      right = right && size - size == 0;
+      if (size > 0) sum[at] = PetscAbsScalar(total) / size;
+    }
+    state[at] = PetscReal(!right ? ROW_WRONG : !normal ? ROW_NOT_NORMAL : ROW_NORMAL);
+  }
+};
+
+} // namespace shellac
