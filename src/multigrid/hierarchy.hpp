@@ -147,6 +147,7 @@ private:
   static constexpr size_t most_graphs = 64; // pairs of arrays
   PetscErrorCode          RunGraph(bool from_x, bool full, bool *done);
   std::vector<Graph>      graphs_;
+  std::vector<Graph>      spare_graphs_; // of the hierarchy that was in this one's place
   cudaStream_t            recorder_ = nullptr;
 #endif
 

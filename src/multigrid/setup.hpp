@@ -229,7 +229,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Memory of arrays that are as large here as there.
+// Memory of arrays that are as large here as there, and graphs to be changed.
 template <class T> void Hierarchy<T>::TakeMemory(Hierarchy *from) {
   for (int l = 0; l <= PetscMin(last(), from->last()); l++) {
     Level &at = level(l), &its = from->level(l);
@@ -241,6 +241,10 @@ template <class T> void Hierarchy<T>::TakeMemory(Hierarchy *from) {
   direct_.TakeMemory(&from->direct_);
   dense_.TakeMemory(&from->dense_);
   last_rows_.take_memory(&from->last_rows_);
+#if SHELLAC_CUDA
+  spare_graphs_.swap(from->graphs_);
+  std::swap(recorder_, from->recorder_);
+#endif
 }
 
 // All that is allocated for vectors in this memory.
@@ -276,8 +280,10 @@ template <class T> PetscErrorCode Hierarchy<T>::Destroy() {
   }
   levels_.clear();
 #if SHELLAC_CUDA
-  for (const Graph &graph : graphs_) PetscCallCUDA(cudaGraphExecDestroy(graph.exec));
-  graphs_.clear();
+  for (auto *graphs : {&graphs_, &spare_graphs_}) {
+    for (const Graph &graph : *graphs) PetscCallCUDA(cudaGraphExecDestroy(graph.exec));
+    graphs->clear();
+  }
   if (recorder_) PetscCallCUDA(cudaStreamDestroy(recorder_));
   recorder_ = nullptr;
 #endif
