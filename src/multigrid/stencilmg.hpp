@@ -25,7 +25,7 @@ struct StencilMG {
   Vec                           work[3] = {NULL, NULL, NULL};
   bool                          symmetric = false; // the operator
   bool           corrects = false; // the hierarchy's operator is only near the matrix, whose residuals count
-  bool           stale = false;    // settings have changed since
+  bool           stale = false;    // settings have changed since, or a set-up has failed
   PetscInt       applications = 0;
   PetscLogDouble flops = 0; // of a cycle
 
