@@ -18,6 +18,11 @@ static Vector applied(PC pc, DM da) {
   return apply(pc, random_vector(da, 3));
 }
 
+static Fill uniform_laplacian() {
+  return
+      [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) { *block = arm[0] || arm[1] || arm[2] ? -1 : 4; };
+}
+
 // Of the smoother, on each level.
 static std::string printed_weights(PC pc) {
   const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }), word = "Jacobi (";
@@ -89,7 +94,25 @@ TEST_CASE("a new set-up on a GPU copies no coefficients", "[multigrid][device]")
   }
 }
 
-TEST_CASE("a singular last level is found on a GPU, and the next matrix is solved", "[multigrid][device]") {
+TEST_CASE("the levels of constant coefficients that are assembled again, the same, are kept", "[multigrid][device]") {
+  if (no_gpu() || rank_count() > 1) return;
+  OK(PetscLogDefaultBegin());
+  const Lattice l = lattice({400, 300, 1});
+  Twins         t(l, VECCUDA);
+  const Fill    fill = uniform_laplacian();
+  fill_in(t.da, t.A, fill);
+  Preconditioner pc = make_pc(t.A);
+  const Vector   before = applied(pc, t.da);
+  OK(MatZeroEntries(t.A));
+  fill_in(t.da, t.A, fill);
+  CHECK(bytes_copied([&]() { OK(PCSetUp(pc)); }) <= 100);
+  CHECK(difference(applied(pc, t.da), before) == 0);
+  OK(MatShift(t.A, 1)); // others are not
+  OK(PCSetUp(pc));
+  CHECK(difference(applied(pc, t.da), before) >= 0.01);
+}
+
+TEST_CASE("a zero on the diagonal is found on a GPU, and the next matrix is solved", "[multigrid][device]") {
   if (no_gpu()) return;
   const Lattice l = lattice({60, 45, 1});
   Twins         t(l, VECCUDA);

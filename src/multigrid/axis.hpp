@@ -35,6 +35,21 @@ struct Axis {
   }
 };
 
+// An operator.
+struct SumOverAxes {
+  Axis        axes[3];
+  PetscScalar sigma;
+
+  bool is(const Axis other[3], PetscScalar its_sigma) const {
+    bool same = sigma == its_sigma;
+    for (int a = 0; a < 3; a++)
+      same = same && axes[a].mass == other[a].mass && axes[a].edge == other[a].edge &&
+             axes[a].periodic == other[a].periodic && axes[a].fixed == other[a].fixed &&
+             axes[a].balanced == other[a].balanced;
+    return same;
+  }
+};
+
 // How points lie between those of the next coarser axis: the fine point i at, or after, the coarse point below(i).
 struct CoarsePlaces {
   bool     coarsens = false;  // otherwise the axis stays as it is

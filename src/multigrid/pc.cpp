@@ -32,6 +32,7 @@ PetscErrorCode reset(StencilMG *mg) {
   if (mg->multigrid) PetscCall(mg->multigrid->Destroy());
   mg->multigrid.reset();
   mg->rows.reset();
+  mg->sum.reset();
   PetscCall(destroy_vectors(mg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -149,6 +149,7 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
   PetscCall(get_context(pc, &mg));
+  bool current = mg->is_current();
   mg->stale = true; // until all is made
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
@@ -160,7 +161,10 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscObjectId id;
   PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  if (id != mg->matrix || mg->on_device != device) PetscCall(destroy_vectors(mg));
+  if (id != mg->matrix || mg->on_device != device) {
+    PetscCall(destroy_vectors(mg));
+    current = false;
+  }
   mg->matrix = id;
   mg->on_device = device;
   std::unique_ptr<StencilOperator> star;
@@ -190,8 +194,12 @@ PetscErrorCode set_up_stencilmg(PC pc) {
              type, why.c_str());
   mg->symmetric = variable ? rows->symmetric : is_symmetric(axes);
   PetscCall(set_fixed(mg, P, context->grid, axes, rows));
-  PetscCall(CreateMultigrid(context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, mg->single, device,
-                            context->halo_way, &mg->multigrid));
+  if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
+    mg->sum.reset();
+    PetscCall(CreateMultigrid(context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, mg->single, device,
+                              context->halo_way, &mg->multigrid));
+    if (!variable) mg->sum = std::make_unique<SumOverAxes>(SumOverAxes{{axes[0], axes[1], axes[2]}, sigma});
+  }
   PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
   if (variable && PetscMemTypeHost(rows->memory)) mg->rows.reset(); // memory is cheap to get there
   mg->flops = 0;

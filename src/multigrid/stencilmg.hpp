@@ -18,6 +18,7 @@ struct StencilMG {
   // made by set-up
   std::unique_ptr<Multigrid>    multigrid;
   std::unique_ptr<OperatorRows> rows; // of variable coefficients on a GPU: memory for the next set-up; null elsewhere
+  std::unique_ptr<SumOverAxes>  sum;  // that the levels are of; null where they have variable coefficients
   AxesMemory                    axes_memory;
   PetscObjectId                 matrix = 0;              // that the vectors are for,
   PetscBool                     on_device = PETSC_FALSE; // and where
