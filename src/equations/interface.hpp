@@ -57,17 +57,23 @@ struct Place : PlaceNumbers {
 struct Region {
   Index start[axes], end[axes];
   Index ends; // their neighbours may be beyond an end of the domain: 0 or 1
+
+  Index points() const { return (end[0] - start[0]) * (end[1] - start[1]) * (end[2] - start[2]); }
 };
-struct Regions { // whose neighbours may be so
-  Region region[7];
-  Index  count;
+
+// What a kernel computes: the first blocks points whose neighbours may be beyond an end, for each slot that is computed; the
+// others a region inside.
+struct Work {
+  Region   at_ends[7], inside;
+  int      regions_at_ends;
+  unsigned blocks_at_ends; // for a slot
 };
 
 // Threads of a block on a GPU, along the first and the second axis; and points that each computes along the last one.
 constexpr int threads_along(int dim, int axis) {
   return dim < 3 ? (axis ? 1 : 128) : axis == 0 ? 32 : axis == 1 ? 4 : 1;
 }
-constexpr int steps_along_last = 4;
+constexpr int threads_of_block = 128, steps_along_last = 4;
 
 // The blocks of threads over a region: in one row, along the first axis first, which has room for a grid of any shape.
 struct Blocks {

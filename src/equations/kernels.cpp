@@ -9,7 +9,7 @@ namespace shellac {
 PetscErrorCode EquationKernels::Values(const equation::Place &place, const PlaceTables &tables,
                                        const std::vector<equation::Region> &regions, double *out) const {
   PetscFunctionBegin;
-  PetscCall(Launch(values_inside, values_at_ends, place, tables, regions, &out, 0));
+  PetscCall(Launch(Kernel::values, place, tables, regions, equation::steps_along_last, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -17,7 +17,7 @@ PetscErrorCode EquationKernels::Entries(const equation::Place &place, const Plac
                                         const std::vector<equation::Region> &regions, double *const *out,
                                         size_t slots) const {
   PetscFunctionBegin;
-  PetscCall(Launch(entries_inside, entries_at_ends, place, tables, regions, &out, slots));
+  PetscCall(Launch(Kernel::entries, place, tables, regions, 1, slots, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,8 +62,7 @@ PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::string &source,
 }
 
 PetscErrorCode EquationKernels::Load(const std::string &binary) {
-  static const char *const names[count] = {"shellac_values_inside", "shellac_values_at_ends", "shellac_entries_inside",
-                                           "shellac_entries_at_ends"};
+  static const char *const names[count] = {"shellac_values", "shellac_entries"};
   cudaLibrary_t            library;
 
   PetscFunctionBegin;
@@ -81,40 +80,37 @@ EquationKernels::~EquationKernels() {
   if (library_) (void)cudaLibraryUnload((cudaLibrary_t)library_);
 }
 
-PetscErrorCode EquationKernels::Launch(Kernel inside, Kernel at_ends, const equation::Place &place,
-                                       const PlaceTables &tables, const std::vector<equation::Region> &regions,
-                                       const void *out, size_t entries) const {
-  const int         steps = entries ? 1 : equation::steps_along_last;
-  auto              argument = packed(place, tables);
-  equation::Regions ends = {};
-  cudaStream_t      stream;
+PetscErrorCode EquationKernels::Launch(Kernel kernel, const equation::Place &place, const PlaceTables &tables,
+                                       const std::vector<equation::Region> &regions, int steps, size_t slots,
+                                       const void *out) const {
+  constexpr long long threads = equation::threads_of_block;
+  auto                argument = packed(place, tables);
+  equation::Work      work = {};
+  unsigned            blocks_inside = 0;
+  long long           points_at_ends = 0;
+  cudaStream_t        stream;
 
   PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  for (equation::Region region : regions) {
+  for (const equation::Region &region : regions) {
     const bool few = dim_ > 1 && region.end[dim_ - 1] - region.start[dim_ - 1] < steps;
     if (region.ends || few) {
-      ends.region[ends.count++] = region;
+      work.at_ends[work.regions_at_ends++] = region;
+      points_at_ends += region.points();
       continue;
     }
     const equation::Blocks blocks(region, dim_, steps);
-    const dim3 threads((unsigned)equation::threads_along(dim_, 0), (unsigned)equation::threads_along(dim_, 1));
-    void      *arguments[] = {argument.data(), &region, const_cast<void *>(out)};
-    PetscCallCUDA(cudaLaunchKernel(kernels_[inside], dim3(blocks.count[0] * blocks.count[1] * blocks.count[2]), threads,
-                                   arguments, 0, stream));
+    work.inside = region;
+    blocks_inside = blocks.count[0] * blocks.count[1] * blocks.count[2];
   }
-  if (ends.count) {
-    constexpr unsigned threads = 128;
-    long long          points = 0;
-    for (int b = 0; b < ends.count; b++) {
-      const equation::Region &r = ends.region[b];
-      points += (r.end[0] - r.start[0]) * (r.end[1] - r.start[1]) * (r.end[2] - r.start[2]);
-    }
-    void *arguments[] = {argument.data(), &ends, const_cast<void *>(out)};
-    PetscCallCUDA(cudaLaunchKernel(kernels_[at_ends],
-                                   dim3((unsigned)((points + threads - 1) / threads), entries ? (unsigned)entries : 1),
-                                   dim3(threads), arguments, 0, stream));
-  }
+  work.blocks_at_ends = (unsigned)((points_at_ends + threads - 1) / threads);
+  const unsigned blocks = work.blocks_at_ends * (unsigned)slots + blocks_inside;
+  void          *arguments[] = {argument.data(), &work, const_cast<void *>(out)};
+  if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(
+      cudaLaunchKernel(kernels_[kernel], dim3(blocks),
+                       dim3((unsigned)equation::threads_along(dim_, 0), (unsigned)equation::threads_along(dim_, 1)),
+                       arguments, 0, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,8 +129,8 @@ PetscErrorCode EquationKernels::Load(const std::string &) {
 
 EquationKernels::~EquationKernels() = default;
 
-PetscErrorCode EquationKernels::Launch(Kernel, Kernel, const equation::Place &, const PlaceTables &,
-                                       const std::vector<equation::Region> &, const void *, size_t) const {
+PetscErrorCode EquationKernels::Launch(Kernel, const equation::Place &, const PlaceTables &,
+                                       const std::vector<equation::Region> &, int, size_t, const void *) const {
   return check_backend(PETSC_MEMTYPE_CUDA);
 }
 

@@ -22,7 +22,7 @@ public:
 
   // Compiles a source of equation_kernels() for the ranks' GPUs; name: in messages. Collective.
   PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[], int dim);
-  bool           present() const { return kernels_[0] != nullptr; } // else -info says why not
+  bool           present() const { return library_ && kernels_[0]; } // else -info says why not
 
   // As equation::Functions' values and entries, in PETSc's stream. place: of the host, with arrays of the GPU; its tables
   // are copied.
@@ -32,12 +32,12 @@ public:
                          const std::vector<equation::Region> &regions, double *const *out, size_t slots) const;
 
 private:
-  enum Kernel { values_inside, values_at_ends, entries_inside, entries_at_ends, count };
+  enum Kernel { values, entries, count };
 
   PetscErrorCode Load(const std::string &binary);
-  // entries: of how many slots; 0 for values
-  PetscErrorCode Launch(Kernel inside, Kernel at_ends, const equation::Place &place, const PlaceTables &tables,
-                        const std::vector<equation::Region> &regions, const void *out, size_t entries) const;
+  // steps: points that a thread computes inside; slots: threads at each point at an end
+  PetscErrorCode Launch(Kernel kernel, const equation::Place &place, const PlaceTables &tables,
+                        const std::vector<equation::Region> &regions, int steps, size_t slots, const void *out) const;
 
   void *library_ = nullptr, *kernels_[count] = {};
   int   dim_ = 0;

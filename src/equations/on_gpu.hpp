@@ -5,9 +5,9 @@ namespace equation {
 
 // A region has no fewer points along the last axis than a thread computes: the last ones begin so early that all have that many,
 // and compute some points twice.
-template <int steps, class Function> inline void for_points_of_thread(const Region &region, const Function &f) {
+template <int steps, class Function>
+inline void for_points_of_thread(const Region &region, unsigned block, const Function &f) {
   const Blocks blocks(region, dim, steps);
-  unsigned     block = blockIdx.x;
   Index        p[axes] = {0, 0, 0};
   const Index  thread[axes] = {threadIdx.x, threadIdx.y, 0};
   SHELLAC_EACH for (int a = 0; a < dim; a++) {
@@ -32,10 +32,10 @@ inline void values_of_steps(const Place &q, Index i, Index j, Index k, Index fro
   if constexpr (s + 1 < steps)
     values_of_steps<Row, steps, s + 1>(q, i, j, k, from + step_along_last(q.read_size), sources, values);
 }
-// The compiler sees what the points have in common as long as nothing branches and nothing is written.
-template <class Row> inline void values_inside(const Place &q, const Region &region, Real *out) {
+template <class Row> inline void values_inside(const Place &q, const Region &region, unsigned block, Real *out) {
   constexpr int steps = dim > 1 ? steps_along_last : 1;
-  for_points_of_thread<steps>(region, [&](Index i, Index j, Index k) {
+  for_points_of_thread<steps>(region, block, [&](Index i, Index j, Index k) {
+    // the compiler sees what the points have in common as long as nothing branches and nothing is written
     const Index to = place_written(q, i, j, k), step = step_along_last(q.write_size);
     Real        sources[steps][unknowns] = {}, values[steps][unknowns];
     if (q.source) SHELLAC_EACH for (int s = 0; s < steps; s++) sources_at(q, to + s * step, sources[s]);
@@ -58,28 +58,25 @@ inline void entries_of_point(const Place &q, Index i, Index j, Index k, Real *co
   else if constexpr (r + 1 < unknowns)
     entries_of_point<Row, r + 1, 0>(q, i, j, k, out);
 }
-template <class Row> inline void entries_inside(const Place &q, const Region &region, Real *const *out) {
-  for_points_of_thread<1>(region, [&](Index i, Index j, Index k) { entries_of_point<Row>(q, i, j, k, out); });
-}
 
 // ---- at the ends of the domain -------------------------------------------------------------------------------------
 
-template <class Function> inline void for_point_of_regions(const Regions &regions, const Function &f) {
-  Index n = blockIdx.x * (Index)blockDim.x + threadIdx.x;
-  for (int b = 0; b < regions.count; b++) {
-    const Region &region = regions.region[b];
-    const Index   nx = region.end[0] - region.start[0], ny = region.end[1] - region.start[1],
-                nz = region.end[2] - region.start[2];
-    if (n < nx * ny * nz) {
+template <class Function> inline void for_point_at_ends(const Work &work, unsigned block, const Function &f) {
+  Index n = block * (Index)threads_of_block + threadIdx.y * blockDim.x + threadIdx.x;
+  for (int b = 0; b < work.regions_at_ends; b++) {
+    const Region &region = work.at_ends[b];
+    const Index   points = region.points();
+    if (n < points) {
+      const Index nx = region.end[0] - region.start[0], ny = region.end[1] - region.start[1];
       f(region.start[0] + n % nx, region.start[1] + n / nx % ny, region.start[2] + n / nx / ny);
       return;
     }
-    n -= nx * ny * nz;
+    n -= points;
   }
 }
 
-template <class Row> inline void values_at_ends(const Place &q, const Regions &regions, Real *out) {
-  for_point_of_regions(regions, [&](Index i, Index j, Index k) {
+template <class Row> inline void values_at_ends(const Place &q, const Work &work, unsigned block, Real *out) {
+  for_point_at_ends(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k);
     values_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to, out + to * unknowns);
   });
@@ -94,10 +91,25 @@ inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, In
   else if constexpr (r + 1 < unknowns)
     entry_at_end<Row, r + 1>(q, row, slot, i, j, k, out);
 }
-template <class Row> inline void entries_at_ends(const Place &q, const Regions &regions, Real *const *out) {
-  for_point_of_regions(regions, [&](Index i, Index j, Index k) {
-    entry_at_end<Row>(q, blockIdx.y / slots_of_row, blockIdx.y % slots_of_row, i, j, k, out);
-  });
+
+// ---- kernels -------------------------------------------------------------------------------------------------------
+
+template <class Row> inline void values(const Place &q, const Work &work, Real *out) {
+  if (blockIdx.x < work.blocks_at_ends)
+    values_at_ends<Row>(q, work, blockIdx.x, out);
+  else
+    values_inside<Row>(q, work.inside, blockIdx.x - work.blocks_at_ends, out);
+}
+template <class Row> inline void entries(const Place &q, const Work &work, Real *const *out) {
+  const unsigned at_ends = work.blocks_at_ends * unknowns * slots_of_row;
+  if (blockIdx.x < at_ends) {
+    const int slot = blockIdx.x / work.blocks_at_ends;
+    for_point_at_ends(work, blockIdx.x % work.blocks_at_ends, [&](Index i, Index j, Index k) {
+      entry_at_end<Row>(q, slot / slots_of_row, slot % slots_of_row, i, j, k, out);
+    });
+  } else
+    for_points_of_thread<1>(work.inside, blockIdx.x - at_ends,
+                            [&](Index i, Index j, Index k) { entries_of_point<Row>(q, i, j, k, out); });
 }
 
 } // namespace equation

@@ -140,12 +140,12 @@ template <class SeedType, bool at_ends> struct GridPoint {
   }
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
-    if constexpr (at_ends) return beyond(c, dx, dy, dz);
+    if (at_ends && !within(dx, dy, dz)) return beyond(c, dx, dy, dz);
     return seeded(place.u[neighbour(dx, dy, dz) * unknowns + c], 1, c, dx, dy, dz);
   }
   template <int f> Real field(int dx, int dy, int dz) const { // beyond an end: the value at the end
     if (!check(-1, dx, dy, dz)) return 0;
-    if constexpr (at_ends) dx = inside(0, i, dx), dy = inside(1, j, dy), dz = inside(2, k, dz);
+    if (at_ends && !within(dx, dy, dz)) dx = inside(0, i, dx), dy = inside(1, j, dy), dz = inside(2, k, dz);
     return place.fields[f][neighbour(dx, dy, dz)];
   }
 
@@ -161,6 +161,12 @@ template <class SeedType, bool at_ends> struct GridPoint {
   }
 
 private:
+  bool within(int dx, int dy, int dz) const { // the domain
+    const auto along = [this](int axis, Index index, int d) {
+      return d == 0 || (index + d >= 0 && index + d < place.N[axis]);
+    };
+    return along(0, i, dx) && along(1, j, dy) && along(2, k, dz);
+  }
   int inside(int axis, Index index, int d) const {
     if (place.periodic[axis]) return axis < dim ? around(place, axis, index, d) : d;
     return (int)((index + d < 0 ? 0 : index + d >= place.N[axis] ? place.N[axis] - 1 : index + d) - index);
@@ -246,7 +252,7 @@ template <class A, class R = typename Arithmetic<A>::type> R coefficient_at(A k,
 template <class K, class U> auto d(const K &k, const U &u) {
   auto flux = [&](int axis, int side) {
     const auto k0 = coefficient_at(k, axis, 0), k1 = coefficient_at(k, axis, side);
-    return 2 * k0 * k1 / (k0 + k1) * (neighbour(u, axis, side) - u(0, 0, 0)) *
+    return 2 * k0 * k1 * inverse(k0 + k1) * (neighbour(u, axis, side) - u(0, 0, 0)) *
            (u.point.inverse_h(axis) * u.point.inverse_h(axis));
   };
   auto sum = flux(0, -1) + flux(0, 1);

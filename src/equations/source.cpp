@@ -186,15 +186,12 @@ private:
   }
 
   void kernels() {
-    const auto kernel = [&](const char *name, const char *region, const char *out) {
-      line("extern \"C\" __global__ void __launch_bounds__(128) shellac_" + std::string(name) +
-           "(const __grid_constant__ Place q, const __grid_constant__ " + region + " region, " + out + "out) {");
-      line(std::string(name) + "<Row>(q, region, out);\n}");
-    };
-    kernel("values_inside", "Region", "Real *");
-    kernel("values_at_ends", "Regions", "Real *");
-    kernel("entries_inside", "Region", "Real *const *");
-    kernel("entries_at_ends", "Regions", "Real *const *");
+    for (const std::string name : {"values", "entries"}) {
+      line("extern \"C\" __global__ void __launch_bounds__(threads_of_block) shellac_" + name +
+           "(const __grid_constant__ Place q, const __grid_constant__ Work work, " +
+           (name == "values" ? "Real *" : "Real *const *") + "out) {");
+      line(name + "<Row>(q, work, out);\n}");
+    }
   }
 
   const EquationText  &text_;

@@ -16,8 +16,7 @@ struct EquationShape {
 // The source: interface.hpp, numbers.hpp, prelude.hpp, on_host.hpp, and the text's expressions behind #line, so that a
 // compiler quotes the user's lines. It defines `shellac_equation`, a shellac::equation::Functions.
 std::string equation_source(const EquationText &text, const EquationShape &shape);
-// The same with on_gpu.hpp, for NVRTC. It defines the kernels shellac_values_inside, _values_at_ends, _entries_inside and
-// _entries_at_ends.
+// The same with on_gpu.hpp, for NVRTC. It defines the kernels shellac_values and shellac_entries.
 std::string equation_kernels(const EquationText &text, const EquationShape &shape);
 
 } // namespace shellac
