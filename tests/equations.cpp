@@ -291,6 +291,29 @@ TEST_CASE("a linear equation is assembled once, and again after a new parameter"
   }
 }
 
+TEST_CASE("entries that a Mat had are replaced, in each form of storage", "[equations]") {
+  if (!equations_work()) return;
+  for (const char *file : {"bratu.h", "poisson.h", "elasticity.h"}) {
+    Grid                     da = gallery_grid(file, 9);
+    Vector                   u = random_vector(da, 1), v = random_vector(da, 2);
+    Owned<SNES, SNESDestroy> snes;
+    Matrix                   J[2];
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    for (int captured = 0; captured < 2; captured++) {
+      OK(DMSetMatType(da, captured ? MATSTENCILSHELL : MATAIJ));
+      OK(DMCreateMatrix(da, &J[captured]));
+      OK(SNESSetJacobian(snes, J[captured], J[captured], NULL, NULL));
+      OK(SNESComputeJacobian(snes, v, J[captured], J[captured]));
+      OK(MatDiagonalScale(J[captured], v, v)); // entries of all kinds
+      OK(MatShift(J[captured], 3));
+      OK(SNESComputeJacobian(snes, u, J[captured], J[captured]));
+    }
+    INFO(file);
+    CHECK(difference(J[1], J[0]) < exact);
+  }
+}
+
 TEST_CASE("the names of an equation's parameters and fields are in the order of the text", "[equations]") {
   if (!equations_work()) return;
   Lattice            l;

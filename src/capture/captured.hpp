@@ -73,7 +73,9 @@ public:
   }
   // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
   PetscErrorCode Need(int slot, bool zero = true);
-  PetscErrorCode NeedAll(bool zero = true);
+  PetscErrorCode NeedAll();
+  // Any coefficients for all slots, for a caller that sets all, again and again: their arrays stay.
+  PetscErrorCode NeedAllToSet();
   // Gives an open slot's coefficients [points] to the program, and takes them back; zero then where the arm leaves the
   // domain.
   PetscErrorCode Lend(int slot, Vec *coefficients);
@@ -179,6 +181,7 @@ private:
   std::shared_ptr<const Arms> arms_;
   std::string                 vec_type_;
   bool                        open_ = false, explicit_zeros_ = true, by_place_ = false, bound_ = false;
+  bool                        all_are_set_ = false; // at each assembly: see NeedAllToSet()
   PetscMemType                memory_ = PETSC_MEMTYPE_HOST; // see memory()
   std::vector<Vec>            arrays_; // [slots]; those of slots that are not in use are memory for the next assembly
   std::vector<T *>            values_; // open: [slots], the arrays'; null for zero

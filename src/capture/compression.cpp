@@ -296,7 +296,7 @@ PetscErrorCode CapturedStencil::End() {
   closed_as_ = storage_;
   for (int s = 0; s < slots(); s++) {
     PetscCall(RestoreArray(s));
-    if (storage_ != Storage::arrays || place(s) < 0) PetscCall(VecDestroy(&arrays_[s]));
+    if (storage_ != Storage::arrays || (place(s) < 0 && !all_are_set_)) PetscCall(VecDestroy(&arrays_[s]));
   }
   open_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -82,9 +82,16 @@ PetscErrorCode CapturedStencil::Need(int slot, bool zero) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CapturedStencil::NeedAll(bool zero) {
+PetscErrorCode CapturedStencil::NeedAll() {
   PetscFunctionBegin;
-  for (int s = 0; s < slots(); s++) PetscCall(Need(s, zero));
+  for (int s = 0; s < slots(); s++) PetscCall(Need(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::NeedAllToSet() {
+  PetscFunctionBegin;
+  all_are_set_ = true;
+  for (int s = 0; s < slots(); s++) PetscCall(Need(s, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -128,7 +128,7 @@ PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, PetscMemType *memor
   PetscCall(MatCapturedForgetEntries(A, context));
   if (!op.open() && op.storage() != Storage::arrays) PetscCall(op.Zero()); // what is stored is not needed
   PetscCall(MatCapturedOpen(context, *memory));
-  PetscCall(op.NeedAll(false));
+  PetscCall(op.NeedAllToSet());
   PetscCall(op.GetOpen(&open));
   *memory = op.memory();
   *slots = open.values;
