@@ -309,6 +309,8 @@ TEST_CASE("entries that a Mat had are replaced, in each form of storage", "[equa
       OK(MatShift(J[captured], 3));
       OK(SNESComputeJacobian(snes, u, J[captured], J[captured]));
     }
+    const bool varies = std::string(file) == "bratu.h"; // its rows are not looked at for equal ones
+    CHECK(view(J[1], PETSC_VIEWER_ASCII_INFO).find(varies ? "form arrays" : "form constant") != std::string::npos);
     INFO(file);
     CHECK(difference(J[1], J[0]) < exact);
   }

@@ -305,10 +305,13 @@ static const char *const form_names[] = {"constant", "indexed", "arrays"};
 
 // Collective where a form is asked for.
 static PetscErrorCode close_as_asked(CapturedMat *context) {
-  Refusal refusal;
+  Compression wish = context->compression;
+  Refusal     refusal;
 
   PetscFunctionBegin;
-  PetscCall(context->captured().Close(context->compression, &refusal));
+  if (context->rows_vary && wish.automatic) wish.automatic = false, wish.form = Storage::arrays;
+  context->rows_vary = false;
+  PetscCall(context->captured().Close(wish, &refusal));
   context->values = nullptr;
   if (context->compression.automatic || context->compression.form == Storage::arrays)
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -99,6 +99,7 @@ public:
   PetscInt                 last_local = -2, last_at[3] = {0, 0, 0}; // see local_indices()
   std::vector<GlobalEntry> off_process;                             // for other ranks
   std::vector<GlobalEntry> outside;                                 // of owned rows, beyond the stencil
+  bool                     rows_vary = false;                       // see MatCapturedOpenSlots()
   Mat                      reference = NULL;                        // -mat_stencil_verify
   std::shared_ptr<CooMap>  coo;                                     // of MatSetPreallocationCOO(); null before
 };

@@ -110,7 +110,8 @@ PetscErrorCode MatCapturedSetSlotOperations(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, PetscMemType *memory, PetscScalar *const **slots) {
+PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, bool vary, PetscMemType *memory,
+                                    PetscScalar *const **slots) {
   CapturedMat                  *context;
   OpenCoefficients<PetscScalar> open;
   void (*lends)() = NULL;
@@ -129,6 +130,7 @@ PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, PetscMemType *memor
   if (!op.open() && op.storage() != Storage::arrays) PetscCall(op.Zero()); // what is stored is not needed
   PetscCall(MatCapturedOpen(context, *memory));
   PetscCall(op.NeedAllToSet());
+  context->rows_vary = vary;
   PetscCall(op.GetOpen(&open));
   *memory = op.memory();
   *slots = open.values;

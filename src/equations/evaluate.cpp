@@ -225,7 +225,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   PetscCall(Read(u, &local, &arrays));
   PetscScalar *const *in_place;
   PetscMemType        memory = arrays.memory();
-  PetscCall(MatCapturedOpenSlots(A, grid_, &memory, &in_place));
+  PetscCall(MatCapturedOpenSlots(A, grid_, !equation_->linear, &memory, &in_place));
   if (!in_place) memory = PETSC_MEMTYPE_HOST;
   if (PetscMemTypeHost(memory) && !PetscMemTypeHost(arrays.memory())) { // the Mat's coefficients are there
     PetscCall(arrays.Restore());

@@ -66,7 +66,7 @@ void entries_slot_by_slot(const Place &q, const Region &region, Real *const *to_
 }
 
 template <class Row, int r = 0> void all_entries_of(const Place &q, const Region &region, Real *const *out) {
-  constexpr bool few_slots = unknowns * slots_of_row <= 32; // a compiler takes long over many
+  constexpr bool few_slots = unknowns * slots_of_row <= 20; // a compiler takes long over many
   Real *const   *to_slots = out + r * slots_of_row;
   if (region.ends)
     entries_slot_by_slot<Row, r, true>(q, region, to_slots);
