@@ -120,11 +120,11 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
   }
   PetscCall(MatCapturedOpen(context));
   if (context->reference) PetscCall(MatSetValuesLocal(context->reference, m, rows, n, columns, values, mode));
-  const Grid     &grid = context->grid;
-  const PetscInt *ghosts = context->ghost_size, dof = grid.dof, arms = (PetscInt)context->arm_distance.size();
-  const PetscInt *distances = context->arm_distance.data();
-  const Patch    &patch = context->captured().patch();
-  const PetscInt  locals = dof * ghosts[0] * ghosts[1] * ghosts[2];
+  const Grid            &grid = context->grid;
+  const PetscInt        *ghosts = context->ghost_size, dof = grid.dof;
+  const CapturedStencil &op = context->captured();
+  const Patch           &patch = op.patch();
+  const PetscInt         locals = dof * ghosts[0] * ghosts[1] * ghosts[2];
   for (PetscInt i = 0; i < m; i++) {
     Place    row;
     PetscInt p[3], at[3], j = 0;
@@ -144,25 +144,18 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
       const size_t to = patch.index(p[0], p[1], p[2]);
       bool         inside = true; // no arm reaches the next line of local points
       for (int a = 0; a < grid.dim; a++) inside = inside && at[a] >= grid.width && at[a] < ghosts[a] - grid.width;
-      for (PetscInt next = 0; j < n; j++) { // columns come in the order of the arms, more often than not
+      for (; j < n; j++) {
         if (columns[j] < 0) continue;
         if (columns[j] >= locals) break;
-        const PetscInt to_column = columns[j] - row_point * dof; // without a division
-        const auto     c_of = [&](PetscInt arm) { return to_column - distances[arm] * dof; };
-        const auto     leads_there = [&](PetscInt arm) { return c_of(arm) >= 0 && c_of(arm) < dof; };
-        PetscInt       arm = next;
-        while (arm < arms && !leads_there(arm)) arm++;
-        if (arm == arms)
-          for (arm = 0; arm < next && !leads_there(arm); arm++) continue;
-        if (arm == next && (arm == arms || !leads_there(arm))) break; // no arm
+        const int arm_value = context->by_distance.find((PetscInt64)columns[j] - row_point * dof); // without a division
+        if (arm_value < 0) break;
         if (!inside) {
-          const PetscInt *step = context->arms->step((int)arm);
+          const PetscInt *step = context->arms->step(arm_value / (int)dof);
           bool            within = true;
           for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
           if (!within) break;
         }
-        PetscCall(context->put((int)((row.c * arms + arm) * dof + c_of(arm)), to, value_of(j), mode));
-        next = dof == 1 ? arm + 1 : arm;
+        PetscCall(context->put(op.slot(0, row.c, 0) + arm_value, to, value_of(j), mode));
       }
     }
     for (; j < n; j++) { // any others

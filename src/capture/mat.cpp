@@ -210,11 +210,7 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
     distances = distances && ends != DM_BOUNDARY_MIRROR && ends != DM_BOUNDARY_GHOSTED &&
                 (a >= grid.dim || ghost_size[a] > 2 * grid.width);
   }
-  arm_distance.clear();
-  for (int arm = 0; arm < arms->count(); arm++) {
-    const PetscInt *step = arms->step(arm);
-    arm_distance.push_back(step[0] + ghost_size[0] * (step[1] + ghost_size[1] * step[2]));
-  }
+  by_distance = ArmsByDistance(*arms, ghost_size, grid.dof);
   PetscCall(MatCapturedMakeReference(A, this));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

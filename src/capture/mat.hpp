@@ -89,7 +89,7 @@ public:
   ISLocalToGlobalMapping      local_map = NULL;              // the DMDA's
   const PetscInt             *local_points = nullptr;        // its global points; negative where there is none
   std::vector<PetscInt>       domain_index[3];   // of a local point along an axis; a periodic one's may be off the grid
-  std::vector<PetscInt>       arm_distance;      // of each arm, in the numbering of local points
+  ArmsByDistance              by_distance;       // in the numbering of local points
   bool                        distances = false; // they tell arms apart
 
   HostSweeps sweeps; // of MatSOR()
@@ -139,7 +139,7 @@ PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context);
 PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b);
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
-PetscErrorCode MatCapturedZero(Mat A); // MatZeroEntries()
+PetscErrorCode MatCapturedZero(Mat A);                                // MatZeroEntries()
 PetscErrorCode MatCapturedForgetEntries(Mat A, CapturedMat *context); // all but the operator's
 // Drops values that were set, but not assembled.
 PetscErrorCode MatCapturedDiscardValues(CapturedMat *context);

@@ -14,40 +14,21 @@ public:
 
   Places(const CapturedMat &context, PetscMPIInt rank)
       : grid_(context.grid), arms_(*context.arms), op_(context.captured()), begin_(grid_.offset[rank]),
-        end_(grid_.offset[rank + 1]) {
-    const auto distance = [&](int arm) {
-      const PetscInt *d = arms_.step(arm);
-      return d[0] + (PetscInt64)grid_.size[0] * (d[1] + (PetscInt64)grid_.size[1] * d[2]);
-    };
-    for (int arm = 0; arm < arms_.count(); arm++) reach_ = PetscMax(reach_, distance(arm));
-    const PetscInt dof = grid_.dof;
-    arm_value_.assign((size_t)((2 * reach_ + 1) * dof), unknown);
-    for (int arm = 0; arm < arms_.count(); arm++)
-      for (PetscInt c = 0; c < dof; c++) {
-        int &at_distance = arm_value_[(size_t)((distance(arm) + reach_) * dof + c)];
-        at_distance = at_distance == unknown ? (int)(arm * dof + c) : ambiguous; // on a patch of few points
-      }
-  }
+        end_(grid_.offset[rank + 1]), by_distance_(arms_, grid_.size, grid_.dof) {}
   // Its slot; or one of the values above, for an entry that is ignored, of another rank's row or outside the stencil.
   int slot(PetscInt row, PetscInt column) {
     if (row != row_) start(row);
-    const size_t from_first = (size_t)((PetscInt64)column - first_column_);
-    if (from_first < columns_) {
-      const int arm_value = arm_value_[from_first];
-      if (arm_value >= 0 && (inner_ || leads_to_patch(arm_value / (int)grid_.dof))) return first_slot_ + arm_value;
-    }
+    const int arm_value = mine_ ? by_distance_.find(column - first_column_) : -1;
+    if (arm_value >= 0 && (inner_ || leads_to_patch(arm_value / (int)grid_.dof))) return first_slot_ + arm_value;
     return search(column);
   }
   size_t at() const { return (size_t)point_; } // of the last slot: its point on the patch
 
 private:
-  enum : int { unknown = -1, ambiguous = -2 };
-
   void start(PetscInt row) { // most often of the row that follows
     const bool follows = mine_ && row == row_ + 1;
     row_ = row;
     mine_ = begin_ <= row && row < end_;
-    columns_ = mine_ ? arm_value_.size() : 0;
     if (!mine_) return;
     if (!follows) {
       point_ = (row - begin_) / grid_.dof;
@@ -58,7 +39,7 @@ private:
       for (int a = 0; a < 3 && ++p_[a] == grid_.size[a]; a++) p_[a] = 0;
     }
     first_slot_ = op_.slot(0, r_, 0);
-    first_column_ = begin_ + (point_ - reach_) * grid_.dof;
+    first_column_ = begin_ + point_ * grid_.dof;
     inner_ = true;
     for (int a = 0; a < grid_.dim; a++) inner_ = inner_ && p_[a] >= grid_.width && p_[a] < grid_.size[a] - grid_.width;
   }
@@ -79,16 +60,14 @@ private:
   const Grid            &grid_;
   const Arms            &arms_;
   const CapturedStencil &op_;
-  const PetscInt64       begin_, end_;                  // this rank's rows
-  PetscInt64             reach_ = 0;                    // the longest distance [points]
-  std::vector<int>       arm_value_;                    // [distance][dof]: where it leads, arm * dof + value
-  PetscInt               row_ = -1;                     // the last one
-  bool                   mine_ = false;                 // this rank's; then
-  bool                   inner_ = false;                // all arms lead to points of the patch
-  PetscInt64             point_ = 0, first_column_ = 0; // that is in the table
+  const PetscInt64       begin_, end_; // this rank's rows
+  const ArmsByDistance   by_distance_;
+  PetscInt               row_ = -1;      // the last one
+  bool                   mine_ = false;  // this rank's; then
+  bool                   inner_ = false; // all arms lead to points of the patch
+  PetscInt64             point_ = 0, first_column_ = 0;
   PetscInt               p_[3] = {0, 0, 0}, r_ = 0;
   int                    first_slot_ = 0;
-  size_t                 columns_ = 0; // that are in the table
 };
 
 // Sorts entries by their coefficients: in one pass where each has one entry or none, else by counting them in the first.
