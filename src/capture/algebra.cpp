@@ -20,13 +20,6 @@ PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode finish(Mat B) {
-  PetscFunctionBegin;
-  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   CapturedMat *from, *to;
 
@@ -41,7 +34,7 @@ static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   } else
     PetscCall(to->take_pattern(*B, *from));
   PetscCall(to->changed(*B));
-  PetscCall(finish(*B));
+  PetscCall(assemble(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,7 +161,7 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
     PetscCall(MatSetValues(Y, 1, &row, n, columns, scaled.data(), ADD_VALUES));
     PetscCall(MatRestoreRow(X, row, &n, &columns, &values));
   }
-  PetscCall(finish(Y));
+  PetscCall(assemble(Y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

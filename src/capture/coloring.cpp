@@ -319,8 +319,7 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(set_columns(context, coloring, step, v, evaluate));
   // nothing is assembled beside that could be compared
   PetscCall(MatDestroy(&context->reference));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

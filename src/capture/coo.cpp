@@ -191,8 +191,7 @@ static PetscErrorCode set_in_reference(Mat reference, const CooMap &map, const P
   if (mode == INSERT_VALUES) PetscCall(MatZeroEntries(reference));
   for (PetscInt e = 0; e < map.own; e++)
     PetscCall(MatSetValue(reference, map.rows[e], map.columns[e], values[e], ADD_VALUES));
-  PetscCall(MatAssemblyBegin(reference, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(reference, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(reference));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,8 +31,7 @@ PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context) {
     entry = e.mode == ADD_VALUES ? entry + e.value : e.value;
   }
   for (const auto &e : entries) PetscCall(MatSetValue(aij, e.first.first, e.first.second, e.second, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(aij, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(aij, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(aij));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(MatSetDM(aij, dm));
   PetscCall(MatGetLocalToGlobalMapping(A, &rows, &columns));
@@ -98,8 +97,7 @@ static PetscErrorCode load(Mat A, PetscViewer viewer) {
   }
   PetscCall(MatDestroy(&aij));
   PetscCall(DMDestroy(&grid));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -104,8 +104,7 @@ static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
   to->op = std::move(op);
   PetscCall(to->bind_operator());
   PetscCall(to->transposed(*B));
-  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -47,6 +47,13 @@ template <class Function> PetscErrorCode set_operation(Mat A, MatOperation opera
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+inline PetscErrorCode assemble(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Reads the options of the type of a new A alone: MatSetFromOptions() also reads -mat_type, which is for other matrices
 // of the program where the caller's name says what A is.
 inline PetscErrorCode set_from_options_of_type(Mat A) {

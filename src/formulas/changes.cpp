@@ -54,8 +54,7 @@ static PetscErrorCode set_symmetry(Mat A, FormulaMat *context, bool symmetric) {
   auto       awaited = std::move(context->awaited);
   context->zeroed = false;
   for (int n = 0; n < 2 && known; n++) { // an assembly, but for the first, forgets what is not eternal
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(assemble(A));
     PetscCall(MatIsSymmetricKnown(A, &known, &is));
   }
   context->awaited = std::move(awaited);

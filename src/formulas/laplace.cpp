@@ -148,8 +148,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
     PetscCall(other->Destroy());
     context->zeroed = false;
     PetscCall(context->changed(A));
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // tells solvers that the matrix is another
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(assemble(A)); // tells solvers that the matrix is another
     context->zeroed = zeroed;
   }
   present = sigma;

@@ -343,8 +343,7 @@ PetscErrorCode FormulaMat::replace_rows(Mat A) {
     op = std::move(other);
   }
   PetscCall(take_coefficients(A));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // tells solvers that the matrix is another
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(A)); // tells solvers that the matrix is another
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

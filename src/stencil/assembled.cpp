@@ -52,8 +52,7 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   });
   PetscCall(error);
   PetscCall(rows.End());
-  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(*B));
   // ours alone: what the matrix' user may set is as in any other
   PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
   PetscCall(MatPropagateSymmetryOptions(A, *B));
@@ -90,81 +89,18 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode get_diagonal_block(Mat A, Mat *block) {
-  Mat aij;
+// An operation on the assembled copy.
+template <auto operation> struct OnAssembled;
+template <class... Parameters, PetscErrorCode (*operation)(Mat, Parameters...)> struct OnAssembled<operation> {
+  static PetscErrorCode call(Mat A, Parameters... parameters) {
+    Mat aij;
 
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatGetDiagonalBlock(aij, block));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode create_submatrix(Mat A, IS rows, IS columns, MatReuse reuse, Mat *B) {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatCreateSubMatrix(aij, rows, columns, reuse, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode create_submatrices(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse,
-                                         Mat *B[]) {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatCreateSubMatrices(aij, n, rows, columns, reuse, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode increase_overlap(Mat A, PetscInt n, IS sets[], PetscInt overlap) {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatIncreaseOverlap(aij, n, sets, overlap));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode get_row_ij(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n,
-                                 const PetscInt *i[], const PetscInt *j[], PetscBool *done) {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatGetRowIJ(aij, shift, symmetric, compressed, n, i, j, done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode restore_row_ij(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n,
-                                     const PetscInt *i[], const PetscInt *j[], PetscBool *done) {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatRestoreRowIJ(aij, shift, symmetric, compressed, n, i, j, done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// An AIJ's orderings are of its inodes; this makes them orderings of rows.
-static PetscErrorCode adjust_for_inodes(Mat A, IS *rows, IS *columns) {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatInodeAdjustForInodes(aij, rows, columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode get_column_reductions(Mat A, PetscInt type, PetscReal *reductions) {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatGetColumnReductions(aij, type, reductions));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+    PetscFunctionBegin;
+    PetscCall(MatStencilGetAssembled(A, &aij));
+    PetscCall((*operation)(aij, parameters...));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
 
 // PCGAMG makes its interpolation a matrix of A's type, which must be an AIJ. (The other arguments differ from release to
 // release.)
@@ -212,17 +148,19 @@ static PetscErrorCode set_product(Mat D) {
 PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", set_product));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatInodeAdjustForInodes_C", adjust_for_inodes));
+  // an AIJ's orderings are of its inodes; this makes them orderings of rows
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatInodeAdjustForInodes_C",
+                                       OnAssembled<MatInodeAdjustForInodes>::call));
   const auto create_graph_operation = (MatOperation)(MATOP_GET_VALUES_LOCAL + 1); // 3.18 has no name for it
   PetscCall(MatSetOperation(A, create_graph_operation, reinterpret_cast<OperationFn *>(create_graph)));
-  PetscCall(set_operation(A, MATOP_GET_COLUMN_NORMS, get_column_reductions));
+  PetscCall(set_operation(A, MATOP_GET_COLUMN_NORMS, OnAssembled<MatGetColumnReductions>::call));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
-  PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, get_diagonal_block));
-  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, create_submatrix));
-  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, create_submatrices));
-  PetscCall(set_operation(A, MATOP_INCREASE_OVERLAP, increase_overlap));
-  PetscCall(set_operation(A, MATOP_GET_ROW_IJ, get_row_ij));
-  PetscCall(set_operation(A, MATOP_RESTORE_ROW_IJ, restore_row_ij));
+  PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, OnAssembled<MatGetDiagonalBlock>::call));
+  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, OnAssembled<MatCreateSubMatrix>::call));
+  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, OnAssembled<MatCreateSubMatrices>::call));
+  PetscCall(set_operation(A, MATOP_INCREASE_OVERLAP, OnAssembled<MatIncreaseOverlap>::call));
+  PetscCall(set_operation(A, MATOP_GET_ROW_IJ, OnAssembled<MatGetRowIJ>::call));
+  PetscCall(set_operation(A, MATOP_RESTORE_ROW_IJ, OnAssembled<MatRestoreRowIJ>::call));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,30 +215,16 @@ static PetscErrorCode wrap_numeric_steps(Mat F, FactorSteps *steps) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int kind>
-static PetscErrorCode symbolic_step_lu(Mat F, Mat A, IS rows, IS columns, const MatFactorInfo *info) {
+template <int kind, class... Orderings> // of rows and columns, or of both
+static PetscErrorCode symbolic_step(Mat F, Mat A, Orderings... orderings, const MatFactorInfo *info) {
+  using Step = PetscErrorCode(Mat, Mat, Orderings..., const MatFactorInfo *);
   FactorSteps *steps;
   Mat          aij;
 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, IS, IS, const MatFactorInfo *)>(steps->symbolic[kind]))(
-      F, aij, rows, columns, info));
-  PetscCall(wrap_numeric_steps(F, steps));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <int kind>
-static PetscErrorCode symbolic_step_cholesky(Mat F, Mat A, IS permutation, const MatFactorInfo *info) {
-  FactorSteps *steps;
-  Mat          aij;
-
-  PetscFunctionBegin;
-  PetscCall(get_steps(F, &steps));
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, IS, const MatFactorInfo *)>(steps->symbolic[kind]))(
-      F, aij, permutation, info));
+  PetscCall((*reinterpret_cast<Step *>(steps->symbolic[kind]))(F, aij, orderings..., info));
   PetscCall(wrap_numeric_steps(F, steps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -312,8 +236,8 @@ static PetscErrorCode free_steps(void *argument) {
 
 static PetscErrorCode wrap_factor(Mat F) {
   OperationFn *const wrapped[4] = {
-      reinterpret_cast<OperationFn *>(symbolic_step_lu<0>), reinterpret_cast<OperationFn *>(symbolic_step_cholesky<1>),
-      reinterpret_cast<OperationFn *>(symbolic_step_lu<2>), reinterpret_cast<OperationFn *>(symbolic_step_cholesky<3>)};
+      reinterpret_cast<OperationFn *>(symbolic_step<0, IS, IS>), reinterpret_cast<OperationFn *>(symbolic_step<1, IS>),
+      reinterpret_cast<OperationFn *>(symbolic_step<2, IS, IS>), reinterpret_cast<OperationFn *>(symbolic_step<3, IS>)};
   PetscContainer container;
   FactorSteps   *steps = new FactorSteps{};
 

@@ -40,8 +40,7 @@ static PetscErrorCode get_block_diagonal(Mat A, Mat *blocks) {
   PetscCall(MatSetBlockSize(*blocks, size));
   PetscCall(MatSetType(*blocks, MATSEQAIJCUSPARSE));
   PetscCall(MatSeqAIJSetPreallocation(*blocks, 0, NULL));
-  PetscCall(MatAssemblyBegin(*blocks, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*blocks, MAT_FINAL_ASSEMBLY));
+  PetscCall(assemble(*blocks));
   PetscCall(PetscObjectCompose((PetscObject)*blocks, "operator", (PetscObject)A));
   PetscCall(MatSetOperation(*blocks, MATOP_INVERT_BLOCK_DIAGONAL, invert));
   PetscFunctionReturn(PETSC_SUCCESS);
