@@ -6,6 +6,7 @@
 #include "multigrid/direct.hpp"
 #include "multigrid/multigrid.hpp"
 #include "multigrid/types.hpp"
+#include "multigrid/columns.hpp"
 #include "multigrid/fused.hpp"
 #include "multigrid/plane_walk.hpp"
 
@@ -129,8 +130,15 @@ private:
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     return for_each_of_box(memory_, patch.all(), f);
   }
+  template <class Function> PetscErrorCode over_columns(const Patch &patch, const Function &f) {
+    return for_each_of_box(memory_, column::threads(patch), f);
+  }
   // Whether passes go plane by plane.
   bool walks(const Level &at) const { return at.planes && !PetscMemTypeDevice(memory_); }
+  // Whether they go column by column.
+  bool takes_columns(const Level &at) const {
+    return !variable_ && PetscMemTypeDevice(memory_) && column::fits(at.patch);
+  }
   // Whether the next level is put together from the ranks' parts of it.
   bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }
   T    *target(int l) { return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_); }

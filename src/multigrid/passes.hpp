@@ -187,7 +187,10 @@ template <class T> PetscErrorCode Hierarchy<T>::Correct(int l, const T *u, T *ou
   }
   LevelPart<T> part;
   PetscCall(PartAt(l, &part));
-  PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, u, out}));
+  if (takes_columns(at))
+    PetscCall(over_columns(at.patch, column::Correct<T>{part, next.patch, e.u, u, out}));
+  else
+    PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, u, out}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,7 +213,13 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::Smooth(int l,
       pass.begin = n, pass.end = n + 1;
       pass.out = out;
       PlaneWalk<T>(pass).run();
-    } else
+    } else if (takes_columns(at) && from)
+      PetscCall(over_columns(at.patch,
+                             column::Step<column::Does::smooth, T, B, T>{part, part.omega[n], from, b, out}));
+    else if (takes_columns(at))
+      PetscCall(over_columns(at.patch,
+                             column::Step<column::Does::smooth_zero, T, B, T>{part, part.omega[n], nullptr, b, out}));
+    else
       PetscCall(over(at.patch, point::Smooth<T, B, T>{part, n, field, b, out}));
     from = out;
   }
@@ -234,13 +243,17 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
     pass.guess = field;
     pass.residual = r;
     PlaneWalk<T>(pass).run();
-  } else
+  } else if (takes_columns(at) && u)
+    PetscCall(over_columns(at.patch, column::Step<column::Does::residual, T, B, T>{part, 0, u, b, r}));
+  else
     PetscCall(over(at.patch, point::Residual<T, B>{part, field, b, r}));
   PetscCall(Exchange(at, at.halo_u, r, &field));
   if (walks(at) && !at.odd_ends) {
     pass.b_coarse = target(l);
     PlaneWalk<T>(pass).restrict_field(field);
-  } else
+  } else if (takes_columns(at))
+    PetscCall(over_columns(target_patch(l), column::Restrict<T>{part, target_patch(l), r, target(l)}));
+  else
     PetscCall(over(target_patch(l), point::Restrict<T>{part, target_patch(l), field, target(l)}));
   PetscCall(AfterRestriction(l));
   PetscFunctionReturn(PETSC_SUCCESS);
