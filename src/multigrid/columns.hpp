@@ -32,16 +32,16 @@ template <Does does, class T, class B, class Out> struct Step {
   Out         *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt part) const {
-    const Patch           &patch = level.patch;
-    const PetscInt         nz = patch.size[2], first = part * points, end = PetscMin(first + points, nz);
-    const ptrdiff_t        row = patch.size[0], plane = row * patch.size[1];
-    const AxisPoint<R>     x = level.axis[0][i], y = level.axis[1][j];
-    const AxisPoint<R>    *z = level.axis[2];
-    const bool             has_west = i > 0, has_east = i + 1 < patch.size[0];
-    const bool             has_south = j > 0, has_north = j + 1 < patch.size[1];
-    const T                diagonal = level.sigma + (x.lower + x.upper + y.lower + y.upper);
-    const R                inside = x.in * y.in;
-    const size_t           at = patch.index(i, j, first);
+    const Patch        &patch = level.patch;
+    const PetscInt      nz = patch.size[2], first = part * points, end = PetscMin(first + points, nz);
+    const ptrdiff_t     row = patch.size[0], plane = row * patch.size[1];
+    const AxisPoint<R>  x = level.axis[0][i], y = level.axis[1][j];
+    const AxisPoint<R> *z = level.axis[2];
+    const bool          has_west = i > 0, has_east = i + 1 < patch.size[0];
+    const bool          has_south = j > 0, has_north = j + 1 < patch.size[1];
+    const T             diagonal = level.sigma + (x.lower + x.upper + y.lower + y.upper);
+    const R             inside = x.in * y.in;
+    const size_t        at = patch.index(i, j, first);
     const B *__restrict__ f = b + at;
     Out *__restrict__ to = out + at;
     if constexpr (does == Does::smooth_zero) {
@@ -94,8 +94,7 @@ template <class T> struct Restrict {
       const T *here = r + patch.index(kept[0], kept[1], k);
       T        sum = 0;
       SHELLAC_UNROLL_ALL
-      for (int y = 0; y < 3; y++)
-        SHELLAC_UNROLL_ALL
+      for (int y = 0; y < 3; y++) SHELLAC_UNROLL_ALL
       for (int x = 0; x < 3; x++) {
         const R w = wx[x] * wy[y];
         if (w != 0) sum += w * here[(x - 1) + (y - 1) * (ptrdiff_t)patch.size[0]];
@@ -147,8 +146,7 @@ template <class T> struct Correct {
       T sum = 0;
       if (K < 0 || K >= coarse.size[2]) return sum;
       SHELLAC_UNROLL_ALL
-      for (int y = 0; y < 2; y++)
-        SHELLAC_UNROLL_ALL
+      for (int y = 0; y < 2; y++) SHELLAC_UNROLL_ALL
       for (int x = 0; x < 2; x++) {
         const R w = wx[x] * wy[y];
         if (w != 0) sum += w * e[coarse.index(I[0] + x, I[1] + y, K)];
