@@ -3,7 +3,7 @@
 # usage: run.sh            the tests, then the benchmarks of operators and multigrid: within ten minutes on one GPU
 #        run.sh tests      on as many ranks as there are GPUs, 4 at most; what is about ranks on 2 at least
 #        run.sh ranks      what is about ranks on 2 and 3, with CUDA and host vectors; GPUs are shared, which is slow
-#        run.sh bench [PART ...]      parts: operators captured multigrid sums burgers tutorials
+#        run.sh bench [PART ...]      parts: operators captured multigrid sums burgers equations tutorials
 #        run.sh exec COMMAND ...
 # CUDA's libraries come from CUDA_HOME (default: /usr/local/cuda).
 set -euo pipefail
@@ -15,6 +15,7 @@ export OPAL_PREFIX=$here/openmpi PMIX_PREFIX=$here/openmpi PRTE_PREFIX=$here/ope
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMP_NUM_THREADS=1
 export SHELLAC_LIBRARY=$here/lib/libshellac.so
+export SHELLAC_EQUATIONS=$here/equations # texts of tests and benchmarks
 # this MPI is not CUDA-aware: PETSc must not hand it device memory
 export PETSC_OPTIONS="-use_gpu_aware_mpi 0 ${PETSC_OPTIONS:-}"
 

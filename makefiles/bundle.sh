@@ -27,6 +27,7 @@ cp -P "$mpi"/bin/{mpi*,prte*,prun*,ompi*} "$stage/$name/openmpi/bin" 2> /dev/nul
 find "$stage" -name '*.so*' -type f -exec strip --strip-unneeded {} + 2> /dev/null || true
 cp "$here/bundle-run.sh" "$stage/$name/run.sh"
 cp "$here/../LICENSE" "$stage/$name"
+cp -r "$here/../examples/equations" "$stage/$name/equations"
 
 mkdir -p "$(dirname "$archive")"
 tar -C "$stage" -czf "$archive" "$name"

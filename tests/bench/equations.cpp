@@ -1,21 +1,23 @@
 // Times equations as text: residuals, Jacobians and rates beside a copy of the bytes that must move, and whole solves.
 
+#include <cstdlib>
 #include <string>
 
 #include <petscts.h>
 
 #include "timing.hpp"
 
-static const char help[] = "Times equations as text beside a copy, and whole solves.\n"
-                           "  -sizes 4097           points a side, of residuals and Jacobians\n"
-                           "  -newton_size 2049     of Bratu's equation by Newton's method\n"
-                           "  -time_size 1024       of Gray and Scott's equations\n"
-                           "  -steps 1000           explicit steps of these\n"
-                           "  -folder PATH          with the texts; default examples/equations\n"
-                           "  -seconds 0.3          time spent on each figure\n"
-                           "  -dm_vec_type cuda     on the GPU\n\n";
+static const char help[] =
+    "Times equations as text beside a copy, and whole solves.\n"
+    "  -sizes 4097           points a side, of residuals and Jacobians\n"
+    "  -newton_size 2049     of Bratu's equation by Newton's method\n"
+    "  -time_size 1024       of Gray and Scott's equations\n"
+    "  -steps 1000           explicit steps of these\n"
+    "  -folder PATH          with the texts; default $SHELLAC_EQUATIONS, else examples/equations\n"
+    "  -seconds 0.3          time spent on each figure\n"
+    "  -dm_vec_type cuda     on the GPU\n\n";
 
-static char folder[PETSC_MAX_PATH_LEN] = SHELLAC_EQUATIONS;
+static char folder[PETSC_MAX_PATH_LEN] = SHELLAC_EQUATIONS; // with the texts
 
 // A grid with the text, or with the text of the gallery's file.
 static PetscErrorCode make_grid(PetscInt dim, PetscInt N, PetscInt dof, PetscInt width, bool periodic,
@@ -230,6 +232,7 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-newton_size", &newton, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-time_size", &in_time, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &steps, NULL));
+  if (getenv("SHELLAC_EQUATIONS")) PetscCall(PetscStrncpy(folder, getenv("SHELLAC_EQUATIONS"), sizeof(folder)));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-folder", folder, sizeof(folder), NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %6s %10s %7s %7s\n", "", "points", "us", "bytes", "of copy"));
   for (PetscInt n = 0; n < count; n++) {
