@@ -82,12 +82,13 @@ template <class A, class R = typename Arithmetic<A>::type> inline R inverse(A b)
 
 // ---- numbers with and without derivatives --------------------------------------------------------------------------
 
+// Out of line is what is long and seldom called.
 #if defined(__CUDACC_RTC__)
 #define SHELLAC_EACH        _Pragma("unroll")
-#define SHELLAC_OUT_OF_LINE __noinline__ // what is long and seldom called
+#define SHELLAC_OUT_OF_LINE __noinline__
 #else
 #define SHELLAC_EACH
-#define SHELLAC_OUT_OF_LINE
+#define SHELLAC_OUT_OF_LINE __attribute__((noinline))
 #endif
 
 // Most derivatives are zero. Which ones may not be is known to the compiler, where it knows the directions; that a product

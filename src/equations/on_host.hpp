@@ -31,7 +31,7 @@ template <class Row> SHELLAC_WHOLE void values_inside(const Place &q, const Regi
     values_at<Row, false>(q, i, j, k, from, to, out + to * unknowns);
   });
 }
-template <class Row> void values_at_ends(const Place &q, const Region &region, Real *out) {
+template <class Row> SHELLAC_WHOLE void values_at_ends(const Place &q, const Region &region, Real *out) {
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
     values_at<Row, true>(q, i, j, k, from, to, out + to * unknowns);
   });
