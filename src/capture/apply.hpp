@@ -1,6 +1,7 @@
 #pragma once
 // What one point computes with captured coefficients, and the loops over the points that need no halo.
 
+#include <algorithm>
 #include <utility>
 
 #include "capture/arms.hpp"
@@ -142,31 +143,55 @@ template <class T> struct RelaxColour {
   }
 };
 
-// A point of a star, one value a point, with a halo of width 1.
-template <class T, int dim> struct ApplyStar {
+// A point of a whole star or box of width 1, one value a point. All loads are under way before the first value is used.
+// in_arrays: so are the coefficients, one array for each arm. has_halo: what arms meet off the patch may be another rank's;
+// otherwise it is beyond the domain.
+template <class T, int dim, bool box, bool in_arrays, bool has_halo> struct ApplyWhole {
+  using Whole = WholeStencil<dim, box>;
   CapturedRow<T> row;
   Field<T>       field;
   Form           form;
   const T       *b;
   T             *y;
+  const T       *arrays[in_arrays ? Whole::count : 1];
 
+  // slots: the arrays, as addresses on the host; read only for in_arrays.
+  ApplyWhole(const Apply<T> &point, const T *const *slots)
+      : row(point.row), field(point.u), form(point.form), b(point.b), y(point.y) {
+    if (in_arrays) std::copy(slots, slots + Whole::count, arrays);
+  }
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
-    const size_t   at = row.patch.index(i, j, k);
-    const T       *coefficients = row.a.rows(row.patch, p, at) + dim; // in the order of WholeStencil: ±(axis + 1)
-    T              sum = coefficients[0] * field.u[at];
+    const Patch   &patch = row.patch;
+    const size_t   at = patch.index(i, j, k);
+    const T       *rows = in_arrays ? nullptr : row.a.rows(patch, p, at);
+    const T        add = form == Form::product ? T(0) : b[at];
+    T              coefficient[Whole::count], value[Whole::count], sum = 0;
     SHELLAC_UNROLL_ALL
-    for (int a = 0; a < dim; a++) {
-      if (p[a] > 0)
-        sum += coefficients[-1 - a] * field.u[at - row.patch.stride(a)];
-      else if (row.patch.neighbour[a][LOWER])
-        sum += coefficients[-1 - a] * field.halo[Direction::face(a, LOWER)][row.patch.on_face(p, a)];
-      if (p[a] + 1 < row.patch.size[a])
-        sum += coefficients[1 + a] * field.u[at + row.patch.stride(a)];
-      else if (row.patch.neighbour[a][UPPER])
-        sum += coefficients[1 + a] * field.halo[Direction::face(a, UPPER)][row.patch.on_face(p, a)];
+    for (int arm = 0; arm < Whole::count; arm++) {
+      PetscInt  q[3] = {i, j, k};
+      ptrdiff_t to = (ptrdiff_t)at;
+      bool      on_patch = true;
+      SHELLAC_UNROLL_ALL
+      for (int a = 0; a < dim; a++) {
+        const int step = Whole::step(arm, a);
+        q[a] += step;
+        to += step * (ptrdiff_t)patch.stride(a);
+        if (step < 0) on_patch = on_patch && q[a] >= 0;
+        if (step > 0) on_patch = on_patch && q[a] < patch.size[a];
+      }
+      if (in_arrays)
+        coefficient[arm] = arrays[arm][at];
+      else
+        coefficient[arm] = rows[arm];
+      value[arm] = on_patch ? field.u[to] : has_halo ? field.value(patch, q, 0) : T(0);
     }
-    y[at] = combine(form, b, at, sum);
+    SHELLAC_UNROLL_ALL
+    for (int n = 0; n < Whole::count; n++) { // in ConstantStar's order, or in the slots'
+      const int arm = box || in_arrays ? n : n % 2 ? dim - 1 - n / 2 : dim + n / 2;
+      sum += coefficient[arm] * value[arm];
+    }
+    y[at] = combine(form, &add, 0, sum);
   }
 };
 

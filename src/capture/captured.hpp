@@ -43,9 +43,10 @@ class InteriorProduct {
 public:
   virtual ~InteriorProduct() = default;
   virtual PetscLogDouble flops() const = 0; // of a row
-  // At the points of a box: at the inner ones, no arm of which leaves the patch, in its way, elsewhere by `point`.
-  virtual PetscErrorCode interior(const captured::Apply<PetscScalar> &point, const Box &box,
-                                  const Box &inner) const = 0;
+  // At the points of a box: at the inner ones, no arm of which leaves the patch, in its way, elsewhere by the
+  // coefficients of a whole star. arrays: these, of each arm, as addresses on the host.
+  virtual PetscErrorCode interior(const captured::Apply<PetscScalar> &point, const PetscScalar *const *arrays,
+                                  const Box &box, const Box &inner) const = 0;
 };
 
 class CapturedStencil final : public StencilOperator {

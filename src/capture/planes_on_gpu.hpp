@@ -4,7 +4,6 @@
 // next lane. Here with the same coefficients at each point.
 
 #include "capture/rows_on_gpu.hpp"
-#include "device/chain.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
@@ -97,7 +96,9 @@ template <class T, int width, class Block = PairBlock> struct Place {
 // and no arm beyond.
 // unroll: planes whose loads may be under way together.
 template <Form form, int width, int unroll, class T>
-__global__ void __launch_bounds__(32 * StarBlock::warps)
+__global__ void __launch_bounds__(32 * StarBlock::warps, sizeof(T) > 8 ? 1
+                                                         : width == 1  ? 8
+                                                                       : 6)
     star_planes(March march, Patch patch, ConstantStar<T> star, T at_lower_end, T at_upper_end,
                 const T *__restrict__ field, const T *b, T *y) {
   using Values = Pack<T, width>;
@@ -196,13 +197,6 @@ __global__ void __launch_bounds__(32 * PairBlock::warps, sizeof(T) > 8          
   wait_for_kernel_before();
 }
 
-// The points that a walk leaves out, which may begin meanwhile.
-template <class Other> __global__ void __launch_bounds__(256) beside_planes(Boxes boxes, Other other) {
-  PetscInt p[3];
-  let_next_kernel_begin();
-  if (boxes.point((PetscInt64)blockIdx.x * 256 + threadIdx.x, p)) other(p[0], p[1], p[2]);
-}
-
 } // namespace kernel
 
 // Launches a walk, which in a chain begins while the kernel before it runs.
@@ -238,7 +232,7 @@ PetscErrorCode launch_planes(const Patch &patch, const Other &other, const T *u,
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
   if (others.points()) {
-    kernel::beside_planes<<<blocks_of(others.points(), 256), 256, 0, stream>>>(others, other);
+    kernel::other_points<<<blocks_of(others.points(), 256), 256, 0, stream>>>(others, other);
     PetscCallCUDA(cudaGetLastError());
   }
   if (!inner.points()) PetscFunctionReturn(PETSC_SUCCESS);

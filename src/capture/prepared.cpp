@@ -120,33 +120,40 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     const int       dim = op_.arms_->dim();
     const bool      is_star = op_.shape_ == 1;
     const captured::Apply<T> point{row, u, form, b, y};
+    const bool               few = few_points(box);
     if (make_product_ && !product_) PetscCall(make_product_(&product_));
     if (product_)
-      PetscCall(product_->interior(point, box, inside));
+      PetscCall(product_->interior(point, arrays, box, inside));
     else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
-    else if (dim == 2 && is_star && constants &&
-             box.points() < 3 << 20) // they take less than special points: more threads
-      PetscCall(launch_rows(op_.patch_, StarRow<T, 4>{star(constants)}, captured::ApplyStar<T, 2>{row, u, form, b, y},
-                            u.u, form, b, box, inside, y));
+    else if (dim == 2 && is_star && constants && few) // the ends take longer than the rest: more threads
+      PetscCall(launch_rows(op_.patch_, StarRow<T, 4>{star(constants)},
+                            captured::ApplyWhole<T, 2, false, false, false>(point, arrays), u.u, form, b, box, inside,
+                            y));
     else if (dim == 2 && is_star && constants) // the functor for all points leaves the compiler more registers
       PetscCall(launch_rows(op_.patch_, StarRow<T>{star(constants)}, point, u.u, form, b, box, inside, y));
     else if (dim == 2 && constants) {
       BoxRow<T> stencil;
       for (int n = 0; n < 9; n++) stencil.c[n / 3][n % 3] = constants[n]; // in the order of WholeStencil
-      PetscCall(launch_rows(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
+      if (few)
+        PetscCall(launch_rows(op_.patch_, stencil, captured::ApplyWhole<T, 2, true, false, false>(point, arrays), u.u,
+                              form, b, box, inside, y));
+      else
+        PetscCall(launch_rows(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
     } else if (dim == 2 && op_.storage_ == Storage::indexed)
       PetscCall(launch_rows_of_classes(row, point, u.u, form, b, box, inside, is_star, y));
     else if (dim == 3 && constants) {
       T at_end[2];
       extend_to_ends(&inside, at_end);
       if (is_star)
-        PetscCall(launch_star_planes(op_.patch_, star(constants), at_end, captured::ApplyStar<T, 3>{row, u, form, b, y},
-                                     u.u, form, b, box, inside, y));
+        PetscCall(launch_star_planes(op_.patch_, star(constants), at_end,
+                                     captured::ApplyWhole<T, 3, false, false, false>(point, arrays), u.u, form, b, box,
+                                     inside, y));
       else {
         kernel::ConstantBox<T> stencil;
         for (int n = 0; n < 27; n++) stencil.c[n / 9][n / 3 % 3][n % 3] = constants[n];
-        PetscCall(launch_box_planes(op_.patch_, stencil, point, u.u, form, b, box, inside, y));
+        PetscCall(launch_box_planes(op_.patch_, stencil, captured::ApplyWhole<T, 3, true, false, false>(point, arrays),
+                                    u.u, form, b, box, inside, y));
       }
     } else if (dim == 1)
       PetscCall((launch_whole_stencil<1, false>(row, constants, arrays, u, form, b, box, inside, y)));
@@ -170,18 +177,24 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
 
 PetscErrorCode PreparedCapture::points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form,
                                        const T *b, T *y) const {
-  const CapturedRow<T> row{op_.patch_, a_};
-  const bool           star = op_.shape_ == 1 && op_.storage_ != Storage::arrays && op_.patch_.width == 1;
+  const captured::Apply<T> point{{op_.patch_, a_}, u, form, b, y};
+  const bool               star = op_.shape_ == 1 && op_.patch_.width == 1, in_arrays = op_.storage_ == Storage::arrays;
 
   PetscFunctionBegin;
+  const auto apply_star = [&](auto dim_of) {
+    constexpr int dim = decltype(dim_of)::value;
+    if (in_arrays)
+      return for_each(memory, boxes, captured::ApplyWhole<T, dim, false, true, true>(point, arrays_.data()));
+    return for_each(memory, boxes, captured::ApplyWhole<T, dim, false, false, true>(point, nullptr));
+  };
   if (star && op_.arms_->dim() == 1)
-    PetscCall(for_each(memory, boxes, captured::ApplyStar<T, 1>{row, u, form, b, y}));
+    PetscCall(apply_star(std::integral_constant<int, 1>{}));
   else if (star && op_.arms_->dim() == 2)
-    PetscCall(for_each(memory, boxes, captured::ApplyStar<T, 2>{row, u, form, b, y}));
+    PetscCall(apply_star(std::integral_constant<int, 2>{}));
   else if (star)
-    PetscCall(for_each(memory, boxes, captured::ApplyStar<T, 3>{row, u, form, b, y}));
+    PetscCall(apply_star(std::integral_constant<int, 3>{}));
   else
-    PetscCall(for_each(memory, boxes, captured::Apply<T>{row, u, form, b, y}));
+    PetscCall(for_each(memory, boxes, point));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

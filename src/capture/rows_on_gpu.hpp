@@ -4,7 +4,7 @@
 
 #include "capture/arms.hpp"
 #include "capture/coefficients.hpp"
-#include "device/petsc.hpp"
+#include "device/chain.hpp"
 #include "stencil/operator.hpp"
 
 #if SHELLAC_CUDA
@@ -21,7 +21,7 @@ constexpr int threads_of_rows = 128; // of a block
 // The inner points of a box, in columns of as many rows as a thread computes; and all others.
 struct Columns {
   Box      inner;
-  PetscInt first;    // where the first thread along the first axis stands: so that a warp's loads start with a cache line
+  PetscInt first; // where the first thread along the first axis stands: so that a warp's loads start with a cache line
   unsigned blocks_x; // along the first axis
   Boxes    others;
   unsigned other_blocks;
@@ -38,25 +38,20 @@ template <class T, int steps> struct Window {
       for (int x = 0; x < 3; x++) value[s][x] = u[(ptrdiff_t)(s - 1) * (ptrdiff_t)stride + x - 1];
   }
   // At a step from the s-th point.
-  __device__ T operator()(int s, int dx, int dy) const { return value[s + 1 + dy][1 + dx]; }
+  __device__ T operator()(int s, int dx, int dy) const {
+    return value[s + 1 + dy][1 + dx];
+  }
 };
 
-// The first blocks compute the other points, a point a thread, the rest the inner ones: by a row, which has
+// The points of a thread of a block, by a row, which has
 //   steps                   points that a thread computes
 //   Values                  what a thread reads before it computes: read(first place in the arrays, stride of a row)
 //   (Values, Window, s)     the product at the s-th point
 // Blocks are numbered in one dimension, along the first axis first: that has room for a grid of any shape.
-template <Form form, class Row, class T, class Other>
-__global__ void __launch_bounds__(threads_of_rows)
-    rows(Columns columns, Patch patch, Row row, Other other, const T *__restrict__ field, const T *b, T *y) {
-  constexpr int steps = Row::steps;
-
-  if (blockIdx.x < columns.other_blocks) {
-    PetscInt p[3];
-    if (columns.others.point((PetscInt64)blockIdx.x * threads_of_rows + threadIdx.x, p)) other(p[0], p[1], p[2]);
-    return;
-  }
-  const unsigned block = blockIdx.x - columns.other_blocks;
+template <Form form, class Row, class T>
+__device__ __forceinline__ void rows_of_thread(const Columns &columns, unsigned block, const Patch &patch,
+                                               const Row &row, const T *__restrict__ field, const T *b, T *y) {
+  constexpr int  steps = Row::steps;
   const Box     &inner = columns.inner;
   const PetscInt i = columns.first + (PetscInt)(block % columns.blocks_x * threads_of_rows + threadIdx.x),
                  j = inner.lo[1] + (PetscInt)(block / columns.blocks_x) * steps;
@@ -74,6 +69,30 @@ __global__ void __launch_bounds__(threads_of_rows)
   for (int s = 0; s < steps; s++) y[at + s * stride] = combine(form, add, s, row(values, u, s));
 }
 
+// The first blocks compute the other points, a point a thread, the rest the inner ones.
+template <Form form, class Row, class T, class Other>
+__global__ void __launch_bounds__(threads_of_rows)
+    rows(Columns columns, Patch patch, Row row, Other other, const T *__restrict__ field, const T *b, T *y) {
+  PetscInt p[3];
+  if (blockIdx.x >= columns.other_blocks)
+    rows_of_thread<form>(columns, blockIdx.x - columns.other_blocks, patch, row, field, b, y);
+  else if (columns.others.point((PetscInt64)blockIdx.x * threads_of_rows + threadIdx.x, p))
+    other(p[0], p[1], p[2]);
+}
+
+// The two apart, in a chain: a kernel for the other points, which the next one may join.
+template <class Other> __global__ void __launch_bounds__(256) other_points(Boxes boxes, Other other) {
+  PetscInt p[3];
+  let_next_kernel_begin();
+  if (boxes.point((PetscInt64)blockIdx.x * 256 + threadIdx.x, p)) other(p[0], p[1], p[2]);
+}
+template <Form form, class Row, class T>
+__global__ void __launch_bounds__(threads_of_rows)
+    rows_alone(Columns columns, Patch patch, Row row, const T *__restrict__ field, const T *b, T *y) {
+  rows_of_thread<form>(columns, blockIdx.x, patch, row, field, b, y);
+  wait_for_kernel_before();
+}
+
 } // namespace kernel
 
 // What kernel::rows() computes at a point, by kind of coefficients.
@@ -85,8 +104,8 @@ template <class T, int rows = many_rows<T>> struct StarRow { // the same coeffic
   struct Values {};
   __device__ Values read(size_t, size_t) const { return {}; }
   __device__ T      operator()(Values, const kernel::Window<T, steps> &u, int s) const {
-    const T beside[2][2] = {{u(s, -1, 0), u(s, 1, 0)}, {u(s, 0, -1), u(s, 0, 1)}};
-    return star.template operator()<2>(u(s, 0, 0), beside);
+         const T              beside[2][2] = {{u(s, -1, 0), u(s, 1, 0)}, {u(s, 0, -1), u(s, 0, 1)}};
+         return star.template operator()<2>(u(s, 0, 0), beside);
   }
 };
 
@@ -96,7 +115,7 @@ template <class T> struct BoxRow {
   struct Values {};
   __device__ Values read(size_t, size_t) const { return {}; }
   __device__ T      operator()(Values, const kernel::Window<T, steps> &u, int s) const {
-    T sum = 0;
+         T sum = 0;
 #pragma unroll
     for (int dy = -1; dy <= 1; dy++)
 #pragma unroll
@@ -131,8 +150,14 @@ template <class T, bool box, class Index> struct RowOfClass { // coefficients by
   }
 };
 
-// y on the points of a box: by the row at the inner ones, and by `other` at the rest.
-template <class Row, class T, class Other>
+// So few that the points beside the ends take longer than the rest.
+inline bool few_points(const Box &box) {
+  return box.points() < 3 << 20;
+}
+
+// y on the points of a box: by the row at the inner ones, and by `other` at the rest; apart: in two kernels, which leaves more
+// registers to the first.
+template <bool apart = false, class Row, class T, class Other>
 PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &other, const T *u, Form form, const T *b,
                            const Box &box, const Box &inner, T *y) {
   constexpr int   threads = kernel::threads_of_rows, line = 128 / sizeof(T);
@@ -150,6 +175,15 @@ PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &othe
   columns.others = difference(box, columns.inner);
   columns.other_blocks = blocks_of(columns.others.points(), threads);
   PetscCall(current_stream(&stream));
+  if (apart && blocks && columns.other_blocks) {
+    kernel::other_points<<<blocks_of(columns.others.points(), 256), 256, 0, stream>>>(columns.others, other);
+    PetscCallCUDA(cudaGetLastError());
+    PetscCall(with_form(form, [&](auto known) {
+      return launch_in_chain(kernel::rows_alone<decltype(known)::value, Row, T>, blocks, threads, 0, columns, patch,
+                             row, u, b, y);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   with_form(form, [&](auto known) {
     kernel::rows<decltype(known)::value>
         <<<blocks + columns.other_blocks, threads, 0, stream>>>(columns, patch, row, other, u, b, y);
@@ -166,7 +200,9 @@ PetscErrorCode launch_rows_of_classes(const CapturedRow<T> &row, const Other &ot
   const auto &i16 = row.a.index16;
 
   PetscFunctionBegin;
-  const auto launch = [&](const auto &of_class) { return launch_rows(row.patch, of_class, other, u, form, b, box, inner, y); };
+  const auto launch = [&](const auto &of_class) {
+    return launch_rows(row.patch, of_class, other, u, form, b, box, inner, y);
+  };
   if (star && i8)
     PetscCall(launch(RowOfClass<T, false, unsigned char>{table, i8}));
   else if (star)

@@ -34,7 +34,7 @@ void apply_star_on_host(const CapturedRow<T> &row, const Field<T> &field, const 
   const bool                        past = beyond_cache((size_t)box.points() * sizeof(T));
   std::vector<T>                    zeros(dim > 1 ? patch.size[0] : 0);
   T                                 buffer[chunk];
-  const captured::ApplyStar<T, dim> point{row, field, form, b, y};
+  const captured::ApplyWhole<T, dim, false, false, false> point({row, field, form, b, y}, nullptr);
   PetscInt lo = PetscMax(box.lo[0], 1), hi = PetscMin(box.hi[0], patch.size[0] - 1); // where rows are alike
   lo = PetscMax(lo, a.depth[0] - patch.start[0]);
   hi = PetscMin(hi, patch.N[0] - a.depth[0] - patch.start[0]);

@@ -10,8 +10,8 @@
 namespace shellac {
 
 template <class T> struct Flux {
-  const T *k[3];  // [points of the rank]: all the same or, on faces, for each axis
-  T        c[3];  // 1/h² of each axis
+  const T *k[3]; // [points of the rank]: all the same or, on faces, for each axis
+  T        c[3]; // 1/h² of each axis
   T        sigma;
 };
 
@@ -29,17 +29,19 @@ template <class T> __device__ __forceinline__ T reciprocal(T x) {
 // The k of a face, from those that stand at the points below and above it. The means are those of Diffusion, in another
 // order of operations.
 struct HarmonicMean {
-  static constexpr bool on_faces = false;
+  static constexpr bool                                  on_faces = false;
   template <class T> static __device__ __forceinline__ T of(T below, T above) {
     return PetscReal(2) * below * (above * reciprocal(below + above));
   }
 };
 struct ArithmeticMean {
-  static constexpr bool on_faces = false;
-  template <class T> static __device__ __forceinline__ T of(T below, T above) { return (below + above) * PetscReal(0.5); }
+  static constexpr bool                                  on_faces = false;
+  template <class T> static __device__ __forceinline__ T of(T below, T above) {
+    return (below + above) * PetscReal(0.5);
+  }
 };
 struct OnFaces {
-  static constexpr bool on_faces = true;
+  static constexpr bool                                  on_faces = true;
   template <class T> static __device__ __forceinline__ T of(T, T above) { return above; }
 };
 
@@ -49,7 +51,7 @@ template <class Face, class T> struct FluxRow { // for the kernel of 2-D
   struct Values {
     Window k[Face::on_faces ? 2 : 1];
   };
-  Flux<T> flux;
+  Flux<T>           flux;
   __device__ Values read(size_t at, size_t stride) const {
     Values values;
     values.k[0].load(flux.k[0] + at, stride);
@@ -158,7 +160,8 @@ template <class Face, class T> class FluxProduct final : public InteriorProduct 
 public:
   FluxProduct(int dim, const Flux<T> &flux) : dim_(dim), flux_(flux) {}
 
-  PetscErrorCode interior(const captured::Apply<T> &point, const Box &box, const Box &inner) const override {
+  PetscErrorCode interior(const captured::Apply<T> &point, const T *const *arrays, const Box &box,
+                          const Box &inner) const override {
     const Patch &patch = point.row.patch;
     const T     *u = point.u.u, *b = point.b;
     const bool   few = inner.points() < 8 << 20; // shorter walks, so that there are warps for the whole GPU
@@ -166,11 +169,19 @@ public:
 
     PetscFunctionBegin;
     for (const T *k : flux_.k) alignment |= (uintptr_t)k;
-    if (dim_ == 2)
-      PetscCall(launch_rows(patch, FluxRow<Face, T>{flux_}, point, u, point.form, b, box, inner, point.y));
-    else
+    const FluxRow<Face, T> row{flux_};
+    if (dim_ == 2) {
+      const captured::ApplyWhole<T, 2, false, true, false> at_ends(point, arrays);
+      if (few_points(box))
+        PetscCall(launch_rows(patch, row, at_ends, u, point.form, b, box, inner, point.y));
+      else if (Face::on_faces) // the functor for all points leaves the compiler more registers
+        PetscCall(launch_rows(patch, row, point, u, point.form, b, box, inner, point.y));
+      else
+        PetscCall(launch_rows<true>(patch, row, at_ends, u, point.form, b, box, inner, point.y));
+    } else
       PetscCall(launch_planes<kernel::PairBlock>(
-          patch, point, u, point.form, b, box, inner, few ? 8 : 32, point.y, alignment,
+          patch, captured::ApplyWhole<T, 3, false, true, false>(point, arrays), u, point.form, b, box, inner,
+          few ? 8 : 32, point.y, alignment,
           [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
             constexpr Form f = decltype(form_of)::value;
             constexpr int  width = decltype(width_of)::value;
