@@ -66,7 +66,13 @@ PetscErrorCode EquationKernels::Load(const std::string &binary) {
   cudaLibrary_t            library;
 
   PetscFunctionBegin;
-  PetscCallCUDA(cudaLibraryLoadData(&library, binary.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  const cudaError_t error = cudaLibraryLoadData(&library, binary.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  if (error != cudaSuccess) { // by a driver that is older than NVRTC
+    (void)cudaGetLastError();
+    PetscCall(PetscInfo(NULL, "Equations run on the host: the driver does not load their kernels: %s\n",
+                        cudaGetErrorString(error)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   library_ = library;
   for (int k = 0; k < count; k++) {
     cudaKernel_t kernel;
