@@ -55,12 +55,14 @@ multigrid() {
     run 1 shellac_bench_multigrid -dm_vec_type cuda -sizes 1023,4095,8191,16383 -aij_max 4095
     run 1 shellac_bench_multigrid -dm_vec_type cuda -coefficients smooth -aij_max 1023
     run 1 shellac_bench_multigrid -dm_vec_type cuda -sizes 1023 -coefficients jumps -aij_max 1023
+    run 1 shellac_bench_multigrid -dm_vec_type cuda -dim 3 -sizes 127,255,511 -aij_max 127
     run 1 shellac_bench_multigrid -dm_vec_type cuda -dim 3 -coefficients smooth
     run 1 shellac_bench_multigrid -dm_vec_type cuda -dim 3 -sizes 127 -coefficients jumps
   else
     run "$ranks" shellac_bench_multigrid -sizes 511,1023,2047 -aij_max 1023
     run "$ranks" shellac_bench_multigrid -sizes 511 -coefficients smooth -aij_max 511
     run "$ranks" shellac_bench_multigrid -sizes 511 -coefficients jumps -aij_max 511
+    run "$ranks" shellac_bench_multigrid -dim 3 -sizes 65 -aij_max 65
     run "$ranks" shellac_bench_multigrid -dim 3 -sizes 65 -coefficients smooth -aij_max 65
   fi
 }
