@@ -131,19 +131,15 @@ PetscLogDouble CapturedStencil::bytes() const {
 // ---- rows by their place -------------------------------------------------------------------------------------------
 
 size_t CapturedStencil::classes() const {
-  size_t                  count = 1;
-  CapturedCoefficients<T> a = {};
-  for (int axis = 0; axis < 3; axis++) {
-    a.depth[axis] = depth_[axis];
-    count *= (size_t)a.places(patch_, axis);
-  }
+  size_t     count = 1;
+  const auto a = places();
+  for (int axis = 0; axis < 3; axis++) count *= (size_t)a.places(patch_, axis);
   return count;
 }
 
 void CapturedStencil::point_of_class(size_t of_class, PetscInt i[3]) const {
-  CapturedCoefficients<T> a = {};
+  const auto a = this->places();
   for (int axis = 0; axis < 3; axis++) {
-    a.depth[axis] = depth_[axis];
     const PetscInt places = a.places(patch_, axis), place = (PetscInt)(of_class % (size_t)places), D = depth_[axis];
     i[axis] = patch_.N[axis] <= 2 * D || place <= D ? place : patch_.N[axis] - places + place;
     of_class /= (size_t)places;
@@ -151,10 +147,9 @@ void CapturedStencil::point_of_class(size_t of_class, PetscInt i[3]) const {
 }
 
 bool CapturedStencil::has_class(size_t of_class) const {
-  CapturedCoefficients<T> a = {};
-  bool                    has = true;
+  const auto a = this->places();
+  bool       has = true;
   for (int axis = 0; axis < 3; axis++) {
-    a.depth[axis] = depth_[axis];
     const PetscInt places = a.places(patch_, axis), place = (PetscInt)(of_class % (size_t)places);
     of_class /= (size_t)places;
     has = has && a.place(patch_, axis, 0) <= place && place <= a.place(patch_, axis, patch_.size[axis] - 1);
@@ -188,10 +183,9 @@ void CapturedStencil::make_table(const std::vector<T> &all) {
 // The entry that p's row has at q is the one that q's row of the transpose has at p. The classes are deep enough that
 // the rows of one have neighbours of one class each.
 void CapturedStencil::TransposeByPlace() {
-  const size_t            count = classes(), stride = table_stride<T>((int)used_.size()), dof = (size_t)patch_.dof;
-  CapturedCoefficients<T> a = {};
-  std::vector<T>          all((size_t)slots() * count, T(0));
-  for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
+  const size_t   count = classes(), stride = table_stride<T>((int)used_.size()), dof = (size_t)patch_.dof;
+  const auto     a = places();
+  std::vector<T> all((size_t)slots() * count, T(0));
   for (size_t c = 0; c < count; c++) {
     PetscInt i[3];
     point_of_class(c, i);

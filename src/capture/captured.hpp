@@ -67,10 +67,13 @@ public:
   PetscMemType   memory() const { return memory_; } // of the open coefficients
   // What kernels in that memory need to change them, until the next Need() or Close().
   PetscErrorCode                           GetOpen(OpenCoefficients<T> *open);
-  template <class Function> PetscErrorCode ForAllPoints(const Function &f) const { // in that memory
+  template <class Function> PetscErrorCode ForAllPoints(PetscMemType memory, const Function &f) const {
     Boxes points;
     points.add(patch_.all());
-    return for_each(memory_, points, f);
+    return for_each(memory, points, f);
+  }
+  template <class Function> PetscErrorCode ForAllPoints(const Function &f) const { // in that memory
+    return ForAllPoints(memory_, f);
   }
   // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
   PetscErrorCode Need(int slot, bool zero = true);
@@ -101,7 +104,7 @@ public:
   PetscErrorCode Shift(T a);
   PetscErrorCode Conjugate();
   PetscErrorCode Axpy(T a, CapturedStencil &x, const Compression &wish); // both closed, of one grid
-  PetscErrorCode CopyTo(CapturedStencil *to); // closed
+  PetscErrorCode CopyTo(CapturedStencil *to);                            // closed
 
   // The operator with its coefficients in the memory of the other arrays, until these are restored.
   PetscErrorCode Prepare(Arrays *arrays, std::unique_ptr<PreparedCapture> *prepared);
@@ -170,7 +173,12 @@ private:
   bool kinds_differ(const std::vector<T> &rows) const;
   void drop_index();
   // As many kinds of rows of n values as the form indexed may have.
-  size_t most_kinds(const Compression &wish, size_t n) const;
+  size_t                  most_kinds(const Compression &wish, size_t n) const;
+  CapturedCoefficients<T> places() const { // that tell classes of places apart, without coefficients
+    CapturedCoefficients<T> a = {};
+    for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
+    return a;
+  }
   // The table of the classes of places: all has the coefficients [slots][classes].
   void   make_table(const std::vector<T> &all);
   size_t classes() const;
@@ -182,7 +190,7 @@ private:
   std::shared_ptr<const Arms> arms_;
   std::string                 vec_type_;
   bool                        open_ = false, explicit_zeros_ = true, by_place_ = false, bound_ = false;
-  bool                        all_are_set_ = false; // at each assembly: see NeedAllToSet()
+  bool                        all_are_set_ = false;         // at each assembly: see NeedAllToSet()
   PetscMemType                memory_ = PETSC_MEMTYPE_HOST; // see memory()
   std::vector<Vec>            arrays_; // [slots]; those of slots that are not in use are memory for the next assembly
   std::vector<T *>            values_; // open: [slots], the arrays'; null for zero
@@ -274,8 +282,7 @@ template <class Function> void CapturedStencil::SetByPlace(const Function &read)
 // Calls f(class, first point, its place in an array, points) for the points of a class that are next to each other
 // along the first axis, as long as it returns true.
 template <class Function> bool CapturedStencil::for_each_run(const Function &f) const {
-  CapturedCoefficients<T> a = {};
-  for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
+  const auto     a = places();
   const PetscInt nx = a.places(patch_, 0), ny = a.places(patch_, 1), size = patch_.size[0];
   const PetscInt far = patch_.N[0] - depth_[0] - patch_.start[0]; // where the points far from both ends end
   for (PetscInt k = 0; k < patch_.size[2]; k++)

@@ -170,7 +170,6 @@ PetscErrorCode CapturedStencil::LookOnDevice(const Read &read, PetscMemType devi
   const size_t kinds = wish.tolerance > 0 ? 0 : kind_points_.host().size(), rows = all * (count + kinds);
   const size_t samples = std::min(points, 2 * most_kinds(wish, 1));
   const size_t flags = (all * sizeof(int) + sizeof(Findings) + sizeof(T) - 1) / sizeof(T); // as so many numbers
-  Boxes        every;
 
   PetscFunctionBegin;
   *done = false;
@@ -190,11 +189,10 @@ PetscErrorCode CapturedStencil::LookOnDevice(const Read &read, PetscMemType devi
   T        *of_classes = look_.found.at(device), *of_kinds = of_classes + all * count;
   Findings *found = (Findings *)(of_classes + rows);
   int      *nonzero = (int *)(found + 1);
-  every.add(patch_.all());
 
   Survey<T, Read> survey = {patch_, {depth_[0], depth_[1], depth_[2]}, wish.tolerance, (int)all, read, nonzero, found};
   Gather<T, Read> gather = {read, NULL, count, of_classes};
-  PetscCall(for_each(device, every, survey));
+  PetscCall(ForAllPoints(device, survey));
   PetscCall(first.Get(device, &gather.at));
   PetscCall(for_each(device, line_of(count, all), gather));
   if (wish.automatic) {
@@ -207,7 +205,7 @@ PetscErrorCode CapturedStencil::LookOnDevice(const Read &read, PetscMemType devi
     PetscCall(index8_.Get(device, &compare.index8));
     PetscCall(index16_.Get(device, &compare.index16));
     PetscCall(kind_points_.Get(device, &compare.first));
-    PetscCall(for_each(device, every, compare));
+    PetscCall(ForAllPoints(device, compare));
     PetscCall(for_each(device, line_of(kinds, all), Gather<T, Read>{read, compare.first, kinds, of_kinds}));
   }
   std::vector<T> got;
@@ -253,13 +251,11 @@ PetscErrorCode CapturedStencil::IndexOnDevice(size_t most, PetscReal tolerance, 
   std::vector<int>       listed;
   std::vector<Kind>      kinds;
   std::vector<T>         kind_rows;
-  Boxes                  every;
 
   PetscFunctionBegin;
   *done = false;
   PetscCall(GetOpen(&open));
   const ArrayValues<T> read = {open.values};
-  every.add(patch_.all());
   look_.hashes.resize(places);
   first.resize(places);
   list.resize(places);
@@ -272,9 +268,8 @@ PetscErrorCode CapturedStencil::IndexOnDevice(size_t most, PetscReal tolerance, 
   PetscCall(count.Zero(device));
   const HashSet set = {look_.hashes.at(device), places};
   PetscCall(for_each(device, line_of(places), Fill<int64_t>{first.at(device), INT64_MAX}));
-  PetscCall(
-      for_each(device, every,
-               FindKinds<T>{patch_, read, (int)all, (int)most, tolerance, set, first.at(device), found.at(device)}));
+  PetscCall(ForAllPoints(
+      device, FindKinds<T>{patch_, read, (int)all, (int)most, tolerance, set, first.at(device), found.at(device)}));
   PetscCall(found.GetHost(device, &findings));
   if ((size_t)findings[0].kinds > most) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(for_each(device, line_of(places), ListKinds{set, first.at(device), count.at(device), list.at(device)}));
@@ -292,9 +287,8 @@ PetscErrorCode CapturedStencil::IndexOnDevice(size_t most, PetscReal tolerance, 
   PetscCall(number.Get(device, &numbers));
   const auto make = [&](auto *index) {
     using Index = std::remove_pointer_t<decltype(index)>;
-    return for_each(device, every,
-                    MakeIndex<T, Index>{patch_, read, (int)all, tolerance, set, first.at(device), numbers, index,
-                                        found.at(device)});
+    return ForAllPoints(device, MakeIndex<T, Index>{patch_, read, (int)all, tolerance, set, first.at(device), numbers,
+                                                    index, found.at(device)});
   };
   if (kinds.size() <= 256) {
     unsigned char *index;

@@ -175,9 +175,7 @@ static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) 
     invert.a = present->coefficients();
     invert.inverse = blocks.at(memory);
     invert.pivots = pivots.at(memory);
-    Boxes points;
-    points.add(op.patch().all());
-    PetscCall(for_each(memory, points, invert));
+    PetscCall(op.ForAllPoints(memory, invert));
     PetscCall(beside.Restore());
     PetscCall(blocks.GetHost(memory, &context->inverse_blocks));
   }

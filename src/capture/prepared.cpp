@@ -199,9 +199,7 @@ PetscErrorCode PreparedCapture::points(PetscMemType memory, const Boxes &boxes, 
 }
 
 PetscErrorCode PreparedCapture::rows(PetscMemType memory, RowProperty property, T *out) const {
-  Boxes all;
-  all.add(op_.patch_.all());
-  return for_each(memory, all, captured::Property<T>{{op_.patch_, a_}, property, out});
+  return op_.ForAllPoints(memory, captured::Property<T>{{op_.patch_, a_}, property, out});
 }
 
 // ---- entries -------------------------------------------------------------------------------------------------------

@@ -45,7 +45,6 @@ PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *mad
   Scratch<PetscScalar>             column;
   GatherColumn<PetscScalar>        gather;
   SetRow<PetscScalar>              set;
-  Boxes                            points;
   PetscScalar *const              *ignored;
   Compression                      wish = compression;
   Refusal                          refusal;
@@ -69,17 +68,16 @@ PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *mad
   gather.a = present->coefficients();
   gather.arms = arms->count();
   gather.to = column.at(memory);
-  points.add(A.patch().all());
   for (int arm = 0; arm < arms->count(); arm++)
     for (PetscInt c = 0; c < grid.dof; c++) {
       gather.arm = arm;
       gather.c = c;
-      PetscCall(for_each(memory, points, gather));
+      PetscCall(A.ForAllPoints(memory, gather));
       PetscCall(MatStencilExchange(this, gather.to, memory));
       set.from = halo.field();
       set.back = arms->opposite(arm);
       set.r = c;
-      PetscCall(for_each(memory, points, set));
+      PetscCall(A.ForAllPoints(memory, set));
     }
   PetscCall(beside.Restore());
   PetscCall(B->Close(wish, &refusal));
