@@ -8,9 +8,9 @@
 
 namespace shellac {
 
-// The file made of `content`, which is all that it depends on; extension: of its name. Unless the cache folder has it, the
-// first rank calls make(folder, path), whose result is what is wrong, or empty. *path: this rank's; ranks that do not see
-// the first rank's file have a copy. Collective. Errors, on all ranks: make()'s; a folder that cannot be written.
+// The file made of the first rank's `content`, which is all that it depends on; extension: of its name. Unless the cache
+// folder has it, the first rank calls make(folder, path), whose result is what is wrong, or empty. *path: this rank's;
+// ranks that do not see the first rank's file have a copy. Collective. Errors, on all ranks: make()'s; a folder that cannot be written.
 // given: the folder; empty: as the environment says.
 PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::string &content, const char extension[],
                              const std::function<std::string(const std::string &folder, const std::string &path)> &make,

@@ -22,6 +22,7 @@ const char *const flags[] = {"--std=c++17", "--device-as-default-execution-space
 struct Nvrtc {
   using Program = void *;
 
+  int (*version)(int *major, int *minor) = nullptr;
   int (*create)(Program *, const char *source, const char *name, int, const char *const *,
                 const char *const *) = nullptr;
   int (*compile)(Program, int count, const char *const *options) = nullptr;
@@ -48,6 +49,7 @@ struct Nvrtc {
       *function = reinterpret_cast<std::remove_pointer_t<decltype(function)>>(dlsym(library, name));
       present = present && *function;
     };
+    find("nvrtcVersion", &version);
     find("nvrtcCreateProgram", &create);
     find("nvrtcCompileProgram", &compile);
     find("nvrtcDestroyProgram", &destroy);
@@ -61,6 +63,11 @@ struct Nvrtc {
     find("nvrtcGetSupportedArchs", &architectures);
   }
 
+  std::string release() const {
+    int major = 0, minor = 0;
+    if (present) (void)version(&major, &minor);
+    return std::to_string(major) + "." + std::to_string(minor);
+  }
   // The best known architecture for a GPU of this one.
   int best_for(int architecture) const {
     int count = 0, best = 0;
@@ -113,9 +120,12 @@ std::string nvrtc_compile(const std::string &source, const std::string &name, in
 
 PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const std::string &name, int architecture,
                               const char cache[], std::string *binary) {
-  std::string content = source + std::to_string(architecture), path, problem;
+  std::string content, path, problem;
+  PetscMPIInt rank;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (rank == 0) content = source + std::to_string(architecture) + " " + nvrtc().release(); // where it is compiled
   for (const char *flag : flags) content += flag;
   const auto make = [&](const std::string &folder, const std::string &to) -> std::string {
     std::string made;
@@ -131,10 +141,13 @@ PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const st
   std::ostringstream bytes;
   bytes << file.rdbuf();
   *binary = bytes.str();
-  if (binary->empty()) { // not to be found the next time
-    PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n", problem.c_str()));
-    PetscCallMPI(MPI_Barrier(comm));
-    unlink(path.c_str());
+  int all_have = !binary->empty();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_have, 1, MPI_INT, MPI_MIN, comm));
+  if (!all_have) {
+    PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n",
+                        problem.empty() ? "the first rank has no kernels" : problem.c_str()));
+    binary->clear();
+    unlink(path.c_str()); // not to be found the next time
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
