@@ -78,8 +78,8 @@ public:
   // Makes zero coefficients for a slot that has none; or any, where the caller sets all.
   PetscErrorCode Need(int slot, bool zero = true);
   PetscErrorCode NeedAll();
-  // Any coefficients for all slots, for a caller that sets all, again and again: their arrays stay.
-  PetscErrorCode NeedAllToSet();
+  // Any coefficients for all slots, for a caller that sets all; again and again: their arrays stay.
+  PetscErrorCode NeedAllToSet(bool again);
   // Gives an open slot's coefficients [points] to the program, and takes them back; zero then where the arm leaves the
   // domain.
   PetscErrorCode Lend(int slot, Vec *coefficients);

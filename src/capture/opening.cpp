@@ -88,9 +88,9 @@ PetscErrorCode CapturedStencil::NeedAll() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CapturedStencil::NeedAllToSet() {
+PetscErrorCode CapturedStencil::NeedAllToSet(bool again) {
   PetscFunctionBegin;
-  all_are_set_ = true;
+  all_are_set_ = again;
   for (int s = 0; s < slots(); s++) PetscCall(Need(s, false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -122,14 +122,14 @@ PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, bool vary, PetscMem
   if (!lends) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetCaptured(A, &context));
   const Grid &own = context->grid;
-  if (context->verify || !context->arms->complete() || own.dim != grid.dim || own.dof != grid.dof ||
-      own.width != grid.width || own.box != grid.box)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  bool        alike = own.dim == grid.dim && own.dof == grid.dof && own.width == grid.width && own.box == grid.box;
+  for (int a = 0; a < 3; a++) alike = alike && own.first[a] == grid.first[a];
+  if (context->verify || !context->arms->complete() || !alike) PetscFunctionReturn(PETSC_SUCCESS);
   CapturedStencil &op = context->captured();
   PetscCall(MatCapturedForgetEntries(A, context));
   if (!op.open() && op.storage() != Storage::arrays) PetscCall(op.Zero()); // what is stored is not needed
   PetscCall(MatCapturedOpen(context, *memory));
-  PetscCall(op.NeedAllToSet());
+  PetscCall(op.NeedAllToSet(vary));
   context->rows_vary = vary;
   PetscCall(op.GetOpen(&open));
   *memory = op.memory();
