@@ -1,5 +1,6 @@
 // Equations as text: the gallery of examples/equations and small texts, for KSP, SNES and TS.
 
+#include "capture/mat.hpp"
 #include "catch.hpp"
 #include "equations.hpp"
 
@@ -313,6 +314,46 @@ TEST_CASE("entries that a Mat had are replaced, in each form of storage", "[equa
     CHECK(view(J[1], PETSC_VIEWER_ASCII_INFO).find(varies ? "form arrays" : "form constant") != std::string::npos);
     INFO(file);
     CHECK(difference(J[1], J[0]) < exact);
+  }
+}
+
+TEST_CASE("a linear equation, which is assembled once, leaves no arrays for zeros", "[equations]") {
+  if (!equations_work()) return;
+  Options               options("-mat_stencil_compress arrays");
+  Lattice               l;
+  Grid                  da;
+  Matrix                A;
+  shellac::CapturedMat *context;
+  int                   arrays = 0;
+  l.dim = 2, l.N[0] = 9, l.N[1] = 8;
+  l.shape = DMDA_STENCIL_BOX;
+  OK(make_grid(l, nullptr, &da));
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  set_equation(da, "residual = -laplacian(u)");
+  OK(DMDACreateEquationMat(da, &A));
+  OK(shellac::MatGetCaptured(A, &context));
+  for (int s = 0; s < context->captured().slots(); s++) arrays += context->captured().array(s) != NULL;
+  CHECK(arrays == 5);
+}
+
+TEST_CASE("a field by a formula of the time is that of the time", "[equations]") {
+  if (!equations_work()) return;
+  for (const char *text :
+       {"field(k) = 1 + t\nrate = k + 0 * u", "half = t / 2\nfield(k) = 1 + 2 * half\nrate = k + 0 * u"}) {
+    Lattice              l;
+    Grid                 da;
+    Owned<TS, TSDestroy> ts;
+    INFO(text);
+    OK(make_grid(l, nullptr, &da));
+    set_equation(da, text);
+    Vector u = random_vector(da, 1), f = make_vector(da), expected = make_vector(da);
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetDM(ts, da));
+    for (const PetscReal t : {0.25, 2., 0.}) {
+      OK(TSComputeRHSFunction(ts, t, u, f));
+      OK(VecSet(expected, 1 + t));
+      CHECK(difference(f, expected) < exact);
+    }
   }
 }
 

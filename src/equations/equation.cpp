@@ -168,7 +168,8 @@ PetscErrorCode EquationOnGrid::Update() {
   const size_t n = equation_->unknowns(), w = (size_t)grid_.width;
 
   PetscFunctionBegin;
-  if (version_ == equation_->version) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool at_another_time = equation_->text.fields_of_time && fields_time_ != place_.time;
+  if (version_ == equation_->version && !at_another_time) PetscFunctionReturn(PETSC_SUCCESS);
   place_.parameters = equation_->parameters.data();
   std::vector<double> alpha(n * 6, 0.);
   equation_->functions->robin(&place_, alpha.data());
@@ -187,7 +188,7 @@ PetscErrorCode EquationOnGrid::Update() {
   place_.folds = folds_.data();
   PetscCall(SetFieldsByFormula());
   PetscCall(SetGivenScale());
-  version_ = equation_->version;
+  version_ = equation_->version, fields_time_ = place_.time;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,10 +199,10 @@ PetscErrorCode EquationOnGrid::SetFieldsByFormula() {
   for (size_t f = 0; f < fields_.size(); f++) {
     if (!field_set_[f] && equation_->text.fields[f].formula) {
       PetscScalar *array;
-      PetscCall(VecGetArray(fields_[f], &array));
+      PetscCall(VecGetArrayWrite(fields_[f], &array));
       for (const equation::Region &region : regions_)
         equation_->functions->field(&place_, &region, (int)f, real_array(array));
-      PetscCall(VecRestoreArray(fields_[f], &array));
+      PetscCall(VecRestoreArrayWrite(fields_[f], &array));
     }
     if (!ghosts_) continue;
     PetscCall(DMGlobalToLocalBegin(field_da_, fields_[f], INSERT_VALUES, local_fields_[f]));

@@ -83,7 +83,7 @@ public:
 
 private:
   PetscErrorCode SetEnds();
-  PetscErrorCode Update(); // after a change of parameters, fields or the time
+  PetscErrorCode Update(); // after a change of parameters, fields or the time place_.time
   PetscErrorCode SetFieldsByFormula();
   // The entries of a few points of a region at a random state of this size; the number of these points. A neighbour beyond
   // the stencil that was read is then in arm_.
@@ -130,7 +130,7 @@ private:
   const PetscScalar               *u_ = nullptr; // what Read() has read
   std::vector<const PetscScalar *> field_arrays_;
   Mirror<double>                   source_; // [points][unknowns]: what is added to the values
-  PetscReal                        source_time_ = 0;
+  PetscReal                        source_time_ = 0, fields_time_ = 0;
   PetscInt version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
 };
 

@@ -368,6 +368,14 @@ private:
       fail(s.line, "'" + s.arguments[0] + "' is no side; use left, right, bottom, top, back, front, or sides for all");
   }
 
+  bool is_of_time(const Expression &e) const {
+    bool is = false;
+    for (const std::string &name : names_in(e.text)) {
+      is = is || name == "t";
+      for (const auto &d : to_.definitions) is = is || (d.of_time && d.name == name);
+    }
+    return is;
+  }
   void definition(const Statement &s) {
     if (!s.has_value)
       return fail(s.line, "'" + s.head +
@@ -386,12 +394,14 @@ private:
       for (const auto &d : to_.definitions) definition.of_state = definition.of_state || (d.of_state && d.name == name);
       for (const char *h : {"hx", "hy", "hz"}) definition.of_state = definition.of_state || name == h;
     }
+    definition.of_time = is_of_time(s.value);
     to_.definitions.push_back(definition);
   }
 
   // What holds for the text as a whole.
   void finish() {
     need_unknowns();
+    for (const auto &f : to_.fields) to_.fields_of_time = to_.fields_of_time || is_of_time(f.formula);
     if (!to_.has_residual && !to_.has_rate) {
       error_ = to_.file + ": there is neither a residual nor a rate; state one, as residual = -laplacian(u) - 1";
       return;

@@ -31,6 +31,7 @@ struct EquationText {
     std::vector<std::string> arguments; // none: a value
     Expression               value;
     bool                     of_state = false; // depends on unknowns or fields
+    bool                     of_time = false;
   };
   enum Form { eliminated, identity, neumann, robin };
   struct End { // what holds on an end of an axis for an unknown
@@ -55,6 +56,7 @@ struct EquationText {
   bool                     periodic[3] = {false, false, false};
   std::vector<double>      domain; // lower and upper end of each axis [length]; empty: 0 and 1
   bool                     has_rate = false, has_residual = false, has_initial = false, has_exact = false;
+  bool                     fields_of_time = false; // a formula of one depends on the time
 
   // "FILE:LINE: message", and the line
   std::string error_at(int line, const std::string &message) const;
