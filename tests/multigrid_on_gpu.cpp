@@ -18,9 +18,10 @@ static Vector applied(PC pc, DM da) {
   return apply(pc, random_vector(da, 3));
 }
 
-static Fill uniform_laplacian() {
-  return
-      [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) { *block = arm[0] || arm[1] || arm[2] ? -1 : 4; };
+static Fill uniform_laplacian(int dim = 2) {
+  return [=](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
+    *block = arm[0] || arm[1] || arm[2] ? -1 : 2 * dim;
+  };
 }
 
 // Of the smoother, on each level.
@@ -110,6 +111,18 @@ TEST_CASE("the levels of constant coefficients that are assembled again, the sam
   OK(MatShift(t.A, 1)); // others are not
   OK(PCSetUp(pc));
   CHECK(difference(applied(pc, t.da), before) >= 0.01);
+}
+
+TEST_CASE("levels in 3-D tell that they are walked column by column on one GPU", "[multigrid][device]") {
+  if (no_gpu() || rank_count() > 1) return;
+  const DMBoundaryType none = DM_BOUNDARY_NONE;
+  for (const DMBoundaryType first : {none, DM_BOUNDARY_PERIODIC}) {
+    Twins t(lattice({24, 20, 18}, {first, none, none}), VECCUDA);
+    fill_in(t.da, t.A, uniform_laplacian(3));
+    Preconditioner    pc = make_pc(t.A);
+    const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+    CHECK((text.find("column by column") != std::string::npos) == (first == none));
+  }
 }
 
 TEST_CASE("a zero on the diagonal is found on a GPU, and the next matrix is solved", "[multigrid][device]") {

@@ -26,8 +26,8 @@ template <class T> __device__ __forceinline__ T reciprocal(T x) {
   return PetscReal(1) / x;
 }
 
-// The k of a face, from those that stand at the points below and above it. The means are those of Diffusion, in another
-// order of operations.
+// The k of a face, from those that stand at the points below and above it. The means are those of DiffusionTerms, in
+// another order of operations.
 struct HarmonicMean {
   static constexpr bool                                  on_faces = false;
   template <class T> static __device__ __forceinline__ T of(T below, T above) {

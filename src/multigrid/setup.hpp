@@ -298,7 +298,10 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     for (int a = 0; a < 3; a++) info.N[a] = at.axes[a].N();
     info.steps = at.part.steps;
     for (int s = 0; s < at.part.steps; s++) info.weights[s] = at.part.omega[s];
-    info.passes = at.fused || (walks(at) && at.one_walk) ? "fused" : walks(at) ? "plane by plane" : "point by point";
+    info.passes = at.fused || (walks(at) && at.one_walk) ? "fused"
+                  : walks(at)                            ? "plane by plane"
+                  : takes_columns(at)                    ? "column by column"
+                                                         : "point by point";
     info.whole = at.whole;
     info.variable = variable_;
     info.weighted = at.mass.size() > 0;
