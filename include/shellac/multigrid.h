@@ -45,8 +45,8 @@
    for which its row, summed across the line between them, is zero. The coarse operator is the Galerkin product, with
    a box of 3^d points on each coarse level. Coefficients that jump take CG a few iterations more than smooth ones,
    and the number of iterations hardly depends on the size of the grid. Coefficients that jump from point to point
-   are an exception, because no coarse grid resolves them; W-cycles help there. Set-up takes the
-   time of about 6 cycles on the host, of about half a solve on a GPU. There it runs where one rank has the grid;
+   are an exception, because no coarse grid resolves them; W-cycles help there. Set-up takes the time of about 6 cycles
+   on the host, on a GPU that of half a solve, up to nine tenths in 3-D. There it runs where one rank has the grid;
    several ranks set up on the host, and copy the levels.
 
    Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
