@@ -133,6 +133,7 @@ PetscErrorCode EquationOnGrid::SetEnds() {
     for (size_t c = 0; c < n; c++) ends_[c][a].h = place_.h[a];
   }
   if (!equation_->cell) equation_->cell = place_.h[0] * place_.h[1] * place_.h[2];
+  if (!equation_->ranks) PetscCallMPI(MPI_Comm_size(grid_.comm, &equation_->ranks));
   identity_.assign(n * 6, 0);
   for (size_t c = 0; c < n; c++)
     for (int a = 0; a < grid_.dim; a++)

@@ -34,6 +34,7 @@ struct Equation {
   const equation::Functions *functions = nullptr;
   EquationKernels            kernels; // made when they are first needed
   bool                       kernels_tried = false;
+  PetscMPIInt                ranks = 0; // of the grid that the equation was set on, which make the kernels together
   std::vector<PetscReal>     parameters;
   std::vector<bool>          known;           // [parameters]: it has a value
   std::vector<const char *>  parameter_names; // with a null pointer at the end, as below

@@ -13,11 +13,14 @@ namespace shellac {
 // ---- where functions are computed ----------------------------------------------------------------------------------
 
 PetscErrorCode EquationOnGrid::NeedKernels(Vec u) {
-  Equation &equation = *equation_;
-  VecType   type;
+  Equation   &equation = *equation_;
+  VecType     type;
+  PetscMPIInt ranks;
 
   PetscFunctionBegin;
   if (equation.kernels_tried) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(grid_.comm, &ranks));
+  if (ranks < equation.ranks) PetscFunctionReturn(PETSC_SUCCESS); // a coarse grid, which other ranks do not have
   PetscCall(VecGetType(u, &type));
   if (std::string(type).find("cuda") == std::string::npos) PetscFunctionReturn(PETSC_SUCCESS);
   equation.kernels_tried = true;

@@ -66,18 +66,19 @@ PetscErrorCode EquationKernels::Load(const std::string &binary) {
   cudaLibrary_t            library;
 
   PetscFunctionBegin;
-  const cudaError_t error = cudaLibraryLoadData(&library, binary.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  cudaError_t error = cudaLibraryLoadData(&library, binary.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  if (error == cudaSuccess) library_ = library;
+  for (int k = 0; k < count && error == cudaSuccess; k++) {
+    cudaKernel_t kernel;
+    error = cudaLibraryGetKernel(&kernel, library, names[k]);
+    kernels_[k] = (void *)kernel;
+  }
   if (error != cudaSuccess) { // by a driver that is older than NVRTC
     (void)cudaGetLastError();
     PetscCall(PetscInfo(NULL, "Equations run on the host: the driver does not load their kernels: %s\n",
                         cudaGetErrorString(error)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  library_ = library;
-  for (int k = 0; k < count; k++) {
-    cudaKernel_t kernel;
-    PetscCallCUDA(cudaLibraryGetKernel(&kernel, library, names[k]));
-    kernels_[k] = (void *)kernel;
+    if (library_) (void)cudaLibraryUnload(library);
+    library_ = nullptr;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
