@@ -39,7 +39,7 @@ run_tests() {
     for ranks in 1 2 4; do
       if [ "$ranks" -eq 1 ] || [ "$ranks" -le "$gpus" ]; then test_on "$ranks" "CUDA vectors" '' "$cuda"; fi
     done
-    if [ "$gpus" -eq 1 ]; then test_on 2 "CUDA vectors, a GPU shared" "$about_ranks" "$cuda"; fi
+    if [ "$gpus" -eq 1 ]; then test_on 2 "CUDA vectors, a GPU shared" '[#grid],[#device]' "$cuda"; fi
   fi
   echo "== tests end ($SECONDS s)"
 }

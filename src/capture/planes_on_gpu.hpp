@@ -38,9 +38,9 @@ template <class T> __device__ __forceinline__ T from_lane(T value, bool before) 
   return value;
 }
 
-// Where a thread of a block stands. Those beyond the points read at the last ones, and write nothing.
-template <class T, int width, class Block = PairBlock> struct Place {
-  static constexpr int rows = Block::rows;
+// Where a thread of a PairBlock stands. Those beyond the points read at the last ones, and write nothing.
+template <class T, int width> struct Place {
+  static constexpr int rows = PairBlock::rows;
   using Values = Pack<T, width>;
 
   PetscInt i, nx, lo, hi;
@@ -52,7 +52,7 @@ template <class T, int width, class Block = PairBlock> struct Place {
     const Box     &box = march.inner;
     const unsigned above = blockIdx.x / march.blocks_x;
     const int      lane = threadIdx.x % 32;
-    const PetscInt j = box.lo[1] + (PetscInt)(above % march.blocks_y * Block::warps + threadIdx.x / 32) * rows,
+    const PetscInt j = box.lo[1] + (PetscInt)(above % march.blocks_y * PairBlock::warps + threadIdx.x / 32) * rows,
                    k = box.lo[2] + (PetscInt)(above / march.blocks_y) * march.planes;
     nx = patch.size[0], lo = box.lo[0], hi = box.hi[0];
     i = march.first + ((PetscInt)(blockIdx.x % march.blocks_x) * 32 + lane) * width;
@@ -94,27 +94,39 @@ template <class T, int width, class Block = PairBlock> struct Place {
 
 // The star: a warp has a row of 32 packs. The points at the ends of the first axis may have another diagonal, at_end more,
 // and no arm beyond.
-// unroll: planes whose loads may be under way together.
-template <Form form, int width, int unroll, class T>
-__global__ void __launch_bounds__(32 * StarBlock::warps, sizeof(T) > 8 ? 1
-                                                         : width == 1  ? 8
-                                                                       : 6)
+// most: planes of a block; unroll: planes whose loads may be under way together. By Place it would be a tenth slower.
+template <Form form, int width, int most, int unroll, class T>
+__global__ void __launch_bounds__(32 * StarBlock::warps)
     star_planes(March march, Patch patch, ConstantStar<T> star, T at_lower_end, T at_upper_end,
                 const T *__restrict__ field, const T *b, T *y) {
   using Values = Pack<T, width>;
-  const Place<T, width, StarBlock> place(march, patch);
-  const T                         *u = field + place.at;
-  T                               *to = y + place.at;
+  const Box         &box = march.inner;
+  const unsigned     above = blockIdx.x / march.blocks_x;
+  const int          lane = threadIdx.x % 32;
+  const PetscInt nx = patch.size[0], i = march.first + ((PetscInt)(blockIdx.x % march.blocks_x) * 32 + lane) * width,
+                 j = box.lo[1] + (PetscInt)(above % march.blocks_y) * StarBlock::warps + (PetscInt)(threadIdx.x / 32),
+                 k = box.lo[2] + (PetscInt)(above / march.blocks_y) * most;
+  const int    planes = (int)PetscMin((PetscInt)most, box.hi[2] - k);
+  const bool   in_row = j < box.hi[1], whole = in_row && i >= box.lo[0] && i + width <= box.hi[0];
+  const bool   reads_west = i > 0 && lane == 0, reads_east = i + width < nx && lane == 31;
+  const bool   no_west = i <= 0, no_east = i + width >= nx;
+  const size_t at = patch.index(PetscMin(i, nx - width), PetscMin(j, box.hi[1] - 1), k), row = nx,
+               plane = row * patch.size[1];
+  const T   *u = field + at;
+  T         *to = y + at;
+  const auto load = [](const T *from) { return *reinterpret_cast<const Values *>(from); };
 
-  Values below = place.load(u - place.plane), here = place.load(u);
+  Values below = load(u - plane), here = load(u);
 #pragma unroll unroll
-  for (int s = 0; s < place.planes; s++) {
-    const Values over = place.load(u + place.plane), south = place.load(u - place.row),
-                 north = place.load(u + place.row);
-    Values add, result;
-    if (form != Form::product) add = place.load(b + (u - field));
-    T west, east;
-    place.beside(u, here, &west, &east);
+  for (int s = 0; s < planes; s++) {
+    const Values over = load(u + plane), south = load(u - row), north = load(u + row);
+    Values       add, result;
+    if (form != Form::product) add = load(b + (u - field));
+    T west = from_lane(here.lane[width - 1], true), east = from_lane(here.lane[0], false);
+    if (reads_west) west = u[-1];
+    if (reads_east) east = u[width];
+    if (no_west) west = 0;
+    if (no_east) east = 0;
 #pragma unroll
     for (int l = 0; l < width; l++) {
       const T beside[3][2] = {
@@ -122,15 +134,20 @@ __global__ void __launch_bounds__(32 * StarBlock::warps, sizeof(T) > 8 ? 1
           {south.lane[l], north.lane[l]},
           {below.lane[l], over.lane[l]}};
       ConstantStar<T> its = star;
-      if (l == 0) its.center += place.no_west() ? at_lower_end : T(0);
-      if (l + 1 == width) its.center += place.no_east() ? at_upper_end : T(0);
+      if (l == 0) its.center += no_west ? at_lower_end : T(0);
+      if (l + 1 == width) its.center += no_east ? at_upper_end : T(0);
       result.lane[l] = combine(form, add.lane, l, its.template operator()<3>(here.lane[l], beside));
     }
-    place.store(to, 0, result);
+    if (whole)
+      *reinterpret_cast<Values *>(to) = result;
+    else if (in_row)
+#pragma unroll
+      for (int l = 0; l < width; l++)
+        if (i + l >= box.lo[0] && i + l < box.hi[0]) to[l] = result.lane[l];
     below = here;
     here = over;
-    u += place.plane;
-    to += place.plane;
+    u += plane;
+    to += plane;
   }
   wait_for_kernel_before();
 }
@@ -266,8 +283,8 @@ PetscErrorCode launch_star_planes(const Patch &patch, const ConstantStar<T> &sta
       [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
         constexpr Form f = decltype(form_of)::value;
         constexpr int  width = decltype(width_of)::value, unroll = width == 1 ? 4 : 1;
-        return launch_walk<Block>(in_chain, kernel::star_planes<f, width, unroll, T>, blocks, march, patch, star,
-                                  at_end[LOWER], at_end[UPPER], u, b, y);
+        const auto     walk = few ? kernel::star_planes<f, width, 8, unroll, T> : kernel::star_planes<f, width, 32, unroll, T>;
+        return launch_walk<Block>(in_chain, walk, blocks, march, patch, star, at_end[LOWER], at_end[UPPER], u, b, y);
       });
 }
 
