@@ -397,3 +397,21 @@ TEST_CASE("KSP solves a linear equation as SNES does, transposed too; one rank a
   OK(VecNorm(u, NORM_2, &norm));
   CHECK(std::fabs(norm / 9.2340532512 - 1) < 1e-6);
 }
+
+TEST_CASE("the names of the compiled functions are free", "[equations]") {
+  if (!equations_work()) return;
+  Lattice  l;
+  Grid     da;
+  PetscInt its;
+  Vec      u;
+  l.dim = 2, l.N[0] = 9, l.N[1] = 8;
+  OK(make_grid(l, nullptr, &da));
+  set_equation(da, "parameter(c, 2)\nparameter(r, 3)\nparameter(R, 4)\nparameter(axes, 5)\nfield(place) = 1 + c\n"
+                   "point(i, j) = place(i, j)\nneumann(sides) = c * 0\n"
+                   "residual = u - c * r * R * axes * point(0, 0)");
+  OK(solve(da, &u, &its));
+  PetscReal most;
+  OK(VecMax(u, NULL, &most));
+  CHECK(PetscAbsReal(most - 360) <= 1e-6);
+  OK(VecDestroy(&u));
+}

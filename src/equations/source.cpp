@@ -68,11 +68,12 @@ private:
     return "\n#line " + std::to_string(e.line) + " " + quoted(text_.file) + "\n" + e.text + "\n#line 1 \"equation\"\n";
   }
 
+  // The names of the functions' own end with _, so that the text may have c, r or point.
   std::string parameters(const std::string &place) const {
     std::string names;
     for (size_t p = 0; p < text_.parameters.size(); p++)
-      names += "const R " + text_.parameters[p].name + " = " + place + ".parameters[" + std::to_string(p) + "]; ";
-    return names + "const R pi = R(3.14159265358979323846264338327950288L); ";
+      names += "const R_ " + text_.parameters[p].name + " = " + place + ".parameters[" + std::to_string(p) + "]; ";
+    return names + "const R_ pi = R_(3.14159265358979323846264338327950288L); ";
   }
   std::string definitions(bool of_state) const {
     std::string text;
@@ -93,22 +94,22 @@ private:
   // A function of coordinates for each unknown; zero where the text has none.
   void coordinates(const std::string &name, Expression EquationText::Unknown::*which) {
     line("struct " + name + " {");
-    line("template <int c, class R> SHELLAC_OUT_OF_LINE static R at(const Place &place, R x, R y, R z, R t) {");
-    line(parameters("place"));
+    line("template <int c_, class R_> SHELLAC_OUT_OF_LINE static R_ at(const Place &place_, R_ x, R_ y, R_ z, R_ t) {");
+    line(parameters("place_"));
     out_ += definitions(false);
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       if (const Expression &e = text_.unknowns[c].*which)
-        line("if constexpr (c == " + std::to_string(c) + ") return R(" + expression(e) + ");");
+        line("if constexpr (c_ == " + std::to_string(c) + ") return R_(" + expression(e) + ");");
     line("return 0;\n}\n};");
   }
   void fields() {
     line("struct FieldRow {");
-    line("template <int c, class R> static R at(const Place &place, R x, R y, R z, R t) {");
-    line(parameters("place"));
+    line("template <int c_, class R_> static R_ at(const Place &place_, R_ x, R_ y, R_ z, R_ t) {");
+    line(parameters("place_"));
     out_ += definitions(false);
     for (size_t f = 0; f < text_.fields.size(); f++)
       if (text_.fields[f].formula)
-        line("if constexpr (c == " + std::to_string(f) + ") return R(" + expression(text_.fields[f].formula) + ");");
+        line("if constexpr (c_ == " + std::to_string(f) + ") return R_(" + expression(text_.fields[f].formula) + ");");
     line("return 0;\n}\n};");
   }
 
@@ -116,27 +117,27 @@ private:
   void row() {
     line("struct Row {");
     line(std::string("static constexpr bool is_rate = ") + (text_.has_rate ? "true;" : "false;"));
-    line("template <int r, class Point> static typename Point::Number at(const Point &point) {");
-    line("using R = typename Point::Real; " + parameters("point.place"));
-    line("const R x = point.x(0), y = point.x(1), z = point.x(2), t = point.t(), hx = point.h(0), hy = point.h(1), "
-         "hz = point.h(2);");
+    line("template <int r_, class Point_> static typename Point_::Number at(const Point_ &point_) {");
+    line("using R_ = typename Point_::Real; " + parameters("point_.place"));
+    line("const R_ x = point_.x(0), y = point_.x(1), z = point_.x(2), t = point_.t(), hx = point_.h(0), hy = point_.h(1), "
+         "hz = point_.h(2);");
     for (size_t c = 0; c < text_.unknowns.size(); c++)
-      line("const Unknown<Point, " + std::to_string(c) + "> " + text_.unknowns[c].name + "(point);");
+      line("const Unknown<Point_, " + std::to_string(c) + "> " + text_.unknowns[c].name + "(point_);");
     for (size_t f = 0; f < text_.fields.size(); f++)
-      line("const Coefficient<Point, " + std::to_string(f) + "> " + text_.fields[f].name + "(point);");
+      line("const Coefficient<Point_, " + std::to_string(f) + "> " + text_.fields[f].name + "(point_);");
     out_ += definitions(true);
     for (size_t c = 0; c < text_.unknowns.size(); c++)
-      line("if constexpr (r == " + std::to_string(c) + ") return typename Point::Number(" +
+      line("if constexpr (r_ == " + std::to_string(c) + ") return typename Point_::Number(" +
            expression(text_.has_rate ? text_.unknowns[c].rate : text_.unknowns[c].residual) + ");");
     line("}\n};");
   }
 
   void boundary() {
-    line("template <class R> SHELLAC_OUT_OF_LINE R boundary_datum(const Place &place, int c, int axis, int side, R x, "
-         "R y, R z, R t) {");
-    line(parameters("place"));
+    line("template <class R_> SHELLAC_OUT_OF_LINE R_ boundary_datum(const Place &place_, int c_, int axis_, int side_, R_ x, "
+         "R_ y, R_ z, R_ t) {");
+    line(parameters("place_"));
     out_ += definitions(false);
-    line("switch ((c * axes + axis) * sides + side) {");
+    line("switch ((c_ * equation::axes + axis_) * equation::sides + side_) {");
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       for (int a = 0; a < shape_.dim; a++)
         for (int side = 0; side < 2; side++) {
@@ -145,21 +146,21 @@ private:
           if (!end.value && !text_.has_exact) continue;
           line("case " + std::to_string((c * 3 + a) * 2 + side) + ": return ");
           if (end.value)
-            line("R(" + expression(end.value) + ");");
+            line("R_(" + expression(end.value) + ");");
           else
-            line("exact_datum<ExactRow, " + std::to_string(c) + ", R>(place, axis, side, " +
-                 (normal ? "true" : "false") + ", R(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
+            line("exact_datum<ExactRow, " + std::to_string(c) + ", R_>(place_, axis_, side_, " +
+                 (normal ? "true" : "false") + ", R_(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
         }
     line("}\nreturn 0;\n}");
   }
 
   void robin() {
-    line("inline void all_robin(const Place *place, Real *alpha) {\nusing R = Real; " + parameters("(*place)"));
+    line("inline void all_robin(const Place *place_, Real *alpha_) {\nusing R_ = Real; " + parameters("(*place_)"));
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       for (int a = 0; a < shape_.dim; a++)
         for (int side = 0; side < 2; side++)
           if (const Expression &e = text_.unknowns[c].ends[a][side].alpha)
-            line("alpha[" + std::to_string((c * 3 + a) * 2 + side) + "] = R(" + expression(e) + ");");
+            line("alpha_[" + std::to_string((c * 3 + a) * 2 + side) + "] = R_(" + expression(e) + ");");
     line("}");
   }
 

@@ -100,6 +100,32 @@ private:
     return out;
   }
 
+  // A division of whole numbers that leaves a rest, which C++ would drop: "1/3"; empty if there is none.
+  static std::string inexact_division(const std::string &line) {
+    const auto is_digit = [](char c) { return std::isdigit((unsigned char)c) != 0; };
+    const auto is_part = [](char c) { return std::isalnum((unsigned char)c) || c == '_' || c == '.'; };
+    for (size_t slash = line.find('/'); slash != std::string::npos; slash = line.find('/', slash + 1)) {
+      size_t end = slash, right = slash + 1;
+      while (end > 0 && line[end - 1] == ' ') end--;
+      size_t begin = end, before;
+      while (begin > 0 && is_part(line[begin - 1])) begin--;
+      for (before = begin; before > 0 && line[before - 1] == ' ';) before--;
+      while (right < line.size() && line[right] == ' ') right++;
+      size_t stop = right;
+      while (stop < line.size() && is_part(line[stop])) stop++;
+      const std::string a = line.substr(begin, end - begin), b = line.substr(right, stop - right);
+      const char        operation = before > 0 ? line[before - 1] : '=';
+      const bool        exponent = before > 1 && (operation == '-' || operation == '+') && is_part(line[before - 2]) &&
+                            std::tolower((unsigned char)line[before - 2]) == 'e';
+      const auto whole = [&](const std::string &n) {
+        return !n.empty() && n.size() < 10 && std::all_of(n.begin(), n.end(), is_digit);
+      };
+      if (!whole(a) || !whole(b) || operation == '*' || operation == '/' || operation == '%' || exponent) continue;
+      if (std::stol(b) == 0 || std::stol(a) % std::stol(b) != 0) return line.substr(begin, stop - begin);
+    }
+    return "";
+  }
+
   // A statement ends with its line, unless a bracket is open, the line ends in an operator, or the next one begins with
   // an operator or with white space.
   void split(const std::string &text) {
@@ -118,6 +144,9 @@ private:
         continue;
       }
       if (content[0] == '#') return fail(number, "the line begins with #; a text has no includes and no macros");
+      const std::string division = inexact_division(content);
+      if (!division.empty())
+        return fail(number, division + " divides whole numbers, which C++ does without the rest; write 1./3, say");
       const std::string before = trimmed(statement);
       const bool        goes_on = depth > 0 || std::isspace((unsigned char)line[0]) ||
                            std::string("+-*/%?:),=<>&|").find(content[0]) != std::string::npos ||
@@ -193,12 +222,12 @@ private:
 
   bool reserved(const std::string &name) const {
     static const char *const names[] = {
-        "x",      "y",        "z",     "t",         "hx",          "hy",       "hz",       "pi",       "parameter",
-        "field",  "unknowns", "place", "residual",  "rate",        "initial",  "exact",    "grid",     "periodic",
-        "domain", "point",    "sides", "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d",
-        "dx",     "dy",       "dz",    "dxx",       "dyy",         "dzz",      "dxy",      "exp",      "log",
-        "sqrt",   "sin",      "cos",   "tan",       "asin",        "acos",     "atan",     "sinh",     "cosh",
-        "tanh",   "floor",    "fabs",  "abs",       "pow",         "min",      "max"};
+        "x",     "y",         "z",           "t",        "hx",       "hy",       "hz",   "pi",       "parameter",
+        "field", "unknowns",  "residual",    "rate",     "initial",  "exact",    "grid", "periodic", "domain",
+        "sides", "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d",    "dx",       "dy",
+        "dz",    "dxx",       "dyy",         "dzz",      "dxy",      "exp",      "log",  "sqrt",     "sin",
+        "cos",   "tan",       "asin",        "acos",     "atan",     "sinh",     "cosh", "tanh",     "floor",
+        "fabs",  "abs",       "pow",         "min",      "max"};
     for (const char *other : names)
       if (name == other) return true;
     for (const char *form : form_names_of_equations)
@@ -237,6 +266,9 @@ private:
   }
   void need_unknowns() { // those of a text that names none
     if (!to_.unknowns.empty()) return;
+    if (known("u") && error_.empty())
+      error_ = to_.file + ": the name u is that of the unknown, where a text names none; choose another, or state "
+                          "unknowns(...) first";
     to_.unknowns.resize(1);
     to_.unknowns[0].name = "u";
   }
