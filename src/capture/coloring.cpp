@@ -317,7 +317,10 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(MatCapturedOpenBeside(context, {v.x, v.at, v.before}));
   PetscCall(context->captured().NeedAll());
   PetscCall(set_columns(context, coloring, step, v, evaluate));
-  // nothing is assembled beside that could be compared
+  if (context->verify) // nothing is assembled beside that could be compared
+    PetscCall(PetscPrintf(PetscObjectComm((PetscObject)A),
+                          "-mat_stencil_verify: a Jacobian by differences is not compared; compare it by "
+                          "-snes_test_jacobian\n"));
   PetscCall(MatDestroy(&context->reference));
   PetscCall(assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
