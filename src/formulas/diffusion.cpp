@@ -51,6 +51,17 @@ std::unique_ptr<Formula> DiffusionMat::make_formula() const {
   return formula;
 }
 
+// Whether work on a field is done on a GPU; which has its values, or gets them when they are read there.
+static PetscErrorCode is_of_gpu(Vec v, bool *is) {
+  PetscBool cuda, bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(v, &bound));
+  *is = cuda && !bound;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // On a GPU, where k is there, products take it in place of the coefficients.
 PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) {
   PetscFunctionBegin;
@@ -62,10 +73,9 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
   if (k.conjugated || !k_is_normal) PetscFunctionReturn(PETSC_SUCCESS);
   if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int a = 0; a < n; a++) {
-    PetscBool on_gpu, bound;
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)k.field[a]->vec(), &on_gpu, VECSEQCUDA, VECMPICUDA, ""));
-    PetscCall(VecBoundToCPU(k.field[a]->vec(), &bound));
-    if (!on_gpu || bound || arrays->Writes(k.field[a]->vec())) PetscFunctionReturn(PETSC_SUCCESS);
+    bool on_gpu = false;
+    PetscCall(is_of_gpu(k.field[a]->vec(), &on_gpu));
+    if (!on_gpu || arrays->Writes(k.field[a]->vec())) PetscFunctionReturn(PETSC_SUCCESS);
   }
   const auto make_product = [=](std::unique_ptr<const InteriorProduct> *product) {
     Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma};
@@ -139,19 +149,6 @@ PetscErrorCode DiffusionMat::read_fields() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whether a field is on the GPU, and the GPU has its values.
-static PetscErrorCode is_on_gpu(Vec v, bool *is) {
-  PetscBool        cuda, bound;
-  PetscOffloadMask mask;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
-  PetscCall(VecBoundToCPU(v, &bound));
-  PetscCall(VecGetOffloadMask(v, &mask));
-  *is = cuda && !bound && mask != PETSC_OFFLOAD_CPU;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) {
   const int                  n = k.on_faces ? grid.dim : 1;
   FillDiffusion<PetscScalar> fill;
@@ -167,9 +164,11 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   *done = false;
   if (!is_flux_alone()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int a = 0; a < n; a++) {
-    bool there = false;
-    PetscCall(is_on_gpu(k.field[a]->vec(), &there));
-    if (!there) memory = PETSC_MEMTYPE_HOST;
+    bool             on_gpu = false;
+    PetscOffloadMask mask;
+    PetscCall(is_of_gpu(k.field[a]->vec(), &on_gpu));
+    PetscCall(VecGetOffloadMask(k.field[a]->vec(), &mask));
+    if (!on_gpu || mask == PETSC_OFFLOAD_CPU) memory = PETSC_MEMTYPE_HOST;
   }
   PetscCall(to->Open(&ignored, memory));
   PetscCall(to->NeedAll());

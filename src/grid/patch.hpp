@@ -65,11 +65,6 @@ struct Patch {
     for (int a = 0; a < 3; a++) box.lo[a] -= to.d[a] * width, box.hi[a] -= to.d[a] * width;
     return box;
   }
-  // Place of p's neighbour along an axis in a halo of width 1: lexicographic in the other two axes.
-  SHELLAC_HD size_t on_face(const PetscInt p[3], int axis) const {
-    if (axis == 0) return (size_t)p[1] + (size_t)size[1] * (size_t)p[2];
-    return (size_t)p[0] + (size_t)size[0] * (size_t)p[axis == 1 ? 2 : 1];
-  }
   SHELLAC_HD Box all() const { return {{0, 0, 0}, {size[0], size[1], size[2]}}; }
   // The points whose stencils need no halo.
   Box interior() const {
