@@ -42,6 +42,7 @@ TEST_CASE("a verification follows what changes a matrix between assemblies", "[c
         }) == 3);
 }
 
+namespace {
 // Each is done on both matrices; the captured one is compared as often as it is assembled, but for values that are in its
 // arrays already: these are taken for right, and what is added to them is compared.
 struct Assembly {
@@ -49,6 +50,7 @@ struct Assembly {
   int                          comparisons;
   std::function<void(DM, Mat)> work;
 };
+} // namespace
 
 static void set_in_lists(DM da, Mat M, const Fill &fill, Listing listing) {
   const Entries list = list_entries(da, fill, listing);

@@ -39,6 +39,7 @@ TEST_CASE("options of stencil", "[misuse]") {
                           });
 }
 
+namespace {
 // A matrix on a grid, of width 1, and calls on duplicates of it: an assembly that fails is never finished.
 struct Assembly {
   Problem p = problem(2, 9, 8), q = problem(2, 10, 7);
@@ -94,6 +95,7 @@ struct Assembly {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
+} // namespace
 
 TEST_CASE("assembly and operations of stencil", "[misuse]") {
   const auto  same = SAME_NONZERO_PATTERN;

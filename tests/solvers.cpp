@@ -113,10 +113,12 @@ TEST_CASE("singular problems are solved up to a constant", "[solvers]") {
 
 // ---- PETSc's multigrid, on a hierarchy of DMDAs
 
+namespace {
 struct Assembly {
   Problem problem;
   bool    assembles;
 };
+} // namespace
 
 static PetscErrorCode compute_operators(KSP ksp, Mat, Mat B, void *context) {
   const Assembly *assembly = static_cast<const Assembly *>(context);
