@@ -237,6 +237,41 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec source
 @*/
 PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
 
+/*@C
+   MatKernelSumSetFormula - gives a `MATKERNELSUM` a kernel function as a text, which is compiled at run time
+
+   Collective
+
+   Input Parameters:
++  A    - the operator
+-  text - an expression in C++ of r = |x - y|, sigma, k and pi, as "exp(-r/sigma)"; the same on all ranks
+
+   Options Database Key:
+.  -mat_kernelsum_formula <text> - A formula of r, sigma and k instead, as "exp(-r/sigma)"; default none
+
+   Level: intermediate
+
+   Notes:
+   Functions are those of `DMDASetEquation()`: exp, log, sqrt, pow, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, abs,
+   floor, min, max; and a < b ? c : d. sigma is that of `MatKernelSumSetSigma()`, k that of `MatKernelSumSetWavenumber()`.
+   Gradients come from the same text. It must be smooth for r > 0 for fast sums, which are by a treecode.
+
+   Where the value at r = 0 is not finite, or no number, coincident pairs contribute nothing, as with the library's own
+   singular functions: r*log(r) is no number there. `MatKernelSumSetSelf()` sets what happens otherwise.
+
+   The C++ compiler that built Shellac compiles it, or the one that the environment variable SHELLAC_CXX names; for vectors
+   on a GPU, NVRTC does at the first product. Results are kept in the folder SHELLAC_CACHE. `MatKernelSumSetKernel()` takes the
+   formula away.
+
+   Errors:
+   `PETSC_ERR_USER` for an unknown name and for what does not compile, with the text, and where there is no compiler;
+   `PETSC_ERR_ARG_WRONGSTATE` for k that is not set. Nothing is changed then. `PETSC_ERR_SUP` at a product on a GPU without NVRTC.
+   Other types ignore the call.
+
+.seealso: `MATKERNELSUM`, `MatKernelSumSetKernel()`, `MatKernelSumSetSigma()`, `MatKernelSumSetWavenumber()`, `DMDASetEquation()`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]);
+
 /*@
    MatKernelSumSetSigma - sets the length σ of a `MATKERNELSUM`'s function, at any time
 

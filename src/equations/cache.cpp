@@ -45,7 +45,8 @@ static std::string cache_folder(const char given[]) {
 
 std::string unwritable(const std::string &folder) {
   return "the cache folder '" + folder +
-         "' cannot be written; name one that can by -equation_cache or the environment variable SHELLAC_CACHE";
+         "' cannot be written; name one that can by the environment variable SHELLAC_CACHE, or for an equation by "
+         "-equation_cache";
 }
 
 std::string part_of_file(const std::string &path) {
@@ -102,8 +103,8 @@ PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::strin
     folder = cache_folder(given);
     *path = folder + "/" + hash_of(content) + extension;
     if (folder.empty())
-      problem = "there is no cache folder for compiled equations; name one by -equation_cache or the environment "
-                "variable SHELLAC_CACHE";
+      problem = "there is no cache folder for what is compiled; name one by the environment variable SHELLAC_CACHE, or for "
+                "an equation by -equation_cache";
     else if (!exists(*path))
       problem = make(folder, *path);
   }

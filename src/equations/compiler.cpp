@@ -21,6 +21,28 @@ static std::string compiler() {
   return own && *own ? own : SHELLAC_EQUATION_CXX;
 }
 
+// The first line of what `COMPILER --version` prints; that of the build where it cannot be run, so that a machine without a
+// compiler finds what another one with the same compiler has made.
+static std::string read_version(const std::string &name) {
+  char        line[512] = "";
+  FILE       *pipe = popen((name + " --version 2>/dev/null </dev/null").c_str(), "r");
+  const bool  some = pipe && fgets(line, sizeof(line), pipe);
+  std::string rest = some ? line : SHELLAC_EQUATION_CXX_VERSION;
+  if (pipe) {
+    while (fgets(line, sizeof(line), pipe)) {
+    }
+    pclose(pipe);
+  }
+  while (!rest.empty() && rest.back() == '\n') rest.pop_back();
+  return rest;
+}
+static const std::string &version() {
+  static std::map<std::string, std::string> read;
+  const std::string                         name = compiler();
+  if (!read.count(name)) read[name] = read_version(name);
+  return read[name];
+}
+
 static std::string read_processor() {
   std::ifstream file("/proc/cpuinfo");
   std::string   line, text;
@@ -42,23 +64,23 @@ static std::string quoted(const std::string &text) { // for the shell
 }
 
 // The compiler's first error, and the user's line that it is about; all that it says where there is none.
-static std::string first_error(const std::string &output, const std::string &file,
-                               const std::vector<std::string> &lines) {
+static std::string first_error(const std::string &output, const SourceText &text) {
   std::istringstream stream(output);
   std::string        line;
   while (std::getline(stream, line) && line.find("error:") == std::string::npos) {
   }
   if (line.find("error:") == std::string::npos) return output.substr(0, 900);
-  if (line.compare(0, file.size() + 1, file + ":") == 0) {
-    const size_t number = (size_t)atol(line.c_str() + file.size() + 1);
-    if (number >= 1 && number <= lines.size()) line += "\n  " + lines[number - 1];
-  }
+  if (line.compare(0, text.file.size() + 1, text.file + ":") == 0) {
+    const size_t number = (size_t)atol(line.c_str() + text.file.size() + 1);
+    if (number >= 1 && number <= text.lines.size()) line += "\n  " + text.lines[number - 1];
+  } else if (text.lines.size() == 1)
+    line += "\n  " + text.lines[0];
   return line.substr(0, 900);
 }
 
 // On one rank: makes the library `path`; what is wrong, or empty.
-static std::string compile(const std::string &source, const std::string &file, const std::vector<std::string> &lines,
-                           const std::string &folder, const std::string &path) {
+static std::string compile(const std::string &source, const SourceText &text, const std::string &folder,
+                           const std::string &path) {
   if (!make_folder(folder)) return unwritable(folder);
   const std::string part = part_of_file(path), code = part + ".cpp";
   std::ofstream     stream(code);
@@ -84,37 +106,39 @@ static std::string compile(const std::string &source, const std::string &file, c
       status == -1 || (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126));
   if (missing)
     return "the compiler '" + compiler() +
-           "', which compiles equations, cannot be run; name another by the environment variable SHELLAC_CXX";
+           "', which compiles " + text.what + ", cannot be run; name another by the environment variable SHELLAC_CXX";
   if (output.find("error:") == std::string::npos)
     return "the compiler '" + compiler() + "' fails; name another by the environment variable SHELLAC_CXX. It says: " +
-           first_error(output, file, lines);
-  return "the equation does not compile: " + first_error(output, file, lines);
+           first_error(output, text);
+  return text.what + " does not compile: " + first_error(output, text);
 }
 
-PetscErrorCode CompileEquation(MPI_Comm comm, const std::string &source, const std::string &file,
-                               const std::vector<std::string> &lines, const char cache[],
-                               const equation::Functions **functions) {
-  static std::map<std::string, const equation::Functions *> loaded;
-  std::string                                               path, problem;
+PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const SourceText &text, const char cache[],
+                             const void **compiled) {
+  static std::map<std::string, const void *> loaded;
+  std::string                                path, problem, content;
+  PetscMPIInt                                rank;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (rank == 0) content = source + flags + compiler() + version() + processor(); // where it is compiled
   const auto make = [&](const std::string &folder, const std::string &to) {
-    return compile(source, file, lines, folder, to);
+    return compile(source, text, folder, to);
   };
-  PetscCall(GetCachedFile(comm, cache, source + flags + compiler() + processor(), ".so", make, &path));
+  PetscCall(GetCachedFile(comm, cache, content, ".so", make, &path));
   auto &found = loaded[path];
   if (!found) {
     const std::string absolute = path.find('/') == std::string::npos ? "./" + path : path;
-    if (void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL))
-      found = static_cast<const equation::Functions *>(dlsym(library, "shellac_equation"));
+    if (void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL)) found = dlsym(library, "shellac_compiled");
     if (!found) {
-      const char *text = dlerror();
-      problem = "the compiled equation " + path + " cannot be loaded: " + (text ? text : "it has no functions") +
+      const char *error = dlerror();
+      problem = "what was compiled for " + text.what + ", " + path +
+                ", cannot be loaded: " + (error ? error : "it has no functions") +
                 "; remove it, and it is compiled again";
     }
   }
   SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_LIB, "%s", problem.c_str());
-  *functions = found;
+  *compiled = found;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

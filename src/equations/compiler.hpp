@@ -5,15 +5,19 @@
 #include <vector>
 
 #include "device/petsc.hpp"
-#include "equations/interface.hpp"
 
 namespace shellac {
 
-// The functions that a source defines as `shellac_equation`. The first rank compiles it, unless the cache has the result;
-// they stay loaded. Collective. Errors, on all ranks: a compiler that is missing or fails (with its first message), a
-// cache folder that cannot be written. file, lines: the user's text, whose line the first message is about.
-PetscErrorCode CompileEquation(MPI_Comm comm, const std::string &source, const std::string &file,
-                               const std::vector<std::string> &lines, const char cache[],
-                               const equation::Functions **functions);
+// What a source is compiled for, in messages: "the equation", and the text that the user gave.
+struct SourceText {
+  std::string              what, file;
+  std::vector<std::string> lines;
+};
+
+// What a source defines as `shellac_compiled`. The first rank compiles it, unless the cache has the result; it stays loaded.
+// Collective. Errors, on all ranks: a compiler that is missing or fails (with its first message, and the user's line that it is
+// about), a cache folder that cannot be written.
+PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const SourceText &text, const char cache[],
+                             const void **compiled);
 
 } // namespace shellac

@@ -301,8 +301,10 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   PetscCall(made->Create(da, equation)); // checks the grid
   equation->shape = {(int)dim, (int)width, stencil == DMDA_STENCIL_BOX};
   equation->cache = cache;
-  PetscCall(CompileEquation(comm, equation_source(equation->text, equation->shape), file, equation->text.lines, cache,
-                            &equation->functions));
+  const void *compiled;
+  PetscCall(CompileSource(comm, equation_source(equation->text, equation->shape),
+                          {"the equation", file, equation->text.lines}, cache, &compiled));
+  equation->functions = static_cast<const equation::Functions *>(compiled);
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;
   PetscCall(compose(da, std::move(made)));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "device/memory.hpp"
+#include "equations/gpu_library.hpp"
 #include "equations/interface.hpp"
 
 namespace shellac {
@@ -16,13 +16,9 @@ struct PlaceTables {
 
 class EquationKernels {
 public:
-  EquationKernels() = default;
-  EquationKernels(const EquationKernels &) = delete;
-  ~EquationKernels();
-
   // Compiles a source of equation_kernels() for the ranks' GPUs; name: in messages. Collective.
   PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[], int dim);
-  bool           present() const { return library_ && kernels_[0]; } // else -info says why not
+  bool           present() const { return library_.present(); } // else -info says why not
 
   // As equation::Functions' values and entries, in PETSc's stream. place: of the host, with arrays of the GPU; its tables
   // are copied.
@@ -32,15 +28,14 @@ public:
                          const std::vector<equation::Region> &regions, double *const *out, size_t slots) const;
 
 private:
-  enum Kernel { values, entries, count };
+  enum Kernel { values, entries };
 
-  PetscErrorCode Load(const std::string &binary);
   // steps: points that a thread computes inside; slots: threads at each point at an end
   PetscErrorCode Launch(Kernel kernel, const equation::Place &place, const PlaceTables &tables,
                         const std::vector<equation::Region> &regions, int steps, size_t slots, const void *out) const;
 
-  void *library_ = nullptr, *kernels_[count] = {};
-  int   dim_ = 0;
+  GpuLibrary library_;
+  int        dim_ = 0;
 };
 
 } // namespace shellac

@@ -9,7 +9,7 @@ template <class T> struct Arithmetic {};
 template <> struct Arithmetic<int> { using type = double; };
 template <> struct Arithmetic<bool> { using type = double; };
 template <> struct Arithmetic<long long> { using type = double; };
-template <> struct Arithmetic<float> { using type = double; };
+template <> struct Arithmetic<float> { using type = float; };
 template <> struct Arithmetic<double> { using type = double; };
 #if defined(__CUDACC_RTC__)
 #define SHELLAC_MATH(name) ::name
@@ -31,6 +31,8 @@ template <class A, class B> using Wider = decltype(typename Arithmetic<A>::type(
   template <class A, class R = typename Arithmetic<A>::type> inline R name(A a) {                                      \
     if constexpr (sizeof(R) > sizeof(double))                                                                          \
       return SHELLAC_MATH(name##l)(R(a));                                                                              \
+    else if constexpr (sizeof(R) < sizeof(double))                                                                     \
+      return SHELLAC_MATH(name##f)(R(a));                                                                              \
     else                                                                                                               \
       return SHELLAC_MATH(name)(R(a));                                                                                 \
   }
@@ -55,6 +57,7 @@ template <class A, class R = typename Arithmetic<A>::type> inline R abs(A a) {
 template <class A, class B, class R = Wider<A, B>> inline R pow(A a, B b) {
 #if !defined(__CUDACC_RTC__)
   if constexpr (sizeof(R) > sizeof(double)) return SHELLAC_MATH(powl)(R(a), R(b));
+  if constexpr (sizeof(R) < sizeof(double)) return SHELLAC_MATH(powf)(R(a), R(b));
 #endif
   return SHELLAC_MATH(pow)(R(a), R(b));
 }
@@ -73,6 +76,9 @@ inline double inverse(double b) {
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(near) : "d"(b));
   const double error = fma(-b, near, 1.);
   return ::fabs(error) < 1 ? fma(near, fma(error, error, error), near) : near;
+}
+inline float inverse(float b) {
+  return 1 / b;
 }
 #else
 template <class A, class R = typename Arithmetic<A>::type> inline R inverse(A b) {

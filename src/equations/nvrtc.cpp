@@ -115,12 +115,12 @@ std::string nvrtc_compile(const std::string &source, const std::string &name, in
     (void)n.log(program, &log[0]);
   }
   (void)n.destroy(&program);
-  return compiled ? "" : "the equation does not compile for the GPU: " + log.substr(0, 900);
+  return compiled ? "" : name + " does not compile for the GPU: " + log.substr(0, 900);
 }
 
 PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const std::string &name, int architecture,
-                              const char cache[], std::string *binary) {
-  std::string content, path, problem;
+                              const char cache[], std::string *binary, std::string *problem) {
+  std::string content, path;
   PetscMPIInt rank;
 
   PetscFunctionBegin;
@@ -130,7 +130,7 @@ PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const st
   const auto make = [&](const std::string &folder, const std::string &to) -> std::string {
     std::string made;
     if (!make_folder(folder)) return unwritable(folder);
-    problem = nvrtc_compile(source, name, architecture, &made); // then the file is empty
+    *problem = nvrtc_compile(source, name, architecture, &made); // then the file is empty
     std::ofstream file(part_of_file(to), std::ios::binary);
     file << made;
     file.close();
@@ -144,8 +144,7 @@ PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const st
   int all_have = !binary->empty();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_have, 1, MPI_INT, MPI_MIN, comm));
   if (!all_have) {
-    PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n",
-                        problem.empty() ? "the first rank has no kernels" : problem.c_str()));
+    if (problem->empty()) *problem = "the first rank has no kernels";
     binary->clear();
     unlink(path.c_str()); // not to be found the next time
   }

@@ -14,8 +14,8 @@ bool nvrtc_present(); // loads it
 std::string nvrtc_compile(const std::string &source, const std::string &name, int architecture, std::string *binary);
 
 // The same through the cache folder (cache.hpp). *binary: on all ranks; empty where the first rank could not make it, and
-// -info then says why. Collective.
+// *problem then says why. Collective.
 PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const std::string &name, int architecture,
-                              const char cache[], std::string *binary);
+                              const char cache[], std::string *binary, std::string *problem);
 
 } // namespace shellac

@@ -180,7 +180,7 @@ private:
     const char *initial = text_.has_initial                   ? "all_coordinates<InitialRow>"
                           : text_.has_rate && text_.has_exact ? "all_coordinates<ExactRow>"
                                                               : "nullptr";
-    line("extern \"C\" __attribute__((visibility(\"default\"))) const Functions shellac_equation = {all_values<Row>,");
+    line("extern \"C\" __attribute__((visibility(\"default\"))) const Functions shellac_compiled = {all_values<Row>,");
     line(std::string("all_entries<Row>, ") + initial + ", " +
          (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
          ", all_fields, all_robin};");

@@ -1,5 +1,7 @@
 #include "equations/text.hpp"
 
+#include "equations/expression.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -11,33 +13,11 @@ namespace shellac {
 const char *const side_names[3][2] = {{"left", "right"}, {"bottom", "top"}, {"back", "front"}};
 const char *const form_names_of_equations[4] = {"eliminated", "identity", "neumann", "robin"};
 
-static bool starts_name(char c) {
-  return std::isalpha((unsigned char)c) || c == '_';
-}
-static bool in_name(char c) {
-  return std::isalnum((unsigned char)c) || c == '_';
-}
-
 static std::string trimmed(const std::string &text) {
   size_t first = 0, last = text.size();
   while (first < last && std::isspace((unsigned char)text[first])) first++;
   while (last > first && std::isspace((unsigned char)text[last - 1])) last--;
   return text.substr(first, last - first);
-}
-
-static bool is_name(const std::string &text) {
-  return !text.empty() && starts_name(text[0]) && std::all_of(text.begin(), text.end(), in_name);
-}
-
-std::vector<std::string> names_in(const std::string &expression) {
-  std::vector<std::string> names;
-  for (size_t at = 0; at < expression.size();) {
-    size_t end = at + 1;
-    while (in_name(expression[at]) && end < expression.size() && in_name(expression[end])) end++;
-    if (starts_name(expression[at])) names.push_back(expression.substr(at, end - at));
-    at = end;
-  }
-  return names;
 }
 
 std::string EquationText::error_at(int line, const std::string &message) const {
@@ -100,32 +80,6 @@ private:
     return out;
   }
 
-  // A division of whole numbers that leaves a rest, which C++ would drop: "1/3"; empty if there is none.
-  static std::string inexact_division(const std::string &line) {
-    const auto is_digit = [](char c) { return std::isdigit((unsigned char)c) != 0; };
-    const auto is_part = [](char c) { return std::isalnum((unsigned char)c) || c == '_' || c == '.'; };
-    for (size_t slash = line.find('/'); slash != std::string::npos; slash = line.find('/', slash + 1)) {
-      size_t end = slash, right = slash + 1;
-      while (end > 0 && line[end - 1] == ' ') end--;
-      size_t begin = end, before;
-      while (begin > 0 && is_part(line[begin - 1])) begin--;
-      for (before = begin; before > 0 && line[before - 1] == ' ';) before--;
-      while (right < line.size() && line[right] == ' ') right++;
-      size_t stop = right;
-      while (stop < line.size() && is_part(line[stop])) stop++;
-      const std::string a = line.substr(begin, end - begin), b = line.substr(right, stop - right);
-      const char        operation = before > 0 ? line[before - 1] : '=';
-      const bool        exponent = before > 1 && (operation == '-' || operation == '+') && is_part(line[before - 2]) &&
-                            std::tolower((unsigned char)line[before - 2]) == 'e';
-      const auto whole = [&](const std::string &n) {
-        return !n.empty() && n.size() < 10 && std::all_of(n.begin(), n.end(), is_digit);
-      };
-      if (!whole(a) || !whole(b) || operation == '*' || operation == '/' || operation == '%' || exponent) continue;
-      if (std::stol(b) == 0 || std::stol(a) % std::stol(b) != 0) return line.substr(begin, stop - begin);
-    }
-    return "";
-  }
-
   // A statement ends with its line, unless a bracket is open, the line ends in an operator, or the next one begins with
   // an operator or with white space.
   void split(const std::string &text) {
@@ -144,9 +98,8 @@ private:
         continue;
       }
       if (content[0] == '#') return fail(number, "the line begins with #; a text has no includes and no macros");
-      const std::string division = inexact_division(content);
-      if (!division.empty())
-        return fail(number, division + " divides whole numbers, which C++ does without the rest; write 1./3, say");
+      const std::string mistake = mistake_in(content);
+      if (!mistake.empty()) return fail(number, mistake);
       const std::string before = trimmed(statement);
       const bool        goes_on = depth > 0 || std::isspace((unsigned char)line[0]) ||
                            std::string("+-*/%?:),=<>&|").find(content[0]) != std::string::npos ||
@@ -222,14 +175,13 @@ private:
 
   bool reserved(const std::string &name) const {
     static const char *const names[] = {
-        "x",     "y",         "z",           "t",        "hx",       "hy",       "hz",   "pi",       "parameter",
-        "field", "unknowns",  "residual",    "rate",     "initial",  "exact",    "grid", "periodic", "domain",
-        "sides", "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d",    "dx",       "dy",
-        "dz",    "dxx",       "dyy",         "dzz",      "dxy",      "exp",      "log",  "sqrt",     "sin",
-        "cos",   "tan",       "asin",        "acos",     "atan",     "sinh",     "cosh", "tanh",     "floor",
-        "fabs",  "abs",       "pow",         "min",      "max"};
+        "x",     "y",     "z",       "t",    "hx",       "hy",     "hz",        "pi",          "parameter", "field",
+        "unknowns", "residual", "rate", "initial", "exact", "grid", "periodic", "domain", "sides", "laplacian",
+        "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy"};
     for (const char *other : names)
       if (name == other) return true;
+    for (const char *const *other = expression_functions; *other; other++)
+      if (name == *other) return true;
     for (const char *form : form_names_of_equations)
       if (name == form) return true;
     return false;

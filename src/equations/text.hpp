@@ -65,9 +65,6 @@ struct EquationText {
 // Reads a text; the result is what is wrong with it, as for a user, or empty. file: its name.
 std::string read_equation(const std::string &file, const std::string &text, EquationText *equation);
 
-// The names in an expression, in their order.
-std::vector<std::string> names_in(const std::string &expression);
-
 extern const char *const side_names[3][2]; // left, right, bottom, ...
 extern const char *const form_names_of_equations[4];
 

@@ -18,6 +18,7 @@ Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjug
   PairSum  &s = layout.sum;
 
   s.function = context.function;
+  s.formula = context.formula.get();
   s.parameters = context.parameters;
   if (conjugate) s.parameters.wavenumber *= -1;
   s.form = !context.gradient ? SumForm::value : transposed ? SumForm::gradient_transposed : SumForm::gradient;

@@ -1,5 +1,6 @@
 // The pair sums of every kernel function in double precision, and the table of the functions.
 
+#include "sums/formula.hpp"
 #include "sums/kernels/list.hpp"
 #include "sums/pairs.hpp"
 #include "sums/types.hpp"
@@ -8,7 +9,10 @@ namespace shellac {
 
 template <> PetscErrorCode SumPairs<double>(const PairSum &sum) {
   PetscFunctionBegin;
-  PetscCall(sum_listed<double>(KernelFunctions<double>(), sum));
+  if (sum.formula)
+    PetscCall(SumFormula<double>(sum));
+  else
+    PetscCall(sum_listed<double>(KernelFunctions<double>(), sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,6 +7,7 @@
 
 #include "shellac.h"
 #include "sums/cloud.hpp"
+#include "sums/formula.hpp"
 #include "sums/types.hpp"
 
 namespace shellac {
@@ -15,7 +16,9 @@ class FastSum; // fast_sum.hpp
 
 // What a user sets.
 struct KernelSumSettings {
-  int                   function = 0; // index in kernel_functions()
+  int                      function = 0; // index in kernel_functions()
+  std::shared_ptr<Formula> formula;      // instead, where it is not null
+  FunctionInfo             formula_info; // of it, with the parameters
   Parameters            parameters = {1, 0, 1};
   bool                  has_wavenumber = false; // set by the user: there is no default
   MatKernelSumPrecision precision = MAT_KERNELSUM_DOUBLE;
@@ -52,7 +55,7 @@ struct KernelSumMat : KernelSumSettings {
   PetscInt64     products = 0;
 
   KernelSumSettings  &settings() { return *this; }
-  const FunctionInfo &info() const { return kernel_functions()[function]; }
+  const FunctionInfo &info() const { return formula ? formula_info : kernel_functions()[function]; }
   bool                interleaved() const { return info().complex && !PetscDefined(USE_COMPLEX); }
   int                 scalars_a_value() const { return interleaved() ? 2 : 1; }
   int                 scalars_a_target() const { return scalars_a_value() * (gradient ? targets->dim : 1); }

@@ -9,12 +9,7 @@
 #include <cstring>
 
 #include "device/launch.hpp"
-
-#if SHELLAC_CUDA
-#define SHELLAC_INLINE __host__ __device__ __forceinline__
-#else
-#define SHELLAC_INLINE __attribute__((always_inline)) inline
-#endif
+#include "sums/plain.hpp"
 
 namespace shellac {
 
@@ -160,8 +155,6 @@ SHELLAC_INLINE float log2_nonnegative(float x) {
 
 // ---- e^{2 pi i turns r}: cosine and sine of an angle in turns ------------------------------------------------------------------
 
-template <class T> struct Complex { T re, im; };
-
 SHELLAC_INLINE Complex<double> wave(double turns, double r) {
   const double t = turns * r;
   const double s[] = {6.2831853071795864572, -41.341702240399636207, 81.605249275948035209, -76.705859704274550647,
@@ -199,27 +192,6 @@ SHELLAC_INLINE Complex<float> wave(float turns, float r) {
   return {bits_as<float>(bits_as<uint32_t>(re) ^ (((q + 1) & 2) << 30)),
           bits_as<float>(bits_as<uint32_t>(im) ^ ((q & 2) << 30))};
 #endif
-}
-
-// ---- values of a kernel function: T or Complex<T> ------------------------------------------------------------------------
-
-template <class T> SHELLAC_INLINE Complex<T> operator*(T a, Complex<T> b) {
-  return {a * b.re, a * b.im};
-}
-template <class T> SHELLAC_INLINE Complex<T> operator*(Complex<T> a, Complex<T> b) {
-  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-}
-SHELLAC_INLINE void multiply_add(double a, double b, double *sum) {
-  *sum = a * b + *sum;
-}
-SHELLAC_INLINE void multiply_add(float a, float b, float *sum) {
-  *sum = a * b + *sum;
-}
-template <class T> SHELLAC_INLINE void multiply_add(Complex<T> a, Complex<T> b, Complex<T> *sum) {
-  sum->re = a.re * b.re + sum->re;
-  sum->re = -(a.im * b.im) + sum->re;
-  sum->im = a.re * b.im + sum->im;
-  sum->im = a.im * b.re + sum->im;
 }
 
 } // namespace shellac

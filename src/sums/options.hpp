@@ -9,6 +9,8 @@ constexpr Option sums_options[] = {
     {"-mat_kernelsum_kernel",
      "gaussian|laplace|helmholtz|yukawa|multiquadric|inverse_multiquadric|thin_plate|logarithm", "gaussian",
      "The kernel function g(x, y)", "MatKernelSumSetKernel"},
+    {"-mat_kernelsum_formula", "text", "none", "A formula of r, sigma and k instead, as \"exp(-r/sigma)\"",
+     "MatKernelSumSetFormula"},
     {"-mat_kernelsum_sigma", "real, > 0", "1", "Length σ of the function [length]; an error for functions without it",
      "MatKernelSumSetSigma"},
     {"-mat_kernelsum_wavenumber", "real, >= 0", "none: helmholtz and yukawa need it",

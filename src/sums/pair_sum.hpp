@@ -7,40 +7,11 @@
 
 namespace shellac {
 
-// Points as three arrays of coordinates [length]; those beyond the dimension are zero.
-struct Points {
-  const PetscReal *x[3] = {NULL, NULL, NULL};
-  PetscInt         n = 0;
-};
-
-// Values at points: column c of point j is data[j point + (c / inner) column + c % inner], c counting real numbers, or
-// pairs (re, im) where the function is complex.
-template <class Real> struct Values {
-  Real      *data = NULL;
-  PetscInt64 point = 1, column = 1;
-  int        inner = 1;
-
-  SHELLAC_INLINE PetscInt64 at(PetscInt64 j, int c) const { return j * point + (c / inner) * column + c % inner; }
-};
-
-enum class SumForm {
-  value,              // f_i = Σ_j g(x_i, y_j) c_j, any number of columns
-  gradient,           // the gradient of f at x_i: as many columns of results as dimensions, from one
-  gradient_transposed // Σ_j ∇g(y_j, x_i) · c_j: one column of results, from as many as dimensions
-};
-
-// A part of a sum for a group of targets: the sources [begin, end).
-struct Range {
-  PetscInt begin, end;
-};
-// The targets [begin, end), and what single precision counts their coordinates from [length].
-struct Group {
-  PetscInt  begin, end;
-  PetscReal center[3];
-};
+class Formula; // formula.hpp
 
 struct PairSum {
-  int        function = 0; // index in KernelFunctions
+  int        function = 0;      // index in KernelFunctions
+  Formula   *formula = nullptr; // instead, where it is not null
   Parameters parameters = {1, 0};
   SumForm    form = SumForm::value;
   int        dim = 3, columns = 1;

@@ -1,16 +1,18 @@
 #pragma once
 // What one pair of a target and a source adds to the sums, in registers: for the host's loops and for the GPU's.
 
-#include "sums/pair_sum.hpp"
+#include "sums/plain.hpp"
 
 namespace shellac {
 
 template <class V> struct Scalar {
   using type = V;
+  using Total = double; // a sum of many
   static constexpr int parts = 1;
 };
 template <class T> struct Scalar<Complex<T>> {
   using type = T;
+  using Total = Complex<double>;
   static constexpr int parts = 2;
 };
 

@@ -4,38 +4,34 @@
 // A singular function is not finite where x = y. Sums do not look for that pair by pair: a block whose sum is not finite
 // is summed again with care, which costs nothing where there is no such pair.
 
+#include "sums/kernels/list.hpp"
 #include "sums/pairs_on_gpu.hpp"
 #include "sums/pairs_on_host.hpp"
 
 namespace shellac {
 
-// What all loops need of a function: the unit of its coordinates, the factor of its sums.
-template <class Function, class T> struct Scales {
-  double unit, scale, factor;
+// What all loops need of a function: the scale of its coordinates, the factor of its sums.
+template <class T> struct Scales {
+  double scale, factor;
 
-  explicit Scales(const PairSum &s)
-      : unit(Function::unit(s.parameters)), scale(unit_scale<T>(unit)), factor(Function::factor(s.parameters)) {
+  Scales(const PairSum &s, double unit, double factor) : scale(unit_scale<T>(unit)), factor(factor) {
     // a gradient is g'/r by a difference of coordinates, of which floats come in units already
-    if (s.form != SumForm::value) factor *= 1 / unit * (sizeof(T) == sizeof(float) ? 1 : 1 / unit);
+    if (s.form != SumForm::value) this->factor *= 1 / unit * (sizeof(T) == sizeof(float) ? 1 : 1 / unit);
   }
 };
+template <class Function, class T> Scales<T> scales_of(const PairSum &s) {
+  return {s, Function::unit(s.parameters), Function::factor(s.parameters)};
+}
 
 #if SHELLAC_CUDA
 // few: targets a thread where they are few; many: where they fill the GPU.
 template <class Function, class T, SumForm form, int K, int few, int many>
 PetscErrorCode sum_on_gpu(const PairSum &s, int first_column) {
-  const Scales<Function, T>   scales(s);
-  device::Arguments<Function> a{Function(s.parameters), s.targets, s.sources, s.in, s.out};
+  const Scales<T> scales = scales_of<Function, T>(s);
+  const auto      a = device::arguments_of(s, Function(s.parameters), scales.scale, scales.factor, first_column);
 
   PetscFunctionBegin;
-  a.partial = NULL;
-  a.scale = scales.scale, a.factor = scales.factor;
-  for (int d = 0; d < 3; d++) a.center[d] = s.center[d];
-  a.group = NULL, a.list = NULL, a.first = NULL;
-  a.first_column = first_column, a.dim = s.dim, a.block = s.block;
-  a.add = s.add, a.own_value_at_zero = s.own_value_at_zero;
-  // targets that fill the GPU, R of them a thread; the fewer they are, the fewer a thread and a block
-  const bool full = s.group ? s.group_size > 128 * few : s.sources.n >= 512 && s.targets.n >= 32768;
+  const bool full = device::fills(s, few);
   if (form == SumForm::value && K == 1 && !s.group && s.targets.n <= 512)
     PetscCall((device::launch<Function, T, form, K, 1, 64>(s, a)));
   else if (full)
@@ -77,12 +73,10 @@ template <class Function, class T> PetscErrorCode sum_function(const PairSum &s)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  const Function            f(s.parameters);
-  const Scales<Function, T> scales(s);
-  const int                 columns = s.form == SumForm::value ? s.columns : 1;
-  for (int column = 0; column < columns; column += host::most_columns)
-    host::sum_targets(s, host::loops_of<Function, T>(s.form, std::min<int>(host::most_columns, columns - column), &f),
-                      scales.scale, scales.factor, column);
+  const Function  f(s.parameters);
+  const Scales<T> scales = scales_of<Function, T>(s);
+  host::sum_columns_of(s, host::loops_of<Function, T>(), Function::singular, Scalar<typename Function::Value>::parts, &f,
+                       scales.scale, scales.factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

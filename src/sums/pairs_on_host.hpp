@@ -1,130 +1,35 @@
 #pragma once
-// The tiled pair sum on the host, vectorised over targets.
-//
-// Only the innermost loops depend on the kernel function. They are compiled for each function and form of a sum, and
-// called for a tile of sources and a few targets at a time.
+// The tiled pair sum on the host, around the innermost loops of a kernel function.
 
 #include <algorithm>
 #include <vector>
 
-#include "device/stream.hpp"
-#include "sums/pair_term.hpp"
+#include "sums/loops_on_host.hpp"
+#include "sums/pair_sum.hpp"
 
 namespace shellac {
 namespace host {
 
-constexpr int lanes = 32;        // targets that are computed together
-constexpr int tile = 128;        // sources in the first cache
-constexpr int chunk = 2048;      // targets in the second
-constexpr int most_columns = 16; // right-hand sides that share the distances and the function
-constexpr int most_parts = 2 * most_columns;
+constexpr int chunk = 2048; // targets in the second cache
 
-// A tile of sources and a few targets, as the innermost loops see them. Complex values are two parts each.
-template <class T> struct alignas(64) Tile {
-  T y[3][tile], w[most_parts][tile]; // coordinates and values of sources
-  T sum[most_parts][lanes];          // results
-};
-
-// tile.sum += the terms of the sources [begin, end) at the targets x, of one column or of a gradient.
-template <class Function, class T, SumForm form, bool careful>
-SHELLAC_WIDEST void sum_one(const void *function, const T (*x)[lanes], int, bool, int begin, int end, Tile<T> &t) {
-  using Term = PairTerm<Function, T, form, 1, careful>;
-  using V = typename Term::V;
-  constexpr int  parts = Scalar<V>::parts;
-  const Function f = *static_cast<const Function *>(function);
-  T(*sum)[lanes] = t.sum;
-  for (int j = begin; j < end; j++) {
-    V weight[Term::in];
-    for (int c = 0; c < Term::in; c++)
-      if constexpr (parts == 2)
-        weight[c] = {t.w[2 * c][j], t.w[2 * c + 1][j]};
-      else
-        weight[c] = t.w[c][j];
-    const T y0 = t.y[0][j], y1 = t.y[1][j], y2 = t.y[2][j];
-#pragma GCC ivdep
-    for (int l = 0; l < lanes; l++) {
-      const T dx = x[0][l] - y0, dy = x[1][l] - y1, dz = x[2][l] - y2;
-      V       s[Term::out];
-      for (int c = 0; c < Term::out; c++)
-        if constexpr (parts == 2)
-          s[c] = {sum[2 * c][l], sum[2 * c + 1][l]};
-        else
-          s[c] = sum[c][l];
-      Term::add(f, dx, dy, dz, dx * dx + dy * dy + dz * dz, weight, s);
-      for (int c = 0; c < Term::out; c++)
-        if constexpr (parts == 2)
-          sum[2 * c][l] = s[c].re, sum[2 * c + 1][l] = s[c].im;
-        else
-          sum[c][l] = s[c];
-    }
-  }
-}
-
-// The same of many columns: the function first, then the columns. keep: g(x, x) is what the function gives.
-template <class Function, class T>
-SHELLAC_WIDEST void sum_columns(const void *function, const T (*x)[lanes], int columns, bool keep, int begin, int end,
-                                Tile<T> &t) {
-  using V = typename Function::Value;
-  constexpr int  parts = Scalar<V>::parts;
-  const Function f = *static_cast<const Function *>(function);
-  const T        least = keep ? T(-1) : coincident<T>();
-  for (int j = begin; j < end; j++) {
-    const T y0 = t.y[0][j], y1 = t.y[1][j], y2 = t.y[2][j];
-    T       g[parts][lanes];
-#pragma GCC ivdep
-    for (int l = 0; l < lanes; l++) {
-      const T dx = x[0][l] - y0, dy = x[1][l] - y1, dz = x[2][l] - y2, r2 = dx * dx + dy * dy + dz * dz;
-      const V value = or_zero(r2 > least, f.value(r2));
-      if constexpr (parts == 2)
-        g[0][l] = value.re, g[1][l] = value.im;
-      else
-        g[0][l] = value;
-    }
-    for (int c = 0; c < columns; c++) {
-      if constexpr (parts == 2) {
-        const T re = t.w[2 * c][j], im = t.w[2 * c + 1][j];
-        for (int l = 0; l < lanes; l++) {
-          t.sum[2 * c][l] += g[0][l] * re;
-          t.sum[2 * c][l] -= g[1][l] * im;
-          t.sum[2 * c + 1][l] += g[0][l] * im;
-          t.sum[2 * c + 1][l] += g[1][l] * re;
-        }
-      } else {
-        const T w = t.w[c][j];
-        for (int l = 0; l < lanes; l++) t.sum[c][l] += g[0][l] * w;
-      }
-    }
-  }
-}
-
-// The innermost loops of a function in one form of sum.
+// The innermost loops in one form of sum.
 template <class T> struct Loops {
-  using Sum = void (*)(const void *function, const T (*x)[lanes], int columns, bool keep, int begin, int end,
-                       Tile<T> &t);
-  Sum         plain, careful; // careful: pairs at one place count for nothing; the same loop where it always takes care
+  using Sum = typename FunctionLoops<T>::Sum;
+  Sum         plain, careful; // the same loop where it always takes care
   bool        singular;
   int         parts, in, out; // of a value; values of a source, of a target
   const void *function;
-};
-template <class Function, class T> Loops<T> loops_of(SumForm form, int columns, const Function *f) {
-  Loops<T> l;
-  l.singular = Function::singular;
-  l.parts = Scalar<typename Function::Value>::parts;
-  l.in = form == SumForm::gradient_transposed ? 3 : columns;
-  l.out = form == SumForm::gradient ? 3 : columns;
-  l.function = f;
-  if (form == SumForm::gradient)
-    l.plain = l.careful = sum_one<Function, T, SumForm::gradient, true>;
-  else if (form == SumForm::gradient_transposed)
-    l.plain = l.careful = sum_one<Function, T, SumForm::gradient_transposed, true>;
-  else if (columns > 1)
-    l.plain = l.careful = sum_columns<Function, T>;
-  else {
-    l.plain = sum_one<Function, T, SumForm::value, false>;
-    l.careful = sum_one<Function, T, SumForm::value, true>;
+
+  Loops(const FunctionLoops<T> &all, SumForm form, int columns, bool singular, int parts, const void *function)
+      : singular(singular), parts(parts), in(form == SumForm::gradient_transposed ? 3 : columns),
+        out(form == SumForm::gradient ? 3 : columns), function(function) {
+    plain = careful = form == SumForm::gradient              ? all.gradient
+                      : form == SumForm::gradient_transposed ? all.gradient_transposed
+                      : columns > 1                          ? all.columns
+                                                             : all.careful;
+    if (form == SumForm::value && columns == 1) plain = all.value;
   }
-  return l;
-}
+};
 
 template <class T>
 void sum_group(const PairSum &s, const Loops<T> &loops, double scale, double factor, int first_column,
@@ -201,6 +106,16 @@ void sum_targets(const PairSum &s, const Loops<T> &loops, double scale, double f
     sum_group(s, loops, scale, factor, first_column, {0, s.targets.n, {s.center[0], s.center[1], s.center[2]}}, &all,
               1);
   }
+}
+
+// All columns of a sum. parts: of a value; scale, factor: of coordinates, of sums.
+template <class T>
+void sum_columns_of(const PairSum &s, const FunctionLoops<T> &loops, bool singular, int parts, const void *function,
+                    double scale, double factor) {
+  const int columns = s.form == SumForm::value ? s.columns : 1;
+  for (int column = 0; column < columns; column += most_columns)
+    sum_targets(s, Loops<T>(loops, s.form, std::min<int>(most_columns, columns - column), singular, parts, function),
+                scale, factor, column);
 }
 
 } // namespace host

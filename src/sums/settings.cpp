@@ -9,7 +9,7 @@ namespace shellac {
 
 // Whether sums are the same, whatever options have been given.
 static bool same_sums(const KernelSumSettings &a, const KernelSumSettings &b) {
-  return a.function == b.function && a.parameters.sigma == b.parameters.sigma &&
+  return a.function == b.function && a.formula == b.formula && a.parameters.sigma == b.parameters.sigma &&
          a.parameters.wavenumber == b.parameters.wavenumber && a.has_wavenumber == b.has_wavenumber &&
          a.precision == b.precision && a.self == b.self && a.method == b.method && a.rtol == b.rtol &&
          a.targets == b.targets && a.sources == b.sources;
@@ -26,6 +26,7 @@ template <class Modify> static PetscErrorCode change(Mat A, const Modify &modify
   KernelSumSettings old = *context;
   const PetscReal   center[3] = {context->center[0], context->center[1], context->center[2]};
   modify(&context->settings());
+  if (context->formula) context->formula_info = context->formula->info(context->parameters);
   const bool same = same_sums(old, *context), resized = context->sized && !same;
   if (resized) code = MatKernelSumSetSizes(A);
   if (!code && context->ready) code = same ? MatKernelSumCheck(A) : MatKernelSumPrepare(A);
@@ -103,7 +104,28 @@ static PetscErrorCode set_kernel(Mat A, const char *name) {
   }
   SHELLAC_CHECK_ALL(function >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE,
                     "the kernel function %s is unknown; use one of %s", name, names.c_str());
-  PetscCall(change(A, [&](KernelSumSettings *now) { now->function = function; }));
+  PetscCall(change(A, [&](KernelSumSettings *now) { now->function = function, now->formula.reset(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The formula of a text: the Mat's, if it is the same.
+static PetscErrorCode get_formula(Mat A, const char *text, std::shared_ptr<Formula> *formula) {
+  KernelSumMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSumSettings(A, &context));
+  *formula = context->formula;
+  if (!*formula || (*formula)->text() != text)
+    PetscCall(Formula::Create(PetscObjectComm((PetscObject)A), text, formula));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode set_formula(Mat A, const char *text) {
+  std::shared_ptr<Formula> formula;
+
+  PetscFunctionBegin;
+  PetscCall(get_formula(A, text, &formula));
+  PetscCall(change(A, [&](KernelSumSettings *now) { now->formula = formula; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +212,8 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   KernelSumMat             *context;
   std::vector<const char *> names;
   const auto               &table = sums_options;
-  PetscBool                 set;
+  PetscBool                 set, named;
+  char                      text[1024] = "";
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSumSettings(A, &context));
@@ -201,8 +224,16 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum options");
   const Option &kernel = find_option(table, "-mat_kernelsum_kernel");
   PetscCall(PetscOptionsEList(kernel.key, kernel.meaning, kernel.setter, names.data(), (PetscInt)names.size(),
-                              names[function], &function, NULL));
+                              names[function], &function, &named));
   read.function = (int)function;
+  if (named) read.formula.reset();
+  const Option &formula = find_option(table, "-mat_kernelsum_formula");
+  PetscCall(PetscOptionsString(formula.key, formula.meaning, formula.setter, read.formula ? read.formula->text().c_str() : "",
+                               text, sizeof(text), &set));
+  PetscCheck(!set || !named, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "-mat_kernelsum_kernel %s and -mat_kernelsum_formula \"%s\" are two functions; leave one out",
+             names[function], text);
+  if (set) PetscCall(get_formula(A, text, &read.formula));
   PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_sigma"), &sigma, &set));
   if (set) {
     PetscCall(check_sigma(A, sigma));
@@ -239,6 +270,7 @@ PetscErrorCode MatKernelSumSetSettings(Mat A) {
   PetscCall(set_operation(A, MATOP_SETUP, MatKernelSumSetUp));
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetPoints_C", set_points));
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetKernel_C", set_kernel));
+  PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetFormula_C", set_formula));
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetSigma_C", set_sigma));
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetWavenumber_C", set_wavenumber));
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetPrecision_C", set_precision));
@@ -262,6 +294,12 @@ PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]) {
   PetscFunctionBegin;
   PetscCheck(name, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the name of the kernel function is null");
   PetscCall(shellac::try_method(A, "MatKernelSumSetKernel_C", NULL, name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]) {
+  PetscFunctionBegin;
+  PetscCheck(text, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the text of the formula is null");
+  PetscCall(shellac::try_method(A, "MatKernelSumSetFormula_C", NULL, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma) {

@@ -95,8 +95,8 @@ static PetscErrorCode check_settings(Mat A, const KernelSumMat &context) {
              "-mat_kernelsum_self limit: %s(x, x) has no finite limit; use zero or error", info.name);
   PetscCheck(context.has_wavenumber || !info.uses_wavenumber, comm, PETSC_ERR_ARG_WRONGSTATE,
              "the kernel %s, %s, needs its wavenumber k, which has no default; set -mat_kernelsum_wavenumber or call "
-             "MatKernelSumSetWavenumber(). The kernel laplace is the one without k",
-             info.name, info.formula);
+             "MatKernelSumSetWavenumber()%s",
+             info.name, info.formula, context.formula ? "" : ". The kernel laplace is the one without k");
   PetscCheck(!context.new_sigma || info.uses_sigma, comm, PETSC_ERR_ARG_INCOMP,
              "-mat_kernelsum_sigma %g has no effect: the kernel %s, %s, has no sigma; leave the option out, or choose "
              "another -mat_kernelsum_kernel: %s",

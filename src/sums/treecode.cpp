@@ -94,7 +94,7 @@ void Direction::make_lists(const KernelSumMat &context, double epsilon, const st
   // polynomials follow a wave, or a Gaussian, over half a radian for each of their points
   const double length = info.uses_wavenumber && context.parameters.wavenumber != 0
                             ? 1 / std::fabs(context.parameters.wavenumber)
-                        : gaussian ? context.parameters.sigma
+                        : gaussian || (context.formula && info.uses_sigma) ? context.parameters.sigma
                                    : INFINITY;
   const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(2e2 / epsilon)) : INFINITY;
   for (const Cluster &group : groups) {

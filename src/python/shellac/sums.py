@@ -1,6 +1,7 @@
 """Sums of kernel functions over particles, from NumPy arrays."""
 
 import ctypes
+import re
 
 import numpy
 
@@ -82,7 +83,7 @@ def vector(values, comm=None):
 
 
 @c.named_keywords
-def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumber=None, precision=None, self=None,
+def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, wavenumber=None, precision=None, self=None,
               type=None, rtol=None, comm=None, prefix=None):
     """The matrix g(x_i, y_j) of a kernel function between target and source points, never assembled.
 
@@ -97,6 +98,10 @@ def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumbe
         'gaussian' exp(-r**2/(2 sigma**2)), 'laplace' 1/(4 pi r), 'helmholtz' exp(1j k r)/(4 pi r),
         'yukawa' exp(-k r)/(4 pi r), 'multiquadric' sqrt(r**2 + sigma**2),
         'inverse_multiquadric' 1/sqrt(r**2 + sigma**2), 'thin_plate' r**2 log(r), 'logarithm' -log(r)/(2 pi).
+        'gaussian' by default.
+    formula : str, optional
+        Instead of a kernel an expression in C++ of r, sigma, k (the wavenumber) and pi, as 'exp(-r/sigma)'; compiled at run
+        time.
     sigma : float, optional
         [length], > 0; 1 by default. Only for kernels that have it.
     wavenumber : float, optional
@@ -129,12 +134,21 @@ def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumbe
         y = x if sources is None else _points(sources, f"{what}: sources")
         if x.shape[1] != y.shape[1]:
             raise ValueError(f"{what}: targets have {x.shape[1]} coordinates each, sources {y.shape[1]}")
-        if kernel not in KERNELS:
+        if formula is not None and not isinstance(formula, str):
+            raise TypeError(f"{what}: formula is {formula!r}; it must be a string, as 'exp(-r/sigma)'")
+        if kernel is not None and formula is not None:
+            raise ValueError(f"{what}: kernel and formula are two functions; leave one out")
+        if kernel is None and formula is None:
+            kernel = "gaussian"
+        if formula is None and kernel not in KERNELS:
             raise ValueError(f"{what}: kernel is {kernel!r}; use one of {', '.join(map(repr, KERNELS))}")
-        for name, value, used in zip(("sigma", "wavenumber"), (sigma, wavenumber), KERNELS[kernel]):
+        names = re.findall(r"[A-Za-z_]\w*", formula or "")
+        has = ("sigma" in names, "k" in names) if formula is not None else KERNELS[kernel]
+        function = f"the formula {formula!r}" if formula is not None else f"the kernel {kernel!r}"
+        for name, value, used in zip(("sigma", "wavenumber"), (sigma, wavenumber), has):
             if value is not None and not used:
-                raise ValueError(f"{what}: {name} has no effect on the kernel {kernel!r}; leave it out")
-        if wavenumber is None and KERNELS[kernel][1] and not PETSc.Options(prefix).hasName("mat_kernelsum_wavenumber"):
+                raise ValueError(f"{what}: {name} has no effect on {function}; leave it out")
+        if wavenumber is None and formula is None and KERNELS[kernel][1] and not PETSc.Options(prefix).hasName("mat_kernelsum_wavenumber"):
             raise ValueError(f"{what}: the kernel {kernel!r} needs its wavenumber; 'laplace' is the one without")
         if rtol is not None and (type or "direct") == "direct":
             raise ValueError(f"{what}: rtol has no effect on direct sums; use type='fast' or 'auto', or leave it out")
@@ -155,11 +169,14 @@ def kernelsum(targets, sources=None, *, kernel="gaussian", sigma=None, wavenumbe
     x_vector = vector(x, comm)
     y_vector = x_vector if y is x else vector(y, comm)
     c.call("MatKernelSumSetPoints", address, ctypes.c_void_p(x_vector.handle), ctypes.c_void_p(y_vector.handle))
-    c.call("MatKernelSumSetKernel", address, kernel.encode())
+    if kernel is not None:
+        c.call("MatKernelSumSetKernel", address, kernel.encode())
     if sigma is not None:
         c.call("MatKernelSumSetSigma", address, sigma)
     if wavenumber is not None:
         c.call("MatKernelSumSetWavenumber", address, wavenumber)
+    if formula is not None:
+        c.call("MatKernelSumSetFormula", address, formula.encode())
     if precision is not None:
         c.call("MatKernelSumSetPrecision", address, ctypes.c_int(precision))
     if self is not None:

@@ -22,18 +22,6 @@
 
 namespace shellac {
 
-struct Parameters {
-  double sigma;      // a length of the function [length], > 0
-  double wavenumber; // [1/length], >= 0; negative for the complex conjugate function
-  double extent = 1; // about that of all points, a power of two [length]
-};
-
-// The unit of a function without a length of its own: in single precision the extent of the points, so that no square
-// of a distance overflows or vanishes.
-template <class T> double free_unit(const Parameters &p) {
-  return sizeof(T) == sizeof(float) ? p.extent : 1;
-}
-
 // The square of a distance in the function's own length.
 template <class T> struct Units {
   explicit Units(double unit) : inv_unit2((T)(1 / (unit * unit))) {}

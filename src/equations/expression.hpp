@@ -1,0 +1,23 @@
+#pragma once
+// Expressions in C++ that a user writes: names, and mistakes that a compiler would not see, or not name.
+
+#include <string>
+#include <vector>
+
+namespace shellac {
+
+// The functions of numbers that an expression may call; a null pointer ends them.
+extern const char *const expression_functions[];
+
+bool is_name(const std::string &text);
+
+// The names in an expression, in their order.
+std::vector<std::string> names_in(const std::string &expression);
+
+// What is wrong with a line of an expression, as for a user, or empty: u^2, which is no power; 1/3, which is zero.
+std::string mistake_in(const std::string &line);
+
+// Those of `names` that a misspelt name is nearest to, as ": did you mean a or b?"; empty where none is near.
+std::string suggestion(const std::string &name, const std::vector<std::string> &names);
+
+} // namespace shellac

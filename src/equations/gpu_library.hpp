@@ -1,0 +1,36 @@
+#pragma once
+// Kernels that are compiled at run time and loaded.
+
+#include <string>
+#include <vector>
+
+#include "device/memory.hpp"
+
+namespace shellac {
+
+// CUDA 12.8 and later load what NVRTC compiles.
+#if SHELLAC_CUDA && CUDART_VERSION >= 12080
+#define SHELLAC_GPU_LIBRARY 1
+#else
+#define SHELLAC_GPU_LIBRARY 0
+#endif
+
+class GpuLibrary {
+public:
+  GpuLibrary() = default;
+  GpuLibrary(const GpuLibrary &) = delete;
+  ~GpuLibrary();
+
+  // Compiles a source for the ranks' GPUs and loads the kernels of these names; name: of the source, in messages. Where that is
+  // not possible, *problem says why, and the library is not present. Collective.
+  PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[],
+                        const std::vector<const char *> &names, std::string *problem);
+  bool           present() const { return !kernels_.empty(); }
+  void          *kernel(size_t k) const { return kernels_[k]; } // the k-th of the names, for cudaLaunchKernel()
+
+private:
+  void               *library_ = nullptr;
+  std::vector<void *> kernels_;
+};
+
+} // namespace shellac

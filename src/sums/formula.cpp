@@ -1,0 +1,214 @@
+// Kernel functions by a formula: their sources, and their sums.
+
+#include "sums/formula.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "equations/compiler.hpp"
+#include "equations/expression.hpp"
+#include "sums/pairs.hpp"
+
+namespace shellac {
+
+// ---- sources ---------------------------------------------------------------------------------------------------------
+
+static const char numbers_text[] =
+#include "equation_numbers.inc"
+    ;
+static const char plain_text[] =
+#include "sum_plain.inc"
+    ;
+static const char pair_term_text[] =
+#include "sum_pair_term.inc"
+    ;
+static const char loops_on_host_text[] =
+#include "sum_loops_on_host.inc"
+    ;
+static const char kernel_on_gpu_text[] =
+#include "sum_kernel_on_gpu.inc"
+    ;
+static const char interface_text[] =
+#include "sum_formula_interface.inc"
+    ;
+static const char function_text[] =
+#include "sum_formula_function.inc"
+    ;
+
+static const char host_macros[] = "#define SHELLAC_UNROLL_ALL _Pragma(\"GCC unroll 16\")\n"
+                                  "#define SHELLAC_WIDEST\n",
+                  gpu_macros[] = "#define SHELLAC_UNROLL_ALL _Pragma(\"unroll\")\n";
+
+static std::string source_of(const std::string &formula, bool for_gpu) {
+  std::string source = std::string("typedef ") + (sizeof(PetscReal) == sizeof(float) ? "float" : "double") +
+                       " PetscReal;\ntypedef " + (sizeof(PetscInt) == sizeof(int) ? "int" : "long long") +
+                       " PetscInt;\ntypedef long long PetscInt64;\n" + (for_gpu ? gpu_macros : host_macros);
+  const auto  part = [&](const char *name, const char *text) {
+    source += "#line 1 \"" + std::string(name) + "\"\n" + text + "\n";
+  };
+  part("plain.hpp", plain_text);
+  part("pair_term.hpp", pair_term_text);
+  if (for_gpu)
+    part("kernel_on_gpu.hpp", kernel_on_gpu_text);
+  else
+    part("loops_on_host.hpp", loops_on_host_text);
+  part("formula_interface.hpp", interface_text);
+  part("numbers.hpp", numbers_text);
+  source += "namespace shellac {\nnamespace equation {\n"
+            "template <class R_, class T_> SHELLAC_INLINE R_ formula_value(const R_ &r, T_ sigma, T_ k) {\n"
+            "const T_ pi = T_(3.14159265358979323846);\nreturn R_(\n#line 1 \"formula\"\n" +
+            formula + "\n);\n}\n} // namespace equation\n} // namespace shellac\n";
+  part("formula_function.hpp", function_text);
+  return source;
+}
+
+// ---- kernels ---------------------------------------------------------------------------------------------------------
+
+// The kernels of a formula, as the other functions' in pairs.hpp.
+struct FormulaKernel {
+  const char *name;
+  SumForm     form;
+  int         columns, sums, of_double, of_single; // targets a thread
+};
+static const FormulaKernel kernel_table[] = {{"sum_few", SumForm::value, 1, 1, 2, 2},
+                                                {"sum_many", SumForm::value, 1, 1, 4, 8},
+                                                {"sum_columns", SumForm::value, 4, 4, 2, 2},
+                                                {"sum_gradient", SumForm::gradient, 1, 3, 2, 2},
+                                                {"sum_transposed", SumForm::gradient_transposed, 1, 1, 2, 2}};
+constexpr int few_kernel = 0, many_kernel = 1, columns_kernel = 2, gradient_kernel = 3, transposed_kernel = 4;
+constexpr int threads_of_kernel = 128;
+
+template <class T> std::string formula_kernels(const std::string &formula) {
+  static const char *const forms[] = {"value", "gradient", "gradient_transposed"};
+  constexpr bool           narrow = sizeof(T) == sizeof(float);
+  const std::string        number = narrow ? "float" : "double", threads = std::to_string(threads_of_kernel);
+  std::string              source = source_of(formula, true) + "namespace shellac {\nusing device::Arguments;\n";
+  for (const FormulaKernel &k : kernel_table)
+    source += "extern \"C\" __global__ void __launch_bounds__(" + threads + ") " + k.name +
+              "(const __grid_constant__ Arguments<FormulaFunction<" + number + ">> a) {\ndevice::sum_of_block<FormulaFunction<" +
+              number + ">, " + number + ", SumForm::" + forms[(int)k.form] + ", " + std::to_string(k.columns) + ", " +
+              std::to_string(narrow ? k.of_single : k.of_double) + ", " + threads + ">(a);\n}\n";
+  return source + "} // namespace shellac\n";
+}
+template std::string formula_kernels<float>(const std::string &);
+template std::string formula_kernels<double>(const std::string &);
+
+template <class T> PetscErrorCode Formula::GetKernels(const GpuLibrary **kernels) {
+  GpuLibrary               &library = kernels_[sizeof(T) == sizeof(double)];
+  std::vector<const char *> names;
+  std::string               problem;
+
+  PetscFunctionBegin;
+  *kernels = &library;
+  if (library.present()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const FormulaKernel &k : kernel_table) names.push_back(k.name);
+  PetscCall(library.Create(PETSC_COMM_SELF, formula_kernels<T>(text_), "the formula", "", names, &problem));
+  PetscCheck(library.present(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "there are no kernels of the formula %s for the GPU: %s; use vectors on the host", text_.c_str(),
+             problem.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template PetscErrorCode Formula::GetKernels<float>(const GpuLibrary **);
+template PetscErrorCode Formula::GetKernels<double>(const GpuLibrary **);
+
+// ---- a formula -------------------------------------------------------------------------------------------------------
+
+PetscErrorCode Formula::Create(MPI_Comm comm, const std::string &text, std::shared_ptr<Formula> *formula) {
+  std::vector<std::string> known = {"r", "sigma", "k", "pi"};
+  const void              *compiled;
+
+  PetscFunctionBegin;
+  auto made = std::make_shared<Formula>();
+  made->text_ = text;
+  PetscCheck(text.find_first_not_of(" \t\n") != std::string::npos, comm, PETSC_ERR_USER,
+             "the formula of the kernel is empty; give one, as -mat_kernelsum_formula \"exp(-r/sigma)\"");
+  PetscCheck(text.find_first_of(";{}#\\\"'\n") == std::string::npos && text.find("//") == std::string::npos &&
+                 text.find("/*") == std::string::npos,
+             comm, PETSC_ERR_USER, "a formula is one expression in C++, as exp(-r/sigma)\n  %s", text.c_str());
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth < 0) break;
+  }
+  PetscCheck(depth == 0, comm, PETSC_ERR_USER, "the formula has a bracket that is not %s\n  %s",
+             depth > 0 ? "closed" : "opened", text.c_str());
+  const std::string mistake = mistake_in(text);
+  PetscCheck(mistake.empty(), comm, PETSC_ERR_USER, "the formula: %s\n  %s", mistake.c_str(), text.c_str());
+  for (const char *const *f = expression_functions; *f; f++) known.push_back(*f);
+  for (const std::string &name : names_in(text)) {
+    PetscCheck(std::find(known.begin(), known.end(), name) != known.end(), comm, PETSC_ERR_USER,
+               "the formula has an unknown name, %s%s It may have r, sigma, k (the wavenumber), pi and the functions of "
+               "equations, as exp and pow\n  %s",
+               name.c_str(), suggestion(name, known).empty() ? "." : suggestion(name, known).c_str(), text.c_str());
+    if (name == "sigma") made->uses_sigma_ = true;
+    if (name == "k") made->uses_wavenumber_ = true;
+  }
+  PetscCall(CompileSource(comm, source_of(text, false), {"the formula", "formula", {text}}, "", &compiled));
+  made->functions_ = static_cast<const FormulaFunctions *>(compiled);
+  *formula = made;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+FunctionInfo Formula::info(const Parameters &parameters) const {
+  const auto one = [](const Parameters &) { return 1.; };
+  const bool singular = !std::isfinite(functions_->value(parameters, 0).re);
+  const int  flops = 4 + 4 * (int)std::count(text_.begin(), text_.end(), '('); // about
+  return {"formula", text_.c_str(), uses_sigma_,       uses_wavenumber_, singular, false, flops, one,
+          one,       functions_->value, functions_->slope};
+}
+
+// ---- sums ------------------------------------------------------------------------------------------------------------
+
+static const host::FunctionLoops<double> &loops_in(const FormulaFunctions &f, double) {
+  return f.in_double;
+}
+static const host::FunctionLoops<float> &loops_in(const FormulaFunctions &f, float) {
+  return f.in_single;
+}
+
+#if SHELLAC_CUDA
+template <class T> static PetscErrorCode sum_on_gpu(const PairSum &s, const Scales<T> &scales) {
+  static int        resident[sizeof(kernel_table) / sizeof(*kernel_table)] = {}; // in this precision
+  const GpuLibrary *library;
+
+  PetscFunctionBegin;
+  PetscCall(s.formula->GetKernels<T>(&library));
+  const auto launch = [&](int which, int column) {
+    const FormulaKernel &k = kernel_table[which];
+    return device::launch_kernel(
+        s, device::arguments_of(s, FormulaNumbers<T>(s.parameters), scales.scale, scales.factor, column),
+        {library->kernel((size_t)which), k.sums, 1, sizeof(T) == sizeof(float) ? k.of_single : k.of_double,
+         threads_of_kernel, &resident[which]});
+  };
+  if (s.form == SumForm::gradient)
+    PetscCall(launch(gradient_kernel, 0));
+  else if (s.form == SumForm::gradient_transposed)
+    PetscCall(launch(transposed_kernel, 0));
+  else {
+    int column = 0;
+    for (; column + 4 <= s.columns; column += 4) PetscCall(launch(columns_kernel, column));
+    for (; column < s.columns; column++) PetscCall(launch(device::fills(s, 2) ? many_kernel : few_kernel, column));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+template <class T> PetscErrorCode SumFormula(const PairSum &s) {
+  const FormulaNumbers<T> numbers(s.parameters);
+  const Scales<T>         scales(s, free_unit<T>(s.parameters), 1);
+
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(s.memory)) {
+    PetscCall(sum_on_gpu<T>(s, scales));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  const bool singular = !std::isfinite(s.formula->functions().value(s.parameters, 0).re);
+  host::sum_columns_of<T>(s, loops_in(s.formula->functions(), T()), singular, 1, &numbers, scales.scale, scales.factor);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template PetscErrorCode SumFormula<float>(const PairSum &);
+template PetscErrorCode SumFormula<double>(const PairSum &);
+
+} // namespace shellac

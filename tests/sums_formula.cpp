@@ -1,0 +1,250 @@
+// Kernel functions that are given as a text: against the library's own.
+
+#include "catch.hpp"
+#include "equations.hpp"
+#include "gpu.hpp"
+#include "equations/nvrtc.hpp"
+#include "sums/formula.hpp"
+#include "misuse.hpp"
+#include "sums.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace tests;
+using namespace tests::sums;
+
+// A text, and the function of the library that it is.
+static const struct {
+  const char *text, *kernel;
+} formulas[] = {{"exp(-r*r/(2*sigma*sigma))", "gaussian"},
+                {"1/(4*pi*r)", "laplace"},
+                {"exp(-k*r)/(4*pi*r)", "yukawa"},
+                {"sqrt(pow(r, 2) + pow(sigma, 2))", "multiquadric"},
+                {"1/sqrt(r*r + sigma*sigma)", "inverse_multiquadric"},
+                {"r*r*log(r)", "thin_plate"}, // no number at r = 0, where the library's has its limit 0
+                {"-log(r)/(2*pi)", "logarithm"}};
+
+static const Function &function_of(const char *kernel) {
+  for (const Function &f : functions)
+    if (is(f, kernel)) return f;
+  return functions[0];
+}
+static std::string without_kernel(const Function &f) {
+  return std::string(f.sigma ? "-mat_kernelsum_sigma 0.2" : "") + (f.wavenumber ? " -mat_kernelsum_wavenumber 7" : "");
+}
+static bool compiler_is_there() { // and the cache of the tests
+  (void)equations_work();
+  return std::system(NULL) != 0;
+}
+
+TEST_CASE("formulas are the functions that they say", "[sums][formula]") {
+  if (!compiler_is_there()) return;
+  for (const auto &formula : formulas) {
+    const Function &f = function_of(formula.kernel);
+    Cloud           targets = random_cloud(137, 3, 1, Spread::skewed), sources = random_cloud(253, 3, 2);
+    for (int a = 0; a < 3; a++) targets.x[5 * 3 + a] = sources.x[7 * 3 + a]; // at one place
+    for (const char *precision : {"double", "single", "mixed"}) {
+      const PetscReal within = precision[0] == 'd' ? 10 * exact : PetscReal(2e-5);
+      Options         in(std::string("-mat_kernelsum_precision ") + precision);
+      Matrix          A, B;
+      {
+        Options set = options(f);
+        B = make_sum(targets, sources);
+      }
+      {
+        Options set(without_kernel(f));
+        OK(PetscOptionsSetValue(NULL, "-mat_kernelsum_formula", formula.text)); // which may have blanks
+        A = make_sum(targets, sources);
+        OK(PetscOptionsClearValue(NULL, "-mat_kernelsum_formula"));
+      }
+      INFO(formula.text << " in " << precision << " precision");
+      CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find(formula.text) != std::string::npos);
+      CHECK(difference_of_products(A, B, false) <= within);
+      CHECK(difference_of_products(A, B, true) <= within);
+      Matrix G, H;
+      OK(MatKernelSumCreateGradient(A, &G));
+      OK(MatKernelSumCreateGradient(B, &H));
+      CHECK(difference_of_products(G, H, false) <= 10 * within);
+      CHECK(difference_of_products(G, H, true) <= 10 * within);
+      Matrix C, D, E;
+      PetscInt n;
+      OK(MatGetLocalSize(A, NULL, &n));
+      OK(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 7, NULL, &C));
+      OK(MatSetRandom(C, NULL));
+      OK(MatMatMult(A, C, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D));
+      OK(MatMatMult(B, C, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &E));
+      CHECK(difference(D, E) <= within);
+      if (precision[0] != 'd') continue;
+      Matrix entries, same;
+      OK(MatConvert(A, MATDENSE, MAT_INITIAL_MATRIX, &entries));
+      OK(MatConvert(B, MATDENSE, MAT_INITIAL_MATRIX, &same));
+      CHECK(difference(entries, same) <= 10 * exact);
+    }
+  }
+}
+
+// Needs no GPU.
+TEST_CASE("formulas compile for a GPU", "[sums][formula]") {
+  if (!shellac::nvrtc_present() || rank_count() > 1) {
+    cases_skipped++;
+    return;
+  }
+  (void)compiler_is_there();
+  for (const char *text : {"exp(-r/sigma)", "r < sigma ? pow(1 - r/sigma, 4)*(4*r/sigma + 1) : 0", "cos(k*r)/r"})
+    for (bool narrow : {false, true}) {
+      const std::string source = narrow ? shellac::formula_kernels<float>(text) : shellac::formula_kernels<double>(text);
+      std::string       binary, problem;
+      INFO(text);
+      OK(shellac::CompileKernels(PETSC_COMM_WORLD, source, "formula", 90, "", &binary, &problem));
+      CHECK(problem == "");
+      CHECK(!binary.empty());
+    }
+}
+
+TEST_CASE("coincident points of a formula", "[sums][formula]") {
+  if (!compiler_is_there()) return;
+  const Cloud cloud = random_cloud(40, 2, 1);
+  // value at r = 0; whether it is finite there
+  const struct {
+    const char *text;
+    double      value;
+    bool        finite;
+  } cases[] = {{"2*exp(-r)", 2, true}, {"1/r", 0, false}, {"log(r)", 0, false}, {"r*log(r)", 0, false}, {"sin(r)/r", 0, false}};
+  for (const auto &c : cases) {
+    Matrix A = make_square_sum(cloud);
+    INFO(c.text);
+    OK(MatKernelSumSetFormula(A, c.text));
+    Vector         d = left_vector(A), one = right_vector(A), y = left_vector(A);
+    PetscReal      least, most, norm;
+    OK(MatGetDiagonal(A, d));
+    OK(VecMin(on_host(d), NULL, &least));
+    OK(VecMax(on_host(d), NULL, &most));
+    CHECK(least == PetscReal(c.value));
+    CHECK(most == PetscReal(c.value));
+    set_random(one, 3);
+    OK(MatMult(A, one, y));
+    OK(VecNorm(y, NORM_2, &norm));
+    CHECK(std::isfinite((double)norm));
+    if (!c.finite)
+      EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"limit", "no finite limit"}),
+                   [&] { return MatKernelSumSetSelf(A, MAT_KERNELSUM_SELF_LIMIT); });
+    OK(MatKernelSumSetSelf(A, MAT_KERNELSUM_SELF_ZERO));
+    OK(MatGetDiagonal(A, d));
+    OK(VecNorm(d, NORM_2, &norm));
+    CHECK(norm == 0);
+  }
+}
+
+TEST_CASE("a formula changes, and its parameters", "[sums][formula]") {
+  if (!compiler_is_there()) return;
+  const Cloud cloud = random_cloud(90, 3, 1);
+  Matrix      A = make_square_sum(cloud), B = make_square_sum(cloud), copy;
+  OK(MatKernelSumSetFormula(A, "exp(-r*r/(2*sigma*sigma))"));
+  OK(MatDuplicate(A, MAT_COPY_VALUES, &copy));
+  CHECK(difference_of_products(A, B, false) <= 10 * exact);
+  CHECK(difference_of_products(copy, B, false) <= 10 * exact);
+  for (Mat M : {(Mat)A, (Mat)B}) OK(MatKernelSumSetSigma(M, 0.3));
+  CHECK(difference_of_products(A, B, false) <= 10 * exact);
+  OK(MatKernelSumSetFormula(A, "1/(4*pi*r)"));
+  OK(MatKernelSumSetKernel(B, "laplace"));
+  CHECK(difference_of_products(A, B, false) <= 10 * exact);
+  OK(MatKernelSumSetKernel(A, "multiquadric")); // no formula any more
+  OK(MatKernelSumSetKernel(B, "multiquadric"));
+  CHECK(difference_of_products(A, B, false) == 0);
+  // a value at r = 0 that becomes finite with a parameter
+  OK(MatKernelSumSetWavenumber(A, 0));
+  OK(MatKernelSumSetFormula(A, "1/(r + k)"));
+  Vector    d = left_vector(A);
+  PetscReal norm;
+  OK(MatGetDiagonal(A, d));
+  OK(VecNorm(d, NORM_INFINITY, &norm));
+  CHECK(norm == 0);
+  OK(MatKernelSumSetWavenumber(A, 4));
+  OK(MatGetDiagonal(A, d));
+  OK(VecNorm(d, NORM_INFINITY, &norm));
+  CHECK(norm == PetscReal(0.25));
+}
+
+TEST_CASE("fast sums of a formula", "[sums][fast][formula]") {
+  if (!compiler_is_there()) return;
+  for (const char *text : {"exp(-r/sigma)", "exp(-r*r/(2*sigma*sigma))", "1/(4*pi*r)", "cos(k*r)/sqrt(r*r + 0.01)"}) {
+    const Cloud cloud = random_cloud(3000 / fewer, 3, 1, Spread::skewed);
+    Matrix      direct = make_square_sum(cloud), fast = make_square_sum(cloud);
+    INFO(text);
+    for (Mat M : {(Mat)direct, (Mat)fast}) {
+      OK(MatKernelSumSetFormula(M, text));
+      OK(MatKernelSumSetSigma(M, 0.1));
+      OK(MatKernelSumSetWavenumber(M, 9));
+    }
+    OK(MatKernelSumSetMethod(fast, MAT_KERNELSUM_FAST, 1e-6));
+    CHECK(view(fast, PETSC_VIEWER_ASCII_INFO).find("treecode of order") != std::string::npos);
+    CHECK(difference_of_products(fast, direct, false) <= 2e-6);
+    CHECK(difference_of_products(fast, direct, true) <= 2e-6);
+  }
+}
+
+TEST_CASE("a solve with a formula", "[sums][formula]") {
+  if (!compiler_is_there()) return;
+  const Cloud cloud = random_cloud(400, 2, 1);
+  Matrix      A = make_square_sum(cloud);
+  KSP         ksp;
+  PC          pc;
+  PetscInt    its;
+  OK(MatKernelSumSetFormula(A, "exp(-r/sigma)"));
+  OK(MatKernelSumSetSigma(A, 0.1));
+  Vector x = right_vector(A), b = left_vector(A), u = right_vector(A);
+  set_random(x, 1);
+  OK(MatMult(A, x, b));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetType(ksp, KSPGMRES));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCKERNELSUM));
+  OK(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  OK(KSPSolve(ksp, b, u));
+  OK(KSPGetIterationNumber(ksp, &its));
+  CHECK(its < 40);
+  CHECK(difference_of_arrays(u, x) <= 1e-7);
+  OK(KSPDestroy(&ksp));
+}
+
+TEST_CASE("mistakes in a formula", "[misuse][formula]") {
+  if (!compiler_is_there()) return;
+  const Cloud cloud = random_cloud(30, 3, 1);
+  Matrix      A = make_square_sum(cloud);
+  Vector      x = right_vector(A), y = left_vector(A), before = left_vector(A);
+  OK(VecSet(x, 1));
+  OK(MatMult(A, x, before));
+  const struct {
+    const char              *text;
+    std::vector<std::string> words;
+  } mistakes[] = {{"", {"empty", "exp(-r/sigma)"}},
+                  {"exp(-r/sigm)", {"unknown name, sigm", "did you mean sigma?", "exp(-r/sigm)"}},
+                  {"exp(-a*r)", {"unknown name, a", "sigma", "exp(-a*r)"}},
+                  {"exp(-r^2)", {"r^2", "write r*r or pow(r, 2)"}},
+                  {"exp(-1/3 + r)", {"1/3 divides whole numbers"}},
+                  {"exp(-r", {"bracket", "not closed", "exp(-r"}},
+                  {"r)*(2", {"bracket", "not opened"}},
+                  {"r +", {"formula does not compile", "r +"}},
+                  {"pow(r)", {"formula does not compile", "pow(r)"}},
+                  {"r = 1", {"formula does not compile", "r = 1"}},
+                  {"1/r; exit(1)", {"one expression"}}};
+  for (const auto &m : mistakes) {
+    INFO(m.text);
+    EXPECT_ERROR(PETSC_ERR_USER, (m.words), [&] { return MatKernelSumSetFormula(A, m.text); });
+    OK(MatMult(A, x, y));
+    CHECK(difference_of_arrays(y, before) == 0);
+  }
+  EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), [&] { return MatKernelSumSetFormula(A, NULL); });
+  // parameters that a formula does not have, or needs
+  OK(MatKernelSumSetFormula(A, "exp(-r)"));
+  {
+    Options sigma("-mat_kernelsum_sigma 2");
+    EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"no effect", "exp(-r)"}), [&] { return MatSetFromOptions(A); });
+  }
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"-mat_kernelsum_wavenumber", "exp(-k*r)"}),
+               [&] { return MatKernelSumSetFormula(A, "exp(-k*r)"); });
+  Options two("-mat_kernelsum_kernel laplace -mat_kernelsum_formula 1/r");
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"laplace", "1/r", "leave one out"}), [&] { return MatSetFromOptions(A); });
+}
