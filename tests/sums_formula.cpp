@@ -67,7 +67,7 @@ TEST_CASE("formulas are the functions that they say", "[sums][formula]") {
       OK(MatKernelSumCreateGradient(B, &H));
       CHECK(difference_of_products(G, H, false) <= 10 * within);
       CHECK(difference_of_products(G, H, true) <= 10 * within);
-      Matrix C, D, E;
+      Matrix   C, D, E;
       PetscInt n;
       OK(MatGetLocalSize(A, NULL, &n));
       OK(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 7, NULL, &C));
@@ -93,8 +93,9 @@ TEST_CASE("formulas compile for a GPU", "[sums][formula]") {
   (void)compiler_is_there();
   for (const char *text : {"exp(-r/sigma)", "r < sigma ? pow(1 - r/sigma, 4)*(4*r/sigma + 1) : 0", "cos(k*r)/r"})
     for (bool narrow : {false, true}) {
-      const std::string source = narrow ? shellac::formula_kernels<float>(text) : shellac::formula_kernels<double>(text);
-      std::string       binary, problem;
+      const std::string source =
+          narrow ? shellac::formula_kernels<float>(text) : shellac::formula_kernels<double>(text);
+      std::string binary, problem;
       INFO(text);
       OK(shellac::CompileKernels(PETSC_COMM_WORLD, source, "formula", 90, "", &binary, &problem));
       CHECK(problem == "");
@@ -110,13 +111,14 @@ TEST_CASE("coincident points of a formula", "[sums][formula]") {
     const char *text;
     double      value;
     bool        finite;
-  } cases[] = {{"2*exp(-r)", 2, true}, {"1/r", 0, false}, {"log(r)", 0, false}, {"r*log(r)", 0, false}, {"sin(r)/r", 0, false}};
+  } cases[] = {
+      {"2*exp(-r)", 2, true}, {"1/r", 0, false}, {"log(r)", 0, false}, {"r*log(r)", 0, false}, {"sin(r)/r", 0, false}};
   for (const auto &c : cases) {
     Matrix A = make_square_sum(cloud);
     INFO(c.text);
     OK(MatKernelSumSetFormula(A, c.text));
-    Vector         d = left_vector(A), one = right_vector(A), y = left_vector(A);
-    PetscReal      least, most, norm;
+    Vector    d = left_vector(A), one = right_vector(A), y = left_vector(A);
+    PetscReal least, most, norm;
     OK(MatGetDiagonal(A, d));
     OK(VecMin(on_host(d), NULL, &least));
     OK(VecMax(on_host(d), NULL, &most));

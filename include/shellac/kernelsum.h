@@ -13,6 +13,7 @@
    Options Database Keys:
 +  -mat_kernelsum_kernel <gaussian|laplace|helmholtz|yukawa|multiquadric|inverse_multiquadric|thin_plate|logarithm> -
       the kernel function g(x, y); default gaussian
+.  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead, as "exp(-r/sigma)"; default none
 .  -mat_kernelsum_sigma <real, > 0> - length σ of the function [length]; an error for functions without it; default 1
 .  -mat_kernelsum_wavenumber <real, >= 0> - wavenumber or decay k of the function [1/length]; an error for functions
       without it; default none: helmholtz and yukawa need it
@@ -247,7 +248,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
 -  text - an expression in C++ of r = |x - y|, sigma, k and pi, as "exp(-r/sigma)"; the same on all ranks
 
    Options Database Key:
-.  -mat_kernelsum_formula <text> - A formula of r, sigma and k instead, as "exp(-r/sigma)"; default none
+.  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead, as "exp(-r/sigma)"; default none
 
    Level: intermediate
 

@@ -103,8 +103,9 @@ PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::strin
     folder = cache_folder(given);
     *path = folder + "/" + hash_of(content) + extension;
     if (folder.empty())
-      problem = "there is no cache folder for what is compiled; name one by the environment variable SHELLAC_CACHE, or for "
-                "an equation by -equation_cache";
+      problem =
+          "there is no cache folder for what is compiled; name one by the environment variable SHELLAC_CACHE, or for "
+          "an equation by -equation_cache";
     else if (!exists(*path))
       problem = make(folder, *path);
   }

@@ -105,11 +105,11 @@ static std::string compile(const std::string &source, const SourceText &text, co
   const bool missing =
       status == -1 || (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126));
   if (missing)
-    return "the compiler '" + compiler() +
-           "', which compiles " + text.what + ", cannot be run; name another by the environment variable SHELLAC_CXX";
+    return "the compiler '" + compiler() + "', which compiles " + text.what +
+           ", cannot be run; name another by the environment variable SHELLAC_CXX";
   if (output.find("error:") == std::string::npos)
-    return "the compiler '" + compiler() + "' fails; name another by the environment variable SHELLAC_CXX. It says: " +
-           first_error(output, text);
+    return "the compiler '" + compiler() +
+           "' fails; name another by the environment variable SHELLAC_CXX. It says: " + first_error(output, text);
   return text.what + " does not compile: " + first_error(output, text);
 }
 
@@ -122,9 +122,7 @@ PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const Sou
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (rank == 0) content = source + flags + compiler() + version() + processor(); // where it is compiled
-  const auto make = [&](const std::string &folder, const std::string &to) {
-    return compile(source, text, folder, to);
-  };
+  const auto make = [&](const std::string &folder, const std::string &to) { return compile(source, text, folder, to); };
   PetscCall(GetCachedFile(comm, cache, content, ".so", make, &path));
   auto &found = loaded[path];
   if (!found) {

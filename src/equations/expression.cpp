@@ -6,8 +6,9 @@
 
 namespace shellac {
 
-const char *const expression_functions[] = {"exp",  "log",  "sqrt", "sin",  "cos",   "tan",  "asin", "acos", "atan", "sinh",
-                                            "cosh", "tanh", "floor", "fabs", "abs", "pow", "min",  "max",  nullptr};
+const char *const expression_functions[] = {"exp",  "log",  "sqrt", "sin",  "cos",  "tan",   "asin",
+                                            "acos", "atan", "sinh", "cosh", "tanh", "floor", "fabs",
+                                            "abs",  "pow",  "min",  "max",  nullptr};
 
 static bool starts_name(char c) {
   return std::isalpha((unsigned char)c) || c == '_';
@@ -105,7 +106,8 @@ static size_t distance(const std::string &a, const std::string &b) {
         continue;
       }
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   return d[a.size()][b.size()];
 }

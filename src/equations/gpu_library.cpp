@@ -55,7 +55,9 @@ PetscErrorCode GpuLibrary::Create(MPI_Comm, const std::string &, const std::stri
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-GpuLibrary::~GpuLibrary() = default;
+GpuLibrary::~GpuLibrary() {
+  (void)library_;
+}
 
 #endif
 

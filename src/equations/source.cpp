@@ -119,7 +119,8 @@ private:
     line(std::string("static constexpr bool is_rate = ") + (text_.has_rate ? "true;" : "false;"));
     line("template <int r_, class Point_> static typename Point_::Number at(const Point_ &point_) {");
     line("using R_ = typename Point_::Real; " + parameters("point_.place"));
-    line("const R_ x = point_.x(0), y = point_.x(1), z = point_.x(2), t = point_.t(), hx = point_.h(0), hy = point_.h(1), "
+    line("const R_ x = point_.x(0), y = point_.x(1), z = point_.x(2), t = point_.t(), hx = point_.h(0), hy = "
+         "point_.h(1), "
          "hz = point_.h(2);");
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       line("const Unknown<Point_, " + std::to_string(c) + "> " + text_.unknowns[c].name + "(point_);");
@@ -133,7 +134,8 @@ private:
   }
 
   void boundary() {
-    line("template <class R_> SHELLAC_OUT_OF_LINE R_ boundary_datum(const Place &place_, int c_, int axis_, int side_, R_ x, "
+    line("template <class R_> SHELLAC_OUT_OF_LINE R_ boundary_datum(const Place &place_, int c_, int axis_, int side_, "
+         "R_ x, "
          "R_ y, R_ z, R_ t) {");
     line(parameters("place_"));
     out_ += definitions(false);

@@ -35,15 +35,27 @@ static const char function_text[] =
 #include "sum_formula_function.inc"
     ;
 
-static const char host_macros[] = "#define SHELLAC_UNROLL_ALL _Pragma(\"GCC unroll 16\")\n"
-                                  "#define SHELLAC_WIDEST\n",
+static const char host_macros[] =
+    "#define SHELLAC_UNROLL_ALL _Pragma(\"GCC unroll 16\")\n"
+    "#define SHELLAC_WIDEST\n"
+#if defined(__x86_64__) && defined(__GLIBC__)
+    // the vectorised functions of the GNU C library
+    "#if !defined(__clang__)\n"
+    "#define VECTORISED(...) extern \"C\" __attribute__((simd(\"notinbranch\"), const)) __VA_ARGS__ noexcept;\n"
+    "VECTORISED(double exp(double)) VECTORISED(double log(double)) VECTORISED(double sin(double))\n"
+    "VECTORISED(double cos(double)) VECTORISED(double pow(double, double))\n"
+    "VECTORISED(float expf(float)) VECTORISED(float logf(float)) VECTORISED(float sinf(float))\n"
+    "VECTORISED(float cosf(float)) VECTORISED(float powf(float, float))\n"
+    "#endif\n"
+#endif
+    ,
                   gpu_macros[] = "#define SHELLAC_UNROLL_ALL _Pragma(\"unroll\")\n";
 
 static std::string source_of(const std::string &formula, bool for_gpu) {
   std::string source = std::string("typedef ") + (sizeof(PetscReal) == sizeof(float) ? "float" : "double") +
                        " PetscReal;\ntypedef " + (sizeof(PetscInt) == sizeof(int) ? "int" : "long long") +
                        " PetscInt;\ntypedef long long PetscInt64;\n" + (for_gpu ? gpu_macros : host_macros);
-  const auto  part = [&](const char *name, const char *text) {
+  const auto part = [&](const char *name, const char *text) {
     source += "#line 1 \"" + std::string(name) + "\"\n" + text + "\n";
   };
   part("plain.hpp", plain_text);
@@ -71,10 +83,10 @@ struct FormulaKernel {
   int         columns, sums, of_double, of_single; // targets a thread
 };
 static const FormulaKernel kernel_table[] = {{"sum_few", SumForm::value, 1, 1, 2, 2},
-                                                {"sum_many", SumForm::value, 1, 1, 4, 8},
-                                                {"sum_columns", SumForm::value, 4, 4, 2, 2},
-                                                {"sum_gradient", SumForm::gradient, 1, 3, 2, 2},
-                                                {"sum_transposed", SumForm::gradient_transposed, 1, 1, 2, 2}};
+                                             {"sum_many", SumForm::value, 1, 1, 4, 8},
+                                             {"sum_columns", SumForm::value, 4, 4, 2, 2},
+                                             {"sum_gradient", SumForm::gradient, 1, 3, 2, 2},
+                                             {"sum_transposed", SumForm::gradient_transposed, 1, 1, 2, 2}};
 constexpr int few_kernel = 0, many_kernel = 1, columns_kernel = 2, gradient_kernel = 3, transposed_kernel = 4;
 constexpr int threads_of_kernel = 128;
 
@@ -85,8 +97,9 @@ template <class T> std::string formula_kernels(const std::string &formula) {
   std::string              source = source_of(formula, true) + "namespace shellac {\nusing device::Arguments;\n";
   for (const FormulaKernel &k : kernel_table)
     source += "extern \"C\" __global__ void __launch_bounds__(" + threads + ") " + k.name +
-              "(const __grid_constant__ Arguments<FormulaFunction<" + number + ">> a) {\ndevice::sum_of_block<FormulaFunction<" +
-              number + ">, " + number + ", SumForm::" + forms[(int)k.form] + ", " + std::to_string(k.columns) + ", " +
+              "(const __grid_constant__ Arguments<FormulaFunction<" + number +
+              ">> a) {\ndevice::sum_of_block<FormulaFunction<" + number + ">, " + number +
+              ", SumForm::" + forms[(int)k.form] + ", " + std::to_string(k.columns) + ", " +
               std::to_string(narrow ? k.of_single : k.of_double) + ", " + threads + ">(a);\n}\n";
   return source + "} // namespace shellac\n";
 }
@@ -136,10 +149,11 @@ PetscErrorCode Formula::Create(MPI_Comm comm, const std::string &text, std::shar
   PetscCheck(mistake.empty(), comm, PETSC_ERR_USER, "the formula: %s\n  %s", mistake.c_str(), text.c_str());
   for (const char *const *f = expression_functions; *f; f++) known.push_back(*f);
   for (const std::string &name : names_in(text)) {
-    PetscCheck(std::find(known.begin(), known.end(), name) != known.end(), comm, PETSC_ERR_USER,
-               "the formula has an unknown name, %s%s It may have r, sigma, k (the wavenumber), pi and the functions of "
-               "equations, as exp and pow\n  %s",
-               name.c_str(), suggestion(name, known).empty() ? "." : suggestion(name, known).c_str(), text.c_str());
+    PetscCheck(
+        std::find(known.begin(), known.end(), name) != known.end(), comm, PETSC_ERR_USER,
+        "the formula has an unknown name, %s%s It may have r, sigma, k (the wavenumber), pi and the functions of "
+        "equations, as exp and pow\n  %s",
+        name.c_str(), suggestion(name, known).empty() ? "." : suggestion(name, known).c_str(), text.c_str());
     if (name == "sigma") made->uses_sigma_ = true;
     if (name == "k") made->uses_wavenumber_ = true;
   }
@@ -153,8 +167,8 @@ FunctionInfo Formula::info(const Parameters &parameters) const {
   const auto one = [](const Parameters &) { return 1.; };
   const bool singular = !std::isfinite(functions_->value(parameters, 0).re);
   const int  flops = 4 + 4 * (int)std::count(text_.begin(), text_.end(), '('); // about
-  return {"formula", text_.c_str(), uses_sigma_,       uses_wavenumber_, singular, false, flops, one,
-          one,       functions_->value, functions_->slope};
+  return {"formula", text_.c_str(), uses_sigma_, uses_wavenumber_,  singular,         false,
+          flops,     one,           one,         functions_->value, functions_->slope};
 }
 
 // ---- sums ------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ template <class T> struct FormulaNumbers {
   T sigma, k; // [length], [1/length]
   T unit;     // of r [length]
 
-  SHELLAC_INLINE explicit FormulaNumbers(const Parameters &p)
+  explicit FormulaNumbers(const Parameters &p)
       : sigma((T)p.sigma), k((T)(p.wavenumber < 0 ? -p.wavenumber : p.wavenumber)), unit((T)free_unit<T>(p)) {}
 };
 

@@ -75,8 +75,8 @@ template <class Function, class T> PetscErrorCode sum_function(const PairSum &s)
 #endif
   const Function  f(s.parameters);
   const Scales<T> scales = scales_of<Function, T>(s);
-  host::sum_columns_of(s, host::loops_of<Function, T>(), Function::singular, Scalar<typename Function::Value>::parts, &f,
-                       scales.scale, scales.factor);
+  host::sum_columns_of(s, host::loops_of<Function, T>(), Function::singular, Scalar<typename Function::Value>::parts,
+                       &f, scales.scale, scales.factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

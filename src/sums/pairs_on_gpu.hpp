@@ -88,7 +88,8 @@ PetscErrorCode launch_kernel(const PairSum &s, Arguments<Function> a, const SumK
     if (!s.groups) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCheck(s.group_size <= threads * R, PETSC_COMM_SELF, PETSC_ERR_PLIB, "groups of targets are too large");
     a.group = s.group, a.list = s.list, a.first = s.first;
-    PetscCallCUDA(cudaLaunchKernel(which.kernel, dim3((unsigned)s.groups), dim3((unsigned)threads), arguments, 0, stream));
+    PetscCallCUDA(
+        cudaLaunchKernel(which.kernel, dim3((unsigned)s.groups), dim3((unsigned)threads), arguments, 0, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!resident) {
@@ -114,7 +115,8 @@ PetscErrorCode launch_kernel(const PairSum &s, Arguments<Function> a, const SumK
     const bool few = s.targets.n < 4096;
     const auto reduce = few ? add_splits<0> : add_few_splits<0>;
     reduce<<<(unsigned)(((PetscInt64)s.targets.n * (few ? 32 : 1) + 255) / 256), 256, 0, stream>>>(
-        s.targets.n, (int)splits, columns, parts, which.sums * parts, a.partial, a.out, a.first_column, a.factor, a.add);
+        s.targets.n, (int)splits, columns, parts, which.sums * parts, a.partial, a.out, a.first_column, a.factor,
+        a.add);
     PetscCallCUDA(cudaGetLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -228,8 +228,8 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   read.function = (int)function;
   if (named) read.formula.reset();
   const Option &formula = find_option(table, "-mat_kernelsum_formula");
-  PetscCall(PetscOptionsString(formula.key, formula.meaning, formula.setter, read.formula ? read.formula->text().c_str() : "",
-                               text, sizeof(text), &set));
+  PetscCall(PetscOptionsString(formula.key, formula.meaning, formula.setter,
+                               read.formula ? read.formula->text().c_str() : "", text, sizeof(text), &set));
   PetscCheck(!set || !named, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "-mat_kernelsum_kernel %s and -mat_kernelsum_formula \"%s\" are two functions; leave one out",
              names[function], text);

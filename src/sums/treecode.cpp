@@ -95,7 +95,7 @@ void Direction::make_lists(const KernelSumMat &context, double epsilon, const st
   const double length = info.uses_wavenumber && context.parameters.wavenumber != 0
                             ? 1 / std::fabs(context.parameters.wavenumber)
                         : gaussian || (context.formula && info.uses_sigma) ? context.parameters.sigma
-                                   : INFINITY;
+                                                                           : INFINITY;
   const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(2e2 / epsilon)) : INFINITY;
   for (const Cluster &group : groups) {
     if (!nodes.empty()) stack.assign(1, 0);

@@ -178,6 +178,14 @@ class Sums(unittest.TestCase):
                 np.testing.assert_allclose(shellac.multiply(A, share(c)), formulas[kernel](distance) @ c, rtol=1e-12,
                                            err_msg=f"{kernel} in {dim}-D")
 
+    def test_a_formula(self):
+        x, c = rng.random((29, 3)), rng.random(29)
+        r = np.linalg.norm(share(x)[:, None] - x[None], axis=2)
+        A = shellac.kernelsum(share(x), formula="exp(-r/sigma)*cos(k*r)", sigma=0.5, wavenumber=2)
+        np.testing.assert_allclose(shellac.multiply(A, share(c)), np.exp(-r / 0.5) * np.cos(2 * r) @ c, rtol=1e-12)
+        shellac.MatKernelSumSetFormula(A, "r*r")
+        np.testing.assert_allclose(shellac.multiply(A, share(c)), r**2 @ c, rtol=1e-12)
+
     def test_settings_change_later_and_gradients(self):
         x = rng.random((20, 2))
         A = shellac.kernelsum(share(x), sigma=0.5, precision="single", self="zero", type="fast", rtol=1e-3)
@@ -252,6 +260,10 @@ class Mistakes(unittest.TestCase):
             (lambda: shellac.kernelsum(points, kernel="bessel"), ValueError, "'gaussian', 'laplace'"),
             (lambda: shellac.kernelsum(points, kernel="laplace", sigma=1), ValueError, "sigma has no effect"),
             (lambda: shellac.kernelsum(points, kernel="helmholtz"), ValueError, "needs its wavenumber"),
+            (lambda: shellac.kernelsum(points, formula=2), TypeError, "formula is 2; it must be a string"),
+            (lambda: shellac.kernelsum(points, formula="r", sigma=1), ValueError, "sigma has no effect on the formula 'r'"),
+            (lambda: shellac.kernelsum(points, formula="r", kernel="laplace"), ValueError, "leave one out"),
+            (lambda: shellac.kernelsum(points, formula="r + s"), PETSc.Error, "unknown name, s"),
             (lambda: shellac.kernelsum(points, rtol=1e-3), ValueError, "rtol has no effect"),
             (lambda: shellac.kernelsum(points, type="fastest"), ValueError, "'direct', 'fast', 'auto'"),
             (lambda: shellac.kernelsum(points, sigma=-1), PETSc.Error, "sigma is -1"),
