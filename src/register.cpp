@@ -2,6 +2,7 @@
 
 #include "burgers/types.hpp"
 #include "device/petsc.hpp"
+#include "equations/types.hpp"
 #include "multigrid/types.hpp"
 #include "release.hpp"
 #include "shellac.h"
@@ -19,6 +20,7 @@ static const struct {
     {MATDIFFUSION, shellac::MatCreate_Diffusion, true},
     {MATADVECTIONDIFFUSION, shellac::MatCreate_AdvectionDiffusion, true},
     {MATSTENCILSHELL, shellac::MatCreate_Stencil, true},
+    {MATEQUATION, shellac::MatCreate_Equation, false},
     {MATKERNELSUM, shellac::MatCreate_KernelSum, false},
 };
 

@@ -21,10 +21,12 @@ TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
     std::string                 binary, problem;
     shape.dim = text.dim, shape.width = std::max(text.width, 1), shape.box = text.box;
     INFO(file);
-    const std::string source = shellac::equation_kernels(text, shape);
-    OK(shellac::CompileKernels(PETSC_COMM_WORLD, source, file, 90, "", &binary, &problem));
-    CHECK(problem == "");
-    CHECK(!binary.empty());
+    for (const std::string &source :
+         {shellac::equation_kernels(text, shape), shellac::equation_action_kernels(text, shape)}) {
+      OK(shellac::CompileKernels(PETSC_COMM_WORLD, source, file, 90, "", &binary, &problem));
+      CHECK(problem == "");
+      CHECK(!binary.empty());
+    }
   }
   // for a GPU that NVRTC does not know, of an architecture after 9.0
   std::string binary;
@@ -102,6 +104,14 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
         INFO(type);
         CHECK(difference(B, A) < 1e-11);
       }
+      Matrix A = on_host.entries(u, MATEQUATION), B = on_device.entries(v, MATEQUATION);
+      Vector x = random_vector(host, 3), y = random_vector(device, 3);
+      OK(MatMult(A, x, f));
+      OK(MatMult(B, y, g));
+      CHECK(difference_of_values(device, g, host, f) < 1e-11);
+      OK(MatGetDiagonal(A, f));
+      OK(MatGetDiagonal(B, g));
+      CHECK(difference_of_values(device, g, host, f) < 1e-11);
     }
 }
 

@@ -95,7 +95,7 @@ PetscReal jacobian_difference(DM da) {
   OK(SNESComputeFunction(snes, minus, g));
   OK(VecAXPY(f, -1, g));
   OK(VecScale(f, 1 / (2 * step)));
-  for (const char *type : {MATAIJ, MATSTENCILSHELL}) {
+  for (const char *type : {MATAIJ, MATSTENCILSHELL, MATEQUATION}) {
     Matrix J;
     OK(DMSetMatType(da, type));
     OK(DMCreateMatrix(da, &J));

@@ -48,6 +48,22 @@
 @*/
 PETSC_EXTERN PetscErrorCode DMDASetEquation(DM da, const char text[]);
 
+/*MC
+   MATEQUATION - "equation": the Jacobian of an equation as its action on vectors, by dual numbers; no entries are stored
+
+   Level: intermediate
+
+   Notes:
+   With -dm_mat_type equation, or `DMSetMatType()`, the Jacobians that `SNES`, `KSP` and `TS` make on a `DMDA` with an equation are of
+   this type. It has products and a diagonal, so that -pc_type jacobi, Krylov methods and smoothers by them work. It has no
+   transpose. Each assembly copies the state. Parameters and fields are those of the time of a product.
+
+   Products are computed where the vectors are; on a GPU by kernels of NVRTC, as residuals are.
+
+.seealso: `DMDASetEquation()`, `MATSTENCILSHELL`
+M*/
+#define MATEQUATION "equation"
+
 /*@C
    DMDASetEquationFromFile - gives a `DMDA` the equation in a file
 

@@ -15,6 +15,8 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
   const EquationText &text = equation->text;
 
   PetscFunctionBegin;
+  static PetscInt64 made = 0;
+  id_ = ++made;
   equation_ = std::move(equation);
   da_ = da;
   PetscCall(GridCreate(da, &grid_));

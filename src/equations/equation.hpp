@@ -26,24 +26,33 @@ constexpr bool scalars_serve_equations = false;
 constexpr bool scalars_serve_equations = true;
 #endif
 
+// Kernels that are made when they are first needed.
+struct LazyKernels {
+  std::string (*source)(const EquationText &, const EquationShape &);
+  std::vector<const char *> names;
+  EquationKernels           kernels{};
+  bool                      tried = false;
+};
+
 // What all grids of a hierarchy share.
 struct Equation {
   EquationText               text;
   EquationShape              shape;
   std::string                cache; // -equation_cache
   const equation::Functions *functions = nullptr;
-  EquationKernels            kernels; // made when they are first needed
-  bool                       kernels_tried = false;
-  PetscMPIInt                ranks = 0; // of the grid that the equation was set on, which make the kernels together
-  std::vector<PetscReal>     parameters;
-  std::vector<bool>          known;           // [parameters]: it has a value
-  std::vector<const char *>  parameter_names; // with a null pointer at the end, as below
-  std::vector<const char *>  field_names;
-  std::vector<PetscReal>     domain;         // lower and upper end of each axis [length]; empty: 0 and 1
-  PetscReal                  time = 0;       // for KSP and SNES
-  bool                       linear = false; // the entries do not depend on the unknowns
-  PetscReal                  cell = 0;       // volume of a cell of the grid that the equation was set on [length^dim]
-  PetscInt                   version = 1;    // of parameters, fields and time: what follows from them is made anew
+  LazyKernels                kernels{equation_kernels, {"shellac_values", "shellac_entries"}},
+      action_kernels{equation_action_kernels, {"shellac_products", "shellac_diagonals"}};
+  const equation::ActionFunctions *action = nullptr; // compiled when it is first needed
+  PetscMPIInt               ranks = 0; // of the grid that the equation was set on, which make the kernels together
+  std::vector<PetscReal>    parameters;
+  std::vector<bool>         known;           // [parameters]: it has a value
+  std::vector<const char *> parameter_names; // with a null pointer at the end, as below
+  std::vector<const char *> field_names;
+  std::vector<PetscReal>    domain;         // lower and upper end of each axis [length]; empty: 0 and 1
+  PetscReal                 time = 0;       // for KSP and SNES
+  bool                      linear = false; // the entries do not depend on the unknowns
+  PetscReal                 cell = 0;       // volume of a cell of the grid that the equation was set on [length^dim]
+  PetscInt                  version = 1;    // of parameters, fields and time: what follows from them is made anew
 
   size_t    unknowns() const { return text.unknowns.size(); }
   PetscReal lower(int axis) const { return domain.empty() ? 0 : domain[2 * axis]; }
@@ -70,6 +79,10 @@ public:
   PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f);
   // The entries of its derivative; A is assembled. Skipped where A has them already.
   PetscErrorCode Assemble(PetscReal time, Vec u, Mat A);
+  // Jacobian's action without entries: *state, null or not, is a copy of u; y is the derivative there times v, or its diagonal
+  // where v is null, computed where the vectors are. Collective.
+  PetscErrorCode CopyState(Vec u, Vec *state);
+  PetscErrorCode Act(PetscReal time, Vec state, Vec v, Vec y);
   PetscErrorCode GetInitial(PetscReal time, Vec u);
   PetscErrorCode GetExact(PetscReal time, Vec u);
 
@@ -98,7 +111,9 @@ private:
   // Reads u and the fields; local: u with ghost points, where there are several ranks.
   PetscErrorCode Read(Vec u, WorkVector *local, Arrays *arrays);
   // Makes the kernels, where u is of a type for GPUs and they have not been tried. Collective.
-  PetscErrorCode NeedKernels(Vec u);
+  PetscErrorCode NeedKernels(Vec u, LazyKernels &kernels);
+  PetscErrorCode ReadFields(Arrays *arrays);
+  PlaceTables    Tables() const;
   PetscErrorCode SetPlace(PetscMemType memory); // for what Read() has read
   PetscErrorCode ComputeValues(PetscMemType memory, PetscScalar *out);
   PetscErrorCode ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
@@ -114,6 +129,7 @@ private:
   };
 
   std::shared_ptr<Equation>        equation_;
+  PetscInt64                       id_ = 0;    // of no other one of this process
   DM                               da_ = NULL; // not referenced: the DM has this object
   Grid                             grid_;
   Ends                             ends_[8][3]; // [unknown][axis]

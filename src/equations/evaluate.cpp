@@ -12,27 +12,27 @@ namespace shellac {
 
 // ---- where functions are computed ----------------------------------------------------------------------------------
 
-PetscErrorCode EquationOnGrid::NeedKernels(Vec u) {
+PetscErrorCode EquationOnGrid::NeedKernels(Vec u, LazyKernels &lazy) {
   Equation   &equation = *equation_;
   VecType     type;
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  if (equation.kernels_tried) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lazy.tried) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(grid_.comm, &ranks));
   if (ranks < equation.ranks) PetscFunctionReturn(PETSC_SUCCESS); // a coarse grid, which other ranks do not have
   PetscCall(VecGetType(u, &type));
   if (std::string(type).find("cuda") == std::string::npos) PetscFunctionReturn(PETSC_SUCCESS);
-  equation.kernels_tried = true;
-  PetscCall(equation.kernels.Create(grid_.comm, equation_kernels(equation.text, equation.shape), equation.text.file,
-                                    equation.cache.c_str(), grid_.dim));
+  lazy.tried = true;
+  PetscCall(lazy.kernels.Create(grid_.comm, lazy.source(equation.text, equation.shape), equation.text.file,
+                                equation.cache.c_str(), grid_.dim, lazy.names));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode EquationOnGrid::Read(Vec u, WorkVector *local, Arrays *arrays) {
   PetscFunctionBegin;
-  PetscCall(NeedKernels(u));
-  if (!equation_->kernels.present()) *arrays = Arrays(PETSC_MEMTYPE_HOST);
+  PetscCall(NeedKernels(u, equation_->kernels));
+  if (!equation_->kernels.kernels.present()) *arrays = Arrays(PETSC_MEMTYPE_HOST);
   if (ghosts_ && !*local) {
     PetscCall(local->Get(da_, true));
     PetscCall(DMGlobalToLocalBegin(da_, u, INSERT_VALUES, *local));
@@ -40,6 +40,12 @@ PetscErrorCode EquationOnGrid::Read(Vec u, WorkVector *local, Arrays *arrays) {
   }
   if (ghosts_) u = *local;
   PetscCall(arrays->Read(u, &u_));
+  PetscCall(ReadFields(arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::ReadFields(Arrays *arrays) {
+  PetscFunctionBegin;
   for (size_t f = 0; f < local_fields_.size(); f++) PetscCall(arrays->Read(local_fields_[f], &field_arrays_[f]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,9 +60,9 @@ PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PlaceTables tables_of(const EquationText &text, PetscInt width) {
-  const size_t n = text.unknowns.size();
-  return {text.fields.size(), text.parameters.size(), n, n * 6 * (size_t)width, n * 6};
+PlaceTables EquationOnGrid::Tables() const {
+  const size_t n = equation_->unknowns();
+  return {fields_.size(), equation_->parameters.size(), n, n * 6 * (size_t)grid_.width, n * 6};
 }
 
 PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, PetscScalar *out) {
@@ -65,7 +71,7 @@ PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, PetscScalar *o
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
   if (PetscMemTypeDevice(memory))
-    PetscCall(equation_->kernels.Values(place_, tables_of(equation_->text, grid_.width), regions_, values));
+    PetscCall(equation_->kernels.kernels.Values(place_, Tables(), regions_, values));
   else
     for (const equation::Region &region : regions_) equation_->functions->values(&place_, &region, values);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,7 +85,7 @@ PetscErrorCode EquationOnGrid::ComputeEntries(PetscMemType memory, PetscScalar *
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
   if (PetscMemTypeDevice(memory))
-    PetscCall(equation_->kernels.Entries(place_, tables_of(equation_->text, grid_.width), regions_, entries, count));
+    PetscCall(equation_->kernels.kernels.Entries(place_, Tables(), regions_, entries, count));
   else
     for (const equation::Region &region : regions_) equation_->functions->entries(&place_, &region, entries);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -186,7 +192,7 @@ struct Made {
   PetscInt         version = 0;
   PetscReal        time = 0;
   PetscObjectState state = 0;
-  const void      *by = nullptr;
+  PetscInt64       by = 0; // EquationOnGrid::id_: an address may be used again
 };
 
 static PetscErrorCode destroy_made(void *argument) {
@@ -214,16 +220,19 @@ static PetscErrorCode get_made(Mat A, Made **made) {
 PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   Made            *made;
   PetscObjectState state;
+  PetscBool        without_entries = PETSC_FALSE;
   WorkVector       local;
   Arrays           arrays;
 
   PetscFunctionBegin;
+  PetscCall(try_method(A, "ShellacEquationSetState_C", &without_entries, time, u));
+  if (without_entries) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckComplete());
   place_.time = time;
   PetscCall(Update());
   PetscCall(get_made(A, &made));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (equation_->linear && made->by == this && made->version == version_ && made->time == time && made->state == state)
+  if (equation_->linear && made->by == id_ && made->version == version_ && made->time == time && made->state == state)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Read(u, &local, &arrays));
   PetscScalar *const *in_place;
@@ -250,7 +259,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   PetscCall(arrays.Restore());
   PetscCall(CheckArms());
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  *made = {version_, time, state, this};
+  *made = {version_, time, state, id_};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

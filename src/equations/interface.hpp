@@ -31,6 +31,7 @@ struct PlaceNumbers {
   Index write_start[axes], write_size[axes]; // of the source, and of the arrays that are written
   const Real *u;                             // [points read][unknowns]
   const Real *source;                        // [points written][unknowns], is added to the values; null: zero
+  const Real *direction;                     // [points read][unknowns], of the Jacobian's action
   Real        row_scale;                     // a factor of all rows
   Real        step; // of the differences that a manufactured source is made of, of the length of the domain
 };
@@ -106,6 +107,11 @@ struct Functions {
   VectorFunction  source;                                             // what makes the exact solution one
   void (*field)(const Place *, const Region *, int field, Real *out); // out: [points]
   void (*robin)(const Place *, Real *alpha);                          // alpha: [unknown][axis][side]
+};
+
+// The Jacobian's action on place->direction; its diagonal. out: [points][unknowns]
+struct ActionFunctions {
+  VectorFunction product, diagonal;
 };
 #endif
 

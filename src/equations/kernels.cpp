@@ -5,12 +5,12 @@
 namespace shellac {
 
 PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::string &source, const std::string &name,
-                                       const char cache[], int dim) {
+                                       const char cache[], int dim, const std::vector<const char *> &names) {
   std::string problem;
 
   PetscFunctionBegin;
   dim_ = dim;
-  PetscCall(library_.Create(comm, source, name, cache, {"shellac_values", "shellac_entries"}, &problem));
+  PetscCall(library_.Create(comm, source, name, cache, names, &problem));
   if (!problem.empty()) PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n", problem.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -18,7 +18,7 @@ PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::string &source,
 PetscErrorCode EquationKernels::Values(const equation::Place &place, const PlaceTables &tables,
                                        const std::vector<equation::Region> &regions, double *out) const {
   PetscFunctionBegin;
-  PetscCall(Launch(Kernel::values, place, tables, regions, equation::steps_along_last, 1, &out));
+  PetscCall(Launch(0, place, tables, regions, equation::steps_along_last, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -26,7 +26,14 @@ PetscErrorCode EquationKernels::Entries(const equation::Place &place, const Plac
                                         const std::vector<equation::Region> &regions, double *const *out,
                                         size_t slots) const {
   PetscFunctionBegin;
-  PetscCall(Launch(Kernel::entries, place, tables, regions, 1, slots, &out));
+  PetscCall(Launch(1, place, tables, regions, 1, slots, &out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationKernels::Points(size_t k, const equation::Place &place, const PlaceTables &tables,
+                                       const std::vector<equation::Region> &regions, double *out) const {
+  PetscFunctionBegin;
+  PetscCall(Launch(k, place, tables, regions, 1, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,7 +56,7 @@ static std::vector<unsigned long long> packed(const equation::Place &place, cons
   return bytes;
 }
 
-PetscErrorCode EquationKernels::Launch(Kernel kernel, const equation::Place &place, const PlaceTables &tables,
+PetscErrorCode EquationKernels::Launch(size_t kernel, const equation::Place &place, const PlaceTables &tables,
                                        const std::vector<equation::Region> &regions, int steps, size_t slots,
                                        const void *out) const {
   constexpr long long threads = equation::threads_of_block;
@@ -85,7 +92,7 @@ PetscErrorCode EquationKernels::Launch(Kernel kernel, const equation::Place &pla
 
 #else
 
-PetscErrorCode EquationKernels::Launch(Kernel, const equation::Place &, const PlaceTables &,
+PetscErrorCode EquationKernels::Launch(size_t, const equation::Place &, const PlaceTables &,
                                        const std::vector<equation::Region> &, int, size_t, const void *) const {
   return check_backend(PETSC_MEMTYPE_CUDA);
 }

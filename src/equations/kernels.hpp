@@ -16,22 +16,24 @@ struct PlaceTables {
 
 class EquationKernels {
 public:
-  // Compiles a source of equation_kernels() for the ranks' GPUs; name: in messages. Collective.
-  PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[], int dim);
+  // Compiles a source with the kernels `names` for the ranks' GPUs; name: in messages. Collective.
+  PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[], int dim,
+                        const std::vector<const char *> &names);
   bool           present() const { return library_.present(); } // else -info says why not
 
-  // As equation::Functions' values and entries, in PETSc's stream. place: of the host, with arrays of the GPU; its tables
-  // are copied.
+  // As equation::Functions' values and entries, of which they are the first and the second kernel, in PETSc's stream. place:
+  // of the host, with arrays of the GPU; its tables are copied.
   PetscErrorCode Values(const equation::Place &place, const PlaceTables &tables,
                         const std::vector<equation::Region> &regions, double *out) const;
   PetscErrorCode Entries(const equation::Place &place, const PlaceTables &tables,
                          const std::vector<equation::Region> &regions, double *const *out, size_t slots) const;
+  // The k-th kernel, a thread a point.
+  PetscErrorCode Points(size_t k, const equation::Place &place, const PlaceTables &tables,
+                        const std::vector<equation::Region> &regions, double *out) const;
 
 private:
-  enum Kernel { values, entries };
-
   // steps: points that a thread computes inside; slots: threads at each point at an end
-  PetscErrorCode Launch(Kernel kernel, const equation::Place &place, const PlaceTables &tables,
+  PetscErrorCode Launch(size_t kernel, const equation::Place &place, const PlaceTables &tables,
                         const std::vector<equation::Region> &regions, int steps, size_t slots, const void *out) const;
 
   GpuLibrary library_;

@@ -112,5 +112,28 @@ template <class Row> inline void entries(const Place &q, const Work &work, Real 
                             [&](Index i, Index j, Index k) { entries_of_point<Row>(q, i, j, k, out); });
 }
 
+// The same for what a point computes by itself: in the domain f_inside(i, j, k), else f_at_ends(i, j, k).
+template <class Inside, class AtEnds>
+inline void for_points(const Work &work, const Inside &f_inside, const AtEnds &f_at_ends) {
+  if (blockIdx.x < work.blocks_at_ends)
+    for_point_at_ends(work, blockIdx.x, f_at_ends);
+  else
+    for_points_of_thread<1>(work.inside, blockIdx.x - work.blocks_at_ends, f_inside);
+}
+template <class Row> inline void products(const Place &q, const Work &work, Real *out) {
+  const auto to = [&](Index i, Index j, Index k) { return out + place_written(q, i, j, k) * unknowns; };
+  for_points(
+      work,
+      [&](Index i, Index j, Index k) { products_at<Row, false>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); },
+      [&](Index i, Index j, Index k) { products_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); });
+}
+template <class Row> inline void diagonals(const Place &q, const Work &work, Real *out) {
+  const auto to = [&](Index i, Index j, Index k) { return out + place_written(q, i, j, k) * unknowns; };
+  for_points(
+      work,
+      [&](Index i, Index j, Index k) { diagonal_at<Row, false>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); },
+      [&](Index i, Index j, Index k) { diagonal_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); });
+}
+
 } // namespace equation
 } // namespace shellac

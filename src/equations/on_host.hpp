@@ -81,6 +81,25 @@ template <class Row> void all_entries(const Place *place, const Region *region, 
   all_entries_of<Row>(q, *region, out);
 }
 
+template <class Row, bool ends> SHELLAC_WHOLE void products_in(const Place &q, const Region &region, Real *out) {
+  for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+    products_at<Row, ends>(q, i, j, k, from, out + to * unknowns);
+  });
+}
+template <class Row> void all_products(const Place *place, const Region *region, Real *out) {
+  const Place q = *place;
+  region->ends ? products_in<Row, true>(q, *region, out) : products_in<Row, false>(q, *region, out);
+}
+template <class Row> void all_diagonals(const Place *place, const Region *region, Real *out) {
+  const Place q = *place;
+  for_each_point(q, *region, [&](Index i, Index j, Index k, Index from, Index to) {
+    if (region->ends)
+      diagonal_at<Row, true>(q, i, j, k, from, out + to * unknowns);
+    else
+      diagonal_at<Row, false>(q, i, j, k, from, out + to * unknowns);
+  });
+}
+
 // A function of the coordinates alone.
 template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index i, Index j, Index k, Real *out) {
   out[r] = Row::template at<r, Real>(q, q.origin[0] + i * q.h[0], q.origin[1] + j * q.h[1], q.origin[2] + k * q.h[2],

@@ -41,19 +41,22 @@ constexpr bool is_arm(int code, int dx, int dy, int dz) {
 }
 
 // The directions of derivatives: none; or slots of a row, which are an unknown c at an arm's end: some from the first on,
-// known to the compiler, or one that the program knows.
-struct NoSeed {
+// known to the compiler, or one that the program knows; or one along the vector place.direction.
+struct SeedOfSlots {
+  static constexpr bool along_vector = false;
+};
+struct NoSeed : SeedOfSlots {
   static constexpr int  directions = 0;
   template <int n> bool matches(int, int, int, int) const { return false; }
 };
-template <int first, int count> struct Seeds {
+template <int first, int count> struct Seeds : SeedOfSlots {
   static constexpr int  directions = count;
   template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
     constexpr int code = arm_code((first + n) / unknowns);
     return unknown == (first + n) % unknowns && is_arm(code, dx, dy, dz);
   }
 };
-struct AnySeed {
+struct AnySeed : SeedOfSlots {
   static constexpr int directions = 1;
   int                  c, code;
 
@@ -61,6 +64,10 @@ struct AnySeed {
   template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
     return unknown == c && is_arm(code, dx, dy, dz);
   }
+};
+struct AlongVector {
+  static constexpr int  directions = 1;
+  static constexpr bool along_vector = true;
 };
 
 // The boundary's datum for an unknown, at a place on an end; from the text.
@@ -141,7 +148,8 @@ template <class SeedType, bool at_ends> struct GridPoint {
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
     if (at_ends && !within(dx, dy, dz)) return beyond(c, dx, dy, dz);
-    return seeded(place.u[neighbour(dx, dy, dz) * unknowns + c], 1, c, dx, dy, dz);
+    const Index index = neighbour(dx, dy, dz) * unknowns + c;
+    return seeded(place.u[index], 1, index, c, dx, dy, dz);
   }
   template <int f> Real field(int dx, int dy, int dz) const { // beyond an end: the value at the end
     if (!check(-1, dx, dy, dz)) return 0;
@@ -149,13 +157,17 @@ template <class SeedType, bool at_ends> struct GridPoint {
     return place.fields[f][neighbour(dx, dy, dz)];
   }
 
-  // A value with the derivative `factor` in the direction of the unknown c at that step.
-  template <int n = 0> Number seeded(Number value, Real factor, int c, int dx, int dy, int dz) const {
-    if constexpr (n < SeedType::directions) {
+  // A value with the derivative `factor` in the direction of the unknown c at that step, which is there in the arrays.
+  template <int n = 0> Number seeded(Number value, Real factor, Index index, int c, int dx, int dy, int dz) const {
+    if constexpr (SeedType::along_vector) {
+      value.depends = 1;
+      value.d[0] = factor == 0 ? 0 : factor * place.direction[index];
+      return value;
+    } else if constexpr (n < SeedType::directions) {
       const bool matches = seed.template matches<n>(c, dx, dy, dz);
       value.depends |= matches ? 1u << n : 0;
       value.d[n] = matches ? factor : 0;
-      return seeded<n + 1>(value, factor, c, dx, dy, dz);
+      return seeded<n + 1>(value, factor, index, c, dx, dy, dz);
     } else
       return value;
   }
@@ -173,9 +185,9 @@ private:
   }
   Number beyond(int c, int dx, int dy, int dz) const {
     const Neighbour n = neighbour_at_end(place, c, i, j, k, dx, dy, dz);
-    const Real      value =
-        n.factor == 0 ? 0 : place.u[neighbour(n.in_arrays[0], n.in_arrays[1], n.in_arrays[2]) * unknowns + c];
-    return seeded(n.given + n.factor * value, n.factor, c, n.arm[0], n.arm[1], n.arm[2]);
+    const Index     index = neighbour(n.in_arrays[0], n.in_arrays[1], n.in_arrays[2]) * unknowns + c;
+    const Real      value = n.factor == 0 ? 0 : place.u[index];
+    return seeded(n.given + n.factor * value, n.factor, index, c, n.arm[0], n.arm[1], n.arm[2]);
   }
 };
 
@@ -353,10 +365,27 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
   typename GridPoint<SeedType, ends>::Number row;
   int                                        axis, side;
   if (ends && is_given(q, r, i, j, k, &axis, &side))
-    row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], r, 0, 0, 0);
+    row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], from * unknowns + r, r, 0, 0, 0);
   else
     row = Row::template at<r>(point);
   SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.d[n];
+}
+
+// The Jacobian's rows at a point times the vector place.direction; the diagonal.
+template <class Row, bool ends, int r = 0>
+inline void products_at(const Place &q, Index i, Index j, Index k, Index from, Real *out) {
+  entries_of<Row, r, ends>(q, AlongVector(), i, j, k, from, out + r);
+  if constexpr (r + 1 < unknowns) products_at<Row, ends, r + 1>(q, i, j, k, from, out);
+}
+constexpr int own_arm() {
+  int arm = 0;
+  while (!is_arm(arm_code(arm), 0, 0, 0)) arm++;
+  return arm;
+}
+template <class Row, bool ends, int r = 0>
+inline void diagonal_at(const Place &q, Index i, Index j, Index k, Index from, Real *out) {
+  entries_of<Row, r, ends>(q, Seeds<own_arm() * unknowns + r, 1>(), i, j, k, from, out + r);
+  if constexpr (r + 1 < unknowns) diagonal_at<Row, ends, r + 1>(q, i, j, k, from, out);
 }
 
 // The exact solution's datum on an end: its value, or du/dn + alpha u.

@@ -28,8 +28,8 @@ std::string quoted(const std::string &text) {
 
 class Writer {
 public:
-  Writer(const EquationText &text, const EquationShape &shape, bool for_gpu)
-      : text_(text), shape_(shape), for_gpu_(for_gpu) {}
+  Writer(const EquationText &text, const EquationShape &shape, bool for_gpu, bool action)
+      : text_(text), shape_(shape), for_gpu_(for_gpu), action_(action) {}
 
   std::string write() {
     out_ = "namespace shellac {\nnamespace equation {\n";
@@ -55,6 +55,8 @@ public:
     boundary();
     if (for_gpu_)
       kernels();
+    else if (action_)
+      line(exported("ActionFunctions") + "all_products<Row>, all_diagonals<Row>};");
     else
       functions();
     return out_ + "} // namespace equation\n} // namespace shellac\n";
@@ -182,35 +184,47 @@ private:
     const char *initial = text_.has_initial                   ? "all_coordinates<InitialRow>"
                           : text_.has_rate && text_.has_exact ? "all_coordinates<ExactRow>"
                                                               : "nullptr";
-    line("extern \"C\" __attribute__((visibility(\"default\"))) const Functions shellac_compiled = {all_values<Row>,");
-    line(std::string("all_entries<Row>, ") + initial + ", " +
+    line(exported("Functions") + "all_values<Row>, all_entries<Row>, " + initial + ", " +
          (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
          ", all_fields, all_robin};");
   }
 
+  static std::string exported(const std::string &type) {
+    return "extern \"C\" __attribute__((visibility(\"default\"))) const " + type + " shellac_compiled = {";
+  }
   void kernels() {
-    for (const std::string name : {"values", "entries"}) {
+    const auto names =
+        action_ ? std::vector<std::string>{"products", "diagonals"} : std::vector<std::string>{"values", "entries"};
+    for (const std::string &name : names) {
       line("extern \"C\" __global__ void __launch_bounds__(threads_of_block) shellac_" + name +
            "(const __grid_constant__ Place q, const __grid_constant__ Work work, " +
-           (name == "values" ? "Real *" : "Real *const *") + "out) {");
+           (name == "entries" ? "Real *const *" : "Real *") + "out) {");
       line(name + "<Row>(q, work, out);\n}");
     }
   }
 
   const EquationText  &text_;
   const EquationShape &shape_;
-  bool                 for_gpu_;
+  bool                 for_gpu_, action_;
   std::string          out_;
 };
 
 } // namespace
 
 std::string equation_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, false).write();
+  return Writer(text, shape, false, false).write();
 }
 
 std::string equation_kernels(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, true).write();
+  return Writer(text, shape, true, false).write();
+}
+
+std::string equation_action_source(const EquationText &text, const EquationShape &shape) {
+  return Writer(text, shape, false, true).write();
+}
+
+std::string equation_action_kernels(const EquationText &text, const EquationShape &shape) {
+  return Writer(text, shape, true, true).write();
 }
 
 } // namespace shellac

@@ -14,9 +14,14 @@ struct EquationShape {
 };
 
 // The source: interface.hpp, numbers.hpp, prelude.hpp, on_host.hpp, and the text's expressions behind #line, so that a
-// compiler quotes the user's lines. It defines `shellac_equation`, a shellac::equation::Functions.
+// compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.
 std::string equation_source(const EquationText &text, const EquationShape &shape);
 // The same with on_gpu.hpp, for NVRTC. It defines the kernels shellac_values and shellac_entries.
 std::string equation_kernels(const EquationText &text, const EquationShape &shape);
+
+// Sources of the Jacobian's action, which are compiled where it is used: an ActionFunctions; the kernels shellac_products and
+// shellac_diagonals.
+std::string equation_action_source(const EquationText &text, const EquationShape &shape);
+std::string equation_action_kernels(const EquationText &text, const EquationShape &shape);
 
 } // namespace shellac

@@ -87,7 +87,7 @@ static const FormulaKernel kernel_table[] = {{"sum_few", SumForm::value, 1, 1, 2
                                              {"sum_columns", SumForm::value, 4, 4, 2, 2},
                                              {"sum_gradient", SumForm::gradient, 1, 3, 2, 2},
                                              {"sum_transposed", SumForm::gradient_transposed, 1, 1, 2, 2}};
-constexpr int few_kernel = 0, many_kernel = 1, columns_kernel = 2, gradient_kernel = 3, transposed_kernel = 4;
+enum { few_kernel, many_kernel, columns_kernel, gradient_kernel, transposed_kernel };
 constexpr int threads_of_kernel = 128;
 
 template <class T> std::string formula_kernels(const std::string &formula) {
@@ -98,7 +98,7 @@ template <class T> std::string formula_kernels(const std::string &formula) {
   for (const FormulaKernel &k : kernel_table)
     source += "extern \"C\" __global__ void __launch_bounds__(" + threads + ") " + k.name +
               "(const __grid_constant__ Arguments<FormulaFunction<" + number +
-              ">> a) {\ndevice::sum_of_block<FormulaFunction<" + number + ">, " + number +
+              ">> a) {\ndevice::sum_kernel<FormulaFunction<" + number + ">, " + number +
               ", SumForm::" + forms[(int)k.form] + ", " + std::to_string(k.columns) + ", " +
               std::to_string(narrow ? k.of_single : k.of_double) + ", " + threads + ">(a);\n}\n";
   return source + "} // namespace shellac\n";

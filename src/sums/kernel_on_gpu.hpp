@@ -4,6 +4,13 @@
 
 #include "sums/pair_term.hpp"
 
+// A kernel; a function that kernels with names of their own call, at run time.
+#if defined(__CUDACC_RTC__)
+#define SHELLAC_SUM_KERNEL inline void
+#else
+#define SHELLAC_SUM_KERNEL __global__ void __launch_bounds__(threads)
+#endif
+
 namespace shellac {
 namespace device {
 
@@ -33,7 +40,7 @@ template <class T, class V, int in> struct alignas(16) Source {
 
 // `threads` of a block, as many sources in shared memory; R targets a thread.
 template <class Function, class T, SumForm form, int K, int R, int threads>
-__device__ __forceinline__ void sum_of_block(const Arguments<Function> &a) {
+SHELLAC_SUM_KERNEL sum_kernel(const Arguments<Function> a) {
   using P = PairTerm<Function, T, form, K>;
   using V = typename P::V;
   using Careful = PairTerm<Function, T, form, K, true>;

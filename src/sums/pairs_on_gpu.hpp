@@ -11,11 +11,6 @@
 namespace shellac {
 namespace device {
 
-template <class Function, class T, SumForm form, int K, int R, int threads>
-__global__ void __launch_bounds__(threads) sum_kernel(const Arguments<Function> a) {
-  sum_of_block<Function, T, form, K, R, threads>(a);
-}
-
 template <class Function>
 Arguments<Function> arguments_of(const PairSum &s, const Function &f, double scale, double factor, int first_column) {
   Arguments<Function> a{f, s.targets, s.sources, s.in, s.out};

@@ -1,0 +1,150 @@
+// The Mat type equation: Jacobians that are applied without entries.
+
+#include "catch.hpp"
+#include "equations.hpp"
+#include "misuse.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+// The Jacobian of an equation at a state u, of a Mat type.
+static Matrix jacobian(DM da, Vec u, MatType type) {
+  Matrix    J;
+  PetscBool rate;
+  OK(DMSetMatType(da, type));
+  OK(DMCreateMatrix(da, &J));
+  OK(DMDAEquationIsRate(da, &rate));
+  if (rate) {
+    Owned<TS, TSDestroy> ts;
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetDM(ts, da));
+    OK(TSSetRHSJacobian(ts, J, J, NULL, NULL));
+    OK(TSComputeRHSJacobian(ts, 0.3, u, J, J));
+  } else {
+    Owned<SNES, SNESDestroy> snes;
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    OK(SNESSetJacobian(snes, J, J, NULL, NULL));
+    OK(SNESComputeJacobian(snes, u, J, J));
+  }
+  return J;
+}
+
+TEST_CASE("the Jacobian without entries is the one with entries", "[equations]") {
+  if (!equations_work()) return;
+  for (const char *file : gallery) {
+    Grid   da = gallery_grid(file, 9);
+    Vector u = random_vector(da, 1), v = random_vector(da, 2), x = make_vector(da), y = make_vector(da);
+    INFO(file);
+    OK(VecShift(u, 2)); // positive
+    Matrix A = jacobian(da, u, MATEQUATION), B = jacobian(da, u, MATAIJ);
+    OK(VecSet(u, 0)); // A has a copy
+    OK(MatMult(A, v, x));
+    OK(MatMult(B, v, y));
+    CHECK(difference(x, y) <= 1e-12);
+    OK(MatGetDiagonal(A, x));
+    OK(MatGetDiagonal(B, y));
+    CHECK(difference(x, y) <= 1e-12);
+    for (Mat M : {(Mat)A, (Mat)B}) {
+      OK(MatScale(M, -1));
+      OK(MatShift(M, 3));
+    }
+    OK(MatMult(A, v, x));
+    OK(MatMult(B, v, y));
+    CHECK(difference(x, y) <= 1e-12);
+    Matrix C;
+    OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &C));
+    EXPECT_ERROR(PETSC_ERR_ORDER, ({"no state yet", "SNESComputeJacobian"}), [&] { return MatMult(C, v, x); });
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"MAT_DO_NOT_COPY_VALUES"}), [&] {
+      Matrix D;
+      return MatDuplicate(A, MAT_COPY_VALUES, &D);
+    });
+  }
+}
+
+TEST_CASE("solves without entries have the iterations of those with entries", "[equations]") {
+  if (!equations_work()) return;
+  for (const char *file : {"bratu.h", "p_laplace.h", "nine_point.h"}) {
+    Options  set("-ksp_type gmres -pc_type jacobi -ksp_rtol 1e-10 -ksp_max_it 500");
+    PetscInt its[2], ksp_its[2];
+    Vector   u[2];
+    INFO(file);
+    for (int without = 0; without < 2; without++) {
+      Grid da = gallery_grid(file, 17);
+      OK(DMSetMatType(da, without ? MATEQUATION : MATAIJ));
+      OK(solve(da, &u[without], &its[without], &ksp_its[without]));
+    }
+    CHECK(its[0] == its[1]);
+    CHECK(std::abs(ksp_its[0] - ksp_its[1]) <= 1);
+    CHECK(difference(u[1], u[0]) <= 1e-8);
+  }
+  // multigrid, of which each grid has its own action
+  Options mg(
+      "-pc_type mg -da_refine 2 -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -mg_coarse_pc_type jacobi "
+      "-mg_coarse_ksp_type gmres -mg_coarse_ksp_rtol 1e-3");
+  Grid     da = gallery_grid("bratu.h", 9);
+  Vector   u;
+  PetscInt its, ksp_its;
+  OK(DMSetMatType(da, MATEQUATION));
+  OK(solve(da, &u, &its, &ksp_its));
+  CHECK(its < 8);
+  CHECK(ksp_its < 80);
+}
+
+TEST_CASE("implicit steps and linear solves without entries", "[equations]") {
+  if (!equations_work()) return;
+  Vector u[2];
+  for (int without = 0; without < 2; without++) {
+    Grid                 da = gallery_grid("allen_cahn.h", 9);
+    Owned<TS, TSDestroy> ts;
+    Options set("-ts_type theta -ts_dt 1e-3 -ts_max_steps 3 -ts_adapt_type none -pc_type jacobi -ksp_rtol 1e-10");
+    OK(DMSetMatType(da, without ? MATEQUATION : MATAIJ));
+    u[without] = make_vector(da);
+    OK(DMDAEquationComputeInitial(da, u[without]));
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetDM(ts, da));
+    OK(TSSetFromOptions(ts));
+    OK(TSSolve(ts, u[without]));
+  }
+  CHECK(difference(u[1], u[0]) <= 1e-8);
+  Vector x[2];
+  for (int without = 0; without < 2; without++) {
+    Grid                   da = gallery_grid("poisson.h", 17);
+    Owned<KSP, KSPDestroy> ksp;
+    Options                set("-ksp_type cg -pc_type jacobi -ksp_rtol 1e-11");
+    Matrix                 A;
+    OK(DMSetMatType(da, without ? MATEQUATION : MATAIJ));
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetDM(ksp, da));
+    OK(KSPSetFromOptions(ksp));
+    x[without] = make_vector(da);
+    OK(KSPSolve(ksp, NULL, x[without]));
+    OK(DMDACreateEquationMat(da, &A));
+    Vector y = make_vector(da);
+    OK(MatMult(A, x[without], y));
+    if (without) CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("dual numbers") != std::string::npos);
+  }
+  CHECK(difference(x[1], x[0]) <= 1e-8);
+}
+
+TEST_CASE("an equation that replaces another one at the same address is assembled", "[equations]") {
+  if (!equations_work()) return;
+  Grid   da = gallery_grid("poisson.h", 9);
+  Vector u = make_vector(da), v = random_vector(da, 2), y = make_vector(da), z = make_vector(da);
+  Matrix A;
+  OK(VecSet(u, 0));
+  for (int factor = 1; factor <= 3; factor++) {
+    Owned<SNES, SNESDestroy> snes;
+    set_equation(da, "residual = -" + std::to_string(factor) + "*u");
+    if (!A) OK(DMCreateMatrix(da, &A));
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    OK(SNESSetJacobian(snes, A, A, NULL, NULL));
+    OK(SNESComputeJacobian(snes, u, A, A));
+    OK(MatMult(A, v, y));
+    OK(VecCopy(v, z));
+    OK(VecScale(z, -factor));
+    CHECK(difference(y, z) <= exact);
+  }
+}
