@@ -190,3 +190,55 @@ TEST_CASE("fast sums in tight clusters and of many points at one place", "[sums]
     CHECK(difference_of_products(A, direct, false) <= 2e-6);
   }
 }
+
+// Terms that all ranks add up in a product.
+static double terms_of(Mat A) {
+  Vector c = right_vector(A), y = left_vector(A);
+  set_random(c, 1);
+  OK(MatMult(A, c, y));
+  const std::string text = view(A, PETSC_VIEWER_ASCII_INFO), before = "the last: ";
+  REQUIRE(text.find(before) != std::string::npos);
+  return std::stod(text.substr(text.find(before) + before.size()));
+}
+
+TEST_CASE("the host traverses two trees, of compact regions on the ranks", "[sums][fast]") {
+  if (vectors_are_on_a_gpu()) return; // a GPU's treecode is made of kernels that it runs faster
+  const PetscInt N = 20000 / fewer;
+  Cloud          cloud = random_cloud(N, 2, 1), other = random_cloud(N / 2, 2, 2, Spread::skewed);
+  Options        set("-mat_kernelsum_kernel laplace -mat_kernelsum_type fast");
+  Matrix         A = make_square_sum(cloud), B = make_sum(other, cloud);
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("dual treecode of order") != std::string::npos);
+  // points in random order, as many terms as on one rank: a rank's trees would be as wide as all points otherwise
+  CHECK(terms_of(A) < 3500. * (double)N);
+  Options direct("-mat_kernelsum_type direct");
+  Matrix  D = make_square_sum(cloud), E = make_sum(other, cloud);
+  CHECK(difference_of_products(A, D, false) <= 1e-6);
+  CHECK(difference_of_products(B, E, false) <= 1e-6);
+  CHECK(difference_of_products(B, E, true) <= 1e-6);
+}
+
+TEST_CASE("fast sums keep tolerances from 1e-3 to 1e-10 on uniform, clustered, planar and coincident points",
+          "[sums][fast]") {
+  const PetscInt N = 4000 / fewer;
+  int            number = 0;
+  for (int shape = 0; shape < 4; shape++) {
+    Cloud cloud = random_cloud(N, 3, 1);
+    for (PetscInt i = 0; i < N; i++)
+      for (int a = 0; a < 3; a++) {
+        PetscReal &x = cloud.x[3 * i + a];
+        if (shape == 1) x = (PetscReal)(i >> a & 1) + PetscReal(0.05) * x;
+        if (shape == 2 && a == 2) x = PetscReal(0.25);
+        if (shape == 3) x = PetscRealPart(random_value((size_t)(i / 4 * 3 + a), 5)); // four at each place
+      }
+    for (const char *kernel : {"laplace", "inverse_multiquadric -mat_kernelsum_sigma 0.05"})
+      for (const char *rtol : {"1e-3", "1e-6", "1e-10"}) {
+        if (!in_turn(number++)) continue;
+        Options set(std::string("-mat_kernelsum_kernel ") + kernel);
+        Matrix  direct = make_square_sum(cloud);
+        Options fast(std::string("-mat_kernelsum_type fast -mat_kernelsum_rtol ") + rtol);
+        Matrix  A = make_square_sum(cloud);
+        INFO(kernel << ", shape " << shape << ", " << rtol);
+        CHECK(difference_of_products(A, direct, false) <= 2 * std::stod(rtol)); // of other vectors than the measured
+      }
+  }
+}

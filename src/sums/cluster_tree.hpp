@@ -15,6 +15,7 @@ struct Cluster {
   PetscInt child;   // the first of two, or -1
   PetscInt proxies; // where its interpolation points begin, or -1 for none
   PetscInt depth;
+  int      n[3]; // interpolation points along each axis
   double   lower[3], upper[3];
 
   double center(int a) const { return 0.5 * (lower[a] + upper[a]); }
@@ -25,21 +26,20 @@ struct Cluster {
   }
 };
 
-// Interpolation points of a box along each axis: one where it is flat.
-SHELLAC_INLINE int points_along(const Cluster &node, int axis, int order) {
-  return node.upper[axis] > node.lower[axis] ? order : 1;
-}
-inline PetscInt proxy_count(const Cluster &node, int order) {
-  return points_along(node, 0, order) * points_along(node, 1, order) * points_along(node, 2, order);
+// Interpolation points of a cluster, all axes'.
+SHELLAC_INLINE PetscInt proxy_count(const Cluster &node) {
+  return (PetscInt)node.n[0] * node.n[1] * node.n[2];
 }
 SHELLAC_INLINE double chebyshev(int k, int n) { // in [-1, 1]
   return n > 1 ? cos(pi * k / (n - 1)) : 0;
 }
-SHELLAC_INLINE double chebyshev_point(const Cluster &node, int axis, int k, int n) {
-  return 0.5 * (node.lower[axis] + node.upper[axis]) + 0.5 * (node.upper[axis] - node.lower[axis]) * chebyshev(k, n);
+SHELLAC_INLINE double chebyshev_point(const Cluster &node, int axis, int k) {
+  return 0.5 * (node.lower[axis] + node.upper[axis]) +
+         0.5 * (node.upper[axis] - node.lower[axis]) * chebyshev(k, node.n[axis]);
 }
 
 constexpr PetscInt tree_leaf = 256; // points of the smallest clusters: what one block of threads sums for on a GPU
+constexpr PetscInt dual_leaf = 64;  // and of dual traversals, at least
 
 // Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
 struct ClusterTree {
@@ -80,7 +80,7 @@ struct ClusterTree {
 
 private:
   Cluster make_node(const PointCloud &cloud, PetscInt begin, PetscInt end, PetscInt depth) const {
-    Cluster node = {begin, end, -1, -1, depth, {0, 0, 0}, {0, 0, 0}};
+    Cluster node = {begin, end, -1, -1, depth, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
     for (int a = 0; a < 3; a++) {
       const PetscReal *x = cloud.x.data() + (size_t)a * cloud.n;
       node.lower[a] = node.upper[a] = x[order[begin]];

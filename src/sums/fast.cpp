@@ -4,6 +4,7 @@
 
 #include "device/arrays.hpp"
 #include "sums/fast_sum.hpp"
+#include "sums/regions.hpp"
 
 namespace shellac {
 
@@ -104,18 +105,24 @@ PetscErrorCode destroy_test(Test *test) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ‖y - f‖/‖f‖ over the sample and all vectors, y of the fast method; infinite where it is not a number.
-PetscErrorCode measure(MPI_Comm comm, const KernelSumMat &context, const Test &test, FastSum *fast, double *error) {
+// ‖y - f‖/‖f‖ over the sample, y of the fast method, in the mean over the vectors; infinite where it is not a number. A
+// dual traversal takes almost as long at a sample as at all targets: y is that of the first vector alone, but for smooth
+// functions, which have few independent sums.
+PetscErrorCode measure(MPI_Comm comm, const KernelSumMat &context, const Test &test, bool dual, FastSum *fast,
+                       double *error) {
   PetscReal norm, sums[2] = {0, 0};
+  const int measured = dual && context.info().singular ? 1 : trials;
 
   PetscFunctionBegin;
   for (int t = 0; t < trials; t++) {
-    PetscCall(sum(comm, context, test, fast, test.c[t], test.y));
-    PetscCall(VecAXPY(test.y, -1, test.f[t]));
-    for (int n = 0; n < 2; n++) {
-      PetscCall(VecNorm(n ? test.f[t] : test.y, NORM_2, &norm));
-      sums[n] += norm * norm;
+    if (t < measured) {
+      PetscCall(sum(comm, context, test, fast, test.c[t], test.y));
+      PetscCall(VecAXPY(test.y, -1, test.f[t]));
+      PetscCall(VecNorm(test.y, NORM_2, &norm));
+      sums[0] += norm * norm / measured;
     }
+    PetscCall(VecNorm(test.f[t], NORM_2, &norm));
+    sums[1] += norm * norm / trials;
   }
   *error = std::sqrt((double)(sums[1] > 0 ? sums[0] / sums[1] : sums[0]));
   if (!(*error < INFINITY)) *error = INFINITY;
@@ -138,7 +145,7 @@ PetscErrorCode create(MPI_Comm comm, const KernelSumMat &context, const Choice &
   if (choice.series) {
     PetscCall(FourierSumCreate(comm, context, choice.tree.epsilon, fast));
   } else {
-    trees->build(context);
+    PetscCall(trees->Build(comm, context, choice.tree.dual));
     PetscCall(TreeSumCreate(comm, context, *trees, choice.tree, samples, fast));
   }
   (*fast)->error = choice.error;
@@ -157,16 +164,24 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   *fast = NULL;
   PetscCall(MatShellGetContext(A, (void *)&context));
   if (context->method == MAT_KERNELSUM_DIRECT || context->gradient) PetscFunctionReturn(PETSC_SUCCESS);
-  // Pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice. The first order is
-  // that of an a-priori estimate: each one multiplies the error by about 0.35.
-  const double  rtol = context->rtol;
-  const int     order = std::max(3, (int)std::lround(0.79 * -std::log(rtol)));
-  Choice        now = {false, {order, rtol >= 1e-6 ? 2 : rtol >= 1e-7 ? 1 : 0, std::min(1e-2, 0.2 * rtol)}}, best = now;
+  // The first order is that of an a-priori estimate: each one multiplies the error by about 0.35 in a treecode, and by
+  // 0.14 in a dual traversal.
+  const double rtol = context->rtol;
+  const bool dual = context->vec_type.find("cuda") == std::string::npos; // on a GPU, the treecode's kernels are faster
+  const int  order = std::max(3, (int)std::lround(dual ? 0.81 - 0.5 * std::log(rtol) : -0.79 * std::log(rtol)));
+  // the closest pairs of a singular function may be the largest terms, and single precision may not know their distance
+  const int     close = dual && context->info().singular ? 1 : 2;
+  const int     narrow = rtol >= 1e-6 ? close : rtol >= 1e-7 ? 1 : 0;
+  Choice        now = {false, {order, narrow, std::min(1e-2, 0.2 * rtol), dual}}, best = now;
   TreeSettings &tree = now.tree;
-  const double  tree_pairs = 4e4 + 200. * order * order * order, all = (double)context->sources->N;
-  double        modes = INFINITY;
+  const double  all = (double)context->sources->N;
+  double        modes = INFINITY, points = 1; // interpolation points of a cluster
   PetscCall(PetscStrcmp(context->info().name, "gaussian", &gaussian));
   PetscCall(PointCloudsGetBox(comm, context->targets, context->sources, lower, upper));
+  for (int a = 0; a < 3; a++)
+    if (!dual || upper[a] > lower[a]) points *= order;
+  // Pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice.
+  const double tree_pairs = dual && !gaussian ? 5e3 + 60 * points : 4e4 + 200 * points;
   if (gaussian && context->limit_is_own()) modes = 0.7 * FourierSumModes(*context, lower, upper, tree.epsilon);
   const bool automatic = context->method == MAT_KERNELSUM_AUTO;
   if (automatic && all < 2 * std::min(tree_pairs, modes)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,7 +202,7 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
     now.error = 0;
     for (int t = 0; t < tests; t++) {
       double of_test = INFINITY;
-      PetscCall(measure(comm, *context, test[t], made, &of_test));
+      PetscCall(measure(comm, *context, test[t], !now.series && now.tree.dual, made, &of_test));
       now.error = std::max(now.error, of_test);
     }
     PetscCall(FastSumDestroy(&made));
@@ -217,8 +232,10 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   for (int t = 0; t < tests; t++) PetscCall(destroy_test(&test[t]));
   if (best.error <= rtol) {
     PetscCall(create(comm, *context, best, NULL, &trees, fast));
+    PetscCall(trees.Destroy());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(trees.Destroy());
   PetscCheck(automatic, comm, PETSC_ERR_NOT_CONVERGED,
              "the fast sum has an error of %g, more than -mat_kernelsum_rtol %g; ask for a larger one, or use "
              "-mat_kernelsum_type direct or auto%s",

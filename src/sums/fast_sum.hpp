@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "sums/cluster_tree.hpp"
 #include "sums/kernel_sum.hpp"
 
 namespace shellac {
@@ -31,21 +30,16 @@ struct TargetSample {
   PointCloud           *points = NULL; // those
 };
 
-// The trees of both sides' points, which do not depend on the order of the interpolation. Equal points have one.
-struct TreesOfPoints {
-  ClusterTree targets, sources;
-  bool        built = false;
-
-  void build(const KernelSumMat &context);
-};
-
 // Interpolation in the clusters of a tree: `order` points along each axis; a Gaussian below about `epsilon` counts as
-// zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says. With samples of the targets
-// of A and of its transpose, it computes the sums at those alone.
+// zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says. Dual: clusters of targets
+// have interpolation points, too. With samples of the targets of A and of its transpose, it computes the sums at those
+// alone.
 struct TreeSettings {
   int    order, narrow;
   double epsilon;
+  bool   dual;
 };
+struct TreesOfPoints; // regions.hpp
 PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const TreesOfPoints &trees,
                              const TreeSettings &settings, const TargetSample *const samples[2], FastSum **fast);
 

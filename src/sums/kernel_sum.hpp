@@ -64,6 +64,10 @@ struct KernelSumMat : KernelSumSettings {
   }
 };
 
+inline bool is_gaussian(const KernelSumMat &context) {
+  return std::string(context.info().name) == "gaussian";
+}
+
 PetscErrorCode MatGetKernelSum(Mat A, KernelSumMat **context);         // set up, by this call where it was not
 PetscErrorCode MatGetKernelSumSettings(Mat A, KernelSumMat **context); // as it is
 

@@ -1,5 +1,7 @@
 // A treecode: far clusters of sources act through interpolation points with weights of their own.
 //
+// The host uses its dual form, where clusters of targets have interpolation points, too, from which sums go down the tree.
+//
 // Barycentric Lagrange interpolation at Chebyshev points of the second kind in each cluster's box (L. Wang, R. Krasny,
 // S. Tlupova, A kernel-independent treecode based on barycentric Lagrange interpolation, 2020, eqs. 8-13), for any kernel
 // function. Weights go up the tree from children to parents. Far points and near sources are summed by one and the same
@@ -9,24 +11,13 @@
 #include <cmath>
 
 #include "sums/cluster_weights.hpp"
-#include "sums/fast_sum.hpp"
+#include "sums/regions.hpp"
+#include "sums/tree_lists.hpp"
 
 namespace shellac {
 
 namespace {
 
-// What one rank's sources are to this rank's groups of targets: points near them, or interpolation points far away.
-struct Lists {
-  std::vector<Range>    list;
-  std::vector<PetscInt> first{0};
-
-  void add(const Range &range) { // after the last one, if it is its neighbour in the same group
-    if ((PetscInt)list.size() > first.back() && list.back().end == range.begin)
-      list.back().end = range.end;
-    else
-      list.push_back(range);
-  }
-};
 struct ListsOnDevice {
   Buffer<Range>    list;
   Buffer<PetscInt> first;
@@ -45,10 +36,15 @@ __global__ void scatter_kernel(PetscInt n, int reals, const PetscInt *order, con
 }
 #endif
 
-// Points and their tree.
-struct Side {
-  const PointCloud  &points;
-  const ClusterTree &tree;
+// A tree's upper part with interpolation points where they are fewer than the points themselves: its clusters and, by
+// levels, those that have them.
+struct Expanded {
+  std::vector<Cluster>  nodes;
+  std::vector<PetscInt> with_proxies, level{0}; // those of level l are with_proxies[level[l]] to [level[l + 1] - 1]
+  PetscInt              points = 0, all = 0;    // without interpolation points, with them
+  PointCloud           *cloud = NULL;           // all of them, the points first
+
+  PetscErrorCode Create(MPI_Comm comm, const PointCloud &from, const std::vector<PetscInt> &chosen);
 };
 
 // The sums in one direction: from the sources' tree to groups of targets, or to a sample of them.
@@ -59,158 +55,152 @@ public:
   PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, int narrow);
   PetscErrorCode Destroy();
 
-  PetscInt       nodes() const { return (PetscInt)nodes_.size(); }
-  PetscInt       groups() const { return (PetscInt)group_.size(); }
+  PetscInt       nodes() const { return (PetscInt)sources_.nodes.size(); }
+  PetscInt       groups() const { return (PetscInt)groups_.groups.size(); }
   PetscLogDouble pairs[2] = {0, 0}; // that are summed on this rank: near, far
   PetscLogDouble Bytes() const;
 
 private:
-  int                                order_ = 0;
-  std::vector<Cluster>               nodes_;                             // of sources
-  PointCloud                        *targets_ = NULL, *expanded_ = NULL; // in the trees' orders; sources and proxies
-  PetscInt                           source_count_ = 0, group_size_ = 0;
-  std::vector<PetscInt>              source_order_, target_order_; // points of the trees in the order of the vectors
-  std::vector<Group>                 group_;
-  std::vector<Lists>                 lists_;  // of each rank's sources: near, far, near, far, ...
-  std::vector<std::vector<PetscInt>> levels_; // nodes with interpolation points, the deepest last
+  int                   order_ = 0;
+  Expanded              sources_, targets_;
+  std::vector<PetscInt> source_order_, target_order_;         // points of the trees in the order of the regions'
+  PetscSF               source_sf_ = NULL, target_sf_ = NULL; // the regions'
+  TargetGroups          groups_;
+  std::vector<Lists>    lists_; // of each rank's sources: near, far, near, far, ...
 
   // on the GPU; null until asked for
   std::vector<ListsOnDevice> device_lists_;
   Buffer<Group>              device_group_;
-  Buffer<PetscInt>           device_target_order_, device_source_order_, device_levels_;
-  Buffer<Cluster>            device_nodes_;
-  Buffer<PetscReal>          weights_, results_;
-
-  void make_lists(const KernelSumMat &context, double epsilon, const std::vector<Cluster> &groups,
-                  const std::vector<Cluster> &nodes, Lists *lists);
+  Buffer<PetscInt>           device_target_order_, device_source_order_, device_levels_[2];
+  Buffer<Cluster>            device_nodes_[2];
+  Buffer<PetscReal>          weights_, results_, in_, out_; // the last two: in the order of the regions
 };
 
-void Direction::make_lists(const KernelSumMat &context, double epsilon, const std::vector<Cluster> &groups,
-                           const std::vector<Cluster> &nodes, Lists *lists) {
-  constexpr double      theta = 0.8;
-  const FunctionInfo   &info = context.info();
-  const bool            gaussian = info.uses_sigma && !info.singular && std::string(info.name) == "gaussian";
-  std::vector<PetscInt> stack;
-  // polynomials follow a wave, or a Gaussian, over half a radian for each of their points
-  const double length = info.uses_wavenumber && context.parameters.wavenumber != 0
-                            ? 1 / std::fabs(context.parameters.wavenumber)
-                        : gaussian || (context.formula && info.uses_sigma) ? context.parameters.sigma
-                                                                           : INFINITY;
-  const double reach = gaussian ? context.parameters.sigma * std::sqrt(2 * std::log(2e2 / epsilon)) : INFINITY;
-  for (const Cluster &group : groups) {
-    if (!nodes.empty()) stack.assign(1, 0);
-    while (!stack.empty()) {
-      const Cluster &node = nodes[stack.back()];
-      stack.pop_back();
-      double d2 = 0, gap2 = 0;
-      for (int a = 0; a < 3; a++) {
-        const double d = group.center(a) - node.center(a);
-        const double gap = std::max({0., group.lower[a] - node.upper[a], node.lower[a] - group.upper[a]});
-        d2 += d * d;
-        gap2 += gap * gap;
-      }
-      if (gap2 > reach * reach) continue;
-      const bool far =
-          group.radius() + node.radius() <= theta * std::sqrt(d2) && node.radius() <= 0.5 * order_ * length;
-      Range range;
-      if (far && node.proxies >= 0) {
-        range = {node.proxies, node.proxies + proxy_count(node, order_)};
-      } else if (far || node.child < 0) {
-        range = {node.begin, node.end};
-      } else {
-        stack.push_back(node.child + 1);
-        stack.push_back(node.child);
-        continue;
-      }
-      lists[far].add(range);
-      pairs[far] += (PetscLogDouble)(group.end - group.begin) * (range.end - range.begin);
-    }
-    for (int far = 0; far < 2; far++) lists[far].first.push_back((PetscInt)lists[far].list.size());
+// The points `chosen` of a cloud, then the interpolation points of those of the nodes that hold any.
+PetscErrorCode Expanded::Create(MPI_Comm comm, const PointCloud &from, const std::vector<PetscInt> &chosen) {
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  points = all = (PetscInt)chosen.size();
+  for (size_t at = 0; at < nodes.size(); at++) {
+    Cluster &node = nodes[at];
+    if (node.proxies < 0) continue;
+    node.proxies = all;
+    all += proxy_count(node);
+    level.resize(node.depth + 2, level.back());
+    level.back() = (PetscInt)with_proxies.size() + 1;
+    with_proxies.push_back((PetscInt)at);
   }
+  cloud = new PointCloud;
+  cloud->dim = 3;
+  cloud->n = all;
+  cloud->counts.resize(ranks);
+  PetscCallMPI(MPI_Allgather(&cloud->n, 1, MPIU_INT, cloud->counts.data(), 1, MPIU_INT, comm));
+  cloud->x.resize((size_t)3 * all);
+  for (int a = 0; a < 3; a++)
+    for (PetscInt i = 0; i < points; i++) cloud->x[(size_t)a * all + i] = from.x[(size_t)a * from.n + chosen[i]];
+  for (PetscInt which : with_proxies) {
+    const Cluster &node = nodes[which];
+    PetscInt       at = node.proxies;
+    for (int i = 0; i < node.n[0]; i++)
+      for (int j = 0; j < node.n[1]; j++)
+        for (int k = 0; k < node.n[2]; k++, at++) {
+          const int index[3] = {i, j, k};
+          for (int a = 0; a < 3; a++) cloud->x[(size_t)a * all + at] = (PetscReal)chebyshev_point(node, a, index[a]);
+        }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Interpolation points along each axis, and whether all of them are fewer than the points. A box that is not a cube has
+// more along its longer sides and fewer along the others (dual): where the nearest singularity is 1.5 radii from its
+// middle, z half sides, each point divides the error by z + sqrt(z^2 - 1) (L. N. Trefethen, Approximation Theory and
+// Approximation Practice, 2013, theorem 8.2).
+void set_proxies(std::vector<Cluster> *nodes, int order, bool dual) {
+  const auto rate = [](double radius, double half) {
+    const double z = 1.5 * radius / half;
+    return std::log(z + std::sqrt(z * z - 1));
+  };
+  for (Cluster &node : *nodes) {
+    for (int a = 0; a < 3; a++) {
+      const double half = 0.5 * (node.upper[a] - node.lower[a]);
+      const double n = half > 0 && dual ? order * rate(std::sqrt(3), 1) / rate(node.radius(), half) : order;
+      node.n[a] = half > 0 ? std::max(2, std::min(max_tree_order, (int)std::lround(n))) : 1;
+    }
+    if (node.end - node.begin > proxy_count(node)) node.proxies = 0;
+  }
+}
+
+// Points of the smallest clusters: near sums and far ones in balance.
+PetscInt leaf_for(const ClusterTree &tree, int order, bool dual) {
+  PetscInt points = 1;
+  for (int a = 0; a < 3; a++)
+    if (!dual || (!tree.nodes.empty() && tree.nodes[0].upper[a] > tree.nodes[0].lower[a])) points *= order;
+  return dual ? std::max(dual_leaf, std::min<PetscInt>(points / 4, 512))
+              : std::max(tree_leaf, std::min<PetscInt>(2 * points, 1024));
 }
 
 PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, const Side &targets, const Side &sources,
                                  const TreeSettings &settings, const TargetSample *sample) {
-  std::vector<Cluster>  groups;
-  std::vector<PetscInt> from_targets; // target i of the groups is that of the cloud
-  std::vector<PetscInt> in_sample(sample ? targets.points.n : 0, -1);
+  std::vector<PetscInt> chosen;
   PetscMPIInt           ranks, rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   order_ = settings.order;
-  if (sample)
-    for (size_t i = 0; i < sample->chosen.size(); i++) in_sample[sample->chosen[i]] = (PetscInt)i;
-  for (const Cluster &node : targets.tree.nodes) {
-    if (node.child >= 0) continue;
-    Cluster group = node;
-    group.begin = (PetscInt)from_targets.size();
-    for (PetscInt t = node.begin; t < node.end; t++) {
-      const PetscInt i = targets.tree.order[t];
-      if (sample && in_sample[i] < 0) continue;
-      from_targets.push_back(i);
-      target_order_.push_back(sample ? in_sample[i] : i);
-    }
-    group.end = (PetscInt)from_targets.size();
-    if (group.begin == group.end) continue;
-    groups.push_back(group);
-    group_.push_back(
-        {group.begin, group.end, {(PetscReal)node.center(0), (PetscReal)node.center(1), (PetscReal)node.center(2)}});
-    group_size_ = std::max(group_size_, group.end - group.begin);
-  }
-  // near sums and far ones in balance; interpolation points where they are fewer than the points themselves
-  nodes_ = sources.tree.down_to(std::max<PetscInt>(tree_leaf, std::min<PetscInt>(2 * order_ * order_ * order_, 1024)));
+  const PetscInt leaf = leaf_for(sources.tree, order_, settings.dual);
+  sources_.nodes = sources.tree.down_to(leaf);
   source_order_ = sources.tree.order;
-  source_count_ = sources.points.n;
-  PetscInt count = source_count_;
-  for (size_t at = 0; at < nodes_.size(); at++) {
-    Cluster &node = nodes_[at];
-    if (node.end - node.begin <= proxy_count(node, order_)) continue;
-    node.proxies = count;
-    count += proxy_count(node, order_);
-    if ((size_t)node.depth >= levels_.size()) levels_.resize(node.depth + 1);
-    levels_[node.depth].push_back((PetscInt)at);
+  set_proxies(&sources_.nodes, order_, settings.dual);
+  PetscCall(sources_.Create(comm, *sources.region.cloud, source_order_));
+
+  // all targets, or those of the sample
+  const PointCloud     &all = *targets.region.cloud;
+  std::vector<PetscInt> of_sample, number(all.n, sample ? -1 : 0),
+      place(1, 0); // place[t]: how many of the tree's first t
+  if (sample) {
+    PetscCall(targets.region.Choose(comm, *sample, &of_sample, &target_sf_));
+    for (size_t i = 0; i < of_sample.size(); i++) number[of_sample[i]] = (PetscInt)i;
+  } else if (targets.region.from) {
+    target_sf_ = targets.region.from;
+    PetscCall(PetscObjectReference((PetscObject)target_sf_));
   }
-  // the points in the trees' orders
-  for (int side = 0; side < 2; side++) {
-    const PointCloud &from = side ? sources.points : targets.points;
-    const auto       &permutation = side ? source_order_ : from_targets;
-    PointCloud       *to = new PointCloud;
-    (side ? expanded_ : targets_) = to;
-    to->dim = 3;
-    to->n = side ? count : (PetscInt)permutation.size();
-    to->counts.resize(ranks);
-    PetscCallMPI(MPI_Allgather(&to->n, 1, MPIU_INT, to->counts.data(), 1, MPIU_INT, comm));
-    to->x.resize((size_t)3 * to->n);
-    for (int a = 0; a < 3; a++)
-      for (size_t i = 0; i < permutation.size(); i++)
-        to->x[(size_t)a * to->n + i] = from.x[(size_t)a * from.n + permutation[i]];
+  source_sf_ = sources.region.from;
+  if (source_sf_) PetscCall(PetscObjectReference((PetscObject)source_sf_));
+  for (PetscInt i : targets.tree.order) {
+    if (number[i] >= 0) {
+      chosen.push_back(i);
+      target_order_.push_back(sample ? number[i] : i);
+    }
+    place.push_back((PetscInt)chosen.size());
   }
-  for (const Cluster &node : nodes_) {
-    if (node.proxies < 0) continue;
-    const int n[3] = {points_along(node, 0, order_), points_along(node, 1, order_), points_along(node, 2, order_)};
-    PetscInt  at = node.proxies;
-    for (int i = 0; i < n[0]; i++)
-      for (int j = 0; j < n[1]; j++)
-        for (int k = 0; k < n[2]; k++, at++) {
-          const int index[3] = {i, j, k};
-          for (int a = 0; a < 3; a++)
-            expanded_->x[(size_t)a * count + at] = (PetscReal)chebyshev_point(node, a, index[a], n[a]);
-        }
+  targets_.nodes = targets.tree.down_to(settings.dual ? leaf_for(targets.tree, order_, true) : tree_leaf);
+  if (settings.dual) set_proxies(&targets_.nodes, order_, true);
+  for (Cluster &node : targets_.nodes) {
+    node.begin = place[node.begin];
+    node.end = place[node.end];
+    if (node.begin == node.end) node.proxies = -1;
   }
+  PetscCall(targets_.Create(comm, all, chosen));
+  for (const Cluster &node : targets_.nodes)
+    if (settings.dual || node.child < 0) groups_.clusters.push_back(node);
+  groups_.dual = settings.dual;
+  groups_.make();
+
   // every rank's tree against this rank's groups
   lists_.resize(2 * ranks);
   for (PetscMPIInt owner = 0; owner < ranks; owner++) {
     std::vector<Cluster> nodes;
-    PetscInt             n = (PetscInt)nodes_.size();
+    PetscInt             n = (PetscInt)sources_.nodes.size();
     PetscMPIInt          bytes;
-    if (owner == rank) nodes = nodes_;
+    if (owner == rank) nodes = sources_.nodes;
     PetscCallMPI(MPI_Bcast(&n, 1, MPIU_INT, owner, comm));
     nodes.resize(n);
     PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Cluster)), &bytes));
     PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
-    make_lists(context, settings.epsilon, groups, nodes, &lists_[2 * owner]);
+    make_lists(context, order_, settings.epsilon, groups_, nodes, &lists_[2 * owner], pairs);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,24 +209,37 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   Layout             layout = given;
   const PetscMemType memory = given.sum.memory;
   const int          reals = given.reals;
-  Points             x;
+  Points             y, x;
 
   PetscFunctionBegin;
-  PetscCall(weights_.Allocate(memory, (size_t)expanded_->n * reals));
-  PetscCall(results_.Allocate(memory, (size_t)targets_->n * reals));
-  PetscCall(PointCloudGetPoints(expanded_, memory, &x));
-  ClusterWeights up = {nodes_.data(), {x.x[0], x.x[1], x.x[2]}, weights_.data, order_, reals};
-  const bool     on_device = PetscMemTypeDevice(memory);
+  PetscCall(weights_.Allocate(memory, (size_t)sources_.all * reals));
+  PetscCall(results_.Allocate(memory, (size_t)targets_.all * reals));
+  PetscCall(PointCloudGetPoints(sources_.cloud, memory, &y));
+  PetscCall(PointCloudGetPoints(targets_.cloud, memory, &x));
+  ClusterWeights   up = {{sources_.nodes.data(), {y.x[0], y.x[1], y.x[2]}, weights_.data, reals}};
+  ClusterSums      down = {{targets_.nodes.data(), {x.x[0], x.x[1], x.x[2]}, results_.data, reals}};
+  const PetscReal *in = given.sum.in.data;
+  PetscReal       *out = given.sum.out.data;
+  const bool       on_device = PetscMemTypeDevice(memory);
+  if (source_sf_) {
+    PetscCall(in_.Allocate(memory, (size_t)sources_.points * reals));
+    PetscCall(ToRegion(source_sf_, memory, reals, in, in_.data));
+    in = in_.data;
+  }
+  if (target_sf_) {
+    PetscCall(out_.Allocate(memory, (size_t)targets_.points * reals));
+    out = out_.data;
+  }
 #if SHELLAC_CUDA
   cudaStream_t stream = NULL;
   if (on_device) {
     PetscCall(current_stream(&stream));
-    if (!device_nodes_.data) {
-      std::vector<PetscInt> levels;
-      for (const auto &level : levels_) levels.insert(levels.end(), level.begin(), level.end());
-      PetscCall(device_nodes_.Set(memory, nodes_));
-      PetscCall(device_levels_.Set(memory, levels));
-      PetscCall(device_group_.Set(memory, group_));
+    if (!device_nodes_[0].data) {
+      for (int side = 0; side < 2; side++) {
+        PetscCall(device_nodes_[side].Set(memory, (side ? targets_ : sources_).nodes));
+        PetscCall(device_levels_[side].Set(memory, (side ? targets_ : sources_).with_proxies));
+      }
+      PetscCall(device_group_.Set(memory, groups_.groups));
       PetscCall(device_target_order_.Set(memory, target_order_));
       PetscCall(device_source_order_.Set(memory, source_order_));
       device_lists_.resize(lists_.size());
@@ -245,27 +248,25 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
         PetscCall(device_lists_[owner].first.Set(memory, lists_[owner].first));
       }
     }
-    up.nodes = device_nodes_.data;
-    if (source_count_)
-      gather_kernel<<<(unsigned)((source_count_ + 255) / 256), 256, 0, stream>>>(
-          source_count_, reals, device_source_order_.data, given.sum.in.data, weights_.data);
-    size_t end = 0;
-    for (const auto &level : levels_) end += level.size();
-    for (size_t l = levels_.size(); l-- > 0;) {
-      end -= levels_[l].size();
-      const int  runs = (order_ + upward_run - 1) / upward_run, tasks = order_ * order_ * runs;
-      const dim3 blocks((unsigned)levels_[l].size(), (tasks + upward_threads - 1) / upward_threads);
-      const auto kernel = reals == 2 ? upward_kernel<2> : upward_kernel<1>;
-      if (!levels_[l].empty()) kernel<<<blocks, upward_threads, 0, stream>>>(up, device_levels_.data + end);
+    up.nodes = device_nodes_[0].data;
+    down.nodes = device_nodes_[1].data;
+    if (sources_.points)
+      gather_kernel<<<(unsigned)((sources_.points + 255) / 256), 256, 0, stream>>>(
+          sources_.points, reals, device_source_order_.data, in, weights_.data);
+    for (size_t l = sources_.level.size() - 1; l-- > 0;) {
+      const PetscInt begin = sources_.level[l], clusters = sources_.level[l + 1] - begin;
+      const int      runs = (order_ + upward_run - 1) / upward_run, tasks = order_ * order_ * runs;
+      const dim3     blocks((unsigned)clusters, (tasks + upward_threads - 1) / upward_threads);
+      const auto     kernel = reals == 2 ? upward_kernel<2> : upward_kernel<1>;
+      if (clusters) kernel<<<blocks, upward_threads, 0, stream>>>(up, device_levels_[0].data + begin);
       PetscCallCUDA(cudaGetLastError());
     }
   }
 #endif
   if (!on_device) {
-    for (PetscInt i = 0; i < source_count_; i++)
-      for (int p = 0; p < reals; p++) weights_.data[i * reals + p] = given.sum.in.data[source_order_[i] * reals + p];
-    for (size_t l = levels_.size(); l-- > 0;)
-      for (PetscInt node : levels_[l]) up.on_host(nodes_[node]);
+    for (PetscInt i = 0; i < sources_.points; i++)
+      for (int p = 0; p < reals; p++) weights_.data[i * reals + p] = in[source_order_[i] * reals + p];
+    for (size_t at = sources_.with_proxies.size(); at-- > 0;) up.on_host(sources_.nodes[sources_.with_proxies[at]]);
   }
   PairSum &s = layout.sum;
   if (layout.monitor) layout.monitor->blocks = (int)lists_.size();
@@ -273,16 +274,16 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   layout.lda = 0;
   s.in.data = weights_.data;
   s.out.data = results_.data;
-  PetscCall(PointCloudGetPoints(targets_, memory, &s.targets));
-  s.groups = (PetscInt)group_.size();
-  s.group_size = group_size_;
-  PetscCall(VisitInRing(comm, expanded_, layout, [&](const Layout &block, PetscMPIInt owner, int) {
+  s.targets = x;
+  s.groups = groups();
+  s.group_size = groups_.largest;
+  PetscCall(VisitInRing(comm, sources_.cloud, layout, [&](const Layout &block, PetscMPIInt owner, int) {
     Layout listed = block;
     PetscFunctionBegin;
-    for (int far = 0; far < 2 && !group_.empty(); far++) {
+    for (int far = 0; far < 2 && groups(); far++) {
       const size_t which = 2 * (size_t)owner + far;
       listed.narrow = given.narrow || narrow > 1 - far;
-      listed.sum.group = on_device ? device_group_.data : group_.data();
+      listed.sum.group = on_device ? device_group_.data : groups_.groups.data();
       listed.sum.list = on_device ? device_lists_[which].list.data : lists_[which].list.data();
       listed.sum.first = on_device ? device_lists_[which].first.data : lists_[which].first.data();
       PetscCall(KernelSumPairs(listed));
@@ -292,31 +293,38 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   }));
 #if SHELLAC_CUDA
   if (on_device) {
-    if (targets_->n)
-      scatter_kernel<<<(unsigned)((targets_->n + 255) / 256), 256, 0, stream>>>(
-          targets_->n, reals, device_target_order_.data, results_.data, given.sum.out.data);
+    for (size_t l = 0; l + 1 < targets_.level.size(); l++) {
+      const PetscInt begin = targets_.level[l], clusters = targets_.level[l + 1] - begin;
+      if (clusters) downward_kernel<<<(unsigned)clusters, 128, 0, stream>>>(down, device_levels_[1].data + begin);
+      PetscCallCUDA(cudaGetLastError());
+    }
+    if (targets_.points)
+      scatter_kernel<<<(unsigned)((targets_.points + 255) / 256), 256, 0, stream>>>(
+          targets_.points, reals, device_target_order_.data, results_.data, out);
     PetscCallCUDA(cudaGetLastError());
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  for (PetscInt i = 0; i < targets_->n; i++)
-    for (int p = 0; p < reals; p++) given.sum.out.data[target_order_[i] * reals + p] = results_.data[i * reals + p];
+  if (!on_device) {
+    for (PetscInt which : targets_.with_proxies) down.on_host(targets_.nodes[which]);
+    for (PetscInt i = 0; i < targets_.points; i++)
+      for (int p = 0; p < reals; p++) out[target_order_[i] * reals + p] = results_.data[i * reals + p];
+  }
+  if (target_sf_) PetscCall(FromRegion(target_sf_, memory, reals, out, given.sum.out.data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscLogDouble Direction::Bytes() const {
-  PetscLogDouble bytes =
-      sizeof(PetscReal) * ((PetscLogDouble)targets_->x.size() + expanded_->x.size() + weights_.n + results_.n) +
-      sizeof(Cluster) * nodes_.size() + sizeof(Group) * group_.size() +
-      sizeof(PetscInt) * (target_order_.size() + source_order_.size());
+  PetscLogDouble bytes = sizeof(PetscReal) * ((PetscLogDouble)weights_.n + results_.n + in_.n + out_.n) +
+                         sizeof(Group) * groups_.groups.size() + sizeof(Cluster) * groups_.clusters.size() +
+                         sizeof(PetscInt) * (target_order_.size() + source_order_.size());
+  for (const Expanded *side : {&sources_, &targets_})
+    bytes += sizeof(PetscReal) * (PetscLogDouble)side->cloud->x.size() + sizeof(Cluster) * side->nodes.size();
   for (const Lists &lists : lists_) bytes += sizeof(Range) * lists.list.size() + sizeof(PetscInt) * lists.first.size();
   return bytes;
 }
 
 PetscErrorCode Direction::Destroy() {
   PetscFunctionBegin;
-  PetscCall(PointCloudDestroy(&targets_));
-  PetscCall(PointCloudDestroy(&expanded_));
   for (auto &lists : device_lists_) {
     PetscCall(lists.list.Free());
     PetscCall(lists.first.Free());
@@ -324,10 +332,14 @@ PetscErrorCode Direction::Destroy() {
   PetscCall(device_group_.Free());
   PetscCall(device_target_order_.Free());
   PetscCall(device_source_order_.Free());
-  PetscCall(device_levels_.Free());
-  PetscCall(device_nodes_.Free());
-  PetscCall(weights_.Free());
-  PetscCall(results_.Free());
+  for (int side = 0; side < 2; side++) {
+    PetscCall(PointCloudDestroy(&(side ? targets_ : sources_).cloud));
+    PetscCall(device_levels_[side].Free());
+    PetscCall(device_nodes_[side].Free());
+  }
+  PetscCall(PetscSFDestroy(&source_sf_));
+  PetscCall(PetscSFDestroy(&target_sf_));
+  for (auto *buffer : {&weights_, &results_, &in_, &out_}) PetscCall(buffer->Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -347,9 +359,10 @@ public:
     PetscFunctionBegin;
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
-        "treecode of order %d, error measured: %.2g; on this rank %" PetscInt_FMT " clusters of sources, %" PetscInt_FMT
+        "%streecode of order %d, error measured: %.2g; on this rank %" PetscInt_FMT
+        " clusters of sources, %" PetscInt_FMT
         " groups of targets, %.4g near pairs in %s precision, %.4g far ones in %s precision\n",
-        order, error, directions[0].nodes(), directions[0].groups(), directions[0].pairs[0],
+        dual ? "dual " : "", order, error, directions[0].nodes(), directions[0].groups(), directions[0].pairs[0],
         narrow > 1 ? "single" : precision, directions[0].pairs[1], narrow > 0 ? "single" : precision));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -360,7 +373,7 @@ public:
   }
 
   Direction directions[2]; // of A, of its transpose
-  bool      square = false;
+  bool      square = false, dual = false;
   int       narrow = 0; // in single precision: nothing, what is far, all
   int       order = 0;
 
@@ -369,13 +382,6 @@ public:
 
 } // namespace
 
-void TreesOfPoints::build(const KernelSumMat &context) {
-  if (built) return;
-  targets.build(*context.targets);
-  if (context.sources != context.targets) sources.build(*context.sources);
-  built = true;
-}
-
 PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const TreesOfPoints &trees,
                              const TreeSettings &settings, const TargetSample *const samples[2], FastSum **fast) {
   TreeSum *tree = new TreeSum;
@@ -383,11 +389,11 @@ PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const T
   PetscFunctionBegin;
   *fast = tree;
   tree->order = settings.order;
+  tree->dual = settings.dual;
   tree->narrow = settings.narrow;
   tree->precision = MatKernelSumPrecisions[context.precision];
   tree->square = context.targets == context.sources;
-  const Side targets = {*context.targets, trees.targets};
-  const Side sources = {*context.sources, tree->square ? trees.targets : trees.sources};
+  const Side &targets = trees.targets, &sources = tree->square ? targets : trees.sources;
   PetscCall(tree->directions[0].Create(comm, context, targets, sources, settings, samples[0]));
   if (!tree->square) PetscCall(tree->directions[1].Create(comm, context, sources, targets, settings, samples[1]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,10 +17,6 @@
 
 namespace shellac {
 
-inline bool is_gaussian(const KernelSumMat &context) {
-  return std::string(context.info().name) == "gaussian";
-}
-
 // The matrix with its scalings, entry by entry, of any of its points.
 class SumEntries {
 public:

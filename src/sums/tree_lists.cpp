@@ -1,0 +1,133 @@
+// The traversal of the trees of targets and sources.
+//
+// Two clusters are far from each other where the sum of their radii is at most theta times the distance of their
+// centres. Then the interpolation points of one act on those of the other (L. Wilson, N. Vaughn, R. Krasny, A
+// GPU-accelerated fast multipole method based on barycentric Lagrange interpolation and dual tree traversal, 2021).
+// Where one has fewer points than interpolation points, its points take their place.
+
+#include "sums/tree_lists.hpp"
+
+namespace shellac {
+
+static PetscInt groups_of(PetscInt points) {
+  return (points + tree_leaf - 1) / tree_leaf;
+}
+
+static void add_groups(const Cluster &cluster, PetscInt begin, PetscInt end, TargetGroups *t) {
+  for (PetscInt from = begin; from < end; from += tree_leaf) {
+    const PetscInt to = std::min(from + tree_leaf, end);
+    t->groups.push_back(
+        {from, to, {(PetscReal)cluster.center(0), (PetscReal)cluster.center(1), (PetscReal)cluster.center(2)}});
+    t->largest = std::max(t->largest, to - from);
+  }
+}
+
+// Those of the interpolation points of a cluster, then those of its points where it has no children.
+void TargetGroups::make() {
+  for (const Cluster &c : clusters) {
+    if (c.proxies >= 0) add_groups(c, c.proxies, c.proxies + proxy_count(c), this);
+    if (c.child < 0) add_groups(c, c.begin, c.end, this);
+  }
+}
+
+namespace {
+
+// When two clusters are far from each other, or too far to matter.
+struct Distances {
+  double theta;
+  double length = INFINITY, reach = INFINITY; // [length]
+  int    order;
+
+  Distances(const KernelSumMat &context, bool dual, int order_, double epsilon)
+      : theta(dual ? 0.75 : 0.8), order(order_) {
+    const FunctionInfo &info = context.info();
+    // polynomials follow a wave, or a Gaussian, over half a radian for each of their points
+    if (info.uses_wavenumber && context.parameters.wavenumber != 0)
+      length = 1 / std::fabs(context.parameters.wavenumber);
+    if (is_gaussian(context) || (context.formula && info.uses_sigma))
+      length = std::min(length, context.parameters.sigma);
+    if (!is_gaussian(context)) return;
+    reach = context.parameters.sigma * std::sqrt(2 * std::log(2e2 / epsilon));
+  }
+  bool smooth_in(const Cluster &c) const { return c.radius() <= 0.5 * order * length; }
+  bool beyond_reach(const Cluster &s, const Cluster &t) const {
+    double gap2 = 0;
+    for (int a = 0; a < 3; a++) {
+      const double gap = std::max({0., t.lower[a] - s.upper[a], s.lower[a] - t.upper[a]});
+      gap2 += gap * gap;
+    }
+    return gap2 > reach * reach;
+  }
+  bool far(const Cluster &s, const Cluster &t) const {
+    double d2 = 0;
+    for (int a = 0; a < 3; a++) {
+      const double d = t.center(a) - s.center(a);
+      d2 += d * d;
+    }
+    return t.radius() + s.radius() <= theta * std::sqrt(d2) && smooth_in(s) && (t.proxies < 0 || smooth_in(t));
+  }
+};
+
+} // namespace
+
+void make_lists(const KernelSumMat &context, int order, double epsilon, const TargetGroups &targets,
+                const std::vector<Cluster> &sources, Lists lists[2], PetscLogDouble pairs[2]) {
+  const Distances                    distances(context, targets.dual, order, epsilon);
+  const auto                        &clusters = targets.clusters;
+  std::vector<std::vector<PetscInt>> open(clusters.size()); // clusters of sources that a parent leaves to its children
+  std::vector<bool>                  is_child(clusters.size(), false);
+  std::vector<PetscInt>              stack, rest;
+  std::vector<Range>                 on_proxies, on_points[2];
+
+  const auto end_groups = [&](PetscInt size, const std::vector<Range> &near, const std::vector<Range> &far) {
+    const std::vector<Range> *ranges[2] = {&near, &far};
+    for (int kind = 0; kind < 2; kind++) {
+      for (PetscInt g = 0; g < groups_of(size); g++) {
+        for (const Range &range : *ranges[kind]) lists[kind].add(range);
+        lists[kind].end_group();
+      }
+      for (const Range &range : *ranges[kind]) pairs[kind] += (PetscLogDouble)size * (range.end - range.begin);
+    }
+  };
+  for (size_t at = 0; at < clusters.size(); at++) {
+    const Cluster &t = clusters[at];
+    if (t.begin == t.end) continue;
+    if (is_child[at])
+      stack.swap(open[at]);
+    else if (!sources.empty())
+      stack.assign(1, 0);
+    rest.clear();
+    on_proxies.clear();
+    for (auto &ranges : on_points) ranges.clear();
+    while (!stack.empty()) {
+      const PetscInt which = stack.back();
+      const Cluster &s = sources[which];
+      stack.pop_back();
+      if (distances.beyond_reach(s, t)) continue;
+      const bool  far = distances.far(s, t);
+      const Range points = {s.begin, s.end};
+      const Range range = s.proxies < 0 ? points : Range{s.proxies, s.proxies + proxy_count(s)};
+      if (far && t.proxies >= 0) {
+        on_proxies.push_back(range);
+      } else if (t.child >= 0 && (far || s.child < 0 || s.radius() < t.radius())) {
+        rest.push_back(which);
+      } else if (!far && s.child >= 0) {
+        stack.push_back(s.child + 1);
+        stack.push_back(s.child);
+      } else {
+        on_points[far].push_back(far ? range : points);
+      }
+    }
+    if (t.proxies >= 0) end_groups(proxy_count(t), {}, on_proxies);
+    if (t.child < 0) {
+      end_groups(t.end - t.begin, on_points[0], on_points[1]);
+      continue;
+    }
+    for (int r = 0; r < 2; r++) {
+      is_child[t.child + r] = true;
+      open[t.child + r].assign(rest.rbegin(), rest.rend());
+    }
+  }
+}
+
+} // namespace shellac
