@@ -91,8 +91,55 @@ TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
           CALL(user, "equation:1|axis|w", b.set("periodic(w)\nresidual = u")),
           CALL(user, "equation:1|nothing", b.set("residual =")),
           CALL(user, "equation:2|error|u * * 2", b.set("parameter(a, 1)\nresidual = u * * 2")),
+          CALL(user, "equation:2|u^2|write u*u or pow(u, 2)", b.set("parameter(a, 1)\nresidual = u^2 - a")),
+          CALL(user, "equation:1|u(1, 0)^3|pow(u(1, 0), 3)", b.set("residual = u(1, 0)^3")),
+          CALL(user, "equation:2|could not convert|unknown|bool|residual = u ? x",
+               b.set("parameter(a, 1)\nresidual = u ? x : a")),
+          CALL(user, "equation:2|laplacian(2*u)|write 2*laplacian(u)",
+               b.set("parameter(a, 1)\nresidual = laplacian(2*u)")),
+          CALL(user, "equation:1|one kind|residual = u > 0 ? u : 0", b.set("residual = u > 0 ? u : 0")),
+          CALL(user, "equation:1|take an unknown or a field|residual = laplacian(x)", b.set("residual = laplacian(x)")),
+          CALL(user, "equation:2|a(1, 0)", b.set("parameter(a, 1)\nresidual = u - a(1, 0)")),
           CALL(user, "equation:3|velocity|not declared", b.set("// an unknown name\n\nresidual = velocity * dx(u)")),
       });
+}
+
+// A step of TS from u = start.
+static PetscErrorCode rate_of(const char *text, PetscReal start) {
+  PetscFunctionBeginUser;
+  Lattice              l;
+  Grid                 da;
+  Owned<TS, TSDestroy> ts;
+  Vector               u;
+  PetscCall(make_grid(l, nullptr, &da));
+  PetscCall(DMDASetEquation(da, text));
+  PetscCall(DMCreateGlobalVector(da, &u));
+  PetscCall(VecSet(u, start));
+  PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
+  PetscCall(TSSetDM(ts, da));
+  PetscCall(TSSetType(ts, TSRK));
+  PetscCall(TSSetTimeStep(ts, 1e-3));
+  PetscCall(TSSetMaxSteps(ts, 1));
+  PetscCall(TSSolve(ts, u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode on_stretched_grid(const char *text) {
+  PetscFunctionBeginUser;
+  Lattice      l;
+  Grid         da;
+  Vec          x;
+  PetscScalar *array;
+  PetscInt     n;
+  PetscCall(make_grid(l, nullptr, &da));
+  PetscCall(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 1));
+  PetscCall(DMGetCoordinates(da, &x));
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArray(x, &array));
+  for (PetscInt i = 0; i < n; i++) array[i] = array[i] * array[i];
+  PetscCall(VecRestoreArray(x, &array));
+  PetscCall(DMDASetEquation(da, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
@@ -101,11 +148,13 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
   Problem    p = problem(2, 4, 4);
   Vector     other = random_vector(make_grid(p), 1);
   Grid       bare = make_grid(p);
+  Vector     nan = copy_of(b.u);
   Mat        A = NULL;
   PetscBool  flag;
   PetscReal  value;
   const auto out = PETSC_ERR_ARG_OUTOFRANGE, null = PETSC_ERR_ARG_NULL, size = PETSC_ERR_ARG_SIZ,
              state = PETSC_ERR_ARG_WRONGSTATE;
+  OK(VecSet(nan, NAN));
   check_mistakes(
       [&](Vec *y) { return b.residual(y); },
       {
@@ -121,12 +170,19 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
           CALL(PETSC_ERR_ORDER, "equation:1|field k|no values|DMDAEquationSetField",
                b.residual_of("field(k)\nresidual = k * u")),
           CALL(PETSC_ERR_FP, "equation:2|nan|(0, 0, 0)|u = -1", b.residual_of("// negative\nresidual = log(u)")),
+          CALL(PETSC_ERR_FP, "equation:2|nan|k = -1", b.residual_of("field(k) = -1\nresidual = sqrt(k) * u")),
           CALL(state, "exact solution|formula", b.set("field(k)\nexact = x\nresidual = k * u")),
           CALL(null, "null", b.set(NULL)),
           CALL(null, "null", DMDASetEquation(NULL, "residual = u")),
           CALL(PETSC_ERR_FILE_OPEN, "missing.h|cannot be read", DMDASetEquationFromFile(b.da, "missing.h")),
           CALL(state, "-equation", DMDASetEquationFromOptions(b.da)),
           CALL(out, "sigma|lambda", DMDAEquationSetParameter(b.da, "sigma", 1)),
+          CALL(out, "lamda|did you mean lambda?", DMDAEquationSetParameter(b.da, "lamda", 1)),
+          CALL(out, "field k|not finite", DMDAEquationSetField(b.da, "k", nan)),
+          CALL(PETSC_ERR_FP, "equation:1|rate of u is nan|(0, 0, 0)|u = -1", rate_of("rate = log(u)", -1)),
+          CALL(PETSC_ERR_FP,
+               "equation:2|state of u is nan|initial state|initial = ", rate_of("rate = u\ninitial = 0", NAN)),
+          CALL(PETSC_ERR_ARG_WRONG, "coordinates|uniform", on_stretched_grid("residual = -laplacian(u)")),
           CALL(out, "nan|finite", DMDAEquationSetParameter(b.da, "lambda", NAN)),
           CALL(out, "nan|finite", DMDAEquationSetParameter(b.da, "lambda", on_last<PetscReal>(NAN, 6))),
           CALL(out, "sigma|lambda", DMDAEquationGetParameter(b.da, "sigma", &value)),
@@ -156,6 +212,20 @@ TEST_CASE("options of equations, a compiler that is missing and a cache that can
   {
     Options parameter("-equation_lambda nan");
     check_mistakes(work, {CALL(out, "nan", again())}); // an error of PETSc's from 3.26 on
+  }
+  {
+    Options parameter("-equation_lamda 3");
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "-equation_lamda|did you mean -equation_lambda?|prefix", again())});
+  }
+  {
+    Options parameter("-equation_k 3");
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "-equation_k|is a field|DMDAEquationSetField",
+                               b.set("parameter(lambda, 6)\nfield(k) = 1\nresidual = k*u - lambda"))});
+  }
+  {
+    Options parameter("-other_equation_lamda 3"); // of another prefix
+    OK(again());
+    OK(b.set("parameter(lambda, 6)\nfield(k) = 1 + x\nresidual = -d(k, u) - lambda * exp(u)"));
   }
   {
     Options cache("-equation_cache /proc/nowhere");

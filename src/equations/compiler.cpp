@@ -63,6 +63,20 @@ static std::string quoted(const std::string &text) { // for the shell
   return out + "'";
 }
 
+// A message in the field's words: "unknown" for the type shellac::equation::Unknown<...>.
+static std::string in_words(std::string line) {
+  static const char *const names[][2] = {{"Unknown<", "unknown"}, {"Coefficient<", "field"}, {"Number<", "number"}};
+  for (const auto &name : names) {
+    const std::string type = std::string("shellac::equation::") + name[0];
+    for (size_t at; (at = line.find(type)) != std::string::npos;) {
+      size_t end = at + type.size();
+      for (int depth = 1; depth && end < line.size(); end++) depth += line[end] == '<' ? 1 : line[end] == '>' ? -1 : 0;
+      line.replace(at, end - at, name[1]);
+    }
+  }
+  return line;
+}
+
 // The compiler's first error, and the user's line that it is about; all that it says where there is none.
 static std::string first_error(const std::string &output, const SourceText &text) {
   std::istringstream stream(output);
@@ -70,11 +84,22 @@ static std::string first_error(const std::string &output, const SourceText &text
   while (std::getline(stream, line) && line.find("error:") == std::string::npos) {
   }
   if (line.find("error:") == std::string::npos) return output.substr(0, 900);
-  if (line.compare(0, text.file.size() + 1, text.file + ":") == 0) {
-    const size_t number = (size_t)atol(line.c_str() + text.file.size() + 1);
-    if (number >= 1 && number <= text.lines.size()) line += "\n  " + text.lines[number - 1];
-  } else if (text.lines.size() == 1)
-    line += "\n  " + text.lines[0];
+  line = in_words(line);
+  const auto says = [&](const char *words) { return line.find(words) != std::string::npos; };
+  if (says("operands to"))
+    line += " (make them of one kind: u > 0 ? u + 0 : 0*u, or max(u, 0))";
+  else if (says("prelude.hpp") && (says("no match for call to") || says("cannot be used as a function")))
+    line += " (laplacian, dx and the like take an unknown or a field itself: write 2*laplacian(u), not laplacian(2*u))";
+  // the error's own line, or that which a helper was called from
+  const std::string begin = text.file + ":";
+  std::string       from = line.compare(0, begin.size(), begin) == 0 ? line : "";
+  for (std::istringstream all(output); from.empty() && std::getline(all, from);)
+    if (from.compare(0, begin.size(), begin) != 0) from.clear();
+  const size_t number = text.lines.size() == 1 ? 1 : from.empty() ? 0 : (size_t)atol(from.c_str() + begin.size());
+  if (number >= 1 && number <= text.lines.size()) {
+    if (from != line.substr(0, from.size())) line = begin + std::to_string(number) + ": " + line;
+    line += "\n  " + text.lines[number - 1];
+  }
   return line.substr(0, 900);
 }
 

@@ -245,6 +245,7 @@ static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], 
                "%s is %g; it must be finite", key.c_str(), (double)equation->parameters[p]);
   }
   PetscOptionsEnd();
+  PetscCall(CheckOptionNames(da, *equation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

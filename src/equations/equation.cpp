@@ -220,6 +220,13 @@ PetscErrorCode EquationOnGrid::SetField(size_t f, Vec values) {
   PetscFunctionBegin;
   PetscCall(GridCreate(field_da_, &one_value));
   PetscCall(GridCheckVector(one_value, values, "field of the equation"));
+  PetscReal norm; // not finite where a value is not
+  PetscCall(VecNorm(values, NORM_1, &norm));
+  PetscCheck(!PetscIsInfOrNanReal(norm), grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
+             equation_->text
+                 .error_at(equation_->text.fields[f].line,
+                           "the field " + equation_->text.fields[f].name + " has values that are not finite")
+                 .c_str());
   PetscCall(VecCopy(values, fields_[f]));
   field_set_[f] = true;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -119,6 +119,8 @@ private:
   PetscErrorCode ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
   PetscErrorCode CheckArms() const;
   PetscErrorCode CheckNumbers(Vec u, Vec f);
+  std::string    PlaceOf(size_t point) const;
+  PetscErrorCode FieldsAt(size_t point, std::string *text) const;
   PetscErrorCode Add(const std::vector<PetscScalar> &entries, Mat A) const;
   void           MakeRegions();
   int            slots() const { return (int)(arms_.size() * equation_->unknowns()); } // of a row
@@ -150,6 +152,9 @@ private:
   PetscReal                        source_time_ = 0, fields_time_ = 0;
   PetscInt version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
 };
+
+// An error for an option -equation_NAME that is neither a parameter nor a setting. Collective.
+PetscErrorCode CheckOptionNames(DM da, const Equation &equation);
 
 // The equation of a DM. Errors: it has none.
 PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid);

@@ -146,6 +146,31 @@ PetscErrorCode EquationOnGrid::CheckArms() const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static std::string numeral(PetscReal value) {
+  char text[32];
+  snprintf(text, sizeof(text), "%g", value != value ? NAN : (double)value); // of no sign
+  return text;
+}
+// The indices of an owned point.
+std::string EquationOnGrid::PlaceOf(size_t point) const {
+  const size_t nx = (size_t)grid_.size[0], ny = (size_t)grid_.size[1];
+  return "(" + std::to_string(grid_.start[0] + (PetscInt)(point % nx)) + ", " +
+         std::to_string(grid_.start[1] + (PetscInt)(point / nx % ny)) + ", " +
+         std::to_string(grid_.start[2] + (PetscInt)(point / nx / ny)) + ")";
+}
+// The values of the fields there: ", k = 2".
+PetscErrorCode EquationOnGrid::FieldsAt(size_t point, std::string *text) const {
+  const PetscScalar *values;
+
+  PetscFunctionBegin;
+  for (size_t f = 0; f < fields_.size(); f++) {
+    PetscCall(VecGetArrayRead(fields_[f], &values));
+    *text += ", " + equation_->text.fields[f].name + " = " + numeral(PetscRealPart(values[point]));
+    PetscCall(VecRestoreArrayRead(fields_[f], &values));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The first values since a change must be numbers: a solver would only say that it diverges.
 PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
   const PetscScalar *value, *state;
@@ -159,24 +184,31 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
   if (!PetscIsInfOrNanReal(norm)) PetscFunctionReturn(PETSC_SUCCESS); // and nothing was copied to the host
   PetscCall(VecGetArrayRead(f, &value));
   PetscCall(VecGetArrayRead(u, &state));
-  for (size_t i = 0; i < owned() * n && !text[0]; i++)
-    if (PetscIsInfOrNanScalar(value[i]) && !PetscIsInfOrNanScalar(state[i])) {
-      const auto  &unknown = equation_->text.unknowns[i % n];
-      const size_t point = i / n;
-      const bool   rate = equation_->text.has_rate;
-      char         where[256];
-      PetscCall(PetscSNPrintf(where, sizeof(where),
-                              "the %s of %s is %g at the point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
-                              ") of the initial state, where %s = %g; change the formula or the initial state",
-                              rate ? "rate" : "residual", unknown.name.c_str(), (double)PetscRealPart(value[i]),
-                              grid_.start[0] + (PetscInt)(point % (size_t)grid_.size[0]),
-                              grid_.start[1] + (PetscInt)(point / (size_t)grid_.size[0] % (size_t)grid_.size[1]),
-                              grid_.start[2] + (PetscInt)(point / (size_t)grid_.size[0] / (size_t)grid_.size[1]),
-                              unknown.name.c_str(), (double)PetscRealPart(state[i])));
-      PetscCall(PetscStrncpy(text,
-                             equation_->text.error_at(rate ? unknown.rate.line : unknown.residual.line, where).c_str(),
-                             sizeof(text)));
-    }
+  // where the state is a number, if anywhere: elsewhere the formula is not to blame
+  size_t at = owned() * n, of_state = at;
+  for (size_t i = owned() * n; i-- > 0;) {
+    if (PetscIsInfOrNanScalar(state[i])) of_state = i;
+    if (PetscIsInfOrNanScalar(value[i]) && !PetscIsInfOrNanScalar(state[i])) at = i;
+  }
+  const bool by_state = of_state < owned() * n;
+  if (by_state) at = of_state;
+  if (at < owned() * n) {
+    const auto       &unknown = equation_->text.unknowns[at % n];
+    const bool        rate = equation_->text.has_rate;
+    const std::string place = PlaceOf(at / n), number = numeral(PetscRealPart(state[at]));
+    std::string       fields;
+    PetscCall(FieldsAt(at / n, &fields));
+    const std::string problem = by_state ? "the state of " + unknown.name + " is " + number + " at the point " + place +
+                                               ", before anything is computed; change the initial state"
+                                         : std::string("the ") + (rate ? "rate" : "residual") + " of " + unknown.name +
+                                               " is " + numeral(PetscRealPart(value[at])) + " at the point " + place +
+                                               " of the initial state, where " + unknown.name + " = " + number +
+                                               fields + "; change the formula or the initial state";
+    const int         line = by_state && unknown.initial ? unknown.initial.line
+                             : rate                      ? unknown.rate.line
+                                                         : unknown.residual.line;
+    PetscCall(PetscStrncpy(text, equation_->text.error_at(line, problem).c_str(), sizeof(text)));
+  }
   PetscCall(VecRestoreArrayRead(u, &state));
   PetscCall(VecRestoreArrayRead(f, &value));
   PetscCall(share_error(grid_.comm, text));

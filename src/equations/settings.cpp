@@ -1,6 +1,7 @@
 // Parameters, fields, the time, and what else is asked of the equation of a DM.
 
 #include "equations/equation.hpp"
+#include "equations/expression.hpp"
 #include "shellac.h"
 
 using namespace shellac;
@@ -10,11 +11,13 @@ static PetscErrorCode find_parameter(EquationOnGrid &on_grid, const char name[],
   std::string names;
 
   PetscFunctionBegin;
+  std::vector<std::string> all;
+  for (const auto &parameter : parameters) all.push_back(parameter.name);
   for (*p = 0; *p < parameters.size() && (!name || parameters[*p].name != name); ++*p)
     names += (names.empty() ? "" : ", ") + parameters[*p].name;
   PetscCheck(*p < parameters.size(), on_grid.grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s has no parameter '%s'; its parameters are: %s", on_grid.equation().text.file.c_str(), name ? name : "",
-             names.empty() ? "none" : names.c_str());
+             "%s has no parameter '%s'; its parameters are: %s%s", on_grid.equation().text.file.c_str(),
+             name ? name : "", names.empty() ? "none" : names.c_str(), suggestion(name ? name : "", all).c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -49,7 +49,7 @@ public:
       part("on_gpu.hpp", on_gpu_text);
     else
       part("on_host.hpp", on_host_text);
-    out_ += "#line 1 \"equation\"\nnamespace shellac {\nnamespace equation {\n";
+    out_ += "#line 1 \"generated\"\nnamespace shellac {\nnamespace equation {\n";
     coordinates("ExactRow", &EquationText::Unknown::exact);
     row();
     boundary();
@@ -67,7 +67,7 @@ private:
 
   // An expression with the user's line before it; what follows is the compiler's own again.
   std::string expression(const Expression &e) const {
-    return "\n#line " + std::to_string(e.line) + " " + quoted(text_.file) + "\n" + e.text + "\n#line 1 \"equation\"\n";
+    return "\n#line " + std::to_string(e.line) + " " + quoted(text_.file) + "\n" + e.text + "\n#line 1 \"generated\"\n";
   }
 
   // The names of the functions' own end with _, so that the text may have c, r or point.

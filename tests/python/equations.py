@@ -77,6 +77,17 @@ class Steady(unittest.TestCase):
         self.assertLess(eq.snes.getLinearSolveIterations(), 40)
         self.assertLess(abs(-laplacian(u, (1 / 32, 1 / 32)) - 6 * np.exp(u)).max(), 1e-7)
 
+    def test_options_name_the_types_of_the_grid(self):
+        solutions = []
+        for mat_type in ("aij", "stencil", "equation"):
+            eq = shellac.Equation(grid(8, 6), BRATU, lambda_=2, options={
+                "dm_mat_type": mat_type, "pc_type": "jacobi", "ksp_rtol": 1e-10, "snes_rtol": 1e-10})
+            solutions.append(shellac.gather(eq.da, eq.solve()))
+            self.assertIn(mat_type, eq.snes.getJacobian()[0].getType())
+        if rank == 0:
+            np.testing.assert_allclose(solutions[1], solutions[0], rtol=1e-8)
+            np.testing.assert_allclose(solutions[2], solutions[0], rtol=1e-8)
+
     def test_a_linear_equation_with_a_field_is_numpys_matrix(self):
         da, h = grid(9, 7), (1 / 10, 1 / 8)
         k, x = 1 + 9 * rng.random((7, 9)), rng.random((7, 9))
@@ -204,6 +215,7 @@ class Mistakes(unittest.TestCase):
             (lambda: new(pathlib.Path("nowhere=.h")), PETSc.Error, "'nowhere=.h' cannot be read"),
             (lambda: new(prefix=3), TypeError, "prefix is 3"),
             (lambda: new(options="-snes_monitor"), TypeError, "must be a dictionary"),
+            (lambda: new(options={"da_grid_x": 3}), ValueError, "da_grid_x is for the making of a grid"),
             (lambda: new(mu=1), TypeError, "'mu'; the equation's parameters are: sigma; its fields are: k"),
             (lambda: eq.set(lambda_=1), TypeError, "'lambda_'; the equation's parameters are: sigma"),
             (lambda: eq.__setitem__("mu", 1), TypeError, "'mu'; the equation's parameters are: sigma"),

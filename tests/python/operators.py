@@ -99,6 +99,13 @@ class Operators(unittest.TestCase):
                 for M, more in ((A, 3 * x), (B, w * (x - np.roll(x, 1)) * n)):
                     np.testing.assert_allclose((M * v).getArray(), (expected + more)[i0:i1], rtol=1e-11, atol=1e-11)
                 field.scale(2 if factor == 1 else 0.5)
+        for M in (shellac.diffusion(da, k if rank == 0 else np.zeros(n)), shellac.advection_diffusion(da, k, [1])):
+            face = 2 / (1 / k + 1 / np.roll(k, -1))
+            flux = face * (np.roll(x, -1) - x) * n
+            expected = -(flux - np.roll(flux, 1)) * n
+            if M.getType() == "advection_diffusion":
+                expected += (np.roll(x, -1) - np.roll(x, 1)) * n / 2
+            np.testing.assert_allclose((M * v).getArray(), expected[i0:i1], rtol=1e-11, atol=1e-11)
         on_faces = shellac.diffusion(da, [field])  # k[i] between the points i - 1 and i
         flux = k * (x - np.roll(x, 1)) * n
         np.testing.assert_allclose((on_faces * v).getArray(), ((flux - np.roll(flux, -1)) * n)[i0:i1], rtol=1e-11,
@@ -246,6 +253,8 @@ class Mistakes(unittest.TestCase):
             (lambda: shellac.laplace(da, shape="disc"), ValueError, "'star', 'box'"),
             (lambda: shellac.laplace(da, boundary="robin"), PETSc.Error, "MatLaplaceSetRobin"),
             (lambda: shellac.diffusion(da, "much"), TypeError, "k is 'much'; it must be a number"),
+            (lambda: shellac.diffusion(da, np.ones((3, 3))), ValueError,
+             "another rank" if rank else "shape \\(3, 3\\); it must be \\(8, 8\\)"),
             (lambda: shellac.diffusion(da, 1, mean="geometric"), ValueError, "'harmonic', 'arithmetic'"),
             (lambda: shellac.advection_diffusion(da, 1, [1]), PETSc.Error, "give 2"),
             (lambda: shellac.advection_diffusion(da, 1, [1, 0], scheme="quick"), ValueError, "'central', 'upwind'"),

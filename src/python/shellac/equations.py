@@ -43,7 +43,7 @@ class Equation:
         Prefix of the solvers' options.
     options : dict, optional
         Options of the solvers without their dash, ``{"snes_rtol": 1e-10, "pc_type": "mg"}``; the value True for an
-        option that has none. Options of the command line override them.
+        option that has none; of the grid ``dm_mat_type`` and ``dm_vec_type``. Options of the command line override them.
     **values
         Parameters and fields by their names, as for `set`.
 
@@ -71,17 +71,26 @@ class Equation:
                 raise TypeError(f"{what}: prefix is {prefix!r}; it must be a string")
             if not isinstance(options, (dict, type(None))):
                 raise TypeError(f"{what}: options is {options!r}; it must be a dictionary, as {{'snes_rtol': 1e-10}}")
+            options = {key.lstrip("-"): value for key, value in (options or {}).items()}
+            for key in options:
+                if key.startswith(("dm_", "da_", "equation")) and key not in ("dm_mat_type", "dm_vec_type"):
+                    raise ValueError(f"{what}: the option {key} is for the making of a grid or of its equation; set it before, "
+                                     "or give it on the command line")
             if isinstance(text, os.PathLike) or "=" not in text:
                 text, function = os.fspath(text), "DMDASetEquationFromFile"
             else:
                 text = textwrap.dedent(text)  # a line with more white space than others goes on
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             problem = error
         c.agree(da.comm, problem)
+        for key, set_type in (("dm_mat_type", da.setMatType), ("dm_vec_type", da.setVecType)):
+            value = options.pop(key, None)
+            if value is not None and not _petsc().Options(da.getOptionsPrefix()).hasName(key):
+                set_type(value)
         _call(function, da, text)
         self.da = da
         self._prefix = prefix or ""
-        self._options = {key.lstrip("-"): value for key, value in (options or {}).items()}
+        self._options = options
         self._snes = self._ts = self._dt = None
         self._set(what, values)
 

@@ -2,7 +2,10 @@
 
 import ctypes
 
+import numpy
+
 from . import functions as c
+from . import grids
 
 
 def check_dmda(da, what):
@@ -148,9 +151,19 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
                      MatHelmholtzSetShift=(name, "PetscScalar", sigma))
 
 
-def _coefficient(k):
-    """The setter of a field, of one for each axis, or of a constant."""
+def _coefficient(da, k, what):
+    """The setter of a field, of one for each axis, or of a constant. An array is the first rank's, of the whole grid."""
     from petsc4py import PETSc
+    check_dmda(da, what)
+    if isinstance(k, numpy.ndarray) and k.ndim:
+        problem = None
+        try:
+            if da.comm.getRank() == 0:
+                k = grids.array_of(da, k, f"{what}: k")
+        except (TypeError, ValueError) as error:
+            problem = error
+        c.agree(da.comm, problem)
+        k = grids.scatter(da, k)
     if isinstance(k, (list, tuple)):
         return {"MatDiffusionSetFaceCoefficients": ("k", "Vec[]", k)}
     if isinstance(k, PETSc.Vec):
@@ -166,10 +179,11 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
     ----------
     da : PETSc.DMDA
         The grid, 1-D, 2-D or 3-D, with one unknown at each point.
-    k : PETSc.Vec, list of PETSc.Vec or scalar
+    k : PETSc.Vec, list of PETSc.Vec, numpy.ndarray or scalar
         The coefficient at the points, a global vector of `da`; or a list of one for each axis, with k on the face between a
         point and the one before it; or a constant. The operator keeps the vectors and follows their changes; call
-        ``A.assemble()`` after one, before a solver is used again.
+        ``A.assemble()`` after one, before a solver is used again. Or the first rank's array of all points, of shape (nx,),
+        (ny, nx) or (nz, ny, nx), as `scatter` takes it, which is copied.
     mean : {'harmonic', 'arithmetic'}, optional
         What the face between two points has; 'harmonic' by default.
     shift : scalar, optional
@@ -184,7 +198,7 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
     """
     return _operator(da, "diffusion", prefix, boundary=boundary, robin=robin, lengths=lengths,
                      MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
-                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **_coefficient(k))
+                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **_coefficient(da, k, "shellac.diffusion()"))
 
 
 @c.named_keywords
@@ -216,7 +230,8 @@ def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundar
     return _operator(da, "advection_diffusion", prefix, boundary=boundary, robin=robin, lengths=lengths,
                      MatAdvectionDiffusionSetScheme=("scheme", "MatAdvectionDiffusionSchemeType", scheme),
                      MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
-                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **_coefficient(k), **velocity)
+                     MatDiffusionSetShift=("shift", "PetscScalar", shift),
+                     **_coefficient(da, k, "shellac.advection_diffusion()"), **velocity)
 
 
 def right_hand_side(A, f, g=None):

@@ -1,0 +1,48 @@
+// Options -equation_NAME that nothing reads: PETSc itself would say so at the end of the program, if it is asked.
+
+#include "equations/equation.hpp"
+#include "equations/expression.hpp"
+#include "equations/options.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace shellac {
+
+PetscErrorCode CheckOptionNames(DM da, const Equation &equation) {
+  std::vector<std::string> known, near;
+  const char              *prefix;
+  char                    *given;
+  std::string              parameters, wrong;
+
+  PetscFunctionBegin;
+  for (const Option &option : equation_options) known.push_back(option.key);
+  for (const auto &parameter : equation.text.parameters) {
+    known.push_back("-equation_" + parameter.name);
+    parameters += (parameters.empty() ? "-equation_" : ", -equation_") + parameter.name;
+  }
+  PetscCall(PetscObjectGetOptionsPrefix((PetscObject)da, &prefix));
+  const std::string before = std::string("-") + (prefix ? prefix : "");
+  PetscCall(PetscOptionsGetAll(NULL, &given));
+  std::istringstream words(given);
+  for (std::string word; wrong.empty() && words >> word;) {
+    if (word.compare(0, before.size() + 9, before + "equation_") != 0) continue;
+    const std::string key = "-" + word.substr(before.size());
+    if (std::find(known.begin(), known.end(), key) == known.end()) wrong = key;
+  }
+  PetscCall(PetscFree(given));
+  const bool is_field = std::any_of(equation.text.fields.begin(), equation.text.fields.end(),
+                                    [&](const EquationText::Field &f) { return wrong == "-equation_" + f.name; });
+  SHELLAC_CHECK_ALL(
+      wrong.empty(), PetscObjectComm((PetscObject)da), PETSC_ERR_USER,
+      "%s has no parameter for the option %s%s%s Its parameters are %s; other options are -equation, "
+      "-equation_cache and -equation_domain. Where the option is for the equation of another DMDA, give that one a "
+      "prefix, DMSetOptionsPrefix()",
+      equation.text.file.c_str(), wrong.c_str(),
+      is_field ? ": it is a field, whose values DMDAEquationSetField() sets" : "",
+      suggestion(wrong, known).empty() ? "." : suggestion(wrong, known).c_str(),
+      parameters.empty() ? "none" : parameters.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
