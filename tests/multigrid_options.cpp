@@ -40,7 +40,7 @@ TEST_CASE("functions in C set what options set", "[multigrid]") {
                [&]() { return PCStencilMGSetCycles(pc, 0); });
   EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"PCStencilMGSetLevels", "-1"}),
                [&]() { return PCStencilMGSetLevels(pc, -1); });
-  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"PCStencilMGSetCycleType", "7", "v, w or f"}),
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"PCStencilMGSetCycleType", "7", "v, w, f or automatic"}),
                [&]() { return PCStencilMGSetCycleType(pc, (PCStencilMGCycleType)7); });
   EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), []() { return PCStencilMGSetFused(NULL, PETSC_TRUE); });
   OK(PCCreate(PETSC_COMM_WORLD, &other));

@@ -49,8 +49,7 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
   Lattice star = lattice({40, 30, 1}), two = star, wide = star;
   two.dof = 2;
   wide.width = 2;
-  Matrix one_way = captured(star, random_fill(star, Form::arrays, 1)),
-         of_two = captured(two, diffusion_fill(two, Form::indexed)),
+  Matrix of_two = captured(two, diffusion_fill(two, Form::indexed)),
          of_wide = captured(wide, diffusion_fill(wide, Form::indexed)),
          of_signs = captured(star,
                              [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
@@ -77,60 +76,11 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
     OK(solve(B, b, x, &iterations, &reason));
     CHECK(reason > 0);
   };
-  refused(one_way, "not symmetric", "bjacobi");
   refused(of_two, "2 unknowns", "bjacobi");
   refused(of_signs, "opposite signs", "bjacobi");
   refused(of_wide, "not neighbours", "bjacobi");
   refused(of_zeros, "zeros on its diagonal", "jacobi");
   EXPECT_ERROR(PETSC_ERR_FP, ({"stencil", "not a number"}), set_up(of_nan, ""));
-}
-
-// Upwind differences of -Δu + w·∇u with a constant wind w, which weights of the rows make symmetric.
-static Fill upwind_fill(const Lattice &l, PetscReal wind) {
-  const PetscReal h = PetscReal(1) / l.N[0];
-  return [=](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
-    const PetscInt step = arm[0] + arm[1];
-    *block = step ? -1 - PetscMax(-step * wind * h, 0) : 4 + 2 * PetscAbsReal(wind) * h;
-  };
-}
-
-TEST_CASE("convection is solved, or refused with what solves it", "[multigrid]") {
-  const Lattice l = lattice({129, 129, 1});
-  for (PetscReal wind : {5., 20., 50., 2000., -2000.}) {
-    INFO("wind " << wind);
-    Grid     da;
-    Matrix   A;
-    PetscInt iterations;
-    REQUIRE(try_make_grid(l, &da));
-    OK(DMSetMatType(da, MATSTENCILSHELL));
-    OK(DMCreateMatrix(da, &A));
-    set_rows(da, A, upwind_fill(l, wind), Way::stencil, INSERT_VALUES);
-    assemble(A);
-    Vector             b = random_vector(da, 4), x = make_vector(da), r = make_vector(da);
-    PetscReal          size_b, size_r;
-    KSPConvergedReason reason;
-    if (PetscAbsReal(wind) < 100) {
-      CHECK(solve(A, b, x, "-test_ksp_type fgmres -test_ksp_rtol 1e-9", &iterations) > 0);
-      CHECK(iterations <= 12);
-    } else {
-      EXPECT_ERROR(PETSC_ERR_SUP, ({"stencil", "orders of magnitude", "wind", "-pc_type bjacobi"}), [&]() {
-        Preconditioner pc;
-        PetscFunctionBeginUser;
-        PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-        PetscCall(PCSetOperators(pc, A, A));
-        PetscCall(PCSetType(pc, PCSTENCILMG));
-        PetscCall(PCSetUp(pc));
-        PetscFunctionReturn((PetscErrorCode)0);
-      });
-      Options set("-test_ksp_type fgmres -test_ksp_rtol 1e-9 -test_pc_type bjacobi");
-      OK(solve(A, b, x, &iterations, &reason));
-      CHECK(reason > 0);
-    }
-    OK(MatResidual(A, b, x, r));
-    OK(VecNorm(b, NORM_2, &size_b));
-    OK(VecNorm(r, NORM_2, &size_r));
-    CHECK(size_r <= 1e-8 * size_b);
-  }
 }
 
 TEST_CASE("a matrix that fell back to AIJ is told apart from one of another type", "[multigrid]") {

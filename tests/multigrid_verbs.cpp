@@ -59,7 +59,7 @@ TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multi
     INFO(text);
     shellac::Couplings           coarse;
     shellac::Mirror<PetscScalar> room;
-    const PetscScalar           *weights;
+    const PetscScalar           *weights, *restriction;
     PetscScalar                 *total;
     coarse.grown = levels.coarse_patch.all();
     coarse.neighbours.star = false;
@@ -67,12 +67,11 @@ TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multi
     OK(coarse.MakeZero(levels.memory));
     OK(room.Make(levels.memory, levels.fine.points(), &total));
     OK(levels.weights.Get(levels.memory, &weights));
-    OK(shellac::coarsen(levels.memory, levels.rows(), levels.coarsening, weights, levels.coarse_patch, coarse, total));
-    Dense MA = levels.A;
-    for (size_t i = 0; i < MA.size(); i++)
-      for (PetscReal &entry : MA[i]) entry *= levels.mass[i];
+    OK(levels.restriction().Get(levels.memory, &restriction));
+    OK(shellac::coarsen(levels.memory, levels.rows(), levels.coarsening, weights, restriction, levels.coarse_patch,
+                        coarse, total));
     CHECK(largest_difference(dense_of(in_memory(PETSC_MEMTYPE_HOST, &coarse), levels.coarse_patch),
-                             product(transpose(levels.P), product(MA, levels.P))) <= 1e-12);
+                             product(levels.R, product(levels.A, levels.P))) <= 1e-12);
     PetscReal least = PETSC_MAX_REAL; // all points are interpolated
     for (const auto &row : levels.P) least = PetscMin(least, *std::max_element(row.begin(), row.end()));
     CHECK(least > 0);
@@ -94,6 +93,7 @@ TEST_CASE("smoothing, residual and transfers are products with dense matrices", 
     part.grown = rows.grown;
     part.neighbours = rows.neighbours;
     OK(levels.weights.Get(memory, &part.weights));
+    OK(levels.restriction().Get(memory, &part.restriction));
     for (int a = 0; a < 3; a++) {
       part.coarsens[a] = levels.coarsening.axis[a].coarsens;
       part.offset[a] = levels.coarsening.axis[a].offset;
@@ -104,12 +104,11 @@ TEST_CASE("smoothing, residual and transfers are products with dense matrices", 
     const Values u = random_values(n, 1), b = random_values(n, 2), e = random_values(coarse_n, 3);
     Array        u_there(memory, u), b_there(memory, b), e_there(memory, e), out(memory, u), coarse_out(memory, e);
     const Values Au = product(levels.A, u);
-    Values       residual, smoothed, corrected = product(levels.P, e), scaled;
+    Values       residual, smoothed, corrected = product(levels.P, e);
     for (size_t i = 0; i < n; i++) {
       residual.push_back(b[i] - Au[i]);
       smoothed.push_back(u[i] + 0.7 * residual[i] / levels.A[i][i]);
       corrected[i] += u[i];
-      scaled.push_back(levels.mass[i] * u[i]);
     }
     field.u = u_there.read();
     const auto all = levels.patch.all();
@@ -122,11 +121,29 @@ TEST_CASE("smoothing, residual and transfers are products with dense matrices", 
     CHECK(difference(out.on_host(), smoothed) <= 1e-12);
     OK(shellac::for_each_of_box(memory, coarse.all(),
                                 shellac::point::Restrict<PetscScalar>{part, coarse, field, coarse_out.write()}));
-    CHECK(difference(coarse_out.on_host(), product(transpose(levels.P), scaled)) <= 1e-12);
+    CHECK(difference(coarse_out.on_host(), product(levels.R, u)) <= 1e-12);
     shellac::Field<PetscScalar> of_e = {};
     of_e.u = e_there.read();
     OK(shellac::for_each_of_box(memory, all,
                                 shellac::point::Correct<PetscScalar>{part, coarse, of_e, u_there.read(), out.write()}));
     CHECK(difference(out.on_host(), corrected) <= 1e-12);
+  });
+}
+
+TEST_CASE("rows are transposed, and their symmetric part taken", "[multigrid]") {
+  for_each_two_levels(!no_gpu(false), [](TwoLevels &levels, const std::string &text) {
+    if (!levels.of_restriction.size()) return; // symmetric ones
+    INFO(text);
+    const Dense       &A = levels.A;
+    Dense              half = transpose(A);
+    shellac::Couplings room;
+    const auto         turned = [&](shellac::Turn into) {
+      levels.turned(into, &room);
+      return dense_of(in_memory(PETSC_MEMTYPE_HOST, &room), levels.patch);
+    };
+    CHECK(largest_difference(turned(shellac::Turn::transpose), half) <= 1e-12);
+    for (size_t i = 0; i < A.size(); i++)
+      for (size_t j = 0; j < A.size(); j++) half[i][j] = (half[i][j] + A[i][j]) / 2;
+    CHECK(largest_difference(turned(shellac::Turn::symmetric_part), half) <= 1e-12);
   });
 }

@@ -78,23 +78,31 @@ inline shellac::CouplingArrays in_memory(PetscMemType memory, shellac::Couplings
   return arrays;
 }
 
-// Random-looking rows of a grid and, by the library, interpolation that follows them; in this memory.
+enum class Rows { symmetric, weighted, nonsymmetric }; // weighted: symmetric with masses that differ
+
+// Random-looking rows of a grid and, by the library, transfers that follow them; in this memory.
 struct TwoLevels {
   PetscMemType                 memory;
   shellac::GridCoarsening      coarsening;
   shellac::Patch               patch, coarse_patch; // of the whole grids
   shellac::Couplings           fine;
-  shellac::Mirror<PetscScalar> weights;
-  Dense                        A, P;
+  shellac::Mirror<PetscScalar> weights, of_restriction;
+  Dense                        A, P, R;
   std::vector<PetscReal>       mass; // M A is symmetric
 
-  TwoLevels(PetscMemType memory, const Point &N, bool stays, bool star, bool around, bool weighted);
-  shellac::CouplingArrays rows() { return in_memory(memory, &fine); } // there
+  TwoLevels(PetscMemType memory, const Point &N, bool stays, bool star, bool around, Rows kind);
+  shellac::CouplingArrays       rows() { return in_memory(memory, &fine); } // there
+  shellac::CouplingArrays       turned(shellac::Turn into, shellac::Couplings *room);
+  shellac::Mirror<PetscScalar> &restriction() { return of_restriction.size() ? of_restriction : weights; }
+
+private:
+  Dense interpolate(const shellac::CouplingArrays &rows, shellac::Mirror<PetscScalar> *weights) const;
 };
 
-// stays: the first axis is not coarsened. around: axes of an even number of points are periodic. weighted: masses differ
-inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool star, bool around, bool weighted)
+// stays: the first axis is not coarsened. around: axes of an even number of points are periodic
+inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool star, bool around, Rows kind)
     : memory(where) {
+  const bool weighted = kind == Rows::weighted, one_way = kind == Rows::nonsymmetric;
   const bool periodic[3] = {around && N[0] % 2 == 0, around && N[1] % 2 == 0, around && N[2] % 2 == 0};
   PetscInt   coarse_N[3];
   bool       coarse_periodic[3];
@@ -113,7 +121,6 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
     fine.grown.hi[a] += shellac::level_reach(patch, a);
   }
   coarse_patch = patch_of(coarse_N, coarse_periodic);
-  const size_t points = (size_t)patch.all().points(), coarse_points = (size_t)coarse_patch.all().points();
 
   // symmetric couplings by a formula of the edge's middle, over the rows' masses; those with the ends of the domain are shifts
   const auto of_point = [&](const PetscInt p[3]) { return weighted ? 1.5 + PetscSinReal(p[0] + 2 * p[1] + p[2]) : 1.; };
@@ -132,11 +139,12 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
     int            slot = shellac::FIRST_COUPLING;
     mass.push_back(of_point(p));
     if (weighted) fine.mass[at] = mass.back();
-    fine.slot(shellac::SHIFT)[at] += (0.1 + 0.05 * i) / mass.back();
+    fine.slot(shellac::SHIFT)[at] += one_way ? 40 : (0.1 + 0.05 * i) / mass.back();
     fine.neighbours.each([&](const PetscInt *d) {
       const PetscInt  q[3] = {i + d[0], j + d[1], k + d[2]};
-      const PetscReal phase = middle(0, i, d[0]) + 3 * middle(1, j, d[1]) + 5 * middle(2, k, d[2]);
-      const int       to = patch.in_domain(q) ? slot : shellac::SHIFT;
+      const PetscReal phase =
+          middle(0, i, d[0]) + 3 * middle(1, j, d[1]) + 5 * middle(2, k, d[2]) + (one_way ? 7 * i + slot : 0);
+      const int to = patch.in_domain(q) ? slot : shellac::SHIFT;
       fine.slot(to)[at] += (2 + PetscSinReal(phase)) / mass.back();
       slot++;
     });
@@ -144,22 +152,42 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
   A = dense_of(fine, patch);
   if (weighted) OK(shellac::fill_beyond(PETSC_MEMTYPE_HOST, patch, nullptr, fine.grown, fine.mass));
 
-  PetscScalar       *w;
-  const PetscScalar *on_host;
   OK(shellac::fill_beyond(memory, patch, nullptr, fine.grown, rows().values, fine.slots()));
   OK(shellac::invert_diagonals(memory, rows()));
-  OK(weights.MakeZero(memory, (size_t)coarsening.corners() * fine.points(), &w));
-  for (int axes = 0; axes <= 3; axes++) {
-    OK(shellac::interpolate(memory, rows(), coarsening, axes, w));
-    OK(shellac::fill_beyond(memory, patch, nullptr, fine.grown, w, coarsening.corners()));
+  if (one_way) {
+    shellac::Couplings room;
+    P = interpolate(turned(shellac::Turn::symmetric_part, &room), &weights);
+    R = transpose(interpolate(turned(shellac::Turn::transpose, &room), &of_restriction));
+    return;
   }
-  std::vector<PetscScalar> values((size_t)coarsening.corners() * fine.points());
+  P = interpolate(rows(), &weights);
+  R = transpose(P);
+  for (Dense::value_type &row : R)
+    for (size_t i = 0; i < row.size(); i++) row[i] *= mass[i];
+}
+
+inline shellac::CouplingArrays TwoLevels::turned(shellac::Turn into, shellac::Couplings *room) {
+  room->grown = fine.grown;
+  room->neighbours = fine.neighbours;
+  OK(room->MakeZero(memory));
+  OK(shellac::turn(memory, patch, rows(), into, *room));
+  return *room;
+}
+
+inline Dense TwoLevels::interpolate(const shellac::CouplingArrays &of, shellac::Mirror<PetscScalar> *to) const {
+  PetscScalar *w;
+  Dense        dense((size_t)patch.all().points(), std::vector<PetscReal>((size_t)coarse_patch.all().points(), 0));
+
+  OK(to->MakeZero(memory, (size_t)coarsening.corners() * of.points(), &w));
+  for (int axes = 0; axes <= 3; axes++) {
+    OK(shellac::interpolate(memory, of, coarsening, axes, w));
+    OK(shellac::fill_beyond(memory, patch, nullptr, of.grown, w, coarsening.corners()));
+  }
+  std::vector<PetscScalar> values((size_t)coarsening.corners() * of.points());
   if (PetscMemTypeHost(memory))
     std::copy_n(w, values.size(), values.begin());
   else
     OK(shellac::DeviceCopyToHost(values.data(), w, values.size() * sizeof(PetscScalar)));
-  on_host = values.data();
-  P.assign(points, std::vector<PetscReal>(coarse_points, 0));
   shellac::for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
     PetscInt       c[3], J[3];
@@ -169,13 +197,14 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
           bool inside = true;
           for (int a = 0; a < 3; a++) {
             J[a] = coarsening.below(a, p[a]) + c[a];
-            if (coarse_patch.periodic[a]) J[a] = (J[a] + coarse_N[a]) % coarse_N[a];
-            inside = inside && J[a] >= 0 && J[a] < coarse_N[a];
+            if (coarse_patch.periodic[a]) J[a] = (J[a] + coarse_patch.N[a]) % coarse_patch.N[a];
+            inside = inside && J[a] >= 0 && J[a] < coarse_patch.N[a];
           }
-          const PetscReal one = PetscRealPart(on_host[coarsening.corner(c) * fine.points() + fine.grown.index(p)]);
-          if (inside) P[patch.index(i, j, k)][coarse_patch.index(J[0], J[1], J[2])] += one;
+          const PetscReal one = PetscRealPart(values[coarsening.corner(c) * of.points() + of.grown.index(p)]);
+          if (inside) dense[patch.index(i, j, k)][coarse_patch.index(J[0], J[1], J[2])] += one;
         }
   });
+  return dense;
 }
 
 // Calls f(levels, text) for small grids of all kinds, on the host and, where there is one, on a GPU.
@@ -187,15 +216,16 @@ template <class Function> void for_each_two_levels(bool gpu, const Function &f) 
     for (bool stays : {false, true})
       for (bool star : {true, false})
         for (bool around : {false, true})
-          for (bool weighted : {false, true}) {
+          for (Rows kind : {Rows::symmetric, Rows::weighted, Rows::nonsymmetric}) {
             if (stays && N[1] == 1) continue;
             if (!in_turn(number++)) continue;
             for (PetscMemType memory : {PETSC_MEMTYPE_HOST, PETSC_MEMTYPE_CUDA}) {
               if (PetscMemTypeCUDA(memory) && !gpu) continue;
-              TwoLevels levels(memory, N, stays, star, around, weighted);
+              TwoLevels levels(memory, N, stays, star, around, kind);
               f(levels, std::to_string(N[0]) + " x " + std::to_string(N[1]) + " x " + std::to_string(N[2]) +
                             (stays ? ", the first axis stays" : "") + (star ? ", star" : ", box") +
-                            (around ? ", periodic" : "") + (weighted ? ", weighted" : "") +
+                            (around ? ", periodic" : "") + (kind == Rows::weighted ? ", weighted" : "") +
+                            (kind == Rows::nonsymmetric ? ", nonsymmetric" : "") +
                             (PetscMemTypeCUDA(memory) ? ", on a GPU" : ""));
             }
           }

@@ -12,7 +12,9 @@
    Options Database Keys:
 +  -pc_stencilmg_type <multiplicative|full>                 - cycles from zero, or full multigrid: one cycle on each
                                                               level, from the coarsest on; default multiplicative
-.  -pc_stencilmg_cycle_type <v|w|f>                         - how a cycle visits the levels; default v
+.  -pc_stencilmg_cycle_type <v|w|f|automatic>               - how a cycle visits the levels; automatic: v, and f where
+                                                              rows are not symmetric with any weights; default
+                                                              automatic
 .  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles of an application; default 1
 .  -pc_stencilmg_smooths <integer, 0 to 4>                  - smoothing steps before, and after, the visit of the coarse
                                                               grid; 0: 3, in three dimensions 4; default 0
@@ -33,8 +35,7 @@
    `MATSTENCILSHELL` with variable coefficients, (A u)_p = sum_q c_pq (u_p - u_q) + s_p u_p over the neighbours q in
    the star or the box of width 1, each level stores the coefficients c and s and the weights of interpolation at its
    points. Both kinds have any of the boundary forms, any number of points and any number of ranks. The matrix has
-   one unknown a point and is symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that
-   are multiplied by a coefficient). Rows with a diagonal entry only may be anywhere.
+   one unknown a point. Rows with a diagonal entry only may be anywhere.
 
    Coarse levels have every second point of the axes along which the points are strongly coupled, on average
    (semi-coarsening). The smoother is weighted Jacobi. Its weights are the inverse roots of a Chebyshev polynomial
@@ -48,6 +49,11 @@
    are an exception, because no coarse grid resolves them; W-cycles help there. Set-up takes the time of about 6 cycles
    on the host, on a GPU that of half a solve, up to nine tenths in 3-D. There it runs where one rank has the grid;
    several ranks set up on the host, and copy the levels.
+
+   Rows that are not symmetric but for a scaling (mirrored ends, stretched grids, equations that are multiplied by a
+   coefficient) are those of convection. There interpolation follows the symmetric part of the rows, and restriction the
+   transposed rows; the smoother is damped Jacobi, and F-cycles are the default. `KSPGMRES` and `KSPBCGS` serve them, `KSPCG` does
+   not.
 
    Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
    of its axes, which have 36 points or fewer, or with variable coefficients, where it has 144 points or fewer, by
@@ -65,9 +71,8 @@
    fused with 2 or 3 smoothing steps. F-cycles and full multigrid have no transpose.
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that is not symmetric up to a scaling
-   of its rows, or whose scales differ by more than 60 orders of magnitude (24 in single precision), or that couples
-   points further apart, or has more unknowns a point; `PETSC_ERR_FP` for a coefficient that is infinite or not a
+   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that couples points further apart, or has
+   zeros on its diagonal, or more unknowns a point; `PETSC_ERR_FP` for a coefficient that is infinite or not a
    number. Messages say what to use instead. A last level that cannot be inverted makes the solver end with
    `KSP_DIVERGED_PC_FAILED`.
 
@@ -75,7 +80,8 @@
    U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
    multigrid), 5.1 (anisotropy); Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: section 12.3.2 (Chebyshev);
    R. E. Alcouffe, A. Brandt, J. E. Dendy, J. W. Painter, The multi-grid method for the diffusion equation with strongly
-   discontinuous coefficients, 1981; J. E. Dendy, Black box multigrid, 1982 (variable coefficients);
+   discontinuous coefficients, 1981; J. E. Dendy, Black box multigrid, 1982 (variable coefficients), and Black box
+   multigrid for nonsymmetric problems, 1983;
    R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, 1964
    (the last level).
 
@@ -105,13 +111,19 @@ PETSC_EXTERN const char *const PCStencilMGTypes[];
    Values:
 +  `PC_STENCILMG_CYCLE_V` - each coarse level once
 .  `PC_STENCILMG_CYCLE_W` - each coarse level twice for a visit of the finer one
--  `PC_STENCILMG_CYCLE_F` - an F-cycle, then a V-cycle, on each coarse level
+.  `PC_STENCILMG_CYCLE_F` - an F-cycle, then a V-cycle, on each coarse level
+-  `PC_STENCILMG_CYCLE_AUTOMATIC` - V, and F where rows are not symmetric with any weights, as those of convection
 
    Level: intermediate
 
 .seealso: `PCStencilMGSetCycleType()`
 E*/
-typedef enum { PC_STENCILMG_CYCLE_V, PC_STENCILMG_CYCLE_W, PC_STENCILMG_CYCLE_F } PCStencilMGCycleType;
+typedef enum {
+  PC_STENCILMG_CYCLE_V,
+  PC_STENCILMG_CYCLE_W,
+  PC_STENCILMG_CYCLE_F,
+  PC_STENCILMG_CYCLE_AUTOMATIC
+} PCStencilMGCycleType;
 PETSC_EXTERN const char *const PCStencilMGCycleTypes[];
 
 /*E
@@ -157,10 +169,12 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
 
    Input Parameters:
 +  pc   - the preconditioner
--  type - `PC_STENCILMG_CYCLE_V` (default), `PC_STENCILMG_CYCLE_W` or `PC_STENCILMG_CYCLE_F`
+-  type - `PC_STENCILMG_CYCLE_AUTOMATIC` (default), `PC_STENCILMG_CYCLE_V`, `PC_STENCILMG_CYCLE_W` or
+          `PC_STENCILMG_CYCLE_F`
 
    Options Database Key:
-.  -pc_stencilmg_cycle_type <v|w|f> - how a cycle visits the levels; default v
+.  -pc_stencilmg_cycle_type <v|w|f|automatic> - how a cycle visits the levels; automatic: v, and f where rows are not
+                                                symmetric with any weights; default automatic
 
    Level: intermediate
 

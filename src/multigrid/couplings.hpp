@@ -69,8 +69,7 @@ struct Couplings : CouplingArrays {
 
   PetscErrorCode MakeZero(PetscMemType memory) { // without masses
     PetscFunctionBegin;
-    mass = nullptr;
-    memory_of_mass.change().clear();
+    DropMass();
     PetscCall(memory_of_values.MakeZero(memory, (size_t)slots() * points(), &values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -78,6 +77,10 @@ struct Couplings : CouplingArrays {
     PetscFunctionBegin;
     PetscCall(memory_of_mass.Make(memory, points(), &mass));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void DropMass() {
+    mass = nullptr;
+    memory_of_mass.change().clear();
   }
   void swap(Couplings *other) {
     std::swap(grown, other->grown);
@@ -169,10 +172,17 @@ PetscErrorCode invert_diagonals(PetscMemType memory, const CouplingArrays &rows)
 PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                            int axes_between, PetscScalar *weights);
 
-// The coarse operator, interpolation's transpose times the fine one times interpolation, on the points of a patch: of all
-// rows of *coarse, whose arrays are on that patch or more. total: room for the points of the fine one.
+// The coarse operator, restriction times the fine one times interpolation, on the points of a patch: of all rows of
+// *coarse, whose arrays are on that patch or more. restriction: by its transpose's weights. total: room for the points of
+// the fine one.
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
-                       const PetscScalar *weights, const Patch &coarse_patch, const CouplingArrays &coarse,
-                       PetscScalar *total);
+                       const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
+                       const CouplingArrays &coarse, PetscScalar *total);
+
+// From the rows of a patch's points and of those next to them: the transposed ones, or half the sum of both, at the patch's
+// points. They have no masses, and *turned has the same arrays.
+enum class Turn { transpose, symmetric_part };
+PetscErrorCode turn(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, Turn into,
+                    const CouplingArrays &turned);
 
 } // namespace shellac

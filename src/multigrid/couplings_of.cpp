@@ -10,16 +10,12 @@ namespace shellac {
 namespace {
 
 // What rows are not, in the order of what is said first; with what serves such a matrix.
-enum Problem { none, nonsymmetric, wide_range, no_diagonal, far, not_finite };
+enum Problem { none, no_diagonal, far, not_finite };
 #define ILU_OR_AIJ                                                                                                     \
   "; use -pc_type bjacobi, which is an incomplete factorisation on each rank, or an assembled matrix "                 \
   "(-dm_mat_type aij)"
 const char *const problems[] = {
-    "",
-    "is not symmetric, with any weights of its rows" ILU_OR_AIJ,
-    "is not symmetric, or only with weights of its rows over too many orders of magnitude (as upwind differences of a "
-    "strong constant wind)" ILU_OR_AIJ,
-    "has zeros on its diagonal; use -pc_type jacobi, which leaves those rows as they are, or none",
+    "", "has zeros on its diagonal; use -pc_type jacobi, which leaves those rows as they are, or none",
     "couples points that are not neighbours" ILU_OR_AIJ,
     "has a coefficient that is infinite or not a number; look at the values that the program assembles"};
 const char *const opposite_signs = "couples points with opposite signs" ILU_OR_AIJ;
@@ -174,11 +170,14 @@ struct SurveyRows {
   }
 };
 
+// Of a row's weight to the first row's. Where weights differ by more, as against a strong wind, transfers of their own serve
+// rows better.
+constexpr PetscReal most_range = 1e12;
+
 // Masses, and whether they make the rows symmetric.
 struct CheckMasses {
   CouplingArrays rows;
   NeighbourList  neighbours;
-  PetscReal      most_range;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
     const size_t at = rows.grown.index(p);
@@ -190,7 +189,7 @@ struct CheckMasses {
     }
     if (!within) found->flags.wide = 1;
     if (!numbers) found->flags.overflow = 1;
-    found->find(nonsymmetric, !are_symmetric(rows, neighbours, at, n));
+    if (!are_symmetric(rows, neighbours, at, n)) found->flags.nonsymmetric = 1;
   }
 };
 
@@ -245,8 +244,8 @@ void set_axes(const Grid &grid, const RowFindings &found, Axis axes[3]) {
 
 } // namespace
 
-PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, PetscReal most_range,
-                                      OperatorRows *rows, std::string *why, bool *is_not_finite) {
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows, std::string *why,
+                                      bool *is_not_finite) {
   enum { OF_ROWS, OF_FIXED, OF_SURVEY, OF_MASSES, sums };
   const Grid                       &grid = context->grid;
   Couplings                        &couplings = grid.box ? rows->of_box : rows->couplings;
@@ -264,6 +263,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   why->clear();
   *is_not_finite = false;
   rows->memory = memory;
+  rows->nonsymmetric = false;
   if (grid.dof > 1) {
     *why = "has " + std::to_string(grid.dof) + " unknowns a point" ILU_OR_AIJ;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -334,10 +334,12 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
       PetscCall(get_masses(memory, patch, couplings, &rows->masses));
     else
       PetscCall(get_masses_on_host(grid.comm, patch, &halo, couplings, &overflow));
-    PetscCall(survey(OF_MASSES, CheckMasses{couplings, neighbours, most_range}));
+    PetscCall(survey(OF_MASSES, CheckMasses{couplings, neighbours}));
     if (overflow) rows->findings.at(memory)[OF_MASSES].flags.overflow = 1;
     PetscCall(share());
-    found.find(wide_range, found.flags.overflow || (found.flags.problem != nonsymmetric && found.flags.wide));
+    const RowFindings::Flags &is = found.flags;
+    rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !is.box);
+    if (rows->nonsymmetric) couplings.DropMass();
   }
   PetscCall(halo.Destroy());
 
@@ -345,7 +347,8 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   *is_not_finite = found.flags.problem == not_finite;
   rows->symmetric = !found.flags.weighted && !found.flags.to_fixed;
   // finite elements may do so with the neighbours in a box
-  if (why->empty() && !found.flags.box && found.flags.positive && found.flags.negative) *why = opposite_signs;
+  if (why->empty() && !found.flags.box && !rows->nonsymmetric && found.flags.positive && found.flags.negative)
+    *why = opposite_signs;
   rows->has_fixed = found.flags.fixed;
   rows->singular = !found.flags.fixed && !found.flags.shifted;
   set_axes(grid, found, rows->axes);

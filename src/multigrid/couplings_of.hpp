@@ -13,8 +13,8 @@ namespace shellac {
 struct RowFindings {
   struct Flags {
     // in a box: couplings across edges and corners; fixed points, and rows that take their values; shifts; couplings that are
-    // symmetric only with weights, if at all, of a wide range or beyond that of numbers; couplings of each sign
-    int problem, box, fixed, to_fixed, shifted, weighted, wide, overflow, positive, negative;
+    // symmetric only with weights, if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign
+    int problem, box, fixed, to_fixed, shifted, weighted, nonsymmetric, wide, overflow, positive, negative;
     int other_ends[3][2]; // ends with points that are not fixed
   } flags = {};
   PetscReal sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end
@@ -43,27 +43,27 @@ struct RowBound {
 // The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
 // nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null space.
-// symmetric: without weights of the rows, and no row takes a fixed point's value.
+// symmetric: without weights of the rows, and no row takes a fixed point's value. nonsymmetric: with any weights of a fair
+// range; the rows have none then.
 struct OperatorRows {
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
   Couplings           couplings;
   Axis                axes[3];
   Mirror<PetscScalar> fixed;
   Box                 box;
-  bool                has_fixed = false, singular = false, symmetric = false;
+  bool                has_fixed = false, singular = false, symmetric = false, nonsymmetric = false;
 
   // Room for a set-up, and for the next one.
   Couplings            of_box; // rows of a box that has a star alone
   Scratch<RowFindings> findings, parts;
   MassMemory           masses;
   Scratch<RowBound>    bounds, bound_parts;
-  Scratch<PetscScalar> total;
+  Scratch<PetscScalar> total, turned;
 };
 
 // Collective. Into that memory: a GPU's only where one rank has the grid and its coefficients can be there.
-// most_range: of the rows' weights, which make the operator symmetric, to the first one's.
 // *why: what the operator is not, and what to use for it; empty otherwise. *not_finite: that is the reason.
-PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, PetscReal most_range,
-                                      OperatorRows *rows, std::string *why, bool *not_finite);
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows, std::string *why,
+                                      bool *not_finite);
 
 } // namespace shellac

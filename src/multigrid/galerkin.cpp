@@ -116,6 +116,11 @@ PetscErrorCode invert_diagonals(PetscMemType memory, const CouplingArrays &rows)
   return for_each_run(memory, rows.grown, InvertDiagonals{rows});
 }
 
+PetscErrorCode turn(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, Turn into,
+                    const CouplingArrays &turned) {
+  return for_each_run(memory, patch.all(), TurnRows{rows, turned, NeighbourList(rows), into});
+}
+
 PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                            int axes_between, PetscScalar *weights) {
   const Weights of = {fine, coarsening, NeighbourList(fine), weights};
@@ -131,13 +136,16 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
 }
 
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
-                       const PetscScalar *weights, const Patch &coarse_patch, const CouplingArrays &coarse,
-                       PetscScalar *total) {
+                       const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
+                       const CouplingArrays &coarse, PetscScalar *total) {
   CoarsenAt at = {
-      {fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, total, {}, {}}, coarsening, coarse_patch};
+      {fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, {}, total, {}, {}}, coarsening, coarse_patch};
 
   PetscFunctionBegin;
-  for (int c = 0; c < coarsening.corners(); c++) at.of.w[c] = weights + c * fine.points();
+  for (int c = 0; c < coarsening.corners(); c++) {
+    at.of.w[c] = weights + c * fine.points();
+    at.of.restriction[c] = restriction + c * fine.points();
+  }
   for (int a = 0; a < 3; a++) {
     const PetscInt unit[3] = {a == 0, a == 1, a == 2};
     at.of.corner_step[a] = coarsening.corner(unit);

@@ -11,6 +11,46 @@
 
 namespace shellac {
 
+// ---- rows that are not symmetric -----------------------------------------------------------------------------------
+
+// What transfers follow where rows are not symmetric: interpolation their symmetric part, and restriction, in its transpose,
+// the transposed rows (Dendy, "Black box multigrid for nonsymmetric problems", 1983). Only couplings of the diagonal's sign
+// count, so that no weight is beyond 0 to 1.
+struct TurnRows {
+  CouplingArrays from, to;
+  NeighbourList  neighbours; // of from
+  Turn           turn;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t       at = from.grown.index(p);
+    const PetscReal    of_own = turn == Turn::transpose ? 0 : 0.5, of_others = 1 - of_own;
+    const PetscScalar *own_shift = from.slot(SHIFT) + at;
+    PetscScalar        diagonal[most], shift[most]; // the latter: of the transposed row
+
+    for (int i = 0; i < n; i++) diagonal[i] = own_shift[i];
+    for (int arm = 0; arm < neighbours.count; arm++)
+      for (int i = 0; i < n; i++) diagonal[i] += neighbours.at[arm].coupling[at + i];
+    const auto keep = [&](int slot, int i, PetscScalar value) {
+      const bool serves = PetscRealPart(value * PetscConj(diagonal[i])) > 0;
+      to.slot(slot)[at + i] = serves ? value : (PetscScalar)0;
+    };
+    for (int i = 0; i < n; i++) shift[i] = diagonal[i];
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const Neighbour   &other = neighbours.at[arm];
+      const PetscScalar *own = other.coupling + at, *back = neighbours.at[other.back].coupling + at + other.step;
+      for (int i = 0; i < n; i++) {
+        shift[i] -= back[i];
+        keep(FIRST_COUPLING + arm, i, of_own * own[i] + of_others * back[i]);
+      }
+    }
+    for (int i = 0; i < n; i++) {
+      if (PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(diagonal[i])) shift[i] = 0;
+      keep(SHIFT, i, of_own * own_shift[i] + of_others * shift[i]);
+      to.slot(INVERSE_DIAGONAL)[at + i] = from.slot(INVERSE_DIAGONAL)[at + i];
+    }
+  }
+};
+
 // ---- interpolation -------------------------------------------------------------------------------------------------
 
 struct Weights {
@@ -130,8 +170,8 @@ struct Around {
 struct Product {
   CouplingArrays     fine, coarse;
   NeighbourList      neighbours, coarse_neighbours;
-  const PetscScalar *w[8];  // [corners], of a point
-  const PetscScalar *total; // of a point's weights
+  const PetscScalar *w[8], *restriction[8]; // [corners], of a point
+  const PetscScalar *total;                 // of a point's w
   int                corner_step[3];
   bool               one[3]; // the coarse axis has one point: neighbours along it are the point itself
 };
@@ -164,7 +204,7 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3]
         }
         if (!near) continue;
         const size_t       at = of.fine.grown.index(p);
-        const PetscScalar *w = of.w[corner] + at, *mass = of.fine.mass ? of.fine.mass + at : nullptr,
+        const PetscScalar *w = of.restriction[corner] + at, *mass = of.fine.mass ? of.fine.mass + at : nullptr,
                           *total = of.total + at, *own = of.fine.slot(SHIFT) + at;
         SHELLAC_COLUMNS
         for (int i = 0; i < n; i++) weight[i] = w[i * stride];

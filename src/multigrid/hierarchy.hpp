@@ -45,9 +45,9 @@ template <class T> class Hierarchy final : public Multigrid {
     Coarsening   to_next[3];
     PetscScalar  sigma = 0;
     LevelPart<T> part = {};
-    size_t       points_at[3] = {0, 0, 0}; // in points_
-    Mirror<T>    rows, weights, mass;      // of variable coefficients, see LevelPart
-    bool         whole = false;            // on each rank; otherwise distributed
+    size_t       points_at[3] = {0, 0, 0};         // in points_
+    Mirror<T>    rows, weights, restriction, mass; // of variable coefficients, see LevelPart
+    bool         whole = false;                    // on each rank; otherwise distributed
     bool         fused = false;
     bool         planes = false;   // passes on the host go plane by plane; see planes.hpp
     bool         odd_ends = false; // an axis is coarsened around an odd number of points: transfers by points
@@ -66,6 +66,7 @@ public:
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
   void                   LendMemory(Couplings *to) override;
+  Cycle                  cycle() const override { return options_.cycle; }
   bool                   failed() const override { return variable_ ? dense_.failed() : direct_.failed(); }
   bool                   gives_norm() const override { return last() > 0 && level(0).fused && !level(0).b.size(); }
 
@@ -100,18 +101,19 @@ private:
   const Level &level(int l) const { return *levels_[l]; }
   int          last() const { return (int)levels_.size() - 1; }
 
-  static void                       fold_single_points(Axis axes[3], PetscScalar *sigma);
-  static void                       choose_weights(const Level &level, int steps, R *omega);
-  Patch                             make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
-  GridCoarsening                    coarsening_of(int l) const;
-  Box                               grown(const Level &at) const;
-  PetscErrorCode                    SetRows(OperatorRows *of);
-  PetscErrorCode                    Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
-  PetscErrorCode                    Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights);
-  static void                       set_interval(Level &level, PetscReal high);
-  void                              TakeMemory(Hierarchy *from);
-  PetscErrorCode                    Prepare(PetscMemType memory);
-  PetscErrorCode                    PartAt(int l, LevelPart<T> *part);
+  static void    fold_single_points(Axis axes[3], PetscScalar *sigma);
+  static void    choose_weights(const Level &level, int steps, R *omega);
+  Patch          make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
+  GridCoarsening coarsening_of(int l) const;
+  Box            grown(const Level &at) const;
+  PetscErrorCode SetRows(OperatorRows *of);
+  PetscErrorCode Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
+  PetscErrorCode Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights, Mirror<S> *restriction);
+  void           set_omega(Level &level, PetscReal high);
+  PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights);
+  void           TakeMemory(Hierarchy *from);
+  PetscErrorCode Prepare(PetscMemType memory);
+  PetscErrorCode PartAt(int l, LevelPart<T> *part);
   template <class V> PetscErrorCode Exchange(Level &level, Halo &halo, const V *u, Field<V> *field);
   template <class V> PetscErrorCode Gather(Level &level, const V *part, V *whole);
   PetscErrorCode                    Down(int l, Guess guess);
@@ -161,14 +163,15 @@ private:
 
   MultigridOptions                    options_;
   std::vector<std::unique_ptr<Level>> levels_;
-  bool                                parts_ = false;    // there are several ranks
-  bool                                singular_ = false; // constants are the operator's null space
-  Grid                                grid_;             // of the vectors
-  Mirror<AxisPoint<R>>                points_;           // of all axes of all levels: one copy to the GPU
-  bool                                variable_ = false; // levels have coefficients at each point
-  DirectSolve<T>                      direct_;           // of the last level
-  DenseSolve<T>                       dense_;            // variable: likewise
-  Mirror<S>                           last_rows_;        // which it was made of: memory for the next set-up
+  bool                                parts_ = false;        // there are several ranks
+  bool                                singular_ = false;     // constants are the operator's null space
+  Grid                                grid_;                 // of the vectors
+  Mirror<AxisPoint<R>>                points_;               // of all axes of all levels: one copy to the GPU
+  bool                                variable_ = false;     // levels have coefficients at each point
+  bool                                nonsymmetric_ = false; // with any masses: restriction has weights of its own
+  DirectSolve<T>                      direct_;               // of the last level
+  DenseSolve<T>                       dense_;                // variable: likewise
+  Mirror<S>                           last_rows_;            // which it was made of: memory for the next set-up
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
 

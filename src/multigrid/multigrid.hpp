@@ -13,7 +13,7 @@
 namespace shellac {
 
 struct MultigridOptions {
-  Cycle    cycle = Cycle::V;
+  Cycle    cycle = Cycle::automatic;
   PetscInt levels = 0;   // at most; 0: as many as there are
   PetscInt smooths = 0;  // smoothing steps on the way down, and up; 0: 3, in three dimensions 4
   bool     fused = true; // where there is a fused form
@@ -25,11 +25,12 @@ struct LevelInfo {
   PetscInt       N[3];
   PetscInt       steps;
   PetscReal      weights[4];
-  bool           weighted; // rows have weights of their own: not symmetric
-  bool           whole;    // on each rank
-  const char    *passes;   // how it is walked
-  bool           variable; // has coefficients at each point
-  PetscLogDouble bytes;    // on this rank
+  bool           weighted;     // rows have weights of their own: not symmetric
+  bool           nonsymmetric; // with any weights of the rows
+  bool           whole;        // on each rank
+  const char    *passes;       // how it is walked
+  bool           variable;     // has coefficients at each point
+  PetscLogDouble bytes;        // on this rank
 };
 
 class Multigrid {
@@ -46,6 +47,7 @@ public:
   virtual std::vector<LevelInfo> levels() const = 0;
   virtual bool                   failed() const = 0; // the last level is singular: there is nothing to apply
   virtual bool                   gives_norm() const = 0;
+  virtual Cycle                  cycle() const = 0; // never automatic
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
   virtual void LendMemory(Couplings *to) = 0;
 };

@@ -8,7 +8,9 @@ namespace shellac {
 constexpr Option multigrid_options[] = {
     {"-pc_stencilmg_type", "multiplicative|full", "multiplicative",
      "cycles from zero, or full multigrid: one cycle on each level, from the coarsest on", "PCStencilMGSetType"},
-    {"-pc_stencilmg_cycle_type", "v|w|f", "v", "how a cycle visits the levels", "PCStencilMGSetCycleType"},
+    {"-pc_stencilmg_cycle_type", "v|w|f|automatic", "automatic",
+     "how a cycle visits the levels; automatic: v, and f where rows are not symmetric with any weights",
+     "PCStencilMGSetCycleType"},
     {"-pc_stencilmg_multiplicative_cycles", "integer, 1 or more", "1", "cycles of an application",
      "PCStencilMGSetCycles"},
     {"-pc_stencilmg_smooths", "integer, 0 to 4", "0",

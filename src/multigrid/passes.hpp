@@ -15,6 +15,8 @@ template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part
   for (int a = 0; a < 3; a++) part->axis[a] = points + at.points_at[a] + axis_reach;
   PetscCall(at.rows.Get(memory_, &part->rows));
   PetscCall(at.weights.Get(memory_, &part->weights));
+  part->restriction = part->weights;
+  if (at.restriction.size()) PetscCall(at.restriction.Get(memory_, &part->restriction));
   PetscCall(at.mass.Get(memory_, &part->mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -214,8 +216,7 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::Smooth(int l,
       pass.out = out;
       PlaneWalk<T>(pass).run();
     } else if (takes_columns(at) && from)
-      PetscCall(over_columns(at.patch,
-                             column::Step<column::Does::smooth, T, B, T>{part, part.omega[n], from, b, out}));
+      PetscCall(over_columns(at.patch, column::Step<column::Does::smooth, T, B, T>{part, part.omega[n], from, b, out}));
     else if (takes_columns(at))
       PetscCall(over_columns(at.patch,
                              column::Step<column::Does::smooth_zero, T, B, T>{part, part.omega[n], nullptr, b, out}));

@@ -172,7 +172,7 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
       mg->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
       "stencilmg has a transpose only over symmetric operators (with boundary forms: eliminated, neumann and robin, no "
       "mirrored axis), which this one is not; use a method without it, such as gmres or bcgs");
-  PetscCheck(!mg->full && mg->options.cycle != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!mg->full && mg->multigrid->cycle() != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "stencilmg has a transpose only of V- and W-cycles; use -pc_stencilmg_type multiplicative and "
              "-pc_stencilmg_cycle_type v or w, or a method without it, such as gmres or bcgs");
   PetscCall(apply(pc, b, x));
@@ -258,13 +258,11 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   if (mg->multigrid && !mg->is_current()) PetscCall(set_up_stencilmg(pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "%s%s-cycle, %" PetscInt_FMT " for each application, arithmetic in %s precision\n",
-                                   mg->full ? "full multigrid, " : "",
-                                   mg->options.cycle == Cycle::V   ? "V"
-                                   : mg->options.cycle == Cycle::W ? "W"
-                                                                   : "F",
-                                   mg->cycles, PCStencilMGPrecisions[mg->single ? 1 : 0]));
+  const char *const names[] = {"V-cycle", "W-cycle", "F-cycle", "V- or F-cycle"};
+  const Cycle       type = mg->multigrid ? mg->multigrid->cycle() : mg->options.cycle;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s, %" PetscInt_FMT " for each application, arithmetic in %s precision\n",
+                                   mg->full ? "full multigrid, " : "", names[(int)type], mg->cycles,
+                                   PCStencilMGPrecisions[mg->single ? 1 : 0]));
   if (!mg->multigrid) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not set up yet\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -278,6 +276,9 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   if (levels[0].weighted)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "rows have weights of their own, the matrix is not symmetric: for gmres or richardson, not for cg\n"));
+  if (levels[0].nonsymmetric)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "the matrix is not symmetric, restriction follows its columns: for gmres or bcgs, not for cg\n"));
   for (size_t l = 0; l < levels.size(); l++) {
     const LevelInfo &level = levels[l];
     char             weights[128] = "", one[32];
@@ -286,12 +287,10 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
       PetscCall(PetscStrlcat(weights, one, sizeof(weights)));
     }
     if (l + 1 < levels.size())
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                                       ", %s%s%s, Chebyshev-weighted Jacobi (%s)\n",
-                                       (int)l, level.N[0], level.N[1], level.N[2],
-                                       level.variable ? "variable coefficients, " : "", level.passes,
-                                       level.whole ? "" : ", distributed", weights));
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s%s%s, %sJacobi (%s)\n",
+          (int)l, level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "", level.passes,
+          level.whole ? "" : ", distributed", level.nonsymmetric ? "damped " : "Chebyshev-weighted ", weights));
     else
       PetscCall(PetscViewerASCIIPrintf(
           viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its %s\n", (int)l,

@@ -184,12 +184,12 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   if (variable) {
     if (mg->multigrid) mg->multigrid->LendMemory(&rows->couplings);
     const auto &op = static_cast<CapturedStencil &>(*context->op);
-    PetscCall(MatStencilGetCouplings(context, ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST,
-                                     mg->single ? 1e24 : 1e60, rows, &why, &not_finite));
+    PetscCall(MatStencilGetCouplings(context, ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST, rows, &why,
+                                     &not_finite));
   }
   PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
   PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
-             "-pc_type stencilmg serves symmetric operators that couple neighbouring points, with one unknown a point; "
+             "-pc_type stencilmg serves operators that couple neighbouring points, with one unknown a point; "
              "this matrix of type %s %s",
              type, why.c_str());
   mg->symmetric = variable ? rows->symmetric : is_symmetric(axes);

@@ -23,12 +23,12 @@ private:
   const T *coefficients(int slot, PetscInt m, PetscInt k) const {
     return at(level_.rows + (size_t)slot * grown_points_, 0, m, k);
   }
-  // of a corner of coarse points, from first_column_ on
-  const T *weights(int x, int across, int slow, PetscInt m, PetscInt k) const {
+  // of a corner of coarse points among those of a transfer, from first_column_ on
+  const T *weights(const T *of, int x, int across, int slow, PetscInt m, PetscInt k) const {
     PetscInt c[3];
     c[0] = x, c[layers_.across] = across, c[layers_.slow] = slow;
     const PetscInt corner = c[0] + (level_.coarsens[0] ? 2 : 1) * (c[1] + (level_.coarsens[1] ? 2 : 1) * c[2]);
-    return at(level_.weights + (size_t)corner * grown_points_, first_column_, m, k);
+    return at(of + (size_t)corner * grown_points_, first_column_, m, k);
   }
   const AxisPoint<R> &point_across(PetscInt m) const { return level_.axis[layers_.across][m]; }
   const AxisPoint<R> &point_slow(PetscInt k) const { return level_.axis[layers_.slow][k]; }
@@ -187,8 +187,8 @@ template <class T> void PlaneWalk<T>::correct_plane(PetscInt k, Plane<T> *plane)
       for (int y = 0; y < rows; y++) {
         const T *e = e_.at(K + z).row(J + y) + I;
         if (level_.rows)
-          row::add_interpolated(e, weights(0, y, z, m, k), coarsens ? weights(1, y, z, m, k) : nullptr, coarsens,
-                                columns, fine);
+          row::add_interpolated(e, weights(level_.weights, 0, y, z, m, k),
+                                coarsens ? weights(level_.weights, 1, y, z, m, k) : nullptr, coarsens, columns, fine);
         else
           row::add(point_across(m).prolong[y] * point_slow(k).prolong[z], e - 1, coarse_columns + 1, buffer_.data());
       }
@@ -277,9 +277,10 @@ template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
         const T  *r = r_.at(k + z).row(m + y) + first_column_ + before;
         const int before_y = y < 0 ? 1 : 0, before_z = z < 0 ? 1 : 0; // such a point gives to its upper coarse point
         if (level_.rows)
-          row::add_restricted(r, weights(0, before_y, before_z, m + y, k + z) + before,
-                              coarsens ? weights(1, before_y, before_z, m + y, k + z) + before : nullptr, coarsens,
-                              columns, sum);
+          row::add_restricted(r, weights(level_.restriction, 0, before_y, before_z, m + y, k + z) + before,
+                              coarsens ? weights(level_.restriction, 1, before_y, before_z, m + y, k + z) + before
+                                       : nullptr,
+                              coarsens, columns, sum);
         else
           row::add(point_across(m + y).restriction[before_y] * point_slow(k + z).restriction[before_z], r,
                    columns + (coarsens ? 1 : 0), buffer_.data());

@@ -48,9 +48,10 @@ template <class T> struct LevelPart {
   PetscInt     regular_lo[3], regular_hi[3];
   AxisPoint<R> typical[3][2];
   // Coefficients that are no sum over the axes: see Couplings; null elsewhere.
-  const T   *rows;    // [slots][points of grown]
-  const T   *weights; // of interpolation, see interpolate()
-  const T   *mass;    // null where it is one
+  const T   *rows;        // [slots][points of grown]
+  const T   *weights;     // of interpolation, see interpolate()
+  const T   *restriction; // likewise; the same array, but where rows are not symmetric with any masses
+  const T   *mass;        // null where it is one
   Box        grown;
   Neighbours neighbours;
 
@@ -88,10 +89,10 @@ template <class T> struct LevelPart {
   SHELLAC_HD PetscInt coarse_point(int a, PetscInt J) const {
     return (coarsens[a] ? 2 * J + offset[a] : J) - patch.start[a];
   }
-  // Interpolation's weight of the corner c of the coarse points around p.
-  SHELLAC_HD T weight(const PetscInt p[3], const PetscInt c[3]) const {
+  // The weight, among those of a transfer, of the corner c of the coarse points around p.
+  SHELLAC_HD T weight(const T *of, const PetscInt p[3], const PetscInt c[3]) const {
     const PetscInt corner = c[0] + (coarsens[0] ? 2 : 1) * (c[1] + (coarsens[1] ? 2 : 1) * c[2]);
-    return weights[(size_t)corner * (size_t)grown.points() + grown.index(p)];
+    return of[(size_t)corner * (size_t)grown.points() + grown.index(p)];
   }
   // The scale of a step; zero where there is nothing to correct.
   SHELLAC_HD T scale(int step, const PetscInt p[3]) const {
@@ -327,7 +328,7 @@ template <class T> struct Restrict {
         for (int x = -1; x <= 1; x++) {
           if (x && !coarsens[0]) continue;
           const size_t there = at + (x + y * row + z * layer);
-          T w = level.weights[there + (x < 0 ? corner[0] : 0) + (y < 0 ? corner[1] : 0) + (z < 0 ? corner[2] : 0)];
+          T w = level.restriction[there + (x < 0 ? corner[0] : 0) + (y < 0 ? corner[1] : 0) + (z < 0 ? corner[2] : 0)];
           if (level.mass) w *= level.mass[there];
           sum += w * here[x + y * line + z * plane];
         }
@@ -349,7 +350,7 @@ template <class T> struct Restrict {
       for (p[1] = lo1; is_near(2) && p[1] <= hi1; p[1]++)
         for (p[0] = lo0; is_near(1) && p[0] <= hi0; p[0]++) {
           if (!is_near(0)) continue;
-          T w = level.weight(p, c);
+          T w = level.weight(level.restriction, p, c);
           if (w != T(0) && level.mass) w *= level.mass[level.grown.index(p)];
           if (w != T(0)) sum += w * value_at(level.patch, r, p);
         }
@@ -384,7 +385,7 @@ SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Fi
       for (c[1] = 0; c[1] <= last[1]; c[1]++)
         for (c[0] = 0; c[0] <= last[0]; c[0]++) {
           const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
-          sum += level.weight(p, c) * value_at(coarse, e, q);
+          sum += level.weight(level.weights, p, c) * value_at(coarse, e, q);
         }
     return sum;
   }

@@ -6,7 +6,8 @@
 #include "multigrid/stencilmg.hpp"
 
 const char *const PCStencilMGTypes[] = {"multiplicative", "full", "PCStencilMGType", "PC_STENCILMG_", NULL};
-const char *const PCStencilMGCycleTypes[] = {"v", "w", "f", "PCStencilMGCycleType", "PC_STENCILMG_CYCLE_", NULL};
+const char *const PCStencilMGCycleTypes[] = {"v", "w", "f", "automatic", "PCStencilMGCycleType", "PC_STENCILMG_CYCLE_",
+                                             NULL};
 const char *const PCStencilMGPrecisions[] = {"double", "single", "PCStencilMGPrecision", "PC_STENCILMG_", NULL};
 
 namespace shellac {
@@ -20,7 +21,8 @@ struct Setting {
   bool        rebuilds;
 };
 constexpr Setting type_setting = {"-pc_stencilmg_type", "PCStencilMGSetType", 0, 1, "multiplicative or full", false};
-constexpr Setting cycle_setting = {"-pc_stencilmg_cycle_type", "PCStencilMGSetCycleType", 0, 2, "v, w or f", true};
+constexpr Setting cycle_setting = {
+    "-pc_stencilmg_cycle_type", "PCStencilMGSetCycleType", 0, 3, "v, w, f or automatic", true};
 constexpr Setting cycles_setting = {
     "-pc_stencilmg_multiplicative_cycles", "PCStencilMGSetCycles", 1, PETSC_MAX_INT, "1 or more", false};
 constexpr Setting smooths_setting = {

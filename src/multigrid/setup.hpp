@@ -109,6 +109,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
 
   PetscFunctionBegin;
   options_ = options;
+  if (options_.cycle == Cycle::automatic) options_.cycle = rows && rows->nonsymmetric ? Cycle::F : Cycle::V;
   grid_ = grid;
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   parts_ = ranks > 1;
@@ -234,7 +235,8 @@ template <class T> void Hierarchy<T>::TakeMemory(Hierarchy *from) {
   for (int l = 0; l <= PetscMin(last(), from->last()); l++) {
     Level &at = level(l), &its = from->level(l);
     at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
-    at.rows.take_memory(&its.rows), at.weights.take_memory(&its.weights), at.mass.take_memory(&its.mass);
+    at.rows.take_memory(&its.rows), at.weights.take_memory(&its.weights);
+    at.restriction.take_memory(&its.restriction), at.mass.take_memory(&its.mass);
   }
   points_.take_memory(&from->points_);
   norms_.take(&from->norms_);
@@ -255,7 +257,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
   for (int l = 0; l < (int)levels_.size(); l++) {
     Level &at = level(l);
     for (Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part}) PetscCall(array->Prepare(memory));
-    for (Mirror<T> *array : {&at.rows, &at.weights, &at.mass}) {
+    for (Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass}) {
       const T *values;
       PetscCall(array->Get(memory, &values));
     }
@@ -305,10 +307,11 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     info.whole = at.whole;
     info.variable = variable_;
     info.weighted = at.mass.size() > 0;
+    info.nonsymmetric = nonsymmetric_;
     for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3; a++) info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
-    for (const Mirror<T> *array : {&at.rows, &at.weights, &at.mass}) info.bytes += array->bytes();
+    for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass}) info.bytes += array->bytes();
     if (l == last()) info.bytes += variable_ ? dense_.bytes() : direct_.bytes();
     all.push_back(info);
   }

@@ -34,6 +34,20 @@ struct BoundRows {
     for (int i = 0; i < n; i++) bound->high = PetscMax(bound->high, 1 + sum[i] * PetscAbsScalar(inverse[i]));
   }
 };
+// Takes less of a step where a row is not diagonally dominant, as coarse rows of convection may be not.
+struct DampRows {
+  CouplingArrays rows;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = rows.grown.index(p);
+    PetscScalar *inverse = rows.slot(INVERSE_DIAGONAL) + at;
+    PetscReal    sum[most];
+    fill_run(sum, n, PetscReal(0));
+    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++)
+      for (int i = 0; i < n; i++) sum[i] += PetscAbsScalar(rows.slot(slot)[at + i]);
+    for (int i = 0; i < n; i++) inverse[i] *= 2 / PetscMax(2, 1 + sum[i] * PetscAbsScalar(inverse[i]));
+  }
+};
 } // namespace point
 
 template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
@@ -90,10 +104,15 @@ template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The interval of the smoother, up to a bound on all eigenvalues of D^-1 A.
-template <class T> void Hierarchy<T>::set_interval(Level &at, PetscReal high) {
+// The smoother's weights, by a bound on all eigenvalues of D^-1 A. Those of nonsymmetric rows lie in a disk around 1, and
+// one weight is best there.
+template <class T> void Hierarchy<T>::set_omega(Level &at, PetscReal high) {
   PetscReal strength = 0, least = PETSC_MAX_REAL;
 
+  if (nonsymmetric_) {
+    std::fill_n(at.part.omega, at.part.steps, R(0.8));
+    return;
+  }
   for (int a = 0; a < 3; a++) {
     if (at.patch.N[a] == 1) continue;
     strength += at.axes[a].strength();
@@ -106,13 +125,15 @@ template <class T> void Hierarchy<T>::set_interval(Level &at, PetscReal high) {
 
 // A level takes its rows over, and the weights.
 template <class T>
-PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights) {
+PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights,
+                                  Mirror<S> *restriction) {
   PetscFunctionBegin;
   at.part.grown = rows->grown;
   at.part.neighbours = rows->neighbours;
   if constexpr (std::is_same<T, S>::value) {
     at.rows.swap(&rows->memory_of_values);
     at.weights.swap(weights);
+    at.restriction.swap(restriction);
     at.mass.swap(&rows->memory_of_mass);
   } else {
     const auto convert = [&](Mirror<S> *from, Mirror<T> *to) {
@@ -129,7 +150,24 @@ PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *row
     };
     PetscCall(convert(&rows->memory_of_values, &at.rows));
     PetscCall(convert(weights, &at.weights));
+    PetscCall(convert(restriction, &at.restriction));
     PetscCall(convert(&rows->memory_of_mass, &at.mass));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The weights of all points of a level, from these rows.
+template <class T> PetscErrorCode Hierarchy<T>::Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights) {
+  const GridCoarsening coarsening = coarsening_of(l);
+  const int            corners = coarsening.corners();
+
+  PetscFunctionBegin;
+  for (int axes = 0; (1 << axes) <= corners; axes++) {
+    PetscCall(interpolate(memory_, rows, coarsening, axes, weights));
+    // a corner has a bit for each axis along which it is the upper one: those with more bits have no weights yet
+    for (int c = 0; c < corners; c++)
+      if ((int)std::bitset<3>((unsigned)c).count() <= axes)
+        PetscCall(fill_beyond(memory_, level(l).patch, &halo, rows.grown, weights + c * rows.points()));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,15 +182,16 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
 
   PetscFunctionBegin;
   memory_ = memory;
+  nonsymmetric_ = of->nonsymmetric;
   own.swap(&of->couplings);
   PetscCall(of->bounds.Grow(max_levels, memory));
   PetscCall(of->bounds.Zero(memory));
   for (int l = 0; l < last(); l++) {
     Level    &at = level(l);
     Couplings rows;
-    Mirror<S> of_weights;
+    Mirror<S> of_weights, of_restriction;
     Halo      halo; // of the set-up's precision, on the host
-    S        *weights;
+    S        *weights, *restriction;
     if (!at.whole) PetscCall(halo.Create(at.grid, at.patch, true, PETSC_FALSE, HaloWay::automatic));
     if (parts_)
       PetscCall(Grow(l, halo, own, &rows));
@@ -161,15 +200,22 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
     PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
     const GridCoarsening coarsening = coarsening_of(l);
     const int            corners = coarsening.corners();
-    if constexpr (same) of_weights.take_memory(&at.weights);
+    if constexpr (same) of_weights.take_memory(&at.weights), of_restriction.take_memory(&at.restriction);
     PetscCall(of_weights.MakeZero(memory, corners * rows.points(), &weights));
-    for (int axes = 0; (1 << axes) <= corners; axes++) {
-      PetscCall(interpolate(memory, rows, coarsening, axes, weights));
-      // a corner has a bit for each axis along which it is the upper one: those with more bits have no weights yet
-      for (int c = 0; c < corners; c++)
-        if ((int)std::bitset<3>((unsigned)c).count() <= axes)
-          PetscCall(fill_beyond(memory, at.patch, &halo, rows.grown, weights + c * rows.points()));
+    if (of->nonsymmetric) {
+      CouplingArrays turned = rows;
+      PetscCall(of->turned.Grow(rows.slots() * rows.points(), memory));
+      turned.values = of->turned.at(memory);
+      PetscCall(turn(memory, at.patch, rows, Turn::symmetric_part, turned));
+      PetscCall(Interpolate(l, halo, turned, weights));
+      PetscCall(turn(memory, at.patch, rows, Turn::transpose, turned));
+      PetscCall(of_restriction.MakeZero(memory, corners * rows.points(), &restriction));
+      PetscCall(Interpolate(l, halo, turned, restriction));
+    } else {
+      PetscCall(Interpolate(l, halo, rows, weights));
+      restriction = weights;
     }
+    if (of->nonsymmetric) PetscCall(for_each_run(memory, rows.grown, point::DampRows{rows}));
     if (!at.whole) PetscCall(halo.Destroy());
     // the next level's rows; those of this rank, where it is put together from the ranks' parts
     const Patch coarse = target_patch(l);
@@ -182,9 +228,9 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
       own.memory_of_values.take_memory(&level(l + 1).rows);
     PetscCall(own.MakeZero(memory));
     PetscCall(of->total.Grow(rows.points(), memory));
-    PetscCall(coarsen(memory, rows, coarsening, weights, coarse, own, of->total.at(memory)));
+    PetscCall(coarsen(memory, rows, coarsening, weights, restriction, coarse, own, of->total.at(memory)));
     if (!parts_) PetscCall(fill_beyond(memory, coarse, nullptr, own.grown, own.values, own.slots()));
-    PetscCall(Keep(memory, at, &rows, &of_weights));
+    PetscCall(Keep(memory, at, &rows, &of_weights, &of_restriction));
   }
   Level &bottom = level(last());
   if (parts_) {
@@ -203,7 +249,7 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
   PetscCall(of->bounds.GetHost(memory, &bounds));
   for (const RowBound &bound : bounds) high.push_back(bound.high);
   if (parts_) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, high.data(), max_levels, MPIU_REAL, MPIU_MAX, grid_.comm));
-  for (int l = 0; l < last(); l++) set_interval(level(l), high[l]);
+  for (int l = 0; l < last(); l++) set_omega(level(l), high[l]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

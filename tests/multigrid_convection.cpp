@@ -1,0 +1,157 @@
+// stencilmg for advection and diffusion: -νΔu + w·∇u, by upwind and central differences.
+
+#include "catch.hpp"
+
+#include "multigrid.hpp"
+
+using namespace tests;
+
+namespace {
+
+using Wind = std::function<void(const PetscReal x[3], PetscReal w[3])>;
+
+void rotate(const PetscReal x[3], PetscReal w[3]) {
+  w[0] = x[1] - 0.5, w[1] = 0.5 - x[0], w[2] = 0.3 * x[0];
+}
+void meander(const PetscReal x[3], PetscReal w[3]) {
+  w[0] = 1 + 0.5 * PetscSinReal(7 * x[1]), w[1] = PetscCosReal(5 * x[0]), w[2] = PetscSinReal(3 * x[0] + x[1]);
+}
+Wind constant(PetscReal x, PetscReal y, PetscReal z) {
+  return [=](const PetscReal *, PetscReal w[3]) { w[0] = x, w[1] = y, w[2] = z; };
+}
+
+// u = 0 beyond the ends; h² times the equation.
+Fill convection_fill(const Lattice &l, PetscReal nu, const Wind &wind, bool upwind) {
+  const PetscReal h = PetscReal(1) / (l.N[0] + 1);
+  return [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+    PetscReal x[3], w[3];
+    for (int a = 0; a < 3; a++) x[a] = (p[a] + 1) * h;
+    wind(x, w);
+    *block = 0;
+    for (int a = 0; a < l.dim; a++) {
+      const PetscReal along = w[a] * h, size = upwind ? PetscAbsReal(along) : 0;
+      if (arm[a] && PetscAbsInt(arm[0]) + PetscAbsInt(arm[1]) + PetscAbsInt(arm[2]) == 1)
+        *block = -nu + (arm[a] * along - size) / 2;
+      if (!arm[0] && !arm[1] && !arm[2]) *block += 2 * nu + size;
+    }
+  };
+}
+
+Matrix assembled(DM da, const Fill &fill) {
+  Matrix A;
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMCreateMatrix(da, &A));
+  set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
+  assemble(A);
+  return A;
+}
+
+// GMRES' iterations to 1e-8, with a check of the residual.
+PetscInt iterations_to_solve(DM da, Mat A, const std::string &options = "") {
+  Vector    b = random_vector(da, 4), x = make_vector(da), r = make_vector(da);
+  PetscReal size_b, size_r;
+  PetscInt  iterations = 0;
+  CHECK(solve(A, b, x, "-test_ksp_type gmres -test_ksp_pc_side right -test_ksp_rtol 1e-8 " + options, &iterations) > 0);
+  OK(MatResidual(A, b, x, r));
+  OK(VecNorm(b, NORM_2, &size_b));
+  OK(VecNorm(r, NORM_2, &size_r));
+  CHECK(size_r <= 2e-8 * size_b);
+  return iterations;
+}
+
+} // namespace
+
+TEST_CASE("convection against the wind takes few iterations at every Péclet number", "[multigrid]") {
+  const struct {
+    const char *name;
+    Wind        wind;
+    Point       N;
+    PetscInt    most; // iterations
+  } cases[] = {
+      {"along x", constant(1, 0, 0), {65, 64, 1}, 10},
+      {"oblique", constant(-1, 0.3, 0), {65, 71, 1}, 10},
+      {"rotating", rotate, {65, 64, 1}, 16},
+      {"meandering", meander, {97, 127, 1}, 14},
+      {"on a line", constant(1, 0, 0), {300, 1, 1}, 9},
+      {"in space", constant(1, 0.6, -0.2), {17, 16, 19}, 12},
+      {"rotating in space", rotate, {24, 23, 17}, 14},
+      {"on a narrow grid", constant(-1, 0.5, 0), {130, 3, 1}, 8},
+      {"meandering in space", meander, {20, 19, 18}, 12},
+  };
+  for (const auto &one : cases)
+    for (PetscReal nu : {1., 1e-2, 1e-4, 1e-8}) {
+      INFO(one.name << ", ν = " << nu);
+      const Lattice l = lattice(one.N);
+      Grid          da;
+      if (!try_make_grid(l, &da)) continue;
+      Matrix A = assembled(da, convection_fill(l, nu, one.wind, true));
+      CHECK(iterations_to_solve(da, A) <= one.most);
+    }
+}
+
+TEST_CASE("central differences are solved up to a cell Péclet number of 1", "[multigrid]") {
+  for (const Wind &wind : {constant(1, 0.5, 0.2), Wind(rotate), Wind(meander)})
+    for (const Point &N : {Point{65, 66, 1}, Point{16, 17, 18}}) {
+      const Lattice l = lattice(N);
+      Grid          da;
+      INFO(N[0] << " x " << N[1] << " x " << N[2]);
+      if (!try_make_grid(l, &da)) continue;
+      Matrix A = assembled(da, convection_fill(l, PetscReal(1.5) / (N[0] + 1), wind, false)); // |w| is up to 1.5
+      CHECK(iterations_to_solve(da, A) <= 12);
+    }
+}
+
+TEST_CASE("around periodic axes, with a box, in single precision, by each cycle, convection is solved too",
+          "[multigrid]") {
+  const Lattice around = lattice({64, 33, 1}, {DM_BOUNDARY_PERIODIC}), box = lattice({40, 41, 1}, {}, DMDA_STENCIL_BOX);
+  for (const Lattice &l : {around, box}) {
+    Grid da;
+    REQUIRE(try_make_grid(l, &da));
+    Matrix A = assembled(da, convection_fill(l, 1e-3, constant(1, -0.7, 0), true));
+    for (const char *options :
+         {"", "-test_ksp_type fgmres -test_pc_stencilmg_precision single", "-test_pc_stencilmg_cycle_type v",
+          "-test_pc_stencilmg_cycle_type w", "-test_pc_stencilmg_fused 0", "-test_pc_stencilmg_type full",
+          "-test_pc_stencilmg_smooths 2"}) {
+      INFO(options << ", " << (l.shape == DMDA_STENCIL_BOX ? "box" : "periodic"));
+      CHECK(iterations_to_solve(da, A, options) <= 14);
+    }
+  }
+}
+
+TEST_CASE("rows of random couplings, one way stronger than the other, are solved", "[multigrid]") {
+  const Lattice l = lattice({40, 30, 1});
+  Grid          da;
+  REQUIRE(try_make_grid(l, &da));
+  Matrix A = assembled(da, random_fill(l, Form::arrays, 1));
+  CHECK(iterations_to_solve(da, A) <= 30);
+}
+
+TEST_CASE("the view says that a matrix is not symmetric, and which cycle serves it", "[multigrid][view]") {
+  const Lattice l = lattice({40, 30, 1});
+  Grid          da;
+  REQUIRE(try_make_grid(l, &da));
+  for (bool one_way : {true, false}) {
+    Matrix            A = assembled(da, convection_fill(l, 1, one_way ? Wind(rotate) : constant(0, 0, 0), true));
+    Preconditioner    pc = make_pc(A);
+    const std::string view = printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+    CHECK((view.find("F-cycle") != std::string::npos) == one_way);
+    CHECK((view.find("the matrix is not symmetric") != std::string::npos) == one_way);
+    CHECK((view.find("damped Jacobi") != std::string::npos) == one_way);
+  }
+}
+
+TEST_CASE("a constant wind is served by weights of the rows, or where they differ much by transfers", "[multigrid]") {
+  const Lattice l = lattice({65, 64, 1});
+  Grid          da;
+  REQUIRE(try_make_grid(l, &da));
+  for (PetscReal size : {1., 10., 50., 300., 3000.})
+    for (PetscReal other : {-0.7, 0.7}) {
+      INFO("wind " << size << ", " << size * other);
+      Matrix         A = assembled(da, convection_fill(l, 1, constant(size, size * other, 0), true));
+      Preconditioner pc = make_pc(A);
+      const bool     weighted =
+          printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }).find("V-cycle") != std::string::npos;
+      CHECK(weighted == (size < 40));
+      CHECK(iterations_to_solve(da, A) <= 9);
+    }
+}
