@@ -13,7 +13,7 @@
 namespace shellac {
 
 static const char flags[] =
-    "-std=c++17 -O3 -march=native -fPIC -shared -w -fno-diagnostics-show-caret -fno-math-errno -fno-trapping-math "
+    "-std=c++17 -O3 -march=native -fPIC -w -fno-diagnostics-show-caret -fno-math-errno -fno-trapping-math "
     "-fno-signed-zeros -freciprocal-math -ffinite-math-only";
 
 static std::string compiler() {
@@ -103,8 +103,25 @@ static std::string first_error(const std::string &output, const SourceText &text
   return line.substr(0, 900);
 }
 
+// The shell's command that makes a library of the parts of a source: the first one's messages, and the first status that is not
+// zero.
+static std::string command_of(const std::string &code, const std::string &to, int parts) {
+  const std::string call = compiler() + " " + flags + " ";
+  if (parts == 1) return call + "-shared " + quoted(code) + " -o " + quoted(to) + " 2>&1 </dev/null";
+  std::string command, wait = "s=0; ", objects;
+  for (int k = parts; k-- > 0;) { // the first one in front of the others, which it waits for
+    const std::string object = quoted(to + "." + std::to_string(k) + ".o"), number = std::to_string(k);
+    command += call + "-c -DSHELLAC_PART=" + number + " " + quoted(code) + " -o " + object +
+               (k ? " >" + object + ".log 2>&1 </dev/null & p" + number + "=$!; " : " 2>&1 </dev/null; t=$?; ");
+    if (k) wait += "wait $p" + number + " || { s=$?; cat " + object + ".log; }; rm -f " + object + ".log; ";
+    objects += " " + object;
+  }
+  return command + wait + "[ $t = 0 ] || s=$t; [ $s = 0 ] && { " + compiler() + " -shared" + objects + " -o " +
+         quoted(to) + " 2>&1; s=$?; }; rm -f" + objects + "; exit $s";
+}
+
 // On one rank: makes the library `path`; what is wrong, or empty.
-static std::string compile(const std::string &source, const SourceText &text, const std::string &folder,
+static std::string compile(const std::string &source, int parts, const SourceText &text, const std::string &folder,
                            const std::string &path) {
   if (!make_folder(folder)) return unwritable(folder);
   const std::string part = part_of_file(path), code = part + ".cpp";
@@ -115,11 +132,10 @@ static std::string compile(const std::string &source, const SourceText &text, co
     unlink(code.c_str());
     return unwritable(folder);
   }
-  const std::string command =
-      compiler() + " " + flags + " " + quoted(code) + " -o " + quoted(part) + " 2>&1 </dev/null";
-  FILE       *pipe = popen(command.c_str(), "r");
-  std::string output;
-  char        buffer[4096];
+  const std::string command = command_of(code, part, parts);
+  FILE             *pipe = popen(command.c_str(), "r");
+  std::string       output;
+  char              buffer[4096];
   if (pipe)
     for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) output.append(buffer, n);
   const int status = pipe ? pclose(pipe) : -1;
@@ -139,7 +155,7 @@ static std::string compile(const std::string &source, const SourceText &text, co
 }
 
 PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const SourceText &text, const char cache[],
-                             const void **compiled) {
+                             const void **compiled, int parts) {
   static std::map<std::string, const void *> loaded;
   std::string                                path, problem, content;
   PetscMPIInt                                rank;
@@ -147,7 +163,9 @@ PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const Sou
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (rank == 0) content = source + flags + compiler() + version() + processor(); // where it is compiled
-  const auto make = [&](const std::string &folder, const std::string &to) { return compile(source, text, folder, to); };
+  const auto make = [&](const std::string &folder, const std::string &to) {
+    return compile(source, parts, text, folder, to);
+  };
   PetscCall(GetCachedFile(comm, cache, content, ".so", make, &path));
   auto &found = loaded[path];
   if (!found) {

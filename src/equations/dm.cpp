@@ -304,7 +304,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   equation->cache = cache;
   const void *compiled;
   PetscCall(CompileSource(comm, equation_source(equation->text, equation->shape),
-                          {"the equation", file, equation->text.lines}, cache, &compiled));
+                          {"the equation", file, equation->text.lines}, cache, &compiled, equation_source_parts));
   equation->functions = static_cast<const equation::Functions *>(compiled);
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;

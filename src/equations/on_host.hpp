@@ -41,6 +41,8 @@ template <class Row> void all_values(const Place *place, const Region *region, R
   region->ends ? values_at_ends<Row>(q, *region, out) : values_inside<Row>(q, *region, out);
 }
 
+constexpr int entry_parts = 2;
+
 // Slots known to the compiler.
 template <class Row, int r, int slot>
 SHELLAC_WHOLE void entries_of_slot(const Place &q, const Region &region, Real *to_slot) {
@@ -48,10 +50,10 @@ SHELLAC_WHOLE void entries_of_slot(const Place &q, const Region &region, Real *t
     entries_of<Row, r, false>(q, Seeds<slot, 1>(), i, j, k, from, to_slot + to);
   });
 }
-template <class Row, int r, int slot = 0>
+template <class Row, int r, int slot>
 void entries_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
   entries_of_slot<Row, r, slot>(q, region, to_slots[slot]);
-  if constexpr (slot + 1 < slots_of_row) entries_by_slot<Row, r, slot + 1>(q, region, to_slots);
+  if constexpr (slot + entry_parts < slots_of_row) entries_by_slot<Row, r, slot + entry_parts>(q, region, to_slots);
 }
 // Slots known to the program.
 template <class Row, int r, bool ends>
@@ -65,20 +67,24 @@ void entries_slot_by_slot(const Place &q, const Region &region, Real *const *to_
   }
 }
 
-template <class Row, int r = 0> void all_entries_of(const Place &q, const Region &region, Real *const *out) {
+// A part of the entries, which is compiled by itself: of slots known to the compiler those after the first `part` ones, in
+// steps of entry_parts; all others with the first part.
+template <class Row, int part, int r = 0> void part_of_entries(const Place &q, const Region &region, Real *const *out) {
   constexpr bool few_slots = unknowns * slots_of_row <= 20; // a compiler takes long over many
   Real *const   *to_slots = out + r * slots_of_row;
-  if (region.ends)
-    entries_slot_by_slot<Row, r, true>(q, region, to_slots);
-  else if constexpr (few_slots)
-    entries_by_slot<Row, r>(q, region, to_slots);
-  else
+  if (region.ends) {
+    if constexpr (part == 0) entries_slot_by_slot<Row, r, true>(q, region, to_slots);
+  } else if constexpr (few_slots)
+    entries_by_slot<Row, r, part>(q, region, to_slots);
+  else if constexpr (part == 0)
     entries_slot_by_slot<Row, r, false>(q, region, to_slots);
-  if constexpr (r + 1 < unknowns) all_entries_of<Row, r + 1>(q, region, out);
+  if constexpr (r + 1 < unknowns) part_of_entries<Row, part, r + 1>(q, region, out);
 }
-template <class Row> void all_entries(const Place *place, const Region *region, Real *const *out) {
-  const Place q = *place;
-  all_entries_of<Row>(q, *region, out);
+extern "C" __attribute__((visibility("hidden"))) void entries_part_0(const Place *, const Region *, Real *const *);
+extern "C" __attribute__((visibility("hidden"))) void entries_part_1(const Place *, const Region *, Real *const *);
+inline void all_entries(const Place *place, const Region *region, Real *const *out) {
+  entries_part_0(place, region, out);
+  entries_part_1(place, region, out);
 }
 
 template <class Row, bool ends> SHELLAC_WHOLE void products_in(const Place &q, const Region &region, Real *out) {
@@ -122,11 +128,11 @@ template <class Exact, class Fields> struct ExactPoint {
   const Place &place;
   Real         x_[axes], h_[axes];
 
-  Real                    x(int axis) const { return x_[axis]; }
-  Real                    h(int axis) const { return h_[axis]; }
-  Real                    inverse_h(int axis) const { return 1 / h_[axis]; }
-  Real                    t() const { return place.time; }
-  template <int c> Number unknown(int dx, int dy, int dz) const {
+  Real                                        x(int axis) const { return x_[axis]; }
+  Real                                        h(int axis) const { return h_[axis]; }
+  Real                                        inverse_h(int axis) const { return 1 / h_[axis]; }
+  Real                                        t() const { return place.time; }
+  template <int c> SHELLAC_OUT_OF_LINE Number unknown(int dx, int dy, int dz) const {
     return Number(Exact::template at<c, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
                                               (Real)place.time));
   }

@@ -146,6 +146,9 @@ template <class SeedType, bool at_ends> struct GridPoint {
     return false;
   }
   template <int c> Number unknown(int dx, int dy, int dz) const {
+#if !defined(__CUDACC_RTC__)
+    if constexpr (at_ends) return unknown_at_ends(c, dx, dy, dz);
+#endif
     if (!check(c, dx, dy, dz)) return Number();
     if (at_ends && !within(dx, dy, dz)) return beyond(c, dx, dy, dz);
     const Index index = neighbour(dx, dy, dz) * unknowns + c;
@@ -173,6 +176,15 @@ template <class SeedType, bool at_ends> struct GridPoint {
   }
 
 private:
+#if !defined(__CUDACC_RTC__)
+  // On the host not once more at each use, which would take long to compile.
+  SHELLAC_OUT_OF_LINE Number unknown_at_ends(int c, int dx, int dy, int dz) const {
+    if (!check(c, dx, dy, dz)) return Number();
+    if (!within(dx, dy, dz)) return beyond(c, dx, dy, dz);
+    const Index index = neighbour(dx, dy, dz) * unknowns + c;
+    return seeded(place.u[index], 1, index, c, dx, dy, dz);
+  }
+#endif
   bool within(int dx, int dy, int dz) const { // the domain
     const auto along = [this](int axis, Index index, int d) {
       return d == 0 || (index + d >= 0 && index + d < place.N[axis]);

@@ -168,7 +168,18 @@ private:
     line("}");
   }
 
+  // Part 0 of the source is the functions but for the entries, 1 and 2 are these.
   void functions() {
+    for (int part = 0; part < 2; part++)
+      line("#if SHELLAC_PART == " + std::to_string(part + 1) + "\nvoid entries_part_" + std::to_string(part) +
+           "(const Place *place, const Region *region, Real *const *out) {\nconst Place q = "
+           "*place;\npart_of_entries<Row, " +
+           std::to_string(part) + ">(q, *region, out);\n}\n#endif");
+    line("#if SHELLAC_PART == 0");
+    tables();
+    line("#endif");
+  }
+  void tables() {
     coordinates("InitialRow", &EquationText::Unknown::initial);
     fields();
     robin();
@@ -184,7 +195,7 @@ private:
     const char *initial = text_.has_initial                   ? "all_coordinates<InitialRow>"
                           : text_.has_rate && text_.has_exact ? "all_coordinates<ExactRow>"
                                                               : "nullptr";
-    line(exported("Functions") + "all_values<Row>, all_entries<Row>, " + initial + ", " +
+    line(exported("Functions") + "all_values<Row>, all_entries, " + initial + ", " +
          (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
          ", all_fields, all_robin};");
   }

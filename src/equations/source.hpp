@@ -15,7 +15,9 @@ struct EquationShape {
 
 // The source: interface.hpp, numbers.hpp, prelude.hpp, on_host.hpp, and the text's expressions behind #line, so that a
 // compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.
-std::string equation_source(const EquationText &text, const EquationShape &shape);
+// It is compiled in parts.
+constexpr int equation_source_parts = 3;
+std::string   equation_source(const EquationText &text, const EquationShape &shape);
 // The same with on_gpu.hpp, for NVRTC. It defines the kernels shellac_values and shellac_entries.
 std::string equation_kernels(const EquationText &text, const EquationShape &shape);
 
