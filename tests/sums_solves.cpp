@@ -169,6 +169,58 @@ TEST_CASE("boxes do not depend on how the points are distributed", "[sums][solve
   CHECK(PetscAbsReal(norms[2] - norms[0]) <= 1e-9 * norms[0]);
 }
 
+TEST_CASE("CG gets the symmetric variant: symmetric, the inverse where one box has all points, few iterations",
+          "[sums][solves]") {
+  const struct {
+    const char *kernel;
+    PetscReal   nugget;
+    int         dim;
+  } cases[] = {{"gaussian", PetscReal(1e-6), 2}, {"gaussian", PetscReal(1e-6), 3}, {"inverse_multiquadric", 0, 2}};
+  for (const auto &of : cases) {
+    const PetscInt along = of.dim == 2 ? 40 : fewer > 1 ? 8 : 14;
+    Cloud          cloud = lattice(along, of.dim, PetscReal(0.5));
+    cloud.spread = Spread::skewed;
+    Options set(std::string("-mat_kernelsum_kernel ") + of.kernel);
+    Matrix  A = make_square_sum(cloud);
+    OK(MatKernelSumSetSigma(A, (PetscReal)1 / along));
+    OK(MatShift(A, of.nugget));
+    Vector f = left_vector(A), c = right_vector(A), z = right_vector(A), y = right_vector(A);
+    Solve  solver(A);
+    set_random(f, 1);
+    set_random(c, 2);
+    OK(KSPSetType(solver.ksp, KSPCG));
+    OK(KSPSetPCSide(solver.ksp, PC_LEFT));
+    OK(KSPSetNormType(solver.ksp, KSP_NORM_UNPRECONDITIONED));
+    const int its = solver.solve(f, z);
+    INFO(of.kernel << " in " << of.dim << "-D, " << cloud.N << " points: " << its << " iterations");
+    CHECK(its > 0);
+    CHECK(its <= 16);
+    const std::string text = printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); });
+    CHECK(text.find("symmetric variant") != std::string::npos);
+    OK(PCApply(solver.pc(), f, z));
+    OK(PCApply(solver.pc(), c, y));
+    PetscScalar one, other;
+    OK(VecDot(z, c, &one));
+    OK(VecDot(f, y, &other));
+    CHECK(PetscAbsScalar(one - PetscConj(other)) <= 1e-9 * PetscAbsScalar(one));
+    OK(KSPSetType(solver.ksp, KSPGMRES));
+    OK(KSPSetPCSide(solver.ksp, PC_RIGHT));
+    CHECK(solver.solve(f, z) > 0);
+    CHECK(printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); }).find("restricted variant") !=
+          std::string::npos);
+  }
+  const Cloud few = lattice(9, 2, PetscReal(0.2));
+  Options     set("-mat_kernelsum_sigma 0.1 -pc_kernelsum_variant symmetric -pc_kernelsum_box 100");
+  Matrix      A = make_square_sum(few);
+  Vector      c = right_vector(A), y = left_vector(A), z = right_vector(A);
+  Solve       solver(A);
+  set_random(c, 4);
+  OK(MatMult(A, c, y));
+  OK(PCSetUp(solver.pc()));
+  OK(PCApply(solver.pc(), y, z));
+  CHECK(difference_of_arrays(z, c) <= 1e-8);
+}
+
 TEST_CASE("settings of the preconditioner take effect, and its view says what it does", "[sums][solves]") {
   const Cloud cloud = lattice(12, 2, PetscReal(0.3));
   Options     set("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.1");
@@ -223,12 +275,28 @@ TEST_CASE("mistakes with the preconditioner of kernel sums", "[sums][solves][mis
   same.x[4] = same.x[0], same.x[5] = same.x[1];
   Vector points = same.coordinates();
   OK(MatCreateKernelSum(PETSC_COMM_WORLD, points, points, &twice));
+  Matrix multiquadric = make_square_sum(cloud), helmholtz = make_square_sum(cloud);
+  OK(MatKernelSumSetKernel(multiquadric, "multiquadric"));
+  OK(MatKernelSumSetKernel(helmholtz, "helmholtz"));
+  OK(MatKernelSumSetWavenumber(helmholtz, 1));
   OK(MatKernelSumSetSigma(twice, PetscReal(0.125)));
   const auto set_up = [](Mat A) {
     PC pc;
     PetscFunctionBeginUser;
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetType(pc, PCKERNELSUM));
+    PetscCall(PCSetOperators(pc, A, A));
+    const PetscErrorCode code = PCSetUp(pc);
+    PetscCall(PCDestroy(&pc));
+    PetscFunctionReturn(code);
+  };
+  const auto set_up_symmetric = [&](Mat A) {
+    Options symmetric("-pc_kernelsum_variant symmetric");
+    PC      pc;
+    PetscFunctionBeginUser;
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCKERNELSUM));
+    PetscCall(PCSetFromOptions(pc));
     PetscCall(PCSetOperators(pc, A, A));
     const PetscErrorCode code = PCSetUp(pc);
     PetscCall(PCDestroy(&pc));
@@ -241,6 +309,10 @@ TEST_CASE("mistakes with the preconditioner of kernel sums", "[sums][solves][mis
                 {"-pc_kernelsum_overlap -3", PETSC_ERR_ARG_OUTOFRANGE, "-3 points|0 or more|-pc_kernelsum_overlap"},
                 {"-pc_kernelsum_coarse -3", PETSC_ERR_ARG_OUTOFRANGE, "-3 points|0 or more|-pc_kernelsum_coarse"},
                 {"-pc_kernelsum_coarse few", any, "few"},
+                {"-pc_kernelsum_variant both", any, "both|pc_kernelsum_variant"},
+                CALL(PETSC_ERR_MAT_CH_ZRPVT, "multiquadric|positive definite|-ksp_type gmres",
+                     set_up_symmetric(multiquadric)),
+                CALL(PETSC_ERR_SUP, "helmholtz|complex|restricted", set_up_symmetric(helmholtz)),
                 CALL(PETSC_ERR_ARG_WRONG, "needs a matrix of type kernelsum|KSPSetOperators", set_up(dense)),
                 CALL(PETSC_ERR_SUP, "square", set_up(other)),
                 CALL(PETSC_ERR_SUP, "gradients", set_up(gradient)),

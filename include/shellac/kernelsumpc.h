@@ -10,11 +10,13 @@
    boundary charges
 
    Options Database Keys:
-+  -pc_kernelsum_box <integer, 1 or more>     - points of a box, at most; default 64
-.  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 160, 256 in
-                                                1-D, 2-D, 3-D; the Gaussian 64, 288, 720
--  -pc_kernelsum_coarse <integer, 0 or more>  - coarse points, about; 0: no coarse space; default one for 50 points,
-                                                1000 at most; the Gaussian none
++  -pc_kernelsum_box <integer, 1 or more>            - points of a box, at most; default 64
+.  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 160, 256
+                                                       in 1-D, 2-D, 3-D; the Gaussian 64, 288, 720
+.  -pc_kernelsum_coarse <integer, 0 or more>         - coarse points, about; 0: no coarse space; default one for 50
+                                                       points, 1000 at most; the Gaussian none
+-  -pc_kernelsum_variant <auto|restricted|symmetric> - restricted additive Schwarz, or a symmetric preconditioner;
+                                                       default auto: symmetric for CG and its kin
 
    Level: beginner
 
@@ -22,9 +24,14 @@
    Restricted additive Schwarz: the points are divided into boxes of neighbours; the matrix of a box and the points around
    it is factored, and the solution is kept at the box's own points. Then the equations of a sample of all points, the
    coarse ones, are solved for the residual that is left. Any kernel function works, with `MatScale()`, `MatShift()` (a
-   nugget), `MatDiagonalSet()` and `MatDiagonalScale()`. The preconditioner is not symmetric, also where the matrix is:
-   use `KSPGMRES`, with -ksp_gmres_restart 100 for instance, `KSPFGMRES` or `KSPBCGS`, and not `KSPCG`. It has no
-   transpose.
+   nugget), `MatDiagonalSet()` and `MatDiagonalScale()`. This restricted variant is not symmetric, also where the matrix
+   is: use `KSPGMRES`, with -ksp_gmres_restart 100 for instance, `KSPFGMRES` or `KSPBCGS`. It has no transpose.
+
+   The symmetric variant is for `KSPCG`, `KSPMINRES` and the like, which get it by default, and for positive definite
+   matrices: Gaussians, inverse multiquadrics, and singular kernels with a diagonal that is large enough. It is a sparse
+   Cholesky factor of the inverse: boxes in an order from coarse to fine, each with the points nearest to it among the
+   boxes before. It has no coarse points. PETSc tells the method at the beginning of a solve, after the set-up: with auto,
+   the first solve of `KSPCG` sets up again. `PCKernelSumSetVariant()` avoids that.
 
    Iterations hardly depend on the number of points. More points around a box mean fewer iterations and a longer set-up.
    The wider a kernel in units of the spacing of its points, the more of them it needs: a Gaussian with sigma equal to
@@ -44,14 +51,16 @@
    `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for a matrix that is not square, and for gradients;
    `PETSC_ERR_MAT_LU_ZRPVT` where the matrix of a box is singular to working precision: its condition number, of which
    the view shows an estimate, is larger than the inverse of the precision. The kernel is then too wide for its points, or
-   points coincide. A smaller sigma or a nugget helps. All on every rank.
+   points coincide. A smaller sigma or a nugget helps; `PETSC_ERR_MAT_CH_ZRPVT` where the symmetric variant meets a matrix
+   that is not symmetric and positive definite, `PETSC_ERR_SUP` where it meets a complex kernel. All on every rank.
 
    References:
    X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
    R. Beatson, W. Light, S. Billings, Fast solution of the radial basis function interpolation equations: domain
-   decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010.
+   decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010; symmetric: F. Schäfer, M. Katzfuss, H. Owhadi,
+   Sparse Cholesky factorization by Kullback-Leibler minimization, 2021, eq. 2.
 
-.seealso: `MATKERNELSUM`, `PCKernelSumSetBoxSize()`, `PCKernelSumSetOverlap()`, `PCKernelSumSetCoarsePoints()`, `PCASM`
+.seealso: `MATKERNELSUM`, `PCKernelSumSetVariant()`, `PCKernelSumSetBoxSize()`, `PCKernelSumSetOverlap()`, `PCKernelSumSetCoarsePoints()`, `PCASM`
 M*/
 #define PCKERNELSUM "kernelsum"
 
@@ -129,5 +138,46 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetOverlap(PC pc, PetscInt points);
 .seealso: `PCKERNELSUM`, `PCKernelSumSetBoxSize()`
 @*/
 PETSC_EXTERN PetscErrorCode PCKernelSumSetCoarsePoints(PC pc, PetscInt points);
+
+/*E
+   PCKernelSumVariant - the variants of `PCKERNELSUM`
+
+   Values:
++  PC_KERNELSUM_AUTO       - symmetric where the `KSP` needs it, restricted otherwise
+.  PC_KERNELSUM_RESTRICTED - restricted additive Schwarz
+-  PC_KERNELSUM_SYMMETRIC  - a sparse Cholesky factor of the inverse
+
+   Level: beginner
+
+.seealso: `PCKERNELSUM`, `PCKernelSumSetVariant()`
+E*/
+typedef enum {
+  PC_KERNELSUM_AUTO,
+  PC_KERNELSUM_RESTRICTED,
+  PC_KERNELSUM_SYMMETRIC
+} PCKernelSumVariant;
+PETSC_EXTERN const char *const PCKernelSumVariants[];
+
+/*@
+   PCKernelSumSetVariant - sets the variant of `PCKERNELSUM`
+
+   Logically Collective
+
+   Input Parameters:
++  pc      - the preconditioner
+-  variant - `PC_KERNELSUM_AUTO`, `PC_KERNELSUM_RESTRICTED` or `PC_KERNELSUM_SYMMETRIC`
+
+   Options Database Key:
+.  -pc_kernelsum_variant <auto|restricted|symmetric> - restricted additive Schwarz, or a symmetric preconditioner;
+                                                       default auto: symmetric for CG and its kin
+
+   Level: intermediate
+
+   Note:
+   Takes effect at the next application. Other types ignore the call.
+
+.seealso: `PCKERNELSUM`, `PCKernelSumVariant`
+@*/
+PETSC_EXTERN PetscErrorCode PCKernelSumSetVariant(PC pc, PCKernelSumVariant variant);
 
 #endif

@@ -32,6 +32,8 @@ constexpr Option sums_pc_options[] = {
      "points around a box that are solved with it", "PCKernelSumSetOverlap"},
     {"-pc_kernelsum_coarse", "integer, 0 or more", "one for 50 points, 1000 at most; the Gaussian none",
      "coarse points, about; 0: no coarse space", "PCKernelSumSetCoarsePoints"},
+    {"-pc_kernelsum_variant", "auto|restricted|symmetric", "auto: symmetric for CG and its kin",
+     "restricted additive Schwarz, or a symmetric preconditioner", "PCKernelSumSetVariant"},
 };
 
 } // namespace shellac

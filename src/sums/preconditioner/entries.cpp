@@ -80,4 +80,63 @@ PetscErrorCode DenseFactors::Solve(bool transposed, PetscInt columns, PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode FirstRowsOfInverse(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
+                                  double *condition) {
+  DenseFactors factors;
+  bool         singular;
+
+  PetscFunctionBegin;
+  PetscCall(factors.Factor(matrix, &singular));
+  const PetscBLASInt m = factors.n;
+  rows->assign((size_t)m * k, 0);
+  for (PetscBLASInt i = 0; i < k; i++) (*rows)[(size_t)i * m + i] = 1;
+  if (!singular) PetscCall(factors.Solve(true, k, rows->data()));
+  double largest = 0; // sum of a row of the inverse
+  for (PetscBLASInt i = 0; i < k; i++) {
+    double sum = 0;
+    for (PetscBLASInt j = 0; j < m; j++) sum += (double)PetscAbsScalar((*rows)[(size_t)i * m + j]);
+    if (!(sum < INFINITY)) singular = true;
+    largest = std::max(largest, sum);
+  }
+  *condition = singular ? INFINITY : largest * factors.norm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
+                                  double *condition, bool *definite) {
+  const PetscScalar one = 1;
+  double            norm = 0, asymmetry = 0, largest = 0; // of the matrix; a diagonal entry of its inverse
+  PetscBLASInt      m, info = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast((PetscInt)std::lround(std::sqrt((double)matrix->size())), &m));
+  std::vector<PetscScalar> &a = *matrix;
+  for (PetscBLASInt j = 0; j < m; j++) {
+    double sum = 0;
+    for (PetscBLASInt i = 0; i < m; i++) {
+      sum += (double)PetscAbsScalar(a[(size_t)j * m + i]);
+      asymmetry = std::max(asymmetry, (double)PetscAbsScalar(a[(size_t)j * m + i] - PetscConj(a[(size_t)i * m + j])));
+    }
+    norm = std::max(norm, sum);
+  }
+  rows->assign((size_t)m * k, 0);
+  *definite = norm < INFINITY && asymmetry <= 1e-10 * norm;
+  *condition = INFINITY;
+  if (!*definite) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("L", &m, a.data(), &m, &info));
+  *definite = info == 0;
+  if (!*definite) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscBLASInt i = 0; i < k; i++) (*rows)[(size_t)i * m + m - k + i] = 1;
+  PetscCallBLAS("BLAStrsm", BLAStrsm_("L", "L", "T", "N", &m, &k, &one, a.data(), &m, rows->data(), &m));
+  std::vector<double> of_inverse(k, 0);
+  for (PetscBLASInt i = 0; i < k; i++)
+    for (PetscBLASInt j = 0; j < k; j++) {
+      const double l = (double)PetscAbsScalar((*rows)[(size_t)i * m + m - k + j]);
+      of_inverse[j] += l * l;
+    }
+  for (double d : of_inverse) largest = std::max(largest, d);
+  *condition = norm * largest;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace shellac

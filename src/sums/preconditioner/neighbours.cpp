@@ -16,7 +16,7 @@ static double square_of_gap(const Cluster &box, const double lower[3], const dou
   return sum;
 }
 
-void Neighbours::find(const Cluster &box, PetscInt count, std::vector<PetscInt> *found) {
+void Neighbours::find(const Cluster &box, PetscInt count, std::vector<PetscInt> *found, const PetscInt *places) {
   const auto nearer_node = std::greater<At>();
   nodes_.clear();
   nearest_.clear();
@@ -36,6 +36,7 @@ void Neighbours::find(const Cluster &box, PetscInt count, std::vector<PetscInt> 
       continue;
     }
     if (node.begin >= box.begin && node.end <= box.end) continue;
+    if (places && places[top.second] > places[&box - tree_.nodes.data()]) continue;
     for (PetscInt t = node.begin; t < node.end; t++) {
       const PetscInt i = tree_.order[t];
       double         at[3];
@@ -53,6 +54,25 @@ void Neighbours::find(const Cluster &box, PetscInt count, std::vector<PetscInt> 
   std::sort_heap(nearest_.begin(), nearest_.end());
   found->clear();
   for (const At &point : nearest_) found->push_back(point.second);
+}
+
+std::vector<PetscInt> coarse_to_fine(const ClusterTree &tree) {
+  std::vector<PetscInt> leaves, places(tree.nodes.size(), 0);
+  for (size_t at = 0; at < tree.nodes.size(); at++)
+    if (tree.nodes[at].child < 0) leaves.push_back((PetscInt)at);
+  std::sort(leaves.begin(), leaves.end(),
+            [&](PetscInt a, PetscInt b) { return tree.nodes[a].begin < tree.nodes[b].begin; });
+  // the i-th leaf by the bits of i in reverse: 0, 1/2, 1/4, 3/4, 1/8, ... of the way (van der Corput, 1935)
+  const auto reversed = [](size_t i) {
+    uint64_t r = 0;
+    for (int bit = 0; bit < 48; bit++) r = r << 1 | (i >> bit & 1);
+    return r;
+  };
+  std::vector<std::pair<uint64_t, PetscInt>> order;
+  for (size_t i = 0; i < leaves.size(); i++) order.push_back({reversed(i), leaves[i]});
+  std::sort(order.begin(), order.end());
+  for (size_t place = 0; place < order.size(); place++) places[order[place].second] = (PetscInt)place;
+  return places;
 }
 
 std::vector<PetscInt> sample_evenly(const PointCloud &cloud, const ClusterTree &tree, PetscInt count) {

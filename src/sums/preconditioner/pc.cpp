@@ -1,5 +1,6 @@
 // The PC type kernelsum: a shell over the Schwarz method, its options and setters.
 
+#include <petscksp.h>
 #include <shellac/kernelsum.h>
 #include <shellac/kernelsumpc.h>
 
@@ -13,9 +14,10 @@ namespace {
 constexpr const char *context_name = "Shellac_kernelsum_pc";
 
 struct KernelSumPC {
-  SchwarzSettings settings, made; // as they are, as they were when the method was set up
-  Schwarz         method;
-  bool            ready = false;
+  SchwarzSettings    settings, made; // as they are, as they were when the method was set up
+  PCKernelSumVariant variant = PC_KERNELSUM_AUTO;
+  Schwarz            method;
+  bool               ready = false;
 };
 
 PetscErrorCode get_context(PC pc, KernelSumPC **context) {
@@ -101,6 +103,27 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A method that needs a symmetric preconditioner gets one; PETSc tells which method it is at the beginning of a solve.
+PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
+  KernelSumPC *context;
+  PetscBool    needs_symmetric;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &context));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_symmetric, KSPCG, KSPFCG, KSPPIPECG, KSPPIPECGRR,
+                                      KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPPIPEFCG, KSPMINRES, KSPSYMMLQ,
+                                      KSPCR, KSPPIPECR, KSPNASH, KSPSTCG, KSPGLTR, ""));
+  if (context->variant == PC_KERNELSUM_AUTO) context->settings.symmetric = needs_symmetric;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_variant(KernelSumPC *context, PCKernelSumVariant variant) {
+  PetscFunctionBegin;
+  context->variant = variant;
+  context->settings.symmetric = variant == PC_KERNELSUM_SYMMETRIC; // auto: by the next solve
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode view(PC pc, PetscViewer viewer) {
   KernelSumPC *context;
   PetscBool    ascii;
@@ -164,6 +187,10 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
     PetscCall(read_option(PetscOptionsObject, find_option(sums_pc_options, setting.key), &value, &given));
     if (given) PetscCall(set(object, context, setting, value));
   }
+  PCKernelSumVariant variant = context->variant;
+  PetscCall(read_option(PetscOptionsObject, find_option(sums_pc_options, "-pc_kernelsum_variant"), PCKernelSumVariants,
+                        &variant, &given));
+  if (given) PetscCall(set_variant(context, variant));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -188,6 +215,7 @@ PetscErrorCode PCCreate_KernelSum(PC pc) {
   PetscCall(PCShellSetName(pc, "Schwarz method over boxes of neighbouring points"));
   PetscCall(PCShellSetSetUp(pc, set_up));
   PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetPreSolve(pc, pre_solve));
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCKERNELSUM));
@@ -196,6 +224,21 @@ PetscErrorCode PCCreate_KernelSum(PC pc) {
 
 } // namespace shellac
 
+const char *const PCKernelSumVariants[] = {"auto",          "restricted", "symmetric", "PCKernelSumVariant",
+                                           "PC_KERNELSUM_", NULL};
+
+PetscErrorCode PCKernelSumSetVariant(PC pc, PCKernelSumVariant variant) {
+  PetscBool             ours;
+  shellac::KernelSumPC *context;
+
+  PetscFunctionBegin;
+  PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the preconditioner is null; create it first");
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCKERNELSUM, &ours));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(shellac::get_context(pc, &context));
+  PetscCall(shellac::set_variant(context, variant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points) {
   return shellac::set_from_c(pc, shellac::box_setting, points);
 }

@@ -75,7 +75,7 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const SumEntries &entries, const Clust
   std::vector<PetscScalar>           matrix, rows;
   Neighbours                         neighbours(entries.sources, tree);
   PetscMPIInt                        rank;
-  double                             worst = 0;
+  double                             worst[2] = {0, 0}; // condition number; whether a matrix is not definite
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm_, &rank));
@@ -83,46 +83,50 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const SumEntries &entries, const Clust
   for (const Cluster &node : tree.nodes)
     if (node.child < 0) boxes.push_back(&node);
   boxes_ = (PetscInt)boxes.size();
+  const std::vector<PetscInt>    places = coarse_to_fine(tree);
   const std::vector<PetscMPIInt> owners = owners_of(boxes, tree, context_->sources->counts);
   for (size_t b = 0; b < boxes.size(); b++) {
     if (owners[b] != rank) continue;
-    std::vector<PetscInt> around, all(tree.order.begin() + boxes[b]->begin, tree.order.begin() + boxes[b]->end);
-    neighbours.find(*boxes[b], overlap_, &around);
-    cores.insert(cores.end(), all.begin(), all.end());
-    all.insert(all.end(), around.begin(), around.end());
+    std::vector<PetscInt> around, all, own(tree.order.begin() + boxes[b]->begin, tree.order.begin() + boxes[b]->end);
+    neighbours.find(*boxes[b], overlap_, &around, symmetric_ ? places.data() : NULL);
+    all = symmetric_ ? around : own;
+    all.insert(all.end(), (symmetric_ ? own : around).begin(), (symmetric_ ? own : around).end());
+    cores.insert(cores.end(), own.begin(), own.end());
     near.insert(near.end(), all.begin(), all.end());
 
-    DenseFactors factors;
-    bool         singular;
+    const PetscBLASInt m = (PetscBLASInt)all.size() * entries.scalars, k = (PetscBLASInt)own.size() * entries.scalars;
+    double             condition = 0;
+    bool               definite = true;
     entries.dense(all, &matrix);
-    PetscCall(factors.Factor(&matrix, &singular));
-    const PetscBLASInt m = factors.n, k = (PetscBLASInt)(boxes[b]->end - boxes[b]->begin) * entries.scalars;
-    rows.assign((size_t)m * k, 0);
-    for (PetscBLASInt i = 0; i < k; i++) rows[(size_t)i * m + i] = 1;
-    if (!singular) PetscCall(factors.Solve(true, k, rows.data()));
-    double largest = 0; // sum of a row of the inverse
-    for (PetscBLASInt i = 0; i < k; i++) {
-      double sum = 0;
-      for (PetscBLASInt j = 0; j < m; j++) sum += (double)PetscAbsScalar(rows[(size_t)i * m + j]);
-      if (!(sum < INFINITY)) singular = true;
-      largest = std::max(largest, sum);
-    }
-    worst = singular ? INFINITY : std::max(worst, largest * factors.norm);
+    if (symmetric_)
+      PetscCall(LastRowsOfCholesky(&matrix, k, &rows, &condition, &definite));
+    else
+      PetscCall(FirstRowsOfInverse(&matrix, k, &rows, &condition));
+    worst[0] = std::max(worst[0], condition);
+    worst[1] = std::max(worst[1], definite ? 0. : 1.);
     blocks_.push_back({k, m, inverse_.size(), 0});
     inverse_.insert(inverse_.end(), rows.begin(), rows.end());
     points.push_back(std::move(all));
-    if (worst == INFINITY) break;
+    if (worst[0] == INFINITY) break;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE, MPI_MAX, comm_));
-  condition = (PetscReal)worst;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, comm_));
+  condition = (PetscReal)worst[0];
   PetscCheck(
-      worst < 1 / PETSC_MACHINE_EPSILON, comm_, PETSC_ERR_MAT_LU_ZRPVT,
+      !worst[1], comm_, PETSC_ERR_MAT_CH_ZRPVT,
+      "-pc_kernelsum_variant symmetric: the matrix of a box of %" PetscInt_FMT
+      " points and those around it, kernel %s, is not symmetric and positive definite. CG needs one that is: use "
+      "-ksp_type gmres with -pc_kernelsum_variant restricted. Where the kernel is too wide for its points, take "
+      "a smaller -mat_kernelsum_sigma, or add a nugget with MatShift(); a singular kernel needs what a point "
+      "does to itself on its diagonal",
+      settings.box, context_->info().name);
+  PetscCheck(
+      worst[0] < 1 / PETSC_MACHINE_EPSILON, comm_, PETSC_ERR_MAT_LU_ZRPVT,
       "-pc_type kernelsum: a box of %" PetscInt_FMT
       " points and those around it has a condition number of %.2g or more, and its coefficients have no correct "
       "digit. The points are too close for the width of the kernel %s, or two are at one place; take a smaller "
       "-mat_kernelsum_sigma where the kernel has one, leave out points, or add a nugget with MatShift(), such as "
       "1e-6 times the diagonal",
-      settings.box, worst, context_->info().name);
+      settings.box, worst[0], context_->info().name);
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
   for (size_t b = 0; b < blocks_.size(); b++) {
@@ -133,7 +137,7 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const SumEntries &entries, const Clust
     }
   }
   PetscCall(create_scatter(A, near, entries.scalars, &near_, &to_near_));
-  PetscCall(create_scatter(A, cores, entries.scalars, &cores_, &to_cores_));
+  PetscCall(create_scatter(A, symmetric_ ? near : cores, entries.scalars, &cores_, &to_cores_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,10 +151,49 @@ PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
   PetscCall(MatGetKernelSum(A, &context));
   context_ = context;
   comm_ = PetscObjectComm((PetscObject)A);
+  symmetric_ = settings.symmetric;
+  PetscCheck(!symmetric_ || !context->info().complex, comm_, PETSC_ERR_SUP,
+             "-pc_kernelsum_variant symmetric is for real kernels, and %s is complex; use -ksp_type gmres with "
+             "-pc_kernelsum_variant restricted",
+             context->info().name);
   PetscCall(entries.Create(A));
   tree.build(entries.sources, settings.box);
   PetscCall(SetUpBoxes(A, entries, tree, settings));
-  PetscCall(SetUpCoarse(A, entries, tree, settings.coarse));
+  if (!symmetric_) PetscCall(SetUpCoarse(A, entries, tree, settings.coarse)); // coarse boxes are before the others
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// z = Σ_b G_bᵀ G_b r
+PetscErrorCode Schwarz::ApplySymmetric(Vec r, Vec z) {
+  const PetscScalar       *in;
+  PetscScalar             *out;
+  const PetscScalar        one = 1, zero = 0;
+  const PetscBLASInt       step = 1;
+  std::vector<PetscScalar> y;
+
+  PetscFunctionBegin;
+  PetscCall(VecScatterBegin(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecSet(cores_, 0));
+  PetscCall(VecGetArrayRead(near_, &in));
+  PetscCall(VecGetArray(cores_, &out));
+  for (const Block &block : blocks_) {
+    const PetscScalar *values = inverse_.data() + block.values;
+    y.resize(block.rows);
+    input_.resize(block.columns);
+    for (PetscBLASInt j = 0; j < block.columns; j++) input_[j] = in[where_[block.at + j]];
+    PetscCallBLAS("BLASgemv", BLASgemv_("T", &block.columns, &block.rows, &one, values, &block.columns, input_.data(),
+                                        &step, &zero, y.data(), &step));
+    PetscCallBLAS("BLASgemv", BLASgemv_("N", &block.columns, &block.rows, &one, values, &block.columns, y.data(), &step,
+                                        &zero, input_.data(), &step));
+    for (PetscBLASInt j = 0; j < block.columns; j++) out[where_[block.at + j]] += input_[j];
+  }
+  PetscCall(PetscLogFlops(4. * (PetscLogDouble)inverse_.size()));
+  PetscCall(VecRestoreArray(cores_, &out));
+  PetscCall(VecRestoreArrayRead(near_, &in));
+  PetscCall(VecSet(z, 0));
+  PetscCall(VecScatterBegin(to_cores_, cores_, z, ADD_VALUES, SCATTER_REVERSE));
+  PetscCall(VecScatterEnd(to_cores_, cores_, z, ADD_VALUES, SCATTER_REVERSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,6 +204,10 @@ PetscErrorCode Schwarz::Apply(Vec r, Vec z) {
   const PetscBLASInt step = 1;
 
   PetscFunctionBegin;
+  if (symmetric_) {
+    PetscCall(ApplySymmetric(r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecScatterBegin(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecGetArrayRead(near_, &in));
@@ -187,12 +234,17 @@ PetscErrorCode Schwarz::View(PetscViewer viewer) const {
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm_));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "%s\n",
+      symmetric_ ? "symmetric variant: a sparse Cholesky factor of the inverse, for CG and every other method"
+                 : "restricted variant: restricted additive Schwarz, not symmetric, for GMRES and BiCGStab"));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "%" PetscInt_FMT " boxes, each solved with the %" PetscInt_FMT
-                                   " points around it; condition number of a box: %.2g or more\n",
-                                   boxes_, overlap_, (double)condition));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " coarse points%s\n", coarse_count_,
-                                   coarse_count_ ? ", solved after the boxes" : ""));
+                                   " points around it%s; condition number of a box: %.2g or more\n",
+                                   boxes_, overlap_, symmetric_ ? " among the boxes before" : "", (double)condition));
+  if (!symmetric_)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " coarse points%s\n", coarse_count_,
+                                     coarse_count_ ? ", solved after the boxes" : ""));
   PetscCall(
       PetscViewerASCIIPrintf(viewer, "computed on the host, with vectors of any type; bytes stored: %.0f\n", bytes));
   PetscFunctionReturn(PETSC_SUCCESS);

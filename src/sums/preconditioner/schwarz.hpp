@@ -6,9 +6,15 @@
 // with the matrix A_b of the points of box b and those around it, of which the result is kept at the box's own points
 // alone (C_b): restricted additive Schwarz. c are the coarse points, a sample of all.
 //
+// The symmetric variant is a sparse Cholesky factor of the inverse: boxes in an order from coarse to fine, each with the
+// points around it among the boxes before,
+//
+//   z = Σ_b G_bᵀ G_b r,   G_b the last rows of L_b⁻¹, those of the box, A_b = L_b L_bᵀ.
+//
 // Sources: X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
 // R. Beatson, W. Light, S. Billings, Fast solution of the radial basis function interpolation equations: domain
-// decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010.
+// decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010; F. Schäfer, M. Katzfuss, H. Owhadi, Sparse Cholesky
+// factorization by Kullback-Leibler minimization, 2021, eq. 2.
 
 #include "sums/cluster_tree.hpp"
 #include "sums/kernel_sum.hpp"
@@ -44,12 +50,20 @@ struct DenseFactors {
   PetscErrorCode Solve(bool transposed, PetscInt columns, PetscScalar *b) const;
 };
 
+// The first k rows of the inverse of a matrix, or the last k rows of that of its Cholesky factor, row by row; an estimate
+// of the condition number, infinite where the matrix is singular; whether it is symmetric and positive definite.
+PetscErrorCode FirstRowsOfInverse(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
+                                  double *condition);
+PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
+                                  double *condition, bool *definite);
+
 struct SchwarzSettings {
   PetscInt box = 64;               // points, at most
   PetscInt overlap = PETSC_DECIDE; // points around a box
   PetscInt coarse = PETSC_DECIDE;  // points, about
+  bool     symmetric = false;      // the variant
   bool     operator==(const SchwarzSettings &other) const {
-        return box == other.box && overlap == other.overlap && coarse == other.coarse;
+        return box == other.box && overlap == other.overlap && coarse == other.coarse && symmetric == other.symmetric;
   }
 };
 
@@ -73,8 +87,9 @@ private:
   std::vector<Block>       blocks_;
   std::vector<PetscScalar> inverse_, input_;
   std::vector<PetscInt>    where_;
-  Vec                      near_ = NULL, cores_ = NULL; // this rank's, on the host
+  Vec                      near_ = NULL, cores_ = NULL; // this rank's, on the host; cores_: results
   VecScatter               to_near_ = NULL, to_cores_ = NULL;
+  bool                     symmetric_ = false;
   PetscInt                 boxes_ = 0, overlap_ = 0, coarse_count_ = 0;
   PointCloud               coarse_;     // all coarse points, as targets
   std::vector<PetscInt>    coarse_own_; // of this rank: number of a coarse point, local number of the point
@@ -84,6 +99,7 @@ private:
   PetscErrorCode SetUpBoxes(Mat A, const SumEntries &entries, const ClusterTree &tree, const SchwarzSettings &settings);
   PetscErrorCode SetUpCoarse(Mat A, const SumEntries &entries, const ClusterTree &tree, PetscInt count);
   PetscErrorCode ApplyCoarse(Vec r, Vec z);
+  PetscErrorCode ApplySymmetric(Vec r, Vec z);
 };
 
 } // namespace shellac
