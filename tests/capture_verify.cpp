@@ -124,7 +124,6 @@ static std::vector<Assembly> assemblies(const Twins &t, const Twins &linear) {
                    shift_slots(M, l.dof);
                    add_to(da, M);
                  }});
-  // the differences are not compared, which a line says; what is added then is
   all.push_back({"MatFDColoringApply", 2, [=, &t, &linear](DM da, Mat M) {
                    set_by_differences(da, M, M == t.A ? linear.A : linear.aij);
                    add_to(da, M);

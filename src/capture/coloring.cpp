@@ -216,7 +216,7 @@ static PetscErrorCode get_step(MatFDColoring fd, Vec x, Step<PetscScalar> *step)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// MatFDColoringGetFunction(), whose function's type differs from release to release.
+// MatFDColoringGetFunction() and MatFDColoringSetFunction(), whose function's type differs from release to release.
 template <class Function>
 static PetscErrorCode get_function(PetscErrorCode (*get)(MatFDColoring, Function **, void **), MatFDColoring fd,
                                    OperationFn **function, void **context) {
@@ -226,6 +226,12 @@ static PetscErrorCode get_function(PetscErrorCode (*get)(MatFDColoring, Function
   PetscCall((*get)(fd, &given, context));
   *function = reinterpret_cast<OperationFn *>(given);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Function>
+static PetscErrorCode set_function(PetscErrorCode (*set)(MatFDColoring, Function *, void *), MatFDColoring fd,
+                                   OperationFn *function, void *context) {
+  return (*set)(fd, reinterpret_cast<Function *>(function), context);
 }
 
 // The vectors of the DMDA, which it keeps for the next time: where the function is evaluated, and its values there and a
@@ -290,6 +296,30 @@ static PetscErrorCode set_columns(CapturedMat *context, Coloring *coloring, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// -mat_stencil_verify: the same by PETSc's differences, which are those of an AIJ.
+static PetscErrorCode set_in_reference(Mat reference, DM dm, bool local, MatFDColoring as, OperationFn *function,
+                                       void *function_context, Vec x, void *application) {
+  ISColoring    colours;
+  MatFDColoring fd;
+  const char   *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(MatSetDM(reference, dm));
+  PetscCall(DMCreateColoring(dm, local ? IS_COLORING_LOCAL : IS_COLORING_GLOBAL, &colours));
+  PetscCall(MatFDColoringCreate(reference, colours, &fd));
+  PetscCall(PetscObjectGetOptionsPrefix((PetscObject)as, &prefix));
+  PetscCall(PetscObjectSetOptionsPrefix((PetscObject)fd, prefix));
+  PetscCall(set_function(MatFDColoringSetFunction, fd, function, function_context));
+  PetscCall(MatFDColoringSetFromOptions(fd));
+  PetscCall(MatFDColoringSetUp(reference, colours, fd));
+  if (local) PetscCall(MatFDColoringUseDM(reference, fd));
+  PetscCall(MatZeroEntries(reference));
+  PetscCall(MatFDColoringApply(reference, fd, x, application));
+  PetscCall(MatFDColoringDestroy(&fd));
+  PetscCall(ISColoringDestroy(&colours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *application) {
   CapturedMat      *context;
   Coloring         *coloring;
@@ -317,11 +347,9 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(MatCapturedOpenBeside(context, {v.x, v.at, v.before}));
   PetscCall(context->captured().NeedAll());
   PetscCall(set_columns(context, coloring, step, v, evaluate));
-  if (context->verify) // nothing is assembled beside that could be compared
-    PetscCall(PetscPrintf(PetscObjectComm((PetscObject)A),
-                          "-mat_stencil_verify: a Jacobian by differences is not compared; compare it by "
-                          "-snes_test_jacobian\n"));
-  PetscCall(MatDestroy(&context->reference));
+  if (context->reference)
+    PetscCall(
+        set_in_reference(context->reference, dm, coloring->local, fd, function, function_context, x, application));
   PetscCall(assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
