@@ -50,10 +50,10 @@
    on the host, on a GPU that of half a solve, up to nine tenths in 3-D. There it runs where one rank has the grid;
    several ranks set up on the host, and copy the levels.
 
-   Rows that are not symmetric but for a scaling (mirrored ends, stretched grids, equations that are multiplied by a
-   coefficient) are those of convection. There interpolation follows the symmetric part of the rows, and restriction the
-   transposed rows; the smoother is damped Jacobi, and F-cycles are the default. `KSPGMRES` and `KSPBCGS` serve them, `KSPCG` does
-   not.
+   A matrix may be symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that are multiplied
+   by a coefficient). Where no scaling makes it symmetric, as with convection, interpolation follows the symmetric part
+   of the rows and restriction the transposed rows, the smoother is damped Jacobi, and F-cycles are the default.
+   `KSPGMRES` and `KSPBCGS` work with such matrices, `KSPCG` does not.
 
    Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
    of its axes, which have 36 points or fewer, or with variable coefficients, where it has 144 points or fewer, by
