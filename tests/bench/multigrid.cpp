@@ -10,14 +10,15 @@ static const char help[] =
     "  -dim 2              or 3\n"
     "  -sizes 1023,4095    points a side; in 3-D 127,255\n"
     "  -coefficients constant   a: constant (1, -Laplace(u) = f), smooth, or jumps (blocks of\n"
-    "                           1 and 1000); the last two in a matrix that is captured\n"
+    "                           1 and 1000); wind: -div(grad u)/1000 + w.grad u = f against a\n"
+    "                           meandering w; all but the first in a matrix that is captured\n"
     "  -cycles true        the figures of single cycles, too\n"
     "  -aij_max 0          largest size that CG with GAMG on an assembled matrix solves too\n"
     "  -seconds 0.5        time spent on each figure\n"
     "  -dm_vec_type cuda   on the GPU\n\n";
 
-enum class Coefficients { constant, smooth, jumps };
-static const char *const coefficient_names[] = {"constant", "smooth", "jumps"};
+enum class Coefficients { constant, smooth, jumps, wind };
+static const char *const coefficient_names[] = {"constant", "smooth", "jumps", "wind"};
 
 struct Problem {
   DM        da;
@@ -30,8 +31,15 @@ struct Problem {
 static PetscReal coefficient(Coefficients of, const PetscReal x[3]) {
   if (of == Coefficients::smooth)
     return PetscExpReal(2 * PetscSinReal(2 * PETSC_PI * x[0]) * PetscSinReal(3 * x[1]) * PetscCosReal(2 * x[2]));
+  if (of == Coefficients::wind) return 1e-3;
   // aligned to no grid
   return ((PetscInt)(3.3 * x[0] + 0.1) + (PetscInt)(2.7 * x[1] + 0.2) + (PetscInt)(3.1 * x[2] + 0.3)) % 2 ? 1000 : 1;
+}
+
+static PetscReal wind(const PetscReal x[3], int axis) {
+  return axis == 0   ? 1 + PetscSinReal(7 * x[1]) / 2
+         : axis == 1 ? PetscCosReal(5 * x[0])
+                     : PetscSinReal(3 * x[0] + x[1]);
 }
 
 // Calls f(i) for the rank's points.
@@ -63,9 +71,10 @@ static PetscErrorCode make_variable(Coefficients of, Problem *p) {
     for (int arm = 0; arm < 2 * p->dim; arm++) {
       const int      axis = arm / 2;
       const PetscInt step = arm % 2 ? 1 : -1, d[3] = {axis == 0 ? step : 0, axis == 1 ? step : 0, axis == 2 ? step : 0};
-      PetscReal      middle[3] = {0, 0, 0};
-      for (int c = 0; c < p->dim; c++) middle[c] = (i[c] + 1 + d[c] / 2.) * h;
-      const PetscReal a = coefficient(of, middle) / (h * h);
+      PetscReal      middle[3] = {0, 0, 0}, here[3] = {0, 0, 0};
+      for (int c = 0; c < p->dim; c++) here[c] = (i[c] + 1) * h, middle[c] = here[c] + d[c] * h / 2;
+      PetscReal a = coefficient(of, middle) / (h * h);
+      if (of == Coefficients::wind) a += PetscMax(-step * wind(here, axis), 0) / h; // upwind
       value[0] += a;
       if (i[axis] + step < 0 || i[axis] + step >= p->n) continue;
       column[count].i = i[0] + d[0], column[count].j = i[1] + d[1], column[count].k = i[2] + d[2];
@@ -268,6 +277,27 @@ static PetscErrorCode all_cycles(const Problem &p, const std::string &V, PetscMP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode solve_symmetric(const Problem &p, const std::string &V, PetscMPIInt ranks, PetscReal seconds,
+                                      PetscReal copy_seconds) {
+  PetscFunctionBegin;
+  PetscCall(solve(p, p.A, ("Richardson, " + V).c_str(),
+                  "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg", seconds,
+                  copy_seconds));
+  PetscCall(solve(p, p.A, ("Richardson, full, " + V).c_str(),
+                  "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg "
+                  "-bench_pc_stencilmg_type full",
+                  seconds, copy_seconds));
+  PetscCall(solve(p, p.A, ("CG, " + V).c_str(),
+                  "-bench_ksp_type cg -bench_pc_type stencilmg -bench_ksp_norm_type unpreconditioned", seconds,
+                  copy_seconds));
+  if (ranks == 1)
+    PetscCall(solve(p, p.A, ("CG, " + V + " in single precision").c_str(),
+                    "-bench_ksp_type cg -bench_pc_type stencilmg -bench_pc_stencilmg_precision single "
+                    "-bench_ksp_norm_type unpreconditioned",
+                    seconds, copy_seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv) {
   PetscInt    sizes[32], count = 32, dim = 2, aij_max = 0;
   PetscReal   seconds = 0.5;
@@ -281,14 +311,15 @@ int main(int argc, char **argv) {
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCheck(dim == 2 || dim == 3, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-dim is 2 or 3");
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-coefficients", coefficient_names, 3, &kind, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-coefficients", coefficient_names, 4, &kind, NULL));
   const auto coefficients = (Coefficients)kind;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &count, &set));
   if (!set) count = 2, sizes[0] = dim == 2 ? 1023 : 127, sizes[1] = dim == 2 ? 4095 : 255;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-aij_max", &aij_max, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
-  const std::string V = dim == 2 ? "V(3,3)" : "V(4,4)";
+  const bool        flows = coefficients == Coefficients::wind;
+  const std::string V = std::string(flows ? "F" : "V") + (dim == 2 ? "(3,3)" : "(4,4)");
   for (PetscInt s = 0; s < count; s++) {
     Problem   p;
     PetscReal copy_seconds;
@@ -303,21 +334,11 @@ int main(int argc, char **argv) {
                             PETSC_PI * PETSC_PI / 12. / ((double)(p.n + 1) * (p.n + 1))));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
     if (cycles) PetscCall(all_cycles(p, V, ranks, seconds, copy_seconds));
-    PetscCall(solve(p, p.A, ("Richardson, " + V).c_str(),
-                    "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg",
-                    seconds, copy_seconds));
-    PetscCall(solve(p, p.A, ("Richardson, full, " + V).c_str(),
-                    "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg "
-                    "-bench_pc_stencilmg_type full",
-                    seconds, copy_seconds));
-    PetscCall(solve(p, p.A, ("CG, " + V).c_str(),
-                    "-bench_ksp_type cg -bench_pc_type stencilmg -bench_ksp_norm_type unpreconditioned", seconds,
-                    copy_seconds));
-    if (ranks == 1)
-      PetscCall(solve(p, p.A, ("CG, " + V + " in single precision").c_str(),
-                      "-bench_ksp_type cg -bench_pc_type stencilmg -bench_pc_stencilmg_precision single "
-                      "-bench_ksp_norm_type unpreconditioned",
-                      seconds, copy_seconds));
+    if (flows)
+      PetscCall(solve(p, p.A, ("GMRES, " + V).c_str(),
+                      "-bench_ksp_type gmres -bench_pc_type stencilmg -bench_ksp_norm_type unpreconditioned", seconds,
+                      copy_seconds));
+    if (!flows) PetscCall(solve_symmetric(p, V, ranks, seconds, copy_seconds));
     if (p.n <= aij_max) {
       Mat aij;
       PetscCall(MatConvert(p.A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
@@ -328,9 +349,11 @@ int main(int argc, char **argv) {
 #if defined(PETSC_HAVE_CUDA)
       if (cuda) PetscCall(MatConvert(aij, MATAIJCUSPARSE, MAT_INPLACE_MATRIX, &aij));
 #endif
-      PetscCall(solve(p, aij, "CG, GAMG on the assembled matrix",
-                      "-bench_ksp_type cg -bench_pc_type gamg -bench_ksp_norm_type unpreconditioned", seconds,
-                      copy_seconds));
+      PetscCall(solve(p, aij, flows ? "GMRES, GAMG on the assembled matrix" : "CG, GAMG on the assembled matrix",
+                      (std::string("-bench_pc_type gamg -bench_ksp_norm_type unpreconditioned -bench_ksp_type ") +
+                       (flows ? "gmres" : "cg"))
+                          .c_str(),
+                      seconds, copy_seconds));
       PetscCall(MatDestroy(&aij));
     }
     PetscCall(destroy(&p));
