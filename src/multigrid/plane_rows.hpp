@@ -77,27 +77,26 @@ SHELLAC_WIDE void invert_diagonal(const AxesRow<T> &of, const typename RealOf<T>
   for (int i = 0; i < n; i++) inverse[i] = in[i] * row_in == 0 ? T(0) : R(1) / (sigma + (west[i] + east[i] + rest));
 }
 
-// Of a level with variable coefficients: r = b - s u, and r -= Σ c (u - u_there) over some couplings.
-template <class T> SHELLAC_WIDE void shift(const T *s, const T *u, const T *b, int n, T *r) {
-  SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++) r[i] = b[i] - s[i] * u[i];
-}
-template <int couplings, class T>
-SHELLAC_WIDE void couple(const T *const *coefficients, const T *const *there, const T *u, int n, T *r) {
-  const T *c[couplings], *v[couplings];
-  for (int a = 0; a < couplings; a++) c[a] = coefficients[a], v[a] = there[a];
+// Of a level with variable coefficients: what couplings take from a row's residual,
+//   r = b - s u - Σ c (u - u_there) ,  or after others r -= Σ c (u - u_there) ;
+// and a smoothing step, result = u + ω D^-1 r.
+template <class T> struct CouplingsRow {
+  static constexpr int     most = 8;                  // at once
+  const T                 *c[most], *there[most], *u; // coefficients, and values at the neighbours
+  const T                 *s = nullptr, *b = nullptr;
+  const T                 *inverse = nullptr;
+  typename RealOf<T>::type omega = 0;
+};
+template <int couplings, bool first, bool last, class T>
+SHELLAC_WIDEST void couple(const CouplingsRow<T> &of, int n, T *r) {
+  const CouplingsRow<T> row = of;
   SHELLAC_COLUMNS
   for (int i = 0; i < n; i++) {
-    T sum = r[i];
-    for (int a = 0; a < couplings; a++) sum -= c[a][i] * (u[i] - v[a][i]);
-    r[i] = sum;
+    const T center = row.u[i];
+    T       sum = first ? row.b[i] - row.s[i] * center : r[i];
+    for (int a = 0; a < couplings; a++) sum -= row.c[a][i] * (center - row.there[a][i]);
+    r[i] = last ? center + row.omega * row.inverse[i] * sum : sum;
   }
-}
-// result = u + ω D^-1 r
-template <class T>
-SHELLAC_WIDE void update(const T *u, const T *inverse, typename RealOf<T>::type omega, const T *r, int n, T *result) {
-  SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++) result[i] = u[i] + omega * inverse[i] * r[i];
 }
 template <class T>
 SHELLAC_WIDE void start(const T *inverse, typename RealOf<T>::type omega, const T *b, int n, T *result) {

@@ -38,6 +38,7 @@ private:
   row::Neighbours<T> neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
   const T           *inverse_diagonal(PetscInt m, PetscInt k);
   void               find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r);
+  void               couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result);
   void               begin_plane(PetscInt k);
   void               correct_plane(PetscInt k, Plane<T> *plane);
   void               smooth_plane(int s, PetscInt k);
@@ -130,26 +131,54 @@ template <class T> const T *PlaneWalk<T>::inverse_diagonal(PetscInt m, PetscInt 
 
 // b - A u along a row
 template <class T> void PlaneWalk<T>::find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r) {
-  const T  *b = b_row(m, k), *center = u.center();
-  const int n = (int)nx_;
-  if (!level_.rows) {
-    row::residual(axes_row(m, k), u, b, n, r);
-    return;
-  }
-  constexpr int together = 4;
-  const T      *c[together], *there[together];
-  int           count = 0, slot = FIRST_COUPLING;
-  row::shift(coefficients(SHIFT, m, k), center, b, n, r);
+  if (level_.rows)
+    couple(u, m, k, nullptr, 0, r);
+  else
+    row::residual(axes_row(m, k), u, b_row(m, k), (int)nx_, r);
+}
+
+// By coefficients of each point: that, or where `inverse` is given a smoothing step.
+template <class T>
+void PlaneWalk<T>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result) {
+  row::CouplingsRow<T> some;
+  int                  count = 0, slot = FIRST_COUPLING, left = level_.neighbours.count();
+  some.u = u.center();
+  some.b = b_row(m, k);
+  some.s = coefficients(SHIFT, m, k);
+  some.omega = omega;
+  const auto run = [&](auto of) {
+    constexpr int couplings = decltype(of)::value;
+    const int     n = (int)nx_;
+    if (some.b && some.inverse)
+      row::couple<couplings, true, true>(some, n, result);
+    else if (some.b)
+      row::couple<couplings, true, false>(some, n, result);
+    else if (some.inverse)
+      row::couple<couplings, false, true>(some, n, result);
+    else
+      row::couple<couplings, false, false>(some, n, result);
+  };
   level_.neighbours.each([&](const PetscInt *d) {
-    c[count] = coefficients(slot++, m, k);
-    there[count++] = u.row[d[layers_.slow] + 1][d[layers_.across] + 1] + d[0];
-    if (count < together) return;
-    row::couple<together>(c, there, center, n, r);
+    some.c[count] = coefficients(slot++, m, k);
+    some.there[count++] = u.row[d[layers_.slow] + 1][d[layers_.across] + 1] + d[0];
+    if (--left && count < some.most) return;
+    if (!left) some.inverse = inverse;
+    switch (count) { // all counts that stars and boxes have
+    case 2:
+      run(std::integral_constant<int, 2>());
+      break;
+    case 4:
+      run(std::integral_constant<int, 4>());
+      break;
+    case 6:
+      run(std::integral_constant<int, 6>());
+      break;
+    default:
+      run(std::integral_constant<int, 8>());
+    }
+    some.b = nullptr;
     count = 0;
   });
-  if (count == 1) row::couple<1>(c, there, center, n, r);
-  if (count >= 2) row::couple<2>(c, there, center, n, r);
-  if (count == 3) row::couple<1>(c + 2, there + 2, center, n, r);
 }
 
 // The plane k of the values that the walk starts from; beyond the patch those of the guess.
@@ -205,10 +234,9 @@ template <class T> void PlaneWalk<T>::smooth_plane(int s, PetscInt k) {
   for (PetscInt m = 0; m < layers_.rows; m++) {
     const row::Neighbours<T> u = neighbours(u_[s - 1], m, k);
     const T                 *inverse = inverse_diagonal(m, k);
-    if (level_.rows) {
-      find_residual(u, m, k, buffer_.data());
-      row::update(u.center(), inverse, omega, buffer_.data(), n, plane.row(m));
-    } else
+    if (level_.rows)
+      couple(u, m, k, inverse, omega, plane.row(m));
+    else
       row::smooth(axes_row(m, k), u, b_row(m, k), inverse, omega, n, plane.row(m));
   }
   if (alone_) close_plane(patch_, layers_, &plane);
