@@ -13,7 +13,7 @@
 namespace shellac {
 
 static const char flags[] =
-    "-std=c++17 -O3 -march=native -fPIC -w -fno-diagnostics-show-caret -fno-math-errno -fno-trapping-math "
+    "-std=c++17 -O3 -march=native -fPIC -w -fno-math-errno -fno-trapping-math "
     "-fno-signed-zeros -freciprocal-math -ffinite-math-only";
 
 static std::string compiler() {
@@ -67,9 +67,10 @@ static std::string quoted(const std::string &text) { // for the shell
 static std::string in_words(std::string line) {
   static const char *const names[][2] = {{"Unknown<", "unknown"}, {"Coefficient<", "field"}, {"Number<", "number"}};
   for (const auto &name : names) {
-    const std::string type = std::string("shellac::equation::") + name[0];
+    const std::string type = name[0], scope = "shellac::equation::";
     for (size_t at; (at = line.find(type)) != std::string::npos;) {
       size_t end = at + type.size();
+      if (at >= scope.size() && line.compare(at - scope.size(), scope.size(), scope) == 0) at -= scope.size();
       for (int depth = 1; depth && end < line.size(); end++) depth += line[end] == '<' ? 1 : line[end] == '>' ? -1 : 0;
       line.replace(at, end - at, name[1]);
     }
@@ -86,9 +87,9 @@ static std::string first_error(const std::string &output, const SourceText &text
   if (line.find("error:") == std::string::npos) return output.substr(0, 900);
   line = in_words(line);
   const auto says = [&](const char *words) { return line.find(words) != std::string::npos; };
-  if (says("operands to"))
+  if (says("operands to") || says("operand types"))
     line += " (make them of one kind: u > 0 ? u + 0 : 0*u, or max(u, 0))";
-  else if (says("prelude.hpp") && (says("no match for call to") || says("cannot be used as a function")))
+  else if (says("prelude.hpp") && (says("no match for call to") || says("a call operator") || says(" function")))
     line += " (laplacian, dx and the like take an unknown or a field itself: write 2*laplacian(u), not laplacian(2*u))";
   // the error's own line, or that which a helper was called from
   const std::string begin = text.file + ":";
