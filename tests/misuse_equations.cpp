@@ -69,7 +69,8 @@ TEST_CASE("equations need real numbers in double precision", "[misuse]") {
   Lattice l;
   Grid    da;
   OK(make_grid(l, nullptr, &da));
-  EXPECT_ERROR(PETSC_ERR_SUP, ({"real numbers", "double precision"}), [&] { return DMDASetEquation(da, "residual = u"); });
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"real numbers", "double precision"}),
+               [&] { return DMDASetEquation(da, "residual = u"); });
 }
 #endif
 
@@ -102,8 +103,7 @@ TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
           CALL(user, "equation:2|error|u * * 2", b.set("parameter(a, 1)\nresidual = u * * 2")),
           CALL(user, "equation:2|u^2|write u*u or pow(u, 2)", b.set("parameter(a, 1)\nresidual = u^2 - a")),
           CALL(user, "equation:1|u(1, 0)^3|pow(u(1, 0), 3)", b.set("residual = u(1, 0)^3")),
-          CALL(user, "equation:2|unknown|bool|residual = u ? x",
-               b.set("parameter(a, 1)\nresidual = u ? x : a")),
+          CALL(user, "equation:2|unknown|bool|residual = u ? x", b.set("parameter(a, 1)\nresidual = u ? x : a")),
           CALL(user, "equation:2|laplacian(2*u)|write 2*laplacian(u)",
                b.set("parameter(a, 1)\nresidual = laplacian(2*u)")),
           CALL(user, "equation:1|one kind|residual = u > 0 ? u : 0", b.set("residual = u > 0 ? u : 0")),

@@ -12,9 +12,8 @@
 
 namespace shellac {
 
-static const char flags[] =
-    "-std=c++17 -O3 -march=native -fPIC -w -fno-math-errno -fno-trapping-math "
-    "-fno-signed-zeros -freciprocal-math -ffinite-math-only";
+static const char flags[] = "-std=c++17 -O3 -march=native -fPIC -w -fno-math-errno -fno-trapping-math "
+                            "-fno-signed-zeros -freciprocal-math -ffinite-math-only";
 
 static std::string compiler() {
   const char *own = getenv("SHELLAC_CXX");
