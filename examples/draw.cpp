@@ -256,6 +256,35 @@ struct Layout {
   double at_x(double value) const { return left + (value - x.low) / (x.high - x.low) * panel->width; }
   double at_y(double value) const { return bottom - (value - y.low) / (y.high - y.low) * panel->height; }
 
+  // The line where the field has a value: between the middles of four cells, a piece in each of two triangles.
+  void draw_contour(const Canvas &canvas, double value) const {
+    const Field &f = panel->field;
+    const auto   piece = [&](int i, int j, const int(&corners)[3][2]) {
+      double x[3], y[3];
+      int    ends = 0;
+      for (int k = 0; k < 3; k++) {
+        const int   *a = corners[k], *b = corners[(k + 1) % 3];
+        const double u = f.values[(size_t)(j + a[1]) * f.columns + i + a[0]] - value;
+        const double v = f.values[(size_t)(j + b[1]) * f.columns + i + b[0]] - value;
+        if ((u < 0) == (v < 0)) continue;
+        const double part = u / (u - v);
+        x[ends] = at_x(f.x.low + (f.x.high - f.x.low) * (i + 0.5 + a[0] + part * (b[0] - a[0])) / f.columns);
+        y[ends++] = at_y(f.y.low + (f.y.high - f.y.low) * (j + 0.5 + a[1] + part * (b[1] - a[1])) / f.rows);
+      }
+      if (ends < 2) return;
+      cairo_move_to(canvas.cr, x[0], y[0]);
+      cairo_line_to(canvas.cr, x[1], y[1]);
+    };
+    for (int j = 0; j + 1 < f.rows; j++)
+      for (int i = 0; i + 1 < f.columns; i++) {
+        piece(i, j, {{0, 0}, {1, 0}, {1, 1}});
+        piece(i, j, {{0, 0}, {1, 1}, {0, 1}});
+      }
+    cairo_set_source_rgba(canvas.cr, 1, 1, 1, 0.6);
+    cairo_set_line_width(canvas.cr, 1);
+    cairo_stroke(canvas.cr);
+  }
+
   void draw(const Canvas &canvas) const {
     const double width = panel->width, height = panel->height, top = bottom - height;
     cairo_t     *cr = canvas.cr;
@@ -268,6 +297,8 @@ struct Layout {
           field.columns, field.rows, [&](int i, int j) { return scale(field.values[(size_t)j * field.columns + i]); },
           at_x(field.x.low), at_y(field.y.high), at_x(field.x.high) - at_x(field.x.low),
           at_y(field.y.low) - at_y(field.y.high));
+    for (int level = 0; level < panel->contours; level++)
+      draw_contour(canvas, scale.range.low + (scale.range.high - scale.range.low) * (level + 0.5) / panel->contours);
     for (size_t c = 0; c < panel->curves.size(); c++) {
       const Curve &curve = panel->curves[c];
       for (size_t k = 0; k < curve.x.size(); k++)

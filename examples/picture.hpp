@@ -55,6 +55,7 @@ struct Panel {
   Field              field;
   std::vector<Curve> curves;
   Points             points;
+  int                contours = 0; // lines of equal value of the field, at even steps of the colours
 };
 
 std::string label(double value); // for people: 0.25, 1.5×10⁶

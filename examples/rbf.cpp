@@ -103,8 +103,15 @@ int main(int argc, char **argv) {
   char              kernel[64] = "inverse_multiquadric";
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-mat_kernelsum_kernel", kernel, sizeof(kernel), nullptr));
 
-  PetscCall(PictureGetFile(
-      "rbf-" + (kernel == std::string(usual) ? "" : std::string(kernel) + "-") + std::to_string(n) + ".png", &file));
+  // the name tells what is not the default: no picture overwrites that of other settings
+  std::string name = "rbf-" + (kernel == std::string(usual) ? "" : std::string(kernel) + "-") + std::to_string(n);
+  for (const char *option : {"-mat_kernelsum_sigma", "-ridge"}) {
+    char      text[64];
+    PetscBool given;
+    PetscCall(PetscOptionsGetString(nullptr, nullptr, option, text, sizeof(text), &given));
+    if (given) name += std::string(option == std::string("-ridge") ? "-ridge" : "-sigma") + text;
+  }
+  PetscCall(PictureGetFile(name + ".png", &file));
 
   for (PetscInt i = 0; i < 2 * n; i++) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
@@ -181,6 +188,7 @@ int main(int argc, char **argv) {
   PetscCall(PictureSetField(da, s, corner, h, &panels[0]));
   PetscCall(PictureSetField(da, reference, corner, h, &panels[1]));
   for (picture::Panel &panel : panels) panel.x = panel.y = {0, 1};
+  panels[0].contours = 10;
   panels[0].title = "interpolant and data points", panels[0].value_name = "s";
   panels[1].title = "error", panels[1].value_name = "f − s";
   panels[1].values = picture::inner_range(panels[1].field.values, 0.01); // the corners have the largest errors

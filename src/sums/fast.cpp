@@ -180,12 +180,13 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   PetscCall(PointCloudsGetBox(comm, context->targets, context->sources, lower, upper));
   for (int a = 0; a < 3; a++)
     if (!dual || upper[a] > lower[a]) points *= order;
-  // Pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice.
-  const double tree_pairs = dual && !gaussian ? 5e3 + 60 * points : 4e4 + 200 * points;
+  // Pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice, on a GPU, and as much
+  // as 20 on the host.
+  const double tree_pairs = dual ? 5e3 + 60 * points : 4e4 + 200 * points;
   if (gaussian && context->limit_is_own()) modes = 0.7 * FourierSumModes(*context, lower, upper, tree.epsilon);
   const bool automatic = context->method == MAT_KERNELSUM_AUTO;
-  if (automatic && all < 2 * std::min(tree_pairs, modes)) PetscFunctionReturn(PETSC_SUCCESS);
-  now.series = modes < tree_pairs;
+  now.series = modes < 4e4 + 200 * points;
+  if (automatic && all < 2 * (now.series ? modes * (dual ? 20 : 1) : tree_pairs)) PetscFunctionReturn(PETSC_SUCCESS);
 
   // sums of equal points are their own transposes
   const int     tests = context->targets == context->sources ? 1 : 2;
