@@ -149,13 +149,22 @@ TEST_CASE("matrices that stencilmg does not serve", "[misuse]") {
   OK(MatConvert(aij, MATSELL, MAT_INITIAL_MATRIX, &sell));
   OK(MatCreateKernelSum(PETSC_COMM_WORLD, points, points, &sum));
   const Lattice plain = lattice(), wide = lattice(DMDA_STENCIL_STAR, 2), box = lattice(DMDA_STENCIL_BOX),
-                two = lattice(DMDA_STENCIL_STAR, 1, 2), fine = lattice(DMDA_STENCIL_STAR, 1, 1, 70);
+                two = lattice(DMDA_STENCIL_STAR, 1, 2), nine = lattice(DMDA_STENCIL_STAR, 1, 9),
+                fine = lattice(DMDA_STENCIL_STAR, 1, 1, 70);
   const auto with_odd_value = [&](PetscScalar value) {
     return captured(plain, [value](const PetscInt p[3], const PetscInt arm[3], PetscScalar *v) {
       *v = arm[0] || arm[1] ? -1 : p[0] == 3 && p[1] == 2 ? value : 4;
     });
   };
-  const Matrix of_two = captured(two, random_fill(two, Form::arrays, 1)),
+  const auto of_two_with = [&](PetscScalar value) { // at one point, all of the diagonal block
+    const Fill random = random_fill(two, Form::arrays, 1);
+    return captured(two, [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *v) {
+      random(p, arm, v);
+      if (p[0] == 3 && p[1] == 2 && !arm[0] && !arm[1]) v[0] = v[1] = v[2] = v[3] = value;
+    });
+  };
+  const Matrix of_two = captured(two, random_fill(two, Form::arrays, 1)), of_zeros = of_two_with(0),
+               nan_of_two = of_two_with(NAN), of_nine = captured(nine, random_fill(nine, Form::arrays, 1)),
                of_box = captured(box, random_fill(box, Form::arrays, 2)),
                far = captured(wide, random_fill(wide, Form::arrays, 3)),
                skew = captured(plain, random_fill(plain, Form::arrays, 4)), nan = with_odd_value(NAN),
@@ -166,7 +175,11 @@ TEST_CASE("matrices that stencilmg does not serve", "[misuse]") {
                      CALL(PETSC_ERR_ARG_WRONG, "coefficients on a DMDA|dense", attempt(dense)),
                      CALL(PETSC_ERR_ARG_WRONG, "coefficients on a DMDA|sell", attempt(sell)),
                      CALL(PETSC_ERR_ARG_WRONG, "coefficients on a DMDA|kernelsum", attempt(sum)),
-                     CALL(PETSC_ERR_SUP, "one unknown a point|stencil", attempt(of_two)),
+                     CALL(PETSC_ERR_SUP, "8 unknowns a point|stencil|has 9", attempt(of_nine)),
+                     CALL(PETSC_ERR_SUP, "double precision|2|-pc_stencilmg_precision double",
+                          attempt(of_two, "-pc_stencilmg_precision single")),
+                     CALL(PETSC_ERR_SUP, "diagonal block is singular|bjacobi", attempt(of_zeros)),
+                     CALL(PETSC_ERR_FP, "infinite or not a number", attempt(nan_of_two)),
                      CALL(PETSC_ERR_SUP, "symmetric", attempt(of_box)),
                      CALL(PETSC_ERR_SUP, "neighbouring points", attempt(far)),
                      CALL(PETSC_ERR_SUP, "symmetric", attempt(skew)),

@@ -46,10 +46,12 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
     assemble(B);
     return B;
   };
-  Lattice star = lattice({40, 30, 1}), two = star, wide = star;
-  two.dof = 2;
-  wide.width = 2;
-  Matrix of_two = captured(two, diffusion_fill(two, Form::indexed)),
+  Lattice star = lattice({40, 30, 1}), nine = star, wide = star, two_wide = star;
+  nine.dof = 9;
+  wide.width = two_wide.width = 2;
+  two_wide.dof = 2;
+  Matrix of_nine = captured(nine, diffusion_fill(nine, Form::indexed)),
+         of_two_wide = captured(two_wide, diffusion_fill(two_wide, Form::indexed)),
          of_wide = captured(wide, diffusion_fill(wide, Form::indexed)),
          of_signs = captured(star,
                              [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
@@ -76,7 +78,8 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
     OK(solve(B, b, x, &iterations, &reason));
     CHECK(reason > 0);
   };
-  refused(of_two, "2 unknowns", "bjacobi");
+  refused(of_nine, "9", "bjacobi");
+  refused(of_two_wide, "not neighbours", "bjacobi");
   refused(of_signs, "opposite signs", "bjacobi");
   refused(of_wide, "not neighbours", "bjacobi");
   refused(of_zeros, "zeros on its diagonal", "jacobi");

@@ -20,11 +20,12 @@
                                                               grid; 0: 3, in three dimensions 4; default 0
 .  -pc_stencilmg_levels <integer, 0 or more>                - levels at most; 0: until the last one can be solved
                                                               directly; default 0
-.  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; default double
+.  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; single where a
+                                                              point has one unknown; default double
 .  -pc_stencilmg_fused <true|false>                         - smoothing, residual and transfer in one pass over the grid
                                                               where possible; default true
-.  -pc_stencilmg_graph <true|false>                         - a cycle on the GPU of one rank is one CUDA graph; default
-                                                              true
+.  -pc_stencilmg_graph <true|false>                         - a cycle on the GPU of one rank is one CUDA graph, where a
+                                                              point has one unknown; default true
 -  -pc_stencilmg_monitor <true|false>                       - prints residuals after each cycle; default false
 
    Level: beginner
@@ -34,8 +35,14 @@
    u, with coefficients k and m along each axis, constant or stretched, only these are stored. Otherwise, in a
    `MATSTENCILSHELL` with variable coefficients, (A u)_p = sum_q c_pq (u_p - u_q) + s_p u_p over the neighbours q in
    the star or the box of width 1, each level stores the coefficients c and s and the weights of interpolation at its
-   points. Both kinds have any of the boundary forms, any number of points and any number of ranks. The matrix has
-   one unknown a point. Rows with a diagonal entry only may be anywhere.
+   points. Both kinds have any of the boundary forms, any number of points and any number of ranks. Rows with a diagonal entry
+   only may be anywhere.
+
+   A `MATSTENCILSHELL` may have up to 8 unknowns a point. It need not be symmetric. It couples neighbours in the star or
+   the box of width 1, and the blocks of the points' own unknowns are invertible. Each unknown is interpolated linearly by itself,
+   coarse rows are the Galerkin product, the smoother is damped point-block Jacobi, whose weights follow from eigenvalues that
+   Arnoldi's method approximates. The finest level uses the matrix itself. A last level that is singular is solved by its
+   pseudo-inverse. The methods are `KSPGMRES`, `KSPFGMRES` and `KSPBCGS`, and `KSPCG` where the matrix is symmetric.
 
    Coarse levels have every second point of the axes along which the points are strongly coupled, on average
    (semi-coarsening). The smoother is weighted Jacobi. Its weights are the inverse roots of a Chebyshev polynomial
@@ -55,9 +62,9 @@
    of the rows and restriction the transposed rows, the smoother is damped Jacobi, and F-cycles are the default.
    `KSPGMRES` and `KSPBCGS` work with such matrices, `KSPCG` does not.
 
-   Levels of 16384 points or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
+   Levels of 16384 unknowns or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
    of its axes, which have 36 points or fewer, or with variable coefficients, where it has 144 points or fewer, by
-   its inverse.
+   its inverse; with several unknowns a point it has 256 unknowns or fewer.
 
    `KSPRICHARDSON` runs whole cycles in the preconditioner and takes the norm of the residual from the first pass of
    a cycle. As with `PCMG`, that is the norm of the true residual. Where the `KSP` has a monitor or the matrix a null
@@ -68,11 +75,13 @@
    `KSPFGMRES`. The coarse levels of a strongly indefinite operator do not approximate it.
 
    Single precision is for corrections; `KSPRICHARDSON` then computes a `MatResidual()` in each cycle. Passes are
-   fused with 2 or 3 smoothing steps. F-cycles and full multigrid have no transpose.
+   fused with 2 or 3 smoothing steps. F-cycles and full multigrid have no transpose. With several unknowns a point there is no
+   transpose and no single precision, passes are not fused, and there are no CUDA graphs.
 
    Errors:
    `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that couples points further apart, or has
-   zeros on its diagonal, or more unknowns a point; `PETSC_ERR_FP` for a coefficient that is infinite or not a
+   zeros on its diagonal, or more than 8 unknowns a point, or of several a singular block; `PETSC_ERR_FP` for a coefficient that
+   is infinite or not a
    number. Messages say what to use instead. A last level that cannot be inverted makes the solver end with
    `KSP_DIVERGED_PC_FAILED`.
 
@@ -268,7 +277,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
 -  precision - `PC_STENCILMG_DOUBLE` (default) or `PC_STENCILMG_SINGLE`
 
    Options Database Key:
-.  -pc_stencilmg_precision <double|single> - precision of the arithmetic in a cycle; default double
+.  -pc_stencilmg_precision <double|single> - precision of the arithmetic in a cycle; single where a point has one
+                                             unknown; default double
 
    Level: intermediate
 
@@ -320,7 +330,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
 -  graph - `PETSC_TRUE` (default), or `PETSC_FALSE` for one launch after the other
 
    Options Database Key:
-.  -pc_stencilmg_graph <true|false> - a cycle on the GPU of one rank is one CUDA graph; default true
+.  -pc_stencilmg_graph <true|false> - a cycle on the GPU of one rank is one CUDA graph, where a point has one unknown;
+                                      default true
 
    Level: developer
 

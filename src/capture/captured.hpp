@@ -122,6 +122,7 @@ public:
   bool           in_arrays() const { return storage_ == Storage::arrays && !used_.empty(); } // not zero, nor compressed
   bool           has_whole_star_in_arrays() const { return storage_ == Storage::arrays && shape_ == 1; }
   size_t         used_slots() const { return used_.size(); }
+  bool           uses(int slot) const { return place(slot) >= 0; } // closed: else it is zero
   PetscLogDouble bytes() const;
   bool           in_domain(const PetscInt p[3], int arm) const;
 

@@ -104,7 +104,7 @@ static Box ghosted_points(const CapturedMat &context) {
 // The colours of the values of the DMDA's local vectors; -1 where there is no column, or none that is met.
 static PetscErrorCode get_local_colours(CapturedMat *context, const ISColoringValue given[], bool local,
                                         std::vector<PetscInt> *colours) {
-  const Patch    patch = context->owned_patch();
+  const Patch    patch = context->grid.owned_patch();
   const Box      points = ghosted_points(*context);
   const PetscInt dof = patch.dof;
 
@@ -166,7 +166,7 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
   for (size_t k = 2; k < first.size(); k++) first[k] += first[k - 1];
   coloring->in_vector.change().resize(first.back());
   coloring->on_patch.change().resize(first.back());
-  const Patch    patch = context->owned_patch();
+  const Patch    patch = context->grid.owned_patch();
   const PetscInt dof = patch.dof;
   size_t         value = 0; // of the local vectors
   for_each_on_host(ghosted_points(*context), [&](PetscInt i, PetscInt j, PetscInt k) {

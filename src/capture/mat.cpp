@@ -71,23 +71,8 @@ static std::string type_on_one_rank(VecType type) {
   return name;
 }
 
-Patch CapturedMat::owned_patch() const {
-  Patch patch;
-  for (int a = 0; a < 3; a++) {
-    patch.N[a] = grid.N[a];
-    patch.start[a] = grid.start[a];
-    patch.size[a] = grid.size[a];
-    patch.periodic[a] = grid.boundary[a] == DM_BOUNDARY_PERIODIC;
-    for (int e = 0; e < 2; e++)
-      patch.neighbour[a][e] = a < grid.dim && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
-  }
-  patch.width = grid.width;
-  patch.dof = grid.dof;
-  return patch;
-}
-
 PetscErrorCode CapturedMat::make_operator(Mat A, PetscBool on_device, PetscInt depth) {
-  const Patch patch = owned_patch();
+  const Patch patch = grid.owned_patch();
   VecType     vec_type;
 
   PetscFunctionBegin;

@@ -44,8 +44,6 @@ struct CapturedMat : StencilMat {
   virtual PetscErrorCode take_state(Mat, const CapturedMat &) { return PETSC_SUCCESS; }
   virtual PetscErrorCode take_pattern(Mat, const CapturedMat &) { return PETSC_SUCCESS; } // it is zero
 
-  Patch owned_patch() const; // this rank's points, of the grid
-
 protected:
   // Arms, halo and a zero operator, on the grid; depth: see CapturedStencil.
   PetscErrorCode make_operator(Mat A, PetscBool on_device, PetscInt depth);

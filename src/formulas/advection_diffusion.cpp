@@ -87,7 +87,7 @@ PetscErrorCode AdvectionDiffusionMat::load_fields() {
              velocity_given, grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
   auto loaded = std::make_shared<LoadedField>();
   if (w) {
-    PetscCall(loaded->Load(grid, owned_patch(), ends, 1, false, grid.dim, w->vec(), "velocity w"));
+    PetscCall(loaded->Load(grid, grid.owned_patch(), ends, 1, false, grid.dim, w->vec(), "velocity w"));
     for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
       const PetscInt i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
       for (int a = 0; a < grid.dim && !found; a++) {

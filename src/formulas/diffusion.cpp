@@ -143,7 +143,7 @@ PetscErrorCode DiffusionMat::read_fields() {
   PetscFunctionBegin;
   for (const HeldField &field : k.field) {
     if (!field || field->is_read()) continue;
-    PetscCall(field->Read(grid, owned_patch(), ends, 1, false, 1));
+    PetscCall(field->Read(grid, grid.owned_patch(), ends, 1, false, 1));
     PetscCall(check_coefficient(grid, *field, must_be_positive(), remedy));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -153,7 +153,7 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   const int                  n = k.on_faces ? grid.dim : 1;
   FillDiffusion<PetscScalar> fill;
   Halo                       halos[3];
-  Patch                      patch = owned_patch();
+  Patch                      patch = grid.owned_patch();
   PetscMemType               memory = to->home();
   PetscScalar *const        *ignored;
   Vec                        state, sum;

@@ -120,7 +120,7 @@ PetscErrorCode OwnFormulaMat::load_fields() {
     if (!held[n]) continue;
     const std::string name = std::string("field ") + field->name_;
     auto              values = std::make_shared<LoadedField>();
-    PetscCall(values->Load(grid, owned_patch(), ends, grid.width, true, 0, held[n]->vec(), name.c_str()));
+    PetscCall(values->Load(grid, grid.owned_patch(), ends, grid.width, true, 0, held[n]->vec(), name.c_str()));
     loaded[n] = values;
   }
   held = loaded;

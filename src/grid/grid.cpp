@@ -4,6 +4,20 @@
 
 namespace shellac {
 
+Patch Grid::owned_patch() const {
+  Patch patch;
+  for (int a = 0; a < 3; a++) {
+    patch.N[a] = N[a];
+    patch.start[a] = start[a];
+    patch.size[a] = size[a];
+    patch.periodic[a] = boundary[a] == DM_BOUNDARY_PERIODIC;
+    for (int e = 0; e < 2; e++) patch.neighbour[a][e] = a < dim && neighbour(Direction::at(Direction::face(a, e))) >= 0;
+  }
+  patch.width = width;
+  patch.dof = dof;
+  return patch;
+}
+
 PetscMPIInt Grid::neighbour(const Direction &to) const {
   PetscMPIInt at[3];
   for (int a = 0; a < 3; a++) {

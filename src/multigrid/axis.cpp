@@ -34,6 +34,18 @@ static PetscInt coarse_size(const Axis &axis) {
   return last >= first ? (last - first) / 2 + 1 : 0;
 }
 
+Axis axis_beside_rows(PetscInt N, bool periodic, bool fixed, PetscReal edge, const bool free_end[2]) {
+  Axis axis;
+  axis.periodic = periodic;
+  axis.fixed = !periodic && N > 2 && fixed;
+  axis.balanced = true;
+  axis.mass.assign(N, 1);
+  axis.edge.assign(N + 1, N > 1 ? edge : 0);
+  for (int e = 0; e < 2; e++)
+    if (!periodic && free_end[e]) axis.edge[e ? N : 0] = 0;
+  return axis;
+}
+
 bool can_coarsen(const Axis &axis) {
   const PetscInt coarse = coarse_size(axis);
   return coarse > 0 && coarse < axis.N();

@@ -65,6 +65,10 @@ struct Coarsening : CoarsePlaces {
   std::vector<PetscReal> restriction[2]; // weights of the fine point i in those two [N]
 };
 
+// An axis of equal edges, for rows that are known point by point. fixed: rows at both ends couple nothing; free_end: no edge leads
+// beyond that end.
+Axis axis_beside_rows(PetscInt N, bool periodic, bool fixed, PetscReal edge, const bool free_end[2]);
+
 // Whether an axis has a next coarser one.
 bool can_coarsen(const Axis &axis);
 // coarsens: or whether the axis is to stay

@@ -4,6 +4,7 @@
 
 #include "capture/mat.hpp"
 #include "multigrid/beyond.hpp"
+#include "multigrid/refusals.hpp"
 
 namespace shellac {
 
@@ -11,14 +12,10 @@ namespace {
 
 // What rows are not, in the order of what is said first; with what serves such a matrix.
 enum Problem { none, no_diagonal, far, not_finite };
-#define ILU_OR_AIJ                                                                                                     \
-  "; use -pc_type bjacobi, which is an incomplete factorisation on each rank, or an assembled matrix "                 \
-  "(-dm_mat_type aij)"
 const char *const problems[] = {
-    "", "has zeros on its diagonal; use -pc_type jacobi, which leaves those rows as they are, or none",
-    "couples points that are not neighbours" ILU_OR_AIJ,
-    "has a coefficient that is infinite or not a number; look at the values that the program assembles"};
-const char *const opposite_signs = "couples points with opposite signs" ILU_OR_AIJ;
+    "", "has zeros on its diagonal; use -pc_type jacobi, which leaves those rows as they are, or none", far_couplings,
+    not_a_number};
+const char *const opposite_signs = "couples points with opposite signs" SHELLAC_ILU_OR_AIJ;
 
 // ---- the rows of runs of points
 
@@ -230,15 +227,10 @@ void set_axes(const Grid &grid, const RowFindings &found, Axis axes[3]) {
     const PetscInt   N = grid.N[a];
     const PetscReal *sums = found.sums[a], mean = sums[1] > 0 ? sums[0] / sums[1] : 0;
     const PetscReal  end_points = (PetscReal)grid.N[0] * grid.N[1] * grid.N[2] / N;
-    Axis            &axis = axes[a];
-    axis = Axis();
-    axis.periodic = grid.periodic(a);
-    axis.fixed = !axis.periodic && N > 2 && !found.flags.other_ends[a][0] && !found.flags.other_ends[a][1];
-    axis.balanced = true;
-    axis.mass.assign(N, 1);
-    axis.edge.assign(N + 1, N > 1 ? mean : 0);
-    for (int e = 0; e < 2 && !axis.periodic; e++) // nothing beyond
-      if (sums[2 + e] <= PetscReal(0.01) * mean * end_points) axis.edge[e ? N : 0] = 0;
+    bool             free_end[2]; // nothing beyond
+    for (int e = 0; e < 2; e++) free_end[e] = sums[2 + e] <= PetscReal(0.01) * mean * end_points;
+    axes[a] = axis_beside_rows(N, grid.periodic(a), !found.flags.other_ends[a][0] && !found.flags.other_ends[a][1],
+                               mean, free_end);
   }
 }
 
@@ -264,10 +256,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   *is_not_finite = false;
   rows->memory = memory;
   rows->nonsymmetric = false;
-  if (grid.dof > 1) {
-    *why = "has " + std::to_string(grid.dof) + " unknowns a point" ILU_OR_AIJ;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   for (int a = 0; a < 3; a++) {
     patch.N[a] = grid.N[a];

@@ -13,6 +13,9 @@ namespace shellac {
 
 constexpr int most_dense = 1024; // points of a level that this can solve
 
+// A, by columns, becomes its inverse or, where it is singular to rounding, its pseudo-inverse. *failed: there is none, and A is zero.
+PetscErrorCode pseudo_inverse(int n, std::vector<PetscScalar> *A, bool *failed);
+
 template <class T> struct DenseProduct {
   const T        *inverse; // [n][n], its columns one after the other
   const T        *b;
@@ -30,6 +33,14 @@ template <class T> class DenseSolve {
 public:
   // The rows of all points of the level, on the host. singular: constants are the null space; the solution is the one without them.
   PetscErrorCode Create(const CouplingArrays &rows, const Patch &patch, bool singular);
+  // Of any matrix [n][n], by columns, that may have a null space.
+  PetscErrorCode Create(int n, std::vector<PetscScalar> A) {
+    PetscFunctionBegin;
+    n_ = n;
+    PetscCall(pseudo_inverse(n, &A, &failed_));
+    inverse_.change().assign(A.begin(), A.end());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Prepare(PetscMemType memory) {
     const T *inverse;
     PetscFunctionBegin;

@@ -2,8 +2,6 @@
 
 #include "multigrid/galerkin.hpp"
 
-#include <vector>
-
 namespace shellac {
 
 namespace {
@@ -80,35 +78,14 @@ struct AddWeights {
   }
 };
 
-struct CoarsenAt {
-  Product        of;
-  GridCoarsening coarsening;
-  Patch          coarse;
+struct CoarsenRuns {
+  Product of;
 
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt p[3] = {i, j, k};
-    const Around   x(coarsening, 0, coarse.start[0] + i), y(coarsening, 1, coarse.start[1] + j),
-        z(coarsening, 2, coarse.start[2] + k);
-    const Around *const around[3] = {&x, &y, &z};
-    set_coarse_run<1, 1>(of, around, of.coarse.grown.index(p), 1);
+  template <int stride, int most>
+  SHELLAC_RUN void run(const Around *const around[3], const PetscInt p[3], int n) const {
+    set_coarse_run<stride, most>(of, around, of.coarse.grown.index(p), n);
   }
 };
-
-template <int stride> SHELLAC_WIDE void coarsen_on_host(const CoarsenAt &at) {
-  const Patch        &coarse = at.coarse;
-  std::vector<Around> along[3];
-  PetscInt            p[3];
-
-  for (int a = 0; a < 3; a++)
-    for (PetscInt i = 0; i < coarse.size[a]; i++) along[a].emplace_back(at.coarsening, a, coarse.start[a] + i);
-  for (p[2] = 0; p[2] < coarse.size[2]; p[2]++)
-    for (p[1] = 0; p[1] < coarse.size[1]; p[1]++)
-      for (PetscInt n = p[0] = 0; p[0] < coarse.size[0]; p[0] += n) {
-        const Around *const around[3] = {&along[0][p[0]], &along[1][p[1]], &along[2][p[2]]};
-        for (n = 1; n < most_run && p[0] + n < coarse.size[0] && along[0][p[0] + n] == *around[0];) n++;
-        set_coarse_run<stride, most_run>(at.of, around, at.of.coarse.grown.index(p), (int)n);
-      }
-}
 
 } // namespace
 
@@ -138,26 +115,20 @@ PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, cons
 PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,
                        const PetscScalar *weights, const PetscScalar *restriction, const Patch &coarse_patch,
                        const CouplingArrays &coarse, PetscScalar *total) {
-  CoarsenAt at = {
-      {fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, {}, total, {}, {}}, coarsening, coarse_patch};
+  Product of = {fine, coarse, NeighbourList(fine), NeighbourList(coarse), {}, {}, total, {}, {}};
 
   PetscFunctionBegin;
   for (int c = 0; c < coarsening.corners(); c++) {
-    at.of.w[c] = weights + c * fine.points();
-    at.of.restriction[c] = restriction + c * fine.points();
+    of.w[c] = weights + c * fine.points();
+    of.restriction[c] = restriction + c * fine.points();
   }
   for (int a = 0; a < 3; a++) {
     const PetscInt unit[3] = {a == 0, a == 1, a == 2};
-    at.of.corner_step[a] = coarsening.corner(unit);
-    at.of.one[a] = coarse_patch.N[a] == 1;
+    of.corner_step[a] = coarsening.corner(unit);
+    of.one[a] = coarse_patch.N[a] == 1;
   }
   PetscCall(for_each_run(memory, fine.grown, AddWeights{fine.grown, weights, coarsening.corners(), total}));
-  if (PetscMemTypeDevice(memory))
-    PetscCall(for_each_of_box(memory, coarse_patch.all(), at));
-  else if (coarsening.axis[0].coarsens)
-    coarsen_on_host<2>(at);
-  else
-    coarsen_on_host<1>(at);
+  PetscCall(for_each_coarse_run(memory, coarsening, coarse_patch, CoarsenRuns{of}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

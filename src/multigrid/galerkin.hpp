@@ -6,8 +6,7 @@
 // The points of a run lie alike between coarse ones: next to each other or, where the first axis is coarsened, `stride`
 // apart.
 
-#include "device/runs.hpp"
-#include "multigrid/couplings.hpp"
+#include "multigrid/coarse_runs.hpp"
 
 namespace shellac {
 
@@ -141,31 +140,6 @@ SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const b
 }
 
 // ---- the coarse operator -------------------------------------------------------------------------------------------
-
-// The fine points around a coarse one along an axis, by their steps from the fine point that it is.
-struct Around {
-  static constexpr int reach = 3;
-  PetscInt             kept;   // that point, on the patch
-  int                  lo, hi; // the steps to points that give it something
-  // of each step: the coarse point at or before, counted from this one; whether it lies between that and the next
-  int below[2 * reach + 1] = {}, between[2 * reach + 1] = {};
-
-  SHELLAC_HD Around(const GridCoarsening &of, int a, PetscInt I) {
-    const CoarsePlaces &axis = of.axis[a];
-    kept = (axis.coarsens ? 2 * I + axis.offset : I) - of.patch.start[a];
-    lo = axis.coarsens ? axis.ties_ends && I == 0 ? -2 : -1 : 0;
-    hi = axis.coarsens ? 1 : 0;
-    for (int s = lo - 1; s <= hi + 1; s++) {
-      below[reach + s] = (int)(of.below(a, kept + s) - I);
-      between[reach + s] = of.between(a, kept + s);
-    }
-  }
-  bool operator==(const Around &other) const { // but for their place
-    bool same = lo == other.lo;
-    for (int s = 0; s <= 2 * reach; s++) same = same && below[s] == other.below[s] && between[s] == other.between[s];
-    return same;
-  }
-};
 
 struct Product {
   CouplingArrays     fine, coarse;

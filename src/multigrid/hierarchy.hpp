@@ -2,6 +2,7 @@
 // The hierarchy of levels with arithmetic in T, and how a cycle runs over it.
 
 #include "device/mirror.hpp"
+#include "multigrid/coarse_grids.hpp"
 #include "multigrid/dense.hpp"
 #include "multigrid/direct.hpp"
 #include "multigrid/multigrid.hpp"
@@ -12,12 +13,9 @@
 
 namespace shellac {
 
-constexpr PetscInt   solved_axis = 36;        // points: the last level is as small along each axis, if it can,
-constexpr PetscInt   solved_points = 1296;    // and altogether
-constexpr PetscInt   inverted_points = 144;   // as many have the last level of variable coefficients
-constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
-constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
-
+constexpr PetscInt solved_axis = 36;      // points: the last level is as small along each axis, if it can,
+constexpr PetscInt solved_points = 1296;  // and altogether
+constexpr PetscInt inverted_points = 144; // as many have the last level of variable coefficients
 namespace point {
 template <class From, class To> struct CopyPart { // of a whole grid, or to it
   Patch           part;

@@ -12,6 +12,8 @@
 
 namespace shellac {
 
+constexpr int most_unknowns = 8; // of a point
+
 struct MultigridOptions {
   Cycle    cycle = Cycle::automatic;
   PetscInt levels = 0;   // at most; 0: as many as there are
@@ -30,6 +32,7 @@ struct LevelInfo {
   bool           whole;        // on each rank
   const char    *passes;       // how it is walked
   bool           variable;     // has coefficients at each point
+  int            unknowns = 1; // of a point
   PetscLogDouble bytes;        // on this rank
 };
 
@@ -59,6 +62,11 @@ public:
 PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                const MultigridOptions &options, bool single, PetscBool device, HaloWay way,
                                std::unique_ptr<Multigrid> *multigrid);
+
+// The same for a matrix with several unknowns a point, whose rows are the finest level's, also after they have changed.
+// *why: what the matrix is that it cannot be; empty otherwise. *not_finite: that is the reason.
+PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options, PetscBool device,
+                                     std::unique_ptr<Multigrid> *multigrid, std::string *why, bool *not_finite);
 
 PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                      const MultigridOptions &options, PetscBool device, HaloWay way,

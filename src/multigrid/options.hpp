@@ -18,12 +18,12 @@ constexpr Option multigrid_options[] = {
      "PCStencilMGSetSmooths"},
     {"-pc_stencilmg_levels", "integer, 0 or more", "0", "levels at most; 0: until the last one can be solved directly",
      "PCStencilMGSetLevels"},
-    {"-pc_stencilmg_precision", "double|single", "double", "precision of the arithmetic in a cycle",
-     "PCStencilMGSetPrecision"},
+    {"-pc_stencilmg_precision", "double|single", "double",
+     "precision of the arithmetic in a cycle; single where a point has one unknown", "PCStencilMGSetPrecision"},
     {"-pc_stencilmg_fused", "true|false", "true",
      "smoothing, residual and transfer in one pass over the grid where possible", "PCStencilMGSetFused"},
-    {"-pc_stencilmg_graph", "true|false", "true", "a cycle on the GPU of one rank is one CUDA graph",
-     "PCStencilMGSetGraph"},
+    {"-pc_stencilmg_graph", "true|false", "true",
+     "a cycle on the GPU of one rank is one CUDA graph, where a point has one unknown", "PCStencilMGSetGraph"},
     {"-pc_stencilmg_monitor", "true|false", "false", "prints residuals after each cycle", "PCSTENCILMG"},
 };
 

@@ -37,59 +37,7 @@ PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const V *u, Field<V
 
 // A whole grid function on each rank, from the ranks' parts of it.
 template <class T> template <class V> PetscErrorCode Hierarchy<T>::Gather(Level &at, const V *part, V *whole) {
-  const Grid              &parts = at.parts;
-  const PetscMPIInt        ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
-  std::vector<PetscMPIInt> count(ranks), begin(ranks + 1, 0);
-  const size_t             n = (size_t)at.patch.all().points();
-  std::vector<V>           mine, all(n), ordered;
-  MPI_Datatype             type;
-
-  PetscFunctionBegin;
-  const Patch own = part_patch(at);
-  const auto  box = [&](PetscMPIInt r) {
-    const PetscMPIInt place[3] = {r % parts.ranks[0], r / parts.ranks[0] % parts.ranks[1],
-                                  r / parts.ranks[0] / parts.ranks[1]};
-    Box               of;
-    for (int a = 0; a < 3; a++) of.lo[a] = parts.first[a][place[a]], of.hi[a] = parts.first[a][place[a] + 1];
-    return of;
-  };
-  for (PetscMPIInt r = 0; r < ranks; r++) {
-    PetscCall(PetscMPIIntCast((PetscInt)box(r).points(), &count[r]));
-    begin[r + 1] = begin[r] + count[r];
-  }
-  const V *send = part;
-#if SHELLAC_CUDA
-  cudaStream_t stream;
-  if (PetscMemTypeDevice(memory_)) {
-    mine.resize((size_t)own.all().points());
-    PetscCall(current_stream(&stream));
-    PetscCallCUDA(cudaMemcpyAsync(mine.data(), part, mine.size() * sizeof(V), cudaMemcpyDeviceToHost, stream));
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscLogGpuToCpu((PetscLogDouble)(mine.size() * sizeof(V))));
-    send = mine.data();
-  }
-#endif
-  PetscCallMPI(MPI_Type_contiguous((int)sizeof(V), MPI_BYTE, &type));
-  PetscCallMPI(MPI_Type_commit(&type));
-  PetscCallMPI(MPI_Allgatherv(send, (PetscMPIInt)own.all().points(), type, all.data(), count.data(), begin.data(), type,
-                              parts.comm));
-  PetscCallMPI(MPI_Type_free(&type));
-  ordered.resize(n);
-  for (PetscMPIInt r = 0; r < ranks; r++) {
-    size_t from = begin[r];
-    for_each_on_host(box(r),
-                     [&](PetscInt i, PetscInt j, PetscInt k) { ordered[at.patch.index(i, j, k)] = all[from++]; });
-  }
-#if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory_)) {
-    PetscCallCUDA(cudaMemcpyAsync(whole, ordered.data(), n * sizeof(V), cudaMemcpyHostToDevice, stream));
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscLogCpuToGpu((PetscLogDouble)(n * sizeof(V))));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  std::copy(ordered.begin(), ordered.end(), whole);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return gather_parts(memory_, at.parts, 1, part, whole);
 }
 
 template <class T> PetscErrorCode Hierarchy<T>::AfterRestriction(int l) {

@@ -168,10 +168,11 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
-  PetscCheck(
-      mg->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-      "stencilmg has a transpose only over symmetric operators (with boundary forms: eliminated, neumann and robin, no "
-      "mirrored axis), which this one is not; use a method without it, such as gmres or bcgs");
+  PetscCheck(mg->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "stencilmg has a transpose only over symmetric operators of one unknown a point (with boundary forms: "
+             "eliminated, neumann and robin, no mirrored axis), which this one is not; use a method without it, such "
+             "as gmres or "
+             "bcgs");
   PetscCheck(!mg->full && mg->multigrid->cycle() != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "stencilmg has a transpose only of V- and W-cycles; use -pc_stencilmg_type multiplicative and "
              "-pc_stencilmg_cycle_type v or w, or a method without it, such as gmres or bcgs");
@@ -286,7 +287,13 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
       PetscCall(PetscSNPrintf(one, sizeof(one), "%s%.4g", s ? ", " : "", (double)level.weights[s]));
       PetscCall(PetscStrlcat(weights, one, sizeof(weights)));
     }
-    if (l + 1 < levels.size())
+    if (l + 1 < levels.size() && level.unknowns > 1)
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                                       ", %d unknowns a point%s, damped point-block Jacobi (%s), %.3g MB\n",
+                                       (int)l, level.N[0], level.N[1], level.N[2], level.unknowns,
+                                       level.whole ? "" : ", distributed", weights, level.bytes / 1e6));
+    else if (l + 1 < levels.size())
       PetscCall(PetscViewerASCIIPrintf(
           viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s%s%s, %sJacobi (%s)\n",
           (int)l, level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "", level.passes,

@@ -6,6 +6,7 @@
 #include "device/arrays.hpp"
 
 #include "capture/mat.hpp"
+#include "multigrid/refusals.hpp"
 #include "multigrid/stencilmg.hpp"
 #include "multigrid/types.hpp"
 
@@ -129,44 +130,17 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-} // namespace
-
-PetscErrorCode set_up_stencilmg(PC pc) {
-  StencilMG  *mg;
-  StencilMat *context;
-  Mat         A, P;
-  MatType     type;
-  PetscBool   device;
-  bool        ours;
-  VecType     vec_type;
+// current: the hierarchy is there for this matrix, with coefficients of before.
+PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBool device, MatType type, bool current) {
+  MPI_Comm    comm = context->grid.comm;
   Axis        axes[3];
   PetscScalar sigma;
   std::string why;
   bool        not_finite = false;
   PetscMPIInt ranks;
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
-  PetscCall(get_context(pc, &mg));
-  bool current = mg->is_current();
-  mg->stale = true; // until all is made
-  PetscCall(PCGetOperators(pc, &A, &P));
-  PetscCall(MatGetType(P, &type));
-  PetscCall(MatIsCaptured(P, &ours));
-  if (!ours) PetscCall(refuse_type(pc, P, type));
-  PetscCall(MatGetReadyStencil(P, &context));
-  PetscCall(MatGetVecType(P, &vec_type));
-  PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscObjectId id;
-  PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  if (id != mg->matrix || mg->on_device != device) {
-    PetscCall(destroy_vectors(mg));
-    current = false;
-  }
-  mg->matrix = id;
-  mg->on_device = device;
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
   PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), &mg->axes_memory, axes, &sigma, &why));
@@ -200,8 +174,76 @@ PetscErrorCode set_up_stencilmg(PC pc) {
                               context->halo_way, &mg->multigrid));
     if (!variable) mg->sum = std::make_unique<SumOverAxes>(SumOverAxes{{axes[0], axes[1], axes[2]}, sigma});
   }
-  PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
   if (variable && PetscMemTypeHost(rows->memory)) mg->rows.reset(); // memory is cheap to get there
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBool device, MatType type) {
+  MPI_Comm    comm = context->grid.comm;
+  std::string why;
+  bool        not_finite = false;
+
+  PetscFunctionBegin;
+  PetscCheck(!mg->single, comm, PETSC_ERR_SUP,
+             "stencilmg computes in double precision where a point has several unknowns; this one has %" PetscInt_FMT
+             ": use -pc_stencilmg_precision double",
+             context->grid.dof);
+  PetscCheck(context->grid.dof <= most_unknowns, comm, PETSC_ERR_SUP,
+             "-pc_type stencilmg serves %d unknowns a point at most; this matrix of type %s has %" PetscInt_FMT
+                 SHELLAC_ILU_OR_AIJ,
+             most_unknowns, type, context->grid.dof);
+  mg->rows.reset();
+  mg->sum.reset();
+  PetscCall(VecDestroy(&mg->fixed));
+  mg->corrects = mg->symmetric = false;
+  PetscCall(CreateSystemMultigrid(P, mg->options, device, &mg->multigrid, &why, &not_finite));
+  PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
+  PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
+             "-pc_type stencilmg serves operators that couple neighbouring points, with an invertible block for each "
+             "point on the diagonal; this matrix of type %s %s",
+             type, why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode set_up_stencilmg(PC pc) {
+  StencilMG  *mg;
+  StencilMat *context;
+  Mat         A, P;
+  MatType     type;
+  PetscBool   device;
+  bool        ours;
+  VecType     vec_type;
+  PetscMPIInt ranks;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
+  PetscCall(get_context(pc, &mg));
+  bool current = mg->is_current();
+  mg->stale = true; // until all is made
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(MatGetType(P, &type));
+  PetscCall(MatIsCaptured(P, &ours));
+  if (!ours) PetscCall(refuse_type(pc, P, type));
+  PetscCall(MatGetReadyStencil(P, &context));
+  PetscCall(MatGetVecType(P, &vec_type));
+  PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscObjectId id;
+  PetscCall(PetscObjectGetId((PetscObject)P, &id));
+  if (id != mg->matrix || mg->on_device != device) {
+    PetscCall(destroy_vectors(mg));
+    current = false;
+  }
+  mg->matrix = id;
+  mg->on_device = device;
+  if (context->grid.dof > 1)
+    PetscCall(set_up_system(mg, P, context, device, type));
+  else
+    PetscCall(set_up_scalar(mg, P, context, device, type, current));
+  PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
   mg->flops = 0;
   for (const LevelInfo &level : mg->multigrid->levels())
     mg->flops +=

@@ -71,33 +71,6 @@ static void find_typical(int a, const std::vector<Point> &all, PetscInt start, L
   part->regular_hi[a] = hi - start;
 }
 
-// The grid with these axes on one rank.
-static inline Grid whole_grid(Grid grid) {
-  for (int a = 0; a < 3; a++) {
-    grid.ranks[a] = 1;
-    grid.place[a] = 0;
-    grid.start[a] = 0;
-    grid.size[a] = grid.N[a];
-    grid.first[a] = {0, grid.N[a]};
-    grid.boundary[a] = DM_BOUNDARY_NONE;
-  }
-  return grid;
-}
-
-// The coarse points go with the fine ones that they are.
-static inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening coarsening[3]) {
-  for (int a = 0; a < 3; a++) {
-    grid.N[a] = coarse[a].N();
-    for (PetscInt &first : grid.first[a])
-      if (coarsening[a].coarsens) first = PetscMin(PetscMax((first - coarsening[a].offset + 1) / 2, 0), grid.N[a]);
-    grid.first[a].back() = grid.N[a];
-    grid.first[a].front() = 0;
-    grid.start[a] = grid.first[a][grid.place[a]];
-    grid.size[a] = grid.first[a][grid.place[a] + 1] - grid.start[a];
-  }
-  return grid;
-}
-
 template <class T>
 PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                     const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old) {

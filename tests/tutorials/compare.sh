@@ -73,13 +73,18 @@ iterations() {
   grep -aE 'Linear .*solve (converged|did not converge)' "$1" | awk '{sum += $NF} END {print sum + 0}'
 }
 
-# compare_run RANKS TUTORIAL TYPE_OPTION PERCENT OPTIONS...: prints why the two runs differ, or how much
+# compare_run RANKS TUTORIAL TYPE_OPTION PERCENT OPTIONS...: prints why the two runs differ, or how much; options may be
+# followed by '| those of the run under test | those of the reference'
 compare_run() {
-  local n=$1 program=${2/\//-} key=$3 percent=$4 difference was is
+  local n=$1 program=${2/\//-} key=$3 percent=$4 difference was is part=0
+  local -a of=('' '' '')
   shift 4
-  run reference "$n" "$program" "-$key" "$reference" "$@" &
+  for word; do
+    if [ "$word" = '|' ]; then part=$((part + 1)); else of[part]+=" $word"; fi
+  done
+  run reference "$n" "$program" "-$key" "$reference" ${of[0]} ${of[2]} &
   local pid=$!
-  run tested "$n" "$program" ${library:+-dll_append "$library"} "-$key" "$type" "$@"
+  run tested "$n" "$program" ${library:+-dll_append "$library"} "-$key" "$type" ${of[0]} ${of[1]}
   local result=$?
   wait "$pid" || { echo "$reference: $(error_of "$folder/reference.log")"; return 1; }
   [ "$result" -eq 0 ] || { echo "$type: $(error_of "$folder/tested.log")"; return 1; }

@@ -1,0 +1,92 @@
+#pragma once
+// Which points the ranks have of coarser grids; levels that each rank has wholly.
+
+#include <algorithm>
+
+#include "device/memory.hpp"
+#include "grid/grid.hpp"
+#include "multigrid/axis.hpp"
+
+namespace shellac {
+
+constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
+constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
+
+// The grid with these axes on one rank.
+inline Grid whole_grid(Grid grid) {
+  for (int a = 0; a < 3; a++) {
+    grid.ranks[a] = 1;
+    grid.place[a] = 0;
+    grid.start[a] = 0;
+    grid.size[a] = grid.N[a];
+    grid.first[a] = {0, grid.N[a]};
+    grid.boundary[a] = DM_BOUNDARY_NONE;
+  }
+  return grid;
+}
+
+// The coarse points go with the fine ones that they are.
+inline Grid coarse_grid(Grid grid, const Axis coarse[3], const Coarsening coarsening[3]) {
+  for (int a = 0; a < 3; a++) {
+    grid.N[a] = coarse[a].N();
+    for (PetscInt &first : grid.first[a])
+      if (coarsening[a].coarsens) first = PetscMin(PetscMax((first - coarsening[a].offset + 1) / 2, 0), grid.N[a]);
+    grid.first[a].back() = grid.N[a];
+    grid.first[a].front() = 0;
+    grid.start[a] = grid.first[a][grid.place[a]];
+    grid.size[a] = grid.first[a][grid.place[a] + 1] - grid.start[a];
+  }
+  return grid;
+}
+
+// The points of a rank, on the whole grid.
+inline Box part_of(const Grid &grid, PetscMPIInt rank) {
+  const PetscMPIInt place[3] = {rank % grid.ranks[0], rank / grid.ranks[0] % grid.ranks[1],
+                                rank / grid.ranks[0] / grid.ranks[1]};
+  Box               part;
+  for (int a = 0; a < 3; a++) part.lo[a] = grid.first[a][place[a]], part.hi[a] = grid.first[a][place[a] + 1];
+  return part;
+}
+
+// From the ranks' parts [points][dof], in that memory, to the whole grid on each. GPUs' go through the host.
+template <class V>
+PetscErrorCode gather_parts(PetscMemType memory, const Grid &parts, PetscInt dof, const V *part, V *whole) {
+  const PetscMPIInt        ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
+  const Box                grid = {{0, 0, 0}, {parts.N[0], parts.N[1], parts.N[2]}};
+  std::vector<PetscMPIInt> count(ranks), begin(ranks + 1, 0);
+  const size_t             n = (size_t)grid.points() * dof, own = (size_t)parts.size[0] * parts.size[1] * parts.size[2];
+  std::vector<V>           mine, all(n), ordered(n);
+  MPI_Datatype             type;
+
+  PetscFunctionBegin;
+  for (PetscMPIInt r = 0; r < ranks; r++) {
+    PetscCall(PetscMPIIntCast((PetscInt)part_of(parts, r).points(), &count[r]));
+    begin[r + 1] = begin[r] + count[r];
+  }
+  const V *send = part;
+  if (PetscMemTypeDevice(memory)) {
+    mine.resize(own * dof);
+    PetscCall(DeviceCopyToHost(mine.data(), part, mine.size() * sizeof(V)));
+    send = mine.data();
+  }
+  PetscCallMPI(MPI_Type_contiguous((int)(sizeof(V) * dof), MPI_BYTE, &type));
+  PetscCallMPI(MPI_Type_commit(&type));
+  PetscCallMPI(MPI_Allgatherv(send, (PetscMPIInt)own, type, all.data(), count.data(), begin.data(), type, parts.comm));
+  PetscCallMPI(MPI_Type_free(&type));
+  for (PetscMPIInt r = 0; r < ranks; r++) {
+    auto      from = all.begin() + (ptrdiff_t)begin[r] * dof;
+    const Box box = part_of(parts, r);
+    for_each_on_host(box, [&](PetscInt i, PetscInt j, PetscInt k) {
+      const PetscInt p[3] = {i, j, k};
+      std::copy_n(from, dof, ordered.begin() + (ptrdiff_t)(grid.index(p) * dof));
+      from += dof;
+    });
+  }
+  if (PetscMemTypeDevice(memory))
+    PetscCall(DeviceCopyFromHost(whole, ordered.data(), n * sizeof(V)));
+  else
+    std::copy(ordered.begin(), ordered.end(), whole);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
