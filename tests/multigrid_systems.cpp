@@ -249,6 +249,7 @@ TEST_CASE("systems take as few iterations on any grid", "[multigrid]") {
                          {&elastic_2d, {{33, 33, 1}, {64, 67, 1}, {129, 129, 1}}, {open_end, open_end}, false, 8},
                          {&elastic_2d, {{33, 33, 1}, {64, 67, 1}, {129, 129, 1}}, {open_end, open_end}, true, 8},
                          {&elastic_3d, {{17, 17, 17}, {20, 15, 18}}, {open_end, open_end, open_end}, true, 8},
+                         {&far_apart, {{129, 33, 1}, {200, 60, 1}}, {open_end, open_end}, true, 7},
                          {&turning, {{33, 33, 1}, {64, 67, 1}, {129, 129, 1}}, {open_end, open_end}, true, 6}})
     for (const Point &N : of.sizes) {
       if (!in_turn((int)N[0] + (int)of.ends.size())) continue;

@@ -70,9 +70,19 @@ inline void vorticity(PetscReal h, const PetscInt p[3], const PetscInt arm[3], i
   block[3] = laplacian(arm, dim) + upwind;
 }
 
+// Two unknowns on a grid whose points are four times as far apart along the second axis.
+inline void stretched(PetscReal h, const PetscInt *, const PetscInt arm[3], int, PetscScalar *block) {
+  const bool      here = !arm[0] && !arm[1] && !arm[2];
+  const PetscReal value = here ? 2 * (1 + PetscReal(1) / 16) : arm[0] ? -1 : -PetscReal(1) / 16;
+  block[0] = block[3] = value;
+  block[1] = here ? h * h : 0;
+  block[2] = -block[1];
+}
+
 const Equations reacting = {"reaction and diffusion", 3, DMDA_STENCIL_STAR, reaction_diffusion};
 const Equations elastic_2d = {"elasticity", 2, DMDA_STENCIL_BOX, elasticity},
                 elastic_3d = {"elasticity in 3-D", 3, DMDA_STENCIL_BOX, elasticity};
+const Equations far_apart = {"a stretched grid", 2, DMDA_STENCIL_STAR, stretched};
 const Equations turning = {"vorticity in a wind", 2, DMDA_STENCIL_STAR, vorticity};
 
 inline Lattice lattice_for(const Equations &of, const Point &N, const std::vector<DMBoundaryType> &ends = {}) {

@@ -12,9 +12,9 @@
    Options Database Keys:
 +  -pc_stencilmg_type <multiplicative|full>                 - cycles from zero, or full multigrid: one cycle on each
                                                               level, from the coarsest on; default multiplicative
-.  -pc_stencilmg_cycle_type <v|w|f|automatic>               - how a cycle visits the levels; automatic: v, and f where
-                                                              rows are not symmetric with any weights; default
-                                                              automatic
+.  -pc_stencilmg_cycle_type <v|w|f|automatic>               - how a cycle visits the levels; automatic: v, and f where a
+                                                              point has one unknown and rows are not symmetric with any
+                                                              weights; default automatic
 .  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles of an application; default 1
 .  -pc_stencilmg_smooths <integer, 0 to 4>                  - smoothing steps before, and after, the visit of the coarse
                                                               grid; 0: 3, in three dimensions 4; default 0
@@ -182,8 +182,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
           `PC_STENCILMG_CYCLE_F`
 
    Options Database Key:
-.  -pc_stencilmg_cycle_type <v|w|f|automatic> - how a cycle visits the levels; automatic: v, and f where rows are not
-                                                symmetric with any weights; default automatic
+.  -pc_stencilmg_cycle_type <v|w|f|automatic> - how a cycle visits the levels; automatic: v, and f where a point has one
+                                                unknown and rows are not symmetric with any weights; default automatic
 
    Level: intermediate
 

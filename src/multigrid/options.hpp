@@ -9,7 +9,8 @@ constexpr Option multigrid_options[] = {
     {"-pc_stencilmg_type", "multiplicative|full", "multiplicative",
      "cycles from zero, or full multigrid: one cycle on each level, from the coarsest on", "PCStencilMGSetType"},
     {"-pc_stencilmg_cycle_type", "v|w|f|automatic", "automatic",
-     "how a cycle visits the levels; automatic: v, and f where rows are not symmetric with any weights",
+     "how a cycle visits the levels; automatic: v, and f where a point has one unknown and rows "
+     "are not symmetric with any weights",
      "PCStencilMGSetCycleType"},
     {"-pc_stencilmg_multiplicative_cycles", "integer, 1 or more", "1", "cycles of an application",
      "PCStencilMGSetCycles"},

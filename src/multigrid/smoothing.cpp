@@ -55,20 +55,43 @@ PetscErrorCode Smoothing::Step(PetscMemType memory, size_t n, int step, bool fro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void choose_damping(const std::vector<PetscReal> &re, const std::vector<PetscReal> &im, PetscReal share, int steps,
-                    PetscReal *omega) {
+PetscReal perron_root(int n, const PetscReal *A, PetscReal *vector) {
+  constexpr PetscReal least = 1e-6;
+  PetscReal           root = 0;
+
+  std::fill_n(vector, n, PetscReal(1));
+  for (int step = 0; step < 100; step++) { // of A + I, whose powers converge
+    PetscReal next[most_unknowns], largest = 0;
+    for (int i = 0; i < n; i++) {
+      next[i] = vector[i];
+      for (int j = 0; j < n; j++) next[i] += A[i * n + j] * vector[j];
+      largest = PetscMax(largest, next[i]);
+    }
+    root = largest - 1;
+    for (int i = 0; i < n; i++) vector[i] = PetscMax(next[i] / largest, least);
+  }
+  return root;
+}
+
+void choose_damping(const std::vector<PetscReal> &re, const std::vector<PetscReal> &im, PetscReal bound,
+                    PetscReal share, int steps, PetscReal *omega) {
   using Complex = std::complex<PetscReal>;
   constexpr PetscReal  margin = 1.05; // Arnoldi's method does not quite reach the largest
   constexpr int        intervals = 24, samples = 40;
   PetscReal            high = 0, best = PETSC_MAX_REAL;
-  std::vector<Complex> damped;
+  std::vector<Complex> ritz, damped;
 
-  for (size_t n = 0; n < re.size(); n++) high = PetscMax(high, margin * std::abs(Complex(re[n], im[n])));
+  for (size_t n = 0; n < re.size(); n++) {
+    const Complex   value = margin * Complex(re[n], im[n]);
+    const PetscReal size = std::abs(value);
+    ritz.push_back(size > bound ? value * (bound / size) : value);
+    high = PetscMax(high, std::abs(ritz.back()));
+  }
   if (!(high > 0)) high = 2;
   const PetscReal low = share * high;
   for (int n = 0; n <= samples; n++) damped.emplace_back(low + (high - low) * n / samples, 0);
-  for (size_t n = 0; n < re.size(); n++)
-    if (std::abs(Complex(re[n], im[n])) >= low) damped.emplace_back(margin * re[n], margin * im[n]);
+  for (const Complex &value : ritz)
+    if (std::abs(value) >= low) damped.push_back(value);
   for (int n = 0; n <= intervals; n++) {
     PetscReal tried[max_smoothing_steps], worst = 0;
     set_chebyshev_weights(low + (high - low) * n / intervals, high, steps, tried);

@@ -3,6 +3,7 @@
 
 #include "device/mirror.hpp"
 #include "device/runs.hpp"
+#include "multigrid/multigrid.hpp"
 #include "multigrid/points.hpp"
 
 namespace shellac {
@@ -10,8 +11,10 @@ namespace shellac {
 struct Smoothing {
   int                   dof = 1, steps = 0;
   PetscReal             omega[max_smoothing_steps] = {};
-  Mirror<PetscScalar>   blocks; // [points][dof][dof], inverse, by columns
-  Mirror<unsigned char> alone;  // [points]: bits of rows that couple nothing, whose solution is exact
+  PetscReal             bound = 0;                 // on the eigenvalues of D⁻¹A
+  PetscReal             scale[most_unknowns] = {}; // of the unknowns, so that D⁻¹A is nearer to normal
+  Mirror<PetscScalar>   blocks;                    // [points][dof][dof], inverse, by columns
+  Mirror<unsigned char> alone; // [points]: bits of rows that couple nothing, whose solution is exact
 
   // x += ω D⁻¹ r or, from_zero, x = ω D⁻¹ r; at n points.
   PetscErrorCode Step(PetscMemType memory, size_t n, int step, bool from_zero, const PetscScalar *r, PetscScalar *x);
@@ -20,9 +23,13 @@ struct Smoothing {
 // Weights that damp best what a coarse grid does not see: the eigenvalues of D⁻¹A from low to the largest, and those of `ritz` that
 // are larger than low, which may be complex. Chebyshev's weights for an interval that is as long as these allow
 // (Trottenberg, Oosterlee, Schüller 2001, section 2.1); a short one gives equal weights of damped Jacobi.
-// share: of low in the largest eigenvalue
-void choose_damping(const std::vector<PetscReal> &ritz_re, const std::vector<PetscReal> &ritz_im, PetscReal share,
-                    int steps, PetscReal *omega);
+// bound: on the eigenvalues; values beyond it are artefacts. share: of low in the largest eigenvalue
+void choose_damping(const std::vector<PetscReal> &ritz_re, const std::vector<PetscReal> &ritz_im, PetscReal bound,
+                    PetscReal share, int steps, PetscReal *omega);
+
+// The largest eigenvalue of a matrix without negative entries, by rows, and its eigenvector, whose largest entry is one and whose
+// others are 1e-6 or more.
+PetscReal perron_root(int n, const PetscReal *A, PetscReal *vector);
 
 // Approximates eigenvalues of D⁻¹A by Arnoldi's method from the vector v[0]. product: w = D⁻¹A v.
 template <class Product>

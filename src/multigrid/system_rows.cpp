@@ -82,7 +82,7 @@ private:
     bool            inside = true;
     for (int a = 0; a < 3; a++)
       for (int e = 0; e < 2; e++) {
-        if (!patch.at_domain_end(p, a, (Side)e)) continue;
+        if (patch.N[a] == 1 || !patch.at_domain_end(p, a, (Side)e)) continue;
         found->couples[a][e] = 1;
         inside = false;
       }

@@ -93,6 +93,7 @@ private:
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
   PetscErrorCode CoarsenRows(int l, const SystemRows &rows);
   PetscErrorCode SetSmoothing(int l, const SystemRows &rows, bool *singular);
+  PetscErrorCode BoundEigenvalues(int l, const SystemRows &rows, const T *blocks);
   PetscErrorCode ChooseDamping(int l);
   PetscErrorCode SolveLast();
 

@@ -1,6 +1,7 @@
 // What smoothing needs on a level with several unknowns a point.
 
 #include "capture/block_inverses.hpp"
+#include "multigrid/couplings_of.hpp"
 #include "multigrid/systems.hpp"
 
 namespace shellac {
@@ -40,6 +41,30 @@ struct CheckBlocks {
   }
 };
 
+// The largest sum of what a point's equation r of D⁻¹A has for unknown c.
+struct BoundPair {
+  Patch              patch;
+  Box                grown;
+  int                dof, arms, row;
+  const PetscScalar *blocks;              // D⁻¹
+  const PetscScalar *rows[most_unknowns]; // [arms][points of grown] of the pairs (k, c); null for none
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *bound) const {
+    const size_t at = patch.index(p[0], p[1], p[2]), there = grown.index(p), points = (size_t)grown.points();
+    for (int i = 0; i < n; i++) {
+      const PetscScalar *block = blocks + (at + i) * dof * dof;
+      PetscReal          sum = 0;
+      for (int arm = 0; arm < arms; arm++) {
+        PetscScalar entry = 0;
+        for (int k = 0; k < dof; k++)
+          if (rows[k]) entry += block[k * dof + row] * rows[k][arm * points + there + i];
+        sum += PetscAbsScalar(entry);
+      }
+      bound->high = PetscMax(bound->high, sum);
+    }
+  }
+};
+
 // Numbers between -1 and 1 that depend on the place in the grid alone.
 struct SetArbitrary {
   Patch        patch;
@@ -54,6 +79,17 @@ struct SetArbitrary {
       x ^= x >> 15, x *= 2246822519u, x ^= x >> 13;
       v[patch.index(i, j, k) * dof + c] = (PetscReal)(x & 0xffffu) / 32768 - 1;
     }
+  }
+};
+
+struct SetUnknowns {
+  Patch        patch;
+  int          dof;
+  PetscReal    value[most_unknowns];
+  PetscScalar *v;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    for (int c = 0; c < dof; c++) v[patch.index(i, j, k) * dof + c] = value[c];
   }
 };
 
@@ -90,6 +126,31 @@ PetscErrorCode SystemHierarchy::SetSmoothing(int l, const SystemRows &rows, bool
   int any = found[0].count > 0;
   if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm_));
   *singular = any;
+  PetscCall(BoundEigenvalues(l, rows, check.blocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The spectral radius of D⁻¹A is at most that of the matrix of the norms of its parts, one for each pair of unknowns. The scales that
+// make the sums of that matrix' rows equal are good ones for the unknowns, too.
+PetscErrorCode SystemHierarchy::BoundEigenvalues(int l, const SystemRows &rows, const T *blocks) {
+  Level                 &at = level(l);
+  const int              dof = (int)at.grid.dof;
+  BoundPair              bound = {at.patch, rows.grown, dof, rows.arms, 0, blocks, {}};
+  Scratch<RowBound>      parts, sums;
+  std::vector<RowBound>  found;
+  std::vector<PetscReal> norms((size_t)(dof * dof));
+
+  PetscFunctionBegin;
+  PetscCall(sums.Grow(norms.size(), set_up_memory_));
+  for (int c = 0; c < dof; c++) {
+    for (int k = 0; k < dof; k++) bound.rows[k] = pairs_.pair(k, c) ? rows.of_pair(k, c).first() : nullptr;
+    for (bound.row = 0; bound.row < dof; bound.row++)
+      PetscCall(sum_runs(set_up_memory_, at.patch.all(), bound, &parts, sums.at(set_up_memory_) + bound.row * dof + c));
+  }
+  PetscCall(sums.GetHost(set_up_memory_, &found));
+  for (size_t n = 0; n < norms.size(); n++) norms[n] = found[n].high;
+  if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norms.data(), dof * dof, MPIU_REAL, MPIU_MAX, comm_));
+  at.smoothing.bound = perron_root(dof, norms.data(), at.smoothing.scale);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,27 +172,39 @@ PetscErrorCode SystemHierarchy::ChooseDamping(int l) {
   PetscCall(arrays.Write(v[0], &set.v));
   PetscCall(for_each_of_box(arrays.memory(), at.patch.all(), set));
   PetscCall(arrays.Restore());
+  SetUnknowns scales = {at.patch, (int)at.grid.dof, {}, NULL};
+  Vec         scale, scaled;
+  std::copy_n(at.smoothing.scale, at.grid.dof, scales.value);
+  PetscCall(VecDuplicate(v[0], &scale));
+  PetscCall(VecDuplicate(v[0], &scaled));
+  PetscCall(arrays.Write(scale, &scales.v));
+  PetscCall(for_each_of_box(arrays.memory(), at.patch.all(), scales));
+  PetscCall(arrays.Restore());
   const auto product = [&](Vec from, Vec to) {
     const T *x;
     T       *y;
     Arrays   of;
     PetscFunctionBegin;
-    PetscCall(of.Read(from, &x));
+    PetscCall(VecPointwiseMult(scaled, scale, from));
+    PetscCall(of.Read(scaled, &x));
     PetscCall(of.Write(to, &y));
     memory_ = of.memory();
     PetscCall(at.r.Prepare(memory_));
     PetscCall(Apply(l, Form::product, NULL, x, at.r.at(memory_)));
     PetscCall(at.smoothing.Step(memory_, points, -1, true, at.r.at(memory_), y));
     PetscCall(of.Restore());
+    PetscCall(VecPointwiseDivide(to, to, scale));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   PetscCall(get_ritz_values(v, product, &re, &im));
   for (Vec &one : v) PetscCall(VecDestroy(&one));
+  PetscCall(VecDestroy(&scale));
+  PetscCall(VecDestroy(&scaled));
   for (int a = 0; a < 3; a++) {
     strength += at.axes[a].strength();
     if (at.to_next[a].coarsens) least = PetscMin(least, at.axes[a].strength());
   }
-  choose_damping(re, im, PetscReal(0.35) * (least == PETSC_MAX_REAL ? 1 : least / strength), steps_,
+  choose_damping(re, im, at.smoothing.bound, PetscReal(0.35) * (least == PETSC_MAX_REAL ? 1 : least / strength), steps_,
                  at.smoothing.omega);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
