@@ -86,6 +86,8 @@ TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
           CALL(user, "equation:1|closes nothing", b.set("residual = u)")),
           CALL(user, "name u|unknown|unknowns", b.set("parameter(u, 6)\nresidual = u")),
           CALL(user, "equation:1|1/3 divides whole numbers|1./3", b.set("residual = u - 1/3 * x")),
+          CALL(user, "equation:1|1/(2*3) divides whole numbers", b.set("residual = u - 1/(2*3) * x")),
+          CALL(user, "equation:1|divides whole numbers", b.set("residual = u - (1 +\n  1)/3 * x")),
           CALL(user, "equation:1|no number|six", b.set("parameter(lambda, six)\nresidual = u")),
           CALL(user, "equation:2|taken|lambda", b.set("parameter(lambda, 1)\nfield(lambda)\nresidual = u")),
           CALL(user, "equation:1|taken|laplacian", b.set("parameter(laplacian, 1)\nresidual = u")),

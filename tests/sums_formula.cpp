@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "equations.hpp"
 #include "gpu.hpp"
+#include "equations/expression.hpp"
 #include "equations/nvrtc.hpp"
 #include "sums/formula.hpp"
 #include "misuse.hpp"
@@ -138,6 +139,19 @@ TEST_CASE("coincident points of a formula", "[sums][formula]") {
   }
 }
 
+TEST_CASE("divisions in a formula", "[sums][formula]") {
+  for (const char *text : {"1/r", "1./(2*3)*r", "6/2*r", "(8 - 2)/(1 + 1)*r", "1e3/7*r", "1e-3/7*r", "1/2.5*r", "r*1/2",
+                           "pow(2, 3)/3*r", "sqrt(2)/3 - r/3", "1/(2*r)/3", "(r < 1 ? r : 2*r)/3", "(3*r)/2", "k/2 + 2/k"}) {
+    INFO(text);
+    CHECK(shellac::mistake_in(text) == "");
+  }
+  for (const char *text : {"1/2", "u(1, 0) + (1/2)", "(1 + 1)/4)", "f(1/2)", "2/4/2", "5 / (2)", "x = 1/3", "1/0", "0x10/3",
+                           "((1))/((2))", "1/2/3.", "9999999999/3"}) {
+    INFO(text);
+    CHECK(shellac::mistake_in(text).find("divides whole numbers") != std::string::npos);
+  }
+}
+
 TEST_CASE("a formula changes, and its parameters", "[sums][formula]") {
   if (!compiler_is_there()) return;
   const Cloud cloud = random_cloud(90, 3, 1);
@@ -226,6 +240,14 @@ TEST_CASE("mistakes in a formula", "[misuse][formula]") {
                   {"exp(-a*r)", {"unknown name, a", "sigma", "exp(-a*r)"}},
                   {"exp(-r^2)", {"r^2", "write r*r or pow(r, 2)"}},
                   {"exp(-1/3 + r)", {"1/3 divides whole numbers"}},
+                  {"1/(2*3)*exp(-r)", {"1/(2*3) divides whole numbers"}},
+                  {"(1)/2*r", {"(1)/2 divides whole numbers"}},
+                  {"3*1/2*r", {"3*1/2 divides whole numbers"}},
+                  {"7/(2)*r", {"7/(2) divides whole numbers"}},
+                  {"exp(-(2 - 1)/-(1 + 1)*r)", {"(2 - 1)/-(1 + 1) divides whole numbers"}},
+                  {"(r < 1 ? 1 : 2)/3*r", {"divides whole numbers"}},
+                  {"(r < 1)/2*r", {"(r < 1)/2 divides whole numbers"}},
+                  {"r/(1/2)", {"1/2 divides whole numbers"}},
                   {"exp(-r", {"bracket", "not closed", "exp(-r"}},
                   {"r)*(2", {"bracket", "not opened"}},
                   {"r +", {"formula does not compile", "r +"}},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <string>
 
 namespace shellac {
@@ -37,31 +38,141 @@ std::vector<std::string> names_in(const std::string &expression) {
 
 // ---- mistakes --------------------------------------------------------------------------------------------------------
 
-// A division of whole numbers that leaves a rest, which C++ would drop: "1/3"; empty if there is none.
-static std::string inexact_division(const std::string &line) {
-  const auto is_digit = [](char c) { return std::isdigit((unsigned char)c) != 0; };
-  const auto is_part = [](char c) { return std::isalnum((unsigned char)c) || c == '_' || c == '.'; };
-  for (size_t slash = line.find('/'); slash != std::string::npos; slash = line.find('/', slash + 1)) {
-    size_t end = slash, right = slash + 1;
-    while (end > 0 && line[end - 1] == ' ') end--;
-    size_t begin = end, before;
-    while (begin > 0 && is_part(line[begin - 1])) begin--;
-    for (before = begin; before > 0 && line[before - 1] == ' ';) before--;
-    while (right < line.size() && line[right] == ' ') right++;
-    size_t stop = right;
-    while (stop < line.size() && is_part(line[stop])) stop++;
-    const std::string a = line.substr(begin, end - begin), b = line.substr(right, stop - right);
-    const char        operation = before > 0 ? line[before - 1] : '=';
-    const bool        exponent = before > 1 && (operation == '-' || operation == '+') && is_part(line[before - 2]) &&
-                          std::tolower((unsigned char)line[before - 2]) == 'e';
-    const auto whole = [&](const std::string &n) {
-      return !n.empty() && n.size() < 10 && std::all_of(n.begin(), n.end(), is_digit);
-    };
-    if (!whole(a) || !whole(b) || operation == '*' || operation == '/' || operation == '%' || exponent) continue;
-    if (std::stol(b) == 0 || std::stol(a) % std::stol(b) != 0) return line.substr(begin, stop - begin);
+// Finds a division of whole numbers that leaves a rest, which C++ would drop: 1/3, 1/(2*3), 3*1/2. It reads an expression as
+// C++ does, for what is whole. Names and calls of functions are taken for real numbers.
+class Divisions {
+public:
+  explicit Divisions(const std::string &text) : text_(text) {
+    while (at_ < text_.size()) {
+      read_list();
+      at_++; // a bracket that closes nothing
+    }
   }
-  return "";
-}
+  const std::string &inexact() const { return inexact_; } // the first one; empty if there is none
+
+private:
+  struct Operand {
+    bool      whole = false, known = false; // known: by its value
+    long long value = 0;
+  };
+
+  char next() {
+    while (at_ < text_.size() && std::isspace((unsigned char)text_[at_])) at_++;
+    return at_ < text_.size() ? text_[at_] : '\0';
+  }
+  bool next_is(const char *characters) {
+    const char c = next();
+    return c && std::string(characters).find(c) != std::string::npos;
+  }
+  static Operand whole(bool known, long long value) {
+    Operand result;
+    result.whole = true;
+    result.known = known && value <= 2147483647 && value >= -2147483647; // an int
+    result.value = result.known ? value : 0;
+    return result;
+  }
+
+  // What is in a bracket, or in no bracket: expressions between commas and the like. The last one is the value.
+  Operand read_list() {
+    Operand a = read_choice();
+    while (next() && !next_is(")")) {
+      at_++;
+      a = read_choice();
+    }
+    return a;
+  }
+  Operand read_choice() {
+    const Operand a = read_comparison();
+    if (!next_is("?")) return a;
+    at_++;
+    const Operand b = read_choice();
+    if (!next_is(":")) return b;
+    at_++;
+    const Operand c = read_choice();
+    return b.whole && c.whole ? whole(false, 0) : Operand();
+  }
+  Operand read_comparison() {
+    Operand a = read_sum();
+    while (next_is("<>=!&|^")) {
+      while (next_is("<>=!&|^")) at_++;
+      read_sum();
+      a = whole(false, 0);
+    }
+    return a;
+  }
+  Operand read_sum() {
+    Operand a = read_product();
+    while (next_is("+-")) {
+      const bool    plus = text_[at_++] == '+';
+      const Operand b = read_product();
+      a = a.whole && b.whole ? whole(a.known && b.known, plus ? a.value + b.value : a.value - b.value) : Operand();
+    }
+    return a;
+  }
+  Operand read_product() {
+    next();
+    const size_t begin = at_;
+    Operand      a = read_factor();
+    while (next_is("*/%")) {
+      const char    operation = text_[at_++];
+      const Operand b = read_factor();
+      const bool    both = a.whole && b.whole, known = both && a.known && b.known;
+      const bool    exact = known && b.value != 0 && a.value % b.value == 0;
+      if (both && operation == '/' && !exact && inexact_.empty()) {
+        inexact_ = text_.substr(begin, at_ - begin);
+        while (std::isspace((unsigned char)inexact_.back())) inexact_.pop_back();
+      }
+      if (!both)
+        a = Operand();
+      else if (operation == '*')
+        a = whole(known, a.value * b.value);
+      else
+        a = whole(operation == '/' && exact, exact ? a.value / b.value : 0);
+    }
+    return a;
+  }
+  Operand read_factor() {
+    if (next_is("+-!~")) {
+      const char    sign = text_[at_++];
+      const Operand a = read_factor();
+      return a.whole ? whole(a.known && (sign == '+' || sign == '-'), sign == '-' ? -a.value : a.value) : a;
+    }
+    Operand a;
+    if (next_is("("))
+      a = read_bracket();
+    else if (std::isdigit((unsigned char)next()) || next_is("."))
+      a = read_number();
+    else
+      while (at_ < text_.size() && in_name(text_[at_])) at_++;
+    while (next_is("(")) { // a call
+      read_bracket();
+      a = Operand();
+    }
+    return a;
+  }
+  Operand read_bracket() {
+    at_++;
+    const Operand a = read_list();
+    if (next_is(")")) at_++;
+    return a;
+  }
+  Operand read_number() {
+    const size_t begin = at_;
+    while (at_ < text_.size() && (in_name(text_[at_]) || text_[at_] == '.' ||
+                                  (std::tolower((unsigned char)text_[at_ - 1]) == 'e' && std::strchr("+-", text_[at_]))))
+      at_++;
+    const std::string number = text_.substr(begin, at_ - begin);
+    if (number.find_first_of(".eEfF") != std::string::npos && number.compare(0, 2, "0x") != 0) return Operand();
+    const bool decimal = number.size() < 10 && std::all_of(number.begin(), number.end(), [](char c) {
+                           return std::isdigit((unsigned char)c) != 0;
+                         });
+    return whole(decimal, decimal ? std::stol(number) : 0);
+  }
+
+  const std::string &text_;
+  std::string        inexact_;
+  size_t             at_ = 0;
+};
 
 // The powers that a line writes as u^2; empty if there is none.
 static std::string power(const std::string &line) {
@@ -90,7 +201,7 @@ static std::string power(const std::string &line) {
 std::string mistake_in(const std::string &line) {
   const std::string as_power = power(line);
   if (!as_power.empty()) return as_power;
-  const std::string division = inexact_division(line);
+  const std::string division = Divisions(line).inexact();
   if (division.empty()) return "";
   return division + " divides whole numbers, which C++ does without the rest; write 1./3, say";
 }

@@ -14,7 +14,8 @@ bool is_name(const std::string &text);
 // The names in an expression, in their order.
 std::vector<std::string> names_in(const std::string &expression);
 
-// What is wrong with a line of an expression, as for a user, or empty: u^2, which is no power; 1/3, which is zero.
+// What is wrong with a line of an expression, as for a user, or empty: u^2, which is no power; 1/3 or 1/(2*3), which is
+// zero.
 std::string mistake_in(const std::string &line);
 
 // Those of `names` that a misspelt name is nearest to, as ": did you mean a or b?"; empty where none is near.

@@ -87,6 +87,8 @@ private:
     std::string        statement;
     int                number = 0, begin = 0, depth = 0, opened = 0;
     const auto         flush = [&] {
+      const std::string mistake = mistake_in(statement); // over several lines
+      if (!mistake.empty()) return fail(begin, mistake);
       if (!trimmed(statement).empty()) parse(statement, begin);
       statement.clear();
     };
