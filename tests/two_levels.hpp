@@ -145,7 +145,7 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
       const PetscReal phase =
           middle(0, i, d[0]) + 3 * middle(1, j, d[1]) + 5 * middle(2, k, d[2]) + (one_way ? 7 * i + slot : 0);
       const int to = patch.in_domain(q) ? slot : shellac::SHIFT;
-      fine.slot(to)[at] += (2 + PetscSinReal(phase)) / mass.back();
+      fine.slot(to)[at] += ((one_way ? 0.3 : 2) + PetscSinReal(phase)) / mass.back(); // one_way: of both signs
       slot++;
     });
   });

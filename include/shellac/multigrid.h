@@ -58,9 +58,11 @@
    several ranks set up on the host, and copy the levels.
 
    A matrix may be symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that are multiplied
-   by a coefficient). Where no scaling makes it symmetric, as with convection, interpolation follows the symmetric part
-   of the rows and restriction the transposed rows, the smoother is damped Jacobi, and F-cycles are the default.
-   `KSPGMRES` and `KSPBCGS` work with such matrices, `KSPCG` does not.
+   by a coefficient). Where no scaling does that, or only one by more than 12 orders of magnitude, as with convection,
+   interpolation follows the symmetric part of the rows and restriction the transposed rows, the smoother is damped
+   Jacobi, and F-cycles are the default.
+   `KSPGMRES` and `KSPBCGS` work with such matrices, `KSPCG` does not. Central differences of convection should have cell
+   Peclet numbers |w| h / nu of at most 2; beyond that solves may diverge.
 
    Levels of 16384 unknowns or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
    of its axes, which have 36 points or fewer, or with variable coefficients, where it has 144 points or fewer, by

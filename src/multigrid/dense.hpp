@@ -31,8 +31,9 @@ template <class T> struct DenseProduct {
 
 template <class T> class DenseSolve {
 public:
-  // The rows of all points of the level, on the host. singular: constants are the null space; the solution is the one without them.
-  PetscErrorCode Create(const CouplingArrays &rows, const Patch &patch, bool singular);
+  // The rows of all points of the level, on the host. singular, of symmetric ones: constants are the null space; the solution is the
+  // one without them. Others may have any null space.
+  PetscErrorCode Create(const CouplingArrays &rows, const Patch &patch, bool symmetric, bool singular);
   // Of any matrix [n][n], by columns, that may have a null space.
   PetscErrorCode Create(int n, std::vector<PetscScalar> A) {
     PetscFunctionBegin;
@@ -66,7 +67,8 @@ private:
   bool      failed_ = false;
 };
 
-template <class T> PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &patch, bool singular) {
+template <class T>
+PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &patch, bool symmetric, bool singular) {
   PetscBLASInt             n, info, size;
   std::vector<PetscScalar> A;
   PetscReal                mean = 0, least = PETSC_MAX_REAL, largest = 0;
@@ -76,6 +78,7 @@ template <class T> PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &ro
   n_ = (int)n;
   A.assign((size_t)n * n, 0);
   std::vector<bool> in(n);
+  singular = singular && symmetric; // other null spaces than the constants are found by the pseudo-inverse
   for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
     const size_t   row = patch.index(i, j, k), at = rows.grown.index(p);
@@ -98,6 +101,14 @@ template <class T> PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &ro
     if (!in[row]) diagonal = 1;
     mean += PetscAbsScalar(diagonal) / n;
   });
+  if (!symmetric) {
+    PetscCall(pseudo_inverse(n_, &A, &failed_));
+    inverse_.change().assign(A.begin(), A.end());
+    for (PetscBLASInt j = 0; j < n; j++)
+      for (PetscBLASInt i = 0; i < n; i++)
+        if (!in[i] || !in[j]) inverse_.change()[i + (size_t)j * n] = T(0);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   // with all constants lifted, and taken out of the inverse again
   if (singular)
     for (PetscScalar &entry : A) entry += mean / n;

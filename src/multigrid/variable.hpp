@@ -243,7 +243,7 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
   CouplingArrays on_host = own;
   PetscCall(own.memory_of_values.Get(PETSC_MEMTYPE_HOST, &values));
   on_host.values = const_cast<S *>(values);
-  PetscCall(dense_.Create(on_host, bottom.patch, singular_));
+  PetscCall(dense_.Create(on_host, bottom.patch, !nonsymmetric_, singular_));
   last_rows_.swap(&own.memory_of_values);
   last_rows_.change().clear();
   PetscCall(of->bounds.GetHost(memory, &bounds));
