@@ -139,6 +139,17 @@ TEST_CASE("coincident points of a formula", "[sums][formula]") {
   }
 }
 
+TEST_CASE("a long formula as an option", "[sums][formula]") {
+  if (!compiler_is_there()) return;
+  Matrix      A = make_square_sum(random_cloud(30, 3, 1));
+  std::string text = "exp(-r)";
+  while (text.size() < 3000) text += " + 0.*r";
+  OK(PetscOptionsSetValue(NULL, "-mat_kernelsum_formula", text.c_str()));
+  OK(MatSetFromOptions(A));
+  OK(PetscOptionsClearValue(NULL, "-mat_kernelsum_formula"));
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find(text) != std::string::npos);
+}
+
 TEST_CASE("divisions in a formula", "[sums][formula]") {
   for (const char *text : {"1/r", "1./(2*3)*r", "6/2*r", "(8 - 2)/(1 + 1)*r", "1e3/7*r", "1e-3/7*r", "1/2.5*r", "r*1/2",
                            "pow(2, 3)/3*r", "sqrt(2)/3 - r/3", "1/(2*r)/3", "(r < 1 ? r : 2*r)/3", "(3*r)/2", "k/2 + 2/k"}) {
@@ -269,6 +280,12 @@ TEST_CASE("mistakes in a formula", "[misuse][formula]") {
   }
   EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"-mat_kernelsum_wavenumber", "exp(-k*r)"}),
                [&] { return MatKernelSumSetFormula(A, "exp(-k*r)"); });
+  {
+    Options minus("-mat_kernelsum_formula -log(r)/(2*pi)");
+    EXPECT_ERROR(PETSC_ERR_USER, ({"-mat_kernelsum_formula has no text", "begins with -", "brackets"}),
+                 [&] { return MatSetFromOptions(A); });
+    OK(PetscOptionsClearValue(NULL, "-log(r)/(2*pi)"));
+  }
   Options two("-mat_kernelsum_kernel laplace -mat_kernelsum_formula 1/r");
   EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"laplace", "1/r", "leave one out"}), [&] { return MatSetFromOptions(A); });
 }

@@ -2,6 +2,8 @@
 // Options of the command line, described once: key, values, default, meaning and setter stand in one table for each type.
 // PETSc's -help, the reference page and the lists in the public headers all follow from it.
 
+#include <string>
+
 #include "device/petsc.hpp"
 
 namespace shellac {
@@ -44,6 +46,28 @@ inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &
                                   PetscBool *set = NULL) {
   PetscFunctionBegin;
   PetscCall(PetscOptionsReal(option.key, option.meaning, option.setter, *value, value, set));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A text of any length, of an object: PETSc's own reader cuts it to fit an array.
+inline PetscErrorCode read_option(OptionItems PetscOptionsObject, PetscObject object, const Option &option,
+                                  std::string *value, PetscBool *set) {
+  char         unused[2];
+  const char  *prefix, *given = NULL;
+  PetscOptions options;
+
+  PetscFunctionBegin;
+  PetscCall(
+      PetscOptionsString(option.key, option.meaning, option.setter, value->c_str(), unused, sizeof(unused), set));
+  if (!*set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetOptions(object, &options));
+  PetscCall(PetscObjectGetOptionsPrefix(object, &prefix));
+  PetscCall(PetscOptionsFindPair(options, prefix, option.key, &given, set));
+  PetscCheck(given && *given, PetscObjectComm(object), PETSC_ERR_USER,
+             "%s has no text. PETSc takes one that begins with - and a letter for an option: put it into brackets, as "
+             "\"(-log(r))\"",
+             option.key);
+  *value = given;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

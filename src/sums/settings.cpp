@@ -213,7 +213,6 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   std::vector<const char *> names;
   const auto               &table = sums_options;
   PetscBool                 set, named;
-  char                      text[1024] = "";
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSumSettings(A, &context));
@@ -227,13 +226,12 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
                               names[function], &function, &named));
   read.function = (int)function;
   if (named) read.formula.reset();
-  const Option &formula = find_option(table, "-mat_kernelsum_formula");
-  PetscCall(PetscOptionsString(formula.key, formula.meaning, formula.setter,
-                               read.formula ? read.formula->text().c_str() : "", text, sizeof(text), &set));
+  std::string text = read.formula ? read.formula->text() : "";
+  PetscCall(read_option(PetscOptionsObject, (PetscObject)A, find_option(table, "-mat_kernelsum_formula"), &text, &set));
   PetscCheck(!set || !named, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "-mat_kernelsum_kernel %s and -mat_kernelsum_formula \"%s\" are two functions; leave one out",
-             names[function], text);
-  if (set) PetscCall(get_formula(A, text, &read.formula));
+             names[function], text.c_str());
+  if (set) PetscCall(get_formula(A, text.c_str(), &read.formula));
   PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_sigma"), &sigma, &set));
   if (set) {
     PetscCall(check_sigma(A, sigma));
