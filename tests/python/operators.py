@@ -99,7 +99,8 @@ class Operators(unittest.TestCase):
                 for M, more in ((A, 3 * x), (B, w * (x - np.roll(x, 1)) * n)):
                     np.testing.assert_allclose((M * v).getArray(), (expected + more)[i0:i1], rtol=1e-11, atol=1e-11)
                 field.scale(2 if factor == 1 else 0.5)
-        for M in (shellac.diffusion(da, k if rank == 0 else np.zeros(n)), shellac.advection_diffusion(da, k, [1])):
+        for M in (shellac.diffusion(da, k if rank == 0 else np.zeros(n)), shellac.diffusion(da, k if rank == 0 else None),
+                  shellac.diffusion(da, k if rank == 0 else 1), shellac.advection_diffusion(da, k, [1])):
             face = 2 / (1 / k + 1 / np.roll(k, -1))
             flux = face * (np.roll(x, -1) - x) * n
             expected = -(flux - np.roll(flux, 1)) * n

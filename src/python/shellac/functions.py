@@ -320,22 +320,30 @@ class temporary_options:
             self.database.delValue(key)
 
 
+def any_rank(comm, flag, /):
+    """Whether a flag is set on any rank."""
+    if comm.getSize() == 1:
+        return bool(flag)
+    flags = _petsc().Vec().createMPI((1, None), comm=comm)
+    flags.set(1 if flag else 0)
+    found = flags.max()[1] > 0
+    flags.destroy()
+    return found
+
+
 def agree(comm, problem, /, **same):
     """Raises a problem of any rank, an exception or None, on all ranks: none is left waiting for another.
 
     Further arguments are numbers that must be the same on all ranks, by what an error calls them."""
-    PETSc = _petsc()
+    if any_rank(comm, problem is not None):
+        raise problem or ValueError("another rank has an error in the arguments of this call")
     if comm.getSize() > 1:
-        flags = PETSc.Vec().createMPI((1, None), comm=comm)
-        flags.set(0 if problem is None else 1)
-        elsewhere = flags.max()[1] > 0
-        if elsewhere and problem is None:
-            problem = ValueError("another rank has an error in the arguments of this call")
-        for name, value in same.items() if not elsewhere else ():
-            flags.set(value)
-            if flags.min()[1] != flags.max()[1] and problem is None:
+        numbers = _petsc().Vec().createMPI((1, None), comm=comm)
+        for name, value in same.items():
+            numbers.set(value)
+            if numbers.min()[1] != numbers.max()[1] and problem is None:
                 problem = ValueError(f"{name} must be the same on all ranks; this one has {value}")
-        flags.destroy()
+        numbers.destroy()
     if problem is not None:
         raise problem
 

@@ -152,13 +152,15 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
 
 
 def _coefficient(da, k, what):
-    """The setter of a field, of one for each axis, or of a constant. An array is the first rank's, of the whole grid."""
+    """The setter of a field, of one for each axis, or of a constant. An array is the first rank's, of the whole grid; then
+    it does not matter what other ranks have."""
     from petsc4py import PETSc
     check_dmda(da, what)
-    if isinstance(k, numpy.ndarray) and k.ndim:
+    first = da.comm.getRank() == 0
+    if c.any_rank(da.comm, first and isinstance(k, numpy.ndarray) and k.ndim):
         problem = None
         try:
-            if da.comm.getRank() == 0:
+            if first:
                 k = grids.array_of(da, k, f"{what}: k")
         except (TypeError, ValueError) as error:
             problem = error
@@ -183,7 +185,7 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
         The coefficient at the points, a global vector of `da`; or a list of one for each axis, with k on the face between a
         point and the one before it; or a constant. The operator keeps the vectors and follows their changes; call
         ``A.assemble()`` after one, before a solver is used again. Or the first rank's array of all points, of shape (nx,),
-        (ny, nx) or (nz, ny, nx), as `scatter` takes it, which is copied.
+        (ny, nx) or (nz, ny, nx), as `scatter` takes it, which is copied; what other ranks give is then not looked at.
     mean : {'harmonic', 'arithmetic'}, optional
         What the face between two points has; 'harmonic' by default.
     shift : scalar, optional
