@@ -234,6 +234,24 @@ TEST_CASE("options of equations, a compiler that is missing and a cache that can
                                b.set("parameter(lambda, 6)\nfield(k) = 1\nresidual = k*u - lambda"))});
   }
   {
+    Options parameter("-Equation_lamda 3"); // PETSc ignores case
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "-Equation_lamda|did you mean -equation_lambda?|prefix", again())});
+  }
+  {
+    PetscReal lambda;
+    Options   parameter("-EQUATION_Lambda 5");
+    OK(again());
+    OK(DMDAEquationGetParameter(b.da, "lambda", &lambda));
+    CHECK(lambda == 5);
+    OK(b.set("parameter(lambda, 6)\nfield(k) = 1 + x\nresidual = -d(k, u) - lambda * exp(u)"));
+  }
+  {
+    Options parameter("-own_equation_lamda 3");
+    OK(DMSetOptionsPrefix(b.da, "Own_"));
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "-equation_lamda|did you mean -equation_lambda?|prefix", again())});
+    OK(DMSetOptionsPrefix(b.da, NULL));
+  }
+  {
     Options parameter("-other_equation_lamda 3"); // of another prefix
     OK(again());
     OK(b.set("parameter(lambda, 6)\nfield(k) = 1 + x\nresidual = -d(k, u) - lambda * exp(u)"));
