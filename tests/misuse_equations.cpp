@@ -115,17 +115,21 @@ TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
       });
 }
 
-// A step of TS from u = start.
-static PetscErrorCode rate_of(const char *text, PetscReal start) {
+// A step of TS from u = start; of_last: at the last rank's first point.
+static PetscErrorCode rate_of(const char *text, PetscReal start, PetscReal of_last) {
   PetscFunctionBeginUser;
   Lattice              l;
   Grid                 da;
   Owned<TS, TSDestroy> ts;
   Vector               u;
+  PetscScalar         *array;
   PetscCall(make_grid(l, nullptr, &da));
   PetscCall(DMDASetEquation(da, text));
   PetscCall(DMCreateGlobalVector(da, &u));
   PetscCall(VecSet(u, start));
+  PetscCall(VecGetArray(u, &array));
+  array[0] = on_last(of_last, start);
+  PetscCall(VecRestoreArray(u, &array));
   PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
   PetscCall(TSSetDM(ts, da));
   PetscCall(TSSetType(ts, TSRK));
@@ -190,9 +194,10 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
           CALL(out, "sigma|lambda", DMDAEquationSetParameter(b.da, "sigma", 1)),
           CALL(out, "lamda|did you mean lambda?", DMDAEquationSetParameter(b.da, "lamda", 1)),
           CALL(out, "field k|not finite", DMDAEquationSetField(b.da, "k", nan)),
-          CALL(PETSC_ERR_FP, "equation:1|rate of u is nan|(0, 0, 0)|u = -1", rate_of("rate = log(u)", -1)),
+          CALL(PETSC_ERR_FP, "equation:1|rate of u is nan|(0, 0, 0)|u = -1", rate_of("rate = log(u)", -1, -1)),
           CALL(PETSC_ERR_FP,
-               "equation:2|state of u is nan|initial state|initial = ", rate_of("rate = u\ninitial = 0", NAN)),
+               "equation:2|state of u is nan|initial state|initial = ", rate_of("rate = u\ninitial = 0", NAN, NAN)),
+          CALL(PETSC_ERR_FP, "state of u is nan", rate_of("rate = laplacian(u)", 1, NAN)), // neighbours' rates, too
           CALL(PETSC_ERR_ARG_WRONG, "coordinates|uniform", on_stretched_grid("residual = -laplacian(u)")),
           CALL(out, "nan|finite", DMDAEquationSetParameter(b.da, "lambda", NAN)),
           CALL(out, "nan|finite", DMDAEquationSetParameter(b.da, "lambda", on_last<PetscReal>(NAN, 6))),

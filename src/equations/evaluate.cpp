@@ -190,7 +190,8 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
     if (PetscIsInfOrNanScalar(state[i])) of_state = i;
     if (PetscIsInfOrNanScalar(value[i]) && !PetscIsInfOrNanScalar(state[i])) at = i;
   }
-  const bool by_state = of_state < owned() * n;
+  PetscInt by_state = of_state < owned() * n; // of any rank: a formula that reads its state is not to blame
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &by_state, 1, MPIU_INT, MPI_MAX, grid_.comm));
   if (by_state) at = of_state;
   if (at < owned() * n) {
     const auto       &unknown = equation_->text.unknowns[at % n];
