@@ -8,25 +8,32 @@
 
 using namespace tests;
 
-// The Jacobian of an equation at a state u, of a Mat type.
-static Matrix jacobian(DM da, Vec u, MatType type) {
-  Matrix    J;
-  PetscBool rate;
+static Matrix matrix(DM da, MatType type) {
+  Matrix J;
   OK(DMSetMatType(da, type));
   OK(DMCreateMatrix(da, &J));
+  return J;
+}
+
+// The Jacobian of an equation at a state u, of a Mat type; beside: that of the Mat for the preconditioner, another one.
+static Matrix jacobian(DM da, Vec u, MatType type, MatType beside = nullptr) {
+  Matrix    J = matrix(da, type), other;
+  PetscBool rate;
+  if (beside) other = matrix(da, beside);
+  const Mat P = beside ? (Mat)other : (Mat)J;
   OK(DMDAEquationIsRate(da, &rate));
   if (rate) {
     Owned<TS, TSDestroy> ts;
     OK(TSCreate(PETSC_COMM_WORLD, &ts));
     OK(TSSetDM(ts, da));
-    OK(TSSetRHSJacobian(ts, J, J, NULL, NULL));
-    OK(TSComputeRHSJacobian(ts, 0.3, u, J, J));
+    OK(TSSetRHSJacobian(ts, J, P, NULL, NULL));
+    OK(TSComputeRHSJacobian(ts, 0.3, u, J, P));
   } else {
     Owned<SNES, SNESDestroy> snes;
     OK(SNESCreate(PETSC_COMM_WORLD, &snes));
     OK(SNESSetDM(snes, da));
-    OK(SNESSetJacobian(snes, J, J, NULL, NULL));
-    OK(SNESComputeJacobian(snes, u, J, J));
+    OK(SNESSetJacobian(snes, J, P, NULL, NULL));
+    OK(SNESComputeJacobian(snes, u, J, P));
   }
   return J;
 }
@@ -38,11 +45,13 @@ TEST_CASE("the Jacobian without entries is the one with entries", "[equations]")
     Vector u = random_vector(da, 1), v = random_vector(da, 2), x = make_vector(da), y = make_vector(da);
     INFO(file);
     OK(VecShift(u, 2)); // positive
-    Matrix A = jacobian(da, u, MATEQUATION), B = jacobian(da, u, MATAIJ);
+    Matrix A = jacobian(da, u, MATEQUATION), B = jacobian(da, u, MATAIJ), beside = jacobian(da, u, MATEQUATION, MATAIJ);
     OK(VecSet(u, 0)); // A has a copy
-    OK(MatMult(A, v, x));
     OK(MatMult(B, v, y));
-    CHECK(difference(x, y) <= 1e-12);
+    for (Mat M : {(Mat)A, (Mat)beside}) {
+      OK(MatMult(M, v, x));
+      CHECK(difference(x, y) <= 1e-12);
+    }
     OK(MatGetDiagonal(A, x));
     OK(MatGetDiagonal(B, y));
     CHECK(difference(x, y) <= 1e-12);
@@ -90,6 +99,53 @@ TEST_CASE("solves without entries have the iterations of those with entries", "[
   OK(solve(da, &u, &its, &ksp_its));
   CHECK(its < 8);
   CHECK(ksp_its < 80);
+}
+
+TEST_CASE("Newton's method with the action, and entries for the preconditioner alone", "[equations]") {
+  if (!equations_work()) return;
+  const char *const text = "residual = laplacian(u) + exp(u)";
+  Lattice           l;
+  l.N[0] = l.N[1] = 17;
+  enum { matrix_free, without_state, with_another_state };
+  PetscInt its[3];
+  Vector   u[3];
+  for (const int kind : {matrix_free, without_state, with_another_state}) {
+    Options                  set(kind == matrix_free ? "-snes_mf_operator" : "");
+    Owned<SNES, SNESDestroy> snes;
+    SNESConvergedReason      reason;
+    Grid                     da;
+    Matrix                   A, P;
+    OK(make_grid(l, nullptr, &da));
+    set_equation(da, text);
+    u[kind] = make_vector(da);
+    OK(VecSet(u[kind], 2));
+    if (kind == without_state) A = matrix(da, MATEQUATION);
+    if (kind == with_another_state) A = jacobian(da, u[kind], MATEQUATION);
+    P = matrix(da, MATAIJ);
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    OK(SNESSetJacobian(snes, A ? (Mat)A : (Mat)P, P, NULL, NULL));
+    OK(SNESSetFromOptions(snes));
+    OK(VecSet(u[kind], 0));
+    OK(SNESSolve(snes, NULL, u[kind]));
+    OK(SNESGetConvergedReason(snes, &reason));
+    OK(SNESGetIterationNumber(snes, &its[kind]));
+    CHECK(reason == SNES_CONVERGED_FNORM_RELATIVE);
+    CHECK(its[kind] == 3);
+    CHECK(difference(u[kind], u[matrix_free]) <= 1e-6);
+  }
+  // a linear solve
+  Grid                   da = gallery_grid("poisson.h", 17);
+  Owned<KSP, KSPDestroy> ksp;
+  KSPConvergedReason     reason;
+  Matrix                 A = matrix(da, MATEQUATION), P = matrix(da, MATAIJ);
+  Vector                 x = make_vector(da);
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, A, P));
+  OK(KSPSetDM(ksp, da));
+  OK(KSPSolve(ksp, NULL, x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  CHECK(reason > 0);
 }
 
 TEST_CASE("implicit steps and linear solves without entries", "[equations]") {

@@ -124,7 +124,6 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What EquationOnGrid::Assemble() calls instead of computing entries.
 static PetscErrorCode set_state(Mat A, PetscReal time, Vec u) {
   ActionMat      *context;
   EquationOnGrid *equation;
@@ -188,6 +187,14 @@ static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const char method[] = "ShellacEquationSetState_C";
+
+PetscErrorCode MatEquationTrySetState(Mat A, PetscReal time, Vec u, PetscBool *set) {
+  PetscFunctionBegin;
+  PetscCall(try_method(A, method, set, time, u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatCreate_Equation(Mat A) {
   PetscFunctionBegin;
   PetscCall(MatSetType(A, MATSHELL));
@@ -198,7 +205,7 @@ PetscErrorCode MatCreate_Equation(Mat A) {
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL, get_diagonal));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
   PetscCall(set_operation(A, MATOP_DUPLICATE, duplicate));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "ShellacEquationSetState_C", set_state));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, method, set_state));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATEQUATION));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

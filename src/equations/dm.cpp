@@ -65,9 +65,15 @@ static PetscErrorCode get_equation(Solver solver, PetscErrorCode (*get_dm)(Solve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode finish(Mat A, Mat B) { // A may be matrix-free
+// The Jacobian at a state: the entries of B; and A, which may be another Mat, without entries: ours or one of PETSc's.
+static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, Mat A, Mat B) {
+  PetscBool set;
+
   PetscFunctionBegin;
+  PetscCall(equation.Assemble(time, u, B));
   if (A == B) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatEquationTrySetState(A, time, u, &set));
+  if (set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,8 +93,7 @@ static PetscErrorCode snes_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
 
   PetscFunctionBegin;
   PetscCall(get_equation(snes, SNESGetDM, &equation));
-  PetscCall(equation->Assemble(equation->equation().time, u, B));
-  PetscCall(finish(A, B));
+  PetscCall(jacobian(*equation, equation->equation().time, u, A, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,8 +114,7 @@ static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, vo
   PetscCall(MatGetDM(B, &da)); // of its level, where TS has only its own
   if (!da) PetscCall(TSGetDM(ts, &da));
   PetscCall(DMGetEquation(da, &equation));
-  PetscCall(equation->Assemble(time, u, B));
-  PetscCall(finish(A, B));
+  PetscCall(jacobian(*equation, time, u, A, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,8 +146,7 @@ template <class Use> static PetscErrorCode use_at_zero(KSP ksp, const Use &use) 
 static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
   PetscFunctionBegin;
   PetscCall(use_at_zero(
-      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return equation.Assemble(time, zero, B); }));
-  PetscCall(finish(A, B));
+      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return jacobian(equation, time, zero, A, B); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -160,4 +160,7 @@ PetscErrorCode CheckOptionNames(DM da, const Equation &equation);
 PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid);
 PetscErrorCode EquationCheckLinear(EquationOnGrid &equation); // an error where it is not linear
 
+// Where A is of type equation: A becomes the derivative at u. *set: whether it is of that type.
+PetscErrorCode MatEquationTrySetState(Mat A, PetscReal time, Vec u, PetscBool *set);
+
 } // namespace shellac

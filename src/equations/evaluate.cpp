@@ -258,7 +258,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   Arrays           arrays;
 
   PetscFunctionBegin;
-  PetscCall(try_method(A, "ShellacEquationSetState_C", &without_entries, time, u));
+  PetscCall(MatEquationTrySetState(A, time, u, &without_entries));
   if (without_entries) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckComplete());
   place_.time = time;
