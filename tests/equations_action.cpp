@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 #include "equations.hpp"
+#include "gpu.hpp"
 #include "misuse.hpp"
 
 #include <cmath>
@@ -146,6 +147,41 @@ TEST_CASE("Newton's method with the action, and entries for the preconditioner a
   OK(KSPSolve(ksp, NULL, x));
   OK(KSPGetConvergedReason(ksp, &reason));
   CHECK(reason > 0);
+}
+
+// Also where the vectors are on a GPU.
+TEST_CASE("the diagonal where arms around a periodic axis lead back to the point", "[equations]") {
+  if (!equations_work()) return;
+  struct Case {
+    PetscInt nx, ny, width;
+  };
+  std::vector<VecType> types = {VECSTANDARD};
+#if defined(PETSC_HAVE_CUDA)
+  if (!no_gpu(false)) types.push_back(VECCUDA);
+#endif
+  for (const Case &c : {Case{1, 7, 1}, {6, 1, 1}, {1, 1, 1}, {1, 7, 2}, {2, 6, 2}, {6, 2, 2}, {2, 2, 2}})
+    for (const DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
+      for (const VecType type : types) {
+        Lattice l;
+        Grid    da;
+        l.N[0] = c.nx, l.N[1] = c.ny, l.width = c.width, l.shape = shape, l.dof = 2;
+        l.ends[0] = l.ends[1] = DM_BOUNDARY_PERIODIC;
+        if (!try_make_grid(l, &da)) continue;
+        INFO(describe(l) << ", " << type);
+        OK(DMSetVecType(da, type));
+        const std::string far = c.width == 1 ? "" : " - u * u(2, 0) + v * u(-2, 0) - 2 * u(0, 2) + u * u(0, -2)",
+                          corner = shape == DMDA_STENCIL_STAR ? ""
+                                   : c.width == 1             ? " + 7 * u(1, 1) * u"
+                                                              : " + 7 * u(2, -2) * u + u(1, 2) * v";
+        set_equation(da, "unknowns(u, v)\n"
+                         "residual(u) = exp(u) * v - u * u(1, 0) - 2 * u(-1, 0) + 3 * u(0, 1) * v(0, -1)" +
+                             far + corner + "\nresidual(v) = v(1, 0) * v(-1, 0) - 2 * v * v(0, -1) + u * v" + far);
+        Vector u = random_vector(da, 1), x = make_vector(da), y = make_vector(da);
+        OK(VecShift(u, 2));
+        OK(MatGetDiagonal(jacobian(da, u, MATEQUATION), x));
+        OK(MatGetDiagonal(jacobian(da, u, MATAIJ), y));
+        CHECK(difference(x, y) <= 1e-12);
+      }
 }
 
 TEST_CASE("implicit steps and linear solves without entries", "[equations]") {

@@ -146,13 +146,14 @@ PetscErrorCode EquationOnGrid::SetEnds() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The points whose neighbours are all within the domain and in the arrays that are read, and the others.
+// The points whose neighbours are all within the domain and in the arrays that are read, and the others. Where a periodic
+// axis is so short that a neighbour is the point itself, all are among the others.
 void EquationOnGrid::MakeRegions() {
   shellac::Box all, inside;
   for (int a = 0; a < 3; a++) {
     all.lo[a] = inside.lo[a] = grid_.start[a];
     all.hi[a] = inside.hi[a] = grid_.start[a] + grid_.size[a];
-    if (place_.periodic[a] && (ghosts_ || a >= grid_.dim)) continue;
+    if (place_.periodic[a] && (a >= grid_.dim || (ghosts_ && grid_.N[a] > grid_.width))) continue;
     inside.lo[a] = PetscMin(PetscMax(all.lo[a], grid_.width), all.hi[a]);
     inside.hi[a] = PetscMax(PetscMin(all.hi[a], grid_.N[a] - grid_.width), inside.lo[a]);
   }

@@ -65,6 +65,21 @@ struct AnySeed : SeedOfSlots {
     return unknown == c && is_arm(code, dx, dy, dz);
   }
 };
+// The unknown c of the point itself. at_ends: also by the arms around periodic axes of few points, which lead back to it.
+template <int c, bool at_ends> struct OwnSeed : SeedOfSlots {
+  static constexpr int directions = 1;
+  const Place         &place;
+
+  explicit OwnSeed(const Place &place) : place(place) {}
+  template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
+    return unknown == c && leads_back(0, dx) && leads_back(1, dy) && leads_back(2, dz);
+  }
+
+private:
+  bool leads_back(int axis, int d) const {
+    return d == 0 || (at_ends && place.periodic[axis] && d % place.N[axis] == 0);
+  }
+};
 struct AlongVector {
   static constexpr int  directions = 1;
   static constexpr bool along_vector = true;
@@ -389,14 +404,9 @@ inline void products_at(const Place &q, Index i, Index j, Index k, Index from, R
   entries_of<Row, r, ends>(q, AlongVector(), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) products_at<Row, ends, r + 1>(q, i, j, k, from, out);
 }
-constexpr int own_arm() {
-  int arm = 0;
-  while (!is_arm(arm_code(arm), 0, 0, 0)) arm++;
-  return arm;
-}
 template <class Row, bool ends, int r = 0>
 inline void diagonal_at(const Place &q, Index i, Index j, Index k, Index from, Real *out) {
-  entries_of<Row, r, ends>(q, Seeds<own_arm() * unknowns + r, 1>(), i, j, k, from, out + r);
+  entries_of<Row, r, ends>(q, OwnSeed<r, ends>(q), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) diagonal_at<Row, ends, r + 1>(q, i, j, k, from, out);
 }
 
