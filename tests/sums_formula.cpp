@@ -139,6 +139,46 @@ TEST_CASE("coincident points of a formula", "[sums][formula]") {
   }
 }
 
+// A value at r = 0 that is finite in double precision, but not in single.
+TEST_CASE("coincident points of a formula in each precision", "[sums][formula]") {
+  if (!compiler_is_there()) return;
+  const Cloud cloud = random_cloud(150, 3, 1);
+  for (const char *text : {"r*log(r + 1e-50)", "1/sqrt(r*r + 1e-50)"})
+    for (const char *precision : {"double", "single", "mixed"}) {
+      Options set(std::string("-mat_kernelsum_precision ") + precision);
+      Matrix  A = make_square_sum(cloud), dense;
+      INFO(text << " in " << precision << " precision");
+      OK(MatKernelSumSetFormula(A, text));
+      OK(MatConvert(A, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+      CHECK(difference_of_products(A, dense, false) <= (precision[0] == 'd' ? 10 * exact : PetscReal(2e-5)));
+      Matrix   C, D, E;
+      PetscInt n;
+      OK(MatGetLocalSize(A, NULL, &n));
+      OK(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 3, NULL, &C));
+      OK(MatSetRandom(C, NULL));
+      OK(MatMatMult(A, C, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D));
+      OK(MatMatMult(dense, C, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &E));
+      CHECK(difference(D, E) <= (precision[0] == 'd' ? 10 * exact : PetscReal(2e-5)));
+    }
+}
+
+// Without a GPU, or without a compiler for it, all ranks have the same error, and the host's sums go on.
+TEST_CASE("kernels of a formula are made by all ranks together", "[sums][formula]") {
+  if (!compiler_is_there()) return;
+  std::shared_ptr<shellac::Formula> formula;
+  OK(shellac::Formula::Create(PETSC_COMM_WORLD, "exp(-r)", &formula));
+  if (no_gpu(false) || !shellac::nvrtc_present()) {
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"no kernels of the formula exp(-r)", "vectors on the host"}),
+                 [&] { return formula->NeedKernels<double>(PETSC_COMM_WORLD); });
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"no kernels of the formula exp(-r)"}), // the second time, too
+                 [&] { return formula->NeedKernels<double>(PETSC_COMM_WORLD); });
+  } else {
+    OK(formula->NeedKernels<double>(PETSC_COMM_WORLD));
+    CHECK(formula->kernels<double>().library.present());
+  }
+  OK(formula->NeedKernels(PETSC_COMM_WORLD, PETSC_MEMTYPE_HOST, false));
+}
+
 TEST_CASE("a long formula as an option", "[sums][formula]") {
   if (!compiler_is_there()) return;
   Matrix      A = make_square_sum(random_cloud(30, 3, 1));

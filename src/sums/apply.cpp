@@ -169,6 +169,7 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  if (s.formula) PetscCall(s.formula->NeedKernels(comm, s.memory, layout.narrow)); // before ranks wait for one another
   PetscCall(PointCloudGetPoints(sources, s.memory, &s.sources));
   if (ranks == 1) {
     PetscCall(visit(layout, rank, 0));

@@ -124,6 +124,11 @@ __global__ void downward_kernel(const ClusterSums down, const PetscInt *which) {
 constexpr int upward_tile = 32, upward_threads = 128;
 constexpr int upward_run = 8; // interpolation points along z that a thread holds
 
+// Threads that a cluster needs.
+inline int upward_tasks(const Cluster &node) {
+  return node.n[0] * node.n[1] * ((node.n[2] + upward_run - 1) / upward_run);
+}
+
 // Blocks of threads (x) for each of the nodes listed, each (y) for some of its interpolation points.
 template <int reals>
 __global__ void __launch_bounds__(upward_threads) upward_kernel(const ClusterWeights up, const PetscInt *which) {

@@ -106,23 +106,46 @@ template <class T> std::string formula_kernels(const std::string &formula) {
 template std::string formula_kernels<float>(const std::string &);
 template std::string formula_kernels<double>(const std::string &);
 
-template <class T> PetscErrorCode Formula::GetKernels(const GpuLibrary **kernels) {
-  GpuLibrary               &library = kernels_[sizeof(T) == sizeof(double)];
+template <class T> PetscErrorCode Formula::NeedKernels(MPI_Comm comm) {
+  Kernels                  &made = kernels<T>();
   std::vector<const char *> names;
-  std::string               problem;
 
   PetscFunctionBegin;
-  *kernels = &library;
-  if (library.present()) PetscFunctionReturn(PETSC_SUCCESS);
-  for (const FormulaKernel &k : kernel_table) names.push_back(k.name);
-  PetscCall(library.Create(PETSC_COMM_SELF, formula_kernels<T>(text_), "the formula", "", names, &problem));
-  PetscCheck(library.present(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+  if (!made.tried) {
+    for (const FormulaKernel &k : kernel_table) names.push_back(k.name);
+    PetscCall(made.library.Create(comm, formula_kernels<T>(text_), "the formula", "", names, &made.problem));
+    PetscMPIInt absent = !made.library.present();
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &absent, 1, MPI_INT, MPI_MAX, comm));
+    if (absent && made.problem.empty()) made.problem = "another rank cannot load them";
+    made.resident.assign(names.size(), 0);
+    made.tried = true;
+  }
+  PetscCheck(made.problem.empty(), comm, PETSC_ERR_SUP,
              "there are no kernels of the formula %s for the GPU: %s; use vectors on the host", text_.c_str(),
-             problem.c_str());
+             made.problem.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-template PetscErrorCode Formula::GetKernels<float>(const GpuLibrary **);
-template PetscErrorCode Formula::GetKernels<double>(const GpuLibrary **);
+template PetscErrorCode Formula::NeedKernels<float>(MPI_Comm);
+template PetscErrorCode Formula::NeedKernels<double>(MPI_Comm);
+
+PetscErrorCode Formula::NeedKernels(MPI_Comm comm, PetscMemType memory, bool narrow) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  const Kernels &made = narrow ? kernels<float>() : kernels<double>();
+  if (made.tried && made.problem.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  // vectors may be bound to the host on some ranks only
+  PetscMPIInt on_gpu = PetscMemTypeDevice(memory);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &on_gpu, 1, MPI_INT, MPI_MAX, comm));
+  if (!on_gpu) PetscFunctionReturn(PETSC_SUCCESS);
+  if (narrow)
+    PetscCall(NeedKernels<float>(comm));
+  else
+    PetscCall(NeedKernels<double>(comm));
+#else
+  (void)comm, (void)memory, (void)narrow;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 // ---- a formula -------------------------------------------------------------------------------------------------------
 
@@ -163,11 +186,16 @@ PetscErrorCode Formula::Create(MPI_Comm comm, const std::string &text, std::shar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-FunctionInfo Formula::info(const Parameters &parameters) const {
+template <class T> bool Formula::singular(const Parameters &parameters) const {
+  const bool narrow = sizeof(T) == sizeof(float);
+  return !std::isfinite((narrow ? functions_->value_in_single : functions_->value)(parameters, 0).re);
+}
+
+FunctionInfo Formula::info(const Parameters &parameters, bool narrow) const {
   const auto one = [](const Parameters &) { return 1.; };
-  const bool singular = !std::isfinite(functions_->value(parameters, 0).re);
+  const bool none = narrow ? singular<float>(parameters) : singular<double>(parameters); // no value at r = 0
   const int  flops = 4 + 4 * (int)std::count(text_.begin(), text_.end(), '('); // about
-  return {"formula", text_.c_str(), uses_sigma_, uses_wavenumber_,  singular,         false,
+  return {"formula", text_.c_str(), uses_sigma_, uses_wavenumber_,  none,             false,
           flops,     one,           one,         functions_->value, functions_->slope};
 }
 
@@ -182,17 +210,16 @@ static const host::FunctionLoops<float> &loops_in(const FormulaFunctions &f, flo
 
 #if SHELLAC_CUDA
 template <class T> static PetscErrorCode sum_on_gpu(const PairSum &s, const Scales<T> &scales) {
-  static int        resident[sizeof(kernel_table) / sizeof(*kernel_table)] = {}; // in this precision
-  const GpuLibrary *library;
+  Formula::Kernels &kernels = s.formula->kernels<T>();
 
   PetscFunctionBegin;
-  PetscCall(s.formula->GetKernels<T>(&library));
+  PetscCheck(kernels.library.present(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the formula's kernels have not been made");
   const auto launch = [&](int which, int column) {
     const FormulaKernel &k = kernel_table[which];
     return device::launch_kernel(
         s, device::arguments_of(s, FormulaNumbers<T>(s.parameters), scales.scale, scales.factor, column),
-        {library->kernel((size_t)which), k.sums, 1, sizeof(T) == sizeof(float) ? k.of_single : k.of_double,
-         threads_of_kernel, &resident[which]});
+        {kernels.library.kernel((size_t)which), k.sums, 1, sizeof(T) == sizeof(float) ? k.of_single : k.of_double,
+         threads_of_kernel, &kernels.resident[(size_t)which]});
   };
   if (s.form == SumForm::gradient)
     PetscCall(launch(gradient_kernel, 0));
@@ -218,8 +245,8 @@ template <class T> PetscErrorCode SumFormula(const PairSum &s) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  const bool singular = !std::isfinite(s.formula->functions().value(s.parameters, 0).re);
-  host::sum_columns_of<T>(s, loops_in(s.formula->functions(), T()), singular, 1, &numbers, scales.scale, scales.factor);
+  host::sum_columns_of<T>(s, loops_in(s.formula->functions(), T()), s.formula->singular<T>(s.parameters), 1, &numbers,
+                          scales.scale, scales.factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template PetscErrorCode SumFormula<float>(const PairSum &);

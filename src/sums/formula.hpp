@@ -17,16 +17,29 @@ public:
 
   const std::string      &text() const { return text_; }
   const FormulaFunctions &functions() const { return *functions_; }
-  FunctionInfo            info(const Parameters &parameters) const; // singular with these
+  // Whether its value at r = 0 is not finite with these parameters, computed in precision T.
+  template <class T> bool singular(const Parameters &parameters) const;
+  FunctionInfo            info(const Parameters &parameters, bool narrow) const; // narrow: in single precision
 
-  // Its kernels in precision T, compiled and loaded for this rank's GPU; an error where that is not possible.
-  template <class T> PetscErrorCode GetKernels(const GpuLibrary **kernels);
+  // Compiles and loads its kernels in precision T for the ranks' GPUs, the first time; an error on all ranks where that is
+  // not possible. Collective.
+  template <class T> PetscErrorCode NeedKernels(MPI_Comm comm);
+  // The same where values are on a GPU on any rank. Collective.
+  PetscErrorCode NeedKernels(MPI_Comm comm, PetscMemType memory, bool narrow);
+
+  struct Kernels {
+    GpuLibrary       library;
+    bool             tried = false;
+    std::string      problem;  // why there are none; empty if there are
+    std::vector<int> resident; // blocks that a GPU holds at a time, for each kernel; 0 before they are counted
+  };
+  template <class T> Kernels &kernels() { return kernels_[sizeof(T) == sizeof(double)]; }
 
 private:
   std::string             text_;
   const FormulaFunctions *functions_ = nullptr;
   bool                    uses_sigma_ = false, uses_wavenumber_ = false;
-  GpuLibrary              kernels_[2]; // in single precision, in double
+  Kernels                 kernels_[2]; // in single precision, in double
 };
 
 // The source of its kernels in precision T.

@@ -23,16 +23,16 @@ template <class T> struct FormulaFunction : FormulaNumbers<T> {
 };
 
 #if !defined(__CUDACC_RTC__)
-inline Complex<double> value_of_pair(const Parameters &p, double r2) {
-  return {FormulaFunction<double>(p).value(r2), 0};
+template <class T> Complex<double> value_of_pair(const Parameters &p, double r2) {
+  return {FormulaFunction<T>(p).value((T)r2), 0};
 }
 inline Complex<double> slope_of_pair(const Parameters &p, double r2) {
   return {FormulaFunction<double>(p).slope(r2), 0};
 }
 
 extern "C" __attribute__((visibility("default"))) const FormulaFunctions shellac_compiled = {
-    host::loops_of<FormulaFunction<double>, double>(), host::loops_of<FormulaFunction<float>, float>(), value_of_pair,
-    slope_of_pair};
+    host::loops_of<FormulaFunction<double>, double>(), host::loops_of<FormulaFunction<float>, float>(),
+    value_of_pair<double>, value_of_pair<float>, slope_of_pair};
 #endif
 
 } // namespace shellac

@@ -18,7 +18,8 @@ template <class T> struct FormulaNumbers {
 struct FormulaFunctions {
   host::FunctionLoops<double> in_double; // their function: FormulaNumbers
   host::FunctionLoops<float>  in_single;
-  Complex<double> (*value)(const Parameters &, double r2); // as in FunctionInfo
+  Complex<double> (*value)(const Parameters &, double r2);           // as in FunctionInfo
+  Complex<double> (*value_in_single)(const Parameters &, double r2); // computed in single precision
   Complex<double> (*slope)(const Parameters &, double r2);
 };
 #endif

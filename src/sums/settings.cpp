@@ -26,7 +26,7 @@ template <class Modify> static PetscErrorCode change(Mat A, const Modify &modify
   KernelSumSettings old = *context;
   const PetscReal   center[3] = {context->center[0], context->center[1], context->center[2]};
   modify(&context->settings());
-  if (context->formula) context->formula_info = context->formula->info(context->parameters);
+  if (context->formula) context->formula_info = context->formula->info(context->parameters, context->precision != MAT_KERNELSUM_DOUBLE);
   const bool same = same_sums(old, *context), resized = context->sized && !same;
   if (resized) code = MatKernelSumSetSizes(A);
   if (!code && context->ready) code = same ? MatKernelSumCheck(A) : MatKernelSumPrepare(A);

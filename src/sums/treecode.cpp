@@ -255,7 +255,9 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
           sources_.points, reals, device_source_order_.data, in, weights_.data);
     for (size_t l = sources_.level.size() - 1; l-- > 0;) {
       const PetscInt begin = sources_.level[l], clusters = sources_.level[l + 1] - begin;
-      const int      runs = (order_ + upward_run - 1) / upward_run, tasks = order_ * order_ * runs;
+      int            tasks = 0;
+      for (PetscInt at = begin; at < begin + clusters; at++)
+        tasks = std::max(tasks, upward_tasks(sources_.nodes[sources_.with_proxies[at]]));
       const dim3     blocks((unsigned)clusters, (tasks + upward_threads - 1) / upward_threads);
       const auto     kernel = reals == 2 ? upward_kernel<2> : upward_kernel<1>;
       if (clusters) kernel<<<blocks, upward_threads, 0, stream>>>(up, device_levels_[0].data + begin);
@@ -277,12 +279,14 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   s.targets = x;
   s.groups = groups();
   s.group_size = groups_.largest;
+  layout.narrow = given.narrow || narrow > 1; // the near pairs; the far ones:
+  if (s.formula && narrow > 0) PetscCall(s.formula->NeedKernels(comm, memory, true));
   PetscCall(VisitInRing(comm, sources_.cloud, layout, [&](const Layout &block, PetscMPIInt owner, int) {
     Layout listed = block;
     PetscFunctionBegin;
     for (int far = 0; far < 2 && groups(); far++) {
       const size_t which = 2 * (size_t)owner + far;
-      listed.narrow = given.narrow || narrow > 1 - far;
+      if (far) listed.narrow = given.narrow || narrow > 0;
       listed.sum.group = on_device ? device_group_.data : groups_.groups.data();
       listed.sum.list = on_device ? device_lists_[which].list.data : lists_[which].list.data();
       listed.sum.first = on_device ? device_lists_[which].first.data : lists_[which].first.data();
