@@ -165,8 +165,8 @@ TEST_CASE("coincident points of a formula in each precision", "[sums][formula]")
 // Without a GPU, or without a compiler for it, all ranks have the same error, and the host's sums go on.
 TEST_CASE("kernels of a formula are made by all ranks together", "[sums][formula]") {
   if (!compiler_is_there()) return;
-  std::shared_ptr<shellac::Formula> formula;
-  OK(shellac::Formula::Create(PETSC_COMM_WORLD, "exp(-r)", &formula));
+  std::shared_ptr<shellac::KernelFormula> formula;
+  OK(shellac::KernelFormula::Create(PETSC_COMM_WORLD, "exp(-r)", &formula));
   if (no_gpu(false) || !shellac::nvrtc_present()) {
     EXPECT_ERROR(PETSC_ERR_SUP, ({"no kernels of the formula exp(-r)", "vectors on the host"}),
                  [&] { return formula->NeedKernels<double>(PETSC_COMM_WORLD); });
@@ -191,13 +191,14 @@ TEST_CASE("a long formula as an option", "[sums][formula]") {
 }
 
 TEST_CASE("divisions in a formula", "[sums][formula]") {
-  for (const char *text : {"1/r", "1./(2*3)*r", "6/2*r", "(8 - 2)/(1 + 1)*r", "1e3/7*r", "1e-3/7*r", "1/2.5*r", "r*1/2",
-                           "pow(2, 3)/3*r", "sqrt(2)/3 - r/3", "1/(2*r)/3", "(r < 1 ? r : 2*r)/3", "(3*r)/2", "k/2 + 2/k"}) {
+  for (const char *text :
+       {"1/r", "1./(2*3)*r", "6/2*r", "(8 - 2)/(1 + 1)*r", "1e3/7*r", "1e-3/7*r", "1/2.5*r", "r*1/2", "pow(2, 3)/3*r",
+        "sqrt(2)/3 - r/3", "1/(2*r)/3", "(r < 1 ? r : 2*r)/3", "(3*r)/2", "k/2 + 2/k"}) {
     INFO(text);
     CHECK(shellac::mistake_in(text) == "");
   }
-  for (const char *text : {"1/2", "u(1, 0) + (1/2)", "(1 + 1)/4)", "f(1/2)", "2/4/2", "5 / (2)", "x = 1/3", "1/0", "0x10/3",
-                           "((1))/((2))", "1/2/3.", "9999999999/3"}) {
+  for (const char *text : {"1/2", "u(1, 0) + (1/2)", "(1 + 1)/4)", "f(1/2)", "2/4/2", "5 / (2)", "x = 1/3", "1/0",
+                           "0x10/3", "((1))/((2))", "1/2/3.", "9999999999/3"}) {
     INFO(text);
     CHECK(shellac::mistake_in(text).find("divides whole numbers") != std::string::npos);
   }

@@ -106,7 +106,7 @@ template <class T> std::string formula_kernels(const std::string &formula) {
 template std::string formula_kernels<float>(const std::string &);
 template std::string formula_kernels<double>(const std::string &);
 
-template <class T> PetscErrorCode Formula::NeedKernels(MPI_Comm comm) {
+template <class T> PetscErrorCode KernelFormula::NeedKernels(MPI_Comm comm) {
   Kernels                  &made = kernels<T>();
   std::vector<const char *> names;
 
@@ -125,10 +125,10 @@ template <class T> PetscErrorCode Formula::NeedKernels(MPI_Comm comm) {
              made.problem.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-template PetscErrorCode Formula::NeedKernels<float>(MPI_Comm);
-template PetscErrorCode Formula::NeedKernels<double>(MPI_Comm);
+template PetscErrorCode KernelFormula::NeedKernels<float>(MPI_Comm);
+template PetscErrorCode KernelFormula::NeedKernels<double>(MPI_Comm);
 
-PetscErrorCode Formula::NeedKernels(MPI_Comm comm, PetscMemType memory, bool narrow) {
+PetscErrorCode KernelFormula::NeedKernels(MPI_Comm comm, PetscMemType memory, bool narrow) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   const Kernels &made = narrow ? kernels<float>() : kernels<double>();
@@ -149,12 +149,12 @@ PetscErrorCode Formula::NeedKernels(MPI_Comm comm, PetscMemType memory, bool nar
 
 // ---- a formula -------------------------------------------------------------------------------------------------------
 
-PetscErrorCode Formula::Create(MPI_Comm comm, const std::string &text, std::shared_ptr<Formula> *formula) {
+PetscErrorCode KernelFormula::Create(MPI_Comm comm, const std::string &text, std::shared_ptr<KernelFormula> *formula) {
   std::vector<std::string> known = {"r", "sigma", "k", "pi"};
   const void              *compiled;
 
   PetscFunctionBegin;
-  auto made = std::make_shared<Formula>();
+  auto made = std::make_shared<KernelFormula>();
   made->text_ = text;
   PetscCheck(text.find_first_not_of(" \t\n") != std::string::npos, comm, PETSC_ERR_USER,
              "the formula of the kernel is empty; give one, as -mat_kernelsum_formula \"exp(-r/sigma)\"");
@@ -186,17 +186,17 @@ PetscErrorCode Formula::Create(MPI_Comm comm, const std::string &text, std::shar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> bool Formula::singular(const Parameters &parameters) const {
+template <class T> bool KernelFormula::singular(const Parameters &parameters) const {
   const bool narrow = sizeof(T) == sizeof(float);
   return !std::isfinite((narrow ? functions_->value_in_single : functions_->value)(parameters, 0).re);
 }
 
-FunctionInfo Formula::info(const Parameters &parameters, bool narrow) const {
+FunctionInfo KernelFormula::info(const Parameters &parameters, bool narrow) const {
   const auto one = [](const Parameters &) { return 1.; };
   const bool none = narrow ? singular<float>(parameters) : singular<double>(parameters); // no value at r = 0
-  const int  flops = 4 + 4 * (int)std::count(text_.begin(), text_.end(), '('); // about
-  return {"formula", text_.c_str(), uses_sigma_, uses_wavenumber_,  none,             false,
-          flops,     one,           one,         functions_->value, functions_->slope};
+  const int  flops = 4 + 4 * (int)std::count(text_.begin(), text_.end(), '(');           // about
+  return {"formula", text_.c_str(), uses_sigma_,       uses_wavenumber_, none, false, flops,
+          one,       one,           functions_->value, functions_->slope};
 }
 
 // ---- sums ------------------------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ static const host::FunctionLoops<float> &loops_in(const FormulaFunctions &f, flo
 
 #if SHELLAC_CUDA
 template <class T> static PetscErrorCode sum_on_gpu(const PairSum &s, const Scales<T> &scales) {
-  Formula::Kernels &kernels = s.formula->kernels<T>();
+  KernelFormula::Kernels &kernels = s.formula->kernels<T>();
 
   PetscFunctionBegin;
   PetscCheck(kernels.library.present(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the formula's kernels have not been made");

@@ -10,10 +10,10 @@
 
 namespace shellac {
 
-class Formula {
+class KernelFormula {
 public:
   // Reads and compiles a text for the host. Errors, on all ranks, with the text: an unknown name, what does not compile.
-  static PetscErrorCode Create(MPI_Comm comm, const std::string &text, std::shared_ptr<Formula> *formula);
+  static PetscErrorCode Create(MPI_Comm comm, const std::string &text, std::shared_ptr<KernelFormula> *formula);
 
   const std::string      &text() const { return text_; }
   const FormulaFunctions &functions() const { return *functions_; }

@@ -16,15 +16,15 @@ class FastSum; // fast_sum.hpp
 
 // What a user sets.
 struct KernelSumSettings {
-  int                      function = 0; // index in kernel_functions()
-  std::shared_ptr<Formula> formula;      // instead, where it is not null
-  FunctionInfo             formula_info; // of it, with the parameters
-  Parameters               parameters = {1, 0, 1};
-  bool                     has_wavenumber = false; // set by the user: there is no default
-  MatKernelSumPrecision    precision = MAT_KERNELSUM_DOUBLE;
-  MatKernelSumSelf         self = MAT_KERNELSUM_SELF_AUTO;
-  MatKernelSumMethod       method = MAT_KERNELSUM_DIRECT;
-  PetscReal                rtol = 1e-6;
+  int                            function = 0; // index in kernel_functions()
+  std::shared_ptr<KernelFormula> formula;      // instead, where it is not null
+  FunctionInfo                   formula_info; // of it, with the parameters
+  Parameters                     parameters = {1, 0, 1};
+  bool                           has_wavenumber = false; // set by the user: there is no default
+  MatKernelSumPrecision          precision = MAT_KERNELSUM_DOUBLE;
+  MatKernelSumSelf               self = MAT_KERNELSUM_SELF_AUTO;
+  MatKernelSumMethod             method = MAT_KERNELSUM_DIRECT;
+  PetscReal                      rtol = 1e-6;
 
   PointCloud *targets = NULL, *sources = NULL;
   std::string vec_type = VECSTANDARD; // of the coordinates

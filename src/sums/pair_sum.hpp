@@ -7,14 +7,14 @@
 
 namespace shellac {
 
-class Formula; // formula.hpp
+class KernelFormula; // formula.hpp
 
 struct PairSum {
-  int        function = 0;      // index in KernelFunctions
-  Formula   *formula = nullptr; // instead, where it is not null
-  Parameters parameters = {1, 0};
-  SumForm    form = SumForm::value;
-  int        dim = 3, columns = 1;
+  int            function = 0;      // index in KernelFunctions
+  KernelFormula *formula = nullptr; // instead, where it is not null
+  Parameters     parameters = {1, 0};
+  SumForm        form = SumForm::value;
+  int            dim = 3, columns = 1;
 
   Points                  targets, sources;
   Values<const PetscReal> in;

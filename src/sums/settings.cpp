@@ -26,7 +26,8 @@ template <class Modify> static PetscErrorCode change(Mat A, const Modify &modify
   KernelSumSettings old = *context;
   const PetscReal   center[3] = {context->center[0], context->center[1], context->center[2]};
   modify(&context->settings());
-  if (context->formula) context->formula_info = context->formula->info(context->parameters, context->precision != MAT_KERNELSUM_DOUBLE);
+  if (context->formula)
+    context->formula_info = context->formula->info(context->parameters, context->precision != MAT_KERNELSUM_DOUBLE);
   const bool same = same_sums(old, *context), resized = context->sized && !same;
   if (resized) code = MatKernelSumSetSizes(A);
   if (!code && context->ready) code = same ? MatKernelSumCheck(A) : MatKernelSumPrepare(A);
@@ -109,19 +110,19 @@ static PetscErrorCode set_kernel(Mat A, const char *name) {
 }
 
 // The formula of a text: the Mat's, if it is the same.
-static PetscErrorCode get_formula(Mat A, const char *text, std::shared_ptr<Formula> *formula) {
+static PetscErrorCode get_formula(Mat A, const char *text, std::shared_ptr<KernelFormula> *formula) {
   KernelSumMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSumSettings(A, &context));
   *formula = context->formula;
   if (!*formula || (*formula)->text() != text)
-    PetscCall(Formula::Create(PetscObjectComm((PetscObject)A), text, formula));
+    PetscCall(KernelFormula::Create(PetscObjectComm((PetscObject)A), text, formula));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode set_formula(Mat A, const char *text) {
-  std::shared_ptr<Formula> formula;
+  std::shared_ptr<KernelFormula> formula;
 
   PetscFunctionBegin;
   PetscCall(get_formula(A, text, &formula));

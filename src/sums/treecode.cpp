@@ -258,8 +258,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
       int            tasks = 0;
       for (PetscInt at = begin; at < begin + clusters; at++)
         tasks = std::max(tasks, upward_tasks(sources_.nodes[sources_.with_proxies[at]]));
-      const dim3     blocks((unsigned)clusters, (tasks + upward_threads - 1) / upward_threads);
-      const auto     kernel = reals == 2 ? upward_kernel<2> : upward_kernel<1>;
+      const dim3 blocks((unsigned)clusters, (tasks + upward_threads - 1) / upward_threads);
+      const auto kernel = reals == 2 ? upward_kernel<2> : upward_kernel<1>;
       if (clusters) kernel<<<blocks, upward_threads, 0, stream>>>(up, device_levels_[0].data + begin);
       PetscCallCUDA(cudaGetLastError());
     }
