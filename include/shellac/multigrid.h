@@ -12,7 +12,7 @@
    Options Database Keys:
 +  -pc_stencilmg_type <multiplicative|full>                 - cycles from zero, or full multigrid: one cycle on each
                                                               level, from the coarsest on; default multiplicative
-.  -pc_stencilmg_cycle_type <v|w|f|automatic>               - how a cycle visits the levels; automatic: v, and f where a
+.  -pc_stencilmg_cycle_type <automatic|v|w|f>               - how a cycle visits the levels; automatic: v, and f where a
                                                               point has one unknown and rows are not symmetric with any
                                                               weights; default automatic
 .  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles of an application; default 1
@@ -120,20 +120,20 @@ PETSC_EXTERN const char *const PCStencilMGTypes[];
    PCStencilMGCycleType - how a cycle of `PCSTENCILMG` visits the levels
 
    Values:
-+  `PC_STENCILMG_CYCLE_V` - each coarse level once
++  `PC_STENCILMG_CYCLE_AUTOMATIC` - V, and F where rows are not symmetric with any weights, as those of convection
+.  `PC_STENCILMG_CYCLE_V` - each coarse level once
 .  `PC_STENCILMG_CYCLE_W` - each coarse level twice for a visit of the finer one
-.  `PC_STENCILMG_CYCLE_F` - an F-cycle, then a V-cycle, on each coarse level
--  `PC_STENCILMG_CYCLE_AUTOMATIC` - V, and F where rows are not symmetric with any weights, as those of convection
+-  `PC_STENCILMG_CYCLE_F` - an F-cycle, then a V-cycle, on each coarse level
 
    Level: intermediate
 
 .seealso: `PCStencilMGSetCycleType()`
 E*/
 typedef enum {
+  PC_STENCILMG_CYCLE_AUTOMATIC,
   PC_STENCILMG_CYCLE_V,
   PC_STENCILMG_CYCLE_W,
-  PC_STENCILMG_CYCLE_F,
-  PC_STENCILMG_CYCLE_AUTOMATIC
+  PC_STENCILMG_CYCLE_F
 } PCStencilMGCycleType;
 PETSC_EXTERN const char *const PCStencilMGCycleTypes[];
 
@@ -184,7 +184,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
           `PC_STENCILMG_CYCLE_F`
 
    Options Database Key:
-.  -pc_stencilmg_cycle_type <v|w|f|automatic> - how a cycle visits the levels; automatic: v, and f where a point has one
+.  -pc_stencilmg_cycle_type <automatic|v|w|f> - how a cycle visits the levels; automatic: v, and f where a point has one
                                                 unknown and rows are not symmetric with any weights; default automatic
 
    Level: intermediate

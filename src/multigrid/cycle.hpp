@@ -4,7 +4,7 @@
 
 namespace shellac {
 
-enum class Cycle { V, W, F, automatic };
+enum class Cycle { automatic, V, W, F };
 enum class Guess { zero, given, interpolated };
 constexpr int max_levels = 64;
 

@@ -8,7 +8,7 @@ namespace shellac {
 constexpr Option multigrid_options[] = {
     {"-pc_stencilmg_type", "multiplicative|full", "multiplicative",
      "cycles from zero, or full multigrid: one cycle on each level, from the coarsest on", "PCStencilMGSetType"},
-    {"-pc_stencilmg_cycle_type", "v|w|f|automatic", "automatic",
+    {"-pc_stencilmg_cycle_type", "automatic|v|w|f", "automatic",
      "how a cycle visits the levels; automatic: v, and f where a point has one unknown and rows "
      "are not symmetric with any weights",
      "PCStencilMGSetCycleType"},

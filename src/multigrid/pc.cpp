@@ -259,7 +259,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   if (mg->multigrid && !mg->is_current()) PetscCall(set_up_stencilmg(pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  const char *const names[] = {"V-cycle", "W-cycle", "F-cycle", "V- or F-cycle"};
+  const char *const names[] = {"V- or F-cycle", "V-cycle", "W-cycle", "F-cycle"};
   const Cycle       type = mg->multigrid ? mg->multigrid->cycle() : mg->options.cycle;
   PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s, %" PetscInt_FMT " for each application, arithmetic in %s precision\n",
                                    mg->full ? "full multigrid, " : "", names[(int)type], mg->cycles,

@@ -6,8 +6,8 @@
 #include "multigrid/stencilmg.hpp"
 
 const char *const PCStencilMGTypes[] = {"multiplicative", "full", "PCStencilMGType", "PC_STENCILMG_", NULL};
-const char *const PCStencilMGCycleTypes[] = {"v", "w", "f", "automatic", "PCStencilMGCycleType", "PC_STENCILMG_CYCLE_",
-                                             NULL};
+const char *const PCStencilMGCycleTypes[] = {"automatic",           "v", "w", "f", "PCStencilMGCycleType",
+                                             "PC_STENCILMG_CYCLE_", NULL};
 const char *const PCStencilMGPrecisions[] = {"double", "single", "PCStencilMGPrecision", "PC_STENCILMG_", NULL};
 
 namespace shellac {
