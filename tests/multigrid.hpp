@@ -71,6 +71,27 @@ inline KSPConvergedReason solve(Mat A, Vec b, Vec x, const std::string &options,
   return reason;
 }
 
+// |b - A x| / |b|
+inline PetscReal relative_residual(Mat A, Vec b, Vec x) {
+  Vector    r;
+  PetscReal size_b, size_r;
+  OK(VecDuplicate(b, &r));
+  OK(MatResidual(A, b, x, r));
+  OK(VecNorm(b, NORM_2, &size_b));
+  OK(VecNorm(r, NORM_2, &size_r));
+  return size_r / size_b;
+}
+
+// A captured matrix with these rows.
+inline Matrix captured(DM da, const Fill &fill) {
+  Matrix A;
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  OK(DMCreateMatrix(da, &A));
+  set_rows(da, A, fill, Way::stencil, INSERT_VALUES);
+  assemble(A);
+  return A;
+}
+
 inline Lattice lattice(const Point &N, const std::vector<DMBoundaryType> &ends = {},
                        DMDAStencilType shape = DMDA_STENCIL_STAR) {
   Lattice l;

@@ -36,32 +36,27 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
                set_up(A, "-test_pc_stencilmg_multiplicative_cycles 0"));
   EXPECT_ERROR(0, ({"cycle_type"}), set_up(A, "-test_pc_stencilmg_cycle_type x"));
 
-  const auto captured = [&](const Lattice &l, const Fill &fill) {
-    Grid   grid;
-    Matrix B;
+  const auto on_grid = [&](const Lattice &l, const Fill &fill) {
+    Grid grid;
     REQUIRE(try_make_grid(l, &grid));
-    OK(DMSetMatType(grid, MATSTENCILSHELL));
-    OK(DMCreateMatrix(grid, &B));
-    set_rows(grid, B, fill, Way::stencil, INSERT_VALUES);
-    assemble(B);
-    return B;
+    return captured(grid, fill);
   };
   Lattice star = lattice({40, 30, 1}), nine = star, wide = star, two_wide = star;
   nine.dof = 9;
   wide.width = two_wide.width = 2;
   two_wide.dof = 2;
-  Matrix of_nine = captured(nine, diffusion_fill(nine, Form::indexed)),
-         of_two_wide = captured(two_wide, diffusion_fill(two_wide, Form::indexed)),
-         of_wide = captured(wide, diffusion_fill(wide, Form::indexed)),
-         of_signs = captured(star,
-                             [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
-                               *block = arm[0] ? -1 : arm[1] ? 1 : 5;
-                             }),
-         of_zeros = captured(star,
-                             [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
-                               *block = arm[0] || arm[1] ? -1 : p[0] == 7 && p[1] == 5 ? 0 : 4;
-                             }),
-         of_nan = captured(star, [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+  Matrix of_nine = on_grid(nine, diffusion_fill(nine, Form::indexed)),
+         of_two_wide = on_grid(two_wide, diffusion_fill(two_wide, Form::indexed)),
+         of_wide = on_grid(wide, diffusion_fill(wide, Form::indexed)),
+         of_signs = on_grid(star,
+                            [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
+                              *block = arm[0] ? -1 : arm[1] ? 1 : 5;
+                            }),
+         of_zeros = on_grid(star,
+                            [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+                              *block = arm[0] || arm[1] ? -1 : p[0] == 7 && p[1] == 5 ? 0 : 4;
+                            }),
+         of_nan = on_grid(star, [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
            const PetscScalar zero = 0;
            *block = arm[0] || arm[1] ? -1 : p[0] == 7 && p[1] == 5 ? zero / zero : 4;
          });

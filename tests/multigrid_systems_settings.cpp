@@ -109,22 +109,18 @@ TEST_CASE("singular systems are solved where that can be", "[multigrid]") {
     Grid               da;
     Matrix             A;
     PetscInt           iterations;
-    PetscReal          norm, size;
     KSPConvergedReason reason;
     INFO(describe(l));
     Grid trial;
     if (!try_make_grid(l, &trial)) continue;
     A = captured(l, fill_of(diffusing, l, false), &da);
-    Vector x = random_vector(da, 3), b = make_vector(da), r = make_vector(da);
+    Vector x = random_vector(da, 3), b = make_vector(da);
     OK(MatMult(A, x, b));
     OK(VecSet(x, 0));
     reason = solve(A, b, x, "-test_ksp_type gmres -test_ksp_rtol 1e-8", &iterations);
     CHECK(reason > 0);
     CHECK(iterations <= 9);
-    OK(MatResidual(A, b, x, r));
-    OK(VecNorm(r, NORM_2, &norm));
-    OK(VecNorm(b, NORM_2, &size));
-    CHECK(norm <= 1e-6 * size);
+    CHECK(relative_residual(A, b, x) <= 1e-6);
   }
 }
 

@@ -7,14 +7,8 @@
 namespace tests {
 
 inline Matrix captured(const Lattice &l, const Fill &fill, DM *da) {
-  Matrix A;
   REQUIRE(try_make_grid(l, da));
-  OK(DMSetMatType(*da, MATSTENCILSHELL));
-  OK(DMSetFromOptions(*da));
-  OK(DMCreateMatrix(*da, &A));
-  set_rows(*da, A, fill, Way::stencil, INSERT_VALUES);
-  assemble(A);
-  return A;
+  return captured(*da, fill);
 }
 
 // ---- systems of equations

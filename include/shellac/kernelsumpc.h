@@ -174,7 +174,10 @@ PETSC_EXTERN const char *const PCKernelSumVariants[];
    Level: intermediate
 
    Note:
-   Takes effect at the next application. Other types ignore the call.
+   Takes effect at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
 
 .seealso: `PCKERNELSUM`, `PCKernelSumVariant`
 @*/

@@ -12,6 +12,37 @@ namespace shellac {
 constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
+// A rank's points of a grid, with values of one unknown, and a halo along the axes that ranks share.
+inline Patch patch_of(const Grid &grid, const Axis axes[3], PetscInt width) {
+  Patch patch;
+  for (int a = 0; a < 3; a++) {
+    patch.N[a] = grid.N[a];
+    patch.start[a] = grid.start[a];
+    patch.size[a] = grid.size[a];
+    patch.periodic[a] = axes[a].periodic;
+    for (int e = 0; e < 2; e++)
+      patch.neighbour[a][e] = grid.ranks[a] > 1 && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
+  }
+  patch.width = width;
+  return patch;
+}
+
+// For halos: what is beyond the ends of an axis that one rank has is on this rank.
+inline Grid with_links(Grid grid) {
+  for (int a = 0; a < 3; a++)
+    if (grid.ranks[a] == 1) grid.boundary[a] = DM_BOUNDARY_NONE;
+  return grid;
+}
+
+// Whether a rank has fewer points along an axis than its neighbours need of them.
+inline bool is_thin(const Grid &grid, PetscInt width) {
+  bool thin = false;
+  for (int a = 0; a < 3; a++)
+    for (PetscMPIInt r = 0; grid.ranks[a] > 1 && r < grid.ranks[a]; r++)
+      thin = thin || grid.first[a][r + 1] - grid.first[a][r] < width;
+  return thin;
+}
+
 // The grid with these axes on one rank.
 inline Grid whole_grid(Grid grid) {
   for (int a = 0; a < 3; a++) {

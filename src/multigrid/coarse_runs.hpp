@@ -37,6 +37,18 @@ struct Around {
   }
 };
 
+// The fine point p that is s steps from a coarse one, and the corner that the coarse one is among those around p. False where
+// it is none of them.
+SHELLAC_HD bool find_corner(const Around *const around[3], const int s[3], PetscInt p[3], PetscInt corner[3]) {
+  bool near = true;
+  for (int a = 0; a < 3; a++) {
+    corner[a] = -around[a]->below[Around::reach + s[a]];
+    near = near && corner[a] >= 0 && corner[a] <= around[a]->between[Around::reach + s[a]];
+    p[a] = around[a]->kept + s[a];
+  }
+  return near;
+}
+
 namespace runs {
 
 template <int stride, class Function>

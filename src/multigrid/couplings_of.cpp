@@ -4,6 +4,7 @@
 
 #include "capture/mat.hpp"
 #include "multigrid/beyond.hpp"
+#include "multigrid/coarse_grids.hpp"
 #include "multigrid/refusals.hpp"
 
 namespace shellac {
@@ -241,7 +242,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   enum { OF_ROWS, OF_FIXED, OF_SURVEY, OF_MASSES, sums };
   const Grid                       &grid = context->grid;
   Couplings                        &couplings = grid.box ? rows->of_box : rows->couplings;
-  Grid                              links = grid;
+  const Grid                        links = with_links(grid);
   Arrays                            arrays(memory);
   Patch                             patch;
   Halo                              halo;
@@ -263,7 +264,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
     patch.size[a] = grid.size[a];
     patch.periodic[a] = grid.periodic(a);
     couplings.neighbours.present[a] = grid.N[a] > 1;
-    if (grid.ranks[a] == 1) links.boundary[a] = DM_BOUNDARY_NONE; // what is beyond is on this rank
     for (int e = 0; e < 2; e++) patch.neighbour[a][e] = links.neighbour(Direction::at(Direction::face(a, e))) >= 0;
   }
   couplings.neighbours.star = !grid.box;

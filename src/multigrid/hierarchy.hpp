@@ -101,7 +101,6 @@ private:
 
   static void    fold_single_points(Axis axes[3], PetscScalar *sigma);
   static void    choose_weights(const Level &level, int steps, R *omega);
-  Patch          make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const;
   GridCoarsening coarsening_of(int l) const;
   Box            grown(const Level &at) const;
   PetscErrorCode SetRows(OperatorRows *of);
@@ -143,7 +142,7 @@ private:
   bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }
   T    *target(int l) { return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_); }
   Patch target_patch(int l) const { return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch; }
-  Patch part_patch(const Level &of) const { return make_patch(of.parts, of.axes, 0); }
+  Patch part_patch(const Level &of) const { return patch_of(of.parts, of.axes, 0); }
 
   void Run(bool from_x, bool full);
 #if SHELLAC_CUDA

@@ -38,20 +38,6 @@ template <class T> void Hierarchy<T>::choose_weights(const Level &level, int ste
   set_chebyshev_weights(low, high, steps, omega);
 }
 
-template <class T> Patch Hierarchy<T>::make_patch(const Grid &grid, const Axis axes[3], PetscInt width) const {
-  Patch patch;
-  for (int a = 0; a < 3; a++) {
-    patch.N[a] = grid.N[a];
-    patch.start[a] = grid.start[a];
-    patch.size[a] = grid.size[a];
-    patch.periodic[a] = axes[a].periodic;
-    for (int e = 0; e < 2; e++)
-      patch.neighbour[a][e] = grid.ranks[a] > 1 && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
-  }
-  patch.width = width;
-  return patch;
-}
-
 // The longest run of points around the middle of an axis that are alike, kept ones and others.
 template <class T, class Point>
 static void find_typical(int a, const std::vector<Point> &all, PetscInt start, LevelPart<T> *part) {
@@ -76,7 +62,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
                                     const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old) {
   PetscMPIInt ranks;
   PetscInt    dim = 0;
-  Grid        parts = grid;
+  Grid        parts = with_links(grid);
   Axis        present[3] = {axes[0], axes[1], axes[2]};
   bool        whole;
 
@@ -87,10 +73,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   parts_ = ranks > 1;
   whole = ranks == 1;
-  for (int a = 0; a < 3; a++) {
+  for (int a = 0; a < 3; a++)
     if (grid.N[a] > 1) dim = a + 1;
-    if (parts.ranks[a] == 1) parts.boundary[a] = DM_BOUNDARY_NONE; // what is beyond is on this rank
-  }
   variable_ = rows;
   singular_ = rows ? rows->singular : sigma == (PetscScalar)0;
   for (int a = 0; a < 3 && !rows; a++)
@@ -122,16 +106,12 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     }
     at.fused = options.fused && !variable_ && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
     const PetscInt width = at.fused ? steps + 2 : 4; // what a pass needs, or one of the finer level
-    bool           thin = false;
-    for (int a = 0; a < 3; a++)
-      for (PetscMPIInt r = 0; parts.ranks[a] > 1 && r < parts.ranks[a]; r++)
-        thin = thin || parts.first[a][r + 1] - parts.first[a][r] < width;
     // once whole, always whole
-    whole = whole || thin || points <= gathered_points;
+    whole = whole || is_thin(parts, width) || points <= gathered_points;
     at.whole = whole;
     at.parts = parts;
     at.grid = whole ? whole_grid(parts) : parts;
-    at.patch = make_patch(at.grid, present, width);
+    at.patch = patch_of(at.grid, present, width);
     more = variable_ ? points > inverted_points : points > solved_points || longest > solved_axis;
     more = more && strongest > 0;
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
@@ -139,7 +119,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!more && !whole) {
       whole = at.whole = true;
       at.grid = whole_grid(parts);
-      at.patch = make_patch(at.grid, present, width);
+      at.patch = patch_of(at.grid, present, width);
     }
     for (int a = 0; a < 3; a++) {
       const bool coarsens = more && can_coarsen(present[a]) && present[a].strength() >= weak_coupling * strongest;

@@ -128,13 +128,7 @@ struct Restrict {
       for (s[1] = around[1]->lo; s[1] <= around[1]->hi; s[1]++)
         for (s[0] = around[0]->lo; s[0] <= around[0]->hi; s[0]++) {
           PetscInt p[3], corner[3];
-          bool     near = true;
-          for (int a = 0; a < 3; a++) {
-            corner[a] = -around[a]->below[Around::reach + s[a]];
-            near = near && corner[a] >= 0 && corner[a] <= around[a]->between[Around::reach + s[a]];
-            p[a] = around[a]->kept + s[a];
-          }
-          if (!near) continue;
+          if (!find_corner(around, s, p, corner)) continue;
           const PetscInt     last[3] = {p[0] + (n - 1) * stride, p[1], p[2]};
           const bool         inside = fine.contains(p) && fine.contains(last);
           const PetscScalar *w = of.restriction + of.place(of.coarsening.corner(corner), 0) + of.grown.index(p);
@@ -176,13 +170,7 @@ struct CoarsenPair {
       for (s[1] = around[1]->lo; s[1] <= around[1]->hi; s[1]++)
         for (s[0] = around[0]->lo; s[0] <= around[0]->hi; s[0]++) {
           PetscInt p[3], corner[3];
-          bool     near = true;
-          for (int a = 0; a < 3; a++) {
-            corner[a] = -around[a]->below[Around::reach + s[a]];
-            near = near && corner[a] >= 0 && corner[a] <= around[a]->between[Around::reach + s[a]];
-            p[a] = around[a]->kept + s[a];
-          }
-          if (!near) continue;
+          if (!find_corner(around, s, p, corner)) continue;
           const size_t       at = of.grown.index(p);
           const PetscScalar *R = of.restriction + of.place(of.coarsening.corner(corner), row) + at;
           for (d[2] = -1; d[2] <= 1; d[2]++)

@@ -10,36 +10,6 @@ namespace {
 
 constexpr PetscInt inverted_unknowns = 256; // the last level is as small, if it can
 
-// A rank's points of a grid, with values of one unknown, and a halo along the axes that ranks share.
-Patch patch_of(const Grid &grid, const Axis axes[3], PetscInt width) {
-  Patch patch;
-  for (int a = 0; a < 3; a++) {
-    patch.N[a] = grid.N[a];
-    patch.start[a] = grid.start[a];
-    patch.size[a] = grid.size[a];
-    patch.periodic[a] = axes[a].periodic;
-    for (int e = 0; e < 2; e++)
-      patch.neighbour[a][e] = grid.ranks[a] > 1 && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
-  }
-  patch.width = width;
-  return patch;
-}
-
-Grid with_links(Grid grid) { // what is beyond the ends of a rank's own axis is on this rank
-  for (int a = 0; a < 3; a++)
-    if (grid.ranks[a] == 1) grid.boundary[a] = DM_BOUNDARY_NONE;
-  return grid;
-}
-
-// Whether a rank has fewer points along an axis than its neighbours need of them.
-bool is_thin(const Grid &grid, PetscInt width) {
-  bool thin = false;
-  for (int a = 0; a < 3; a++)
-    for (PetscMPIInt r = 0; grid.ranks[a] > 1 && r < grid.ranks[a]; r++)
-      thin = thin || grid.first[a][r + 1] - grid.first[a][r] < width;
-  return thin;
-}
-
 // The axes beside the rows, which tell how far apart points are on average.
 void choose_axes(const Grid &grid, const SystemFindings &found, Axis axes[3]) {
   for (int a = 0; a < 3; a++) {

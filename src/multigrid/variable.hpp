@@ -21,31 +21,34 @@ template <class From, class To> struct Convert {
   }
 };
 
+// Of n rows from one on: the sum of the absolute entries, over the diagonal one.
+template <int most> SHELLAC_RUN void bound_run(const CouplingArrays &rows, size_t at, int n, PetscReal bound[most]) {
+  const PetscScalar *inverse = rows.slot(INVERSE_DIAGONAL) + at;
+  fill_run(bound, n, PetscReal(0));
+  for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++)
+    for (int i = 0; i < n; i++) bound[i] += PetscAbsScalar(rows.slot(slot)[at + i]);
+  for (int i = 0; i < n; i++) bound[i] = 1 + bound[i] * PetscAbsScalar(inverse[i]);
+}
+
 struct BoundRows {
   CouplingArrays rows;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *bound) const {
-    const size_t       at = rows.grown.index(p);
-    const PetscScalar *inverse = rows.slot(INVERSE_DIAGONAL) + at;
-    PetscReal          sum[most];
-    fill_run(sum, n, PetscReal(0));
-    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++)
-      for (int i = 0; i < n; i++) sum[i] += PetscAbsScalar(rows.slot(slot)[at + i]);
-    for (int i = 0; i < n; i++) bound->high = PetscMax(bound->high, 1 + sum[i] * PetscAbsScalar(inverse[i]));
+    PetscReal of_row[most];
+    bound_run<most>(rows, rows.grown.index(p), n, of_row);
+    for (int i = 0; i < n; i++) bound->high = PetscMax(bound->high, of_row[i]);
   }
 };
+
 // Takes less of a step where a row is not diagonally dominant, as coarse rows of convection may be not.
 struct DampRows {
   CouplingArrays rows;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     const size_t at = rows.grown.index(p);
-    PetscScalar *inverse = rows.slot(INVERSE_DIAGONAL) + at;
-    PetscReal    sum[most];
-    fill_run(sum, n, PetscReal(0));
-    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++)
-      for (int i = 0; i < n; i++) sum[i] += PetscAbsScalar(rows.slot(slot)[at + i]);
-    for (int i = 0; i < n; i++) inverse[i] *= 2 / PetscMax(2, 1 + sum[i] * PetscAbsScalar(inverse[i]));
+    PetscReal    of_row[most];
+    bound_run<most>(rows, at, n, of_row);
+    for (int i = 0; i < n; i++) rows.slot(INVERSE_DIAGONAL)[at + i] *= 2 / PetscMax(2, of_row[i]);
   }
 };
 } // namespace point
@@ -197,7 +200,8 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
       PetscCall(Grow(l, halo, own, &rows));
     else
       rows.swap(&own);
-    PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
+    if (!of->nonsymmetric)
+      PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
     const GridCoarsening coarsening = coarsening_of(l);
     const int            corners = coarsening.corners();
     if constexpr (same) of_weights.take_memory(&at.weights), of_restriction.take_memory(&at.restriction);
