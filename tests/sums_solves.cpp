@@ -321,6 +321,8 @@ TEST_CASE("mistakes with the preconditioner of kernel sums", "[sums][solves][mis
                 CALL(PETSC_ERR_ARG_OUTOFRANGE, "0 points|1 or more", PCKernelSumSetBoxSize(solver.pc(), 0)),
                 CALL(PETSC_ERR_ARG_OUTOFRANGE, "-7 points|0 or more",
                      PCKernelSumSetOverlap(solver.pc(), on_last<PetscInt>(-7, 20))),
+                CALL(PETSC_ERR_ARG_OUTOFRANGE, "variant 3|auto, restricted or symmetric",
+                     PCKernelSumSetVariant(solver.pc(), (PCKernelSumVariant)on_last(3, 0))),
                 CALL(PETSC_ERR_ARG_NULL, "null", PCKernelSumSetCoarsePoints(NULL, 0)),
             });
 }

@@ -117,8 +117,11 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_variant(KernelSumPC *context, PCKernelSumVariant variant) {
+PetscErrorCode set_variant(PetscObject pc, KernelSumPC *context, PCKernelSumVariant variant) {
   PetscFunctionBegin;
+  SHELLAC_CHECK_ALL(variant >= PC_KERNELSUM_AUTO && variant <= PC_KERNELSUM_SYMMETRIC, PetscObjectComm(pc),
+                    PETSC_ERR_ARG_OUTOFRANGE,
+                    "-pc_kernelsum_variant: variant %d is unknown; use auto, restricted or symmetric", (int)variant);
   context->variant = variant;
   context->settings.symmetric = variant == PC_KERNELSUM_SYMMETRIC; // auto: by the next solve
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,7 +193,7 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PCKernelSumVariant variant = context->variant;
   PetscCall(read_option(PetscOptionsObject, find_option(sums_pc_options, "-pc_kernelsum_variant"), PCKernelSumVariants,
                         &variant, &given));
-  if (given) PetscCall(set_variant(context, variant));
+  if (given) PetscCall(set_variant(object, context, variant));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,7 +239,7 @@ PetscErrorCode PCKernelSumSetVariant(PC pc, PCKernelSumVariant variant) {
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCKERNELSUM, &ours));
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(shellac::get_context(pc, &context));
-  PetscCall(shellac::set_variant(context, variant));
+  PetscCall(shellac::set_variant((PetscObject)pc, context, variant));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points) {
