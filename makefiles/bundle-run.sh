@@ -23,12 +23,29 @@ gpus=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU' || true)
 about_ranks='[#grid],[#device],[#capture_device]' # halos, and vectors on GPUs that ranks share
 
 failed=
+# Test files run beside each other: much of their time is the host's.
+files_at_once=${SHELLAC_FILES_AT_ONCE:-$(($(nproc) < 16 ? 1 : 4))}
+
+# test_file RANKS FILE: a line where it passes, all output where it does not
+test_file() {
+  local output start=$SECONDS
+  if output=$(mpiexec --bind-to none -n "$1" "$here/bin/shellac_tests" -# "$2" 2>&1); then
+    echo "passed in $((SECONDS - start)) s: $2 $(tail -n 2 <<< "$output" | tr -d '\n')"
+  else
+    echo "FAILED: $2" && echo "$output"
+    return 1
+  fi
+}
+export -f test_file
+export here
+
 # test_on RANKS WHERE TESTS [PETSc options]: WHERE is for the reader; no TESTS: all
 test_on() {
   local ranks=$1 where=$2 tests=$3
   shift 3
-  echo "== tests ${tests:-all}, $where, $ranks rank(s) ($SECONDS s)"
-  PETSC_OPTIONS="$PETSC_OPTIONS $*" mpiexec -n "$ranks" "$here/bin/shellac_tests" -# ${tests:+"$tests"} || failed=1
+  echo "== tests ${tests:-all}, $where, $ranks rank(s), $files_at_once file(s) at once ($SECONDS s)"
+  "$here/bin/shellac_tests" -# --list-tags ${tests:+"$tests"} | grep -o '\[#.*\]' |
+    PETSC_OPTIONS="$PETSC_OPTIONS $*" xargs -P "$files_at_once" -I{} bash -c 'test_file "$@"' - "$ranks" {} || failed=1
 }
 run_tests() {
   local cuda='-vec_type cuda -dm_vec_type cuda' ranks
