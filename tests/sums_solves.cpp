@@ -4,6 +4,8 @@
 #include "misuse.hpp"
 #include "sums.hpp"
 
+#include "sums/bisection.hpp"
+
 using namespace tests;
 using namespace tests::sums;
 
@@ -12,9 +14,9 @@ namespace {
 struct Solve { // GMRES with the options of the database
   KSP ksp = NULL;
 
-  explicit Solve(Mat A) {
+  explicit Solve(Mat A, MPI_Comm comm = PETSC_COMM_WORLD) {
     PC pc;
-    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPCreate(comm, &ksp));
     OK(KSPSetOperators(ksp, A, A));
     OK(KSPSetType(ksp, KSPGMRES));
     OK(KSPGMRESSetRestart(ksp, 100));
@@ -167,6 +169,120 @@ TEST_CASE("boxes do not depend on how the points are distributed", "[sums][solve
   }
   CHECK(PetscAbsReal(norms[1] - norms[0]) <= 1e-9 * norms[0]);
   CHECK(PetscAbsReal(norms[2] - norms[0]) <= 1e-9 * norms[0]);
+}
+
+TEST_CASE("boxes, iterations and solutions are those of one rank", "[sums][solves]") {
+  const char *const cases[] = {"-ksp_type cg -ksp_pc_side left -ksp_norm_type unpreconditioned",
+                               "-pc_kernelsum_coarse 20"};
+  for (int dim : {2, 3})
+    for (const char *options : cases)
+      for (Spread spread : {Spread::even, Spread::last, Spread::skewed}) {
+        Cloud cloud = lattice(dim == 2 ? 24 : 8, dim, PetscReal(0.4));
+        cloud.spread = spread;
+        Options set(
+            std::string("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.1 -pc_kernelsum_box 12 "
+                        "-pc_kernelsum_overlap 30 ") +
+            options);
+        const auto value = [](PetscInt i) { return (PetscScalar)PetscSinReal((PetscReal)i); };
+        Matrix     A = make_square_sum(cloud), alone;
+        Vector     f = cloud.vector(1, value), c = right_vector(A), all, x, g, c_alone;
+        Solve      solver(A);
+        const int  its = solver.solve(f, c);
+        CHECK(its > 0);
+
+        OK(VecCreateSeq(PETSC_COMM_SELF, cloud.N * dim, &x));
+        OK(VecSetBlockSize(x, dim));
+        PetscScalar *array;
+        OK(VecGetArray(x, &array));
+        std::copy(cloud.x.begin(), cloud.x.end(), array);
+        OK(VecRestoreArray(x, &array));
+        OK(MatCreateKernelSum(PETSC_COMM_SELF, x, x, &alone));
+        OK(MatSetFromOptions(alone));
+        OK(MatCreateVecs(alone, &c_alone, &g));
+        OK(VecGetArray(g, &array));
+        for (PetscInt i = 0; i < cloud.N; i++) array[i] = value(i);
+        OK(VecRestoreArray(g, &array));
+        Solve solver_alone(alone, PETSC_COMM_SELF);
+        INFO(dim << "-D, " << options);
+        const int its_alone = solver_alone.solve(g, c_alone);
+        CHECK(everywhere(its_alone == its));
+        VecScatter scatter;
+        Vector     on_ranks = on_host(c);
+        OK(VecScatterCreateToAll(on_ranks, &scatter, &all));
+        OK(VecScatterBegin(scatter, on_ranks, all, INSERT_VALUES, SCATTER_FORWARD));
+        OK(VecScatterEnd(scatter, on_ranks, all, INSERT_VALUES, SCATTER_FORWARD));
+        OK(VecScatterDestroy(&scatter));
+        PetscReal norms[2] = {}; // of this rank's copy
+        OK(VecNorm(c_alone, NORM_2, &norms[0]));
+        OK(VecAXPY(all, -1, c_alone));
+        OK(VecNorm(all, NORM_2, &norms[1]));
+        CHECK(everywhere(norms[1] <= 1e-9 * norms[0]));
+      }
+}
+
+TEST_CASE("a rank holds its share of the points and those around its boxes", "[sums][solves]") {
+  const PetscInt along = fewer > 1 ? 48 : 96, N = along * along;
+  Options        set("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.01 -pc_kernelsum_box 16 "
+                            "-pc_kernelsum_overlap 16 -pc_kernelsum_coarse 20");
+  Matrix         A = make_square_sum(lattice(along, 2, PetscReal(0.4)));
+  for (PCKernelSumVariant variant : {PC_KERNELSUM_RESTRICTED, PC_KERNELSUM_SYMMETRIC}) {
+    Solve solver(A);
+    OK(PCKernelSumSetVariant(solver.pc(), variant));
+    OK(PCSetUp(solver.pc()));
+    const std::string text = printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); });
+    const size_t      at = text.find("a rank has ");
+    INFO(text);
+    REQUIRE(at != std::string::npos);
+    const double held = std::stod(text.substr(at + 11));
+    CHECK(held >= (double)N / rank_count());
+    if (rank_count() > 1) CHECK(held <= 1.125 * (double)N / rank_count() + 20. * along);
+  }
+}
+
+TEST_CASE("points are dealt out in equal shares of one order", "[sums][solves]") {
+  Cloud cloud = random_cloud(997, 3, 3, Spread::skewed);
+  for (PetscInt i = 0; i < cloud.N; i++) { // many have a coordinate, or all, in common
+    for (int a = 0; a < 3; a++) {
+      PetscReal &x = cloud.x[(size_t)(i * 3 + a)];
+      x = i % 3 ? PetscFloorReal(4 * x) / 4 : x - PetscReal(0.5);
+    }
+    if (i % 5 == 0) cloud.x[(size_t)(i * 3)] = i % 2 ? PetscReal(0) : -PetscReal(0);
+  }
+  const auto middle = [](const shellac::Cluster &part) {
+    return part.end - part.begin > 10 ? shellac::ClusterTree::middle_of(part) : part.begin;
+  };
+  const auto deal = [&](MPI_Comm comm, PetscInt first, PetscInt n, shellac::DealtPoints *dealt) {
+    std::vector<PetscScalar> x(cloud.x.begin() + 3 * first, cloud.x.begin() + 3 * (first + n));
+    shellac::PointCloud     *points;
+    OK(shellac::PointCloudCreate(comm, "test", 3, n, x.data(), &points));
+    OK(shellac::DealPoints(comm, *points, middle, dealt));
+    OK(shellac::PointCloudDestroy(&points));
+  };
+  shellac::DealtPoints all, own;
+  PetscInt             n = local_size(cloud.N, cloud.spread), end = 0;
+  OK(MPI_Scan(&n, &end, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  deal(PETSC_COMM_SELF, 0, cloud.N, &all);
+  deal(PETSC_COMM_WORLD, end - n, n, &own);
+  bool same = own.parts.size() == all.parts.size();
+  for (size_t p = 0; same && p < all.parts.size(); p++) {
+    const auto &a = all.parts[p], &b = own.parts[p];
+    same = a.begin == b.begin && a.end == b.end && a.child == b.child && std::equal(a.lower, a.lower + 3, b.lower) &&
+           std::equal(a.upper, a.upper + 3, b.upper);
+  }
+  const bool there = std::equal(own.numbers.begin(), own.numbers.end(), all.numbers.begin() + own.first);
+  bool       inside = true;
+  for (const auto &part : all.parts)
+    for (PetscInt t = part.begin; t < part.end; t++)
+      for (int a = 0; a < 3; a++) {
+        const PetscReal x = all.x[(size_t)(3 * t + a)];
+        inside = inside && x >= part.lower[a] && x <= part.upper[a] && x == cloud.x[(size_t)(3 * all.numbers[t] + a)];
+      }
+  const PetscReal share = (PetscReal)cloud.N / rank_count();
+  const bool      equal = PetscAbsReal((PetscReal)own.numbers.size() - share) <= 10;
+  CHECK(everywhere(same));
+  CHECK(everywhere(there));
+  CHECK(everywhere(inside));
+  CHECK(everywhere(equal));
 }
 
 TEST_CASE("CG gets the symmetric variant: symmetric, the inverse where one box has all points, few iterations",

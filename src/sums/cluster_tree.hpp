@@ -24,6 +24,12 @@ struct Cluster {
     for (int a = 0; a < 3; a++) r2 += (upper[a] - lower[a]) * (upper[a] - lower[a]);
     return 0.5 * std::sqrt(r2);
   }
+  int longest_side() const {
+    int axis = 0;
+    for (int a = 1; a < 3; a++)
+      if (upper[a] - lower[a] > upper[axis] - lower[axis]) axis = a;
+    return axis;
+  }
 };
 
 // Interpolation points of a cluster, all axes'.
@@ -44,23 +50,30 @@ constexpr PetscInt dual_leaf = 64;  // and of dual traversals, at least
 // Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
 struct ClusterTree {
   std::vector<Cluster>  nodes;
-  std::vector<PetscInt> order; // order[i]: the i-th point of the tree
+  std::vector<PetscInt> order;     // order[i - first]: the i-th point of the tree
+  PetscInt              first = 0; // not 0 where it is a part of a larger tree, whose nodes are there
 
+  static PetscInt middle_of(const Cluster &node) { return node.begin + (node.end - node.begin) / 2; }
+  bool            is_inside(const Cluster &node) const {
+               return node.begin >= first && node.end <= first + (PetscInt)order.size();
+  }
   void build(const PointCloud &cloud, PetscInt leaf = tree_leaf) {
     order.resize(cloud.n);
     std::iota(order.begin(), order.end(), (PetscInt)0);
     nodes.clear();
     if (!cloud.n) return;
     nodes.push_back(make_node(cloud, 0, cloud.n, 0));
+    halve(cloud, leaf);
+  }
+  // From nodes that are there; those outside the order are left as they are.
+  void halve(const PointCloud &cloud, PetscInt leaf) {
     for (size_t at = 0; at < nodes.size(); at++) {
       const Cluster node = nodes[at];
-      int           axis = 0;
-      for (int a = 1; a < 3; a++)
-        if (node.upper[a] - node.lower[a] > node.upper[axis] - node.lower[axis]) axis = a;
-      if (node.end - node.begin <= leaf) continue;
-      const PetscInt   middle = node.begin + (node.end - node.begin) / 2;
-      const PetscReal *x = cloud.x.data() + (size_t)axis * cloud.n;
-      std::nth_element(order.begin() + node.begin, order.begin() + middle, order.begin() + node.end,
+      if (node.child >= 0 || !is_inside(node) || node.end - node.begin <= leaf) continue;
+      const PetscInt   middle = middle_of(node);
+      const PetscReal *x = cloud.x.data() + (size_t)node.longest_side() * cloud.n;
+      const auto       from = order.begin() - first;
+      std::nth_element(from + node.begin, from + middle, from + node.end,
                        [&](PetscInt i, PetscInt j) { return x[i] < x[j] || (x[i] == x[j] && i < j); });
       nodes[at].child = (PetscInt)nodes.size();
       nodes.push_back(make_node(cloud, node.begin, middle, node.depth + 1));
@@ -83,8 +96,8 @@ private:
     Cluster node = {begin, end, -1, -1, depth, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
     for (int a = 0; a < 3; a++) {
       const PetscReal *x = cloud.x.data() + (size_t)a * cloud.n;
-      node.lower[a] = node.upper[a] = x[order[begin]];
-      for (PetscInt i = begin; i < end; i++) {
+      node.lower[a] = node.upper[a] = x[order[begin - first]];
+      for (PetscInt i = begin - first; i < end - first; i++) {
         node.lower[a] = std::min(node.lower[a], (double)x[order[i]]);
         node.upper[a] = std::max(node.upper[a], (double)x[order[i]]);
       }

@@ -1,40 +1,10 @@
 #include "sums/regions.hpp"
 
 #include <algorithm>
-#include <numeric>
+
+#include "sums/bisection.hpp"
 
 namespace shellac {
-
-// The numbers of the points of `rank` among `ranks`: halves along the longest side, again and again.
-static std::vector<PetscInt> points_of(PetscMPIInt rank, PetscMPIInt ranks, PetscInt N,
-                                       const std::vector<PetscReal> &x) {
-  std::vector<PetscInt> order(N);
-  auto                  begin = order.begin(), end = order.end();
-
-  std::iota(begin, end, (PetscInt)0);
-  for (PetscMPIInt first = 0, last = ranks; last - first > 1 && begin != end;) {
-    const PetscReal *along = NULL;
-    PetscReal        longest = -1;
-    for (int a = 0; a < 3; a++) {
-      const PetscReal *y = x.data() + (size_t)a * N;
-      const auto       ends = std::minmax_element(begin, end, [y](PetscInt i, PetscInt j) { return y[i] < y[j]; });
-      const PetscReal  side = y[*ends.second] - y[*ends.first];
-      if (side > longest) longest = side, along = y;
-    }
-    const PetscMPIInt half = first + (last - first) / 2;
-    const auto        middle = begin + (PetscInt)((PetscInt64)(end - begin) * (half - first) / (last - first));
-    std::nth_element(begin, middle, end, [along](PetscInt i, PetscInt j) {
-      return along[i] < along[j] || (along[i] == along[j] && i < j);
-    });
-    if (rank < half)
-      end = middle, last = half;
-    else
-      begin = middle, first = half;
-  }
-  std::vector<PetscInt> own(begin, end);
-  std::sort(own.begin(), own.end());
-  return own;
-}
 
 static PetscErrorCode create_sf(MPI_Comm comm, PetscInt roots, std::vector<PetscSFNode> leaves, PetscSF *sf) {
   PetscFunctionBegin;
@@ -45,29 +15,42 @@ static PetscErrorCode create_sf(MPI_Comm comm, PetscInt roots, std::vector<Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points, bool deal) {
-  std::vector<PetscReal>   x;
-  std::vector<PetscScalar> coordinates;
-  PetscMPIInt              rank, ranks;
+PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std::vector<PetscInt> &numbers,
+                             PetscSF *sf) {
+  std::vector<PetscInt>    starts(1, 0); // of the ranks' points
+  std::vector<PetscSFNode> leaves;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  for (PetscInt n : points.counts) starts.push_back(starts.back() + n);
+  for (PetscInt i : numbers) {
+    const auto owner = std::upper_bound(starts.begin(), starts.end(), i) - starts.begin() - 1;
+    leaves.push_back({(PetscMPIInt)owner, i - starts[owner]});
+  }
+  PetscCall(create_sf(comm, points.n, leaves, sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points, bool deal) {
+  DealtPoints              dealt;
+  std::vector<PetscScalar> coordinates;
+  PetscMPIInt              ranks;
+  const PetscInt           N = points->N;
+
+  PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (!deal || ranks == 1) {
     cloud = points;
     cloud->references++;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PointCloudGather(comm, points, &x));
-  PetscInt    before = 0; // points on the ranks before the owner
-  PetscMPIInt owner = 0;
-  for (PetscInt i : points_of(rank, ranks, points->N, x)) {
-    while (i >= before + points->counts[owner]) before += points->counts[owner++];
-    where_.push_back({owner, i - before});
-    for (int a = 0; a < 3; a++) coordinates.push_back(x[(size_t)a * points->N + i]);
-  }
-  PetscCall(PointCloudCreate(comm, "region's", 3, (PetscInt)where_.size(), coordinates.data(), &cloud));
-  PetscCall(create_sf(comm, points->n, where_, &from));
+  const auto between_ranks = [&](const Cluster &part) { // where the shares of half of its ranks end
+    const PetscMPIInt begin = rank_of(part.begin, ranks, N), end = rank_of(part.end - 1, ranks, N);
+    return begin == end ? part.begin : share_of(begin + (end + 1 - begin) / 2, ranks, N);
+  };
+  PetscCall(DealPoints(comm, *points, between_ranks, &dealt));
+  coordinates.assign(dealt.x.begin(), dealt.x.end());
+  PetscCall(PointCloudCreate(comm, "region's", 3, (PetscInt)dealt.numbers.size(), coordinates.data(), &cloud));
+  PetscCall(PointSFCreate(comm, *points, dealt.numbers, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,9 +62,10 @@ PetscErrorCode Region::Choose(MPI_Comm comm, const TargetSample &sample, std::ve
   *of_chosen = NULL;
   *chosen = sample.chosen;
   if (!from) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscInt roots;
-  PetscCall(PetscSFGetGraph(from, &roots, NULL, NULL, NULL));
-  std::vector<PetscInt> place(roots, -1), here(where_.size());
+  PetscInt           roots, points;
+  const PetscSFNode *where;
+  PetscCall(PetscSFGetGraph(from, &roots, &points, NULL, &where));
+  std::vector<PetscInt> place(roots, -1), here(points);
   for (size_t i = 0; i < sample.chosen.size(); i++) place[sample.chosen[i]] = (PetscInt)i;
   PetscCall(PetscSFBcastBegin(from, MPIU_INT, place.data(), here.data(), MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(from, MPIU_INT, place.data(), here.data(), MPI_REPLACE));
@@ -89,7 +73,7 @@ PetscErrorCode Region::Choose(MPI_Comm comm, const TargetSample &sample, std::ve
   for (size_t i = 0; i < here.size(); i++) {
     if (here[i] < 0) continue;
     chosen->push_back((PetscInt)i);
-    leaves.push_back({where_[i].rank, here[i]});
+    leaves.push_back({where[i].rank, here[i]});
   }
   PetscCall(create_sf(comm, (PetscInt)sample.chosen.size(), leaves, of_chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,33 +86,34 @@ PetscErrorCode Region::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode make_type(int reals, MPI_Datatype *type) {
+// Calls move(type) with the type of `reals` numbers.
+template <class Move> static PetscErrorCode with_type(int reals, const Move &move) {
+  MPI_Datatype a_point;
+
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Type_contiguous(reals, MPIU_REAL, type));
-  PetscCallMPI(MPI_Type_commit(type));
+  PetscCallMPI(MPI_Type_contiguous(reals, MPIU_REAL, &a_point));
+  PetscCallMPI(MPI_Type_commit(&a_point));
+  PetscCall(move(a_point));
+  PetscCallMPI(MPI_Type_free(&a_point));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ToRegion(PetscSF sf, PetscMemType memory, int reals, const PetscReal *points, PetscReal *region) {
-  MPI_Datatype a_point;
-
-  PetscFunctionBegin;
-  PetscCall(make_type(reals, &a_point));
-  PetscCall(PetscSFBcastWithMemTypeBegin(sf, a_point, memory, points, memory, region, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, a_point, points, region, MPI_REPLACE));
-  PetscCallMPI(MPI_Type_free(&a_point));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return with_type(reals, [&](MPI_Datatype a_point) {
+    PetscFunctionBegin;
+    PetscCall(PetscSFBcastWithMemTypeBegin(sf, a_point, memory, points, memory, region, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, a_point, points, region, MPI_REPLACE));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
 
 PetscErrorCode FromRegion(PetscSF sf, PetscMemType memory, int reals, const PetscReal *region, PetscReal *points) {
-  MPI_Datatype a_point;
-
-  PetscFunctionBegin;
-  PetscCall(make_type(reals, &a_point));
-  PetscCall(PetscSFReduceWithMemTypeBegin(sf, a_point, memory, region, memory, points, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(sf, a_point, region, points, MPI_REPLACE));
-  PetscCallMPI(MPI_Type_free(&a_point));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return with_type(reals, [&](MPI_Datatype a_point) {
+    PetscFunctionBegin;
+    PetscCall(PetscSFReduceWithMemTypeBegin(sf, a_point, memory, region, memory, points, MPI_REPLACE));
+    PetscCall(PetscSFReduceEnd(sf, a_point, region, points, MPI_REPLACE));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
 
 PetscErrorCode TreesOfPoints::Build(MPI_Comm comm, const KernelSumMat &context, bool dual) {

@@ -18,10 +18,11 @@ struct Region {
   PetscErrorCode Choose(MPI_Comm comm, const TargetSample &sample, std::vector<PetscInt> *chosen,
                         PetscSF *of_chosen) const;
   PetscErrorCode Destroy();
-
-private:
-  std::vector<PetscSFNode> where_; // of each point: rank and local number
 };
+
+// A star forest whose roots are the points of a cloud, its leaves those with some numbers.
+PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std::vector<PetscInt> &numbers,
+                             PetscSF *sf);
 
 // Copies `reals` numbers for each point to the region, or back.
 PetscErrorCode ToRegion(PetscSF sf, PetscMemType memory, int reals, const PetscReal *points, PetscReal *region);

@@ -1,29 +1,30 @@
 // The coarse space: a sample of the points, whose equations are solved after those of the boxes.
 
-#include "sums/preconditioner/neighbours.hpp"
 #include "sums/preconditioner/schwarz.hpp"
 
 namespace shellac {
 
-PetscErrorCode Schwarz::SetUpCoarse(Mat A, const SumEntries &entries, const ClusterTree &tree, PetscInt count) {
+PetscErrorCode Schwarz::SetUpCoarse(Mat A, const BoxTree &tree, PetscInt count) {
+  SumEntries               entries; // of the coarse points, on every rank
+  std::vector<PetscInt>    chosen;
   std::vector<PetscScalar> matrix;
   PetscInt                 first, last;
   bool                     singular;
-  const PetscInt           N = entries.sources.n;
 
   PetscFunctionBegin;
-  if (count < 0) count = is_gaussian(*context_) ? 0 : std::min<PetscInt>(1000, N / 50);
-  const std::vector<PetscInt> chosen = sample_evenly(entries.sources, tree, count);
+  if (count < 0) count = is_gaussian(*context_) ? 0 : std::min<PetscInt>(1000, points_ / 50);
+  PetscCall(tree.SampleEvenly(count, &chosen));
+  std::sort(chosen.begin(), chosen.end());
+  PetscCall(entries.Create(A, chosen));
   entries.dense(chosen, &matrix);
   PetscCall(coarse_factors_.Factor(&matrix, &singular));
   coarse_count_ = singular ? 0 : (PetscInt)chosen.size();
   if (!coarse_count_) PetscFunctionReturn(PETSC_SUCCESS);
   coarse_.dim = 3;
   coarse_.n = coarse_.N = coarse_count_;
-  coarse_.x.resize((size_t)3 * coarse_count_);
+  coarse_.x = entries.targets.x;
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   for (PetscInt c = 0; c < coarse_count_; c++) {
-    for (int a = 0; a < 3; a++) coarse_.x[(size_t)a * coarse_count_ + c] = entries.targets.x[(size_t)a * N + chosen[c]];
     const PetscInt i = chosen[c] * entries.scalars;
     if (i >= first && i < last) {
       coarse_own_.push_back(c * entries.scalars);

@@ -3,40 +3,67 @@
 #include <cmath>
 
 #include "sums/preconditioner/schwarz.hpp"
+#include "sums/regions.hpp"
 
 namespace shellac {
 
-PetscErrorCode SumEntries::Create(Mat A) {
-  KernelSumMat *context;
-  PetscInt      N;
-  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
+// The values of a vector at some points, `scalars` for each; `fallback` where it is null.
+static PetscErrorCode fetch_values(PetscSF sf, Vec v, int scalars, PetscScalar fallback,
+                                   std::vector<PetscScalar> *values) {
+  constexpr int      reals = sizeof(PetscScalar) / sizeof(PetscReal);
+  PetscInt           n;
+  const PetscScalar *array;
 
   PetscFunctionBegin;
-  PetscCall(MatGetKernelSum(A, &context));
-  PetscCall(MatGetSize(A, &N, NULL));
-  context_ = context;
-  scalars = context->scalars_a_value();
-  for (int side = 0; side < 2; side++) {
-    PointCloud &all = side ? sources : targets;
-    all.dim = context->targets->dim;
-    all.n = all.N = context->sources->N;
-    PetscCall(PointCloudGather(comm, side ? context->sources : context->targets, &all.x));
-  }
-  PetscCall(GatherValues(context->left, N, 1, &left_));
-  PetscCall(GatherValues(context->right, N, 1, &right_));
-  PetscCall(GatherValues(context->diagonal, N, 0, &diagonal_));
-  for (PetscScalar &d : diagonal_) d += context->shift;
+  PetscCall(PetscSFGetGraph(sf, NULL, &n, NULL, NULL));
+  values->assign((size_t)n * scalars, fallback);
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayRead(v, &array));
+  PetscCall(ToRegion(sf, PETSC_MEMTYPE_HOST, reals * scalars, (const PetscReal *)array, (PetscReal *)values->data()));
+  PetscCall(VecRestoreArrayRead(v, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void SumEntries::dense(const std::vector<PetscInt> &points, std::vector<PetscScalar> *block) const {
-  const size_t m = points.size(), s = scalars, rows = m * s;
-  PetscScalar  pair[4];
+PetscErrorCode SumEntries::Create(Mat A, const std::vector<PetscInt> &some) {
+  KernelSumMat *context;
+  PetscSF       sf;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetKernelSum(A, &context));
+  context_ = context;
+  scalars = context->scalars_a_value();
+  numbers = some;
+  PetscCall(PointSFCreate(PetscObjectComm((PetscObject)A), *context->sources, numbers, &sf));
+  for (int side = 0; side < 2; side++) {
+    const PointCloud &from = *(side ? context->sources : context->targets);
+    PointCloud       &to = side ? sources : targets;
+    to.dim = from.dim;
+    to.n = (PetscInt)numbers.size();
+    to.x.resize((size_t)3 * to.n);
+    for (int a = 0; a < 3; a++)
+      PetscCall(
+          ToRegion(sf, PETSC_MEMTYPE_HOST, 1, from.x.data() + (size_t)a * from.n, to.x.data() + (size_t)a * to.n));
+  }
+  PetscCall(fetch_values(sf, context->left, scalars, 1, &left_));
+  PetscCall(fetch_values(sf, context->right, scalars, 1, &right_));
+  PetscCall(fetch_values(sf, context->diagonal, scalars, 0, &diagonal_));
+  for (PetscScalar &d : diagonal_) d += context->shift;
+  PetscCall(PetscSFDestroy(&sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void SumEntries::dense(const std::vector<PetscInt> &which, std::vector<PetscScalar> *block) const {
+  const size_t          m = which.size(), s = scalars, rows = m * s;
+  std::vector<PetscInt> points; // their places here
+  PetscScalar           pair[4];
   block->resize(rows * rows);
+  for (PetscInt number : which)
+    points.push_back((PetscInt)(std::lower_bound(numbers.begin(), numbers.end(), number) - numbers.begin()));
   for (size_t j = 0; j < m; j++)
     for (size_t i = 0; i < m; i++) {
       PetscReal x[3];
-      for (int a = 0; a < 3; a++) x[a] = point(targets, points[i], a) - point(sources, points[j], a);
+      for (int a = 0; a < 3; a++)
+        x[a] = targets.x[(size_t)a * targets.n + points[i]] - sources.x[(size_t)a * sources.n + points[j]];
       KernelSumBlock(*context_, x, pair);
       for (size_t q = 0; q < s; q++)
         for (size_t p = 0; p < s; p++) {

@@ -1,9 +1,11 @@
-// Nearest points by a tree, the nearest clusters first: O(log N) a point.
+// Nearest points by a tree, the nearest clusters first: O(log N) a point. Each rank looks at its own points, then asks those
+// ranks that may have nearer ones.
 
 #include "sums/preconditioner/neighbours.hpp"
 
-#include <algorithm>
 #include <functional>
+
+#include "sums/bisection.hpp"
 
 namespace shellac {
 
@@ -16,84 +18,196 @@ static double square_of_gap(const Cluster &box, const double lower[3], const dou
   return sum;
 }
 
-void Neighbours::find(const Cluster &box, PetscInt count, std::vector<PetscInt> *found, const PetscInt *places) {
-  const auto nearer_node = std::greater<At>();
-  nodes_.clear();
-  nearest_.clear();
-  if (count > 0 && !tree_.nodes.empty()) nodes_.push_back({0, 0});
-  while (!nodes_.empty()) {
-    const At top = nodes_.front();
-    std::pop_heap(nodes_.begin(), nodes_.end(), nearer_node);
-    nodes_.pop_back();
-    if ((PetscInt)nearest_.size() == count && top.first > nearest_.front().first) break;
+// The i-th box by the bits of i in reverse: 0, 1/2, 1/4, 3/4, 1/8, ... of the way (van der Corput, 1935).
+static uint64_t coarse_to_fine(PetscInt i) {
+  uint64_t place = 0;
+  for (int bit = 0; bit < 48; bit++) place = place << 1 | ((uint64_t)i >> bit & 1);
+  return place;
+}
+
+PetscErrorCode BoxTree::Build(MPI_Comm comm, const PointCloud &points, PetscInt box) {
+  DealtPoints           dealt;
+  std::vector<PetscInt> leaves;
+  PetscInt              box_number = 0;
+
+  PetscFunctionBegin;
+  comm_ = comm;
+  N_ = points.N;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks_));
+  const PetscInt limit = ranks_ > 1 ? PetscMax(box, N_ / (8 * ranks_)) : N_; // points of a part that one rank has
+  PetscCall(DealPoints(
+      comm, points,
+      [=](const Cluster &part) { return part.end - part.begin > limit ? ClusterTree::middle_of(part) : part.begin; },
+      &dealt));
+  const PetscInt n = (PetscInt)dealt.numbers.size();
+  PointCloud     cloud;
+  cloud.n = n;
+  for (int a = 0; a < 3; a++)
+    for (PetscInt i = 0; i < n; i++) cloud.x.push_back(dealt.x[3 * (size_t)i + a]);
+  tree_.nodes.swap(dealt.parts);
+  tree_.first = dealt.first;
+  tree_.order.resize(n);
+  std::iota(tree_.order.begin(), tree_.order.end(), (PetscInt)0);
+  tree_.halve(cloud, box);
+
+  for (size_t at = 0; at < tree_.nodes.size(); at++)
+    if (tree_.nodes[at].child < 0 && tree_.is_inside(tree_.nodes[at])) leaves.push_back((PetscInt)at);
+  std::sort(leaves.begin(), leaves.end(),
+            [&](PetscInt a, PetscInt b) { return tree_.nodes[a].begin < tree_.nodes[b].begin; });
+  const PetscInt own = all_boxes = (PetscInt)leaves.size();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_boxes, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCallMPI(MPI_Scan(&own, &box_number, 1, MPIU_INT, MPI_SUM, comm));
+  box_number -= own;
+  places_.assign(tree_.nodes.size(), 0);
+  boxes.clear();
+  for (PetscInt leaf : leaves) {
+    const Cluster &node = tree_.nodes[leaf];
+    const auto     from = tree_.order.begin() - tree_.first;
+    std::sort(from + node.begin, from + node.end);
+    places_[leaf] = coarse_to_fine(box_number++);
+    boxes.push_back(node);
+    boxes.back().child = leaf;
+  }
+  cloud_.n = n;
+  cloud_.x.clear();
+  numbers_.clear();
+  for (PetscInt i : tree_.order) numbers_.push_back(dealt.numbers[i]);
+  for (int a = 0; a < 3; a++)
+    for (PetscInt i : tree_.order) cloud_.x.push_back(cloud.x[(size_t)a * n + i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::vector<PetscInt> BoxTree::points_of(const Cluster &box) const {
+  const auto from = numbers_.begin() - tree_.first;
+  return {from + box.begin, from + box.end};
+}
+
+// Those of this rank's points; `elsewhere`, where it is not null: the parts of other ranks that may have nearer ones.
+void BoxTree::find(const Query &query, PetscInt count, std::vector<Found> *found, std::vector<Node> *elsewhere) const {
+  const auto         nearer = std::greater<Node>();
+  std::vector<Node>  nodes;   // a heap with the nearest on top
+  std::vector<Found> nearest; // a heap with the farthest on top
+  double             reach2 = query.reach2;
+
+  if (count > 0 && !tree_.nodes.empty()) nodes.push_back({0, 0});
+  while (!nodes.empty()) {
+    const Node top = nodes.front();
+    std::pop_heap(nodes.begin(), nodes.end(), nearer);
+    nodes.pop_back();
+    if (top.first > reach2) break;
     const Cluster &node = tree_.nodes[top.second];
     if (node.child >= 0) {
       for (PetscInt child : {node.child, node.child + 1}) {
         const Cluster &c = tree_.nodes[child];
-        nodes_.push_back({square_of_gap(box, c.lower, c.upper), child});
-        std::push_heap(nodes_.begin(), nodes_.end(), nearer_node);
+        nodes.push_back({square_of_gap(query.box, c.lower, c.upper), child});
+        std::push_heap(nodes.begin(), nodes.end(), nearer);
       }
       continue;
     }
-    if (node.begin >= box.begin && node.end <= box.end) continue;
-    if (places && places[top.second] > places[&box - tree_.nodes.data()]) continue;
-    for (PetscInt t = node.begin; t < node.end; t++) {
-      const PetscInt i = tree_.order[t];
-      double         at[3];
+    if (!tree_.is_inside(node)) {
+      if (elsewhere) elsewhere->push_back(top);
+      continue;
+    }
+    if (node.begin == query.box.begin || places_[top.second] > query.before) continue;
+    for (PetscInt i = node.begin - tree_.first; i < node.end - tree_.first; i++) {
+      double at[3];
       for (int a = 0; a < 3; a++) at[a] = cloud_.x[(size_t)a * cloud_.n + i];
-      const At point = {square_of_gap(box, at, at), i};
-      if ((PetscInt)nearest_.size() == count) {
-        if (!(point < nearest_.front())) continue;
-        std::pop_heap(nearest_.begin(), nearest_.end());
-        nearest_.pop_back();
+      const Found point = {query.which, square_of_gap(query.box, at, at), numbers_[i]};
+      if (point.r2 > reach2) continue;
+      if ((PetscInt)nearest.size() == count) {
+        if (!(point < nearest.front())) continue;
+        std::pop_heap(nearest.begin(), nearest.end());
+        nearest.pop_back();
       }
-      nearest_.push_back(point);
-      std::push_heap(nearest_.begin(), nearest_.end());
+      nearest.push_back(point);
+      std::push_heap(nearest.begin(), nearest.end());
+      if ((PetscInt)nearest.size() == count) reach2 = nearest.front().r2;
     }
   }
-  std::sort_heap(nearest_.begin(), nearest_.end());
-  found->clear();
-  for (const At &point : nearest_) found->push_back(point.second);
+  found->insert(found->end(), nearest.begin(), nearest.end());
+  while (elsewhere && !elsewhere->empty() && elsewhere->back().first > reach2) elsewhere->pop_back();
 }
 
-std::vector<PetscInt> coarse_to_fine(const ClusterTree &tree) {
-  std::vector<PetscInt> leaves, places(tree.nodes.size(), 0);
-  for (size_t at = 0; at < tree.nodes.size(); at++)
-    if (tree.nodes[at].child < 0) leaves.push_back((PetscInt)at);
-  std::sort(leaves.begin(), leaves.end(),
-            [&](PetscInt a, PetscInt b) { return tree.nodes[a].begin < tree.nodes[b].begin; });
-  // the i-th leaf by the bits of i in reverse: 0, 1/2, 1/4, 3/4, 1/8, ... of the way (van der Corput, 1935)
-  const auto reversed = [](size_t i) {
-    uint64_t r = 0;
-    for (int bit = 0; bit < 48; bit++) r = r << 1 | (i >> bit & 1);
-    return r;
-  };
-  std::vector<std::pair<uint64_t, PetscInt>> order;
-  for (size_t i = 0; i < leaves.size(); i++) order.push_back({reversed(i), leaves[i]});
-  std::sort(order.begin(), order.end());
-  for (size_t place = 0; place < order.size(); place++) places[order[place].second] = (PetscInt)place;
-  return places;
+PetscErrorCode BoxTree::FindAround(PetscInt count, bool before, std::vector<std::vector<PetscInt>> *around) const {
+  const PetscInt                  n = (PetscInt)boxes.size();
+  std::vector<std::vector<Found>> found(n);
+  std::vector<Query>              asked;
+  std::vector<Found>              answers;
+  std::vector<PetscMPIInt>        counts(ranks_, 0), whom;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < n; b++) {
+    std::vector<Node>        elsewhere;
+    std::vector<PetscMPIInt> ranks;
+    Query                    query = {b, boxes[b], INFINITY, before ? places_[boxes[b].child] : ~(uint64_t)0};
+    find(query, count, &found[b], &elsewhere);
+    if ((PetscInt)found[b].size() == count) query.reach2 = std::max_element(found[b].begin(), found[b].end())->r2;
+    for (const Node &node : elsewhere)
+      ranks.push_back(rank_of(ClusterTree::middle_of(tree_.nodes[node.second]), ranks_, N_));
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    for (PetscMPIInt rank : ranks) {
+      counts[rank]++;
+      whom.push_back(rank);
+      asked.push_back(query);
+    }
+  }
+  std::vector<size_t> order(asked.size());
+  std::vector<Query>  queries;
+  std::iota(order.begin(), order.end(), (size_t)0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return whom[a] < whom[b]; });
+  for (size_t i : order) queries.push_back(asked[i]);
+  PetscCall(SendItems(comm_, &queries, &counts));
+  auto query = queries.begin();
+  for (PetscMPIInt &of_rank : counts) {
+    const size_t answered = answers.size();
+    for (const auto end = query + of_rank; query != end; ++query) find(*query, count, &answers, NULL);
+    of_rank = (PetscMPIInt)(answers.size() - answered);
+  }
+  PetscCall(SendItems(comm_, &answers, &counts));
+  for (const Found &answer : answers) found[answer.which].push_back(answer);
+
+  around->assign(n, {});
+  for (PetscInt b = 0; b < n; b++) {
+    std::sort(found[b].begin(), found[b].end());
+    if ((PetscInt)found[b].size() > count) found[b].resize(count);
+    for (const Found &point : found[b]) (*around)[b].push_back(point.number);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-std::vector<PetscInt> sample_evenly(const PointCloud &cloud, const ClusterTree &tree, PetscInt count) {
-  std::vector<PetscInt> chosen;
-  if (count < 1) return chosen;
+PetscErrorCode BoxTree::SampleEvenly(PetscInt count, std::vector<PetscInt> *chosen) const {
+  std::vector<Found>       candidates, sent; // the nearest point to the middle of each part, on each rank that has some
+  std::vector<PetscMPIInt> counts(ranks_);
+  const PetscInt           end = tree_.first + cloud_.n;
+
+  PetscFunctionBegin;
+  chosen->clear();
+  if (count < 1) PetscFunctionReturn(PETSC_SUCCESS);
   // parts of no more points than are to share one
-  for (const Cluster &part : tree.down_to(std::max<PetscInt>(1, cloud.n / count))) {
-    if (part.child >= 0) continue;
-    std::pair<double, PetscInt> best = {INFINITY, -1};
-    for (PetscInt t = part.begin; t < part.end; t++) {
-      const PetscInt i = tree.order[t];
-      double         r2 = 0;
+  for (const Cluster &part : tree_.down_to(std::max<PetscInt>(1, N_ / count))) {
+    Found best = {part.begin, INFINITY, -1};
+    for (PetscInt t = std::max(part.begin, tree_.first); part.child < 0 && t < std::min(part.end, end); t++) {
+      const PetscInt i = t - tree_.first;
+      Found          point = {part.begin, 0, numbers_[i]};
       for (int a = 0; a < 3; a++) {
-        const double d = cloud.x[(size_t)a * cloud.n + i] - part.center(a);
-        r2 += d * d;
+        const double d = cloud_.x[(size_t)a * cloud_.n + i] - part.center(a);
+        point.r2 += d * d;
       }
-      best = std::min(best, {r2, i});
+      if (best.number < 0 || point < best) best = point;
     }
-    chosen.push_back(best.second);
+    if (best.number >= 0) candidates.push_back(best);
   }
-  return chosen;
+  for (PetscMPIInt &of_rank : counts) { // all to all
+    of_rank = (PetscMPIInt)candidates.size();
+    sent.insert(sent.end(), candidates.begin(), candidates.end());
+  }
+  PetscCall(SendItems(comm_, &sent, &counts));
+  std::sort(sent.begin(), sent.end(),
+            [](const Found &a, const Found &b) { return a.which != b.which ? a.which < b.which : a < b; });
+  for (size_t at = 0; at < sent.size(); at++)
+    if (!at || sent[at].which != sent[at - 1].which) chosen->push_back(sent[at].number);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace shellac

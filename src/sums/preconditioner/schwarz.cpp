@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sums/preconditioner/neighbours.hpp"
-
 namespace shellac {
 
 PetscErrorCode Schwarz::Reset() {
@@ -19,29 +17,6 @@ PetscErrorCode Schwarz::Reset() {
   coarse_own_.clear();
   coarse_count_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The rank that owns most points of each box; of several the first.
-static std::vector<PetscMPIInt> owners_of(const std::vector<const Cluster *> &boxes, const ClusterTree &tree,
-                                          const std::vector<PetscInt> &counts) {
-  std::vector<PetscInt> ends; // of the ranks' points
-  PetscInt              end = 0;
-  for (PetscInt n : counts) ends.push_back(end += n);
-  std::vector<PetscMPIInt> owners;
-  for (const Cluster *box : boxes) {
-    std::vector<PetscMPIInt> ranks;
-    for (PetscInt t = box->begin; t < box->end; t++)
-      ranks.push_back((PetscMPIInt)(std::upper_bound(ends.begin(), ends.end(), tree.order[t]) - ends.begin()));
-    std::sort(ranks.begin(), ranks.end());
-    PetscMPIInt best = 0;
-    size_t      most = 0;
-    for (size_t from = 0, to = 0; from < ranks.size(); from = to) {
-      while (to < ranks.size() && ranks[to] == ranks[from]) to++;
-      if (to - from > most) most = to - from, best = ranks[from];
-    }
-    owners.push_back(best);
-  }
-  return owners;
 }
 
 // A scatter between a vector like A's and a new one of this rank with the values of some points.
@@ -67,34 +42,33 @@ static PetscInt default_overlap(const KernelSumMat &context) {
   return (is_gaussian(context) ? of_gaussian : of_others)[context.sources->dim - 1];
 }
 
-PetscErrorCode Schwarz::SetUpBoxes(Mat A, const SumEntries &entries, const ClusterTree &tree,
-                                   const SchwarzSettings &settings) {
-  std::vector<const Cluster *>       boxes;
+PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSettings &settings) {
+  SumEntries                         entries;
   std::vector<std::vector<PetscInt>> points; // of each of this rank's blocks
   std::vector<PetscInt>              near, cores;
   std::vector<PetscScalar>           matrix, rows;
-  Neighbours                         neighbours(entries.sources, tree);
-  PetscMPIInt                        rank;
   double                             worst[2] = {0, 0}; // condition number; whether a matrix is not definite
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm_, &rank));
   overlap_ = settings.overlap >= 0 ? settings.overlap : default_overlap(*context_);
-  for (const Cluster &node : tree.nodes)
-    if (node.child < 0) boxes.push_back(&node);
-  boxes_ = (PetscInt)boxes.size();
-  const std::vector<PetscInt>    places = coarse_to_fine(tree);
-  const std::vector<PetscMPIInt> owners = owners_of(boxes, tree, context_->sources->counts);
-  for (size_t b = 0; b < boxes.size(); b++) {
-    if (owners[b] != rank) continue;
-    std::vector<PetscInt> around, all, own(tree.order.begin() + boxes[b]->begin, tree.order.begin() + boxes[b]->end);
-    neighbours.find(*boxes[b], overlap_, &around, symmetric_ ? places.data() : NULL);
-    all = symmetric_ ? around : own;
-    all.insert(all.end(), (symmetric_ ? own : around).begin(), (symmetric_ ? own : around).end());
+  boxes_ = tree.all_boxes;
+  PetscCall(tree.FindAround(overlap_, symmetric_, &points));
+  for (size_t b = 0; b < points.size(); b++) { // the box first, or last
+    const std::vector<PetscInt> own = tree.points_of(tree.boxes[b]);
+    points[b].insert(symmetric_ ? points[b].end() : points[b].begin(), own.begin(), own.end());
     cores.insert(cores.end(), own.begin(), own.end());
-    near.insert(near.end(), all.begin(), all.end());
-
-    const PetscBLASInt m = (PetscBLASInt)all.size() * entries.scalars, k = (PetscBLASInt)own.size() * entries.scalars;
+    near.insert(near.end(), points[b].begin(), points[b].end());
+  }
+  std::sort(near.begin(), near.end());
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  held_ = (PetscInt)near.size();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &held_, 1, MPIU_INT, MPI_MAX, comm_));
+  PetscCall(entries.Create(A, near));
+  for (size_t b = 0; b < points.size(); b++) {
+    const auto        &all = points[b];
+    const Cluster     &box = tree.boxes[b];
+    const PetscBLASInt m = (PetscBLASInt)all.size() * entries.scalars;
+    const PetscBLASInt k = (PetscBLASInt)(box.end - box.begin) * entries.scalars;
     double             condition = 0;
     bool               definite = true;
     entries.dense(all, &matrix);
@@ -106,7 +80,6 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const SumEntries &entries, const Clust
     worst[1] = std::max(worst[1], definite ? 0. : 1.);
     blocks_.push_back({k, m, inverse_.size(), 0});
     inverse_.insert(inverse_.end(), rows.begin(), rows.end());
-    points.push_back(std::move(all));
     if (worst[0] == INFINITY) break;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, comm_));
@@ -127,8 +100,6 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const SumEntries &entries, const Clust
       "-mat_kernelsum_sigma where the kernel has one, leave out points, or add a nugget with MatShift(), such as "
       "1e-6 times the diagonal",
       settings.box, worst[0], context_->info().name);
-  std::sort(near.begin(), near.end());
-  near.erase(std::unique(near.begin(), near.end()), near.end());
   for (size_t b = 0; b < blocks_.size(); b++) {
     blocks_[b].at = where_.size();
     for (PetscInt point : points[b]) {
@@ -143,8 +114,7 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const SumEntries &entries, const Clust
 
 PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
   KernelSumMat *context;
-  SumEntries    entries;
-  ClusterTree   tree;
+  BoxTree       tree;
 
   PetscFunctionBegin;
   PetscCall(Reset());
@@ -156,10 +126,10 @@ PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
              "-pc_kernelsum_variant symmetric is for real kernels, and %s is complex; use -ksp_type gmres with "
              "-pc_kernelsum_variant restricted",
              context->info().name);
-  PetscCall(entries.Create(A));
-  tree.build(entries.sources, settings.box);
-  PetscCall(SetUpBoxes(A, entries, tree, settings));
-  if (!symmetric_) PetscCall(SetUpCoarse(A, entries, tree, settings.coarse)); // coarse boxes are before the others
+  points_ = context_->sources->N;
+  PetscCall(tree.Build(comm_, *context_->sources, settings.box));
+  PetscCall(SetUpBoxes(A, tree, settings));
+  if (!symmetric_) PetscCall(SetUpCoarse(A, tree, settings.coarse)); // coarse boxes are before the others
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -242,6 +212,9 @@ PetscErrorCode Schwarz::View(PetscViewer viewer) const {
                                    "%" PetscInt_FMT " boxes, each solved with the %" PetscInt_FMT
                                    " points around it%s; condition number of a box: %.2g or more\n",
                                    boxes_, overlap_, symmetric_ ? " among the boxes before" : "", (double)condition));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "a rank has %" PetscInt_FMT " of the %" PetscInt_FMT " points in and around its boxes, at most\n", held_,
+      points_));
   if (!symmetric_)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " coarse points%s\n", coarse_count_,
                                      coarse_count_ ? ", solved after the boxes" : ""));

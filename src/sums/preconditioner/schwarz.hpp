@@ -16,23 +16,24 @@
 // decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010; F. Schäfer, M. Katzfuss, H. Owhadi, Sparse Cholesky
 // factorization by Kullback-Leibler minimization, 2021, eq. 2.
 
-#include "sums/cluster_tree.hpp"
 #include "sums/kernel_sum.hpp"
+#include "sums/preconditioner/neighbours.hpp"
 
 #include <petscblaslapack.h> // after petscsys.h, which it needs
 
 namespace shellac {
 
-// The matrix with its scalings, entry by entry, of any of its points.
+// The matrix with its scalings, entry by entry, of some of its points.
 class SumEntries {
 public:
-  PetscErrorCode Create(Mat A); // gathers points and scalings on every rank
-  // The rows and columns of some points, `scalars` for each, column by column.
-  void dense(const std::vector<PetscInt> &points, std::vector<PetscScalar> *block) const;
+  // Fetches the points with these numbers, ascending, and what scales them, from the ranks that have them.
+  PetscErrorCode Create(Mat A, const std::vector<PetscInt> &numbers);
+  // The rows and columns of some of them, `scalars` for each, column by column.
+  void dense(const std::vector<PetscInt> &numbers, std::vector<PetscScalar> *block) const;
 
-  int        scalars = 1;      // for each point
-  PointCloud targets, sources; // all ranks'
-  PetscReal  point(const PointCloud &cloud, PetscInt i, int a) const { return cloud.x[(size_t)a * cloud.n + i]; }
+  int                   scalars = 1; // for each point
+  std::vector<PetscInt> numbers;
+  PointCloud            targets, sources;
 
 private:
   const KernelSumMat      *context_ = NULL;
@@ -91,13 +92,14 @@ private:
   VecScatter               to_near_ = NULL, to_cores_ = NULL;
   bool                     symmetric_ = false;
   PetscInt                 boxes_ = 0, overlap_ = 0, coarse_count_ = 0;
-  PointCloud               coarse_;     // all coarse points, as targets
-  std::vector<PetscInt>    coarse_own_; // of this rank: number of a coarse point, local number of the point
+  PetscInt                 points_ = 0, held_ = 0; // all; the most that a rank has in and around its boxes
+  PointCloud               coarse_;                // all coarse points, as targets
+  std::vector<PetscInt>    coarse_own_;            // of this rank: number of a coarse point, local number of the point
   std::vector<PetscScalar> coarse_left_, coarse_diagonal_, residual_;
   DenseFactors             coarse_factors_;
 
-  PetscErrorCode SetUpBoxes(Mat A, const SumEntries &entries, const ClusterTree &tree, const SchwarzSettings &settings);
-  PetscErrorCode SetUpCoarse(Mat A, const SumEntries &entries, const ClusterTree &tree, PetscInt count);
+  PetscErrorCode SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSettings &settings);
+  PetscErrorCode SetUpCoarse(Mat A, const BoxTree &tree, PetscInt count);
   PetscErrorCode ApplyCoarse(Vec r, Vec z);
   PetscErrorCode ApplySymmetric(Vec r, Vec z);
 };

@@ -1,0 +1,61 @@
+#pragma once
+// All ranks' points in one order of compact parts, which does not depend on the ranks, and dealt out to them in it.
+
+#include <functional>
+
+#include "sums/cluster_tree.hpp"
+
+namespace shellac {
+
+// What a rank gets: the points at the positions [first, first + numbers.size()) of the order.
+struct DealtPoints {
+  std::vector<Cluster>   parts;  // a tree of all ranks' parts; begin and end are positions
+  std::vector<PetscInt>  leaves; // those of the parts without children that are this rank's, in the order
+  PetscInt               first = 0;
+  std::vector<PetscInt>  numbers; // of the points among all, ascending in each part
+  std::vector<PetscReal> x;       // coordinate a of point i is x[3 i + a]
+};
+
+// Splits the points along the longest side of each part's box, at the position middle(part), or not where that is an end
+// of it; points at one coordinate by their numbers. A part goes to the rank whose equal share its middle is in.
+PetscErrorCode DealPoints(MPI_Comm comm, const PointCloud &points,
+                          const std::function<PetscInt(const Cluster &)> &middle, DealtPoints *dealt);
+
+// Where the share of a rank begins, of N points in equal ones; the rank of a position.
+inline PetscInt share_of(PetscMPIInt rank, PetscMPIInt ranks, PetscInt N) {
+  return (PetscInt)((PetscInt64)N * rank / ranks);
+}
+inline PetscMPIInt rank_of(PetscInt position, PetscMPIInt ranks, PetscInt N) {
+  return (PetscMPIInt)((((PetscInt64)position + 1) * ranks - 1) / N);
+}
+
+// Sends items, in the order of the ranks that they are for, counts[rank] to each. Gives those received, and their counts.
+template <class T> PetscErrorCode SendItems(MPI_Comm comm, std::vector<T> *items, std::vector<PetscMPIInt> *counts) {
+  const size_t             ranks = counts->size();
+  std::vector<PetscMPIInt> in(ranks), starts(ranks), in_starts(ranks);
+  PetscInt64               out_sum = 0, in_sum = 0;
+  MPI_Datatype             item;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Alltoall(counts->data(), 1, MPI_INT, in.data(), 1, MPI_INT, comm));
+  for (size_t r = 0; r < ranks; r++) {
+    starts[r] = (PetscMPIInt)out_sum;
+    in_starts[r] = (PetscMPIInt)in_sum;
+    out_sum += (*counts)[r];
+    in_sum += in[r];
+  }
+  PetscCheck(PetscMax(out_sum, in_sum) <= PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "one rank sends or receives %" PetscInt64_FMT " items, more than MPI counts; use more ranks",
+             PetscMax(out_sum, in_sum));
+  std::vector<T> received((size_t)in_sum);
+  PetscCallMPI(MPI_Type_contiguous(sizeof(T), MPI_BYTE, &item));
+  PetscCallMPI(MPI_Type_commit(&item));
+  PetscCallMPI(MPI_Alltoallv(items->data(), counts->data(), starts.data(), item, received.data(), in.data(),
+                             in_starts.data(), item, comm));
+  PetscCallMPI(MPI_Type_free(&item));
+  items->swap(received);
+  counts->swap(in);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
