@@ -23,7 +23,7 @@ static const char help[] =
     "  -refinements 3                    solves on so many finer grids too, and prints the order of the error\n"
     "  -picture u.pdf                    .png, .svg, .pdf; .vts, .vtr (for ParaView); none\n"
     "  -ts_max_time 10 -ts_type rk       of an equation in time; its defaults are 1 and rk\n"
-    "  -ts_monitor_solution_vtk u-%03\" PetscInt_FMT \".vts   writes each step\n"
+    "  -ts_monitor_solution_vtk u-%03d.vts   writes each step\n"
     "  -u_view binary:u.petsc            writes u by any PETSc viewer\n\n";
 
 struct Solution {

@@ -4,8 +4,8 @@
 /*
   Shellac: matrix-free operators for PETSc. This header includes the whole public interface, by topic.
 
-  A program that links the library calls MatCreateLaplace() or MatCreateHelmholtz(), or ShellacInitializePackage() before
-  it names a type. A program that does not know the library gets the same types by
+  A program that links the library creates objects by its functions, or calls ShellacInitializePackage() before it names
+  a type. A program that does not know the library gets the same types by
   -dll_append /absolute/path/libshellac.so
 */
 

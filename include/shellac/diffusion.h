@@ -36,7 +36,7 @@
 
    The operator is symmetric where no side has identity rows or is mirrored.
 
-   The rows are filled at `MatSetUp()`, on the host, and stored as those of a `MATSTENCILSHELL` are: without column indices,
+   The rows are filled at `MatSetUp()`, on the GPU where k is there, and stored as those of a `MATSTENCILSHELL` are: without column indices,
    and equal rows once. The operator keeps a reference to k. After a change of k's values the next collective operation of
    the matrix, as `MatMult()`, fills the rows anew, on all ranks where the values of one have changed. Solvers see the change when they are set up after it:
    `MatAssemblyBegin()` and `MatAssemblyEnd()`, or `MatDiffusionSetCoefficient()` with the same k, tell them before

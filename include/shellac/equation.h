@@ -58,7 +58,8 @@ PETSC_EXTERN PetscErrorCode DMDASetEquation(DM da, const char text[]);
    this type. It has products and a diagonal, so that -pc_type jacobi, Krylov methods and smoothers by them work. It has no
    transpose. Each assembly copies the state. Parameters and fields are those of the time of a product.
 
-   Products are computed where the vectors are; on a GPU by kernels of NVRTC, as residuals are.
+   Products are computed where the vectors are; on a GPU by kernels of NVRTC, as residuals are. What `MatDiagonalSet()`
+   adds, PETSc multiplies on the host.
 
 .seealso: `DMDASetEquation()`, `MATSTENCILSHELL`
 M*/

@@ -93,7 +93,7 @@ M*/
 #define MATHELMHOLTZ "helmholtz"
 
 /*E
-   MatLaplaceBoundaryType - the boundary form of a `MATLAPLACE` or `MATHELMHOLTZ`
+   MatLaplaceBoundaryType - the boundary form of a Mat with a formula (`MATLAPLACE`, `MATDIFFUSION`, registered ones)
 
    Level: beginner
 
@@ -220,7 +220,7 @@ PETSC_EXTERN PetscErrorCode MatHelmholtzSetShift(Mat A, PetscScalar sigma);
 PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
 
 /*@
-   MatLaplaceSetBoundary - sets the boundary form of a `MATLAPLACE` or `MATHELMHOLTZ`; before `MatSetUp()`
+   MatLaplaceSetBoundary - sets the boundary form of a Mat with a formula; before `MatSetUp()`
 
    Logically Collective
 
@@ -229,9 +229,9 @@ PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
 -  boundary - `MAT_LAPLACE_ELIMINATED` (default), `MAT_LAPLACE_IDENTITY`, `MAT_LAPLACE_NEUMANN` or `MAT_LAPLACE_ROBIN`
 
    Options Database Keys:
-+  -mat_laplace_boundary <eliminated|identity|neumann>   - boundary form of the axes that are not periodic or mirrored;
++  -mat_laplace_boundary <eliminated|identity|neumann|robin>   - boundary form of the axes that are not periodic or mirrored;
                                                            default eliminated
--  -mat_helmholtz_boundary <eliminated|identity|neumann> - boundary form of the axes that are not periodic or mirrored;
+-  -mat_helmholtz_boundary <eliminated|identity|neumann|robin> - boundary form of the axes that are not periodic or mirrored;
                                                            default eliminated
 
    Level: beginner
@@ -244,7 +244,7 @@ PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
 PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType boundary);
 
 /*@
-   MatLaplaceSetBoundaries - sets the boundary forms of a `MATLAPLACE` or `MATHELMHOLTZ` side by side; before
+   MatLaplaceSetBoundaries - sets the boundary forms of a Mat with a formula side by side; before
    `MatSetUp()`
 
    Logically Collective
@@ -372,7 +372,7 @@ typedef PetscErrorCode (*MatLaplaceBoundaryData)(PetscInt dim, const PetscReal x
    Collective
 
    Input Parameters:
-+  A   - a `MATLAPLACE` or `MATHELMHOLTZ`, set up
++  A   - a Mat with a formula (`MATLAPLACE`, `MATDIFFUSION`, registered ones), set up
 .  g   - the data on the boundary
 .  ctx - for g; may be NULL
 -  b   - the right-hand side, of A's layout; without boundary data it is the f of -Δu + σu = f
@@ -387,7 +387,7 @@ typedef PetscErrorCode (*MatLaplaceBoundaryData)(PetscInt dim, const PetscReal x
    The domain begins at the origin or, without side lengths, where the DM's coordinates say.
 
    Errors:
-   `PETSC_ERR_ARG_NULL` for a null g, `PETSC_ERR_SUP` for another type or after `MatTranspose()`, and what g returns, on
+   `PETSC_ERR_ARG_NULL` for a null g, `PETSC_ERR_SUP` for a Mat without a formula or after `MatTranspose()`, and what g returns, on
    all ranks.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundaries()`, `MatLaplaceSetRightHandSide()`
@@ -400,7 +400,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceAddBoundary(Mat A, MatLaplaceBoundaryData 
    Collective
 
    Input Parameters:
-+  A   - a `MATLAPLACE` or `MATHELMHOLTZ`, set up
++  A   - a Mat with a formula (`MATLAPLACE`, `MATDIFFUSION`, registered ones), set up
 .  f   - the source; called at the grid's points and, for the shape box, at their neighbours beyond the ends of axes
          that are not periodic or mirrored
 .  g   - the data on the boundary; NULL for zero
@@ -422,7 +422,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f
                                                        Vec b);
 
 /*@
-   MatLaplaceSetLengths - sets the side lengths of the domain of a `MATLAPLACE` or `MATHELMHOLTZ`; before `MatSetUp()`
+   MatLaplaceSetLengths - sets the side lengths of the domain of a Mat with a formula; before `MatSetUp()`
 
    Logically Collective
 

@@ -6,8 +6,8 @@
 #include <petscpc.h>
 
 /*MC
-   PCSTENCILMG - "stencilmg": matrix-free geometric multigrid for Mats of type `MATLAPLACE`, `MATHELMHOLTZ` and
-   `MATSTENCILSHELL`, on the CPU and on CUDA GPUs
+   PCSTENCILMG - "stencilmg": matrix-free geometric multigrid for Mats with a formula (`MATLAPLACE`, `MATHELMHOLTZ`,
+   `MATDIFFUSION`, `MATADVECTIONDIFFUSION`, registered ones) and `MATSTENCILSHELL`, on the CPU and on CUDA GPUs
 
    Options Database Keys:
 +  -pc_stencilmg_type <multiplicative|full>                 - cycles from zero, or full multigrid: one cycle on each
@@ -120,7 +120,7 @@ PETSC_EXTERN const char *const PCStencilMGTypes[];
    PCStencilMGCycleType - how a cycle of `PCSTENCILMG` visits the levels
 
    Values:
-+  `PC_STENCILMG_CYCLE_AUTOMATIC` - V, and F where rows are not symmetric with any weights, as those of convection
++  `PC_STENCILMG_CYCLE_AUTOMATIC` - V, and F where a point has one unknown and rows are not symmetric with any weights
 .  `PC_STENCILMG_CYCLE_V` - each coarse level once
 .  `PC_STENCILMG_CYCLE_W` - each coarse level twice for a visit of the finer one
 -  `PC_STENCILMG_CYCLE_F` - an F-cycle, then a V-cycle, on each coarse level

@@ -305,8 +305,9 @@ PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
 }
 
 PetscErrorCode multigrid_remedy(Mat, const char **remedy) {
-  *remedy = "the Jacobian of Burgers' equation has none; use -pc_type jacobi or none, or another one with "
-            "-burgers_jacobian shell_aij or aij";
+  *remedy =
+      "the Jacobian is matrix-free; use -pc_type jacobi or none, or -burgers_jacobian shell_aij with -pc_type lu, "
+      "gamg, ...";
   return PETSC_SUCCESS;
 }
 

@@ -121,7 +121,8 @@ PetscErrorCode BurgersCheckType(TS ts, const BurgersSettings &settings) {
              type);
   PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSIRK, &irk));
   PetscCheck(!irk || settings.jacobian == TS_BURGERS_JACOBIAN_AIJ, comm, PETSC_ERR_SUP,
-             "-ts_type irk needs the entries of the Jacobian; use -burgers_jacobian aij, or -ts_type bdf");
+             "-ts_type irk needs the entries of the Jacobian; use -ts_type bdf, or on one rank -burgers_jacobian aij "
+             "-pc_type pbjacobi");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -102,6 +102,7 @@ private:
     device_ = nullptr;
     allocated_ = 0;
     copied_ = false;
+    if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(DeviceMalloc(n * sizeof(T), (void **)&device_));
     allocated_ = n;
     PetscFunctionReturn(PETSC_SUCCESS);

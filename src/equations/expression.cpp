@@ -158,14 +158,14 @@ private:
   }
   Operand read_number() {
     const size_t begin = at_;
-    while (at_ < text_.size() && (in_name(text_[at_]) || text_[at_] == '.' ||
-                                  (std::tolower((unsigned char)text_[at_ - 1]) == 'e' && std::strchr("+-", text_[at_]))))
+    while (at_ < text_.size() &&
+           (in_name(text_[at_]) || text_[at_] == '.' ||
+            (std::tolower((unsigned char)text_[at_ - 1]) == 'e' && std::strchr("+-", text_[at_]))))
       at_++;
     const std::string number = text_.substr(begin, at_ - begin);
     if (number.find_first_of(".eEfF") != std::string::npos && number.compare(0, 2, "0x") != 0) return Operand();
-    const bool decimal = number.size() < 10 && std::all_of(number.begin(), number.end(), [](char c) {
-                           return std::isdigit((unsigned char)c) != 0;
-                         });
+    const bool decimal = number.size() < 10 && std::all_of(number.begin(), number.end(),
+                                                           [](char c) { return std::isdigit((unsigned char)c) != 0; });
     return whole(decimal, decimal ? std::stol(number) : 0);
   }
 
@@ -203,7 +203,7 @@ std::string mistake_in(const std::string &line) {
   if (!as_power.empty()) return as_power;
   const std::string division = Divisions(line).inexact();
   if (division.empty()) return "";
-  return division + " divides whole numbers, which C++ does without the rest; write 1./3, say";
+  return division + " is an integer division, which C++ truncates; write 1./3, say";
 }
 
 // The least number of letters that are put in, left out or changed (V. Levenshtein, 1966); two neighbours that change

@@ -43,7 +43,9 @@ PetscErrorCode GpuLibrary::Create(MPI_Comm comm, const std::string &source, cons
 }
 
 GpuLibrary::~GpuLibrary() {
-  if (library_) (void)cudaLibraryUnload((cudaLibrary_t)library_);
+  if (!library_) return;
+  (void)cudaDeviceSynchronize(); // a kernel may still run
+  (void)cudaLibraryUnload((cudaLibrary_t)library_);
 }
 
 #else

@@ -15,11 +15,10 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   PetscFunctionBegin;
   PetscCall(MatGetReadyFormula(A, &context, false));
   PetscCall(MatGetType(A, &type));
-  PetscCheck(
-      mode == INSERT_VALUES, PETSC_COMM_SELF, PETSC_ERR_SUP,
-      "a Mat of type %s has a fixed formula: it only compares inserted entries, and cannot with ADD_VALUES; assemble "
-      "into -dm_mat_type aij",
-      type);
+  PetscCheck(mode == INSERT_VALUES, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "a Mat of type %s has a fixed formula: it only compares inserted entries, and cannot with ADD_VALUES; use "
+             "-dm_mat_type stencil or aij",
+             type);
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   PetscCall(MatFormulaTakeAwaited(context));
   context->zeroed = false;
@@ -44,7 +43,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
                  PETSC_ERR_ARG_INCOMP,
                  "the program assembles %g at row %" PetscInt_FMT ", column %" PetscInt_FMT
                  ", where the operator %s has %g "
-                 "(real parts); check its boundary form, lengths and shift, or assemble into -dm_mat_type aij",
+                 "(real parts); check its boundary form, lengths and shift, or use -dm_mat_type stencil or aij",
                  (double)PetscRealPart(values[r * n + k]), rows[r], columns[k], type, (double)PetscRealPart(ours));
     }
   }
@@ -57,7 +56,7 @@ PetscErrorCode MatFormulaCheckZeroed(const FormulaMat &context, bool zeroed) {
   PetscCheck(
       !zeroed, context.grid.comm, PETSC_ERR_ARG_WRONGSTATE,
       "MatZeroEntries() was not followed by the assembly of the same operator, whose formula is fixed; for a zero "
-      "operator use MatScale(), for another one -dm_mat_type aij");
+      "operator use MatScale(), for another one -dm_mat_type stencil or aij");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -163,9 +163,8 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   }
   PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
   PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
-             "-pc_type stencilmg serves operators that couple neighbouring points, with one unknown a point; "
-             "this matrix of type %s %s",
-             type, why.c_str());
+             "-pc_type stencilmg serves operators that couple neighbouring points; this matrix of type %s %s", type,
+             why.c_str());
   mg->symmetric = variable ? rows->symmetric : is_symmetric(axes);
   PetscCall(set_fixed(mg, P, context->grid, axes, rows));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before

@@ -2,8 +2,8 @@
 // What matrices have that stencilmg cannot serve, and what to use for them; after "this matrix ...".
 
 #define SHELLAC_ILU_OR_AIJ                                                                                             \
-  "; use -pc_type bjacobi, which is an incomplete factorisation on each rank, or an assembled matrix "                 \
-  "(-dm_mat_type aij)"
+  "; use -pc_type bjacobi, which is an incomplete factorisation on each rank, or -dm_mat_type aij with another "       \
+  "-pc_type"
 
 namespace shellac {
 

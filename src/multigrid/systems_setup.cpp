@@ -153,7 +153,9 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, std::string 
     at.has_transfer_halo = !at.whole;
     if (why->empty() && (more || !at.whole || !l)) { // singular blocks are refused on grids of any size
       PetscCall(SetSmoothing(l, rows, &singular));
-      if (singular && !l) *why = "has a point whose diagonal block is singular or zero" SHELLAC_ILU_OR_AIJ;
+      if (singular && !l)
+        *why = "has a point whose diagonal block is singular or zero; for a saddle point use -pc_type fieldsplit "
+               "-pc_fieldsplit_detect_saddle_point -pc_fieldsplit_type schur";
     }
     if (!why->empty() || (!more && at.whole)) {
       PetscCall(halo.Destroy());

@@ -69,7 +69,7 @@ static Lines page() {
       "All options of Shellac, by type. A program prints those that it reads with `-help`. An object's prefix",
       "(`KSPSetOptionsPrefix()` and the like) goes before the name: `-fine_pc_stencilmg_levels 3`.",
       "",
-      "`shellac_options -write` makes this page and the lists in the public headers from the tables",
+      "`cmake --build build/default --target write-options` makes this page and the lists in the headers from the tables",
       "`src/*/options.hpp`. The test `options-in-headers` compares them."};
   for (const Topic &topic : topics) {
     lines.insert(lines.end(), {"", std::string("## ") + topic.title, "", topic.summary, ""});

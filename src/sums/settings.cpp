@@ -261,6 +261,11 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode multigrid_remedy(Mat, const char **remedy) {
+  *remedy = "use -pc_type kernelsum";
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode MatKernelSumSetSettings(Mat A) {
   PetscObject object = (PetscObject)A;
 
@@ -275,6 +280,7 @@ PetscErrorCode MatKernelSumSetSettings(Mat A) {
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetPrecision_C", set_precision));
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetSelf_C", set_self));
   PetscCall(PetscObjectComposeFunction(object, "MatKernelSumSetMethod_C", set_method));
+  PetscCall(PetscObjectComposeFunction(object, "ShellacMultigridRemedy_C", multigrid_remedy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
