@@ -57,6 +57,10 @@
    on the host, on a GPU that of half a solve, up to nine tenths in 3-D. There it runs where one rank has the grid;
    several ranks set up on the host, and copy the levels.
 
+   Where rows with variable coefficients change by a factor and on the diagonal alone, as by `MatShift()` or for another time step,
+   the levels follow in about the time of a cycle, unless a shift makes other weights of interpolation necessary, in single
+   precision or with several unknowns a point.
+
    A matrix may be symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that are multiplied
    by a coefficient). Where no scaling does that, or only one by more than 12 orders of magnitude, as with convection,
    interpolation follows the symmetric part of the rows and restriction the transposed rows, the smoother is damped

@@ -75,6 +75,19 @@ public:
     *array = device_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  // What it holds, to be changed in this memory, where the latest copy is then.
+  PetscErrorCode Edit(PetscMemType memory, T **array) {
+    const T *values;
+    PetscFunctionBegin;
+    PetscCall(Get(memory, &values));
+    if (PetscMemTypeDevice(memory) && values) {
+      made_ = allocated_;
+      host_ = std::vector<T>();
+    }
+    copied_ = false;
+    *array = const_cast<T *>(values);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   size_t size() const { return made_ ? made_ : host_.size(); }
   size_t bytes() const { return size() * sizeof(T); }
   // All that another one has, for all that this one has.

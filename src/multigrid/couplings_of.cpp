@@ -335,8 +335,8 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   *is_not_finite = found.flags.problem == not_finite;
   rows->symmetric = !found.flags.weighted && !found.flags.to_fixed;
   // finite elements may do so with the neighbours in a box
-  if (why->empty() && !found.flags.box && !rows->nonsymmetric && found.flags.positive && found.flags.negative)
-    *why = opposite_signs;
+  rows->mixed_signs = found.flags.positive && found.flags.negative && !found.flags.box;
+  if (why->empty() && rows->mixed_signs && !rows->nonsymmetric) *why = opposite_signs;
   rows->has_fixed = found.flags.fixed;
   rows->singular = !found.flags.fixed && !found.flags.shifted;
   set_axes(grid, found, rows->axes);

@@ -51,6 +51,7 @@ template <class T> class Hierarchy final : public Multigrid {
     bool         odd_ends = false; // an axis is coarsened around an odd number of points: transfers by points
     bool         one_walk = false; // all of a pass in one walk
     Grid         parts;            // whole: the parts that the ranks make of it
+    PetscReal    less = 1;         // see renewal::Renewed: since the level was made
     Halo         halo_b, halo_u;
     Scratch<T>   b, x, t, s, b_part;
   };
@@ -59,6 +60,7 @@ public:
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                         const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old);
   PetscErrorCode Destroy() override;
+  PetscErrorCode Renew(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
@@ -108,6 +110,8 @@ private:
   PetscErrorCode Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights, Mirror<S> *restriction);
   void           set_omega(Level &level, PetscReal high);
   PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights);
+  PetscErrorCode CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike);
+  PetscErrorCode RenewLevels(S a, S *diagonal, bool *serves);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, LevelPart<T> *part);
@@ -116,6 +120,7 @@ private:
   PetscErrorCode                    Down(int l, Guess guess);
   PetscErrorCode                    Up(int l);
   PetscErrorCode                    RestrictB(int l);
+  template <class B> PetscErrorCode RestrictFrom(int l, const B *b);
   PetscErrorCode                    ReadNorm(PetscReal *norm);
   PetscErrorCode                    Solve();
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
@@ -169,6 +174,7 @@ private:
   DirectSolve<T>                      direct_;               // of the last level
   DenseSolve<T>                       dense_;                // variable: likewise
   Mirror<S>                           last_rows_;            // which it was made of: memory for the next set-up
+  std::vector<S>                      last_values_;          // a copy of them on the host
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
 
@@ -203,5 +209,6 @@ PetscErrorCode make_hierarchy(const Grid &grid, const Axis axes[3], PetscScalar 
 
 #include "multigrid/application.hpp"
 #include "multigrid/passes.hpp"
+#include "multigrid/renewal.hpp"
 #include "multigrid/setup.hpp"
 #include "multigrid/variable.hpp"

@@ -40,6 +40,13 @@ class Multigrid {
 public:
   virtual ~Multigrid() = default;
   virtual PetscErrorCode Destroy() = 0;
+  // After a change of the operator: where it has become a multiple of what it was with another diagonal, and weights of interpolation
+  // are still right, the levels follow it. fixed: 1/diagonal of identity rows is written there, zero elsewhere; null where there are
+  // none. Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
+  virtual PetscErrorCode Renew(StencilMat *, PetscMemType, Vec, bool *done) {
+    *done = false;
+    return PETSC_SUCCESS;
+  }
   // x = a cycle for b: from zero, from x or, for `full`, by full multigrid. norm: of b - A x before it, over all ranks;
   // null: not wanted; only from x, and where gives_norm(). It goes on only with stop < norm <= limit; x is as it was else.
   // Arrays in `memory`, work in PETSc's stream.

@@ -293,23 +293,25 @@ template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
 }
 
 template <class T> PetscErrorCode Hierarchy<T>::RestrictB(int l) {
+  PetscFunctionBegin;
+  if (l > 0 || level(l).b.size())
+    PetscCall(RestrictFrom(l, (const T *)level(l).b.at(memory_)));
+  else
+    PetscCall(RestrictFrom(l, b_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The next level's right-hand side from b.
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictFrom(int l, const B *b) {
   Level &at = level(l);
 
   PetscFunctionBegin;
-  const auto with = [&](auto *b) {
-    PetscFunctionBegin;
-    if (at.fused)
-      PetscCall((Fused<false, false, true, 0>(l, b, nullptr, (T *)nullptr)));
-    else if (at.one_walk && walks(at))
-      PetscCall(WalkDown(l, b, nullptr, false, 0, (T *)nullptr));
-    else
-      PetscCall(RestrictResidual(l, b, nullptr));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  if (l > 0 || at.b.size())
-    PetscCall(with((const T *)at.b.at(memory_)));
+  if (at.fused)
+    PetscCall((Fused<false, false, true, 0>(l, b, nullptr, (T *)nullptr)));
+  else if (at.one_walk && walks(at))
+    PetscCall(WalkDown(l, b, nullptr, false, 0, (T *)nullptr));
   else
-    PetscCall(with(b_));
+    PetscCall(RestrictResidual(l, b, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

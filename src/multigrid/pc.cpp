@@ -280,6 +280,15 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   if (levels[0].nonsymmetric)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "the matrix is not symmetric, restriction follows its columns: for gmres or bcgs, not for cg\n"));
+  if (mg->mixed_signs)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "couplings have both signs, which no coarse grid follows: convergence may be slow, or fail; use upwind "
+                "differences, a finer grid, or -pc_type bjacobi\n"));
+  if (mg->changes_followed)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "changes by a factor and on the diagonal that these levels have followed: %" PetscInt_FMT
+                                     "\n",
+                                     mg->changes_followed));
   for (size_t l = 0; l < levels.size(); l++) {
     const LevelInfo &level = levels[l];
     char             weights[128] = "", one[32];

@@ -141,6 +141,14 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  const auto        &op = static_cast<CapturedStencil &>(*context->op);
+  const PetscMemType memory = ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST;
+  if (current) {
+    bool follows;
+    PetscCall(mg->multigrid->Renew(context, memory, mg->fixed, &follows));
+    mg->changes_followed = follows ? mg->changes_followed + 1 : 0;
+    if (follows) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
   PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), &mg->axes_memory, axes, &sigma, &why));
@@ -157,15 +165,14 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   OperatorRows *rows = mg->rows.get();
   if (variable) {
     if (mg->multigrid) mg->multigrid->LendMemory(&rows->couplings);
-    const auto &op = static_cast<CapturedStencil &>(*context->op);
-    PetscCall(MatStencilGetCouplings(context, ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST, rows, &why,
-                                     &not_finite));
+    PetscCall(MatStencilGetCouplings(context, memory, rows, &why, &not_finite));
   }
   PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
   PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
              "-pc_type stencilmg serves operators that couple neighbouring points; this matrix of type %s %s", type,
              why.c_str());
   mg->symmetric = variable ? rows->symmetric : is_symmetric(axes);
+  mg->mixed_signs = variable && rows->mixed_signs;
   PetscCall(set_fixed(mg, P, context->grid, axes, rows));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
     mg->sum.reset();
@@ -194,7 +201,7 @@ PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   mg->rows.reset();
   mg->sum.reset();
   PetscCall(VecDestroy(&mg->fixed));
-  mg->corrects = mg->symmetric = false;
+  mg->corrects = mg->symmetric = mg->mixed_signs = false;
   PetscCall(CreateSystemMultigrid(P, mg->options, device, &mg->multigrid, &why, &not_finite));
   PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
   PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
@@ -238,6 +245,7 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   }
   mg->matrix = id;
   mg->on_device = device;
+  if (!current) mg->changes_followed = 0;
   if (context->grid.dof > 1)
     PetscCall(set_up_system(mg, P, context, device, type));
   else

@@ -1,0 +1,336 @@
+#pragma once
+// Hierarchy's levels for a matrix that has changed by a factor and on its diagonal, A' = aA + D, as by MatScale(), MatShift(), a time
+// step, or Newton's method for a reaction. Couplings and weights of interpolation stay, and the coarse matrices become
+//   A'_c = a A_c + D_c,  D_c = diag(R D P 1) ,
+// with what the Galerkin product would have beside the diagonal lumped into it.
+
+#include "capture/mat.hpp"
+#include "multigrid/variable.hpp"
+
+namespace shellac {
+
+namespace renewal {
+
+// Weights of interpolation depend on shifts that are large beside the couplings of their rows. They stay where such shifts get
+// smaller by `most_less` at most, and where small ones do not become large, but on all points of a coarse level. Shifts of
+// the sign opposite to the diagonal's may be as large as the last, beside the couplings.
+constexpr PetscReal acting = 0.3, most_less = 1.4, tiny = 0.1, small = 1, large = 2, most_opposite = 0.1;
+
+// The rows of a matrix beside those of the finest level.
+struct RowsBeside {
+  Patch                             patch; // this rank's points
+  CapturedCoefficients<PetscScalar> from;
+  CouplingArrays                    kept;
+  NeighbourList                     neighbours;
+  PetscInt                          offset[3]; // from the patch to the level's
+
+  // The entries of n rows, and what they have besides; the result is their place in the level's arrays.
+  template <int most>
+  SHELLAC_RUN size_t read(const PetscInt p[3], int n, PetscScalar entry[27][most], PetscReal others[most]) const {
+    const PetscInt q[3] = {p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]};
+    PetscScalar   *entries[27] = {};
+    const auto     begin = [&](int place) { fill_run(entries[place] = entry[place], n, PetscScalar(0)); };
+    begin(step_place(0, 0, 0));
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const PetscInt *d = neighbours.at[arm].d;
+      begin(step_place(d[0], d[1], d[2]));
+    }
+    fill_run(others, n, PetscReal(0));
+    from.add_neighbours(patch, p, n, entries, others);
+    return kept.grown.index(q);
+  }
+  SHELLAC_RUN int place(int arm) const {
+    const PetscInt *d = neighbours.at[arm].d;
+    return step_place(d[0], d[1], d[2]);
+  }
+};
+
+// The factor that takes couplings of before to those of now, by least squares.
+struct FactorSums {
+  PetscReal re = 0, im = 0, size = 0;
+
+  SHELLAC_HD void add(const FactorSums &other) { re += other.re, im += other.im, size += other.size; }
+};
+struct FindFactor {
+  RowsBeside rows;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, FactorSums *sums) const {
+    PetscScalar  entry[27][most];
+    PetscReal    others[most];
+    const size_t at = rows.read<most>(p, n, entry, others);
+    for (int arm = 0; arm < rows.neighbours.count; arm++) {
+      const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[rows.place(arm)];
+      for (int i = 0; i < n; i++) {
+        const PetscScalar product = -e[i] * PetscConj(c[i]);
+        if (c[i] == (PetscScalar)0) continue;
+        sums->re += PetscRealPart(product), sums->im += PetscImaginaryPart(product);
+        sums->size += PetscRealPart(c[i] * PetscConj(c[i]));
+      }
+    }
+  }
+};
+
+struct Comparison {
+  int differs = 0, fixed = 0, shifted = 0; // in more than the factor and the diagonal; any row is such
+
+  SHELLAC_HD void add(const Comparison &other) {
+    differs = PetscMax(differs, other.differs);
+    fixed = PetscMax(fixed, other.fixed);
+    shifted = PetscMax(shifted, other.shifted);
+  }
+};
+struct CompareRows {
+  RowsBeside   rows;
+  PetscScalar  a;
+  PetscScalar *diagonal; // D [points of the patch]
+  PetscScalar *fixed;    // inverse diagonals of rows that couple nothing, and zero elsewhere; null where there are none
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Comparison *found) const {
+    PetscScalar        entry[27][most], shift[most];
+    PetscReal          others[most];
+    bool               alike[most], is_fixed[most];
+    const size_t       at = rows.read<most>(p, n, entry, others), own = rows.patch.index(p[0], p[1], p[2]);
+    const PetscScalar *before = rows.kept.slot(SHIFT) + at, *inverse = rows.kept.slot(INVERSE_DIAGONAL) + at,
+                      *here = entry[step_place(0, 0, 0)];
+    for (int i = 0; i < n; i++) {
+      is_fixed[i] = inverse[i] == (PetscScalar)0;
+      alike[i] = others[i] == 0 && here[i] - here[i] == (PetscScalar)0 && here[i] != (PetscScalar)0;
+      shift[i] = here[i];
+    }
+    for (int arm = 0; arm < rows.neighbours.count; arm++)
+      for (int i = 0; i < n; i++) shift[i] += entry[rows.place(arm)][i];
+    for (int i = 0; i < n; i++)
+      if (PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(here[i])) shift[i] = 0;
+    for (int arm = 0; arm < rows.neighbours.count; arm++) {
+      const Neighbour   &to = rows.neighbours.at[arm];
+      const PetscScalar *c = to.coupling + at, *e = entry[rows.place(arm)], *there = inverse + to.step;
+      for (int i = 0; i < n; i++) {
+        const PetscScalar expected = a * c[i];
+        if (c[i] == (PetscScalar)0 && e[i] != (PetscScalar)0 && there[i] == (PetscScalar)0 && !is_fixed[i])
+          shift[i] -= e[i]; // with a point whose value is given
+        else
+          alike[i] &= PetscAbsScalar(e[i] + expected) <= rounding * PetscAbsScalar(expected);
+      }
+    }
+    for (int i = 0; i < n; i++) {
+      PetscScalar change = shift[i] - a * before[i];
+      if (is_fixed[i] || PetscAbsScalar(change) <= cancellation * PetscAbsScalar(here[i])) change = 0;
+      diagonal[own + i] = change;
+      if (fixed) fixed[own + i] = is_fixed[i] && alike[i] ? (PetscScalar)1 / here[i] : (PetscScalar)0;
+      if (!alike[i]) found->differs = 1;
+      if (is_fixed[i]) found->fixed = 1;
+      if (!is_fixed[i] && shift[i] != (PetscScalar)0) found->shifted = 1;
+    }
+  }
+};
+
+// Of a level's rows: the bound of RowBound; by how much those shifts get smaller that weights of interpolation depend on; whether small ones
+// have become large, some are tiny, or have the opposite sign.
+struct Renewed {
+  PetscReal high = 0, less = 1;
+  int       more = 0, tiny = 0, opposite = 0;
+
+  SHELLAC_HD void add(const Renewed &other) {
+    high = PetscMax(high, other.high);
+    less = PetscMax(less, other.less);
+    more = PetscMax(more, other.more);
+    tiny = PetscMax(tiny, other.tiny);
+    opposite = PetscMax(opposite, other.opposite);
+  }
+};
+struct RenewRows {
+  Patch              patch;
+  CouplingArrays     rows;
+  PetscScalar        a;
+  const PetscScalar *diagonal; // D
+  bool               damps;    // as DampRows do
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Renewed *found) const {
+    const size_t at = rows.grown.index(p), own = patch.index(p[0], p[1], p[2]);
+    PetscScalar *shift = rows.slot(SHIFT) + at, *inverse = rows.slot(INVERSE_DIAGONAL) + at, sum[most];
+    PetscReal    size[most];
+
+    fill_run(sum, n, PetscScalar(0));
+    fill_run(size, n, PetscReal(0));
+    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++) {
+      PetscScalar *c = rows.slot(slot) + at;
+      if (a != (PetscScalar)1)
+        for (int i = 0; i < n; i++) c[i] *= a;
+      for (int i = 0; i < n; i++) sum[i] += c[i], size[i] += PetscAbsScalar(c[i]);
+    }
+    for (int i = 0; i < n; i++) {
+      const PetscScalar before = a * shift[i], now = before + diagonal[own + i], entry = now + sum[i];
+      if (inverse[i] == (PetscScalar)0) continue;
+      shift[i] = now;
+      inverse[i] = entry == (PetscScalar)0 ? (PetscScalar)0 : (PetscScalar)1 / entry;
+      const PetscReal bound = 1 + size[i] * PetscAbsScalar(inverse[i]);
+      if (damps) inverse[i] *= 2 / PetscMax(2, bound);
+      found->high = PetscMax(found->high, bound);
+      const PetscScalar old = PetscConj(before + sum[i]);
+      const PetscReal   was = PetscAbsScalar(before), is = PetscAbsScalar(now);
+      if (was > acting * size[i]) found->less = PetscMax(found->less, is > 0 ? was / is : PETSC_MAX_REAL);
+      if (was < small * size[i] && is > large * size[i]) found->more = 1;
+      if (is < tiny * size[i]) found->tiny = 1;
+      if (PetscRealPart(diagonal[own + i] * old) < 0 &&
+          PetscRealPart(now * old) < -most_opposite * PetscAbsScalar(old) * size[i])
+        found->opposite = 1;
+    }
+  }
+};
+
+// D P 1
+struct TimesOnes {
+  Patch              patch;
+  const PetscScalar *diagonal;
+  PetscScalar       *ones; // P 1, which becomes the product
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = patch.index(p[0], p[1], p[2]);
+    for (int i = 0; i < n; i++) ones[at + i] *= diagonal[at + i];
+  }
+};
+
+struct SetOnes {
+  Patch        patch;
+  PetscScalar *values;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    fill_run(values + patch.index(p[0], p[1], p[2]), n, PetscScalar(1));
+  }
+};
+
+} // namespace renewal
+
+template <class T>
+PetscErrorCode Hierarchy<T>::Renew(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) {
+  PetscFunctionBegin;
+  *done = false;
+  if constexpr (std::is_same<T, S>::value) {
+    bool serves = variable_ && last() > 0;
+    for (int a = 0; a < 3; a++) serves = serves && !(grid_.periodic(a) && grid_.N[a] == 2); // whose couplings are shared
+    if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
+    Level &top = level(0);
+    S      a, *diagonal;
+    PetscCall(Prepare(memory));
+    memory_ = memory;
+    PetscCall(CompareWith(context, fixed, &a, &diagonal, done));
+    if (*done && top.b.size() && parts_) { // the level is whole on each rank
+      PetscCall(Gather(top, diagonal, top.b.at(memory)));
+      diagonal = top.b.at(memory);
+    }
+    if (*done) PetscCall(RenewLevels(a, diagonal, done));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// *alike: A' = aA + D. *diagonal: D of the rank's points, in an array of the finest level's.
+template <class T>
+PetscErrorCode Hierarchy<T>::CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike) {
+  using namespace renewal;
+  Level                            &top = level(0);
+  Arrays                            arrays(memory_);
+  Scratch<FactorSums>               factor, factor_parts;
+  Scratch<Comparison>               comparison, parts;
+  std::vector<FactorSums>           sums;
+  std::vector<Comparison>           found;
+  std::unique_ptr<PreparedOperator> op;
+  CouplingArrays                    kept;
+  S                                *inverse = nullptr;
+
+  PetscFunctionBegin;
+  kept.grown = top.part.grown;
+  kept.neighbours = top.part.neighbours;
+  PetscCall(top.rows.Edit(memory_, &kept.values));
+  if (fixed) PetscCall(arrays.Write(fixed, &inverse));
+  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
+  RowsBeside rows = {context->op->patch(), static_cast<PreparedCapture &>(*op).coefficients(), kept, NeighbourList(kept),
+                     {0, 0, 0}};
+  Box        middle = rows.patch.all();
+  for (int c = 0; c < 3; c++) {
+    rows.offset[c] = rows.patch.start[c] - top.patch.start[c];
+    if (c > 0 && middle.size(c) > 0) middle.lo[c] = middle.hi[c] / 2, middle.hi[c] = middle.lo[c] + 1;
+  }
+  PetscCall(factor.Grow(1, memory_));
+  PetscCall(sum_runs(memory_, middle, FindFactor{rows}, &factor_parts, factor.at(memory_)));
+  PetscCall(factor.GetHost(memory_, &sums));
+  PetscReal all[3] = {sums[0].re, sums[0].im, sums[0].size};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 3, MPIU_REAL, MPIU_SUM, grid_.comm));
+#if defined(PETSC_USE_COMPLEX)
+  *a = S(all[0], all[1]) / all[2];
+#else
+  *a = all[0] / all[2];
+#endif
+  *alike = *a != (S)0 && *a - *a == (S)0;
+  if (*alike) {
+    *diagonal = (top.b_part.size() ? top.b_part : top.s).at(memory_);
+    PetscCall(comparison.Grow(1, memory_));
+    PetscCall(sum_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &parts,
+                       comparison.at(memory_)));
+    PetscCall(comparison.GetHost(memory_, &found));
+    int is[3] = {found[0].differs, found[0].fixed, found[0].shifted};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 3, MPI_INT, MPI_MAX, grid_.comm));
+    *alike = !is[0];
+    singular_ = !is[1] && !is[2];
+  }
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// diagonal: D on the finest level. *serves: weights of interpolation are still right; the levels are of no use otherwise.
+template <class T> PetscErrorCode Hierarchy<T>::RenewLevels(S a, S *diagonal, bool *serves) {
+  using namespace renewal;
+  Scratch<Renewed>       sums, parts;
+  std::vector<Renewed>   found;
+  std::vector<PetscReal> high;
+  std::vector<S>         of_last;
+  Level                 &bottom = level(last());
+
+  PetscFunctionBegin;
+  PetscCall(sums.Grow(last(), memory_));
+  for (int l = 0; l < last(); l++) {
+    Level      &at = level(l), &next = level(l + 1);
+    const Patch coarse = next.patch;
+    const Box   all = at.patch.all();
+    T          *ones = at.t.at(memory_);
+    RenewRows   renew = {at.patch, {}, a, diagonal, nonsymmetric_};
+    renew.rows.grown = at.part.grown;
+    renew.rows.neighbours = at.part.neighbours;
+    PetscCall(at.rows.Edit(memory_, &renew.rows.values));
+    PetscCall(sum_runs(memory_, all, renew, &parts, sums.at(memory_) + l));
+    PetscCall(for_each_run(memory_, coarse.all(), SetOnes{coarse, next.x.at(memory_)}));
+    PetscCall(Correct(l, nullptr, ones));
+    PetscCall(for_each_run(memory_, all, TimesOnes{at.patch, diagonal, ones}));
+    PetscCall(RestrictFrom(l, (const T *)ones));
+    diagonal = next.b.at(memory_);
+  }
+  PetscCall(sums.GetHost(memory_, &found));
+  for (int l = 0; l < last(); l++) {
+    PetscReal sizes[2] = {found[l].high, found[l].less};
+    int       is[3] = {found[l].more, found[l].tiny, found[l].opposite};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPIU_REAL, MPIU_MAX, grid_.comm));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 3, MPI_INT, MPI_MAX, grid_.comm));
+    level(l).less *= sizes[1];
+    *serves = *serves && level(l).less <= most_less && !is[2] && !(is[0] && (is[1] || l == 0));
+    high.push_back(sizes[0]);
+  }
+  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int l = 0; l < last(); l++) set_omega(level(l), high[l]);
+
+  CouplingArrays rows;
+  rows.grown = bottom.part.grown;
+  rows.neighbours = bottom.part.neighbours;
+  rows.values = last_values_.data();
+  PetscCall(bottom.b.GetHost(memory_, &of_last));
+  RenewRows renew = {bottom.patch, rows, a, of_last.data(), false};
+  Renewed   ignored;
+  runs::add_on_host(bottom.patch.all(), renew, &ignored);
+  PetscCall(dense_.Create(rows, bottom.patch, !nonsymmetric_, singular_));
+  prepared_[0] = prepared_[1] = false;
+#if SHELLAC_CUDA
+  spare_graphs_.insert(spare_graphs_.end(), graphs_.begin(), graphs_.end()); // they have the smoothers' weights of before
+  graphs_.clear();
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
