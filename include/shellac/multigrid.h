@@ -40,7 +40,7 @@
 
    A `MATSTENCILSHELL` may have up to 8 unknowns a point. It need not be symmetric. It couples neighbours in the star or
    the box of width 1, and the blocks of the points' own unknowns are invertible. Each unknown is interpolated linearly by itself,
-   coarse rows are the Galerkin product, the smoother is damped point-block Jacobi, whose weights follow from eigenvalues that
+   coarse rows are the Galerkin product (lumped for pairs of unknowns that are coupled at the same point alone), the smoother is damped point-block Jacobi, whose weights follow from eigenvalues that
    Arnoldi's method approximates. The finest level uses the matrix itself. A last level that is singular is solved by its
    pseudo-inverse. The methods are `KSPGMRES`, `KSPFGMRES` and `KSPBCGS`, and `KSPCG` where the matrix is symmetric.
 

@@ -235,50 +235,104 @@ template <class T> struct RelaxParity {
 
 // ---- host: along rows of points, slot by slot into a buffer that stays in the first cache
 
-// sum[i] = 0 or, for `more`, sum[i] + Σ_n coefficient_n[i] u_n[i stride], or with one coefficient for all i; adjacent: the
-// stride is 1. All terms stand in one expression, because only then does the compiler vectorise the loop. A lambda would
-// not be inlined into the versions for other processors.
-template <bool one_for_all, bool adjacent, class T, size_t... n>
-SHELLAC_WIDE void add_slots(std::index_sequence<n...>, const T *const *coefficient, const T *const *u, PetscInt stride,
-                            PetscInt points, bool more, T *__restrict__ sum) {
+// sum[i] = 0 or, for `more`, sum[i] + Σ_n coefficient_n[i] u_n[i], or with one coefficient for all i. All terms stand in one
+// expression, because only then does the compiler vectorise the loop. A lambda would not be inlined into the versions for
+// other processors.
+template <bool one_for_all, class T, size_t... n>
+SHELLAC_WIDE void add_slots(std::index_sequence<n...>, const T *const *coefficient, const T *const *u, PetscInt points,
+                            bool more, T *__restrict__ sum) {
   const T *const c[] = {coefficient[n]...}, *const from[] = {u[n]...};
   const T all[] = {*coefficient[n]...};
   for (PetscInt i = 0; i < points; i++) {
-    const PetscInt at = adjacent ? i : i * stride;
-    T              value = more ? sum[i] : T(0);
-    ((value += (one_for_all ? all[n] : c[n][i]) * from[n][at]), ...);
+    T value = more ? sum[i] : T(0);
+    ((value += (one_for_all ? all[n] : c[n][i]) * from[n][i]), ...);
     sum[i] = value;
   }
 }
 
 // The same for n <= most.
-template <size_t most, bool one_for_all, bool adjacent, class T, class... Arguments>
+template <size_t most, bool one_for_all, class T, class... Arguments>
 void add_few_slots(size_t n, const T *const *coefficient, Arguments... arguments) {
   if (n == most)
-    add_slots<one_for_all, adjacent>(std::make_index_sequence<most>(), coefficient, arguments...);
+    add_slots<one_for_all>(std::make_index_sequence<most>(), coefficient, arguments...);
   else if constexpr (most > 1)
-    add_few_slots<most - 1, one_for_all, adjacent>(n, coefficient, arguments...);
-}
-
-template <bool one_for_all, bool adjacent, class T>
-void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
-                   T *sum) {
-  constexpr int most = one_for_all && adjacent ? 9 : 5; // for which there are registers
-  if (!n && !more) std::fill(sum, sum + points, T(0));
-  for (int some; n > 0; n -= some, coefficient += some, u += some, more = true) {
-    some = PetscMin(n, most);
-    add_few_slots<most, one_for_all, adjacent>(some, coefficient, u, stride, points, more, sum);
-  }
+    add_few_slots<most - 1, one_for_all>(n, coefficient, arguments...);
 }
 
 template <bool one_for_all, class T>
-void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt stride, PetscInt points, bool more,
-                   T *sum) {
-  if (stride == 1)
-    add_all_slots<one_for_all, true>(n, coefficient, u, stride, points, more, sum);
-  else
-    add_all_slots<one_for_all, false>(n, coefficient, u, stride, points, more, sum);
+void add_all_slots(int n, const T *const *coefficient, const T *const *u, PetscInt points, bool more, T *sum) {
+  constexpr int most = one_for_all ? 9 : 5; // for which there are registers
+  if (!n && !more) std::fill(sum, sum + points, T(0));
+  for (int some; n > 0; n -= some, coefficient += some, u += some, more = true) {
+    some = PetscMin(n, most);
+    add_few_slots<most, one_for_all>(some, coefficient, u, points, more, sum);
+  }
 }
+
+// ---- several unknowns a point: they are taken apart, so that loops over points read values that are next to each other
+
+constexpr int most_separate = 8; // unknowns that a compiled loop takes apart; 0: any number
+
+// to[c stride + i] = u[i dof + c]
+template <int dof, class T>
+SHELLAC_WIDE void separate(int unknowns, const T *__restrict__ u, PetscInt stride, PetscInt points,
+                           T *__restrict__ to) {
+  const int count = dof ? dof : unknowns;
+  for (PetscInt i = 0; i < points; i++)
+    for (int c = 0; c < count; c++) to[c * stride + i] = u[i * count + c];
+}
+// y[i dof + r] = the product sums[r stride + i], or b less that; b may be y
+template <int dof, class T>
+SHELLAC_WIDE void join(int unknowns, Form form, const T *b, const T *sums, PetscInt stride, PetscInt points, T *y) {
+  const int count = dof ? dof : unknowns;
+  for (PetscInt i = 0; i < points; i++)
+    for (int r = 0; r < count; r++)
+      y[i * count + r] = combine(form, b, (size_t)(i * count + r), sums[r * stride + i]);
+}
+template <int most, class Function> void with_unknowns(PetscInt dof, const Function &f) { // f(constant)
+  if (dof == most || most == 0)
+    f(std::integral_constant<int, most>());
+  else if constexpr (most > 0)
+    with_unknowns<most == 2 ? 0 : most - 1>(dof, f);
+}
+
+// The unknowns of a chunk of points, and of those that the stencil meets around them, taken apart when they are asked for.
+template <class T> class SeparateRows {
+public:
+  static constexpr PetscInt chunk = 128;
+
+  SeparateRows(const CapturedRow<T> &row, const T *u)
+      : patch_(row.patch), u_(u), dof_(row.patch.dof), stride_(chunk + 2 * row.a.reach[0]) {
+    std::copy_n(row.a.reach, 3, reach_);
+    const size_t rows = (size_t)(2 * reach_[1] + 1) * (size_t)(2 * reach_[2] + 1);
+    there_.resize(rows);
+    values_.resize(rows * (size_t)dof_ * (size_t)stride_);
+  }
+  void begin(const PetscInt p[3], PetscInt points) {
+    std::copy_n(p, 3, p_);
+    points_ = points;
+    std::fill(there_.begin(), there_.end(), false);
+  }
+  const T *at(const Slot &slot) {
+    const size_t row =
+        (size_t)(slot.step[1] + reach_[1] + (2 * reach_[1] + 1) * (slot.step[2] + reach_[2]));
+    T *values = values_.data() + row * (size_t)(dof_ * stride_);
+    if (!there_[row]) {
+      const T *from = u_ + patch_.index(p_[0] - reach_[0], p_[1] + slot.step[1], p_[2] + slot.step[2]) * dof_;
+      with_unknowns<most_separate>(
+          dof_, [&](auto dof) { separate<dof.value>((int)dof_, from, stride_, points_ + 2 * reach_[0], values); });
+      there_[row] = true;
+    }
+    return values + slot.c * stride_ + reach_[0] + slot.step[0];
+  }
+
+private:
+  const Patch      &patch_;
+  const T          *u_;
+  PetscInt          dof_, stride_, reach_[3], p_[3] = {0, 0, 0}, points_ = 0;
+  std::vector<char> there_;
+  std::vector<T>    values_;
+};
 
 // A point whose stencil needs no halo: what its arms meet off the patch is beyond the domain.
 template <class T>
@@ -304,14 +358,17 @@ void apply_captured_at_end(const CapturedRow<T> &row, const T *u, Form form, con
 template <class T>
 void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Form form, const T *b, const Box &box,
                             T *y) {
-  constexpr PetscInt             chunk = 256; // points whose sums stay in the first cache
   const Patch                   &patch = row.patch;
   const CapturedCoefficients<T> &a = row.a;
   const PetscInt                 dof = patch.dof, reach = a.reach[0];
+  constexpr PetscInt             longest = 256; // points whose sums stay in the first cache
+  const PetscInt                 chunk = dof > 1 ? SeparateRows<T>::chunk : longest;
   const bool                     past = dof == 1 && beyond_cache((size_t)box.points() * sizeof(T));
   std::vector<const T *>         coefficient(a.count), u(a.count);
   std::vector<int>               slots(a.count);
-  T                              sum[chunk], gathered[5][chunk];
+  SeparateRows<T>                separate_rows(row, field.u);
+  std::vector<T>                 sums((size_t)(dof > 1 ? dof * chunk : longest));
+  T                              gathered[5][longest];
   PetscInt                       lo = PetscMax(box.lo[0], reach), hi = PetscMin(box.hi[0], patch.size[0] - reach);
 
   if (a.storage == Storage::constant) { // whole chunks are of one class
@@ -331,14 +388,16 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
         const size_t   at = patch.index(from, j, k);
         points = PetscMin(past ? ends_with_line(y + at, chunk) : chunk, hi - from);
         const T *rows = a.rows(patch, p, at);
+        if (dof > 1) separate_rows.begin(p, points);
         for (PetscInt r = 0; r < dof; r++) {
+          T  *sum = sums.data() + r * chunk;
           int n = 0;
           for (int s = a.first[r]; s < a.first[r + 1]; s++) {
             const Slot    &slot = a.slot[s];
             const PetscInt y_at = j + slot.step[1], z_at = k + slot.step[2];
             if (y_at < 0 || y_at >= patch.size[1] || z_at < 0 || z_at >= patch.size[2]) continue; // beyond the domain
             slots[n] = s;
-            u[n] = field.u + at * dof + a.offset[s];
+            u[n] = dof > 1 ? separate_rows.at(slot) : field.u + at + a.offset[s];
             coefficient[n] = a.storage == Storage::arrays ? a.array[s] + at : rows + s;
             n++;
           }
@@ -346,17 +405,17 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
           if (a.storage == Storage::arrays) {
             if (past)
               for (int s = 0; s < n; s++) prefetch(coefficient[s], points);
-            add_all_slots<false>(n, coefficient.data(), u.data(), dof, points, false, out);
+            add_all_slots<false>(n, coefficient.data(), u.data(), points, false, out);
           } else if (a.storage == Storage::constant) {
             if (past && n > 0) prefetch(u[n - 1], points);
-            add_all_slots<true>(n, coefficient.data(), u.data(), dof, points, false, out);
+            add_all_slots<true>(n, coefficient.data(), u.data(), points, false, out);
           } else {
             const auto class_at = [&](PetscInt i) { return a.index8 ? a.index8[at + i] : a.index16[at + i]; };
             PetscInt   run = 1;
             while (run < points && class_at(run) == class_at(0)) run++;
             if (run == points) { // of one class
               for (int s = 0; s < n; s++) coefficient[s] = rows + slots[s];
-              add_all_slots<true>(n, coefficient.data(), u.data(), dof, points, false, out);
+              add_all_slots<true>(n, coefficient.data(), u.data(), points, false, out);
             } else
               for (int s = 0; s < n; s += 5) {
                 const int some = PetscMin(5, n - s);
@@ -365,18 +424,21 @@ void apply_captured_on_host(const CapturedRow<T> &row, const Field<T> &field, Fo
                   for (int g = 0; g < some; g++) gathered[g][i] = of_class[slots[s + g]];
                 }
                 const T *const from_gathered[5] = {gathered[0], gathered[1], gathered[2], gathered[3], gathered[4]};
-                add_all_slots<false>(some, from_gathered, u.data() + s, dof, points, s > 0, out);
+                add_all_slots<false>(some, from_gathered, u.data() + s, points, s > 0, out);
               }
           }
+          if (dof > 1) continue;
           if (form != Form::product)
-            for (PetscInt i = 0; i < points; i++) sum[i] = combine(form, b + at * dof + r, i * dof, sum[i]);
+            for (PetscInt i = 0; i < points; i++) sum[i] = combine(form, b + at, i, sum[i]);
           if (past)
             stream_copy(y + at, sum, points);
-          else if (dof == 1 && out == sum)
+          else if (out == sum)
             std::copy(sum, sum + points, y + at);
-          else if (dof > 1)
-            for (PetscInt i = 0; i < points; i++) y[(at + i) * dof + r] = sum[i];
         }
+        if (dof > 1)
+          with_unknowns<most_separate>(dof, [&](auto unknowns) {
+            join<unknowns.value>((int)dof, form, b ? b + at * dof : nullptr, sums.data(), chunk, points, y + at * dof);
+          });
       }
       for (PetscInt i = hi; i < box.hi[0]; i++) point(i);
     }

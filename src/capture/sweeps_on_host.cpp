@@ -114,7 +114,7 @@ void HostSweeps::relax_scalars(const Pass &pass, T *row, size_t at, PetscInt fro
 
   if (summed) {
     sum = buffer;
-    add_all_slots<false>(summed, coefficient_.data(), value_.data(), 1, n, false, sum);
+    add_all_slots<false>(summed, coefficient_.data(), value_.data(), n, false, sum);
   }
   const T *const *coefficient = coefficient_.data() + summed, *const *value = value_.data() + summed;
   if (pass.keep != 0)
@@ -145,7 +145,7 @@ void HostSweeps::find_rest(const Pass &pass, T *row, size_t at, PetscInt from, P
   const PetscInt dof = patch_->dof;
   for (PetscInt r = 0; r < dof; r++, rest += chunk) {
     const int terms = find_terms(r, row, from);
-    add_all_slots<false>(terms, coefficient_.data(), value_.data(), 1, n, false, rest);
+    add_all_slots<false>(terms, coefficient_.data(), value_.data(), n, false, rest);
     if (pass.b)
       for (PetscInt i = 0; i < n; i++) rest[i] = pass.b[(at + from + i) * dof + r] - rest[i];
     else

@@ -146,14 +146,19 @@ PetscErrorCode SystemFindings::Share(MPI_Comm comm) {
 
 PetscErrorCode get_pairs(const CapturedStencil &op, MPI_Comm comm, Pairs *pairs) {
   const int dof = (int)op.patch().dof;
-  int       any[most_unknowns * most_unknowns] = {};
+  int       any[most_unknowns * most_unknowns] = {}; // 1: at the point itself, 2: apart
 
   PetscFunctionBegin;
-  for (int s = 0; s < op.slots(); s++)
-    if (op.uses(s)) any[s / dof / op.arms().count() * dof + s % dof] = 1;
+  for (int s = 0; s < op.slots(); s++) {
+    int &of_pair = any[s / dof / op.arms().count() * dof + s % dof];
+    if (op.uses(s)) of_pair = PetscMax(of_pair, s / dof % op.arms().count() == op.arms().center() ? 1 : 2);
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any, dof * dof, MPI_INT, MPI_MAX, comm));
   pairs->dof = dof;
-  for (int n = 0; n < dof * dof; n++) pairs->any[n] = any[n];
+  for (int n = 0; n < dof * dof; n++) {
+    pairs->any[n] = any[n] > 0;
+    pairs->apart[n] = any[n] > 1;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

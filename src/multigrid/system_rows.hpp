@@ -9,11 +9,13 @@
 
 namespace shellac {
 
-// Which unknowns rows couple: pair(r, c) is whether row r has entries for unknown c, at any point.
+// Which unknowns rows couple: pair(r, c) is whether row r has entries for unknown c, at any point; local(r, c): at the point itself
+// alone, as of a reaction. Coarse rows have such entries there alone, too: what the Galerkin product has beside them is lumped.
 struct Pairs {
   int  dof = 0;
-  bool any[most_unknowns * most_unknowns] = {};
+  bool any[most_unknowns * most_unknowns] = {}, apart[most_unknowns * most_unknowns] = {};
 
+  bool  local(int r, int c) const { return !apart[r * dof + c]; }
   bool &pair(int r, int c) { return any[r * dof + c]; }
   bool  pair(int r, int c) const { return any[r * dof + c]; }
 };

@@ -278,23 +278,27 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
     for (int c = 0; c < pairs_.dof; c++) {
       if (r == c) PetscCall(coarse.Need(coarse.slot(arms.center(), r, c)));
       if (!pairs_.pair(r, c)) continue;
-      for (int arm = 0; arm < arms.count(); arm++) PetscCall(coarse.Need(coarse.slot(arm, r, c)));
+      const bool local = r != c && pairs_.local(r, c);
+      product.fine = rows.of_pair(r, c);
+      for (int arm = 0; arm < arms.count(); arm++)
+        if (!local || arm == arms.center()) PetscCall(coarse.Need(coarse.slot(arm, r, c)));
       if (gathers) parts.assign(points * arms.count(), 0);
       for (int place = 0; place < 27; place++) {
         const PetscInt d[3] = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
         bool           leaves = false;
         for (int a = 0; a < 3; a++) leaves = leaves || (d[a] && a >= at.grid.dim);
-        const int arm = leaves ? -1 : arms.find(d);
+        const int arm = leaves ? -1 : local ? arms.center() : arms.find(d);
+        if (local && place != step_place(0, 0, 0)) product.fine.entry[place] = nullptr;
         product.to[place] = arm < 0   ? nullptr
                             : gathers ? parts.data() + (size_t)arm * points
                                       : values[coarse.slot(arm, r, c)];
       }
-      product.fine = rows.of_pair(r, c);
       product.row = r;
       product.column = c;
       PetscCall(for_each_coarse_run(set_up_memory_, product.of.coarsening, at.target, product));
       for (int arm = 0; arm < arms.count() && gathers; arm++)
-        PetscCall(gather_parts(PETSC_MEMTYPE_HOST, at.target_grid, 1, parts.data() + (size_t)arm * points,
+        if (values[coarse.slot(arm, r, c)])
+          PetscCall(gather_parts(PETSC_MEMTYPE_HOST, at.target_grid, 1, parts.data() + (size_t)arm * points,
                                values[coarse.slot(arm, r, c)]));
     }
   PetscCall(coarse.GetOpen(&fill.rows));

@@ -1,7 +1,6 @@
 // What smoothing needs on a level with several unknowns a point.
 
 #include "capture/block_inverses.hpp"
-#include "multigrid/couplings_of.hpp"
 #include "multigrid/systems.hpp"
 
 namespace shellac {
@@ -41,26 +40,38 @@ struct CheckBlocks {
   }
 };
 
-// The largest sum of what a point's equation r of D⁻¹A has for unknown c.
-struct BoundPair {
+// Of each unknown's equation.
+struct BoundOfRows {
+  PetscReal high[most_unknowns] = {};
+
+  SHELLAC_HD void add(const BoundOfRows &other) {
+    for (int r = 0; r < most_unknowns; r++) high[r] = PetscMax(high[r], other.high[r]);
+  }
+};
+
+// The largest sums of what a point's equations of D⁻¹A have for unknown c.
+struct BoundColumn {
   Patch              patch;
   Box                grown;
-  int                dof, arms, row;
+  int                dof, arms;
   const PetscScalar *blocks;              // D⁻¹
   const PetscScalar *rows[most_unknowns]; // [arms][points of grown] of the pairs (k, c); null for none
 
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *bound) const {
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, BoundOfRows *bound) const {
     const size_t at = patch.index(p[0], p[1], p[2]), there = grown.index(p), points = (size_t)grown.points();
     for (int i = 0; i < n; i++) {
       const PetscScalar *block = blocks + (at + i) * dof * dof;
-      PetscReal          sum = 0;
+      PetscReal          sum[most_unknowns] = {};
       for (int arm = 0; arm < arms; arm++) {
-        PetscScalar entry = 0;
-        for (int k = 0; k < dof; k++)
-          if (rows[k]) entry += block[k * dof + row] * rows[k][arm * points + there + i];
-        sum += PetscAbsScalar(entry);
+        PetscScalar entry[most_unknowns] = {};
+        for (int k = 0; k < dof; k++) {
+          const PetscScalar value = rows[k] ? rows[k][arm * points + there + i] : PetscScalar(0);
+          if (value == (PetscScalar)0) continue;
+          for (int r = 0; r < dof; r++) entry[r] += block[k * dof + r] * value;
+        }
+        for (int r = 0; r < dof; r++) sum[r] += PetscAbsScalar(entry[r]);
       }
-      bound->high = PetscMax(bound->high, sum);
+      for (int r = 0; r < dof; r++) bound->high[r] = PetscMax(bound->high[r], sum[r]);
     }
   }
 };
@@ -133,22 +144,22 @@ PetscErrorCode SystemHierarchy::SetSmoothing(int l, const SystemRows &rows, bool
 // The spectral radius of D⁻¹A is at most that of the matrix of the norms of its parts, one for each pair of unknowns. The scales that
 // make the sums of that matrix' rows equal are good ones for the unknowns, too.
 PetscErrorCode SystemHierarchy::BoundEigenvalues(int l, const SystemRows &rows, const T *blocks) {
-  Level                 &at = level(l);
-  const int              dof = (int)at.grid.dof;
-  BoundPair              bound = {at.patch, rows.grown, dof, rows.arms, 0, blocks, {}};
-  Scratch<RowBound>      parts, sums;
-  std::vector<RowBound>  found;
-  std::vector<PetscReal> norms((size_t)(dof * dof));
+  Level                   &at = level(l);
+  const int                dof = (int)at.grid.dof;
+  BoundColumn              bound = {at.patch, rows.grown, dof, rows.arms, blocks, {}};
+  Scratch<BoundOfRows>     parts, bounds;
+  std::vector<BoundOfRows> found;
+  std::vector<PetscReal>   norms((size_t)(dof * dof));
 
   PetscFunctionBegin;
-  PetscCall(sums.Grow(norms.size(), set_up_memory_));
+  PetscCall(bounds.Grow((size_t)dof, set_up_memory_));
   for (int c = 0; c < dof; c++) {
     for (int k = 0; k < dof; k++) bound.rows[k] = pairs_.pair(k, c) ? rows.of_pair(k, c).first() : nullptr;
-    for (bound.row = 0; bound.row < dof; bound.row++)
-      PetscCall(sum_runs(set_up_memory_, at.patch.all(), bound, &parts, sums.at(set_up_memory_) + bound.row * dof + c));
+    PetscCall(sum_runs(set_up_memory_, at.patch.all(), bound, &parts, bounds.at(set_up_memory_) + c));
   }
-  PetscCall(sums.GetHost(set_up_memory_, &found));
-  for (size_t n = 0; n < norms.size(); n++) norms[n] = found[n].high;
+  PetscCall(bounds.GetHost(set_up_memory_, &found));
+  for (int r = 0; r < dof; r++)
+    for (int c = 0; c < dof; c++) norms[r * dof + c] = found[c].high[r];
   if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norms.data(), dof * dof, MPIU_REAL, MPIU_MAX, comm_));
   at.smoothing.bound = perron_root(dof, norms.data(), at.smoothing.scale);
   PetscFunctionReturn(PETSC_SUCCESS);
