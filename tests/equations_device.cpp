@@ -8,6 +8,10 @@
 
 using namespace tests;
 
+// Those of which the stretched forms are tested, too: all helpers, fields, several unknowns, periodic axes.
+static const char *const stretched_gallery[] = {"advection_diffusion.h", "bratu.h",     "diffusion.h",
+                                                "elasticity.h",          "p_laplace.h", "shallow_water.h"};
+
 // Needs no GPU.
 TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
   if (!shellac::nvrtc_present() || rank_count() > 1) {
@@ -15,11 +19,11 @@ TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
     return;
   }
   (void)equations_work(); // with the tests' cache: what has not changed is not compiled again
-  for (const char *file : gallery) {
+  const auto compile = [](const char *file, bool stretched) {
     const shellac::EquationText text = gallery_text(file);
     shellac::EquationShape      shape;
     std::string                 binary, problem;
-    shape.dim = text.dim, shape.width = std::max(text.width, 1), shape.box = text.box;
+    shape.dim = text.dim, shape.width = std::max(text.width, 1), shape.box = text.box, shape.stretched = stretched;
     INFO(file);
     for (const std::string &source :
          {shellac::equation_kernels(text, shape), shellac::equation_action_kernels(text, shape)}) {
@@ -27,7 +31,9 @@ TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
       CHECK(problem == "");
       CHECK(!binary.empty());
     }
-  }
+  };
+  for (const char *file : gallery) compile(file, false);
+  for (const char *file : stretched_gallery) compile(file, true);
   // for a GPU that NVRTC does not know, of an architecture after 9.0
   std::string binary;
   CHECK(shellac::nvrtc_compile("extern \"C\" __global__ void nothing() {}", "nothing", 95, &binary) == "");
@@ -89,7 +95,7 @@ static PetscReal difference_of_values(DM da, Vec v, DM reference_da, Vec referen
 
 TEST_CASE("texts give the same values and entries on the GPU as on the host", "[equations][device]") {
   if (no_gpu() || !equations_work()) return;
-  for (const char *file : gallery)
+  const auto compare = [](const char *file) {
     for (PetscInt N : {7, 40}) {
       INFO(file << ", " << N << " points along each axis");
       Grid   host = gallery_grid(file, N, VECSTANDARD), device = gallery_grid(file, N, VECCUDA);
@@ -117,6 +123,10 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
       OK(MatGetDiagonal(B, g));
       CHECK(difference_of_values(device, g, host, f) < 1e-11);
     }
+  };
+  for (const char *file : gallery) compare(file);
+  Options stretch("-equation_stretch_x geometric,3 -equation_stretch_y tanh,1");
+  for (const char *file : stretched_gallery) compare(file);
 }
 
 static PetscErrorCode solve_in_time(DM da, Vec u, PetscInt steps, PetscReal step) {

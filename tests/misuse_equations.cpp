@@ -100,6 +100,9 @@ TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
           CALL(user, "equation:1|solve|no statement", b.set("solve(u)\nresidual = u")),
           CALL(user, "equation:1|includes", b.set("#include <cmath>\nresidual = u")),
           CALL(user, "equation:1|domain(0, 1", b.set("domain(1, 0)\nresidual = u")),
+          CALL(user, "equation:1|stretch(x, geometric, 10)", b.set("stretch(left, tanh, 1)\nresidual = u")),
+          CALL(user, "equation:1|geometric|tanh", b.set("stretch(x, tan, 1)\nresidual = u")),
+          CALL(user, "equation:1|strength 0", b.set("stretch(x, geometric, 0)\nresidual = u")),
           CALL(user, "equation:1|axis|w", b.set("periodic(w)\nresidual = u")),
           CALL(user, "equation:1|nothing", b.set("residual =")),
           CALL(user, "equation:2|error|u * * 2", b.set("parameter(a, 1)\nresidual = u * * 2")),
@@ -136,24 +139,6 @@ static PetscErrorCode rate_of(const char *text, PetscReal start, PetscReal of_la
   PetscCall(TSSetTimeStep(ts, 1e-3));
   PetscCall(TSSetMaxSteps(ts, 1));
   PetscCall(TSSolve(ts, u));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode on_stretched_grid(const char *text) {
-  PetscFunctionBeginUser;
-  Lattice      l;
-  Grid         da;
-  Vec          x;
-  PetscScalar *array;
-  PetscInt     n;
-  PetscCall(make_grid(l, nullptr, &da));
-  PetscCall(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 1));
-  PetscCall(DMGetCoordinates(da, &x));
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArray(x, &array));
-  for (PetscInt i = 0; i < n; i++) array[i] = array[i] * array[i];
-  PetscCall(VecRestoreArray(x, &array));
-  PetscCall(DMDASetEquation(da, text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,7 +183,6 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
           CALL(PETSC_ERR_FP,
                "equation:2|state of u is nan|initial state|initial = ", rate_of("rate = u\ninitial = 0", NAN, NAN)),
           CALL(PETSC_ERR_FP, "state of u is nan", rate_of("rate = laplacian(u)", 1, NAN)), // neighbours' rates, too
-          CALL(PETSC_ERR_ARG_WRONG, "coordinates|uniform", on_stretched_grid("residual = -laplacian(u)")),
           CALL(out, "nan|finite", DMDAEquationSetParameter(b.da, "lambda", NAN)),
           CALL(out, "nan|finite", DMDAEquationSetParameter(b.da, "lambda", on_last<PetscReal>(NAN, 6))),
           CALL(out, "sigma|lambda", DMDAEquationGetParameter(b.da, "sigma", &value)),

@@ -16,10 +16,16 @@
 -  text - the equation, see the manual's page on equations
 
    Options Database Keys:
-+  -equation_cache <a folder's path>          - where compiled equations are kept; default $SHELLAC_CACHE, else
-                                                ~/.cache/shellac/equations
--  -equation_domain <two reals for each axis> - lower and upper end of each axis [length]; default from the text, the
-                                                DM's coordinates, else 0,1
++  -equation_cache <a folder's path>                      - where compiled equations are kept; default $SHELLAC_CACHE,
+                                                            else ~/.cache/shellac/equations
+.  -equation_domain <two reals for each axis>             - lower and upper end of each axis [length]; default from the
+                                                            text, the DM's coordinates, else 0,1
+.  -equation_stretch_x <geometric,ratio or tanh,strength> - how points are placed along x; default from the text, else
+                                                            uniform
+.  -equation_stretch_y <geometric,ratio or tanh,strength> - how points are placed along y; default from the text, else
+                                                            uniform
+-  -equation_stretch_z <geometric,ratio or tanh,strength> - how points are placed along z; default from the text, else
+                                                            uniform
 
    Level: beginner
 
@@ -92,11 +98,17 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
 .  da - as for `DMDASetEquation()`
 
    Options Database Keys:
-+  -equation <a file's path>                  - the text of the equation; default none
-.  -equation_cache <a folder's path>          - where compiled equations are kept; default $SHELLAC_CACHE, else
-                                                ~/.cache/shellac/equations
--  -equation_domain <two reals for each axis> - lower and upper end of each axis [length]; default from the text, the
-                                                DM's coordinates, else 0,1
++  -equation <a file's path>                              - the text of the equation; default none
+.  -equation_cache <a folder's path>                      - where compiled equations are kept; default $SHELLAC_CACHE,
+                                                            else ~/.cache/shellac/equations
+.  -equation_domain <two reals for each axis>             - lower and upper end of each axis [length]; default from the
+                                                            text, the DM's coordinates, else 0,1
+.  -equation_stretch_x <geometric,ratio or tanh,strength> - how points are placed along x; default from the text, else
+                                                            uniform
+.  -equation_stretch_y <geometric,ratio or tanh,strength> - how points are placed along y; default from the text, else
+                                                            uniform
+-  -equation_stretch_z <geometric,ratio or tanh,strength> - how points are placed along z; default from the text, else
+                                                            uniform
 
    Level: beginner
 
@@ -318,7 +330,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact);
 
    Output Parameters:
 +  first - coordinates of the grid's first point [length], 3 numbers; or NULL
--  h     - spacing along each axis [length], 3 numbers; or NULL
+-  h     - spacing along each axis, the mean of a stretched one's [length], 3 numbers; or NULL
 
    Level: intermediate
 

@@ -174,14 +174,17 @@ static PetscErrorCode add_hooks(DM da) {
 // The equation of another grid, on this one.
 static PetscErrorCode inherit(DM from, DM to, bool finer) {
   EquationOnGrid *source;
+  Vec             has_coordinates;
 
   PetscFunctionBegin;
   PetscCall(find_equation(from, &source));
   if (!source) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetCoordinates(from, &has_coordinates));
   auto            made = std::make_unique<EquationOnGrid>();
   EquationOnGrid &on_grid = *made;
   PetscCall(compose(to, std::move(made))); // which destroys it where what follows fails
   PetscCall(on_grid.Create(to, source->shared()));
+  if (has_coordinates && source->equation().text.stretches()) PetscCall(on_grid.SetCoordinates());
   PetscCall(on_grid.TakeFields(*source, finer));
   PetscCall(add_hooks(to));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,6 +242,18 @@ static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], 
         n);
     equation->domain.assign(ends, ends + n);
   }
+  for (int a = 0; a < 3; a++) {
+    const Option &stretch = find_option(equation_options, (std::string("-equation_stretch_") + "xyz"[a]).c_str());
+    char          given[64] = "";
+    PetscCall(PetscOptionsString(stretch.key, stretch.meaning, stretch.setter, given, given, sizeof(given), &set));
+    const std::string words = given;
+    const size_t      comma = PetscMin(words.find(','), words.size());
+    const std::string problem =
+        set ? read_stretching(words.substr(0, comma), words.substr(PetscMin(comma + 1, words.size())),
+                              &equation->text.stretching[a])
+            : "";
+    PetscCheck(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s %s: %s", stretch.key, given, problem.c_str());
+  }
   for (size_t p = 0; p < equation->parameters.size(); p++) {
     const std::string key = "-equation_" + equation->text.parameters[p].name;
     PetscCall(PetscOptionsReal(key.c_str(), "Parameter of the equation", "DMDAEquationSetParameter",
@@ -283,7 +298,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
              equation->text.has_rate ? "rate" : "residual", equation->text.has_rate ? "residual" : "rate");
   equation->domain.assign(equation->text.domain.begin(), equation->text.domain.end());
   PetscCall(set_from_options(da, equation.get(), cache, sizeof(cache)));
-  if (own_grid && equation->domain.empty()) equation->domain = {0, 1, 0, 1, 0, 1};
+  if ((own_grid || equation->text.stretches()) && equation->domain.empty()) equation->domain = {0, 1, 0, 1, 0, 1};
   PetscCall(DMDAGetInfo(da, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, NULL, NULL, NULL, &stencil));
   PetscCheck(equation->domain.empty() || (PetscInt)equation->domain.size() >= 2 * dim, comm, PETSC_ERR_ARG_SIZ,
              "the domain of %s has %d numbers; a grid of %" PetscInt_FMT " dimensions needs %" PetscInt_FMT,
@@ -302,8 +317,8 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
       if (equation) (void)!equation->Destroy();
     }
   } holder{made.get()};
-  PetscCall(made->Create(da, equation)); // checks the grid
   equation->shape = {(int)dim, (int)width, stencil == DMDA_STENCIL_BOX};
+  PetscCall(made->Create(da, equation)); // checks the grid
   equation->cache = cache;
   const void *compiled;
   PetscCall(CompileSource(comm, equation_source(equation->text, equation->shape),
@@ -394,9 +409,9 @@ PetscErrorCode DMDASetEquationFromOptions(DM da) {
 
 // The values that the text has unknowns for are the DMDA's fields, by their names.
 static PetscErrorCode create_grid(MPI_Comm comm, const std::string &file, const std::string &text, DM *da) {
-  EquationText   read;
-  DMBoundaryType ends[3];
-  PetscReal      first[3], h[3];
+  EquationText    read;
+  DMBoundaryType  ends[3];
+  EquationOnGrid *on_grid;
 
   PetscFunctionBegin;
   const std::string problem = read_equation(file, text, &read);
@@ -415,12 +430,8 @@ static PetscErrorCode create_grid(MPI_Comm comm, const std::string &file, const 
   for (size_t c = 0; c < read.unknowns.size(); c++)
     PetscCall(DMDASetFieldName(*da, (PetscInt)c, read.unknowns[c].name.c_str()));
   PetscCall(set_equation(*da, file, text, true));
-  PetscCall(DMDAEquationGetSpacing(*da, first, h));
-  PetscInt N[3] = {1, 1, 1};
-  PetscCall(DMDAGetInfo(*da, NULL, &N[0], &N[1], &N[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscReal last[3];
-  for (int a = 0; a < 3; a++) last[a] = first[a] + (N[a] - (read.periodic[a] ? 0 : 1)) * h[a];
-  PetscCall(DMDASetUniformCoordinates(*da, first[0], last[0], first[1], last[1], first[2], last[2]));
+  PetscCall(DMGetEquation(*da, &on_grid));
+  PetscCall(on_grid->SetCoordinates());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -88,16 +88,80 @@ PetscErrorCode EquationOnGrid::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The forms of the ends, spacings and coordinates: from the DM's coordinates, or the domain.
+// Spacings and coordinates: from the DM's coordinates, or the domain.
+PetscErrorCode EquationOnGrid::SetAxes() {
+  GridAxis given[3];
+  Vec      coordinates = NULL;
+  bool     stretched = false;
+
+  PetscFunctionBegin;
+  if (equation_->domain.empty()) PetscCall(DMGetCoordinates(da_, &coordinates));
+  if (coordinates) PetscCall(GridGetAxesFromCoordinates(grid_, da_, given));
+  for (int a = 0; a < 3; a++) {
+    const Ends &e = ends_[0][a];
+    axes_[a] = a >= grid_.dim ? EquationAxis(e, 0, 1, Stretching())
+               : given[a].x.size() > 1
+                   ? EquationAxis(e, given[a].x, given[a].uniform)
+                   : EquationAxis(e, equation_->lower(a), equation_->upper(a), equation_->text.stretching[a]);
+    stretched = stretched || axes_[a].stretched();
+    place_.origin[a] = axes_[a].at(0);
+    place_.h[a] = axes_[a].h();
+    place_.inverse_h[a] = 1 / place_.h[a];
+    for (int side = 0; side < 2; side++) place_.end[a][side] = axes_[a].end(side);
+    for (size_t c = 0; c < equation_->unknowns(); c++) ends_[c][a].h = place_.h[a];
+  }
+  if (!equation_->functions) equation_->shape.stretched = stretched; // the first grid
+  PetscCheck(!stretched || equation_->shape.stretched, grid_.comm, PETSC_ERR_ARG_WRONGSTATE,
+             "the coordinates of a coarser or finer grid are stretched, but those of the DMDA with the equation are "
+             "uniform; set its coordinates before the equation");
+  if (!equation_->shape.stretched) PetscFunctionReturn(PETSC_SUCCESS);
+  std::vector<double> &tables = tables_.change();
+  for (int a = 0; a < grid_.dim; a++) {
+    const std::vector<double> axis = axes_[a].tables(grid_.width);
+    tables.insert(tables.end(), axis.begin(), axis.end());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::SetTables(PetscMemType memory) {
+  const double *table;
+
+  PetscFunctionBegin;
+  PetscCall(tables_.Get(memory, &table));
+  for (int a = 0; a < grid_.dim && table; a++) {
+    place_.stretched[a] = table;
+    table += equation::axis_tables * (grid_.N[a] + 2 * grid_.width);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::SetCoordinates() {
+  Vec          coordinates;
+  PetscScalar *x;
+
+  PetscFunctionBegin;
+  PetscCall(DMDASetUniformCoordinates(da_, 0, 1, 0, 1, 0, 1));
+  PetscCall(DMGetCoordinates(da_, &coordinates));
+  PetscCall(VecGetArray(coordinates, &x));
+  for (PetscInt k = 0; k < grid_.size[2]; k++)
+    for (PetscInt j = 0; j < grid_.size[1]; j++)
+      for (PetscInt i = 0; i < grid_.size[0]; i++) {
+        const PetscInt p[3] = {i, j, k};
+        for (int a = 0; a < grid_.dim; a++) *x++ = axes_[a].at(grid_.start[a] + p[a]);
+      }
+  x -= owned() * (size_t)grid_.dim;
+  PetscCall(VecRestoreArray(coordinates, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The forms of the ends.
 PetscErrorCode EquationOnGrid::SetEnds() {
   static const MatLaplaceBoundaryType forms[] = {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN,
                                                  MAT_LAPLACE_ROBIN};
   const EquationText                 &text = equation_->text;
   const size_t                        n = text.unknowns.size();
-  Vec                                 coordinates;
 
   PetscFunctionBegin;
-  PetscCall(DMGetCoordinates(da_, &coordinates));
   for (size_t c = 0; c < n; c++)
     for (int a = 0; a < 3; a++) {
       Ends &e = ends_[c][a];
@@ -114,26 +178,7 @@ PetscErrorCode EquationOnGrid::SetEnds() {
                 .c_str());
       }
     }
-  PetscReal h[3] = {1, 1, 1};
-  if (coordinates && equation_->domain.empty()) PetscCall(GridGetSpacingFromCoordinates(grid_, da_, h));
-  PetscReal lower[3] = {0, 0, 0}, upper[3];
-  if (coordinates && equation_->domain.empty()) PetscCall(DMGetBoundingBox(da_, lower, upper));
-  for (int a = 0; a < 3; a++) {
-    const Ends     &e = ends_[0][a];
-    const PetscReal before = e.periodic || e.mirror ? 0 : Ends::distance(e.form[LOWER]);
-    if (coordinates && equation_->domain.empty() && a < grid_.dim && grid_.N[a] > 1) {
-      place_.h[a] = h[a];
-      place_.origin[a] = lower[a];
-    } else {
-      const PetscReal length = a < grid_.dim ? equation_->upper(a) - equation_->lower(a) : 1;
-      place_.h[a] = e.intervals() > 0 ? length / e.intervals() : length;
-      place_.origin[a] = (a < grid_.dim ? equation_->lower(a) : 0) + before * place_.h[a];
-    }
-    place_.end[a][0] = place_.origin[a] - before * place_.h[a];
-    place_.end[a][1] = place_.end[a][0] + PetscMax(e.intervals(), 1e-300) * place_.h[a];
-    place_.inverse_h[a] = 1 / place_.h[a];
-    for (size_t c = 0; c < n; c++) ends_[c][a].h = place_.h[a];
-  }
+  PetscCall(SetAxes());
   if (!equation_->cell) equation_->cell = place_.h[0] * place_.h[1] * place_.h[2];
   if (!equation_->ranks) PetscCallMPI(MPI_Comm_size(grid_.comm, &equation_->ranks));
   identity_.assign(n * 6, 0);
@@ -172,6 +217,7 @@ PetscErrorCode EquationOnGrid::Update() {
   const size_t n = equation_->unknowns(), w = (size_t)grid_.width;
 
   PetscFunctionBegin;
+  PetscCall(SetTables(PETSC_MEMTYPE_HOST));
   const bool at_another_time = equation_->text.fields_of_time && fields_time_ != place_.time;
   if (version_ == equation_->version && !at_another_time) PetscFunctionReturn(PETSC_SUCCESS);
   place_.parameters = equation_->parameters.data();
@@ -185,7 +231,9 @@ PetscErrorCode EquationOnGrid::Update() {
         for (size_t m = 1; m <= w && !place_.periodic[a]; m++) {
           PetscInt  inside;
           PetscReal factor, given;
-          ends_[c][a].fold(side ? grid_.N[a] - 1 + (PetscInt)m : -(PetscInt)m, &inside, &factor, &given);
+          Ends      at = ends_[c][a];
+          at.h = axes_[a].image_spacing(side, (PetscInt)m);
+          at.fold(side ? grid_.N[a] - 1 + (PetscInt)m : -(PetscInt)m, &inside, &factor, &given);
           folds_[((c * 3 + a) * 2 + side) * w + m - 1] = {inside, (double)factor, (double)given};
         }
       }

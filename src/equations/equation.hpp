@@ -10,6 +10,7 @@
 
 #include "device/arrays.hpp"
 #include "device/mirror.hpp"
+#include "equations/axes.hpp"
 #include "equations/compiler.hpp"
 #include "equations/kernels.hpp"
 #include "equations/source.hpp"
@@ -70,9 +71,10 @@ public:
   const Grid                      &grid() const { return grid_; }
   const std::shared_ptr<Equation> &shared() const { return equation_; }
 
-  // Coordinates of the first point, and spacings. [axis]
-  const double *origin() const { return place_.origin; }
-  const double *spacing() const { return place_.h; }
+  // Coordinates of the first point, and spacings; of a stretched axis their mean. [axis]
+  const double  *origin() const { return place_.origin; }
+  const double  *spacing() const { return place_.h; }
+  PetscErrorCode SetCoordinates(); // of the DM. Collective
 
   // The residual or the rate at a time, with the source of the exact solution, computed where u and f are. u: global;
   // collective.
@@ -97,7 +99,9 @@ public:
 
 private:
   PetscErrorCode SetEnds();
-  PetscErrorCode Update(); // after a change of parameters, fields or the time place_.time
+  PetscErrorCode SetAxes();
+  PetscErrorCode SetTables(PetscMemType memory); // of a stretched grid, for what is computed there
+  PetscErrorCode Update();                       // after a change of parameters, fields or the time place_.time
   PetscErrorCode SetFieldsByFormula();
   // The entries of a few points of a region at a random state of this size; the number of these points. A neighbour beyond
   // the stencil that was read is then in arm_.
@@ -135,6 +139,8 @@ private:
   DM                               da_ = NULL; // not referenced: the DM has this object
   Grid                             grid_;
   Ends                             ends_[8][3]; // [unknown][axis]
+  EquationAxis                     axes_[3];
+  Mirror<double>                   tables_; // [axis][equation::AxisTable], where axes are stretched
   equation::Place                  place_ = {};
   std::vector<equation::Fold>      folds_;
   std::vector<unsigned char>       identity_;

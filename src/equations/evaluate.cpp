@@ -56,6 +56,7 @@ PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory) {
   place_.fields = reinterpret_cast<const double *const *>(field_arrays_.data());
   place_.row_scale = RowScale();
   arm_[0] = 0;
+  PetscCall(SetTables(memory));
   PetscCall(source_.Get(memory, &place_.source));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

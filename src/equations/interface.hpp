@@ -21,12 +21,13 @@ struct Fold {
 // Where a function is computed: plain numbers, and arrays in the memory where it runs. Points have their indices on the
 // whole grid.
 struct PlaceNumbers {
-  Index N[axes];
-  Index periodic[axes];           // 0 or 1
-  Real  h[axes], inverse_h[axes]; // spacing [length], and its reciprocal
-  Real  origin[axes];             // coordinate of the point 0 [length]
-  Real  end[axes][sides];         // coordinates of the domain's ends [length]
-  Real  time;
+  Index       N[axes];
+  Index       periodic[axes];           // 0 or 1
+  Real        h[axes], inverse_h[axes]; // spacing [length], and its reciprocal
+  Real        origin[axes];             // coordinate of the point 0 [length]
+  const Real *stretched[axes];          // tables of a stretched grid along each axis: see AxisTable
+  Real        end[axes][sides];         // coordinates of the domain's ends [length]
+  Real        time;
   Index read_start[axes], read_size[axes];   // of u and of the fields: with ghost points, where ranks have neighbours
   Index write_start[axes], write_size[axes]; // of the source, and of the arrays that are written
   const Real *u;                             // [points read][unknowns]
@@ -35,6 +36,10 @@ struct PlaceNumbers {
   Real        row_scale;                     // a factor of all rows
   Real        step; // of the differences that a manufactured source is made of, of the length of the domain
 };
+
+// What a stretched grid's tables have for each point of an axis, from the point -width to N - 1 + width: first all of the
+// first kind. A cell's faces are in the middle between points.
+enum AxisTable { coordinates, inverse_steps, inverse_cells, axis_tables }; // inverse_steps: to the next point
 
 // The same with its tables. A kernel's argument has them by value, so that they are in a GPU's constant memory.
 struct Place : PlaceNumbers {

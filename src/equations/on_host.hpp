@@ -108,7 +108,7 @@ template <class Row> void all_diagonals(const Place *place, const Region *region
 
 // A function of the coordinates alone.
 template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index i, Index j, Index k, Real *out) {
-  out[r] = Row::template at<r, Real>(q, q.origin[0] + i * q.h[0], q.origin[1] + j * q.h[1], q.origin[2] + k * q.h[2],
+  out[r] = Row::template at<r, Real>(q, coordinate<Real>(q, 0, i), coordinate<Real>(q, 1, j), coordinate<Real>(q, 2, k),
                                      q.time);
   if constexpr (r + 1 < unknowns) coordinates_at<Row, r + 1>(q, i, j, k, out);
 }
@@ -120,7 +120,7 @@ template <class Row> void all_coordinates(const Place *q, const Region *region, 
 
 // ---- manufactured solutions ------------------------------------------------------------------------------------------
 
-// A point of a grid of any spacing, where the unknowns have the values of the exact solution.
+// A point of a grid of any spacing, which is uniform, where the unknowns have the values of the exact solution.
 template <class Exact, class Fields> struct ExactPoint {
   using Real = long double;
   using Number = equation::Number<Real, false>;
@@ -130,7 +130,9 @@ template <class Exact, class Fields> struct ExactPoint {
 
   Real                                        x(int axis) const { return x_[axis]; }
   Real                                        h(int axis) const { return h_[axis]; }
-  Real                                        inverse_h(int axis) const { return 1 / h_[axis]; }
+  Real                                        step(int axis, int) const { return h_[axis]; }
+  Real                                        inverse_h(int axis, int = 0) const { return 1 / h_[axis]; }
+  Real                                        inverse_step(int axis, int) const { return 1 / h_[axis]; }
   Real                                        t() const { return place.time; }
   template <int c> SHELLAC_OUT_OF_LINE Number unknown(int dx, int dy, int dz) const {
     return Number(Exact::template at<c, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
@@ -151,7 +153,7 @@ inline Real source_of(const Place &q, Index i, Index j, Index k) {
     ExactPoint<Exact, Fields> point{q, {}, {}};
     const Index               p[axes] = {i, j, k};
     for (int a = 0; a < axes; a++) {
-      point.x_[a] = q.origin[a] + (long double)p[a] * q.h[a];
+      point.x_[a] = coordinate<long double>(q, a, p[a]);
       point.h_[a] = (long double)q.step * (q.end[a][1] - q.end[a][0]) / (1 << n);
       if (a >= dim) point.h_[a] = 1;
     }
@@ -160,9 +162,8 @@ inline Real source_of(const Place &q, Index i, Index j, Index k) {
   const long double a = (4 * value[1] - value[0]) / 3, b = (4 * value[2] - value[1]) / 3, limit = (16 * b - a) / 15;
   if constexpr (!Row::is_rate) return (Real)limit;
   const auto u = [&](long double t) {
-    return Exact::template at<r, long double>(q, q.origin[0] + (long double)i * q.h[0],
-                                              q.origin[1] + (long double)j * q.h[1],
-                                              q.origin[2] + (long double)k * q.h[2], t);
+    return Exact::template at<r, long double>(q, coordinate<long double>(q, 0, i), coordinate<long double>(q, 1, j),
+                                              coordinate<long double>(q, 2, k), t);
   };
   const long double t = q.time, dt = 1e-4L;
   return (Real)((8 * (u(t + dt) - u(t - dt)) - (u(t + 2 * dt) - u(t - 2 * dt))) / (12 * dt) - limit);

@@ -42,15 +42,15 @@ PetscErrorCode CheckOptionNames(DM da, const Equation &equation) {
   PetscCall(PetscFree(given));
   const bool is_field = std::any_of(equation.text.fields.begin(), equation.text.fields.end(),
                                     [&](const auto &f) { return lower(wrong) == lower("-equation_" + f.name); });
-  SHELLAC_CHECK_ALL(
-      wrong.empty(), PetscObjectComm((PetscObject)da), PETSC_ERR_USER,
-      "%s has no parameter for the option %s%s%s Its parameters are %s; other options are -equation, "
-      "-equation_cache and -equation_domain. Where the option is for the equation of another DMDA, give that one a "
-      "prefix, DMSetOptionsPrefix()",
-      equation.text.file.c_str(), wrong.c_str(),
-      is_field ? ": it is a field, whose values DMDAEquationSetField() sets" : "",
-      suggestion(wrong, known).empty() ? "." : suggestion(wrong, known).c_str(),
-      parameters.empty() ? "none" : parameters.c_str());
+  SHELLAC_CHECK_ALL(wrong.empty(), PetscObjectComm((PetscObject)da), PETSC_ERR_USER,
+                    "%s has no parameter for the option %s%s%s Its parameters are %s; other options are -equation, "
+                    "-equation_cache, -equation_domain and -equation_stretch_x, _y and _z. Where the option is for the "
+                    "equation of another DMDA, give that one a "
+                    "prefix, DMSetOptionsPrefix()",
+                    equation.text.file.c_str(), wrong.c_str(),
+                    is_field ? ": it is a field, whose values DMDAEquationSetField() sets" : "",
+                    suggestion(wrong, known).empty() ? "." : suggestion(wrong, known).c_str(),
+                    parameters.empty() ? "none" : parameters.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,6 +10,12 @@ constexpr Option equation_options[] = {
     {"-equation_cache", "a folder's path", "$SHELLAC_CACHE, else ~/.cache/shellac/equations",
      "Where compiled equations are kept", "DMDASetEquation"},
     {"-equation_domain", "two reals for each axis", "from the text, the DM's coordinates, else 0,1",
-     "Lower and upper end of each axis [length]", "DMDASetEquation"}};
+     "Lower and upper end of each axis [length]", "DMDASetEquation"},
+    {"-equation_stretch_x", "geometric,ratio or tanh,strength", "from the text, else uniform",
+     "How points are placed along x", "DMDASetEquation"},
+    {"-equation_stretch_y", "geometric,ratio or tanh,strength", "from the text, else uniform",
+     "How points are placed along y", "DMDASetEquation"},
+    {"-equation_stretch_z", "geometric,ratio or tanh,strength", "from the text, else uniform",
+     "How points are placed along z", "DMDASetEquation"}};
 
 } // namespace shellac

@@ -96,6 +96,12 @@ inline Index place_written(const Place &q, Index i, Index j, Index k) {
   return i - q.write_start[0] + q.write_size[0] * (j - q.write_start[1] + q.write_size[1] * (k - q.write_start[2]));
 }
 
+// The coordinate of a point, which may be beyond an end of the domain by the stencil's width.
+template <class R> inline R coordinate(const Place &q, int axis, Index index) {
+  if (stretched && axis < dim) return q.stretched[axis][index + width];
+  return q.origin[axis] + (R)index * q.h[axis];
+}
+
 // The steps to where a periodic axis' point is in the arrays: they may lack ghost points, on one rank.
 inline int around(const Place &place, int axis, Index index, int d) {
   const Index first = place.read_start[axis], behind = first + place.read_size[axis];
@@ -114,7 +120,7 @@ SHELLAC_OUT_OF_LINE inline Neighbour neighbour_at_end(const Place &place, int c,
   const Index p[axes] = {i, j, k};
   Real        where[axes];
   Neighbour   n = {0, 1, {dx, dy, dz}, {dx, dy, dz}};
-  for (int a = 0; a < axes; a++) where[a] = place.origin[a] + (Real)(p[a] + n.arm[a]) * place.h[a];
+  for (int a = 0; a < axes; a++) where[a] = coordinate<Real>(place, a, p[a] + n.arm[a]);
   for (int a = 0; a < dim; a++) {
     const Index q = p[a] + n.arm[a];
     if (place.periodic[a]) n.in_arrays[a] = around(place, a, p[a], n.arm[a]);
@@ -145,9 +151,18 @@ template <class SeedType, bool at_ends> struct GridPoint {
   GridPoint(const Place &place, SeedType seed, Index i, Index j, Index k, Index at)
       : place(place), seed(seed), i(i), j(j), k(k), at(at) {}
 
-  Real x(int axis) const { return place.origin[axis] + (Real)(axis == 0 ? i : axis == 1 ? j : k) * place.h[axis]; }
-  Real h(int axis) const { return place.h[axis]; }
-  Real inverse_h(int axis) const { return place.inverse_h[axis]; }
+  // Coordinates, and what helpers divide by; d: of the neighbour that many steps away.
+  Real x(int axis, int d = 0) const { return coordinate<Real>(place, axis, index(axis) + d); }
+  Real h(int axis) const { // width of the cell [length]
+    return stretched && axis < dim ? (x(axis, 1) - x(axis, -1)) / 2 : place.h[axis];
+  }
+  Real step(int axis, int d) const { // to the next point [length]
+    return stretched && axis < dim ? x(axis, d + 1) - x(axis, d) : place.h[axis];
+  }
+  Real inverse_h(int axis, int d = 0) const {
+    return stretched ? table(axis, inverse_cells, d) : place.inverse_h[axis];
+  }
+  Real inverse_step(int axis, int d) const { return stretched ? table(axis, inverse_steps, d) : place.inverse_h[axis]; }
   Real t() const { return place.time; }
   // The place of a neighbour in the arrays that are read.
   Index neighbour(int dx, int dy, int dz) const {
@@ -191,6 +206,12 @@ template <class SeedType, bool at_ends> struct GridPoint {
   }
 
 private:
+  Index index(int axis) const {
+    return axis == 0 ? i : axis == 1 ? j : k;
+  }
+  Real table(int axis, AxisTable which, int d) const {
+    return place.stretched[axis][which * (place.N[axis] + 2 * width) + index(axis) + d + width];
+  }
 #if !defined(__CUDACC_RTC__)
   // On the host not once more at each use, which would take long to compile.
   SHELLAC_OUT_OF_LINE Number unknown_at_ends(int c, int dx, int dy, int dz) const {
@@ -238,16 +259,36 @@ template <class Point, int f> struct Coefficient : Point::Number {
 
 // ---- helpers: differences of second order --------------------------------------------------------------------------
 
+// Along an axis of a function f(d) of steps to neighbours, at the neighbour `at`, of which p is the point: the difference to
+// the neighbour on a side over their distance; the derivative; the second one. On a stretched axis the first derivative is the
+// parabola's through the three points, the second one is the balance of a cell.
+template <class Point, class F> auto slope(const Point &p, int axis, int side, const F &f) {
+  return (side > 0 ? f(1) - f(0) : f(0) - f(-1)) * p.inverse_step(axis, side > 0 ? 0 : -1);
+}
+template <class Point, class F> auto first_difference(const Point &p, int axis, const F &f) {
+  if constexpr (stretched)
+    return (slope(p, axis, 1, f) * p.step(axis, -1) + slope(p, axis, -1, f) * p.step(axis, 0)) *
+           (p.inverse_h(axis) / 2);
+  else
+    return (f(1) - f(-1)) * (p.inverse_h(axis) / 2);
+}
+template <class Point, class F> auto second_difference(const Point &p, int axis, const F &f, int at = 0) {
+  if constexpr (stretched)
+    return ((f(1) - f(0)) * p.inverse_step(axis, at) - (f(0) - f(-1)) * p.inverse_step(axis, at - 1)) *
+           p.inverse_h(axis, at);
+  else
+    return (f(1) - 2 * f(0) + f(-1)) * (p.inverse_h(axis) * p.inverse_h(axis));
+}
+
 template <class U> auto neighbour(const U &u, int axis, int d) {
   return u(axis == 0 ? d : 0, axis == 1 ? d : 0, axis == 2 ? d : 0);
 }
 // first and second derivatives along an axis
 template <class U> auto derivative(const U &u, int axis) {
-  return (neighbour(u, axis, 1) - neighbour(u, axis, -1)) * (u.point.inverse_h(axis) / 2);
+  return first_difference(u.point, axis, [&](int d) { return neighbour(u, axis, d); });
 }
 template <class U> auto second(const U &u, int axis) {
-  return (neighbour(u, axis, 1) - 2 * u(0, 0, 0) + neighbour(u, axis, -1)) *
-         (u.point.inverse_h(axis) * u.point.inverse_h(axis));
+  return second_difference(u.point, axis, [&](int d) { return neighbour(u, axis, d); });
 }
 template <class U> auto dx(const U &u) {
   return derivative(u, 0);
@@ -268,7 +309,11 @@ template <class U> auto dzz(const U &u) {
   return second(u, 2);
 }
 template <class U> auto dxy(const U &u) { // needs a box
-  return (u(1, 1) - u(-1, 1) - u(1, -1) + u(-1, -1)) * (u.point.inverse_h(0) * u.point.inverse_h(1) / 4);
+  if constexpr (stretched)
+    return first_difference(u.point, 1,
+                            [&](int j) { return first_difference(u.point, 0, [&](int i) { return u(i, j); }); });
+  else
+    return (u(1, 1) - u(-1, 1) - u(1, -1) + u(-1, -1)) * (u.point.inverse_h(0) * u.point.inverse_h(1) / 4);
 }
 template <class U> auto laplacian(const U &u) {
   auto sum = second(u, 0);
@@ -292,7 +337,7 @@ template <class K, class U> auto d(const K &k, const U &u) {
   auto flux = [&](int axis, int side) {
     const auto k0 = coefficient_at(k, axis, 0), k1 = coefficient_at(k, axis, side);
     return 2 * k0 * k1 * inverse(k0 + k1) * (neighbour(u, axis, side) - u(0, 0, 0)) *
-           (u.point.inverse_h(axis) * u.point.inverse_h(axis));
+           (u.point.inverse_step(axis, side > 0 ? 0 : -1) * u.point.inverse_h(axis));
   };
   auto sum = flux(0, -1) + flux(0, 1);
   SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + flux(a, -1) + flux(a, 1);
@@ -302,8 +347,11 @@ template <class K, class U> auto d(const K &k, const U &u) {
 // w du/dx along an axis, by the difference against the wind.
 template <class W, class U> auto upwind(const W &w, const U &u, int axis) {
   const auto positive = max(w, 0), negative = min(w, 0);
-  return (positive * (u(0, 0, 0) - neighbour(u, axis, -1)) + negative * (neighbour(u, axis, 1) - u(0, 0, 0))) *
-         u.point.inverse_h(axis);
+  const auto f = [&](int d) { return neighbour(u, axis, d); };
+  if constexpr (stretched)
+    return positive * slope(u.point, axis, -1, f) + negative * slope(u.point, axis, 1, f);
+  else
+    return (positive * (f(0) - f(-1)) + negative * (f(1) - f(0))) * u.point.inverse_h(axis);
 }
 template <class W, class U> auto upwind_x(const W &w, const U &u) {
   return upwind(w, u, 0);
@@ -318,6 +366,20 @@ template <class W, class U> auto upwind_z(const W &w, const U &u) {
 // The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
 template <class U> auto bilaplacian(const U &u) {
   auto sum = 0 * u(0, 0, 0);
+  if constexpr (stretched) {
+    SHELLAC_EACH for (int a = 0; a < dim; a++) SHELLAC_EACH for (int b = 0; b < dim; b++) sum =
+        sum + second_difference(u.point, a, [&](int da) {
+          return second_difference(
+              u.point, b,
+              [&](int db) {
+                int d[axes] = {0, 0, 0};
+                d[a] += da, d[b] += db;
+                return u(d[0], d[1], d[2]);
+              },
+              a == b ? da : 0);
+        });
+    return sum;
+  }
   SHELLAC_EACH for (int a = 0; a < dim; a++) {
     const auto h = u.point.inverse_h(a);
     sum = sum + (neighbour(u, a, 2) - 4 * neighbour(u, a, 1) + 6 * u(0, 0, 0) - 4 * neighbour(u, a, -1) +
@@ -355,7 +417,7 @@ template <class Row, int r, bool ends> inline Real value_of(const Place &q, Inde
   if constexpr (ends) {
     int axis, side;
     if (is_given(q, r, i, j, k, &axis, &side)) {
-      const Real x = q.origin[0] + i * q.h[0], y = q.origin[1] + j * q.h[1], z = q.origin[2] + k * q.h[2];
+      const Real x = coordinate<Real>(q, 0, i), y = coordinate<Real>(q, 1, j), z = coordinate<Real>(q, 2, k);
       const auto g = [&](Real t) { return boundary_datum<Real>(q, r, axis, side, x, y, z, t); };
       if constexpr (Row::is_rate) {
         const Real dt = Real(1e-5) * (1 + fabs(q.time));

@@ -38,6 +38,7 @@ public:
             ", parameter_count = " + std::to_string(text_.parameters.size()) +
             ", field_count = " + std::to_string(text_.fields.size()) +
             ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
+            ", stretched = " + (shape_.stretched ? "true" : "false") +
             ";\n} // namespace equation\n} // namespace shellac\n";
     const auto part = [&](const char *name, const char *text) {
       out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
@@ -124,6 +125,9 @@ private:
     line("const R_ x = point_.x(0), y = point_.x(1), z = point_.x(2), t = point_.t(), hx = point_.h(0), hy = "
          "point_.h(1), "
          "hz = point_.h(2);");
+    for (int a = 0; a < 3; a++)
+      line(std::string("const auto step_") + "xyz"[a] + " = [&](int d_) { return point_.step(" + std::to_string(a) +
+           ", d_); };");
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       line("const Unknown<Point_, " + std::to_string(c) + "> " + text_.unknowns[c].name + "(point_);");
     for (size_t f = 0; f < text_.fields.size(); f++)
@@ -185,7 +189,7 @@ private:
     robin();
     line("inline void all_fields(const Place *q, const Region *region, int field, Real *out) {");
     line("for_each_point(*q, *region, [&](Index i, Index j, Index k, Index, Index to) {");
-    line("const Real x = q->origin[0] + i * q->h[0], y = q->origin[1] + j * q->h[1], z = q->origin[2] + k * q->h[2];");
+    line("const Real x = coordinate<Real>(*q, 0, i), y = coordinate<Real>(*q, 1, j), z = coordinate<Real>(*q, 2, k);");
     line("switch (field) {");
     for (size_t f = 0; f < text_.fields.size(); f++)
       line("case " + std::to_string(f) + ": out[to] = FieldRow::at<" + std::to_string(f) +

@@ -11,6 +11,7 @@ namespace shellac {
 struct EquationShape {
   int  dim = 2, width = 1;
   bool box = false;
+  bool stretched = false; // its spacings are not the same along each axis
 };
 
 // The source: interface.hpp, numbers.hpp, prelude.hpp, on_host.hpp, and the text's expressions behind #line, so that a

@@ -177,10 +177,10 @@ private:
 
   bool reserved(const std::string &name) const {
     static const char *const names[] = {
-        "x",         "y",      "z",        "t",         "hx",          "hy",       "hz",       "pi",
-        "parameter", "field",  "unknowns", "residual",  "rate",        "initial",  "exact",    "grid",
-        "periodic",  "domain", "sides",    "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z",
-        "d",         "dx",     "dy",       "dz",        "dxx",         "dyy",      "dzz",      "dxy"};
+        "x",        "y",        "z",        "t",      "hx",      "hy",        "hz",          "pi",       "parameter",
+        "field",    "unknowns", "residual", "rate",   "initial", "exact",     "grid",        "periodic", "domain",
+        "stretch",  "step_x",   "step_y",   "step_z", "sides",   "laplacian", "bilaplacian", "upwind_x", "upwind_y",
+        "upwind_z", "d",        "dx",       "dy",     "dz",      "dxx",       "dyy",         "dzz",      "dxy"};
     for (const char *other : names)
       if (name == other) return true;
     for (const char *const *other = expression_functions; *other; other++)
@@ -235,6 +235,7 @@ private:
     if (s.head == "grid") return grid(s);
     if (s.head == "periodic") return periodic(s);
     if (s.head == "domain") return domain(s);
+    if (s.head == "stretch") return stretch(s);
     need_unknowns();
     if (s.head == "residual") return function(s, &EquationText::Unknown::residual, &to_.has_residual);
     if (s.head == "rate") return function(s, &EquationText::Unknown::rate, &to_.has_rate);
@@ -294,6 +295,13 @@ private:
       to_.periodic[axis] = true;
     }
     if (s.arguments.empty()) fail(s.line, "periodic axes are stated as periodic(x, y)");
+  }
+  void stretch(const Statement &s) {
+    const size_t axis = s.arguments.size() == 3 ? std::string("xyz").find(s.arguments[0]) : std::string::npos;
+    if (axis == std::string::npos || s.arguments[0].size() != 1 || s.has_value)
+      return fail(s.line, "an axis is stretched as stretch(x, geometric, 10) or stretch(y, tanh, 2)");
+    const std::string problem = read_stretching(s.arguments[1], s.arguments[2], &to_.stretching[axis]);
+    if (!problem.empty()) fail(s.line, problem);
   }
   void domain(const Statement &s) {
     double value;
@@ -365,10 +373,11 @@ private:
   }
   void definition(const Statement &s) {
     if (!s.has_value)
-      return fail(s.line, "'" + s.head +
-                              "' is no statement; there are parameter, field, unknowns, grid, domain, "
-                              "periodic, residual, rate, initial, exact, eliminated, identity, neumann, robin, and "
-                              "definitions name = ...");
+      return fail(s.line,
+                  "'" + s.head +
+                      "' is no statement; there are parameter, field, unknowns, grid, domain, "
+                      "stretch, periodic, residual, rate, initial, exact, eliminated, identity, neumann, robin, and "
+                      "definitions name = ...");
     if (!take_name(s, s.head)) return;
     EquationText::Definition definition;
     definition.name = s.head, definition.arguments = s.arguments, definition.value = s.value;
@@ -379,7 +388,8 @@ private:
       for (const auto &u : to_.unknowns) definition.of_state = definition.of_state || u.name == name;
       for (const auto &f : to_.fields) definition.of_state = definition.of_state || f.name == name;
       for (const auto &d : to_.definitions) definition.of_state = definition.of_state || (d.of_state && d.name == name);
-      for (const char *h : {"hx", "hy", "hz"}) definition.of_state = definition.of_state || name == h;
+      for (const char *h : {"hx", "hy", "hz", "step_x", "step_y", "step_z"})
+        definition.of_state = definition.of_state || name == h;
     }
     definition.of_time = is_of_time(s.value);
     to_.definitions.push_back(definition);

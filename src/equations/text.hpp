@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "equations/stretching.hpp"
+
 namespace shellac {
 
 // What stands to the right of an equals sign, in C++; empty where it does not.
@@ -54,10 +56,14 @@ struct EquationText {
   int                      dim = 0, width = 0; // of the grid; 0: any
   bool                     box = false;
   bool                     periodic[3] = {false, false, false};
-  std::vector<double>      domain; // lower and upper end of each axis [length]; empty: 0 and 1
+  Stretching               stretching[3]; // of each axis
+  std::vector<double>      domain;        // lower and upper end of each axis [length]; empty: 0 and 1
   bool                     has_rate = false, has_residual = false, has_initial = false, has_exact = false;
   bool                     fields_of_time = false; // a formula of one depends on the time
 
+  bool stretches() const { // some axis, not by the DM's coordinates
+    return stretching[0].form || stretching[1].form || stretching[2].form;
+  }
   // "FILE:LINE: message", and the line
   std::string error_at(int line, const std::string &message) const;
 };

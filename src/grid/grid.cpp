@@ -1,4 +1,4 @@
-#include "grid/grid.hpp"
+#include "grid/axes.hpp"
 
 #include <algorithm>
 
@@ -114,42 +114,83 @@ PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// product: the coordinates are one of ascending axes.
+static PetscErrorCode read_axes(const Grid &grid, Vec coordinates, GridAxis axes[3], bool *product) {
+  const PetscScalar *array;
+  PetscReal          deviation = 0; // of the coordinates from the axes', over what is allowed
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(coordinates, &array));
+  const size_t points = (size_t)grid.size[0] * grid.size[1] * grid.size[2];
+  const auto   index = [&](size_t p, int a) { // along an axis
+    const size_t nx = (size_t)grid.size[0], ny = (size_t)grid.size[1], at[3] = {p % nx, p / nx % ny, p / nx / ny};
+    return (size_t)grid.start[a] + at[a];
+  };
+  *product = true;
+  for (int a = 0; a < 3; a++) {
+    std::vector<PetscReal> &x = axes[a].x;
+    axes[a].uniform = true;
+    x.clear();
+    if (a >= grid.dim || grid.N[a] < 2) continue;
+    x.assign((size_t)grid.N[a], PETSC_MAX_REAL);
+    for (size_t p = 0; p < points; p++) {
+      PetscReal &to = x[index(p, a)];
+      to = PetscMin(to, PetscRealPart(array[p * (size_t)grid.dim + (size_t)a]));
+    }
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, x.data(), (PetscMPIInt)grid.N[a], MPIU_REAL, MPIU_MIN, grid.comm));
+    const PetscReal h = (x.back() - x[0]) / (PetscReal)(grid.N[a] - 1);
+    // the coordinates' own rounding, far from the origin or in single precision
+    const PetscReal rounding = 8 * PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(x[0]), PetscAbsReal(x.back()));
+    PetscReal       least = h; // spacing
+    for (size_t i = 0; i < x.size(); i++) {
+      if (!(PetscAbsReal(x[i] - (x[0] + h * (PetscReal)i)) <= 1e-6 * h + rounding)) axes[a].uniform = false;
+      if (i && !(x[i] - x[i - 1] >= least)) least = x[i] - x[i - 1];
+    }
+    if (!(least > 0)) *product = false;
+    for (size_t p = 0; p < points; p++) {
+      const PetscReal off = PetscAbsReal(PetscRealPart(array[p * (size_t)grid.dim + (size_t)a]) - x[index(p, a)]) /
+                            (1e-6 * least + rounding);
+      deviation = off <= deviation ? deviation : off; // a NaN is kept
+    }
+  }
+  PetscCall(VecRestoreArrayRead(coordinates, &array));
+  // NaN does not survive every MPI_MAX: send a flag instead
+  PetscInt wrong = !*product || !(deviation <= 1);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPIU_INT, MPI_MAX, grid.comm));
+  *product = !wrong;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GridGetAxesFromCoordinates(const Grid &grid, DM dm, GridAxis axes[3]) {
+  Vec  coordinates;
+  bool product;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetCoordinates(dm, &coordinates));
+  PetscCheck(coordinates, grid.comm, PETSC_ERR_ARG_WRONGSTATE,
+             "the DM has no coordinates; call DMDASetUniformCoordinates() or DMSetCoordinates()");
+  PetscCall(read_axes(grid, coordinates, axes, &product));
+  PetscCheck(product, grid.comm, PETSC_ERR_ARG_WRONG,
+             "the DM's coordinates are not the product of axes: the x of a point must depend on its first index alone "
+             "and ascend with it, and so on; set such coordinates, or state the equation in those of a uniform grid");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3]) {
-  Vec                coordinates;
-  const PetscScalar *x;
-  PetscReal          ends[6], deviation = 0, allowed = 1e-6; // of h
+  Vec      coordinates;
+  GridAxis axes[3];
+  bool     uniform;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinates(dm, &coordinates));
   if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayRead(coordinates, &x));
-  for (int a = 0; a < 3; a++) ends[a] = ends[3 + a] = PETSC_MAX_REAL;
-  const size_t points = (size_t)grid.size[0] * grid.size[1] * grid.size[2];
-  for (size_t p = 0; p < points; p++)
-    for (int a = 0; a < grid.dim; a++) {
-      const PetscReal value = PetscRealPart(x[p * grid.dim + a]);
-      ends[a] = PetscMin(ends[a], value);
-      ends[3 + a] = PetscMin(ends[3 + a], -value);
-    }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 6, MPIU_REAL, MPIU_MIN, grid.comm));
+  PetscCall(read_axes(grid, coordinates, axes, &uniform));
   for (int a = 0; a < grid.dim; a++) {
-    if (grid.N[a] < 2) continue;
-    h[a] = (-ends[3 + a] - ends[a]) / (grid.N[a] - 1);
-    // the coordinates' own rounding, far from the origin or in single precision
-    allowed += 8 * PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(ends[a]), PetscAbsReal(ends[3 + a])) / h[a];
-    for (size_t p = 0; p < points; p++) {
-      const PetscInt  at[3] = {(PetscInt)(p % grid.size[0]), (PetscInt)(p / grid.size[0] % grid.size[1]),
-                               (PetscInt)(p / grid.size[0] / grid.size[1])};
-      const PetscReal off =
-          PetscAbsReal(PetscRealPart(x[p * grid.dim + a]) - (ends[a] + h[a] * (grid.start[a] + at[a]))) / h[a];
-      deviation = off <= deviation ? deviation : off; // a NaN is kept
-    }
+    if (axes[a].x.empty()) continue;
+    uniform = uniform && axes[a].uniform;
+    h[a] = (axes[a].x.back() - axes[a].x[0]) / (PetscReal)(grid.N[a] - 1);
   }
-  PetscCall(VecRestoreArrayRead(coordinates, &x));
-  // NaN does not survive every MPI_MAX: send a flag instead
-  if (!(deviation <= allowed)) deviation = PETSC_MAX_REAL;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &deviation, 1, MPIU_REAL, MPIU_MAX, grid.comm));
-  PetscCheck(deviation <= allowed, grid.comm, PETSC_ERR_ARG_WRONG,
+  PetscCheck(uniform, grid.comm, PETSC_ERR_ARG_WRONG,
              "the DM's coordinates are not a uniform grid, ascending along each axis; use "
              "DMDASetUniformCoordinates(), or assemble a matrix for a stretched grid");
   PetscFunctionReturn(PETSC_SUCCESS);
