@@ -68,15 +68,15 @@ void entries_slot_by_slot(const Place &q, const Region &region, Real *const *to_
 }
 
 // A part of the entries, which is compiled by itself: of slots known to the compiler those after the first `part` ones, in
-// steps of entry_parts; all others with the first part.
+// steps of entry_parts; of the others those of each second row.
 template <class Row, int part, int r = 0> void part_of_entries(const Place &q, const Region &region, Real *const *out) {
   constexpr bool few_slots = unknowns * slots_of_row <= 20; // a compiler takes long over many
   Real *const   *to_slots = out + r * slots_of_row;
   if (region.ends) {
-    if constexpr (part == 0) entries_slot_by_slot<Row, r, true>(q, region, to_slots);
+    if constexpr (part == (r + 1) % entry_parts) entries_slot_by_slot<Row, r, true>(q, region, to_slots);
   } else if constexpr (few_slots)
     entries_by_slot<Row, r, part>(q, region, to_slots);
-  else if constexpr (part == 0)
+  else if constexpr (part == r % entry_parts)
     entries_slot_by_slot<Row, r, false>(q, region, to_slots);
   if constexpr (r + 1 < unknowns) part_of_entries<Row, part, r + 1>(q, region, out);
 }

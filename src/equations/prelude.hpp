@@ -13,15 +13,12 @@ constexpr int arm_count = box ? (dim == 1   ? steps_along
                               : 2 * dim * width + 1;
 constexpr int slots_of_row = arm_count * unknowns; // an unknown at an arm's end each
 
-// Whether a step stays within the stencil.
+// Whether a step stays within the stencil. Without a loop, which a compiler would unroll at each use.
+constexpr bool in_reach(int axis, int d) {
+  return axis < dim ? d >= -width && d <= width : d == 0;
+}
 constexpr bool in_stencil(int dx, int dy, int dz) {
-  const int d[axes] = {dx, dy, dz};
-  int       moved = 0;
-  for (int a = 0; a < axes; a++) {
-    if (d[a] < -width || d[a] > width || (a >= dim && d[a] != 0)) return false;
-    moved += d[a] != 0;
-  }
-  return box || moved <= 1;
+  return in_reach(0, dx) && in_reach(1, dy) && in_reach(2, dz) && (box || (dx != 0) + (dy != 0) + (dz != 0) <= 1);
 }
 
 // The steps of an arm: lexicographic, the first axis first.
