@@ -89,7 +89,8 @@ public:
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
   PetscErrorCode CloseAsArrays(); // nothing is sought
   // Closes it with these coefficients in place of all that it has, if it was compressed and they are equal in the same
-  // rows, or in a simpler way: without arrays. Else nothing is done.
+  // rows, or in a simpler way: without arrays. Else nothing is done. On the host, and on a GPU:
+  PetscErrorCode CloseAgain(SumsByBlocks *sums, const Compression &wish, bool *done);
   PetscErrorCode CloseAgain(const Sums<T> &sums, PetscMemType memory, const Compression &wish, bool *done);
   bool           open() const { return open_; }
   // Open or closed. Memory is kept for the next assembly.
@@ -149,10 +150,11 @@ private:
            slot % patch_.dof == slot / patch_.dof / arms_->count();
   }
   template <class Function> bool       for_each_run(const Function &f) const;
-  template <class Read> bool           try_constant(const Read &read, const Compression &wish, Refusal *refusal);
-  template <class Read> PetscErrorCode TryKindsAgain(const Read &read, const Compression &wish, bool *done);
+  template <class Read> bool           try_constant(Read *read, const Compression &wish, Refusal *refusal);
+  template <class Read> PetscErrorCode TryKindsAgain(Read *read, const Compression &wish, bool *done);
   bool                                 try_indexed(const Compression &wish, Refusal *refusal);
   bool                                 many_kinds(const Compression &wish) const; // as a sample shows
+  bool                                 compressed() const { return !open_ && closed_as_ != Storage::arrays; }
   PetscErrorCode                       DropArrays();
   PetscErrorCode                       Use(int slot); // an array, closed: zero where it is not in use
   PetscErrorCode                       GetArray(int slot);

@@ -6,40 +6,38 @@
 
 namespace shellac {
 
-// The coefficients of a slot at points next to each other: where they are, or put into the buffer.
-template <class T> static const T *run_of(const ArrayValues<T> &read, int slot, size_t at, PetscInt, T *) {
-  return read.values[slot] + at;
+// Without a branch at each value. A lambda would not be inlined into the versions for other processors.
+template <class T> SHELLAC_WIDE bool all_equal(const T *v, PetscInt n, T value) {
+  PetscInt64 differs = 0;
+  for (PetscInt i = 0; i < n; i++) differs |= (PetscInt64)(v[i] != value);
+  return !differs;
 }
-template <class T> static const T *run_of(const Sums<T> &read, int slot, size_t at, PetscInt n, T *buffer) {
-  read.get(slot, at, n, buffer);
-  return buffer;
+template <class T, class Index>
+SHELLAC_WIDE bool all_of_kinds(const T *v, PetscInt n, const T *of_kind, const Index *kind) {
+  PetscInt64 differs = 0;
+  for (PetscInt i = 0; i < n; i++) differs |= (PetscInt64)(v[i] != of_kind[kind[i]]);
+  return !differs;
 }
 
 // How many values from the first on are alike.
 static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, PetscReal tolerance) {
-  constexpr PetscInt chunk = 64;
-  PetscInt           i = 0;
-  if (tolerance <= 0)
-    for (bool all = true; i + chunk <= n; i += chunk) { // without a branch at each value
-      for (PetscInt c = 0; c < chunk; c++) all &= v[i + c] == same;
-      if (!all) break;
-    }
+  PetscInt i = 0;
+  if (tolerance <= 0 && all_equal(v, n, same)) return n;
   while (i < n && alike(v[i], same, tolerance)) i++;
   return i;
 }
 
 // Whether all rows of a place are alike: the table then has them.
-template <class Read> bool CapturedStencil::try_constant(const Read &read, const Compression &wish, Refusal *refusal) {
+template <class Read> bool CapturedStencil::try_constant(Read *read, const Compression &wish, Refusal *refusal) {
   const size_t      count = classes();
   std::vector<T>    all((size_t)slots() * count, T(0));
   std::vector<char> seen(count);
-  T                 buffer[points_at_once];
 
   const auto check = [&](size_t of_class, const PetscInt p[3], size_t at, PetscInt points) {
     for (int s = 0; s < slots(); s++) {
       T *first = &all[(size_t)s * count + of_class];
-      if (read.zero(s)) continue;
-      const T *v = run_of(read, s, at, points, buffer);
+      if (read->zero(s)) continue;
+      const T *v = read->run(s, at);
       if (!seen[of_class]) *first = v[0];
       const PetscInt same = count_alike(v, points, *first, wish.tolerance);
       if (same < points) *refusal = {true, {p[0] + same, p[1], p[2]}};
@@ -49,9 +47,10 @@ template <class Read> bool CapturedStencil::try_constant(const Read &read, const
     return true;
   };
   const bool constant = for_each_run([&](size_t of_class, const PetscInt p[3], size_t at, PetscInt points) {
-    for (PetscInt i = 0; i < points; i += points_at_once) {
+    for (PetscInt i = 0, n; i < points; i += n) {
       const PetscInt q[3] = {p[0] + i, p[1], p[2]};
-      if (!check(of_class, q, at + (size_t)i, PetscMin(points_at_once, points - i))) return false;
+      n = PetscMin(read->length(at + (size_t)i), points - i);
+      if (!check(of_class, q, at + (size_t)i, n)) return false;
     }
     return true;
   });
@@ -96,9 +95,10 @@ bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
   std::vector<T>              keys, key(n);
   std::vector<PetscInt64>     first; // points of the kinds
   std::vector<size_t>         buckets(places_for(most), SIZE_MAX);
-  std::vector<unsigned short> index(points);
+  std::vector<unsigned short> index;
 
   if (wish.automatic && many_kinds(wish)) return false;
+  index.resize(points);
   for (size_t at = 0; at < points; at++) {
     uint64_t hash = 0;
     for (size_t s = 0; s < n; s++) {
@@ -174,8 +174,7 @@ bool CapturedStencil::kinds_differ(const std::vector<T> &rows) const {
 }
 
 // Whether rows are equal where they have been: then they have new coefficients, and the index is as it was.
-template <class Read>
-PetscErrorCode CapturedStencil::TryKindsAgain(const Read &read, const Compression &wish, bool *done) {
+template <class Read> PetscErrorCode CapturedStencil::TryKindsAgain(Read *read, const Compression &wish, bool *done) {
   const size_t          count = kind_points_.host().size();
   const unsigned char  *small;
   const unsigned short *large;
@@ -186,21 +185,17 @@ PetscErrorCode CapturedStencil::TryKindsAgain(const Read &read, const Compressio
   PetscCall(index8_.Get(PETSC_MEMTYPE_HOST, &small));
   PetscCall(index16_.Get(PETSC_MEMTYPE_HOST, &large));
   std::vector<T> rows((size_t)slots() * count, T(0));
-  for (int s = 0; s < slots(); s++)
-    for (size_t kind = 0; kind < count && !read.zero(s); kind++)
-      rows[(size_t)s * count + kind] = read(s, (size_t)kind_points_.host()[kind]);
+  for (size_t kind = 0; kind < count; kind++)
+    for (int s = 0; s < slots(); s++)
+      if (!read->zero(s)) rows[(size_t)s * count + kind] = *read->run(s, (size_t)kind_points_.host()[kind]);
   const auto check = [&](const auto *index) {
-    T    buffer[points_at_once];
-    bool same = true;
-    for (size_t at = 0; at < point_count() && same; at += points_at_once) {
-      const PetscInt n = (PetscInt)std::min((size_t)points_at_once, point_count() - at);
-      for (int s = 0; s < slots(); s++) {
-        if (read.zero(s)) continue;
-        const T *v = run_of(read, s, at, n, buffer), *of_kind = &rows[(size_t)s * count];
-        for (PetscInt i = 0; i < n; i++) same &= v[i] == of_kind[index[at + (size_t)i]];
-      }
+    for (size_t at = 0, n; at < point_count(); at += n) {
+      n = std::min((size_t)read->length(at), point_count() - at);
+      for (int s = 0; s < slots(); s++)
+        if (!read->zero(s) && !all_of_kinds(read->run(s, at), (PetscInt)n, &rows[(size_t)s * count], index + at))
+          return false;
     }
-    return same;
+    return true;
   };
   const bool same = small ? check(small) : check(large);
   *done = same && kinds_differ(rows);
@@ -211,8 +206,8 @@ PetscErrorCode CapturedStencil::TryKindsAgain(const Read &read, const Compressio
 // ---- the end of changes --------------------------------------------------------------------------------------------
 
 PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal) {
-  const ArrayValues<T> read = {values_.data()};
-  bool                 done;
+  ArrayValues<T> read = {values_.data()};
+  bool           done;
 
   PetscFunctionBegin;
   *refusal = {};
@@ -222,8 +217,8 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
   PetscCall(CloseOnDevice(wish, &done));
   if (!done) {
     PetscCall(MoveToHost());
-    done = wish.allows(Storage::constant) && try_constant(read, wish, refusal);
-    if (!done && wish.allows(Storage::indexed)) PetscCall(TryKindsAgain(read, wish, &done));
+    done = wish.allows(Storage::constant) && try_constant(&read, wish, refusal);
+    if (!done && wish.allows(Storage::indexed)) PetscCall(TryKindsAgain(&read, wish, &done));
   }
   if (!done) {
     std::vector<int> used;
@@ -240,25 +235,28 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CapturedStencil::CloseAgain(SumsByBlocks *sums, const Compression &wish, bool *done) {
+  Refusal refused;
+
+  PetscFunctionBegin;
+  *done = false;
+  if (!compressed()) PetscFunctionReturn(PETSC_SUCCESS);
+  *done = wish.allows(Storage::constant) && try_constant(sums, wish, &refused);
+  if (!*done && wish.allows(Storage::indexed)) PetscCall(TryKindsAgain(sums, wish, done));
+  if (*done) PetscCall(End());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CapturedStencil::CloseAgain(const Sums<T> &sums, PetscMemType memory, const Compression &wish,
                                            bool *done) {
   std::vector<int> ignored;
-  Refusal          refused;
   bool             few;
 
   PetscFunctionBegin;
   *done = false;
-  if (open_ || closed_as_ == Storage::arrays) PetscFunctionReturn(PETSC_SUCCESS);
-  if (PetscMemTypeDevice(memory))
-    PetscCall(LookOnDevice(sums, memory, wish, done, &ignored, &few));
-  else {
-    *done = wish.allows(Storage::constant) && try_constant(sums, wish, &refused);
-    if (!*done && wish.allows(Storage::indexed)) PetscCall(TryKindsAgain(sums, wish, done));
-  }
-  if (*done) {
-    by_place_ = false;
-    PetscCall(End());
-  }
+  if (!compressed()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LookOnDevice(sums, memory, wish, done, &ignored, &few));
+  if (*done) PetscCall(End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,6 +292,7 @@ PetscErrorCode CapturedStencil::End() {
   PetscFunctionBegin;
   if (storage_ != Storage::indexed) drop_index();
   closed_as_ = storage_;
+  by_place_ = false;
   for (int s = 0; s < slots(); s++) {
     PetscCall(RestoreArray(s));
     if (storage_ != Storage::arrays || (place(s) < 0 && !all_are_set_)) PetscCall(VecDestroy(&arrays_[s]));

@@ -8,6 +8,8 @@
 #include "capture/owners.hpp"
 #include "capture/places.hpp"
 
+#include <algorithm>
+
 namespace shellac {
 
 // ---- the map from entries to coefficients --------------------------------------------------------------------------
@@ -89,17 +91,19 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
   PetscCallMPI(MPI_Comm_rank(grid.comm, &me));
   auto       map = std::make_shared<CooMap>();
   Places     places(*context, me);
-  Sorter     sorter(map.get(), op.slots(), (size_t)op.patch().all().points(), n);
-  const auto cell_of = [&](PetscInt row, PetscInt column, PetscInt entry) {
+  MapMaker   maker(map.get(), op.slots(), (size_t)op.patch().all().points(), (size_t)n);
+  const auto add = [&](PetscInt row, PetscInt column, PetscInt entry) {
     const int slot = places.slot(row, column);
-    if (slot >= 0) return sorter.cell(slot, places.at());
+    if (slot >= 0) {
+      maker.add(slot, places.at());
+      return;
+    }
+    maker.add_ignored();
     if (slot == Places::elsewhere && !context->ignore_off_process) remote.push_back({row, column, entry});
     if (slot == Places::outside && !context->drop_outside && !mine_outside)
       mine_outside = true, first_outside = {row, column, 0, ADD_VALUES};
-    return Sorter::none;
   };
-  constexpr PetscInt at_once = 2048; // entries stay in the cache while they are checked, renumbered and counted
-  size_t             cells[at_once];
+  constexpr PetscInt at_once = 2048; // entries stay in the cache while they are checked, renumbered and added
   for (PetscCount first = 0; first < n; first += at_once) {
     const PetscInt some = (PetscInt)PetscMin((PetscCount)at_once, n - first);
     PetscInt      *lists[] = {rows + first, columns + first};
@@ -110,8 +114,7 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
     }
     for (int i = 0; i < 2; i++)
       if (numbers.to_global[i]) PetscCall(ISLocalToGlobalMappingApply(numbers.to_global[i], some, lists[i], lists[i]));
-    for (PetscInt i = 0; i < some; i++) cells[i] = cell_of(lists[0][i], lists[1][i], (PetscInt)first + i);
-    sorter.count(some, cells, (PetscInt)first);
+    for (PetscInt i = 0; i < some; i++) add(lists[0][i], lists[1][i], (PetscInt)first + i);
   }
   SHELLAC_CHECK_ALL(wrong == n, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "%s: the entry at row %" PetscInt_FMT ", column %" PetscInt_FMT
@@ -122,11 +125,7 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
                     "%s: a rank has %" PetscCount_FMT " entries with those that others send; more than %" PetscInt_FMT
                     " need a PETSc with 64-bit indices, or more ranks",
                     numbers.call, n + (PetscCount)remote.size(), PETSC_MAX_INT);
-  for (size_t e = 0; e < remote.size(); e++) {
-    const PetscInt entry = (PetscInt)(n + e);
-    const size_t   cell = cell_of(remote[e].row, remote[e].column, entry);
-    sorter.count(1, &cell, entry);
-  }
+  for (size_t e = 0; e < remote.size(); e++) add(remote[e].row, remote[e].column, (PetscInt)(n + e));
   PetscCall(MatCapturedCheckOutside(*context, mine_outside ? &first_outside : NULL, &any_outside));
   PetscCall(MatCapturedDiscardValues(context));
   PetscCall(MatCapturedZero(A));
@@ -136,14 +135,7 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatCapturedForgetCoo(context));
-  sorter.finish([&](const auto &put) {
-    const auto put_entry = [&](PetscInt row, PetscInt column, PetscInt entry) {
-      const int slot = places.slot(row, column);
-      if (slot >= 0) put(sorter.cell(slot, places.at()), entry);
-    };
-    for (PetscInt e = 0; e < n; e++) put_entry(rows[e], columns[e], e);
-    for (size_t e = 0; e < remote.size(); e++) put_entry(remote[e].row, remote[e].column, (PetscInt)(n + e));
-  });
+  maker.finish();
   map->own = (PetscInt)n;
   map->sent = (PetscInt)remote.size();
   map->received.resize(remote.size());
@@ -195,42 +187,101 @@ static PetscErrorCode set_in_reference(Mat reference, const CooMap &map, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Brings the values that other ranks send, and gets what sums them in that memory.
-static PetscErrorCode get_sums(const Patch &patch, CooMap *map, PetscMemType memory, const PetscScalar values[],
-                               Sums<PetscScalar> *sums) {
+void CooMap::MakeSources() {
+  std::vector<PetscInt> cells(single ? slots.size() * points : 0, -1), &numbers = source.change();
+  const auto            for_each_value = [&](const auto &f) { // f(coefficient, number of the value)
+    for (size_t b = 0; b + 1 < begin.size(); b++)
+      for (size_t n = (size_t)begin[b]; n < (size_t)begin[b + 1]; n++)
+        if (place[n] >= stride())
+          f((place[n] / stride() - 1) * points + (b << shift) + place[n] % stride(),
+            value.empty() ? (PetscInt)n : value[n]);
+  };
+
+  if (made_sources) return;
+  made_sources = true;
+  if (single) {
+    for_each_value([&](size_t cell, PetscInt number) { cells[cell] = number; });
+    numbers = std::move(cells);
+    return;
+  }
+  cells.assign(slots.size() * points + 1, 0);
+  numbers.resize(count);
+  for_each_value([&](size_t cell, PetscInt) { cells[cell + 1]++; });
+  for (size_t c = 1; c < cells.size(); c++) cells[c] += cells[c - 1];
+  std::vector<PetscInt> next(cells.begin(), cells.end() - 1);
+  for_each_value([&](size_t cell, PetscInt number) { numbers[(size_t)next[cell]++] = number; });
+  first.change() = std::move(cells);
+}
+
+void SumsByBlocks::load(size_t block) {
+  const size_t    lo = (size_t)map_.begin[block], hi = (size_t)map_.begin[block + 1];
+  const uint32_t *place = map_.place.data();
+  const T        *values = values_;
+  T              *sums = sums_.data();
+  block_ = block;
+  if (map_.single)
+    for (size_t n = map_.first_empty[block]; n < map_.first_empty[block + 1]; n++) sums[map_.empty[n]] = 0;
+  else
+    std::fill(sums_.begin() + (ptrdiff_t)map_.stride(), sums_.end(), T(0));
+  if (map_.single && map_.value.empty() && !received_) {
+#pragma GCC unroll 8
+    for (size_t n = lo; n < hi; n++) sums[place[n]] = values[n];
+    return;
+  }
+  for (size_t n = lo; n < hi; n++) {
+    const PetscInt number = map_.value.empty() ? (PetscInt)n : map_.value[n];
+    const T        value = number < map_.own ? values[number] : received_[number - map_.own];
+    sums[place[n]] = map_.single ? value : sums[place[n]] + value;
+  }
+}
+
+// Brings the values that other ranks send.
+static PetscErrorCode receive(CooMap *map, PetscMemType memory, const PetscScalar values[],
+                              const PetscScalar **received) {
   PetscFunctionBegin;
   PetscCall(map->received.Prepare(memory));
-  PetscScalar *received = map->sent ? map->received.at(memory) : NULL;
+  PetscScalar *to = map->sent ? map->received.at(memory) : NULL;
   if (map->sf) {
-    PetscCall(PetscSFBcastWithMemTypeBegin(map->sf, MPIU_SCALAR, memory, values, memory, received, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(map->sf, MPIU_SCALAR, values, received, MPI_REPLACE));
+    PetscCall(PetscSFBcastWithMemTypeBegin(map->sf, MPIU_SCALAR, memory, values, memory, to, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(map->sf, MPIU_SCALAR, values, to, MPI_REPLACE));
   }
-  sums->points = (size_t)patch.all().points();
+  *received = to;
+  PetscCall(log_flops(memory, (PetscLogDouble)map->count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What sums the values on a GPU.
+static PetscErrorCode get_sums(CooMap *map, PetscMemType memory, const PetscScalar values[],
+                               const PetscScalar received[], Sums<PetscScalar> *sums) {
+  PetscFunctionBegin;
+  map->MakeSources();
+  sums->points = map->points;
   sums->own = map->own;
   sums->values = values;
   sums->received = received;
   PetscCall(map->number.Get(memory, &sums->number));
   PetscCall(map->first.Get(memory, &sums->first));
   PetscCall(map->source.Get(memory, &sums->source));
-  PetscCall(log_flops(memory, (PetscLogDouble)map->count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode put_sums(CapturedMat *context, const CooMap &map, const Sums<PetscScalar> &sums,
-                               InsertMode mode) {
-  CapturedStencil     &op = context->captured();
-  PutSums<PetscScalar> put;
-
-  PetscFunctionBegin;
-  for (int slot : map.slots) PetscCall(op.Need(slot, mode == ADD_VALUES));
-  PetscCall(op.GetOpen(&put.to));
-  put.sums = sums;
-  put.add = mode == ADD_VALUES;
-  if (PetscMemTypeHost(op.memory()))
-    put.on_host();
-  else
-    PetscCall(op.ForAllPoints(put));
-  PetscFunctionReturn(PETSC_SUCCESS);
+static void put_on_host(const CooMap &map, SumsByBlocks *sums, bool add, PetscScalar *const coefficients[]) {
+  const bool past =
+      beyond_cache(2 * map.points * map.slots.size() * sizeof(PetscScalar)); // with the values that are read
+  for (size_t at = 0, n; at < map.points; at += n) {
+    n = PetscMin(map.block(), map.points - at);
+    for (int slot : map.slots) {
+      const PetscScalar *from = sums->run(slot, at);
+      PetscScalar       *to = coefficients[slot] + at;
+      if (add)
+        for (size_t i = 0; i < n; i++) to[i] += from[i];
+      else if (past)
+        stream_copy(to, from, n);
+      else
+        std::copy(from, from + n, to);
+    }
+  }
+  if (past) stream_fence();
 }
 
 // They are summed on the GPU if they are there and the coefficients can be; on the host otherwise.
@@ -238,7 +289,8 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
   CapturedMat             *context;
   PetscMemType             memory = PETSC_MEMTYPE_HOST, summed_in;
   std::vector<PetscScalar> copy;
-  Sums<PetscScalar>        sums;
+  const PetscScalar       *received = NULL;
+  PutSums<PetscScalar>     put;
   bool                     done = false;
 
   PetscFunctionBegin;
@@ -265,14 +317,25 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
     PetscCall(DeviceCopyToHost(copy.data(), values, copy.size() * sizeof(PetscScalar)));
   }
   const PetscScalar *host_values = copy.empty() ? values : copy.data();
-  PetscCall(get_sums(op.patch(), &map, summed_in, PetscMemTypeHost(summed_in) ? host_values : values, &sums));
-  if (mode == INSERT_VALUES) PetscCall(op.CloseAgain(sums, summed_in, context->compression, &done));
+  const bool         on_host = PetscMemTypeHost(summed_in), add = mode == ADD_VALUES;
+  if (on_host) values = host_values;
+  PetscCall(receive(&map, summed_in, values, &received));
+  SumsByBlocks by_blocks(map, values, received);
+  if (!on_host) PetscCall(get_sums(&map, summed_in, values, received, &put.sums));
+  if (!add && on_host) PetscCall(op.CloseAgain(&by_blocks, context->compression, &done));
+  if (!add && !on_host) PetscCall(op.CloseAgain(put.sums, summed_in, context->compression, &done));
   if (done)
     PetscCall(MatCapturedForgetEntries(A, context));
   else {
-    if (mode == INSERT_VALUES) PetscCall(MatCapturedZero(A));
+    if (!add) PetscCall(MatCapturedZero(A));
     PetscCall(MatCapturedOpen(context, summed_in));
-    PetscCall(put_sums(context, map, sums, mode));
+    for (int slot : map.slots) PetscCall(op.Need(slot, add));
+    PetscCall(op.GetOpen(&put.to));
+    put.add = add;
+    if (on_host)
+      put_on_host(map, &by_blocks, add, put.to.values);
+    else
+      PetscCall(op.ForAllPoints(put));
   }
   if (context->reference) PetscCall(set_in_reference(context->reference, map, host_values, mode));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,5 @@
 #pragma once
-// Entries of a list by the coefficients that they belong to.
+// The coefficients that the entries of a list belong to.
 
 #include <algorithm>
 
@@ -70,61 +70,80 @@ private:
   int                    first_slot_ = 0;
 };
 
-// Sorts entries by their coefficients: in one pass where each has one entry or none, else by counting them in the first.
-class Sorter {
+// Makes a map of entries that are given one after the other.
+class MapMaker {
 public:
-  static constexpr size_t none = SIZE_MAX; // a cell
-
-  Sorter(CooMap *map, int slots, size_t points, PetscCount entries) : map_(map), points_(points) {
+  // slots: of the stencil; entries: as a rule.
+  MapMaker(CooMap *map, int slots, size_t points, size_t entries) : map_(map) {
+    constexpr size_t cache = 256 << 10, most = 256; // the second cache; the lines that are written are in the first
+    map->points = points;
     map->number.change().assign((size_t)slots, -1);
-    cells_.reserve(points * std::min((size_t)slots, ((size_t)entries + points - 1) / points)); // as a rule
+    while (map->block() < 8 || (map->block() < most && 2 * map->block() * (size_t)slots * sizeof(PetscScalar) <= cache))
+      map->shift++;
+    map->begin.assign((points + map->block() - 1) / map->block() + 1, 0);
+    map->place.reserve(entries);
+    block_of_.reserve(entries);
   }
-  // The cell of a coefficient.
-  size_t cell(int slot, size_t at) {
+  void add(int slot, size_t at) {
     int &number = map_->number.change()[(size_t)slot];
     if (number < 0) {
       number = (int)map_->slots.size();
       map_->slots.push_back(slot);
-      cells_.resize(cells_.size() + points_, single_ ? -1 : 0);
     }
-    return (size_t)number * points_ + at;
+    const PetscInt block = (PetscInt)(at >> map_->shift);
+    in_order_ = in_order_ && block >= last_;
+    last_ = block;
+    map_->count++;
+    push((uint32_t)((size_t)(number + 1) * map_->stride() + (at & (map_->block() - 1))));
   }
-  // The cells of n entries, numbered from the first one.
-  void count(PetscInt n, const size_t cells[], PetscInt first) {
-    for (PetscInt i = 0; i < n; i++) {
-      if (cells[i] == none) continue;
-      PetscInt &cell = cells_[cells[i]];
-      map_->count++;
-      if (single_ && cell >= 0) {
-        for (PetscInt &each : cells_) each = each >= 0;
-        single_ = false;
-      }
-      cell = single_ ? first + i : cell + 1;
-    }
-  }
-  // each_entry(put) calls put(cell, entry) for the same entries once more, if that is needed.
-  template <class Function> void finish(const Function &each_entry) {
-    auto &source = map_->source.change();
-    if (single_) {
-      source = std::move(cells_);
-      return;
-    }
-    PetscInt sum = 0;
-    for (PetscInt &cell : cells_) {
-      sum += cell;
-      cell = sum - cell;
-    }
-    source.resize((size_t)sum);
-    each_entry([&](size_t cell, PetscInt entry) { source[(size_t)cells_[cell]++] = entry; });
-    cells_.insert(cells_.begin(), 0); // each is now where the next one begins
-    map_->first.change() = std::move(cells_);
+  void add_ignored() { push(0); }
+  void finish() {
+    auto &begin = map_->begin;
+    for (PetscInt block : block_of_) begin[(size_t)block + 1]++;
+    for (size_t b = 1; b < begin.size(); b++) begin[b] += begin[b - 1];
+    if (!in_order_) order();
+    find_empty();
   }
 
 private:
+  void order() { // by their blocks
+    std::vector<PetscInt> next(map_->begin.begin(), map_->begin.end() - 1);
+    std::vector<uint32_t> place(map_->place.size());
+    map_->value.resize(place.size());
+    for (size_t e = 0; e < place.size(); e++) {
+      const size_t n = (size_t)next[(size_t)block_of_[e]]++;
+      map_->value[n] = (PetscInt)e;
+      place[n] = map_->place[e];
+    }
+    map_->place = std::move(place);
+  }
+  // Coefficients without a value; or that some have several.
+  void find_empty() {
+    std::vector<size_t> seen((1 + map_->slots.size()) * map_->stride(), SIZE_MAX);
+    for (size_t b = 0; b + 1 < map_->begin.size(); b++) {
+      map_->first_empty.push_back(map_->empty.size());
+      for (size_t n = (size_t)map_->begin[b]; n < (size_t)map_->begin[b + 1]; n++) {
+        const uint32_t place = map_->place[n];
+        if (place && seen[place] == b) {
+          map_->single = false;
+          return;
+        }
+        seen[place] = b;
+      }
+      for (size_t p = map_->stride(); p < seen.size(); p++)
+        if (seen[p] != b && p % map_->stride() < map_->block()) map_->empty.push_back((uint32_t)p);
+    }
+    map_->first_empty.push_back(map_->empty.size());
+  }
+  void push(uint32_t place) {
+    map_->place.push_back(place);
+    block_of_.push_back(last_);
+  }
+
   CooMap               *map_;
-  size_t                points_;
-  bool                  single_ = true;
-  std::vector<PetscInt> cells_; // [slots][points]: the one entry, or -1; else how many there are, then where they begin
+  bool                  in_order_ = true;
+  PetscInt              last_ = 0; // the block of the last entry
+  std::vector<PetscInt> block_of_; // of all
 };
 
 } // namespace shellac
