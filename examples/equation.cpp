@@ -20,6 +20,7 @@ static const char help[] =
     "  -equation bratu.h                 the text\n"
     "  -equation_lambda 5                a parameter of it, here lambda\n"
     "  -da_grid_x 300 -da_grid_y 200     points along each axis\n"
+    "  -equation_stretch_y tanh,2        crowds points at both ends of y; pictures but .vts draw them evenly\n"
     "  -refinements 3                    solves on so many finer grids too, and prints the order of the error\n"
     "  -picture u.pdf                    .png, .svg, .pdf; .vts, .vtr (for ParaView); none\n"
     "  -ts_max_time 10 -ts_type rk       of an equation in time; its defaults are 1 and rk\n"

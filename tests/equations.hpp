@@ -9,7 +9,8 @@
 
 namespace tests {
 
-bool equations_work(); // PETSc's scalars are real, and a compiler is there
+bool equations_work(
+    bool with_complex = false); // PETSc's scalars are real, or may be complex; and with the tests' cache
 
 // DMDASetEquation(), which must succeed.
 void set_equation(DM da, const std::string &text);

@@ -34,6 +34,9 @@ TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
   };
   for (const char *file : gallery) compile(file, false);
   for (const char *file : stretched_gallery) compile(file, true);
+#if defined(PETSC_USE_COMPLEX)
+  compile("helmholtz.h", false);
+#endif
   // for a GPU that NVRTC does not know, of an architecture after 9.0
   std::string binary;
   CHECK(shellac::nvrtc_compile("extern \"C\" __global__ void nothing() {}", "nothing", 95, &binary) == "");

@@ -64,16 +64,6 @@ struct Variable {
   }
 };
 
-#if defined(PETSC_USE_COMPLEX)
-TEST_CASE("equations need real numbers in double precision", "[misuse]") {
-  Lattice l;
-  Grid    da;
-  OK(make_grid(l, nullptr, &da));
-  EXPECT_ERROR(PETSC_ERR_SUP, ({"real numbers", "double precision"}),
-               [&] { return DMDASetEquation(da, "residual = u"); });
-}
-#endif
-
 TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
   if (!equations_work()) return;
   Bratu      b;

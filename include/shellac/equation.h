@@ -48,7 +48,7 @@
    Errors:
    `PETSC_ERR_USER` for a text that cannot be read or compiled, with its line, `PETSC_ERR_ARG_OUTOFRANGE` for a neighbour
    beyond the `DMDA`'s stencil, `PETSC_ERR_ARG_SIZ` for another number of unknowns or dimensions, `PETSC_ERR_SUP` with a
-   PETSc of complex numbers or single precision. Nothing is changed on the `DMDA` then.
+   PETSc that is not in double precision. Nothing is changed on the `DMDA` then.
 
 .seealso: `DMDASetEquationFromFile()`, `DMDAEquationSetParameter()`, `DMDAEquationSetField()`, `DMDACreateEquationMat()`
 @*/

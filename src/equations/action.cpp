@@ -52,8 +52,8 @@ PetscErrorCode EquationOnGrid::Act(PetscReal time, Vec state, Vec v, Vec y) {
   PetscCall(ReadFields(&arrays));
   PetscCall(arrays.Write(y, &out));
   PetscCall(SetPlace(arrays.memory()));
-  place_.direction = reinterpret_cast<const double *>(direction);
-  double *values = reinterpret_cast<double *>(out);
+  place_.direction = compiled_array(direction);
+  equation::Scalar *values = compiled_array(out);
   if (PetscMemTypeDevice(arrays.memory()))
     PetscCall(equation_->action_kernels.kernels.Points(v ? products : diagonals, place_, Tables(), regions_, values));
   else
@@ -133,7 +133,7 @@ static PetscErrorCode set_state(Mat A, PetscReal time, Vec u) {
   PetscCall(get_equation(A, &equation));
   PetscCall(equation->CopyState(u, &context->state));
   context->time = time;
-  PetscCall(set_operation(A, MATOP_VIEW, view)); // on several ranks DMCreateMatrix() has put another one there
+  PetscCall(set_operation(A, MATOP_VIEW, view));      // on several ranks DMCreateMatrix() has put another one there
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // no shift and no scaling any more
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -64,7 +64,8 @@ static std::string quoted(const std::string &text) { // for the shell
 
 // A message in the field's words: "unknown" for the type shellac::equation::Unknown<...>.
 static std::string in_words(std::string line) {
-  static const char *const names[][2] = {{"Unknown<", "unknown"}, {"Coefficient<", "field"}, {"Number<", "number"}};
+  static const char *const names[][2] = {
+      {"Unknown<", "unknown"}, {"Coefficient<", "field"}, {"Number<", "number"}, {"Complex<", "Complex number"}};
   for (const auto &name : names) {
     const std::string type = name[0], scope = "shellac::equation::";
     for (size_t at; (at = line.find(type)) != std::string::npos;) {
@@ -86,7 +87,11 @@ static std::string first_error(const std::string &output, const SourceText &text
   if (line.find("error:") == std::string::npos) return output.substr(0, 900);
   line = in_words(line);
   const auto says = [&](const char *words) { return line.find(words) != std::string::npos; };
-  if (says("operands to") || says("operand types"))
+  if (says("‘I’") || says("'I'"))
+    line += " (the imaginary unit I needs a PETSc with complex numbers)";
+  else if (says("Complex number") && (says("operator<") || says("operator>") || says("binary expression")))
+    line += " (complex numbers have no order; max, min, comparisons and upwind velocities take real ones, as real(k))";
+  else if (says("operands to") || says("operand types"))
     line += " (make them of one kind: u > 0 ? u + 0 : 0*u, or max(u, 0))";
   else if (says("prelude.hpp") && (says("no match for call to") || says("a call operator") || says(" function") ||
                                    says("point") || says("member reference")))

@@ -279,7 +279,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   PetscFunctionBegin;
   const MPI_Comm comm = PetscObjectComm((PetscObject)da);
   PetscCheck(scalars_serve_equations, comm, PETSC_ERR_SUP,
-             "equations need a PETSc with real numbers in double precision; build Shellac with such a PETSc");
+             "equations need a PETSc in double precision; build Shellac with such a PETSc");
   PetscCall(PetscObjectTypeCompare((PetscObject)da, DMDA, &is_da));
   PetscCheck(is_da, comm, PETSC_ERR_ARG_WRONG, "an equation needs the grid of a DMDA; the DM is another");
   const std::string problem = read_equation(file, text, &equation->text);

@@ -7,10 +7,6 @@
 
 namespace shellac {
 
-static double *real_array(PetscScalar *array) {
-  return reinterpret_cast<double *>(array);
-}
-
 PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation) {
   const EquationText &text = equation->text;
 
@@ -253,7 +249,7 @@ PetscErrorCode EquationOnGrid::SetFieldsByFormula() {
       PetscScalar *array;
       PetscCall(VecGetArrayWrite(fields_[f], &array));
       for (const equation::Region &region : regions_)
-        equation_->functions->field(&place_, &region, (int)f, real_array(array));
+        equation_->functions->field(&place_, &region, (int)f, compiled_array(array));
       PetscCall(VecRestoreArrayWrite(fields_[f], &array));
     }
     if (!ghosts_) continue;
@@ -333,7 +329,7 @@ PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
   if (!function) PetscFunctionReturn(PETSC_SUCCESS);
   place_.time = time;
   PetscCall(VecGetArrayWrite(u, &array));
-  for (const equation::Region &region : regions_) function(&place_, &region, real_array(array));
+  for (const equation::Region &region : regions_) function(&place_, &region, compiled_array(array));
   PetscCall(VecRestoreArrayWrite(u, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -349,7 +345,7 @@ PetscErrorCode EquationOnGrid::GetExact(PetscReal time, Vec u) {
              equation_->text.file.c_str());
   place_.time = time;
   PetscCall(VecGetArrayWrite(u, &array));
-  for (const equation::Region &region : regions_) function(&place_, &region, real_array(array));
+  for (const equation::Region &region : regions_) function(&place_, &region, compiled_array(array));
   PetscCall(VecRestoreArrayWrite(u, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,12 +20,18 @@
 
 namespace shellac {
 
-// The compiled functions read and write arrays of double.
-#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
-constexpr bool scalars_serve_equations = false;
-#else
+// The compiled functions read and write arrays of double, or of pairs of them.
+#if defined(PETSC_USE_REAL_DOUBLE)
 constexpr bool scalars_serve_equations = true;
+#else
+constexpr bool scalars_serve_equations = false;
 #endif
+inline equation::Scalar *compiled_array(PetscScalar *array) {
+  return reinterpret_cast<equation::Scalar *>(array);
+}
+inline const equation::Scalar *compiled_array(const PetscScalar *array) {
+  return reinterpret_cast<const equation::Scalar *>(array);
+}
 
 // Kernels that are made when they are first needed.
 struct LazyKernels {
@@ -105,10 +111,10 @@ private:
   PetscErrorCode SetFieldsByFormula();
   // The entries of a few points of a region at a random state of this size; the number of these points. A neighbour beyond
   // the stencil that was read is then in arm_.
-  int Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries);
+  int Sample(equation::Region region, unsigned seed, double size, std::vector<PetscScalar> *entries);
   // An array like the ghosted vector of n unknowns, with random numbers where a region's points read it and nothing else.
-  std::unique_ptr<double[]> NumbersNear(const equation::Region &region, int n, unsigned seed, double size) const;
-  PetscErrorCode            SetGivenScale();
+  std::unique_ptr<PetscScalar[]> NumbersNear(const equation::Region &region, int n, unsigned seed, double size) const;
+  PetscErrorCode                 SetGivenScale();
   // Of a steady equation's rows, on a coarser or finer grid: restriction by the transpose of interpolation sums residuals.
   PetscReal      RowScale() const;
   PetscErrorCode UpdateSource(); // at place_.time
@@ -154,7 +160,7 @@ private:
   std::vector<bool>                field_set_;
   const PetscScalar               *u_ = nullptr; // what Read() has read
   std::vector<const PetscScalar *> field_arrays_;
-  Mirror<double>                   source_; // [points][unknowns]: what is added to the values
+  Mirror<PetscScalar>              source_; // [points][unknowns]: what is added to the values
   PetscReal                        source_time_ = 0, fields_time_ = 0;
   PetscInt version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
 };

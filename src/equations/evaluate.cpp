@@ -52,12 +52,14 @@ PetscErrorCode EquationOnGrid::ReadFields(Arrays *arrays) {
 
 PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory) {
   PetscFunctionBegin;
-  place_.u = reinterpret_cast<const double *>(u_);
-  place_.fields = reinterpret_cast<const double *const *>(field_arrays_.data());
+  const PetscScalar *source;
+  place_.u = compiled_array(u_);
+  place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
   place_.row_scale = RowScale();
   arm_[0] = 0;
   PetscCall(SetTables(memory));
-  PetscCall(source_.Get(memory, &place_.source));
+  PetscCall(source_.Get(memory, &source));
+  place_.source = compiled_array(source);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +69,7 @@ PlaceTables EquationOnGrid::Tables() const {
 }
 
 PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, PetscScalar *out) {
-  double *values = reinterpret_cast<double *>(out);
+  equation::Scalar *values = compiled_array(out);
 
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
@@ -80,8 +82,8 @@ PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, PetscScalar *o
 
 // slots: [row][arm][unknown], in that memory, each [points]
 PetscErrorCode EquationOnGrid::ComputeEntries(PetscMemType memory, PetscScalar *const *slots) {
-  double *const *entries = reinterpret_cast<double *const *>(slots);
-  const size_t   count = equation_->unknowns() * (size_t)this->slots();
+  const auto   entries = reinterpret_cast<equation::Scalar *const *>(slots);
+  const size_t count = equation_->unknowns() * (size_t)this->slots();
 
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
@@ -106,9 +108,9 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
   auto &source = source_.change();
   source.resize(owned() * equation_->unknowns());
   place_.step = 0.02;
-  for (const equation::Region &region : regions_) function(&place_, &region, source.data());
+  for (const equation::Region &region : regions_) function(&place_, &region, compiled_array(source.data()));
   if (!equation_->text.has_rate)
-    for (double &value : source) value = -value;
+    for (PetscScalar &value : source) value = -value;
   source_version_ = version_, source_time_ = place_.time;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -342,18 +344,26 @@ static double any_number(size_t place, unsigned seed) {
   return 0.5 + (double)(bits >> 11) / 9007199254740992.;
 }
 
+static PetscScalar any_scalar(size_t place, unsigned seed) {
+#if defined(PETSC_USE_COMPLEX)
+  return PetscCMPLX(any_number(place, seed), any_number(place, seed + 100) - 1);
+#else
+  return any_number(place, seed);
+#endif
+}
+
 // A few points of a region.
 static equation::Region sample_of(equation::Region region) {
   for (int a = 0; a < 3; a++) region.end[a] = std::min(region.end[a], region.start[a] + 4);
   return region;
 }
 
-std::unique_ptr<double[]> EquationOnGrid::NumbersNear(const equation::Region &region, int n, unsigned seed,
-                                                      double size) const {
-  const auto               *start = place_.read_start, *extent = place_.read_size;
-  const long long           w = grid_.width;
-  std::unique_ptr<double[]> numbers(new double[(size_t)(extent[0] * extent[1] * extent[2]) * (size_t)n]);
-  const auto                index = [&](int axis, long long at) { // in the array; -1 where it ends
+std::unique_ptr<PetscScalar[]> EquationOnGrid::NumbersNear(const equation::Region &region, int n, unsigned seed,
+                                                           double size) const {
+  const auto                    *start = place_.read_start, *extent = place_.read_size;
+  const long long                w = grid_.width;
+  std::unique_ptr<PetscScalar[]> numbers(new PetscScalar[(size_t)(extent[0] * extent[1] * extent[2]) * (size_t)n]);
+  const auto                     index = [&](int axis, long long at) { // in the array; -1 where it ends
     const long long N = place_.N[axis], i = at - start[axis];
     if (i >= 0 && i < extent[axis]) return i;
     return !ghosts_ && place_.periodic[axis] && axis < grid_.dim ? (i % N + N) % N : -1;
@@ -364,16 +374,16 @@ std::unique_ptr<double[]> EquationOnGrid::NumbersNear(const equation::Region &re
         const long long p[3] = {index(0, i), index(1, j), index(2, k)};
         if (p[0] < 0 || p[1] < 0 || p[2] < 0) continue;
         const size_t at = (size_t)(((p[2] * extent[1] + p[1]) * extent[0] + p[0]) * n);
-        for (size_t m = at; m < at + (size_t)n; m++) numbers[m] = size * any_number(m, seed);
+        for (size_t m = at; m < at + (size_t)n; m++) numbers[m] = size * any_scalar(m, seed);
       }
   return numbers;
 }
 
-int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, std::vector<double> *entries) {
-  const equation::Place whole = place_;
-  const size_t          count = equation_->unknowns() * (size_t)slots();
-  std::vector<double *> slot(count);
-  int                   points = 1;
+int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, std::vector<PetscScalar> *entries) {
+  const equation::Place           whole = place_;
+  const size_t                    count = equation_->unknowns() * (size_t)slots();
+  std::vector<equation::Scalar *> slot(count);
+  int                             points = 1;
   region = sample_of(region);
   for (int a = 0; a < 3; a++) {
     place_.write_start[a] = region.start[a], place_.write_size[a] = region.end[a] - region.start[a];
@@ -381,21 +391,21 @@ int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, 
   }
   const auto u = NumbersNear(region, (int)equation_->unknowns(), seed, size);
   entries->assign(count * (size_t)points, 0);
-  for (size_t s = 0; s < count; s++) slot[s] = entries->data() + s * (size_t)points;
-  place_.u = u.get();
+  for (size_t s = 0; s < count; s++) slot[s] = compiled_array(entries->data() + s * (size_t)points);
+  place_.u = compiled_array(u.get());
   place_.source = nullptr;
   place_.row_scale = 1;
   arm_[0] = 0;
-  equation_->functions->values(&place_, &region, entries->data());
+  equation_->functions->values(&place_, &region, compiled_array(entries->data()));
   if (!arm_[0]) equation_->functions->entries(&place_, &region, slot.data());
   place_ = whole;
   return points;
 }
 
 PetscErrorCode EquationOnGrid::SetGivenScale() {
-  const size_t           n = equation_->unknowns();
-  std::vector<PetscReal> largest(2 * n, 0.); // of the positive and of the negative diagonal entries
-  std::vector<double>    entries;
+  const size_t             n = equation_->unknowns();
+  std::vector<PetscReal>   largest(2 * n, 0.); // of the positive and of the negative diagonal entries
+  std::vector<PetscScalar> entries;
 
   PetscFunctionBegin;
   given_scale_.assign(n, 1);
@@ -405,13 +415,13 @@ PetscErrorCode EquationOnGrid::SetGivenScale() {
   size_t center = 0;
   while (arms_[center].d[0] || arms_[center].d[1] || arms_[center].d[2]) center++;
   for (size_t f = 0; f < fields_.size(); f++) PetscCall(VecGetArrayRead(local_fields_[f], &field_arrays_[f]));
-  place_.fields = reinterpret_cast<const double *const *>(field_arrays_.data());
+  place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
   for (const equation::Region &region : regions_) {
     if (region.ends) continue;
     const size_t points = (size_t)Sample(region, 1, 1, &entries);
     for (size_t r = 0; r < n; r++)
       for (size_t p = 0; p < points; p++) {
-        const double entry = entries[((r * arms_.size() + center) * n + r) * points + p];
+        const PetscReal entry = PetscRealPart(entries[((r * arms_.size() + center) * n + r) * points + p]);
         if (std::isfinite(entry))
           largest[2 * r + (entry < 0)] = std::max(largest[2 * r + (entry < 0)], std::fabs(entry));
       }
@@ -426,29 +436,29 @@ PetscErrorCode EquationOnGrid::SetGivenScale() {
 }
 
 PetscErrorCode EquationOnGrid::Try(bool *linear) {
-  const double        sizes[] = {0.1, 1, -1, 10};
-  int                 arm[5] = {0, 0, 0, 0, 0};
-  PetscInt            differs = 0;
-  std::vector<double> first, entries;
+  const double             sizes[] = {0.1, 1, -1, 10};
+  int                      arm[5] = {0, 0, 0, 0, 0};
+  PetscInt                 differs = 0;
+  std::vector<PetscScalar> first, entries;
 
   PetscFunctionBegin;
   PetscCall(Update());
   // at no special value of a field or of the time, where a term that is not linear could vanish
-  std::vector<const double *> fields(fields_.size());
-  const double                time = place_.time;
+  std::vector<const equation::Scalar *> fields(fields_.size());
+  const double                          time = place_.time;
   place_.fields = fields.data();
   place_.time = 0.7182;
   for (const equation::Region &region : regions_) {
     const auto values = NumbersNear(sample_of(region), 1, 17, 1);
-    std::fill(fields.begin(), fields.end(), values.get());
+    std::fill(fields.begin(), fields.end(), compiled_array((const PetscScalar *)values.get()));
     for (unsigned state = 0; state < 4; state++) {
       Sample(region, state, sizes[state], &entries);
       if (arm_[0]) std::copy(arm_, arm_ + 5, arm);
       if (state == 0) first = entries;
       double largest = 0;
-      for (const double entry : first) largest = std::max(largest, std::fabs(entry));
+      for (const PetscScalar entry : first) largest = std::max(largest, (double)PetscAbsScalar(entry));
       for (size_t i = 0; i < entries.size(); i++)
-        if (!(std::fabs(entries[i] - first[i]) <= 1e-12 * largest)) differs = 1;
+        if (!(PetscAbsScalar(entries[i] - first[i]) <= 1e-12 * largest)) differs = 1;
     }
   }
   place_.time = time;

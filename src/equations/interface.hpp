@@ -7,6 +7,13 @@ namespace shellac {
 namespace equation {
 
 using Real = double;
+#if defined(PETSC_USE_COMPLEX)
+template <class R> struct Complex; // numbers.hpp
+template <class R> using ScalarOf = Complex<R>;
+#else
+template <class R> using ScalarOf = R;
+#endif
+using Scalar = ScalarOf<Real>; // as PETSc's
 using Index = long long;
 
 enum { sides = 2, axes = 3 };
@@ -30,11 +37,11 @@ struct PlaceNumbers {
   Real        time;
   Index read_start[axes], read_size[axes];   // of u and of the fields: with ghost points, where ranks have neighbours
   Index write_start[axes], write_size[axes]; // of the source, and of the arrays that are written
-  const Real *u;                             // [points read][unknowns]
-  const Real *source;                        // [points written][unknowns], is added to the values; null: zero
-  const Real *direction;                     // [points read][unknowns], of the Jacobian's action
-  Real        row_scale;                     // a factor of all rows
-  Real        step; // of the differences that a manufactured source is made of, of the length of the domain
+  const Scalar *u;                           // [points read][unknowns]
+  const Scalar *source;                      // [points written][unknowns], is added to the values; null: zero
+  const Scalar *direction;                   // [points read][unknowns], of the Jacobian's action
+  Real          row_scale;                   // a factor of all rows
+  Real          step; // of the differences that a manufactured source is made of, of the length of the domain
 };
 
 // What a stretched grid's tables have for each point of an axis, from the point -width to N - 1 + width: first all of the
@@ -44,13 +51,13 @@ enum AxisTable { coordinates, inverse_steps, inverse_cells, axis_tables }; // in
 // The same with its tables. A kernel's argument has them by value, so that they are in a GPU's constant memory.
 struct Place : PlaceNumbers {
 #if defined(__CUDACC_RTC__)
-  const Real   *fields[field_count + 1];
+  const Scalar *fields[field_count + 1];
   Real          parameters[parameter_count + 1];
   Real          given_scale[unknowns];
   Fold          folds[unknowns * axes * sides * width];
   unsigned char identity[unknowns * axes * sides];
 #else
-  const Real *const   *fields; // [fields][points read]
+  const Scalar *const *fields; // [fields][points read]
   const Real          *parameters;
   const Real          *given_scale; // [unknown]: of the rows where u is given, which makes them as large as the others
   const Fold          *folds;       // [unknown][axis][side][steps - 1]
@@ -101,17 +108,17 @@ struct Blocks {
 };
 
 #if !defined(__CUDACC_RTC__)
-using VectorFunction = void (*)(const Place *, const Region *, Real *out);         // out: [points][unknowns]
-using EntriesFunction = void (*)(const Place *, const Region *, Real *const *out); // out: [row][arm][unknown][points]
+using VectorFunction = void (*)(const Place *, const Region *, Scalar *out);         // out: [points][unknowns]
+using EntriesFunction = void (*)(const Place *, const Region *, Scalar *const *out); // out: [row][arm][unknown][points]
 
 // The functions of an equation; null for those that its text does not give.
 struct Functions {
-  VectorFunction  values;                                             // the residual, or the rate
-  EntriesFunction entries;                                            // its derivatives
-  VectorFunction  initial, exact;                                     // states
-  VectorFunction  source;                                             // what makes the exact solution one
-  void (*field)(const Place *, const Region *, int field, Real *out); // out: [points]
-  void (*robin)(const Place *, Real *alpha);                          // alpha: [unknown][axis][side]
+  VectorFunction  values;                                               // the residual, or the rate
+  EntriesFunction entries;                                              // its derivatives
+  VectorFunction  initial, exact;                                       // states
+  VectorFunction  source;                                               // what makes the exact solution one
+  void (*field)(const Place *, const Region *, int field, Scalar *out); // out: [points]
+  void (*robin)(const Place *, Real *alpha);                            // alpha: [unknown][axis][side]
 };
 
 // The Jacobian's action on place->direction; its diagonal. out: [points][unknowns]

@@ -16,14 +16,14 @@ PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::string &source,
 }
 
 PetscErrorCode EquationKernels::Values(const equation::Place &place, const PlaceTables &tables,
-                                       const std::vector<equation::Region> &regions, double *out) const {
+                                       const std::vector<equation::Region> &regions, equation::Scalar *out) const {
   PetscFunctionBegin;
   PetscCall(Launch(0, place, tables, regions, equation::steps_along_last, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode EquationKernels::Entries(const equation::Place &place, const PlaceTables &tables,
-                                        const std::vector<equation::Region> &regions, double *const *out,
+                                        const std::vector<equation::Region> &regions, equation::Scalar *const *out,
                                         size_t slots) const {
   PetscFunctionBegin;
   PetscCall(Launch(1, place, tables, regions, 1, slots, &out));
@@ -31,7 +31,7 @@ PetscErrorCode EquationKernels::Entries(const equation::Place &place, const Plac
 }
 
 PetscErrorCode EquationKernels::Points(size_t k, const equation::Place &place, const PlaceTables &tables,
-                                       const std::vector<equation::Region> &regions, double *out) const {
+                                       const std::vector<equation::Region> &regions, equation::Scalar *out) const {
   PetscFunctionBegin;
   PetscCall(Launch(k, place, tables, regions, 1, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,12 +24,12 @@ public:
   // As equation::Functions' values and entries, of which they are the first and the second kernel, in PETSc's stream. place:
   // of the host, with arrays of the GPU; its tables are copied.
   PetscErrorCode Values(const equation::Place &place, const PlaceTables &tables,
-                        const std::vector<equation::Region> &regions, double *out) const;
+                        const std::vector<equation::Region> &regions, equation::Scalar *out) const;
   PetscErrorCode Entries(const equation::Place &place, const PlaceTables &tables,
-                         const std::vector<equation::Region> &regions, double *const *out, size_t slots) const;
+                         const std::vector<equation::Region> &regions, equation::Scalar *const *out, size_t slots) const;
   // The k-th kernel, a thread a point.
   PetscErrorCode Points(size_t k, const equation::Place &place, const PlaceTables &tables,
-                        const std::vector<equation::Region> &regions, double *out) const;
+                        const std::vector<equation::Region> &regions, equation::Scalar *out) const;
 
 private:
   // steps: points that a thread computes inside; slots: threads at each point at an end

@@ -86,6 +86,98 @@ template <class A, class R = typename Arithmetic<A>::type> inline R inverse(A b)
 }
 #endif
 
+// ---- complex numbers -----------------------------------------------------------------------------------------------
+
+#if defined(PETSC_USE_COMPLEX)
+
+// As in PETSc's arrays. They have no order: max(u, 0) and u > 0 do not compile.
+template <class R> struct Complex {
+  R re, im;
+
+  Complex() : re(0), im(0) {}
+  Complex(R re, R im = 0) : re(re), im(im) {}
+  template <class Q> explicit Complex(const Complex<Q> &other) : re((R)other.re), im((R)other.im) {}
+
+  friend Complex operator+(const Complex &a) { return a; }
+  friend Complex operator-(const Complex &a) { return {-a.re, -a.im}; }
+  friend Complex operator+(const Complex &a, const Complex &b) { return {a.re + b.re, a.im + b.im}; }
+  friend Complex operator-(const Complex &a, const Complex &b) { return {a.re - b.re, a.im - b.im}; }
+  friend Complex operator*(const Complex &a, const Complex &b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+  friend Complex operator*(R a, const Complex &b) { return {a * b.re, a * b.im}; }
+  friend Complex operator*(const Complex &a, R b) { return {a.re * b, a.im * b}; }
+  friend Complex operator/(const Complex &a, const Complex &b) { return a * inverse(b); }
+  friend Complex operator/(const Complex &a, R b) { return {a.re / b, a.im / b}; }
+  friend Complex operator/(R a, const Complex &b) { return a * inverse(b); }
+  Complex       &operator+=(const Complex &b) { return *this = *this + b; }
+  friend bool    operator==(const Complex &a, const Complex &b) { return a.re == b.re && a.im == b.im; }
+  friend bool    operator!=(const Complex &a, const Complex &b) { return !(a == b); }
+};
+template <class R> inline Complex<R> inverse(const Complex<R> &b) {
+  const R over = 1 / (b.re * b.re + b.im * b.im);
+  return {b.re * over, -b.im * over};
+}
+template <class R> inline R real(const Complex<R> &a) {
+  return a.re;
+}
+template <class R> inline R imag(const Complex<R> &a) {
+  return a.im;
+}
+template <class R> inline Complex<R> conj(const Complex<R> &a) {
+  return {a.re, -a.im};
+}
+template <class R> inline R fabs(const Complex<R> &a) { // without overflow
+  const R x = equation::fabs(a.re), y = equation::fabs(a.im), most = equation::max(x, y), least = equation::min(x, y);
+  return most == 0 ? most : most * equation::sqrt(1 + (least / most) * (least / most));
+}
+template <class R> inline R abs(const Complex<R> &a) {
+  return equation::fabs(a);
+}
+template <class R> inline Complex<R> exp(const Complex<R> &a) {
+  const R e = equation::exp(a.re);
+  return {e * equation::cos(a.im), e * equation::sin(a.im)};
+}
+template <class R> inline Complex<R> sqrt(const Complex<R> &a) {
+  const R root = equation::sqrt((equation::fabs(a) + equation::fabs(a.re)) / 2);
+  if (root == 0) return {};
+  const R other = equation::fabs(a.im) / (2 * root), sign = a.im < 0 ? -1 : 1;
+  return a.re >= 0 ? Complex<R>(root, sign * other) : Complex<R>(other, sign * root);
+}
+template <class R> inline Complex<R> log(const Complex<R> &a) { // the angle from that of half of it
+  const Complex<R> half = equation::sqrt(a);
+  return {equation::log(equation::fabs(a)),
+          half.re == 0 ? (half.im < 0 ? -2 : 2) * equation::atan(R(1)) * 2 : 2 * equation::atan(half.im / half.re)};
+}
+template <class R> inline Complex<R> pow(const Complex<R> &a, const Complex<R> &b) {
+  if (a == Complex<R>()) return b == Complex<R>() ? R(1) : R(0);
+  return equation::exp(b * equation::log(a));
+}
+template <class R, class B, class = typename Arithmetic<B>::type> inline Complex<R> pow(const Complex<R> &a, B b) {
+  return equation::pow(a, Complex<R>((R)b));
+}
+template <class R> inline Complex<R> sinh(const Complex<R> &a) {
+  return {equation::sinh(a.re) * equation::cos(a.im), equation::cosh(a.re) * equation::sin(a.im)};
+}
+template <class R> inline Complex<R> cosh(const Complex<R> &a) {
+  return {equation::cosh(a.re) * equation::cos(a.im), equation::sinh(a.re) * equation::sin(a.im)};
+}
+template <class R> inline Complex<R> tanh(const Complex<R> &a) {
+  return equation::sinh(a) / equation::cosh(a);
+}
+template <class R> inline Complex<R> sin(const Complex<R> &a) {
+  const Complex<R> s = equation::sinh(Complex<R>(-a.im, a.re)); // i sin(a)
+  return {s.im, -s.re};
+}
+template <class R> inline Complex<R> cos(const Complex<R> &a) {
+  return equation::cosh(Complex<R>(-a.im, a.re));
+}
+template <class R> inline Complex<R> tan(const Complex<R> &a) {
+  return equation::sin(a) / equation::cos(a);
+}
+
+#endif
+
 // ---- numbers with and without derivatives --------------------------------------------------------------------------
 
 // Out of line is what is long and seldom called.
@@ -113,6 +205,12 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
 
   Number() : v(0) {}
   Number(S value) : v(value) {}
+#if defined(PETSC_USE_COMPLEX)
+  template <class A, class = typename Arithmetic<A>::type> Number(A value) : v(value) {}
+  friend Number pow(const Number &a, double b) {
+    return pow(a, S(b));
+  }
+#endif
   // f(a), f(a, b) by their values and partial derivatives
   static Number chain(S f, S fa, const Number &a) {
     Number result(f);
@@ -134,11 +232,21 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
     return result;
   }
 
-  friend Number operator+(const Number &a) { return a; }
-  friend Number operator-(const Number &a) { return chain(-a.v, S(-1), a); }
-  friend Number operator+(const Number &a, const Number &b) { return chain(a.v + b.v, S(1), a, S(1), b); }
-  friend Number operator-(const Number &a, const Number &b) { return chain(a.v - b.v, S(1), a, S(-1), b); }
-  friend Number operator*(const Number &a, const Number &b) { return chain(a.v * b.v, b.v, a, a.v, b); }
+  friend Number operator+(const Number &a) {
+    return a;
+  }
+  friend Number operator-(const Number &a) {
+    return chain(-a.v, S(-1), a);
+  }
+  friend Number operator+(const Number &a, const Number &b) {
+    return chain(a.v + b.v, S(1), a, S(1), b);
+  }
+  friend Number operator-(const Number &a, const Number &b) {
+    return chain(a.v - b.v, S(1), a, S(-1), b);
+  }
+  friend Number operator*(const Number &a, const Number &b) {
+    return chain(a.v * b.v, b.v, a, a.v, b);
+  }
   friend Number operator/(const Number &a, const Number &b) {
     const S over_b = equation::inverse(b.v), quotient = a.v * over_b;
     return chain(quotient, over_b, a, -quotient * over_b, b);
@@ -147,39 +255,71 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
     const S over_b = equation::inverse(b.v);
     return chain(over_b, -over_b * over_b, b);
   }
-  friend bool operator<(const Number &a, const Number &b) { return a.v < b.v; }
-  friend bool operator>(const Number &a, const Number &b) { return a.v > b.v; }
-  friend bool operator<=(const Number &a, const Number &b) { return a.v <= b.v; }
-  friend bool operator>=(const Number &a, const Number &b) { return a.v >= b.v; }
-  friend bool operator==(const Number &a, const Number &b) { return a.v == b.v; }
-  friend bool operator!=(const Number &a, const Number &b) { return a.v != b.v; }
+  friend bool operator<(const Number &a, const Number &b) {
+    return a.v < b.v;
+  }
+  friend bool operator>(const Number &a, const Number &b) {
+    return a.v > b.v;
+  }
+  friend bool operator<=(const Number &a, const Number &b) {
+    return a.v <= b.v;
+  }
+  friend bool operator>=(const Number &a, const Number &b) {
+    return a.v >= b.v;
+  }
+  friend bool operator==(const Number &a, const Number &b) {
+    return a.v == b.v;
+  }
+  friend bool operator!=(const Number &a, const Number &b) {
+    return a.v != b.v;
+  }
 
   friend Number exp(const Number &a) {
     const S e = equation::exp(a.v);
     return chain(e, e, a);
   }
-  friend Number log(const Number &a) { return chain(equation::log(a.v), 1 / a.v, a); }
+  friend Number log(const Number &a) {
+    return chain(equation::log(a.v), 1 / a.v, a);
+  }
   friend Number sqrt(const Number &a) {
     const S root = equation::sqrt(a.v);
     return chain(root, S(0.5) / root, a);
   }
-  friend Number sin(const Number &a) { return chain(equation::sin(a.v), equation::cos(a.v), a); }
-  friend Number cos(const Number &a) { return chain(equation::cos(a.v), -equation::sin(a.v), a); }
+  friend Number sin(const Number &a) {
+    return chain(equation::sin(a.v), equation::cos(a.v), a);
+  }
+  friend Number cos(const Number &a) {
+    return chain(equation::cos(a.v), -equation::sin(a.v), a);
+  }
   friend Number tan(const Number &a) {
     const S f = equation::tan(a.v);
     return chain(f, 1 + f * f, a);
   }
-  friend Number asin(const Number &a) { return chain(equation::asin(a.v), 1 / equation::sqrt(1 - a.v * a.v), a); }
-  friend Number acos(const Number &a) { return chain(equation::acos(a.v), -1 / equation::sqrt(1 - a.v * a.v), a); }
-  friend Number atan(const Number &a) { return chain(equation::atan(a.v), 1 / (1 + a.v * a.v), a); }
-  friend Number sinh(const Number &a) { return chain(equation::sinh(a.v), equation::cosh(a.v), a); }
-  friend Number cosh(const Number &a) { return chain(equation::cosh(a.v), equation::sinh(a.v), a); }
+  friend Number asin(const Number &a) {
+    return chain(equation::asin(a.v), 1 / equation::sqrt(1 - a.v * a.v), a);
+  }
+  friend Number acos(const Number &a) {
+    return chain(equation::acos(a.v), -1 / equation::sqrt(1 - a.v * a.v), a);
+  }
+  friend Number atan(const Number &a) {
+    return chain(equation::atan(a.v), 1 / (1 + a.v * a.v), a);
+  }
+  friend Number sinh(const Number &a) {
+    return chain(equation::sinh(a.v), equation::cosh(a.v), a);
+  }
+  friend Number cosh(const Number &a) {
+    return chain(equation::cosh(a.v), equation::sinh(a.v), a);
+  }
   friend Number tanh(const Number &a) {
     const S f = equation::tanh(a.v);
     return chain(f, 1 - f * f, a);
   }
-  friend Number fabs(const Number &a) { return chain(a.v < 0 ? -a.v : a.v, a.v < 0 ? S(-1) : S(1), a); }
-  friend Number abs(const Number &a) { return fabs(a); }
+  friend Number fabs(const Number &a) {
+    return chain(a.v < 0 ? -a.v : a.v, a.v < 0 ? S(-1) : S(1), a);
+  }
+  friend Number abs(const Number &a) {
+    return fabs(a);
+  }
   friend Number pow(const Number &a, S b) { // a power of a constant exponent
     return chain(equation::pow(a.v, b), b == 0 ? S(0) : b * equation::pow(a.v, b - 1), a);
   }
@@ -187,8 +327,12 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
     const S f = equation::pow(a.v, b.v);
     return chain(f, b.v * equation::pow(a.v, b.v - 1), a, f * equation::log(a.v), b);
   }
-  friend Number min(const Number &a, const Number &b) { return b.v < a.v ? b : a; }
-  friend Number max(const Number &a, const Number &b) { return b.v > a.v ? b : a; }
+  friend Number min(const Number &a, const Number &b) {
+    return b.v < a.v ? b : a;
+  }
+  friend Number max(const Number &a, const Number &b) {
+    return b.v > a.v ? b : a;
+  }
 };
 
 } // namespace equation

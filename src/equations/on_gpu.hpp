@@ -26,18 +26,18 @@ inline Index step_along_last(const Index size[axes]) {
 
 // The values at points along the last axis.
 template <class Row, int steps, int s = 0>
-inline void values_of_steps(const Place &q, Index i, Index j, Index k, Index from, const Real (*sources)[unknowns],
-                            Real (*values)[unknowns]) {
+inline void values_of_steps(const Place &q, Index i, Index j, Index k, Index from, const Scalar (*sources)[unknowns],
+                            Scalar (*values)[unknowns]) {
   values_of<Row, false>(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, from, sources[s], values[s]);
   if constexpr (s + 1 < steps)
     values_of_steps<Row, steps, s + 1>(q, i, j, k, from + step_along_last(q.read_size), sources, values);
 }
-template <class Row> inline void values_inside(const Place &q, const Region &region, unsigned block, Real *out) {
+template <class Row> inline void values_inside(const Place &q, const Region &region, unsigned block, Scalar *out) {
   constexpr int steps = dim > 1 ? steps_along_last : 1;
   for_points_of_thread<steps>(region, block, [&](Index i, Index j, Index k) {
     // the compiler sees what the points have in common as long as nothing branches and nothing is written
     const Index to = place_written(q, i, j, k), step = step_along_last(q.write_size);
-    Real        sources[steps][unknowns] = {}, values[steps][unknowns];
+    Scalar      sources[steps][unknowns] = {}, values[steps][unknowns];
     if (q.source) SHELLAC_EACH for (int s = 0; s < steps; s++) sources_at(q, to + s * step, sources[s]);
     values_of_steps<Row, steps>(q, i, j, k, place_read(q, i, j, k), sources, values);
     SHELLAC_EACH for (int s = 0; s < steps; s++) SHELLAC_EACH for (int r = 0; r < unknowns; r++)
@@ -47,9 +47,9 @@ template <class Row> inline void values_inside(const Place &q, const Region &reg
 
 // Many slots at a time share what they have in common.
 template <class Row, int r = 0, int first = 0>
-inline void entries_of_point(const Place &q, Index i, Index j, Index k, Real *const *out) {
+inline void entries_of_point(const Place &q, Index i, Index j, Index k, Scalar *const *out) {
   constexpr int most = 32, left = slots_of_row - first, count = left < most ? left : most;
-  Real          entries[count];
+  Scalar        entries[count];
   entries_of<Row, r, false>(q, Seeds<first, count>(), i, j, k, place_read(q, i, j, k), entries);
   const Index to = place_written(q, i, j, k);
   SHELLAC_EACH for (int n = 0; n < count; n++) out[r * slots_of_row + first + n][to] = entries[n];
@@ -75,7 +75,7 @@ template <class Function> inline void for_point_at_ends(const Work &work, unsign
   }
 }
 
-template <class Row> inline void values_at_ends(const Place &q, const Work &work, unsigned block, Real *out) {
+template <class Row> inline void values_at_ends(const Place &q, const Work &work, unsigned block, Scalar *out) {
   for_point_at_ends(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k);
     values_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to, out + to * unknowns);
@@ -84,7 +84,7 @@ template <class Row> inline void values_at_ends(const Place &q, const Work &work
 
 // A thread an entry.
 template <class Row, int r = 0>
-inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, Index k, Real *const *out) {
+inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, Index k, Scalar *const *out) {
   if (row == r)
     entries_of<Row, r, true>(q, AnySeed(slot), i, j, k, place_read(q, i, j, k),
                              out[r * slots_of_row + slot] + place_written(q, i, j, k));
@@ -94,13 +94,13 @@ inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, In
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 
-template <class Row> inline void values(const Place &q, const Work &work, Real *out) {
+template <class Row> inline void values(const Place &q, const Work &work, Scalar *out) {
   if (blockIdx.x < work.blocks_at_ends)
     values_at_ends<Row>(q, work, blockIdx.x, out);
   else
     values_inside<Row>(q, work.inside, blockIdx.x - work.blocks_at_ends, out);
 }
-template <class Row> inline void entries(const Place &q, const Work &work, Real *const *out) {
+template <class Row> inline void entries(const Place &q, const Work &work, Scalar *const *out) {
   const unsigned at_ends = work.blocks_at_ends * unknowns * slots_of_row;
   if (blockIdx.x < at_ends) {
     const int slot = blockIdx.x / work.blocks_at_ends;
@@ -120,14 +120,14 @@ inline void for_points(const Work &work, const Inside &f_inside, const AtEnds &f
   else
     for_points_of_thread<1>(work.inside, blockIdx.x - work.blocks_at_ends, f_inside);
 }
-template <class Row> inline void products(const Place &q, const Work &work, Real *out) {
+template <class Row> inline void products(const Place &q, const Work &work, Scalar *out) {
   const auto to = [&](Index i, Index j, Index k) { return out + place_written(q, i, j, k) * unknowns; };
   for_points(
       work,
       [&](Index i, Index j, Index k) { products_at<Row, false>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); },
       [&](Index i, Index j, Index k) { products_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); });
 }
-template <class Row> inline void diagonals(const Place &q, const Work &work, Real *out) {
+template <class Row> inline void diagonals(const Place &q, const Work &work, Scalar *out) {
   const auto to = [&](Index i, Index j, Index k) { return out + place_written(q, i, j, k) * unknowns; };
   for_points(
       work,

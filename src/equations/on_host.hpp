@@ -26,17 +26,17 @@ template <class Function> inline void for_each_point(const Place &q, const Regio
 // A loop of which all is to be compiled together: else it does without vectors.
 #define SHELLAC_WHOLE __attribute__((flatten))
 
-template <class Row> SHELLAC_WHOLE void values_inside(const Place &q, const Region &region, Real *out) {
+template <class Row> SHELLAC_WHOLE void values_inside(const Place &q, const Region &region, Scalar *out) {
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
     values_at<Row, false>(q, i, j, k, from, to, out + to * unknowns);
   });
 }
-template <class Row> SHELLAC_WHOLE void values_at_ends(const Place &q, const Region &region, Real *out) {
+template <class Row> SHELLAC_WHOLE void values_at_ends(const Place &q, const Region &region, Scalar *out) {
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
     values_at<Row, true>(q, i, j, k, from, to, out + to * unknowns);
   });
 }
-template <class Row> void all_values(const Place *place, const Region *region, Real *out) {
+template <class Row> void all_values(const Place *place, const Region *region, Scalar *out) {
   const Place q = *place; // its own copy: what is written does not change it
   region->ends ? values_at_ends<Row>(q, *region, out) : values_inside<Row>(q, *region, out);
 }
@@ -45,22 +45,22 @@ constexpr int entry_parts = 2;
 
 // Slots known to the compiler.
 template <class Row, int r, int slot>
-SHELLAC_WHOLE void entries_of_slot(const Place &q, const Region &region, Real *to_slot) {
+SHELLAC_WHOLE void entries_of_slot(const Place &q, const Region &region, Scalar *to_slot) {
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
     entries_of<Row, r, false>(q, Seeds<slot, 1>(), i, j, k, from, to_slot + to);
   });
 }
 template <class Row, int r, int slot>
-void entries_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
+void entries_by_slot(const Place &q, const Region &region, Scalar *const *to_slots) {
   entries_of_slot<Row, r, slot>(q, region, to_slots[slot]);
   if constexpr (slot + entry_parts < slots_of_row) entries_by_slot<Row, r, slot + entry_parts>(q, region, to_slots);
 }
 // Slots known to the program.
 template <class Row, int r, bool ends>
-void entries_slot_by_slot(const Place &q, const Region &region, Real *const *to_slots) {
+void entries_slot_by_slot(const Place &q, const Region &region, Scalar *const *to_slots) {
   for (int slot = 0; slot < slots_of_row; slot++) {
     const AnySeed seed{slot};
-    Real         *to_slot = to_slots[slot];
+    Scalar       *to_slot = to_slots[slot];
     for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
       entries_of<Row, r, ends>(q, seed, i, j, k, from, to_slot + to);
     });
@@ -69,9 +69,10 @@ void entries_slot_by_slot(const Place &q, const Region &region, Real *const *to_
 
 // A part of the entries, which is compiled by itself: of slots known to the compiler those after the first `part` ones, in
 // steps of entry_parts; of the others those of each second row.
-template <class Row, int part, int r = 0> void part_of_entries(const Place &q, const Region &region, Real *const *out) {
+template <class Row, int part, int r = 0>
+void part_of_entries(const Place &q, const Region &region, Scalar *const *out) {
   constexpr bool few_slots = unknowns * slots_of_row <= 20; // a compiler takes long over many
-  Real *const   *to_slots = out + r * slots_of_row;
+  Scalar *const *to_slots = out + r * slots_of_row;
   if (region.ends) {
     if constexpr (part == (r + 1) % entry_parts) entries_slot_by_slot<Row, r, true>(q, region, to_slots);
   } else if constexpr (few_slots)
@@ -80,23 +81,23 @@ template <class Row, int part, int r = 0> void part_of_entries(const Place &q, c
     entries_slot_by_slot<Row, r, false>(q, region, to_slots);
   if constexpr (r + 1 < unknowns) part_of_entries<Row, part, r + 1>(q, region, out);
 }
-extern "C" __attribute__((visibility("hidden"))) void entries_part_0(const Place *, const Region *, Real *const *);
-extern "C" __attribute__((visibility("hidden"))) void entries_part_1(const Place *, const Region *, Real *const *);
-inline void all_entries(const Place *place, const Region *region, Real *const *out) {
+extern "C" __attribute__((visibility("hidden"))) void entries_part_0(const Place *, const Region *, Scalar *const *);
+extern "C" __attribute__((visibility("hidden"))) void entries_part_1(const Place *, const Region *, Scalar *const *);
+inline void all_entries(const Place *place, const Region *region, Scalar *const *out) {
   entries_part_0(place, region, out);
   entries_part_1(place, region, out);
 }
 
-template <class Row, bool ends> SHELLAC_WHOLE void products_in(const Place &q, const Region &region, Real *out) {
+template <class Row, bool ends> SHELLAC_WHOLE void products_in(const Place &q, const Region &region, Scalar *out) {
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
     products_at<Row, ends>(q, i, j, k, from, out + to * unknowns);
   });
 }
-template <class Row> void all_products(const Place *place, const Region *region, Real *out) {
+template <class Row> void all_products(const Place *place, const Region *region, Scalar *out) {
   const Place q = *place;
   region->ends ? products_in<Row, true>(q, *region, out) : products_in<Row, false>(q, *region, out);
 }
-template <class Row> void all_diagonals(const Place *place, const Region *region, Real *out) {
+template <class Row> void all_diagonals(const Place *place, const Region *region, Scalar *out) {
   const Place q = *place;
   for_each_point(q, *region, [&](Index i, Index j, Index k, Index from, Index to) {
     if (region->ends)
@@ -107,12 +108,12 @@ template <class Row> void all_diagonals(const Place *place, const Region *region
 }
 
 // A function of the coordinates alone.
-template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index i, Index j, Index k, Real *out) {
+template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index i, Index j, Index k, Scalar *out) {
   out[r] = Row::template at<r, Real>(q, coordinate<Real>(q, 0, i), coordinate<Real>(q, 1, j), coordinate<Real>(q, 2, k),
                                      q.time);
   if constexpr (r + 1 < unknowns) coordinates_at<Row, r + 1>(q, i, j, k, out);
 }
-template <class Row> void all_coordinates(const Place *q, const Region *region, Real *out) {
+template <class Row> void all_coordinates(const Place *q, const Region *region, Scalar *out) {
   for_each_point(*q, *region, [&](Index i, Index j, Index k, Index, Index to) {
     coordinates_at<Row>(*q, i, j, k, out + to * unknowns);
   });
@@ -123,7 +124,8 @@ template <class Row> void all_coordinates(const Place *q, const Region *region, 
 // A point of a grid of any spacing, which is uniform, where the unknowns have the values of the exact solution.
 template <class Exact, class Fields> struct ExactPoint {
   using Real = long double;
-  using Number = equation::Number<Real, false>;
+  using Scalar = ScalarOf<Real>;
+  using Number = equation::Number<Scalar, 0>;
 
   const Place &place;
   Real         x_[axes], h_[axes];
@@ -138,7 +140,7 @@ template <class Exact, class Fields> struct ExactPoint {
     return Number(Exact::template at<c, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
                                               (Real)place.time));
   }
-  template <int f> Real field(int dx, int dy, int dz) const {
+  template <int f> Scalar field(int dx, int dy, int dz) const {
     return Fields::template at<f, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
                                         (Real)place.time);
   }
@@ -147,8 +149,8 @@ template <class Exact, class Fields> struct ExactPoint {
 // What the equation makes of the exact solution in the limit of small spacings: by extrapolation (Richardson 1911) from
 // three of them, of sixth order. A rate's source is the exact solution's derivative in time, less the rate.
 template <class Row, class Exact, class Fields, int r>
-inline Real source_of(const Place &q, Index i, Index j, Index k) {
-  long double value[3];
+inline Scalar source_of(const Place &q, Index i, Index j, Index k) {
+  ScalarOf<long double> value[3];
   for (int n = 0; n < 3; n++) {
     ExactPoint<Exact, Fields> point{q, {}, {}};
     const Index               p[axes] = {i, j, k};
@@ -159,22 +161,22 @@ inline Real source_of(const Place &q, Index i, Index j, Index k) {
     }
     value[n] = Row::template at<r>(point).v;
   }
-  const long double a = (4 * value[1] - value[0]) / 3, b = (4 * value[2] - value[1]) / 3, limit = (16 * b - a) / 15;
-  if constexpr (!Row::is_rate) return (Real)limit;
+  const auto a = (4 * value[1] - value[0]) / 3, b = (4 * value[2] - value[1]) / 3, limit = (16 * b - a) / 15;
+  if constexpr (!Row::is_rate) return Scalar(limit);
   const auto u = [&](long double t) {
     return Exact::template at<r, long double>(q, coordinate<long double>(q, 0, i), coordinate<long double>(q, 1, j),
                                               coordinate<long double>(q, 2, k), t);
   };
   const long double t = q.time, dt = 1e-4L;
-  return (Real)((8 * (u(t + dt) - u(t - dt)) - (u(t + 2 * dt) - u(t - 2 * dt))) / (12 * dt) - limit);
+  return Scalar((8 * (u(t + dt) - u(t - dt)) - (u(t + 2 * dt) - u(t - 2 * dt))) / (12 * dt) - limit);
 }
 template <class Row, class Exact, class Fields, int r = 0>
-inline void sources_of(const Place &q, Index i, Index j, Index k, Real *out) {
+inline void sources_of(const Place &q, Index i, Index j, Index k, Scalar *out) {
   int axis, side;
   out[r] = is_given(q, r, i, j, k, &axis, &side) ? 0 : source_of<Row, Exact, Fields, r>(q, i, j, k);
   if constexpr (r + 1 < unknowns) sources_of<Row, Exact, Fields, r + 1>(q, i, j, k, out);
 }
-template <class Row, class Exact, class Fields> void all_sources(const Place *q, const Region *region, Real *out) {
+template <class Row, class Exact, class Fields> void all_sources(const Place *q, const Region *region, Scalar *out) {
   for (Index k = region->start[2]; k < region->end[2]; k++)
     for (Index j = region->start[1]; j < region->end[1]; j++)
       for (Index i = region->start[0]; i < region->end[0]; i++)

@@ -83,7 +83,7 @@ struct AlongVector {
 };
 
 // The boundary's datum for an unknown, at a place on an end; from the text.
-template <class R> R boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t);
+template <class R> ScalarOf<R> boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t);
 
 // The place of a point in the arrays that are read, and in those that are written.
 inline Index place_read(const Place &q, Index i, Index j, Index k) {
@@ -109,8 +109,9 @@ inline int around(const Place &place, int axis, Index index, int d) {
 
 // What a neighbour that may be beyond an end is: given plus factor times the value at a step, in the arrays and as an arm.
 struct Neighbour {
-  Real given, factor;
-  int  in_arrays[axes], arm[axes];
+  Scalar given;
+  Real   factor;
+  int    in_arrays[axes], arm[axes];
 };
 SHELLAC_OUT_OF_LINE inline Neighbour neighbour_at_end(const Place &place, int c, Index i, Index j, Index k, int dx,
                                                       int dy, int dz) {
@@ -138,7 +139,8 @@ SHELLAC_OUT_OF_LINE inline Neighbour neighbour_at_end(const Place &place, int c,
 // A point of the grid, with its neighbours. at_ends: these may be beyond an end of the domain.
 template <class SeedType, bool at_ends> struct GridPoint {
   using Real = equation::Real;
-  using Number = equation::Number<Real, SeedType::directions>;
+  using Scalar = equation::Scalar;
+  using Number = equation::Number<Scalar, SeedType::directions>;
 
   const Place &place;
   SeedType     seed;
@@ -181,7 +183,7 @@ template <class SeedType, bool at_ends> struct GridPoint {
     const Index index = neighbour(dx, dy, dz) * unknowns + c;
     return seeded(place.u[index], 1, index, c, dx, dy, dz);
   }
-  template <int f> Real field(int dx, int dy, int dz) const { // beyond an end: the value at the end
+  template <int f> Scalar field(int dx, int dy, int dz) const { // beyond an end: the value at the end
     if (!check(-1, dx, dy, dz)) return 0;
     if (at_ends && !within(dx, dy, dz)) dx = inside(0, i, dx), dy = inside(1, j, dy), dz = inside(2, k, dz);
     return place.fields[f][neighbour(dx, dy, dz)];
@@ -231,7 +233,7 @@ private:
   Number beyond(int c, int dx, int dy, int dz) const {
     const Neighbour n = neighbour_at_end(place, c, i, j, k, dx, dy, dz);
     const Index     index = neighbour(n.in_arrays[0], n.in_arrays[1], n.in_arrays[2]) * unknowns + c;
-    const Real      value = n.factor == 0 ? 0 : place.u[index];
+    const Scalar    value = n.factor == 0 ? 0 : place.u[index];
     return seeded(n.given + n.factor * value, n.factor, index, c, n.arm[0], n.arm[1], n.arm[2]);
   }
 };
@@ -249,7 +251,7 @@ template <class Point, int f> struct Coefficient : Point::Number {
   const Point &point;
 
   explicit Coefficient(const Point &point) : Number(point.template field<f>(0, 0, 0)), point(point) {}
-  typename Point::Real operator()(int dx = 0, int dy = 0, int dz = 0) const {
+  typename Point::Scalar operator()(int dx = 0, int dy = 0, int dz = 0) const {
     return point.template field<f>(dx, dy, dz);
   }
 };
@@ -328,6 +330,11 @@ template <class Point, int c> auto coefficient_at(const Unknown<Point, c> &k, in
 template <class A, class R = typename Arithmetic<A>::type> R coefficient_at(A k, int, int) {
   return k;
 }
+#if defined(PETSC_USE_COMPLEX)
+template <class R> Complex<R> coefficient_at(const Complex<R> &k, int, int) {
+  return k;
+}
+#endif
 
 // The divergence of k grad u, with the harmonic mean of k on the faces between points.
 template <class K, class U> auto d(const K &k, const U &u) {
@@ -410,7 +417,7 @@ inline bool is_given(const Place &q, int c, Index i, Index j, Index k, int *axis
   return false;
 }
 
-template <class Row, int r, bool ends> inline Real value_of(const Place &q, Index i, Index j, Index k, Index from) {
+template <class Row, int r, bool ends> inline Scalar value_of(const Place &q, Index i, Index j, Index k, Index from) {
   if constexpr (ends) {
     int axis, side;
     if (is_given(q, r, i, j, k, &axis, &side)) {
@@ -428,25 +435,25 @@ template <class Row, int r, bool ends> inline Real value_of(const Place &q, Inde
 }
 
 // The sources at a point, and then the values of all rows. from, to: its places in the arrays read and written
-template <int r = 0> inline void sources_at(const Place &q, Index to, Real *sources) {
+template <int r = 0> inline void sources_at(const Place &q, Index to, Scalar *sources) {
   sources[r] = q.source ? q.source[to * unknowns + r] : 0;
   if constexpr (r + 1 < unknowns) sources_at<r + 1>(q, to, sources);
 }
 template <class Row, bool ends, int r = 0>
-inline void values_of(const Place &q, Index i, Index j, Index k, Index from, const Real *sources, Real *values) {
+inline void values_of(const Place &q, Index i, Index j, Index k, Index from, const Scalar *sources, Scalar *values) {
   values[r] = q.row_scale * (value_of<Row, r, ends>(q, i, j, k, from) + sources[r]);
   if constexpr (r + 1 < unknowns) values_of<Row, ends, r + 1>(q, i, j, k, from, sources, values);
 }
 template <class Row, bool ends>
-inline void values_at(const Place &q, Index i, Index j, Index k, Index from, Index to, Real *values) {
-  Real sources[unknowns];
+inline void values_at(const Place &q, Index i, Index j, Index k, Index from, Index to, Scalar *values) {
+  Scalar sources[unknowns];
   sources_at(q, to, sources);
   values_of<Row, ends>(q, i, j, k, from, sources, values);
 }
 
 // Entries of a row, in the seeds' directions.
 template <class Row, int r, bool ends, class SeedType>
-inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, Index k, Index from, Real *entries) {
+inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, Index k, Index from, Scalar *entries) {
   const GridPoint<SeedType, ends>            point(q, seed, i, j, k, from);
   typename GridPoint<SeedType, ends>::Number row;
   int                                        axis, side;
@@ -459,27 +466,27 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
 
 // The Jacobian's rows at a point times the vector place.direction; the diagonal.
 template <class Row, bool ends, int r = 0>
-inline void products_at(const Place &q, Index i, Index j, Index k, Index from, Real *out) {
+inline void products_at(const Place &q, Index i, Index j, Index k, Index from, Scalar *out) {
   entries_of<Row, r, ends>(q, AlongVector(), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) products_at<Row, ends, r + 1>(q, i, j, k, from, out);
 }
 template <class Row, bool ends, int r = 0>
-inline void diagonal_at(const Place &q, Index i, Index j, Index k, Index from, Real *out) {
+inline void diagonal_at(const Place &q, Index i, Index j, Index k, Index from, Scalar *out) {
   entries_of<Row, r, ends>(q, OwnSeed<r, ends>(q), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) diagonal_at<Row, ends, r + 1>(q, i, j, k, from, out);
 }
 
 // The exact solution's datum on an end: its value, or du/dn + alpha u.
 template <class Exact, int c, class R>
-R exact_datum(const Place &q, int axis, int side, bool normal, R alpha, R x, R y, R z, R t) {
+ScalarOf<R> exact_datum(const Place &q, int axis, int side, bool normal, R alpha, R x, R y, R z, R t) {
   const auto u = [&](Wide step) {
     return Exact::template at<c, Wide>(q, (Wide)x + (axis == 0 ? step : 0), (Wide)y + (axis == 1 ? step : 0),
                                        (Wide)z + (axis == 2 ? step : 0), (Wide)t);
   };
-  if (!normal) return (R)u(0);
+  if (!normal) return ScalarOf<R>(u(0));
   const Wide h = Wide(1e-3) * (q.end[axis][1] - q.end[axis][0]);
-  const Wide slope = (45 * (u(h) - u(-h)) - 9 * (u(2 * h) - u(-2 * h)) + (u(3 * h) - u(-3 * h))) / (60 * h);
-  return (R)((side ? slope : -slope) + alpha * u(0));
+  const auto slope = (45 * (u(h) - u(-h)) - 9 * (u(2 * h) - u(-2 * h)) + (u(3 * h) - u(-3 * h))) / (60 * h);
+  return ScalarOf<R>((side ? slope : -slope) + alpha * u(0));
 }
 
 } // namespace equation

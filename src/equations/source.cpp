@@ -1,5 +1,7 @@
 #include "equations/source.hpp"
 
+#include <petscsys.h>
+
 namespace shellac {
 
 static const char interface_text[] =
@@ -18,6 +20,12 @@ static const char on_gpu_text[] =
 #include "equation_on_gpu.inc"
     ;
 
+#if defined(PETSC_USE_COMPLEX)
+constexpr bool scalars_are_complex = true;
+#else
+constexpr bool scalars_are_complex = false;
+#endif
+
 namespace {
 
 std::string quoted(const std::string &text) {
@@ -32,7 +40,8 @@ public:
       : text_(text), shape_(shape), for_gpu_(for_gpu), action_(action) {}
 
   std::string write() {
-    out_ = "namespace shellac {\nnamespace equation {\n";
+    out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
+    out_ += "namespace shellac {\nnamespace equation {\n";
     out_ += "constexpr int dim = " + std::to_string(shape_.dim) +
             ", unknowns = " + std::to_string(text_.unknowns.size()) + ", width = " + std::to_string(shape_.width) +
             ", parameter_count = " + std::to_string(text_.parameters.size()) +
@@ -76,6 +85,7 @@ private:
     std::string names;
     for (size_t p = 0; p < text_.parameters.size(); p++)
       names += "const R_ " + text_.parameters[p].name + " = " + place + ".parameters[" + std::to_string(p) + "]; ";
+    if (scalars_are_complex) names += "const ScalarOf<R_> I(0, 1); ";
     return names + "const R_ pi = R_(3.14159265358979323846264338327950288L); ";
   }
   std::string definitions(bool of_state) const {
@@ -97,22 +107,24 @@ private:
   // A function of coordinates for each unknown; zero where the text has none.
   void coordinates(const std::string &name, Expression EquationText::Unknown::*which) {
     line("struct " + name + " {");
-    line("template <int c_, class R_> SHELLAC_OUT_OF_LINE static R_ at(const Place &place_, R_ x, R_ y, R_ z, R_ t) {");
+    line("template <int c_, class R_> SHELLAC_OUT_OF_LINE static ScalarOf<R_> at(const Place &place_, R_ x, R_ y, R_ "
+         "z, R_ t) {");
     line(parameters("place_"));
     out_ += definitions(false);
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       if (const Expression &e = text_.unknowns[c].*which)
-        line("if constexpr (c_ == " + std::to_string(c) + ") return R_(" + expression(e) + ");");
+        line("if constexpr (c_ == " + std::to_string(c) + ") return ScalarOf<R_>(" + expression(e) + ");");
     line("return 0;\n}\n};");
   }
   void fields() {
     line("struct FieldRow {");
-    line("template <int c_, class R_> static R_ at(const Place &place_, R_ x, R_ y, R_ z, R_ t) {");
+    line("template <int c_, class R_> static ScalarOf<R_> at(const Place &place_, R_ x, R_ y, R_ z, R_ t) {");
     line(parameters("place_"));
     out_ += definitions(false);
     for (size_t f = 0; f < text_.fields.size(); f++)
       if (text_.fields[f].formula)
-        line("if constexpr (c_ == " + std::to_string(f) + ") return R_(" + expression(text_.fields[f].formula) + ");");
+        line("if constexpr (c_ == " + std::to_string(f) + ") return ScalarOf<R_>(" +
+             expression(text_.fields[f].formula) + ");");
     line("return 0;\n}\n};");
   }
 
@@ -140,7 +152,8 @@ private:
   }
 
   void boundary() {
-    line("template <class R_> SHELLAC_OUT_OF_LINE R_ boundary_datum(const Place &place_, int c_, int axis_, int side_, "
+    line("template <class R_> SHELLAC_OUT_OF_LINE ScalarOf<R_> boundary_datum(const Place &place_, int c_, int axis_, "
+         "int side_, "
          "R_ x, "
          "R_ y, R_ z, R_ t) {");
     line(parameters("place_"));
@@ -154,7 +167,7 @@ private:
           if (!end.value && !text_.has_exact) continue;
           line("case " + std::to_string((c * 3 + a) * 2 + side) + ": return ");
           if (end.value)
-            line("R_(" + expression(end.value) + ");");
+            line("ScalarOf<R_>(" + expression(end.value) + ");");
           else
             line("exact_datum<ExactRow, " + std::to_string(c) + ", R_>(place_, axis_, side_, " +
                  (normal ? "true" : "false") + ", R_(" + (end.alpha ? expression(end.alpha) : "0") + "), x, y, z, t);");
@@ -176,7 +189,7 @@ private:
   void functions() {
     for (int part = 0; part < 2; part++)
       line("#if SHELLAC_PART == " + std::to_string(part + 1) + "\nvoid entries_part_" + std::to_string(part) +
-           "(const Place *place, const Region *region, Real *const *out) {\nconst Place q = "
+           "(const Place *place, const Region *region, Scalar *const *out) {\nconst Place q = "
            "*place;\npart_of_entries<Row, " +
            std::to_string(part) + ">(q, *region, out);\n}\n#endif");
     line("#if SHELLAC_PART == 0");
@@ -187,7 +200,7 @@ private:
     coordinates("InitialRow", &EquationText::Unknown::initial);
     fields();
     robin();
-    line("inline void all_fields(const Place *q, const Region *region, int field, Real *out) {");
+    line("inline void all_fields(const Place *q, const Region *region, int field, Scalar *out) {");
     line("for_each_point(*q, *region, [&](Index i, Index j, Index k, Index, Index to) {");
     line("const Real x = coordinate<Real>(*q, 0, i), y = coordinate<Real>(*q, 1, j), z = coordinate<Real>(*q, 2, k);");
     line("switch (field) {");
@@ -213,7 +226,7 @@ private:
     for (const std::string &name : names) {
       line("extern \"C\" __global__ void __launch_bounds__(threads_of_block) shellac_" + name +
            "(const __grid_constant__ Place q, const __grid_constant__ Work work, " +
-           (name == "entries" ? "Real *const *" : "Real *") + "out) {");
+           (name == "entries" ? "Scalar *const *" : "Scalar *") + "out) {");
       line(name + "<Row>(q, work, out);\n}");
     }
   }

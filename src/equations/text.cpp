@@ -177,10 +177,11 @@ private:
 
   bool reserved(const std::string &name) const {
     static const char *const names[] = {
-        "x",        "y",        "z",        "t",      "hx",      "hy",        "hz",          "pi",       "parameter",
-        "field",    "unknowns", "residual", "rate",   "initial", "exact",     "grid",        "periodic", "domain",
-        "stretch",  "step_x",   "step_y",   "step_z", "sides",   "laplacian", "bilaplacian", "upwind_x", "upwind_y",
-        "upwind_z", "d",        "dx",       "dy",     "dz",      "dxx",       "dyy",         "dzz",      "dxy"};
+        "x",         "y",           "z",        "t",        "I",        "hx",     "hy",      "hz",
+        "pi",        "parameter",   "field",    "unknowns", "residual", "rate",   "initial", "exact",
+        "grid",      "periodic",    "domain",   "stretch",  "step_x",   "step_y", "step_z",  "sides",
+        "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d",      "dx",      "dy",
+        "dz",        "dxx",         "dyy",      "dzz",      "dxy"};
     for (const char *other : names)
       if (name == other) return true;
     for (const char *const *other = expression_functions; *other; other++)

@@ -104,6 +104,8 @@ if(NOT complex)
   set(ENV{SHELLAC_CACHE} ${folder}/../equations)
   expect("linear equation.*15 x 15 .*29 x 29 .*order 1.9.*57 x 57 .*order 2.0" equation -equation ${gallery}/poisson.h
     -da_grid_x 15 -da_grid_y 15 -refinements 2 -picture none)
+  expect("29 x 29 .*order (1.9|2.0).*57 x 57 .*order (1.9|2.0)" equation -equation ${gallery}/poisson.h
+    -da_grid_x 15 -da_grid_y 15 -refinements 2 -picture none -equation_stretch_x tanh,1 -equation_stretch_y geometric,2)
   expect("nonlinear equation: 3 nonlinear.*wrote b.vts" equation -equation ${gallery}/bratu.h -picture b.vts)
   expect_file(b.vts ${xml} 1000)
   expect("steps to t = 10" equation -equation ${gallery}/gray_scott.h -da_grid_x 32 -da_grid_y 32 -ts_max_time 10 -picture none)

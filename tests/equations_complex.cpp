@@ -1,0 +1,187 @@
+// Equations as text with complex numbers, where PETSc has them.
+
+#include "catch.hpp"
+#include "equations.hpp"
+#include "gpu.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+static Grid grid_of(const char *text, PetscInt N, VecType type = NULL) {
+  Lattice l;
+  Grid    da;
+  l.dim = 2, l.N[0] = N, l.N[1] = N;
+  OK(make_grid(l, nullptr, &da));
+  if (type) OK(DMSetVecType(da, type));
+  set_equation(da, text);
+  return da;
+}
+
+#if defined(PETSC_USE_COMPLEX)
+
+static PetscReal error_of(DM da) {
+  Vector    u, e = make_vector(da);
+  PetscInt  its;
+  PetscReal error;
+  OK(solve(da, &u, &its));
+  OK(DMDAEquationComputeExact(da, 0, e));
+  OK(VecAXPY(e, -1, u));
+  OK(VecNorm(e, NORM_INFINITY, &error));
+  return error;
+}
+
+TEST_CASE("linear equations with complex numbers are of second order", "[equations]") {
+  if (!equations_work(true)) return;
+  Options options("-snes_rtol 1e-11 -ksp_rtol 1e-11 -pc_type redundant");
+  for (const char *file : {"poisson.h", "nine_point.h", "biharmonic.h", "elasticity.h", "helmholtz.h"})
+    for (const char *stretched : {"", "-equation_stretch_x geometric,2 -equation_stretch_y tanh,1"}) {
+      if (*stretched && file == std::string("nine_point.h")) continue; // of equal spacings
+      Options         stretch(stretched);
+      const PetscInt  N = 23;
+      const PetscReal coarse = error_of(gallery_grid(file, N)), fine = error_of(gallery_grid(file, 2 * N + 1));
+      INFO(file << " " << stretched << ": " << coarse << " " << fine);
+      CHECK(std::fabs(std::log2(coarse / fine) - 2) < 0.1);
+    }
+}
+
+TEST_CASE("Helmholtz's operator with a complex coefficient is the assembled one", "[equations]") {
+  if (!equations_work(true)) return;
+  for (const char *type : {MATAIJ, MATSTENCILSHELL}) {
+    Problem p = problem(2, 7, 5);
+    p.sigma = PetscCMPLX(-9, 4);
+    Grid   da = make_grid(p), with_field = make_grid(p);
+    Matrix A, B, reference = make_reference(p, da);
+    Vector k = make_vector(with_field);
+    INFO(type);
+    OK(DMSetMatType(da, type));
+    set_equation(da, "residual = -laplacian(u) + (-9 + 4 * I) * u");
+    OK(DMDACreateEquationMat(da, &A));
+    CHECK(difference(A, reference) < exact);
+    OK(DMSetMatType(with_field, type)); // the same by a field that the program sets
+    set_equation(with_field, "field(sigma)\nresidual = -d(1, u) + sigma * u");
+    OK(VecSet(k, p.sigma));
+    OK(DMDAEquationSetField(with_field, "sigma", k));
+    OK(DMDACreateEquationMat(with_field, &B));
+    CHECK(difference(B, reference) < exact);
+  }
+}
+
+TEST_CASE("Jacobians with complex numbers are derivatives", "[equations]") {
+  if (!equations_work(true)) return;
+  for (const char *text : {"residual = -d(1 + I * x, u) + u * u * u + I * exp(u) + dx(u)",
+                           "field(k) = 1 + I * y\nresidual = -d(k, u) + sin(u) * cosh(u) / (2 + u) + pow(u, 2)",
+                           "residual = sqrt(2 + u) + log(2 + u) + tanh(u) + tan(u / 9) + pow(2 + u, I) - laplacian(u)",
+                           "neumann(left) = I\nidentity(right) = 2 + I\nresidual = -laplacian(u) + u * u"}) {
+    Grid da = grid_of(text, 8);
+    INFO(text);
+    CHECK(jacobian_difference(da) < 1e-6);
+  }
+}
+
+// Against the C++ library's.
+TEST_CASE("functions of complex numbers", "[equations]") {
+  if (!equations_work(true)) return;
+  const PetscScalar i(0, 1);
+  const struct {
+    const char *name;
+    PetscScalar (*value)(PetscScalar);
+  } functions[] = {{"exp(u)", [](PetscScalar u) { return std::exp(u); }},
+                   {"log(u)", [](PetscScalar u) { return std::log(u); }},
+                   {"sqrt(u)", [](PetscScalar u) { return std::sqrt(u); }},
+                   {"sin(u)", [](PetscScalar u) { return std::sin(u); }},
+                   {"cos(u)", [](PetscScalar u) { return std::cos(u); }},
+                   {"tan(u)", [](PetscScalar u) { return std::tan(u); }},
+                   {"sinh(u)", [](PetscScalar u) { return std::sinh(u); }},
+                   {"cosh(u)", [](PetscScalar u) { return std::cosh(u); }},
+                   {"tanh(u)", [](PetscScalar u) { return std::tanh(u); }},
+                   {"pow(u, 3)", [](PetscScalar u) { return u * u * u; }},
+                   {"1 / u", [](PetscScalar u) { return PetscScalar(1) / u; }},
+                   {"2 * pow(u, 0.5) - I", [](PetscScalar u) { return 2. * std::sqrt(u) - PetscScalar(0, 1); }}};
+  for (const auto &f : functions) {
+    Grid                     da = grid_of((std::string("residual = ") + f.name).c_str(), 3);
+    Vector                   u = make_vector(da), g = make_vector(da), expected = make_vector(da);
+    Owned<SNES, SNESDestroy> snes;
+    INFO(f.name);
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    for (const PetscScalar value : {1.5 + 0.5 * i, -0.3 + 0.7 * i, -2. - 0.2 * i, 0.1 - 1.9 * i}) {
+      OK(VecSet(u, value));
+      OK(SNESComputeFunction(snes, u, g));
+      OK(VecSet(expected, f.value(value)));
+      CHECK(difference(g, expected) < 1e-14);
+    }
+  }
+}
+
+TEST_CASE("multigrid and Krylov methods solve Helmholtz's equation without entries, too", "[equations]") {
+  if (!equations_work(true)) return;
+  Vector u[2];
+  for (int without = 0; without < 2; without++) {
+    Options  options("-ksp_rtol 1e-10 -ksp_max_it 2000 -pc_type jacobi -ksp_type gmres -ksp_gmres_restart 200");
+    Grid     da = gallery_grid("helmholtz.h", 21);
+    PetscInt its;
+    OK(DMSetMatType(da, without ? MATEQUATION : MATSTENCILSHELL));
+    OK(solve(da, &u[without], &its));
+  }
+  CHECK(difference(u[1], u[0]) < 1e-7);
+}
+
+TEST_CASE("what complex numbers cannot do is one error", "[equations]") {
+  if (!equations_work(true)) return;
+  Lattice l;
+  Grid    da;
+  OK(make_grid(l, nullptr, &da));
+  for (const char *text : {"residual = max(u, 0)", "residual = u > 0 ? u + 0 : 0 * u", "residual = upwind_x(u, u)"}) {
+    INFO(text);
+    EXPECT_ERROR(PETSC_ERR_USER, ({"no order", "real"}), [&] { return DMDASetEquation(da, text); });
+  }
+}
+
+#if defined(PETSC_HAVE_CUDA)
+TEST_CASE("complex texts give the same on the GPU as on the host", "[equations][device]") {
+  if (no_gpu() || !equations_work(true)) return;
+  const char *const text =
+      "field(k) = 1 + I * x\nneumann(left) = I\nresidual = -d(k, u) + I * u * u + exp(u) / 3 - dy(u)";
+  for (PetscInt N : {7, 40}) {
+    Grid   host = grid_of(text, N, VECSTANDARD), device = grid_of(text, N, VECCUDA);
+    Vector f[2];
+    Matrix J[2];
+    Grid  *grids[] = {&host, &device};
+    for (int k = 0; k < 2; k++) {
+      Vector                   u = random_vector(*grids[k], 1);
+      Owned<SNES, SNESDestroy> snes;
+      f[k] = make_vector(*grids[k]);
+      OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+      OK(SNESSetDM(snes, *grids[k]));
+      OK(SNESComputeFunction(snes, u, f[k]));
+      OK(DMSetMatType(*grids[k], MATSTENCILSHELL));
+      OK(DMCreateMatrix(*grids[k], &J[k]));
+      OK(SNESSetJacobian(snes, J[k], J[k], NULL, NULL));
+      OK(SNESComputeJacobian(snes, u, J[k], J[k]));
+    }
+    const auto a = natural_values(host, f[0]), b = natural_values(device, f[1]);
+    PetscReal  worst = 0, largest = 0;
+    for (size_t n = 0; n < a.size(); n++) {
+      worst = std::max(worst, PetscAbsScalar(a[n] - b[n]));
+      largest = std::max(largest, PetscAbsScalar(a[n]));
+    }
+    CHECK(worst < 1e-11 * largest);
+    CHECK(difference(J[1], J[0]) < 1e-11);
+  }
+}
+#endif
+
+#else
+
+TEST_CASE("the imaginary unit needs complex numbers", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  Grid    da;
+  OK(make_grid(l, nullptr, &da));
+  EXPECT_ERROR(PETSC_ERR_USER, ({"imaginary unit", "complex"}),
+               [&] { return DMDASetEquation(da, "residual = -laplacian(u) + I * u"); });
+  (void)grid_of("residual = u", 5);
+}
+
+#endif
