@@ -234,3 +234,50 @@ TEST_CASE("the view warns of a star whose couplings have both signs", "[multigri
       CHECK((view.find(word) != std::string::npos) == (wind > 2));
   }
 }
+
+TEST_CASE("levels of systems follow a matrix that is scaled and shifted, and serve it as new ones do", "[multigrid]") {
+  for (const Equations *of : {&reacting, &elastic_2d, &turning, &elastic_3d})
+    for (bool nodes : {false, true}) {
+      const Lattice l = lattice_for(*of, of == &elastic_3d ? Point{13, 12, 14} : Point{65, 50, 1});
+      Grid          da;
+      if (!try_make_grid(l, &da)) continue;
+      const Fill fill = fill_of(*of, l, nodes);
+      Matrix     A = captured(da, fill);
+      Vector     b = random_vector(da, 4), d = random_vector(da, 5);
+      Solver     ksp = make_solver(A, "gmres");
+      INFO(of->name << (nodes ? ", nodes" : ""));
+      iterations_to_solve(ksp, A, b);
+      for (const Change &by : {Change{1, 1e-4}, Change{3, 0.01}, Change{-1, 0}, Change{1, -1}, Change{1e-6, 0},
+                               Change{1e6, -100}}) {
+        INFO("times " << PetscRealPart(by.factor) << ", plus " << PetscRealPart(by.shift));
+        change(A, by);
+        check_change(ksp, A, b);
+        CHECK(follows(ksp));
+      }
+      OK(VecPointwiseMult(d, d, d));
+      OK(VecScale(d, -0.1));
+      OK(MatDiagonalSet(A, d, ADD_VALUES));
+      check_change(ksp, A, b);
+      CHECK(follows(ksp));
+      set_rows( // as it was, but for a factor
+          da, A,
+          [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+            fill(p, arm, block);
+            for (PetscInt n = 0; n < l.dof * l.dof; n++) block[n] *= 2;
+          },
+          Way::stencil, INSERT_VALUES);
+      assemble(A);
+      check_change(ksp, A, b);
+      CHECK(follows(ksp));
+      change(A, {1, -0.5}); // eigenvalues go away from one
+      check_change(ksp, A, b);
+      CHECK(!follows(ksp));
+      set_rows(da, A, [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+        fill(p, arm, block);
+        if (arm[0] == 1) block[0] *= 1.01;
+      }, Way::stencil, INSERT_VALUES);
+      assemble(A);
+      check_change(ksp, A, b);
+      CHECK(!follows(ksp));
+    }
+}

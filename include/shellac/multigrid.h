@@ -58,8 +58,8 @@
    several ranks set up on the host, and copy the levels.
 
    Where rows with variable coefficients change by a factor and on the diagonal alone, as by `MatShift()` or for another time step,
-   the levels follow in about the time of a cycle, unless a shift makes other weights of interpolation necessary, in single
-   precision or with several unknowns a point.
+   the levels follow in about the time of a cycle, unless a shift makes other weights of interpolation necessary, or in
+   single precision; with several unknowns a point where the diagonal gets more of its own sign.
 
    A matrix may be symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that are multiplied
    by a coefficient). Where no scaling does that, or only one by more than 12 orders of magnitude, as with convection,

@@ -130,7 +130,16 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// current: the hierarchy is there for this matrix, with coefficients of before.
+// current: the hierarchy is there for this matrix, with coefficients of before. *follows: it serves those of now.
+PetscErrorCode follow(StencilMG *mg, StencilMat *context, PetscMemType memory, bool current, bool *follows) {
+  PetscFunctionBegin;
+  *follows = false;
+  if (current) PetscCall(mg->multigrid->Renew(context, memory, mg->fixed, follows));
+  mg->changes_followed = *follows ? mg->changes_followed + 1 : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// current: as above
 PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBool device, MatType type, bool current) {
   MPI_Comm    comm = context->grid.comm;
   Axis        axes[3];
@@ -143,12 +152,9 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   const auto        &op = static_cast<CapturedStencil &>(*context->op);
   const PetscMemType memory = ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST;
-  if (current) {
-    bool follows;
-    PetscCall(mg->multigrid->Renew(context, memory, mg->fixed, &follows));
-    mg->changes_followed = follows ? mg->changes_followed + 1 : 0;
-    if (follows) PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  bool follows;
+  PetscCall(follow(mg, context, memory, current, &follows));
+  if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
   PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), &mg->axes_memory, axes, &sigma, &why));
@@ -184,7 +190,7 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBool device, MatType type) {
+PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBool device, MatType type, bool current) {
   MPI_Comm    comm = context->grid.comm;
   std::string why;
   bool        not_finite = false;
@@ -198,6 +204,9 @@ PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
              "-pc_type stencilmg serves %d unknowns a point at most; this matrix of type %s has %" PetscInt_FMT
                  SHELLAC_ILU_OR_AIJ,
              most_unknowns, type, context->grid.dof);
+  bool follows;
+  PetscCall(follow(mg, context, PETSC_MEMTYPE_HOST, current, &follows));
+  if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   mg->rows.reset();
   mg->sum.reset();
   PetscCall(VecDestroy(&mg->fixed));
@@ -245,9 +254,8 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   }
   mg->matrix = id;
   mg->on_device = device;
-  if (!current) mg->changes_followed = 0;
   if (context->grid.dof > 1)
-    PetscCall(set_up_system(mg, P, context, device, type));
+    PetscCall(set_up_system(mg, P, context, device, type, current));
   else
     PetscCall(set_up_scalar(mg, P, context, device, type, current));
   PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));

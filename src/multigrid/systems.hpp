@@ -40,6 +40,7 @@ public:
   PetscErrorCode Create(Mat matrix, const MultigridOptions &options, PetscBool device, std::string *why,
                         bool *not_finite);
   PetscErrorCode Destroy() override;
+  PetscErrorCode Renew(StencilMat *, PetscMemType, Vec, bool *done) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
@@ -93,9 +94,11 @@ private:
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
   PetscErrorCode CoarsenRows(int l, const SystemRows &rows);
   PetscErrorCode SetSmoothing(int l, const SystemRows &rows, bool *singular);
+  PetscErrorCode InvertBlocksOf(int l, const SystemRows *rows, bool *singular); // rows: null where bits of rows stay
   PetscErrorCode BoundEigenvalues(int l, const SystemRows &rows, const T *blocks);
   PetscErrorCode ChooseDamping(int l);
   PetscErrorCode SolveLast();
+  PetscErrorCode Mark(bool of_setup); // the finest level's rows, to know them again
 
   static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);
 
@@ -119,6 +122,7 @@ private:
   Pairs                               pairs_;
   int                                 steps_ = 0; // of smoothing
   DenseSolve<T>                       dense_;
+  Mirror<T>                           diagonal_, marks_, diagonal_of_setup_; // of the finest level: see systems_renewal.cpp
 
   // of the application under way
   PetscMemType   memory_ = PETSC_MEMTYPE_HOST;

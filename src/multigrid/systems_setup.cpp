@@ -101,6 +101,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
     if (level(l + 1).whole && !at.whole) at.part.resize((size_t)at.target.all().points() * at.patch.dof);
   }
   for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
+  PetscCall(Mark(true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

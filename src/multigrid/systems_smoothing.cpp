@@ -19,7 +19,7 @@ struct CheckBlocks {
   Patch              patch;
   Box                grown;
   int                dof;
-  const PetscScalar *alone; // [dof][points of grown]
+  const PetscScalar *alone; // [dof][points of grown]; null: the bits stay
   PetscScalar       *blocks;
   unsigned char     *bits;
 
@@ -32,9 +32,9 @@ struct CheckBlocks {
       for (int e = 0; e < dof * dof; e++) // PETSc's infinity may be a large number
         finite = finite && PetscAbsScalar(block[e]) < PETSC_INFINITY / 2;
       for (int e = 0; e < dof * dof && !finite; e++) block[e] = 0;
-      for (int r = 0; r < dof; r++)
+      for (int r = 0; alone && r < dof; r++)
         if (alone[r * points + there + i] != (PetscScalar)0) which |= 1u << r;
-      bits[at + i] = (unsigned char)which;
+      if (bits) bits[at + i] = (unsigned char)which;
       found->count += !finite;
     }
   }
@@ -107,22 +107,37 @@ struct SetUnknowns {
 } // namespace
 
 PetscErrorCode SystemHierarchy::SetSmoothing(int l, const SystemRows &rows, bool *singular) {
+  Level &at = level(l);
+  T     *blocks = nullptr;
+
+  PetscFunctionBegin;
+  at.smoothing.dof = (int)at.grid.dof;
+  at.smoothing.steps = steps_;
+  PetscCall(InvertBlocksOf(l, &rows, singular));
+  PetscCall(at.smoothing.blocks.Edit(set_up_memory_, &blocks));
+  PetscCall(BoundEigenvalues(l, rows, blocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, const SystemRows *rows, bool *singular) {
   Level                           &at = level(l);
   const PetscInt                   dof = at.grid.dof;
   const size_t                     points = (size_t)at.patch.all().points();
   Arrays                           arrays(set_up_memory_);
   std::unique_ptr<PreparedCapture> op;
   InvertBlocks<T>                  invert;
-  CheckBlocks                      check = {at.patch, rows.grown, (int)dof, rows.alone, nullptr, nullptr};
+  CheckBlocks                      check = {at.patch, {}, (int)dof, nullptr, nullptr, nullptr};
   Scratch<PetscInt>                pivots;
   Scratch<CountSingular>           parts, sum;
   std::vector<CountSingular>       found;
 
   PetscFunctionBegin;
-  at.smoothing.dof = (int)dof;
-  at.smoothing.steps = steps_;
   PetscCall(at.smoothing.blocks.Make(set_up_memory_, points * dof * dof, &check.blocks));
-  PetscCall(at.smoothing.alone.Make(set_up_memory_, points, &check.bits));
+  if (rows) {
+    check.grown = rows->grown;
+    check.alone = rows->alone;
+    PetscCall(at.smoothing.alone.Make(set_up_memory_, points, &check.bits));
+  }
   PetscCall(pivots.Grow(points * dof, set_up_memory_));
   PetscCall(at.op->Prepare(&arrays, &op));
   invert.patch = at.op->patch();
@@ -137,7 +152,6 @@ PetscErrorCode SystemHierarchy::SetSmoothing(int l, const SystemRows &rows, bool
   int any = found[0].count > 0;
   if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm_));
   *singular = any;
-  PetscCall(BoundEigenvalues(l, rows, check.blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
