@@ -125,37 +125,57 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
   const CapturedStencil &op = context->captured();
   const Patch           &patch = op.patch();
   const PetscInt         locals = dof * ghosts[0] * ghosts[1] * ghosts[2];
+  const bool             add = mode == ADD_VALUES;
+  const PetscInt         row_stride = context->row_oriented ? n : 1, column_stride = context->row_oriented ? 1 : m;
   for (PetscInt i = 0; i < m; i++) {
     Place    row;
-    PetscInt p[3], at[3], j = 0;
+    PetscInt p[3] = {0, 0, 0}, at[3], j = 0;
     if (rows[i] < 0) continue;
     PetscCheck(rows[i] < locals, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "local row %" PetscInt_FMT " is set; the DMDA has %" PetscInt_FMT " local rows here", rows[i], locals);
-    const PetscInt row_point = dof == 1 ? rows[i] : rows[i] / dof;
+    const PetscInt     row_point = dof == 1 ? rows[i] : rows[i] / dof;
+    const PetscScalar *of_row = values ? values + i * row_stride : nullptr;
     context->local_indices(row_point, at);
     row.c = rows[i] - row_point * dof;
+    const auto value_of = [&](PetscInt column) { return of_row ? of_row[column * column_stride] : PetscScalar(0); };
+    const int  first_slot = op.slot(0, row.c, 0);
+    const auto arm_value = [&](PetscInt column) { // without a division
+      return context->by_distance.find((PetscInt64)column - row_point * dof);
+    };
+    bool inner = context->distances; // an owned row, whose arms all lead to local points: distances tell all
+    for (int a = 0; a < grid.dim; a++) {
+      p[a] = at[a] + context->ghost_start[a] - grid.start[a];
+      inner = inner && p[a] >= 0 && p[a] < grid.size[a] && at[a] >= grid.width && at[a] < ghosts[a] - grid.width;
+    }
+    if (inner) {
+      const size_t to = patch.index(p[0], p[1], p[2]);
+      for (; j < n; j++) {
+        const int which = arm_value(columns[j]);
+        if (which < 0 && columns[j] >= 0) break;
+        if (which < 0) continue;
+        if (!context->values[first_slot + which]) {
+          PetscCall(context->put(first_slot + which, to, value_of(j), mode));
+          continue;
+        }
+        PetscScalar &entry = context->values[first_slot + which][to];
+        entry = add ? entry + value_of(j) : value_of(j);
+      }
+      if (j == n) continue;
+    }
     if (!domain_place(*context, row_point, at, row.q)) continue;
     bool mine = owned(grid, row.q, p);
     if (!mine && wrap(grid, row.q)) mine = owned(grid, row.q, p);
-    const auto value_of = [&](PetscInt column) {
-      return values ? values[context->row_oriented ? i * n + column : column * m + i] : 0;
-    };
-    if (mine && context->distances) { // as far as columns are told by their distance to the row
+    if (mine && context->distances && !inner) {
       const size_t to = patch.index(p[0], p[1], p[2]);
-      bool         inside = true; // no arm reaches the next line of local points
-      for (int a = 0; a < grid.dim; a++) inside = inside && at[a] >= grid.width && at[a] < ghosts[a] - grid.width;
       for (; j < n; j++) {
         if (columns[j] < 0) continue;
-        if (columns[j] >= locals) break;
-        const int arm_value = context->by_distance.find((PetscInt64)columns[j] - row_point * dof); // without a division
-        if (arm_value < 0) break;
-        if (!inside) {
-          const PetscInt *step = context->arms->step(arm_value / (int)dof);
-          bool            within = true;
-          for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
-          if (!within) break;
-        }
-        PetscCall(context->put(op.slot(0, row.c, 0) + arm_value, to, value_of(j), mode));
+        const int which = columns[j] < locals ? arm_value(columns[j]) : -1;
+        if (which < 0) break;
+        const PetscInt *step = context->arms->step(which / (int)dof);
+        bool            within = true; // not in the next line of local points
+        for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
+        if (!within) break;
+        PetscCall(context->put(first_slot + which, to, value_of(j), mode));
       }
     }
     for (; j < n; j++) { // any others
