@@ -415,3 +415,38 @@ TEST_CASE("the names of the compiled functions are free", "[equations]") {
   CHECK(PetscAbsReal(most - 360) <= 1e-6);
   OK(VecDestroy(&u));
 }
+
+// Many points, which the host computes several at a time.
+TEST_CASE("functions of a text are those of C, to a few units in the last place", "[equations]") {
+  if (!equations_work()) return;
+  const struct {
+    const char *name;
+    double (*value)(double);
+  } functions[] = {{"exp(u)", [](double u) { return std::exp(u); }},
+                   {"log(u)", [](double u) { return std::log(u); }},
+                   {"sin(u)", [](double u) { return std::sin(u); }},
+                   {"cos(u)", [](double u) { return std::cos(u); }},
+                   {"pow(u, 2.5)", [](double u) { return std::pow(u, 2.5); }},
+                   {"tanh(u)", [](double u) { return std::tanh(u); }}};
+  for (const auto &f : functions) {
+    Lattice                  l;
+    Grid                     da;
+    Owned<SNES, SNESDestroy> snes;
+    l.dim = 2, l.N[0] = 101, l.N[1] = 5;
+    OK(make_grid(l, nullptr, &da));
+    set_equation(da, std::string("residual = ") + f.name);
+    Vector u = random_vector(da, 1), g = make_vector(da);
+    OK(VecShift(u, 2)); // positive
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    OK(SNESComputeFunction(snes, u, g));
+    const auto from = natural_values(da, u), to = natural_values(da, g);
+    double     worst = 0;
+    for (size_t i = 0; i < from.size(); i++) {
+      const double expected = f.value(PetscRealPart(from[i]));
+      worst = std::max(worst, std::fabs(PetscRealPart(to[i]) - expected) / std::max(std::fabs(expected), 0.1));
+    }
+    INFO(f.name);
+    CHECK(worst < 2e-15);
+  }
+}

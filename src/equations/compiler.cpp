@@ -15,6 +15,12 @@ namespace shellac {
 static const char flags[] = "-std=c++17 -O3 -march=native -fPIC -w -fno-math-errno -fno-trapping-math "
                             "-fno-signed-zeros -freciprocal-math -ffinite-math-only";
 
+#if defined(__x86_64__) && defined(__gnu_linux__)
+static const char libraries[] = " -Wl,--as-needed -lmvec -lm"; // see SHELLAC_IN_VECTORS
+#else
+static const char libraries[] = "";
+#endif
+
 static std::string compiler() {
   const char *own = getenv("SHELLAC_CXX");
   return own && *own ? own : SHELLAC_EQUATION_CXX;
@@ -113,7 +119,7 @@ static std::string first_error(const std::string &output, const SourceText &text
 // zero.
 static std::string command_of(const std::string &code, const std::string &to, int parts) {
   const std::string call = compiler() + " " + flags + " ";
-  if (parts == 1) return call + "-shared " + quoted(code) + " -o " + quoted(to) + " 2>&1 </dev/null";
+  if (parts == 1) return call + "-shared " + quoted(code) + " -o " + quoted(to) + libraries + " 2>&1 </dev/null";
   std::string command, wait = "s=0; ", objects;
   for (int k = parts; k-- > 0;) { // the first one in front of the others, which it waits for
     const std::string object = quoted(to + "." + std::to_string(k) + ".o"), number = std::to_string(k);
@@ -123,7 +129,7 @@ static std::string command_of(const std::string &code, const std::string &to, in
     objects += " " + object;
   }
   return command + wait + "[ $t = 0 ] || s=$t; [ $s = 0 ] && { " + compiler() + " -shared" + objects + " -o " +
-         quoted(to) + " 2>&1; s=$?; }; rm -f" + objects + "; exit $s";
+         quoted(to) + libraries + " 2>&1; s=$?; }; rm -f" + objects + "; exit $s";
 }
 
 // On one rank: makes the library `path`; what is wrong, or empty.
@@ -168,7 +174,7 @@ PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const Sou
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank == 0) content = source + flags + compiler() + version() + processor(); // where it is compiled
+  if (rank == 0) content = source + flags + libraries + compiler() + version() + processor(); // where it is compiled
   const auto make = [&](const std::string &folder, const std::string &to) {
     return compile(source, parts, text, folder, to);
   };

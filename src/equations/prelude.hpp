@@ -436,7 +436,7 @@ template <class Row, int r, bool ends> inline Scalar value_of(const Place &q, In
 
 // The sources at a point, and then the values of all rows. from, to: its places in the arrays read and written
 template <int r = 0> inline void sources_at(const Place &q, Index to, Scalar *sources) {
-  sources[r] = q.source ? q.source[to * unknowns + r] : 0;
+  sources[r] = has_exact && q.source ? q.source[to * unknowns + r] : 0;
   if constexpr (r + 1 < unknowns) sources_at<r + 1>(q, to, sources);
 }
 template <class Row, bool ends, int r = 0>

@@ -48,6 +48,7 @@ public:
             ", field_count = " + std::to_string(text_.fields.size()) +
             ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
             ", stretched = " + (shape_.stretched ? "true" : "false") +
+            ", has_exact = " + (text_.has_exact ? "true" : "false") +
             ";\n} // namespace equation\n} // namespace shellac\n";
     const auto part = [&](const char *name, const char *text) {
       out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
@@ -164,7 +165,7 @@ private:
         for (int side = 0; side < 2; side++) {
           const EquationText::End &end = text_.unknowns[c].ends[a][side];
           const bool               normal = end.form == EquationText::neumann || end.form == EquationText::robin;
-          if (!end.value && !text_.has_exact) continue;
+          if (text_.periodic[a] || (!end.value && !text_.has_exact)) continue;
           line("case " + std::to_string((c * 3 + a) * 2 + side) + ": return ");
           if (end.value)
             line("ScalarOf<R_>(" + expression(end.value) + ");");
