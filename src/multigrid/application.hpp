@@ -16,7 +16,6 @@ PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool f
   memory_ = memory;
   b_ = b;
   x_ = x;
-  failed_ = PETSC_SUCCESS;
   begun_ = false;
   norm_ = norm ? norms_.at(memory) + norms_.size() - 1 : nullptr;
   const Patch own = part_patch(top);
@@ -36,8 +35,7 @@ PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool f
     if (from_x) PetscCall(in(x, top.x.at(memory)));
   }
   if (norm) {
-    stage(multigrid_down_event, [&]() { return Down(0, Guess::given); });
-    PetscCall(failed_);
+    PetscCall(stage(multigrid_down_event, [&]() { return Down(0, Guess::given); }));
     PetscCall(ReadNorm(norm));
     norm_ = nullptr;
     if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -47,17 +45,18 @@ PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool f
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory) && options_.graph && !parts_) PetscCall(RunGraph(from_x, full, &done));
 #endif
-  if (!done) Run(from_x, full);
-  PetscCall(failed_);
+  if (!done) PetscCall(Run(from_x, full));
   if (top.b.size()) PetscCall(over(own, point::CopyPart<T, S>{own, top.patch, top.x.at(memory), x, true}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> void Hierarchy<T>::Run(bool from_x, bool full) {
+template <class T> PetscErrorCode Hierarchy<T>::Run(bool from_x, bool full) {
+  PetscFunctionBegin;
   if (full)
-    run_full(*this, 0, last(), options_.cycle);
+    PetscCall(run_full(*this, 0, last(), options_.cycle));
   else
-    run_cycle(*this, 0, last(), options_.cycle, from_x ? Guess::given : Guess::zero);
+    PetscCall(run_cycle(*this, 0, last(), options_.cycle, from_x ? Guess::given : Guess::zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #if SHELLAC_CUDA
@@ -97,7 +96,8 @@ template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full,
       if (spare_graphs_[n].from_x == from_x && spare_graphs_[n].full == full && spare_graphs_[n].begun == begun_)
         take(&spare_graphs_, n);
     if (!before && graphs_.size() == most_graphs) take(&graphs_, 0); // the oldest
-    cudaError_t error = cudaSuccess;
+    cudaError_t    error = cudaSuccess;
+    PetscErrorCode code = PETSC_SUCCESS;
     if (!recorder_) error = cudaStreamCreateWithFlags(&recorder_, cudaStreamNonBlocking);
     if (!error) error = cudaStreamBeginCapture(recorder_, cudaStreamCaptureModeThreadLocal);
     if (!error) {
@@ -105,12 +105,12 @@ template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full,
       PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); // an error of its own comes again in a plain run
       recording_stream = recorder_;
       recording_ = true;
-      Run(from_x, full);
+      code = Run(from_x, full);
       recording_ = false;
       recording_stream = nullptr;
       PetscCall(PetscPopErrorHandler());
       error = cudaStreamEndCapture(recorder_, &graph);
-      if (!error && !failed_) {
+      if (!error && !code) {
         error = make_executable(graph, before, &wanted.exec);
         before = nullptr;
       }
@@ -118,11 +118,10 @@ template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full,
       begun_ = begun;
     }
     if (before) (void)cudaGraphExecDestroy(before);
-    if (error || failed_) { // what cannot be recorded can be run
+    if (error || code) { // what cannot be recorded can be run
       PetscCall(PetscInfo(NULL, "No CUDA graph of a multigrid cycle: %s\n", cudaGetErrorString(error)));
       (void)cudaGetLastError();
       options_.graph = false;
-      failed_ = PETSC_SUCCESS;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     graphs_.push_back(wanted);

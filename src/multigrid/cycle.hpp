@@ -2,54 +2,47 @@
 // The order in which a cycle visits its levels. Multigrid cycles as in Trottenberg, Oosterlee and Schüller,
 // "Multigrid" (2001), sections 2.4 and 2.6.
 
+#include <petscsys.h>
+
 namespace shellac {
 
 enum class Cycle { automatic, V, W, F };
 enum class Guess { zero, given, interpolated };
 constexpr int max_levels = 64;
 
-inline int visits(Cycle cycle) {
-  return cycle == Cycle::V ? 1 : 2;
-}
-
-// Levels: down(level, guess) smooths and makes the next level's right-hand side; up(level) takes the next level's
-// solution and smooths; solve() solves the last level exactly.
-template <class Levels> void run_cycle(Levels &levels, int top, int last, Cycle cycle, Guess guess) {
-  Cycle kind[max_levels];
-  int   left[max_levels];
-  int   l = top;
-
-  kind[top] = cycle;
-  left[top] = 0;
-  while (true) {
-    for (; l < last; l++) {
-      levels.down(l, guess);
-      guess = Guess::zero;
-      kind[l + 1] = kind[l];
-      left[l + 1] = visits(kind[l]) - 1;
-    }
-    levels.solve();
-    if (l > top) l--, levels.up(l); // once is enough there
-    while (true) {
-      if (l == top) return;
-      if (left[l] > 0) { // once more, from what there is
-        left[l]--;
-        if (kind[l] == Cycle::F) kind[l] = Cycle::V;
-        guess = Guess::given;
-        break;
-      }
-      l--;
-      levels.up(l);
-    }
+// A cycle from level l down to the last. Levels: down(level, guess) smooths and makes the next level's right-hand side; up(level) takes
+// the next level's solution and smooths; solve() solves the last level exactly.
+template <class Levels> PetscErrorCode run_cycle(Levels &levels, int l, int last, Cycle cycle, Guess guess) {
+  PetscFunctionBegin;
+  if (l == last) {
+    PetscCall(levels.solve());
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(levels.down(l, guess));
+  PetscCall(run_cycle(levels, l + 1, last, cycle, Guess::zero));
+  if (cycle != Cycle::V && l + 1 < last) // once more, from what there is
+    PetscCall(run_cycle(levels, l + 1, last, cycle == Cycle::F ? Cycle::V : cycle, Guess::given));
+  PetscCall(levels.up(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Full multigrid: the right-hand side goes down to the last level; then each level starts from the next one's solution
 // and is improved by a cycle.
-template <class Levels> void run_full(Levels &levels, int top, int last, Cycle cycle) {
-  for (int l = top; l < last; l++) levels.restrict_b(l);
-  levels.solve();
-  for (int l = last - 1; l >= top; l--) run_cycle(levels, l, last, cycle, Guess::interpolated);
+template <class Levels> PetscErrorCode run_full(Levels &levels, int top, int last, Cycle cycle) {
+  PetscFunctionBegin;
+  for (int l = top; l < last; l++) PetscCall(levels.restrict_b(l));
+  PetscCall(levels.solve());
+  for (int l = last - 1; l >= top; l--) PetscCall(run_cycle(levels, l, last, cycle, Guess::interpolated));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// f() between the begin and the end of an event; of none where that is negative.
+template <class Function> PetscErrorCode logged(PetscLogEvent event, const Function &f) {
+  PetscFunctionBegin;
+  if (event >= 0) PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  PetscCall(f());
+  if (event >= 0) PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace shellac

@@ -71,31 +71,26 @@ public:
   bool                   gives_norm() const override { return last() > 0 && level(0).fused && !level(0).b.size(); }
 
   // for run_cycle()
-  void down(int l, Guess guess) {
-    if (!(l == 0 && begun_)) stage(multigrid_down_event, [&]() { return Down(l, guess); });
+  PetscErrorCode down(int l, Guess guess) {
+    const bool begun = l == 0 && begun_;
+    PetscFunctionBegin;
     if (l == 0) begun_ = false;
+    if (!begun) PetscCall(stage(multigrid_down_event, [&]() { return Down(l, guess); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void up(int l) {
-    stage(multigrid_up_event, [&]() { return Up(l); });
+  PetscErrorCode up(int l) {
+    return stage(multigrid_up_event, [&]() { return Up(l); });
   }
-  void restrict_b(int l) {
-    stage(multigrid_down_event, [&]() { return RestrictB(l); });
+  PetscErrorCode restrict_b(int l) {
+    return stage(multigrid_down_event, [&]() { return RestrictB(l); });
   }
-  void solve() {
-    stage(multigrid_coarse_event, [&]() { return Solve(); });
+  PetscErrorCode solve() {
+    return stage(multigrid_coarse_event, [&]() { return Solve(); });
   }
 
 private:
-  template <class Function> void stage(PetscLogEvent event, const Function &f) {
-    const auto timed = [&]() {
-      PetscFunctionBegin;
-      if (!recording_) PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-      PetscCall(f());
-      if (!recording_) PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    };
-    const PetscErrorCode code = failed_ ? failed_ : timed();
-    if (code && !failed_) failed_ = code;
+  template <class Function> PetscErrorCode stage(PetscLogEvent event, const Function &f) {
+    return logged(recording_ ? -1 : event, f);
   }
   Level       &level(int l) { return *levels_[l]; }
   const Level &level(int l) const { return *levels_[l]; }
@@ -149,7 +144,7 @@ private:
   Patch target_patch(int l) const { return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch; }
   Patch part_patch(const Level &of) const { return patch_of(of.parts, of.axes, 0); }
 
-  void Run(bool from_x, bool full);
+  PetscErrorCode Run(bool from_x, bool full);
 #if SHELLAC_CUDA
   struct Graph {
     const S        *b, *x;
@@ -179,13 +174,12 @@ private:
   bool                                prepared_[2] = {false, false};
 
   // of the application under way
-  PetscMemType   memory_ = PETSC_MEMTYPE_HOST;
-  const S       *b_ = nullptr;
-  S             *x_ = nullptr;
-  double        *norm_ = nullptr;
-  bool           begun_ = false;     // the first pass has been done
-  bool           recording_ = false; // as a CUDA graph
-  PetscErrorCode failed_ = PETSC_SUCCESS;
+  PetscMemType memory_ = PETSC_MEMTYPE_HOST;
+  const S     *b_ = nullptr;
+  S           *x_ = nullptr;
+  double      *norm_ = nullptr;
+  bool         begun_ = false;     // the first pass has been done
+  bool         recording_ = false; // as a CUDA graph
 };
 
 // In place of *multigrid, whose arrays it may take; where that fails, there is none.

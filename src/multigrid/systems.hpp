@@ -56,30 +56,20 @@ public:
   const Coarsening *to_next(int l) { return level(l).to_next; }
 
   // for run_cycle()
-  void down(int l, Guess guess) {
-    stage(multigrid_down_event, [&]() { return Down(l, guess); });
+  PetscErrorCode down(int l, Guess guess) {
+    return logged(multigrid_down_event, [&]() { return Down(l, guess); });
   }
-  void up(int l) {
-    stage(multigrid_up_event, [&]() { return Up(l); });
+  PetscErrorCode up(int l) {
+    return logged(multigrid_up_event, [&]() { return Up(l); });
   }
-  void restrict_b(int l) {
-    stage(multigrid_down_event, [&]() { return RestrictTo(l, b(l)); });
+  PetscErrorCode restrict_b(int l) {
+    return logged(multigrid_down_event, [&]() { return RestrictTo(l, b(l)); });
   }
-  void solve() {
-    stage(multigrid_coarse_event, [&]() { return dense_.Apply(memory_, b(last()), x(last())); });
+  PetscErrorCode solve() {
+    return logged(multigrid_coarse_event, [&]() { return dense_.Apply(memory_, b(last()), x(last())); });
   }
 
 private:
-  template <class Function> void stage(PetscLogEvent event, const Function &f) {
-    const auto timed = [&]() {
-      PetscFunctionBegin;
-      PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-      PetscCall(f());
-      PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    };
-    if (!failed_) failed_ = timed();
-  }
   Level   &level(int l) { return *levels_[l]; }
   int      last() const { return (int)levels_.size() - 1; }
   const T *b(int l) { return l ? level(l).b.at(memory_) : b_; }
@@ -125,10 +115,9 @@ private:
   Mirror<T>                           diagonal_, marks_, diagonal_of_setup_; // of the finest level: see systems_renewal.cpp
 
   // of the application under way
-  PetscMemType   memory_ = PETSC_MEMTYPE_HOST;
-  const T       *b_ = nullptr;
-  T             *x_ = nullptr;
-  PetscErrorCode failed_ = PETSC_SUCCESS;
+  PetscMemType memory_ = PETSC_MEMTYPE_HOST;
+  const T     *b_ = nullptr;
+  T           *x_ = nullptr;
 };
 
 } // namespace shellac

@@ -104,12 +104,10 @@ PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, boo
   memory_ = memory;
   b_ = b;
   x_ = x;
-  failed_ = PETSC_SUCCESS;
   if (full)
-    run_full(*this, 0, last(), cycle());
+    PetscCall(run_full(*this, 0, last(), cycle()));
   else
-    run_cycle(*this, 0, last(), cycle(), from_x ? Guess::given : Guess::zero);
-  PetscCall(failed_);
+    PetscCall(run_cycle(*this, 0, last(), cycle(), from_x ? Guess::given : Guess::zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
