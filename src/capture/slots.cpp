@@ -74,6 +74,34 @@ static PetscErrorCode find_slot(Mat A, const PetscInt offset[], PetscInt r, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// -mat_stencil_verify: the same coefficients in the AIJ, one by one.
+static PetscErrorCode set_in_reference(CapturedMat *context, int slot, PetscInt r, PetscInt c, Vec coefficients) {
+  const Grid            &grid = context->grid;
+  const CapturedStencil &op = context->captured();
+  const int              arm = slot / (int)grid.dof % context->arms->count();
+  const PetscScalar     *values;
+  PetscErrorCode         error = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(assemble(context->reference)); // it may have been added to
+  PetscCall(VecGetArrayRead(coefficients, &values));
+  for_each_on_host(op.patch().all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt p[3] = {i, j, k};
+    PetscInt       from[3], to[3];
+    if (error || !op.in_domain(p, arm)) return;
+    for (int a = 0; a < 3; a++) {
+      from[a] = grid.start[a] + p[a];
+      to[a] = (from[a] + context->arms->step(arm)[a] + grid.N[a]) % grid.N[a];
+    }
+    error = MatSetValue(context->reference, grid.global_row(from) + r, grid.global_row(to) + c,
+                        values[op.patch().index(i, j, k)], INSERT_VALUES);
+  });
+  PetscCall(error);
+  PetscCall(VecRestoreArrayRead(coefficients, &values));
+  PetscCall(assemble(context->reference));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode get_slot(Mat A, const PetscInt *offset, PetscInt r, PetscInt c, Vec *v) {
   CapturedMat *context;
   int          slot;
@@ -84,7 +112,6 @@ static PetscErrorCode get_slot(Mat A, const PetscInt *offset, PetscInt r, PetscI
   PetscCheck(!op.lent(slot), context->grid.comm, PETSC_ERR_ORDER,
              "the slot has been got before; call MatStencilShellRestoreSlot()");
   PetscCall(MatCapturedOpen(context, op.home()));
-  PetscCall(MatDestroy(&context->reference)); // nothing is assembled beside that could be compared
   PetscCall(op.Lend(slot, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,6 +125,7 @@ static PetscErrorCode restore_slot(Mat A, const PetscInt *offset, PetscInt r, Pe
   CapturedStencil &op = context->captured();
   SHELLAC_CHECK_ALL(op.lent(slot) && op.array(slot) == *v, context->grid.comm, PETSC_ERR_ARG_WRONG,
                     "the Vec is not that of MatStencilShellGetSlot() with this offset, row and column");
+  if (context->reference) PetscCall(set_in_reference(context, slot, r, c, *v));
   PetscCall(op.TakeBack(slot));
   *v = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
