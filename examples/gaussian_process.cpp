@@ -17,6 +17,7 @@
 */
 
 #include "picture.hpp"
+#include "scattered.hpp"
 
 #include <petscblaslapack.h>
 #include <petscksp.h>
@@ -38,24 +39,6 @@ static const char help[] =
     "  -places 33        points along the diagonal of the square whose variance is computed, a solve each\n"
     "  -dense            compares with dense algebra\n"
     "  -picture u.pdf    .png, .svg, .pdf; .vts, .vtr (the mean, for ParaView); none\n\n";
-
-static double Franke(double x, double y) {
-  return 0.75 * std::exp(-(std::pow(9 * x - 2, 2) + std::pow(9 * y - 2, 2)) / 4) +
-         0.75 * std::exp(-std::pow(9 * x + 1, 2) / 49 - (9 * y + 1) / 10) +
-         0.5 * std::exp(-(std::pow(9 * x - 7, 2) + std::pow(9 * y - 3, 2)) / 4) -
-         0.2 * std::exp(-std::pow(9 * x - 4, 2) - std::pow(9 * y - 7, 2));
-}
-
-// Numbers in [0, 1) that are the same on all ranks: a linear congruential generator (D. Knuth, MMIX).
-struct Random {
-  unsigned long long state = 1;
-
-  double next() {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    return (double)(state >> 11) / (double)(1ull << 53);
-  }
-  double normal() { return std::sqrt(-2 * std::log(1 - next())) * std::cos(2 * std::acos(-1.) * next()); }
-};
 
 // The entries of a vector that is distributed, from all of them.
 static PetscErrorCode Fill(Vec v, const std::function<double(PetscInt)> &value) {

@@ -11,6 +11,7 @@
 */
 
 #include "picture.hpp"
+#include "scattered.hpp"
 
 #include <petscksp.h>
 #include <petsctime.h>
@@ -28,13 +29,6 @@ static const char help[] =
     "  -compare          solves without a preconditioner, too: it may take long, or fail\n"
     "  -mat_kernelsum_sigma <2/sqrt(n)>   σ [length]; other -mat_kernelsum and -pc options hold too\n"
     "  -picture rbf.pdf  .png, .svg, .pdf; .vts, .vtr (the interpolant, for ParaView); none\n\n";
-
-static double Franke(double x, double y) {
-  return 0.75 * std::exp(-(std::pow(9 * x - 2, 2) + std::pow(9 * y - 2, 2)) / 4) +
-         0.75 * std::exp(-std::pow(9 * x + 1, 2) / 49 - (9 * y + 1) / 10) +
-         0.5 * std::exp(-(std::pow(9 * x - 7, 2) + std::pow(9 * y - 3, 2)) / 4) -
-         0.2 * std::exp(-std::pow(9 * x - 4, 2) - std::pow(9 * y - 7, 2));
-}
 
 // By GMRES with this preconditioner, or what -pc_type says.
 static PetscErrorCode Solve(Mat A, PCType type, Vec f, Vec c) {
@@ -85,7 +79,7 @@ int main(int argc, char **argv) {
   VecType             type;
   PetscScalar        *values;
   PetscBool           compare = PETSC_FALSE;
-  unsigned long long  state = 1; // of a linear congruential generator (D. Knuth, MMIX)
+  Random              random;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, nullptr, help));
@@ -113,10 +107,7 @@ int main(int argc, char **argv) {
   }
   PetscCall(PictureGetFile(name + ".png", &file));
 
-  for (PetscInt i = 0; i < 2 * n; i++) {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    points.push_back((double)(state >> 11) / (double)(1ull << 53));
-  }
+  for (PetscInt i = 0; i < 2 * n; i++) points.push_back(random.next());
   PetscCall(VecCreate(PETSC_COMM_WORLD, &x));
   PetscCall(VecSetBlockSize(x, 2));
   PetscCall(VecSetSizes(x, PETSC_DECIDE, 2 * n));

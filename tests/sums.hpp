@@ -66,6 +66,9 @@ PetscReal difference_of_arrays(Vec x, Vec y); // of vectors of any types, in the
 // Relative, in the 2-norm, of the products with two random vectors: that of one alone may be small by chance.
 PetscReal difference_of_products(Mat A, Mat B, bool transposed);
 
+// Relative, of the products with a dense matrix of random columns.
+PetscReal difference_of_columns(Mat A, Mat B, PetscInt columns);
+
 Vector on_host(Vec v);
 bool   vectors_are_on_a_gpu(); // with -vec_type cuda
 

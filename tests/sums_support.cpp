@@ -245,6 +245,17 @@ PetscReal difference_of_arrays(Vec x, Vec y) {
   MPI_Allreduce(MPI_IN_PLACE, largest, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD);
   return largest[1] > 0 ? largest[0] / largest[1] : largest[0];
 }
+PetscReal difference_of_columns(Mat A, Mat B, PetscInt columns) {
+  Matrix   C, of_A, of_B;
+  PetscInt n;
+  OK(MatGetLocalSize(A, NULL, &n));
+  OK(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, columns, NULL, &C));
+  OK(MatSetRandom(C, NULL));
+  OK(MatMatMult(A, C, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &of_A));
+  OK(MatMatMult(B, C, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &of_B));
+  return difference(of_A, of_B);
+}
+
 Vector on_host(Vec v) {
   Vector             w;
   PetscInt           n;

@@ -59,6 +59,23 @@ static PetscErrorCode create_sum(Vec targets, Vec sources, const char *kernel, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The time of a product with random values c. [s]
+static PetscErrorCode time_product(Mat A, PetscReal seconds, Vec *c, Vec *y, PetscReal *time) {
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, c, y));
+  PetscCall(VecSetRandom(*c, NULL));
+  PetscCall(time_of(
+      seconds, [&] { return MatMult(A, *c, *y); }, time));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode destroy(Mat *A, Vec *c, Vec *y) {
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(c));
+  PetscCall(VecDestroy(y));
+  PetscCall(MatDestroy(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The relative difference to the sums in double precision, in the 2-norm, at every (M/1000)-th target.
 static PetscErrorCode error_at_sample(Vec targets, Vec sources, const char *kernel, Vec c, Vec y, PetscReal *error) {
   const PetscInt     samples = 1000;
@@ -132,18 +149,13 @@ static PetscErrorCode bench_direct(PetscInt large, bool on_gpu, PetscReal second
                         M, N, "kernel", "precision", "ms", "pairs/s", "of bound", "of goal", "error"));
   for (const Case &k : cases) {
     PetscCall(create_sum(targets, sources, k.kernel, k.precision, "direct", 1e-6, &A));
-    PetscCall(MatCreateVecs(A, &c, &y));
-    PetscCall(VecSetRandom(c, NULL));
-    PetscCall(time_of(
-        seconds, [&] { return MatMult(A, c, y); }, &time));
+    PetscCall(time_product(A, seconds, &c, &y, &time));
     PetscCall(error_at_sample(targets, sources, k.kernel, c, y, &error));
     const double rate = (double)M * N / time;
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-22s %-9s %10.3f %12.4g %9.3f %9.3f %9.2g\n", k.kernel, k.precision,
                           (double)(1e3 * time), rate, on_gpu && k.bound > 0 ? rate / k.bound : 0.,
                           on_gpu && k.goal > 0 ? rate / k.goal : 0., (double)error));
-    PetscCall(VecDestroy(&c));
-    PetscCall(VecDestroy(&y));
-    PetscCall(MatDestroy(&A));
+    PetscCall(destroy(&A, &c, &y));
   }
   PetscCall(VecDestroy(&targets));
   PetscCall(VecDestroy(&sources));
@@ -164,10 +176,7 @@ static PetscErrorCode bench_columns(bool on_gpu, PetscReal seconds) {
   for (const char *precision : {"double", "single"})
     for (const char *kernel : {"gaussian", "laplace", "helmholtz"}) {
       PetscCall(create_sum(x, x, kernel, precision, "direct", 1e-6, &A));
-      PetscCall(MatCreateVecs(A, &c, &y));
-      PetscCall(VecSetRandom(c, NULL));
-      PetscCall(time_of(
-          seconds, [&] { return MatMult(A, c, y); }, &one));
+      PetscCall(time_product(A, seconds, &c, &y, &one));
       PetscCall(MatGetLocalSize(A, NULL, &n));
 #if defined(PETSC_HAVE_CUDA)
       if (on_gpu)
@@ -183,9 +192,7 @@ static PetscErrorCode bench_columns(bool on_gpu, PetscReal seconds) {
                             precision, (double)(1e3 * one), (double)(1e3 * many), (double)(columns * one / many)));
       PetscCall(MatDestroy(&B));
       PetscCall(MatDestroy(&C));
-      PetscCall(VecDestroy(&c));
-      PetscCall(VecDestroy(&y));
-      PetscCall(MatDestroy(&A));
+      PetscCall(destroy(&A, &c, &y));
     }
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,9 +290,7 @@ static PetscErrorCode bench_host(PetscReal seconds) {
       plain *= ranks; // each rank's loop has its share of the sources alone
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %-7s plain %8.2f ms, ours %8.2f ms: %5.2f times\n", kernel,
                             precision, (double)(1e3 * plain), (double)(1e3 * ours), (double)(plain / ours)));
-      PetscCall(VecDestroy(&c));
-      PetscCall(VecDestroy(&y));
-      PetscCall(MatDestroy(&A));
+      PetscCall(destroy(&A, &c, &y));
     }
   PetscCall(VecDestroy(&targets));
   PetscCall(VecDestroy(&sources));
@@ -311,18 +316,13 @@ static PetscErrorCode bench_fast(PetscInt large, PetscReal seconds) {
       PetscCall(create_sum(x, x, kernel, "double", "fast", 1e-6, &A));
       PetscCall(synchronize());
       PetscCall(PetscTime(&end));
-      PetscCall(MatCreateVecs(A, &c, &y));
-      PetscCall(VecSetRandom(c, NULL));
-      PetscCall(time_of(
-          seconds, [&] { return MatMult(A, c, y); }, &time));
+      PetscCall(time_product(A, seconds, &c, &y, &time));
       PetscCall(PetscOptionsClearValue(NULL, "-mat_kernelsum_rtol")); // direct sums have no use for it
       PetscCall(error_at_sample(x, x, kernel, c, y, &error));
       PetscCall(MatViewFromOptions(A, NULL, "-mat_view"));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-12s %8s %10.3f %10.3f %10.2g\n", kernel, rtol, end - begin,
                             (double)(1e3 * time), (double)error));
-      PetscCall(VecDestroy(&c));
-      PetscCall(VecDestroy(&y));
-      PetscCall(MatDestroy(&A));
+      PetscCall(destroy(&A, &c, &y));
     }
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
