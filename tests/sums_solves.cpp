@@ -347,6 +347,10 @@ TEST_CASE("settings of the preconditioner take effect, and its view says what it
   OK(PCKernelSumSetBoxSize(solver.pc(), 16));
   OK(PCKernelSumSetOverlap(solver.pc(), 10));
   OK(PCKernelSumSetCoarsePoints(solver.pc(), 0));
+  OK(PCKernelSumSetOverlap(solver.pc(), 0));
+  OK(PCSetUp(solver.pc()));
+  OK(PCApply(solver.pc(), f, c)); // boxes alone
+  OK(PCKernelSumSetOverlap(solver.pc(), 10));
   const int poor = solver.solve(f, c);
   OK(PCKernelSumSetOverlap(solver.pc(), 50));
   OK(PCKernelSumSetCoarsePoints(solver.pc(), 16));
@@ -360,6 +364,43 @@ TEST_CASE("settings of the preconditioner take effect, and its view says what it
   OK(PCKernelSumSetOverlap(solver.pc(), PETSC_DECIDE));
   OK(PCKernelSumSetBoxSize(solver.pc(), 1000)); // all points: exact
   CHECK(solver.solve(f, c) <= 2);
+}
+
+TEST_CASE("wide Gaussians and dense clusters get more points around a box", "[sums][solves]") {
+  const PetscInt along = fewer > 1 ? 20 : 36;
+  const auto     iterations = [&](const Cloud &cloud, PetscReal spacings, std::string *text) {
+    Options set("-ksp_type cg -ksp_pc_side left -ksp_norm_type unpreconditioned");
+    Matrix  A = make_square_sum(cloud);
+    OK(MatKernelSumSetSigma(A, spacings / along));
+    OK(MatShift(A, PetscReal(1e-6)));
+    Vector f = left_vector(A), c = right_vector(A);
+    set_random(f, 1);
+    Solve     solver(A);
+    const int its = solver.solve(f, c);
+    *text = printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); });
+    return its;
+  };
+  const auto most_around = [](const std::string &text) {
+    const std::string before = "each solved with the ";
+    const size_t      from = text.find(before) + before.size(), to = text.find(" points around it");
+    const std::string range = text.substr(from, to - from); // "230", or "230 to 400"
+    const size_t      last = range.find(" to ");
+    return std::stoi(last == std::string::npos ? range : range.substr(last + 4));
+  };
+  std::string text;
+  Cloud       cloud = lattice(along, 2, PetscReal(0.5));
+  int         most[3];
+  for (int of : {0, 1, 2}) { // uniform, wide, and half of the points in a quarter of the side
+    for (PetscInt i = 0; of == 2 && i < 2 * cloud.N; i += 4)
+      for (int a = 0; a < 2; a++) cloud.x[(size_t)(i + a)] *= PetscReal(0.25);
+    const int its = iterations(cloud, of == 1 ? 2 : 1, &text);
+    INFO(text << its << " iterations");
+    CHECK(its > 0);
+    CHECK(its <= 25);
+    most[of] = most_around(text);
+  }
+  CHECK(most[1] > 1.5 * most[0]);
+  CHECK(most[2] > 1.5 * most[0]);
 }
 
 TEST_CASE("mistakes with the preconditioner of kernel sums", "[sums][solves][misuse]") {

@@ -10,9 +10,10 @@
    boundary charges
 
    Options Database Keys:
-+  -pc_kernelsum_box <integer, 1 or more>            - points of a box, at most; default 64
++  -pc_kernelsum_box <integer, 1 or more>            - points of a box, at most; default 100
 .  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 160, 256
-                                                       in 1-D, 2-D, 3-D; the Gaussian 64, 288, 720
+                                                       in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, and more where it is
+                                                       wide
 .  -pc_kernelsum_coarse <integer, 0 or more>         - coarse points, about; 0: no coarse space; default one for 50
                                                        points, 1000 at most; the Gaussian none
 -  -pc_kernelsum_variant <auto|restricted|symmetric> - restricted additive Schwarz, or a symmetric preconditioner;
@@ -74,7 +75,7 @@ M*/
 -  points - 1 or more; boxes have between half of it and all of it
 
    Options Database Key:
-.  -pc_kernelsum_box <integer, 1 or more> - points of a box, at most; default 64
+.  -pc_kernelsum_box <integer, 1 or more> - points of a box, at most; default 100
 
    Level: intermediate
 
@@ -99,12 +100,14 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
 
    Options Database Key:
 .  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 160, 256 in
-                                                1-D, 2-D, 3-D; the Gaussian 64, 288, 720
+                                                1-D, 2-D, 3-D; a Gaussian 64, 230, 600, and more where it is wide
 
    Level: intermediate
 
    Note:
-   Takes effect at the next application. Where the whole set is not larger, the box is solved with all points.
+   Takes effect at the next application. Where the whole set is not larger, the box is solved with all points. By default a
+   Gaussian whose σ is w > 1 spacings of the points in a box has about 230 w^1.25 points around it in 2-D and 600 w^1.75 in 3-D, 1500
+   and 2000 at most: more where points are dense.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.

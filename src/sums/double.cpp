@@ -23,21 +23,32 @@ static Complex<double> as_complex(Complex<double> x) {
   return x;
 }
 
+template <class Function> SHELLAC_WIDEST void values_of(const Parameters &p, PetscInt n, const double *r2, double *g) {
+  const Function f(p);
+  const double   factor = Function::factor(p);
+  SHELLAC_COLUMNS
+  for (PetscInt i = 0; i < n; i++) g[i] = factor * f.value(r2[i]);
+}
+
 template <class Function> static FunctionInfo describe() {
-  return {Function::name(),
-          Function::formula(),
-          Function::uses_sigma,
-          Function::uses_wavenumber,
-          Function::singular,
-          Scalar<typename Function::Value>::parts == 2,
-          Function::flops,
-          &Function::unit,
-          &Function::factor,
-          [](const Parameters &p, double r2) { return Function::factor(p) * as_complex(Function(p).value(r2)); },
-          [](const Parameters &p, double r2) {
-            const double unit = Function::unit(p);
-            return (Function::factor(p) / (unit * unit)) * as_complex(Function(p).slope(r2));
-          }};
+  constexpr bool complex = Scalar<typename Function::Value>::parts == 2;
+  FunctionInfo   info = {
+        Function::name(),
+        Function::formula(),
+        Function::uses_sigma,
+        Function::uses_wavenumber,
+        Function::singular,
+        complex,
+        Function::flops,
+        &Function::unit,
+        &Function::factor,
+        [](const Parameters &p, double r2) { return Function::factor(p) * as_complex(Function(p).value(r2)); },
+        [](const Parameters &p, double r2) {
+        const double unit = Function::unit(p);
+        return (Function::factor(p) / (unit * unit)) * as_complex(Function(p).slope(r2));
+      }};
+  if constexpr (!complex) info.values = values_of<Function>;
+  return info;
 }
 template <class... Functions> static std::vector<FunctionInfo> describe_all(FunctionList<Functions...>) {
   return {describe<Functions>()...};

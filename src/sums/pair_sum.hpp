@@ -47,6 +47,8 @@ struct FunctionInfo {
   double (*factor)(const Parameters &);
   Complex<double> (*value)(const Parameters &, double r2); // with its factor; r2 > 0, or any where not singular
   Complex<double> (*slope)(const Parameters &, double r2); // of the gradient: times (x - y)
+  // Many values of a real function at once; null: one by one.
+  void (*values)(const Parameters &, PetscInt n, const double *r2, double *g) = nullptr;
 };
 const std::vector<FunctionInfo> &kernel_functions();
 

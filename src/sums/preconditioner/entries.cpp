@@ -53,25 +53,43 @@ PetscErrorCode SumEntries::Create(Mat A, const std::vector<PetscInt> &some) {
 }
 
 void SumEntries::dense(const std::vector<PetscInt> &which, std::vector<PetscScalar> *block) const {
-  const size_t          m = which.size(), s = scalars, rows = m * s;
+  const PetscInt        m = (PetscInt)which.size();
+  const size_t          s = scalars, rows = m * s;
   std::vector<PetscInt> points; // their places here
-  PetscScalar           pair[4];
+  std::vector<double>   x[3], r2(m), g(m);
   block->resize(rows * rows);
   for (PetscInt number : which)
     points.push_back((PetscInt)(std::lower_bound(numbers.begin(), numbers.end(), number) - numbers.begin()));
-  for (size_t j = 0; j < m; j++)
-    for (size_t i = 0; i < m; i++) {
-      PetscReal x[3];
-      for (int a = 0; a < 3; a++)
-        x[a] = targets.x[(size_t)a * targets.n + points[i]] - sources.x[(size_t)a * sources.n + points[j]];
-      KernelSumBlock(*context_, x, pair);
-      for (size_t q = 0; q < s; q++)
-        for (size_t p = 0; p < s; p++) {
-          PetscScalar &entry = (*block)[(j * s + q) * rows + i * s + p];
-          entry = context_->scale * left_[points[i] * s + p] * pair[p * s + q] * right_[points[j] * s + q];
-          if (i == j && p == q) entry += diagonal_[points[i] * s + p];
-        }
+  for (int a = 0; a < 3; a++)
+    for (PetscInt point : points) x[a].push_back(targets.x[(size_t)a * targets.n + point]);
+  for (PetscInt j = 0; j < m; j++) {
+    PetscReal    y[3];
+    PetscScalar *column = block->data() + j * s * rows;
+    for (int a = 0; a < 3; a++) y[a] = sources.x[(size_t)a * sources.n + points[j]];
+    if (context_->info().values) {
+      const double at[3] = {(double)y[0], (double)y[1], (double)y[2]};
+      for (PetscInt i = 0; i < m; i++) {
+        const double dx = x[0][i] - at[0], dy = x[1][i] - at[1], dz = x[2][i] - at[2];
+        r2[i] = dx * dx + dy * dy + dz * dz;
+      }
+      context_->info().values(context_->parameters, m, r2.data(), g.data());
+      for (PetscInt i = 0; i < m; i++) column[i] = r2[i] > 0 || context_->limit_is_own() ? (PetscReal)g[i] : 0;
+    } else {
+      PetscScalar pair[4];
+      for (PetscInt i = 0; i < m; i++) {
+        const PetscReal d[3] = {(PetscReal)x[0][i] - y[0], (PetscReal)x[1][i] - y[1], (PetscReal)x[2][i] - y[2]};
+        KernelSumBlock(*context_, d, pair);
+        for (size_t q = 0; q < s; q++)
+          for (size_t p = 0; p < s; p++) column[q * rows + i * s + p] = pair[p * s + q];
+      }
     }
+    for (size_t q = 0; q < s; q++) {
+      const PetscScalar scale = context_->scale * right_[points[j] * s + q];
+      for (PetscInt i = 0; i < m; i++)
+        for (size_t p = 0; p < s; p++) column[q * rows + i * s + p] *= scale * left_[points[i] * s + p];
+      column[q * rows + j * s + q] += diagonal_[points[j] * s + q];
+    }
+  }
 }
 
 PetscErrorCode DenseFactors::Factor(std::vector<PetscScalar> *matrix, bool *singular) {

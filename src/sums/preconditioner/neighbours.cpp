@@ -83,11 +83,12 @@ std::vector<PetscInt> BoxTree::points_of(const Cluster &box) const {
 }
 
 // Those of this rank's points; `elsewhere`, where it is not null: the parts of other ranks that may have nearer ones.
-void BoxTree::find(const Query &query, PetscInt count, std::vector<Found> *found, std::vector<Node> *elsewhere) const {
+void BoxTree::find(const Query &query, std::vector<Found> *found, std::vector<Node> *elsewhere) const {
   const auto         nearer = std::greater<Node>();
   std::vector<Node>  nodes;   // a heap with the nearest on top
   std::vector<Found> nearest; // a heap with the farthest on top
   double             reach2 = query.reach2;
+  const PetscInt     count = query.count;
 
   if (count > 0 && !tree_.nodes.empty()) nodes.push_back({0, 0});
   while (!nodes.empty()) {
@@ -128,7 +129,8 @@ void BoxTree::find(const Query &query, PetscInt count, std::vector<Found> *found
   while (elsewhere && !elsewhere->empty() && elsewhere->back().first > reach2) elsewhere->pop_back();
 }
 
-PetscErrorCode BoxTree::FindAround(PetscInt count, bool before, std::vector<std::vector<PetscInt>> *around) const {
+PetscErrorCode BoxTree::FindAround(const std::vector<PetscInt> &wanted, bool before,
+                                   std::vector<std::vector<PetscInt>> *around) const {
   const PetscInt                  n = (PetscInt)boxes.size();
   std::vector<std::vector<Found>> found(n);
   std::vector<Query>              asked;
@@ -139,9 +141,10 @@ PetscErrorCode BoxTree::FindAround(PetscInt count, bool before, std::vector<std:
   for (PetscInt b = 0; b < n; b++) {
     std::vector<Node>        elsewhere;
     std::vector<PetscMPIInt> ranks;
-    Query                    query = {b, boxes[b], INFINITY, before ? places_[boxes[b].child] : ~(uint64_t)0};
-    find(query, count, &found[b], &elsewhere);
-    if ((PetscInt)found[b].size() == count) query.reach2 = std::max_element(found[b].begin(), found[b].end())->r2;
+    Query query = {b, wanted[b], boxes[b], INFINITY, before ? places_[boxes[b].child] : ~(uint64_t)0};
+    find(query, &found[b], &elsewhere);
+    if ((PetscInt)found[b].size() == wanted[b] && wanted[b] > 0)
+      query.reach2 = std::max_element(found[b].begin(), found[b].end())->r2;
     for (const Node &node : elsewhere)
       ranks.push_back(rank_of(ClusterTree::middle_of(tree_.nodes[node.second]), ranks_, N_));
     std::sort(ranks.begin(), ranks.end());
@@ -161,7 +164,7 @@ PetscErrorCode BoxTree::FindAround(PetscInt count, bool before, std::vector<std:
   auto query = queries.begin();
   for (PetscMPIInt &of_rank : counts) {
     const size_t answered = answers.size();
-    for (const auto end = query + of_rank; query != end; ++query) find(*query, count, &answers, NULL);
+    for (const auto end = query + of_rank; query != end; ++query) find(*query, &answers, NULL);
     of_rank = (PetscMPIInt)(answers.size() - answered);
   }
   PetscCall(SendItems(comm_, &answers, &counts));
@@ -170,10 +173,38 @@ PetscErrorCode BoxTree::FindAround(PetscInt count, bool before, std::vector<std:
   around->assign(n, {});
   for (PetscInt b = 0; b < n; b++) {
     std::sort(found[b].begin(), found[b].end());
-    if ((PetscInt)found[b].size() > count) found[b].resize(count);
+    if ((PetscInt)found[b].size() > wanted[b]) found[b].resize(wanted[b]);
     for (const Found &point : found[b]) (*around)[b].push_back(point.number);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// That of a lattice of as many points, along those sides of a box that are longer than it.
+static double lattice_spacing(const Cluster &box) {
+  double sides[3], volume = 1, spacing = 0;
+  for (int a = 0; a < 3; a++) sides[a] = box.upper[a] - box.lower[a];
+  std::sort(sides, sides + 3);
+  for (int a = 2; a >= 0 && sides[a] > spacing; a--) {
+    volume *= sides[a];
+    spacing = std::pow(volume / (double)(box.end - box.begin), 1. / (3 - a));
+  }
+  return spacing;
+}
+
+double BoxTree::SpacingIn(const Cluster &box) const {
+  constexpr double of_few = 1.2; // some 20 points reach less far than their share of space
+  PointCloud       points;
+  ClusterTree      quarters; // a box at the end of a cluster may be mostly empty
+  double           least = INFINITY;
+  points.n = box.end - box.begin;
+  for (int a = 0; a < 3; a++) {
+    const auto from = cloud_.x.begin() + (ptrdiff_t)a * cloud_.n - tree_.first;
+    points.x.insert(points.x.end(), from + box.begin, from + box.end);
+  }
+  quarters.build(points, (points.n + 3) / 4);
+  for (const Cluster &part : quarters.nodes)
+    if (part.child < 0) least = std::min(least, of_few * lattice_spacing(part));
+  return least;
 }
 
 PetscErrorCode BoxTree::SampleEvenly(PetscInt count, std::vector<PetscInt> *chosen) const {

@@ -15,17 +15,22 @@ public:
   std::vector<Cluster>  boxes;
   std::vector<PetscInt> points_of(const Cluster &box) const;
 
-  // The points nearest to each box, as many as are asked for, without those of the box, the nearest first. `before`: only
-  // points of boxes before it in an order from coarse to fine, in which those before a box surround it.
-  PetscErrorCode FindAround(PetscInt count, bool before, std::vector<std::vector<PetscInt>> *around) const;
+  // The points nearest to each box, counts[b] without those of the box, the nearest first. `before`: only points of boxes
+  // before it in an order from coarse to fine, in which those before a box surround it.
+  PetscErrorCode FindAround(const std::vector<PetscInt> &counts, bool before,
+                            std::vector<std::vector<PetscInt>> *around) const;
+
+  // About the distance between neighbouring points in the densest quarter of a box. [length]
+  double SpacingIn(const Cluster &box) const;
 
   // One point of each of about `count` parts: that nearest to the middle of the part.
   PetscErrorCode SampleEvenly(PetscInt count, std::vector<PetscInt> *chosen) const;
 
 private:
-  // Points around one of the asking rank's boxes: within a distance, and in boxes whose place in the order is before.
+  // Points around one of the asking rank's boxes: the nearest `count`, within a distance, and in boxes whose place in the
+  // order is before.
   struct Query {
-    PetscInt which;
+    PetscInt which, count;
     Cluster  box;
     double   reach2; // the distance's square
     uint64_t before;
@@ -38,7 +43,7 @@ private:
   };
   using Node = std::pair<double, PetscInt>; // the square of its distance, its number
 
-  void find(const Query &query, PetscInt count, std::vector<Found> *found, std::vector<Node> *elsewhere) const;
+  void find(const Query &query, std::vector<Found> *found, std::vector<Node> *elsewhere) const;
 
   MPI_Comm              comm_ = MPI_COMM_NULL;
   PetscInt              N_ = 0;

@@ -35,11 +35,17 @@ static PetscErrorCode create_scatter(Mat A, const std::vector<PetscInt> &points,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The inverse of a Gaussian's matrix decays with the distance between points more slowly than that of kernels that decay
-// slowly themselves.
-static PetscInt default_overlap(const KernelSumMat &context) {
-  constexpr PetscInt of_gaussian[] = {64, 288, 720}, of_others[] = {48, 160, 256};
-  return (is_gaussian(context) ? of_gaussian : of_others)[context.sources->dim - 1];
+// Points around a box. The inverse of a Gaussian's matrix decays with the distance between points more slowly than that of
+// kernels that decay slowly themselves, and over more points the wider the Gaussian is.
+static PetscInt default_overlap(const KernelSumMat &context, double spacing) {
+  constexpr struct {
+    PetscInt of_gaussian, most, of_others;
+    double   power; // of the Gaussian's width in spacings
+  } defaults[] = {{64, 256, 48, 0.5}, {230, 1500, 160, 1.25}, {600, 2000, 256, 1.75}};
+  const auto &by_dimension = defaults[context.sources->dim - 1];
+  if (!is_gaussian(context)) return by_dimension.of_others;
+  const double width = std::max(1., context.parameters.sigma / spacing);
+  return (PetscInt)std::min((double)by_dimension.most, by_dimension.of_gaussian * std::pow(width, by_dimension.power));
 }
 
 PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSettings &settings) {
@@ -50,9 +56,17 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSett
   double                             worst[2] = {0, 0}; // condition number; whether a matrix is not definite
 
   PetscFunctionBegin;
-  overlap_ = settings.overlap >= 0 ? settings.overlap : default_overlap(*context_);
+  std::vector<PetscInt> overlaps; // of the boxes
+  PetscInt              ends[2] = {-PETSC_MAX_INT, 0};
+  for (const Cluster &box : tree.boxes) {
+    overlaps.push_back(settings.overlap >= 0 ? settings.overlap : default_overlap(*context_, tree.SpacingIn(box)));
+    ends[0] = PetscMax(ends[0], -overlaps.back());
+    ends[1] = PetscMax(ends[1], overlaps.back());
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_INT, MPI_MAX, comm_));
+  overlap_[0] = -ends[0], overlap_[1] = ends[1];
   boxes_ = tree.all_boxes;
-  PetscCall(tree.FindAround(overlap_, symmetric_, &points));
+  PetscCall(tree.FindAround(overlaps, symmetric_, &points));
   for (size_t b = 0; b < points.size(); b++) { // the box first, or last
     const std::vector<PetscInt> own = tree.points_of(tree.boxes[b]);
     points[b].insert(symmetric_ ? points[b].end() : points[b].begin(), own.begin(), own.end());
@@ -208,10 +222,13 @@ PetscErrorCode Schwarz::View(PetscViewer viewer) const {
       viewer, "%s\n",
       symmetric_ ? "symmetric variant: a sparse Cholesky factor of the inverse, for CG and every other method"
                  : "restricted variant: restricted additive Schwarz, not symmetric, for GMRES and BiCGStab"));
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "%" PetscInt_FMT " boxes, each solved with the %" PetscInt_FMT
-                                   " points around it%s; condition number of a box: %.2g or more\n",
-                                   boxes_, overlap_, symmetric_ ? " among the boxes before" : "", (double)condition));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " boxes, each solved with the %" PetscInt_FMT, boxes_,
+                                   overlap_[0]));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE)); // the line goes on
+  if (overlap_[1] > overlap_[0]) PetscCall(PetscViewerASCIIPrintf(viewer, " to %" PetscInt_FMT, overlap_[1]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, " points around it%s; condition number of a box: %.2g or more\n",
+                                   symmetric_ ? " among the boxes before" : "", (double)condition));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "a rank has %" PetscInt_FMT " of the %" PetscInt_FMT " points in and around its boxes, at most\n", held_,
       points_));

@@ -59,7 +59,7 @@ PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, PetscBLASInt
                                   double *condition, bool *definite);
 
 struct SchwarzSettings {
-  PetscInt box = 64;               // points, at most
+  PetscInt box = 100;              // points, at most
   PetscInt overlap = PETSC_DECIDE; // points around a box
   PetscInt coarse = PETSC_DECIDE;  // points, about
   bool     symmetric = false;      // the variant
@@ -91,7 +91,7 @@ private:
   Vec                      near_ = NULL, cores_ = NULL; // this rank's, on the host; cores_: results
   VecScatter               to_near_ = NULL, to_cores_ = NULL;
   bool                     symmetric_ = false;
-  PetscInt                 boxes_ = 0, overlap_ = 0, coarse_count_ = 0;
+  PetscInt                 boxes_ = 0, overlap_[2] = {0, 0}, coarse_count_ = 0; // overlap_: the least, the most
   PetscInt                 points_ = 0, held_ = 0; // all; the most that a rank has in and around its boxes
   PointCloud               coarse_;                // all coarse points, as targets
   std::vector<PetscInt>    coarse_own_;            // of this rank: number of a coarse point, local number of the point
