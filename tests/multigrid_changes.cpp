@@ -185,6 +185,22 @@ TEST_CASE("levels that are not symmetric follow a shift", "[multigrid]") {
   }
 }
 
+TEST_CASE("levels of a system follow a shift that is large on coarse grids alone", "[multigrid]") {
+  const Lattice l = lattice_for(reacting, {193, 200, 1});
+  Grid          da;
+  REQUIRE(try_make_grid(l, &da));
+  Matrix A = captured(da, fill_of(reacting, l, false));
+  Vector b = make_vector(da);
+  Solver ksp = make_solver(A, "gmres");
+  OK(VecSet(b, 1));
+  iterations_to_solve(ksp, A, b);
+  for (int n = 0; n < 4; n++) {
+    OK(MatShift(A, 0.01));
+    check_change(ksp, A, b);
+    CHECK(follows(ksp));
+  }
+}
+
 TEST_CASE("a singular matrix that is shifted, and shifted back, is solved each time", "[multigrid]") {
   Grid da;
   REQUIRE(try_make_grid(plane, &da));

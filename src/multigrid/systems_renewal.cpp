@@ -1,6 +1,6 @@
 // Levels with several unknowns a point, for a matrix that has changed by a factor and on its diagonal: A' = aA + D. As with one unknown
 // (see renewal.hpp) coarse matrices become a A_c + diag(R D P 1). Where D has the diagonal's sign, eigenvalues of the blocks'
-// D⁻¹A come nearer to one, so that the smoother's weights serve.
+// D⁻¹A come nearer to one, so that the bound on them holds; the smoother's weights are chosen anew.
 
 #include "multigrid/systems.hpp"
 
@@ -218,6 +218,7 @@ PetscErrorCode SystemHierarchy::Renew(StencilMat *, PetscMemType, Vec, bool *don
   }
   if (singular) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveLast());
+  for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
   PetscCall(Mark(false));
   Scale scale = {a, nullptr};
   PetscCall(diagonal_of_setup_.Edit(memory_, &scale.values));
