@@ -157,22 +157,28 @@ bool CapturedStencil::has_class(size_t of_class) const {
   return has;
 }
 
-void CapturedStencil::make_table(const std::vector<T> &all) {
-  const size_t           count = classes();
-  std::vector<int>       used;
-  std::vector<const T *> kinds;
+void CapturedStencil::fill_table(const std::vector<T> &all, size_t count, bool box_too) {
+  std::vector<int> used;
   for (int s = 0; s < slots(); s++) {
-    const auto first = all.begin() + (ptrdiff_t)(s * count);
+    const auto first = all.begin() + (ptrdiff_t)((size_t)s * count);
     if (on_diagonal(s) || std::any_of(first, first + (ptrdiff_t)count, [](T value) { return value != T(0); }))
       used.push_back(s);
   }
-  use_slots(whole(used, true));
+  use_slots(whole(used, box_too));
   const size_t stride = table_stride<T>((int)used_.size());
   auto        &table = table_.change();
   table.assign(count * stride, T(0));
+  for (size_t n = 0; n < used_.size(); n++)
+    for (size_t c = 0; c < count; c++) table[c * stride + n] = all[(size_t)used_[n] * count + c];
+}
+
+void CapturedStencil::make_table(const std::vector<T> &all) {
+  const size_t           count = classes();
+  std::vector<const T *> kinds;
+  fill_table(all, count, true);
+  const size_t stride = table_stride<T>((int)used_.size());
   for (size_t c = 0; c < count; c++) {
-    T *row = &table[c * stride];
-    for (size_t n = 0; n < used_.size(); n++) row[n] = all[(size_t)used_[n] * count + c];
+    const T   *row = &table_.host()[c * stride];
     const auto equal = [&](const T *other) { return std::equal(row, row + stride, other); };
     if (has_class(c) && std::none_of(kinds.begin(), kinds.end(), equal)) kinds.push_back(row);
   }
@@ -200,11 +206,8 @@ void CapturedStencil::TransposeByPlace() {
         q[axis] -= patch_.start[axis];
       }
       if (!inside) continue;
-      const size_t of_neighbour =
-          a.place(patch_, 0, q[0]) +
-          (size_t)a.places(patch_, 0) *
-              (a.place(patch_, 1, q[1]) + (size_t)a.places(patch_, 1) * a.place(patch_, 2, q[2]));
-      const int back = arms_->opposite(arm);
+      const size_t of_neighbour = a.class_of(patch_, q);
+      const int    back = arms_->opposite(arm);
       for (size_t r = 0; r < dof; r++)
         for (size_t v = 0; v < dof; v++) {
           const int n = place(slot(back, (PetscInt)v, (PetscInt)r));

@@ -182,6 +182,8 @@ private:
     for (int axis = 0; axis < 3; axis++) a.depth[axis] = depth_[axis];
     return a;
   }
+  // The table of so many kinds of rows or classes of places: all has the coefficients [slots][count].
+  void fill_table(const std::vector<T> &all, size_t count, bool box_too);
   // The table of the classes of places: all has the coefficients [slots][classes].
   void   make_table(const std::vector<T> &all);
   size_t classes() const;

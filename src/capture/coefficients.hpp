@@ -78,10 +78,12 @@ template <class T> struct CapturedCoefficients {
     if (storage == Storage::indexed) return of_class(index8 ? index8[at] : index16[at]);
     return by_place(patch, p);
   }
+  SHELLAC_HD size_t class_of(const Patch &patch, const PetscInt p[3]) const { // of places
+    return place(patch, 0, p[0]) +
+           (size_t)places(patch, 0) * (place(patch, 1, p[1]) + (size_t)places(patch, 1) * place(patch, 2, p[2]));
+  }
   SHELLAC_HD const T *by_place(const Patch &patch, const PetscInt p[3]) const { // where they are constant
-    return of_class(place(patch, 0, p[0]) +
-                    (size_t)places(patch, 0) *
-                        (place(patch, 1, p[1]) + (size_t)places(patch, 1) * place(patch, 2, p[2])));
+    return of_class(class_of(patch, p));
   }
   SHELLAC_HD const T *of_class(size_t number) const { return table + (size_t)table_stride<T>(count) * number; }
   SHELLAC_HD T        value(const T *rows, int s, size_t at) const { return rows ? rows[s] : array[s][at]; }

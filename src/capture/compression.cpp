@@ -143,20 +143,8 @@ void CapturedStencil::drop_index() {
 }
 
 void CapturedStencil::make_kinds(const std::vector<T> &rows) {
-  const size_t     count = kind_points_.host().size();
-  std::vector<int> used;
-  for (int s = 0; s < slots(); s++) {
-    const auto of_slot = rows.begin() + (ptrdiff_t)((size_t)s * count);
-    if (on_diagonal(s) || std::any_of(of_slot, of_slot + (ptrdiff_t)count, [](T value) { return value != T(0); }))
-      used.push_back(s);
-  }
-  use_slots(whole(used, false));
-  const size_t stride = table_stride<T>((int)used_.size());
-  auto        &table = table_.change();
-  table.assign(count * stride, T(0));
-  for (size_t n = 0; n < used_.size(); n++)
-    for (size_t kind = 0; kind < count; kind++) table[kind * stride + n] = rows[(size_t)used_[n] * count + kind];
-  kinds_ = count;
+  kinds_ = kind_points_.host().size();
+  fill_table(rows, kinds_, false);
   storage_ = Storage::indexed;
 }
 

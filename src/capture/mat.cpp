@@ -94,19 +94,6 @@ PetscErrorCode CapturedMat::changed(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CapturedMat::altered(Mat A, Alteration, PetscScalar, PetscScalar) {
-  return changed(A);
-}
-PetscErrorCode CapturedMat::added(Mat A, PetscScalar, const CapturedMat &) {
-  return changed(A);
-}
-PetscErrorCode CapturedMat::transposed(Mat A) {
-  return changed(A);
-}
-PetscErrorCode CapturedMat::conjugated(Mat A) {
-  return changed(A);
-}
-
 void CapturedMat::take_settings(const CapturedMat &from) {
   compression = from.compression;
   fallback = from.fallback;

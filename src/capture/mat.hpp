@@ -35,10 +35,10 @@ struct CapturedMat : StencilMat {
   virtual PetscErrorCode begin_change() { return PETSC_SUCCESS; } // before a change of all entries
   // after a change, of its kind
   virtual PetscErrorCode changed(Mat A);
-  virtual PetscErrorCode altered(Mat A, Alteration, PetscScalar a, PetscScalar s);
-  virtual PetscErrorCode added(Mat A, PetscScalar a, const CapturedMat &x); // it has become A + aX
-  virtual PetscErrorCode transposed(Mat A);
-  virtual PetscErrorCode conjugated(Mat A);
+  virtual PetscErrorCode altered(Mat A, Alteration, PetscScalar, PetscScalar) { return changed(A); } // a and s
+  virtual PetscErrorCode added(Mat A, PetscScalar, const CapturedMat &) { return changed(A); } // it has become A + aX
+  virtual PetscErrorCode transposed(Mat A) { return changed(A); }
+  virtual PetscErrorCode conjugated(Mat A) { return changed(A); }
   // what a duplicate takes over before its set-up, with the coefficients, and without them
   virtual void           take_settings(const CapturedMat &from);
   virtual PetscErrorCode take_state(Mat, const CapturedMat &) { return PETSC_SUCCESS; }

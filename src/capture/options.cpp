@@ -113,25 +113,17 @@ const char *const MatStencilShellFallbackTypes[] = {"error", "aij", "MatStencilS
                                                     "MAT_STENCILSHELL_FALLBACK_", NULL};
 
 PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShellCompressionType type) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatStencilShellSetCompression_C", NULL, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatStencilShellSetCompression_C", NULL, type);
 }
 
 PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal tolerance) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatStencilShellSetTolerance_C", NULL, tolerance));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatStencilShellSetTolerance_C", NULL, tolerance);
 }
 
 PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFallbackType type) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatStencilShellSetFallback_C", NULL, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatStencilShellSetFallback_C", NULL, type);
 }
 
 PetscErrorCode MatStencilShellSetVerify(Mat A, PetscBool verify) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatStencilShellSetVerify_C", NULL, verify));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatStencilShellSetVerify_C", NULL, verify);
 }
