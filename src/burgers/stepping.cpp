@@ -10,7 +10,7 @@ static PetscErrorCode accepts_every_step(TSAdapt adapt, PetscBool *every) {
   char       *text = NULL;
   size_t      size = 0;
   PetscViewer viewer;
-  PetscMPIInt rank;
+  PetscMPIInt rank, always;
   FILE       *file = open_memstream(&text, &size);
 
   PetscFunctionBegin;
@@ -20,9 +20,10 @@ static PetscErrorCode accepts_every_step(TSAdapt adapt, PetscBool *every) {
   PetscCall(TSAdaptView(adapt, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   fclose(file);
-  *every = rank == 0 && text && strstr(text, "always accepting") ? PETSC_TRUE : PETSC_FALSE; // the first rank prints
+  always = rank == 0 && text && strstr(text, "always accepting"); // the first rank prints
   free(text);
-  PetscCallMPI(MPI_Bcast(every, 1, MPIU_BOOL, 0, comm));
+  PetscCallMPI(MPI_Bcast(&always, 1, MPI_INT, 0, comm));
+  *every = always ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
