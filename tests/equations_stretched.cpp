@@ -48,6 +48,9 @@ static const StretchedCase cases[] = {
     {2, 20, 1, true, false,
      "stretch(x, tanh, 1.5)\nstretch(y, geometric, 0.3)\nidentity(sides)\nfield(k) = 1 + x * y\n"
      "residual = -d(k, u) - dxy(u) / 4 + dy(u)\nexact = sin(2 * x) * cos(3 * y) + x"},
+    {2, 20, 1, false, false,
+     "stretch(x, tanh, 1.5)\nstretch(y, geometric, 3)\nneumann(top)\nneumann(right)\nfield(k) = 1 + x * y\n"
+     "residual = -d(k, u)\nexact = sin(2 * x) * cos(3 * y) + x"},
     {2, 20, 1, false, false, // by hand, with what a face lies between
      "stretch(x, tanh, 1)\nflux(i) = (u(i + 1) - u(i)) / step_x(i)\n"
      "residual = -(flux(0) - flux(-1)) / hx - dyy(u)\nexact = exp(x) * cos(3 * y)"},
@@ -143,8 +146,10 @@ TEST_CASE("helpers on a stretched grid are the differences by hand", "[equations
       {"upwind_x(1 - 2 * y, u)",
        "y < 0.5 ? (1 - 2 * y) * (u - u(-1)) / step_x(-1) : (1 - 2 * y) * (u(1) - u) / step_x(0)"},
   };
-  std::string by_helpers = "stretch(x, geometric, 4)\nstretch(y, tanh, 2)\nfield(k) = 1 + x + y * y\nresidual = u",
-              by_hand = by_helpers;
+  std::string
+      by_helpers =
+          "stretch(x, geometric, 4)\nstretch(y, tanh, 2)\nidentity(sides)\nfield(k) = 1 + x + y * y\nresidual = u",
+      by_hand = by_helpers;
   for (const auto &pair : pairs) {
     by_helpers += std::string("\n  + ") + pair[0];
     by_hand += std::string("\n  + (") + pair[1] + ")";

@@ -136,6 +136,7 @@ template <class Exact, class Fields> struct ExactPoint {
   Real                                        inverse_h(int axis, int = 0) const { return 1 / h_[axis]; }
   Real                                        inverse_step(int axis, int) const { return 1 / h_[axis]; }
   Real                                        t() const { return place.time; }
+  bool                                        leaves(int, int) const { return false; }
   template <int c> SHELLAC_OUT_OF_LINE Number unknown(int dx, int dy, int dz) const {
     return Number(Exact::template at<c, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
                                               (Real)place.time));

@@ -163,6 +163,10 @@ template <class SeedType, bool at_ends> struct GridPoint {
   }
   Real inverse_step(int axis, int d) const { return stretched ? table(axis, inverse_steps, d) : place.inverse_h[axis]; }
   Real t() const { return place.time; }
+  bool leaves(int axis, int side) const { // whether a step to this side leads beyond an end of the domain
+    return at_ends && axis < dim && !place.periodic[axis] &&
+           (index(axis) + side < 0 || index(axis) + side >= place.N[axis]);
+  }
   // The place of a neighbour in the arrays that are read.
   Index neighbour(int dx, int dy, int dz) const {
     return at + dx + place.read_size[0] * (dy + place.read_size[1] * (Index)dz);
@@ -336,11 +340,27 @@ template <class R> Complex<R> coefficient_at(const Complex<R> &k, int, int) {
 }
 #endif
 
-// The divergence of k grad u, with the harmonic mean of k on the faces between points.
+// On the face towards a neighbour: the harmonic mean.
+template <class K> auto on_face(const K &k, int axis, int side) {
+  const auto k0 = coefficient_at(k, axis, 0), k1 = coefficient_at(k, axis, side);
+  return 2 * k0 * k1 * inverse(k0 + k1);
+}
+// Beyond the last point a field is extrapolated, if it does not jump, as by the Mat type diffusion: of second order.
+template <class Point, int f> auto on_face(const Coefficient<Point, f> &k, int axis, int side) {
+  const auto here = neighbour(k, axis, 0), other = neighbour(k, axis, k.point.leaves(axis, side) ? -side : side);
+  if (!k.point.leaves(axis, side)) return 2 * here * other * inverse(here + other);
+  const auto slope = (here - other) * inverse(here + other);
+  if (!(abs(slope) < 1)) return here;
+  auto change = slope * (1 - slope * slope);
+  if constexpr (stretched)
+    change = change * (k.point.inverse_step(axis, side > 0 ? -1 : 0) / k.point.inverse_step(axis, side > 0 ? 0 : -1));
+  return here * (1 + change);
+}
+
+// The divergence of k grad u.
 template <class K, class U> auto d(const K &k, const U &u) {
   auto flux = [&](int axis, int side) {
-    const auto k0 = coefficient_at(k, axis, 0), k1 = coefficient_at(k, axis, side);
-    return 2 * k0 * k1 * inverse(k0 + k1) * (neighbour(u, axis, side) - u(0, 0, 0)) *
+    return on_face(k, axis, side) * (neighbour(u, axis, side) - u(0, 0, 0)) *
            (u.point.inverse_step(axis, side > 0 ? 0 : -1) * u.point.inverse_h(axis));
   };
   auto sum = flux(0, -1) + flux(0, 1);
