@@ -99,7 +99,7 @@ static std::string first_error(const std::string &output, const SourceText &text
     line += " (complex numbers have no order; max, min, comparisons and upwind velocities take real ones, as real(k))";
   else if (says("operands to") || says("operand types"))
     line += " (make them of one kind: u > 0 ? u + 0 : 0*u, or max(u, 0))";
-  else if (says("prelude.hpp") && (says("no match for call to") || says("a call operator") || says(" function") ||
+  else if (says("helpers.hpp") && (says("no match for call to") || says("a call operator") || says(" function") ||
                                    says("point") || says("member reference")))
     line += " (laplacian, dx and the like take an unknown or a field itself: write 2*laplacian(u), not laplacian(2*u))";
   // the error's own line, or that which a helper was called from

@@ -1,4 +1,4 @@
-// The functions of a compiled equation on a GPU, after prelude.hpp: what a thread does.
+// The functions of a compiled equation on a GPU, after helpers.hpp: what a thread does.
 
 namespace shellac {
 namespace equation {

@@ -1,4 +1,4 @@
-// The functions of a compiled equation on the host, after prelude.hpp: loops over regions, and manufactured solutions.
+// The functions of a compiled equation on the host, after helpers.hpp: loops over regions, and manufactured solutions.
 
 namespace shellac {
 namespace equation {

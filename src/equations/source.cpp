@@ -13,6 +13,9 @@ static const char numbers_text[] =
 static const char prelude_text[] =
 #include "equation_prelude.inc"
     ;
+static const char helpers_text[] =
+#include "equation_helpers.inc"
+    ;
 static const char on_host_text[] =
 #include "equation_on_host.inc"
     ;
@@ -56,6 +59,7 @@ public:
     part("interface.hpp", interface_text);
     part("numbers.hpp", numbers_text);
     part("prelude.hpp", prelude_text);
+    part("helpers.hpp", helpers_text);
     if (for_gpu_)
       part("on_gpu.hpp", on_gpu_text);
     else

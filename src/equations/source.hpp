@@ -14,7 +14,7 @@ struct EquationShape {
   bool stretched = false; // its spacings are not the same along each axis
 };
 
-// The source: interface.hpp, numbers.hpp, prelude.hpp, on_host.hpp, and the text's expressions behind #line, so that a
+// The source: interface.hpp, numbers.hpp, prelude.hpp, helpers.hpp, on_host.hpp, and the text's expressions behind #line, so that a
 // compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.
 // It is compiled in parts.
 constexpr int equation_source_parts = 3;

@@ -1,0 +1,168 @@
+// What a text calls: differences of second order. After prelude.hpp; for any compiler, too.
+
+namespace shellac {
+namespace equation {
+
+// Along an axis of a function f(d) of steps to neighbours, at the neighbour `at`, of which p is the point: the difference to
+// the neighbour on a side over their distance; the derivative; the second one. On a stretched axis the first derivative is the
+// parabola's through the three points, the second one is the balance of a cell.
+template <class Point, class F> auto slope(const Point &p, int axis, int side, const F &f) {
+  return (side > 0 ? f(1) - f(0) : f(0) - f(-1)) * p.inverse_step(axis, side > 0 ? 0 : -1);
+}
+template <class Point, class F> auto first_difference(const Point &p, int axis, const F &f) {
+  if constexpr (stretched)
+    return (slope(p, axis, 1, f) * p.step(axis, -1) + slope(p, axis, -1, f) * p.step(axis, 0)) *
+           (p.inverse_h(axis) / 2);
+  else
+    return (f(1) - f(-1)) * (p.inverse_h(axis) / 2);
+}
+template <class Point, class F> auto second_difference(const Point &p, int axis, const F &f, int at = 0) {
+  if constexpr (stretched)
+    return ((f(1) - f(0)) * p.inverse_step(axis, at) - (f(0) - f(-1)) * p.inverse_step(axis, at - 1)) *
+           p.inverse_h(axis, at);
+  else
+    return (f(1) - 2 * f(0) + f(-1)) * (p.inverse_h(axis) * p.inverse_h(axis));
+}
+
+template <class U> auto neighbour(const U &u, int axis, int d) {
+  return u(axis == 0 ? d : 0, axis == 1 ? d : 0, axis == 2 ? d : 0);
+}
+// first and second derivatives along an axis
+template <class U> auto derivative(const U &u, int axis) {
+  return first_difference(u.point, axis, [&](int d) { return neighbour(u, axis, d); });
+}
+template <class U> auto second(const U &u, int axis) {
+  return second_difference(u.point, axis, [&](int d) { return neighbour(u, axis, d); });
+}
+template <class U> auto dx(const U &u) {
+  return derivative(u, 0);
+}
+template <class U> auto dy(const U &u) {
+  return derivative(u, 1);
+}
+template <class U> auto dz(const U &u) {
+  return derivative(u, 2);
+}
+template <class U> auto dxx(const U &u) {
+  return second(u, 0);
+}
+template <class U> auto dyy(const U &u) {
+  return second(u, 1);
+}
+template <class U> auto dzz(const U &u) {
+  return second(u, 2);
+}
+template <class U> auto dxy(const U &u) { // needs a box
+  if constexpr (stretched)
+    return first_difference(u.point, 1,
+                            [&](int j) { return first_difference(u.point, 0, [&](int i) { return u(i, j); }); });
+  else
+    return (u(1, 1) - u(-1, 1) - u(1, -1) + u(-1, -1)) * (u.point.inverse_h(0) * u.point.inverse_h(1) / 4);
+}
+template <class U> auto laplacian(const U &u) {
+  auto sum = second(u, 0);
+  SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + second(u, a);
+  return sum;
+}
+
+// A coefficient at a neighbour: of a field, or a constant.
+template <class Point, int f> auto coefficient_at(const Coefficient<Point, f> &k, int axis, int d) {
+  return neighbour(k, axis, d);
+}
+template <class Point, int c> auto coefficient_at(const Unknown<Point, c> &k, int axis, int d) {
+  return neighbour(k, axis, d);
+}
+template <class A, class R = typename Arithmetic<A>::type> R coefficient_at(A k, int, int) {
+  return k;
+}
+#if defined(PETSC_USE_COMPLEX)
+template <class R> Complex<R> coefficient_at(const Complex<R> &k, int, int) {
+  return k;
+}
+#endif
+
+// On the face towards a neighbour: the harmonic mean.
+template <class K> auto on_face(const K &k, int axis, int side) {
+  const auto k0 = coefficient_at(k, axis, 0), k1 = coefficient_at(k, axis, side);
+  return 2 * k0 * k1 * inverse(k0 + k1);
+}
+// Beyond the last point a field is extrapolated, if it does not jump, as by the Mat type diffusion: of second order.
+template <class Point, int f> auto on_face(const Coefficient<Point, f> &k, int axis, int side) {
+  const auto here = neighbour(k, axis, 0), other = neighbour(k, axis, k.point.leaves(axis, side) ? -side : side);
+  if (!k.point.leaves(axis, side)) return 2 * here * other * inverse(here + other);
+  const auto slope = (here - other) * inverse(here + other);
+  if (!(abs(slope) < 1)) return here;
+  auto change = slope * (1 - slope * slope);
+  if constexpr (stretched)
+    change = change * (k.point.inverse_step(axis, side > 0 ? -1 : 0) / k.point.inverse_step(axis, side > 0 ? 0 : -1));
+  return here * (1 + change);
+}
+
+// The divergence of k grad u.
+template <class K, class U> auto d(const K &k, const U &u) {
+  auto flux = [&](int axis, int side) {
+    return on_face(k, axis, side) * (neighbour(u, axis, side) - u(0, 0, 0)) *
+           (u.point.inverse_step(axis, side > 0 ? 0 : -1) * u.point.inverse_h(axis));
+  };
+  auto sum = flux(0, -1) + flux(0, 1);
+  SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + flux(a, -1) + flux(a, 1);
+  return sum;
+}
+
+// w du/dx along an axis, by the difference against the wind.
+template <class W, class U> auto upwind(const W &w, const U &u, int axis) {
+  const auto positive = max(w, 0), negative = min(w, 0);
+  const auto f = [&](int d) { return neighbour(u, axis, d); };
+  if constexpr (stretched)
+    return positive * slope(u.point, axis, -1, f) + negative * slope(u.point, axis, 1, f);
+  else
+    return (positive * (f(0) - f(-1)) + negative * (f(1) - f(0))) * u.point.inverse_h(axis);
+}
+template <class W, class U> auto upwind_x(const W &w, const U &u) {
+  return upwind(w, u, 0);
+}
+template <class W, class U> auto upwind_y(const W &w, const U &u) {
+  return upwind(w, u, 1);
+}
+template <class W, class U> auto upwind_z(const W &w, const U &u) {
+  return upwind(w, u, 2);
+}
+
+// The Laplacian of the Laplacian: 5, 13 or 25 points; needs a width of 2 and, beyond one dimension, a box.
+template <class U> auto bilaplacian(const U &u) {
+  auto sum = 0 * u(0, 0, 0);
+  if constexpr (stretched) {
+    SHELLAC_EACH for (int a = 0; a < dim; a++) SHELLAC_EACH for (int b = 0; b < dim; b++) sum =
+        sum + second_difference(u.point, a, [&](int da) {
+          return second_difference(
+              u.point, b,
+              [&](int db) {
+                int d[axes] = {0, 0, 0};
+                d[a] += da, d[b] += db;
+                return u(d[0], d[1], d[2]);
+              },
+              a == b ? da : 0);
+        });
+    return sum;
+  }
+  SHELLAC_EACH for (int a = 0; a < dim; a++) {
+    const auto h = u.point.inverse_h(a);
+    sum = sum + (neighbour(u, a, 2) - 4 * neighbour(u, a, 1) + 6 * u(0, 0, 0) - 4 * neighbour(u, a, -1) +
+                 neighbour(u, a, -2)) *
+                    (h * h * h * h);
+    SHELLAC_EACH for (int b = 0; b < a; b++) {
+      const auto at = [&](int da, int db) {
+        return u(a == 0 ? da : b == 0 ? db : 0, a == 1 ? da : b == 1 ? db : 0, a == 2 ? da : b == 2 ? db : 0);
+      };
+      const auto g = u.point.inverse_h(b);
+      sum = sum + 2 *
+                      (at(1, 1) + at(1, -1) + at(-1, 1) + at(-1, -1) -
+                       2 * (at(1, 0) + at(-1, 0) + at(0, 1) + at(0, -1)) + 4 * at(0, 0)) *
+                      (h * h * g * g);
+    }
+  }
+  return sum;
+}
+
+} // namespace equation
+} // namespace shellac
