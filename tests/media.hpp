@@ -6,7 +6,7 @@
 namespace tests {
 
 // -div(a grad u) + sigma u, times h² along each axis, by the harmonic mean of a at neighbouring points.
-enum class Medium { smooth, blocks, checkerboard, inclusion, crack, random };
+enum class Medium { smooth, blocks, checkerboard, inclusion, crack, random, sharp_blocks };
 struct MediumCase {
   Medium      medium;
   const char *name;
@@ -36,6 +36,8 @@ inline PetscReal conductivity(Medium medium, const Lattice &l, const PetscInt p[
     return distance < 1 ? 1000 : 1;
   case Medium::crack:
     return distance < 1 ? PetscReal(1e-3) : 1;
+  case Medium::sharp_blocks:
+    return cells[0] % 2 ? 1e6 : 1;
   default:
     return PetscPowReal(10, 3 * PetscRealPart(random_value(l.natural(p), 79)));
   }

@@ -101,9 +101,10 @@ TEST_CASE("levels follow a matrix that is scaled and shifted, and serve it as ne
 }
 
 TEST_CASE("shifts of any size and sign take no more iterations than a new set-up", "[multigrid]") {
-  std::vector<Change> changes = {{1, 0.1},  {1, 1},     {1, 100},  {1, 1e6},    {1, -9e5},  {1, -9e4},
-                                 {1, -1e4}, {1, -90},   {1, -10},  {1, -1},     {1, -0.09}, {1, -0.01},
-                                 {1, -0.001}, {1, -0.001}, {-1, 0}, {1, 0.01}};
+  std::vector<Change> changes = {{1, 1e-5}, {1, -1e-5}, {1, 0.1},    {1, 1},      {1, 100},   {1, 1e6},
+                                 {1, -9e5}, {1, -9e4},  {1, -1e4},   {1, -90},    {1, -10},   {1, -1},
+                                 {1, -0.09}, {1, -0.01}, {1, -0.001}, {1, -0.001}, {-1, 0},
+                                 {1, 0.01}};
 #if defined(PETSC_USE_COMPLEX)
   for (PetscScalar shift : {PetscScalar(0, 0.1), PetscScalar(-0.02, 0.02), PetscScalar(0, -0.1), PetscScalar(0, 100)})
     changes.push_back({1, shift});
@@ -122,8 +123,56 @@ TEST_CASE("shifts of any size and sign take no more iterations than a new set-up
         INFO("change " << n);
         change(A, changes[n]);
         check_change(ksp, A, b);
+        if (PetscAbsScalar(changes[n].shift) < 1e-3) CHECK(follows(ksp));
       }
     }
+}
+
+TEST_CASE("shifts that grow little by little take no more iterations than a new set-up", "[multigrid]") {
+  const Lattice l = lattice({255, 255, 1});
+  Grid          da;
+  REQUIRE(try_make_grid(l, &da));
+  PetscReal shift = 0.01;
+  Matrix    A = captured(da, medium_fill(l, Medium::sharp_blocks, MAT_LAPLACE_ELIMINATED, shift));
+  Vector    b = random_vector(da, 4);
+  Solver    ksp = make_solver(A, "gmres");
+  PC        pc;
+  iterations_to_solve(ksp, A, b);
+  OK(KSPGetPC(ksp, &pc));
+  int followed = 0;
+  for (int n = 1; n <= 28; n++) {
+    OK(MatShift(A, 0.45 * shift));
+    shift *= 1.45;
+    INFO("shift " << shift);
+    if (n % 4 == 0)
+      check_change(ksp, A, b);
+    else
+      OK(PCSetUp(pc));
+    followed += follows(ksp);
+  }
+  CHECK(followed >= 10); // of the steps
+}
+
+TEST_CASE("levels follow a matrix that couples nothing in the middle", "[multigrid]") {
+  for (const Lattice &l : {plane, space}) {
+    Grid da;
+    if (!try_make_grid(l, &da)) continue;
+    const Fill open = medium_fill(l, Medium::smooth, MAT_LAPLACE_IDENTITY, 1e-3);
+    const Fill fill = [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) { // with a wall
+      open(p, arm, block);
+      if (p[1] == l.N[1] / 2) *block = !arm[0] && !arm[1] && !arm[2];
+    };
+    Matrix A = captured(da, fill);
+    Vector b = random_vector(da, 4);
+    Solver ksp = make_solver(A, "gmres");
+    INFO(describe(l));
+    iterations_to_solve(ksp, A, b);
+    for (const Change &by : {Change{1, 1e-4}, Change{-3, 0}}) {
+      change(A, by);
+      CHECK(check_change(ksp, A, b) <= 12);
+      CHECK(follows(ksp));
+    }
+  }
 }
 
 TEST_CASE("levels follow other diagonals and new assemblies, and are made anew for other couplings", "[multigrid]") {
@@ -212,6 +261,7 @@ TEST_CASE("a singular matrix that is shifted, and shifted back, is solved each t
     OK(MatMult(A, u, b));
     INFO("shift " << PetscRealPart(shift));
     CHECK(check_change(ksp, A, b) <= 12);
+    CHECK(follows(ksp) == (shift != (PetscScalar)0));
   }
 }
 
@@ -296,4 +346,42 @@ TEST_CASE("levels of systems follow a matrix that is scaled and shifted, and ser
       check_change(ksp, A, b);
       CHECK(!follows(ksp));
     }
+}
+
+TEST_CASE("levels of a system are made anew where the diagonal was zero", "[multigrid]") {
+  const Equations of = {"a multiplier", 2, DMDA_STENCIL_STAR,
+                        [](PetscReal, const PetscInt *, const PetscInt arm[3], int dim, PetscScalar *block) {
+                          const bool here = !arm[0] && !arm[1] && !arm[2];
+                          block[0] = laplacian(arm, dim);
+                          block[1] = here;
+                          block[2] = here ? -1 : 0;
+                          block[3] = 0;
+                        }};
+  const Lattice l = lattice_for(of, {65, 50, 1});
+  Grid          da;
+  REQUIRE(try_make_grid(l, &da));
+  Matrix A = captured(da, fill_of(of, l, false));
+  Vector b = random_vector(da, 4);
+  Solver ksp = make_solver(A, "gmres");
+  iterations_to_solve(ksp, A, b);
+  OK(MatShift(A, 0.1));
+  check_change(ksp, A, b);
+  CHECK(!follows(ksp));
+}
+
+TEST_CASE("the view counts what the levels of a system keep for changes", "[multigrid][view]") {
+  const Lattice l = lattice_for(turning, {65, 50, 1});
+  Grid          da;
+  REQUIRE(try_make_grid(l, &da));
+  Matrix            A = captured(da, fill_of(turning, l, false));
+  Vector            b = make_vector(da);
+  Preconditioner    pc = make_pc(A);
+  const std::string view = printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+  const size_t      end = view.find(" MB", view.find("level 0:"));
+  REQUIRE(end != std::string::npos);
+  PetscInt unknowns; // of the first rank
+  OK(VecGetLocalSize(b, &unknowns));
+  OK(MPI_Bcast(&unknowns, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
+  // each has a residual, 4 weights of interpolation, 2 entries of a block's inverse, and 3 scalars for changes
+  CHECK(std::stod(view.substr(view.rfind(' ', end - 1) + 1)) >= 0.99e-6 * 10 * sizeof(PetscScalar) * unknowns);
 }

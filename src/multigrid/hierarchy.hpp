@@ -51,7 +51,8 @@ template <class T> class Hierarchy final : public Multigrid {
     bool         odd_ends = false; // an axis is coarsened around an odd number of points: transfers by points
     bool         one_walk = false; // all of a pass in one walk
     Grid         parts;            // whole: the parts that the ranks make of it
-    PetscReal    less = 1;         // see renewal::Renewed: since the level was made
+    PetscReal    shrunk = 1;       // see renewal::Renewed: since the level was made
+    PetscReal    grown = 1;        // likewise
     Halo         halo_b, halo_u;
     Scratch<T>   b, x, t, s, b_part;
   };
@@ -169,7 +170,7 @@ private:
   DirectSolve<T>                      direct_;               // of the last level
   DenseSolve<T>                       dense_;                // variable: likewise
   Mirror<S>                           last_rows_;            // which it was made of: memory for the next set-up
-  std::vector<S>                      last_values_;          // a copy of them on the host
+  std::vector<S>                      last_values_;          // a copy of them on the host, where T is S: Renew() changes it
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
 

@@ -5,16 +5,24 @@
 // with what the Galerkin product would have beside the diagonal lumped into it.
 
 #include "capture/mat.hpp"
+#include "multigrid/factor.hpp"
 #include "multigrid/variable.hpp"
 
 namespace shellac {
 
 namespace renewal {
 
-// Weights of interpolation depend on shifts that are large beside the couplings of their rows. They stay where such shifts get
-// smaller by `most_less` at most, and where small ones do not become large, but on all points of a coarse level. Shifts of
-// the sign opposite to the diagonal's may be as large as the last, beside the couplings.
-constexpr PetscReal acting = 0.3, most_less = 1.4, tiny = 0.1, small = 1, large = 2, most_opposite = 0.1;
+// Weights of interpolation depend on shifts that are large beside the couplings of their rows. They no longer serve where, since the
+// levels were made,
+// - a shift of more than `acting` times its row's couplings has got smaller by more than `most_shrunk`, or
+// - one has grown by more than `most_grown` beyond `large` times them, on the finest level or on one where other shifts are less than
+//   `tiny` times them, or
+// where a change of the sign opposite to the diagonal's makes a shift of that sign, larger than `most_opposite` times the couplings.
+constexpr PetscReal acting = 0.3, most_shrunk = 1.4, large = 1, most_grown = 2, tiny = 0.1, most_opposite = 0.1;
+
+// x / y, or the largest ratio that is told from others.
+constexpr PetscReal most_ratio = 1000;
+SHELLAC_HD PetscReal ratio(PetscReal x, PetscReal y) { return x < most_ratio * y ? x / y : most_ratio; }
 
 // The rows of a matrix beside those of the finest level.
 struct RowsBeside {
@@ -45,12 +53,7 @@ struct RowsBeside {
   }
 };
 
-// The factor that takes couplings of before to those of now, by least squares.
-struct FactorSums {
-  PetscReal re = 0, im = 0, size = 0;
-
-  SHELLAC_HD void add(const FactorSums &other) { re += other.re, im += other.im, size += other.size; }
-};
+// Towards the factor that takes couplings of before to those of now.
 struct FindFactor {
   RowsBeside rows;
 
@@ -60,12 +63,8 @@ struct FindFactor {
     const size_t at = rows.read<most>(p, n, entry, others);
     for (int arm = 0; arm < rows.neighbours.count; arm++) {
       const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[rows.place(arm)];
-      for (int i = 0; i < n; i++) {
-        const PetscScalar product = -e[i] * PetscConj(c[i]);
-        if (c[i] == (PetscScalar)0) continue;
-        sums->re += PetscRealPart(product), sums->im += PetscImaginaryPart(product);
-        sums->size += PetscRealPart(c[i] * PetscConj(c[i]));
-      }
+      for (int i = 0; i < n; i++)
+        if (c[i] != (PetscScalar)0) sums->add(-e[i], c[i]);
     }
   }
 };
@@ -124,18 +123,18 @@ struct CompareRows {
   }
 };
 
-// Of a level's rows: the bound of RowBound; by how much those shifts get smaller that weights of interpolation depend on; whether small ones
-// have become large, some are tiny, or have the opposite sign.
+// Of a level's rows: the bound of RowBound; the largest ratios by which acting shifts have shrunk, and large ones have grown; whether there
+// are tiny shifts, and any of the opposite sign.
 struct Renewed {
-  PetscReal high = 0, less = 1;
-  int       more = 0, tiny = 0, opposite = 0;
+  PetscReal high = 0, shrunk = 1, grown = 1;
+  int       has_tiny = 0, has_opposite = 0;
 
   SHELLAC_HD void add(const Renewed &other) {
     high = PetscMax(high, other.high);
-    less = PetscMax(less, other.less);
-    more = PetscMax(more, other.more);
-    tiny = PetscMax(tiny, other.tiny);
-    opposite = PetscMax(opposite, other.opposite);
+    shrunk = PetscMax(shrunk, other.shrunk);
+    grown = PetscMax(grown, other.grown);
+    has_tiny = PetscMax(has_tiny, other.has_tiny);
+    has_opposite = PetscMax(has_opposite, other.has_opposite);
   }
 };
 struct RenewRows {
@@ -168,12 +167,12 @@ struct RenewRows {
       found->high = PetscMax(found->high, bound);
       const PetscScalar old = PetscConj(before + sum[i]);
       const PetscReal   was = PetscAbsScalar(before), is = PetscAbsScalar(now);
-      if (was > acting * size[i]) found->less = PetscMax(found->less, is > 0 ? was / is : PETSC_MAX_REAL);
-      if (was < small * size[i] && is > large * size[i]) found->more = 1;
-      if (is < tiny * size[i]) found->tiny = 1;
+      if (was > acting * size[i]) found->shrunk = PetscMax(found->shrunk, ratio(was, is));
+      if (is > large * size[i]) found->grown = PetscMax(found->grown, ratio(is, PetscMax(was, large * size[i])));
+      if (is < tiny * size[i]) found->has_tiny = 1;
       if (PetscRealPart(diagonal[own + i] * old) < 0 &&
           PetscRealPart(now * old) < -most_opposite * PetscAbsScalar(old) * size[i])
-        found->opposite = 1;
+        found->has_opposite = 1;
     }
   }
 };
@@ -251,16 +250,14 @@ PetscErrorCode Hierarchy<T>::CompareWith(StencilMat *context, Vec fixed, S *a, S
     if (c > 0 && middle.size(c) > 0) middle.lo[c] = middle.hi[c] / 2, middle.hi[c] = middle.lo[c] + 1;
   }
   PetscCall(factor.Grow(1, memory_));
-  PetscCall(sum_runs(memory_, middle, FindFactor{rows}, &factor_parts, factor.at(memory_)));
-  PetscCall(factor.GetHost(memory_, &sums));
-  PetscReal all[3] = {sums[0].re, sums[0].im, sums[0].size};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 3, MPIU_REAL, MPIU_SUM, grid_.comm));
-#if defined(PETSC_USE_COMPLEX)
-  *a = S(all[0], all[1]) / all[2];
-#else
-  *a = all[0] / all[2];
-#endif
-  *alike = *a != (S)0 && *a - *a == (S)0;
+  *a = 0;
+  for (const Box &box : {middle, rows.patch.all()}) {
+    if (*a != (S)0) break; // all points are asked where the middle lines couple nothing
+    PetscCall(sum_runs(memory_, box, FindFactor{rows}, &factor_parts, factor.at(memory_)));
+    PetscCall(factor.GetHost(memory_, &sums));
+    PetscCall(find_factor(grid_.comm, sums[0], a));
+  }
+  *alike = *a != (S)0;
   if (*alike) {
     *diagonal = (top.b_part.size() ? top.b_part : top.s).at(memory_);
     PetscCall(comparison.Grow(1, memory_));
@@ -305,12 +302,14 @@ template <class T> PetscErrorCode Hierarchy<T>::RenewLevels(S a, S *diagonal, bo
   }
   PetscCall(sums.GetHost(memory_, &found));
   for (int l = 0; l < last(); l++) {
-    PetscReal sizes[2] = {found[l].high, found[l].less};
-    int       is[3] = {found[l].more, found[l].tiny, found[l].opposite};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPIU_REAL, MPIU_MAX, grid_.comm));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 3, MPI_INT, MPI_MAX, grid_.comm));
-    level(l).less *= sizes[1];
-    *serves = *serves && level(l).less <= most_less && !is[2] && !(is[0] && (is[1] || l == 0));
+    Level    &at = level(l);
+    PetscReal sizes[3] = {found[l].high, found[l].shrunk, found[l].grown};
+    int       has[2] = {found[l].has_tiny, found[l].has_opposite};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sizes, 3, MPIU_REAL, MPIU_MAX, grid_.comm));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, has, 2, MPI_INT, MPI_MAX, grid_.comm));
+    at.shrunk = PetscMin(most_ratio, at.shrunk * sizes[1]);
+    at.grown = PetscMin(most_ratio, at.grown * sizes[2]);
+    *serves = *serves && at.shrunk <= most_shrunk && !has[1] && !(at.grown > most_grown && (has[0] || l == 0));
     high.push_back(sizes[0]);
   }
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);

@@ -265,7 +265,7 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3; a++) info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
     for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass}) info.bytes += array->bytes();
-    if (l == last()) info.bytes += variable_ ? dense_.bytes() : direct_.bytes();
+    if (l == last()) info.bytes += variable_ ? dense_.bytes() + last_values_.size() * sizeof(S) : direct_.bytes();
     all.push_back(info);
   }
   return all;

@@ -183,6 +183,7 @@ std::vector<LevelInfo> SystemHierarchy::levels() const {
     if (at.own) info.bytes += at.own->bytes();
     all.push_back(info);
   }
+  all.front().bytes += (PetscLogDouble)(diagonal_.bytes() + marks_.bytes() + diagonal_of_setup_.bytes());
   all.back().bytes += (PetscLogDouble)dense_.bytes();
   return all;
 }

@@ -2,6 +2,7 @@
 // (see renewal.hpp) coarse matrices become a A_c + diag(R D P 1). Where D has the diagonal's sign, eigenvalues of the blocks'
 // D⁻¹A come nearer to one, so that the bound on them holds; the smoother's weights are chosen anew.
 
+#include "multigrid/factor.hpp"
 #include "multigrid/systems.hpp"
 
 namespace shellac {
@@ -56,11 +57,11 @@ struct MarkRows {
 };
 
 struct Changes {
-  PetscReal re = 0, im = 0, size = 0; // towards the factor, by least squares
-  int       others = 0;               // than by that factor and on the diagonal, of its sign
+  FactorSums factor;
+  int        others = 0; // than by that factor and on the diagonal, of its sign
 
   SHELLAC_HD void add(const Changes &other) {
-    re += other.re, im += other.im, size += other.size;
+    factor.add(other.factor);
     others = PetscMax(others, other.others);
   }
 };
@@ -81,14 +82,13 @@ struct CompareMarks {
         const size_t   place = at * dof + r;
         const ShortRow row(from, from.rows(patch, q, at), (int)r, at);
         if (!compares) {
-          const PetscScalar product = row.mark * PetscConj(mark[place]);
-          found->re += PetscRealPart(product), found->im += PetscImaginaryPart(product);
-          found->size += PetscRealPart(mark[place] * PetscConj(mark[place]));
+          found->factor.add(row.mark, mark[place]);
           continue;
         }
         const PetscScalar whole = row.diagonal - a * of_setup[place], old = PetscConj(a * of_setup[place]);
         if (!(PetscAbsScalar(row.mark - a * mark[place]) <= rounding * row.size)) found->others = 1;
         if (!(PetscRealPart(whole * old) >= -most_opposite * PetscRealPart(old * PetscConj(old)))) found->others = 1;
+        if (old == (PetscScalar)0 && whole != (PetscScalar)0) found->others = 1; // there is no sign to compare with
         if (!(PetscAbsReal(PetscImaginaryPart(whole * old)) <= most_opposite * PetscRealPart(old * PetscConj(old))))
           found->others = 1;
         change[place] = row.diagonal - a * diagonal[place];
@@ -176,14 +176,9 @@ PetscErrorCode SystemHierarchy::Renew(StencilMat *, PetscMemType, Vec, bool *don
   compare.from = op->coefficients();
   PetscCall(sum_runs(memory_, compare.patch.all(), compare, &parts, sum.at(memory_)));
   PetscCall(sum.GetHost(memory_, &found));
-  PetscReal all[3] = {found[0].re, found[0].im, found[0].size};
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 3, MPIU_REAL, MPIU_SUM, comm_));
-#if defined(PETSC_USE_COMPLEX)
-  const T a = T(all[0], all[1]) / all[2];
-#else
-  const T a = all[0] / all[2];
-#endif
-  int others = !(a != (T)0 && a - a == (T)0);
+  T a = 0;
+  PetscCall(find_factor(comm_, found[0].factor, &a));
+  int others = a == (T)0;
   if (!others) {
     compare.compares = true;
     compare.a = a;

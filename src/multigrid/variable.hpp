@@ -250,7 +250,7 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
   PetscCall(dense_.Create(on_host, bottom.patch, !nonsymmetric_, singular_));
   bottom.part.grown = own.grown;
   bottom.part.neighbours = own.neighbours;
-  last_values_.assign(values, values + own.slots() * own.points());
+  if constexpr (same) last_values_.assign(values, values + own.slots() * own.points());
   last_rows_.swap(&own.memory_of_values);
   last_rows_.change().clear();
   PetscCall(of->bounds.GetHost(memory, &bounds));
