@@ -114,6 +114,82 @@ TEST_CASE("functions of complex numbers", "[equations]") {
   }
 }
 
+// The residual at a state that is the same at all points.
+static Vector residual_of(const std::string &text, PetscScalar state) {
+  Grid                     da = grid_of(text.c_str(), 3);
+  Vector                   u = make_vector(da), f = make_vector(da);
+  Owned<SNES, SNESDestroy> snes;
+  OK(VecSet(u, state));
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  OK(SNESComputeFunction(snes, u, f));
+  return f;
+}
+
+TEST_CASE("functions of large and small complex numbers, and powers of zero", "[equations]") {
+  if (!equations_work(true)) return;
+  const PetscScalar i(0, 1);
+  const struct {
+    const char *text;
+    PetscScalar state, expected;
+  } rows[] = {{"tanh(u)", 400, 1},
+              {"tanh(u)", -400. + i, -1},
+              {"tanh(u)", 1e4 * i, std::tanh(1e4 * i)},
+              {"tan(u)", 400. * i, i},
+              {"tan(u)", -1000. * i, -i},
+              {"1e160 / u", 1e160, 1},
+              {"1e160 / u", 1e160 * i, -i},
+              {"1e-160 / u", 1e-160 * (1. + i), 0.5 - 0.5 * i},
+              {"1 / (u * u) * 1e180", 1e90, 1},
+              {"pow(u, 2)", 0, 0},
+              {"pow(u, 0.5 + I)", 0, 0},
+              {"pow(u, 0)", 0, 1}};
+  for (const auto &row : rows) {
+    INFO(row.text << " at " << row.state);
+    Vector f = residual_of(std::string("residual = ") + row.text, row.state), expected = copy_of(f);
+    OK(VecSet(expected, row.expected));
+    OK(VecAXPY(expected, -1, f));
+    PetscReal error;
+    OK(VecNorm(expected, NORM_INFINITY, &error));
+    CHECK(error < 1e-14);
+  }
+}
+
+TEST_CASE("parts of a complex field", "[equations]") {
+  if (!equations_work(true)) return;
+  const PetscScalar i(0, 1);
+  const struct {
+    const char *text;
+    PetscScalar expected;
+  } rows[] = {{"real(k)", 3},
+              {"imag(k)", -4},
+              {"conj(k)", 3. + 4. * i},
+              {"abs(k)", 5},
+              {"real(k(0))", 3},
+              {"abs(3 - 4 * I)", 5},
+              {"conj(k) * u", 2. * (3. + 4. * i)},
+              {"max(real(k), 4)", 4},
+              {"upwind_x(abs(k), k)", 0}};
+  for (const auto &row : rows) {
+    INFO(row.text);
+    Vector f = residual_of(std::string("field(k) = 3 - 4 * I\nresidual = 0 * u + ") + row.text, 2),
+           expected = copy_of(f);
+    OK(VecSet(expected, row.expected));
+    CHECK(difference(f, expected) < 1e-14);
+  }
+}
+
+TEST_CASE("what is not finite is told with both parts of complex numbers", "[equations]") {
+  if (!equations_work(true)) return;
+  Grid   da = grid_of("field(k) = 2 - I\nresidual = k * pow(u - 3 - 4 * I, -1)", 3); // zero to a negative power
+  Vector u = make_vector(da), f = make_vector(da);
+  Owned<SNES, SNESDestroy> snes;
+  OK(VecSet(u, PetscScalar(3, 4)));
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  EXPECT_ERROR(PETSC_ERR_FP, ({"u = 3+4*I", "k = 2-1*I"}), [&] { return SNESComputeFunction(snes, u, f); });
+}
+
 TEST_CASE("multigrid and Krylov methods solve Helmholtz's equation without entries, too", "[equations]") {
   if (!equations_work(true)) return;
   Vector u[2];

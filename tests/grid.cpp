@@ -76,10 +76,18 @@ TEST_CASE("coordinates that are not uniform are an error", "[grid]") {
   Matrix B;
   EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"uniform"}), [&] { return MatCreateLaplace(da, &B); });
 
-  // NaN
-  OK(VecSet(coordinates, NAN));
+  // one NaN; all
+  OK(DMDASetUniformCoordinates(da, 0, 1, 0, 1, 0, 0));
+  OK(DMGetCoordinates(da, &coordinates));
+  OK(VecGetOwnershipRange(coordinates, &start, NULL));
+  if (start == 0) OK(VecSetValue(coordinates, start, NAN, INSERT_VALUES));
+  OK(VecAssemblyBegin(coordinates));
+  OK(VecAssemblyEnd(coordinates));
   Matrix C;
   EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"uniform"}), [&] { return MatCreateLaplace(da, &C); });
+  OK(VecSet(coordinates, NAN));
+  Matrix D;
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"uniform"}), [&] { return MatCreateLaplace(da, &D); });
 }
 
 TEST_CASE("uneven distributions", "[grid]") {

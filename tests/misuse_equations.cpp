@@ -132,6 +132,17 @@ static PetscErrorCode rate_of(const char *text, PetscReal start, PetscReal of_la
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// An equation on a grid of one dimension.
+static PetscErrorCode residual_in_1d(const char *text) {
+  PetscFunctionBeginUser;
+  Lattice l;
+  Grid    da;
+  l.dim = 1, l.N[1] = 1;
+  PetscCall(make_grid(l, nullptr, &da));
+  PetscCall(DMDASetEquation(da, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
   if (!equations_work()) return;
   Bratu      b;
@@ -150,6 +161,14 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
       {
           CALL(out, "u(2, 0, 0)|star|width 1|wider", b.set("residual = u(2) - u")),
           CALL(out, "u(1, 1, 0)|star|width 1", b.set("residual = u(1, 1) - u")),
+          CALL(out, "u(0, 0, 1)|star|width 1", b.set("residual = dz(u)")),
+          CALL(out, "u(0, 0, 1)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = dz(u)")),
+          CALL(out, "u(0, 0, 1)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = u + dzz(u)")),
+          CALL(out, "u(0, 1, 0)|star|width 1", residual_in_1d("stretch(x, tanh, 1)\nresidual = dy(u)")),
+          CALL(out, "u(0, -1, 0)|star|width 1", residual_in_1d("stretch(x, tanh, 1)\nresidual = upwind_y(1, u)")),
+          CALL(out, "step_x(3)|star|width 1|wider", b.set("stretch(y, tanh, 1)\nresidual = u * step_x(3)")),
+          CALL(out, "step_y(1)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = u * step_y(1)")),
+          CALL(out, "step_y(-2)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = u / step_y(-2)")),
           CALL(out, "box|width 2|star|DMDA_STENCIL_BOX", b.set("grid(2, box, 2)\nresidual = u")),
           CALL(size, "2 unknowns|1 at a point", b.set("unknowns(u, v)\nresidual(u) = v\nresidual(v) = u")),
           CALL(size, "3 dimensions|2", b.set("grid(3)\nresidual = u")),

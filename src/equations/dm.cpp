@@ -298,11 +298,12 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
              equation->text.has_rate ? "rate" : "residual", equation->text.has_rate ? "residual" : "rate");
   equation->domain.assign(equation->text.domain.begin(), equation->text.domain.end());
   PetscCall(set_from_options(da, equation.get(), cache, sizeof(cache)));
-  if ((own_grid || equation->text.stretches()) && equation->domain.empty()) equation->domain = {0, 1, 0, 1, 0, 1};
+  if (own_grid && equation->domain.empty()) equation->domain = {0, 1, 0, 1, 0, 1};
   PetscCall(DMDAGetInfo(da, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, NULL, NULL, NULL, &stencil));
   PetscCheck(equation->domain.empty() || (PetscInt)equation->domain.size() >= 2 * dim, comm, PETSC_ERR_ARG_SIZ,
              "the domain of %s has %d numbers; a grid of %" PetscInt_FMT " dimensions needs %" PetscInt_FMT,
              file.c_str(), (int)equation->domain.size(), dim, 2 * dim);
+  for (size_t i = 0; i < equation->domain.size(); i++) equation->ends[i / 2][i % 2] = equation->domain[i];
   if (equation->text.has_exact)
     for (const auto &field : equation->text.fields)
       PetscCheck(

@@ -84,21 +84,26 @@ PetscErrorCode EquationOnGrid::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Spacings and coordinates: from the DM's coordinates, or the domain.
+// Spacings and coordinates: from the DM's coordinates, or the domain. A stretched axis without a domain ends where the
+// coordinates of the first grid say.
 PetscErrorCode EquationOnGrid::SetAxes() {
   GridAxis given[3];
   Vec      coordinates = NULL;
   bool     stretched = false;
 
   PetscFunctionBegin;
+  const bool first = !equation_->functions; // grid
   if (equation_->domain.empty()) PetscCall(DMGetCoordinates(da_, &coordinates));
   if (coordinates) PetscCall(GridGetAxesFromCoordinates(grid_, da_, given));
   for (int a = 0; a < 3; a++) {
-    const Ends &e = ends_[0][a];
-    axes_[a] = a >= grid_.dim ? EquationAxis(e, 0, 1, Stretching())
-               : given[a].x.size() > 1
-                   ? EquationAxis(e, given[a].x, given[a].uniform)
-                   : EquationAxis(e, equation_->lower(a), equation_->upper(a), equation_->text.stretching[a]);
+    const Ends       &e = ends_[0][a];
+    const Stretching &stretching = equation_->text.stretching[a];
+    const bool        has_coordinates = given[a].x.size() > 1, by_formula = stretching.form != Stretching::uniform;
+    PetscReal        *ends = equation_->ends[a];
+    if (has_coordinates) axes_[a] = EquationAxis(e, given[a].x, given[a].uniform);
+    for (int side = 0; side < 2 && has_coordinates && by_formula && first; side++) ends[side] = axes_[a].end(side);
+    if (!has_coordinates || by_formula)
+      axes_[a] = a < grid_.dim ? EquationAxis(e, ends[0], ends[1], stretching) : EquationAxis(e, 0, 1, Stretching());
     stretched = stretched || axes_[a].stretched();
     place_.origin[a] = axes_[a].at(0);
     place_.h[a] = axes_[a].h();
@@ -106,7 +111,7 @@ PetscErrorCode EquationOnGrid::SetAxes() {
     for (int side = 0; side < 2; side++) place_.end[a][side] = axes_[a].end(side);
     for (size_t c = 0; c < equation_->unknowns(); c++) ends_[c][a].h = place_.h[a];
   }
-  if (!equation_->functions) equation_->shape.stretched = stretched; // the first grid
+  if (first) equation_->shape.stretched = stretched;
   PetscCheck(!stretched || equation_->shape.stretched, grid_.comm, PETSC_ERR_ARG_WRONGSTATE,
              "the coordinates of a coarser or finer grid are stretched, but those of the DMDA with the equation are "
              "uniform; set its coordinates before the equation");

@@ -55,15 +55,14 @@ struct Equation {
   std::vector<bool>         known;           // [parameters]: it has a value
   std::vector<const char *> parameter_names; // with a null pointer at the end, as below
   std::vector<const char *> field_names;
-  std::vector<PetscReal>    domain;         // lower and upper end of each axis [length]; empty: 0 and 1
-  PetscReal                 time = 0;       // for KSP and SNES
-  bool                      linear = false; // the entries do not depend on the unknowns
-  PetscReal                 cell = 0;       // volume of a cell of the grid that the equation was set on [length^dim]
-  PetscInt                  version = 1;    // of parameters, fields and time: what follows from them is made anew
+  std::vector<PetscReal>    domain; // lower and upper end of each axis [length]; empty: the DM's coordinates
+  PetscReal                 ends[3][2] = {{0, 1}, {0, 1}, {0, 1}}; // of axes that are placed without coordinates
+  PetscReal                 time = 0;                              // for KSP and SNES
+  bool                      linear = false;                        // the entries do not depend on the unknowns
+  PetscReal                 cell = 0;    // volume of a cell of the grid that the equation was set on [length^dim]
+  PetscInt                  version = 1; // of parameters, fields and time: what follows from them is made anew
 
-  size_t    unknowns() const { return text.unknowns.size(); }
-  PetscReal lower(int axis) const { return domain.empty() ? 0 : domain[2 * axis]; }
-  PetscReal upper(int axis) const { return domain.empty() ? 1 : domain[2 * axis + 1]; }
+  size_t unknowns() const { return text.unknowns.size(); }
 };
 
 // An equation on the grid of a DMDA.
@@ -127,6 +126,7 @@ private:
   PetscErrorCode SetPlace(PetscMemType memory); // for what Read() has read
   PetscErrorCode ComputeValues(PetscMemType memory, PetscScalar *out);
   PetscErrorCode ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
+  std::string    ArmProblem(const int arm[5]) const;
   PetscErrorCode CheckArms() const;
   PetscErrorCode CheckNumbers(Vec u, Vec f);
   std::string    PlaceOf(size_t point) const;

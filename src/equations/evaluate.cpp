@@ -134,25 +134,39 @@ PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What was read beyond the stencil: place_.arm.
+std::string EquationOnGrid::ArmProblem(const int arm[5]) const {
+  const std::string step[3] = {std::to_string(arm[1]), std::to_string(arm[2]), std::to_string(arm[3])};
+  std::string       read = "(" + step[0] + ", " + step[1] + ", " + step[2] + ")";
+  if (arm[4] >= 0)
+    read = equation_->text.unknowns[(size_t)arm[4]].name + read;
+  else if (arm[4] == -1)
+    read = "a field" + read;
+  else { // the farther one of two coordinates along an axis
+    const int axis = -2 - arm[4], farther = arm[1 + axis];
+    read = std::string("step_") + "xyz"[axis] + "(" + std::to_string(farther > 0 ? farther - 1 : farther) + ")";
+  }
+  return equation_->text.file + " reads " + read + ", beyond the DMDA's " + (grid_.box ? "box" : "star") +
+         " stencil of width " + std::to_string(grid_.width) +
+         "; make the DMDA with a wider one, and state it, as grid(" + std::to_string(grid_.dim) + ", box, 2)";
+}
+
 // Try() has found it already, unless a value decides what is read.
 PetscErrorCode EquationOnGrid::CheckArms() const {
-  const int *arm = arm_;
-
   PetscFunctionBegin;
-  if (!arm[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  const std::string name = arm[4] < 0 ? "a field" : equation_->text.unknowns[(size_t)arm[4]].name;
-  PetscCheck(!arm[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s reads %s(%d, %d, %d), beyond the DMDA's %s stencil of width %" PetscInt_FMT
-             "; make the DMDA with a wider one, or state it, as grid(2, box, 2)",
-             equation_->text.file.c_str(), name.c_str(), arm[1], arm[2], arm[3], grid_.box ? "box" : "star",
-             grid_.width);
+  PetscCheck(!arm_[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", ArmProblem(arm_).c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static std::string numeral(PetscReal value) {
-  char text[32];
-  snprintf(text, sizeof(text), "%g", value != value ? NAN : (double)value); // of no sign
-  return text;
+// 2, nan or 3-4*I. A NaN has no sign.
+static std::string numeral(PetscScalar value) {
+  const auto part = [](PetscReal number) {
+    char text[32];
+    snprintf(text, sizeof(text), "%g", number != number ? NAN : (double)number);
+    return std::string(text);
+  };
+  const PetscReal im = PetscImaginaryPart(value);
+  return part(PetscRealPart(value)) + (im == 0 ? "" : (im < 0 ? "-" : "+") + part(PetscAbsReal(im)) + "*I");
 }
 // The indices of an owned point.
 std::string EquationOnGrid::PlaceOf(size_t point) const {
@@ -168,7 +182,7 @@ PetscErrorCode EquationOnGrid::FieldsAt(size_t point, std::string *text) const {
   PetscFunctionBegin;
   for (size_t f = 0; f < fields_.size(); f++) {
     PetscCall(VecGetArrayRead(fields_[f], &values));
-    *text += ", " + equation_->text.fields[f].name + " = " + numeral(PetscRealPart(values[point]));
+    *text += ", " + equation_->text.fields[f].name + " = " + numeral(values[point]);
     PetscCall(VecRestoreArrayRead(fields_[f], &values));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -199,13 +213,13 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
   if (at < owned() * n) {
     const auto       &unknown = equation_->text.unknowns[at % n];
     const bool        rate = equation_->text.has_rate;
-    const std::string place = PlaceOf(at / n), number = numeral(PetscRealPart(state[at]));
+    const std::string place = PlaceOf(at / n), number = numeral(state[at]);
     std::string       fields;
     PetscCall(FieldsAt(at / n, &fields));
     const std::string problem = by_state ? "the state of " + unknown.name + " is " + number + " at the point " + place +
                                                ", before anything is computed; change the initial state"
                                          : std::string("the ") + (rate ? "rate" : "residual") + " of " + unknown.name +
-                                               " is " + numeral(PetscRealPart(value[at])) + " at the point " + place +
+                                               " is " + numeral(value[at]) + " at the point " + place +
                                                " of the initial state, where " + unknown.name + " = " + number +
                                                fields + "; change the formula or the initial state";
     const int         line = by_state && unknown.initial ? unknown.initial.line
@@ -463,14 +477,7 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
   }
   place_.time = time;
   char text[512] = "";
-  if (arm[0]) {
-    const std::string name = arm[4] < 0 ? "a field" : equation_->text.unknowns[(size_t)arm[4]].name;
-    PetscCall(PetscSNPrintf(text, sizeof(text),
-                            "%s reads %s(%d, %d, %d), beyond the DMDA's %s stencil of width %" PetscInt_FMT
-                            "; make the DMDA with a wider one, and state it, as grid(%d, box, 2)",
-                            equation_->text.file.c_str(), name.c_str(), arm[1], arm[2], arm[3],
-                            grid_.box ? "box" : "star", grid_.width, grid_.dim));
-  }
+  if (arm[0]) PetscCall(PetscStrncpy(text, ArmProblem(arm).c_str(), sizeof(text)));
   PetscCall(share_error(grid_.comm, text));
   PetscCheck(!text[0], grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", text);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPIU_INT, MPI_MAX, grid_.comm));

@@ -130,9 +130,10 @@ template <class R> struct Complex {
   friend bool    operator==(const Complex &a, const Complex &b) { return a.re == b.re && a.im == b.im; }
   friend bool    operator!=(const Complex &a, const Complex &b) { return !(a == b); }
 };
-template <class R> inline Complex<R> inverse(const Complex<R> &b) {
-  const R over = 1 / (b.re * b.re + b.im * b.im);
-  return {b.re * over, -b.im * over};
+template <class R> inline Complex<R> inverse(const Complex<R> &b) { // scaled, or the squares overflow
+  const R scale = equation::inverse(equation::max(equation::fabs(b.re), equation::fabs(b.im)));
+  const R re = scale * b.re, im = scale * b.im, over = scale * equation::inverse(re * re + im * im);
+  return {re * over, -im * over};
 }
 template <class R> inline R real(const Complex<R> &a) {
   return a.re;
@@ -150,6 +151,20 @@ template <class R> inline R fabs(const Complex<R> &a) { // without overflow
 template <class R> inline R abs(const Complex<R> &a) {
   return equation::fabs(a);
 }
+// The same of a field, not of an unknown: they have no complex derivative.
+template <class Point, int f> struct Coefficient; // prelude.hpp
+template <class Point, int f> inline auto real(const Coefficient<Point, f> &k) {
+  return equation::real(k.v);
+}
+template <class Point, int f> inline auto imag(const Coefficient<Point, f> &k) {
+  return equation::imag(k.v);
+}
+template <class Point, int f> inline auto conj(const Coefficient<Point, f> &k) {
+  return equation::conj(k.v);
+}
+template <class Point, int f> inline auto abs(const Coefficient<Point, f> &k) {
+  return equation::abs(k.v);
+}
 template <class R> inline Complex<R> exp(const Complex<R> &a) {
   const R e = equation::exp(a.re);
   return {e * equation::cos(a.im), e * equation::sin(a.im)};
@@ -166,7 +181,7 @@ template <class R> inline Complex<R> log(const Complex<R> &a) { // the angle fro
           half.re == 0 ? (half.im < 0 ? -2 : 2) * equation::atan(R(1)) * 2 : 2 * equation::atan(half.im / half.re)};
 }
 template <class R> inline Complex<R> pow(const Complex<R> &a, const Complex<R> &b) {
-  if (a == Complex<R>()) return b == Complex<R>() ? R(1) : R(0);
+  if (a == Complex<R>() && (b.re > 0 || b == Complex<R>())) return b.re > 0 ? R(0) : R(1);
   return equation::exp(b * equation::log(a));
 }
 template <class R, class B, class = typename Arithmetic<B>::type> inline Complex<R> pow(const Complex<R> &a, B b) {
@@ -179,6 +194,7 @@ template <class R> inline Complex<R> cosh(const Complex<R> &a) {
   return {equation::cosh(a.re) * equation::cos(a.im), equation::sinh(a.re) * equation::sin(a.im)};
 }
 template <class R> inline Complex<R> tanh(const Complex<R> &a) {
+  if (equation::fabs(a.re) > 25) return a.re > 0 ? R(1) : R(-1); // to the last digit
   return equation::sinh(a) / equation::cosh(a);
 }
 template <class R> inline Complex<R> sin(const Complex<R> &a) {
@@ -189,7 +205,8 @@ template <class R> inline Complex<R> cos(const Complex<R> &a) {
   return equation::cosh(Complex<R>(-a.im, a.re));
 }
 template <class R> inline Complex<R> tan(const Complex<R> &a) {
-  return equation::sin(a) / equation::cos(a);
+  const Complex<R> t = equation::tanh(Complex<R>(-a.im, a.re)); // i tan(a)
+  return {t.im, -t.re};
 }
 
 #endif

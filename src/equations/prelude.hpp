@@ -155,8 +155,11 @@ template <class SeedType, bool at_ends> struct GridPoint {
   Real h(int axis) const { // width of the cell [length]
     return stretched && axis < dim ? (x(axis, 1) - x(axis, -1)) / 2 : place.h[axis];
   }
-  Real step(int axis, int d) const { // to the next point [length]
-    return stretched && axis < dim ? x(axis, d + 1) - x(axis, d) : place.h[axis];
+  Real step(int axis, int d) const {                       // to the next point [length]; both must be in reach
+    const int  farther = d < 0 ? d : d + 1, n = -2 - axis; // of no unknown and no field
+    const auto along = [&](int a) { return a == axis ? farther : 0; };
+    const bool tabled = stretched && axis < dim && check(n, along(0), along(1), along(2));
+    return tabled ? x(axis, d + 1) - x(axis, d) : place.h[axis];
   }
   Real inverse_h(int axis, int d = 0) const {
     return stretched ? table(axis, inverse_cells, d) : place.inverse_h[axis];
@@ -212,7 +215,8 @@ private:
   Index index(int axis) const {
     return axis == 0 ? i : axis == 1 ? j : k;
   }
-  Real table(int axis, AxisTable which, int d) const {
+  Real table(int axis, AxisTable which, int d) const { // what reads the point says where it is beyond the stencil
+    if (axis >= dim || d < -width || d > width) return place.inverse_h[axis];
     return place.stretched[axis][which * (place.N[axis] + 2 * width) + index(axis) + d + width];
   }
 #if !defined(__CUDACC_RTC__)

@@ -117,7 +117,7 @@ PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name) {
 // product: the coordinates are one of ascending axes.
 static PetscErrorCode read_axes(const Grid &grid, Vec coordinates, GridAxis axes[3], bool *product) {
   const PetscScalar *array;
-  PetscReal          deviation = 0; // of the coordinates from the axes', over what is allowed
+  bool               aligned = true; // no coordinate deviates from its axis', or is NaN
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(coordinates, &array));
@@ -150,12 +150,11 @@ static PetscErrorCode read_axes(const Grid &grid, Vec coordinates, GridAxis axes
     for (size_t p = 0; p < points; p++) {
       const PetscReal off = PetscAbsReal(PetscRealPart(array[p * (size_t)grid.dim + (size_t)a]) - x[index(p, a)]) /
                             (1e-6 * least + rounding);
-      deviation = off <= deviation ? deviation : off; // a NaN is kept
+      aligned = aligned && off <= 1;
     }
   }
   PetscCall(VecRestoreArrayRead(coordinates, &array));
-  // NaN does not survive every MPI_MAX: send a flag instead
-  PetscInt wrong = !*product || !(deviation <= 1);
+  PetscInt wrong = !*product || !aligned;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPIU_INT, MPI_MAX, grid.comm));
   *product = !wrong;
   PetscFunctionReturn(PETSC_SUCCESS);
