@@ -229,22 +229,23 @@ TEST_CASE("operations on laplace and helmholtz", "[misuse]") {
     PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  check_mistakes(product_with(A, da),
-                 {
-                     CALL(PETSC_ERR_ARG_SIZ, "", MatAXPY(A, 1, other, same)),
-                     CALL(PETSC_ERR_SUP, "laplace|aij|convert it first: MatConvert(", MatAXPY(A, 1, aij, same)),
-                     CALL(PETSC_ERR_SUP, "laplace|dense|convert it first: MatConvert(", MatAXPY(A, 1, dense, same)),
-                     CALL(any, "", MatCopy(A, other, same)),
-                     CALL(PETSC_ERR_SUP, "2-norm|infinity", MatNorm(A, NORM_2, &norm)),
-                     CALL(PETSC_ERR_ARG_INCOMP, "laplace|boundary form, lengths and shift|-dm_mat_type stencil or aij",
-                          set(first, first, INSERT_VALUES)),
-                     CALL(PETSC_ERR_SUP, "ADD_VALUES|-dm_mat_type stencil or aij", set(first, first, ADD_VALUES)),
-                     CALL(PETSC_ERR_SUP, "row 1000|only owned rows", set(far, far, INSERT_VALUES)),
-                     CALL(PETSC_ERR_ARG_INCOMP, "column 1000|-dm_mat_type stencil or aij", set(first, far, INSERT_VALUES)),
-                     CALL(any, "", MatGetRow(A, far, NULL, NULL, NULL)),
-                     CALL(any, "", MatConvert(A, "no_such_type", MAT_INITIAL_MATRIX, &made)),
-                     CALL(any, "", MatMatMult(A, other, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
-                     CALL(any, "", MatLUFactor(A, NULL, NULL, NULL)),
-                     CALL(any, "", MatCholeskyFactor(A, NULL, NULL)),
-                 });
+  check_mistakes(
+      product_with(A, da),
+      {
+          CALL(PETSC_ERR_ARG_SIZ, "", MatAXPY(A, 1, other, same)),
+          CALL(PETSC_ERR_SUP, "laplace|aij|convert it first: MatConvert(", MatAXPY(A, 1, aij, same)),
+          CALL(PETSC_ERR_SUP, "laplace|dense|convert it first: MatConvert(", MatAXPY(A, 1, dense, same)),
+          CALL(any, "", MatCopy(A, other, same)),
+          CALL(PETSC_ERR_SUP, "2-norm|infinity", MatNorm(A, NORM_2, &norm)),
+          CALL(PETSC_ERR_ARG_INCOMP, "laplace|boundary form, lengths and shift|-dm_mat_type stencil or aij",
+               set(first, first, INSERT_VALUES)),
+          CALL(PETSC_ERR_SUP, "ADD_VALUES|-dm_mat_type stencil or aij", set(first, first, ADD_VALUES)),
+          CALL(PETSC_ERR_SUP, "row 1000|only owned rows", set(far, far, INSERT_VALUES)),
+          CALL(PETSC_ERR_ARG_INCOMP, "column 1000|-dm_mat_type stencil or aij", set(first, far, INSERT_VALUES)),
+          CALL(any, "", MatGetRow(A, far, NULL, NULL, NULL)),
+          CALL(any, "", MatConvert(A, "no_such_type", MAT_INITIAL_MATRIX, &made)),
+          CALL(any, "", MatMatMult(A, other, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
+          CALL(any, "", MatLUFactor(A, NULL, NULL, NULL)),
+          CALL(any, "", MatCholeskyFactor(A, NULL, NULL)),
+      });
 }

@@ -68,8 +68,7 @@ Fill times(const Fill &fill, PetscScalar factor, PetscScalar shift) {
 }
 
 const Lattice plane = lattice({129, 100, 1}), box = lattice({70, 71, 1}, {}, DMDA_STENCIL_BOX),
-              space = lattice({25, 22, 27}), around = lattice({64, 65, 1}, {periodic}),
-              small = lattice({30, 31, 1});
+              space = lattice({25, 22, 27}), around = lattice({64, 65, 1}, {periodic}), small = lattice({30, 31, 1});
 
 } // namespace
 
@@ -101,10 +100,9 @@ TEST_CASE("levels follow a matrix that is scaled and shifted, and serve it as ne
 }
 
 TEST_CASE("shifts of any size and sign take no more iterations than a new set-up", "[multigrid]") {
-  std::vector<Change> changes = {{1, 1e-5}, {1, -1e-5}, {1, 0.1},    {1, 1},      {1, 100},   {1, 1e6},
-                                 {1, -9e5}, {1, -9e4},  {1, -1e4},   {1, -90},    {1, -10},   {1, -1},
-                                 {1, -0.09}, {1, -0.01}, {1, -0.001}, {1, -0.001}, {-1, 0},
-                                 {1, 0.01}};
+  std::vector<Change> changes = {{1, 1e-5},  {1, -1e-5}, {1, 0.1},    {1, 1},      {1, 100}, {1, 1e6},
+                                 {1, -9e5},  {1, -9e4},  {1, -1e4},   {1, -90},    {1, -10}, {1, -1},
+                                 {1, -0.09}, {1, -0.01}, {1, -0.001}, {1, -0.001}, {-1, 0},  {1, 0.01}};
 #if defined(PETSC_USE_COMPLEX)
   for (PetscScalar shift : {PetscScalar(0, 0.1), PetscScalar(-0.02, 0.02), PetscScalar(0, -0.1), PetscScalar(0, 100)})
     changes.push_back({1, shift});
@@ -181,9 +179,9 @@ TEST_CASE("levels follow other diagonals and new assemblies, and are made anew f
     if (!try_make_grid(l, &da)) continue;
     const Fill fill = medium_fill(l, Medium::blocks, MAT_LAPLACE_IDENTITY, 1e-3),
                other = medium_fill(l, Medium::smooth, MAT_LAPLACE_IDENTITY, 1e-3);
-    Matrix     A = captured(da, fill);
-    Vector     b = random_vector(da, 4), d = random_vector(da, 5);
-    Solver     ksp = make_solver(A, "gmres");
+    Matrix A = captured(da, fill);
+    Vector b = random_vector(da, 4), d = random_vector(da, 5);
+    Solver ksp = make_solver(A, "gmres");
     INFO(describe(l));
     iterations_to_solve(ksp, A, b);
     OK(VecPointwiseMult(d, d, d));
@@ -211,7 +209,7 @@ TEST_CASE("levels follow other diagonals and new assemblies, and are made anew f
 
 TEST_CASE("levels that are not symmetric follow a shift", "[multigrid]") {
   for (const Lattice &l : {plane, small}) {
-    Grid       da;
+    Grid da;
     REQUIRE(try_make_grid(l, &da));
     const Fill symmetric = medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0);
     const Fill fill = [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) { // and a wind that turns
@@ -290,7 +288,7 @@ TEST_CASE("the view warns of a star whose couplings have both signs", "[multigri
     const Lattice l = lattice({40, 30, 1});
     Grid          da;
     REQUIRE(try_make_grid(l, &da));
-    Matrix A = captured(da, [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+    Matrix            A = captured(da, [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
       const PetscReal along = wind * (p[1] < 15 ? 1 : -1);
       *block = !arm[0] && !arm[1] && !arm[2] ? 4 : arm[0] ? -1 + arm[0] * along / 2 : -1;
     });
@@ -313,8 +311,8 @@ TEST_CASE("levels of systems follow a matrix that is scaled and shifted, and ser
       Solver     ksp = make_solver(A, "gmres");
       INFO(of->name << (nodes ? ", nodes" : ""));
       iterations_to_solve(ksp, A, b);
-      for (const Change &by : {Change{1, 1e-4}, Change{3, 0.01}, Change{-1, 0}, Change{1, -1}, Change{1e-6, 0},
-                               Change{1e6, -100}}) {
+      for (const Change &by :
+           {Change{1, 1e-4}, Change{3, 0.01}, Change{-1, 0}, Change{1, -1}, Change{1e-6, 0}, Change{1e6, -100}}) {
         INFO("times " << PetscRealPart(by.factor) << ", plus " << PetscRealPart(by.shift));
         change(A, by);
         check_change(ksp, A, b);
@@ -338,10 +336,13 @@ TEST_CASE("levels of systems follow a matrix that is scaled and shifted, and ser
       change(A, {1, -0.5}); // eigenvalues go away from one
       check_change(ksp, A, b);
       CHECK(!follows(ksp));
-      set_rows(da, A, [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
-        fill(p, arm, block);
-        if (arm[0] == 1) block[0] *= 1.01;
-      }, Way::stencil, INSERT_VALUES);
+      set_rows(
+          da, A,
+          [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+            fill(p, arm, block);
+            if (arm[0] == 1) block[0] *= 1.01;
+          },
+          Way::stencil, INSERT_VALUES);
       assemble(A);
       check_change(ksp, A, b);
       CHECK(!follows(ksp));
@@ -357,8 +358,8 @@ TEST_CASE("levels of a system are made anew where the diagonal was zero", "[mult
                           block[2] = here ? -1 : 0;
                           block[3] = 0;
                         }};
-  const Lattice l = lattice_for(of, {65, 50, 1});
-  Grid          da;
+  const Lattice   l = lattice_for(of, {65, 50, 1});
+  Grid            da;
   REQUIRE(try_make_grid(l, &da));
   Matrix A = captured(da, fill_of(of, l, false));
   Vector b = random_vector(da, 4);

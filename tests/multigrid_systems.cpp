@@ -225,7 +225,7 @@ TEST_CASE("coarse rows of systems are the Galerkin product of each unknown's int
     for (int a = 0; a < l.dim; a++) coarsens = coarsens || levels.to_next(0)[a].coarsens;
     const Dense P = interpolation(l, levels.grid(1), levels.to_next(0), alone),
                 coarse = dense_of(levels.rows(1), levels.grid(1));
-    Dense by_hand = product(transpose(P), product(fine, P));
+    Dense      by_hand = product(transpose(P), product(fine, P));
     const auto dof = (size_t)of.dof;
     for (size_t i = 0; i < by_hand.size() && of.local; i++) // lumped, and so still local
       for (size_t j = 0; j < by_hand.size(); j++) {

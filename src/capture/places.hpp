@@ -126,6 +126,8 @@ private:
         const uint32_t place = map_->place[n];
         if (place && seen[place] == b) {
           map_->single = false;
+          map_->first_empty.clear();
+          map_->empty.clear();
           return;
         }
         seen[place] = b;

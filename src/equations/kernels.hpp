@@ -26,7 +26,8 @@ public:
   PetscErrorCode Values(const equation::Place &place, const PlaceTables &tables,
                         const std::vector<equation::Region> &regions, equation::Scalar *out) const;
   PetscErrorCode Entries(const equation::Place &place, const PlaceTables &tables,
-                         const std::vector<equation::Region> &regions, equation::Scalar *const *out, size_t slots) const;
+                         const std::vector<equation::Region> &regions, equation::Scalar *const *out,
+                         size_t slots) const;
   // The k-th kernel, a thread a point.
   PetscErrorCode Points(size_t k, const equation::Place &place, const PlaceTables &tables,
                         const std::vector<equation::Region> &regions, equation::Scalar *out) const;

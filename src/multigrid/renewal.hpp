@@ -21,8 +21,10 @@ namespace renewal {
 constexpr PetscReal acting = 0.3, most_shrunk = 1.4, large = 1, most_grown = 2, tiny = 0.1, most_opposite = 0.1;
 
 // x / y, or the largest ratio that is told from others.
-constexpr PetscReal most_ratio = 1000;
-SHELLAC_HD PetscReal ratio(PetscReal x, PetscReal y) { return x < most_ratio * y ? x / y : most_ratio; }
+constexpr PetscReal  most_ratio = 1000;
+SHELLAC_HD PetscReal ratio(PetscReal x, PetscReal y) {
+  return x < most_ratio * y ? x / y : most_ratio;
+}
 
 // The rows of a matrix beside those of the finest level.
 struct RowsBeside {
@@ -200,13 +202,13 @@ struct SetOnes {
 
 } // namespace renewal
 
-template <class T>
-PetscErrorCode Hierarchy<T>::Renew(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) {
+template <class T> PetscErrorCode Hierarchy<T>::Renew(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) {
   PetscFunctionBegin;
   *done = false;
   if constexpr (std::is_same<T, S>::value) {
     bool serves = variable_ && last() > 0;
-    for (int a = 0; a < 3; a++) serves = serves && !(grid_.periodic(a) && grid_.N[a] == 2); // whose couplings are shared
+    for (int a = 0; a < 3; a++)
+      serves = serves && !(grid_.periodic(a) && grid_.N[a] == 2); // whose couplings are shared
     if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
     Level &top = level(0);
     S      a, *diagonal;
@@ -242,9 +244,9 @@ PetscErrorCode Hierarchy<T>::CompareWith(StencilMat *context, Vec fixed, S *a, S
   PetscCall(top.rows.Edit(memory_, &kept.values));
   if (fixed) PetscCall(arrays.Write(fixed, &inverse));
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
-  RowsBeside rows = {context->op->patch(), static_cast<PreparedCapture &>(*op).coefficients(), kept, NeighbourList(kept),
-                     {0, 0, 0}};
-  Box        middle = rows.patch.all();
+  RowsBeside rows = {
+      context->op->patch(), static_cast<PreparedCapture &>(*op).coefficients(), kept, NeighbourList(kept), {0, 0, 0}};
+  Box middle = rows.patch.all();
   for (int c = 0; c < 3; c++) {
     rows.offset[c] = rows.patch.start[c] - top.patch.start[c];
     if (c > 0 && middle.size(c) > 0) middle.lo[c] = middle.hi[c] / 2, middle.hi[c] = middle.lo[c] + 1;
@@ -261,8 +263,8 @@ PetscErrorCode Hierarchy<T>::CompareWith(StencilMat *context, Vec fixed, S *a, S
   if (*alike) {
     *diagonal = (top.b_part.size() ? top.b_part : top.s).at(memory_);
     PetscCall(comparison.Grow(1, memory_));
-    PetscCall(sum_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &parts,
-                       comparison.at(memory_)));
+    PetscCall(
+        sum_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &parts, comparison.at(memory_)));
     PetscCall(comparison.GetHost(memory_, &found));
     int is[3] = {found[0].differs, found[0].fixed, found[0].shifted};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 3, MPI_INT, MPI_MAX, grid_.comm));
@@ -326,7 +328,8 @@ template <class T> PetscErrorCode Hierarchy<T>::RenewLevels(S a, S *diagonal, bo
   PetscCall(dense_.Create(rows, bottom.patch, !nonsymmetric_, singular_));
   prepared_[0] = prepared_[1] = false;
 #if SHELLAC_CUDA
-  spare_graphs_.insert(spare_graphs_.end(), graphs_.begin(), graphs_.end()); // they have the smoothers' weights of before
+  spare_graphs_.insert(spare_graphs_.end(), graphs_.begin(),
+                       graphs_.end()); // they have the smoothers' weights of before
   graphs_.clear();
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

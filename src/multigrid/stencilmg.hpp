@@ -24,11 +24,11 @@ struct StencilMG {
   PetscBool                     on_device = PETSC_FALSE; // and where
   Vec                           fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                           work[3] = {NULL, NULL, NULL};
-  bool                          symmetric = false; // the operator
-  bool           mixed_signs = false; // couplings of a star, not symmetric: of both signs
+  bool                          symmetric = false;   // the operator
+  bool                          mixed_signs = false; // couplings of a star, not symmetric: of both signs
   PetscInt       changes_followed = 0; // of the operator, by the levels that there are: see Multigrid::Renew()
-  bool           corrects = false; // the hierarchy's operator is only near the matrix, whose residuals count
-  bool           stale = false;    // settings have changed since, or a set-up has failed
+  bool           corrects = false;     // the hierarchy's operator is only near the matrix, whose residuals count
+  bool           stale = false;        // settings have changed since, or a set-up has failed
   PetscInt       applications = 0;
   PetscLogDouble flops = 0; // of a cycle
 

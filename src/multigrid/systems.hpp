@@ -112,7 +112,7 @@ private:
   Pairs                               pairs_;
   int                                 steps_ = 0; // of smoothing
   DenseSolve<T>                       dense_;
-  Mirror<T>                           diagonal_, marks_, diagonal_of_setup_; // of the finest level: see systems_renewal.cpp
+  Mirror<T> diagonal_, marks_, diagonal_of_setup_; // of the finest level: see systems_renewal.cpp
 
   // of the application under way
   PetscMemType memory_ = PETSC_MEMTYPE_HOST;

@@ -195,9 +195,9 @@ PetscErrorCode SystemHierarchy::Renew(StencilMat *, PetscMemType, Vec, bool *don
   PetscCall(room.Grow((size_t)values_of(compare.patch).points(), memory_));
   x_ = room.at(memory_);
   for (int l = 0; l < last() && !singular; l++) {
-    Level         &at = level(l), &next = level(l + 1);
-    T *const      *values;
-    AddToDiagonal  add;
+    Level        &at = level(l), &next = level(l + 1);
+    T *const     *values;
+    AddToDiagonal add;
     PetscCall(InvertBlocksOf(l, nullptr, &singular));
     PetscCall(for_each_of_box(memory_, values_of(next.patch), SetOne{x(l + 1)}));
     PetscCall(ProlongFrom(l, false));

@@ -300,7 +300,7 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
       for (int arm = 0; arm < arms.count() && gathers; arm++)
         if (values[coarse.slot(arm, r, c)])
           PetscCall(gather_parts(PETSC_MEMTYPE_HOST, at.target_grid, 1, parts.data() + (size_t)arm * points,
-                               values[coarse.slot(arm, r, c)]));
+                                 values[coarse.slot(arm, r, c)]));
     }
   PetscCall(coarse.GetOpen(&fill.rows));
   PetscCall(coarse.ForAllPoints(fill));

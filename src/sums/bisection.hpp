@@ -44,9 +44,9 @@ template <class T> PetscErrorCode SendItems(MPI_Comm comm, std::vector<T> *items
     out_sum += (*counts)[r];
     in_sum += in[r];
   }
-  PetscCheck(PetscMax(out_sum, in_sum) <= PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "one rank sends or receives %" PetscInt64_FMT " items, more than MPI counts; use more ranks",
-             PetscMax(out_sum, in_sum));
+  SHELLAC_CHECK_ALL(PetscMax(out_sum, in_sum) <= PETSC_MPI_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "one rank sends or receives %" PetscInt64_FMT " items, more than MPI counts; use more ranks",
+                    PetscMax(out_sum, in_sum));
   std::vector<T> received((size_t)in_sum);
   PetscCallMPI(MPI_Type_contiguous(sizeof(T), MPI_BYTE, &item));
   PetscCallMPI(MPI_Type_commit(&item));
