@@ -68,10 +68,12 @@ public:
     Matrix J;
     OK(DMSetMatType(da_, type));
     OK(DMCreateMatrix(da_, &J));
-    OK(PetscObjectStateIncrease((PetscObject)u)); // else a TS leaves what it had at the same time and state
     if (rate_) {
-      OK(TSSetRHSJacobian(ts_, J, J, NULL, NULL));
-      OK(TSComputeRHSJacobian(ts_, 0.3, u, J, J));
+      Owned<TS, TSDestroy> ts; // one that has a Jacobian of the same time and state computes none
+      OK(TSCreate(PETSC_COMM_WORLD, &ts));
+      OK(TSSetDM(ts, da_));
+      OK(TSSetRHSJacobian(ts, J, J, NULL, NULL));
+      OK(TSComputeRHSJacobian(ts, 0.3, u, J, J));
     } else {
       OK(SNESSetJacobian(snes_, J, J, NULL, NULL));
       OK(SNESComputeJacobian(snes_, u, J, J));

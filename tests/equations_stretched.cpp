@@ -201,7 +201,7 @@ TEST_CASE("coarser and finer grids of a stretched one have their own spacings", 
   set_coordinates(da, 0, curved);
   set_equation(da, "identity(sides) = 0\nresidual = -laplacian(u) - 1");
   OK(solve(da, &u, &its, &ksp_its));
-  CHECK(ksp_its <= 12 * its);
+  CHECK(ksp_its <= 14 * its); // its smoother is a rank's own
 }
 
 TEST_CASE("coordinates that are no product of axes are an error", "[equations]") {

@@ -40,14 +40,17 @@ def laplacian(u, h, mode="constant"):
 
 
 def diffusion(k, u, h):
-    """div(k grad u) of u[y, x], zero beyond the ends; harmonic means of k, which goes on beyond them."""
+    """div(k grad u) of u[y, x], zero beyond the ends; harmonic means of k, which is extrapolated beyond them."""
+    def beyond(last, before):
+        slope = (last - before) / (last + before)
+        return last * (1 + slope * (1 - slope**2))
     result = np.zeros_like(u)
     for axis in (0, 1):
         pad = [(1, 1) if a == axis else (0, 0) for a in (0, 1)]
-        K, U = np.pad(k, pad, mode="edge"), np.pad(u, pad)
-        n = K.shape[axis]
-        before, after = (lambda f: f.take(range(n - 1), axis)), (lambda f: f.take(range(1, n), axis))
-        flux = 2 / (1 / before(K) + 1 / after(K)) * (after(U) - before(U)) / h[1 - axis]
+        n, at = k.shape[axis], lambda places: k.take(places, axis)
+        faces = np.concatenate([beyond(at([0]), at([1])), 2 / (1 / at(range(n - 1)) + 1 / at(range(1, n))),
+                                beyond(at([-1]), at([-2]))], axis)
+        flux = faces * np.diff(np.pad(u, pad), axis=axis) / h[1 - axis]
         result += np.diff(flux, axis=axis) / h[1 - axis]
     return result
 
