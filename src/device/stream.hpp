@@ -19,9 +19,9 @@
 #endif
 
 // Before a function whose loops shall use AVX2 and FMA where the processor has them; WIDEST: and AVX-512, whose masks and
-// registers serve formulas with many cases.
+// registers serve formulas with many cases. Only where helpers are inlined: one of its own has other registers' ABI.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) &&                      \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
 #define SHELLAC_WIDE   __attribute__((target_clones("arch=x86-64-v3", "default")))
 #define SHELLAC_WIDEST __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
