@@ -4,6 +4,8 @@
 #include "equations/text.hpp"
 #include "support.hpp"
 
+#include <array>
+
 #include <petscsnes.h>
 #include <petscts.h>
 
@@ -24,6 +26,15 @@ Grid gallery_grid(const std::string &file, PetscInt N, VecType type = NULL);
 
 // Solves by a SNES, as the options say; *u: on the grid that the SNES ends on.
 PetscErrorCode solve(DM da, Vec *u, PetscInt *its, PetscInt *ksp_its = nullptr);
+
+// A new matrix of a type.
+Matrix matrix(DM da, MatType type);
+// The Jacobian of an equation at a state u, of a Mat type; beside: that of the Mat for the preconditioner, another one.
+Matrix jacobian(DM da, Vec u, MatType type, MatType beside = nullptr);
+
+// The difference of the operators of two linear texts: the head and the sum of the first, or of the second, of each pair.
+using TextPairs = std::vector<std::array<const char *, 2>>;
+PetscReal difference_of_texts(DM da, const std::string &head, const TextPairs &pairs);
 
 // |J v - (F(u + εv) - F(u - εv)) / 2ε| / |J v| at random u and v, for captured and assembled matrices.
 PetscReal jacobian_difference(DM da);

@@ -9,36 +9,6 @@
 
 using namespace tests;
 
-static Matrix matrix(DM da, MatType type) {
-  Matrix J;
-  OK(DMSetMatType(da, type));
-  OK(DMCreateMatrix(da, &J));
-  return J;
-}
-
-// The Jacobian of an equation at a state u, of a Mat type; beside: that of the Mat for the preconditioner, another one.
-static Matrix jacobian(DM da, Vec u, MatType type, MatType beside = nullptr) {
-  Matrix    J = matrix(da, type), other;
-  PetscBool rate;
-  if (beside) other = matrix(da, beside);
-  const Mat P = beside ? (Mat)other : (Mat)J;
-  OK(DMDAEquationIsRate(da, &rate));
-  if (rate) {
-    Owned<TS, TSDestroy> ts;
-    OK(TSCreate(PETSC_COMM_WORLD, &ts));
-    OK(TSSetDM(ts, da));
-    OK(TSSetRHSJacobian(ts, J, P, NULL, NULL));
-    OK(TSComputeRHSJacobian(ts, 0.3, u, J, P));
-  } else {
-    Owned<SNES, SNESDestroy> snes;
-    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
-    OK(SNESSetDM(snes, da));
-    OK(SNESSetJacobian(snes, J, P, NULL, NULL));
-    OK(SNESComputeJacobian(snes, u, J, P));
-  }
-  return J;
-}
-
 TEST_CASE("the Jacobian without entries is the one with entries", "[equations]") {
   if (!equations_work()) return;
   for (const char *file : gallery) {

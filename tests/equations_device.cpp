@@ -50,10 +50,10 @@ TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
 static const char *const stretched_gallery[] = {"advection_diffusion.h", "bratu.h",     "diffusion.h",
                                                 "elasticity.h",          "p_laplace.h", "shallow_water.h"};
 
-// The residual or the rate, and its derivative, at a time, for the equation of a grid.
+// The residual or the rate, at a time, for the equation of a grid.
 class Evaluation {
 public:
-  explicit Evaluation(DM da) : da_(da) {
+  explicit Evaluation(DM da) {
     OK(DMDAEquationIsRate(da, &rate_));
     OK(SNESCreate(PETSC_COMM_WORLD, &snes_));
     OK(TSCreate(PETSC_COMM_WORLD, &ts_));
@@ -68,25 +68,8 @@ public:
     else
       OK(SNESComputeFunction(snes_, u, f));
   }
-  Matrix entries(Vec u, MatType type) {
-    Matrix J;
-    OK(DMSetMatType(da_, type));
-    OK(DMCreateMatrix(da_, &J));
-    if (rate_) {
-      Owned<TS, TSDestroy> ts; // one that has a Jacobian of the same time and state computes none
-      OK(TSCreate(PETSC_COMM_WORLD, &ts));
-      OK(TSSetDM(ts, da_));
-      OK(TSSetRHSJacobian(ts, J, J, NULL, NULL));
-      OK(TSComputeRHSJacobian(ts, 0.3, u, J, J));
-    } else {
-      OK(SNESSetJacobian(snes_, J, J, NULL, NULL));
-      OK(SNESComputeJacobian(snes_, u, J, J));
-    }
-    return J;
-  }
 
 private:
-  DM                       da_;
   PetscBool                rate_;
   Owned<SNES, SNESDestroy> snes_;
   Owned<TS, TSDestroy>     ts_;
@@ -116,14 +99,14 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
       on_device.values(v, g);
       CHECK(difference_of_values(device, g, host, f) < 1e-11);
       for (const char *type : {MATSTENCILSHELL, MATAIJ}) {
-        Matrix    A = on_host.entries(u, type), B = on_device.entries(v, type);
+        Matrix    A = jacobian(host, u, type), B = jacobian(device, v, type);
         PetscReal size;
         INFO(type);
         OK(MatNorm(A, NORM_FROBENIUS, &size));
         CHECK(size > 0);
         CHECK(difference(B, A) < 1e-11);
       }
-      Matrix A = on_host.entries(u, MATEQUATION), B = on_device.entries(v, MATEQUATION);
+      Matrix A = jacobian(host, u, MATEQUATION), B = jacobian(device, v, MATEQUATION);
       Vector x = random_vector(host, 3), y = random_vector(device, 3);
       OK(MatMult(A, x, f));
       OK(MatMult(B, y, g));

@@ -81,6 +81,49 @@ PetscErrorCode solve(DM da, Vec *u, PetscInt *its, PetscInt *ksp_its) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+Matrix matrix(DM da, MatType type) {
+  Matrix J;
+  OK(DMSetMatType(da, type));
+  OK(DMCreateMatrix(da, &J));
+  return J;
+}
+
+Matrix jacobian(DM da, Vec u, MatType type, MatType beside) {
+  Matrix    J = matrix(da, type), other;
+  PetscBool rate;
+  if (beside) other = matrix(da, beside);
+  const Mat P = beside ? (Mat)other : (Mat)J;
+  OK(DMDAEquationIsRate(da, &rate));
+  if (rate) {
+    Owned<TS, TSDestroy> ts;
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetDM(ts, da));
+    OK(TSSetRHSJacobian(ts, J, P, NULL, NULL));
+    OK(TSComputeRHSJacobian(ts, 0.3, u, J, P));
+  } else {
+    Owned<SNES, SNESDestroy> snes;
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    OK(SNESSetJacobian(snes, J, P, NULL, NULL));
+    OK(SNESComputeJacobian(snes, u, J, P));
+  }
+  return J;
+}
+
+PetscReal difference_of_texts(DM da, const std::string &head, const TextPairs &pairs) {
+  std::string by_helpers = head, by_hand = head;
+  Matrix      A, B;
+  for (const auto &pair : pairs) {
+    by_helpers += std::string("\n  + ") + pair[0];
+    by_hand += std::string("\n  + (") + pair[1] + ")";
+  }
+  set_equation(da, by_helpers);
+  OK(DMDACreateEquationMat(da, &A));
+  set_equation(da, by_hand);
+  OK(DMDACreateEquationMat(da, &B));
+  return difference(A, B);
+}
+
 PetscReal jacobian_difference(DM da) {
   Owned<SNES, SNESDestroy> snes;
   Vector u = random_vector(da, 1), v = random_vector(da, 2), plus = copy_of(u), minus = copy_of(u), f = make_vector(da),

@@ -81,15 +81,18 @@ template <class R> Complex<R> coefficient_at(const Complex<R> &k, int, int) {
 }
 #endif
 
-// On the face towards a neighbour: the harmonic mean.
+template <class A, class B> auto harmonic_mean(const A &a, const B &b) {
+  return 2 * a * b * inverse(a + b);
+}
+// On the face towards a neighbour.
 template <class K> auto on_face(const K &k, int axis, int side) {
-  const auto k0 = coefficient_at(k, axis, 0), k1 = coefficient_at(k, axis, side);
-  return 2 * k0 * k1 * inverse(k0 + k1);
+  return harmonic_mean(coefficient_at(k, axis, 0), coefficient_at(k, axis, side));
 }
 // Beyond the last point a field is extrapolated, if it does not jump, as by the Mat type diffusion: of second order.
 template <class Point, int f> auto on_face(const Coefficient<Point, f> &k, int axis, int side) {
-  const auto here = neighbour(k, axis, 0), other = neighbour(k, axis, k.point.leaves(axis, side) ? -side : side);
-  if (!k.point.leaves(axis, side)) return 2 * here * other * inverse(here + other);
+  const bool leaves = k.point.leaves(axis, side);
+  const auto here = neighbour(k, axis, 0), other = neighbour(k, axis, leaves ? -side : side);
+  if (!leaves) return harmonic_mean(here, other);
   const auto slope = (here - other) * inverse(here + other);
   if (!(abs(slope) < 1)) return here;
   auto change = slope * (1 - slope * slope);
