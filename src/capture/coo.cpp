@@ -188,6 +188,8 @@ static PetscErrorCode set_in_reference(Mat reference, const CooMap &map, const P
 }
 
 void CooMap::MakeSources() {
+  if (made_sources) return;
+  made_sources = true;
   std::vector<PetscInt> cells(single ? slots.size() * points : 0, -1), &numbers = source.change();
   const auto            for_each_value = [&](const auto &f) { // f(coefficient, number of the value)
     for (size_t b = 0; b + 1 < begin.size(); b++)
@@ -197,8 +199,6 @@ void CooMap::MakeSources() {
             value.empty() ? (PetscInt)n : value[n]);
   };
 
-  if (made_sources) return;
-  made_sources = true;
   if (single) {
     for_each_value([&](size_t cell, PetscInt number) { cells[cell] = number; });
     numbers = std::move(cells);

@@ -5,7 +5,10 @@ namespace shellac {
 #if SHELLAC_CUDA
 
 PetscErrorCode DeviceMalloc(size_t bytes, void **memory) {
+  cudaStream_t stream;
+
   PetscFunctionBegin;
+  PetscCall(current_stream(&stream)); // PETSc chooses the rank's GPU when it is first asked for
   PetscCallCUDA(cudaMalloc(memory, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "device/exports.hpp"
+#include "device/memory.hpp"
 #include "grid/gpu_halo.hpp"
 
 namespace shellac {
@@ -42,12 +43,6 @@ cudaError_t map_memory(int gpu, const cudaIpcMemHandle_t &handle, void **memory)
   const cudaError_t error = cudaIpcOpenMemHandle(memory, handle, cudaIpcMemLazyEnablePeerAccess);
   if (!error) mapped[key] = *memory;
   return error;
-}
-
-PetscErrorCode allocate_to_share(size_t bytes, void **memory) {
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaMalloc(memory, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
@@ -105,7 +100,7 @@ PetscErrorCode GpuHalo::Allocate() {
   PetscFunctionBegin;
   for (const HaloLink &link : *links_) bytes += 3 * aligned(link.count * value_bytes_) + aligned(8);
   PetscCallCUDA(cudaGetDevice(&gpu));
-  PetscCall(exports().Take(gpu, bytes, allocate_to_share, (void **)&memory_));
+  PetscCall(exports().Take(gpu, bytes, DeviceMalloc, (void **)&memory_));
   PetscCallCUDA(cudaMemset(memory_, 0, bytes));
   PetscCallCUDA(cudaDeviceSynchronize()); // zero before a neighbour can write
   PetscCallCUDA(cudaEventCreateWithFlags(&packed_, cudaEventDisableTiming));

@@ -1,6 +1,7 @@
 // y = A c: what is summed where. Blocks of sources travel in a ring of the ranks while the present one is summed.
 
 #include "device/arrays.hpp"
+#include "device/memory.hpp"
 #include "sums/fast_sum.hpp"
 #include "sums/kernel_sum.hpp"
 
@@ -188,7 +189,7 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
   if (PetscMemTypeDevice(s.memory)) {
     PetscInt most = 0;
     for (PetscInt n : sources->counts) most = PetscMax(most, n);
-    PetscCallCUDA(cudaMalloc((void **)&on_device, PetscMax(1, block_size(layout, most)) * sizeof(PetscReal)));
+    PetscCall(DeviceMalloc(PetscMax(1, block_size(layout, most)) * sizeof(PetscReal), (void **)&on_device));
   }
 #endif
   for (int step = 0; step < ranks; step++) {

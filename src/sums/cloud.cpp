@@ -63,7 +63,7 @@ PetscErrorCode PointCloudGetPoints(PointCloud *cloud, PetscMemType memory, Point
   if (PetscMemTypeDevice(memory)) {
     if (!cloud->on_device && cloud->n) {
       const size_t bytes = cloud->x.size() * sizeof(PetscReal);
-      PetscCallCUDA(cudaMalloc((void **)&cloud->on_device, bytes));
+      PetscCall(DeviceMalloc(bytes, (void **)&cloud->on_device));
       PetscCallCUDA(cudaMemcpy(cloud->on_device, cloud->x.data(), bytes, cudaMemcpyHostToDevice));
     }
     *points = cloud->points(cloud->on_device);

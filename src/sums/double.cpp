@@ -67,7 +67,7 @@ PetscErrorCode device::GetWorkspace(size_t bytes, double **work) {
   if (bytes > workspace_bytes) {
     PetscCallCUDA(cudaFree(workspace)); // waits for who uses it
     workspace = NULL, workspace_bytes = 0;
-    PetscCallCUDA(cudaMalloc((void **)&workspace, bytes));
+    PetscCall(DeviceMalloc(bytes, (void **)&workspace));
     workspace_bytes = bytes;
   }
   *work = workspace;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "device/memory.hpp"
 #include "sums/kernel_sum.hpp"
 
 namespace shellac {
@@ -67,7 +68,7 @@ template <class T> struct Buffer {
     n = PetscMax(count, 1);
 #if SHELLAC_CUDA
     if (PetscMemTypeDevice(where)) {
-      PetscCallCUDA(cudaMalloc((void **)&data, n * sizeof(T)));
+      PetscCall(DeviceMalloc(n * sizeof(T), (void **)&data));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
