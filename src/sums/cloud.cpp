@@ -80,9 +80,9 @@ PetscErrorCode PointCloudsGetBox(MPI_Comm comm, const PointCloud *a, const Point
 
   PetscFunctionBegin;
   for (int e = 0; e < 6; e++) ends[e] = -PETSC_MAX_REAL;
-  for (const PointCloud *cloud : {a, b})
-    for (int d = 0; d < 3; d++)
-      for (PetscInt i = 0; i < cloud->n; i++) {
+  for (const PointCloud *cloud : {a, a == b ? nullptr : b})
+    for (PetscInt i = 0; cloud && i < cloud->n; i++)
+      for (int d = 0; d < 3; d++) {
         const PetscReal x = cloud->x[(size_t)d * cloud->n + i];
         ends[d] = PetscMax(ends[d], -x);
         ends[3 + d] = PetscMax(ends[3 + d], x);

@@ -62,23 +62,14 @@ struct ClusterTree {
     std::iota(order.begin(), order.end(), (PetscInt)0);
     nodes.clear();
     if (!cloud.n) return;
-    nodes.push_back(make_node(cloud, 0, cloud.n, 0));
-    halve(cloud, leaf);
+    std::vector<Item> items = items_of(cloud);
+    nodes.push_back(make_node(items.data(), 0, cloud.n, 0));
+    halve(&items, leaf);
   }
   // From nodes that are there; those outside the order are left as they are.
   void halve(const PointCloud &cloud, PetscInt leaf) {
-    for (size_t at = 0; at < nodes.size(); at++) {
-      const Cluster node = nodes[at];
-      if (node.child >= 0 || !is_inside(node) || node.end - node.begin <= leaf) continue;
-      const PetscInt   middle = middle_of(node);
-      const PetscReal *x = cloud.x.data() + (size_t)node.longest_side() * cloud.n;
-      const auto       from = order.begin() - first;
-      std::nth_element(from + node.begin, from + middle, from + node.end,
-                       [&](PetscInt i, PetscInt j) { return x[i] < x[j] || (x[i] == x[j] && i < j); });
-      nodes[at].child = (PetscInt)nodes.size();
-      nodes.push_back(make_node(cloud, node.begin, middle, node.depth + 1));
-      nodes.push_back(make_node(cloud, middle, node.end, node.depth + 1));
-    }
+    std::vector<Item> items = items_of(cloud);
+    halve(&items, leaf);
   }
   // The upper part of the tree, where clusters of `leaf` points or fewer have no children.
   std::vector<Cluster> down_to(PetscInt leaf) const {
@@ -92,16 +83,44 @@ struct ClusterTree {
   }
 
 private:
-  Cluster make_node(const PointCloud &cloud, PetscInt begin, PetscInt end, PetscInt depth) const {
-    Cluster node = {begin, end, -1, -1, depth, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
-    for (int a = 0; a < 3; a++) {
-      const PetscReal *x = cloud.x.data() + (size_t)a * cloud.n;
-      node.lower[a] = node.upper[a] = x[order[begin - first]];
-      for (PetscInt i = begin - first; i < end - first; i++) {
-        node.lower[a] = std::min(node.lower[a], (double)x[order[i]]);
-        node.upper[a] = std::max(node.upper[a], (double)x[order[i]]);
-      }
+  struct Item { // a point moves as a whole: coordinates that were looked up by its number would come from anywhere
+    double   x[3];
+    PetscInt number;
+  };
+
+  std::vector<Item> items_of(const PointCloud &cloud) const { // in the order
+    std::vector<Item> items(order.size());
+    for (size_t i = 0; i < order.size(); i++) {
+      for (int a = 0; a < 3; a++) items[i].x[a] = (double)cloud.x[(size_t)a * cloud.n + order[i]];
+      items[i].number = order[i];
     }
+    return items;
+  }
+  void halve(std::vector<Item> *items, PetscInt leaf) {
+    const auto at_position = [&](PetscInt position) { return items->data() + (position - first); };
+    for (size_t at = 0; at < nodes.size(); at++) {
+      const Cluster node = nodes[at];
+      if (node.child >= 0 || !is_inside(node) || node.end - node.begin <= leaf) continue;
+      const PetscInt middle = middle_of(node);
+      const int      axis = node.longest_side();
+      std::nth_element(at_position(node.begin), at_position(middle), at_position(node.end),
+                       [axis](const Item &p, const Item &q) {
+                         return p.x[axis] < q.x[axis] || (p.x[axis] == q.x[axis] && p.number < q.number);
+                       });
+      nodes[at].child = (PetscInt)nodes.size();
+      nodes.push_back(make_node(at_position(node.begin), node.begin, middle, node.depth + 1));
+      nodes.push_back(make_node(at_position(middle), middle, node.end, node.depth + 1));
+    }
+    for (size_t i = 0; i < order.size(); i++) order[i] = (*items)[i].number;
+  }
+  static Cluster make_node(const Item *points, PetscInt begin, PetscInt end, PetscInt depth) {
+    Cluster node = {begin, end, -1, -1, depth, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
+    for (int a = 0; a < 3; a++) node.lower[a] = node.upper[a] = points[0].x[a];
+    for (PetscInt i = 0; i < end - begin; i++)
+      for (int a = 0; a < 3; a++) {
+        node.lower[a] = std::min(node.lower[a], points[i].x[a]);
+        node.upper[a] = std::max(node.upper[a], points[i].x[a]);
+      }
     return node;
   }
 };

@@ -6,6 +6,33 @@
 
 namespace shellac {
 
+// The n interpolation points of a cluster along each axis.
+SHELLAC_INLINE void set_points(const Cluster &node, int n[3], double points[3][max_tree_order]) {
+  for (int a = 0; a < 3; a++) {
+    n[a] = node.n[a];
+    for (int k = 0; k < n[a]; k++) points[a][k] = chebyshev_point(node, a, k);
+  }
+}
+
+// The coordinates of clusters' interpolation points, in three arrays of `all` points.
+struct ClusterCoordinates {
+  PetscReal *x;
+  PetscInt   all;
+
+  // Of the t-th one of a cluster; points: see set_points().
+  SHELLAC_INLINE void set(const Cluster &node, const double points[3][max_tree_order], PetscInt t) const {
+    const int      n1 = node.n[1], n2 = node.n[2];
+    const PetscInt index[3] = {t / (n1 * n2), t / n2 % n1, t % n2};
+    for (int a = 0; a < 3; a++) x[(size_t)a * all + node.proxies + t] = (PetscReal)points[a][index[a]];
+  }
+  void on_host(const Cluster &node) const {
+    int    n[3];
+    double points[3][max_tree_order];
+    set_points(node, n, points);
+    for (PetscInt t = 0; t < proxy_count(node); t++) set(node, points, t);
+  }
+};
+
 // Values at the points [begin, end) and at the interpolation points of clusters: weights of sources, or sums at targets.
 struct ClusterValues {
   const Cluster   *nodes;
@@ -26,13 +53,6 @@ struct ClusterValues {
     }
     const double scale = 1 / sum;
     for (int k = 0; k < n; k++) l[k] = hit >= 0 ? (k == hit ? 1. : 0.) : l[k] * scale;
-  }
-  // The n interpolation points of a cluster along each axis.
-  SHELLAC_INLINE void set_points(const Cluster &node, int n[3], double points[3][max_tree_order]) const {
-    for (int a = 0; a < 3; a++) {
-      n[a] = node.n[a];
-      for (int k = 0; k < n[a]; k++) points[a][k] = chebyshev_point(node, a, k);
-    }
   }
   // What is in a cluster: its points (r = 0), or the points or interpolation points of its two children.
   SHELLAC_INLINE void range(const Cluster &node, int r, PetscInt *begin, PetscInt *end) const {
@@ -109,12 +129,24 @@ struct ClusterSums : ClusterValues {
 
 #if SHELLAC_CUDA
 // A block of threads for each of the nodes listed.
+__global__ void coordinates_kernel(const ClusterCoordinates to, const Cluster *nodes, const PetscInt *which) {
+  __shared__ double points[3][max_tree_order];
+  const Cluster     node = nodes[which[blockIdx.x]];
+  for (int t = threadIdx.x; t < 3 * max_tree_order; t += blockDim.x) {
+    const int axis = t / max_tree_order, k = t % max_tree_order;
+    if (k < node.n[axis]) points[axis][k] = chebyshev_point(node, axis, k);
+  }
+  __syncthreads();
+  for (PetscInt t = threadIdx.x; t < proxy_count(node); t += blockDim.x) to.set(node, points, t);
+}
+
+// The same.
 __global__ void downward_kernel(const ClusterSums down, const PetscInt *which) {
   const Cluster node = down.nodes[which[blockIdx.x]];
   int           n[3];
   double        points[3][max_tree_order];
   PetscInt      begin, end;
-  down.set_points(node, n, points);
+  set_points(node, n, points);
   for (int r = 0; r < 2; r++) {
     down.range(node, r, &begin, &end);
     for (PetscInt i = begin + threadIdx.x; i < end; i += blockDim.x) down.add(node, n, points, i);

@@ -42,9 +42,19 @@ struct Expanded {
   std::vector<Cluster>  nodes;
   std::vector<PetscInt> with_proxies, level{0}; // those of level l are with_proxies[level[l]] to [level[l + 1] - 1]
   PetscInt              points = 0, all = 0;    // without interpolation points, with them
-  PointCloud           *cloud = NULL;           // all of them, the points first
+  PointCloud           *cloud = NULL;           // all of them, the points first; coordinates: see Place()
 
   PetscErrorCode Create(MPI_Comm comm, const PointCloud &from, const std::vector<PetscInt> &chosen);
+  // Coordinates where products need them, unless they are there.
+  PetscErrorCode Place(PetscMemType memory);
+  PetscErrorCode Destroy();
+
+  // on the GPU; null until asked for
+  Buffer<Cluster>  device_nodes;
+  Buffer<PetscInt> device_with_proxies;
+
+private:
+  std::vector<PetscReal> x_; // coordinate a of the i-th point is x_[a points + i]
 };
 
 // The sums in one direction: from the sources' tree to groups of targets, or to a sample of them.
@@ -71,8 +81,7 @@ private:
   // on the GPU; null until asked for
   std::vector<ListsOnDevice> device_lists_;
   Buffer<Group>              device_group_;
-  Buffer<PetscInt>           device_target_order_, device_source_order_, device_levels_[2];
-  Buffer<Cluster>            device_nodes_[2];
+  Buffer<PetscInt>           device_target_order_, device_source_order_;
   Buffer<PetscReal>          weights_, results_, in_, out_; // the last two: in the order of the regions
 };
 
@@ -97,19 +106,50 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, const PointCloud &from, const std
   cloud->n = all;
   cloud->counts.resize(ranks);
   PetscCallMPI(MPI_Allgather(&cloud->n, 1, MPIU_INT, cloud->counts.data(), 1, MPIU_INT, comm));
-  cloud->x.resize((size_t)3 * all);
+  x_.resize((size_t)3 * points);
   for (int a = 0; a < 3; a++)
-    for (PetscInt i = 0; i < points; i++) cloud->x[(size_t)a * all + i] = from.x[(size_t)a * from.n + chosen[i]];
-  for (PetscInt which : with_proxies) {
-    const Cluster &node = nodes[which];
-    PetscInt       at = node.proxies;
-    for (int i = 0; i < node.n[0]; i++)
-      for (int j = 0; j < node.n[1]; j++)
-        for (int k = 0; k < node.n[2]; k++, at++) {
-          const int index[3] = {i, j, k};
-          for (int a = 0; a < 3; a++) cloud->x[(size_t)a * all + at] = (PetscReal)chebyshev_point(node, a, index[a]);
-        }
+    for (PetscInt i = 0; i < points; i++) x_[(size_t)a * points + i] = from.x[(size_t)a * from.n + chosen[i]];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Other ranks get them from the host.
+PetscErrorCode Expanded::Place(PetscMemType memory) {
+  const bool on_device = PetscMemTypeDevice(memory);
+
+  PetscFunctionBegin;
+  if (all && cloud->x.empty() && (!on_device || cloud->counts.size() > 1)) {
+    cloud->x.resize((size_t)3 * all);
+    for (int a = 0; a < 3; a++)
+      std::copy(x_.begin() + (ptrdiff_t)a * points, x_.begin() + (ptrdiff_t)(a + 1) * points,
+                cloud->x.begin() + (ptrdiff_t)a * all);
+    const ClusterCoordinates to = {cloud->x.data(), all};
+    for (PetscInt which : with_proxies) to.on_host(nodes[which]);
   }
+#if SHELLAC_CUDA
+  if (!on_device || device_nodes.data) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(device_nodes.Set(memory, nodes));
+  PetscCall(device_with_proxies.Set(memory, with_proxies));
+  if (!all || cloud->on_device || !cloud->x.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  cudaStream_t stream;
+  PetscCall(current_stream(&stream));
+  PetscCall(DeviceMalloc((size_t)3 * all * sizeof(PetscReal), (void **)&cloud->on_device));
+  for (int a = 0; a < 3; a++)
+    PetscCall(DeviceCopyFromHost(cloud->on_device + (size_t)a * all, x_.data() + (size_t)a * points,
+                                 points * sizeof(PetscReal)));
+  const ClusterCoordinates to = {cloud->on_device, all};
+  if (!with_proxies.empty())
+    coordinates_kernel<<<(unsigned)with_proxies.size(), 256, 0, stream>>>(to, device_nodes.data,
+                                                                          device_with_proxies.data);
+  PetscCallCUDA(cudaGetLastError());
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Expanded::Destroy() {
+  PetscFunctionBegin;
+  PetscCall(PointCloudDestroy(&cloud));
+  PetscCall(device_nodes.Free());
+  PetscCall(device_with_proxies.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,6 +254,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   PetscFunctionBegin;
   PetscCall(weights_.Allocate(memory, (size_t)sources_.all * reals));
   PetscCall(results_.Allocate(memory, (size_t)targets_.all * reals));
+  for (Expanded *side : {&sources_, &targets_}) PetscCall(side->Place(memory));
   PetscCall(PointCloudGetPoints(sources_.cloud, memory, &y));
   PetscCall(PointCloudGetPoints(targets_.cloud, memory, &x));
   ClusterWeights   up = {{sources_.nodes.data(), {y.x[0], y.x[1], y.x[2]}, weights_.data, reals}};
@@ -234,11 +275,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   cudaStream_t stream = NULL;
   if (on_device) {
     PetscCall(current_stream(&stream));
-    if (!device_nodes_[0].data) {
-      for (int side = 0; side < 2; side++) {
-        PetscCall(device_nodes_[side].Set(memory, (side ? targets_ : sources_).nodes));
-        PetscCall(device_levels_[side].Set(memory, (side ? targets_ : sources_).with_proxies));
-      }
+    if (!device_group_.data) {
       PetscCall(device_group_.Set(memory, groups_.groups));
       PetscCall(device_target_order_.Set(memory, target_order_));
       PetscCall(device_source_order_.Set(memory, source_order_));
@@ -248,8 +285,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
         PetscCall(device_lists_[owner].first.Set(memory, lists_[owner].first));
       }
     }
-    up.nodes = device_nodes_[0].data;
-    down.nodes = device_nodes_[1].data;
+    up.nodes = sources_.device_nodes.data;
+    down.nodes = targets_.device_nodes.data;
     if (sources_.points)
       gather_kernel<<<(unsigned)((sources_.points + 255) / 256), 256, 0, stream>>>(
           sources_.points, reals, device_source_order_.data, in, weights_.data);
@@ -260,7 +297,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
         tasks = std::max(tasks, upward_tasks(sources_.nodes[sources_.with_proxies[at]]));
       const dim3 blocks((unsigned)clusters, (tasks + upward_threads - 1) / upward_threads);
       const auto kernel = reals == 2 ? upward_kernel<2> : upward_kernel<1>;
-      if (clusters) kernel<<<blocks, upward_threads, 0, stream>>>(up, device_levels_[0].data + begin);
+      if (clusters) kernel<<<blocks, upward_threads, 0, stream>>>(up, sources_.device_with_proxies.data + begin);
       PetscCallCUDA(cudaGetLastError());
     }
   }
@@ -299,7 +336,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   if (on_device) {
     for (size_t l = 0; l + 1 < targets_.level.size(); l++) {
       const PetscInt begin = targets_.level[l], clusters = targets_.level[l + 1] - begin;
-      if (clusters) downward_kernel<<<(unsigned)clusters, 128, 0, stream>>>(down, device_levels_[1].data + begin);
+      if (clusters) downward_kernel<<<(unsigned)clusters, 128, 0, stream>>>(down, targets_.device_with_proxies.data + begin);
       PetscCallCUDA(cudaGetLastError());
     }
     if (targets_.points)
@@ -336,11 +373,7 @@ PetscErrorCode Direction::Destroy() {
   PetscCall(device_group_.Free());
   PetscCall(device_target_order_.Free());
   PetscCall(device_source_order_.Free());
-  for (int side = 0; side < 2; side++) {
-    PetscCall(PointCloudDestroy(&(side ? targets_ : sources_).cloud));
-    PetscCall(device_levels_[side].Free());
-    PetscCall(device_nodes_[side].Free());
-  }
+  for (Expanded *side : {&sources_, &targets_}) PetscCall(side->Destroy());
   PetscCall(PetscSFDestroy(&source_sf_));
   PetscCall(PetscSFDestroy(&target_sf_));
   for (auto *buffer : {&weights_, &results_, &in_, &out_}) PetscCall(buffer->Free());
