@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "coo.hpp"
 #include "gpu.hpp"
+#include "misuse.hpp"
 
 #include <algorithm>
 
@@ -84,6 +85,41 @@ TEST_CASE("values of COO lists on the GPU and on the host are captured as AIJ ho
       CHECK(host.product_difference() <= 2 * exact);
     }
   });
+}
+
+// The bytes of indices in a vector on the GPU.
+static Vector indices_on_device(const std::vector<PetscInt> &list) {
+  std::vector<PetscScalar> bytes(list.size() * sizeof(PetscInt) / sizeof(PetscScalar) + 1);
+  std::copy(list.begin(), list.end(), reinterpret_cast<PetscInt *>(bytes.data()));
+  return device_copy(bytes);
+}
+
+TEST_CASE("COO lists may be on the GPU", "[capture][coo][device]") {
+  if (no_gpu()) return;
+  const Lattice l = plane(2);
+  Twins         t(l, VECCUDA);
+  Entries       list = list_entries(t.da, random_fill(l, Form::arrays, 1), Listing::scattered);
+  const auto    preallocate_from_device = [&] {
+    PetscScalar *arrays[2];
+    Vector       rows = indices_on_device(list.rows), columns = indices_on_device(list.columns);
+    PetscFunctionBeginUser;
+    PetscCall(VecGetArrayAndMemType(rows, &arrays[0], NULL));
+    PetscCall(VecGetArrayAndMemType(columns, &arrays[1], NULL));
+    PetscCall(MatSetPreallocationCOO(t.A, list.count(), (PetscInt *)arrays[0], (PetscInt *)arrays[1]));
+    PetscCall(VecRestoreArrayAndMemType(columns, &arrays[1]));
+    PetscCall(VecRestoreArrayAndMemType(rows, &arrays[0]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  OK(preallocate_from_device());
+  preallocate(t.aij, list);
+  set_coo_values(t.A, list, INSERT_VALUES, true);
+  OK(MatSetValuesCOO(t.aij, list.values.data(), INSERT_VALUES));
+  CHECK(t.product_difference() <= 2 * exact);
+  const PetscInt far = l.N[0] * l.N[1] * l.dof - 1;
+  if (on_last(true, false)) list.rows.back() = 0, list.columns.back() = far;
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"row 0,", "column " + std::to_string(far), "fallback"}),
+               preallocate_from_device);
+  CHECK(t.product_difference() <= 2 * exact); // as before
 }
 
 TEST_CASE("coefficients are written slot by slot on the GPU", "[capture][slots][device]") {

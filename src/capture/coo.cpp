@@ -64,6 +64,19 @@ static PetscErrorCode check_list(MPI_Comm comm, const char *call, PetscCount n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A list that may be on a GPU, on the host.
+static PetscErrorCode bring_to_host(PetscCount n, PetscInt **list, std::vector<PetscInt> *copy) {
+  PetscMemType memory = PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  if (n) PetscCall(PetscGetMemType(*list, &memory));
+  if (PetscMemTypeHost(memory)) PetscFunctionReturn(PETSC_SUCCESS);
+  copy->resize((size_t)n);
+  PetscCall(DeviceCopyToHost(copy->data(), *list, copy->size() * sizeof(PetscInt)));
+  *list = copy->data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The first of n entries whose row or column is beyond the last; n for none.
 static PetscInt first_beyond(PetscInt n, const PetscInt rows[], const PetscInt columns[], PetscInt count) {
   PetscInt first = 0;
@@ -78,6 +91,7 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
   CapturedMat             *context;
   std::vector<RemoteEntry> remote;
   std::vector<Sender>      senders;
+  std::vector<PetscInt>    copies[2];
   PetscMPIInt              me;
   PetscCount               wrong = n;
   GlobalEntry              first_outside = {};
@@ -88,6 +102,8 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
   const Grid            &grid = context->grid;
   const CapturedStencil &op = context->captured();
   PetscCall(check_list(grid.comm, numbers.call, n, rows, columns));
+  PetscCall(bring_to_host(n, &rows, &copies[0]));
+  PetscCall(bring_to_host(n, &columns, &copies[1]));
   PetscCallMPI(MPI_Comm_rank(grid.comm, &me));
   auto       map = std::make_shared<CooMap>();
   Places     places(*context, me);
@@ -298,8 +314,8 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
   PetscCheck(context->coo, context->grid.comm, PETSC_ERR_ORDER,
              "MatSetValuesCOO() has no entries to set: call MatSetPreallocationCOO() or MatSetPreallocationCOOLocal() "
              "before");
-  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "MatSetValuesCOO() takes INSERT_VALUES or ADD_VALUES");
+  SHELLAC_CHECK_ALL(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "MatSetValuesCOO() takes INSERT_VALUES or ADD_VALUES");
   CooMap &map = *context->coo;
   PetscCheck(
       !context->reference || map.verifiable, context->grid.comm, PETSC_ERR_ORDER,
