@@ -440,16 +440,6 @@ TEST_CASE("a numbering that the program sets is followed", "[capture]") {
   CHECK(t.operator_problem() == "");
 }
 
-// PETSc numbers the objects that it makes.
-static PetscObjectId next_object() {
-  Vec           v;
-  PetscObjectId id;
-  OK(VecCreate(PETSC_COMM_SELF, &v));
-  OK(PetscObjectGetId((PetscObject)v, &id));
-  OK(VecDestroy(&v));
-  return id;
-}
-
 TEST_CASE("coefficients in arrays are assembled anew and changed where they are", "[capture]") {
   Lattice l = plane(2);
   l.N[0] = 19, l.N[1] = 18; // more points on each rank than may be indexed

@@ -133,6 +133,50 @@ TEST_CASE("coefficients in arrays stay where they are when they are assembled ag
   CHECK(everywhere(places[1] == places[0] && places[2] == places[0]));
 }
 
+TEST_CASE("assemblies after the second allocate no coefficients", "[capture][coo][slots]") {
+  Lattice        l = plane(2);
+  const PetscInt center[] = {0, 0};
+  l.N[0] = 19, l.N[1] = 18; // more points on each rank than may be indexed
+  for (Form form : forms_of_storage) {
+    Twins         t(l);
+    const Entries list = list_entries(t.da, random_fill(l, form, 1), Listing::rows);
+    Entries       with_zeros = list; // in slots of their own
+    const auto    set_by_list = [&](const Entries &entries) {
+      OK(MatSetValuesCOO(t.A, entries.values.data(), ADD_VALUES));
+    };
+    const struct {
+      const char           *name;
+      std::function<void()> begin, work;
+    } ways[] = {{"MatSetValuesStencil", [] {}, [&] { fill_and_assemble(t.da, t.A, random_fill(l, form, 2)); }},
+                {"MatZeroEntries and MatSetValuesStencil", [] {},
+                 [&] {
+                   OK(MatZeroEntries(t.A));
+                   fill_and_assemble(t.da, t.A, random_fill(l, form, 3));
+                 }},
+                {"MatSetValuesCOO", [&] { preallocate(t.A, list); }, [&] { set_by_list(list); }},
+                {"MatSetValuesCOO, zeros in some slots", [&] { preallocate(t.A, with_zeros); },
+                 [&] { set_by_list(with_zeros); }},
+                {"MatStencilShellGetSlot", [] {},
+                 [&] {
+                   Vec v;
+                   OK(MatStencilShellGetSlot(t.A, center, 0, 1, &v));
+                   OK(VecShift(v, 1));
+                   OK(MatStencilShellRestoreSlot(t.A, center, 0, 1, &v));
+                   assemble(t.A);
+                 }}};
+    for (size_t e = 0; e < with_zeros.values.size(); e++)
+      if (with_zeros.rows[e] % 2 != with_zeros.columns[e] % 2) with_zeros.values[e] = 0;
+    for (const auto &way : ways) {
+      INFO(name_of(form) << ", " << way.name);
+      way.begin();
+      for (int time = 0; time < 3; time++) way.work();
+      const PetscObjectId first = next_object();
+      way.work();
+      CHECK(everywhere(next_object() == first + 1));
+    }
+  }
+}
+
 // The rows that a list compresses may be equal in the same places the next time, in fewer, in others or in none.
 TEST_CASE("COO lists are compressed anew each time", "[capture][coo]") {
   const Lattice l = plane(2);

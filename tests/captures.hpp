@@ -23,6 +23,16 @@ inline void fill_and_assemble(Twins &t, const Fill &fill) {
   });
 }
 
+// PETSc numbers the objects that it makes.
+inline PetscObjectId next_object() {
+  Vec           v;
+  PetscObjectId id;
+  OK(VecCreate(PETSC_COMM_SELF, &v));
+  OK(PetscObjectGetId((PetscObject)v, &id));
+  OK(VecDestroy(&v));
+  return id;
+}
+
 // ---- sweeps
 
 using Values = std::vector<PetscScalar>;

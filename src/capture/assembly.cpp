@@ -324,7 +324,10 @@ static PetscErrorCode close_as_asked(CapturedMat *context) {
   PetscFunctionBegin;
   if (context->rows_vary && wish.automatic) wish.automatic = false, wish.form = Storage::arrays;
   context->rows_vary = false;
-  PetscCall(context->captured().Close(wish, &refusal));
+  CapturedStencil &op = context->captured();
+  if (op.open() && context->assembled) op.KeepArrays();
+  context->assembled = context->assembled || op.open();
+  PetscCall(op.Close(wish, &refusal));
   context->values = nullptr;
   if (context->compression.automatic || context->compression.form == Storage::arrays)
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -88,6 +88,8 @@ public:
   Vec            array(int slot) const { return arrays_[slot]; }
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
   PetscErrorCode CloseAsArrays(); // nothing is sought
+  // For a matrix that is assembled again and again: arrays that are needed for it stay, if it is compressed, too.
+  void KeepArrays() { keep_arrays_ = true; }
   // Closes it with these coefficients in place of all that it has, if it was compressed and they are equal in the same
   // rows, or in a simpler way: without arrays. Else nothing is done. On the host, and on a GPU:
   PetscErrorCode CloseAgain(SumsByBlocks *sums, const Compression &wish, bool *done);
@@ -196,6 +198,7 @@ private:
   std::string                 vec_type_;
   bool                        open_ = false, explicit_zeros_ = true, by_place_ = false, bound_ = false;
   bool                        all_are_set_ = false;         // at each assembly: see NeedAllToSet()
+  bool                        keep_arrays_ = false;         // see KeepArrays()
   PetscMemType                memory_ = PETSC_MEMTYPE_HOST; // see memory()
   std::vector<Vec>            arrays_; // [slots]; those of slots that are not in use are memory for the next assembly
   std::vector<T *>            values_; // open: [slots], the arrays'; null for zero

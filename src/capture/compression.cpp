@@ -283,7 +283,8 @@ PetscErrorCode CapturedStencil::End() {
   by_place_ = false;
   for (int s = 0; s < slots(); s++) {
     PetscCall(RestoreArray(s));
-    if (storage_ != Storage::arrays || (place(s) < 0 && !all_are_set_)) PetscCall(VecDestroy(&arrays_[s]));
+    const bool idle = storage_ != Storage::arrays || (place(s) < 0 && !all_are_set_);
+    if (idle && !keep_arrays_) PetscCall(VecDestroy(&arrays_[s]));
   }
   open_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);

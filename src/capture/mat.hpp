@@ -98,6 +98,7 @@ public:
   std::vector<GlobalEntry> off_process;                             // for other ranks
   std::vector<GlobalEntry> outside;                                 // of owned rows, beyond the stencil
   bool                     rows_vary = false;                       // see MatCapturedOpenSlots()
+  bool                     assembled = false;                       // values of arrays were
   Mat                      reference = NULL;                        // -mat_stencil_verify
   std::shared_ptr<CooMap>  coo;                                     // of MatSetPreallocationCOO(); null before
 };
