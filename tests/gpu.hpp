@@ -19,17 +19,25 @@ inline bool no_gpu(bool skips = true) { // skips: the case ends so
 }
 
 #if defined(PETSC_HAVE_CUDA)
-// Bytes that `work` copies between the host and the GPU, single numbers aside; after PetscLogDefaultBegin().
-template <class Function> PetscReal bytes_copied(const Function &work) {
+// What `work` copies between the host and the GPU, single numbers aside; after PetscLogDefaultBegin().
+struct Copied {
+  PetscReal bytes;
+  int       times_to_host; // the host waits for each
+};
+template <class Function> Copied copied(const Function &work) {
   static PetscLogEvent event = -1;
-  PetscEventPerfInfo   info[2];
+  PetscEventPerfInfo   before, after;
   if (event < 0) OK(PetscLogEventRegister("TestCopies", PETSC_VIEWER_CLASSID, &event));
-  OK(PetscLogEventGetPerfInfo(0, event, &info[0]));
+  OK(PetscLogEventGetPerfInfo(0, event, &before));
   OK(PetscLogEventBegin(event, 0, 0, 0, 0));
   work();
   OK(PetscLogEventEnd(event, 0, 0, 0, 0));
-  OK(PetscLogEventGetPerfInfo(0, event, &info[1]));
-  return (PetscReal)(info[1].CpuToGpuSize - info[0].CpuToGpuSize + info[1].GpuToCpuSize - info[0].GpuToCpuSize);
+  OK(PetscLogEventGetPerfInfo(0, event, &after));
+  return {(PetscReal)(after.CpuToGpuSize - before.CpuToGpuSize + after.GpuToCpuSize - before.GpuToCpuSize),
+          (int)(after.GpuToCpuCount - before.GpuToCpuCount)};
+}
+template <class Function> PetscReal bytes_copied(const Function &work) {
+  return copied(work).bytes;
 }
 #endif
 
