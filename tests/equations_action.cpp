@@ -120,7 +120,7 @@ TEST_CASE("Newton's method with the action, and entries for the preconditioner a
 }
 
 // Also where the vectors are on a GPU.
-TEST_CASE("the diagonal where arms around a periodic axis lead back to the point", "[equations]") {
+TEST_CASE("diagonals and products, also where arms around a periodic axis lead back to the point", "[equations]") {
   if (!equations_work()) return;
   struct Case {
     PetscInt nx, ny, width;
@@ -129,7 +129,7 @@ TEST_CASE("the diagonal where arms around a periodic axis lead back to the point
 #if defined(PETSC_HAVE_CUDA)
   if (!no_gpu(false)) types.push_back(VECCUDA);
 #endif
-  for (const Case &c : {Case{1, 7, 1}, {6, 1, 1}, {1, 1, 1}, {1, 7, 2}, {2, 6, 2}, {6, 2, 2}, {2, 2, 2}})
+  for (const Case &c : {Case{1, 7, 1}, {6, 1, 1}, {1, 1, 1}, {1, 7, 2}, {2, 6, 2}, {6, 2, 2}, {2, 2, 2}, {7, 9, 2}})
     for (const DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
       for (const VecType type : types) {
         Lattice l;
@@ -146,10 +146,14 @@ TEST_CASE("the diagonal where arms around a periodic axis lead back to the point
         set_equation(da, "unknowns(u, v)\n"
                          "residual(u) = exp(u) * v - u * u(1, 0) - 2 * u(-1, 0) + 3 * u(0, 1) * v(0, -1)" +
                              far + corner + "\nresidual(v) = v(1, 0) * v(-1, 0) - 2 * v * v(0, -1) + u * v" + far);
-        Vector u = random_vector(da, 1), x = make_vector(da), y = make_vector(da);
+        Vector u = random_vector(da, 1), v = random_vector(da, 2), x = make_vector(da), y = make_vector(da);
         OK(VecShift(u, 2));
-        OK(MatGetDiagonal(jacobian(da, u, MATEQUATION), x));
-        OK(MatGetDiagonal(jacobian(da, u, MATAIJ), y));
+        Matrix A = jacobian(da, u, MATEQUATION), B = jacobian(da, u, MATAIJ);
+        OK(MatGetDiagonal(A, x));
+        OK(MatGetDiagonal(B, y));
+        CHECK(difference(x, y) <= 1e-12);
+        OK(MatMult(A, v, x));
+        OK(MatMult(B, v, y)); // of up to 50 entries a row, which have no passes of their own
         CHECK(difference(x, y) <= 1e-12);
       }
 }

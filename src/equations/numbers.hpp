@@ -218,7 +218,11 @@ template <class R> inline Complex<R> tan(const Complex<R> &a) {
 #define SHELLAC_EACH        _Pragma("unroll")
 #define SHELLAC_OUT_OF_LINE __noinline__
 #else
+#if defined(__GNUC__) && !defined(__clang__)
+#define SHELLAC_EACH _Pragma("GCC unroll 32") // else derivatives are kept in memory
+#else
 #define SHELLAC_EACH
+#endif
 #define SHELLAC_OUT_OF_LINE __attribute__((noinline))
 #endif
 

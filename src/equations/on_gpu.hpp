@@ -86,7 +86,7 @@ template <class Row> inline void values_at_ends(const Place &q, const Work &work
 template <class Row, int r = 0>
 inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, Index k, Scalar *const *out) {
   if (row == r)
-    entries_of<Row, r, true>(q, AnySeed(slot), i, j, k, place_read(q, i, j, k),
+    entries_of<Row, r, true>(q, AnySeeds<1>(slot), i, j, k, place_read(q, i, j, k),
                              out[r * slots_of_row + slot] + place_written(q, i, j, k));
   else if constexpr (r + 1 < unknowns)
     entry_at_end<Row, r + 1>(q, row, slot, i, j, k, out);

@@ -41,51 +41,66 @@ template <class Row> void all_values(const Place *place, const Region *region, S
   region->ends ? values_at_ends<Row>(q, *region, out) : values_inside<Row>(q, *region, out);
 }
 
-constexpr int entry_parts = 2;
-
-// Slots known to the compiler.
-template <class Row, int r, int slot>
-SHELLAC_WHOLE void entries_of_slot(const Place &q, const Region &region, Scalar *to_slot) {
+// Entries of some slots of a row in a pass, which share the row's value and derivatives. Of more slots a compiler keeps the
+// derivatives in memory, and does without vectors: Clang does of more than one.
+#if defined(__clang__)
+constexpr int most_slots_of_pass = 1, most_passes = 20;
+#else
+constexpr int most_slots_of_pass = 9, most_passes = 6;
+#endif
+constexpr int  passes_of_row = (slots_of_row - 1) / most_slots_of_pass + 1;
+constexpr bool few_passes = unknowns * passes_of_row <= most_passes; // a compiler takes long over many
+template <class Row, int r, int pass>
+SHELLAC_WHOLE void entries_of_pass(const Place &q, const Region &region, Scalar *const *out) {
+  constexpr int first = slots_of_row * pass / passes_of_row, count = slots_of_row * (pass + 1) / passes_of_row - first;
+  Scalar       *to_slots[count];
+  SHELLAC_EACH for (int n = 0; n < count; n++) to_slots[n] = out[r * slots_of_row + first + n];
   for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
-    entries_of<Row, r, false>(q, Seeds<slot, 1>(), i, j, k, from, to_slot + to);
+    Scalar entries[count];
+    entries_of<Row, r, false>(q, Seeds<first, count>(), i, j, k, from, entries);
+    SHELLAC_EACH for (int n = 0; n < count; n++) to_slots[n][to] = entries[n];
   });
 }
-template <class Row, int r, int slot>
-void entries_by_slot(const Place &q, const Region &region, Scalar *const *to_slots) {
-  entries_of_slot<Row, r, slot>(q, region, to_slots[slot]);
-  if constexpr (slot + entry_parts < slots_of_row) entries_by_slot<Row, r, slot + entry_parts>(q, region, to_slots);
-}
-// Slots known to the program.
-template <class Row, int r, bool ends>
-void entries_slot_by_slot(const Place &q, const Region &region, Scalar *const *to_slots) {
-  for (int slot = 0; slot < slots_of_row; slot++) {
-    const AnySeed seed{slot};
-    Scalar       *to_slot = to_slots[slot];
+// Of slots known to the program, three at a time: it is compiled once for all of them.
+template <class Row, bool ends, int r = 0>
+void entries_by_loops(const Place &q, const Region &region, Scalar *const *out) {
+  constexpr int most = slots_of_row < 3 ? slots_of_row : 3;
+  for (int first = 0; first < slots_of_row; first += most) {
+    const int            count = slots_of_row - first < most ? slots_of_row - first : most;
+    const AnySeeds<most> seeds(first);
+    Scalar *const       *to_slots = out + r * slots_of_row + first;
     for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
-      entries_of<Row, r, ends>(q, seed, i, j, k, from, to_slot + to);
+      Scalar entries[most];
+      entries_of<Row, r, ends>(q, seeds, i, j, k, from, entries);
+      for (int n = 0; n < count; n++) to_slots[n][to] = entries[n];
     });
+  }
+  if constexpr (r + 1 < unknowns) entries_by_loops<Row, ends, r + 1>(q, region, out);
+}
+
+// A part of the passes inside: those after the first `pass` ones, in steps of entry_parts.
+constexpr int                       entry_parts = 2;
+template <class Row, int pass> void part_of_entries(const Place *place, const Region *region, Scalar *const *out) {
+  if constexpr (few_passes && pass < unknowns * passes_of_row) {
+    const Place q = *place;
+    entries_of_pass<Row, pass / passes_of_row, pass % passes_of_row>(q, *region, out);
+    part_of_entries<Row, pass + entry_parts>(place, region, out);
   }
 }
 
-// A part of the entries, which is compiled by itself: of slots known to the compiler those after the first `part` ones, in
-// steps of entry_parts; of the others those of each second row.
-template <class Row, int part, int r = 0>
-void part_of_entries(const Place &q, const Region &region, Scalar *const *out) {
-  constexpr bool few_slots = unknowns * slots_of_row <= 20; // a compiler takes long over many
-  Scalar *const *to_slots = out + r * slots_of_row;
-  if (region.ends) {
-    if constexpr (part == (r + 1) % entry_parts) entries_slot_by_slot<Row, r, true>(q, region, to_slots);
-  } else if constexpr (few_slots)
-    entries_by_slot<Row, r, part>(q, region, to_slots);
-  else if constexpr (part == r % entry_parts)
-    entries_slot_by_slot<Row, r, false>(q, region, to_slots);
-  if constexpr (r + 1 < unknowns) part_of_entries<Row, part, r + 1>(q, region, out);
-}
-extern "C" __attribute__((visibility("hidden"))) void entries_part_0(const Place *, const Region *, Scalar *const *);
-extern "C" __attribute__((visibility("hidden"))) void entries_part_1(const Place *, const Region *, Scalar *const *);
-inline void all_entries(const Place *place, const Region *region, Scalar *const *out) {
-  entries_part_0(place, region, out);
-  entries_part_1(place, region, out);
+// What other parts of the source have.
+#define SHELLAC_OF_A_PART extern "C" __attribute__((visibility("hidden")))
+SHELLAC_OF_A_PART void    values_part(const Place *, const Region *, Scalar *);
+SHELLAC_OF_A_PART void    entries_part_0(const Place *, const Region *, Scalar *const *);
+SHELLAC_OF_A_PART void    entries_part_1(const Place *, const Region *, Scalar *const *);
+template <class Row> void all_entries(const Place *place, const Region *region, Scalar *const *out) {
+  if (region->ends) {
+    entries_by_loops<Row, true>(*place, *region, out);
+  } else if constexpr (few_passes) {
+    entries_part_0(place, region, out);
+    entries_part_1(place, region, out);
+  } else
+    entries_by_loops<Row, false>(*place, *region, out);
 }
 
 template <class Row, bool ends> SHELLAC_WHOLE void products_in(const Place &q, const Region &region, Scalar *out) {

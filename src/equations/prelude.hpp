@@ -38,7 +38,7 @@ constexpr bool is_arm(int code, int dx, int dy, int dz) {
 }
 
 // The directions of derivatives: none; or slots of a row, which are an unknown c at an arm's end: some from the first on,
-// known to the compiler, or one that the program knows; or one along the vector place.direction.
+// known to the compiler, or to the program; or one along the vector place.direction.
 struct SeedOfSlots {
   static constexpr bool along_vector = false;
 };
@@ -53,13 +53,18 @@ template <int first, int count> struct Seeds : SeedOfSlots {
     return unknown == (first + n) % unknowns && is_arm(code, dx, dy, dz);
   }
 };
-struct AnySeed : SeedOfSlots {
-  static constexpr int directions = 1;
-  int                  c, code;
+template <int count> struct AnySeeds : SeedOfSlots {
+  static constexpr int directions = count;
+  int                  c[count], code[count];
 
-  explicit AnySeed(int slot) : c(slot % unknowns), code(arm_code(slot / unknowns)) {}
+  explicit AnySeeds(int first) {
+    SHELLAC_EACH for (int n = 0; n < count; n++) {
+      c[n] = (first + n) % unknowns;
+      code[n] = arm_code((first + n) / unknowns);
+    }
+  }
   template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
-    return unknown == c && is_arm(code, dx, dy, dz);
+    return unknown == c[n] && is_arm(code[n], dx, dy, dz);
   }
 };
 // The unknown c of the point itself. at_ends: also by the arms around periodic axes of few points, which lead back to it.
@@ -197,21 +202,23 @@ template <class SeedType, bool at_ends> struct GridPoint {
   }
 
   // A value with the derivative `factor` in the direction of the unknown c at that step, which is there in the arrays.
-  template <int n = 0> Number seeded(Number value, Real factor, Index index, int c, int dx, int dy, int dz) const {
-    if constexpr (SeedType::along_vector) {
-      value.depends = 1;
-      value.d[0] = factor == 0 ? 0 : factor * place.direction[index];
-      return value;
-    } else if constexpr (n < SeedType::directions) {
-      const bool matches = seed.template matches<n>(c, dx, dy, dz);
-      value.depends |= matches ? 1u << n : 0;
-      value.d[n] = matches ? factor : 0;
-      return seeded<n + 1>(value, factor, index, c, dx, dy, dz);
-    } else
-      return value;
+  Number seeded(Number value, Real factor, Index index, int c, int dx, int dy, int dz) const {
+    seed_from<0>(&value, factor, index, c, dx, dy, dz);
+    return value;
   }
 
 private:
+  template <int n> void seed_from(Number *value, Real factor, Index index, int c, int dx, int dy, int dz) const {
+    if constexpr (SeedType::along_vector) {
+      value->depends = 1;
+      value->d[0] = factor == 0 ? 0 : factor * place.direction[index];
+    } else if constexpr (n < SeedType::directions) {
+      const bool matches = seed.template matches<n>(c, dx, dy, dz);
+      value->depends |= matches ? 1u << n : 0;
+      value->d[n] = matches ? factor : 0;
+      seed_from<n + 1>(value, factor, index, c, dx, dy, dz);
+    }
+  }
   Index index(int axis) const {
     return axis == 0 ? i : axis == 1 ? j : k;
   }

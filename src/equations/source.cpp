@@ -190,16 +190,25 @@ private:
     line("}");
   }
 
-  // Part 0 of the source is the functions but for the entries, 1 and 2 are these.
+  // Part 0 of the source is what is seldom called, and entries at the ends; 1 and 2 are entries inside, and values. Each is
+  // compiled by itself.
   void functions() {
-    for (int part = 0; part < 2; part++)
-      line("#if SHELLAC_PART == " + std::to_string(part + 1) + "\nvoid entries_part_" + std::to_string(part) +
-           "(const Place *place, const Region *region, Scalar *const *out) {\nconst Place q = "
-           "*place;\npart_of_entries<Row, " +
-           std::to_string(part) + ">(q, *region, out);\n}\n#endif");
-    line("#if SHELLAC_PART == 0");
-    tables();
-    line("#endif");
+    const char arguments[] = "(const Place *q, const Region *region, Scalar *";
+    const auto part = [&](const char *number, const auto &write) {
+      line(std::string("#if SHELLAC_PART == ") + number);
+      write();
+      line("#endif");
+    };
+    const auto entries = [&](const char *half) {
+      line(std::string("void entries_part_") + half + arguments + "const *out) { part_of_entries<Row, " + half +
+           ">(q, region, out); }");
+    };
+    part("0", [&] { tables(); });
+    part("1", [&] { entries("0"); });
+    part("2", [&] {
+      entries("1");
+      line(std::string("void values_part") + arguments + "out) { all_values<Row>(q, region, out); }");
+    });
   }
   void tables() {
     coordinates("InitialRow", &EquationText::Unknown::initial);
@@ -217,7 +226,7 @@ private:
     const char *initial = text_.has_initial                   ? "all_coordinates<InitialRow>"
                           : text_.has_rate && text_.has_exact ? "all_coordinates<ExactRow>"
                                                               : "nullptr";
-    line(exported("Functions") + "all_values<Row>, all_entries, " + initial + ", " +
+    line(exported("Functions") + "values_part, all_entries<Row>, " + initial + ", " +
          (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
          ", all_fields, all_robin};");
   }
