@@ -59,6 +59,12 @@ TEST_CASE("scales, shifts, diagonals and sums of captured matrices, one after th
           {"MatAXPY", [&](DM, Mat M) { OK(MatAXPY(M, 0.25, same_kind(M), SAME_NONZERO_PATTERN)); }},
           {"MatAYPX", [&](DM, Mat M) { OK(MatAYPX(M, -2, same_kind(M), SAME_NONZERO_PATTERN)); }},
           {"MatAXPY of an AIJ", [&](DM, Mat M) { OK(MatAXPY(M, 2, other.aij, SAME_NONZERO_PATTERN)); }},
+          {"MatAXPY of a dense matrix", // which stores zeros outside the stencil
+           [&](DM, Mat M) {
+             Matrix dense;
+             OK(MatConvert(other.aij, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+             OK(MatAXPY(M, -0.5, M == t.A ? (Mat)dense : other.aij, SAME_NONZERO_PATTERN));
+           }},
           {"MatAXPY of itself", [&](DM, Mat M) { OK(MatAXPY(M, 0.5, M, SAME_NONZERO_PATTERN)); }},
           {"MatDiagonalSet, added", diagonal(ADD_VALUES)},
           {"MatDiagonalScale",

@@ -254,6 +254,22 @@ TEST_CASE("mistakes with fields are told on all ranks and change nothing", "[dif
   OK(MatCreateDiffusion(da, k, &made));
 }
 
+TEST_CASE("a constant of the options and a field: the later one holds", "[diffusion_settings]") {
+  Options options{"-mat_diffusion_coefficient 3"};
+  Medium  m, constant;
+  m.N[0] = constant.N[0] = 9;
+  m.k = [](const PetscReal x[]) { return rough(x, 1); };
+  constant.k = [](const PetscReal[]) { return 3; };
+  Grid   da;
+  Matrix A;
+  REQUIRE(make(m, da, A)); // with the field
+  Matrix with_field = assemble_by_hand(m, da), with_constant = assemble_by_hand(constant, da);
+  OK(MatSetFromOptions(A));
+  check_operator(A, with_constant, da);
+  OK(MatDiffusionSetCoefficient(A, coefficient(m, da)));
+  check_operator(A, with_field, da);
+}
+
 TEST_CASE("options of diffusion are those of its setters", "[diffusion_settings]") {
   Options options{"-mat_advection_diffusion_velocity 3,-2 -mat_advection_diffusion_scheme upwind "
                   "-mat_advection_diffusion_coefficient 0.5 -mat_advection_diffusion_shift 4 "

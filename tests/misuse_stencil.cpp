@@ -31,6 +31,8 @@ TEST_CASE("options of stencil", "[misuse]") {
                               {"-mat_stencil_compress_tolerance nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
                               {"-mat_stencil_compress_tolerance inf", PETSC_ERR_ARG_OUTOFRANGE, "inf"},
                               {"-mat_stencil_compress_tolerance tight", any, "tight"},
+                              {"-mat_stencil_compress arrays -mat_stencil_compress_tolerance 1e-3",
+                               PETSC_ERR_ARG_INCOMP, "tolerance 0.001 has no effect|arrays|automatic"},
                               {"-mat_stencil_verify maybe", any, "maybe"},
                               {"-mat_stencil_verify 2", any, "2"},
                               {"-mat_stencil_fallback dense", PETSC_ERR_USER, "dense|mat_stencil_fallback"},
@@ -54,6 +56,10 @@ struct Assembly {
     OK(DMCreateMatrix(other_da, &other));
     assemble(q, other_da, other);
     OK(MatConvert(aij, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+    PetscInt row;
+    OK(MatGetOwnershipRange(dense, &row, NULL));
+    OK(MatSetValue(dense, row, (row + 36) % 72, 1, INSERT_VALUES)); // outside the stencil
+    tests::assemble(dense);
   }
   PetscErrorCode with(const std::function<PetscErrorCode(Mat B)> &set) const {
     PetscFunctionBeginUser;
@@ -104,6 +110,9 @@ TEST_CASE("assembly and operations of stencil", "[misuse]") {
   PetscReal   norm;
   PetscScalar sigma;
   PetscInt    first;
+  Vector      ones;
+  OK(MatCreateVecs(A, &ones, NULL));
+  OK(VecSet(ones, 1));
   OK(MatGetOwnershipRange(A, &first, NULL));
   check_mistakes(
       [&](Vec *y) { return a.product(y); },
@@ -124,6 +133,9 @@ TEST_CASE("assembly and operations of stencil", "[misuse]") {
                MatAXPY(A, 1, a.dense, same)),
           CALL(any, "", MatCopy(A, a.other, same)),
           CALL(PETSC_ERR_SUP, "2-norm", MatNorm(A, NORM_2, &norm)),
+          CALL(PETSC_ERR_SUP, "2-norm", MatNorm(A, on_last(NORM_2, NORM_1), &norm)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "INSERT_VALUES or ADD_VALUES",
+               MatDiagonalSet(A, ones, on_last(MAX_VALUES, ADD_VALUES))),
           CALL(PETSC_ERR_SUP, "helmholtz", MatHelmholtzGetShift(A, &sigma)),
           CALL(any, "", MatGetRow(A, 1000, NULL, NULL, NULL)),
           CALL(any, "", MatConvert(A, "no_such_type", MAT_INITIAL_MATRIX, &made)),
@@ -160,5 +172,18 @@ TEST_CASE("settings of stencil", "[misuse]") {
                      CALL(out, "4|automatic", MatStencilShellSetCompression(A, compression(on_last(4, 0)))),
                      CALL(out, "tolerance|nan", MatStencilShellSetTolerance(A, on_last<PetscReal>(NAN, 0))),
                      CALL(out, "2|error|aij", MatStencilShellSetFallback(A, fallback(on_last(2, 0)))),
+                 });
+  if (rank_count() == 1) return;
+  const auto incompatible = PETSC_ERR_ARG_INCOMP;
+  check_mistakes([&](Vec *y) { return a.product(y); },
+                 {
+                     CALL(incompatible, "the ranks give 0|3|MatStencilShellSetCompression()|same on all",
+                          MatStencilShellSetCompression(A, compression(on_last(3, 0)))),
+                     CALL(incompatible, "the ranks give 0|0.5|MatStencilShellSetTolerance()",
+                          MatStencilShellSetTolerance(A, on_last<PetscReal>(0.5, 0))),
+                     CALL(incompatible, "the ranks give 0|1|MatStencilShellSetFallback()",
+                          MatStencilShellSetFallback(A, fallback(on_last(1, 0)))),
+                     CALL(incompatible, "the ranks give 0|1|MatStencilShellSetVerify()",
+                          MatStencilShellSetVerify(A, on_last(PETSC_TRUE, PETSC_FALSE))),
                  });
 }

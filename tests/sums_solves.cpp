@@ -223,11 +223,12 @@ TEST_CASE("boxes, iterations and solutions are those of one rank", "[sums][solve
 TEST_CASE("a rank holds its share of the points and those around its boxes", "[sums][solves]") {
   const PetscInt along = fewer > 1 ? 48 : 96, N = along * along;
   Options        set("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.01 -pc_kernelsum_box 16 "
-                            "-pc_kernelsum_overlap 16 -pc_kernelsum_coarse 20");
+                            "-pc_kernelsum_overlap 16");
   Matrix         A = make_square_sum(lattice(along, 2, PetscReal(0.4)));
   for (PCKernelSumVariant variant : {PC_KERNELSUM_RESTRICTED, PC_KERNELSUM_SYMMETRIC}) {
     Solve solver(A);
     OK(PCKernelSumSetVariant(solver.pc(), variant));
+    if (variant == PC_KERNELSUM_RESTRICTED) OK(PCKernelSumSetCoarsePoints(solver.pc(), 20));
     OK(PCSetUp(solver.pc()));
     const std::string text = printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); });
     const size_t      at = text.find("a rank has ");
@@ -467,6 +468,8 @@ TEST_CASE("mistakes with the preconditioner of kernel sums", "[sums][solves][mis
                 {"-pc_kernelsum_coarse -3", PETSC_ERR_ARG_OUTOFRANGE, "-3 points|0 or more|-pc_kernelsum_coarse"},
                 {"-pc_kernelsum_coarse few", any, "few"},
                 {"-pc_kernelsum_variant both", any, "both|pc_kernelsum_variant"},
+                {"-pc_kernelsum_variant symmetric -pc_kernelsum_coarse 20", PETSC_ERR_ARG_INCOMP,
+                 "-pc_kernelsum_coarse 20 has no effect|symmetric|restricted"},
                 CALL(PETSC_ERR_MAT_CH_ZRPVT, "multiquadric|positive definite|-ksp_type gmres",
                      set_up_symmetric(multiquadric)),
                 CALL(PETSC_ERR_SUP, "helmholtz|complex|restricted", set_up_symmetric(helmholtz)),

@@ -16,7 +16,7 @@
 .  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead, as "exp(-r/sigma)"; default none
 .  -mat_kernelsum_sigma <real, > 0> - length σ of the function [length]; an error for functions without it; default 1
 .  -mat_kernelsum_wavenumber <real, >= 0> - wavenumber or decay k of the function [1/length]; an error for functions
-      without it; default none: helmholtz and yukawa need it
+      without it; default none: helmholtz and yukawa need it, > 0
 .  -mat_kernelsum_precision <double|single|mixed> - precision in which pairs are computed; default double
 .  -mat_kernelsum_self <automatic|zero|limit|error> - the value of g(x, x); default automatic
 .  -mat_kernelsum_type <direct|fast|auto> - all pairs, or a fast method with a tolerance; default direct
@@ -27,8 +27,8 @@
    Kernel functions, r = |x - y|:
 +  gaussian             - exp(-r²/(2σ²))
 .  laplace              - 1/(4πr), the electrostatic potential
-.  helmholtz            - exp(ikr)/(4πr), the acoustic Green's function; k must be set; with k = 0 it has laplace's values
-.  yukawa               - exp(-kr)/(4πr), the screened potential; k must be set
+.  helmholtz            - exp(ikr)/(4πr), the acoustic Green's function; k > 0 must be set
+.  yukawa               - exp(-kr)/(4πr), the screened potential; k > 0 must be set
 .  multiquadric         - sqrt(r² + σ²)
 .  inverse_multiquadric - 1/sqrt(r² + σ²)
 .  thin_plate           - r² log r
@@ -302,11 +302,11 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
 
    Input Parameters:
 +  A - the operator
--  k - k [1/length], >= 0 and finite
+-  k - k [1/length], finite, > 0 for helmholtz and yukawa, >= 0 for a formula
 
    Options Database Key:
 .  -mat_kernelsum_wavenumber <real, >= 0> - wavenumber or decay k of the function [1/length]; an error for functions
-                                            without it; default none: helmholtz and yukawa need it
+                                            without it; default none: helmholtz and yukawa need it, > 0
 
    Level: beginner
 

@@ -14,8 +14,9 @@
 .  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 160, 256
                                                        in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, and more where it is
                                                        wide
-.  -pc_kernelsum_coarse <integer, 0 or more>         - coarse points, about; 0: no coarse space; default one for 50
-                                                       points, 1000 at most; the Gaussian none
+.  -pc_kernelsum_coarse <integer, 0 or more>         - coarse points, about; 0: no coarse space; more are an error for
+                                                       the symmetric variant; default one for 50 points, 1000 at most;
+                                                       the Gaussian none
 -  -pc_kernelsum_variant <auto|restricted|symmetric> - restricted additive Schwarz, or a symmetric preconditioner;
                                                        default auto: symmetric for CG and its kin
 
@@ -53,7 +54,8 @@
    `PETSC_ERR_MAT_LU_ZRPVT` where the matrix of a box is singular to working precision: its condition number, of which
    the view shows an estimate, is larger than the inverse of the precision. The kernel is then too wide for its points, or
    points coincide. A smaller sigma or a nugget helps; `PETSC_ERR_MAT_CH_ZRPVT` where the symmetric variant meets a matrix
-   that is not symmetric and positive definite, `PETSC_ERR_SUP` where it meets a complex kernel. All on every rank.
+   that is not symmetric and positive definite, `PETSC_ERR_SUP` where it meets a complex kernel, `PETSC_ERR_ARG_INCOMP`
+   where coarse points are set for it, which has none. All on every rank.
 
    References:
    X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
@@ -126,8 +128,9 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetOverlap(PC pc, PetscInt points);
 -  points - about as many, and not more than two in each box; 0: no coarse space; `PETSC_DECIDE` for the default
 
    Options Database Key:
-.  -pc_kernelsum_coarse <integer, 0 or more> - coarse points, about; 0: no coarse space; default one for 50 points, 1000
-                                               at most; the Gaussian none
+.  -pc_kernelsum_coarse <integer, 0 or more> - coarse points, about; 0: no coarse space; more are an error for the
+                                               symmetric variant; default one for 50 points, 1000 at most; the Gaussian
+                                               none
 
    Level: intermediate
 
@@ -136,7 +139,8 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetOverlap(PC pc, PetscInt points);
    application takes their sums over all points.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value; `PETSC_ERR_ARG_INCOMP` in the set-up of the symmetric variant, where there
+   are to be coarse points. Other types ignore the call.
 
 .seealso: `PCKERNELSUM`, `PCKernelSumSetBoxSize()`
 @*/

@@ -14,7 +14,7 @@
 +  -mat_stencil_compress <automatic|constant|indexed|arrays> - how rows are stored: in the first form that can hold
                                                                them, or in this one; default automatic
 .  -mat_stencil_compress_tolerance <real, in [0, 1)>         - relative difference by which coefficients are taken for
-                                                               equal; default 0
+                                                               equal; an error for the form arrays; default 0
 .  -mat_stencil_verify <true|false>                          - assembles an AIJ as well, and compares the two at each
                                                                assembly; default false
 .  -mat_stencil_fallback <error|aij>                         - what an entry outside the DMDA's stencil leads to;
@@ -82,7 +82,8 @@ M*/
 #define MATSTENCILSHELL "stencil"
 
 /*E
-   MatHaloType - how a `MATLAPLACE`, `MATHELMHOLTZ` or `MATSTENCILSHELL` exchanges halos between GPUs
+   MatHaloType - how a Mat of Shellac's on a `DMDA` exchanges halos between GPUs: a `MATLAPLACE`, `MATHELMHOLTZ`,
+   `MATDIFFUSION`, `MATADVECTIONDIFFUSION`, `MATSTENCILSHELL` or one of a type by formula
 
    Values:
 +  `MAT_HALO_AUTOMATIC` - CUDA IPC between ranks of one host that have a GPU each, pinned host buffers and MPI otherwise
@@ -139,8 +140,8 @@ typedef enum {
 PETSC_EXTERN const char *const MatStencilShellFallbackTypes[];
 
 /*@
-   MatSetHaloType - sets how halos travel between the GPUs of a `MATLAPLACE`, `MATHELMHOLTZ` or `MATSTENCILSHELL`; before
-   `MatSetUp()`
+   MatSetHaloType - sets how halos travel between the GPUs of a Mat of Shellac's on a `DMDA`, whose types `MatHaloType`
+   lists; before `MatSetUp()`
 
    Logically Collective
 
@@ -181,8 +182,8 @@ PETSC_EXTERN PetscErrorCode MatSetHaloType(Mat A, MatHaloType type);
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another type; `PETSC_ERR_ARG_WRONGSTATE` at `MatAssemblyEnd()` where the form cannot hold the
-   rows. Other Mats ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another type, `PETSC_ERR_ARG_INCOMP` where ranks give different ones;
+   `PETSC_ERR_ARG_WRONGSTATE` at `MatAssemblyEnd()` where the form cannot hold the rows. Other Mats ignore the call.
 
 .seealso: `MATSTENCILSHELL`, `MatStencilShellCompressionType`, `MatStencilShellSetTolerance()`
 @*/
@@ -199,13 +200,14 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShell
 -  tolerance - relative to the coefficient, in [0, 1); 0 (default) changes no entry
 
    Options Database Key:
-.  -mat_stencil_compress_tolerance <real, in [0, 1)> - relative difference by which coefficients are taken for equal;
-                                                       default 0
+.  -mat_stencil_compress_tolerance <real, in [0, 1)> - relative difference by which coefficients are taken for equal; an
+                                                       error for the form arrays; default 0
 
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where the tolerance is not in [0, 1). Other Mats ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` where the tolerance is not in [0, 1), `PETSC_ERR_ARG_INCOMP` where ranks give different ones.
+   Other Mats ignore the call.
 
 .seealso: `MATSTENCILSHELL`, `MatStencilShellSetCompression()`
 @*/
@@ -226,7 +228,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal toleran
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another type. Other Mats ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another type, `PETSC_ERR_ARG_INCOMP` where ranks give different ones. Other Mats ignore
+   the call.
 
 .seealso: `MATSTENCILSHELL`, `MatStencilShellFallbackType`
 @*/
@@ -248,7 +251,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFal
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ORDER` between `MatSetValues()` and `MatAssemblyEnd()`; `PETSC_ERR_PLIB` at `MatAssemblyEnd()` where the two differ.
+   `PETSC_ERR_ARG_INCOMP` where ranks give different values; `PETSC_ERR_ORDER` between `MatSetValues()` and
+   `MatAssemblyEnd()`; `PETSC_ERR_PLIB` at `MatAssemblyEnd()` where the two differ.
    Other Mats ignore the call.
 
 .seealso: `MATSTENCILSHELL`

@@ -22,10 +22,11 @@
                                                               directly; default 0
 .  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; single where a
                                                               point has one unknown; default double
-.  -pc_stencilmg_fused <true|false>                         - smoothing, residual and transfer in one pass over the grid
-                                                              where possible; default true
-.  -pc_stencilmg_graph <true|false>                         - a cycle on the GPU of one rank is one CUDA graph, where a
-                                                              point has one unknown; default true
+.  -pc_stencilmg_fused <true|false>                         - allows smoothing, residual and transfer in one pass over
+                                                              the grid, where there is such a pass; default true
+.  -pc_stencilmg_graph <true|false>                         - allows a cycle on the GPU of one rank to be one CUDA
+                                                              graph; it is one where a point has one unknown; default
+                                                              true
 -  -pc_stencilmg_monitor <true|false>                       - prints residuals after each cycle; default false
 
    Level: beginner
@@ -308,8 +309,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
 -  fused - `PETSC_TRUE` (default), or `PETSC_FALSE` for one pass each
 
    Options Database Key:
-.  -pc_stencilmg_fused <true|false> - smoothing, residual and transfer in one pass over the grid where possible; default
-                                      true
+.  -pc_stencilmg_fused <true|false> - allows smoothing, residual and transfer in one pass over the grid, where there is
+                                      such a pass; default true
 
    Level: developer
 
@@ -336,8 +337,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
 -  graph - `PETSC_TRUE` (default), or `PETSC_FALSE` for one launch after the other
 
    Options Database Key:
-.  -pc_stencilmg_graph <true|false> - a cycle on the GPU of one rank is one CUDA graph, where a point has one unknown;
-                                      default true
+.  -pc_stencilmg_graph <true|false> - allows a cycle on the GPU of one rank to be one CUDA graph; it is one where a
+                                      point has one unknown; default true
 
    Level: developer
 

@@ -97,12 +97,13 @@ static PetscErrorCode conjugate(Mat A) {
 }
 #endif
 
-// Whether a row has an entry outside the stencil; *entry: the first.
+// Whether a row has an entry outside the stencil, zeros apart; *entry: the first.
 static bool leaves_stencil(const CapturedMat &context, PetscInt row, PetscInt n, const PetscInt columns[],
-                           GlobalEntry *entry) {
+                           const PetscScalar values[], GlobalEntry *entry) {
   PetscInt p[3], q[3], r, c;
   (void)context.grid.find_row(row, p, &r);
   for (PetscInt e = 0; e < n; e++) {
+    if (values[e] == PetscScalar(0)) continue;
     (void)context.grid.find_row(columns[e], q, &c);
     const PetscInt step[3] = {q[0] - p[0], q[1] - p[1], q[2] - p[2]};
     *entry = {row, columns[e], 0, ADD_VALUES};
@@ -121,11 +122,12 @@ static PetscErrorCode check_within_stencil(const CapturedMat &y, Mat X) {
   if (y.drop_outside || y.fallback == MAT_STENCILSHELL_FALLBACK_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(X, &first, &last));
   for (PetscInt row = first; row < last && !outside; row++) {
-    PetscInt        n;
-    const PetscInt *columns;
-    PetscCall(MatGetRow(X, row, &n, &columns, NULL));
-    outside = leaves_stencil(y, row, n, columns, &entry);
-    PetscCall(MatRestoreRow(X, row, &n, &columns, NULL));
+    PetscInt           n;
+    const PetscInt    *columns;
+    const PetscScalar *values;
+    PetscCall(MatGetRow(X, row, &n, &columns, &values));
+    outside = leaves_stencil(y, row, n, columns, values, &entry);
+    PetscCall(MatRestoreRow(X, row, &n, &columns, &values));
   }
   PetscCall(MatCapturedCheckOutside(y, outside ? &entry : NULL, &any));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -155,10 +157,15 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
     PetscInt                 n;
     const PetscInt          *columns;
     const PetscScalar       *values;
+    std::vector<PetscInt>    places;
     std::vector<PetscScalar> scaled;
     PetscCall(MatGetRow(X, row, &n, &columns, &values));
-    for (PetscInt e = 0; e < n; e++) scaled.push_back(a * values[e]);
-    PetscCall(MatSetValues(Y, 1, &row, n, columns, scaled.data(), ADD_VALUES));
+    for (PetscInt e = 0; e < n; e++) {
+      if (values[e] == PetscScalar(0)) continue; // a dense X stores them outside the stencil, too
+      places.push_back(columns[e]);
+      scaled.push_back(a * values[e]);
+    }
+    PetscCall(MatSetValues(Y, 1, &row, (PetscInt)places.size(), places.data(), scaled.data(), ADD_VALUES));
     PetscCall(MatRestoreRow(X, row, &n, &columns, &values));
   }
   PetscCall(assemble(Y));

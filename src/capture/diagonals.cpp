@@ -28,8 +28,8 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
 
   PetscFunctionBegin;
   PetscCall(MatGetCaptured(A, &context));
-  PetscCheck(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
+  SHELLAC_CHECK_ALL(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
   PetscCall(MatStencilCheckLayouts(A, d, NULL, d));
   PetscCall(context->begin_change());
   CapturedStencil &op = context->captured();

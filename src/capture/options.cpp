@@ -6,6 +6,17 @@
 
 namespace shellac {
 
+// Ranks with different settings would take part in different messages.
+static PetscErrorCode check_same(Mat A, const char *setter, PetscReal value) {
+  PetscReal ends[2] = {value, -value};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
+  PetscCheck(ends[0] == -ends[1], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "the ranks give %g to %g to %s(); give the same on all", (double)-ends[1], (double)ends[0], setter);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_compression(Mat A, MatStencilShellCompressionType type) {
   CapturedMat *context;
 
@@ -14,6 +25,7 @@ static PetscErrorCode set_compression(Mat A, MatStencilShellCompressionType type
   SHELLAC_CHECK_ALL(type >= MAT_STENCILSHELL_AUTOMATIC && type <= MAT_STENCILSHELL_ARRAYS,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "compression %d is unknown; use automatic, constant, indexed or arrays", (int)type);
+  PetscCall(check_same(A, "MatStencilShellSetCompression", type));
   Compression &compression = context->compression;
   compression.automatic = type == MAT_STENCILSHELL_AUTOMATIC;
   compression.form = type == MAT_STENCILSHELL_CONSTANT  ? Storage::constant
@@ -29,6 +41,7 @@ static PetscErrorCode set_tolerance(Mat A, PetscReal tolerance) {
   PetscCall(MatGetCapturedSettings(A, &context));
   SHELLAC_CHECK_ALL(tolerance >= 0 && tolerance < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the tolerance (-mat_stencil_compress_tolerance) is %g; it must be in [0, 1)", (double)tolerance);
+  PetscCall(check_same(A, "MatStencilShellSetTolerance", tolerance));
   context->compression.tolerance = tolerance;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -41,6 +54,7 @@ static PetscErrorCode set_fallback(Mat A, MatStencilShellFallbackType type) {
   SHELLAC_CHECK_ALL(type == MAT_STENCILSHELL_FALLBACK_ERROR || type == MAT_STENCILSHELL_FALLBACK_AIJ,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "fallback %d is unknown; use error or aij", (int)type);
+  PetscCall(check_same(A, "MatStencilShellSetFallback", type));
   context->fallback = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -56,6 +70,7 @@ static PetscErrorCode set_verify(Mat A, PetscBool verify) {
       !open, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
       "values are set and not assembled yet; call MatStencilShellSetVerify() before MatSetValues(), or after "
       "MatAssemblyEnd()");
+  PetscCall(check_same(A, "MatStencilShellSetVerify", verify));
   context->verify = verify;
   if (context->op) {
     PetscCall(MatDestroy(&context->reference));
@@ -66,7 +81,7 @@ static PetscErrorCode set_verify(Mat A, PetscBool verify) {
 
 static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   CapturedMat *context;
-  PetscBool    set;
+  PetscBool    set, set_too;
 
   PetscFunctionBegin;
   PetscCall(MatGetCapturedSettings(A, &context));
@@ -81,10 +96,15 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscOptionsHeadBegin(PetscOptionsObject, "stencil operator options");
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_compress"),
                         MatStencilShellCompressionTypes, &compression, &set));
-  if (set) PetscCall(set_compression(A, compression));
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_compress_tolerance"), &tolerance,
-                        &set));
-  if (set) PetscCall(set_tolerance(A, tolerance));
+                        &set_too));
+  PetscCheck(
+      !set_too || compression != MAT_STENCILSHELL_ARRAYS, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+      "-mat_stencil_compress_tolerance %g has no effect: -mat_stencil_compress arrays stores each coefficient as "
+      "it is; leave the tolerance out, or use automatic, constant or indexed",
+      (double)tolerance);
+  if (set) PetscCall(set_compression(A, compression));
+  if (set_too) PetscCall(set_tolerance(A, tolerance));
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_verify"), &verify, &set));
   if (set) PetscCall(set_verify(A, verify));
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_fallback"),

@@ -33,8 +33,11 @@ constexpr Option helmholtz_options[] = {
     {"-mat_helmholtz_halo", "automatic|ipc|host", "automatic", "How halos travel between GPUs", "MatSetHaloType"}};
 
 constexpr Option diffusion_options[] = {
-    {"-mat_diffusion_coefficient", "scalar, >= 0", "1", "A constant k of -∇·(k∇u) + σu", "MatDiffusionSetConstant"},
-    {"-mat_diffusion_mean", "harmonic|arithmetic", "harmonic", "Mean of the k of two points on the face between them",
+    {"-mat_diffusion_coefficient", "scalar, >= 0", "1",
+     "A constant k of -∇·(k∇u) + σu, in place of a field; a setter that is called later wins",
+     "MatDiffusionSetConstant"},
+    {"-mat_diffusion_mean", "harmonic|arithmetic", "harmonic",
+     "Mean of a field's k of two points on the face between them; without effect where k is given on faces",
      "MatDiffusionSetMean"},
     {"-mat_diffusion_shift", "any scalar", "0", "σ of -∇·(k∇u) + σu [k/length²]", "MatDiffusionSetShift"},
     {"-mat_diffusion_boundary", "eliminated|identity|neumann|robin, or one for each side", "eliminated",
@@ -47,14 +50,17 @@ constexpr Option diffusion_options[] = {
     {"-mat_diffusion_halo", "automatic|ipc|host", "automatic", "How halos travel between GPUs", "MatSetHaloType"}};
 
 constexpr Option advection_diffusion_options[] = {
-    {"-mat_advection_diffusion_velocity", "one real for each axis", "0", "A constant velocity w",
+    {"-mat_advection_diffusion_velocity", "one real for each axis", "0",
+     "A constant velocity w, in place of a field; a setter that is called later wins",
      "MatAdvectionDiffusionSetConstantVelocity"},
     {"-mat_advection_diffusion_scheme", "central|upwind", "central", "Differences of w·∇u: of second or first order",
      "MatAdvectionDiffusionSetScheme"},
-    {"-mat_advection_diffusion_coefficient", "scalar, >= 0", "1", "A constant k of -∇·(k∇u) + w·∇u + σu",
+    {"-mat_advection_diffusion_coefficient", "scalar, >= 0", "1",
+     "A constant k of -∇·(k∇u) + w·∇u + σu, in place of a field; a setter that is called later wins",
      "MatDiffusionSetConstant"},
     {"-mat_advection_diffusion_mean", "harmonic|arithmetic", "harmonic",
-     "Mean of the k of two points on the face between them", "MatDiffusionSetMean"},
+     "Mean of a field's k of two points on the face between them; without effect where k is given on faces",
+     "MatDiffusionSetMean"},
     {"-mat_advection_diffusion_shift", "any scalar", "0", "σ of -∇·(k∇u) + w·∇u + σu [k/length²]",
      "MatDiffusionSetShift"},
     {"-mat_advection_diffusion_boundary", "eliminated|identity|neumann|robin, or one for each side", "eliminated",

@@ -22,9 +22,11 @@ constexpr Option multigrid_options[] = {
     {"-pc_stencilmg_precision", "double|single", "double",
      "precision of the arithmetic in a cycle; single where a point has one unknown", "PCStencilMGSetPrecision"},
     {"-pc_stencilmg_fused", "true|false", "true",
-     "smoothing, residual and transfer in one pass over the grid where possible", "PCStencilMGSetFused"},
+     "allows smoothing, residual and transfer in one pass over the grid, where there is such a pass",
+     "PCStencilMGSetFused"},
     {"-pc_stencilmg_graph", "true|false", "true",
-     "a cycle on the GPU of one rank is one CUDA graph, where a point has one unknown", "PCStencilMGSetGraph"},
+     "allows a cycle on the GPU of one rank to be one CUDA graph; it is one where a point has one unknown",
+     "PCStencilMGSetGraph"},
     {"-pc_stencilmg_monitor", "true|false", "false", "prints residuals after each cycle", "PCSTENCILMG"},
 };
 

@@ -127,8 +127,8 @@ PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
-  PetscCheck(type == NORM_1 || type == NORM_INFINITY || type == NORM_FROBENIUS, context->grid.comm, PETSC_ERR_SUP,
-             "norms 1, frobenius and infinity are there; the 2-norm is not");
+  SHELLAC_CHECK_ALL(type == NORM_1 || type == NORM_INFINITY || type == NORM_FROBENIUS, context->grid.comm,
+                    PETSC_ERR_SUP, "norms 1, frobenius and infinity are there; the 2-norm is not");
   PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(sums.Get(dm));

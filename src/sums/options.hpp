@@ -13,7 +13,7 @@ constexpr Option sums_options[] = {
      "MatKernelSumSetFormula"},
     {"-mat_kernelsum_sigma", "real, > 0", "1", "Length σ of the function [length]; an error for functions without it",
      "MatKernelSumSetSigma"},
-    {"-mat_kernelsum_wavenumber", "real, >= 0", "none: helmholtz and yukawa need it",
+    {"-mat_kernelsum_wavenumber", "real, >= 0", "none: helmholtz and yukawa need it, > 0",
      "Wavenumber or decay k of the function [1/length]; an error for functions without it",
      "MatKernelSumSetWavenumber"},
     {"-mat_kernelsum_precision", "double|single|mixed", "double", "Precision in which pairs are computed",
@@ -32,7 +32,8 @@ constexpr Option sums_pc_options[] = {
      "48, 160, 256 in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, and more where it is wide",
      "points around a box that are solved with it", "PCKernelSumSetOverlap"},
     {"-pc_kernelsum_coarse", "integer, 0 or more", "one for 50 points, 1000 at most; the Gaussian none",
-     "coarse points, about; 0: no coarse space", "PCKernelSumSetCoarsePoints"},
+     "coarse points, about; 0: no coarse space; more are an error for the symmetric variant",
+     "PCKernelSumSetCoarsePoints"},
     {"-pc_kernelsum_variant", "auto|restricted|symmetric", "auto: symmetric for CG and its kin",
      "restricted additive Schwarz, or a symmetric preconditioner", "PCKernelSumSetVariant"},
 };

@@ -97,6 +97,11 @@ static PetscErrorCode check_settings(Mat A, const KernelSumMat &context) {
              "the kernel %s, %s, needs its wavenumber k, which has no default; set -mat_kernelsum_wavenumber or call "
              "MatKernelSumSetWavenumber()%s",
              info.name, info.formula, context.formula ? "" : ". The kernel laplace is the one without k");
+  PetscCheck(context.parameters.wavenumber > 0 || !info.uses_wavenumber || context.formula, comm,
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_kernelsum_wavenumber is 0, which makes the kernel %s, %s, that of laplace; set a positive k, or use "
+             "the kernel laplace, which needs no k",
+             info.name, info.formula);
   PetscCheck(!context.new_sigma || info.uses_sigma, comm, PETSC_ERR_ARG_INCOMP,
              "-mat_kernelsum_sigma %g has no effect: the kernel %s, %s, has no sigma; leave the option out, or choose "
              "another -mat_kernelsum_kernel: %s",

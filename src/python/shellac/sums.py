@@ -105,7 +105,7 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
     sigma : float, optional
         [length], > 0; 1 by default. Only for kernels that have it.
     wavenumber : float, optional
-        k [1/length], >= 0. Needed by 'helmholtz' and 'yukawa', and only for them.
+        k [1/length]. 'helmholtz' and 'yukawa' need it, above 0; a formula may have it, 0 or more.
     precision : {'double', 'single', 'mixed'}, optional
         What pairs are computed in.
     self : {'automatic', 'zero', 'limit', 'error'}, optional

@@ -140,6 +140,11 @@ PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
              "-pc_kernelsum_variant symmetric is for real kernels, and %s is complex; use -ksp_type gmres with "
              "-pc_kernelsum_variant restricted",
              context->info().name);
+  PetscCheck(!symmetric_ || settings.coarse <= 0, comm_, PETSC_ERR_ARG_INCOMP,
+             "-pc_kernelsum_coarse %" PetscInt_FMT
+             " has no effect: the symmetric variant, that of CG and of -pc_kernelsum_variant symmetric, has no coarse "
+             "space; leave the option out, or use -ksp_type gmres with -pc_kernelsum_variant restricted",
+             settings.coarse);
   points_ = context_->sources->N;
   PetscCall(tree.Build(comm_, *context_->sources, settings.box));
   PetscCall(SetUpBoxes(A, tree, settings));
