@@ -30,7 +30,7 @@ static const char help[] =
     "  -length 6.2832       side of the domain\n"
     "  -time 2              end; -ts_max_steps and -ts_dt as well\n"
     "  -picture u.pdf       .png, .svg, .pdf; .vts, .vtr (last state, for ParaView); none. Without it the name tells\n"
-    "                       the first state and the scheme: burgers-sine-godunov-weno5-ssp.png\n"
+    "                       the settings: burgers-sine-godunov-weno5-ssp-viscosity0.05.png\n"
     "  -series u.vts        writes a series of states with their times: u-0000.vts and so on, and u.pvd for ParaView;\n"
     "                       u.h5: one HDF5 file\n"
     "  -series_intervals 20 between the states of the series\n"
@@ -148,7 +148,7 @@ static PetscErrorCode RunCentralDoubled() {
                            "-da_grid_x",
                            "-da_refine"},
                           "-preset central_doubled sets it; leave one of them out"));
-  PetscCall(PictureGetFile("burgers-central_doubled.png", &file));
+  PetscCall(PictureGetFile("burgers-central_doubled", {}, &file));
   PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, N, 1, 1, nullptr, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
@@ -207,7 +207,7 @@ struct Settings {
   PetscInt    n = 1000, dim = 1, intervals = 20;
   PetscReal   length = 2 * std::acos((PetscReal)-1), time = 2;
   char        initial[64] = "sine", file[PETSC_MAX_PATH_LEN] = "", series[PETSC_MAX_PATH_LEN] = "";
-  std::string bc, flux, reconstruction;
+  std::string bc, usual_bc, flux, reconstruction;
   Vec         numbers = nullptr; // of the file
 };
 
@@ -266,7 +266,8 @@ static PetscErrorCode GetSettings(Settings *s) {
     PetscCall(PetscStrncpy(s->initial, "file", sizeof(s->initial)));
   }
   // only the sine is periodic
-  PetscCall(SetDefault("-burgers_bc", strcmp(s->initial, "sine") && s->dim == 1 ? "outflow" : "periodic"));
+  s->usual_bc = strcmp(s->initial, "sine") && s->dim == 1 ? "outflow" : "periodic";
+  PetscCall(SetDefault("-burgers_bc", s->usual_bc.c_str()));
   PetscCall(SetDefault("-burgers_reconstruct", "weno5"));
   PetscCall(GetString("-burgers_bc", "", &s->bc));
   PetscCall(GetString("-burgers_flux", "godunov", &s->flux));
@@ -295,6 +296,21 @@ static PetscErrorCode CreateGrid(const Settings &s, DM *da, PetscReal first[2], 
     first[a] = h[a] / 2;
   }
   PetscCall(GridSetCoordinates(*da, first, h)); // for viewers
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// burgers-sine-godunov-weno5-ssp.png, say.
+static PetscErrorCode GetPictureName(const Settings &s, const char type[], std::string *file) {
+  std::string name = std::string("burgers-") + (s.dim == 2 ? "2d-" : "") + s.initial + "-" + s.flux + "-" +
+                     s.reconstruction + "-" + type;
+
+  PetscFunctionBegin;
+  if (s.bc != s.usual_bc) name += "-" + s.bc;
+  PetscCall(PictureGetFile(name,
+                           {"-initial_file", "-n", "-da_grid_x", "-da_grid_y", "-length", "-time", "-burgers_viscosity",
+                            "-burgers_inflow", "-burgers_speed", "-burgers_fused_scheme", "-ts_max_time",
+                            "-ts_max_steps", "-ts_dt", "-ts_time_step"},
+                           file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -347,9 +363,7 @@ static PetscErrorCode RunExample() {
   PetscCall(TSGetType(ts, &type));
   PetscCall(TSGetMaxTime(ts, &time));
 
-  PetscCall(PictureGetFile(std::string("burgers-") + (settings.dim == 2 ? "2d-" : "") + settings.initial + "-" +
-                               settings.flux + "-" + settings.reconstruction + "-" + type + ".png",
-                           &file));
+  PetscCall(GetPictureName(settings, type, &file));
   film = {first[0], h[0], time, 400, {}, {}};
   if (!file.empty() && settings.dim == 1) PetscCall(TSMonitorSet(ts, Record, &film, nullptr));
   if (settings.series[0]) {

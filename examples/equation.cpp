@@ -150,6 +150,20 @@ static PetscErrorCode Draw(const Solution &solution, const std::string &title, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// bratu-x65-lambda5.png, say: the text's name, and what the options say of the grid, the parameters and the time.
+static PetscErrorCode GetPictureName(DM da, const std::string &name, std::string *picture) {
+  std::vector<std::string> options = {"-da_grid_x",          "-da_grid_y",          "-da_grid_z",
+                                      "-equation_domain",    "-equation_stretch_x", "-equation_stretch_y",
+                                      "-equation_stretch_z", "-refinements",        "-ts_max_time"};
+  const char *const       *parameters;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDAEquationGetNames(da, &parameters, nullptr));
+  for (; *parameters; parameters++) options.push_back(std::string("-equation_") + *parameters);
+  PetscCall(PictureGetFile(name, options, picture));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv) {
   DM          da;
   Solution    solution;
@@ -169,8 +183,8 @@ int main(int argc, char **argv) {
   std::string name = file; // of the picture and its title: the text's file without folder and ending
   name = name.substr(name.find_last_of('/') == std::string::npos ? 0 : name.find_last_of('/') + 1);
   name = name.substr(0, name.find_last_of('.'));
-  PetscCall(PictureGetFile(name + ".png", &picture));
   PetscCall(DMDACreateFromEquationFile(PETSC_COMM_WORLD, file, &da));
+  PetscCall(GetPictureName(da, name, &picture));
   PetscCall(DMDAEquationIsRate(da, &in_time));
   for (PetscInt r = 0; r <= refinements; r++) {
     PetscCall(in_time ? SolveInTime(da, &solution) : SolveSteady(da, &solution));

@@ -283,7 +283,7 @@ int main(int argc, char **argv) {
              ", -steps %" PetscInt_FMT ", -places %" PetscInt_FMT
              " are not possible; all are positive, places 2 or more",
              n, (double)noise, (double)length, (double)amplitude, probes, steps, places);
-  PetscCall(PictureGetFile("gaussian_process-" + std::to_string(n) + ".png", &file));
+  PetscCall(PictureGetFile("gaussian_process-" + std::to_string(n), {"-noise", "-length", "-amplitude"}, &file));
 
   for (PetscInt i = 0; i < 2 * n; i++) points.push_back(random.next());
   for (PetscInt i = 0; i < n; i++)

@@ -292,7 +292,7 @@ int main(int argc, char **argv) {
   }
   for (int k = 0; k < 3; k++)
     if (with_kernel[k]) file += std::string("-") + kernels[k];
-  PetscCall(PictureGetFile(file + "-" + std::to_string(p.sources) + ".png", &file));
+  PetscCall(PictureGetFile(file + "-" + std::to_string(p.sources), {"-points", "-sigma", "-wavenumber"}, &file));
   PetscCall(CreateProblem(&p));
   PetscCall(VecGetType(p.positions, &type));
   PetscCall(PetscPrintf(

@@ -39,13 +39,23 @@ PetscErrorCode CheckWritable(const char option[], const std::string &file) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PictureGetFile(const std::string &name, std::string *file) {
+PetscErrorCode PictureGetFile(const std::string &name, const std::vector<std::string> &options, std::string *file) {
   char      given[PETSC_MAX_PATH_LEN];
   PetscBool set;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-picture", given, sizeof(given), &set));
   *file = set ? given : name;
+  for (size_t k = 0; k < options.size() && !set; k++) {
+    char      value[PETSC_MAX_PATH_LEN];
+    PetscBool has;
+    PetscCall(PetscOptionsGetString(nullptr, nullptr, options[k].c_str(), value, sizeof(value), &has));
+    if (has) *file += "-" + options[k].substr(options[k].find_last_of("-_") + 1) + value;
+  }
+  if (!set) {
+    std::replace(file->begin(), file->end(), '/', '_'); // of a file's path, or a formula
+    *file += ".png";
+  }
   if (*file == "none") file->clear();
   if (file->empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(is_vtk(*file) || ends_with(*file, {".png", ".svg", ".pdf"}), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,

@@ -5,7 +5,7 @@
   A picture is a list of panels, each with its own axes. In a program:
 
       std::string file;
-      PetscCall(PictureGetFile("field.png", &file)); // what -picture says; before the computation, as it may be an error
+      PetscCall(PictureGetFile("field", {"-n"}, &file)); // what -picture says; before the computation: it may be an error
       ...
       picture::Panel panel;
       PetscCall(PictureSetField(da, u, first, h, &panel));
@@ -73,9 +73,11 @@ bool draw(const std::vector<Panel> &panels, int columns, const std::string &titl
 // An error now, rather than after the computation, where the file of an option cannot be written.
 PetscErrorCode CheckWritable(const char option[], const std::string &file);
 
-// Reads -picture: the file's name, `name` without the option, empty for none. Errors: an ending that is not known, a file
-// that cannot be written. A build without Cairo replaces the ending by .vts and says so.
-PetscErrorCode PictureGetFile(const std::string &name, std::string *file);
+// Reads -picture: the file's name, empty for none. Without the option the name tells the settings: `name`, then the last
+// word and the value of each of these options that is given, as field-n20.png, so that no picture overwrites that of other
+// settings. Errors: an ending that is not known, a file that cannot be written. A build without Cairo replaces the ending
+// by .vts and says so.
+PetscErrorCode PictureGetFile(const std::string &name, const std::vector<std::string> &options, std::string *file);
 
 // Coordinates first + i h of the node i along each axis, one point on an axis too (unlike DMDASetUniformCoordinates()).
 PetscErrorCode GridSetCoordinates(DM da, const PetscReal first[], const PetscReal h[]);

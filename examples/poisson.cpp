@@ -49,6 +49,20 @@ static PetscErrorCode GetBoundary(MatType type, MatLaplaceBoundaryType *boundary
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The assembled matrix is that of the star.
+static PetscErrorCode CheckShape(MatType type) {
+  char      key[64], name[64] = "star";
+  PetscBool is_star;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(key, sizeof(key), "-mat_%s_shape", type));
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, key, name, sizeof(name), nullptr));
+  PetscCall(PetscStrcasecmp(name, "star", &is_star));
+  PetscCheck(is_star, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "%s %s is no operator that this program compares with AIJ; use star, or leave the option out", key, name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The equation and the grid, for people.
 static PetscErrorCode Describe(Problem *problem) {
   const double re = (double)PetscRealPart(problem->sigma), im = (double)PetscImaginaryPart(problem->sigma);
@@ -93,6 +107,7 @@ static PetscErrorCode CreateProblem(PetscInt dim, PetscInt n, Problem *problem, 
   PetscCheck(is_laplace || is_helmholtz, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
              "-dm_mat_type %s is no operator that this program compares with AIJ; use laplace or helmholtz", type);
   PetscCall(GetBoundary(type, &problem->boundary));
+  PetscCall(CheckShape(type));
   PetscCall(DMCreateMatrix(da, A));
 
   problem->da = da;
@@ -126,7 +141,8 @@ static PetscErrorCode CreateProblem(PetscInt dim, PetscInt n, Problem *problem, 
       problem->first[a] = problem->h[a] / 2;
       break;
     default:
-      SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "this program solves with the boundary forms eliminated, identity and neumann");
+      SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP,
+              "this program solves with the boundary forms eliminated, identity and neumann");
     }
   }
   PetscCall(Describe(problem));
@@ -225,12 +241,13 @@ static PetscErrorCode GetSizes(PetscInt *dim, PetscInt *n) {
 }
 
 // poisson-laplace-1000x1000.png, say.
-static PetscErrorCode GetPictureName(const Problem &problem, const char type[], std::string *name) {
+static PetscErrorCode GetPictureName(const Problem &problem, const std::string &type, std::string *file) {
+  std::string name = "poisson-" + type;
+
   PetscFunctionBegin;
-  *name = std::string("poisson-") + type;
-  if (problem.boundary != MAT_LAPLACE_IDENTITY) *name += std::string("-") + MatLaplaceBoundaryTypes[problem.boundary];
-  for (PetscInt a = 0; a < problem.dim; a++) *name += (a ? "x" : "-") + std::to_string(problem.N[a]);
-  *name += ".png";
+  if (problem.boundary != MAT_LAPLACE_IDENTITY) name += std::string("-") + MatLaplaceBoundaryTypes[problem.boundary];
+  for (PetscInt a = 0; a < problem.dim; a++) name += (a ? "x" : "-") + std::to_string(problem.N[a]);
+  PetscCall(PictureGetFile(name, {"-mat_" + type + "_lengths", "-mat_helmholtz_shift", "-mat_helmholtz_omega"}, file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,7 +287,6 @@ int main(int argc, char **argv) {
   PetscCall(CreateProblem(dim, n, &problem, &free.A));
   PetscCall(DMGetMatType(problem.da, &free.name));
   PetscCall(GetPictureName(problem, free.name, &picture));
-  PetscCall(PictureGetFile(picture, &picture));
 
   PetscCall(AssembleAIJ(problem, &assembled.A));
   assembled.name = "aij";

@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ShellacInitializePackage());
-  PetscCall(PictureGetFile("porous.png", &file));
+  PetscCall(PictureGetFile("porous", {"-da_grid_x", "-da_grid_y", "-steps"}, &file));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &steps, NULL));
   PetscCheck(steps > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-steps is %" PetscInt_FMT "; give 1 or more",
              steps);

@@ -97,15 +97,9 @@ int main(int argc, char **argv) {
   char              kernel[64] = "inverse_multiquadric";
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-mat_kernelsum_kernel", kernel, sizeof(kernel), nullptr));
 
-  // the name tells what is not the default: no picture overwrites that of other settings
-  std::string name = "rbf-" + (kernel == std::string(usual) ? "" : std::string(kernel) + "-") + std::to_string(n);
-  for (const char *option : {"-mat_kernelsum_sigma", "-ridge"}) {
-    char      text[64];
-    PetscBool given;
-    PetscCall(PetscOptionsGetString(nullptr, nullptr, option, text, sizeof(text), &given));
-    if (given) name += std::string(option == std::string("-ridge") ? "-ridge" : "-sigma") + text;
-  }
-  PetscCall(PictureGetFile(name + ".png", &file));
+  PetscCall(PictureGetFile("rbf-" + (kernel == std::string(usual) ? "" : std::string(kernel) + "-") + std::to_string(n),
+                           {"-mat_kernelsum_formula", "-mat_kernelsum_sigma", "-mat_kernelsum_wavenumber", "-ridge"},
+                           &file));
 
   for (PetscInt i = 0; i < 2 * n; i++) points.push_back(random.next());
   PetscCall(VecCreate(PETSC_COMM_WORLD, &x));
