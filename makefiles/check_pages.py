@@ -4,19 +4,19 @@
 usage: check_pages.py ROOT [PAGE...]     the pages' paths are relative to ROOT; without any, all README.md below it
 
 A name of a source in backquotes (`grid.cpp`) must be that of a file of the tree. A link to a folder must find a README.md there; a link to a heading (#name) must find it in the page. An option of Shellac in a page, a public header
-or an example must be one of those that src/options/README.md lists. Prints the files
-that pages link to and that are no pages themselves, one a line.
+or an example must be one of those that src/options/README.md lists, or set a parameter of a text in examples/equations
+(-equation_lambda). Prints the files that pages link to and that are no pages themselves, one a line.
 """
 
+import glob
 import os
 import re
 import sys
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-
-
 IMAGE = re.compile(r'<img src="([^"]+)"')
-OPTION = re.compile(r"(?<!\w)(-(?:mat_(?:laplace|helmholtz|stencil|kernelsum)|pc_stencilmg|burgers)_\w*[a-z])\b")
+OPTION = re.compile(r"(?<!\w)(-(?:mat_(?:laplace|helmholtz|diffusion|advection_diffusion|stencil|kernelsum)|"
+                    r"pc_(?:stencilmg|kernelsum)|burgers|equation|shellac)_\w*[a-z])\b")
 SOURCE = re.compile(r"`([\w/]+\.(?:cpp|hpp|c|h|py|sh))`")
 
 
@@ -51,6 +51,9 @@ def unknown_options(root, paths):
         return []
     with open(page, encoding="utf-8") as file:
         known = set(re.findall(r"^\| `(-\w+)`", file.read(), re.M))
+    for path in glob.glob(os.path.join(root, "examples/equations/*.h")):
+        with open(path, encoding="utf-8") as file:
+            known |= {"-equation_" + name for name in re.findall(r"^parameter\((\w+)", file.read(), re.M)}
     found = []
     for path in paths:
         with open(os.path.join(root, path), encoding="utf-8") as file:
