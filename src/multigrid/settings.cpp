@@ -15,29 +15,27 @@ namespace {
 
 // What may be set to one of a few numbers; a change of most settings asks for another hierarchy.
 struct Setting {
-  const char *key, *function;
-  PetscInt    least, most;
-  const char *allowed;
-  bool        rebuilds;
+  const Option &option;
+  PetscInt      least, most;
+  bool          rebuilds;
 };
-constexpr Setting type_setting = {"-pc_stencilmg_type", "PCStencilMGSetType", 0, 1, "multiplicative or full", false};
-constexpr Setting cycle_setting = {
-    "-pc_stencilmg_cycle_type", "PCStencilMGSetCycleType", 0, 3, "v, w, f or automatic", true};
-constexpr Setting cycles_setting = {
-    "-pc_stencilmg_multiplicative_cycles", "PCStencilMGSetCycles", 1, PETSC_MAX_INT, "1 or more", false};
-constexpr Setting smooths_setting = {
-    "-pc_stencilmg_smooths", "PCStencilMGSetSmooths", 0, 4, "1 to 4, or 0 for 3 (in three dimensions 4)", true};
-constexpr Setting levels_setting = {
-    "-pc_stencilmg_levels", "PCStencilMGSetLevels", 0, PETSC_MAX_INT, "1 or more, or 0 for as many as there are", true};
-constexpr Setting precision_setting = {
-    "-pc_stencilmg_precision", "PCStencilMGSetPrecision", 0, 1, "double or single", true};
-constexpr Setting fused_setting = {"-pc_stencilmg_fused", "PCStencilMGSetFused", 0, 1, "false or true", true};
-constexpr Setting graph_setting = {"-pc_stencilmg_graph", "PCStencilMGSetGraph", 0, 1, "false or true", true};
+constexpr Setting setting(const char *key, PetscInt least, PetscInt most, bool rebuilds) {
+  return {find_option(multigrid_options, key), least, most, rebuilds};
+}
+constexpr Setting type_setting = setting("-pc_stencilmg_type", 0, 1, false);
+constexpr Setting cycle_setting = setting("-pc_stencilmg_cycle_type", 0, 3, true);
+constexpr Setting cycles_setting = setting("-pc_stencilmg_multiplicative_cycles", 1, PETSC_MAX_INT, false);
+constexpr Setting smooths_setting = setting("-pc_stencilmg_smooths", 0, 4, true);
+constexpr Setting levels_setting = setting("-pc_stencilmg_levels", 0, PETSC_MAX_INT, true);
+constexpr Setting precision_setting = setting("-pc_stencilmg_precision", 0, 1, true);
+constexpr Setting fused_setting = setting("-pc_stencilmg_fused", 0, 1, true);
+constexpr Setting graph_setting = setting("-pc_stencilmg_graph", 0, 1, true);
 
 template <class T> PetscErrorCode set(PetscObject pc, StencilMG *mg, const Setting &of, PetscInt value, T *to) {
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(value >= of.least && value <= of.most, PetscObjectComm(pc), PETSC_ERR_ARG_OUTOFRANGE,
-                    "%s, %s(): %" PetscInt_FMT " was given; give %s", of.key, of.function, value, of.allowed);
+                    "%s, %s(): %" PetscInt_FMT " was given; allowed: %s", of.option.key, of.option.setter, value,
+                    of.option.values);
   if (of.rebuilds && *to != (T)value) mg->stale = true;
   *to = (T)value;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,21 +75,21 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   const auto read_enum = [&](const Setting &of, const char *const names[], auto *to) {
     PetscInt value = (PetscInt)*to;
     PetscFunctionBegin;
-    PetscCall(read_option(PetscOptionsObject, find_option(multigrid_options, of.key), names, &value));
+    PetscCall(read_option(PetscOptionsObject, of.option, names, &value));
     PetscCall(set(object, mg, of, value, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   const auto read_number = [&](const Setting &of, PetscInt *to) {
     PetscInt value = *to;
     PetscFunctionBegin;
-    PetscCall(read_option(PetscOptionsObject, find_option(multigrid_options, of.key), &value));
+    PetscCall(read_option(PetscOptionsObject, of.option, &value));
     PetscCall(set(object, mg, of, value, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   const auto read_flag = [&](const Setting &of, bool *to) {
     PetscBool value = *to ? PETSC_TRUE : PETSC_FALSE;
     PetscFunctionBegin;
-    PetscCall(read_option(PetscOptionsObject, find_option(multigrid_options, of.key), &value));
+    PetscCall(read_option(PetscOptionsObject, of.option, &value));
     PetscCall(set(object, mg, of, value, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };

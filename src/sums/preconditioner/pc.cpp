@@ -146,20 +146,20 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
 // ---- settings ----------------------------------------------------------------------------------------------------------
 
 struct Setting {
-  const char *key, *function;
-  PetscInt    least;
+  const Option &option;
+  PetscInt      least;
   PetscInt SchwarzSettings::*member;
 };
-constexpr Setting box_setting = {"-pc_kernelsum_box", "PCKernelSumSetBoxSize", 1, &SchwarzSettings::box};
-constexpr Setting overlap_setting = {"-pc_kernelsum_overlap", "PCKernelSumSetOverlap", 0, &SchwarzSettings::overlap};
-constexpr Setting coarse_setting = {"-pc_kernelsum_coarse", "PCKernelSumSetCoarsePoints", 0, &SchwarzSettings::coarse};
+constexpr Setting box_setting = {find_option(sums_pc_options, "-pc_kernelsum_box"), 1, &SchwarzSettings::box};
+constexpr Setting overlap_setting = {find_option(sums_pc_options, "-pc_kernelsum_overlap"), 0,
+                                     &SchwarzSettings::overlap};
+constexpr Setting coarse_setting = {find_option(sums_pc_options, "-pc_kernelsum_coarse"), 0, &SchwarzSettings::coarse};
 
 PetscErrorCode set(PetscObject pc, KernelSumPC *context, const Setting &setting, PetscInt value) {
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(value >= setting.least || (setting.least == 0 && value == PETSC_DECIDE), PetscObjectComm(pc),
-                    PETSC_ERR_ARG_OUTOFRANGE,
-                    "%s, %s(): %" PetscInt_FMT " points were given; give %" PetscInt_FMT " or more", setting.key,
-                    setting.function, value, setting.least);
+                    PETSC_ERR_ARG_OUTOFRANGE, "%s, %s(): %" PetscInt_FMT " points were given; allowed: %s",
+                    setting.option.key, setting.option.setter, value, setting.option.values);
   context->settings.*setting.member = value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,7 +187,7 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum preconditioner options");
   for (const Setting &setting : {box_setting, overlap_setting, coarse_setting}) {
     PetscInt value = context->settings.*setting.member;
-    PetscCall(read_option(PetscOptionsObject, find_option(sums_pc_options, setting.key), &value, &given));
+    PetscCall(read_option(PetscOptionsObject, setting.option, &value, &given));
     if (given) PetscCall(set(object, context, setting, value));
   }
   PCKernelSumVariant variant = context->variant;
