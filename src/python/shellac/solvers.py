@@ -12,7 +12,8 @@ def stencilmg(pc, **settings):
     Parameters
     ----------
     pc : PETSc.PC or PETSc.KSP
-        The preconditioner, or the solver that has it. Its matrix is of type 'laplace', 'helmholtz' or 'stencil'.
+        The preconditioner, or the solver that has it. Its matrix is of a type of Shellac's on a DMDA:
+        'laplace', 'helmholtz', 'diffusion', 'advection_diffusion', 'stencil' or a formula's.
     **settings
         Options of the type without ``-pc_stencilmg_``: ``smooths=2``, ``cycle_type='w'``, ``levels=4``,
         ``type='full'``, ``precision='single'`` and so on; the manual's page on options lists them. An option that the
