@@ -152,14 +152,14 @@ TEST_CASE("rows are transposed, and their symmetric part taken, without coupling
     const Dense       &A = levels.A;
     Dense              half = transpose(A);
     shellac::Couplings room;
-    const auto         turned = [&](shellac::Turn into) {
-      levels.turned(into, &room);
+    const auto         derived = [&](shellac::DerivedRows which) {
+      levels.derived(which, &room);
       return dense_of(in_memory(PETSC_MEMTYPE_HOST, &room), levels.patch);
     };
     CHECK(largest_difference(half, followed(half)) > 0.01);
-    CHECK(largest_difference(turned(shellac::Turn::transpose), followed(half)) <= 1e-12);
+    CHECK(largest_difference(derived(shellac::DerivedRows::transpose), followed(half)) <= 1e-12);
     for (size_t i = 0; i < A.size(); i++)
       for (size_t j = 0; j < A.size(); j++) half[i][j] = (half[i][j] + A[i][j]) / 2;
-    CHECK(largest_difference(turned(shellac::Turn::symmetric_part), followed(half)) <= 1e-12);
+    CHECK(largest_difference(derived(shellac::DerivedRows::symmetric_part), followed(half)) <= 1e-12);
   });
 }

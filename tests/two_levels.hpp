@@ -92,7 +92,7 @@ struct TwoLevels {
 
   TwoLevels(PetscMemType memory, const Point &N, bool stays, bool star, bool around, Rows kind);
   shellac::CouplingArrays       rows() { return in_memory(memory, &fine); } // there
-  shellac::CouplingArrays       turned(shellac::Turn into, shellac::Couplings *room);
+  shellac::CouplingArrays       derived(shellac::DerivedRows which, shellac::Couplings *room);
   shellac::Mirror<PetscScalar> &restriction() { return of_restriction.size() ? of_restriction : weights; }
 
 private:
@@ -156,8 +156,8 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
   OK(shellac::invert_diagonals(memory, rows()));
   if (one_way) {
     shellac::Couplings room;
-    P = interpolate(turned(shellac::Turn::symmetric_part, &room), &weights);
-    R = transpose(interpolate(turned(shellac::Turn::transpose, &room), &of_restriction));
+    P = interpolate(derived(shellac::DerivedRows::symmetric_part, &room), &weights);
+    R = transpose(interpolate(derived(shellac::DerivedRows::transpose, &room), &of_restriction));
     return;
   }
   P = interpolate(rows(), &weights);
@@ -166,11 +166,11 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
     for (size_t i = 0; i < row.size(); i++) row[i] *= mass[i];
 }
 
-inline shellac::CouplingArrays TwoLevels::turned(shellac::Turn into, shellac::Couplings *room) {
+inline shellac::CouplingArrays TwoLevels::derived(shellac::DerivedRows which, shellac::Couplings *room) {
   room->grown = fine.grown;
   room->neighbours = fine.neighbours;
   OK(room->MakeZero(memory));
-  OK(shellac::turn(memory, patch, rows(), into, *room));
+  OK(shellac::derive_rows(memory, patch, rows(), which, *room));
   return *room;
 }
 

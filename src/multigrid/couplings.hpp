@@ -180,9 +180,9 @@ PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const Gr
                        const CouplingArrays &coarse, PetscScalar *total);
 
 // From the rows of a patch's points and of those next to them: the transposed ones, or half the sum of both, at the patch's
-// points. They have no masses, and *turned has the same arrays.
-enum class Turn { transpose, symmetric_part };
-PetscErrorCode turn(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, Turn into,
-                    const CouplingArrays &turned);
+// points. They have no masses, and *derived has the same arrays.
+enum class DerivedRows { transpose, symmetric_part };
+PetscErrorCode derive_rows(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, DerivedRows which,
+                           const CouplingArrays &derived);
 
 } // namespace shellac

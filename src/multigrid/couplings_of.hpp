@@ -58,7 +58,7 @@ struct OperatorRows {
   Scratch<RowFindings> findings, parts;
   MassMemory           masses;
   Scratch<RowBound>    bounds, bound_parts;
-  Scratch<PetscScalar> total, turned;
+  Scratch<PetscScalar> total, derived;
 };
 
 // Collective. Into that memory: a GPU's only where one rank has the grid and its coefficients can be there.

@@ -93,9 +93,9 @@ PetscErrorCode invert_diagonals(PetscMemType memory, const CouplingArrays &rows)
   return for_each_run(memory, rows.grown, InvertDiagonals{rows});
 }
 
-PetscErrorCode turn(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, Turn into,
-                    const CouplingArrays &turned) {
-  return for_each_run(memory, patch.all(), TurnRows{rows, turned, NeighbourList(rows), into});
+PetscErrorCode derive_rows(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, DerivedRows which,
+                           const CouplingArrays &derived) {
+  return for_each_run(memory, patch.all(), DeriveRows{rows, derived, NeighbourList(rows), which});
 }
 
 PetscErrorCode interpolate(PetscMemType memory, const CouplingArrays &fine, const GridCoarsening &coarsening,

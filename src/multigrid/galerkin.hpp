@@ -15,14 +15,14 @@ namespace shellac {
 // What transfers follow where rows are not symmetric: interpolation their symmetric part, and restriction, in its transpose,
 // the transposed rows (Dendy, "Black box multigrid for nonsymmetric problems", 1983). Only couplings of the diagonal's sign
 // count, so that no weight is beyond 0 to 1.
-struct TurnRows {
+struct DeriveRows {
   CouplingArrays from, to;
   NeighbourList  neighbours; // of from
-  Turn           turn;
+  DerivedRows    which;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     const size_t       at = from.grown.index(p);
-    const PetscReal    of_own = turn == Turn::transpose ? 0 : 0.5, of_others = 1 - of_own;
+    const PetscReal    of_own = which == DerivedRows::transpose ? 0 : 0.5, of_others = 1 - of_own;
     const PetscScalar *own_shift = from.slot(SHIFT) + at;
     PetscScalar        diagonal[most], shift[most]; // the latter: of the transposed row
 

@@ -74,11 +74,11 @@ struct HalvePaths {
   }
 };
 
-// The pair, if any, by which a tree joins one whose root comes before its own: the first.
-struct FindJoins {
+// The pair, if any, that links a tree to one whose root comes before its own: the first.
+struct FindLinks {
   Pairs         pairs;
   MassTrees     trees;
-  int64_t      *joins; // [points], of the roots
+  int64_t      *links; // [points], of the roots
   MassFindings *found;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
@@ -88,16 +88,16 @@ struct FindJoins {
     PetscScalar      ratio;
     for (int n = 0; n < pairs.neighbours.count; n++)
       if (pairs.get(p, n, &there, &ratio) && trees.parent[there] < root) {
-        lower_to(&joins[root], (int64_t)at * 32 + n);
-        if (!found->joins) found->joins = 1;
+        lower_to(&links[root], (int64_t)at * 32 + n);
+        if (!found->links) found->links = 1;
       }
   }
 };
 
-struct JoinTrees {
+struct LinkTrees {
   Pairs          pairs;
   MassTrees      from, to;
-  const int64_t *joins;
+  const int64_t *links;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt64 at = (PetscInt64)pairs.patch.index(i, j, k);
@@ -106,20 +106,20 @@ struct JoinTrees {
     PetscInt         p[3];
     to.parent[at] = from.parent[at];
     to.ratio[at] = from.ratio[at];
-    if (joins[at] == INT64_MAX) return;
-    const int64_t one = joins[at] / 32;
+    if (links[at] == INT64_MAX) return;
+    const int64_t one = links[at] / 32;
     pairs.patch.all().point(one, p);
-    if (!pairs.get(p, (int)(joins[at] % 32), &there, &ratio)) return;
+    if (!pairs.get(p, (int)(links[at] % 32), &there, &ratio)) return;
     to.parent[at] = from.parent[there];
     to.ratio[at] = ratio * from.ratio[there] / from.ratio[one];
   }
 };
 
 struct Forget {
-  int64_t *joins;
+  int64_t *links;
   Patch    patch;
 
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const { joins[patch.index(i, j, k)] = INT64_MAX; }
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const { links[patch.index(i, j, k)] = INT64_MAX; }
 };
 
 struct SetMasses {
@@ -149,7 +149,7 @@ PetscErrorCode get_masses(PetscMemType memory, const Patch &patch, const Couplin
     PetscCall(work->parents[b].Grow(points, memory));
     PetscCall(work->ratios[b].Grow(points, memory));
   }
-  PetscCall(work->joins.Grow(points, memory));
+  PetscCall(work->links.Grow(points, memory));
   PetscCall(work->findings.Grow(1, memory));
   trees = {work->parents[0].at(memory), work->ratios[0].at(memory)};
   next = {work->parents[1].at(memory), work->ratios[1].at(memory)};
@@ -164,12 +164,12 @@ PetscErrorCode get_masses(PetscMemType memory, const Patch &patch, const Couplin
       PetscCall(for_each_of_box(memory, all, HalvePaths{patch, trees, next, findings}));
       std::swap(trees, next);
     }
-    PetscCall(for_each_of_box(memory, all, Forget{work->joins.at(memory), patch}));
-    PetscCall(for_each_of_box(memory, all, FindJoins{pairs, trees, work->joins.at(memory), findings}));
+    PetscCall(for_each_of_box(memory, all, Forget{work->links.at(memory), patch}));
+    PetscCall(for_each_of_box(memory, all, FindLinks{pairs, trees, work->links.at(memory), findings}));
     PetscCall(work->findings.GetHost(memory, &found));
-    if (found[0].deep) continue; // what was found to join ends at points that are no roots
-    if (!found[0].joins) break;
-    PetscCall(for_each_of_box(memory, all, JoinTrees{pairs, trees, next, work->joins.at(memory)}));
+    if (found[0].deep) continue; // what was found to link ends at points that are no roots
+    if (!found[0].links) break;
+    PetscCall(for_each_of_box(memory, all, LinkTrees{pairs, trees, next, work->links.at(memory)}));
     std::swap(trees, next);
   }
   PetscCall(for_each_of_box(memory, rows.grown, SetMasses{patch, rows.grown, trees.ratio, rows.mass}));

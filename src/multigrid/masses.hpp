@@ -15,12 +15,12 @@ struct MassTrees {
   PetscScalar *ratio;
 };
 struct MassFindings {
-  int deep, joins; // a parent that is no root; two trees to be joined
+  int deep, links; // a parent that is no root; two trees to be linked
 };
 struct MassMemory {
   Scratch<PetscInt64>   parents[2];
   Scratch<PetscScalar>  ratios[2];
-  Scratch<int64_t>      joins;
+  Scratch<int64_t>      links;
   Scratch<MassFindings> findings;
 };
 

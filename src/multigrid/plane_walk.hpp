@@ -280,8 +280,8 @@ template <class T> void PlaneWalk<T>::restrict_ready(PetscInt newest, bool all) 
   const Patch &coarse = pass_.coarse_b;
   const int    slow = layers_.slow;
   for (; next_coarse_ < coarse.size[slow]; next_coarse_++) {
-    const PetscInt kept = level_.coarse_point(slow, coarse.start[slow] + next_coarse_);
-    if (!all && kept + (level_.coarsens[slow] ? 1 : 0) > newest) return;
+    const PetscInt center = level_.coarse_point(slow, coarse.start[slow] + next_coarse_);
+    if (!all && center + (level_.coarsens[slow] ? 1 : 0) > newest) return;
     restrict_plane(next_coarse_);
   }
 }

@@ -278,21 +278,21 @@ template <class T> struct Restrict {
 
   SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt K) const {
     const PetscInt c[3] = {I, J, K};
-    PetscInt       kept[3], lo[3], hi[3], p[3];
+    PetscInt       center[3], lo[3], hi[3], p[3];
     T              sum = 0;
     for (int a = 0; a < 3; a++) {
-      kept[a] = level.coarse_point(a, coarse.start[a] + c[a]);
-      lo[a] = level.coarsens[a] ? kept[a] - 1 : kept[a];
+      center[a] = level.coarse_point(a, coarse.start[a] + c[a]);
+      lo[a] = level.coarsens[a] ? center[a] - 1 : center[a];
       if (level.ties_ends[a] && coarse.start[a] + c[a] == 0)
         lo[a]--; // the last point, tied to the first, and the one before it
-      hi[a] = level.coarsens[a] ? kept[a] + 1 : kept[a];
+      hi[a] = level.coarsens[a] ? center[a] + 1 : center[a];
     }
     if (level.rows) {
-      out[coarse.index(I, J, K)] = by_rows(c, kept, lo, hi);
+      out[coarse.index(I, J, K)] = by_rows(c, center, lo, hi);
       return;
     }
-    const auto weight = [&](int a) { // the point before the kept one gives to the coarse point above it
-      return level.axis[a][p[a]].restriction[p[a] < kept[a] ? 1 : 0];
+    const auto weight = [&](int a) { // the point before the centre gives to the coarse point above it
+      return level.axis[a][p[a]].restriction[p[a] < center[a] ? 1 : 0];
     };
     for (p[2] = lo[2]; p[2] <= hi[2]; p[2]++)
       for (p[1] = lo[1]; p[1] <= hi[1]; p[1]++) {
@@ -305,15 +305,16 @@ template <class T> struct Restrict {
     out[coarse.index(I, J, K)] = sum;
   }
   // The transpose of interpolation, of the fine points from lo to hi.
-  SHELLAC_HD T by_rows(const PetscInt I[3], const PetscInt kept[3], const PetscInt lo[3], const PetscInt hi[3]) const {
+  SHELLAC_HD T by_rows(const PetscInt I[3], const PetscInt center[3], const PetscInt lo[3],
+                       const PetscInt hi[3]) const {
     const Patch &patch = level.patch;
     bool         inside = true;
     for (int a = 0; a < 3; a++) inside = inside && lo[a] >= 0 && hi[a] < patch.size[a] && hi[a] - lo[a] < 3;
     if (!inside) return by_rows_beyond(I[0], I[1], I[2], lo[0], lo[1], lo[2], hi[0], hi[1], hi[2]);
-    const size_t     points = (size_t)level.grown.points(), at = level.grown.index(kept);
+    const size_t     points = (size_t)level.grown.points(), at = level.grown.index(center);
     const PetscInt64 row = level.grown.size(0), layer = row * level.grown.size(1);
     const PetscInt64 line = (PetscInt64)patch.stride(1), plane = (PetscInt64)patch.stride(2);
-    const T         *here = r.u + patch.index(kept[0], kept[1], kept[2]);
+    const T         *here = r.u + patch.index(center[0], center[1], center[2]);
     const bool      *coarsens = level.coarsens;
     const size_t     corner[3] = {points, points * (coarsens[0] ? 2 : 1),
                                   points * (coarsens[0] ? 2 : 1) * (coarsens[1] ? 2 : 1)};

@@ -207,14 +207,14 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
     if constexpr (same) of_weights.take_memory(&at.weights), of_restriction.take_memory(&at.restriction);
     PetscCall(of_weights.MakeZero(memory, corners * rows.points(), &weights));
     if (of->nonsymmetric) {
-      CouplingArrays turned = rows;
-      PetscCall(of->turned.Grow(rows.slots() * rows.points(), memory));
-      turned.values = of->turned.at(memory);
-      PetscCall(turn(memory, at.patch, rows, Turn::symmetric_part, turned));
-      PetscCall(Interpolate(l, halo, turned, weights));
-      PetscCall(turn(memory, at.patch, rows, Turn::transpose, turned));
+      CouplingArrays derived = rows;
+      PetscCall(of->derived.Grow(rows.slots() * rows.points(), memory));
+      derived.values = of->derived.at(memory);
+      PetscCall(derive_rows(memory, at.patch, rows, DerivedRows::symmetric_part, derived));
+      PetscCall(Interpolate(l, halo, derived, weights));
+      PetscCall(derive_rows(memory, at.patch, rows, DerivedRows::transpose, derived));
       PetscCall(of_restriction.MakeZero(memory, corners * rows.points(), &restriction));
-      PetscCall(Interpolate(l, halo, turned, restriction));
+      PetscCall(Interpolate(l, halo, derived, restriction));
     } else {
       PetscCall(Interpolate(l, halo, rows, weights));
       restriction = weights;
