@@ -1,7 +1,9 @@
 // Views in each state of an operator: they show the present rows, and leave the operator as it is.
 
+#include "burgers_support.hpp"
 #include "catch.hpp"
-#include "support.hpp"
+#include "multigrid.hpp"
+#include "sums.hpp"
 
 using namespace tests;
 
@@ -140,6 +142,98 @@ TEST_CASE("views of a captured matrix after each change", "[views][capture]") {
         Views{A, "without the caller's DM"}.check({"captured star stencil of 5 points"});
       }
 }
+
+// What is printed has these words.
+static void check_words(const std::string &text, const std::vector<std::string> &words) {
+  INFO(text);
+  for (const std::string &word : words) {
+    INFO(word);
+    CHECK(text.find(word) != std::string::npos);
+  }
+}
+
+TEST_CASE("views of a kernel sum after each change", "[views][sums]") {
+  using namespace sums;
+  const Cloud few = random_cloud(12, 3, 1), more = random_cloud(15, 3, 2);
+  Matrix      A = make_sum(few, more), gradient;
+  Vector      x = right_vector(A), y = left_vector(A), points = more.coordinates(), d;
+  const auto  check = [&](const std::vector<std::string> &words) {
+    check_words(view(A, PETSC_VIEWER_ASCII_INFO), words);
+    CHECK(!view(A, PETSC_VIEWER_DEFAULT).empty()); // the entries
+  };
+  check({"values of sums", "kernel gaussian", "sigma = 1", "12 targets, 15 sources in 3-D", "all pairs in double"});
+  OK(VecSet(x, 1));
+  OK(MatMult(A, x, y));
+  check({"1 product; the last: 180 pairs"});
+  OK(MatKernelSumSetSigma(A, 0.5));
+  check({"sigma = 0.5"});
+  OK(MatKernelSumSetPrecision(A, MAT_KERNELSUM_SINGLE));
+  check({"all pairs in single precision"});
+  OK(MatKernelSumSetPoints(A, points, points));
+  check({"15 targets, 15 sources"});
+  OK(MatShift(A, 2));
+  OK(MatScale(A, 3));
+  check({"scaled by 3", "shifted by 6"});
+  OK(MatCreateVecs(A, &d, NULL));
+  OK(VecSet(d, 4));
+  OK(MatDiagonalSet(A, d, ADD_VALUES));
+  check({"scaled by 3", "shifted by 6", "vectors of MatDiagonalSet() or MatDiagonalScale()"});
+  OK(MatKernelSumSetMethod(A, MAT_KERNELSUM_FAST, 1e-3));
+  check({"scaled by 3", "shifted by 6", "error measured"});
+  OK(MatKernelSumCreateGradient(A, &gradient));
+  check_words(view(gradient, PETSC_VIEWER_ASCII_INFO), {"gradients of sums"});
+}
+
+TEST_CASE("views of stencilmg after each change", "[views][multigrid]") {
+  const Problem  p = problem(2, 70, 90);
+  Grid           da = make_grid(p);
+  Matrix         A = make_operator(p, da);
+  Preconditioner pc = make_pc(A);
+  Vector         b = random_vector(da, 1);
+  const auto     check = [&](const std::vector<std::string> &words) {
+    check_words(printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }), words);
+  };
+  check({"level 0: 70 x 90", "level 1: 35 x 45", "V-cycle, 1 for each application", "double precision"});
+  OK(MatShift(A, 5));
+  check({"level 0: 70 x 90", "level 1: 35 x 45"});
+  OK(PCStencilMGSetLevels(pc, 2));
+  check({"2 levels", "level 1: 35 x 45 x 1, solved by"});
+  OK(PCStencilMGSetPrecision(pc, PC_STENCILMG_SINGLE));
+  OK(PCStencilMGSetCycleType(pc, PC_STENCILMG_CYCLE_W));
+  OK(PCStencilMGSetType(pc, PC_STENCILMG_FULL));
+  OK(PCStencilMGSetCycles(pc, 3));
+  check({"full multigrid, W-cycle, 3 for each application", "single precision"});
+  apply(pc, b);
+  check({"2 levels"});
+}
+
+#if !defined(PETSC_USE_COMPLEX)
+TEST_CASE("views of Burgers' equation after each change", "[views][burgers]") {
+  Run             run(PETSC_COMM_WORLD, 40, false, "-burgers_lengths 2");
+  const PetscReal inflow[2] = {1, -2};
+  const auto      check = [&](const std::vector<std::string> &words) {
+    check_words(printed([&] { OK(TSBurgersView(run.ts, NULL)); }), words);
+  };
+  check({"in 1-D: flux godunov, reconstruction constant", "axis x: 40 cells, width 0.05", "ends: outflow",
+         "viscosity: 0", "checks: each step"});
+  OK(TSBurgersSetReconstruction(run.ts, TS_BURGERS_WENO5));
+  OK(TSBurgersSetViscosity(run.ts, 0.1));
+  check({"reconstruction weno5", "viscosity: 0.1"});
+  OK(TSBurgersSetFlux(run.ts, TS_BURGERS_LAX_FRIEDRICHS));
+  check({"flux lax_friedrichs", "speed of the flux: that of the first state"});
+  OK(TSBurgersSetSpeed(run.ts, 2.5));
+  OK(TSBurgersSetCheckInterval(run.ts, 4));
+  check({"speed of the flux: 2.5", "a multiple of 4"});
+  OK(TSBurgersSetBoundary(run.ts, TS_BURGERS_INFLOW));
+  OK(TSBurgersSetInflow(run.ts, 2, inflow));
+  check({"ends: inflow, u = 1", "and -2"});
+  run.start([](PetscInt) { return 0.5; });
+  run.step(1, 1e-4);
+  check({"ends: inflow, u = 1", "and -2"});
+  OK(TSSetType(run.ts, TSBURGERSFUSED));
+  check({"fused steps: ssprk3, at most 256 in a block"});
+}
+#endif
 
 TEST_CASE("-mat_view shows an operator when it is created", "[views]") {
   const Options set("-mat_view ::ascii_info");

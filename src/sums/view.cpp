@@ -47,6 +47,13 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
       viewer, "%" PetscInt_FMT " targets, %" PetscInt_FMT " sources in %d-D%s; g(x, x): %s\n", context->targets->N,
       context->sources->N, context->targets->dim, context->interleaved() ? "; complex values as (re, im)" : "",
       context->limit_is_own() ? "its limit" : "zero"));
+  if (context->scale != PetscScalar(1) || context->shift != PetscScalar(0)) {
+    const bool real = PetscImaginaryPart(context->scale) == 0 && PetscImaginaryPart(context->shift) == 0;
+    PetscCall(PetscViewerASCIIPrintf(viewer, "scaled by %g, shifted by %g%s\n", (double)PetscRealPart(context->scale),
+                                     (double)PetscRealPart(context->shift), real ? "" : ": the real parts"));
+  }
+  if (context->left || context->right || context->diagonal)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "with vectors of MatDiagonalSet() or MatDiagonalScale()\n"));
   if (context->fast)
     PetscCall(context->fast->View(viewer));
   else
