@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "device/arrays.hpp"
+#include "device/launch.hpp"
 #include "sums/fast_sum.hpp"
 #include "sums/regions.hpp"
 
@@ -51,13 +52,38 @@ PetscErrorCode sum(MPI_Comm comm, const KernelSumMat &context, const Test &test,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A number that has nothing to do with i: the points of a sample follow no order that the targets have, a grid's say
-// (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, 2014).
-PetscInt scattered(PetscInt i, PetscInt below) {
-  uint64_t z = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
+// A number that has nothing to do with n (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, 2014).
+SHELLAC_INLINE uint64_t mixed(uint64_t n) {
+  uint64_t z = (n + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return (PetscInt)((z ^ (z >> 31)) % (uint64_t)below);
+  return z ^ (z >> 31);
+}
+
+// Values between -1 and 1 that depend on their global numbers alone, not on the ranks.
+struct SetRandom {
+  PetscScalar *values;
+  uint64_t     first;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    values[i] = (PetscReal)((double)(mixed(first + (uint64_t)i) >> 11) * 0x1p-52 - 1);
+  }
+};
+
+PetscErrorCode set_random(Vec v, int trial) {
+  Arrays       arrays;
+  PetscScalar *values;
+  PetscInt     first, n;
+  Boxes        all;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetOwnershipRange(v, &first, NULL));
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(arrays.Write(v, &values));
+  all.add({{0, 0, 0}, {n, 1, 1}});
+  PetscCall(for_each(arrays.memory(), all, SetRandom{values, ((uint64_t)trial << 48) + (uint64_t)first}));
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode create_test(Mat A, const KernelSumMat &context, bool transposed, Test *test) {
@@ -66,31 +92,27 @@ PetscErrorCode create_test(Mat A, const KernelSumMat &context, bool transposed, 
   const PetscInt           run = std::max<PetscInt>(1, targets.N / samples);
   std::vector<PetscScalar> coordinates;
   MPI_Comm                 comm = PetscObjectComm((PetscObject)A);
-  PetscRandom              random;
 
   PetscFunctionBegin;
   test->transposed = transposed;
-  for (PetscInt from = 0; from < targets.n; from += run) { // one of each run
-    const PetscInt i = from + scattered(targets.first + from, PetscMin(run, targets.n - from));
+  for (PetscInt from = 0; from < targets.n;
+       from += run) { // one of each run, in no order that targets have, a grid's say
+    const PetscInt most = PetscMin(run, targets.n - from);
+    const PetscInt i = from + (PetscInt)(mixed((uint64_t)(targets.first + from)) % (uint64_t)most);
     test->sample.chosen.push_back(i);
     for (int a = 0; a < 3; a++) coordinates.push_back(targets.x[(size_t)a * targets.n + i]);
   }
   const PetscInt n = (PetscInt)test->sample.chosen.size();
   PetscCall(PointCloudCreate(comm, "sample", 3, n, coordinates.data(), &test->sample.points));
-  PetscCall(PetscRandomCreate(comm, &random));
-  PetscCall(PetscRandomSetSeed(random, 7));
-  PetscCall(PetscRandomSeed(random));
-  PetscCall(PetscRandomSetInterval(random, -1, 1));
   for (int t = 0; t < trials; t++) {
     PetscCall(MatCreateVecs(A, transposed ? NULL : &test->c[t], transposed ? &test->c[t] : NULL));
-    PetscCall(VecSetRandom(test->c[t], random));
+    PetscCall(set_random(test->c[t], t));
     PetscCall(VecCreate(comm, &test->f[t]));
     PetscCall(VecSetSizes(test->f[t], n * context.scalars_a_value(), PETSC_DETERMINE));
     PetscCall(VecSetType(test->f[t], context.vec_type.c_str()));
     PetscCall(sum(comm, context, *test, NULL, test->c[t], test->f[t]));
   }
   PetscCall(VecDuplicate(test->f[0], &test->y));
-  PetscCall(PetscRandomDestroy(&random));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -116,6 +116,14 @@ PetscErrorCode FromRegion(PetscSF sf, PetscMemType memory, int reals, const Pets
   });
 }
 
+std::vector<PetscReal> coordinates_of(const PointCloud &cloud, const std::vector<PetscInt> &chosen) {
+  std::vector<PetscReal> x;
+  x.reserve(3 * chosen.size());
+  for (int a = 0; a < 3; a++)
+    for (PetscInt i : chosen) x.push_back(cloud.x[(size_t)a * cloud.n + i]);
+  return x;
+}
+
 PetscErrorCode TreesOfPoints::Build(MPI_Comm comm, const KernelSumMat &context, bool dual) {
   const bool square = context.targets == context.sources;
 
@@ -125,6 +133,7 @@ PetscErrorCode TreesOfPoints::Build(MPI_Comm comm, const KernelSumMat &context, 
     if (square && side == &sources) continue;
     PetscCall(side->region.Create(comm, side == &targets ? context.targets : context.sources, dual));
     side->tree.build(*side->region.cloud, dual ? dual_leaf : tree_leaf);
+    side->x = std::make_shared<std::vector<PetscReal>>(coordinates_of(*side->region.cloud, side->tree.order));
   }
   built = true;
   PetscFunctionReturn(PETSC_SUCCESS);

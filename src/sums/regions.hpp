@@ -2,6 +2,8 @@
 // Points dealt out anew: each rank gets those of one region, as many as the others. Trees of them are compact, whatever
 // the order of the points in the vectors.
 
+#include <memory>
+
 #include <petscsf.h>
 
 #include "sums/cluster_tree.hpp"
@@ -20,6 +22,9 @@ struct Region {
   PetscErrorCode Destroy();
 };
 
+// Coordinates of the points of a cloud that are chosen, three arrays.
+std::vector<PetscReal> coordinates_of(const PointCloud &cloud, const std::vector<PetscInt> &chosen);
+
 // A star forest whose roots are the points of a cloud, its leaves those with some numbers.
 PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std::vector<PetscInt> &numbers,
                              PetscSF *sf);
@@ -30,8 +35,9 @@ PetscErrorCode FromRegion(PetscSF sf, PetscMemType memory, int reals, const Pets
 
 // The points of one side of a sum and their tree.
 struct Side {
-  Region      region;
-  ClusterTree tree;
+  Region                                        region;
+  ClusterTree                                   tree;
+  std::shared_ptr<const std::vector<PetscReal>> x; // their coordinates in the tree's order, three arrays
 };
 
 // Those of both sides, which do not depend on the order of the interpolation. Equal points have one.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "sums/cluster_weights.hpp"
 #include "sums/regions.hpp"
@@ -44,7 +45,8 @@ struct Expanded {
   PetscInt              points = 0, all = 0;    // without interpolation points, with them
   PointCloud           *cloud = NULL;           // all of them, the points first; coordinates: see Place()
 
-  PetscErrorCode Create(MPI_Comm comm, const PointCloud &from, const std::vector<PetscInt> &chosen);
+  // x: of the points
+  PetscErrorCode Create(MPI_Comm comm, std::shared_ptr<const std::vector<PetscReal>> x);
   // Coordinates where products need them, unless they are there.
   PetscErrorCode Place(PetscMemType memory);
   PetscErrorCode Destroy();
@@ -54,7 +56,7 @@ struct Expanded {
   Buffer<PetscInt> device_with_proxies;
 
 private:
-  std::vector<PetscReal> x_; // coordinate a of the i-th point is x_[a points + i]
+  std::shared_ptr<const std::vector<PetscReal>> x_; // of the points, three arrays; several trees share it
 };
 
 // The sums in one direction: from the sources' tree to groups of targets, or to a sample of them.
@@ -85,13 +87,14 @@ private:
   Buffer<PetscReal>          weights_, results_, in_, out_; // the last two: in the order of the regions
 };
 
-// The points `chosen` of a cloud, then the interpolation points of those of the nodes that hold any.
-PetscErrorCode Expanded::Create(MPI_Comm comm, const PointCloud &from, const std::vector<PetscInt> &chosen) {
+// The points, then the interpolation points of those of the nodes that hold any.
+PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<const std::vector<PetscReal>> x) {
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  points = all = (PetscInt)chosen.size();
+  x_ = std::move(x);
+  points = all = (PetscInt)(x_->size() / 3);
   for (size_t at = 0; at < nodes.size(); at++) {
     Cluster &node = nodes[at];
     if (node.proxies < 0) continue;
@@ -106,9 +109,6 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, const PointCloud &from, const std
   cloud->n = all;
   cloud->counts.resize(ranks);
   PetscCallMPI(MPI_Allgather(&cloud->n, 1, MPIU_INT, cloud->counts.data(), 1, MPIU_INT, comm));
-  x_.resize((size_t)3 * points);
-  for (int a = 0; a < 3; a++)
-    for (PetscInt i = 0; i < points; i++) x_[(size_t)a * points + i] = from.x[(size_t)a * from.n + chosen[i]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,8 +120,7 @@ PetscErrorCode Expanded::Place(PetscMemType memory) {
   if (all && cloud->x.empty() && (!on_device || cloud->counts.size() > 1)) {
     cloud->x.resize((size_t)3 * all);
     for (int a = 0; a < 3; a++)
-      std::copy(x_.begin() + (ptrdiff_t)a * points, x_.begin() + (ptrdiff_t)(a + 1) * points,
-                cloud->x.begin() + (ptrdiff_t)a * all);
+      std::copy_n(x_->begin() + (ptrdiff_t)a * points, points, cloud->x.begin() + (ptrdiff_t)a * all);
     const ClusterCoordinates to = {cloud->x.data(), all};
     for (PetscInt which : with_proxies) to.on_host(nodes[which]);
   }
@@ -134,7 +133,7 @@ PetscErrorCode Expanded::Place(PetscMemType memory) {
   PetscCall(current_stream(&stream));
   PetscCall(DeviceMalloc((size_t)3 * all * sizeof(PetscReal), (void **)&cloud->on_device));
   for (int a = 0; a < 3; a++)
-    PetscCall(DeviceCopyFromHost(cloud->on_device + (size_t)a * all, x_.data() + (size_t)a * points,
+    PetscCall(DeviceCopyFromHost(cloud->on_device + (size_t)a * all, x_->data() + (size_t)a * points,
                                  points * sizeof(PetscReal)));
   const ClusterCoordinates to = {cloud->on_device, all};
   if (!with_proxies.empty())
@@ -194,7 +193,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
   sources_.nodes = sources.tree.down_to(leaf);
   source_order_ = sources.tree.order;
   set_proxies(&sources_.nodes, order_, settings.dual);
-  PetscCall(sources_.Create(comm, *sources.region.cloud, source_order_));
+  PetscCall(sources_.Create(comm, sources.x));
 
   // all targets, or those of the sample
   const PointCloud     &all = *targets.region.cloud;
@@ -223,7 +222,8 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
     node.end = place[node.end];
     if (node.begin == node.end) node.proxies = -1;
   }
-  PetscCall(targets_.Create(comm, all, chosen));
+  PetscCall(targets_.Create(
+      comm, sample ? std::make_shared<std::vector<PetscReal>>(coordinates_of(all, chosen)) : targets.x));
   for (const Cluster &node : targets_.nodes)
     if (settings.dual || node.child < 0) groups_.clusters.push_back(node);
   groups_.dual = settings.dual;
