@@ -1,6 +1,6 @@
 // The map from the values of a COO list to the coefficients that they are summed in, as the host and as a GPU read it.
 
-#include "capture/places.hpp"
+#include "capture/coo.hpp"
 #include "catch.hpp"
 
 #include <random>

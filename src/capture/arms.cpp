@@ -44,19 +44,4 @@ int Arms::find(const PetscInt step[3]) const {
   return arm_at_[place(d)];
 }
 
-ArmsByDistance::ArmsByDistance(const Arms &arms, const PetscInt size[3], PetscInt dof) {
-  enum : int { none = -1, several = -2 };
-  const auto distance = [&](int arm) {
-    const PetscInt *d = arms.step(arm);
-    return dof * (d[0] + (PetscInt64)size[0] * (d[1] + (PetscInt64)size[1] * d[2]));
-  };
-  for (int arm = 0; arm < arms.count(); arm++) reach_ = PetscMax(reach_, distance(arm));
-  arm_value_.assign((size_t)(2 * reach_ + dof), none);
-  for (int arm = 0; arm < arms.count(); arm++)
-    for (PetscInt c = 0; c < dof; c++) {
-      int &there = arm_value_[(size_t)(distance(arm) + reach_ + c)];
-      there = there == none ? (int)(arm * dof + c) : several;
-    }
-}
-
 } // namespace shellac

@@ -42,23 +42,6 @@ private:
   std::vector<int>  arm_at_;
 };
 
-// The arms in a numbering of points, along the first axis first: told by the distance from a row's point to a column's.
-class ArmsByDistance {
-public:
-  ArmsByDistance() = default;
-  ArmsByDistance(const Arms &arms, const PetscInt size[3], PetscInt dof); // size: of the points that are numbered
-  // Of a column so many values after the first of the row's point: arm * dof + value; negative where none leads so far, or
-  // where several do.
-  int find(PetscInt64 distance) const {
-    const size_t n = (size_t)(distance + reach_);
-    return n < arm_value_.size() ? arm_value_[n] : -1;
-  }
-
-private:
-  PetscInt64       reach_ = 0; // the longest distance
-  std::vector<int> arm_value_;
-};
-
 // The arms of a whole star or box of width 1, in the order of Arms.
 template <int dim, bool box> struct WholeStencil {
   static constexpr int count = box ? (dim == 1 ? 3 : dim == 2 ? 9 : 27) : 2 * dim + 1;

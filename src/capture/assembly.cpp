@@ -9,61 +9,6 @@ namespace shellac {
 
 constexpr PetscInt none = std::numeric_limits<PetscInt>::max(); // a row, or a column
 
-// ---- places --------------------------------------------------------------------------------------------------------
-
-// A value's place on the whole grid; a periodic axis' may be one of its images.
-struct Place {
-  PetscInt q[3], c;
-};
-
-static bool wrap(const Grid &grid, PetscInt q[3]) {
-  bool moved = false;
-  for (int a = 0; a < grid.dim; a++) {
-    if (q[a] >= 0 && q[a] < grid.N[a]) continue;
-    q[a] = (q[a] % grid.N[a] + grid.N[a]) % grid.N[a];
-    moved = true;
-  }
-  return moved;
-}
-
-// Of a point of the DMDA's local vectors; false where there is no unknown.
-static bool domain_place(const CapturedMat &m, PetscInt point, const PetscInt at[3], PetscInt q[3]) {
-  if (m.local_points[point] < 0) return false;
-  for (int a = 0; a < 3; a++) q[a] = m.domain_index[a][at[a]];
-  return true;
-}
-
-// Whether this rank owns the point; p: its indices on the patch.
-static bool owned(const Grid &grid, const PetscInt q[3], PetscInt p[3]) {
-  bool is = true;
-  for (int a = 0; a < 3; a++) {
-    p[a] = q[a] - grid.start[a];
-    is = is && p[a] >= 0 && p[a] < grid.size[a];
-  }
-  return is;
-}
-
-static PetscInt global_number(const Grid &grid, const Place &place) {
-  PetscInt q[3] = {place.q[0], place.q[1], place.q[2]};
-  wrap(grid, q);
-  return grid.global_row(q) + place.c;
-}
-
-// An entry of an owned row.
-static PetscErrorCode put_entry(CapturedMat *m, const Place &row, const PetscInt p[3], const Place &column,
-                                PetscScalar value, InsertMode mode) {
-  const PetscInt step[3] = {column.q[0] - row.q[0], column.q[1] - row.q[1], column.q[2] - row.q[2]};
-  const int      arm = m->arms->find(step);
-
-  PetscFunctionBeginHot;
-  if (arm >= 0) {
-    const CapturedStencil &op = m->captured();
-    PetscCall(m->put(op.slot(arm, row.c, column.c), op.patch().index(p[0], p[1], p[2]), value, mode));
-  } else if (!m->drop_outside)
-    m->outside.push_back({global_number(m->grid, row), global_number(m->grid, column), value, mode});
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // ---- setting values ------------------------------------------------------------------------------------------------
 
 PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory) {
@@ -106,6 +51,73 @@ static PetscErrorCode set_values_mapped(Mat A, ISLocalToGlobalMapping row_map, I
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The values of a call; zeros if there are none.
+struct Values {
+  const PetscScalar *v;
+  PetscInt           by_row, by_column; // from one to the next
+
+  Values(const CapturedMat &m, PetscInt rows, PetscInt columns, const PetscScalar values[])
+      : v(values), by_row(m.row_oriented ? columns : 1), by_column(m.row_oriented ? 1 : rows) {
+    static const PetscScalar zero = 0;
+    if (!v) v = &zero, by_row = by_column = 0;
+  }
+};
+
+// An entry by its global row and column.
+static PetscErrorCode put_entry(CapturedMat *m, PetscInt row, PetscInt column, PetscScalar value, InsertMode mode) {
+  const int slot = m->places.slot(row, column);
+
+  PetscFunctionBeginHot;
+  if (slot >= 0)
+    PetscCall(m->put(slot, m->places.point(), value, mode));
+  else if (slot == Places::elsewhere)
+    m->off_process.push_back({row, column, value, mode});
+  else if (slot == Places::outside && !m->drop_outside)
+    m->outside.push_back({row, column, value, mode});
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Sets values of a row up to the first one whose column does not tell its slot, or whose slot has been zero. How many.
+static PetscInt set_some(const NumberedRows::Row &row, PetscScalar *const slots[], PetscInt n, const PetscInt columns[],
+                         const PetscScalar values[], PetscInt stride, bool add) {
+  for (PetscInt j = 0; j < n; j++) {
+    const int slot = row.slot(columns[j]);
+    if (slot < 0 || !slots[slot]) return j;
+    PetscScalar &entry = slots[slot][row.point];
+    entry = add ? entry + values[j * stride] : values[j * stride];
+  }
+  return n;
+}
+
+// put_other(column, value) sets those that no slot is told for.
+template <class PutOther>
+static PetscErrorCode set_row(CapturedMat *m, const NumberedRows::Row &row, PetscInt n, const PetscInt columns[],
+                              const PetscScalar values[], PetscInt stride, InsertMode mode, const PutOther &put_other) {
+  PetscFunctionBeginHot;
+  for (PetscInt j = 0;; j++) {
+    j += set_some(row, m->values, n - j, columns + j, values + j * stride, stride, mode == ADD_VALUES);
+    if (j == n) PetscFunctionReturn(PETSC_SUCCESS);
+    const int slot = row.slot(columns[j]);
+    if (slot >= 0)
+      PetscCall(m->put(slot, row.point, values[j * stride], mode));
+    else
+      PetscCall(put_other(columns[j], values[j * stride]));
+  }
+}
+
+// The global number of one of the DMDA's local ones; negative where there is no unknown.
+static PetscErrorCode get_global(const CapturedMat &m, const char *what, PetscInt local, PetscInt *global) {
+  const PetscInt *size = m.ghost_size, dof = m.grid.dof, count = dof * size[0] * size[1] * size[2];
+
+  PetscFunctionBegin;
+  PetscCheck(local < count, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "local %s %" PetscInt_FMT " is set; the DMDA has %" PetscInt_FMT " local %ss here", what, local, count,
+             what);
+  const PetscInt point = local < 0 ? -1 : m.local_points[local / dof];
+  *global = point < 0 ? -1 : point * dof + local % dof;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
                                        const PetscScalar values[], InsertMode mode) {
   CapturedMat           *context;
@@ -120,80 +132,18 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
   }
   PetscCall(MatCapturedOpen(context));
   if (context->reference) PetscCall(MatSetValuesLocal(context->reference, m, rows, n, columns, values, mode));
-  const Grid            &grid = context->grid;
-  const PetscInt        *ghosts = context->ghost_size, dof = grid.dof;
-  const CapturedStencil &op = context->captured();
-  const Patch           &patch = op.patch();
-  const PetscInt         locals = dof * ghosts[0] * ghosts[1] * ghosts[2];
-  const bool             add = mode == ADD_VALUES;
-  const PetscInt         row_stride = context->row_oriented ? n : 1, column_stride = context->row_oriented ? 1 : m;
+  const Values of(*context, m, n, values);
   for (PetscInt i = 0; i < m; i++) {
-    Place    row;
-    PetscInt p[3] = {0, 0, 0}, at[3], j = 0;
     if (rows[i] < 0) continue;
-    PetscCheck(rows[i] < locals, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "local row %" PetscInt_FMT " is set; the DMDA has %" PetscInt_FMT " local rows here", rows[i], locals);
-    const PetscInt     row_point = dof == 1 ? rows[i] : rows[i] / dof;
-    const PetscScalar *of_row = values ? values + i * row_stride : nullptr;
-    context->local_indices(row_point, at);
-    row.c = rows[i] - row_point * dof;
-    const auto value_of = [&](PetscInt column) { return of_row ? of_row[column * column_stride] : PetscScalar(0); };
-    const int  first_slot = op.slot(0, row.c, 0);
-    const auto arm_value = [&](PetscInt column) { // without a division
-      return context->by_distance.find((PetscInt64)column - row_point * dof);
-    };
-    bool inner = context->distances; // an owned row, whose arms all lead to local points: distances tell all
-    for (int a = 0; a < grid.dim; a++) {
-      p[a] = at[a] + context->ghost_start[a] - grid.start[a];
-      inner = inner && p[a] >= 0 && p[a] < grid.size[a] && at[a] >= grid.width && at[a] < ghosts[a] - grid.width;
-    }
-    if (inner) {
-      const size_t to = patch.index(p[0], p[1], p[2]);
-      for (; j < n; j++) {
-        const int which = arm_value(columns[j]);
-        if (which < 0 && columns[j] >= 0) break;
-        if (which < 0) continue;
-        if (!context->values[first_slot + which]) {
-          PetscCall(context->put(first_slot + which, to, value_of(j), mode));
-          continue;
-        }
-        PetscScalar &entry = context->values[first_slot + which][to];
-        entry = add ? entry + value_of(j) : value_of(j);
-      }
-      if (j == n) continue;
-    }
-    if (!domain_place(*context, row_point, at, row.q)) continue;
-    bool mine = owned(grid, row.q, p);
-    if (!mine && wrap(grid, row.q)) mine = owned(grid, row.q, p);
-    if (mine && context->distances && !inner) {
-      const size_t to = patch.index(p[0], p[1], p[2]);
-      for (; j < n; j++) {
-        if (columns[j] < 0) continue;
-        const int which = columns[j] < locals ? arm_value(columns[j]) : -1;
-        if (which < 0) break;
-        const PetscInt *step = context->arms->step(which / (int)dof);
-        bool            within = true; // not in the next line of local points
-        for (int a = 0; a < 3; a++) within = within && at[a] + step[a] >= 0 && at[a] + step[a] < ghosts[a];
-        if (!within) break;
-        PetscCall(context->put(first_slot + which, to, value_of(j), mode));
-      }
-    }
-    for (; j < n; j++) { // any others
-      Place column;
-      if (columns[j] < 0) continue;
-      PetscCheck(columns[j] < locals, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-                 "local column %" PetscInt_FMT " is set; the DMDA has %" PetscInt_FMT " local columns here", columns[j],
-                 locals);
-      const PetscInt point = columns[j] / dof;
-      PetscInt       there[3];
-      context->local_indices(point, there);
-      column.c = columns[j] - point * dof;
-      if (!domain_place(*context, point, there, column.q)) continue;
-      if (mine)
-        PetscCall(put_entry(context, row, p, column, value_of(j), mode));
-      else
-        context->off_process.push_back({global_number(grid, row), global_number(grid, column), value_of(j), mode});
-    }
+    PetscCall(set_row(context, context->local_rows.start(rows[i]), n, columns, of.v + i * of.by_row, of.by_column, mode,
+                      [&](PetscInt local, PetscScalar value) {
+                        PetscInt row, column;
+                        PetscFunctionBegin;
+                        PetscCall(get_global(*context, "row", rows[i], &row));
+                        PetscCall(get_global(*context, "column", local, &column));
+                        PetscCall(put_entry(context, row, column, value, mode));
+                        PetscFunctionReturn(PETSC_SUCCESS);
+                      }));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,29 +156,21 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(MatCapturedOpen(context));
   if (context->reference) PetscCall(MatSetValues(context->reference, m, rows, n, columns, values, mode));
-  const Grid    &grid = context->grid;
-  const PetscInt all = grid.offset.back();
+  const PetscInt all = context->grid.offset.back();
+  const Values   of(*context, m, n, values);
   for (PetscInt i = 0; i < m; i++) {
-    Place    row;
-    PetscInt p[3];
     if (rows[i] < 0) continue;
     PetscCheck(rows[i] < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "row %" PetscInt_FMT " is set in a matrix of %" PetscInt_FMT " rows", rows[i], all);
-    (void)grid.find_row(rows[i], row.q, &row.c);
-    const bool mine = owned(grid, row.q, p);
-    for (PetscInt j = 0; j < n; j++) {
-      const PetscScalar value = values ? values[context->row_oriented ? i * n + j : j * m + i] : 0;
-      Place             column;
-      if (columns[j] < 0) continue;
-      PetscCheck(columns[j] < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-                 "column %" PetscInt_FMT " is set in a matrix of %" PetscInt_FMT " columns", columns[j], all);
-      if (!mine) {
-        context->off_process.push_back({rows[i], columns[j], value, mode});
-        continue;
-      }
-      (void)grid.find_row(columns[j], column.q, &column.c);
-      PetscCall(put_entry(context, row, p, column, value, mode));
-    }
+    PetscCall(set_row(context, context->places.start(rows[i]), n, columns, of.v + i * of.by_row, of.by_column, mode,
+                      [&](PetscInt column, PetscScalar value) {
+                        PetscFunctionBegin;
+                        PetscCheck(column < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                                   "column %" PetscInt_FMT " is set in a matrix of %" PetscInt_FMT " columns", column,
+                                   all);
+                        PetscCall(put_entry(context, rows[i], column, value, mode));
+                        PetscFunctionReturn(PETSC_SUCCESS);
+                      }));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -239,16 +181,20 @@ using SetValuesFn = PetscErrorCode(Mat, PetscInt, const PetscInt[], PetscInt, co
 template <SetValuesFn set>
 static PetscErrorCode set_values_blocked(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
                                          const PetscScalar values[], InsertMode mode) {
-  std::vector<PetscInt> each[2];
+  const PetscInt *const blocks[] = {rows, columns}, counts[] = {m, n};
+  CapturedMat          *context;
   PetscInt              bs;
 
   PetscFunctionBegin;
+  PetscCall(MatGetCaptured(A, &context));
   PetscCall(MatGetBlockSize(A, &bs));
-  for (PetscInt i = 0; i < m; i++)
-    for (PetscInt r = 0; r < bs; r++) each[0].push_back(rows[i] < 0 ? -1 : rows[i] * bs + r);
-  for (PetscInt j = 0; j < n; j++)
-    for (PetscInt c = 0; c < bs; c++) each[1].push_back(columns[j] < 0 ? -1 : columns[j] * bs + c);
-  PetscCall(set(A, m * bs, each[0].data(), n * bs, each[1].data(), values, mode));
+  for (int i = 0; i < 2; i++) {
+    std::vector<PetscInt> &each = context->of_blocks[i];
+    each.resize((size_t)(counts[i] * bs));
+    for (PetscInt b = 0, e = 0; b < counts[i]; b++)
+      for (PetscInt r = 0; r < bs; r++) each[e++] = blocks[i][b] < 0 ? -1 : blocks[i][b] * bs + r;
+  }
+  PetscCall(set(A, m * bs, context->of_blocks[0].data(), n * bs, context->of_blocks[1].data(), values, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

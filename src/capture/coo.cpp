@@ -6,7 +6,6 @@
 
 #include "capture/mat.hpp"
 #include "capture/owners.hpp"
-#include "capture/places.hpp"
 
 #include <algorithm>
 
@@ -92,7 +91,6 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
   std::vector<RemoteEntry> remote;
   std::vector<Sender>      senders;
   std::vector<PetscInt>    copies[2];
-  PetscMPIInt              me;
   PetscCount               wrong = n;
   GlobalEntry              first_outside = {};
   bool                     any_outside = false, mine_outside = false;
@@ -104,14 +102,13 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
   PetscCall(check_list(grid.comm, numbers.call, n, rows, columns));
   PetscCall(bring_to_host(n, &rows, &copies[0]));
   PetscCall(bring_to_host(n, &columns, &copies[1]));
-  PetscCallMPI(MPI_Comm_rank(grid.comm, &me));
   auto       map = std::make_shared<CooMap>();
-  Places     places(*context, me);
+  Places    &places = context->places;
   MapMaker   maker(map.get(), op.slots(), (size_t)op.patch().all().points(), (size_t)n);
   const auto add = [&](PetscInt row, PetscInt column, PetscInt entry) {
     const int slot = places.slot(row, column);
     if (slot >= 0) {
-      maker.add(slot, places.at());
+      maker.add(slot, places.point());
       return;
     }
     maker.add_ignored();

@@ -45,6 +45,84 @@ struct CooMap {
   }
 };
 
+// Makes a map of entries that are given one after the other.
+class MapMaker {
+public:
+  // slots: of the stencil; entries: as a rule.
+  MapMaker(CooMap *map, int slots, size_t points, size_t entries) : map_(map) {
+    constexpr size_t cache = 256 << 10, most = 256; // the second cache; the lines that are written are in the first
+    map->points = points;
+    map->number.change().assign((size_t)slots, -1);
+    while (map->block() < 8 || (map->block() < most && 2 * map->block() * (size_t)slots * sizeof(PetscScalar) <= cache))
+      map->shift++;
+    map->begin.assign((points + map->block() - 1) / map->block() + 1, 0);
+    map->place.reserve(entries);
+    block_of_.reserve(entries);
+  }
+  void add(int slot, size_t at) {
+    int &number = map_->number.change()[(size_t)slot];
+    if (number < 0) {
+      number = (int)map_->slots.size();
+      map_->slots.push_back(slot);
+    }
+    const PetscInt block = (PetscInt)(at >> map_->shift);
+    in_order_ = in_order_ && block >= last_;
+    last_ = block;
+    map_->count++;
+    push((uint32_t)((size_t)(number + 1) * map_->stride() + (at & (map_->block() - 1))));
+  }
+  void add_ignored() { push(0); }
+  void finish() {
+    auto &begin = map_->begin;
+    for (PetscInt block : block_of_) begin[(size_t)block + 1]++;
+    for (size_t b = 1; b < begin.size(); b++) begin[b] += begin[b - 1];
+    if (!in_order_) order();
+    find_empty();
+  }
+
+private:
+  void order() { // by their blocks
+    std::vector<PetscInt> next(map_->begin.begin(), map_->begin.end() - 1);
+    std::vector<uint32_t> place(map_->place.size());
+    map_->value.resize(place.size());
+    for (size_t e = 0; e < place.size(); e++) {
+      const size_t n = (size_t)next[(size_t)block_of_[e]]++;
+      map_->value[n] = (PetscInt)e;
+      place[n] = map_->place[e];
+    }
+    map_->place = std::move(place);
+  }
+  // Coefficients without a value; or that some have several.
+  void find_empty() {
+    std::vector<size_t> seen((1 + map_->slots.size()) * map_->stride(), SIZE_MAX);
+    for (size_t b = 0; b + 1 < map_->begin.size(); b++) {
+      map_->first_empty.push_back(map_->empty.size());
+      for (size_t n = (size_t)map_->begin[b]; n < (size_t)map_->begin[b + 1]; n++) {
+        const uint32_t place = map_->place[n];
+        if (place && seen[place] == b) {
+          map_->single = false;
+          map_->first_empty.clear();
+          map_->empty.clear();
+          return;
+        }
+        seen[place] = b;
+      }
+      for (size_t p = map_->stride(); p < seen.size(); p++)
+        if (seen[p] != b && p % map_->stride() < map_->block()) map_->empty.push_back((uint32_t)p);
+    }
+    map_->first_empty.push_back(map_->empty.size());
+  }
+  void push(uint32_t place) {
+    map_->place.push_back(place);
+    block_of_.push_back(last_);
+  }
+
+  CooMap               *map_;
+  bool                  in_order_ = true;
+  PetscInt              last_ = 0; // the block of the last entry
+  std::vector<PetscInt> block_of_; // of all
+};
+
 // The coefficients of a call on a GPU: each is the sum of its values, in their order.
 template <class T> struct Sums {
   size_t          points;

@@ -48,9 +48,9 @@ template <class T> struct ArrayValues {
 
   SHELLAC_HD bool zero(int slot) const { return !values[slot]; }
   SHELLAC_HD T    operator()(int slot, size_t at) const { return values[slot] ? values[slot][at] : T(0); }
-  // On the host, of a slot that is not zero: as many as stay in the cache for all slots.
+  // On the host, of a slot that is not zero.
   const T *run(int slot, size_t at) const { return values[slot] + at; }
-  PetscInt length(size_t) const { return 64; }
+  PetscInt length(size_t) const { return 1024; }
 };
 
 // Of the rows at a point; read(slot, at) gives the coefficients. Never 0.

@@ -149,8 +149,10 @@ static PetscErrorCode coarsened(DM fine, DM coarse, void *) {
 }
 
 PetscErrorCode CapturedMat::set_up(Mat A) {
-  PetscBool on_device;
-  DM        dm;
+  PetscBool   on_device;
+  PetscMPIInt rank;
+  DM          dm;
+  Box         locals;
 
   PetscFunctionBegin;
   PetscCall(MatStencilSetUpLayout(A, this, &on_device));
@@ -165,24 +167,14 @@ PetscErrorCode CapturedMat::set_up(Mat A) {
   PetscCall(DMGetLocalToGlobalMapping(dm, &local_map));
   PetscCall(PetscObjectReference((PetscObject)local_map));
   PetscCall(ISLocalToGlobalMappingGetBlockIndices(local_map, &local_points));
-  distances = arms->complete();
-  for (int a = 0; a < 3; a++)
-    if (a >= grid.dim) ghost_start[a] = 0, ghost_size[a] = 1;
   for (int a = 0; a < 3; a++) {
-    const DMBoundaryType ends = grid.boundary[a];
-    domain_index[a].clear();
-    for (PetscInt g = 0; g < ghost_size[a]; g++) { // beside the first owned point: what a mirror shows, the DMDA tells
-      PetscInt at[3], q[3], c;
-      for (int b = 0; b < 3; b++) at[b] = b == a ? g : grid.start[b] - ghost_start[b];
-      const PetscInt point = local_points[at[0] + ghost_size[0] * (at[1] + ghost_size[1] * at[2])];
-      q[a] = ghost_start[a] + g;
-      if (ends == DM_BOUNDARY_MIRROR && point >= 0) (void)grid.find_row(point * grid.dof, q, &c);
-      domain_index[a].push_back(q[a]);
-    }
-    distances = distances && ends != DM_BOUNDARY_MIRROR && ends != DM_BOUNDARY_GHOSTED &&
-                (a >= grid.dim || ghost_size[a] > 2 * grid.width);
+    if (a >= grid.dim) ghost_start[a] = 0, ghost_size[a] = 1;
+    locals.lo[a] = ghost_start[a];
+    locals.hi[a] = ghost_start[a] + ghost_size[a];
   }
-  by_distance = ArmsByDistance(*arms, ghost_size, grid.dof);
+  PetscCallMPI(MPI_Comm_rank(grid.comm, &rank));
+  local_rows = NumberedRows(grid, *arms, locals, 0);
+  places = Places(grid, *arms, rank);
   PetscCall(MatCapturedMakeReference(A, this));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

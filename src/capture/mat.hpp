@@ -2,6 +2,7 @@
 // The type stencil: a shell Mat that captures what an application assembles on a DMDA.
 
 #include "capture/captured.hpp"
+#include "capture/places.hpp"
 #include "capture/sweeps_on_host.hpp"
 #include "stencil/mat.hpp"
 
@@ -61,18 +62,6 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  // The indices of a point in the DMDA's local vectors, by its number there. Rows come one after the other more often
-  // than not: a division is saved then.
-  void local_indices(PetscInt point, PetscInt at[3]) {
-    if (point == last_local + 1 && last_at[0] + 1 < ghost_size[0])
-      last_at[0]++;
-    else
-      last_at[0] = point % ghost_size[0], last_at[1] = point / ghost_size[0] % ghost_size[1],
-      last_at[2] = point / ghost_size[0] / ghost_size[1];
-    last_local = point;
-    for (int a = 0; a < 3; a++) at[a] = last_at[a];
-  }
-
   // settings
   Compression                 compression;
   PetscBool                   verify = PETSC_FALSE;                       // an AIJ is assembled as well, and compared
@@ -86,21 +75,20 @@ public:
   PetscInt                    ghost_start[3], ghost_size[3]; // of the DMDA's local vectors
   ISLocalToGlobalMapping      local_map = NULL;              // the DMDA's
   const PetscInt             *local_points = nullptr;        // its global points; negative where there is none
-  std::vector<PetscInt>       domain_index[3];   // of a local point along an axis; a periodic one's may be off the grid
-  ArmsByDistance              by_distance;       // in the numbering of local points
-  bool                        distances = false; // they tell arms apart
+  NumberedRows                local_rows;                    // of the DMDA's local vectors
+  Places                      places;
 
   HostSweeps sweeps; // of MatSOR()
 
   // between MatSetValues() and MatAssemblyEnd()
-  PetscScalar *const      *values = nullptr;                        // of the open operator
-  PetscInt                 last_local = -2, last_at[3] = {0, 0, 0}; // see local_indices()
-  std::vector<GlobalEntry> off_process;                             // for other ranks
-  std::vector<GlobalEntry> outside;                                 // of owned rows, beyond the stencil
-  bool                     rows_vary = false;                       // see MatCapturedOpenSlots()
-  bool                     assembled = false;                       // values of arrays were
-  Mat                      reference = NULL;                        // -mat_stencil_verify
-  std::shared_ptr<CooMap>  coo;                                     // of MatSetPreallocationCOO(); null before
+  PetscScalar *const      *values = nullptr;  // of the open operator
+  std::vector<PetscInt>    of_blocks[2];      // the rows and columns of a call for blocks
+  std::vector<GlobalEntry> off_process;       // for other ranks
+  std::vector<GlobalEntry> outside;           // of owned rows, beyond the stencil
+  bool                     rows_vary = false; // see MatCapturedOpenSlots()
+  bool                     assembled = false; // values of arrays were
+  Mat                      reference = NULL;  // -mat_stencil_verify
+  std::shared_ptr<CooMap>  coo;               // of MatSetPreallocationCOO(); null before
 };
 
 // sor.cpp: MATOP_SOR, on host vectors in the order of an AIJ's rows

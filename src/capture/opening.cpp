@@ -4,17 +4,23 @@
 
 namespace shellac {
 
-// The rows of a point, from their class to the arrays.
+// The rows of points, from their classes to the arrays.
 template <class T> struct ExpandRows {
   CapturedCoefficients<T> from;
   OpenCoefficients<T>     to;
 
-  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt p[3] = {i, j, k};
-    const size_t   at = to.patch.index(i, j, k);
-    const T       *rows = from.rows(to.patch, p, at);
-    for (int s = 0; s < to.count(); s++)
-      if (from.used[s] >= 0) to.values[s][at] = rows[from.used[s]];
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = to.patch.index(p[0], p[1], p[2]);
+    const T     *rows[most];
+    for (int i = 0; i < n; i++) {
+      const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+      rows[i] = from.rows(to.patch, q, at + i);
+    }
+    for (int s = 0; s < to.count(); s++) {
+      if (from.used[s] < 0) continue;
+      T *values = to.values[s] + at;
+      for (int i = 0; i < n; i++) values[i] = rows[i][from.used[s]];
+    }
   }
 };
 
@@ -121,7 +127,7 @@ PetscErrorCode CapturedStencil::Expand() {
   PetscFunctionBegin;
   PetscCall(GetClosed(memory_, &expand.from));
   PetscCall(GetOpen(&expand.to));
-  PetscCall(ForAllPoints(expand));
+  PetscCall(shellac::for_each_run(memory_, patch_.all(), expand));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
