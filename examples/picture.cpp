@@ -1,8 +1,10 @@
 #include "picture.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 namespace picture {
 
@@ -53,8 +55,11 @@ PetscErrorCode PictureGetFile(const std::string &name, const std::vector<std::st
     if (has) *file += "-" + options[k].substr(options[k].find_last_of("-_") + 1) + value;
   }
   if (!set) {
-    std::replace(file->begin(), file->end(), '/', '_'); // of a file's path, or a formula
-    *file += ".png";
+    const auto is_odd = [](unsigned char c) {
+      return !std::isalnum(c) && !std::strchr(".,+-_", c);
+    }; // in a path, a formula
+    std::replace_if(file->begin(), file->end(), is_odd, '_');
+    *file = file->substr(0, 100) + ".png";
   }
   if (*file == "none") file->clear();
   if (file->empty()) PetscFunctionReturn(PETSC_SUCCESS);

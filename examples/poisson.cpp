@@ -247,7 +247,9 @@ static PetscErrorCode GetPictureName(const Problem &problem, const std::string &
   PetscFunctionBegin;
   if (problem.boundary != MAT_LAPLACE_IDENTITY) name += std::string("-") + MatLaplaceBoundaryTypes[problem.boundary];
   for (PetscInt a = 0; a < problem.dim; a++) name += (a ? "x" : "-") + std::to_string(problem.N[a]);
-  PetscCall(PictureGetFile(name, {"-mat_" + type + "_lengths", "-mat_helmholtz_shift", "-mat_helmholtz_omega"}, file));
+  std::vector<std::string> options = {"-mat_" + type + "_lengths"};
+  if (type == MATHELMHOLTZ) options.insert(options.end(), {"-mat_helmholtz_shift", "-mat_helmholtz_omega"});
+  PetscCall(PictureGetFile(name, options, file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

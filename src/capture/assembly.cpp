@@ -222,6 +222,7 @@ PetscErrorCode MatCapturedDiscardValues(CapturedMat *context) {
   PetscFunctionBegin;
   PetscCall(context->captured().Destroy());
   context->values = nullptr;
+  context->assembled = false;
   context->off_process.clear();
   context->outside.clear();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -29,7 +29,7 @@ PetscErrorCode CapturedStencil::Destroy() {
   PetscFunctionBegin;
   for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
   lent_.clear();
-  open_ = false;
+  open_ = keep_arrays_ = false;
   PetscCall(DropArrays());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -88,7 +88,8 @@ public:
   Vec            array(int slot) const { return arrays_[slot]; }
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
   PetscErrorCode CloseAsArrays(); // nothing is sought
-  // For a matrix that is assembled again and again: arrays that are needed for it stay, if it is compressed, too.
+  // For a matrix that is assembled again and again: arrays that are needed for it stay, even where it is compressed, until
+  // Destroy(), or until an assembly does without.
   void KeepArrays() { keep_arrays_ = true; }
   // Closes it with these coefficients in place of all that it has, if it was compressed and they are equal in the same
   // rows, or in a simpler way: without arrays. Else nothing is done. On the host, and on a GPU:
@@ -159,7 +160,7 @@ private:
   bool                                 compressed() const { return !open_ && closed_as_ != Storage::arrays; }
   PetscErrorCode                       DropArrays();
   PetscErrorCode                       Use(int slot); // an array, closed: zero where it is not in use
-  PetscErrorCode                       GetArray(int slot);
+  PetscErrorCode                       GetArray(int slot, bool is_written = false); // all of it: nothing is copied
   PetscErrorCode                       RestoreArray(int slot);
   PetscErrorCode                       MoveToHost();
   PetscErrorCode                       Expand(); // closed and compressed: open arrays get the rows

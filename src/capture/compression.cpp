@@ -231,6 +231,7 @@ PetscErrorCode CapturedStencil::CloseAgain(SumsByBlocks *sums, const Compression
   if (!compressed()) PetscFunctionReturn(PETSC_SUCCESS);
   *done = wish.allows(Storage::constant) && try_constant(sums, wish, &refused);
   if (!*done && wish.allows(Storage::indexed)) PetscCall(TryKindsAgain(sums, wish, done));
+  if (*done) keep_arrays_ = false;
   if (*done) PetscCall(End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -244,6 +245,7 @@ PetscErrorCode CapturedStencil::CloseAgain(const Sums<T> &sums, PetscMemType mem
   *done = false;
   if (!compressed()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LookOnDevice(sums, memory, wish, done, &ignored, &few));
+  if (*done) keep_arrays_ = false;
   if (*done) PetscCall(End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

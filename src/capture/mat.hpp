@@ -86,7 +86,7 @@ public:
   std::vector<GlobalEntry> off_process;       // for other ranks
   std::vector<GlobalEntry> outside;           // of owned rows, beyond the stencil
   bool                     rows_vary = false; // see MatCapturedOpenSlots()
-  bool                     assembled = false; // values of arrays were
+  bool                     assembled = false; // from arrays, at least once
   Mat                      reference = NULL;  // -mat_stencil_verify
   std::shared_ptr<CooMap>  coo;               // of MatSetPreallocationCOO(); null before
 };

@@ -1,5 +1,7 @@
 // Opening a captured operator for changes of its coefficients, on the host or on the GPU.
 
+#include <algorithm>
+
 #include "capture/captured.hpp"
 
 namespace shellac {
@@ -34,19 +36,25 @@ PetscErrorCode CapturedStencil::BindToHost(bool bound) {
   PetscCall(CheckNoneLent());
   if (open_) PetscCall(MoveToHost());
   bound_ = bound;
+  if (!open_ && storage_ != Storage::arrays) PetscCall(DropArrays()); // kept for later
   for (Vec array : arrays_)
     if (array) PetscCall(VecBindToCPU(array, bound ? PETSC_TRUE : PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CapturedStencil::GetArray(int slot) {
+PetscErrorCode CapturedStencil::GetArray(int slot, bool is_written) {
+  const Vec    array = arrays_[slot];
   PetscMemType memory = PETSC_MEMTYPE_HOST;
 
   PetscFunctionBegin;
-  if (PetscMemTypeHost(memory_))
-    PetscCall(VecGetArray(arrays_[slot], &values_[slot]));
+  if (PetscMemTypeHost(memory_) && is_written)
+    PetscCall(VecGetArrayWrite(array, &values_[slot]));
+  else if (PetscMemTypeHost(memory_))
+    PetscCall(VecGetArray(array, &values_[slot]));
+  else if (is_written)
+    PetscCall(VecGetArrayWriteAndMemType(array, &values_[slot], &memory));
   else
-    PetscCall(VecGetArrayAndMemType(arrays_[slot], &values_[slot], &memory));
+    PetscCall(VecGetArrayAndMemType(array, &values_[slot], &memory));
   PetscCheck(PetscMemTypeHost(memory) == PetscMemTypeHost(memory_), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "an array of coefficients is not on the GPU");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,11 +88,14 @@ PetscErrorCode CapturedStencil::Need(int slot, bool zero) {
   PetscFunctionBegin;
   if (values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
   if (lent(slot)) PetscCall(CheckNoneLent());
-  if (!arrays_[slot])
-    PetscCall(MakeArray(&arrays_[slot])); // zero
-  else if (zero)
-    PetscCall(VecSet(arrays_[slot], 0));
-  PetscCall(GetArray(slot));
+  const bool present = arrays_[slot] != NULL;
+  if (!present) PetscCall(MakeArray(&arrays_[slot])); // zero
+  PetscCall(GetArray(slot, present));
+  if (!present || !zero) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PetscMemTypeHost(memory_))
+    std::fill_n(values_[slot], point_count(), T(0));
+  else
+    PetscCall(DeviceZero(values_[slot], point_count() * sizeof(T)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

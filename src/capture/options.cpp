@@ -81,7 +81,7 @@ static PetscErrorCode set_verify(Mat A, PetscBool verify) {
 
 static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   CapturedMat *context;
-  PetscBool    set, set_too;
+  PetscBool    set, tolerance_set;
 
   PetscFunctionBegin;
   PetscCall(MatGetCapturedSettings(A, &context));
@@ -97,14 +97,15 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_compress"),
                         MatStencilShellCompressionTypes, &compression, &set));
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_compress_tolerance"), &tolerance,
-                        &set_too));
+                        &tolerance_set));
   PetscCheck(
-      !set_too || compression != MAT_STENCILSHELL_ARRAYS, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+      !tolerance_set || tolerance <= 0 || compression != MAT_STENCILSHELL_ARRAYS, PetscObjectComm((PetscObject)A),
+      PETSC_ERR_ARG_INCOMP,
       "-mat_stencil_compress_tolerance %g has no effect: -mat_stencil_compress arrays stores each coefficient as "
       "it is; leave the tolerance out, or use automatic, constant or indexed",
       (double)tolerance);
   if (set) PetscCall(set_compression(A, compression));
-  if (set_too) PetscCall(set_tolerance(A, tolerance));
+  if (tolerance_set) PetscCall(set_tolerance(A, tolerance));
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_verify"), &verify, &set));
   if (set) PetscCall(set_verify(A, verify));
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_fallback"),

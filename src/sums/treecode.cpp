@@ -47,8 +47,8 @@ struct Expanded {
 
   // x: of the points
   PetscErrorCode Create(MPI_Comm comm, std::shared_ptr<const std::vector<PetscReal>> x);
-  // Coordinates where products need them, unless they are there.
-  PetscErrorCode Place(PetscMemType memory);
+  // Coordinates where products need them, unless they are there; on the host, too, where others get them from there.
+  PetscErrorCode Place(PetscMemType memory, bool travels);
   PetscErrorCode Destroy();
 
   // on the GPU; null until asked for
@@ -112,17 +112,17 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<const std::vector
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Other ranks get them from the host.
-PetscErrorCode Expanded::Place(PetscMemType memory) {
+PetscErrorCode Expanded::Place(PetscMemType memory, bool travels) {
   const bool on_device = PetscMemTypeDevice(memory);
 
   PetscFunctionBegin;
-  if (all && cloud->x.empty() && (!on_device || cloud->counts.size() > 1)) {
+  if (all && cloud->x.empty() && (!on_device || travels)) {
     cloud->x.resize((size_t)3 * all);
     for (int a = 0; a < 3; a++)
       std::copy_n(x_->begin() + (ptrdiff_t)a * points, points, cloud->x.begin() + (ptrdiff_t)a * all);
     const ClusterCoordinates to = {cloud->x.data(), all};
     for (PetscInt which : with_proxies) to.on_host(nodes[which]);
+    x_.reset();
   }
 #if SHELLAC_CUDA
   if (!on_device || device_nodes.data) PetscFunctionReturn(PETSC_SUCCESS);
@@ -254,7 +254,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   PetscFunctionBegin;
   PetscCall(weights_.Allocate(memory, (size_t)sources_.all * reals));
   PetscCall(results_.Allocate(memory, (size_t)targets_.all * reals));
-  for (Expanded *side : {&sources_, &targets_}) PetscCall(side->Place(memory));
+  PetscCall(sources_.Place(memory, sources_.cloud->counts.size() > 1));
+  PetscCall(targets_.Place(memory, false));
   PetscCall(PointCloudGetPoints(sources_.cloud, memory, &y));
   PetscCall(PointCloudGetPoints(targets_.cloud, memory, &x));
   ClusterWeights   up = {{sources_.nodes.data(), {y.x[0], y.x[1], y.x[2]}, weights_.data, reals}};
@@ -359,7 +360,7 @@ PetscLogDouble Direction::Bytes() const {
                          sizeof(Group) * groups_.groups.size() + sizeof(Cluster) * groups_.clusters.size() +
                          sizeof(PetscInt) * (target_order_.size() + source_order_.size());
   for (const Expanded *side : {&sources_, &targets_})
-    bytes += sizeof(PetscReal) * (PetscLogDouble)side->cloud->x.size() + sizeof(Cluster) * side->nodes.size();
+    bytes += 3 * sizeof(PetscReal) * (PetscLogDouble)side->all + sizeof(Cluster) * side->nodes.size();
   for (const Lists &lists : lists_) bytes += sizeof(Range) * lists.list.size() + sizeof(PetscInt) * lists.first.size();
   return bytes;
 }
