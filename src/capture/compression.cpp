@@ -22,7 +22,7 @@ SHELLAC_WIDE bool all_of_kinds(const T *v, PetscInt n, const T *of_kind, const I
 // How many values from the first on are alike.
 static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, PetscReal tolerance) {
   PetscInt i = 0;
-  if (tolerance <= 0 && all_equal(v, n, same)) return n;
+  if (tolerance <= 0 && n > 4 && all_equal(v, n, same)) return n;
   while (i < n && alike(v[i], same, tolerance)) i++;
   return i;
 }

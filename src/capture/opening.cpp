@@ -14,14 +14,19 @@ template <class T> struct ExpandRows {
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     const size_t at = to.patch.index(p[0], p[1], p[2]);
     const T     *rows[most];
+    bool         same = true;
     for (int i = 0; i < n; i++) {
       const PetscInt q[3] = {p[0] + i, p[1], p[2]};
       rows[i] = from.rows(to.patch, q, at + i);
+      same = same && rows[i] == rows[0];
     }
     for (int s = 0; s < to.count(); s++) {
       if (from.used[s] < 0) continue;
       T *values = to.values[s] + at;
-      for (int i = 0; i < n; i++) values[i] = rows[i][from.used[s]];
+      if (same)
+        fill_run(values, n, rows[0][from.used[s]]);
+      else
+        for (int i = 0; i < n; i++) values[i] = rows[i][from.used[s]];
     }
   }
 };
