@@ -121,6 +121,19 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
   for (const char *file : stretched_gallery) compare(file);
 }
 
+TEST_CASE("texts take vectors on the GPU whose arrays are not aligned", "[equations][device]") {
+  if (no_gpu() || !equations_work() || rank_count() > 1) return;
+  Grid       da = gallery_grid("gray_scott.h", 20, VECCUDA);
+  Vector     u = random_vector(da, 1), f = make_vector(da), g = make_vector(da);
+  Evaluation evaluation(da);
+  evaluation.values(u, f);
+  at_offset(u, 1, [&](Vec v) { evaluation.values(v, g); });
+  CHECK(difference_of_values(da, g, da, f) < 1e-11);
+  OK(VecSet(g, 0));
+  at_offset(g, 1, [&](Vec h) { evaluation.values(u, h); });
+  CHECK(difference_of_values(da, g, da, f) < 1e-11);
+}
+
 static PetscErrorCode solve_in_time(DM da, Vec u, PetscInt steps, PetscReal step) {
   Owned<TS, TSDestroy> ts;
 

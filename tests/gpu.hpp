@@ -39,6 +39,24 @@ template <class Function> Copied copied(const Function &work) {
 template <class Function> PetscReal bytes_copied(const Function &work) {
   return copied(work).bytes;
 }
+
+// Calls work(x) with a copy x of v, on one rank, whose array begins `offset` values after a 16-byte boundary; v is then what x is.
+template <class Function> void at_offset(Vec v, PetscInt offset, const Function &work) {
+  Vec          room, x;
+  PetscInt     n;
+  PetscScalar *array;
+  OK(VecGetLocalSize(v, &n));
+  OK(VecCreateSeqCUDA(PETSC_COMM_SELF, n + offset, &room));
+  OK(VecSet(room, 0));
+  OK(VecCUDAGetArray(room, &array));
+  OK(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, n, array + offset, &x));
+  OK(VecCopy(v, x));
+  work(x);
+  OK(VecCopy(x, v));
+  OK(VecDestroy(&x));
+  OK(VecCUDARestoreArray(room, &array));
+  OK(VecDestroy(&room));
+}
 #endif
 
 } // namespace tests

@@ -125,21 +125,8 @@ TEST_CASE("sweeps of stars on a GPU are plain red-black sweeps", "[capture][devi
 
 // The result of a sweep that starts from random values, which stand `offset` values behind a 16-byte boundary.
 static Vector swept_at(const Grid &da, Mat A, Vec b, PetscInt offset) {
-  Vector       start = random_vector(da, 2), result = make_vector(da);
-  Vec          room, x;
-  PetscInt     n;
-  PetscScalar *array;
-  OK(VecGetLocalSize(start, &n));
-  OK(VecCreateSeqCUDA(PETSC_COMM_SELF, n + offset, &room));
-  OK(VecSet(room, 0));
-  OK(VecCUDAGetArray(room, &array));
-  OK(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, n, array + offset, &x));
-  OK(VecCopy(start, x));
-  OK(MatSOR(A, b, 1, SOR_SYMMETRIC_SWEEP, 0, 1, 1, x));
-  OK(VecCopy(x, result));
-  OK(VecDestroy(&x));
-  OK(VecCUDARestoreArray(room, &array));
-  OK(VecDestroy(&room));
+  Vector result = random_vector(da, 2);
+  at_offset(result, offset, [&](Vec x) { OK(MatSOR(A, b, 1, SOR_SYMMETRIC_SWEEP, 0, 1, 1, x)); });
   return result;
 }
 

@@ -55,7 +55,7 @@ PetscErrorCode EquationOnGrid::Act(PetscReal time, Vec state, Vec v, Vec y) {
   place_.direction = compiled_array(direction);
   equation::Scalar *values = compiled_array(out);
   if (PetscMemTypeDevice(arrays.memory()))
-    PetscCall(equation_->action_kernels.kernels.Points(v ? products : diagonals, place_, Tables(), regions_, values));
+    PetscCall(equation_->action_kernels.kernels.Vectors(v ? products : diagonals, place_, Tables(), regions_, values));
   else
     for (const equation::Region &region : regions_)
       (v ? equation_->action->product : equation_->action->diagonal)(&place_, &region, values);

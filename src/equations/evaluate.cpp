@@ -54,6 +54,7 @@ PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory) {
   PetscFunctionBegin;
   const PetscScalar *source;
   place_.u = compiled_array(u_);
+  place_.direction = nullptr; // unless a product sets it
   place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
   place_.row_scale = RowScale();
   arm_[0] = 0;
@@ -74,7 +75,7 @@ PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, PetscScalar *o
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
   if (PetscMemTypeDevice(memory))
-    PetscCall(equation_->kernels.kernels.Values(place_, Tables(), regions_, values));
+    PetscCall(equation_->kernels.kernels.Vectors(0, place_, Tables(), regions_, values));
   else
     for (const equation::Region &region : regions_) equation_->functions->values(&place_, &region, values);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,7 +89,7 @@ PetscErrorCode EquationOnGrid::ComputeEntries(PetscMemType memory, PetscScalar *
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
   if (PetscMemTypeDevice(memory))
-    PetscCall(equation_->kernels.kernels.Entries(place_, Tables(), regions_, entries, count));
+    PetscCall(equation_->kernels.kernels.Entries(1, place_, Tables(), regions_, entries, count));
   else
     for (const equation::Region &region : regions_) equation_->functions->entries(&place_, &region, entries);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -74,37 +74,30 @@ struct Region {
   Index points() const { return (end[0] - start[0]) * (end[1] - start[1]) * (end[2] - start[2]); }
 };
 
+// Threads of a block on a GPU, along the first and the second axis.
+constexpr int threads_of_block = 128;
+constexpr int threads_along(int dim, int axis) {
+  return dim < 3 ? (axis ? 1 : 128) : axis == 0 ? 32 : axis == 1 ? 4 : 1;
+}
+// Points along the last axis that a thread computes at once, from loads that they share.
+constexpr int points_at_once(int dim) {
+  return dim == 1 ? 1 : 4;
+}
+// Whether all loads at points of that size may be wide ones.
+constexpr int  bytes_of_load = 16;
+constexpr bool whole_loads(int bytes_of_point) {
+  return bytes_of_point % bytes_of_load == 0;
+}
+
 // What a kernel computes: the first blocks points whose neighbours may be beyond an end, for each slot that is computed; the
-// others a region inside.
+// others a region inside. These are in one row, along the first axis first, which has room for a grid of any shape.
 struct Work {
   Region   at_ends[7], inside;
   int      regions_at_ends;
   unsigned blocks_at_ends; // for a slot
-};
-
-// Threads of a block on a GPU, along the first and the second axis; and points that each computes along the last one.
-constexpr int threads_along(int dim, int axis) {
-  return dim < 3 ? (axis ? 1 : 128) : axis == 0 ? 32 : axis == 1 ? 4 : 1;
-}
-constexpr int threads_of_block = 128, steps_along_last = 4;
-
-// The blocks of threads over a region: in one row, along the first axis first, which has room for a grid of any shape.
-struct Blocks {
-  Index    start[axes];
-  unsigned count[axes];
-  int      last_axis, along_last;
-
-  Blocks(const Region &region, int dim, int steps) : last_axis(dim - 1), along_last(dim > 1 ? steps : 1) {
-    for (int a = 0; a < axes; a++) {
-      const Index points = threads_along(dim, a) * this->steps(a);
-      start[a] = region.start[a];
-      count[a] = (unsigned)((region.end[a] - first(a) + points - 1) / points);
-    }
-  }
-  int   steps(int axis) const { return axis == last_axis ? along_last : 1; }
-  Index first(int axis) const {
-    return axis ? start[axis] : start[0] / 16 * 16;
-  } // so that a warp's loads start with a line
+  unsigned blocks[axes];   // of the region inside, along each axis
+  unsigned inverse[axes];  // of their numbers, times 2^32: see quotient()
+  Index    first;          // point of the first thread, along the first axis: so that a warp's loads start with a line
 };
 
 #if !defined(__CUDACC_RTC__)

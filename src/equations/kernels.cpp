@@ -1,5 +1,6 @@
 #include "equations/kernels.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 namespace shellac {
@@ -15,25 +16,23 @@ PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::string &source,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationKernels::Values(const equation::Place &place, const PlaceTables &tables,
-                                       const std::vector<equation::Region> &regions, equation::Scalar *out) const {
+PetscErrorCode EquationKernels::Vectors(size_t k, const equation::Place &place, const PlaceTables &tables,
+                                        const std::vector<equation::Region> &regions, equation::Scalar *out) const {
+  using equation::bytes_of_load;
+  const uintptr_t arrays = (uintptr_t)place.u | (uintptr_t)place.direction | (uintptr_t)out;
+  const bool      placed =
+      arrays % bytes_of_load == 0 || !equation::whole_loads((int)(tables.given_scale * sizeof(PetscScalar)));
+
   PetscFunctionBegin;
-  PetscCall(Launch(0, place, tables, regions, equation::steps_along_last, 1, &out));
+  PetscCall(Launch(k, place, tables, regions, placed ? equation::points_at_once(dim_) : 0, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationKernels::Entries(const equation::Place &place, const PlaceTables &tables,
+PetscErrorCode EquationKernels::Entries(size_t k, const equation::Place &place, const PlaceTables &tables,
                                         const std::vector<equation::Region> &regions, equation::Scalar *const *out,
                                         size_t slots) const {
   PetscFunctionBegin;
-  PetscCall(Launch(1, place, tables, regions, 1, slots, &out));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode EquationKernels::Points(size_t k, const equation::Place &place, const PlaceTables &tables,
-                                       const std::vector<equation::Region> &regions, equation::Scalar *out) const {
-  PetscFunctionBegin;
-  PetscCall(Launch(k, place, tables, regions, 1, 1, &out));
+  PetscCall(Launch(k, place, tables, regions, 1, slots, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,8 +55,24 @@ static std::vector<unsigned long long> packed(const equation::Place &place, cons
   return bytes;
 }
 
+// The blocks of threads over a region inside; their number.
+static unsigned set_inside(const equation::Region &region, int dim, int at_once, equation::Work *work) {
+  unsigned blocks = 1;
+
+  work->inside = region;
+  work->first = region.start[0] / 16 * 16;
+  for (int a = 0; a < dim; a++) {
+    const long long points = equation::threads_along(dim, a) * (a == dim - 1 ? at_once : 1),
+                    first = a ? region.start[a] : work->first;
+    work->blocks[a] = (unsigned)((region.end[a] - first + points - 1) / points);
+    work->inverse[a] = 0xffffffffu / work->blocks[a];
+    blocks *= work->blocks[a];
+  }
+  return blocks;
+}
+
 PetscErrorCode EquationKernels::Launch(size_t kernel, const equation::Place &place, const PlaceTables &tables,
-                                       const std::vector<equation::Region> &regions, int steps, size_t slots,
+                                       const std::vector<equation::Region> &regions, int at_once, size_t slots,
                                        const void *out) const {
   constexpr long long threads = equation::threads_of_block;
   auto                argument = packed(place, tables);
@@ -68,17 +83,18 @@ PetscErrorCode EquationKernels::Launch(size_t kernel, const equation::Place &pla
 
   PetscFunctionBegin;
   for (const equation::Region &region : regions) {
-    const bool few = dim_ > 1 && region.end[dim_ - 1] - region.start[dim_ - 1] < steps;
-    if (region.ends || few) {
+    if (region.ends || !at_once || region.end[dim_ - 1] - region.start[dim_ - 1] < at_once) {
       work.at_ends[work.regions_at_ends++] = region;
       points_at_ends += region.points();
-      continue;
-    }
-    const equation::Blocks blocks(region, dim_, steps);
-    work.inside = region;
-    blocks_inside = blocks.count[0] * blocks.count[1] * blocks.count[2];
+    } else
+      blocks_inside = set_inside(region, dim_, at_once, &work);
   }
   work.blocks_at_ends = (unsigned)((points_at_ends + threads - 1) / threads);
+  PetscCheck(
+      (points_at_ends + threads) >> 32 == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      "%lld points of a GPU are computed one by one, at ends of the domain say; fewer than 2^32 are possible. Use "
+      "more GPUs",
+      points_at_ends);
   const unsigned blocks = work.blocks_at_ends * (unsigned)slots + blocks_inside;
   void          *arguments[] = {argument.data(), &work, const_cast<void *>(out)};
   if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,21 +21,18 @@ public:
                         const std::vector<const char *> &names);
   bool           present() const { return library_.present(); } // else -info says why not
 
-  // As equation::Functions' values and entries, of which they are the first and the second kernel, in PETSc's stream. place:
-  // of the host, with arrays of the GPU; its tables are copied.
-  PetscErrorCode Values(const equation::Place &place, const PlaceTables &tables,
-                        const std::vector<equation::Region> &regions, equation::Scalar *out) const;
-  PetscErrorCode Entries(const equation::Place &place, const PlaceTables &tables,
+  // The k-th kernel, in PETSc's stream, as equation::Functions' functions of those kinds. place: of the host, with arrays of the
+  // GPU; its tables are copied.
+  PetscErrorCode Vectors(size_t k, const equation::Place &place, const PlaceTables &tables,
+                         const std::vector<equation::Region> &regions, equation::Scalar *out) const;
+  PetscErrorCode Entries(size_t k, const equation::Place &place, const PlaceTables &tables,
                          const std::vector<equation::Region> &regions, equation::Scalar *const *out,
                          size_t slots) const;
-  // The k-th kernel, a thread a point.
-  PetscErrorCode Points(size_t k, const equation::Place &place, const PlaceTables &tables,
-                        const std::vector<equation::Region> &regions, equation::Scalar *out) const;
 
 private:
-  // steps: points that a thread computes inside; slots: threads at each point at an end
+  // at_once: points of a thread inside, or 0: all points as those at ends; slots: threads at each point at an end
   PetscErrorCode Launch(size_t kernel, const equation::Place &place, const PlaceTables &tables,
-                        const std::vector<equation::Region> &regions, int steps, size_t slots, const void *out) const;
+                        const std::vector<equation::Region> &regions, int at_once, size_t slots, const void *out) const;
 
   GpuLibrary library_;
   int        dim_ = 0;

@@ -90,8 +90,8 @@ template <class A, class B, class R = Wider<A, B>> inline R max(A a, B b) {
 inline double inverse(double b) {
   double near;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(near) : "d"(b));
-  const double error = fma(-b, near, 1.);
-  return ::fabs(error) < 1 ? fma(near, fma(error, error, error), near) : near;
+  const double error = fma(-b, near, 1.), better = fma(near, fma(error, error, error), near); // without a branch
+  return ::fabs(error) < 1 ? better : near;
 }
 inline float inverse(float b) {
   return 1 / b;

@@ -3,45 +3,125 @@
 namespace shellac {
 namespace equation {
 
-// A region has no fewer points along the last axis than a thread computes: the last ones begin so early that all have that many,
-// and compute some points twice.
-template <int steps, class Function>
-inline void for_points_of_thread(const Region &region, unsigned block, const Function &f) {
-  const Blocks blocks(region, dim, steps);
-  Index        p[axes] = {0, 0, 0};
-  const Index  thread[axes] = {threadIdx.x, threadIdx.y, 0};
+// n / d, of the inverse 0xffffffff / d: a GPU divides slowly.
+inline unsigned quotient(unsigned n, unsigned d, unsigned inverse) {
+  const unsigned least = __umulhi(n, inverse); // or one less
+  return least + (n - least * d >= d);
+}
+
+// A region has no fewer points along the last axis than a thread computes at once: the last ones begin so early that all have
+// that many, and compute some points twice.
+template <int at_once, class Function>
+inline void for_points_of_thread(const Work &work, unsigned block, const Function &f) {
+  constexpr int last = dim - 1;
+  const Region &region = work.inside;
+  Index         p[axes] = {0, 0, 0};
+  const Index   thread[axes] = {threadIdx.x, threadIdx.y, 0};
   SHELLAC_EACH for (int a = 0; a < dim; a++) {
-    p[a] = blocks.first(a) + (block % blocks.count[a] * threads_along(dim, a) + thread[a]) * blocks.steps(a);
-    block /= blocks.count[a];
-    if (blocks.steps(a) > 1 && p[a] > region.end[a] - steps) p[a] = region.end[a] - steps;
+    const unsigned beyond = a < last ? quotient(block, work.blocks[a], work.inverse[a]) : 0,
+                   along = block - beyond * work.blocks[a];
+    p[a] = (a ? region.start[a] : work.first) + ((Index)along * threads_along(dim, a) + thread[a]) * (a < last ? 1 : at_once);
+    if (at_once > 1 && a == last && p[a] > region.end[a] - at_once) p[a] = region.end[a] - at_once;
     if (p[a] < region.start[a] || p[a] >= region.end[a]) return;
+    block = beyond;
   }
   f(p[0], p[1], p[2]);
 }
 
 // From a point to the next one along the last axis, in arrays of this size.
 inline Index step_along_last(const Index size[axes]) {
-  return dim == 3 ? size[0] * size[1] : size[0];
+  return dim == 3 ? size[0] * size[1] : dim == 2 ? size[0] : 1;
 }
 
-// The values at points along the last axis.
-template <class Row, int steps, int s = 0>
-inline void values_of_steps(const Place &q, Index i, Index j, Index k, Index from, const Scalar (*sources)[unknowns],
-                            Scalar (*values)[unknowns]) {
-  values_of<Row, false>(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, from, sources[s], values[s]);
-  if constexpr (s + 1 < steps)
-    values_of_steps<Row, steps, s + 1>(q, i, j, k, from + step_along_last(q.read_size), sources, values);
+// An array whose points begin at multiples of 16 bytes, if their size is one: then loads and stores are of that many.
+template <class Array> inline Array *wide(Array *array) {
+  return whole_loads(unknowns * sizeof(Scalar)) ? (Array *)__builtin_assume_aligned(array, bytes_of_load) : array;
 }
-template <class Row> inline void values_inside(const Place &q, const Region &region, unsigned block, Scalar *out) {
-  constexpr int steps = dim > 1 ? steps_along_last : 1;
-  for_points_of_thread<steps>(region, block, [&](Index i, Index j, Index k) {
-    // the compiler sees what the points have in common as long as nothing branches and nothing is written
+
+// The values around at_once points along the last axis, each of them loaded once. Of those that the text does not read a compiler
+// makes no loads.
+template <int at_once, bool along_vector> struct Window {
+  static constexpr int row = steps_along, plane = row * (dim == 2 ? at_once + 2 * width : row);
+  static constexpr int points = dim == 1 ? at_once + 2 * width : dim == 2 ? plane : plane * (at_once + 2 * width);
+  Scalar u[unknowns][points], direction[along_vector ? unknowns : 1][points], fields[field_count + 1][points];
+
+  // Where the value is that so many steps from the first one of the points leads to.
+  static constexpr int index(int dx, int dy, int dz) {
+    return dx + width + (dim > 1 ? row * (dy + width) : 0) + (dim > 2 ? plane * (dz + width) : 0);
+  }
+  Window(const Place &q, Index at) {
+    constexpr int    last[axes] = {dim == 1 ? at_once - 1 : 0, dim == 2 ? at_once - 1 : 0, dim == 3 ? at_once - 1 : 0};
+    constexpr int    y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
+    const FromArrays from{q, at};
+    const Scalar    *state = wide(q.u), *vector = wide(q.direction);
+    SHELLAC_EACH for (int dz = -z; dz <= z + last[2]; dz++) SHELLAC_EACH for (int dy = -y; dy <= y + last[1]; dy++)
+        SHELLAC_EACH for (int dx = -width; dx <= width + last[0]; dx++) {
+      if (!in_stencil(beyond(dx, last[0]), beyond(dy, last[1]), beyond(dz, last[2]))) continue;
+      const int   n = index(dx, dy, dz);
+      const Index there = from.index(dx, dy, dz);
+      SHELLAC_EACH for (int c = 0; c < unknowns; c++) u[c][n] = state[there * unknowns + c];
+      if (along_vector) SHELLAC_EACH for (int c = 0; c < unknowns; c++) direction[c][n] = vector[there * unknowns + c];
+      SHELLAC_EACH for (int f = 0; f < field_count; f++) fields[f][n] = q.fields[f][there];
+    }
+  }
+
+private:
+  // The steps from the nearest of the points.
+  static constexpr int beyond(int d, int last) { return d < 0 ? d : d <= last ? 0 : d - last; }
+};
+
+// Around one of these points.
+template <int after, class Window> struct FromWindow {
+  const Window &window;
+
+  int index(int dx, int dy, int dz) const {
+    return window.index(dim == 1 ? dx + after : dx, dim == 2 ? dy + after : dy, dim == 3 ? dz + after : dz);
+  }
+  Scalar unknown(int c, int dx, int dy, int dz) const { return window.u[c][index(dx, dy, dz)]; }
+  Scalar direction(int c, int dx, int dy, int dz) const { return window.direction[c][index(dx, dy, dz)]; }
+  Scalar field(int f, int dx, int dy, int dz) const { return window.fields[f][index(dx, dy, dz)]; }
+};
+
+// What a kernel computes at a point, for each row: values, the product with a vector, the diagonal.
+template <class Row> struct Values {
+  static constexpr bool along_vector = false;
+  template <bool ends, class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources, Scalar *out) {
+    values_of<Row, ends>(q, i, j, k, from, sources, out);
+  }
+};
+template <class Row> struct Products {
+  static constexpr bool along_vector = true;
+  template <bool ends, class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
+    products_at<Row, ends>(q, i, j, k, from, out);
+  }
+};
+template <class Row> struct Diagonals {
+  static constexpr bool along_vector = false;
+  template <bool ends, class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
+    diagonal_at<Row, ends>(q, i, j, k, from, out);
+  }
+};
+
+template <class Of, int at_once, int s = 0, class Window>
+inline void at_points(const Place &q, Index i, Index j, Index k, const Window &window,
+                      const Scalar (*sources)[unknowns], Scalar (*out)[unknowns]) {
+  Of::template at<false>(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromWindow<s, Window>{window}, sources[s],
+                         out[s]);
+  if constexpr (s + 1 < at_once) at_points<Of, at_once, s + 1>(q, i, j, k, window, sources, out);
+}
+template <class Of> inline void inside(const Place &q, const Work &work, unsigned block, Scalar *out) {
+  constexpr int at_once = points_at_once(dim);
+  for_points_of_thread<at_once>(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k), step = step_along_last(q.write_size);
-    Scalar      sources[steps][unknowns] = {}, values[steps][unknowns];
-    if (q.source) SHELLAC_EACH for (int s = 0; s < steps; s++) sources_at(q, to + s * step, sources[s]);
-    values_of_steps<Row, steps>(q, i, j, k, place_read(q, i, j, k), sources, values);
-    SHELLAC_EACH for (int s = 0; s < steps; s++) SHELLAC_EACH for (int r = 0; r < unknowns; r++)
-        out[(to + s * step) * unknowns + r] = values[s][r];
+    Scalar      sources[at_once][unknowns] = {}, values[at_once][unknowns];
+    if (q.source) SHELLAC_EACH for (int s = 0; s < at_once; s++) sources_at(q, to + s * step, sources[s]);
+    const Window<at_once, Of::along_vector> window(q, place_read(q, i, j, k));
+    at_points<Of, at_once>(q, i, j, k, window, sources, values);
+    SHELLAC_EACH for (int s = 0; s < at_once; s++) SHELLAC_EACH for (int r = 0; r < unknowns; r++)
+        wide(out)[(to + s * step) * unknowns + r] = values[s][r];
   });
 }
 
@@ -50,7 +130,7 @@ template <class Row, int r = 0, int first = 0>
 inline void entries_of_point(const Place &q, Index i, Index j, Index k, Scalar *const *out) {
   constexpr int most = 32, left = slots_of_row - first, count = left < most ? left : most;
   Scalar        entries[count];
-  entries_of<Row, r, false>(q, Seeds<first, count>(), i, j, k, place_read(q, i, j, k), entries);
+  entries_of<Row, r, false>(q, Seeds<first, count>(), i, j, k, FromArrays{q, place_read(q, i, j, k)}, entries);
   const Index to = place_written(q, i, j, k);
   SHELLAC_EACH for (int n = 0; n < count; n++) out[r * slots_of_row + first + n][to] = entries[n];
   if constexpr (count < left)
@@ -62,12 +142,12 @@ inline void entries_of_point(const Place &q, Index i, Index j, Index k, Scalar *
 // ---- at the ends of the domain -------------------------------------------------------------------------------------
 
 template <class Function> inline void for_point_at_ends(const Work &work, unsigned block, const Function &f) {
-  Index n = block * (Index)threads_of_block + threadIdx.y * blockDim.x + threadIdx.x;
+  unsigned n = block * threads_of_block + threadIdx.y * blockDim.x + threadIdx.x;
   for (int b = 0; b < work.regions_at_ends; b++) {
-    const Region &region = work.at_ends[b];
-    const Index   points = region.points();
+    const Region  &region = work.at_ends[b];
+    const unsigned points = (unsigned)region.points();
     if (n < points) {
-      const Index nx = region.end[0] - region.start[0], ny = region.end[1] - region.start[1];
+      const unsigned nx = (unsigned)(region.end[0] - region.start[0]), ny = (unsigned)(region.end[1] - region.start[1]);
       f(region.start[0] + n % nx, region.start[1] + n / nx % ny, region.start[2] + n / nx / ny);
       return;
     }
@@ -75,10 +155,12 @@ template <class Function> inline void for_point_at_ends(const Work &work, unsign
   }
 }
 
-template <class Row> inline void values_at_ends(const Place &q, const Work &work, unsigned block, Scalar *out) {
+template <class Of> inline void at_ends(const Place &q, const Work &work, unsigned block, Scalar *out) {
   for_point_at_ends(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k);
-    values_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to, out + to * unknowns);
+    Scalar      sources[unknowns];
+    sources_at(q, to, sources);
+    Of::template at<true>(q, i, j, k, FromArrays{q, place_read(q, i, j, k)}, sources, out + to * unknowns);
   });
 }
 
@@ -86,7 +168,7 @@ template <class Row> inline void values_at_ends(const Place &q, const Work &work
 template <class Row, int r = 0>
 inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, Index k, Scalar *const *out) {
   if (row == r)
-    entries_of<Row, r, true>(q, AnySeeds<1>(slot), i, j, k, place_read(q, i, j, k),
+    entries_of<Row, r, true>(q, AnySeeds<1>(slot), i, j, k, FromArrays{q, place_read(q, i, j, k)},
                              out[r * slots_of_row + slot] + place_written(q, i, j, k));
   else if constexpr (r + 1 < unknowns)
     entry_at_end<Row, r + 1>(q, row, slot, i, j, k, out);
@@ -94,11 +176,20 @@ inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, In
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
 
-template <class Row> inline void values(const Place &q, const Work &work, Scalar *out) {
+template <class Of> inline void at_all_points(const Place &q, const Work &work, Scalar *out) {
   if (blockIdx.x < work.blocks_at_ends)
-    values_at_ends<Row>(q, work, blockIdx.x, out);
+    at_ends<Of>(q, work, blockIdx.x, out);
   else
-    values_inside<Row>(q, work.inside, blockIdx.x - work.blocks_at_ends, out);
+    inside<Of>(q, work, blockIdx.x - work.blocks_at_ends, out);
+}
+template <class Row> inline void values(const Place &q, const Work &work, Scalar *out) {
+  at_all_points<Values<Row>>(q, work, out);
+}
+template <class Row> inline void products(const Place &q, const Work &work, Scalar *out) {
+  at_all_points<Products<Row>>(q, work, out);
+}
+template <class Row> inline void diagonals(const Place &q, const Work &work, Scalar *out) {
+  at_all_points<Diagonals<Row>>(q, work, out);
 }
 template <class Row> inline void entries(const Place &q, const Work &work, Scalar *const *out) {
   const unsigned at_ends = work.blocks_at_ends * unknowns * slots_of_row;
@@ -108,31 +199,8 @@ template <class Row> inline void entries(const Place &q, const Work &work, Scala
       entry_at_end<Row>(q, slot / slots_of_row, slot % slots_of_row, i, j, k, out);
     });
   } else
-    for_points_of_thread<1>(work.inside, blockIdx.x - at_ends,
+    for_points_of_thread<1>(work, blockIdx.x - at_ends,
                             [&](Index i, Index j, Index k) { entries_of_point<Row>(q, i, j, k, out); });
-}
-
-// The same for what a point computes by itself: in the domain f_inside(i, j, k), else f_at_ends(i, j, k).
-template <class Inside, class AtEnds>
-inline void for_points(const Work &work, const Inside &f_inside, const AtEnds &f_at_ends) {
-  if (blockIdx.x < work.blocks_at_ends)
-    for_point_at_ends(work, blockIdx.x, f_at_ends);
-  else
-    for_points_of_thread<1>(work.inside, blockIdx.x - work.blocks_at_ends, f_inside);
-}
-template <class Row> inline void products(const Place &q, const Work &work, Scalar *out) {
-  const auto to = [&](Index i, Index j, Index k) { return out + place_written(q, i, j, k) * unknowns; };
-  for_points(
-      work,
-      [&](Index i, Index j, Index k) { products_at<Row, false>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); },
-      [&](Index i, Index j, Index k) { products_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); });
-}
-template <class Row> inline void diagonals(const Place &q, const Work &work, Scalar *out) {
-  const auto to = [&](Index i, Index j, Index k) { return out + place_written(q, i, j, k) * unknowns; };
-  for_points(
-      work,
-      [&](Index i, Index j, Index k) { diagonal_at<Row, false>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); },
-      [&](Index i, Index j, Index k) { diagonal_at<Row, true>(q, i, j, k, place_read(q, i, j, k), to(i, j, k)); });
 }
 
 } // namespace equation

@@ -13,13 +13,13 @@ namespace equation {
 #define SHELLAC_INDEPENDENT
 #endif
 
-// f(i, j, k, place read, place written) for all points of a region
+// f(i, j, k, where values are read, place written) for all points of a region
 template <class Function> inline void for_each_point(const Place &q, const Region &region, const Function &f) {
   for (Index k = region.start[2]; k < region.end[2]; k++)
     for (Index j = region.start[1]; j < region.end[1]; j++) {
       const Index from = place_read(q, 0, j, k), to = place_written(q, 0, j, k), last = region.end[0];
       SHELLAC_INDEPENDENT
-      for (Index i = region.start[0]; i < last; i++) f(i, j, k, from + i, to + i);
+      for (Index i = region.start[0]; i < last; i++) f(i, j, k, FromArrays{q, from + i}, to + i);
     }
 }
 
@@ -27,12 +27,12 @@ template <class Function> inline void for_each_point(const Place &q, const Regio
 #define SHELLAC_WHOLE __attribute__((flatten))
 
 template <class Row> SHELLAC_WHOLE void values_inside(const Place &q, const Region &region, Scalar *out) {
-  for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
     values_at<Row, false>(q, i, j, k, from, to, out + to * unknowns);
   });
 }
 template <class Row> SHELLAC_WHOLE void values_at_ends(const Place &q, const Region &region, Scalar *out) {
-  for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
     values_at<Row, true>(q, i, j, k, from, to, out + to * unknowns);
   });
 }
@@ -55,7 +55,7 @@ SHELLAC_WHOLE void entries_of_pass(const Place &q, const Region &region, Scalar 
   constexpr int first = slots_of_row * pass / passes_of_row, count = slots_of_row * (pass + 1) / passes_of_row - first;
   Scalar       *to_slots[count];
   SHELLAC_EACH for (int n = 0; n < count; n++) to_slots[n] = out[r * slots_of_row + first + n];
-  for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
     Scalar entries[count];
     entries_of<Row, r, false>(q, Seeds<first, count>(), i, j, k, from, entries);
     SHELLAC_EACH for (int n = 0; n < count; n++) to_slots[n][to] = entries[n];
@@ -69,7 +69,7 @@ void entries_by_loops(const Place &q, const Region &region, Scalar *const *out) 
     const int            count = slots_of_row - first < most ? slots_of_row - first : most;
     const AnySeeds<most> seeds(first);
     Scalar *const       *to_slots = out + r * slots_of_row + first;
-    for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+    for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
       Scalar entries[most];
       entries_of<Row, r, ends>(q, seeds, i, j, k, from, entries);
       for (int n = 0; n < count; n++) to_slots[n][to] = entries[n];
@@ -104,7 +104,7 @@ template <class Row> void all_entries(const Place *place, const Region *region, 
 }
 
 template <class Row, bool ends> SHELLAC_WHOLE void products_in(const Place &q, const Region &region, Scalar *out) {
-  for_each_point(q, region, [&](Index i, Index j, Index k, Index from, Index to) {
+  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
     products_at<Row, ends>(q, i, j, k, from, out + to * unknowns);
   });
 }
@@ -114,7 +114,7 @@ template <class Row> void all_products(const Place *place, const Region *region,
 }
 template <class Row> void all_diagonals(const Place *place, const Region *region, Scalar *out) {
   const Place q = *place;
-  for_each_point(q, *region, [&](Index i, Index j, Index k, Index from, Index to) {
+  for_each_point(q, *region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
     if (region->ends)
       diagonal_at<Row, true>(q, i, j, k, from, out + to * unknowns);
     else
@@ -129,7 +129,7 @@ template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index
   if constexpr (r + 1 < unknowns) coordinates_at<Row, r + 1>(q, i, j, k, out);
 }
 template <class Row> void all_coordinates(const Place *q, const Region *region, Scalar *out) {
-  for_each_point(*q, *region, [&](Index i, Index j, Index k, Index, Index to) {
+  for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {
     coordinates_at<Row>(*q, i, j, k, out + to * unknowns);
   });
 }

@@ -90,12 +90,16 @@ struct AlongVector {
 // The boundary's datum for an unknown, at a place on an end; from the text.
 template <class R> ScalarOf<R> boundary_datum(const Place &place, int c, int axis, int side, R x, R y, R z, R t);
 
-// The place of a point in the arrays that are read, and in those that are written.
+// The place of a point in arrays of this start and size; in those that are read, and in those that are written.
+inline Index place_in(const Index start[axes], const Index size[axes], Index i, Index j, Index k) {
+  const Index row = dim < 2 ? 0 : j - start[1] + (dim < 3 ? 0 : size[1] * (k - start[2]));
+  return i - start[0] + size[0] * row;
+}
 inline Index place_read(const Place &q, Index i, Index j, Index k) {
-  return i - q.read_start[0] + q.read_size[0] * (j - q.read_start[1] + q.read_size[1] * (k - q.read_start[2]));
+  return place_in(q.read_start, q.read_size, i, j, k);
 }
 inline Index place_written(const Place &q, Index i, Index j, Index k) {
-  return i - q.write_start[0] + q.write_size[0] * (j - q.write_start[1] + q.write_size[1] * (k - q.write_start[2]));
+  return place_in(q.write_start, q.write_size, i, j, k);
 }
 
 // The coordinate of a point, which may be beyond an end of the domain by the stencil's width.
@@ -141,8 +145,21 @@ SHELLAC_OUT_OF_LINE inline Neighbour neighbour_at_end(const Place &place, int c,
   return n;
 }
 
+// Where the values at a point and around it are read: in the arrays, where it is the point `at`.
+struct FromArrays {
+  const Place &place;
+  Index        at;
+
+  Index index(int dx, int dy, int dz) const {
+    return at + dx + place.read_size[0] * (dy + place.read_size[1] * (Index)dz);
+  }
+  Scalar unknown(int c, int dx, int dy, int dz) const { return place.u[index(dx, dy, dz) * unknowns + c]; }
+  Scalar direction(int c, int dx, int dy, int dz) const { return place.direction[index(dx, dy, dz) * unknowns + c]; }
+  Scalar field(int f, int dx, int dy, int dz) const { return place.fields[f][index(dx, dy, dz)]; }
+};
+
 // A point of the grid, with its neighbours. at_ends: these may be beyond an end of the domain.
-template <class SeedType, bool at_ends> struct GridPoint {
+template <class SeedType, bool at_ends, class From = FromArrays> struct GridPoint {
   using Real = equation::Real;
   using Scalar = equation::Scalar;
   using Number = equation::Number<Scalar, SeedType::directions>;
@@ -150,10 +167,10 @@ template <class SeedType, bool at_ends> struct GridPoint {
   const Place &place;
   SeedType     seed;
   Index        i, j, k;
-  Index        at; // in the arrays that are read
+  const From  &from;
 
-  GridPoint(const Place &place, SeedType seed, Index i, Index j, Index k, Index at)
-      : place(place), seed(seed), i(i), j(j), k(k), at(at) {}
+  GridPoint(const Place &place, SeedType seed, Index i, Index j, Index k, const From &from)
+      : place(place), seed(seed), i(i), j(j), k(k), from(from) {}
 
   // Coordinates, and what helpers divide by; d: of the neighbour that many steps away.
   Real x(int axis, int d = 0) const { return coordinate<Real>(place, axis, index(axis) + d); }
@@ -175,10 +192,6 @@ template <class SeedType, bool at_ends> struct GridPoint {
     return at_ends && axis < dim && !place.periodic[axis] &&
            (index(axis) + side < 0 || index(axis) + side >= place.N[axis]);
   }
-  // The place of a neighbour in the arrays that are read.
-  Index neighbour(int dx, int dy, int dz) const {
-    return at + dx + place.read_size[0] * (dy + place.read_size[1] * (Index)dz);
-  }
   bool check(int c, int dx, int dy, int dz) const {
     if (in_stencil(dx, dy, dz)) return true;
 #if !defined(__CUDACC_RTC__)
@@ -192,31 +205,34 @@ template <class SeedType, bool at_ends> struct GridPoint {
 #endif
     if (!check(c, dx, dy, dz)) return Number();
     if (at_ends && !within(dx, dy, dz)) return beyond(c, dx, dy, dz);
-    const Index index = neighbour(dx, dy, dz) * unknowns + c;
-    return seeded(place.u[index], 1, index, c, dx, dy, dz);
+    return seeded(from.unknown(c, dx, dy, dz), 1, along(c, dx, dy, dz), c, dx, dy, dz);
   }
   template <int f> Scalar field(int dx, int dy, int dz) const { // beyond an end: the value at the end
     if (!check(-1, dx, dy, dz)) return 0;
     if (at_ends && !within(dx, dy, dz)) dx = inside(0, i, dx), dy = inside(1, j, dy), dz = inside(2, k, dz);
-    return place.fields[f][neighbour(dx, dy, dz)];
+    return from.field(f, dx, dy, dz);
   }
 
-  // A value with the derivative `factor` in the direction of the unknown c at that step, which is there in the arrays.
-  Number seeded(Number value, Real factor, Index index, int c, int dx, int dy, int dz) const {
-    seed_from<0>(&value, factor, index, c, dx, dy, dz);
+  // What an unknown has along the vector place.direction, if derivatives are.
+  Scalar along(int c, int dx, int dy, int dz) const {
+    return SeedType::along_vector ? from.direction(c, dx, dy, dz) : Scalar(0);
+  }
+  // A value with the derivative `factor` in the direction of the unknown c at that step; along: what that has along a vector.
+  Number seeded(Number value, Real factor, Scalar along, int c, int dx, int dy, int dz) const {
+    seed_from<0>(&value, factor, along, c, dx, dy, dz);
     return value;
   }
 
 private:
-  template <int n> void seed_from(Number *value, Real factor, Index index, int c, int dx, int dy, int dz) const {
+  template <int n> void seed_from(Number *value, Real factor, Scalar along, int c, int dx, int dy, int dz) const {
     if constexpr (SeedType::along_vector) {
       value->depends = 1;
-      value->d[0] = factor == 0 ? 0 : factor * place.direction[index];
+      value->d[0] = factor == 0 ? 0 : factor * along;
     } else if constexpr (n < SeedType::directions) {
       const bool matches = seed.template matches<n>(c, dx, dy, dz);
       value->depends |= matches ? 1u << n : 0;
       value->d[n] = matches ? factor : 0;
-      seed_from<n + 1>(value, factor, index, c, dx, dy, dz);
+      seed_from<n + 1>(value, factor, along, c, dx, dy, dz);
     }
   }
   Index index(int axis) const {
@@ -231,8 +247,7 @@ private:
   SHELLAC_OUT_OF_LINE Number unknown_at_ends(int c, int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
     if (!within(dx, dy, dz)) return beyond(c, dx, dy, dz);
-    const Index index = neighbour(dx, dy, dz) * unknowns + c;
-    return seeded(place.u[index], 1, index, c, dx, dy, dz);
+    return seeded(from.unknown(c, dx, dy, dz), 1, along(c, dx, dy, dz), c, dx, dy, dz);
   }
 #endif
   bool within(int dx, int dy, int dz) const { // the domain
@@ -247,9 +262,10 @@ private:
   }
   Number beyond(int c, int dx, int dy, int dz) const {
     const Neighbour n = neighbour_at_end(place, c, i, j, k, dx, dy, dz);
-    const Index     index = neighbour(n.in_arrays[0], n.in_arrays[1], n.in_arrays[2]) * unknowns + c;
-    const Scalar    value = n.factor == 0 ? 0 : place.u[index];
-    return seeded(n.given + n.factor * value, n.factor, index, c, n.arm[0], n.arm[1], n.arm[2]);
+    const int      *d = n.in_arrays, *arm = n.arm;
+    if (n.factor == 0) return seeded(n.given, 0, 0, c, arm[0], arm[1], arm[2]); // d may lead nowhere
+    return seeded(n.given + n.factor * from.unknown(c, d[0], d[1], d[2]), n.factor, along(c, d[0], d[1], d[2]), c,
+                  arm[0], arm[1], arm[2]);
   }
 };
 
@@ -285,7 +301,8 @@ inline bool is_given(const Place &q, int c, Index i, Index j, Index k, int *axis
   return false;
 }
 
-template <class Row, int r, bool ends> inline Scalar value_of(const Place &q, Index i, Index j, Index k, Index from) {
+template <class Row, int r, bool ends, class From>
+inline Scalar value_of(const Place &q, Index i, Index j, Index k, const From &from) {
   if constexpr (ends) {
     int axis, side;
     if (is_given(q, r, i, j, k, &axis, &side)) {
@@ -295,51 +312,55 @@ template <class Row, int r, bool ends> inline Scalar value_of(const Place &q, In
         const Real dt = Real(1e-5) * (1 + fabs(q.time));
         return (g(q.time + dt) - g(q.time - dt)) / (2 * dt);
       } else
-        return q.given_scale[r] * (q.u[from * unknowns + r] - g(q.time));
+        return q.given_scale[r] * (from.unknown(r, 0, 0, 0) - g(q.time));
     }
   }
-  const GridPoint<NoSeed, ends> point(q, NoSeed(), i, j, k, from);
+  const GridPoint<NoSeed, ends, From> point(q, NoSeed(), i, j, k, from);
   return Row::template at<r>(point).v;
 }
 
-// The sources at a point, and then the values of all rows. from, to: its places in the arrays read and written
+// The sources at a point, and then the values of all rows. to: its place in the arrays written
 template <int r = 0> inline void sources_at(const Place &q, Index to, Scalar *sources) {
   sources[r] = has_exact && q.source ? q.source[to * unknowns + r] : 0;
   if constexpr (r + 1 < unknowns) sources_at<r + 1>(q, to, sources);
 }
-template <class Row, bool ends, int r = 0>
-inline void values_of(const Place &q, Index i, Index j, Index k, Index from, const Scalar *sources, Scalar *values) {
-  values[r] = q.row_scale * (value_of<Row, r, ends>(q, i, j, k, from) + sources[r]);
+template <class Row, bool ends, int r = 0, class From>
+inline void values_of(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources,
+                      Scalar *values) {
+  const Scalar value = value_of<Row, r, ends>(q, i, j, k, from);
+  values[r] = q.row_scale * (has_exact ? value + sources[r] : value);
   if constexpr (r + 1 < unknowns) values_of<Row, ends, r + 1>(q, i, j, k, from, sources, values);
 }
 template <class Row, bool ends>
-inline void values_at(const Place &q, Index i, Index j, Index k, Index from, Index to, Scalar *values) {
+inline void values_at(const Place &q, Index i, Index j, Index k, const FromArrays &from, Index to, Scalar *values) {
   Scalar sources[unknowns];
   sources_at(q, to, sources);
   values_of<Row, ends>(q, i, j, k, from, sources, values);
 }
 
 // Entries of a row, in the seeds' directions.
-template <class Row, int r, bool ends, class SeedType>
-inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, Index k, Index from, Scalar *entries) {
-  const GridPoint<SeedType, ends>            point(q, seed, i, j, k, from);
-  typename GridPoint<SeedType, ends>::Number row;
-  int                                        axis, side;
+template <class Row, int r, bool ends, class SeedType, class From>
+inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, Index k, const From &from,
+                       Scalar *entries) {
+  using Point = GridPoint<SeedType, ends, From>;
+  const Point            point(q, seed, i, j, k, from);
+  typename Point::Number row;
+  int                    axis, side;
   if (ends && is_given(q, r, i, j, k, &axis, &side))
-    row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], from * unknowns + r, r, 0, 0, 0);
+    row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, 0, 0, 0);
   else
     row = Row::template at<r>(point);
   SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.d[n];
 }
 
 // The Jacobian's rows at a point times the vector place.direction; the diagonal.
-template <class Row, bool ends, int r = 0>
-inline void products_at(const Place &q, Index i, Index j, Index k, Index from, Scalar *out) {
+template <class Row, bool ends, int r = 0, class From>
+inline void products_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
   entries_of<Row, r, ends>(q, AlongVector(), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) products_at<Row, ends, r + 1>(q, i, j, k, from, out);
 }
-template <class Row, bool ends, int r = 0>
-inline void diagonal_at(const Place &q, Index i, Index j, Index k, Index from, Scalar *out) {
+template <class Row, bool ends, int r = 0, class From>
+inline void diagonal_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
   entries_of<Row, r, ends>(q, OwnSeed<r, ends>(q), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) diagonal_at<Row, ends, r + 1>(q, i, j, k, from, out);
 }

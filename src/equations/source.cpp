@@ -215,7 +215,7 @@ private:
     fields();
     robin();
     line("inline void all_fields(const Place *q, const Region *region, int field, Scalar *out) {");
-    line("for_each_point(*q, *region, [&](Index i, Index j, Index k, Index, Index to) {");
+    line("for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {");
     line("const Real x = coordinate<Real>(*q, 0, i), y = coordinate<Real>(*q, 1, j), z = coordinate<Real>(*q, 2, k);");
     line("switch (field) {");
     for (size_t f = 0; f < text_.fields.size(); f++)

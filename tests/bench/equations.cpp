@@ -71,7 +71,7 @@ static PetscErrorCode time_residual(const char *name, const char *equation, Pets
   DM        da;
   SNES      snes;
   Mat       J;
-  Vec       u, f;
+  Vec       u, f, v;
   PetscReal t_copy, t;
 
   PetscFunctionBegin;
@@ -102,6 +102,16 @@ static PetscErrorCode time_residual(const char *name, const char *equation, Pets
         },
         &t));
     PetscCall(print("  both", N, t, t_copy, 0));
+    PetscCall(MatDestroy(&J));
+    PetscCall(DMSetMatType(da, MATEQUATION));
+    PetscCall(DMCreateMatrix(da, &J));
+    PetscCall(SNESComputeJacobian(snes, u, J, J));
+    PetscCall(VecDuplicate(u, &v));
+    PetscCall(VecSetRandom(v, NULL));
+    PetscCall(time_of(
+        seconds, [&] { return MatMult(J, v, f); }, &t));
+    PetscCall(print("  product, the type equation", N, t, t_copy, 24));
+    PetscCall(VecDestroy(&v));
     PetscCall(MatDestroy(&J));
   }
   PetscCall(SNESDestroy(&snes));
