@@ -17,14 +17,14 @@ export OMP_NUM_THREADS=1
 export SHELLAC_LIBRARY=$here/lib/libshellac.so
 export SHELLAC_EQUATIONS=$here/equations # texts of tests and benchmarks
 # this MPI is not CUDA-aware: PETSc must not hand it device memory
-export PETSC_OPTIONS="-use_gpu_aware_mpi 0 ${PETSC_OPTIONS:-}"
+export PETSC_OPTIONS="-use_gpu_aware_mpi 0 -options_left 0 ${PETSC_OPTIONS:-}"
 
 gpus=$(nvidia-smi -L 2> /dev/null | grep -c '^GPU' || true)
 about_ranks='[#grid],[#device],[#capture_device]' # halos, and vectors on GPUs that ranks share
 
 failed=
-# Test files run beside each other: much of their time is the host's.
-files_at_once=${SHELLAC_FILES_AT_ONCE:-$(($(nproc) < 16 ? 1 : 4))}
+# Test files run beside each other: most of their time is the host's.
+files_at_once=${SHELLAC_FILES_AT_ONCE:-$((($(getconf _NPROCESSORS_ONLN) + 1) / 2))}
 
 # test_file RANKS FILE: a line where it passes, all output where it does not
 test_file() {

@@ -215,6 +215,7 @@ PetscErrorCode MatCapturedForgetEntries(Mat A, CapturedMat *context) {
   context->outside.clear();
   PetscCall(context->invalidate());
   if (context->reference) PetscCall(MatZeroEntries(context->reference));
+  context->reference_error = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

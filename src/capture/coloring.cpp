@@ -347,9 +347,12 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(MatCapturedOpenBeside(context, {v.x, v.at, v.before}));
   PetscCall(context->captured().NeedAll());
   PetscCall(set_columns(context, coloring, step, v, evaluate));
-  if (context->reference)
+  if (context->reference) {
     PetscCall(
         set_in_reference(context->reference, dm, coloring->local, fd, function, function_context, x, application));
+    // PETSc calls the function on the host
+    if (PetscMemTypeDevice(context->captured().home())) context->reference_error = 100 * PETSC_SQRT_MACHINE_EPSILON;
+  }
   PetscCall(assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

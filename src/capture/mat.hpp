@@ -81,14 +81,15 @@ public:
   HostSweeps sweeps; // of MatSOR()
 
   // between MatSetValues() and MatAssemblyEnd()
-  PetscScalar *const      *values = nullptr;  // of the open operator
-  std::vector<PetscInt>    of_blocks[2];      // the rows and columns of a call for blocks
-  std::vector<GlobalEntry> off_process;       // for other ranks
-  std::vector<GlobalEntry> outside;           // of owned rows, beyond the stencil
-  bool                     rows_vary = false; // see MatCapturedOpenSlots()
-  bool                     assembled = false; // from arrays, at least once
-  Mat                      reference = NULL;  // -mat_stencil_verify
-  std::shared_ptr<CooMap>  coo;               // of MatSetPreallocationCOO(); null before
+  PetscScalar *const      *values = nullptr;    // of the open operator
+  std::vector<PetscInt>    of_blocks[2];        // the rows and columns of a call for blocks
+  std::vector<GlobalEntry> off_process;         // for other ranks
+  std::vector<GlobalEntry> outside;             // of owned rows, beyond the stencil
+  bool                     rows_vary = false;   // see MatCapturedOpenSlots()
+  bool                     assembled = false;   // from arrays, at least once
+  Mat                      reference = NULL;    // -mat_stencil_verify
+  PetscReal                reference_error = 0; // relative: of differences of a function that another processor rounds
+  std::shared_ptr<CooMap>  coo;                 // of MatSetPreallocationCOO(); null before
 };
 
 // sor.cpp: MATOP_SOR, on host vectors in the order of an AIJ's rows
