@@ -14,7 +14,8 @@
 +  -mat_stencil_compress <automatic|constant|indexed|arrays> - how rows are stored: in the first form that can hold
                                                                them, or in this one; default automatic
 .  -mat_stencil_compress_tolerance <real, in [0, 1)>         - relative difference by which coefficients are taken for
-                                                               equal; an error for the form arrays; default 0
+                                                               equal; with the option for the form arrays an error;
+                                                               default 0
 .  -mat_stencil_verify <true|false>                          - assembles an AIJ as well, and compares the two at each
                                                                assembly; default false
 .  -mat_stencil_fallback <error|aij>                         - what an entry outside the DMDA's stencil leads to;
@@ -200,8 +201,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShell
 -  tolerance - relative to the coefficient, in [0, 1); 0 (default) changes no entry
 
    Options Database Key:
-.  -mat_stencil_compress_tolerance <real, in [0, 1)> - relative difference by which coefficients are taken for equal; an
-                                                       error for the form arrays; default 0
+.  -mat_stencil_compress_tolerance <real, in [0, 1)> - relative difference by which coefficients are taken for equal;
+                                                       with the option for the form arrays an error; default 0
 
    Level: intermediate
 

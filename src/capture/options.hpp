@@ -9,7 +9,7 @@ constexpr Option stencil_options[] = {
     {"-mat_stencil_compress", "automatic|constant|indexed|arrays", "automatic",
      "How rows are stored: in the first form that can hold them, or in this one", "MatStencilShellSetCompression"},
     {"-mat_stencil_compress_tolerance", "real, in [0, 1)", "0",
-     "Relative difference by which coefficients are taken for equal; an error for the form arrays",
+     "Relative difference by which coefficients are taken for equal; with the option for the form arrays an error",
      "MatStencilShellSetTolerance"},
     {"-mat_stencil_verify", "true|false", "false", "Assembles an AIJ as well, and compares the two at each assembly",
      "MatStencilShellSetVerify"},

@@ -173,8 +173,11 @@ static PetscErrorCode call(Mat A, const char *method, const PetscInt *offset, Pe
   PetscCall(try_method(A, method, &found, offset, r, c, v));
   if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetType(A, &type));
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
-          "a Mat of type %s has no slots of coefficients; use -dm_mat_type stencil", type ? type : "(not set)");
+  SETERRQ(
+      PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+      "a Mat of type %s has no slots of coefficients; use -dm_mat_type stencil, and, if -mat_stencil_fallback aij made "
+      "it an AIJ, a DMDA with the stencil that is assembled",
+      type ? type : "(not set)");
 }
 
 } // namespace shellac
