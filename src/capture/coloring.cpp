@@ -279,8 +279,7 @@ static PetscErrorCode set_columns(CapturedMat *context, Coloring *coloring, cons
   for (size_t k = 0; k + 1 < coloring->first.size(); k++) {
     const size_t first = coloring->first[k];
     Arrays       moved(memory), values(memory);
-    Boxes        of_colour;
-    of_colour.add({{0, 0, 0}, {(PetscInt)(coloring->first[k + 1] - first), 1, 1}});
+    const Boxes  of_colour = line_of(coloring->first[k + 1] - first);
     set.columns = add.columns = {in_vector + first, on_patch + first, ghosted_points(*context)};
     PetscCall(VecCopy(v.at, v.moved));
     PetscCall(moved.ReadWrite(v.moved, &add.moved));

@@ -21,8 +21,9 @@ SHELLAC_WIDE bool all_of_kinds(const T *v, PetscInt n, const T *of_kind, const I
 
 // How many values from the first on are alike.
 static PetscInt count_alike(const PetscScalar *v, PetscInt n, PetscScalar same, PetscReal tolerance) {
-  PetscInt i = 0;
-  if (tolerance <= 0 && n > 4 && all_equal(v, n, same)) return n;
+  constexpr PetscInt few = 4; // are compared one by one: a call takes longer
+  PetscInt           i = 0;
+  if (tolerance <= 0 && n > few && all_equal(v, n, same)) return n;
   while (i < n && alike(v[i], same, tolerance)) i++;
   return i;
 }
@@ -231,8 +232,9 @@ PetscErrorCode CapturedStencil::CloseAgain(SumsByBlocks *sums, const Compression
   if (!compressed()) PetscFunctionReturn(PETSC_SUCCESS);
   *done = wish.allows(Storage::constant) && try_constant(sums, wish, &refused);
   if (!*done && wish.allows(Storage::indexed)) PetscCall(TryKindsAgain(sums, wish, done));
-  if (*done) keep_arrays_ = false;
-  if (*done) PetscCall(End());
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  keep_arrays_ = false; // nobody needed them
+  PetscCall(End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,8 +247,9 @@ PetscErrorCode CapturedStencil::CloseAgain(const Sums<T> &sums, PetscMemType mem
   *done = false;
   if (!compressed()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LookOnDevice(sums, memory, wish, done, &ignored, &few));
-  if (*done) keep_arrays_ = false;
-  if (*done) PetscCall(End());
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  keep_arrays_ = false; // nobody needed them
+  PetscCall(End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -153,12 +153,6 @@ template <class T, class Index> struct MakeIndex {
   }
 };
 
-Boxes line_of(size_t n, size_t m = 1) {
-  Boxes boxes;
-  boxes.add({{0, 0, 0}, {(PetscInt)n, (PetscInt)m, 1}});
-  return boxes;
-}
-
 } // namespace
 
 // One copy to the host brings the rows that the table needs, if they can be constant or indexed as before, and what tells

@@ -6,12 +6,6 @@
 
 namespace shellac {
 
-inline bool contains(const Box &box, const PetscInt p[3]) {
-  bool inside = true;
-  for (int a = 0; a < 3; a++) inside = inside && p[a] >= box.lo[a] && p[a] < box.hi[a];
-  return inside;
-}
-
 // Points that are numbered along the first axis first, among them a rank's patch. Finds the slots of a row's entries by
 // the distances of their columns.
 class NumberedRows {
@@ -47,8 +41,8 @@ public:
     row_ = row;
     for (int a = 0; a < 3; a++) r.at[a] = at_[a];
     r.value = r_;
-    r.mine = contains(own_, at_);
-    r.inner = r.mine && contains(inside_, at_);
+    r.mine = own_.contains(at_);
+    r.inner = r.mine && inside_.contains(at_);
     r.point = own_.index(at_);
     r.first_slot = slot_number(arms_->count(), dof_, 0, r_, 0);
     r.first_column = row - r_ - reach_;
@@ -62,7 +56,7 @@ private:
   bool has_arm(const Row &row, int arm_value) const {
     const PetscInt *d = arms_->step(arm_value / (int)dof_),
                    to[3] = {row.at[0] + d[0], row.at[1] + d[1], row.at[2] + d[2]};
-    return row.mine && contains(plain_, to);
+    return row.mine && plain_.contains(to);
   }
 
   const Arms      *arms_ = nullptr;

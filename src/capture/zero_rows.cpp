@@ -18,7 +18,6 @@ static PetscErrorCode mark_rows(const CapturedMat &context, PetscInt n, const Pe
   Mirror<PetscInt>         list;
   MarkRows<PetscScalar>    mark;
   Arrays                   arrays;
-  Boxes                    marked;
   PetscInt                 first, last = -1; // the last row that any rank names
 
   PetscFunctionBegin;
@@ -35,8 +34,7 @@ static PetscErrorCode mark_rows(const CapturedMat &context, PetscInt n, const Pe
   PetscCall(VecZeroEntries(marks));
   PetscCall(arrays.ReadWrite(marks, &mark.marks));
   PetscCall(list.Get(arrays.memory(), &mark.rows));
-  marked.add({{0, 0, 0}, {(PetscInt)entries.size(), 1, 1}});
-  PetscCall(for_each(arrays.memory(), marked, mark));
+  PetscCall(for_each(arrays.memory(), line_of(entries.size()), mark));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,6 +41,11 @@ struct Box {
     else
       divide(n, (PetscInt64)size(0), (PetscInt64)size(1), p);
   }
+  bool contains(const PetscInt p[3]) const {
+    bool inside = true;
+    for (int a = 0; a < 3; a++) inside = inside && p[a] >= lo[a] && p[a] < hi[a];
+    return inside;
+  }
 
 private:
   template <class Int> SHELLAC_HD void divide(Int n, Int size_0, Int size_1, PetscInt p[3]) const {
@@ -77,6 +82,13 @@ struct Boxes {
     return false;
   }
 };
+
+// n places in a row; or m rows of them.
+inline Boxes line_of(size_t n, size_t m = 1) {
+  Boxes boxes;
+  boxes.add({{0, 0, 0}, {(PetscInt)n, (PetscInt)m, 1}});
+  return boxes;
+}
 
 // The points of a box that are not in another, which lies inside it.
 inline Boxes difference(Box rest, const Box &inside) {

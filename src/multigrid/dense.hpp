@@ -50,11 +50,9 @@ public:
   }
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x) {
     DenseProduct<T> product = {nullptr, b, x, n_};
-    Boxes           all;
     PetscFunctionBegin;
     PetscCall(inverse_.Get(memory, &product.inverse));
-    all.add({{0, 0, 0}, {n_, 1, 1}});
-    PetscCall(for_each(memory, all, product));
+    PetscCall(for_each(memory, line_of((size_t)n_), product));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void   TakeMemory(DenseSolve *from) { inverse_.take_memory(&from->inverse_); }

@@ -37,9 +37,7 @@ struct SetZero {
 } // namespace
 
 static PetscErrorCode set_zero(PetscMemType memory, PetscInt64 values, PetscScalar *x) {
-  Boxes all;
-  all.add({{0, 0, 0}, {(PetscInt)values, 1, 1}});
-  return for_each(memory, all, SetZero{x});
+  return for_each(memory, line_of((size_t)values), SetZero{x});
 }
 
 PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,

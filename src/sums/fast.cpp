@@ -74,14 +74,12 @@ PetscErrorCode set_random(Vec v, int trial) {
   Arrays       arrays;
   PetscScalar *values;
   PetscInt     first, n;
-  Boxes        all;
 
   PetscFunctionBegin;
   PetscCall(VecGetOwnershipRange(v, &first, NULL));
   PetscCall(VecGetLocalSize(v, &n));
   PetscCall(arrays.Write(v, &values));
-  all.add({{0, 0, 0}, {n, 1, 1}});
-  PetscCall(for_each(arrays.memory(), all, SetRandom{values, ((uint64_t)trial << 48) + (uint64_t)first}));
+  PetscCall(for_each(arrays.memory(), line_of((size_t)n), SetRandom{values, ((uint64_t)trial << 48) + (uint64_t)first}));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

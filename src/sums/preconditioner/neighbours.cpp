@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "sums/bisection.hpp"
+#include "sums/regions.hpp"
 
 namespace shellac {
 
@@ -69,11 +70,9 @@ PetscErrorCode BoxTree::Build(MPI_Comm comm, const PointCloud &points, PetscInt 
     boxes.back().child = leaf;
   }
   cloud_.n = n;
-  cloud_.x.clear();
+  cloud_.x = coordinates_of(cloud, tree_.order);
   numbers_.clear();
   for (PetscInt i : tree_.order) numbers_.push_back(dealt.numbers[i]);
-  for (int a = 0; a < 3; a++)
-    for (PetscInt i : tree_.order) cloud_.x.push_back(cloud.x[(size_t)a * n + i]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
