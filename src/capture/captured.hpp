@@ -156,7 +156,8 @@ private:
   template <class Read> bool           try_constant(Read *read, const Compression &wish, Refusal *refusal);
   template <class Read> PetscErrorCode TryKindsAgain(Read *read, const Compression &wish, bool *done);
   bool                                 try_indexed(const Compression &wish, Refusal *refusal);
-  bool                                 many_kinds(const Compression &wish) const; // as a sample shows
+  bool                                 few_kinds(const Compression &wish);
+  bool                                 worth_a_search(size_t in_sample, size_t most);
   bool                                 compressed() const { return !open_ && closed_as_ != Storage::arrays; }
   PetscErrorCode                       DropArrays();
   PetscErrorCode                       Use(int slot); // an array, closed: zero where it is not in use
@@ -220,9 +221,10 @@ private:
   Mirror<unsigned char>  index8_;
   Mirror<unsigned short> index16_;
   Mirror<PetscInt64> kind_points_; // [kinds]: the first point of each; with the index, also while the operator is open
-  Storage            closed_as_ = Storage::arrays; // when it was closed last
-  Mirror<const T *>  pointers_;                    // of the arrays in the memory that they were last prepared for
-  mutable Scratch<T> borders_;                     // of the tiles of a sweep on a GPU: see sweep_on_gpu.hpp
+  Storage            closed_as_ = Storage::arrays;             // when it was closed last
+  size_t             sampled_kinds_ = 0, sampled_in_vain_ = 0; // see worth_a_search()
+  Mirror<const T *>  pointers_; // of the arrays in the memory that they were last prepared for
+  mutable Scratch<T> borders_;  // of the tiles of a sweep on a GPU: see sweep_on_gpu.hpp
 
   struct Look {                      // of LookOnDevice(), at all coefficients
     Mirror<PetscInt64> class_points; // the first point of each class of places; -1 where there is none

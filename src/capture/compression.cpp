@@ -67,27 +67,33 @@ size_t CapturedStencil::most_kinds(const Compression &wish, size_t n) const {
   return std::min({most, std::max(points / 8, (size_t)16), std::max(cache / bytes, (size_t)16)});
 }
 
-// Whether some points already have too many kinds of rows: in one slot, or in all of them.
-bool CapturedStencil::many_kinds(const Compression &wish) const {
+// Whether a sample of the points has few kinds of rows: in one slot, and in all of them.
+bool CapturedStencil::few_kinds(const Compression &wish) {
   const size_t          points = point_count(), most = most_kinds(wish, used_.size()), samples = 2 * most;
   const ArrayValues<T>  all = {values_.data()};
   const int             center = slot(arms_->center(), 0, 0);
   const auto            one = [&](int, size_t at) { return all(center, at); };
   std::vector<uint64_t> table(places_for(samples));
   const HashSet         kinds = {table.data(), table.size()};
-  const auto            many = [&](const auto &read, int count_of_slots) {
-    size_t count = 0;
-    for (size_t n = 0; n < samples && count <= most; n++) {
+  const auto            count = [&](const auto &read, int count_of_slots) {
+    size_t found = 0;
+    for (size_t n = 0; n < samples && found <= most; n++) {
       bool is_new;
       (void)kinds.put(hash_of_rows<T>(read, count_of_slots, n * (points / samples), wish.tolerance), &is_new);
-      count += is_new;
+      found += is_new;
     }
-    return count > most;
+    return found;
   };
-  if (samples > points) return false;
-  if (many(one, 1)) return true;
+  if (samples > points) return true;
+  if (count(one, 1) > most) return false;
   std::fill(table.begin(), table.end(), 0);
-  return many(all, slots());
+  return worth_a_search(count(all, slots()), most);
+}
+
+// A search that found too many kinds is not repeated while the sample has as many of them.
+bool CapturedStencil::worth_a_search(size_t in_sample, size_t most) {
+  sampled_kinds_ = in_sample;
+  return in_sample <= most && in_sample != sampled_in_vain_;
 }
 
 // Whether there are few kinds of rows: the table then has them, and each point an index.
@@ -98,7 +104,7 @@ bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
   std::vector<size_t>         buckets(places_for(most), SIZE_MAX);
   std::vector<unsigned short> index;
 
-  if (wish.automatic && many_kinds(wish)) return false;
+  if (wish.automatic && !few_kinds(wish)) return false;
   index.resize(points);
   for (size_t at = 0; at < points; at++) {
     uint64_t hash = 0;
@@ -113,6 +119,7 @@ bool CapturedStencil::try_indexed(const Compression &wish, Refusal *refusal) {
       if (first.size() == most) {
         PetscInt p[3];
         patch_.all().point((PetscInt64)at, p);
+        if (wish.automatic) sampled_in_vain_ = sampled_kinds_;
         *refusal = {true, {p[0], p[1], p[2]}};
         return false;
       }

@@ -216,7 +216,7 @@ PetscErrorCode CapturedStencil::LookOnDevice(const Read &read, PetscMemType devi
   used->clear();
   for (int s = 0; s < slots(); s++)
     if (on_diagonal(s) || is_nonzero[s]) used->push_back(s);
-  *few = !wish.automatic || (size_t)findings.kinds <= most_kinds(wish, used->size());
+  *few = !wish.automatic || worth_a_search((size_t)findings.kinds, most_kinds(wish, used->size()));
   if (wish.allows(Storage::constant) && !findings.varies) {
     make_table(class_rows);
     *done = true;
@@ -326,6 +326,7 @@ PetscErrorCode CapturedStencil::CloseOnDevice(const Compression &wish, bool *don
   if (wish.allows(Storage::indexed) && few) {
     PetscCall(IndexOnDevice(most_kinds(wish, used.size()), wish.tolerance, done));
     if (*done || !wish.automatic) PetscFunctionReturn(PETSC_SUCCESS);
+    sampled_in_vain_ = sampled_kinds_;
   }
   PetscCall(UseArrays(used));
   *done = true;
