@@ -1,6 +1,6 @@
 // Times captured stencils beside a copy and the same matrix assembled: how long assembly takes, what is stored, and the
-// product and a symmetric sweep of MatSOR(), in each form that rows are kept in. With -assembly: how long ways to assemble
-// take that can stay on the GPU.
+// product and a symmetric sweep of MatSOR(), in each form that rows are kept in. With -assembly: how long it takes row by
+// row, by lists, and by differences.
 
 #include "timing.hpp"
 
@@ -10,7 +10,7 @@ static const char help[] = "Times Mats of type stencil beside a copy and the ass
                            "  -boxes              box stencils besides stars\n"
                            "  -dofs 1             values at a point\n"
                            "  -aij_max 4097       largest size for which the AIJ is assembled too\n"
-                           "  -assembly           times COO lists and differences by colouring instead\n"
+                           "  -assembly           times rows, COO lists and differences by colouring instead\n"
                            "  -seconds 0.5        time spent on each figure\n"
                            "  -dm_vec_type cuda   on the GPU\n\n";
 
@@ -100,11 +100,48 @@ static PetscErrorCode sweep(Mat A, Vec b, Vec x) {
   return MatSOR(A, b, 1, (MatSORType)(SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS), 0, 1, 1, x);
 }
 
-// ---- assembly where the vectors are ---------------------------------------------------------------------------------
+// ---- ways to assemble -----------------------------------------------------------------------------------------------
 
 struct Seconds {
   PetscReal first, again;
 };
+
+// MatSetValuesStencil() of rows that are known beforehand, one by one, and the end of assembly. y = A x.
+static PetscErrorCode time_rows(DM da, MatType type, Medium medium, PetscReal seconds, Vec x, Vec y, Seconds *t) {
+  std::vector<MatStencil>  rows, columns;
+  std::vector<PetscInt>    lengths;
+  std::vector<PetscScalar> values;
+  PetscLogDouble           begin, end;
+  Mat                      A;
+
+  PetscFunctionBegin;
+  PetscCall(for_each_row(da, medium, [&](const MatStencil &row, PetscInt n, MatStencil to[], PetscScalar of_row[]) {
+    rows.push_back(row);
+    lengths.push_back(n);
+    columns.insert(columns.end(), to, to + n);
+    values.insert(values.end(), of_row, of_row + n);
+    return PETSC_SUCCESS;
+  }));
+  const auto set = [&] {
+    size_t first = 0;
+    PetscFunctionBegin;
+    for (size_t r = 0; r < rows.size(); first += (size_t)lengths[r++])
+      PetscCall(MatSetValuesStencil(A, 1, &rows[r], lengths[r], &columns[first], &values[first], INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(DMSetMatType(da, type));
+  PetscCall(DMCreateMatrix(da, &A));
+  PetscCall(PetscTime(&begin));
+  PetscCall(set());
+  PetscCall(PetscTime(&end));
+  t->first = end - begin;
+  PetscCall(time_of(seconds, set, &t->again));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 // The entries of all rows, as local indices; and their values where the DMDA's vectors are.
 static PetscErrorCode list_entries(DM da, Medium medium, std::vector<PetscInt> *rows, std::vector<PetscInt> *columns,
@@ -192,15 +229,18 @@ static PetscErrorCode set_function(PetscErrorCode (*set)(MatFDColoring, Function
 }
 
 // The Jacobian of the residual with B, without the calls of the residual. y = A x.
-static PetscErrorCode time_coloring(DM da, MatType type, Mat B, PetscReal seconds, Vec x, Vec y, Seconds *t,
-                                    PetscInt *colours) {
+static PetscErrorCode time_coloring(DM da, MatType type, Medium medium, PetscReal seconds, Vec x, Vec y, Seconds *t) {
   ISColoring     coloring;
   MatFDColoring  fd;
   PetscLogDouble begin, end;
   PetscReal      t_residual;
-  Mat            A;
+  PetscInt       colours;
+  Mat            A, B;
 
   PetscFunctionBegin;
+  PetscCall(DMSetMatType(da, MATSTENCILSHELL));
+  PetscCall(DMCreateMatrix(da, &B));
+  PetscCall(assemble(da, medium, B));
   PetscCall(time_of(
       seconds, [&] { return residual(NULL, x, y, B); }, &t_residual));
   PetscCall(DMSetMatType(da, type));
@@ -208,7 +248,7 @@ static PetscErrorCode time_coloring(DM da, MatType type, Mat B, PetscReal second
   PetscCall(synchronize());
   PetscCall(PetscTime(&begin));
   PetscCall(DMCreateColoring(da, IS_COLORING_GLOBAL, &coloring));
-  PetscCall(ISColoringGetColors(coloring, NULL, colours, NULL));
+  PetscCall(ISColoringGetColors(coloring, NULL, &colours, NULL));
   PetscCall(MatFDColoringCreate(A, coloring, &fd));
   PetscCall(set_function(MatFDColoringSetFunction, fd, B));
   PetscCall(MatFDColoringSetUp(A, coloring, fd));
@@ -217,12 +257,13 @@ static PetscErrorCode time_coloring(DM da, MatType type, Mat B, PetscReal second
   PetscCall(PetscTime(&end));
   PetscCall(time_of(
       seconds, [&] { return MatFDColoringApply(A, fd, x, NULL); }, &t->again));
-  t->first = end - begin - (*colours + 1) * t_residual;
-  t->again -= (*colours + 1) * t_residual;
+  t->first = end - begin - (colours + 1) * t_residual;
+  t->again -= (colours + 1) * t_residual;
   PetscCall(MatMult(A, x, y));
   PetscCall(MatFDColoringDestroy(&fd));
   PetscCall(ISColoringDestroy(&coloring));
   PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,42 +279,34 @@ static PetscErrorCode relative_difference(Vec y, Vec z, PetscReal *off) {
 }
 
 static PetscErrorCode bench_assembly(DM da, const char *name, Medium medium, bool aij, PetscReal seconds) {
-  Seconds   coo, coo_aij, coloring, coloring_aij;
-  PetscInt  colours, ignored;
-  PetscReal off, off_coloring;
+  const struct {
+    const char *name;
+    PetscErrorCode (*time)(DM, MatType, Medium, PetscReal, Vec, Vec, Seconds *);
+  } ways[] = {{"row by row", time_rows}, {"COO", time_coo}, {"differences", time_coloring}};
   PetscBool cuda;
   VecType   type;
-  Mat       B;
   Vec       x, y, z;
 
   PetscFunctionBegin;
   PetscCall(DMGetVecType(da, &type));
   PetscCall(PetscStrendswith(type, "cuda", &cuda));
-  const MatType aij_type = cuda ? MATAIJCUSPARSE : MATAIJ;
   for (Vec *v : {&x, &y, &z}) PetscCall(DMCreateGlobalVector(da, v));
   PetscCall(VecSetRandom(x, NULL));
-  PetscCall(DMSetMatType(da, MATSTENCILSHELL));
-  PetscCall(DMCreateMatrix(da, &B));
-  PetscCall(assemble(da, medium, B));
-  PetscCall(time_coo(da, MATSTENCILSHELL, medium, seconds, x, y, &coo));
-  if (aij) PetscCall(time_coo(da, aij_type, medium, seconds, x, z, &coo_aij));
-  if (aij) PetscCall(relative_difference(y, z, &off));
-  PetscCall(time_coloring(da, MATSTENCILSHELL, B, seconds, x, y, &coloring, &colours));
-  if (aij) PetscCall(time_coloring(da, aij_type, B, seconds, x, z, &coloring_aij, &ignored));
-  if (aij) PetscCall(relative_difference(y, z, &off_coloring));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "%s %9.2f %9.2f", name, (double)(1e3 * coo.first), (double)(1e3 * coo.again)));
-  if (aij)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.2f %9.2f %8.1e", (double)(1e3 * coo_aij.first),
-                          (double)(1e3 * coo_aij.again), (double)off));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %7" PetscInt_FMT " %9.2f %9.2f", colours, (double)(1e3 * coloring.first),
-                        (double)(1e3 * coloring.again)));
-  if (aij)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.2f %9.2f %8.1e", (double)(1e3 * coloring_aij.first),
-                          (double)(1e3 * coloring_aij.again), (double)off_coloring));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  for (const auto &way : ways) {
+    Seconds   t, t_aij;
+    PetscReal off;
+    PetscCall(way.time(da, MATSTENCILSHELL, medium, seconds, x, y, &t));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s  %-12s %9.2f %9.2f", name, way.name, (double)(1e3 * t.first),
+                          (double)(1e3 * t.again)));
+    if (aij) {
+      PetscCall(way.time(da, cuda ? MATAIJCUSPARSE : MATAIJ, medium, seconds, x, z, &t_aij));
+      PetscCall(relative_difference(y, z, &off));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %9.2f %9.2f %9.2f %12.1e", (double)(1e3 * t_aij.first),
+                            (double)(1e3 * t_aij.again), (double)(t.again / t_aij.again), (double)off));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  }
   for (Vec *v : {&x, &y, &z}) PetscCall(VecDestroy(v));
-  PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -377,16 +410,12 @@ int main(int argc, char **argv) {
   PetscCall(PetscPrintf(
       PETSC_COMM_WORLD, "%s",
       assembly
-          ? "assembly of values that are where the vectors are, in milliseconds: MatSetValuesCOO(), first with its "
-            "list, and again; "
-            "a Jacobian by\n"
-            "differences, without the calls of the function, first with its colouring, and again\n"
-            "         points                           COO           AIJ's COO          relative         differences   "
-            " "
-            "AIJ's differences    relative\n"
-            "         a side dof form          first     again     first     again difference colours     first     "
-            "again     "
-            "first     again difference\n"
+          ? "milliseconds of assembly, first and again: MatSetValuesStencil() row by row; MatSetValuesCOO() of values "
+            "where the vectors are, first with its list;\n"
+            "a Jacobian by differences without the calls of the function, first with its colouring\n"
+            "         points                                              AIJ:                again, of     relative\n"
+            "         a side dof form      way              first     again     first     again       AIJ   "
+            "difference\n"
           : "products and symmetric sweeps (MatSOR from zero) in microseconds; of bound: the time of a copy of as many "
             "bytes "
             "as the\n"
