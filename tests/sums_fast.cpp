@@ -98,6 +98,18 @@ TEST_CASE("a fast sum says what it is and what its error was; auto takes direct 
   }
 }
 
+TEST_CASE("the first order that a fast sum tries keeps its tolerance", "[sums][fast]") {
+  const Cloud cloud = random_cloud(8000, 3, 1);
+  for (const char *kernel : {"laplace", "thin_plate"})
+    for (const char *rtol : {"1e-3", "1e-6", "1e-9"}) {
+      Options set(std::string("-mat_kernelsum_type fast -mat_kernelsum_kernel ") + kernel);
+      Options to(std::string("-mat_kernelsum_rtol ") + rtol);
+      Matrix  A = make_square_sum(cloud);
+      INFO(kernel << " " << rtol);
+      CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("orders tried: 1;") != std::string::npos);
+    }
+}
+
 TEST_CASE("the function of a fast sum may change while it is scaled and shifted", "[sums][fast]") {
   const Cloud cloud = random_cloud(1500 / fewer, 3, 1);
   for (int f : {0, 5, 3}) { // gaussian, inverse_multiquadric, yukawa

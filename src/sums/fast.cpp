@@ -19,13 +19,16 @@ PetscErrorCode FastSumDestroy(FastSum **fast) {
 
 namespace {
 
-constexpr int trials = 3; // vectors: one alone may have a small sum by chance
+// Vectors of a test: one alone may have a small sum by chance, where a smooth function has few independent sums.
+constexpr int trials = 3;
 
 // A test of A, or of its transpose: random vectors c and their direct sums f in double precision at some targets.
 struct Test {
-  bool         transposed = false;
-  TargetSample sample;
-  Vec          c[trials] = {}, f[trials] = {}, y = NULL;
+  bool        transposed = false;
+  int         vectors = trials;
+  PointSample sample;
+  PointCloud *sources = NULL; // all of them, or some: c has values at these
+  Vec         c[trials] = {}, f[trials] = {}, y = NULL;
 };
 
 // Sums at the sample's targets by `fast`, or directly in double precision where it is null.
@@ -33,7 +36,6 @@ PetscErrorCode sum(MPI_Comm comm, const KernelSumMat &context, const Test &test,
   Arrays             arrays;
   const PetscScalar *in = NULL;
   PetscScalar       *out = NULL;
-  PointCloud        *sources = test.transposed ? context.targets : context.sources;
 
   PetscFunctionBegin;
   PetscCall(arrays.Read(c, &in));
@@ -45,7 +47,7 @@ PetscErrorCode sum(MPI_Comm comm, const KernelSumMat &context, const Test &test,
     PetscCall(fast->Apply(comm, test.transposed, layout));
   else {
     layout.narrow = false;
-    PetscCall(VisitInRing(comm, sources, layout,
+    PetscCall(VisitInRing(comm, test.sources, layout,
                           [](const Layout &block, PetscMPIInt, int) { return KernelSumPairs(block); }));
   }
   PetscCall(arrays.Restore());
@@ -79,35 +81,57 @@ PetscErrorCode set_random(Vec v, int trial) {
   PetscCall(VecGetOwnershipRange(v, &first, NULL));
   PetscCall(VecGetLocalSize(v, &n));
   PetscCall(arrays.Write(v, &values));
-  PetscCall(for_each(arrays.memory(), line_of((size_t)n), SetRandom{values, ((uint64_t)trial << 48) + (uint64_t)first}));
+  PetscCall(
+      for_each(arrays.memory(), line_of((size_t)n), SetRandom{values, ((uint64_t)trial << 48) + (uint64_t)first}));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode create_test(Mat A, const KernelSumMat &context, bool transposed, Test *test) {
-  constexpr PetscInt       samples = 512;
-  const PointCloud        &targets = *(transposed ? context.sources : context.targets);
-  const PetscInt           run = std::max<PetscInt>(1, targets.N / samples);
+// About so many of all ranks' points: one of each run, in no order that they have, a grid's say.
+PetscErrorCode create_sample(MPI_Comm comm, const PointCloud &all, PetscInt samples, PointSample *sample) {
+  const PetscInt           run = std::max<PetscInt>(1, all.N / samples);
   std::vector<PetscScalar> coordinates;
-  MPI_Comm                 comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  for (PetscInt from = 0; from < all.n; from += run) {
+    const PetscInt most = PetscMin(run, all.n - from);
+    const PetscInt i = from + (PetscInt)(mixed((uint64_t)(all.first + from)) % (uint64_t)most);
+    sample->chosen.push_back(i);
+    for (int a = 0; a < 3; a++) coordinates.push_back(all.x[(size_t)a * all.n + i]);
+  }
+  PetscCall(PointCloudCreate(comm, "sample", 3, (PetscInt)sample->chosen.size(), coordinates.data(), &sample->points));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A vector of values at points.
+PetscErrorCode create_vector(MPI_Comm comm, const KernelSumMat &context, const PointCloud &points, Vec *v) {
+  PetscFunctionBegin;
+  PetscCall(VecCreate(comm, v));
+  PetscCall(VecSetSizes(*v, points.n * context.scalars_a_value(), PETSC_DETERMINE));
+  PetscCall(VecSetType(*v, context.vec_type.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The error of a series is the same for all pairs at a distance: a test of one has some of the sources only.
+PetscErrorCode create_test(MPI_Comm comm, const KernelSumMat &context, bool transposed, bool series, Test *test) {
+  PointCloud *sources = transposed ? context.targets : context.sources;
 
   PetscFunctionBegin;
   test->transposed = transposed;
-  for (PetscInt from = 0; from < targets.n;
-       from += run) { // one of each run, in no order that targets have, a grid's say
-    const PetscInt most = PetscMin(run, targets.n - from);
-    const PetscInt i = from + (PetscInt)(mixed((uint64_t)(targets.first + from)) % (uint64_t)most);
-    test->sample.chosen.push_back(i);
-    for (int a = 0; a < 3; a++) coordinates.push_back(targets.x[(size_t)a * targets.n + i]);
+  test->vectors = context.info().singular ? 1 : trials;
+  PetscCall(create_sample(comm, *(transposed ? context.sources : context.targets), 512, &test->sample));
+  if (series) {
+    PointSample some;
+    PetscCall(create_sample(comm, *sources, 16384, &some));
+    test->sources = some.points;
+  } else {
+    test->sources = sources;
+    sources->references++;
   }
-  const PetscInt n = (PetscInt)test->sample.chosen.size();
-  PetscCall(PointCloudCreate(comm, "sample", 3, n, coordinates.data(), &test->sample.points));
-  for (int t = 0; t < trials; t++) {
-    PetscCall(MatCreateVecs(A, transposed ? NULL : &test->c[t], transposed ? &test->c[t] : NULL));
+  for (int t = 0; t < test->vectors; t++) {
+    PetscCall(create_vector(comm, context, *test->sources, &test->c[t]));
+    PetscCall(create_vector(comm, context, *test->sample.points, &test->f[t]));
     PetscCall(set_random(test->c[t], t));
-    PetscCall(VecCreate(comm, &test->f[t]));
-    PetscCall(VecSetSizes(test->f[t], n * context.scalars_a_value(), PETSC_DETERMINE));
-    PetscCall(VecSetType(test->f[t], context.vec_type.c_str()));
     PetscCall(sum(comm, context, *test, NULL, test->c[t], test->f[t]));
   }
   PetscCall(VecDuplicate(test->f[0], &test->y));
@@ -117,7 +141,9 @@ PetscErrorCode create_test(Mat A, const KernelSumMat &context, bool transposed, 
 PetscErrorCode destroy_test(Test *test) {
   PetscFunctionBegin;
   PetscCall(PointCloudDestroy(&test->sample.points));
-  for (int t = 0; t < trials; t++) {
+  PetscCall(PointCloudDestroy(&test->sources));
+  test->sample.chosen.clear();
+  for (int t = 0; t < test->vectors; t++) {
     PetscCall(VecDestroy(&test->c[t]));
     PetscCall(VecDestroy(&test->f[t]));
   }
@@ -125,24 +151,18 @@ PetscErrorCode destroy_test(Test *test) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ‖y - f‖/‖f‖ over the sample, y of the fast method, in the mean over the vectors; infinite where it is not a number. A
-// dual traversal takes almost as long at a sample as at all targets: y is that of the first vector alone, but for smooth
-// functions, which have few independent sums.
-PetscErrorCode measure(MPI_Comm comm, const KernelSumMat &context, const Test &test, bool dual, FastSum *fast,
-                       double *error) {
+// ‖y - f‖/‖f‖ over the sample, y of the fast method, in the mean over the vectors; infinite where it is not a number.
+PetscErrorCode measure(MPI_Comm comm, const KernelSumMat &context, const Test &test, FastSum *fast, double *error) {
   PetscReal norm, sums[2] = {0, 0};
-  const int measured = dual && context.info().singular ? 1 : trials;
 
   PetscFunctionBegin;
-  for (int t = 0; t < trials; t++) {
-    if (t < measured) {
-      PetscCall(sum(comm, context, test, fast, test.c[t], test.y));
-      PetscCall(VecAXPY(test.y, -1, test.f[t]));
-      PetscCall(VecNorm(test.y, NORM_2, &norm));
-      sums[0] += norm * norm / measured;
+  for (int t = 0; t < test.vectors; t++) {
+    PetscCall(sum(comm, context, test, fast, test.c[t], test.y));
+    PetscCall(VecAXPY(test.y, -1, test.f[t]));
+    for (int which = 0; which < 2; which++) {
+      PetscCall(VecNorm(which ? test.f[t] : test.y, NORM_2, &norm));
+      sums[which] += norm * norm;
     }
-    PetscCall(VecNorm(test.f[t], NORM_2, &norm));
-    sums[1] += norm * norm / trials;
   }
   *error = std::sqrt((double)(sums[1] > 0 ? sums[0] / sums[1] : sums[0]));
   if (!(*error < INFINITY)) *error = INFINITY;
@@ -154,21 +174,24 @@ struct Choice {
   bool         series;
   TreeSettings tree; // its epsilon is the series', too
   double       error = INFINITY;
+  int          tried = 0; // before this one, and this one
 };
 
-// The method at the samples of the tests, or at all targets where there are none.
-PetscErrorCode create(MPI_Comm comm, const KernelSumMat &context, const Choice &choice, const Test *tests,
+// The method of the tests of A and of its transpose, or of all points where there are none.
+PetscErrorCode create(MPI_Comm comm, const KernelSumMat &context, const Choice &choice, const Test *const tests[2],
                       TreesOfPoints *trees, FastSum **fast) {
-  const TargetSample *samples[2] = {tests ? &tests[0].sample : NULL, tests ? &tests[1].sample : NULL};
+  const PointSample *samples[2] = {tests ? &tests[0]->sample : NULL, tests ? &tests[1]->sample : NULL};
+  PointCloud *sources[2] = {tests ? tests[0]->sources : context.sources, tests ? tests[1]->sources : context.targets};
 
   PetscFunctionBegin;
   if (choice.series) {
-    PetscCall(FourierSumCreate(comm, context, choice.tree.epsilon, fast));
+    PetscCall(FourierSumCreate(comm, context, sources, choice.tree.epsilon, fast));
   } else {
     PetscCall(trees->Build(comm, context, choice.tree.dual));
     PetscCall(TreeSumCreate(comm, context, *trees, choice.tree, samples, fast));
   }
   (*fast)->error = choice.error;
+  (*fast)->tried = choice.tried;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,13 +207,17 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   *fast = NULL;
   PetscCall(MatShellGetContext(A, (void *)&context));
   if (context->method == MAT_KERNELSUM_DIRECT || context->gradient) PetscFunctionReturn(PETSC_SUCCESS);
-  // The first order is that of an a-priori estimate: each one multiplies the error by about 0.35 in a treecode, and by
-  // 0.14 in a dual traversal.
-  const double rtol = context->rtol;
+  // The first order is that of an a-priori estimate, with which the first measurement is mostly the last: each order
+  // multiplies the error by about 0.35 in a treecode, and by 0.14 in a dual traversal.
+  const double rtol = context->rtol, digits = -std::log(rtol);
+  const bool   singular = context->info().singular;
   const bool dual = context->vec_type.find("cuda") == std::string::npos; // on a GPU, the treecode's kernels are faster
-  const int  order = std::max(3, (int)std::lround(dual ? 0.81 - 0.5 * std::log(rtol) : -0.79 * std::log(rtol)));
+  const double estimate = dual       ? singular ? 1.2 + 0.5 * digits : 1.5 + 0.46 * digits
+                          : singular ? 0.94 * digits - 0.8
+                                     : 0.79 * digits;
+  const int    order = std::max(3, (int)std::lround(estimate));
   // the closest pairs of a singular function may be the largest terms, and single precision may not know their distance
-  const int     close = dual && context->info().singular ? 1 : 2;
+  const int     close = dual && singular ? 1 : 2;
   const int     narrow = rtol >= 1e-6 ? close : rtol >= 1e-7 ? 1 : 0;
   Choice        now = {false, {order, narrow, std::min(1e-2, 0.2 * rtol), dual}}, best = now;
   TreeSettings &tree = now.tree;
@@ -209,21 +236,28 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   if (automatic && all < 2 * (now.series ? modes * (dual ? 20 : 1) : tree_pairs)) PetscFunctionReturn(PETSC_SUCCESS);
 
   // sums of equal points are their own transposes
-  const int     tests = context->targets == context->sources ? 1 : 2;
-  Test          test[2];
-  TreesOfPoints trees;
-  for (int t = 0; t < tests; t++) PetscCall(create_test(A, *context, t == 1, &test[t]));
-  int lower_order = order; // of the attempt before
+  const int         tests = context->targets == context->sources ? 1 : 2;
+  Test              test[2];
+  TreesOfPoints     trees;
+  const Test *const measured[2] = {&test[0], &test[tests - 1]};
+  bool              series = !now.series; // of the tests that there are: none
+  int               lower_order = order;  // of the attempt before
   for (int attempt = 0; attempt < 12; attempt++) {
     const double last = best.error;
     FastSum     *made;
     now.series = now.series && FourierSumModes(*context, lower, upper, tree.epsilon) < INFINITY;
     if (!now.series && automatic && all < 2 * tree_pairs) break;
-    PetscCall(create(comm, *context, now, test, &trees, &made));
+    for (int t = 0; t < tests && series != now.series; t++) {
+      PetscCall(destroy_test(&test[t]));
+      PetscCall(create_test(comm, *context, t == 1, now.series, &test[t]));
+    }
+    series = now.series;
+    PetscCall(create(comm, *context, now, measured, &trees, &made));
     now.error = 0;
+    now.tried = attempt + 1;
     for (int t = 0; t < tests; t++) {
       double of_test = INFINITY;
-      PetscCall(measure(comm, *context, test[t], !now.series && now.tree.dual, made, &of_test));
+      PetscCall(measure(comm, *context, test[t], made, &of_test));
       now.error = std::max(now.error, of_test);
     }
     PetscCall(FastSumDestroy(&made));
@@ -234,7 +268,7 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
     // may all be small by chance, and their relative error several times the mean. A series of more modes costs little.
     // A margin that rounding does not allow is a smaller one.
     const bool   stalled = attempt > 0 && error > 0.7 * last;
-    const double limit = (stalled && context->info().singular ? 0.9 : now.series && !stalled ? 0.2 : 0.5) * rtol;
+    const double limit = (stalled && singular ? 0.9 : now.series && !stalled ? 0.2 : 0.5) * rtol;
     if (last <= limit) break; // the cheaper one does as well
     best = now;
     if (error <= limit) break;

@@ -20,13 +20,14 @@ public:
   virtual PetscLogDouble Bytes() const = 0;                // that this rank stores
 
   double error = -1; // measured, relative, in the 2-norm; negative: not yet
+  int    tried = 0;  // orders measured to find this one
 };
 PetscErrorCode FastSumDestroy(FastSum **fast);
 
 constexpr int max_tree_order = 22; // enough for double precision; a GPU's tables have room for no more
 
-// Some of this rank's targets.
-struct TargetSample {
+// Some of this rank's points.
+struct PointSample {
   std::vector<PetscInt> chosen;
   PointCloud           *points = NULL; // those
 };
@@ -42,10 +43,11 @@ struct TreeSettings {
 };
 struct TreesOfPoints; // regions.hpp
 PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const TreesOfPoints &trees,
-                             const TreeSettings &settings, const TargetSample *const samples[2], FastSum **fast);
+                             const TreeSettings &settings, const PointSample *const samples[2], FastSum **fast);
 
-// The Fourier series of the Gaussian, to a relative truncation of `epsilon`.
-PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, double epsilon, FastSum **fast);
+// The Fourier series of the Gaussian, to a relative truncation of `epsilon`, of these sources of A and of its transpose.
+PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, PointCloud *const sources[2],
+                                double epsilon, FastSum **fast);
 // The modes that it takes: half of them, since the sums are real. Infinite where they are too many along an axis.
 double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon);
 

@@ -211,19 +211,18 @@ public:
     PetscFunctionBegin;
     PetscCall(sums_.Free());
     PetscCall(partial_.Free());
-    PetscCall(PointCloudDestroy(&targets));
-    PetscCall(PointCloudDestroy(&sources));
+    for (PointCloud *&cloud : sources) PetscCall(PointCloudDestroy(&cloud));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscLogDouble Terms(bool) const override { return ((double)targets->n + sources->n) * modes.count(); }
+  PetscLogDouble Terms(bool) const override { return ((double)sources[0]->n + sources[1]->n) * modes.count(); }
   PetscLogDouble Bytes() const override { // two of each mode, in parts while they are summed
     return sizeof(double) * ((PetscLogDouble)on_host_.size() + sums_.n + partial_.n);
   }
 
   Modes       modes;
   double      sigma = 1;
-  PointCloud *targets = NULL, *sources = NULL;
+  PointCloud *sources[2] = {NULL, NULL}; // of A, of its transpose
 
 private:
   Buffer<double>      sums_, partial_;
@@ -241,7 +240,7 @@ PetscErrorCode FourierSum::Apply(MPI_Comm comm, bool transposed, const Layout &l
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCall(PetscMPIIntCast((PetscInt)reals, &count));
-  PetscCall(PointCloudGetPoints(transposed ? targets : sources, memory, &y));
+  PetscCall(PointCloudGetPoints(sources[transposed], memory, &y));
   on_host_.resize(reals);
   for (int p = 0; p < layout.reals; p++) { // the real, the imaginary parts
     const PetscReal *c = layout.sum.in.data + p;
@@ -312,7 +311,8 @@ double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], co
   return (double)m.count();
 }
 
-PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, double epsilon, FastSum **fast) {
+PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, PointCloud *const sources[2],
+                                double epsilon, FastSum **fast) {
   FourierSum *fourier = new FourierSum;
   PetscReal   lower[3], upper[3];
 
@@ -321,10 +321,10 @@ PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, doub
   PetscCall(PointCloudsGetBox(comm, context.targets, context.sources, lower, upper));
   fourier->modes = make_modes(context, lower, upper, epsilon);
   fourier->sigma = context.parameters.sigma;
-  fourier->targets = context.targets;
-  fourier->sources = context.sources;
-  fourier->targets->references++;
-  fourier->sources->references++;
+  for (int t = 0; t < 2; t++) {
+    fourier->sources[t] = sources[t];
+    sources[t]->references++;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -54,7 +54,7 @@ PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points, bool deal) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Region::Choose(MPI_Comm comm, const TargetSample &sample, std::vector<PetscInt> *chosen,
+PetscErrorCode Region::Choose(MPI_Comm comm, const PointSample &sample, std::vector<PetscInt> *chosen,
                               PetscSF *of_chosen) const {
   std::vector<PetscSFNode> leaves;
 

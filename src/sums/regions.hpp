@@ -17,7 +17,7 @@ struct Region {
 
   PetscErrorCode Create(MPI_Comm comm, PointCloud *points, bool deal);
   // Some of the points, in the order of a sample: which of the region's they are, and where they come from.
-  PetscErrorCode Choose(MPI_Comm comm, const TargetSample &sample, std::vector<PetscInt> *chosen,
+  PetscErrorCode Choose(MPI_Comm comm, const PointSample &sample, std::vector<PetscInt> *chosen,
                         PetscSF *of_chosen) const;
   PetscErrorCode Destroy();
 };

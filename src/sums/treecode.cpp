@@ -63,7 +63,7 @@ private:
 class Direction {
 public:
   PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, const Side &targets, const Side &sources,
-                        const TreeSettings &settings, const TargetSample *sample);
+                        const TreeSettings &settings, const PointSample *sample);
   PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, int narrow);
   PetscErrorCode Destroy();
 
@@ -181,7 +181,7 @@ PetscInt leaf_for(const ClusterTree &tree, int order, bool dual) {
 }
 
 PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, const Side &targets, const Side &sources,
-                                 const TreeSettings &settings, const TargetSample *sample) {
+                                 const TreeSettings &settings, const PointSample *sample) {
   std::vector<PetscInt> chosen;
   PetscMPIInt           ranks, rank;
 
@@ -222,8 +222,8 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, con
     node.end = place[node.end];
     if (node.begin == node.end) node.proxies = -1;
   }
-  PetscCall(targets_.Create(
-      comm, sample ? std::make_shared<std::vector<PetscReal>>(coordinates_of(all, chosen)) : targets.x));
+  PetscCall(targets_.Create(comm, sample ? std::make_shared<std::vector<PetscReal>>(coordinates_of(all, chosen))
+                                         : targets.x));
   for (const Cluster &node : targets_.nodes)
     if (settings.dual || node.child < 0) groups_.clusters.push_back(node);
   groups_.dual = settings.dual;
@@ -337,7 +337,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   if (on_device) {
     for (size_t l = 0; l + 1 < targets_.level.size(); l++) {
       const PetscInt begin = targets_.level[l], clusters = targets_.level[l + 1] - begin;
-      if (clusters) downward_kernel<<<(unsigned)clusters, 128, 0, stream>>>(down, targets_.device_with_proxies.data + begin);
+      if (clusters)
+        downward_kernel<<<(unsigned)clusters, 128, 0, stream>>>(down, targets_.device_with_proxies.data + begin);
       PetscCallCUDA(cudaGetLastError());
     }
     if (targets_.points)
@@ -397,10 +398,10 @@ public:
     PetscFunctionBegin;
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
-        "%streecode of order %d, error measured: %.2g; on this rank %" PetscInt_FMT
+        "%streecode of order %d, error measured: %.2g, orders tried: %d; on this rank %" PetscInt_FMT
         " clusters of sources, %" PetscInt_FMT
         " groups of targets, %.4g near pairs in %s precision, %.4g far ones in %s precision\n",
-        dual ? "dual " : "", order, error, directions[0].nodes(), directions[0].groups(), directions[0].pairs[0],
+        dual ? "dual " : "", order, error, tried, directions[0].nodes(), directions[0].groups(), directions[0].pairs[0],
         narrow > 1 ? "single" : precision, directions[0].pairs[1], narrow > 0 ? "single" : precision));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -421,7 +422,7 @@ public:
 } // namespace
 
 PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const TreesOfPoints &trees,
-                             const TreeSettings &settings, const TargetSample *const samples[2], FastSum **fast) {
+                             const TreeSettings &settings, const PointSample *const samples[2], FastSum **fast) {
   TreeSum *tree = new TreeSum;
 
   PetscFunctionBegin;
