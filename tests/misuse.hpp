@@ -5,14 +5,12 @@
 //   {"-mat_laplace_lengths 0,1", PETSC_ERR_ARG_OUTOFRANGE, "length x|0|positive"}     the work, with these options
 //   CALL(PETSC_ERR_ARG_OUTOFRANGE, "shift|nan", MatHelmholtzSetShift(A, NAN))         a call, by reference
 //
-// Errors that PETSc itself finds have the class `any`, since versions differ, and few words or none. To write a row, leave
-// both open: the failure prints them.
+// Errors that PETSc itself finds have the words that its releases share. To write a row, begin with any class and
+// no words: the failure prints them. Class 0 is no class.
 
 #include "support.hpp"
 
 namespace tests {
-
-constexpr PetscErrorCode any = (PetscErrorCode)0;
 
 // Some work from the start, as the options say; *y: its result, a new vector. A call that fails may leave what it made.
 using Work = std::function<PetscErrorCode(Vec *y)>;

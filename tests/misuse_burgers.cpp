@@ -59,24 +59,25 @@ TEST_CASE("options of Burgers' equation on a periodic line", "[misuse]") {
           {"-burgers_inflow 1,2,3", PETSC_ERR_ARG_SIZ, "3 values|give 2"},
           {"-burgers_inflow 1,2", PETSC_ERR_ARG_INCOMP, "-burgers_bc inflow|leave -burgers_inflow out"},
           {"-burgers_inflow 1,nan", PETSC_ERR_ARG_OUTOFRANGE, "inflow value 1|nan|finite"},
-          {"-burgers_inflow a,b", any, "a"},
+          {"-burgers_inflow a,b", PETSC_ERR_ARG_OUTOFRANGE, "burgers_inflow|a|give: u,u"},
           {"-burgers_viscosity -1", PETSC_ERR_ARG_OUTOFRANGE, "viscosity|-1"},
           {"-burgers_viscosity nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
           {"-burgers_viscosity inf", PETSC_ERR_ARG_OUTOFRANGE, "inf"},
-          {"-burgers_viscosity honey", any, "honey"},
+          {"-burgers_viscosity honey", PETSC_ERR_ARG_OUTOFRANGE, "burgers_viscosity|honey|give: number, at least 0"},
           {"-burgers_lengths 0", PETSC_ERR_ARG_OUTOFRANGE, "length x|0|positive"},
           {"-burgers_lengths -2", PETSC_ERR_ARG_OUTOFRANGE, "length x|-2|positive"},
           {"-burgers_lengths nan", PETSC_ERR_ARG_OUTOFRANGE, "length x|nan|finite"},
           {"-burgers_lengths inf", PETSC_ERR_ARG_OUTOFRANGE, "length x|inf|finite"},
           {"-burgers_lengths 1,2", PETSC_ERR_ARG_SIZ, "2 side lengths|give 1"},
           {"-burgers_lengths 1e-320", PETSC_ERR_ARG_OUTOFRANGE, "use larger cells"},
-          {"-burgers_lengths long", any, "long"},
+          {"-burgers_lengths long", PETSC_ERR_ARG_OUTOFRANGE, "burgers_lengths|long|give: Lx"},
           {"-burgers_speed -1", PETSC_ERR_ARG_OUTOFRANGE, "burgers_speed|-1"},
           {"-burgers_speed nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
           {"-burgers_speed 1", PETSC_ERR_ARG_INCOMP, "-burgers_flux lax_friedrichs|leave -burgers_speed out"},
           {"-burgers_flux lax_friedrichs -burgers_speed 0.1", PETSC_ERR_ARG_OUTOFRANGE, "0.1|-burgers_speed"},
           {"-burgers_check_interval -3", PETSC_ERR_ARG_OUTOFRANGE, "burgers_check_interval|-3"},
-          {"-burgers_check_interval often", any, "often"},
+          {"-burgers_check_interval often", PETSC_ERR_ARG_OUTOFRANGE,
+           "burgers_check_interval|often|give: integer, at least 0"},
           {"-burgers_halo magic", PETSC_ERR_USER, "magic|burgers_halo"},
           {"-burgers_jacobian dense", PETSC_ERR_USER, "dense|burgers_jacobian"},
           {"-burgers_jacobian aij", PETSC_ERR_ARG_INCOMP, "euler|implicit type|leave -burgers_jacobian out"},
@@ -89,7 +90,7 @@ TEST_CASE("options of Burgers' equation on a periodic line", "[misuse]") {
           {"-ts_type alpha2", PETSC_ERR_SUP, "alpha2|explicit type|implicit"},
           {"-ts_type irk", PETSC_ERR_SUP, "irk|-burgers_jacobian aij"},
           {"-ts_type rk -ts_adapt_type cfl", PETSC_ERR_SUP, "cfl|-ts_type ssp or -ts_adapt_type basic"},
-          {"-ts_type no_such_type", any, "no_such_type"},
+          {"-ts_type no_such_type", PETSC_ERR_ARG_UNKNOWN_TYPE, "no_such_type"},
       });
 }
 
@@ -112,20 +113,21 @@ TEST_CASE("options of Burgers' equation on a line with ends", "[misuse]") {
 }
 
 TEST_CASE("options of burgersfused", "[misuse]") {
-  check_mistakes(steps_of(TSBURGERSFUSED, 1, DM_BOUNDARY_PERIODIC),
-                 {
-                     {"-burgers_fused_steps 0", PETSC_ERR_ARG_OUTOFRANGE, "burgers_fused_steps|0|1 or more"},
-                     {"-burgers_fused_steps -4", PETSC_ERR_ARG_OUTOFRANGE, "burgers_fused_steps|-4|1 or more"},
-                     {"-burgers_fused_steps all", any, "all"},
-                     {"-burgers_fused_scheme rk4", PETSC_ERR_USER, "rk4|burgers_fused_scheme"},
-                     {"-burgers_fused_scheme 3", PETSC_ERR_USER, "3|burgers_fused_scheme"},
-                     {"-ts_adapt_type basic", PETSC_ERR_SUP, "basic|use none or cfl"},
-                     {"-ts_adapt_type dsp", PETSC_ERR_SUP, "dsp|use none or cfl"},
-                     {"-ts_exact_final_time interpolate", PETSC_ERR_SUP, "interpolate|matchstep or stepover"},
-                     {BURGERS_TIME_STEP " 10", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
-                     {"-burgers_jacobian aij", PETSC_ERR_ARG_INCOMP, "burgersfused|leave -burgers_jacobian out"},
-                     {"-burgers_flux lax_friedrichs -burgers_speed 0.1", PETSC_ERR_ARG_OUTOFRANGE, "-burgers_speed"},
-                 });
+  check_mistakes(
+      steps_of(TSBURGERSFUSED, 1, DM_BOUNDARY_PERIODIC),
+      {
+          {"-burgers_fused_steps 0", PETSC_ERR_ARG_OUTOFRANGE, "burgers_fused_steps|0|1 or more"},
+          {"-burgers_fused_steps -4", PETSC_ERR_ARG_OUTOFRANGE, "burgers_fused_steps|-4|1 or more"},
+          {"-burgers_fused_steps all", PETSC_ERR_ARG_OUTOFRANGE, "burgers_fused_steps|all|give: integer, at least 1"},
+          {"-burgers_fused_scheme rk4", PETSC_ERR_USER, "rk4|burgers_fused_scheme"},
+          {"-burgers_fused_scheme 3", PETSC_ERR_USER, "3|burgers_fused_scheme"},
+          {"-ts_adapt_type basic", PETSC_ERR_SUP, "basic|use none or cfl"},
+          {"-ts_adapt_type dsp", PETSC_ERR_SUP, "dsp|use none or cfl"},
+          {"-ts_exact_final_time interpolate", PETSC_ERR_SUP, "interpolate|matchstep or stepover"},
+          {BURGERS_TIME_STEP " 10", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
+          {"-burgers_jacobian aij", PETSC_ERR_ARG_INCOMP, "burgersfused|leave -burgers_jacobian out"},
+          {"-burgers_flux lax_friedrichs -burgers_speed 0.1", PETSC_ERR_ARG_OUTOFRANGE, "-burgers_speed"},
+      });
 }
 
 TEST_CASE("options of Burgers' equation on a plane", "[misuse]") {

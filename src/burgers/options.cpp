@@ -33,13 +33,6 @@ static PetscErrorCode rename_value(TS ts, const char *key, const char *old_value
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode read_array(OptionItems PetscOptionsObject, const Option &option, PetscReal values[], PetscInt *n,
-                                 PetscBool *set) {
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsRealArray(option.key, option.meaning, option.setter, values, n, set));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, BurgersSettings *settings) {
   constexpr PetscInt most = 5; // one more than any option may have
   PetscReal          values[most] = {0, 0, 0, 0, 0}, number;
@@ -63,13 +56,13 @@ PetscErrorCode BurgersReadOptions(OptionItems PetscOptionsObject, TS ts, Burgers
   PetscCall(read_option(PetscOptionsObject, option("-burgers_bc"), TSBurgersBoundaries, &settings->boundary, &set));
   if (set) settings->boundary_chosen = true;
   n = most;
-  PetscCall(read_array(PetscOptionsObject, option("-burgers_inflow"), values, &n, &given.inflow));
+  PetscCall(read_option(PetscOptionsObject, option("-burgers_inflow"), values, &n, &given.inflow));
   if (given.inflow) PetscCall(set_inflow(comm, dim, n, values, settings));
   number = settings->viscosity;
   PetscCall(read_option(PetscOptionsObject, option("-burgers_viscosity"), &number));
   PetscCall(set_viscosity(comm, number, settings));
   n = most;
-  PetscCall(read_array(PetscOptionsObject, option("-burgers_lengths"), values, &n, &set));
+  PetscCall(read_option(PetscOptionsObject, option("-burgers_lengths"), values, &n, &set));
   if (set) PetscCall(set_lengths(comm, dim, n, values, settings));
   number = settings->speed;
   PetscCall(read_option(PetscOptionsObject, option("-burgers_speed"), &number, &given.speed));

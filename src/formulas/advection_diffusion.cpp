@@ -177,7 +177,7 @@ PetscErrorCode AdvectionDiffusionMat::set_from_options(Mat A, OptionItems PetscO
   PetscCall(DiffusionMat::set_from_options(A, PetscOptionsObject));
   constexpr const Option &velocity = find_option(advection_diffusion_options, "-mat_advection_diffusion_velocity"),
                          &of_scheme = find_option(advection_diffusion_options, "-mat_advection_diffusion_scheme");
-  PetscCall(PetscOptionsRealArray(velocity.key, velocity.meaning, velocity.setter, numbers, &n, &set));
+  PetscCall(read_option(PetscOptionsObject, velocity, numbers, &n, &set));
   if (set) PetscCall(MatAdvectionDiffusionSetConstantVelocity(A, n, numbers));
   PetscCall(read_option(PetscOptionsObject, of_scheme, MatAdvectionDiffusionSchemeTypes, &present, &set));
   if (set) PetscCall(MatAdvectionDiffusionSetScheme(A, present));

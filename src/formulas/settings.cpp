@@ -156,11 +156,11 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   if (set) PetscCall(set_boundaries_from_text(A, boundary, text));
   n = 7;
   for (int side = 0; side < 6; side++) numbers[side] = context->robin[side];
-  PetscCall(PetscOptionsRealArray(robin.key, robin.meaning, robin.setter, numbers, &n, &set));
+  PetscCall(read_option(PetscOptionsObject, robin, numbers, &n, &set));
   if (set) PetscCall(MatLaplaceSetRobin(A, n, numbers));
   n = 4;
   for (int a = 0; a < 3; a++) numbers[a] = context->lengths[a];
-  PetscCall(PetscOptionsRealArray(lengths.key, lengths.meaning, lengths.setter, numbers, &n, &set));
+  PetscCall(read_option(PetscOptionsObject, lengths, numbers, &n, &set));
   if (set) PetscCall(MatLaplaceSetLengths(A, n, numbers));
   PetscCall(MatStencilSetHaloFromOptions(A, halo, PetscOptionsObject));
   PetscCall(context->set_from_options(A, PetscOptionsObject));

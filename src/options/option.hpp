@@ -2,6 +2,7 @@
 // Options of the command line, described once: key, values, default, meaning and setter stand in one table for each type.
 // PETSc's -help, the reference page and the lists in the public headers all follow from it.
 
+#include <sstream>
 #include <string>
 
 #include "device/petsc.hpp"
@@ -26,11 +27,41 @@ template <size_t n> constexpr const Option &find_option(const Option (&table)[n]
   throw "no such option";
 }
 
+// The text of an option must be of its kind, each part between commas: PETSc's own error names neither the option nor what it takes.
+template <class Convert>
+PetscErrorCode check_text(OptionItems items, const Option &option, PetscErrorCode error, const Convert &convert) {
+  const char *given = NULL;
+  PetscBool   set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsFindPair(items->options, items->prefix, option.key, &given, &set));
+  if (!set || !given || !*given) PetscFunctionReturn(PETSC_SUCCESS);
+  std::istringstream parts(given);
+  for (std::string part; std::getline(parts, part, ',');) {
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    const bool valid = convert(part.c_str());
+    PetscCall(PetscPopErrorHandler());
+    PetscCheck(valid, items->comm, error, "-%s%s cannot be %s; give: %s", items->prefix ? items->prefix : "",
+               option.key + 1, part.c_str(), option.values);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+inline PetscErrorCode check_numbers(OptionItems items, const Option &option) {
+  return check_text(items, option, PETSC_ERR_ARG_OUTOFRANGE, [](const char *part) {
+    PetscReal value;
+    return PetscOptionsStringToReal(part, &value) == PETSC_SUCCESS;
+  });
+}
+
 // PETSc's readers, between PetscOptionsHeadBegin() and PetscOptionsHeadEnd(), with the words of a table.
 // `set` may be NULL. The value is changed only where the option is given.
 inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &option, PetscBool *value,
                                   PetscBool *set = NULL) {
   PetscFunctionBegin;
+  PetscCall(check_text(PetscOptionsObject, option, PETSC_ERR_ARG_WRONG, [](const char *part) {
+    PetscBool is;
+    return PetscOptionsStringToBool(part, &is) == PETSC_SUCCESS;
+  }));
   PetscCall(PetscOptionsBool(option.key, option.meaning, option.setter, *value, value, set));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -38,6 +69,10 @@ inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &
 inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &option, PetscInt *value,
                                   PetscBool *set = NULL) {
   PetscFunctionBegin;
+  PetscCall(check_text(PetscOptionsObject, option, PETSC_ERR_ARG_OUTOFRANGE, [](const char *part) {
+    PetscInt number;
+    return PetscOptionsStringToInt(part, &number) == PETSC_SUCCESS;
+  }));
   PetscCall(PetscOptionsInt(option.key, option.meaning, option.setter, *value, value, set));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -45,7 +80,17 @@ inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &
 inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &option, PetscReal *value,
                                   PetscBool *set = NULL) {
   PetscFunctionBegin;
+  PetscCall(check_numbers(PetscOptionsObject, option));
   PetscCall(PetscOptionsReal(option.key, option.meaning, option.setter, *value, value, set));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Up to *n numbers, as 1,0.5; *n becomes how many there are.
+inline PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &option, PetscReal values[], PetscInt *n,
+                                  PetscBool *set) {
+  PetscFunctionBegin;
+  PetscCall(check_numbers(PetscOptionsObject, option));
+  PetscCall(PetscOptionsRealArray(option.key, option.meaning, option.setter, values, n, set));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,8 +102,7 @@ inline PetscErrorCode read_option(OptionItems PetscOptionsObject, PetscObject ob
   PetscOptions options;
 
   PetscFunctionBegin;
-  PetscCall(
-      PetscOptionsString(option.key, option.meaning, option.setter, value->c_str(), unused, sizeof(unused), set));
+  PetscCall(PetscOptionsString(option.key, option.meaning, option.setter, value->c_str(), unused, sizeof(unused), set));
   if (!*set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetOptions(object, &options));
   PetscCall(PetscObjectGetOptionsPrefix(object, &prefix));
@@ -75,6 +119,10 @@ inline PetscErrorCode read_option(OptionItems PetscOptionsObject, PetscObject ob
 inline PetscErrorCode read_scalar_option(OptionItems PetscOptionsObject, MPI_Comm comm, const Option &option,
                                          PetscScalar *value, PetscBool *set) {
   PetscFunctionBegin;
+  PetscCall(check_text(PetscOptionsObject, option, PETSC_ERR_ARG_OUTOFRANGE, [](const char *part) {
+    PetscScalar number;
+    return PetscOptionsStringToScalar(part, &number) == PETSC_SUCCESS;
+  }));
   PetscCall(PetscOptionsScalar(option.key, option.meaning, option.setter, *value, value, set));
 #if defined(PETSC_USE_COMPLEX) // PetscOptionsScalar() shows no help for complex scalars
   PetscBool help;
@@ -95,6 +143,11 @@ PetscErrorCode read_option(OptionItems PetscOptionsObject, const Option &option,
   PetscEnum read = (PetscEnum)*value;
 
   PetscFunctionBegin;
+  PetscCall(check_text(PetscOptionsObject, option, PETSC_ERR_USER, [&](const char *part) {
+    PetscEnum is;
+    PetscBool found = PETSC_FALSE;
+    return PetscEnumFind(names, part, &is, &found) == PETSC_SUCCESS && found;
+  }));
   PetscCall(PetscOptionsEnum(option.key, option.meaning, option.setter, names, read, &read, set));
   *value = (Enum)read;
   PetscFunctionReturn(PETSC_SUCCESS);

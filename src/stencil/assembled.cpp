@@ -145,6 +145,24 @@ static PetscErrorCode set_product(Mat D) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode refuse_factor(Mat A) {
+  MatType type;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(A, &type));
+  SETERRQ(
+      PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+      "a Mat of type %s has no entries that factors could overwrite; use -pc_type lu or cholesky, or convert it first: "
+      "MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij)",
+      type);
+}
+static PetscErrorCode lu_factor(Mat A, IS, IS, const MatFactorInfo *) {
+  return refuse_factor(A);
+}
+static PetscErrorCode cholesky_factor(Mat A, IS, const MatFactorInfo *) {
+  return refuse_factor(A);
+}
+
 PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", set_product));
@@ -155,6 +173,8 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscCall(MatSetOperation(A, create_graph_operation, reinterpret_cast<OperationFn *>(create_graph)));
   PetscCall(set_operation(A, MATOP_GET_COLUMN_NORMS, OnAssembled<MatGetColumnReductions>::call));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
+  PetscCall(set_operation(A, MATOP_LUFACTOR, lu_factor));
+  PetscCall(set_operation(A, MATOP_CHOLESKYFACTOR, cholesky_factor));
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, OnAssembled<MatGetDiagonalBlock>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, OnAssembled<MatCreateSubMatrix>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, OnAssembled<MatCreateSubMatrices>::call));

@@ -100,6 +100,19 @@ static PetscErrorCode copy(Mat A, Mat, MatStructure) {
 static PetscErrorCode zero_rows(Mat A, PetscInt, const PetscInt[], PetscScalar, Vec, Vec) {
   return refuse(A, "MatZeroRows()");
 }
+static PetscErrorCode zero_entries(Mat A) {
+  return refuse(A, "MatZeroEntries()");
+}
+static PetscErrorCode set_values(Mat A, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[],
+                                 InsertMode) {
+  return refuse(A, "MatSetValues()");
+}
+static PetscErrorCode lu_factor(Mat A, IS, IS, const MatFactorInfo *) {
+  return refuse(A, "MatLUFactor()");
+}
+static PetscErrorCode cholesky_factor(Mat A, IS, const MatFactorInfo *) {
+  return refuse(A, "MatCholeskyFactor()");
+}
 
 PetscErrorCode MatCreate_KernelSum(Mat A) {
   PetscFunctionBegin;
@@ -117,6 +130,10 @@ PetscErrorCode MatCreate_KernelSum(Mat A) {
   PetscCall(MatSetOperation(A, MATOP_COPY, reinterpret_cast<OperationFn *>(copy)));
   PetscCall(MatSetOperation(A, MATOP_ZERO_ROWS, reinterpret_cast<OperationFn *>(zero_rows)));
   PetscCall(MatSetOperation(A, MATOP_ZERO_ROWS_COLUMNS, reinterpret_cast<OperationFn *>(zero_rows)));
+  PetscCall(MatSetOperation(A, MATOP_ZERO_ENTRIES, reinterpret_cast<OperationFn *>(zero_entries)));
+  PetscCall(MatSetOperation(A, MATOP_SET_VALUES, reinterpret_cast<OperationFn *>(set_values)));
+  PetscCall(MatSetOperation(A, MATOP_LUFACTOR, reinterpret_cast<OperationFn *>(lu_factor)));
+  PetscCall(MatSetOperation(A, MATOP_CHOLESKYFACTOR, reinterpret_cast<OperationFn *>(cholesky_factor)));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatKernelSumCreateGradient_C", create_gradient));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATKERNELSUM));
   PetscCall(MatKernelSumSetEntryOperations(A)); // products are found by the new name
