@@ -226,6 +226,12 @@ template <class R> inline Complex<R> tan(const Complex<R> &a) {
 #define SHELLAC_OUT_OF_LINE __attribute__((noinline))
 #endif
 
+// 0 to n - 1, for what stands once for each of them. Of loops over derivatives a compiler has unrolled none when it looks for
+// what is constant or zero the first time, and takes ten times as long.
+template <int... each> struct Indices {};
+template <int n, int... each> struct IndicesTo : IndicesTo<n - 1, n - 1, each...> {};
+template <int... each> struct IndicesTo<0, each...> { using type = Indices<each...>; };
+
 // Most derivatives are zero. Which ones may not be is known to the compiler, where it knows the directions; that a product
 // with zero is zero it may not assume by itself.
 template <class S, int directions> struct Derivatives {
@@ -253,7 +259,7 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
     Number result(f);
     if constexpr (directions > 0) {
       result.depends = a.depends;
-      SHELLAC_EACH for (int n = 0; n < directions; n++) result.d[n] = a.depends_on(n) ? fa * a.d[n] : 0;
+      result.derive(AllDirections(), fa, a);
     }
     return result;
   }
@@ -261,10 +267,7 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
     Number result(f);
     if constexpr (directions > 0) {
       result.depends = a.depends | b.depends;
-      SHELLAC_EACH for (int n = 0; n < directions; n++) {
-        const bool on_a = a.depends_on(n), on_b = b.depends_on(n);
-        result.d[n] = on_a && on_b ? fa * a.d[n] + fb * b.d[n] : on_a ? fa * a.d[n] : on_b ? fb * b.d[n] : 0;
-      }
+      result.derive(AllDirections(), fa, a, fb, b);
     }
     return result;
   }
@@ -369,6 +372,19 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
   }
   friend Number max(const Number &a, const Number &b) {
     return b.v > a.v ? b : a;
+  }
+
+private:
+  using AllDirections = typename IndicesTo<directions>::type;
+
+  template <int... n> void derive(Indices<n...>, S fa, const Number &a) {
+    ((this->d[n] = a.depends_on(n) ? fa * a.d[n] : S(0)), ...);
+  }
+  template <int... n> void derive(Indices<n...>, S fa, const Number &a, S fb, const Number &b) {
+    ((this->d[n] = sum(a.depends_on(n), fa, a.d[n], b.depends_on(n), fb, b.d[n])), ...);
+  }
+  static S sum(bool on_a, S fa, S a, bool on_b, S fb, S b) {
+    return on_a && on_b ? fa * a + fb * b : on_a ? fa * a : on_b ? fb * b : S(0);
   }
 };
 
