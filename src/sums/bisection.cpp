@@ -3,19 +3,13 @@
 
 #include "sums/bisection.hpp"
 
-#include <cstring>
+#include <numeric>
+
+#include "device/sort.hpp"
 
 namespace shellac {
 
 namespace {
-
-// Numbers in the order of real ones.
-uint64_t ordered_bits(double x) {
-  uint64_t bits;
-  x += 0.; // -0 is 0
-  std::memcpy(&bits, &x, sizeof(bits));
-  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
 
 // A part to split: the number of its points that go to the left, of those that no digit has sent anywhere yet.
 struct Split {

@@ -188,7 +188,7 @@ PetscErrorCode create(MPI_Comm comm, const KernelSumMat &context, const Choice &
     PetscCall(FourierSumCreate(comm, context, sources, choice.tree.epsilon, fast));
   } else {
     PetscCall(trees->Build(comm, context, choice.tree.dual));
-    PetscCall(TreeSumCreate(comm, context, *trees, choice.tree, samples, fast));
+    PetscCall(TreeSumCreate(comm, context, trees, choice.tree, samples, fast));
   }
   (*fast)->error = choice.error;
   (*fast)->tried = choice.tried;

@@ -42,7 +42,7 @@ struct TreeSettings {
   bool   dual;
 };
 struct TreesOfPoints; // regions.hpp
-PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const TreesOfPoints &trees,
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, TreesOfPoints *trees,
                              const TreeSettings &settings, const PointSample *const samples[2], FastSum **fast);
 
 // The Fourier series of the Gaussian, to a relative truncation of `epsilon`, of these sources of A and of its transpose.

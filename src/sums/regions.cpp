@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/launch.hpp"
 #include "sums/bisection.hpp"
 
 namespace shellac {
@@ -116,25 +117,84 @@ PetscErrorCode FromRegion(PetscSF sf, PetscMemType memory, int reals, const Pets
   });
 }
 
-std::vector<PetscReal> coordinates_of(const PointCloud &cloud, const std::vector<PetscInt> &chosen) {
-  std::vector<PetscReal> x;
-  x.reserve(3 * chosen.size());
-  for (int a = 0; a < 3; a++)
-    for (PetscInt i : chosen) x.push_back(cloud.x[(size_t)a * cloud.n + i]);
-  return x;
+namespace {
+
+struct GatherPoint {
+  Points          points;
+  const PetscInt *chosen;
+  PetscReal      *x;
+  size_t          n;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt axis, PetscInt) const { x[axis * n + i] = points.x[axis][chosen[i]]; }
+};
+struct SetPlace {
+  const PetscInt *order;
+  PetscInt       *place_of;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { place_of[order[i]] = i; }
+};
+struct GetPlace {
+  const PetscInt *place_of, *chosen;
+  PetscInt       *places;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { places[i] = place_of[chosen[i]]; }
+};
+
+} // namespace
+
+PetscErrorCode GatherPoints(PetscMemType memory, const Points &points, size_t n, const PetscInt *chosen, PetscReal *x) {
+  PetscFunctionBegin;
+  PetscCall(for_each(memory, line_of(n, 3), GatherPoint{points, chosen, x, n}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Side::Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud, bool dual) {
+  ClusterTree     tree;
+  Points          x;
+  const PetscInt *order;
+  PetscReal      *ordered;
+
+  PetscFunctionBegin;
+  PetscCall(region.Create(comm, cloud, dual));
+  PetscCall(PointCloudGetPoints(region.cloud, memory, &x));
+  PetscCall(tree.Build(memory, x, dual ? dual_leaf : tree_leaf));
+  nodes.swap(tree.nodes);
+  points = std::make_shared<OrderedPoints>();
+  points->order.swap(&tree.order);
+  PetscCall(points->order.Get(memory, &order));
+  PetscCall(points->x.Make(memory, (size_t)3 * x.n, &ordered));
+  PetscCall(GatherPoints(memory, x, (size_t)x.n, order, ordered));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Side::Find(PetscMemType memory, const std::vector<PetscInt> &chosen, std::vector<PetscInt> *places) {
+  const size_t     n = points->order.size();
+  Mirror<PetscInt> some, found;
+  const PetscInt  *which;
+  PetscInt        *to;
+
+  PetscFunctionBegin;
+  if (place_of_.size() < n) {
+    const PetscInt *order;
+    PetscCall(points->order.Get(memory, &order));
+    PetscCall(place_of_.Grow(n, memory));
+    PetscCall(for_each(memory, line_of(n), SetPlace{order, place_of_.at(memory)}));
+  }
+  some.change() = chosen;
+  PetscCall(some.Get(memory, &which));
+  PetscCall(found.Make(memory, chosen.size(), &to));
+  PetscCall(for_each(memory, line_of(chosen.size()), GetPlace{place_of_.at(memory), which, to}));
+  PetscCall(found.Get(PETSC_MEMTYPE_HOST, &which));
+  places->assign(which, which + chosen.size());
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode TreesOfPoints::Build(MPI_Comm comm, const KernelSumMat &context, bool dual) {
-  const bool square = context.targets == context.sources;
-
   PetscFunctionBegin;
   if (built) PetscFunctionReturn(PETSC_SUCCESS);
-  for (Side *side : {&targets, &sources}) {
-    if (square && side == &sources) continue;
-    PetscCall(side->region.Create(comm, side == &targets ? context.targets : context.sources, dual));
-    side->tree.build(*side->region.cloud, dual ? dual_leaf : tree_leaf);
-    side->x = std::make_shared<std::vector<PetscReal>>(coordinates_of(*side->region.cloud, side->tree.order));
-  }
+  memory = context.vec_type.find("cuda") == std::string::npos ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_CUDA;
+  PetscCall(targets.Build(comm, memory, context.targets, dual));
+  if (context.targets != context.sources) PetscCall(sources.Build(comm, memory, context.sources, dual));
   built = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@
 
 #include <petscsf.h>
 
+#include "device/scratch.hpp"
 #include "sums/cluster_tree.hpp"
 #include "sums/fast_sum.hpp"
 
@@ -22,8 +23,8 @@ struct Region {
   PetscErrorCode Destroy();
 };
 
-// Coordinates of the points of a cloud that are chosen, three arrays.
-std::vector<PetscReal> coordinates_of(const PointCloud &cloud, const std::vector<PetscInt> &chosen);
+// The coordinates of n points that are chosen, three arrays.
+PetscErrorCode GatherPoints(PetscMemType memory, const Points &points, size_t n, const PetscInt *chosen, PetscReal *x);
 
 // A star forest whose roots are the points of a cloud, its leaves those with some numbers.
 PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std::vector<PetscInt> &numbers,
@@ -33,17 +34,31 @@ PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std:
 PetscErrorCode ToRegion(PetscSF sf, PetscMemType memory, int reals, const PetscReal *points, PetscReal *region);
 PetscErrorCode FromRegion(PetscSF sf, PetscMemType memory, int reals, const PetscReal *region, PetscReal *points);
 
+// Points in the order of a tree: their numbers, three arrays of coordinates.
+struct OrderedPoints {
+  Mirror<PetscInt>  order;
+  Mirror<PetscReal> x;
+};
+
 // The points of one side of a sum and their tree.
 struct Side {
-  Region                                        region;
-  ClusterTree                                   tree;
-  std::shared_ptr<const std::vector<PetscReal>> x; // their coordinates in the tree's order, three arrays
+  Region                         region;
+  std::vector<Cluster>           nodes; // of the tree
+  std::shared_ptr<OrderedPoints> points;
+
+  PetscErrorCode Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud, bool dual);
+  // Places in the tree of some of the region's points.
+  PetscErrorCode Find(PetscMemType memory, const std::vector<PetscInt> &chosen, std::vector<PetscInt> *places);
+
+private:
+  Scratch<PetscInt> place_of_; // each point; made when first asked for
 };
 
 // Those of both sides, which do not depend on the order of the interpolation. Equal points have one.
 struct TreesOfPoints {
-  Side targets, sources;
-  bool built = false;
+  Side         targets, sources;
+  PetscMemType memory = PETSC_MEMTYPE_HOST; // where they are built
+  bool         built = false;
 
   PetscErrorCode Build(MPI_Comm comm, const KernelSumMat &context, bool dual); // once
   PetscErrorCode Destroy();

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "sums/cluster_weights.hpp"
 #include "sums/regions.hpp"
@@ -24,18 +25,37 @@ struct ListsOnDevice {
   Buffer<PetscInt> first;
 };
 
-#if SHELLAC_CUDA
-__global__ void gather_kernel(PetscInt n, int reals, const PetscInt *order, const PetscReal *from, PetscReal *to) {
-  const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n)
-    for (int p = 0; p < reals; p++) to[i * reals + p] = from[order[i] * reals + p];
-}
-__global__ void scatter_kernel(PetscInt n, int reals, const PetscInt *order, const PetscReal *from, PetscReal *to) {
-  const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n)
-    for (int p = 0; p < reals; p++) to[order[i] * reals + p] = from[i * reals + p];
-}
-#endif
+// Values in the order of a tree from those of the points, and back.
+struct Gather {
+  int              reals;
+  const PetscInt  *order;
+  const PetscReal *from;
+  PetscReal       *to;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    for (int p = 0; p < reals; p++) to[(size_t)i * reals + p] = from[(size_t)order[i] * reals + p];
+  }
+};
+struct Scatter {
+  int              reals;
+  const PetscInt  *order;
+  const PetscReal *from;
+  PetscReal       *to;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    for (int p = 0; p < reals; p++) to[(size_t)order[i] * reals + p] = from[(size_t)i * reals + p];
+  }
+};
+// Coordinates of `points` points, three arrays of which become parts of longer ones.
+struct CopyCoordinates {
+  const PetscReal *from;
+  PetscReal       *to;
+  size_t           points, all;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt axis, PetscInt) const {
+    to[axis * all + i] = from[axis * points + i];
+  }
+};
 
 // A tree's upper part with interpolation points where they are fewer than the points themselves: its clusters and, by
 // levels, those that have them.
@@ -46,23 +66,25 @@ struct Expanded {
   PointCloud           *cloud = NULL;           // all of them, the points first; coordinates: see Place()
 
   // x: of the points
-  PetscErrorCode Create(MPI_Comm comm, std::shared_ptr<const std::vector<PetscReal>> x);
+  PetscErrorCode Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> ordered);
   // Coordinates where products need them, unless they are there; on the host, too, where others get them from there.
   PetscErrorCode Place(PetscMemType memory, bool travels);
   PetscErrorCode Destroy();
+
+  PetscErrorCode GetOrder(PetscMemType memory, const PetscInt **order) { return ordered_->order.Get(memory, order); }
 
   // on the GPU; null until asked for
   Buffer<Cluster>  device_nodes;
   Buffer<PetscInt> device_with_proxies;
 
 private:
-  std::shared_ptr<const std::vector<PetscReal>> x_; // of the points, three arrays; several trees share it
+  std::shared_ptr<OrderedPoints> ordered_; // several trees share them
 };
 
 // The sums in one direction: from the sources' tree to groups of targets, or to a sample of them.
 class Direction {
 public:
-  PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, const Side &targets, const Side &sources,
+  PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, PetscMemType memory, Side *targets, Side *sources,
                         const TreeSettings &settings, const PointSample *sample);
   PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, int narrow);
   PetscErrorCode Destroy();
@@ -73,28 +95,26 @@ public:
   PetscLogDouble Bytes() const;
 
 private:
-  int                   order_ = 0;
-  Expanded              sources_, targets_;
-  std::vector<PetscInt> source_order_, target_order_;         // points of the trees in the order of the regions'
-  PetscSF               source_sf_ = NULL, target_sf_ = NULL; // the regions'
-  TargetGroups          groups_;
-  std::vector<Lists>    lists_; // of each rank's sources: near, far, near, far, ...
+  int                order_ = 0;
+  Expanded           sources_, targets_;
+  PetscSF            source_sf_ = NULL, target_sf_ = NULL; // the regions'
+  TargetGroups       groups_;
+  std::vector<Lists> lists_; // of each rank's sources: near, far, near, far, ...
 
   // on the GPU; null until asked for
   std::vector<ListsOnDevice> device_lists_;
   Buffer<Group>              device_group_;
-  Buffer<PetscInt>           device_target_order_, device_source_order_;
   Buffer<PetscReal>          weights_, results_, in_, out_; // the last two: in the order of the regions
 };
 
 // The points, then the interpolation points of those of the nodes that hold any.
-PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<const std::vector<PetscReal>> x) {
+PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> ordered) {
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  x_ = std::move(x);
-  points = all = (PetscInt)(x_->size() / 3);
+  ordered_ = std::move(ordered);
+  points = all = (PetscInt)ordered_->order.size();
   for (size_t at = 0; at < nodes.size(); at++) {
     Cluster &node = nodes[at];
     if (node.proxies < 0) continue;
@@ -113,16 +133,16 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<const std::vector
 }
 
 PetscErrorCode Expanded::Place(PetscMemType memory, bool travels) {
-  const bool on_device = PetscMemTypeDevice(memory);
+  const bool       on_device = PetscMemTypeDevice(memory);
+  const PetscReal *x;
 
   PetscFunctionBegin;
   if (all && cloud->x.empty() && (!on_device || travels)) {
     cloud->x.resize((size_t)3 * all);
-    for (int a = 0; a < 3; a++)
-      std::copy_n(x_->begin() + (ptrdiff_t)a * points, points, cloud->x.begin() + (ptrdiff_t)a * all);
     const ClusterCoordinates to = {cloud->x.data(), all};
+    PetscCall(ordered_->x.Get(PETSC_MEMTYPE_HOST, &x));
+    PetscCall(for_each(PETSC_MEMTYPE_HOST, line_of(points, 3), CopyCoordinates{x, to.x, (size_t)points, (size_t)all}));
     for (PetscInt which : with_proxies) to.on_host(nodes[which]);
-    x_.reset();
   }
 #if SHELLAC_CUDA
   if (!on_device || device_nodes.data) PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,10 +152,9 @@ PetscErrorCode Expanded::Place(PetscMemType memory, bool travels) {
   cudaStream_t stream;
   PetscCall(current_stream(&stream));
   PetscCall(DeviceMalloc((size_t)3 * all * sizeof(PetscReal), (void **)&cloud->on_device));
-  for (int a = 0; a < 3; a++)
-    PetscCall(DeviceCopyFromHost(cloud->on_device + (size_t)a * all, x_->data() + (size_t)a * points,
-                                 points * sizeof(PetscReal)));
   const ClusterCoordinates to = {cloud->on_device, all};
+  PetscCall(ordered_->x.Get(memory, &x));
+  PetscCall(for_each(memory, line_of(points, 3), CopyCoordinates{x, to.x, (size_t)points, (size_t)all}));
   if (!with_proxies.empty())
     coordinates_kernel<<<(unsigned)with_proxies.size(), 256, 0, stream>>>(to, device_nodes.data,
                                                                           device_with_proxies.data);
@@ -172,58 +191,69 @@ void set_proxies(std::vector<Cluster> *nodes, int order, bool dual) {
 }
 
 // Points of the smallest clusters: near sums and far ones in balance.
-PetscInt leaf_for(const ClusterTree &tree, int order, bool dual) {
+PetscInt leaf_for(const std::vector<Cluster> &nodes, int order, bool dual) {
   PetscInt points = 1;
   for (int a = 0; a < 3; a++)
-    if (!dual || (!tree.nodes.empty() && tree.nodes[0].upper[a] > tree.nodes[0].lower[a])) points *= order;
+    if (!dual || (!nodes.empty() && nodes[0].upper[a] > nodes[0].lower[a])) points *= order;
   return dual ? std::max(dual_leaf, std::min<PetscInt>(points / 4, 512))
               : std::max(tree_leaf, std::min<PetscInt>(2 * points, 1024));
 }
 
-PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, const Side &targets, const Side &sources,
-                                 const TreeSettings &settings, const PointSample *sample) {
-  std::vector<PetscInt> chosen;
-  PetscMPIInt           ranks, rank;
+// The nodes of a tree with those of its points alone that are at some places, in ascending order.
+void choose_places(const std::vector<PetscInt> &places, std::vector<Cluster> *nodes) {
+  const auto before = [&](PetscInt place) {
+    return (PetscInt)(std::lower_bound(places.begin(), places.end(), place) - places.begin());
+  };
+  for (Cluster &node : *nodes) {
+    node.begin = before(node.begin);
+    node.end = before(node.end);
+    if (node.begin == node.end) node.proxies = -1;
+  }
+}
+
+PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, PetscMemType memory, Side *targets,
+                                 Side *sources, const TreeSettings &settings, const PointSample *sample) {
+  PetscMPIInt ranks, rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   order_ = settings.order;
-  const PetscInt leaf = leaf_for(sources.tree, order_, settings.dual);
-  sources_.nodes = sources.tree.down_to(leaf);
-  source_order_ = sources.tree.order;
+  sources_.nodes = down_to(sources->nodes, leaf_for(sources->nodes, order_, settings.dual));
   set_proxies(&sources_.nodes, order_, settings.dual);
-  PetscCall(sources_.Create(comm, sources.x));
+  PetscCall(sources_.Create(comm, sources->points));
+  source_sf_ = sources->region.from;
+  if (source_sf_) PetscCall(PetscObjectReference((PetscObject)source_sf_));
 
   // all targets, or those of the sample
-  const PointCloud     &all = *targets.region.cloud;
-  std::vector<PetscInt> of_sample, number(all.n, sample ? -1 : 0),
-      place(1, 0); // place[t]: how many of the tree's first t
-  if (sample) {
-    PetscCall(targets.region.Choose(comm, *sample, &of_sample, &target_sf_));
-    for (size_t i = 0; i < of_sample.size(); i++) number[of_sample[i]] = (PetscInt)i;
-  } else if (targets.region.from) {
-    target_sf_ = targets.region.from;
-    PetscCall(PetscObjectReference((PetscObject)target_sf_));
-  }
-  source_sf_ = sources.region.from;
-  if (source_sf_) PetscCall(PetscObjectReference((PetscObject)source_sf_));
-  for (PetscInt i : targets.tree.order) {
-    if (number[i] >= 0) {
-      chosen.push_back(i);
-      target_order_.push_back(sample ? number[i] : i);
-    }
-    place.push_back((PetscInt)chosen.size());
-  }
-  targets_.nodes = targets.tree.down_to(settings.dual ? leaf_for(targets.tree, order_, true) : tree_leaf);
+  targets_.nodes = down_to(targets->nodes, settings.dual ? leaf_for(targets->nodes, order_, true) : tree_leaf);
   if (settings.dual) set_proxies(&targets_.nodes, order_, true);
-  for (Cluster &node : targets_.nodes) {
-    node.begin = place[node.begin];
-    node.end = place[node.end];
-    if (node.begin == node.end) node.proxies = -1;
+  if (sample) {
+    auto                  some = std::make_shared<OrderedPoints>();
+    std::vector<PetscInt> chosen, places;
+    Mirror<PetscInt>      in_order;
+    const PetscInt       *which;
+    PetscReal            *x;
+    Points                all;
+    PetscCall(targets->region.Choose(comm, *sample, &chosen, &target_sf_));
+    PetscCall(targets->Find(memory, chosen, &places));
+    std::vector<PetscInt> &order = some->order.change(); // of the sample
+    order.resize(chosen.size());
+    std::iota(order.begin(), order.end(), (PetscInt)0);
+    std::sort(order.begin(), order.end(), [&](PetscInt i, PetscInt j) { return places[i] < places[j]; });
+    for (PetscInt i : order) in_order.change().push_back(chosen[i]);
+    PetscCall(PointCloudGetPoints(targets->region.cloud, memory, &all));
+    PetscCall(in_order.Get(memory, &which));
+    PetscCall(some->x.Make(memory, 3 * chosen.size(), &x));
+    PetscCall(GatherPoints(memory, all, chosen.size(), which, x));
+    std::sort(places.begin(), places.end());
+    choose_places(places, &targets_.nodes);
+    PetscCall(targets_.Create(comm, some));
+  } else {
+    target_sf_ = targets->region.from;
+    if (target_sf_) PetscCall(PetscObjectReference((PetscObject)target_sf_));
+    PetscCall(targets_.Create(comm, targets->points));
   }
-  PetscCall(targets_.Create(comm, sample ? std::make_shared<std::vector<PetscReal>>(coordinates_of(all, chosen))
-                                         : targets.x));
   for (const Cluster &node : targets_.nodes)
     if (settings.dual || node.child < 0) groups_.clusters.push_back(node);
   groups_.dual = settings.dual;
@@ -250,8 +280,11 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   const PetscMemType memory = given.sum.memory;
   const int          reals = given.reals;
   Points             y, x;
+  const PetscInt    *source_order, *target_order;
 
   PetscFunctionBegin;
+  PetscCall(sources_.GetOrder(memory, &source_order));
+  PetscCall(targets_.GetOrder(memory, &target_order));
   PetscCall(weights_.Allocate(memory, (size_t)sources_.all * reals));
   PetscCall(results_.Allocate(memory, (size_t)targets_.all * reals));
   PetscCall(sources_.Place(memory, sources_.cloud->counts.size() > 1));
@@ -272,14 +305,13 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
     PetscCall(out_.Allocate(memory, (size_t)targets_.points * reals));
     out = out_.data;
   }
+  PetscCall(for_each(memory, line_of(sources_.points), Gather{reals, source_order, in, weights_.data}));
 #if SHELLAC_CUDA
   cudaStream_t stream = NULL;
   if (on_device) {
     PetscCall(current_stream(&stream));
     if (!device_group_.data) {
       PetscCall(device_group_.Set(memory, groups_.groups));
-      PetscCall(device_target_order_.Set(memory, target_order_));
-      PetscCall(device_source_order_.Set(memory, source_order_));
       device_lists_.resize(lists_.size());
       for (size_t owner = 0; owner < lists_.size(); owner++) {
         PetscCall(device_lists_[owner].list.Set(memory, lists_[owner].list));
@@ -288,9 +320,6 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
     }
     up.nodes = sources_.device_nodes.data;
     down.nodes = targets_.device_nodes.data;
-    if (sources_.points)
-      gather_kernel<<<(unsigned)((sources_.points + 255) / 256), 256, 0, stream>>>(
-          sources_.points, reals, device_source_order_.data, in, weights_.data);
     for (size_t l = sources_.level.size() - 1; l-- > 0;) {
       const PetscInt begin = sources_.level[l], clusters = sources_.level[l + 1] - begin;
       int            tasks = 0;
@@ -303,11 +332,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
     }
   }
 #endif
-  if (!on_device) {
-    for (PetscInt i = 0; i < sources_.points; i++)
-      for (int p = 0; p < reals; p++) weights_.data[i * reals + p] = in[source_order_[i] * reals + p];
+  if (!on_device)
     for (size_t at = sources_.with_proxies.size(); at-- > 0;) up.on_host(sources_.nodes[sources_.with_proxies[at]]);
-  }
   PairSum &s = layout.sum;
   if (layout.monitor) layout.monitor->blocks = (int)lists_.size();
   layout.columns = 1;
@@ -341,17 +367,11 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
         downward_kernel<<<(unsigned)clusters, 128, 0, stream>>>(down, targets_.device_with_proxies.data + begin);
       PetscCallCUDA(cudaGetLastError());
     }
-    if (targets_.points)
-      scatter_kernel<<<(unsigned)((targets_.points + 255) / 256), 256, 0, stream>>>(
-          targets_.points, reals, device_target_order_.data, results_.data, out);
-    PetscCallCUDA(cudaGetLastError());
   }
 #endif
-  if (!on_device) {
+  if (!on_device)
     for (PetscInt which : targets_.with_proxies) down.on_host(targets_.nodes[which]);
-    for (PetscInt i = 0; i < targets_.points; i++)
-      for (int p = 0; p < reals; p++) out[target_order_[i] * reals + p] = results_.data[i * reals + p];
-  }
+  PetscCall(for_each(memory, line_of(targets_.points), Scatter{reals, target_order, results_.data, out}));
   if (target_sf_) PetscCall(FromRegion(target_sf_, memory, reals, out, given.sum.out.data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -359,7 +379,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
 PetscLogDouble Direction::Bytes() const {
   PetscLogDouble bytes = sizeof(PetscReal) * ((PetscLogDouble)weights_.n + results_.n + in_.n + out_.n) +
                          sizeof(Group) * groups_.groups.size() + sizeof(Cluster) * groups_.clusters.size() +
-                         sizeof(PetscInt) * (target_order_.size() + source_order_.size());
+                         sizeof(PetscInt) * ((PetscLogDouble)sources_.points + targets_.points);
   for (const Expanded *side : {&sources_, &targets_})
     bytes += 3 * sizeof(PetscReal) * (PetscLogDouble)side->all + sizeof(Cluster) * side->nodes.size();
   for (const Lists &lists : lists_) bytes += sizeof(Range) * lists.list.size() + sizeof(PetscInt) * lists.first.size();
@@ -373,8 +393,6 @@ PetscErrorCode Direction::Destroy() {
     PetscCall(lists.first.Free());
   }
   PetscCall(device_group_.Free());
-  PetscCall(device_target_order_.Free());
-  PetscCall(device_source_order_.Free());
   for (Expanded *side : {&sources_, &targets_}) PetscCall(side->Destroy());
   PetscCall(PetscSFDestroy(&source_sf_));
   PetscCall(PetscSFDestroy(&target_sf_));
@@ -421,7 +439,7 @@ public:
 
 } // namespace
 
-PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const TreesOfPoints &trees,
+PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, TreesOfPoints *trees,
                              const TreeSettings &settings, const PointSample *const samples[2], FastSum **fast) {
   TreeSum *tree = new TreeSum;
 
@@ -432,9 +450,10 @@ PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, const T
   tree->narrow = settings.narrow;
   tree->precision = MatKernelSumPrecisions[context.precision];
   tree->square = context.targets == context.sources;
-  const Side &targets = trees.targets, &sources = tree->square ? targets : trees.sources;
-  PetscCall(tree->directions[0].Create(comm, context, targets, sources, settings, samples[0]));
-  if (!tree->square) PetscCall(tree->directions[1].Create(comm, context, sources, targets, settings, samples[1]));
+  Side *targets = &trees->targets, *sources = tree->square ? targets : &trees->sources;
+  PetscCall(tree->directions[0].Create(comm, context, trees->memory, targets, sources, settings, samples[0]));
+  if (!tree->square)
+    PetscCall(tree->directions[1].Create(comm, context, trees->memory, sources, targets, settings, samples[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

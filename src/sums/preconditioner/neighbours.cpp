@@ -4,6 +4,7 @@
 #include "sums/preconditioner/neighbours.hpp"
 
 #include <functional>
+#include <numeric>
 
 #include "sums/bisection.hpp"
 #include "sums/regions.hpp"
@@ -47,9 +48,8 @@ PetscErrorCode BoxTree::Build(MPI_Comm comm, const PointCloud &points, PetscInt 
     for (PetscInt i = 0; i < n; i++) cloud.x.push_back(dealt.x[3 * (size_t)i + a]);
   tree_.nodes.swap(dealt.parts);
   tree_.first = dealt.first;
-  tree_.order.resize(n);
-  std::iota(tree_.order.begin(), tree_.order.end(), (PetscInt)0);
-  tree_.halve(cloud, box);
+  PetscCall(tree_.Halve(PETSC_MEMTYPE_HOST, cloud.points(cloud.x.data()), box));
+  std::vector<PetscInt> &order = tree_.order.change();
 
   for (size_t at = 0; at < tree_.nodes.size(); at++)
     if (tree_.nodes[at].child < 0 && tree_.is_inside(tree_.nodes[at])) leaves.push_back((PetscInt)at);
@@ -63,16 +63,17 @@ PetscErrorCode BoxTree::Build(MPI_Comm comm, const PointCloud &points, PetscInt 
   boxes.clear();
   for (PetscInt leaf : leaves) {
     const Cluster &node = tree_.nodes[leaf];
-    const auto     from = tree_.order.begin() - tree_.first;
+    const auto     from = order.begin() - tree_.first;
     std::sort(from + node.begin, from + node.end);
     places_[leaf] = coarse_to_fine(box_number++);
     boxes.push_back(node);
     boxes.back().child = leaf;
   }
   cloud_.n = n;
-  cloud_.x = coordinates_of(cloud, tree_.order);
+  cloud_.x.resize((size_t)3 * n);
+  PetscCall(GatherPoints(PETSC_MEMTYPE_HOST, cloud.points(cloud.x.data()), (size_t)n, order.data(), cloud_.x.data()));
   numbers_.clear();
-  for (PetscInt i : tree_.order) numbers_.push_back(dealt.numbers[i]);
+  for (PetscInt i : order) numbers_.push_back(dealt.numbers[i]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,20 +191,22 @@ static double lattice_spacing(const Cluster &box) {
   return spacing;
 }
 
-double BoxTree::SpacingIn(const Cluster &box) const {
+PetscErrorCode BoxTree::SpacingIn(const Cluster &box, double *spacing) const {
   constexpr double of_few = 1.2; // some 20 points reach less far than their share of space
   PointCloud       points;
   ClusterTree      quarters; // a box at the end of a cluster may be mostly empty
-  double           least = INFINITY;
+
+  PetscFunctionBegin;
+  *spacing = INFINITY;
   points.n = box.end - box.begin;
   for (int a = 0; a < 3; a++) {
     const auto from = cloud_.x.begin() + (ptrdiff_t)a * cloud_.n - tree_.first;
     points.x.insert(points.x.end(), from + box.begin, from + box.end);
   }
-  quarters.build(points, (points.n + 3) / 4);
+  PetscCall(quarters.Build(PETSC_MEMTYPE_HOST, points.points(points.x.data()), (points.n + 3) / 4));
   for (const Cluster &part : quarters.nodes)
-    if (part.child < 0) least = std::min(least, of_few * lattice_spacing(part));
-  return least;
+    if (part.child < 0) *spacing = std::min(*spacing, of_few * lattice_spacing(part));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode BoxTree::SampleEvenly(PetscInt count, std::vector<PetscInt> *chosen) const {
@@ -215,7 +218,7 @@ PetscErrorCode BoxTree::SampleEvenly(PetscInt count, std::vector<PetscInt> *chos
   chosen->clear();
   if (count < 1) PetscFunctionReturn(PETSC_SUCCESS);
   // parts of no more points than are to share one
-  for (const Cluster &part : tree_.down_to(std::max<PetscInt>(1, N_ / count))) {
+  for (const Cluster &part : down_to(tree_.nodes, std::max<PetscInt>(1, N_ / count))) {
     Found best = {part.begin, INFINITY, -1};
     for (PetscInt t = std::max(part.begin, tree_.first); part.child < 0 && t < std::min(part.end, end); t++) {
       const PetscInt i = t - tree_.first;

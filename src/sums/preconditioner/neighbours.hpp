@@ -21,7 +21,7 @@ public:
                             std::vector<std::vector<PetscInt>> *around) const;
 
   // About the distance between neighbouring points in the densest quarter of a box. [length]
-  double SpacingIn(const Cluster &box) const;
+  PetscErrorCode SpacingIn(const Cluster &box, double *spacing) const;
 
   // One point of each of about `count` parts: that nearest to the middle of the part.
   PetscErrorCode SampleEvenly(PetscInt count, std::vector<PetscInt> *chosen) const;

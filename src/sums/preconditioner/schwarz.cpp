@@ -59,7 +59,9 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSett
   std::vector<PetscInt> overlaps; // of the boxes
   PetscInt              ends[2] = {-PETSC_MAX_INT, 0};
   for (const Cluster &box : tree.boxes) {
-    overlaps.push_back(settings.overlap >= 0 ? settings.overlap : default_overlap(*context_, tree.SpacingIn(box)));
+    double spacing = 0;
+    if (settings.overlap < 0) PetscCall(tree.SpacingIn(box, &spacing));
+    overlaps.push_back(settings.overlap >= 0 ? settings.overlap : default_overlap(*context_, spacing));
     ends[0] = PetscMax(ends[0], -overlaps.back());
     ends[1] = PetscMax(ends[1], overlaps.back());
   }

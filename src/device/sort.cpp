@@ -1,0 +1,101 @@
+#include "device/sort.hpp"
+
+#include <array>
+#include <numeric>
+
+#if SHELLAC_CUDA
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#endif
+
+namespace shellac {
+
+// By digits of eight bits, the last one first.
+static void sort_on_host(size_t n, const uint64_t *keys, const PetscInt *values, PetscInt *sorted,
+                         Scratch<uint64_t> *work) {
+  constexpr int                               digits = 8;
+  std::array<std::array<size_t, 256>, digits> starts = {};
+  std::vector<PetscInt>                       other(n);
+  const PetscInt                             *from = values;
+  uint64_t                                   *buffer = work->at(PETSC_MEMTYPE_HOST), *keys_to = buffer;
+  PetscInt                                   *to = sorted;
+  const auto digit_of = [](uint64_t key, int d) { return (size_t)(key >> (8 * d) & 255); };
+  for (size_t i = 0; i < n; i++)
+    for (int d = 0; d < digits; d++) starts[d][digit_of(keys[i], d)]++;
+  for (int d = 0; d < digits; d++) {
+    auto &start = starts[d];
+    if (n && start[digit_of(keys[0], d)] == n) continue; // all have the same one
+    size_t sum = 0;
+    for (size_t &count : start) sum += std::exchange(count, sum);
+    for (size_t i = 0; i < n; i++) {
+      const size_t at = start[digit_of(keys[i], d)]++;
+      keys_to[at] = keys[i];
+      to[at] = from[i];
+    }
+    keys = keys_to;
+    from = to;
+    keys_to = keys_to == buffer ? buffer + n : buffer;
+    to = to == sorted ? other.data() : sorted;
+  }
+  if (from != sorted) std::copy(from, from + n, sorted);
+}
+
+#if SHELLAC_CUDA
+// Calls run(room, &bytes), which tells with a null room how many bytes it needs.
+template <class Run> static PetscErrorCode with_room(size_t before, Scratch<uint64_t> *work, const Run &run) {
+  size_t bytes = 0;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(run((uint64_t *)nullptr, (void *)nullptr, &bytes));
+  PetscCall(work->Grow(before + bytes / sizeof(uint64_t) + 1, PETSC_MEMTYPE_CUDA));
+  uint64_t *room = work->at(PETSC_MEMTYPE_CUDA);
+  PetscCallCUDA(run(room, (void *)(room + before), &bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+PetscErrorCode SortByKeys(PetscMemType memory, size_t n, const uint64_t *keys, const PetscInt *values, PetscInt *sorted,
+                          Scratch<uint64_t> *work) {
+  PetscFunctionBegin;
+  PetscCall(check_backend(memory));
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    PetscCall(with_room(n, work, [&](uint64_t *sorted_keys, void *room, size_t *bytes) {
+      return cub::DeviceRadixSort::SortPairs(room, *bytes, keys, sorted_keys, values, sorted, n, 0, 64, stream);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(work->Grow(2 * n, memory));
+  sort_on_host(n, keys, values, sorted, work);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AddUp(PetscMemType memory, size_t n, const unsigned char *flags, uint32_t *sums,
+                     Scratch<uint64_t> *work) {
+  PetscFunctionBegin;
+  PetscCall(check_backend(memory));
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    PetscCall(with_room(0, work, [&](uint64_t *, void *room, size_t *bytes) {
+      return cub::DeviceScan::ExclusiveScan(room, *bytes, flags, sums, cuda::std::plus<>{}, (uint32_t)0, n, stream);
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  (void)work;
+  uint32_t sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    sums[i] = sum;
+    sum += flags[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
