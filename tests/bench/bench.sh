@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the benchmarks that the figures of the manual come from, each under its command.
 #
-# usage: bench.sh [-cuda] [PART ...] [-- PETSc options]      (all parts by default)
-#   parts: operators captured multigrid sums burgers equations tutorials
+# usage: bench.sh [-cuda] [PART ...] [-- PETSc options]      (all parts by default, with -cuda all but iterations and solves)
+#   parts: operators captured multigrid iterations sums solves burgers equations tutorials
 #   -cuda: on the GPU, with the sizes of the manual's tables; else on the host, with small ones
 # Environment: RANKS    MPI ranks on the host             (2)
 #              MPIEXEC  what starts a program on n ranks  (mpiexec)
@@ -15,13 +15,15 @@ cuda= parts=
 while [ $# -gt 0 ]; do
   case $1 in
     -cuda) cuda=-cuda ;;
-    operators | captured | multigrid | sums | burgers | equations | tutorials) parts+=" $1" ;;
+    operators | captured | multigrid | iterations | sums | solves | burgers | equations | tutorials) parts+=" $1" ;;
     --) shift && break ;;
     *) echo "bench.sh: '$1' is unknown; the script's first lines list the parts and options" >&2; exit 2 ;;
   esac
   shift
 done
-parts=${parts:-operators captured multigrid sums burgers equations tutorials}
+all='operators captured multigrid sums burgers equations tutorials'
+[ "$cuda" ] || all+=' iterations solves' # tables that no GPU changes
+parts=${parts:-$all}
 options=("$@")
 
 # run RANKS PROGRAM OPTIONS...
@@ -66,6 +68,22 @@ multigrid() {
     run "$ranks" shellac_bench_multigrid -dim 3 -sizes 65 -coefficients smooth -aij_max 65
   fi
 }
+iterations() {
+  run 1 shellac_bench_iterations
+  [ -x "$here/tutorials/snes-ex19" ] || { echo "PETSc's tutorials are not built"; return; }
+  local n flow
+  for flow in '' '-lidvelocity 100' '-lidvelocity 10 -grashof 1000'; do
+    for n in 65 129 257; do newton "$n" stencilmg "$flow"; done
+    newton 129 mg "$flow"
+  done
+}
+# newton POINTS PRECONDITIONER FLOW: iterations of the linear solves of snes/ex19
+newton() {
+  local solver="-dll_append $here/../lib/libshellac.so -dm_mat_type stencil -pc_type stencilmg"
+  [ "$2" = stencilmg ] || solver='-pc_type mg -pc_mg_levels 6 -mg_levels_pc_type pbjacobi -mg_levels_ksp_max_it 3'
+  run 1 tutorials/snes-ex19 -da_grid_x "$1" -da_grid_y "$1" $3 -ksp_type fgmres $solver -ksp_converged_reason |
+    awk '/Linear .*solve converged/ {list = list " " $NF; next} /^\$/ || /did not/ {print} END {print "iterations:" list}'
+}
 sums() {
   if [ "$cuda" ]; then
     run 1 shellac_bench_sums -vec_type cuda
@@ -73,6 +91,9 @@ sums() {
   else
     run "$ranks" shellac_bench_sums -large 100000
   fi
+}
+solves() {
+  run 1 shellac_bench_solves
 }
 burgers() {
   if [ "$cuda" ]; then

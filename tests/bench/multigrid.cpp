@@ -13,7 +13,8 @@ static const char help[] =
     "                           1 and 1000); wind: -div(grad u)/1000 + w.grad u = f against a\n"
     "                           meandering w; all but the first in a matrix that is captured\n"
     "  -cycles true        the figures of single cycles, too\n"
-    "  -aij_max 0          largest size that CG with GAMG on an assembled matrix solves too\n"
+    "  -aij_max 0          largest size that CG with GAMG on an assembled matrix solves too, on the host with PFMG of "
+    "hypre\n"
     "  -seconds 0.5        time spent on each figure\n"
     "  -dm_vec_type cuda   on the GPU\n\n";
 
@@ -32,6 +33,7 @@ static PetscReal coefficient(Coefficients of, const PetscReal x[3]) {
   if (of == Coefficients::smooth)
     return PetscExpReal(2 * PetscSinReal(2 * PETSC_PI * x[0]) * PetscSinReal(3 * x[1]) * PetscCosReal(2 * x[2]));
   if (of == Coefficients::wind) return 1e-3;
+  if (of == Coefficients::constant) return 1;
   // aligned to no grid
   return ((PetscInt)(3.3 * x[0] + 0.1) + (PetscInt)(2.7 * x[1] + 0.2) + (PetscInt)(3.1 * x[2] + 0.3)) % 2 ? 1000 : 1;
 }
@@ -55,12 +57,12 @@ static PetscErrorCode for_points(DM da, const std::function<PetscErrorCode(const
 }
 
 // By a star, with a in the middle of the edges between points.
-static PetscErrorCode make_variable(Coefficients of, Problem *p) {
+static PetscErrorCode assemble_star(Coefficients of, const Problem *p, MatType type, Mat *A) {
   const PetscReal h = 1. / (p->n + 1);
 
   PetscFunctionBegin;
-  PetscCall(DMSetMatType(p->da, MATSTENCILSHELL));
-  PetscCall(DMCreateMatrix(p->da, &p->A));
+  PetscCall(DMSetMatType(p->da, type));
+  PetscCall(DMCreateMatrix(p->da, A));
   PetscCall(for_points(p->da, [&](const PetscInt i[3]) {
     MatStencil  row = {}, column[7] = {};
     PetscScalar value[7] = {};
@@ -80,11 +82,11 @@ static PetscErrorCode make_variable(Coefficients of, Problem *p) {
       column[count].i = i[0] + d[0], column[count].j = i[1] + d[1], column[count].k = i[2] + d[2];
       value[count++] = -a;
     }
-    PetscCall(MatSetValuesStencil(p->A, 1, &row, count, column, value, INSERT_VALUES));
+    PetscCall(MatSetValuesStencil(*A, 1, &row, count, column, value, INSERT_VALUES));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-  PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +109,7 @@ static PetscErrorCode make(PetscInt dim, PetscInt n, Coefficients coefficients, 
   if (coefficients == Coefficients::constant)
     PetscCall(MatCreateLaplace(p->da, &p->A));
   else
-    PetscCall(make_variable(coefficients, p));
+    PetscCall(assemble_star(coefficients, p, MATSTENCILSHELL, &p->A));
   PetscCall(DMCreateGlobalVector(p->da, &p->b));
   PetscCall(VecDuplicate(p->b, &p->x));
   PetscCall(VecDuplicate(p->b, &p->exact));
@@ -234,6 +236,41 @@ static PetscErrorCode solve(const Problem &p, Mat A, const char *what, const cha
   for (const char *key : {"-bench_ksp_type", "-bench_pc_type", "-bench_pc_stencilmg_type",
                           "-bench_pc_stencilmg_smooths", "-bench_pc_stencilmg_precision", "-bench_ksp_norm_type"})
     PetscCall(PetscOptionsClearValue(NULL, key));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// CG with PFMG of hypre, on the host.
+static PetscErrorCode solve_by_hypre(const Problem &p, PetscReal seconds, PetscReal copy_seconds) {
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_HYPRE) && !defined(PETSC_USE_COMPLEX)
+  Mat            A;
+  KSP            ksp;
+  PC             pc;
+  PetscReal      time;
+  PetscInt       iterations;
+  PetscLogDouble begin, end;
+  PetscCall(assemble_star(Coefficients::constant, &p, MATHYPRESTRUCT, &A));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCPFMG));
+  PetscCall(PetscTime(&begin));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PetscTime(&end));
+  PetscCall(time_of(
+      seconds, [&]() { return KSPSolve(ksp, p.b, p.x); }, &time));
+  PetscCall(KSPGetIterationNumber(ksp, &iterations));
+  PetscCall(report("CG, PFMG of hypre", time, copy_seconds, iterations, p));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-34s %10.4f ms\n", "  set-up", (end - begin) * 1e3));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+#else
+  (void)p, (void)seconds, (void)copy_seconds;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  CG, PFMG of hypre: this PETSc has no hypre for these numbers\n"));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,6 +406,7 @@ int main(int argc, char **argv) {
                           .c_str(),
                       seconds, copy_seconds));
       PetscCall(MatDestroy(&aij));
+      if (coefficients == Coefficients::constant && !cuda) PetscCall(solve_by_hypre(p, seconds, copy_seconds));
     }
     PetscCall(destroy(&p));
   }
