@@ -77,25 +77,25 @@ SHELLAC_WIDE void invert_diagonal(const AxesRow<T> &of, const typename RealOf<T>
   for (int i = 0; i < n; i++) inverse[i] = in[i] * row_in == 0 ? T(0) : R(1) / (sigma + (west[i] + east[i] + rest));
 }
 
-// Of a level with variable coefficients: what couplings take from a row's residual,
-//   r = b - s u - Σ c (u - u_there) ,  or after others r -= Σ c (u - u_there) ;
-// and a smoothing step, result = u + ω D^-1 r.
+// Of a level with variable coefficients: the residual of a row, r = b - s u - Σ c (u - u_there), or a smoothing step,
+// u + ω D^-1 r.
 template <class T> struct CouplingsRow {
-  static constexpr int     most = 8;                  // at once
-  const T                 *c[most], *there[most], *u; // coefficients, and values at the neighbours
-  const T                 *s = nullptr, *b = nullptr;
-  const T                 *inverse = nullptr;
-  typename RealOf<T>::type omega = 0;
+  const T                 *s, *b, *u, *inverse;
+  typename RealOf<T>::type omega;
+  const T                 *c; // of the first coupling, and so far from it those of the next ones
+  size_t                   stride;
+  const T                 *there[26]; // values at the neighbours
 };
-template <int couplings, bool first, bool last, class T>
-SHELLAC_WIDEST void couple(const CouplingsRow<T> &of, int n, T *r) {
+template <int couplings, bool smooths, class T>
+SHELLAC_WIDEST void couple(const CouplingsRow<T> &of, int n, T *result) {
   const CouplingsRow<T> row = of;
   SHELLAC_COLUMNS
   for (int i = 0; i < n; i++) {
     const T center = row.u[i];
-    T       sum = first ? row.b[i] - row.s[i] * center : r[i];
-    for (int a = 0; a < couplings; a++) sum -= row.c[a][i] * (center - row.there[a][i]);
-    r[i] = last ? center + row.omega * row.inverse[i] * sum : sum;
+    T       r = row.b[i] - row.s[i] * center;
+#pragma GCC unroll 26
+    for (int a = 0; a < couplings; a++) r -= row.c[(size_t)a * row.stride + i] * (center - row.there[a][i]);
+    result[i] = smooths ? center + row.omega * row.inverse[i] * r : r;
   }
 }
 template <class T>

@@ -140,45 +140,30 @@ template <class T> void PlaneWalk<T>::find_residual(const row::Neighbours<T> &u,
 // By coefficients of each point: that, or where `inverse` is given a smoothing step.
 template <class T>
 void PlaneWalk<T>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result) {
-  row::CouplingsRow<T> some;
-  int                  count = 0, slot = FIRST_COUPLING, left = level_.neighbours.count();
-  some.u = u.center();
-  some.b = b_row(m, k);
-  some.s = coefficients(SHIFT, m, k);
-  some.omega = omega;
-  const auto run = [&](auto of) {
-    constexpr int couplings = decltype(of)::value;
-    const int     n = (int)nx_;
-    if (some.b && some.inverse)
-      row::couple<couplings, true, true>(some, n, result);
-    else if (some.b)
-      row::couple<couplings, true, false>(some, n, result);
-    else if (some.inverse)
-      row::couple<couplings, false, true>(some, n, result);
+  row::CouplingsRow<T> of = {coefficients(SHIFT, m, k),          b_row(m, k),   u.center(), inverse, omega,
+                             coefficients(FIRST_COUPLING, m, k), grown_points_, {}};
+  int                  count = 0;
+  level_.neighbours.each(
+      [&](const PetscInt *d) { of.there[count++] = u.row[d[layers_.slow] + 1][d[layers_.across] + 1] + d[0]; });
+  const auto run = [&](auto couplings) {
+    constexpr int all = decltype(couplings)::value;
+    if (inverse)
+      row::couple<all, true>(of, (int)nx_, result);
     else
-      row::couple<couplings, false, false>(some, n, result);
+      row::couple<all, false>(of, (int)nx_, result);
   };
-  level_.neighbours.each([&](const PetscInt *d) {
-    some.c[count] = coefficients(slot++, m, k);
-    some.there[count++] = u.row[d[layers_.slow] + 1][d[layers_.across] + 1] + d[0];
-    if (--left && count < some.most) return;
-    if (!left) some.inverse = inverse;
-    switch (count) { // all counts that stars and boxes have
-    case 2:
-      run(std::integral_constant<int, 2>());
-      break;
-    case 4:
-      run(std::integral_constant<int, 4>());
-      break;
-    case 6:
-      run(std::integral_constant<int, 6>());
-      break;
-    default:
-      run(std::integral_constant<int, 8>());
-    }
-    some.b = nullptr;
-    count = 0;
-  });
+  switch (count) { // all counts that stars and boxes have
+  case 2:
+    return run(std::integral_constant<int, 2>());
+  case 4:
+    return run(std::integral_constant<int, 4>());
+  case 6:
+    return run(std::integral_constant<int, 6>());
+  case 8:
+    return run(std::integral_constant<int, 8>());
+  default:
+    return run(std::integral_constant<int, 26>());
+  }
 }
 
 // The plane k of the values that the walk starts from; beyond the patch those of the guess.
