@@ -93,3 +93,22 @@ TEST_CASE("fast sums of points on the host with CUDA vectors", "[sums][device]")
   }
 #endif
 }
+
+TEST_CASE("points on a GPU stay there: set-up and product of a series copy samples alone", "[sums][device]") {
+  if (no_gpu() || !vectors_are_on_a_gpu()) return;
+#if defined(PETSC_HAVE_CUDA)
+  const Cloud cloud = random_cloud(200000, 3, 1);
+  Vector      x = cloud.coordinates();
+  Matrix      A;
+  const auto  sum = [&] {
+    OK(MatCreateKernelSum(PETSC_COMM_WORLD, x, x, &A));
+    OK(MatKernelSumSetSigma(A, 0.3));
+    OK(MatKernelSumSetMethod(A, MAT_KERNELSUM_FAST, 1e-6));
+    Vector c = right_vector(A), y = left_vector(A);
+    OK(VecSet(c, 1));
+    OK(MatMult(A, c, y));
+  };
+  OK(PetscLogDefaultBegin());
+  CHECK(bytes_copied(sum) < 0.5 * sizeof(PetscReal) * (double)cloud.N);
+#endif
+}

@@ -255,7 +255,7 @@ TEST_CASE("points are dealt out in equal shares of one order", "[sums][solves]")
   const auto deal = [&](MPI_Comm comm, PetscInt first, PetscInt n, shellac::DealtPoints *dealt) {
     std::vector<PetscScalar> x(cloud.x.begin() + 3 * first, cloud.x.begin() + 3 * (first + n));
     shellac::PointCloud     *points;
-    OK(shellac::PointCloudCreate(comm, "test", 3, n, x.data(), &points));
+    OK(shellac::PointCloudCreate(comm, "test", 3, n, PETSC_MEMTYPE_HOST, x.data(), &points));
     OK(shellac::DealPoints(comm, *points, middle, dealt));
     OK(shellac::PointCloudDestroy(&points));
   };

@@ -163,6 +163,7 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
   MPI_Datatype a_point; // so that counts are points, which fit where reals may not
   SourceBlock  present, next;
   PairSum     &s = layout.sum;
+  Points       own;
 #if SHELLAC_CUDA
   PetscReal *on_device = NULL;
 #endif
@@ -181,7 +182,8 @@ PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *sources, Layout layout, co
   PetscCallMPI(MPI_Type_commit(&a_point));
   present.n = sources->n;
   present.data.resize(block_size(layout, present.n));
-  std::copy(sources->x.begin(), sources->x.end(), present.data.begin());
+  PetscCall(PointCloudGetPoints(sources, PETSC_MEMTYPE_HOST, &own));
+  for (int a = 0; a < 3; a++) std::copy_n(own.x[a], own.n, present.data.begin() + (ptrdiff_t)a * own.n);
   for (int c = 0; c < layout.columns; c++)
     PetscCall(copy_out(present.data.data() + (size_t)present.n * (3 + (size_t)c * layout.reals),
                        s.in.data + c * layout.lda, (size_t)present.n * layout.reals, s.memory));

@@ -19,7 +19,8 @@ struct Split {
 
 class Bisection {
 public:
-  Bisection(MPI_Comm comm, const PointCloud &points) : comm_(comm), points_(points), part_of_(points.n, 0) {}
+  Bisection(MPI_Comm comm, const PointCloud &points, const Points &x)
+      : comm_(comm), points_(points), x_(x), part_of_(points.n, 0) {}
   PetscErrorCode Run(const std::function<PetscInt(const Cluster &)> &middle);
 
   std::vector<Cluster>         parts;
@@ -30,13 +31,13 @@ private:
 
   MPI_Comm              comm_;
   const PointCloud     &points_;
+  Points                x_; // on the host
   std::vector<PetscInt> part_of_;
 
   // A digit of a point's coordinate, or of its number after those.
   int digit(PetscInt i, int axis, int which) const {
     const bool     coordinate = which < of_coordinate;
-    const uint64_t key =
-        coordinate ? ordered_bits((double)points_.x[(size_t)axis * points_.n + i]) : (uint64_t)(points_.first + i);
+    const uint64_t key = coordinate ? ordered_bits((double)x_.x[axis][i]) : (uint64_t)(points_.first + i);
     return (int)(key >> (64 - bits * (which % of_coordinate + 1))) & (digits - 1);
   }
   PetscErrorCode SetBoxes(size_t from);
@@ -53,7 +54,7 @@ PetscErrorCode Bisection::SetBoxes(size_t from) {
     if (part_of_[i] < (PetscInt)from) continue;
     double *end = ends.data() + 6 * (part_of_[i] - from);
     for (int a = 0; a < 3; a++) {
-      const double x = (double)points_.x[(size_t)a * points_.n + i];
+      const double x = (double)x_.x[a][i];
       end[a] = std::max(end[a], -x);
       end[3 + a] = std::max(end[3 + a], x);
     }
@@ -139,7 +140,7 @@ struct Item {
 
 PetscErrorCode DealPoints(MPI_Comm comm, const PointCloud &points,
                           const std::function<PetscInt(const Cluster &)> &middle, DealtPoints *dealt) {
-  Bisection             bisection(comm, points);
+  Points                x;
   PetscMPIInt           rank, ranks;
   std::vector<Item>     items;
   std::vector<PetscInt> order(points.n);
@@ -147,6 +148,8 @@ PetscErrorCode DealPoints(MPI_Comm comm, const PointCloud &points,
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(PointCloudGetPoints(&points, PETSC_MEMTYPE_HOST, &x));
+  Bisection bisection(comm, points, x);
   PetscCall(bisection.Run(middle));
   dealt->parts.swap(bisection.parts);
   const auto &parts = dealt->parts;
@@ -161,7 +164,7 @@ PetscErrorCode DealPoints(MPI_Comm comm, const PointCloud &points,
   std::vector<PetscMPIInt> counts(ranks, 0);
   for (PetscInt i : order) {
     items.push_back({part_of[i], points.first + i, {0, 0, 0}});
-    for (int a = 0; a < 3; a++) items.back().x[a] = points.x[(size_t)a * points.n + i];
+    for (int a = 0; a < 3; a++) items.back().x[a] = x.x[a][i];
     counts[owner(parts[part_of[i]])]++;
   }
   PetscCall(SendItems(comm, &items, &counts));

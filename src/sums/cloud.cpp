@@ -4,12 +4,60 @@
 #include <array>
 #include <numeric>
 
+#include "device/runs.hpp"
+
 namespace shellac {
 
-PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscInt n, const PetscScalar *coordinates,
-                                PointCloud **cloud) {
+namespace {
+
+struct SplitCoordinates {
+  const PetscScalar *from;
+  int                dim;
+  PetscReal         *x;
+  size_t             n;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt axis, PetscInt) const {
+    x[axis * n + i] = axis < dim ? PetscRealPart(from[(size_t)i * dim + axis]) : 0;
+  }
+};
+struct GatherPoint {
+  Points          points;
+  const PetscInt *chosen;
+  PetscReal      *x;
+  size_t          n;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt axis, PetscInt) const { x[axis * n + i] = points.x[axis][chosen[i]]; }
+};
+
+// What is known of coordinates when all have been looked at.
+struct Ends {
+  PetscReal  most[6] = {-PETSC_MAX_REAL, -PETSC_MAX_REAL, -PETSC_MAX_REAL,
+                        -PETSC_MAX_REAL, -PETSC_MAX_REAL, -PETSC_MAX_REAL}; // of -x, x
+  PetscInt64 bad = none;                                                    // 3 i + a of the first that is no number
+
+  static constexpr PetscInt64 none = 0x7fffffffffffffff;
+
+  SHELLAC_HD void add(const Ends &other) {
+    for (int e = 0; e < 6; e++) most[e] = PetscMax(most[e], other.most[e]);
+    bad = PetscMin(bad, other.bad);
+  }
+};
+struct FindEnds {
+  Points points;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Ends *ends) const {
+    for (int a = 0; a < 3; a++)
+      for (PetscInt i = p[0]; i < p[0] + n; i++) {
+        const PetscReal x = points.x[a][i];
+        ends->most[a] = PetscMax(ends->most[a], -x);
+        ends->most[3 + a] = PetscMax(ends->most[3 + a], x);
+        if (x - x != 0) ends->bad = PetscMin(ends->bad, 3 * (PetscInt64)i + a); // infinite, or no number
+      }
+  }
+};
+
+PetscErrorCode create_cloud(MPI_Comm comm, int dim, PetscInt n, PointCloud **cloud) {
   PetscMPIInt rank, size;
-  PetscInt    bad[2] = {PETSC_MAX_INT, 0}; // the first point with a coordinate that is no number; the coordinate
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
@@ -24,53 +72,90 @@ PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscI
     if (r < rank) c->first += c->counts[r];
     c->N += c->counts[r];
   }
-  c->x.assign((size_t)3 * n, 0);
-  for (PetscInt i = 0; i < n; i++)
-    for (int a = 0; a < dim; a++) {
-      const PetscReal x = PetscRealPart(coordinates[(size_t)i * dim + a]);
-      if (PetscIsInfOrNanReal(x) && bad[0] == PETSC_MAX_INT) bad[0] = c->first + i, bad[1] = a;
-      c->x[(size_t)a * n + i] = x;
-    }
-  PetscInt first = bad[0];
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm));
-  if (first != PETSC_MAX_INT) { // the owner tells the coordinate
-    PetscInt axis = bad[0] == first ? bad[1] : 0;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &axis, 1, MPIU_INT, MPI_MAX, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Sets the ends of the points' box. bad: see Ends.
+PetscErrorCode set_ends(PointCloud *cloud, PetscMemType memory, PetscInt64 *bad) {
+  Scratch<Ends> work;
+  Mirror<Ends>  sum;
+  Ends         *to;
+  const Ends   *ends;
+  Points        points;
+  const Box     all = {{0, 0, 0}, {cloud->n, 1, 1}};
+
+  PetscFunctionBegin;
+  PetscCall(PointCloudGetPoints(cloud, memory, &points));
+  PetscCall(sum.Make(memory, 1, &to));
+  PetscCall(sum_runs(memory, all, FindEnds{points}, &work, to));
+  PetscCall(sum.Get(PETSC_MEMTYPE_HOST, &ends));
+  for (int e = 0; e < 6; e++) cloud->ends[e] = ends->most[e];
+  *bad = ends->bad;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscInt n, PetscMemType memory,
+                                const PetscScalar *coordinates, PointCloud **cloud) {
+  PetscReal *x;
+  PetscInt64 bad; // the first coordinate that is no number
+
+  PetscFunctionBegin;
+  PetscCall(create_cloud(comm, dim, n, cloud));
+  PetscCall((*cloud)->x.Make(memory, (size_t)3 * n, &x));
+  PetscCall(for_each(memory, line_of((size_t)n, 3), SplitCoordinates{coordinates, dim, x, (size_t)n}));
+  PetscCall(set_ends(*cloud, memory, &bad));
+  if (bad != Ends::none) bad += 3 * (PetscInt64)(*cloud)->first;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPIU_INT64, MPI_MIN, comm));
+  if (bad != Ends::none) {
     PetscCall(PointCloudDestroy(cloud));
     SETERRQ(comm, PETSC_ERR_ARG_OUTOFRANGE,
-            "coordinate %c of %s point %" PetscInt_FMT " is not a finite number; check the coordinates", "xyz"[axis],
-            what, first);
+            "coordinate %c of %s point %" PetscInt64_FMT " is not a finite number; check the coordinates",
+            "xyz"[bad % 3], what, bad / 3);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PointCloudCreateChosen(MPI_Comm comm, const PointCloud &all, PetscMemType memory,
+                                      const std::vector<PetscInt> &chosen, PointCloud **cloud) {
+  Mirror<PetscInt> some;
+  const PetscInt  *which;
+  PetscReal       *x;
+  Points           points;
+  PetscInt64       bad;
+
+  PetscFunctionBegin;
+  PetscCall(create_cloud(comm, all.dim, (PetscInt)chosen.size(), cloud));
+  some.change() = chosen;
+  PetscCall(some.Get(memory, &which));
+  PetscCall(PointCloudGetPoints(&all, memory, &points));
+  PetscCall((*cloud)->x.Make(memory, 3 * chosen.size(), &x));
+  PetscCall(GatherPoints(memory, points, chosen.size(), which, x));
+  PetscCall(set_ends(*cloud, memory, &bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PointCloudDestroy(PointCloud **cloud) {
   PetscFunctionBegin;
-  if (*cloud && --(*cloud)->references == 0) {
-#if SHELLAC_CUDA
-    if ((*cloud)->on_device) PetscCallCUDA(cudaFree((*cloud)->on_device));
-#endif
-    delete *cloud;
-  }
+  if (*cloud && --(*cloud)->references == 0) delete *cloud;
   *cloud = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PointCloudGetPoints(PointCloud *cloud, PetscMemType memory, Points *points) {
+PetscErrorCode PointCloudGetPoints(const PointCloud *cloud, PetscMemType memory, Points *points) {
+  const PetscReal *x;
+
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
-#if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory)) {
-    if (!cloud->on_device && cloud->n) {
-      const size_t bytes = cloud->x.size() * sizeof(PetscReal);
-      PetscCall(DeviceMalloc(bytes, (void **)&cloud->on_device));
-      PetscCallCUDA(cudaMemcpy(cloud->on_device, cloud->x.data(), bytes, cudaMemcpyHostToDevice));
-    }
-    *points = cloud->points(cloud->on_device);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  *points = cloud->points(cloud->x.data());
+  PetscCall(cloud->x.Get(memory, &x));
+  *points = cloud->points(x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GatherPoints(PetscMemType memory, const Points &points, size_t n, const PetscInt *chosen, PetscReal *x) {
+  PetscFunctionBegin;
+  PetscCall(for_each(memory, line_of(n, 3), GatherPoint{points, chosen, x, n}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,12 +166,7 @@ PetscErrorCode PointCloudsGetBox(MPI_Comm comm, const PointCloud *a, const Point
   PetscFunctionBegin;
   for (int e = 0; e < 6; e++) ends[e] = -PETSC_MAX_REAL;
   for (const PointCloud *cloud : {a, a == b ? nullptr : b})
-    for (PetscInt i = 0; cloud && i < cloud->n; i++)
-      for (int d = 0; d < 3; d++) {
-        const PetscReal x = cloud->x[(size_t)d * cloud->n + i];
-        ends[d] = PetscMax(ends[d], -x);
-        ends[3 + d] = PetscMax(ends[3 + d], x);
-      }
+    for (int e = 0; cloud && e < 6; e++) ends[e] = PetscMax(ends[e], cloud->ends[e]);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 6, MPIU_REAL, MPIU_MAX, comm));
   for (int d = 0; d < 3; d++) {
     const bool empty = ends[3 + d] < -ends[d];
@@ -100,8 +180,10 @@ PetscErrorCode PointCloudGather(MPI_Comm comm, const PointCloud *cloud, std::vec
   std::vector<PetscMPIInt> counts, starts;
   PetscMPIInt              own;
   PetscInt                 sum = 0;
+  Points                   points;
 
   PetscFunctionBegin;
+  PetscCall(PointCloudGetPoints(cloud, PETSC_MEMTYPE_HOST, &points));
   for (PetscInt n : cloud->counts) {
     PetscMPIInt count, start;
     PetscCall(PetscMPIIntCast(n, &count));
@@ -113,8 +195,8 @@ PetscErrorCode PointCloudGather(MPI_Comm comm, const PointCloud *cloud, std::vec
   PetscCall(PetscMPIIntCast(cloud->n, &own));
   x->resize((size_t)3 * cloud->N);
   for (int a = 0; a < 3; a++)
-    PetscCallMPI(MPI_Allgatherv(cloud->x.data() + (size_t)a * cloud->n, own, MPIU_REAL,
-                                x->data() + (size_t)a * cloud->N, counts.data(), starts.data(), MPIU_REAL, comm));
+    PetscCallMPI(MPI_Allgatherv(points.x[a], own, MPIU_REAL, x->data() + (size_t)a * cloud->N, counts.data(),
+                                starts.data(), MPIU_REAL, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,12 +205,13 @@ PetscErrorCode PointCloudsFindCoincident(MPI_Comm comm, const PointCloud *target
   std::vector<PetscReal> x;
   std::vector<PetscInt>  order(targets->n);
   PetscInt               found[2] = {PETSC_MAX_INT, PETSC_MAX_INT};
+  Points                 points;
   const auto             of_target = [&](PetscInt i) {
-    const PetscReal *p = targets->x.data();
-    return std::array<PetscReal, 3>{p[i], p[targets->n + i], p[2 * (size_t)targets->n + i]};
+    return std::array<PetscReal, 3>{points.x[0][i], points.x[1][i], points.x[2][i]};
   };
 
   PetscFunctionBegin;
+  PetscCall(PointCloudGetPoints(targets, PETSC_MEMTYPE_HOST, &points));
   PetscCall(PointCloudGather(comm, sources, &x));
   std::iota(order.begin(), order.end(), (PetscInt)0);
   std::sort(order.begin(), order.end(), [&](PetscInt a, PetscInt b) {

@@ -3,18 +3,22 @@
 
 #include <vector>
 
+#include "device/mirror.hpp"
 #include "sums/pair_sum.hpp"
 
 namespace shellac {
 
 struct PointCloud {
-  int                    dim = 0;
-  PetscInt               n = 0, N = 0; // on this rank, on all
-  PetscInt               first = 0;    // points on the ranks before
-  std::vector<PetscInt>  counts;       // of each rank
-  std::vector<PetscReal> x;            // coordinate a of point i is x[a n + i]; three arrays, zero beyond dim [length]
-  PetscReal             *on_device = NULL; // the same; null until it is asked for
-  int                    references = 1;
+  int                   dim = 0;
+  PetscInt              n = 0, N = 0; // on this rank, on all
+  PetscInt              first = 0;    // points on the ranks before
+  std::vector<PetscInt> counts;       // of each rank
+  PetscReal             ends[6];      // of the box of this rank's points: -lower, upper [length]
+  int                   references = 1;
+
+  // Coordinate a of point i is x[a n + i]; three arrays, zero beyond dim [length]. Copied to the GPU, or from it, when asked
+  // for there: PointCloudGetPoints().
+  mutable Mirror<PetscReal> x;
 
   Points points(const PetscReal *base) const {
     Points p;
@@ -22,13 +26,20 @@ struct PointCloud {
     p.n = n;
     return p;
   }
+  Points on_host() const { return points(x.host().data()); } // of a cloud that was made there
 };
 
-// From the coordinates of points one after the other: coordinate a of point i is coordinates[i dim + a].
-PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscInt n, const PetscScalar *coordinates,
-                                PointCloud **cloud);
+// From the coordinates of points one after the other, in this memory: coordinate a of point i is coordinates[i dim + a].
+PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscInt n, PetscMemType memory,
+                                const PetscScalar *coordinates, PointCloud **cloud);
+// From some points of another cloud, where those are wanted.
+PetscErrorCode PointCloudCreateChosen(MPI_Comm comm, const PointCloud &all, PetscMemType memory,
+                                      const std::vector<PetscInt> &chosen, PointCloud **cloud);
 PetscErrorCode PointCloudDestroy(PointCloud **cloud); // drops one reference
-PetscErrorCode PointCloudGetPoints(PointCloud *cloud, PetscMemType memory, Points *points);
+PetscErrorCode PointCloudGetPoints(const PointCloud *cloud, PetscMemType memory, Points *points);
+
+// The coordinates of n points that are chosen, three arrays.
+PetscErrorCode GatherPoints(PetscMemType memory, const Points &points, size_t n, const PetscInt *chosen, PetscReal *x);
 
 // Lower and upper ends of the box of all ranks' points of both clouds.
 PetscErrorCode PointCloudsGetBox(MPI_Comm comm, const PointCloud *a, const PointCloud *b, PetscReal lower[3],

@@ -34,14 +34,16 @@ static PetscErrorCode for_each_row(MPI_Comm comm, const KernelSumMat &context, c
   const PointCloud      &targets = *context.targets, &sources = *context.sources;
   const int              rows = context.scalars_a_target(), columns = context.scalars_a_value();
   std::vector<PetscReal> y;
+  Points                 points;
 
   PetscFunctionBegin;
   PetscCall(PointCloudGather(comm, &sources, &y));
+  PetscCall(PointCloudGetPoints(&targets, PETSC_MEMTYPE_HOST, &points));
   std::vector<PetscScalar> values((size_t)rows * columns * sources.N), block((size_t)rows * columns);
   for (PetscInt i = 0; i < targets.n; i++) {
     for (PetscInt j = 0; j < sources.N; j++) {
       PetscReal x[3];
-      for (int a = 0; a < 3; a++) x[a] = targets.x[(size_t)a * targets.n + i] - y[(size_t)a * sources.N + j];
+      for (int a = 0; a < 3; a++) x[a] = points.x[a][i] - y[(size_t)a * sources.N + j];
       KernelSumBlock(context, x, block.data());
       for (int r = 0; r < rows; r++)
         for (int c = 0; c < columns; c++)
@@ -64,10 +66,13 @@ static PetscErrorCode get_diagonal(Mat A, Vec d) {
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &misfit, 1, MPI_INT, MPI_MAX, comm));
   PetscCheck(!misfit, comm, PETSC_ERR_SUP,
              "a diagonal needs as many targets as sources on every rank, and values, not gradients");
+  Points points[2];
+  PetscCall(PointCloudGetPoints(&targets, PETSC_MEMTYPE_HOST, &points[0]));
+  PetscCall(PointCloudGetPoints(&sources, PETSC_MEMTYPE_HOST, &points[1]));
   PetscCall(VecGetArrayWrite(d, &values));
   for (PetscInt i = 0; i < targets.n; i++) {
     PetscReal x[3];
-    for (int a = 0; a < 3; a++) x[a] = targets.x[(size_t)a * targets.n + i] - sources.x[(size_t)a * sources.n + i];
+    for (int a = 0; a < 3; a++) x[a] = points[0].x[a][i] - points[1].x[a][i];
     KernelSumBlock(*context, x, block);
     for (int s = 0; s < context->scalars_a_value(); s++)
       values[i * context->scalars_a_value() + s] = context->scale * block[0];

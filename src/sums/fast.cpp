@@ -88,18 +88,16 @@ PetscErrorCode set_random(Vec v, int trial) {
 }
 
 // About so many of all ranks' points: one of each run, in no order that they have, a grid's say.
-PetscErrorCode create_sample(MPI_Comm comm, const PointCloud &all, PetscInt samples, PointSample *sample) {
-  const PetscInt           run = std::max<PetscInt>(1, all.N / samples);
-  std::vector<PetscScalar> coordinates;
+PetscErrorCode create_sample(MPI_Comm comm, const PointCloud &all, PetscMemType memory, PetscInt samples,
+                             PointSample *sample) {
+  const PetscInt run = std::max<PetscInt>(1, all.N / samples);
 
   PetscFunctionBegin;
   for (PetscInt from = 0; from < all.n; from += run) {
     const PetscInt most = PetscMin(run, all.n - from);
-    const PetscInt i = from + (PetscInt)(mixed((uint64_t)(all.first + from)) % (uint64_t)most);
-    sample->chosen.push_back(i);
-    for (int a = 0; a < 3; a++) coordinates.push_back(all.x[(size_t)a * all.n + i]);
+    sample->chosen.push_back(from + (PetscInt)(mixed((uint64_t)(all.first + from)) % (uint64_t)most));
   }
-  PetscCall(PointCloudCreate(comm, "sample", 3, (PetscInt)sample->chosen.size(), coordinates.data(), &sample->points));
+  PetscCall(PointCloudCreateChosen(comm, all, memory, sample->chosen, &sample->points));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,10 +117,11 @@ PetscErrorCode create_test(MPI_Comm comm, const KernelSumMat &context, bool tran
   PetscFunctionBegin;
   test->transposed = transposed;
   test->vectors = context.info().singular ? 1 : trials;
-  PetscCall(create_sample(comm, *(transposed ? context.sources : context.targets), 512, &test->sample));
+  PetscCall(
+      create_sample(comm, *(transposed ? context.sources : context.targets), context.memory(), 512, &test->sample));
   if (series) {
     PointSample some;
-    PetscCall(create_sample(comm, *sources, 16384, &some));
+    PetscCall(create_sample(comm, *sources, context.memory(), 16384, &some));
     test->sources = some.points;
   } else {
     test->sources = sources;
@@ -211,7 +210,7 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   // multiplies the error by about 0.35 in a treecode, and by 0.14 in a dual traversal.
   const double rtol = context->rtol, digits = -std::log(rtol);
   const bool   singular = context->info().singular;
-  const bool dual = context->vec_type.find("cuda") == std::string::npos; // on a GPU, the treecode's kernels are faster
+  const bool   dual = PetscMemTypeHost(context->memory()); // on a GPU, the treecode's kernels are faster
   const double estimate = dual       ? singular ? 1.2 + 0.5 * digits : 1.5 + 0.46 * digits
                           : singular ? 0.94 * digits - 0.8
                                      : 0.79 * digits;

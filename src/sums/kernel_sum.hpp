@@ -57,9 +57,12 @@ struct KernelSumMat : KernelSumSettings {
   KernelSumSettings  &settings() { return *this; }
   const FunctionInfo &info() const { return formula ? formula_info : kernel_functions()[function]; }
   bool                interleaved() const { return info().complex && !PetscDefined(USE_COMPLEX); }
-  int                 scalars_a_value() const { return interleaved() ? 2 : 1; }
-  int                 scalars_a_target() const { return scalars_a_value() * (gradient ? targets->dim : 1); }
-  bool                limit_is_own() const { // whether g(x, x) is what the function gives there
+  PetscMemType        memory() const { // where it is set up
+    return vec_type.find("cuda") == std::string::npos ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_CUDA;
+  }
+  int  scalars_a_value() const { return interleaved() ? 2 : 1; }
+  int  scalars_a_target() const { return scalars_a_value() * (gradient ? targets->dim : 1); }
+  bool limit_is_own() const { // whether g(x, x) is what the function gives there
     return !info().singular && self != MAT_KERNELSUM_SELF_ZERO;
   }
 };

@@ -50,7 +50,8 @@ PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points, bool deal) {
   };
   PetscCall(DealPoints(comm, *points, between_ranks, &dealt));
   coordinates.assign(dealt.x.begin(), dealt.x.end());
-  PetscCall(PointCloudCreate(comm, "region's", 3, (PetscInt)dealt.numbers.size(), coordinates.data(), &cloud));
+  PetscCall(PointCloudCreate(comm, "region's", 3, (PetscInt)dealt.numbers.size(), PETSC_MEMTYPE_HOST,
+                             coordinates.data(), &cloud));
   PetscCall(PointSFCreate(comm, *points, dealt.numbers, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,14 +120,6 @@ PetscErrorCode FromRegion(PetscSF sf, PetscMemType memory, int reals, const Pets
 
 namespace {
 
-struct GatherPoint {
-  Points          points;
-  const PetscInt *chosen;
-  PetscReal      *x;
-  size_t          n;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt axis, PetscInt) const { x[axis * n + i] = points.x[axis][chosen[i]]; }
-};
 struct SetPlace {
   const PetscInt *order;
   PetscInt       *place_of;
@@ -141,12 +134,6 @@ struct GetPlace {
 };
 
 } // namespace
-
-PetscErrorCode GatherPoints(PetscMemType memory, const Points &points, size_t n, const PetscInt *chosen, PetscReal *x) {
-  PetscFunctionBegin;
-  PetscCall(for_each(memory, line_of(n, 3), GatherPoint{points, chosen, x, n}));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode Side::Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud, bool dual) {
   ClusterTree     tree;
@@ -192,7 +179,7 @@ PetscErrorCode Side::Find(PetscMemType memory, const std::vector<PetscInt> &chos
 PetscErrorCode TreesOfPoints::Build(MPI_Comm comm, const KernelSumMat &context, bool dual) {
   PetscFunctionBegin;
   if (built) PetscFunctionReturn(PETSC_SUCCESS);
-  memory = context.vec_type.find("cuda") == std::string::npos ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_CUDA;
+  memory = context.memory();
   PetscCall(targets.Build(comm, memory, context.targets, dual));
   if (context.targets != context.sources) PetscCall(sources.Build(comm, memory, context.sources, dual));
   built = true;

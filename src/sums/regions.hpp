@@ -23,9 +23,6 @@ struct Region {
   PetscErrorCode Destroy();
 };
 
-// The coordinates of n points that are chosen, three arrays.
-PetscErrorCode GatherPoints(PetscMemType memory, const Points &points, size_t n, const PetscInt *chosen, PetscReal *x);
-
 // A star forest whose roots are the points of a cloud, its leaves those with some numbers.
 PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std::vector<PetscInt> &numbers,
                              PetscSF *sf);

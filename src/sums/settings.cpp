@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "device/arrays.hpp"
 #include "sums/kernel_sum.hpp"
 #include "sums/options.hpp"
 
@@ -70,16 +71,17 @@ static PetscErrorCode set_points(Mat A, Vec targets, Vec sources) {
     const Vec          v = side ? sources : targets;
     const PetscScalar *x;
     PetscInt           n;
+    Arrays             arrays;
     if (side == 1 && sources == targets) {
       clouds[1] = clouds[0];
       clouds[1]->references++;
       break;
     }
     PetscCall(VecGetLocalSize(v, &n));
-    PetscCall(VecGetArrayRead(v, &x));
-    const PetscErrorCode code =
-        PointCloudCreate(comm, side ? "source" : "target", (int)dims[0], n / dims[0], x, &clouds[side]);
-    PetscCall(VecRestoreArrayRead(v, &x));
+    PetscCall(arrays.Read(v, &x));
+    const PetscErrorCode code = PointCloudCreate(comm, side ? "source" : "target", (int)dims[0], n / dims[0],
+                                                 arrays.memory(), x, &clouds[side]);
+    PetscCall(arrays.Restore());
     if (code && side) PetscCall(PointCloudDestroy(&clouds[0]));
     PetscCall(code);
   }

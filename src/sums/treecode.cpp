@@ -67,8 +67,8 @@ struct Expanded {
 
   // x: of the points
   PetscErrorCode Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> ordered);
-  // Coordinates where products need them, unless they are there; on the host, too, where others get them from there.
-  PetscErrorCode Place(PetscMemType memory, bool travels);
+  // Coordinates where products need them first.
+  PetscErrorCode Place(PetscMemType memory);
   PetscErrorCode Destroy();
 
   PetscErrorCode GetOrder(PetscMemType memory, const PetscInt **order) { return ordered_->order.Get(memory, order); }
@@ -132,34 +132,34 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> or
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Expanded::Place(PetscMemType memory, bool travels) {
-  const bool       on_device = PetscMemTypeDevice(memory);
+PetscErrorCode Expanded::Place(PetscMemType memory) {
   const PetscReal *x;
+  PetscReal       *placed;
 
   PetscFunctionBegin;
-  if (all && cloud->x.empty() && (!on_device || travels)) {
-    cloud->x.resize((size_t)3 * all);
-    const ClusterCoordinates to = {cloud->x.data(), all};
-    PetscCall(ordered_->x.Get(PETSC_MEMTYPE_HOST, &x));
-    PetscCall(for_each(PETSC_MEMTYPE_HOST, line_of(points, 3), CopyCoordinates{x, to.x, (size_t)points, (size_t)all}));
-    for (PetscInt which : with_proxies) to.on_host(nodes[which]);
-  }
 #if SHELLAC_CUDA
-  if (!on_device || device_nodes.data) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(device_nodes.Set(memory, nodes));
-  PetscCall(device_with_proxies.Set(memory, with_proxies));
-  if (!all || cloud->on_device || !cloud->x.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  cudaStream_t stream;
-  PetscCall(current_stream(&stream));
-  PetscCall(DeviceMalloc((size_t)3 * all * sizeof(PetscReal), (void **)&cloud->on_device));
-  const ClusterCoordinates to = {cloud->on_device, all};
-  PetscCall(ordered_->x.Get(memory, &x));
-  PetscCall(for_each(memory, line_of(points, 3), CopyCoordinates{x, to.x, (size_t)points, (size_t)all}));
-  if (!with_proxies.empty())
-    coordinates_kernel<<<(unsigned)with_proxies.size(), 256, 0, stream>>>(to, device_nodes.data,
-                                                                          device_with_proxies.data);
-  PetscCallCUDA(cudaGetLastError());
+  if (PetscMemTypeDevice(memory) && !device_nodes.data) {
+    PetscCall(device_nodes.Set(memory, nodes));
+    PetscCall(device_with_proxies.Set(memory, with_proxies));
+  }
 #endif
+  if (!all || cloud->x.size()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ordered_->x.Get(memory, &x));
+  PetscCall(cloud->x.Make(memory, (size_t)3 * all, &placed));
+  const ClusterCoordinates to = {placed, all};
+  PetscCall(for_each(memory, line_of(points, 3), CopyCoordinates{x, placed, (size_t)points, (size_t)all}));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    if (!with_proxies.empty())
+      coordinates_kernel<<<(unsigned)with_proxies.size(), 256, 0, stream>>>(to, device_nodes.data,
+                                                                            device_with_proxies.data);
+    PetscCallCUDA(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  for (PetscInt which : with_proxies) to.on_host(nodes[which]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -287,8 +287,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   PetscCall(targets_.GetOrder(memory, &target_order));
   PetscCall(weights_.Allocate(memory, (size_t)sources_.all * reals));
   PetscCall(results_.Allocate(memory, (size_t)targets_.all * reals));
-  PetscCall(sources_.Place(memory, sources_.cloud->counts.size() > 1));
-  PetscCall(targets_.Place(memory, false));
+  PetscCall(sources_.Place(memory));
+  PetscCall(targets_.Place(memory));
   PetscCall(PointCloudGetPoints(sources_.cloud, memory, &y));
   PetscCall(PointCloudGetPoints(targets_.cloud, memory, &x));
   ClusterWeights   up = {{sources_.nodes.data(), {y.x[0], y.x[1], y.x[2]}, weights_.data, reals}};

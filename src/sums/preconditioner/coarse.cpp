@@ -54,7 +54,7 @@ PetscErrorCode Schwarz::ApplyCoarse(Vec r, Vec z) {
   Layout layout = KernelSumLayout(*context_, false, false, 1, in, 0, sums.data(), 0);
   layout.narrow = false;
   layout.sum.memory = PETSC_MEMTYPE_HOST;
-  layout.sum.targets = coarse_.points(coarse_.x.data());
+  layout.sum.targets = coarse_.on_host();
   PetscCall(PointCloudGetPoints(context_->sources, PETSC_MEMTYPE_HOST, &layout.sum.sources));
   PetscCall(KernelSumPairs(layout));
   PetscCall(VecRestoreArrayRead(weights, &in));

@@ -39,10 +39,11 @@ PetscErrorCode SumEntries::Create(Mat A, const std::vector<PetscInt> &some) {
     PointCloud       &to = side ? sources : targets;
     to.dim = from.dim;
     to.n = (PetscInt)numbers.size();
-    to.x.resize((size_t)3 * to.n);
+    Points points;
+    PetscCall(PointCloudGetPoints(&from, PETSC_MEMTYPE_HOST, &points));
+    to.x.change().resize((size_t)3 * to.n);
     for (int a = 0; a < 3; a++)
-      PetscCall(
-          ToRegion(sf, PETSC_MEMTYPE_HOST, 1, from.x.data() + (size_t)a * from.n, to.x.data() + (size_t)a * to.n));
+      PetscCall(ToRegion(sf, PETSC_MEMTYPE_HOST, 1, points.x[a], to.x.change().data() + (size_t)a * to.n));
   }
   PetscCall(fetch_values(sf, context->left, scalars, 1, &left_));
   PetscCall(fetch_values(sf, context->right, scalars, 1, &right_));
@@ -61,11 +62,11 @@ void SumEntries::dense(const std::vector<PetscInt> &which, std::vector<PetscScal
   for (PetscInt number : which)
     points.push_back((PetscInt)(std::lower_bound(numbers.begin(), numbers.end(), number) - numbers.begin()));
   for (int a = 0; a < 3; a++)
-    for (PetscInt point : points) x[a].push_back(targets.x[(size_t)a * targets.n + point]);
+    for (PetscInt point : points) x[a].push_back(targets.on_host().x[a][point]);
   for (PetscInt j = 0; j < m; j++) {
     PetscReal    y[3];
     PetscScalar *column = block->data() + j * s * rows;
-    for (int a = 0; a < 3; a++) y[a] = sources.x[(size_t)a * sources.n + points[j]];
+    for (int a = 0; a < 3; a++) y[a] = sources.on_host().x[a][points[j]];
     if (context_->info().values) {
       const double at[3] = {(double)y[0], (double)y[1], (double)y[2]};
       for (PetscInt i = 0; i < m; i++) {

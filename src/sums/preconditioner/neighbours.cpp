@@ -45,10 +45,10 @@ PetscErrorCode BoxTree::Build(MPI_Comm comm, const PointCloud &points, PetscInt 
   PointCloud     cloud;
   cloud.n = n;
   for (int a = 0; a < 3; a++)
-    for (PetscInt i = 0; i < n; i++) cloud.x.push_back(dealt.x[3 * (size_t)i + a]);
+    for (PetscInt i = 0; i < n; i++) cloud.x.change().push_back(dealt.x[3 * (size_t)i + a]);
   tree_.nodes.swap(dealt.parts);
   tree_.first = dealt.first;
-  PetscCall(tree_.Halve(PETSC_MEMTYPE_HOST, cloud.points(cloud.x.data()), box));
+  PetscCall(tree_.Halve(PETSC_MEMTYPE_HOST, cloud.on_host(), box));
   std::vector<PetscInt> &order = tree_.order.change();
 
   for (size_t at = 0; at < tree_.nodes.size(); at++)
@@ -70,8 +70,8 @@ PetscErrorCode BoxTree::Build(MPI_Comm comm, const PointCloud &points, PetscInt 
     boxes.back().child = leaf;
   }
   cloud_.n = n;
-  cloud_.x.resize((size_t)3 * n);
-  PetscCall(GatherPoints(PETSC_MEMTYPE_HOST, cloud.points(cloud.x.data()), (size_t)n, order.data(), cloud_.x.data()));
+  cloud_.x.change().resize((size_t)3 * n);
+  PetscCall(GatherPoints(PETSC_MEMTYPE_HOST, cloud.on_host(), (size_t)n, order.data(), cloud_.x.change().data()));
   numbers_.clear();
   for (PetscInt i : order) numbers_.push_back(dealt.numbers[i]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -112,7 +112,7 @@ void BoxTree::find(const Query &query, std::vector<Found> *found, std::vector<No
     if (node.begin == query.box.begin || places_[top.second] > query.before) continue;
     for (PetscInt i = node.begin - tree_.first; i < node.end - tree_.first; i++) {
       double at[3];
-      for (int a = 0; a < 3; a++) at[a] = cloud_.x[(size_t)a * cloud_.n + i];
+      for (int a = 0; a < 3; a++) at[a] = cloud_.on_host().x[a][i];
       const Found point = {query.which, square_of_gap(query.box, at, at), numbers_[i]};
       if (point.r2 > reach2) continue;
       if ((PetscInt)nearest.size() == count) {
@@ -200,10 +200,10 @@ PetscErrorCode BoxTree::SpacingIn(const Cluster &box, double *spacing) const {
   *spacing = INFINITY;
   points.n = box.end - box.begin;
   for (int a = 0; a < 3; a++) {
-    const auto from = cloud_.x.begin() + (ptrdiff_t)a * cloud_.n - tree_.first;
-    points.x.insert(points.x.end(), from + box.begin, from + box.end);
+    const auto from = cloud_.on_host().x[a] - tree_.first;
+    points.x.change().insert(points.x.host().end(), from + box.begin, from + box.end);
   }
-  PetscCall(quarters.Build(PETSC_MEMTYPE_HOST, points.points(points.x.data()), (points.n + 3) / 4));
+  PetscCall(quarters.Build(PETSC_MEMTYPE_HOST, points.on_host(), (points.n + 3) / 4));
   for (const Cluster &part : quarters.nodes)
     if (part.child < 0) *spacing = std::min(*spacing, of_few * lattice_spacing(part));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -224,7 +224,7 @@ PetscErrorCode BoxTree::SampleEvenly(PetscInt count, std::vector<PetscInt> *chos
       const PetscInt i = t - tree_.first;
       Found          point = {part.begin, 0, numbers_[i]};
       for (int a = 0; a < 3; a++) {
-        const double d = cloud_.x[(size_t)a * cloud_.n + i] - part.center(a);
+        const double d = cloud_.on_host().x[a][i] - part.center(a);
         point.r2 += d * d;
       }
       if (best.number < 0 || point < best) best = point;
