@@ -22,18 +22,56 @@ bool is_name(const std::string &text) {
   return !text.empty() && starts_name(text[0]) && std::all_of(text.begin(), text.end(), in_name);
 }
 
-std::vector<std::string> names_in(const std::string &expression) {
-  std::vector<std::string> names;
-  for (size_t at = 0; at < expression.size();) {
-    size_t     end = at + 1;
-    const bool number = std::isdigit((unsigned char)expression[at]) != 0; // 1.e3 has no name
+// The next name from a place on, and the place behind it; whether there is one.
+static bool find_name(const std::string &expression, size_t *place, std::string *name) {
+  while (*place < expression.size()) {
+    const size_t at = *place;
+    size_t       end = at + 1;
+    const bool   number = std::isdigit((unsigned char)expression[at]) != 0; // 1.e3 has no name
     while (in_name(expression[at]) && end < expression.size() &&
            (in_name(expression[end]) || (number && expression[end] == '.')))
       end++;
-    if (starts_name(expression[at])) names.push_back(expression.substr(at, end - at));
-    at = end;
+    *place = end;
+    if (!starts_name(expression[at])) continue;
+    *name = expression.substr(at, end - at);
+    return true;
   }
+  return false;
+}
+
+std::vector<std::string> names_in(const std::string &expression) {
+  std::vector<std::string> names;
+  std::string              name;
+  for (size_t at = 0; find_name(expression, &at, &name);) names.push_back(name);
   return names;
+}
+
+static bool is_one_of(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_whole(const std::string &expression, const std::vector<std::string> &whole) {
+  const auto names = names_in(expression);
+  return std::all_of(names.begin(), names.end(), [&](const std::string &name) { return is_one_of(whole, name); }) &&
+         std::all_of(expression.begin(), expression.end(),
+                     [](char c) { return in_name(c) || std::isspace((unsigned char)c) || std::strchr("+-*(),", c); });
+}
+
+bool calls_are_whole(const std::string &expression, const std::vector<std::string> &functions,
+                     const std::vector<std::string> &whole) {
+  std::string name;
+  for (size_t at = 0; find_name(expression, &at, &name);) {
+    size_t open = at;
+    while (open < expression.size() && std::isspace((unsigned char)expression[open])) open++;
+    if (!is_one_of(functions, name) || open == expression.size() || expression[open] != '(') continue;
+    size_t close = open;
+    for (int depth = 0; close < expression.size(); close++) {
+      depth += expression[close] == '(' ? 1 : expression[close] == ')' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    if (!is_whole(expression.substr(open, close - open), whole)) return false;
+  }
+  return true;
 }
 
 // ---- mistakes --------------------------------------------------------------------------------------------------------

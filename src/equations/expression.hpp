@@ -14,6 +14,11 @@ bool is_name(const std::string &text);
 // The names in an expression, in their order.
 std::vector<std::string> names_in(const std::string &expression);
 
+// Whether it is made of whole numbers, and of names that stand for such; and whether all arguments of these functions are.
+bool is_whole(const std::string &expression, const std::vector<std::string> &whole);
+bool calls_are_whole(const std::string &expression, const std::vector<std::string> &functions,
+                     const std::vector<std::string> &whole);
+
 // What is wrong with a line of an expression, as for a user, or empty: u^2, which is no power; 1/3 or 1/(2*3), which is
 // zero.
 std::string mistake_in(const std::string &line);

@@ -5,23 +5,28 @@ namespace equation {
 
 // Along an axis of a function f(d) of steps to neighbours, at the neighbour `at`, of which p is the point: the difference to
 // the neighbour on a side over their distance; the derivative; the second one. On a stretched axis the first derivative is the
-// parabola's through the three points, the second one is the balance of a cell.
+// parabola's through the three points, the second one is the balance of a cell. Each value is taken once: a compiler takes long
+// over those that it finds to be the same.
 template <class Point, class F> auto slope(const Point &p, int axis, int side, const F &f) {
   return (side > 0 ? f(1) - f(0) : f(0) - f(-1)) * p.inverse_step(axis, side > 0 ? 0 : -1);
 }
 template <class Point, class F> auto first_difference(const Point &p, int axis, const F &f) {
-  if constexpr (stretched)
-    return (slope(p, axis, 1, f) * p.step(axis, -1) + slope(p, axis, -1, f) * p.step(axis, 0)) *
+  const auto before = f(-1), after = f(1);
+  if constexpr (stretched) {
+    const auto here = f(0);
+    return ((after - here) * (p.inverse_step(axis, 0) * p.step(axis, -1)) +
+            (here - before) * (p.inverse_step(axis, -1) * p.step(axis, 0))) *
            (p.inverse_h(axis) / 2);
-  else
-    return (f(1) - f(-1)) * (p.inverse_h(axis) / 2);
+  } else
+    return (after - before) * (p.inverse_h(axis) / 2);
 }
 template <class Point, class F> auto second_difference(const Point &p, int axis, const F &f, int at = 0) {
+  const auto before = f(-1), here = f(0), after = f(1);
   if constexpr (stretched)
-    return ((f(1) - f(0)) * p.inverse_step(axis, at) - (f(0) - f(-1)) * p.inverse_step(axis, at - 1)) *
+    return ((after - here) * p.inverse_step(axis, at) - (here - before) * p.inverse_step(axis, at - 1)) *
            p.inverse_h(axis, at);
   else
-    return (f(1) - 2 * f(0) + f(-1)) * (p.inverse_h(axis) * p.inverse_h(axis));
+    return (after - 2 * here + before) * (p.inverse_h(axis) * p.inverse_h(axis));
 }
 
 template <class U> auto neighbour(const U &u, int axis, int d) {

@@ -16,6 +16,21 @@ __attribute__((simd("notinbranch"))) double pow(double, double) noexcept;
 #define SHELLAC_IN_VECTORS(name) SHELLAC_MATH(name)
 #endif
 
+// Out of line is what is long and seldom called.
+#if defined(__CUDACC_RTC__)
+#define SHELLAC_EACH        _Pragma("unroll")
+#define SHELLAC_ROLLED      _Pragma("unroll 1")
+#define SHELLAC_OUT_OF_LINE __noinline__
+#else
+#if defined(__GNUC__) && !defined(__clang__)
+#define SHELLAC_EACH _Pragma("GCC unroll 32") // else derivatives are kept in memory
+#else
+#define SHELLAC_EACH
+#endif
+#define SHELLAC_ROLLED
+#define SHELLAC_OUT_OF_LINE __attribute__((noinline))
+#endif
+
 namespace shellac {
 namespace equation {
 
@@ -70,12 +85,22 @@ SHELLAC_REAL_FUNCTION(fabs, SHELLAC_MATH)
 template <class A, class R = typename Arithmetic<A>::type> inline R abs(A a) {
   return fabs(a);
 }
+#if defined(__CUDACC_RTC__)
+SHELLAC_OUT_OF_LINE double power(double a, double b) { // a hundred instructions
+  return ::pow(a, b);
+}
+#endif
 template <class A, class B, class R = Wider<A, B>> inline R pow(A a, B b) {
-#if !defined(__CUDACC_RTC__)
+#if defined(__CUDACC_RTC__)
+  return power(R(a), R(b));
+#else
   if constexpr (sizeof(R) > sizeof(double)) return SHELLAC_MATH(powl)(R(a), R(b));
   if constexpr (sizeof(R) < sizeof(double)) return SHELLAC_MATH(powf)(R(a), R(b));
-#endif
   return SHELLAC_IN_VECTORS(pow)(R(a), R(b));
+#endif
+}
+template <class A, class R = typename Arithmetic<A>::type> inline R pow(A a, int b) {
+  return b == 2 ? R(a) * R(a) : equation::pow(a, double(b));
 }
 template <class A, class B, class R = Wider<A, B>> inline R min(A a, B b) {
   return R(a) < R(b) ? R(a) : R(b);
@@ -213,19 +238,6 @@ template <class R> inline Complex<R> tan(const Complex<R> &a) {
 
 // ---- numbers with and without derivatives --------------------------------------------------------------------------
 
-// Out of line is what is long and seldom called.
-#if defined(__CUDACC_RTC__)
-#define SHELLAC_EACH        _Pragma("unroll")
-#define SHELLAC_OUT_OF_LINE __noinline__
-#else
-#if defined(__GNUC__) && !defined(__clang__)
-#define SHELLAC_EACH _Pragma("GCC unroll 32") // else derivatives are kept in memory
-#else
-#define SHELLAC_EACH
-#endif
-#define SHELLAC_OUT_OF_LINE __attribute__((noinline))
-#endif
-
 // 0 to n - 1, for what stands once for each of them. Of loops over derivatives a compiler has unrolled none when it looks for
 // what is constant or zero the first time, and takes ten times as long.
 template <int... each> struct Indices {};
@@ -235,10 +247,11 @@ template <int... each> struct IndicesTo<0, each...> { using type = Indices<each.
 // Most derivatives are zero. Which ones may not be is known to the compiler, where it knows the directions; that a product
 // with zero is zero it may not assume by itself.
 template <class S, int directions> struct Derivatives {
-  S        d[directions] = {};
-  unsigned depends = 0; // a bit for each direction
+  S        d[directions] = {}; // any number where nothing depends on the direction
+  unsigned depends = 0;        // a bit for each direction
 
   bool depends_on(int n) const { return (depends >> n & 1) != 0; }
+  S    derivative(int n) const { return depends_on(n) ? d[n] : S(0); }
 };
 template <class S> struct Derivatives<S, 0> {};
 
@@ -378,15 +391,17 @@ private:
   using AllDirections = typename IndicesTo<directions>::type;
 
   template <int... n> void derive(Indices<n...>, S fa, const Number &a) {
-    ((this->d[n] = a.depends_on(n) ? fa * a.d[n] : S(0)), ...);
+    ((this->d[n] = fa * a.d[n]), ...);
   }
   template <int... n> void derive(Indices<n...>, S fa, const Number &a, S fb, const Number &b) {
-    ((this->d[n] = sum(a.depends_on(n), fa, a.d[n], b.depends_on(n), fb, b.d[n])), ...);
-  }
-  static S sum(bool on_a, S fa, S a, bool on_b, S fb, S b) {
-    return on_a && on_b ? fa * a + fb * b : on_a ? fa * a : on_b ? fb * b : S(0);
+    const S nothing(Real(-0.)); // which a compiler may leave out of a sum
+    ((this->d[n] = (a.depends_on(n) ? fa * a.d[n] : nothing) + (b.depends_on(n) ? fb * b.d[n] : nothing)), ...);
   }
 };
+
+template <class S, int directions> inline Number<S, directions> pow(const Number<S, directions> &a, int b) {
+  return b == 2 ? a * a : pow(a, S(b));
+}
 
 } // namespace equation
 } // namespace shellac

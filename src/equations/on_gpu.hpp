@@ -72,7 +72,8 @@ private:
 
 // Around one of these points.
 template <int after, class Window> struct FromWindow {
-  const Window &window;
+  static constexpr bool at_ends = false;
+  const Window         &window;
 
   int index(int dx, int dy, int dz) const {
     return window.index(dim == 1 ? dx + after : dx, dim == 2 ? dy + after : dy, dim == 3 ? dz + after : dz);
@@ -82,46 +83,55 @@ template <int after, class Window> struct FromWindow {
   Scalar field(int f, int dx, int dy, int dz) const { return window.fields[f][index(dx, dy, dz)]; }
 };
 
-// What a kernel computes at a point, for each row: values, the product with a vector, the diagonal.
+// What a kernel computes at a point, for each row: values, the product with a vector, the diagonal. What is computed often is
+// worth a window, which takes a while to compile; its places must be known to the compiler, else it would be in memory.
 template <class Row> struct Values {
-  static constexpr bool along_vector = false;
-  template <bool ends, class From>
+  static constexpr bool along_vector = false, is_often = true;
+  template <class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources, Scalar *out) {
-    values_of<Row, ends>(q, i, j, k, from, sources, out);
+    values_of<Row>(q, i, j, k, from, sources, out);
   }
 };
 template <class Row> struct Products {
-  static constexpr bool along_vector = true;
-  template <bool ends, class From>
+  static constexpr bool along_vector = true, is_often = true;
+  template <class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    products_at<Row, ends>(q, i, j, k, from, out);
+    products_at<Row>(q, i, j, k, from, out);
   }
 };
 template <class Row> struct Diagonals {
-  static constexpr bool along_vector = false;
-  template <bool ends, class From>
+  static constexpr bool along_vector = false, is_often = false;
+  template <class From>
   static void at(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *, Scalar *out) {
-    diagonal_at<Row, ends>(q, i, j, k, from, out);
+    diagonal_at<Row>(q, i, j, k, from, out);
   }
 };
 
 template <class Of, int at_once, int s = 0, class Window>
 inline void at_points(const Place &q, Index i, Index j, Index k, const Window &window,
                       const Scalar (*sources)[unknowns], Scalar (*out)[unknowns]) {
-  Of::template at<false>(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromWindow<s, Window>{window}, sources[s],
-                         out[s]);
+  Of::at(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromWindow<s, Window>{window}, sources[s], out[s]);
   if constexpr (s + 1 < at_once) at_points<Of, at_once, s + 1>(q, i, j, k, window, sources, out);
 }
 template <class Of> inline void inside(const Place &q, const Work &work, unsigned block, Scalar *out) {
   constexpr int at_once = points_at_once(dim);
   for_points_of_thread<at_once>(work, block, [&](Index i, Index j, Index k) {
-    const Index to = place_written(q, i, j, k), step = step_along_last(q.write_size);
-    Scalar      sources[at_once][unknowns] = {}, values[at_once][unknowns];
-    if (q.source) SHELLAC_EACH for (int s = 0; s < at_once; s++) sources_at(q, to + s * step, sources[s]);
-    const Window<at_once, Of::along_vector> window(q, place_read(q, i, j, k));
-    at_points<Of, at_once>(q, i, j, k, window, sources, values);
-    SHELLAC_EACH for (int s = 0; s < at_once; s++) SHELLAC_EACH for (int r = 0; r < unknowns; r++)
-        wide(out)[(to + s * step) * unknowns + r] = values[s][r];
+    const Index to = place_written(q, i, j, k), from = place_read(q, i, j, k), step = step_along_last(q.write_size);
+    if constexpr (steps_are_known && Of::is_often) {
+      Scalar sources[at_once][unknowns] = {}, values[at_once][unknowns];
+      if (q.source) SHELLAC_EACH for (int s = 0; s < at_once; s++) sources_at(q, to + s * step, sources[s]);
+      const Window<at_once, Of::along_vector> window(q, from);
+      at_points<Of, at_once>(q, i, j, k, window, sources, values);
+      SHELLAC_EACH for (int s = 0; s < at_once; s++) SHELLAC_EACH for (int r = 0; r < unknowns; r++)
+          wide(out)[(to + s * step) * unknowns + r] = values[s][r];
+    } else {
+      SHELLAC_ROLLED for (int s = 0; s < at_once; s++) {
+        Scalar sources[unknowns];
+        sources_at(q, to + s * step, sources);
+        Of::at(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromArrays{q, from + s * step_along_last(q.read_size)},
+               sources, out + (to + s * step) * unknowns);
+      }
+    }
   });
 }
 
@@ -130,7 +140,7 @@ template <class Row, int r = 0, int first = 0>
 inline void entries_of_point(const Place &q, Index i, Index j, Index k, Scalar *const *out) {
   constexpr int most = 32, left = slots_of_row - first, count = left < most ? left : most;
   Scalar        entries[count];
-  entries_of<Row, r, false>(q, Seeds<first, count>(), i, j, k, FromArrays{q, place_read(q, i, j, k)}, entries);
+  entries_of<Row, r>(q, Seeds<first, count>(), i, j, k, FromArrays{q, place_read(q, i, j, k)}, entries);
   const Index to = place_written(q, i, j, k);
   SHELLAC_EACH for (int n = 0; n < count; n++) out[r * slots_of_row + first + n][to] = entries[n];
   if constexpr (count < left)
@@ -160,7 +170,7 @@ template <class Of> inline void at_ends(const Place &q, const Work &work, unsign
     const Index to = place_written(q, i, j, k);
     Scalar      sources[unknowns];
     sources_at(q, to, sources);
-    Of::template at<true>(q, i, j, k, FromArrays{q, place_read(q, i, j, k)}, sources, out + to * unknowns);
+    Of::at(q, i, j, k, NearEnds(q, i, j, k), sources, out + to * unknowns);
   });
 }
 
@@ -168,8 +178,8 @@ template <class Of> inline void at_ends(const Place &q, const Work &work, unsign
 template <class Row, int r = 0>
 inline void entry_at_end(const Place &q, int row, int slot, Index i, Index j, Index k, Scalar *const *out) {
   if (row == r)
-    entries_of<Row, r, true>(q, AnySeeds<1>(slot), i, j, k, FromArrays{q, place_read(q, i, j, k)},
-                             out[r * slots_of_row + slot] + place_written(q, i, j, k));
+    entries_of<Row, r>(q, AnySeeds<1>(slot), i, j, k, NearEnds(q, i, j, k),
+                       out[r * slots_of_row + slot] + place_written(q, i, j, k));
   else if constexpr (r + 1 < unknowns)
     entry_at_end<Row, r + 1>(q, row, slot, i, j, k, out);
 }

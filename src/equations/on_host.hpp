@@ -23,22 +23,30 @@ template <class Function> inline void for_each_point(const Place &q, const Regio
     }
 }
 
+// The same at ends of the domain.
+template <class Function> inline void for_each_point_at_ends(const Place &q, const Region &region, const Function &f) {
+  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {
+    f(i, j, k, NearEnds(q, i, j, k), to);
+  });
+}
+template <bool ends, class Function> inline void for_points(const Place &q, const Region &region, const Function &f) {
+  if constexpr (ends)
+    for_each_point_at_ends(q, region, f);
+  else
+    for_each_point(q, region, f);
+}
+
 // A loop of which all is to be compiled together: else it does without vectors.
 #define SHELLAC_WHOLE __attribute__((flatten))
 
-template <class Row> SHELLAC_WHOLE void values_inside(const Place &q, const Region &region, Scalar *out) {
-  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
-    values_at<Row, false>(q, i, j, k, from, to, out + to * unknowns);
-  });
-}
-template <class Row> SHELLAC_WHOLE void values_at_ends(const Place &q, const Region &region, Scalar *out) {
-  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
-    values_at<Row, true>(q, i, j, k, from, to, out + to * unknowns);
+template <class Row, bool ends> SHELLAC_WHOLE void values_in(const Place &q, const Region &region, Scalar *out) {
+  for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
+    values_at<Row>(q, i, j, k, from, to, out + to * unknowns);
   });
 }
 template <class Row> void all_values(const Place *place, const Region *region, Scalar *out) {
   const Place q = *place; // its own copy: what is written does not change it
-  region->ends ? values_at_ends<Row>(q, *region, out) : values_inside<Row>(q, *region, out);
+  region->ends ? values_in<Row, true>(q, *region, out) : values_in<Row, false>(q, *region, out);
 }
 
 // Entries of some slots of a row in a pass, which share the row's value and derivatives. Of more slots a compiler keeps the
@@ -57,7 +65,7 @@ SHELLAC_WHOLE void entries_of_pass(const Place &q, const Region &region, Scalar 
   SHELLAC_EACH for (int n = 0; n < count; n++) to_slots[n] = out[r * slots_of_row + first + n];
   for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
     Scalar entries[count];
-    entries_of<Row, r, false>(q, Seeds<first, count>(), i, j, k, from, entries);
+    entries_of<Row, r>(q, Seeds<first, count>(), i, j, k, from, entries);
     SHELLAC_EACH for (int n = 0; n < count; n++) to_slots[n][to] = entries[n];
   });
 }
@@ -69,9 +77,9 @@ void entries_by_loops(const Place &q, const Region &region, Scalar *const *out) 
     const int            count = slots_of_row - first < most ? slots_of_row - first : most;
     const AnySeeds<most> seeds(first);
     Scalar *const       *to_slots = out + r * slots_of_row + first;
-    for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
+    for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
       Scalar entries[most];
-      entries_of<Row, r, ends>(q, seeds, i, j, k, from, entries);
+      entries_of<Row, r>(q, seeds, i, j, k, from, entries);
       for (int n = 0; n < count; n++) to_slots[n][to] = entries[n];
     });
   }
@@ -104,22 +112,22 @@ template <class Row> void all_entries(const Place *place, const Region *region, 
 }
 
 template <class Row, bool ends> SHELLAC_WHOLE void products_in(const Place &q, const Region &region, Scalar *out) {
-  for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
-    products_at<Row, ends>(q, i, j, k, from, out + to * unknowns);
+  for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
+    products_at<Row>(q, i, j, k, from, out + to * unknowns);
   });
 }
 template <class Row> void all_products(const Place *place, const Region *region, Scalar *out) {
   const Place q = *place;
   region->ends ? products_in<Row, true>(q, *region, out) : products_in<Row, false>(q, *region, out);
 }
+template <class Row, bool ends> void diagonals_in(const Place &q, const Region &region, Scalar *out) {
+  for_points<ends>(q, region, [&](Index i, Index j, Index k, const auto &from, Index to) {
+    diagonal_at<Row>(q, i, j, k, from, out + to * unknowns);
+  });
+}
 template <class Row> void all_diagonals(const Place *place, const Region *region, Scalar *out) {
   const Place q = *place;
-  for_each_point(q, *region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
-    if (region->ends)
-      diagonal_at<Row, true>(q, i, j, k, from, out + to * unknowns);
-    else
-      diagonal_at<Row, false>(q, i, j, k, from, out + to * unknowns);
-  });
+  region->ends ? diagonals_in<Row, true>(q, *region, out) : diagonals_in<Row, false>(q, *region, out);
 }
 
 // A function of the coordinates alone.

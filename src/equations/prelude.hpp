@@ -21,20 +21,13 @@ constexpr bool in_stencil(int dx, int dy, int dz) {
   return in_reach(0, dx) && in_reach(1, dy) && in_reach(2, dz) && (box || (dx != 0) + (dy != 0) + (dz != 0) <= 1);
 }
 
-// The steps of an arm: lexicographic, the first axis first.
-constexpr int arm_code(int arm) { // (dx + width) + steps_along * ((dy + width) + steps_along * (dz + width))
-  int count = 0;
-  for (int code = 0; code < steps_along * steps_along * steps_along; code++)
-    if (in_stencil(code % steps_along - width, code / steps_along % steps_along - width,
-                   code / steps_along / steps_along - width) &&
-        count++ == arm)
-      return code;
-  return -1;
-}
-
-// Whether the step leads to the arm with that code.
-constexpr bool is_arm(int code, int dx, int dy, int dz) {
-  return dx + width + steps_along * (dy + width + steps_along * (dz + width)) == code;
+// The number of the arm that a step within the stencil is: lexicographic, the first axis first.
+constexpr int arm_of(int dx, int dy, int dz) {
+  if (box)
+    return dx + width + (dim > 1 ? steps_along * (dy + width) : 0) +
+           (dim > 2 ? steps_along * steps_along * (dz + width) : 0);
+  const int d = dx ? dx : dy ? dy : dz, axis = dx ? 0 : dy ? 1 : 2;
+  return dim * width + d + (d > 0 ? axis : d < 0 ? -axis : 0) * width;
 }
 
 // The directions of derivatives: none; or slots of a row, which are an unknown c at an arm's end: some from the first on,
@@ -49,22 +42,21 @@ struct NoSeed : SeedOfSlots {
 template <int first, int count> struct Seeds : SeedOfSlots {
   static constexpr int  directions = count;
   template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
-    constexpr int code = arm_code((first + n) / unknowns);
-    return unknown == (first + n) % unknowns && is_arm(code, dx, dy, dz);
+    return unknown == (first + n) % unknowns && arm_of(dx, dy, dz) == (first + n) / unknowns;
   }
 };
 template <int count> struct AnySeeds : SeedOfSlots {
   static constexpr int directions = count;
-  int                  c[count], code[count];
+  int                  c[count], arm[count];
 
   explicit AnySeeds(int first) {
     SHELLAC_EACH for (int n = 0; n < count; n++) {
       c[n] = (first + n) % unknowns;
-      code[n] = arm_code((first + n) / unknowns);
+      arm[n] = (first + n) / unknowns;
     }
   }
   template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
-    return unknown == c[n] && is_arm(code[n], dx, dy, dz);
+    return unknown == c[n] && arm_of(dx, dy, dz) == arm[n];
   }
 };
 // The unknown c of the point itself. at_ends: also by the arms around periodic axes of few points, which lead back to it.
@@ -79,7 +71,7 @@ template <int c, bool at_ends> struct OwnSeed : SeedOfSlots {
 
 private:
   bool leads_back(int axis, int d) const {
-    return d == 0 || (at_ends && place.periodic[axis] && d % place.N[axis] == 0);
+    return d == 0 || (at_ends && place.periodic[axis] && place.N[axis] <= width && d % (int)place.N[axis] == 0);
   }
 };
 struct AlongVector {
@@ -116,39 +108,11 @@ inline int around(const Place &place, int axis, Index index, int d) {
   return d;
 }
 
-// What a neighbour that may be beyond an end is: given plus factor times the value at a step, in the arrays and as an arm.
-struct Neighbour {
-  Scalar given;
-  Real   factor;
-  int    in_arrays[axes], arm[axes];
-};
-SHELLAC_OUT_OF_LINE inline Neighbour neighbour_at_end(const Place &place, int c, Index i, Index j, Index k, int dx,
-                                                      int dy, int dz) {
-  const Index p[axes] = {i, j, k};
-  Real        where[axes];
-  Neighbour   n = {0, 1, {dx, dy, dz}, {dx, dy, dz}};
-  for (int a = 0; a < axes; a++) where[a] = coordinate<Real>(place, a, p[a] + n.arm[a]);
-  for (int a = 0; a < dim; a++) {
-    const Index q = p[a] + n.arm[a];
-    if (place.periodic[a]) n.in_arrays[a] = around(place, a, p[a], n.arm[a]);
-    if (place.periodic[a] || (q >= 0 && q < place.N[a])) continue;
-    const int   side = q < 0 ? 0 : 1;
-    const Index steps = side ? q - place.N[a] + 1 : -q;
-    const Fold &fold = place.folds[((c * axes + a) * sides + side) * width + steps - 1];
-    where[a] = place.end[a][side];
-    n.given +=
-        n.factor * fold.given * boundary_datum<Real>(place, c, a, side, where[0], where[1], where[2], place.time);
-    n.factor *= fold.factor;
-    n.in_arrays[a] = n.arm[a] = (int)(fold.inside - p[a]);
-    if (n.factor == 0) break;
-  }
-  return n;
-}
-
 // Where the values at a point and around it are read: in the arrays, where it is the point `at`.
 struct FromArrays {
-  const Place &place;
-  Index        at;
+  static constexpr bool at_ends = false;
+  const Place          &place;
+  Index                 at;
 
   Index index(int dx, int dy, int dz) const {
     return at + dx + place.read_size[0] * (dy + place.read_size[1] * (Index)dz);
@@ -158,8 +122,85 @@ struct FromArrays {
   Scalar field(int f, int dx, int dy, int dz) const { return place.fields[f][index(dx, dy, dz)]; }
 };
 
-// A point of the grid, with its neighbours. at_ends: these may be beyond an end of the domain.
-template <class SeedType, bool at_ends, class From = FromArrays> struct GridPoint {
+// What a neighbour that may be beyond an end is: given plus factor times the value at a step, which is a place in the arrays
+// and an arm.
+struct Neighbour {
+  Scalar      given;
+  Real        factor;
+  Index       at;
+  signed char arm[axes];
+};
+
+// The same where neighbours may be beyond an end of the domain: a table of them, which loops make. They are compiled once,
+// not for each neighbour that the text reads.
+class NearEnds {
+public:
+  static constexpr bool at_ends = true;
+
+  SHELLAC_OUT_OF_LINE NearEnds(const Place &place, Index i, Index j, Index k) : place_(place), p_{i, j, k} {
+    const FromArrays from{place, place_read(place, i, j, k)};
+    constexpr int    y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
+    SHELLAC_ROLLED for (int dz = -z; dz <= z; dz++) SHELLAC_ROLLED for (int dy = -y; dy <= y; dy++)
+        SHELLAC_ROLLED for (int dx = -width; dx <= width; dx++) {
+      if (!in_stencil(dx, dy, dz)) continue;
+      const int n = arm_of(dx, dy, dz);
+      SHELLAC_ROLLED for (int c = 0; c < unknowns; c++) set(from, c, dx, dy, dz, &neighbours_[c][n]);
+      if (field_count) fields_at_[n] = from.index(inside(0, dx), inside(1, dy), inside(2, dz));
+    }
+  }
+  const Neighbour &neighbour(int c, int dx, int dy, int dz) const { return neighbours_[c][arm_of(dx, dy, dz)]; }
+
+  Scalar unknown(int c, int dx, int dy, int dz) const {
+    const Neighbour &n = neighbour(c, dx, dy, dz);
+    return n.factor == 0 ? n.given : n.given + n.factor * place_.u[n.at * unknowns + c]; // its place may hold infinity
+  }
+  Scalar direction(int c, int dx, int dy, int dz) const {
+    return place_.direction[neighbour(c, dx, dy, dz).at * unknowns + c];
+  }
+  Scalar field(int f, int dx, int dy, int dz) const { // beyond an end: the value at the end
+    return place_.fields[f][fields_at_[arm_of(dx, dy, dz)]];
+  }
+
+private:
+  void set(const FromArrays &from, int c, int dx, int dy, int dz, Neighbour *n) const {
+    int    in_arrays[axes] = {dx, dy, dz}, arm[axes] = {dx, dy, dz};
+    Real   x[axes];
+    Scalar given = 0;
+    Real   factor = 1;
+    bool   placed = false; // x is known
+    for (int a = 0; a < dim && factor != 0; a++) {
+      const Index q = p_[a] + arm[a];
+      if (place_.periodic[a]) in_arrays[a] = around(place_, a, p_[a], arm[a]);
+      if (place_.periodic[a] || (q >= 0 && q < place_.N[a])) continue;
+      const int   side = q < 0 ? 0 : 1;
+      const Index steps = side ? q - place_.N[a] + 1 : -q;
+      const Fold &fold = place_.folds[((c * axes + a) * sides + side) * width + steps - 1];
+      for (int b = 0; b < axes && !placed; b++) x[b] = coordinate<Real>(place_, b, p_[b] + arm[b]);
+      placed = true;
+      x[a] = place_.end[a][side];
+      given += factor * fold.given * boundary_datum<Real>(place_, c, a, side, x[0], x[1], x[2], place_.time);
+      factor *= fold.factor;
+      in_arrays[a] = arm[a] = (int)(fold.inside - p_[a]);
+    }
+    const bool read = factor != 0; // else the step may lead nowhere
+    n->given = given, n->factor = factor;
+    n->at = from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0);
+    for (int a = 0; a < axes; a++) n->arm[a] = (signed char)arm[a];
+  }
+  int inside(int axis, int d) const {
+    const Index index = p_[axis];
+    if (place_.periodic[axis]) return axis < dim ? around(place_, axis, index, d) : d;
+    return (int)((index + d < 0 ? 0 : index + d >= place_.N[axis] ? place_.N[axis] - 1 : index + d) - index);
+  }
+
+  const Place &place_;
+  Index        p_[axes];
+  Neighbour    neighbours_[unknowns][arm_count];
+  Index        fields_at_[field_count ? arm_count : 1];
+};
+
+// A point of the grid, with its neighbours.
+template <class SeedType, class From> struct GridPoint {
   using Real = equation::Real;
   using Scalar = equation::Scalar;
   using Number = equation::Number<Scalar, SeedType::directions>;
@@ -189,7 +230,7 @@ template <class SeedType, bool at_ends, class From = FromArrays> struct GridPoin
   Real inverse_step(int axis, int d) const { return stretched ? table(axis, inverse_steps, d) : place.inverse_h[axis]; }
   Real t() const { return place.time; }
   bool leaves(int axis, int side) const { // whether a step to this side leads beyond an end of the domain
-    return at_ends && axis < dim && !place.periodic[axis] &&
+    return From::at_ends && axis < dim && !place.periodic[axis] &&
            (index(axis) + side < 0 || index(axis) + side >= place.N[axis]);
   }
   bool check(int c, int dx, int dy, int dz) const {
@@ -200,17 +241,16 @@ template <class SeedType, bool at_ends, class From = FromArrays> struct GridPoin
     return false;
   }
   template <int c> Number unknown(int dx, int dy, int dz) const {
-#if !defined(__CUDACC_RTC__)
-    if constexpr (at_ends) return unknown_at_ends(c, dx, dy, dz);
-#endif
     if (!check(c, dx, dy, dz)) return Number();
-    if (at_ends && !within(dx, dy, dz)) return beyond(c, dx, dy, dz);
-    return seeded(from.unknown(c, dx, dy, dz), 1, along(c, dx, dy, dz), c, dx, dy, dz);
+    const Scalar value = from.unknown(c, dx, dy, dz), other = along(c, dx, dy, dz);
+    if constexpr (From::at_ends) {
+      const Neighbour &n = from.neighbour(c, dx, dy, dz);
+      return seeded(value, n.factor, other, c, n.arm[0], n.arm[1], n.arm[2]);
+    } else
+      return seeded(value, 1, other, c, dx, dy, dz);
   }
-  template <int f> Scalar field(int dx, int dy, int dz) const { // beyond an end: the value at the end
-    if (!check(-1, dx, dy, dz)) return 0;
-    if (at_ends && !within(dx, dy, dz)) dx = inside(0, i, dx), dy = inside(1, j, dy), dz = inside(2, k, dz);
-    return from.field(f, dx, dy, dz);
+  template <int f> Scalar field(int dx, int dy, int dz) const {
+    return check(-1, dx, dy, dz) ? from.field(f, dx, dy, dz) : Scalar(0);
   }
 
   // What an unknown has along the vector place.direction, if derivatives are.
@@ -219,21 +259,18 @@ template <class SeedType, bool at_ends, class From = FromArrays> struct GridPoin
   }
   // A value with the derivative `factor` in the direction of the unknown c at that step; along: what that has along a vector.
   Number seeded(Number value, Real factor, Scalar along, int c, int dx, int dy, int dz) const {
-    seed_from<0>(&value, factor, along, c, dx, dy, dz);
+    if constexpr (SeedType::along_vector) {
+      value.depends = 1;
+      value.d[0] = factor == 0 ? 0 : factor * along;
+    } else if constexpr (SeedType::directions > 0)
+      seed_from(typename IndicesTo<SeedType::directions>::type(), &value, factor, c, dx, dy, dz);
     return value;
   }
 
 private:
-  template <int n> void seed_from(Number *value, Real factor, Scalar along, int c, int dx, int dy, int dz) const {
-    if constexpr (SeedType::along_vector) {
-      value->depends = 1;
-      value->d[0] = factor == 0 ? 0 : factor * along;
-    } else if constexpr (n < SeedType::directions) {
-      const bool matches = seed.template matches<n>(c, dx, dy, dz);
-      value->depends |= matches ? 1u << n : 0;
-      value->d[n] = matches ? factor : 0;
-      seed_from<n + 1>(value, factor, along, c, dx, dy, dz);
-    }
+  template <int... n> void seed_from(Indices<n...>, Number *value, Real factor, int c, int dx, int dy, int dz) const {
+    value->depends = ((seed.template matches<n>(c, dx, dy, dz) ? 1u << n : 0u) | ...);
+    ((value->d[n] = factor), ...);
   }
   Index index(int axis) const {
     return axis == 0 ? i : axis == 1 ? j : k;
@@ -241,31 +278,6 @@ private:
   Real table(int axis, AxisTable which, int d) const { // what reads the point says where it is beyond the stencil
     if (axis >= dim || d < -width || d > width) return place.inverse_h[axis];
     return place.stretched[axis][which * (place.N[axis] + 2 * width) + index(axis) + d + width];
-  }
-#if !defined(__CUDACC_RTC__)
-  // On the host not once more at each use, which would take long to compile.
-  SHELLAC_OUT_OF_LINE Number unknown_at_ends(int c, int dx, int dy, int dz) const {
-    if (!check(c, dx, dy, dz)) return Number();
-    if (!within(dx, dy, dz)) return beyond(c, dx, dy, dz);
-    return seeded(from.unknown(c, dx, dy, dz), 1, along(c, dx, dy, dz), c, dx, dy, dz);
-  }
-#endif
-  bool within(int dx, int dy, int dz) const { // the domain
-    const auto along = [this](int axis, Index index, int d) {
-      return d == 0 || (index + d >= 0 && index + d < place.N[axis]);
-    };
-    return along(0, i, dx) && along(1, j, dy) && along(2, k, dz);
-  }
-  int inside(int axis, Index index, int d) const {
-    if (place.periodic[axis]) return axis < dim ? around(place, axis, index, d) : d;
-    return (int)((index + d < 0 ? 0 : index + d >= place.N[axis] ? place.N[axis] - 1 : index + d) - index);
-  }
-  Number beyond(int c, int dx, int dy, int dz) const {
-    const Neighbour n = neighbour_at_end(place, c, i, j, k, dx, dy, dz);
-    const int      *d = n.in_arrays, *arm = n.arm;
-    if (n.factor == 0) return seeded(n.given, 0, 0, c, arm[0], arm[1], arm[2]); // d may lead nowhere
-    return seeded(n.given + n.factor * from.unknown(c, d[0], d[1], d[2]), n.factor, along(c, d[0], d[1], d[2]), c,
-                  arm[0], arm[1], arm[2]);
   }
 };
 
@@ -301,9 +313,9 @@ inline bool is_given(const Place &q, int c, Index i, Index j, Index k, int *axis
   return false;
 }
 
-template <class Row, int r, bool ends, class From>
+template <class Row, int r, class From>
 inline Scalar value_of(const Place &q, Index i, Index j, Index k, const From &from) {
-  if constexpr (ends) {
+  if constexpr (From::at_ends) {
     int axis, side;
     if (is_given(q, r, i, j, k, &axis, &side)) {
       const Real x = coordinate<Real>(q, 0, i), y = coordinate<Real>(q, 1, j), z = coordinate<Real>(q, 2, k);
@@ -315,7 +327,7 @@ inline Scalar value_of(const Place &q, Index i, Index j, Index k, const From &fr
         return q.given_scale[r] * (from.unknown(r, 0, 0, 0) - g(q.time));
     }
   }
-  const GridPoint<NoSeed, ends, From> point(q, NoSeed(), i, j, k, from);
+  const GridPoint<NoSeed, From> point(q, NoSeed(), i, j, k, from);
   return Row::template at<r>(point).v;
 }
 
@@ -324,45 +336,45 @@ template <int r = 0> inline void sources_at(const Place &q, Index to, Scalar *so
   sources[r] = has_exact && q.source ? q.source[to * unknowns + r] : 0;
   if constexpr (r + 1 < unknowns) sources_at<r + 1>(q, to, sources);
 }
-template <class Row, bool ends, int r = 0, class From>
+template <class Row, int r = 0, class From>
 inline void values_of(const Place &q, Index i, Index j, Index k, const From &from, const Scalar *sources,
                       Scalar *values) {
-  const Scalar value = value_of<Row, r, ends>(q, i, j, k, from);
+  const Scalar value = value_of<Row, r>(q, i, j, k, from);
   values[r] = q.row_scale * (has_exact ? value + sources[r] : value);
-  if constexpr (r + 1 < unknowns) values_of<Row, ends, r + 1>(q, i, j, k, from, sources, values);
+  if constexpr (r + 1 < unknowns) values_of<Row, r + 1>(q, i, j, k, from, sources, values);
 }
-template <class Row, bool ends>
-inline void values_at(const Place &q, Index i, Index j, Index k, const FromArrays &from, Index to, Scalar *values) {
+template <class Row, class From>
+inline void values_at(const Place &q, Index i, Index j, Index k, const From &from, Index to, Scalar *values) {
   Scalar sources[unknowns];
   sources_at(q, to, sources);
-  values_of<Row, ends>(q, i, j, k, from, sources, values);
+  values_of<Row>(q, i, j, k, from, sources, values);
 }
 
 // Entries of a row, in the seeds' directions.
-template <class Row, int r, bool ends, class SeedType, class From>
+template <class Row, int r, class SeedType, class From>
 inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, Index k, const From &from,
                        Scalar *entries) {
-  using Point = GridPoint<SeedType, ends, From>;
+  using Point = GridPoint<SeedType, From>;
   const Point            point(q, seed, i, j, k, from);
   typename Point::Number row;
   int                    axis, side;
-  if (ends && is_given(q, r, i, j, k, &axis, &side))
+  if (From::at_ends && is_given(q, r, i, j, k, &axis, &side))
     row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, 0, 0, 0);
   else
     row = Row::template at<r>(point);
-  SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.d[n];
+  SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.derivative(n);
 }
 
 // The Jacobian's rows at a point times the vector place.direction; the diagonal.
-template <class Row, bool ends, int r = 0, class From>
+template <class Row, int r = 0, class From>
 inline void products_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
-  entries_of<Row, r, ends>(q, AlongVector(), i, j, k, from, out + r);
-  if constexpr (r + 1 < unknowns) products_at<Row, ends, r + 1>(q, i, j, k, from, out);
+  entries_of<Row, r>(q, AlongVector(), i, j, k, from, out + r);
+  if constexpr (r + 1 < unknowns) products_at<Row, r + 1>(q, i, j, k, from, out);
 }
-template <class Row, bool ends, int r = 0, class From>
+template <class Row, int r = 0, class From>
 inline void diagonal_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
-  entries_of<Row, r, ends>(q, OwnSeed<r, ends>(q), i, j, k, from, out + r);
-  if constexpr (r + 1 < unknowns) diagonal_at<Row, ends, r + 1>(q, i, j, k, from, out);
+  entries_of<Row, r>(q, OwnSeed<r, From::at_ends>(q), i, j, k, from, out + r);
+  if constexpr (r + 1 < unknowns) diagonal_at<Row, r + 1>(q, i, j, k, from, out);
 }
 
 // The exact solution's datum on an end: its value, or du/dn + alpha u.

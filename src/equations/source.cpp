@@ -2,6 +2,8 @@
 
 #include <petscsys.h>
 
+#include "equations/expression.hpp"
+
 namespace shellac {
 
 static const char interface_text[] =
@@ -52,6 +54,7 @@ public:
             ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
             ", stretched = " + (shape_.stretched ? "true" : "false") +
             ", has_exact = " + (text_.has_exact ? "true" : "false") +
+            ", steps_are_known = " + (steps_are_known() ? "true" : "false") +
             ";\n} // namespace equation\n} // namespace shellac\n";
     const auto part = [&](const char *name, const char *text) {
       out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
@@ -83,6 +86,26 @@ private:
   // An expression with the user's line before it; what follows is the compiler's own again.
   std::string expression(const Expression &e) const {
     return "\n#line " + std::to_string(e.line) + " " + quoted(text_.file) + "\n" + e.text + "\n#line 1 \"generated\"\n";
+  }
+
+  // Whether a compiler can know all steps to neighbours that the rows take.
+  bool steps_are_known() const {
+    std::vector<std::string> functions, whole; // of steps; names that are whole numbers
+    bool                     known = true;
+    for (const auto &unknown : text_.unknowns) functions.push_back(unknown.name);
+    for (const auto &field : text_.fields) functions.push_back(field.name);
+    for (const auto &d : text_.definitions) {
+      auto with_arguments = whole;
+      with_arguments.insert(with_arguments.end(), d.arguments.begin(), d.arguments.end());
+      known = known && calls_are_whole(d.value.text, functions, with_arguments);
+      if (!d.arguments.empty())
+        functions.push_back(d.name);
+      else if (is_whole(d.value.text, whole))
+        whole.push_back(d.name);
+    }
+    for (const auto &unknown : text_.unknowns)
+      known = known && calls_are_whole(text_.has_rate ? unknown.rate.text : unknown.residual.text, functions, whole);
+    return known;
   }
 
   // The names of the functions' own end with _, so that the text may have c, r or point.
