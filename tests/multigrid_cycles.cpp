@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 
+#include "gpu.hpp"
 #include "multigrid.hpp"
 
 using namespace tests;
@@ -36,6 +37,7 @@ TEST_CASE("a cycle reduces the residual tenfold, on grids of any size", "[multig
 }
 
 TEST_CASE("a cycle reduces the residual tenfold around periodic axes and at mirrored ends", "[multigrid]") {
+  int number = 0;
   for (const auto &N : {Point{64, 64, 1}, Point{65, 64, 1}, Point{33, 47, 1}, Point{12, 15, 11}})
     for (DMBoundaryType x : {DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR})
       for (DMBoundaryType y : {DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR, DM_BOUNDARY_NONE}) {
@@ -44,7 +46,7 @@ TEST_CASE("a cycle reduces the residual tenfold around periodic axes and at mirr
         p.ends[1] = y;
         if (N[2] > 1) p.ends[2] = DM_BOUNDARY_PERIODIC;
         Grid da;
-        if (!try_make_grid(p, &da)) continue;
+        if (!in_turn(number++ + N[0]) || !try_make_grid(p, &da)) continue;
         INFO(describe(p));
         Matrix         A = make_operator(p, da);
         Preconditioner pc = make_pc(A);
@@ -97,13 +99,14 @@ TEST_CASE("multigrid solves what the assembled matrix says", "[multigrid]") {
 }
 
 TEST_CASE("V- and W-cycles are symmetric where the operator is", "[multigrid]") {
+  int number = 0;
   for (Problem p : grids())
     for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN})
       for (const char *cycle : {"-test_pc_stencilmg_cycle_type v", "-test_pc_stencilmg_cycle_type w"}) {
         p.boundary = form;
         p.sigma = 1;
         Grid da;
-        if (!try_make_grid(p, &da)) continue;
+        if (!in_turn(number++) || !try_make_grid(p, &da)) continue;
         INFO(describe(p));
         INFO(cycle);
         Matrix A = make_operator(p, da);
@@ -179,10 +182,11 @@ TEST_CASE("axes may be stretched, or alternate", "[multigrid]") {
     }
 }
 
-// Their inner parts take other code on a GPU.
+// Their inner parts take other code on a GPU, on grids that need not be so large on the host.
 TEST_CASE("fused passes compute what single steps do, on large grids", "[multigrid]") {
-  int number = 0;
-  for (const auto &N : {Point{1021, 640, 1}, Point{768, 801, 1}})
+  const PetscInt large = no_gpu(false) ? 1 : 3;
+  int            number = 0;
+  for (const auto &N : {Point{340 * large + 1, 213 * large + 1, 1}, Point{256 * large, 267 * large, 1}})
     for (DMBoundaryType ends : {DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC}) {
       if (ends == DM_BOUNDARY_PERIODIC && N[0] % 2) continue; // which has no fused form
       Problem p = problem(2, N[0], N[1]);
