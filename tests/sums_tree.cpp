@@ -8,7 +8,7 @@
 #include "device/sort.hpp"
 #include "gpu.hpp"
 #include "sums.hpp"
-#include "sums/cluster_tree.hpp"
+#include "sums/tree_lists.hpp"
 #include "support.hpp"
 
 using namespace tests;
@@ -159,6 +159,82 @@ TEST_CASE("a tree goes on from the parts of a larger one", "[sums][tree]") {
     for (Cluster &node : below.nodes) node.child = node.child < 0 ? -1 : node.child - 6;
     check_tree(below, order, points.in(PETSC_MEMTYPE_HOST), 64);
   }
+}
+
+// The ranges of each group.
+static std::vector<std::vector<Range>> ranges_of(Lists *lists, size_t groups) {
+  std::vector<std::vector<Range>> ranges;
+  const PetscInt                 *first = NULL;
+  const Range                    *list = NULL;
+  OK(lists->first.Get(PETSC_MEMTYPE_HOST, &first));
+  OK(lists->list.Get(PETSC_MEMTYPE_HOST, &list));
+  for (size_t g = 0; g < groups; g++) ranges.emplace_back(list + first[g], list + first[g + 1]);
+  return ranges;
+}
+
+TEST_CASE("the lists of a treecode have each source once for each group of targets, the same on a GPU",
+          "[sums][tree]") {
+  constexpr PetscInt proxies = 27;
+  KernelSumMat       context;
+  for (size_t f = 0; f < kernel_functions().size(); f++)
+    if (std::string(kernel_functions()[f].name) == "laplace") context.function = (int)f;
+  for (Shape shape : {in_a_cube, in_a_plane, at_few_places})
+    for (PetscInt n : {0, 40, 6001}) {
+      ThreeArrays                  of_targets = some_points(900, in_a_cube), of_sources = some_points(n, shape);
+      ClusterTree                  targets, sources;
+      TargetGroups                 groups;
+      std::vector<const Cluster *> with_proxies;
+      PetscLogDouble               on_host[2] = {0, 0};
+      OK(targets.Build(PETSC_MEMTYPE_HOST, of_targets.in(PETSC_MEMTYPE_HOST), 64));
+      OK(sources.Build(PETSC_MEMTYPE_HOST, of_sources.in(PETSC_MEMTYPE_HOST), 64));
+      for (Cluster &node : sources.nodes) {
+        for (int &m : node.n) m = 3;
+        if (node.end - node.begin <= proxies) continue;
+        node.proxies = n + proxies * (PetscInt)with_proxies.size();
+        with_proxies.push_back(&node);
+      }
+      for (const Cluster &node : targets.nodes)
+        if (node.child < 0) groups.clusters.push_back(node);
+      groups.make();
+      for (PetscMemType memory : memories()) {
+        Lists          lists[2];
+        PetscLogDouble pairs[2] = {0, 0}, sums[2] = {0, 0};
+        PetscInt       wrong = 0;
+        INFO(n << " sources of shape " << shape << " in memory " << memory);
+        OK(MakeLists(PETSC_COMM_SELF, context, 3, 1e-6, memory, groups, sources.nodes, lists, pairs));
+        const auto near = ranges_of(&lists[0], groups.groups.size()), far = ranges_of(&lists[1], groups.groups.size());
+        for (size_t g = 0; g < groups.groups.size(); g++) {
+          std::vector<PetscInt> times(n, 0);
+          const Cluster        &t = groups.clusters[g];
+          for (const Range &range : near[g]) {
+            sums[0] += (double)(t.end - t.begin) * (double)(range.end - range.begin);
+            for (PetscInt j = range.begin; j < range.end; j++) times[j]++;
+          }
+          for (const Range &range : far[g]) {
+            sums[1] += (double)(t.end - t.begin) * (double)(range.end - range.begin);
+            for (PetscInt j = range.begin; j < range.end; j++) {
+              if (j < n) {
+                times[j]++;
+              } else if ((j - n) % proxies == 0) { // the first of a cluster, all of which is there, and far enough
+                const Cluster &s = *with_proxies[(j - n) / proxies];
+                double         d2 = 0;
+                for (int a = 0; a < 3; a++) d2 += std::pow(s.center(a) - t.center(a), 2);
+                wrong += s.radius() + t.radius() > 0.8 * std::sqrt(d2) || range.end - j < proxies;
+                for (PetscInt i = s.begin; i < s.end; i++) times[i]++;
+              }
+            }
+          }
+          wrong += n - (PetscInt)std::count(times.begin(), times.end(), (PetscInt)1);
+        }
+        CHECK(wrong == 0);
+        for (int kind = 0; kind < 2; kind++) {
+          CHECK(pairs[kind] == sums[kind]);
+          if (PetscMemTypeHost(memory)) on_host[kind] = pairs[kind];
+          CHECK(pairs[kind] == on_host[kind]);
+        }
+        if (n == 6001 && shape == in_a_cube) CHECK((pairs[0] > 0 && pairs[1] > 0));
+      }
+    }
 }
 
 TEST_CASE("keys sort values stably, and flags add up", "[sums][tree]") {

@@ -74,8 +74,8 @@ PetscErrorCode SortByKeys(PetscMemType memory, size_t n, const uint64_t *keys, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AddUp(PetscMemType memory, size_t n, const unsigned char *flags, uint32_t *sums,
-                     Scratch<uint64_t> *work) {
+template <class Value, class Sum>
+static PetscErrorCode add_up(PetscMemType memory, size_t n, const Value *values, Sum *sums, Scratch<uint64_t> *work) {
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,18 +84,26 @@ PetscErrorCode AddUp(PetscMemType memory, size_t n, const unsigned char *flags, 
     cudaStream_t stream;
     PetscCall(current_stream(&stream));
     PetscCall(with_room(0, work, [&](uint64_t *, void *room, size_t *bytes) {
-      return cub::DeviceScan::ExclusiveScan(room, *bytes, flags, sums, cuda::std::plus<>{}, (uint32_t)0, n, stream);
+      return cub::DeviceScan::ExclusiveScan(room, *bytes, values, sums, cuda::std::plus<>{}, (Sum)0, n, stream);
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
   (void)work;
-  uint32_t sum = 0;
+  Sum sum = 0;
   for (size_t i = 0; i < n; i++) {
     sums[i] = sum;
-    sum += flags[i];
+    sum += values[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AddUp(PetscMemType memory, size_t n, const unsigned char *flags, uint32_t *sums,
+                     Scratch<uint64_t> *work) {
+  return add_up(memory, n, flags, sums, work);
+}
+PetscErrorCode AddUp(PetscMemType memory, size_t n, const PetscInt *values, PetscInt *sums, Scratch<uint64_t> *work) {
+  return add_up(memory, n, values, sums, work);
 }
 
 } // namespace shellac

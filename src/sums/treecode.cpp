@@ -20,11 +20,6 @@ namespace shellac {
 
 namespace {
 
-struct ListsOnDevice {
-  Buffer<Range>    list;
-  Buffer<PetscInt> first;
-};
-
 // Values in the order of a tree from those of the points, and back.
 struct Gather {
   int              reals;
@@ -102,9 +97,8 @@ private:
   std::vector<Lists> lists_; // of each rank's sources: near, far, near, far, ...
 
   // on the GPU; null until asked for
-  std::vector<ListsOnDevice> device_lists_;
-  Buffer<Group>              device_group_;
-  Buffer<PetscReal>          weights_, results_, in_, out_; // the last two: in the order of the regions
+  Buffer<Group>     device_group_;
+  Buffer<PetscReal> weights_, results_, in_, out_; // the last two: in the order of the regions
 };
 
 // The points, then the interpolation points of those of the nodes that hold any.
@@ -255,7 +249,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Pet
     PetscCall(targets_.Create(comm, targets->points));
   }
   for (const Cluster &node : targets_.nodes)
-    if (settings.dual || node.child < 0) groups_.clusters.push_back(node);
+    if (settings.dual || (node.child < 0 && node.begin < node.end)) groups_.clusters.push_back(node);
   groups_.dual = settings.dual;
   groups_.make();
 
@@ -270,7 +264,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Pet
     nodes.resize(n);
     PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Cluster)), &bytes));
     PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
-    make_lists(context, order_, settings.epsilon, groups_, nodes, &lists_[2 * owner], pairs);
+    PetscCall(MakeLists(comm, context, order_, settings.epsilon, memory, groups_, nodes, &lists_[2 * owner], pairs));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -310,14 +304,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   cudaStream_t stream = NULL;
   if (on_device) {
     PetscCall(current_stream(&stream));
-    if (!device_group_.data) {
-      PetscCall(device_group_.Set(memory, groups_.groups));
-      device_lists_.resize(lists_.size());
-      for (size_t owner = 0; owner < lists_.size(); owner++) {
-        PetscCall(device_lists_[owner].list.Set(memory, lists_[owner].list));
-        PetscCall(device_lists_[owner].first.Set(memory, lists_[owner].first));
-      }
-    }
+    if (!device_group_.data) PetscCall(device_group_.Set(memory, groups_.groups));
     up.nodes = sources_.device_nodes.data;
     down.nodes = targets_.device_nodes.data;
     for (size_t l = sources_.level.size() - 1; l-- > 0;) {
@@ -352,8 +339,8 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
       const size_t which = 2 * (size_t)owner + far;
       if (far) listed.narrow = given.narrow || narrow > 0;
       listed.sum.group = on_device ? device_group_.data : groups_.groups.data();
-      listed.sum.list = on_device ? device_lists_[which].list.data : lists_[which].list.data();
-      listed.sum.first = on_device ? device_lists_[which].first.data : lists_[which].first.data();
+      PetscCall(lists_[which].list.Get(memory, &listed.sum.list));
+      PetscCall(lists_[which].first.Get(memory, &listed.sum.first));
       PetscCall(KernelSumPairs(listed));
       listed.sum.add = true;
     }
@@ -382,16 +369,13 @@ PetscLogDouble Direction::Bytes() const {
                          sizeof(PetscInt) * ((PetscLogDouble)sources_.points + targets_.points);
   for (const Expanded *side : {&sources_, &targets_})
     bytes += 3 * sizeof(PetscReal) * (PetscLogDouble)side->all + sizeof(Cluster) * side->nodes.size();
-  for (const Lists &lists : lists_) bytes += sizeof(Range) * lists.list.size() + sizeof(PetscInt) * lists.first.size();
+  for (const Lists &lists : lists_) bytes += (PetscLogDouble)lists.list.bytes() + lists.first.bytes();
   return bytes;
 }
 
 PetscErrorCode Direction::Destroy() {
   PetscFunctionBegin;
-  for (auto &lists : device_lists_) {
-    PetscCall(lists.list.Free());
-    PetscCall(lists.first.Free());
-  }
+  lists_.clear();
   PetscCall(device_group_.Free());
   for (Expanded *side : {&sources_, &targets_}) PetscCall(side->Destroy());
   PetscCall(PetscSFDestroy(&source_sf_));
