@@ -109,7 +109,7 @@ TEST_CASE("shifts of any size and sign take no more iterations than a new set-up
   changes.push_back({PetscScalar(0, 1), 0});
 #endif
   int number = 0;
-  for (const Lattice &l : {lattice({129, 100, 1}), lattice({25, 22, 27})}) // with more levels
+  for (const Lattice &l : {lattice({97, 76, 1}), lattice({21, 18, 23})}) // with more levels
     for (Medium medium : {Medium::smooth, Medium::blocks}) {
       Grid da;
       if (!in_turn(number++) || !try_make_grid(l, &da)) continue;
