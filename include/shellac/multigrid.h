@@ -85,6 +85,8 @@
    fused with 2 or 3 smoothing steps. F-cycles and full multigrid have no transpose. With several unknowns a point there is no
    transpose and no single precision, passes are not fused, and there are no CUDA graphs.
 
+   `PCReset()` keeps the levels, because PETSc does not tell a shell of it. `PCDestroy()` and another type free them.
+
    Errors:
    `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that couples points further apart, or has
    zeros on its diagonal, or more than 8 unknowns a point, or of several a singular block; `PETSC_ERR_FP` for a coefficient that
