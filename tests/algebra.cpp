@@ -333,6 +333,82 @@ TEST_CASE("operators that map constants to zero carry their null spaces", "[alge
   }
 }
 
+static bool has_null_space(Mat A, bool of_transpose = false) {
+  MatNullSpace null;
+  if (of_transpose)
+    OK(MatGetTransposeNullSpace(A, &null));
+  else
+    OK(MatGetNullSpace(A, &null));
+  return null != NULL;
+}
+
+TEST_CASE("the constants leave a transposed operator, and a converted one, that becomes regular", "[algebra]") {
+  Problem p = problem(1, 8);
+  p.ends[0] = DM_BOUNDARY_PERIODIC;
+  Grid            da = make_grid(p);
+  Matrix          A, B;
+  const PetscReal velocity[] = {1};
+  OK(MatCreate(PETSC_COMM_WORLD, &A));
+  OK(MatSetDM(A, da));
+  OK(MatSetType(A, MATADVECTIONDIFFUSION));
+  OK(MatAdvectionDiffusionSetConstantVelocity(A, 1, velocity));
+  OK(MatSetUp(A));
+  OK(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  CHECK(has_null_space(A));
+  CHECK(has_null_space(B));
+  OK(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
+  CHECK(has_null_space(A, true));
+  CHECK(!has_null_space(A));
+  OK(MatShift(A, 1));
+  CHECK(!has_null_space(A, true));
+  OK(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &B));
+  for (bool of_transpose : {false, true}) CHECK(!has_null_space(B, of_transpose));
+}
+
+TEST_CASE("a null space that the program has set or taken away stays so", "[algebra]") {
+  Options      o("-mat_laplace_boundary neumann");
+  Grid         da = make_grid(problem(1, 8));
+  Matrix       A;
+  MatNullSpace own, present;
+  OK(MatCreateLaplace(da, &A));
+  REQUIRE(has_null_space(A));
+  OK(MatSetNullSpace(A, NULL));
+  OK(MatScale(A, 2));
+  CHECK(!has_null_space(A));
+  OK(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &own));
+  OK(MatSetNullSpace(A, own));
+  OK(MatShift(A, 1));
+  OK(MatGetNullSpace(A, &present));
+  CHECK(present == own);
+  OK(MatNullSpaceDestroy(&own));
+}
+
+TEST_CASE("entries go to an assembled matrix of another nonzero pattern", "[algebra]") {
+  Grid           da = make_grid(problem(1, 8 * rank_count()));
+  Matrix         A, B;
+  Vector         x = random_vector(da, 1), y = make_vector(da), z = make_vector(da);
+  const PetscInt row = 0;
+  MatInfo        info;
+  OK(DMSetMatType(da, MATAIJ));
+  OK(DMCreateMatrix(da, &B)); // with couplings that A has not
+  OK(MatShift(B, 5));
+  OK(MatCreateLaplace(da, &A));
+  OK(MatZeroRowsColumns(A, rank_count() > 1 ? 0 : 1, &row, 1, NULL, NULL));
+  for (bool copied : {true, false}) {
+    if (copied)
+      OK(MatCopy(A, B, DIFFERENT_NONZERO_PATTERN));
+    else {
+      OK(MatScale(A, 3));
+      OK(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &B));
+    }
+    OK(MatMult(A, x, y));
+    OK(MatMult(B, x, z));
+    CHECK(difference(y, z) <= exact);
+    OK(MatGetInfo(B, MAT_GLOBAL_SUM, &info));
+    CHECK(info.nz_used > 0);
+  }
+}
+
 TEST_CASE("the view of a sum counts the rows that a rank has", "[algebra]") {
   if (rank_count() == 1) return; // of a line on more, no rank has both ends
   Grid da = make_grid(problem(1, 8 * rank_count()));

@@ -8,6 +8,20 @@
 using namespace tests;
 using namespace tests::boundaries;
 
+TEST_CASE("a point beyond a mirrored end is the point that rows have there", "[boundaries]") {
+  for (PetscInt N = 2; N <= 5; N++) {
+    shellac::Ends ends = {};
+    ends.N = N, ends.mirror = true, ends.h = 1;
+    for (PetscInt i = -9; i < N + 9; i++) {
+      PetscInt  inside;
+      PetscReal factor, given;
+      INFO("the point " << i << " of " << N);
+      ends.fold(i, &inside, &factor, &given);
+      CHECK(ends.within(i) == inside);
+    }
+  }
+}
+
 TEST_CASE("a value beyond an end follows from linear functions exactly", "[boundaries]") {
   const PetscReal h = 0.25, slope = 3, offset = 2; // u = offset + slope x, with the point 0 at x = 0
   for (MatLaplaceBoundaryType form : all_forms)

@@ -46,6 +46,30 @@ TEST_CASE("rows follow their fields and their settings", "[diffusion_settings]")
   check_operator(A, assemble_by_hand(m, da), da);
 }
 
+TEST_CASE("what is taken from an assembled copy follows the fields", "[diffusion_settings]") {
+  Medium m;
+  m.N[0] = 8 * rank_count();
+  m.k = [](const PetscReal[]) { return 1; };
+  Grid      da;
+  Matrix    A;
+  PetscReal norms[2];
+  IS        own;
+  PetscInt  first, last;
+  REQUIRE(make(m, da, A));
+  Vector k = coefficient(m, da);
+  OK(MatDiffusionSetCoefficient(A, k));
+  OK(MatGetOwnershipRange(A, &first, &last));
+  OK(ISCreateStride(PETSC_COMM_WORLD, last - first, first, 1, &own));
+  for (PetscReal &norm : norms) {
+    Matrix now;
+    OK(MatCreateSubMatrix(A, own, own, MAT_INITIAL_MATRIX, &now));
+    OK(MatNorm(now, NORM_FROBENIUS, &norm));
+    OK(VecScale(k, 10));
+  }
+  CHECK(norms[1] > 2 * norms[0]);
+  OK(ISDestroy(&own));
+}
+
 TEST_CASE("a field that one rank changes is a change on all", "[diffusion_settings]") {
   Medium m;
   Grid   da;

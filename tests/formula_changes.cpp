@@ -227,6 +227,25 @@ TEST_CASE("data are asked for on the boundary, also where sides meet", "[boundar
   }
 }
 
+TEST_CASE("data of the boundary are refused where they are no longer the operator's", "[boundaries]") {
+  Grid                         da = make_grid(problem(1, 8));
+  Matrix                       A, B, other;
+  Vector                       b = make_vector(da), d = random_vector(da, 1);
+  const MatLaplaceBoundaryData g = [](PetscInt, const PetscReal[], PetscInt, PetscBool, PetscScalar *value, void *) {
+    return *value = 1, (PetscErrorCode)PETSC_SUCCESS;
+  };
+  for (Mat *M : {&A, &B, &other}) OK(MatCreateLaplace(da, M));
+  OK(MatScale(A, 2));
+  OK(MatShift(A, 1));
+  OK(MatLaplaceAddBoundary(A, g, NULL, b));
+  OK(MatDiagonalScale(A, d, NULL));
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"MatDiagonalScale()", "call this before"}),
+               [&] { return MatLaplaceAddBoundary(A, g, NULL, b); });
+  OK(MatAXPY(B, 1, other, SAME_NONZERO_PATTERN));
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"MatAXPY()", "call this before"}),
+               [&] { return MatLaplaceAddBoundary(B, g, NULL, b); });
+}
+
 TEST_CASE("the domain begins at the coordinates' or, with lengths, at the origin", "[boundaries]") {
   for (bool lengths : {false, true}) {
     Grid   da = make_grid(problem(1, 9));

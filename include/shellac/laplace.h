@@ -387,8 +387,8 @@ typedef PetscErrorCode (*MatLaplaceBoundaryData)(PetscInt dim, const PetscReal x
    The domain begins at the origin or, without side lengths, where the DM's coordinates say.
 
    Errors:
-   `PETSC_ERR_ARG_NULL` for a null g, `PETSC_ERR_SUP` for a Mat without a formula or after `MatTranspose()`, and what g returns, on
-   all ranks.
+   `PETSC_ERR_ARG_NULL` for a null g, `PETSC_ERR_SUP` for a Mat without a formula or after `MatTranspose()`, `PETSC_ERR_ORDER`
+   after `MatAXPY()`, `MatDiagonalScale()` or `MatZeroRows()`, and what g returns, on all ranks.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundaries()`, `MatLaplaceSetRightHandSide()`
 @*/

@@ -48,7 +48,7 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
   PetscCall(MatGetType(B, &type));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, type, &same));
   if (!same) {
-    PetscCall(MatConvert(A, type, MAT_REUSE_MATRIX, &B));
+    PetscCall(MatStencilCopyEntries(A, B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetCaptured(B, &to));

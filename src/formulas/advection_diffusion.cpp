@@ -63,14 +63,13 @@ struct AdvectionDiffusionMat final : DiffusionMat {
   PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override;
   PetscErrorCode view_equation(PetscViewer viewer) const override {
     PetscFunctionBegin;
+    char of_w[100] = "a field";
     PetscCall(view_terms(viewer, true));
-    PetscCall(
-        PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), ", MatAdvectionDiffusionSchemeTypes[scheme]));
-    if (w)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "w a field\n"));
-    else
-      PetscCall(PetscViewerASCIIPrintf(viewer, "w = (%g, %g, %g)\n", (double)constant_w[0], (double)constant_w[1],
-                                       (double)constant_w[2]));
+    if (!w)
+      PetscCall(PetscSNPrintf(of_w, sizeof(of_w), "= (%g, %g, %g)", (double)constant_w[0], (double)constant_w[1],
+                              (double)constant_w[2]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), w %s\n",
+                                     MatAdvectionDiffusionSchemeTypes[scheme], of_w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -34,7 +34,9 @@ struct Ends {                   // of one axis
   // The point that i, which may be beyond an end, is by periodicity or reflection in a mirror; i itself beyond other ends.
   SHELLAC_HD PetscInt within(PetscInt i) const {
     if (periodic) return (i % N + N) % N;
-    return !mirror ? i : i < 0 ? -i : i >= N ? 2 * (N - 1) - i : i;
+    if (!mirror || (i >= 0 && i < N)) return i;
+    const PetscInt period = PetscMax(2 * (N - 1), 1), p = (i % period + period) % period;
+    return p < N ? p : period - p;
   }
   // The value at i, which may be beyond an end, is *factor times the value at *inside, plus *given times the boundary's
   // datum g. A factor of zero: nothing inside.

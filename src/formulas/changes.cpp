@@ -15,7 +15,7 @@ PetscErrorCode FormulaMat::begin_change() {
   captured().SetByPlace([](const PetscInt[3], const auto &) {});
   scale = row_of_constant = 0;
   is_scaled_formula = true;
-  rows_altered = false;
+  rows_altered = others_added = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,6 +87,7 @@ PetscErrorCode FormulaMat::added(Mat A, PetscScalar a, const CapturedMat &from) 
   if (!same_ends || !x->constants_known) constants_known = false;
   if (x && !x->awaited) row_of_constant += a * x->row_of_constant;
   is_scaled_formula = false;
+  others_added = true;
   if (!x || !x->symmetric) PetscCall(set_symmetry(A, this, false));
   PetscCall(changed(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,6 +148,7 @@ PetscErrorCode FormulaMat::take_state(Mat A, const CapturedMat &other) {
   as_filled = from.as_filled;
   is_scaled_formula = from.is_scaled_formula;
   rows_altered = from.rows_altered;
+  others_added = from.others_added;
   PetscCall(set_symmetry(A, this, from.symmetric));
   is_transposed = from.is_transposed;
   zeroed = from.zeroed;

@@ -54,6 +54,7 @@ PetscErrorCode FormulaMat::check_copy(const CapturedMat &other) const {
 PetscErrorCode FormulaMat::destroy() {
   PetscFunctionBegin;
   if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
+  for (MatNullSpace &space : null_spaces) PetscCall(MatNullSpaceDestroy(&space));
   PetscCall(CapturedMat::destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -333,7 +334,7 @@ PetscErrorCode FormulaMat::replace_rows(Mat A) {
   as_filled = true;
   scale = 1;
   is_scaled_formula = true;
-  rows_altered = false;
+  rows_altered = others_added = false;
   symmetric = formula->symmetric() && has_symmetric_rows(ends, grid.dim, grid.width);
   if (is_transposed && symmetric) is_transposed = false;
   if (is_transposed) {

@@ -80,8 +80,9 @@ struct FormulaMat : CapturedMat {
   PetscScalar                      scale = 1;              // all MatScale()s
   PetscScalar                      row_of_constant = 0;    // what a row far from the ends makes of the function 1, if
   bool                             constants_known = true; // it is the same for all rows but those that the ends change
-  MatNullSpace                     nullspace = NULL;       // the one we attached, borrowed; null for none
-  bool                             nullspace_transposed = false; // it is that of the transposed operator
+  bool                             singular = false;       // it was when null spaces were attached last
+  MatNullSpace                     null_spaces[2] = {NULL, NULL};  // we attached: the operator's and its transpose's
+  bool                             null_spaces_transposed = false; // they were made when the operator was transposed
   std::unique_ptr<StencilOperator> awaited; // of a duplicate without values, which is zero: what it is once assembled
   bool      zeroed = false;           // MatZeroEntries() came, and neither MatSetValues() nor MatAssemblyEnd() since
   bool      is_transposed = false;    // by MatTranspose()
@@ -89,6 +90,7 @@ struct FormulaMat : CapturedMat {
   bool      as_filled = true;         // but for transposition, no change of the operator since the last fill
   bool      is_scaled_formula = true; // but for transposition and MatScale(), no change since then
   bool      rows_altered = false;     // by MatZeroRows() or MatDiagonalScale()
+  bool      others_added = false;     // by MatAXPY()
 
 private:
   PetscErrorCode take_coefficients(Mat A); // after a fill: what is known of the whole operator

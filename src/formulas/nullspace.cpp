@@ -23,44 +23,55 @@ static PetscErrorCode make_left_null_vector(Mat A, const FormulaMat &context, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context) {
-  MatNullSpace present;
-  bool         singular;
+// Takes away those that we attached and nobody has replaced since; *all: nobody has.
+static PetscErrorCode detach(Mat A, FormulaMat *context, bool *all) {
+  MatNullSpace present[2];
 
   PetscFunctionBegin;
-  singular = context->constants_known && context->row_of_constant == (PetscScalar)0 && context->grid.dof == 1 &&
-             context->is_complete();
+  PetscCall(MatGetNullSpace(A, &present[0]));
+  PetscCall(MatGetTransposeNullSpace(A, &present[1]));
+  *all = true;
+  for (int n = 0; n < 2; n++) {
+    *all = *all && present[n] == context->null_spaces[n];
+    if (present[n] && present[n] == context->null_spaces[n])
+      PetscCall(n ? MatSetTransposeNullSpace(A, NULL) : MatSetNullSpace(A, NULL));
+    PetscCall(MatNullSpaceDestroy(&context->null_spaces[n]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What the program has set stays: they are attached when the operator becomes singular, not at each change.
+PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context) {
+  MatNullSpace present, constants, left = NULL;
+  const bool   was = context->singular, turned = context->null_spaces_transposed != context->is_transposed;
+  bool         ours = true;
+  Vec          w;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  bool singular = context->constants_known && context->row_of_constant == (PetscScalar)0 && context->grid.dof == 1 &&
+                  context->is_complete();
   for (int a = 0; a < context->grid.dim; a++)
     for (int side = 0; side < 2; side++) singular = singular && context->ends[a].holds_constants((Side)side);
+  context->singular = singular;
+  context->null_spaces_transposed = context->is_transposed;
+  if (was && singular && !turned) PetscFunctionReturn(PETSC_SUCCESS);
+  if (was) PetscCall(detach(A, context, &ours));
   PetscCall(MatGetNullSpace(A, &present));
-  if (context->nullspace && (!singular || context->nullspace_transposed != context->is_transposed)) {
-    if (present == context->nullspace) { // not one that the user has set since
-      PetscCall(MatSetNullSpace(A, NULL));
-      PetscCall(MatSetTransposeNullSpace(A, NULL));
-      present = NULL;
-    }
-    context->nullspace = NULL;
+  if (!singular || !ours || present) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constants));
+  if (context->symmetric) {
+    PetscCall(PetscObjectReference((PetscObject)constants));
+    left = constants;
+  } else if (context->formula->symmetric()) { // of other formulas it is not known
+    PetscCall(make_left_null_vector(A, *context, &w));
+    PetscCall(MatNullSpaceCreate(comm, PETSC_FALSE, 1, &w, &left));
+    PetscCall(VecDestroy(&w));
   }
-  if (singular && !present) {
-    MatNullSpace constants, left = NULL;
-    Vec          w;
-    MPI_Comm     comm = PetscObjectComm((PetscObject)A);
-    PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constants));
-    if (context->symmetric) {
-      PetscCall(PetscObjectReference((PetscObject)constants));
-      left = constants;
-    } else if (context->formula->symmetric()) { // of other formulas it is not known
-      PetscCall(make_left_null_vector(A, *context, &w));
-      PetscCall(MatNullSpaceCreate(comm, PETSC_FALSE, 1, &w, &left));
-      PetscCall(VecDestroy(&w));
-    }
-    context->nullspace_transposed = context->is_transposed;
-    context->nullspace = context->is_transposed ? left : constants; // the matrix holds it
-    PetscCall(MatSetNullSpace(A, context->nullspace));
-    PetscCall(MatSetTransposeNullSpace(A, context->is_transposed ? constants : left));
-    PetscCall(MatNullSpaceDestroy(&left));
-    PetscCall(MatNullSpaceDestroy(&constants));
-  }
+  context->null_spaces[0] = context->is_transposed ? left : constants;
+  context->null_spaces[1] = context->is_transposed ? constants : left;
+  PetscCall(MatSetNullSpace(A, context->null_spaces[0]));
+  PetscCall(MatSetTransposeNullSpace(A, context->null_spaces[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

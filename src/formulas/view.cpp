@@ -141,12 +141,18 @@ static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::strin
   }
   for (size_t e = 1; e < inside.size(); e++) {
     std::string axes;
-    bool        upper = true;
+    PetscInt    upper[3] = {0, 0, 0}; // the neighbour as far above the point, along all axes
     for (int a = 0; a < context.grid.dim; a++) {
-      if (inside[e].point[a] > inside[0].point[a]) axes += "xyz"[a];
-      upper = upper && inside[e].point[a] >= inside[0].point[a];
+      const PetscInt d = inside[e].point[a] - inside[0].point[a];
+      upper[a] = inside[0].point[a] + PetscAbs(d);
+      if (d) axes += std::string(d < 0 ? "-" : "") + "xyz"[a];
     }
-    if (upper) *text += ", " + number(inside[e].value) + " along " + axes;
+    const bool said =
+        axes.find('-') < axes.size() && // with that one, which has the same value
+        std::any_of(inside.begin(), inside.end(), [&](const Entry &other) {
+          return std::equal(upper, upper + context.grid.dim, other.point) && other.value == inside[e].value;
+        });
+    if (!said) *text += ", " + number(inside[e].value) + " along " + axes;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,12 +6,22 @@
 
 namespace shellac {
 
+static PetscErrorCode take_null_spaces(Mat A, Mat B) {
+  MatNullSpace null;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(A, &null));
+  PetscCall(MatSetNullSpace(B, null));
+  PetscCall(MatGetTransposeNullSpace(A, &null));
+  PetscCall(MatSetTransposeNullSpace(B, null));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   StencilMat           *context;
   RowReader             rows;
   PetscInt              m, n, M, N, bs, first, last;
   std::vector<PetscInt> counts[2]; // entries of a row in and off the diagonal block
-  MatNullSpace          null;
   char                 *aij, *baij;
   PetscErrorCode        error = PETSC_SUCCESS;
 
@@ -56,10 +66,19 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   // ours alone: what the matrix' user may set is as in any other
   PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
   PetscCall(MatPropagateSymmetryOptions(A, *B));
-  PetscCall(MatGetNullSpace(A, &null));
-  PetscCall(MatSetNullSpace(*B, null));
-  PetscCall(MatGetTransposeNullSpace(A, &null));
-  PetscCall(MatSetTransposeNullSpace(*B, null));
+  PetscCall(take_null_spaces(A, *B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilCopyEntries(Mat A, Mat B) {
+  MatType type;
+  Mat     made;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(B, &type));
+  PetscCall(MatStencilAssemble(A, type, &made));
+  PetscCall(MatCopy(made, B, DIFFERENT_NONZERO_PATTERN)); // another structure copies values without looking at columns
+  PetscCall(MatDestroy(&made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +86,7 @@ PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
   StencilMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetStencil(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   if (!context->aij) PetscCall(MatStencilAssemble(A, MATAIJ, &context->aij));
   PetscCall(MatPropagateSymmetryOptions(A, context->aij)); // which may be known since
   *aij = context->aij;
@@ -78,13 +97,15 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
   Mat made;
 
   PetscFunctionBegin;
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatStencilCopyEntries(A, *B));
+    PetscCall(take_null_spaces(A, *B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatStencilAssemble(A, type, &made));
   if (reuse == MAT_INITIAL_MATRIX)
     *B = made;
-  else if (reuse == MAT_REUSE_MATRIX) {
-    PetscCall(MatCopy(made, *B, SAME_NONZERO_PATTERN));
-    PetscCall(MatDestroy(&made));
-  } else
+  else
     PetscCall(MatHeaderReplace(A, &made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -122,6 +122,8 @@ template <class Function> void for_each_owned(const Grid &grid, const Function &
 PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij);
 // A new matrix of that type with A's entries.
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B);
+// Gives A's entries to B, an assembled matrix of any nonzero pattern, and no others.
+PetscErrorCode MatStencilCopyEntries(Mat A, Mat B);
 // Sets the operations that use it: conversion, orderings, diagonal block, submatrices, column norms.
 PetscErrorCode MatStencilSetAssembledOperations(Mat A);
 // Lets PCPBJACOBI work on the GPU (PETSc 3.23 on).
