@@ -29,6 +29,7 @@ constexpr int arm_of(int dx, int dy, int dz) {
   const int d = dx ? dx : dy ? dy : dz, axis = dx ? 0 : dy ? 1 : 2;
   return dim * width + d + (d > 0 ? axis : d < 0 ? -axis : 0) * width;
 }
+constexpr int own_arm = arm_of(0, 0, 0);
 
 // The directions of derivatives: none; or slots of a row, which are an unknown c at an arm's end: some from the first on,
 // known to the compiler, or to the program; or one along the vector place.direction.
@@ -37,42 +38,23 @@ struct SeedOfSlots {
 };
 struct NoSeed : SeedOfSlots {
   static constexpr int  directions = 0;
-  template <int n> bool matches(int, int, int, int) const { return false; }
+  template <int n> bool matches(int, int, bool) const { return false; }
 };
 template <int first, int count> struct Seeds : SeedOfSlots {
   static constexpr int  directions = count;
-  template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
-    return unknown == (first + n) % unknowns && arm_of(dx, dy, dz) == (first + n) / unknowns;
-  }
+  template <int n> bool matches(int unknown, int arm, bool) const { return arm * unknowns + unknown == first + n; }
 };
 template <int count> struct AnySeeds : SeedOfSlots {
   static constexpr int directions = count;
-  int                  c[count], arm[count];
+  int                  first;
 
-  explicit AnySeeds(int first) {
-    SHELLAC_EACH for (int n = 0; n < count; n++) {
-      c[n] = (first + n) % unknowns;
-      arm[n] = (first + n) / unknowns;
-    }
-  }
-  template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
-    return unknown == c[n] && arm_of(dx, dy, dz) == arm[n];
-  }
+  explicit AnySeeds(int first) : first(first) {}
+  template <int n> bool matches(int unknown, int arm, bool) const { return arm * unknowns + unknown == first + n; }
 };
-// The unknown c of the point itself. at_ends: also by the arms around periodic axes of few points, which lead back to it.
-template <int c, bool at_ends> struct OwnSeed : SeedOfSlots {
-  static constexpr int directions = 1;
-  const Place         &place;
-
-  explicit OwnSeed(const Place &place) : place(place) {}
-  template <int n> bool matches(int unknown, int dx, int dy, int dz) const {
-    return unknown == c && leads_back(0, dx) && leads_back(1, dy) && leads_back(2, dz);
-  }
-
-private:
-  bool leads_back(int axis, int d) const {
-    return d == 0 || (at_ends && place.periodic[axis] && place.N[axis] <= width && d % (int)place.N[axis] == 0);
-  }
+// The unknown c of the point itself, also by the arms around periodic axes of few points, which lead back to it.
+template <int c> struct OwnSeed : SeedOfSlots {
+  static constexpr int  directions = 1;
+  template <int n> bool matches(int unknown, int, bool own) const { return unknown == c && own; }
 };
 struct AlongVector {
   static constexpr int  directions = 1;
@@ -122,13 +104,13 @@ struct FromArrays {
   Scalar field(int f, int dx, int dy, int dz) const { return place.fields[f][index(dx, dy, dz)]; }
 };
 
-// What a neighbour that may be beyond an end is: given plus factor times the value at a step, which is a place in the arrays
-// and an arm.
+// What a neighbour that may be beyond an end is: given plus factor times the value at a place in the arrays, an arm's end.
 struct Neighbour {
-  Scalar      given;
-  Real        factor;
-  Index       at;
-  signed char arm[axes];
+  Scalar given;
+  Real   factor;
+  Index  at;
+  int    arm;
+  bool   own; // it is the point itself
 };
 
 // The same where neighbours may be beyond an end of the domain: a table of them, which loops make. They are compiled once,
@@ -143,9 +125,14 @@ public:
     SHELLAC_ROLLED for (int dz = -z; dz <= z; dz++) SHELLAC_ROLLED for (int dy = -y; dy <= y; dy++)
         SHELLAC_ROLLED for (int dx = -width; dx <= width; dx++) {
       if (!in_stencil(dx, dy, dz)) continue;
-      const int n = arm_of(dx, dy, dz);
-      SHELLAC_ROLLED for (int c = 0; c < unknowns; c++) set(from, c, dx, dy, dz, &neighbours_[c][n]);
-      if (field_count) fields_at_[n] = from.index(inside(0, dx), inside(1, dy), inside(2, dz));
+      const int   n = arm_of(dx, dy, dz);
+      const Index at = from.index(dx, dy, dz);
+      const bool  within = is_within(0, dx) && is_within(1, dy) && is_within(2, dz); // the domain
+      SHELLAC_ROLLED for (int c = 0; c < unknowns; c++) {
+        neighbours_[c][n] = {Real(0), 1, at, n, n == own_arm};
+        if (!within) set_beyond(from, c, dx, dy, dz, &neighbours_[c][n]);
+      }
+      if (field_count) fields_at_[n] = within ? at : from.index(inside(0, dx), inside(1, dy), inside(2, dz));
     }
   }
   const Neighbour &neighbour(int c, int dx, int dy, int dz) const { return neighbours_[c][arm_of(dx, dy, dz)]; }
@@ -162,7 +149,8 @@ public:
   }
 
 private:
-  void set(const FromArrays &from, int c, int dx, int dy, int dz, Neighbour *n) const {
+  bool is_within(int axis, int d) const { return d == 0 || (p_[axis] + d >= 0 && p_[axis] + d < place_.N[axis]); }
+  void set_beyond(const FromArrays &from, int c, int dx, int dy, int dz, Neighbour *n) const {
     int    in_arrays[axes] = {dx, dy, dz}, arm[axes] = {dx, dy, dz};
     Real   x[axes];
     Scalar given = 0;
@@ -183,9 +171,13 @@ private:
       in_arrays[a] = arm[a] = (int)(fold.inside - p_[a]);
     }
     const bool read = factor != 0; // else the step may lead nowhere
-    n->given = given, n->factor = factor;
-    n->at = from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0);
-    for (int a = 0; a < axes; a++) n->arm[a] = (signed char)arm[a];
+    bool       own = true;
+    for (int a = 0; a < dim; a++) own = own && leads_back(a, arm[a]);
+    *n = {given, factor, from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0),
+          arm_of(arm[0], arm[1], arm[2]), own};
+  }
+  bool leads_back(int axis, int d) const {
+    return d == 0 || (place_.periodic[axis] && place_.N[axis] <= width && d % (int)place_.N[axis] == 0);
   }
   int inside(int axis, int d) const {
     const Index index = p_[axis];
@@ -245,9 +237,9 @@ template <class SeedType, class From> struct GridPoint {
     const Scalar value = from.unknown(c, dx, dy, dz), other = along(c, dx, dy, dz);
     if constexpr (From::at_ends) {
       const Neighbour &n = from.neighbour(c, dx, dy, dz);
-      return seeded(value, n.factor, other, c, n.arm[0], n.arm[1], n.arm[2]);
+      return seeded(value, n.factor, other, c, n.arm, n.own);
     } else
-      return seeded(value, 1, other, c, dx, dy, dz);
+      return seeded(value, 1, other, c, arm_of(dx, dy, dz), dx == 0 && dy == 0 && dz == 0);
   }
   template <int f> Scalar field(int dx, int dy, int dz) const {
     return check(-1, dx, dy, dz) ? from.field(f, dx, dy, dz) : Scalar(0);
@@ -257,19 +249,19 @@ template <class SeedType, class From> struct GridPoint {
   Scalar along(int c, int dx, int dy, int dz) const {
     return SeedType::along_vector ? from.direction(c, dx, dy, dz) : Scalar(0);
   }
-  // A value with the derivative `factor` in the direction of the unknown c at that step; along: what that has along a vector.
-  Number seeded(Number value, Real factor, Scalar along, int c, int dx, int dy, int dz) const {
+  // A value with the derivative `factor` in the direction of the unknown c at an arm's end; along: what that has along a vector.
+  Number seeded(Number value, Real factor, Scalar along, int c, int arm, bool own) const {
     if constexpr (SeedType::along_vector) {
       value.depends = 1;
       value.d[0] = factor == 0 ? 0 : factor * along;
     } else if constexpr (SeedType::directions > 0)
-      seed_from(typename IndicesTo<SeedType::directions>::type(), &value, factor, c, dx, dy, dz);
+      seed_from(typename IndicesTo<SeedType::directions>::type(), &value, factor, c, arm, own);
     return value;
   }
 
 private:
-  template <int... n> void seed_from(Indices<n...>, Number *value, Real factor, int c, int dx, int dy, int dz) const {
-    value->depends = ((seed.template matches<n>(c, dx, dy, dz) ? 1u << n : 0u) | ...);
+  template <int... n> void seed_from(Indices<n...>, Number *value, Real factor, int c, int arm, bool own) const {
+    value->depends = ((seed.template matches<n>(c, arm, own) ? 1u << n : 0u) | ...);
     ((value->d[n] = factor), ...);
   }
   Index index(int axis) const {
@@ -359,7 +351,7 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
   typename Point::Number row;
   int                    axis, side;
   if (From::at_ends && is_given(q, r, i, j, k, &axis, &side))
-    row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, 0, 0, 0);
+    row = point.seeded(Real(0), Row::is_rate ? 0 : q.given_scale[r], point.along(r, 0, 0, 0), r, own_arm, true);
   else
     row = Row::template at<r>(point);
   SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.derivative(n);
@@ -373,7 +365,7 @@ inline void products_at(const Place &q, Index i, Index j, Index k, const From &f
 }
 template <class Row, int r = 0, class From>
 inline void diagonal_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
-  entries_of<Row, r>(q, OwnSeed<r, From::at_ends>(q), i, j, k, from, out + r);
+  entries_of<Row, r>(q, OwnSeed<r>(), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) diagonal_at<Row, r + 1>(q, i, j, k, from, out);
 }
 
