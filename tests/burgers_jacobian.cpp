@@ -111,6 +111,124 @@ TEST_CASE("the Jacobian outlives its TS", "[burgers]") {
   CHECK(difference(y, before) == 0);
 }
 
+TEST_CASE("a duplicate and a copy of the Jacobian are matrices of their own", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  Run            run(PETSC_COMM_WORLD, N, true, "-burgers_viscosity 0.1 -burgers_reconstruct minmod");
+  Vector         v = random_vector(run.da, 1), y = make_vector(run.da), before = make_vector(run.da);
+  Matrix         twin, zero, aij;
+  Mat            J;
+  run.start([&](PetscInt i) { return wavy(i, N); });
+  OK(TSGetRHSJacobian(run.ts, &J, NULL, NULL, NULL));
+  OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+  OK(MatScale(J, 2));
+  OK(MatShift(J, 3));
+  OK(MatMult(J, v, before));
+  OK(MatDuplicate(J, MAT_COPY_VALUES, &twin));
+  OK(MatDuplicate(J, MAT_DO_NOT_COPY_VALUES, &zero));
+  OK(MatMult(twin, v, y));
+  CHECK(difference(y, before) == 0);
+  OK(MatMult(zero, v, y));
+  PetscReal norm;
+  OK(VecNorm(y, NORM_INFINITY, &norm));
+  CHECK(norm == 0);
+  OK(MatCopy(J, zero, SAME_NONZERO_PATTERN));
+  OK(MatCopy(J, J, SAME_NONZERO_PATTERN));
+  for (Mat other : {(Mat)twin, (Mat)zero}) { // each with a scale of its own
+    OK(MatScale(other, -4));
+    OK(MatMult(J, v, y));
+    CHECK(difference(y, before) == 0);
+    OK(MatMult(other, v, y));
+    OK(VecScale(y, -0.25));
+    CHECK(difference(y, before) <= 10 * exact);
+  }
+  OK(MatConvert(J, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  OK(MatCopy(twin, aij, SAME_NONZERO_PATTERN));
+  Vector v_host, y_host;
+  OK(MatCreateVecs(aij, &v_host, &y_host));
+  OK(VecCopy(v, v_host));
+  OK(MatMult(aij, v_host, y_host));
+  OK(VecCopy(y_host, y));
+  OK(VecScale(y, -0.25));
+  CHECK(difference(y, before) <= 100 * exact);
+  OK(VecScale(run.u, -2)); // and with a state of its own
+  OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+  OK(MatScale(twin, -0.25));
+  OK(MatMult(twin, v, y));
+  CHECK(difference(y, before) <= 10 * exact);
+  OK(MatMult(J, v, y));
+  CHECK(difference(y, before) > 1e-3);
+}
+
+TEST_CASE("a duplicate of the Jacobian outlives it and its TS", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  Matrix         twin;
+  Vector         v, y, before;
+  {
+    Run run(PETSC_COMM_WORLD, N, true, "-burgers_viscosity 0.1");
+    Mat J;
+    run.start([&](PetscInt i) { return wavy(i, N); });
+    v = random_vector(run.da, 1);
+    y = make_vector(run.da);
+    before = make_vector(run.da);
+    OK(TSGetRHSJacobian(run.ts, &J, NULL, NULL, NULL));
+    OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+    OK(MatMult(J, v, before));
+    OK(MatDuplicate(J, MAT_COPY_VALUES, &twin));
+  }
+  OK(MatMult(twin, v, y));
+  CHECK(difference(y, before) == 0);
+}
+
+TEST_CASE("the Jacobian multiplies vectors on the host, on all ranks or on one", "[burgers]") {
+  for (PetscInt M : {0, 16}) {
+    const PetscInt N = 30 * rank_count();
+    Run            run(PETSC_COMM_WORLD, N, true, "-burgers_viscosity 0.1 -burgers_reconstruct minmod", M);
+    Vector         v = random_vector(run.da, 1), y = make_vector(run.da), expected = make_vector(run.da);
+    Mat            J;
+    run.start([&](PetscInt i) { return wavy(i, N); });
+    OK(TSGetRHSJacobian(run.ts, &J, NULL, NULL, NULL));
+    OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+    OK(MatMult(J, v, expected));
+    PetscMPIInt rank;
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    for (int how = 0; how < 6; how++) { // v or y, on all ranks or on the first; then where they were
+      const bool of_v = how % 2 == 0, here = how < 2 || (how < 4 && rank == 0);
+      Vec        moved = of_v ? v : y;
+      INFO(how << (M ? ", 2-D" : ", 1-D"));
+      if (here) OK(VecBindToCPU(moved, PETSC_TRUE));
+      OK(MatMult(J, v, y));
+      if (here) OK(VecBindToCPU(moved, PETSC_FALSE));
+      CHECK(difference(y, expected) <= 10 * exact);
+    }
+  }
+}
+
+TEST_CASE("the assembled Jacobian is of the DM's kind of AIJ", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  const bool     several = rank_count() > 1;
+  const struct {
+    const char *asked, *made;
+  } kinds[] = {{"aijperm", several ? MATMPIAIJPERM : MATSEQAIJPERM},
+               {"aij", NULL},   // of the vectors' kind
+               {"baij", NULL}}; // in 2-D, as PETSc has none in 1-D
+  for (const auto &kind : kinds) {
+    Options     set(std::string("-dm_mat_type ") + kind.asked);
+    Run         run(PETSC_COMM_WORLD, N, true, "-ts_type beuler -burgers_jacobian aij -burgers_viscosity 0.1", 16);
+    Mat         P;
+    MatType     type;
+    VecType     vec_type;
+    std::string expected = several ? "mpiaij" : "seqaij";
+    OK(VecGetType(run.u, &vec_type));
+    if (strstr(vec_type, "cuda")) expected += "cusparse";
+    if (kind.made) expected = kind.made;
+    run.start([&](PetscInt i) { return wavy(i, N); });
+    OK(TSGetRHSJacobian(run.ts, NULL, &P, NULL, NULL));
+    OK(MatGetType(P, &type));
+    CHECK(type == expected);
+    run.step(2, 0.01);
+  }
+}
+
 TEST_CASE("what needs the entries of the Jacobian names the option that gives them", "[burgers]") {
   const PetscInt N = 20 * rank_count();
   for (const char *pc : {"lu", "ilu", "sor", "mg", "asm", "stencilmg"}) {

@@ -77,7 +77,7 @@ PETSC_EXTERN const char *const TSBurgersBoundaries[];
 
    Values:
 +  `TS_BURGERS_JACOBIAN_SHELL`     - matrix-free
-.  `TS_BURGERS_JACOBIAN_AIJ`       - assembled, of type `MATAIJ`
+.  `TS_BURGERS_JACOBIAN_AIJ`       - assembled: the kind of AIJ of `DMSetMatType()`; for CUDA vectors `MATAIJCUSPARSE`
 -  `TS_BURGERS_JACOBIAN_SHELL_AIJ` - the operator matrix-free, the preconditioner's matrix assembled
 
    Level: intermediate
@@ -123,7 +123,7 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
    the other one by the same numerical flux with the cell's speed.
 
    The function sets the right-hand side for explicit types and its Jacobian for implicit ones (`TSBEULER`, `TSCN`,
-   `TSBDF`, ...). The matrix-free Jacobian has products, a diagonal (-pc_type jacobi), scaling, shifts, and
+   `TSBDF`, ...). The matrix-free Jacobian has products, a diagonal (-pc_type jacobi), scaling, shifts, copies, and
    `MatConvert()` to `MATAIJ`. At kinks of limiters and fluxes it is a one-sided derivative.
 
    Each step is checked, or those that -burgers_check_interval selects. A check is one reduction over the ranks. It

@@ -105,7 +105,9 @@ PetscErrorCode mult(Mat J, Vec v, Vec y) {
   // kernels of the state's halo have run: its values stay until the next exchange
   PetscCall(context->of_vector.Begin(pv, arrays.memory()));
   PetscCall(context->of_vector.End());
-  Field<PetscReal> u = real_field(context->of_state.field());
+  Field<PetscScalar> state = context->of_state.field();
+  if (PetscMemTypeHost(arrays.memory())) PetscCall(context->of_state.FieldOnHost(&state)); // v or y may be there alone
+  Field<PetscReal> u = real_field(state);
   u.u = (const PetscReal *)pu;
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(burgers->operations->jacobian(arrays.memory(), burgers->patch, u, real_field(context->of_vector.field()),
@@ -138,16 +140,76 @@ PetscErrorCode zero_entries(Mat J) {
   return scale(J, 0);
 }
 
+PetscErrorCode create_shell(PetscContainer owner, PetscInt n, PetscInt block, VecType type, Mat *J); // below
+
+// Makes `to` what `from` is, with a state of its own, whose halo its next product exchanges.
+PetscErrorCode take_values(const Jacobian &from, Jacobian *to) {
+  PetscFunctionBegin;
+  PetscCall(drop_halos(to));
+  PetscCall(VecDestroy(&to->state));
+  PetscCall(PetscObjectReference((PetscObject)from.owner));
+  PetscCall(PetscContainerDestroy(&to->owner));
+  to->owner = from.owner;
+  to->burgers = from.burgers;
+  to->shift = from.shift;
+  to->scale = from.scale;
+  if (from.state) {
+    PetscCall(VecDuplicate(from.state, &to->state));
+    PetscCall(VecCopy(from.state, to->state));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode duplicate(Mat J, MatDuplicateOption option, Mat *B) {
+  Jacobian *from, *to;
+  PetscInt  n, block;
+  VecType   type;
+  PetscBool bound;
+
+  PetscFunctionBegin;
+  PetscCall(get_jacobian(J, &from));
+  PetscCall(MatGetLocalSize(J, &n, NULL));
+  PetscCall(MatGetBlockSize(J, &block));
+  PetscCall(MatGetVecType(J, &type));
+  PetscCall(create_shell(from->owner, n, block, type, B));
+  PetscCall(MatBoundToCPU(J, &bound));
+  PetscCall(MatBindToCPU(*B, bound));
+  PetscCall(get_jacobian(*B, &to));
+  if (option == MAT_COPY_VALUES)
+    PetscCall(take_values(*from, to));
+  else
+    to->scale = 0; // as an AIJ's duplicate is zero
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode copy(Mat J, Mat B, MatStructure) {
+  Jacobian *from, *to;
+  MatType   type;
+  PetscBool same;
+
+  PetscFunctionBegin;
+  if (J == B) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetType(B, &type));
+  PetscCall(PetscObjectTypeCompare((PetscObject)J, type, &same));
+  if (!same) {
+    PetscCall(MatConvert(J, type, MAT_REUSE_MATRIX, &B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(get_jacobian(J, &from));
+  PetscCall(get_jacobian(B, &to));
+  PetscCall(take_values(*from, to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Calls f(p, c, row of J) on the host for each row; its columns may be in the halo.
 template <class Function> PetscErrorCode for_each_row(Burgers *burgers, Vec state, const Function &f) {
   const PetscScalar         *array;
-  Halo                       halo;
+  Halo                      &halo = burgers->halo;
   std::vector<JacobianEntry> row;
   PetscErrorCode             code = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   const Patch &patch = burgers->patch.patch;
-  PetscCall(halo.Create(burgers->links, patch, false, PETSC_FALSE, HaloWay::host));
   PetscCall(VecGetArrayRead(state, &array));
   PetscCall(halo.Begin(array, PETSC_MEMTYPE_HOST));
   PetscCall(halo.End());
@@ -160,7 +222,6 @@ template <class Function> PetscErrorCode for_each_row(Burgers *burgers, Vec stat
         if (!code) code = f(p, c, row);
       }
   PetscCall(VecRestoreArrayRead(state, &array));
-  PetscCall(halo.Destroy());
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -218,6 +279,25 @@ PetscErrorCode get_diagonal(Mat J, Vec d) {
   PetscCall(VecGetLocalSize(d, &n));
   array -= n;
   PetscCall(VecRestoreArrayWrite(d, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool is_aij(MatType type) {
+  for (const char *name : {"aij", "seqaij", "mpiaij"}) // and kinds whose names go on, as aijcusparse
+    if (!strncmp(type, name, strlen(name))) return true;
+  return false;
+}
+
+// What DMSetMatType() says, if that is a kind of AIJ; where it says no more than AIJ, that of the vectors.
+PetscErrorCode choose_aij(DM dm, MatType *type) {
+  VecType   vec_type;
+  PetscBool plain;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetMatType(dm, type));
+  PetscCall(DMGetVecType(dm, &vec_type));
+  PetscCall(PetscStrcmp(*type, MATAIJ, &plain));
+  if (plain || !is_aij(*type)) *type = strstr(vec_type, "cuda") ? MATAIJCUSPARSE : MATAIJ;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,12 +364,9 @@ PetscErrorCode get_info(Mat J, MatInfoType, MatInfo *info) {
 PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
   Jacobian *context;
   Mat       made;
-  PetscBool aij;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrendswith(type, "aij", &aij));
-  const bool on_gpu = strstr(type, "aijcusparse") || strstr(type, "aijkokkos");
-  if (!aij && !on_gpu) PetscCall(refuse(J, "conversion but to the types aij"));
+  if (!is_aij(type)) PetscCall(refuse(J, "conversion but to the types aij"));
   PetscCall(get_jacobian(J, &context));
   PetscCall(update_state(J, context));
   PetscCall(create_aij(context->burgers, type, &made));
@@ -311,33 +388,28 @@ PetscErrorCode multigrid_remedy(Mat, const char **remedy) {
   return PETSC_SUCCESS;
 }
 
-} // namespace
-
-static PetscErrorCode create_shell(TS ts, Burgers *burgers, Mat *J) {
-  const Patch   &patch = burgers->patch.patch;
-  const PetscInt n = (PetscInt)patch.all().points() * patch.dof;
-  Jacobian      *context = new Jacobian;
-  VecType        type;
-  DM             dm;
+// A Jacobian without a state. owner: of the context of Burgers' equation; n: the rank's rows.
+PetscErrorCode create_shell(PetscContainer owner, PetscInt n, PetscInt block, VecType type, Mat *J) {
+  Jacobian *context = new Jacobian;
 
   PetscFunctionBegin;
-  context->burgers = burgers;
-  PetscCall(BurgersGetContainer(ts, &context->owner));
-  PetscCall(PetscObjectReference((PetscObject)context->owner));
-  PetscCall(TSGetDM(ts, &dm));
-  PetscCall(DMGetVecType(dm, &type));
-  PetscCall(MatCreateShell(burgers->comm(), n, n, PETSC_DETERMINE, PETSC_DETERMINE, context, J));
+  PetscCall(PetscObjectReference((PetscObject)owner));
+  context->owner = owner;
+  PetscCall(PetscContainerGetPointer(owner, (void **)&context->burgers));
+  PetscCall(MatCreateShell(PetscObjectComm((PetscObject)owner), n, n, PETSC_DETERMINE, PETSC_DETERMINE, context, J));
   PetscCall(MatShellSetContextDestroy(*J, destructor(destroy_jacobian)));
   PetscCall(MatShellSetManageScalingShifts(*J)); // they are folded into the kernel
   PetscCall(MatSetVecType(*J, type));
   PetscCall(MatBindToCPU(*J, PETSC_FALSE));
-  PetscCall(MatSetBlockSize(*J, patch.dof));
+  PetscCall(MatSetBlockSize(*J, block));
   PetscCall(set_operation(*J, MATOP_MULT, mult));
   PetscCall(set_operation(*J, MATOP_SCALE, scale));
   PetscCall(set_operation(*J, MATOP_SHIFT, shift));
   PetscCall(set_operation(*J, MATOP_ZERO_ENTRIES, zero_entries));
   PetscCall(set_operation(*J, MATOP_GET_DIAGONAL, get_diagonal));
   PetscCall(set_operation(*J, MATOP_CONVERT, convert));
+  PetscCall(set_operation(*J, MATOP_DUPLICATE, duplicate));
+  PetscCall(MatSetOperation(*J, MATOP_COPY, reinterpret_cast<OperationFn *>(copy))); // past the shell's, which shares
   PetscCall(set_operation(*J, MATOP_SOR, refuse_relaxation));
   PetscCall(set_operation(*J, MATOP_GETINFO, get_info));
   PetscCall(set_operation(*J, MATOP_GET_ROW, refuse_row));
@@ -351,6 +423,8 @@ static PetscErrorCode create_shell(TS ts, Burgers *burgers, Mat *J) {
   PetscCall(PetscObjectChangeTypeName((PetscObject)*J, jacobian_type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+} // namespace
 
 // A package of its own: PETSc takes the factors of its own package as the default preconditioner.
 PetscErrorCode BurgersRegisterSolvers() {
@@ -397,13 +471,24 @@ static PetscErrorCode compute_jacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, vo
 PetscErrorCode BurgersSetMatrices(TS ts, Burgers *burgers) {
   Mat                         J = NULL, P = NULL;
   const TSBurgersJacobianType type = burgers->settings.jacobian;
+  const Patch                &patch = burgers->patch.patch;
+  PetscContainer              owner;
+  VecType                     vec_type;
 
   PetscFunctionBegin;
   PetscCall(TSGetRHSJacobian(ts, &J, NULL, NULL, NULL));
   if (burgers->has_matrices && J) PetscFunctionReturn(PETSC_SUCCESS); // TSReset() drops them
   J = NULL;
-  if (type != TS_BURGERS_JACOBIAN_AIJ) PetscCall(create_shell(ts, burgers, &J));
-  if (type != TS_BURGERS_JACOBIAN_SHELL) PetscCall(create_aij(burgers, MATAIJ, &P));
+  if (type != TS_BURGERS_JACOBIAN_AIJ) {
+    PetscCall(BurgersGetContainer(ts, &owner));
+    PetscCall(DMGetVecType(burgers->dm, &vec_type));
+    PetscCall(create_shell(owner, (PetscInt)patch.all().points() * patch.dof, patch.dof, vec_type, &J));
+  }
+  if (type != TS_BURGERS_JACOBIAN_SHELL) {
+    MatType aij;
+    PetscCall(choose_aij(burgers->dm, &aij));
+    PetscCall(create_aij(burgers, aij, &P));
+  }
   PetscCall(TSSetRHSJacobian(ts, J ? J : P, P ? P : J, compute_jacobian, NULL));
   PetscCall(MatDestroy(&J));
   PetscCall(MatDestroy(&P));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/memory.hpp"
 #include "grid/device_halo.hpp"
 #include "grid/options.hpp"
 #include "shellac.h"
@@ -133,6 +134,18 @@ PetscErrorCode Halo::End() {
     if (any_written) PetscCall(device_->EndOnHost(&field_));
   }
   open_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Halo::FieldOnHost(Field<PetscScalar> *field) {
+  PetscFunctionBegin;
+  *field = this->field();
+  if (PetscMemTypeHost(memory_)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const HaloLink &link : links_) {
+    const int d = link.to.index();
+    PetscCall(DeviceCopyToHost(link.buffer, field_.halo[d], link.count * value_bytes_));
+    field->halo[d] = reinterpret_cast<const PetscScalar *>(link.buffer);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -53,6 +53,8 @@ public:
     for (int d = 0; d < Direction::count; d++) typed.halo[d] = reinterpret_cast<const T *>(field_.halo[d]);
     return typed;
   }
+  // field() with the neighbours' values on the host. Where the exchange was on a device, this rank alone copies them.
+  PetscErrorCode FieldOnHost(Field<PetscScalar> *field);
   const char    *transport() const; // how halos between GPUs travel; null without CUDA
   PetscLogDouble bytes() const;     // of the halo
 
