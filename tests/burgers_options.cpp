@@ -298,4 +298,108 @@ TEST_CASE("setters do what the options do", "[burgers]") {
   CHECK(J != P);
 }
 
+// Of a grid that says its length with its coordinates.
+static Grid stretched_ring(PetscInt N, PetscReal length) {
+  Grid da;
+  OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, N, 1, 1, NULL, &da));
+  OK(DMSetFromOptions(da));
+  OK(DMSetUp(da));
+  OK(DMDASetUniformCoordinates(da, 0, length, 0, 0, 0, 0));
+  return da;
+}
+static Stepper stepper_on(DM da) {
+  Stepper ts;
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(TSSetDM(ts, da));
+  OK(TSSetProblemType(ts, TS_NONLINEAR));
+  OK(TSSetType(ts, TSEULER));
+  OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_STEPOVER));
+  OK(TSSetBurgers(ts));
+  return ts;
+}
+static PetscErrorCode two_steps(TS ts, Vec u, PetscReal dt) {
+  PetscFunctionBeginUser;
+  PetscCall(TSSetStepNumber(ts, 0));
+  PetscCall(TSSetTime(ts, 0));
+  PetscCall(TSSetTimeStep(ts, dt));
+  PetscCall(TSSetMaxSteps(ts, 2));
+  PetscCall(TSSolve(ts, u));
+  PetscFunctionReturn((PetscErrorCode)0);
+}
+
+TEST_CASE("Burgers' equation follows the DM's coordinates", "[burgers]") {
+  const PetscInt N = 20 * rank_count();
+  Grid           da = stretched_ring(N, 1);
+  Stepper        ts = stepper_on(da);
+  Vector         u = make_vector(da), v = make_vector(da);
+  PetscReal      bound;
+  const auto     start = [&](Vec w) { set_values(da, w, [](const PetscInt p[3]) { return p[0] % 7 ? 0.5 : 1; }); };
+  start(u);
+  OK(TSBurgersGetTimeStepBound(ts, u, &bound));
+  CHECK(std::fabs(bound * N - 1) < 1e-12);
+  OK(two_steps(ts, u, bound));
+  OK(DMDASetUniformCoordinates(da, 0, 10, 0, 0, 0, 0));
+  for (Vec w : {(Vec)u, (Vec)v}) { // as one that is new
+    start(w);
+    Stepper fresh = stepper_on(da);
+    OK(two_steps(w == u ? ts : fresh, w, 10 * bound));
+  }
+  CHECK(difference(u, v) == 0);
+  start(u);
+  OK(DMDASetUniformCoordinates(da, 0, 20, 0, 0, 0, 0));
+  OK(TSBurgersGetTimeStepBound(ts, u, &bound));
+  CHECK(std::fabs(bound * N - 20) < 1e-10);
+  OK(TSComputeRHSFunction(ts, 0, u, v));
+  Vector half = make_vector(da);
+  OK(DMDASetUniformCoordinates(da, 0, 40, 0, 0, 0, 0));
+  OK(TSComputeRHSFunction(ts, 0, u, half));
+  OK(VecScale(half, 2));
+  CHECK(difference(half, v) <= 10 * exact);
+  // one rank alone has touched them
+  PetscMPIInt  rank;
+  Vec          coordinates;
+  PetscScalar *array;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  OK(DMGetCoordinates(da, &coordinates));
+  if (rank == 0) {
+    OK(VecGetArray(coordinates, &array));
+    OK(VecRestoreArray(coordinates, &array));
+  }
+  OK(TSBurgersGetTimeStepBound(ts, u, &bound));
+  CHECK(std::fabs(bound * N - 40) < 1e-10);
+}
+
+TEST_CASE("another DM is for TSSetBurgers()", "[burgers]") {
+  const PetscInt N = 20 * rank_count();
+  Grid           da = stretched_ring(N, 1), other = stretched_ring(N, 10), larger = stretched_ring(2 * N, 10);
+  Stepper        ts = stepper_on(da);
+  Vector         u = make_vector(other), w = make_vector(larger);
+  PetscReal      bound;
+  OK(VecSet(u, 1));
+  OK(TSSetDM(ts, other));
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"another DM", "TSSetBurgers() again"}),
+               [&] { return TSBurgersGetTimeStepBound(ts, u, &bound); });
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"another DM", "TSSetBurgers() again"}),
+               [&] { return two_steps(ts, u, 1e-3); });
+  OK(TSBurgersSetViscosity(ts, 0)); // is no remedy
+  EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"another DM"}), [&] { return TSBurgersGetTimeStepBound(ts, u, &bound); });
+  OK(TSSetBurgers(ts));
+  OK(TSBurgersGetTimeStepBound(ts, u, &bound));
+  CHECK(std::fabs(bound * N - 10) < 1e-10);
+  OK(two_steps(ts, u, bound));
+  OK(TSReset(ts));
+  OK(TSSetDM(ts, larger)); // has a Jacobian of its own
+  OK(TSSetBurgers(ts));
+  OK(TSSetType(ts, TSBEULER));
+  OK(VecSet(w, 1));
+  OK(two_steps(ts, w, 1e-3));
+  OK(TSSetDM(ts, other));
+  OK(TSSetBurgers(ts));
+  Mat      J;
+  PetscInt rows;
+  OK(TSGetRHSJacobian(ts, &J, NULL, NULL, NULL));
+  OK(MatGetSize(J, &rows, NULL));
+  CHECK(rows == N);
+}
+
 #endif

@@ -150,9 +150,9 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
    program may call them before it knows the type or the flux: `TSBurgersSetSpeed()`, `TSBurgersSetJacobianType()` and
    `TSBurgersSetFused()` have no effect where their setting is not used. `TSBurgersSetInflow()` without a choice of the
    boundary condition, by `TSBurgersSetBoundary()` or -burgers_bc, is an error when a solve begins. Settings that fail
-   change nothing. The function may be called again. The DM must not change afterwards. The function adds a monitor to the
-   TS, which marks the beginning and the end of a solve; after `TSMonitorCancel()`, call `TSSetFromOptions()` or this
-   function again.
+   change nothing. The function may be called again, and must be after `TSSetDM()`. Changed coordinates of the DM count
+   from the next solve on. The function adds a monitor to the TS, which marks the beginning and the end of a solve;
+   after `TSMonitorCancel()`, call `TSSetFromOptions()` or this function again.
 
    The matrix-free Jacobian has no entries. -pc_type lu, ilu, sor, mg, gamg and others that need entries give an
    error that names the remedy: -burgers_jacobian shell_aij or aij. The Jacobian may outlive the TS.
@@ -161,7 +161,7 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
    `PETSC_ERR_ARG_WRONG` for another DM; `PETSC_ERR_ARG_OUTOFRANGE` for another dof or dimension, too few cells for
    the reconstruction, ν < 0; `PETSC_ERR_ARG_INCOMP` for a boundary condition that does not suit the `DMDA`;
    `PETSC_ERR_SUP` in a PETSc for complex scalars; at a step, `PETSC_ERR_FP` and `PETSC_ERR_ARG_OUTOFRANGE` of the
-   checks; `PETSC_ERR_ARG_INCOMP` for an option without effect; on every rank.
+   checks; `PETSC_ERR_ARG_INCOMP` for an option without effect, `PETSC_ERR_ARG_WRONGSTATE` for another DM; on every rank.
 
    Source:
    R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002; G.-S. Jiang and C.-W. Shu, 1996 (weno5).

@@ -56,6 +56,12 @@ struct FusedBlock {
   PetscReal until = PETSC_MIN_REAL; // end of the block in which TS looks for an event, while it does
 };
 
+// Of the DM's coordinates; zeros: it has none.
+struct CoordinatesVersion {
+  PetscObjectId    id = 0;
+  PetscObjectState state = 0;
+};
+
 // The TS type burgersfused between its callbacks.
 struct FusedSteps {
   enum class Phase {
@@ -78,6 +84,7 @@ struct Burgers {
   // made from the settings by BurgersSetUp()
   bool                               ready = false;
   DM                                 dm = NULL;
+  CoordinatesVersion                 coordinates;
   Grid                               grid;
   BurgersPatch                       patch;
   std::unique_ptr<BurgersOperations> operations;
@@ -105,11 +112,12 @@ PetscErrorCode BurgersGetContainer(TS ts, PetscContainer *container);
 PetscErrorCode BurgersCreate(TS ts, PetscContainer *container, Burgers **burgers); // not yet composed with the TS
 PetscErrorCode BurgersCompose(TS ts, PetscContainer container);
 PetscErrorCode BurgersReset(Burgers *burgers); // drops what was set up; collective
-// Sets up with other settings; on an error, those of before stay.
+// Sets up with other settings, on the DM that the TS has now; on an error, those of before stay.
 PetscErrorCode BurgersReplaceSettings(TS ts, Burgers *burgers, const BurgersSettings &settings);
 
 // ---- setup.cpp; collective
 
+// Outside a solve also: follows a change of the DM's coordinates; an error where the TS has got another DM.
 PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers);
 PetscErrorCode BurgersSetUpAgain(Burgers *burgers); // on the DM of the last set-up
 

@@ -2,6 +2,8 @@
 
 #include "burgers/burgers.hpp"
 
+#include <utility>
+
 namespace shellac {
 
 static constexpr const char *container_name = "ShellacBurgers";
@@ -77,12 +79,19 @@ PetscErrorCode BurgersCompose(TS ts, PetscContainer container) {
 
 PetscErrorCode BurgersReplaceSettings(TS ts, Burgers *burgers, const BurgersSettings &settings) {
   const BurgersSettings before = burgers->settings;
+  DM                    dm = burgers->dm;
 
   PetscFunctionBegin;
   PetscCall(BurgersReset(burgers));
   burgers->settings = settings;
+  burgers->dm = NULL;
   const PetscErrorCode code = BurgersSetUp(ts, burgers);
-  if (code) burgers->settings = before;
+  if (code) {
+    burgers->settings = before;
+    std::swap(burgers->dm, dm);
+  } else if (burgers->dm != dm)
+    burgers->has_matrices = false;
+  PetscCall(DMDestroy(&dm));
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 // From settings to a grid with its halo and the operations of a scheme.
 
 #include "burgers/burgers.hpp"
+#include "formulas/field.hpp" // PetscObjectStateGet()
 
 #include <cmath>
 
@@ -113,12 +114,38 @@ PetscErrorCode BurgersSetUp(TS ts, Burgers *burgers) {
   DM dm;
 
   PetscFunctionBegin;
-  if (burgers->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  if (burgers->ready && burgers->solve.running) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TSGetDM(ts, &dm));
-  PetscCall(PetscObjectReference((PetscObject)dm));
-  PetscCall(DMDestroy(&burgers->dm));
+  PetscCheck(!burgers->dm || burgers->dm == dm, PetscObjectComm((PetscObject)ts), PETSC_ERR_ARG_WRONGSTATE,
+             "the TS has got another DM since TSSetBurgers(); call TSSetBurgers() again after TSSetDM()");
+  if (!burgers->dm) PetscCall(PetscObjectReference((PetscObject)dm));
   burgers->dm = dm;
   PetscCall(BurgersSetUpAgain(burgers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_version(Vec coordinates, CoordinatesVersion *version) {
+  PetscFunctionBegin;
+  *version = CoordinatesVersion();
+  if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)coordinates, &version->id));
+  PetscCall(PetscObjectStateGet((PetscObject)coordinates, &version->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether what was set up still holds. During a solve nobody looks; else a change on one rank is one on all.
+static PetscErrorCode is_current(const Burgers &burgers, bool *current) {
+  Vec                coordinates;
+  CoordinatesVersion now;
+
+  PetscFunctionBegin;
+  *current = burgers.ready;
+  if (!burgers.ready || burgers.solve.running) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetCoordinates(burgers.dm, &coordinates));
+  PetscCall(get_version(coordinates, &now));
+  PetscMPIInt changed = now.id != burgers.coordinates.id || now.state != burgers.coordinates.state;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, burgers.comm()));
+  *current = !changed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,9 +153,12 @@ PetscErrorCode BurgersSetUpAgain(Burgers *burgers) {
   const BurgersSettings &settings = burgers->settings;
   PetscReal              h[3] = {1, 1, 1};
   Vec                    coordinates;
+  bool                   current;
 
   PetscFunctionBegin;
-  if (burgers->ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(is_current(*burgers, &current));
+  if (current) PetscFunctionReturn(PETSC_SUCCESS);
+  if (burgers->ready) PetscCall(BurgersReset(burgers));
   PetscCall(GridCreate(burgers->dm, &burgers->grid));
   const Grid &grid = burgers->grid;
   PetscCall(check_grid(grid));
@@ -136,6 +166,7 @@ PetscErrorCode BurgersSetUpAgain(Burgers *burgers) {
   PetscCall(check_scheme(settings, grid, burgers->operations.get()));
   PetscCall(GridGetSpacingFromCoordinates(grid, burgers->dm, h));
   PetscCall(DMGetCoordinates(burgers->dm, &coordinates));
+  PetscCall(get_version(coordinates, &burgers->coordinates));
 
   BurgersPatch &patch = burgers->patch;
   const bool    periodic = settings.boundary == TS_BURGERS_PERIODIC;

@@ -181,10 +181,11 @@ static PetscErrorCode begin_solve(TS ts, Burgers *burgers, PetscInt step, Vec u)
   const PetscScalar *array = NULL;
 
   PetscFunctionBegin;
+  burgers->solve.running = false; // the last solve may have ended with an error
   PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(GridCheckVector(burgers->grid, u, "state"));
   PetscCall(check_options(ts, burgers));
-  burgers->solve.wave_speed = 0; // the last solve may have ended with an error
+  burgers->solve.wave_speed = 0;
   burgers->solve.checked_step = -1;
   burgers->solve.first_step = step;
   burgers->fused.phase = FusedSteps::Phase::idle;
