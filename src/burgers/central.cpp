@@ -6,7 +6,6 @@ namespace shellac {
 
 template <class Real> struct Central {
   static constexpr const char    *name = "central";
-  Real                            speed; // not used
   template <class T> SHELLAC_HD T operator()(T a, T b) const { return Real(0.5) * (a * a + b * b); }
   template <class T> SHELLAC_HD T transport(T q, T a, T b) const { return q * (a + b); }
 };

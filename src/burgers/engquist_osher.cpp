@@ -4,14 +4,10 @@
 
 namespace shellac {
 
-template <class Real> struct EngquistOsher {
+template <class Real> struct EngquistOsher : UpwindTransport<Real> {
   static constexpr const char    *name = "engquist_osher";
-  Real                            speed; // not used
   template <class T> SHELLAC_HD T operator()(T a, T b) const {
     return where_positive(a, a * a) + where_negative(b, b * b);
-  }
-  template <class T> SHELLAC_HD T transport(T q, T a, T b) const {
-    return Real(2) * (where_positive(q, q * a) + where_negative(q, q * b));
   }
 };
 

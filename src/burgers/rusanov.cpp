@@ -6,7 +6,6 @@ namespace shellac {
 
 template <class Real> struct Rusanov {
   static constexpr const char    *name = "rusanov";
-  Real                            speed; // not used
   template <class T> SHELLAC_HD T operator()(T a, T b) const {
     return Real(0.5) * (a * a + b * b) - larger(magnitude(a), magnitude(b)) * (b - a);
   }

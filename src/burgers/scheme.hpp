@@ -27,12 +27,26 @@ template <class Real> struct Coefficients {
 // (above) is a functor as in godunov.cpp:
 //
 //   name         as in TSBurgersFluxes
-//   speed        no wave is faster [length/time]; for the Lax-Friedrichs flux
+//   speed        for the Lax-Friedrichs flux alone: no wave is faster [length/time]
 //   operator()   2f: the factor 1/2 is left to the difference over a cell, where it costs nothing and is exact
 //   transport()  twice the flux q u of a quantity that is carried along with the speed q: for the components across an
 //                axis in more than one dimension
 //
 // Source: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002, ch. 12.
+
+// The transport of fluxes that take the state from where it comes.
+template <class Real> struct UpwindTransport {
+  template <class T> SHELLAC_HD T transport(T q, T a, T b) const {
+    return Real(2) * (where_positive(q, q * a) + where_negative(q, q * b));
+  }
+};
+
+template <class Flux, class Real> SHELLAC_HD Flux make_flux(const Coefficients<Real> &c) {
+  if constexpr (std::is_empty_v<Flux>)
+    return Flux{};
+  else
+    return Flux{c.speed};
+}
 
 // u_t = -(f(a, b) at the upper face - f(a, b) at the lower face) / h, f with -ν u_x.
 template <class Real_, class Flux, class Reconstruction> struct Conservative {
@@ -45,7 +59,7 @@ template <class Real_, class Flux, class Reconstruction> struct Conservative {
   Flux                  flux;
   Coefficients<Real>    at;
 
-  SHELLAC_HD                           Conservative(const Coefficients<Real> &c) : flux{c.speed}, at(c) {}
+  SHELLAC_HD                           Conservative(const Coefficients<Real> &c) : flux(make_flux<Flux>(c)), at(c) {}
   template <class T> static SHELLAC_HD Edges<T> edges(const T *u) { return Reconstruction::edges(u); }
   template <class T> SHELLAC_HD T               face(T below, T above) const { return flux(below, above); }
   template <class T> SHELLAC_HD T               rate(T lower, T upper) const { return at.inv_2h * (lower - upper); }
