@@ -193,6 +193,15 @@ class InTime(unittest.TestCase):
         again = eq.solve(until=0.025)  # from the beginning
         np.testing.assert_allclose(everywhere(da, again), w, rtol=1e-11)
 
+    def test_an_option_for_the_time_step_wins_by_either_name(self):
+        options = PETSc.Options("step_")
+        for name in ("ts_dt", "ts_time_step"):
+            options[name] = 0.0025
+            eq = shellac.Equation(grid(10, 8, dof=2), self.TEXT, F=0.1, prefix="step_", options={"ts_type": "euler"})
+            eq.solve(until=0.01, dt=0.0005)
+            self.assertLess(eq.ts.getStepNumber(), 20)
+            options.delValue(name)
+
     def test_error_beside_an_exact_solution_is_at_the_time_that_is_reached(self):
         eq = shellac.Equation(grid(8, 8, 8), GALLERY / "allen_cahn.h", options={"ts_adapt_type": "none"})
         u = eq.solve(until=0.5, dt=0.01)

@@ -3,13 +3,16 @@
 import pathlib
 import re
 import sys
+import types
 import unittest
+import unittest.mock
 
 import numpy as np
 import petsc4py
 
 petsc4py.init(sys.argv[:1])
 import shellac
+from shellac import functions
 from petsc4py import PETSc
 
 rank, ranks = PETSc.COMM_WORLD.getRank(), PETSc.COMM_WORLD.getSize()
@@ -232,6 +235,37 @@ class Burgers(unittest.TestCase):
         self.assertAlmostEqual(u.sum() * 0.01, 0.5 + 0.5, 10)  # the shock has moved by t/2
         self.assertGreater(shellac.TSBurgersGetTimeStepBound(ts, u), 0.004)
 
+    def test_fused_steps_alone_leave_the_scheme_to_the_reconstruction(self):
+        options, n = PETSc.Options(), 20 * ranks
+
+        def after_steps(**settings):
+            da, ts = PETSc.DMDA().create([n], stencil_width=3, boundary_type="periodic"), PETSc.TS().create()
+            ts.setDM(da)
+            shellac.burgers(ts, **settings)
+            u = da.createGlobalVec()
+            (start, end), = da.getRanges()
+            u.setArray(np.sin(2 * np.pi * np.arange(start, end) / n))
+            ts.setTimeStep(0.2 / n)
+            ts.setMaxSteps(8)
+            ts.setMaxTime(1e3)
+            ts.setExactFinalTime(PETSc.TS.ExactFinalTime.STEPOVER)
+            ts.solve(u)
+            return ts.getType(), shellac.gather(da, u)
+
+        kind, expected = after_steps(reconstruct="weno5", fused_scheme="ssprk3", fused_steps=4)
+        self.assertEqual(kind, "burgersfused")
+        for name in ("weno5", "WENO5"):
+            kind, state = after_steps(reconstruct=name, fused_steps=4)
+            self.assertEqual(kind, "burgersfused")
+            np.testing.assert_array_equal(state, expected)
+        options["burgers_reconstruct"] = "weno5"
+        np.testing.assert_array_equal(after_steps(fused_steps=4)[1], expected)
+        options.delValue("burgers_reconstruct")
+        _, euler = after_steps(reconstruct="weno5", fused_scheme="euler", fused_steps=4)
+        self.assertEqual((euler is None), (rank > 0))
+        if rank == 0:
+            self.assertGreater(abs(euler - expected).max(), 1e-6)
+
 
 class Mistakes(unittest.TestCase):
     def test_wrong_arguments_are_errors_that_say_what_is_allowed(self):
@@ -283,6 +317,11 @@ class Mistakes(unittest.TestCase):
             (lambda: shellac.stencilmg(PETSc.PC().create(), smooth=2), TypeError, "smooths"),
             (lambda: shellac.burgers(ts, flux="upwind"), ValueError, "'godunov'"),
             (lambda: shellac.burgers(da), TypeError, "PETSc.TS"),
+            (lambda: shellac.burgers(ts, fused_scheme="rk4"), ValueError, "'rk4'; use one of 'euler', 'ssprk2', 'ssprk3'"),
+            (lambda: shellac.burgers(ts, fused_steps=2**64 + 5), ValueError, "fused_steps is 18446744073709551621; .* from -"),
+            (lambda: shellac.burgers(ts, fused_steps=1.5), TypeError, "fused_steps is 1.5; it must be an integer"),
+            (lambda: shellac.burgers(ts, fused_steps=np.inf), TypeError, "fused_steps is inf; it must be an integer"),
+            (lambda: shellac.TSBurgersSetCheckInterval(ts, 2**64), ValueError, "interval is 18446744073709551616; "),
             (lambda: shellac.MatHelmholtzSetShift(empty, 1), ValueError, "not been created"),
             (lambda: shellac.MatKernelSumSetSigma(K), TypeError, "2 arguments \\(A, sigma\\)"),
             (lambda: shellac.MatKernelSumSetKernel(K, 3), TypeError, "string"),
@@ -320,6 +359,14 @@ class Mistakes(unittest.TestCase):
 
 
 class Interface(unittest.TestCase):
+    def test_complex_numbers_have_the_precision_of_petsc(self):
+        for real, scalar in ((np.float32, np.complex64), (np.float64, np.complex128)):
+            petsc = types.SimpleNamespace(RealType=real, ScalarType=scalar)
+            with unittest.mock.patch.object(functions, "_petsc", lambda: petsc):
+                made = functions.number(1 - 2j, "PetscScalar", "z")
+                self.assertEqual(bytes(made), scalar(1 - 2j).tobytes())
+                self.assertEqual(functions._result("PetscScalar", made, None), 1 - 2j)
+
     def test_every_c_function_is_there_with_its_manual_page(self):
         headers = pathlib.Path(__file__).resolve().parents[2] / "include" / "shellac"
         declared = re.findall(r"PETSC_EXTERN PetscErrorCode (\w+)\(", "".join(p.read_text() for p in headers.glob("*.h")))

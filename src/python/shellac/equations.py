@@ -333,7 +333,8 @@ class Equation:
             For a rate, and needed there: the time at the end; or ``-ts_max_time``. Time begins at 0; where u is given
             it goes on from what `ts` has reached, which ``eq.ts.setTime(0)`` changes.
         dt : float, optional
-            For a rate: the first time step, which adaptive methods change; or ``-ts_dt``.
+            For a rate: the first time step, which adaptive methods change; or ``-ts_dt``, from PETSc 3.25 on
+            ``-ts_time_step``.
 
         Returns
         -------
@@ -379,7 +380,7 @@ class Equation:
         if until is not None and not given.hasName("ts_max_time"):
             ts.setMaxTime(until)
         self._dt = dt if dt is not None else self._dt
-        if self._dt is not None and not given.hasName("ts_dt"):
+        if self._dt is not None and not any(given.hasName(name) for name in ("ts_dt", "ts_time_step")):
             ts.setTimeStep(self._dt)  # the last step of an earlier solution was cut
         ts.setStepNumber(0)
         ts.solve(u)

@@ -157,35 +157,50 @@ def handle(value, kind, what):
     return ctypes.c_void_p(value.handle)
 
 
-class _Complex(ctypes.Structure):  # is passed as C's complex numbers are
-    _fields_ = [("re", ctypes.c_double), ("im", ctypes.c_double)]
-
-
 def real_type():
     return numpy.ctypeslib.as_ctypes_type(_petsc().RealType)
+
+
+@functools.lru_cache(maxsize=None)
+def _complex_of(real):
+    return type("Complex", (ctypes.Structure,), {"_fields_": [("re", real), ("im", real)]})
+
+
+def complex_type():
+    """A structure that is passed as C's complex numbers are."""
+    return _complex_of(real_type())
 
 
 def int_type():
     return numpy.ctypeslib.as_ctypes_type(_petsc().IntType)
 
 
+def _convert(value, kind):
+    if kind == "PetscBool":
+        if value not in (True, False):
+            raise TypeError
+        return ctypes.c_int(bool(value))
+    if kind == "PetscInt":
+        if int(value) != value:
+            raise TypeError
+        return int_type()(int(value))
+    if kind == "PetscScalar" and numpy.issubdtype(_petsc().ScalarType, numpy.complexfloating):
+        return complex_type()(complex(value).real, complex(value).imag)
+    return real_type()(float(value))
+
+
 def number(value, kind, what):
     """A PetscInt, PetscReal, PetscScalar or PetscBool."""
     try:
-        if kind == "PetscBool":
-            if value not in (True, False):
-                raise TypeError
-            return ctypes.c_int(bool(value))
-        if kind == "PetscInt":
-            if int(value) != value:
-                raise TypeError
-            return int_type()(int(value))
-        if kind == "PetscScalar" and numpy.issubdtype(_petsc().ScalarType, numpy.complexfloating):
-            return _Complex(complex(value).real, complex(value).imag)
-        return real_type()(float(value))
-    except (TypeError, ValueError):
+        made = _convert(value, kind)
+    except (TypeError, ValueError, OverflowError):
         words = {"PetscBool": "True or False", "PetscInt": "an integer"}.get(kind, "a number")
         raise TypeError(f"{what} is {value!r}; it must be {words}") from None
+    if kind == "PetscInt" and made.value != value:  # ctypes wraps around
+        bits = 8 * ctypes.sizeof(made)
+        raise ValueError(f"{what} is {value!r}; the integers of this PETSc have {bits} bits: give one from "
+                         f"{-2**(bits - 1)} to {2**(bits - 1) - 1}")
+    return made
 
 
 def reals(values, what):
@@ -213,7 +228,7 @@ def _output(kind):
     if kind == "Mat":
         return ctypes.c_void_p()
     if kind == "PetscScalar" and numpy.issubdtype(_petsc().ScalarType, numpy.complexfloating):
-        return _Complex()
+        return complex_type()()
     if kind == "Names":
         return ctypes.POINTER(ctypes.c_char_p)()
     if kind == "PetscBool" or is_enumeration(kind):
@@ -225,7 +240,7 @@ def _result(kind, value, owner):
     """What Python gets for an output."""
     if kind == "Mat":
         return adopt(owner, value)
-    if isinstance(value, _Complex):
+    if isinstance(value, complex_type()):
         return complex(value.re, value.im)
     if kind == "Names":
         return strings(value)

@@ -65,7 +65,8 @@ def burgers(ts, *, flux=None, reconstruct=None, bc=None, inflow=None, viscosity=
     lengths : sequence of float, shape (dim,), optional
         Side lengths of the domain [length].
     fused_scheme : {'euler', 'ssprk2', 'ssprk3'}, optional
-        Makes the TS one of type 'burgersfused' with this scheme: many explicit steps in a pass over memory.
+        Makes the TS one of type 'burgersfused' with this scheme: many explicit steps in a pass over memory;
+        'ssprk3' with weno5, else 'euler' by default.
     fused_steps : int, optional
         Likewise; the most steps from one step of the TS to the next, 256 by default.
     speed, check_interval, jacobian, halo : optional
@@ -91,16 +92,16 @@ def burgers(ts, *, flux=None, reconstruct=None, bc=None, inflow=None, viscosity=
             calls.append(("TSBurgersSet" + name, c.int_type()(len(values)), values.ctypes.data_as(ctypes.c_void_p)))
     if viscosity is not None:
         calls.append(("TSBurgersSetViscosity", c.number(viscosity, "PetscReal", f"{what}: viscosity")))
-    if fused_scheme is not None or fused_steps is not None:
-        default = "ssprk3" if reconstruct == "weno5" else "euler"
-        scheme = c.value_of("TSBurgersScheme", fused_scheme or default, f"{what}: fused_scheme")
-        steps = c.number(256 if fused_steps is None else fused_steps, "PetscInt", f"{what}: fused_steps")
-        calls.append(("TSBurgersSetFused", ctypes.c_int(scheme), steps))
-    more = {"speed": speed, "check_interval": check_interval, "jacobian": jacobian, "halo": halo}
+    if fused_scheme is not None:
+        c.value_of("TSBurgersScheme", fused_scheme, f"{what}: fused_scheme")
+    if fused_steps is not None:
+        fused_steps = c.number(fused_steps, "PetscInt", f"{what}: fused_steps").value
+    more = {"speed": speed, "check_interval": check_interval, "jacobian": jacobian, "halo": halo,
+            "fused_scheme": fused_scheme, "fused_steps": fused_steps}
     with c.temporary_options((ts.getOptionsPrefix() or "") + "burgers_", more):
         c.call("TSSetBurgers", address)
     for name, *arguments in calls:
-        if name == "TSBurgersSetFused":
-            ts.setType("burgersfused")
         c.call(name, address, *arguments)
+    if fused_scheme is not None or fused_steps is not None:
+        ts.setType("burgersfused")
     return ts
