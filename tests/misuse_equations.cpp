@@ -104,8 +104,89 @@ TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
           CALL(user, "equation:1|one kind|residual = u > 0 ? u : 0", b.set("residual = u > 0 ? u : 0")),
           CALL(user, "equation:1|take an unknown or a field|residual = laplacian(x)", b.set("residual = laplacian(x)")),
           CALL(user, "equation:2|a(1, 0)", b.set("parameter(a, 1)\nresidual = u - a(1, 0)")),
-          CALL(user, "equation:3|velocity|declared", b.set("// an unknown name\n\nresidual = velocity * dx(u)")),
+          CALL(user, "equation:3|velocity|not declared|state parameter(velocity)",
+               b.set("// an unknown name\n\nresidual = velocity * dx(u)")),
       });
+}
+
+TEST_CASE("statements of an equation that would say nothing", "[misuse]") {
+  if (!equations_work()) return;
+  Bratu      b;
+  const auto user = PETSC_ERR_USER;
+  check_mistakes(
+      [&](Vec *y) { return b.residual(y); },
+      {
+          CALL(user, "equation:1|dirichlet|did you mean eliminated or identity?|neumann and robin",
+               b.set("dirichlet(left) = 1\nresidual = u")),
+          CALL(user, "equation:1|dirichlet|eliminated or identity", b.set("dirichlet(sides)\nresidual = u")),
+          CALL(user, "equation:1|Neumann|did you mean neumann?", b.set("Neumann(left) = 1\nresidual = u")),
+          CALL(user, "equation:1|nuemann|did you mean neumann?", b.set("nuemann(left, u) = 1\nresidual = u")),
+          CALL(user, "equation:1|flux|no condition|eliminated, identity, neumann and robin",
+               b.set("flux(top) = 1\nresidual = u")),
+          CALL(user, "equation:1|nothing uses inital|did you mean initial?", b.set("inital = x\nresidual = u")),
+          CALL(user, "equation:2|nothing uses exat|did you mean exact?", b.set("residual = u\nexat = x")),
+          CALL(user, "equation:1|strech|did you mean stretch?", b.set("strech(x, tanh, 2)\nresidual = u")),
+          CALL(user, "equation:1|nothing uses residul|did you mean residual?", b.set("residul = u - 1")),
+          CALL(user, "equation:2|nothing uses slope|remove it", b.set("a = 1\nslope = a + 1\nresidual = a * u")),
+          CALL(user, "equation:2|left|stated twice|line 1",
+               b.set("neumann(left) = 1\nidentity(left) = 2\nresidual = u")),
+          CALL(user, "equation:3|left|stated twice|line 1",
+               b.set("neumann(left, u) = 1\nneumann(sides) = 2\nneumann(left) = 2\nresidual = u")),
+          CALL(user, "equation:2|sides|stated twice|line 1", b.set("neumann(sides)\nidentity(sides)\nresidual = u")),
+      });
+}
+
+TEST_CASE("expressions of an equation that mean something else, or nothing", "[misuse]") {
+  if (!equations_work()) return;
+  Bratu      b;
+  const auto user = PETSC_ERR_USER;
+  check_mistakes(
+      [&](Vec *y) { return b.residual(y); },
+      {
+          CALL(user, "equation:1|steps|integers|u(0.7)", b.set("residual = u(0.7)")),
+          CALL(user, "equation:2|integers|k(0, 0.5)", b.set("field(k) = 1\nresidual = u * k(0, 0.5)")),
+          CALL(user, "equation:2|integers|u(s)", b.set("parameter(s, 1)\nresidual = u(s) - u")),
+          CALL(user, "equation:1|integers|step_x(0.5)", b.set("residual = u * step_x(0.5)")),
+          CALL(user, "equation:1|equals sign|one side", b.set("residual = -laplacian(u) = 1")),
+          CALL(user, "equation:2|equals sign|one side", b.set("residual = (u\n  = 1)")),
+          CALL(user, "equation:1|comma|1.5", b.set("k = 1,5\nresidual = k * u")),
+          CALL(user, "equation:2|ends with +|missing|- 1 +", b.set("residual = u\n  - 1 +\n")),
+          CALL(user, "equation:1:18|u * * 2", b.set("residual =   u * * 2")), // the column of the line
+          CALL(user, "equation:2|x > 0 ? u + 1", b.set("parameter(a, 1)\nresidual = x > 0 ? u + 1")),
+          CALL(user, "equation:1|laplace|not declared|did you mean laplacian?", b.set("residual = -laplace(u) - 1")),
+          CALL(user,
+               "equation:2|q is not declared; state parameter(q), field(q) or q = ", b.set("residual = u\n  - q")),
+          CALL(user, "equation:1|b is defined in line 2|before", b.set("a = b + 1\nb = 2\nresidual = u - a")),
+          CALL(user, "equation:1|boundary's datum|unknown u|coordinates", b.set("neumann(left) = u\nresidual = u")),
+          CALL(user, "equation:2|initial state|unknown u", b.set("residual = u\ninitial = u")),
+          CALL(user, "equation:2|exact solution|s|state", b.set("s = u * u\nexact = s\nresidual = s")),
+          CALL(user, "equation:1|field|hx", b.set("field(k) = hx\nresidual = k * u")),
+          CALL(user, "equation:1|robin|x|parameters", b.set("robin(left, x) = 1\nresidual = u")),
+      });
+}
+
+// Sides that a text does not name have the condition on `sides`, wherever that stands.
+TEST_CASE("a condition on all sides, and on one", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  Grid    one, other;
+  OK(make_grid(l, nullptr, &one));
+  OK(make_grid(l, nullptr, &other));
+  set_equation(one, "identity(left) = 2\nneumann(sides) = y\nresidual = u - laplacian(u)");
+  set_equation(other, "neumann(sides) = y\nidentity(left) = 2\nresidual = u - laplacian(u)");
+  Vector     u = random_vector(one, 1), f = make_vector(one), g = make_vector(one);
+  const auto residual = [&](DM da, Vec y) {
+    Owned<SNES, SNESDestroy> snes;
+    OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+    OK(SNESSetDM(snes, da));
+    OK(SNESComputeFunction(snes, u, y));
+  };
+  residual(one, f);
+  residual(other, g);
+  CHECK(difference(f, g) == 0);
+  set_equation(other, "neumann(sides) = y\nresidual = u - laplacian(u)");
+  residual(other, g);
+  CHECK(difference(f, g) > 1e-3);
 }
 
 // A step of TS from u = start; of_last: at the last rank's first point.
@@ -161,11 +242,17 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
       {
           CALL(out, "u(2, 0, 0)|star|width 1|wider", b.set("residual = u(2) - u")),
           CALL(out, "u(1, 1, 0)|star|width 1", b.set("residual = u(1, 1) - u")),
-          CALL(out, "u(0, 0, 1)|star|width 1", b.set("residual = dz(u)")),
-          CALL(out, "u(0, 0, 1)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = dz(u)")),
-          CALL(out, "u(0, 0, 1)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = u + dzz(u)")),
-          CALL(out, "u(0, 1, 0)|star|width 1", residual_in_1d("stretch(x, tanh, 1)\nresidual = dy(u)")),
-          CALL(out, "u(0, -1, 0)|star|width 1", residual_in_1d("stretch(x, tanh, 1)\nresidual = upwind_y(1, u)")),
+          CALL(out, "u(0, 0, 1)|the grid has 2 dimensions|along z needs 3", b.set("residual = u(0, 0, 1)")),
+          CALL(out, "equation:1|the grid has 2 dimensions; dz needs 3", b.set("residual = dz(u)")),
+          CALL(out, "equation:3|the grid has 2 dimensions; dzz needs 3",
+               b.set("stretch(x, tanh, 1)\nresidual = u\n  + dzz(u)")),
+          CALL(out, "equation:1|2 dimensions; hz needs 3", b.set("residual = u * hz")),
+          CALL(out, "equation:1|2 dimensions; z needs 3", b.set("k = 1 + z\nresidual = u * k")),
+          CALL(out, "equation:1|2 dimensions; the side front needs 3", b.set("neumann(front) = 1\nresidual = u")),
+          CALL(out, "equation:1|2 dimensions; stretch(z, ...) needs 3", b.set("stretch(z, tanh, 1)\nresidual = u")),
+          CALL(out, "equation:1|2 dimensions; periodic(z) needs 3", b.set("periodic(z)\nresidual = u")),
+          CALL(out, "equation:1|1 dimension; dy needs 2", residual_in_1d("residual = dy(u)")),
+          CALL(out, "equation:1|1 dimension; upwind_y needs 2", residual_in_1d("residual = upwind_y(1, u)")),
           CALL(out, "step_x(3)|star|width 1|wider", b.set("stretch(y, tanh, 1)\nresidual = u * step_x(3)")),
           CALL(out, "step_y(1)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = u * step_y(1)")),
           CALL(out, "step_y(-2)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = u / step_y(-2)")),
@@ -217,6 +304,10 @@ TEST_CASE("options of equations, a compiler that is missing and a cache that can
   {
     Options domain("-equation_domain 0,1,0");
     check_mistakes(work, {CALL(out, "-equation_domain|3|lower", again())});
+  }
+  {
+    Options domain("-equation_domain 0,1");
+    check_mistakes(work, {CALL(PETSC_ERR_ARG_SIZ, "-equation_domain|2 numbers|2 dimensions|4", again())});
   }
   {
     Options parameter("-equation_lambda nan");

@@ -289,7 +289,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]);
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then.
-   Functions without σ, and other types, ignore the call.
+   Other types ignore the call. Functions without σ leave it to the next function, which may come after it; the option says what
+   the program's function has, and is an error there.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetWavenumber()`
 @*/
@@ -312,7 +313,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then.
-   Functions without k, and other types, ignore the call.
+   Other types ignore the call. Functions without k leave it to the next function, which may come after it; the option says what
+   the program's function has, and is an error there.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`
 @*/

@@ -100,6 +100,8 @@ static std::string first_error(const std::string &output, const SourceText &text
     line += " (the imaginary unit I needs a PETSc with complex numbers)";
   else if (says("Complex number") && (says("operator<") || says("operator>") || says("binary expression")))
     line += " (complex numbers have no order; max, min, comparisons and upwind velocities take real ones, as real(k))";
+  else if (says("Step(") || says("'Step'") || says("shellac::equation::Step"))
+    line += " (steps to neighbours are integers, as u(1, 0))";
   else if (says("operands to") || says("operand types"))
     line += " (make them of one kind: u > 0 ? u + 0 : 0*u, or max(u, 0))";
   else if (says("helpers.hpp") && (says("no match for call to") || says("a call operator") || says(" function") ||

@@ -218,7 +218,7 @@ static PetscErrorCode refine(DM coarse, DM fine, void *) {
 static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], size_t cache_size) {
   const char *prefix;
   PetscReal   ends[7];
-  PetscInt    n = 7;
+  PetscInt    n = 7, dim;
   PetscBool   set;
 
   PetscFunctionBegin;
@@ -240,6 +240,11 @@ static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], 
         "-equation_domain has %" PetscInt_FMT
         " numbers, or an axis that does not ascend; give the lower and the upper end of each axis, as 0,1,0,2 in 2-D",
         n);
+    PetscCall(DMGetDimension(da, &dim));
+    PetscCheck(n >= 2 * dim, comm, PETSC_ERR_ARG_SIZ,
+               "-equation_domain has %" PetscInt_FMT " numbers; a grid of %" PetscInt_FMT
+               " dimensions needs %" PetscInt_FMT,
+               n, dim, 2 * dim);
     equation->domain.assign(ends, ends + n);
   }
   for (int a = 0; a < 3; a++) {

@@ -7,6 +7,10 @@
 
 namespace shellac {
 
+std::string dimensions(int dim) {
+  return std::to_string(dim) + (dim == 1 ? " dimension" : " dimensions");
+}
+
 PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation) {
   const EquationText &text = equation->text;
 
@@ -26,6 +30,11 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
              text.file.c_str(), (int)text.unknowns.size(), grid_.dof, (int)text.unknowns.size());
   PetscCheck(!text.dim || text.dim == grid_.dim, comm, PETSC_ERR_ARG_SIZ,
              "%s is stated for a grid of %d dimensions, but the DMDA has %d", text.file.c_str(), text.dim, grid_.dim);
+  for (const auto &use : text.axis_uses)
+    PetscCheck(use.axis < grid_.dim, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
+               text.error_at(use.line, "the grid has " + dimensions(grid_.dim) + "; " + use.word + " needs " +
+                                           std::to_string(use.axis + 1))
+                   .c_str());
   PetscCheck(grid_.width >= PetscMax(text.width, 1) && (grid_.box || !text.box), comm, PETSC_ERR_ARG_OUTOFRANGE,
              "%s needs a %s stencil of width %d, but the DMDA has a %s of width %" PetscInt_FMT
              "; make the DMDA with the wider one (DMDA_STENCIL_%s)",

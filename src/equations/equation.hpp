@@ -175,4 +175,7 @@ PetscErrorCode EquationCheckLinear(EquationOnGrid &equation); // an error where 
 // Where A is of type equation: A becomes the derivative at u. *set: whether it is of that type.
 PetscErrorCode MatEquationTrySetState(Mat A, PetscReal time, Vec u, PetscBool *set);
 
+// "2 dimensions"
+std::string dimensions(int dim);
+
 } // namespace shellac

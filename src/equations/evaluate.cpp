@@ -147,6 +147,10 @@ std::string EquationOnGrid::ArmProblem(const int arm[5]) const {
     const int axis = -2 - arm[4], farther = arm[1 + axis];
     read = std::string("step_") + "xyz"[axis] + "(" + std::to_string(farther > 0 ? farther - 1 : farther) + ")";
   }
+  for (int a = grid_.dim; a < 3; a++)
+    if (arm[1 + a])
+      return equation_->text.file + " reads " + read + ", but the grid has " + dimensions(grid_.dim) +
+             "; a step along " + "xyz"[a] + " needs " + std::to_string(a + 1);
   return equation_->text.file + " reads " + read + ", beyond the DMDA's " + (grid_.box ? "box" : "star") +
          " stencil of width " + std::to_string(grid_.width) +
          "; make the DMDA with a wider one, and state it, as grid(" + std::to_string(grid_.dim) + ", box, 2)";

@@ -46,6 +46,18 @@ std::vector<std::string> names_in(const std::string &expression) {
   return names;
 }
 
+std::vector<NameInLine> names_by_line(const std::string &expression) {
+  std::vector<NameInLine> names;
+  std::string             name;
+  size_t                  counted = 0;
+  int                     line = 0;
+  for (size_t at = 0; find_name(expression, &at, &name); counted = at) {
+    line += (int)std::count(expression.begin() + (long)counted, expression.begin() + (long)at, '\n');
+    names.push_back({name, line});
+  }
+  return names;
+}
+
 static bool is_one_of(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -244,6 +256,29 @@ std::string mistake_in(const std::string &line) {
   return division + " is an integer division, which C++ truncates; write 1./3, say";
 }
 
+std::string mistake_in_whole(const std::string &expression, int *line) {
+  size_t last = expression.size();
+  while (last > 0 && std::isspace((unsigned char)expression[last - 1])) last--;
+  const auto at = [&](size_t c, const std::string &message) {
+    *line = (int)std::count(expression.begin(), expression.begin() + (long)c, '\n');
+    return message;
+  };
+  if (expression.find_first_of("[{") != std::string::npos) return ""; // C++ with statements of its own
+  int depth = 0;
+  for (size_t c = 0; c < last; c++) {
+    const char before = c ? expression[c - 1] : ' ', after = c + 1 < last ? expression[c + 1] : ' ';
+    depth += expression[c] == '(' ? 1 : expression[c] == ')' ? -1 : 0;
+    if (expression[c] == '=' && after != '=' && !std::strchr("=<>!", before))
+      return at(c, "an equals sign stands inside the expression; bring everything to one side, as residual = "
+                   "-laplacian(u) - 1, or compare by ==");
+    if (expression[c] == ',' && depth == 0)
+      return at(c, "a comma stands outside of brackets; decimals have a point, as 1.5, and one statement has a line");
+  }
+  if (last > 0 && std::strchr("+-*/%?:=<>&|!,", expression[last - 1]))
+    return at(last, std::string("the expression ends with ") + expression[last - 1] + "; what follows is missing");
+  return "";
+}
+
 // The least number of letters that are put in, left out or changed (V. Levenshtein, 1966); two neighbours that change
 // places count as one.
 static size_t distance(const std::string &a, const std::string &b) {
@@ -265,7 +300,8 @@ std::string suggestion(const std::string &name, const std::vector<std::string> &
   size_t      best = std::max<size_t>(1, name.size() / 3) + 1;
   std::string near;
   for (const std::string &other : names) {
-    const bool   begins = name.size() > 1 && other.compare(0, name.size(), name) == 0;
+    const size_t letters = name.size() > 4 ? name.size() - 1 : name.size(); // laplace for laplacian
+    const bool   begins = name.size() > 1 && other.compare(0, letters, name, 0, letters) == 0;
     const size_t away = begins ? 1 : distance(name, other);
     if (away < best) best = away, near.clear();
     if (away == best && best <= std::max<size_t>(1, name.size() / 3)) near += (near.empty() ? "" : " or ") + other;

@@ -13,6 +13,11 @@ bool is_name(const std::string &text);
 
 // The names in an expression, in their order.
 std::vector<std::string> names_in(const std::string &expression);
+struct NameInLine {
+  std::string name;
+  int         line = 0; // of the expression, from 0
+};
+std::vector<NameInLine> names_by_line(const std::string &expression);
 
 // Whether it is made of whole numbers, and of names that stand for such; and whether all arguments of these functions are.
 bool is_whole(const std::string &expression, const std::vector<std::string> &whole);
@@ -22,6 +27,10 @@ bool calls_are_whole(const std::string &expression, const std::vector<std::strin
 // What is wrong with a line of an expression, as for a user, or empty: u^2, which is no power; 1/3 or 1/(2*3), which is
 // zero.
 std::string mistake_in(const std::string &line);
+
+// What is wrong with an expression as a whole, and on which of its lines (from 0); or empty: it ends with an operator, has an
+// equals sign or a comma outside of brackets.
+std::string mistake_in_whole(const std::string &expression, int *line);
 
 // Those of `names` that a misspelt name is nearest to, as ": did you mean a or b?"; empty where none is near.
 std::string suggestion(const std::string &name, const std::vector<std::string> &names);

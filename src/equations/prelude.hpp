@@ -273,21 +273,35 @@ private:
   }
 };
 
+// A number of steps to a neighbour, an integer: u(0.7) is an error.
+struct Step {
+  int steps;
+
+  Step(int steps) : steps(steps) {}
+  Step(long steps) : steps((int)steps) {}
+  Step(long long steps) : steps((int)steps) {}
+  Step(float) = delete;
+  Step(double) = delete;
+  Step(long double) = delete;
+};
+
 // The unknowns' values, as the text writes them: u, u(1, 0). A number itself, that of the point.
 template <class Point, int c> struct Unknown : Point::Number {
   using Number = typename Point::Number;
   const Point &point;
 
   explicit Unknown(const Point &point) : Number(point.template unknown<c>(0, 0, 0)), point(point) {}
-  Number operator()(int dx = 0, int dy = 0, int dz = 0) const { return point.template unknown<c>(dx, dy, dz); }
+  Number operator()(Step dx = 0, Step dy = 0, Step dz = 0) const {
+    return point.template unknown<c>(dx.steps, dy.steps, dz.steps);
+  }
 };
 template <class Point, int f> struct Coefficient : Point::Number {
   using Number = typename Point::Number;
   const Point &point;
 
   explicit Coefficient(const Point &point) : Number(point.template field<f>(0, 0, 0)), point(point) {}
-  typename Point::Scalar operator()(int dx = 0, int dy = 0, int dz = 0) const {
-    return point.template field<f>(dx, dy, dz);
+  typename Point::Scalar operator()(Step dx = 0, Step dy = 0, Step dz = 0) const {
+    return point.template field<f>(dx.steps, dy.steps, dz.steps);
   }
 };
 

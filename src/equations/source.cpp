@@ -2,6 +2,8 @@
 
 #include <petscsys.h>
 
+#include <algorithm>
+
 #include "equations/expression.hpp"
 
 namespace shellac {
@@ -83,9 +85,12 @@ public:
 private:
   void line(const std::string &text) { out_ += text + "\n"; }
 
-  // An expression with the user's line before it; what follows is the compiler's own again.
+  // An expression in brackets at the user's line and column, so that the compiler's messages have them. The bracket that closes
+  // it is on its last line; what follows is the compiler's own again.
   std::string expression(const Expression &e) const {
-    return "\n#line " + std::to_string(e.line) + " " + quoted(text_.file) + "\n" + e.text + "\n#line 1 \"generated\"\n";
+    const int  last = e.line + (int)std::count(e.text.begin(), e.text.end(), '\n');
+    const auto at = [&](int line) { return "\n#line " + std::to_string(line) + " " + quoted(text_.file) + "\n"; };
+    return "(" + at(e.line) + std::string((size_t)e.column, ' ') + e.text + at(last) + ")\n#line 1 \"generated\"\n";
   }
 
   // Whether a compiler can know all steps to neighbours that the rows take.
@@ -166,8 +171,8 @@ private:
          "point_.h(1), "
          "hz = point_.h(2);");
     for (int a = 0; a < 3; a++)
-      line(std::string("const auto step_") + "xyz"[a] + " = [&](int d_) { return point_.step(" + std::to_string(a) +
-           ", d_); };");
+      line(std::string("const auto step_") + "xyz"[a] + " = [&](Step d_) { return point_.step(" + std::to_string(a) +
+           ", d_.steps); };");
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       line("const Unknown<Point_, " + std::to_string(c) + "> " + text_.unknowns[c].name + "(point_);");
     for (size_t f = 0; f < text_.fields.size(); f++)

@@ -149,6 +149,11 @@ private:
       statement.value.text = text.substr(at);
       if (statement.value.text.empty()) return fail(line, "nothing stands after the equals sign");
       if (statement.value.text.find(';') != std::string::npos) return fail(line, "one statement a line, please");
+      const size_t      start = text.rfind('\n', at);
+      int               wrong_line = 0;
+      const std::string wrong = mistake_in_whole(statement.value.text, &wrong_line);
+      statement.value.column = (int)(start == std::string::npos ? at : at - start - 1);
+      if (!wrong.empty()) return fail(statement.value.line + wrong_line, wrong);
     }
     const size_t open = head.find('(');
     statement.head = trimmed(head.substr(0, open));
@@ -294,6 +299,7 @@ private:
       const int axis = word == "x" ? 0 : word == "y" ? 1 : word == "z" ? 2 : -1;
       if (axis < 0) return fail(s.line, "'" + word + "' is no axis; use x, y or z, as periodic(x, y)");
       to_.periodic[axis] = true;
+      to_.axis_uses.push_back({"periodic(" + word + ")", axis, s.line});
     }
     if (s.arguments.empty()) fail(s.line, "periodic axes are stated as periodic(x, y)");
   }
@@ -303,6 +309,7 @@ private:
       return fail(s.line, "an axis is stretched as stretch(x, geometric, 10) or stretch(y, tanh, 2)");
     const std::string problem = read_stretching(s.arguments[1], s.arguments[2], &to_.stretching[axis]);
     if (!problem.empty()) fail(s.line, problem);
+    to_.axis_uses.push_back({"stretch(" + s.arguments[0] + ", ...)", (int)axis, s.line});
   }
   void domain(const Statement &s) {
     double value;
@@ -347,18 +354,25 @@ private:
                               (needed == 2 ? "robin(left, alpha, u) = g" : s.head + "(left, u) = g"));
     EquationText::Unknown *one = nullptr;
     if (s.arguments.size() > needed && !(one = unknown(s, s.arguments.back()))) return;
-    bool found = false;
+    const bool by_name = s.arguments[0] != "sides";
+    bool       found = false;
     for (auto &u : to_.unknowns)
       for (int a = 0; a < 3; a++)
         for (int side = 0; side < 2; side++) {
           if (one && one != &u) continue;
-          if (s.arguments[0] != "sides" && s.arguments[0] != side_names[a][side]) continue;
+          if (by_name && s.arguments[0] != side_names[a][side]) continue;
           EquationText::End &e = u.ends[a][side];
+          found = true;
+          if (e.line && e.by_name == by_name)
+            return fail(s.line, "the condition on " + s.arguments[0] + " is stated twice, first in line " +
+                                    std::to_string(e.line));
+          if (e.line && e.by_name) continue; // `sides` is for the others
+          if (by_name && &u == &to_.unknowns[0]) to_.axis_uses.push_back({"the side " + s.arguments[0], a, s.line});
           e.form = form;
           e.value = s.value;
           e.line = s.line;
+          e.by_name = by_name;
           e.alpha = needed == 2 ? Expression{s.arguments[1], s.line} : Expression{};
-          found = true;
         }
     if (!found)
       fail(s.line, "'" + s.arguments[0] + "' is no side; use left, right, bottom, top, back, front, or sides for all");
@@ -372,16 +386,27 @@ private:
     }
     return is;
   }
+  static bool is_side(const std::string &word) {
+    for (const auto &axis : side_names)
+      for (const char *side : axis)
+        if (word == side) return true;
+    return word == "sides";
+  }
   void definition(const Statement &s) {
+    const std::string near = suggestion_of_statement(s.head);
+    if (std::any_of(s.arguments.begin(), s.arguments.end(), is_side))
+      return fail(s.line, "'" + s.head + "' is no condition" + (near.empty() ? "; " : near + " ") +
+                              "Conditions on sides are eliminated, identity, neumann and robin");
     if (!s.has_value)
       return fail(s.line,
                   "'" + s.head +
                       "' is no statement; there are parameter, field, unknowns, grid, domain, "
                       "stretch, periodic, residual, rate, initial, exact, eliminated, identity, neumann, robin, and "
-                      "definitions name = ...");
+                      "definitions name = ..." +
+                      near);
     if (!take_name(s, s.head)) return;
     EquationText::Definition definition;
-    definition.name = s.head, definition.arguments = s.arguments, definition.value = s.value;
+    definition.name = s.head, definition.line = s.line, definition.arguments = s.arguments, definition.value = s.value;
     if (s.called && s.arguments.empty()) return fail(s.line, "a definition has arguments or no brackets");
     for (const std::string &argument : s.arguments)
       if (!is_name(argument)) return fail(s.line, "'" + argument + "' is no name of an argument");
@@ -400,6 +425,8 @@ private:
   void finish() {
     need_unknowns();
     for (const auto &f : to_.fields) to_.fields_of_time = to_.fields_of_time || is_of_time(f.formula);
+    error_ = check_names(&to_);
+    if (!error_.empty()) return;
     if (!to_.has_residual && !to_.has_rate) {
       error_ = to_.file + ": there is neither a residual nor a rate; state one, as residual = -laplacian(u) - 1";
       return;

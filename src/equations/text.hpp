@@ -11,7 +11,7 @@ namespace shellac {
 // What stands to the right of an equals sign, in C++; empty where it does not.
 struct Expression {
   std::string text;
-  int         line = 0; // of the text, where it begins
+  int         line = 0, column = 0; // of the text, where it begins; columns from 0
 
   explicit operator bool() const { return !text.empty(); }
 };
@@ -32,6 +32,7 @@ struct EquationText {
     std::string              name;
     std::vector<std::string> arguments; // none: a value
     Expression               value;
+    int                      line = 0;
     bool                     of_state = false; // depends on unknowns or fields
     bool                     of_time = false;
   };
@@ -39,7 +40,12 @@ struct EquationText {
   struct End { // what holds on an end of an axis for an unknown
     Form       form = eliminated;
     Expression alpha, value;
-    int        line = 0; // 0: nothing is stated
+    int        line = 0;        // 0: nothing is stated
+    bool       by_name = false; // of the side; else by `sides`, which is for the others
+  };
+  struct AxisUse { // a word that needs an axis of the grid: dz, front
+    std::string word;
+    int         axis = 0, line = 0;
   };
   struct Unknown {
     std::string name;
@@ -52,7 +58,8 @@ struct EquationText {
   std::vector<Parameter>   parameters;
   std::vector<Field>       fields;
   std::vector<Definition>  definitions;
-  std::vector<Unknown>     unknowns;           // one named u, where the text names none
+  std::vector<Unknown>     unknowns; // one named u, where the text names none
+  std::vector<AxisUse>     axis_uses;
   int                      dim = 0, width = 0; // of the grid; 0: any
   bool                     box = false;
   bool                     periodic[3] = {false, false, false};
@@ -67,6 +74,11 @@ struct EquationText {
   // "FILE:LINE: message", and the line
   std::string error_at(int line, const std::string &message) const;
 };
+
+// The last step of reading: checks the names in all expressions, and gathers the axes that they need.
+std::string check_names(EquationText *text);
+// The statement that a misspelt word is nearest to, as ": did you mean initial?"; empty where none is near.
+std::string suggestion_of_statement(std::string word);
 
 // Reads a text; the result is what is wrong with it, as for a user, or empty. file: its name.
 std::string read_equation(const std::string &file, const std::string &text, EquationText *equation);
