@@ -347,7 +347,11 @@ TEST_CASE("an entry outside the stencil is one error on all ranks", "[capture][e
       const PetscInt column = row_of(da, entry.column[0], entry.column[1]);
       INFO("row " << row << ", column " << column << ", set by rank " << from);
       set_rows(da, A, random_fill(plane(), Form::arrays, 1), Way::stencil, ADD_VALUES);
-      EXPECT_ERROR(PETSC_SUCCESS, ({std::to_string(row), std::to_string(column), "mat_stencil_fallback"}), [&] {
+      const auto point = [](const PetscInt i[2]) {
+        return "(" + std::to_string(i[0]) + ", " + std::to_string(i[1]) + ")";
+      };
+      const std::string points = point(entry.row) + " and " + point(entry.column);
+      EXPECT_ERROR(PETSC_SUCCESS, ({std::to_string(row), std::to_string(column), points, "mat_stencil_fallback"}), [&] {
         PetscFunctionBeginUser;
         if (rank == from) PetscCall(MatSetValue(A, row, column, 3, ADD_VALUES));
         PetscCall(assemble_checked(A));

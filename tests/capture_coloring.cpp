@@ -131,6 +131,31 @@ TEST_CASE("columns of each colour are set as in AIJ", "[capture][coloring]") {
   compare_with_aij(VECSTANDARD);
 }
 
+// As -snes_fd_color_use_mat asks for it.
+TEST_CASE("a colouring that PETSc makes from the matrix fills it as AIJ", "[capture][coloring]") {
+  for (const Lattice &l : coloured_lattices()) {
+    INFO(describe(l));
+    Twins t(l, VECSTANDARD);
+    t.both([&](DM da, Mat M) {
+      Vector        x = random_vector(da, 3);
+      MatColoring   maker;
+      ISColoring    coloring;
+      MatFDColoring fd;
+      OK(MatColoringCreate(M, &maker));
+      OK(MatColoringSetType(maker, MATCOLORINGSL));
+      OK(MatColoringApply(maker, &coloring));
+      OK(MatFDColoringCreate(M, coloring, &fd));
+      OK(set_function(MatFDColoringSetFunction, fd, global_residual, NULL));
+      OK(MatFDColoringSetUp(M, coloring, fd));
+      OK(MatFDColoringApply(M, fd, x, &da));
+      OK(MatFDColoringDestroy(&fd));
+      OK(ISColoringDestroy(&coloring));
+      OK(MatColoringDestroy(&maker));
+    });
+    CHECK(difference(t.A, t.aij) <= 1e-6);
+  }
+}
+
 #if defined(PETSC_HAVE_CUDA)
 TEST_CASE("columns of each colour are set on CUDA vectors as in AIJ on the host", "[capture][coloring][device]") {
   if (!no_gpu()) compare_with_aij(VECCUDA);

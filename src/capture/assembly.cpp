@@ -4,6 +4,7 @@
 #include "capture/owners.hpp"
 
 #include <limits>
+#include <string>
 
 namespace shellac {
 
@@ -307,6 +308,15 @@ PetscErrorCode MatCapturedClose(CapturedMat *context, bool as_arrays) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The point and the value of a row or column.
+static std::string place_of(const Grid &grid, PetscInt row) {
+  PetscInt    p[3], c;
+  std::string text;
+  (void)grid.find_row(row, p, &c);
+  for (int a = 0; a < grid.dim; a++) text += (a ? ", " : "(") + std::to_string(p[a]);
+  return text + ")" + (grid.dof > 1 ? " value " + std::to_string(c) : "");
+}
+
 PetscErrorCode MatCapturedCheckOutside(const CapturedMat &context, const GlobalEntry *first, bool *any) {
   PetscInt row = first ? first->row : none;
 
@@ -318,9 +328,10 @@ PetscErrorCode MatCapturedCheckOutside(const CapturedMat &context, const GlobalE
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &column, 1, MPIU_INT, MPI_MIN, context.grid.comm));
   SETERRQ(context.grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
           "the entry at row %" PetscInt_FMT ", column %" PetscInt_FMT
-          " is outside the DMDA's %s stencil of width %" PetscInt_FMT
+          ", of the points %s and %s, is outside the DMDA's %s stencil of width %" PetscInt_FMT
           "; make the DMDA with the stencil that is assembled, or give -mat_stencil_fallback aij",
-          row, column, context.arms->box() ? "box" : "star", context.arms->width());
+          row, column, place_of(context.grid, row).c_str(), place_of(context.grid, column).c_str(),
+          context.arms->box() ? "box" : "star", context.arms->width());
 }
 
 static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {

@@ -202,6 +202,10 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_INCREASE_OVERLAP, OnAssembled<MatIncreaseOverlap>::call));
   PetscCall(set_operation(A, MATOP_GET_ROW_IJ, OnAssembled<MatGetRowIJ>::call));
   PetscCall(set_operation(A, MATOP_RESTORE_ROW_IJ, OnAssembled<MatRestoreRowIJ>::call));
+  PetscCall(set_operation(A, MATOP_GET_COLUMN_IJ, OnAssembled<MatGetColumnIJ>::call));
+  PetscCall(set_operation(A, MATOP_RESTORE_COLUMN_IJ, OnAssembled<MatRestoreColumnIJ>::call));
+  PetscCall(set_operation(A, MATOP_GET_SEQ_NONZERO_STRUCTUR, OnAssembled<MatGetSeqNonzeroStructure>::call));
+  PetscCall(set_operation(A, MATOP_COLORING_PATCH, OnAssembled<MatColoringPatch>::call)); // of inodes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
