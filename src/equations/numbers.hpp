@@ -394,7 +394,7 @@ private:
     ((this->d[n] = fa * a.d[n]), ...);
   }
   template <int... n> void derive(Indices<n...>, S fa, const Number &a, S fb, const Number &b) {
-    const S nothing(Real(-0.)); // which a compiler may leave out of a sum
+    const S nothing(-0.); // which a compiler may leave out of a sum
     ((this->d[n] = (a.depends_on(n) ? fa * a.d[n] : nothing) + (b.depends_on(n) ? fb * b.d[n] : nothing)), ...);
   }
 };
