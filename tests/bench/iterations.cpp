@@ -96,6 +96,7 @@ static Equation diffusion(const char *name, std::string a, PetscInt dim, bool ha
   const std::string arms[] = {"1, 0, 0", "-1, 0, 0", "0, 1, 0", "0, -1, 0", "0, 0, 1", "0, 0, -1"};
   for (int axis = 0; axis < 3; axis++)
     for (size_t at = 0; (at = a.find("XYZ"[axis], at)) != std::string::npos;) a.replace(at, 1, coordinates[axis]);
+  for (size_t at = 0; dim < 3 && (at = a.find("hz", at)) != std::string::npos;) a.replace(at, 2, "1");
   std::string text =
       "a(i, j, k) = " + a + "\nmean(a, b) = " + (harmonic ? "2 * a * b / (a + b)" : "(a + b) / 2") + "\nresidual = -1";
   for (PetscInt arm = 0; arm < 2 * dim; arm++)

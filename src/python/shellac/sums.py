@@ -82,6 +82,12 @@ def vector(values, comm=None):
     return v
 
 
+def _check_used(what, function, has, sigma, wavenumber):
+    for name, value, used in zip(("sigma", "wavenumber"), (sigma, wavenumber), has):
+        if value is not None and not used:
+            raise ValueError(f"{what}: {name} has no effect on {function}; leave it out")
+
+
 @c.named_keywords
 def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, wavenumber=None, precision=None, self=None,
               type=None, rtol=None, comm=None, prefix=None):
@@ -142,12 +148,8 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
             kernel = "gaussian"
         if formula is None and kernel not in KERNELS:
             raise ValueError(f"{what}: kernel is {kernel!r}; use one of {', '.join(map(repr, KERNELS))}")
-        names = re.findall(r"[A-Za-z_]\w*", formula or "")
-        has = ("sigma" in names, "k" in names) if formula is not None else KERNELS[kernel]
-        function = f"the formula {formula!r}" if formula is not None else f"the kernel {kernel!r}"
-        for name, value, used in zip(("sigma", "wavenumber"), (sigma, wavenumber), has):
-            if value is not None and not used:
-                raise ValueError(f"{what}: {name} has no effect on {function}; leave it out")
+        if formula is None:
+            _check_used(what, f"the kernel {kernel!r}", KERNELS[kernel], sigma, wavenumber)
         if wavenumber is None and formula is None and KERNELS[kernel][1] and not PETSc.Options(prefix).hasName("mat_kernelsum_wavenumber"):
             raise ValueError(f"{what}: the kernel {kernel!r} needs its wavenumber; 'laplace' is the one without")
         if rtol is not None and (type or "direct") == "direct":
@@ -176,7 +178,9 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
     if wavenumber is not None:
         c.call("MatKernelSumSetWavenumber", address, wavenumber)
     if formula is not None:
-        c.call("MatKernelSumSetFormula", address, formula.encode())
+        c.call("MatKernelSumSetFormula", address, formula.encode())  # which says what is wrong with the text
+        names = re.findall(r"[A-Za-z_]\w*", formula)
+        _check_used(what, f"the formula {formula!r}", ("sigma" in names, "k" in names), sigma, wavenumber)
     if precision is not None:
         c.call("MatKernelSumSetPrecision", address, ctypes.c_int(precision))
     if self is not None:
