@@ -53,7 +53,8 @@
 +  direct - all pairs
 .  fast   - the Gaussian by its Fourier series where that is cheap; otherwise a tree of the points, with polynomial
             interpolation between clusters that are far from each other. One right-hand side at a time. Gradients are direct.
-            Tolerances of 1e-6 and more let it use single precision, with coordinates relative to each group of targets.
+            Tolerances of 1e-6 and more let it use single precision, with coordinates relative to each group of targets,
+            but for near pairs of functions that are singular.
             An error where no order keeps the tolerance.
 -  auto   - fast where it is estimated to be faster and keeps the tolerance, direct otherwise
 

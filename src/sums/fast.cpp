@@ -215,8 +215,9 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
                           : singular ? 0.94 * digits - 0.8
                                      : 0.79 * digits;
   const int    order = std::max(3, (int)std::lround(estimate));
-  // the closest pairs of a singular function may be the largest terms, and single precision may not know their distance
-  const int     close = dual && singular ? 1 : 2;
+  // The closest pairs of a singular function may be the largest terms, single precision may not know their distance, and
+  // a sample of the targets mostly lacks them.
+  const int     close = singular ? 1 : 2;
   const int     narrow = rtol >= 1e-6 ? close : rtol >= 1e-7 ? 1 : 0;
   Choice        now = {false, {order, narrow, std::min(1e-2, 0.2 * rtol), dual}}, best = now;
   TreeSettings &tree = now.tree;
