@@ -26,7 +26,7 @@ TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
       INFO(f.name << " in " << of.dim << "-D, " << of.rtol);
       CHECK(difference_of_products(A, direct, false) <= tolerance);
       CHECK(difference_of_products(A, direct, true) <= tolerance);
-      if (f.kernel != Kernel::gaussian) {
+      if (f.kernel != Kernel::gaussian && rank_count() <= 3) { // on more, a rank has too few points
         const std::string text = view(A, PETSC_VIEWER_ASCII_INFO);
         CHECK(text.find("far ones") != std::string::npos);
         CHECK(text.find(", 0 far ones") == std::string::npos);
