@@ -159,6 +159,34 @@ TEST_CASE("a duplicate and a copy of the Jacobian are matrices of their own", "[
   CHECK(difference(y, before) > 1e-3);
 }
 
+TEST_CASE("the Jacobian of another equation becomes that of the TS that computes it", "[burgers]") {
+  const PetscInt N = 30 * rank_count();
+  Run            run(PETSC_COMM_WORLD, N, true, "-burgers_viscosity 0.1");
+  Run            other(PETSC_COMM_WORLD, N, true, "-burgers_viscosity 0.7");
+  Vector         v = random_vector(run.da, 1), y = make_vector(run.da), expected = make_vector(run.da);
+  Matrix         blank, entries;
+  Mat            J, K;
+  PetscReal      norm;
+  for (Run *r : {&run, &other}) r->start([&](PetscInt i) { return wavy(i, N); });
+  OK(TSGetRHSJacobian(run.ts, &J, NULL, NULL, NULL));
+  OK(TSGetRHSJacobian(other.ts, &K, NULL, NULL, NULL));
+  OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+  OK(TSComputeRHSJacobian(other.ts, 0, other.u, K, K));
+  OK(MatMult(J, v, expected));
+  OK(MatCopy(K, J, SAME_NONZERO_PATTERN));
+  OK(MatMult(J, v, y));
+  CHECK(difference(y, expected) > 1e-3);
+  for (PetscReal factor : {2., 0.5}) OK(VecScale(run.u, factor)); // TS computes it anew
+  OK(TSComputeRHSJacobian(run.ts, 0, run.u, J, J));
+  OK(MatMult(J, v, y));
+  CHECK(difference(y, expected) == 0);
+  OK(MatDuplicate(J, MAT_DO_NOT_COPY_VALUES, &blank));
+  OK(MatShift(blank, 2));
+  OK(MatConvert(blank, MATAIJ, MAT_INITIAL_MATRIX, &entries));
+  OK(MatNorm(entries, NORM_INFINITY, &norm));
+  CHECK(norm == 2);
+}
+
 TEST_CASE("a duplicate of the Jacobian outlives it and its TS", "[burgers]") {
   const PetscInt N = 30 * rank_count();
   Matrix         twin;

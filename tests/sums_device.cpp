@@ -108,6 +108,8 @@ TEST_CASE("points on a GPU stay there: set-up and product of a series copy sampl
     OK(VecSet(c, 1));
     OK(MatMult(A, c, y));
   };
+  PetscReal norm;
+  OK(VecNorm(x, NORM_2, &norm)); // x is on the GPU from here on
   OK(PetscLogDefaultBegin());
   CHECK(bytes_copied(sum) < 0.5 * sizeof(PetscReal) * (double)cloud.N);
 #endif

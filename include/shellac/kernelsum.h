@@ -290,8 +290,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]);
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then.
-   Other types ignore the call. Functions without σ leave it to the next function, which may come after it; the option says what
-   the program's function has, and is an error there.
+   Other types ignore the call. A function without σ ignores the value, which is kept for a function that is set later; the option
+   is an error with such a function.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetWavenumber()`
 @*/
@@ -314,8 +314,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then.
-   Other types ignore the call. Functions without k leave it to the next function, which may come after it; the option says what
-   the program's function has, and is an error there.
+   Other types ignore the call. A function without k ignores the value, which is kept for a function that is set later; the option
+   is an error with such a function.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`
 @*/

@@ -3,8 +3,7 @@
 
 #include "burgers/burgers.hpp"
 
-#include <cstring>
-
+#include "burgers/jacobian_rows.hpp"
 #include "burgers/types.hpp"
 
 namespace shellac {
@@ -142,15 +141,22 @@ PetscErrorCode zero_entries(Mat J) {
 
 PetscErrorCode create_shell(PetscContainer owner, PetscInt n, PetscInt block, VecType type, Mat *J); // below
 
-// Makes `to` what `from` is, with a state of its own, whose halo its next product exchanges.
-PetscErrorCode take_values(const Jacobian &from, Jacobian *to) {
+// A Jacobian of that equation, without a state.
+PetscErrorCode take_equation(PetscContainer owner, Burgers *burgers, Jacobian *to) {
   PetscFunctionBegin;
   PetscCall(drop_halos(to));
   PetscCall(VecDestroy(&to->state));
-  PetscCall(PetscObjectReference((PetscObject)from.owner));
+  PetscCall(PetscObjectReference((PetscObject)owner));
   PetscCall(PetscContainerDestroy(&to->owner));
-  to->owner = from.owner;
-  to->burgers = from.burgers;
+  to->owner = owner;
+  to->burgers = burgers;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Makes `to` what `from` is, with a state of its own, whose halo its next product exchanges.
+PetscErrorCode take_values(const Jacobian &from, Jacobian *to) {
+  PetscFunctionBegin;
+  PetscCall(take_equation(from.owner, from.burgers, to));
   to->shift = from.shift;
   to->scale = from.scale;
   if (from.state) {
@@ -197,60 +203,11 @@ PetscErrorCode copy(Mat J, Mat B, MatStructure) {
   }
   PetscCall(get_jacobian(J, &from));
   PetscCall(get_jacobian(B, &to));
+  const Grid &grid = from->burgers->grid, &other = to->burgers->grid;
+  SHELLAC_CHECK_ALL(std::equal(grid.first, grid.first + 3, other.first) && grid.dof == other.dof,
+                    PetscObjectComm((PetscObject)J), PETSC_ERR_ARG_INCOMP,
+                    "the Jacobians are of grids that are distributed in different ways; copy to a MatDuplicate()");
   PetscCall(take_values(*from, to));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Calls f(p, c, row of J) on the host for each row; its columns may be in the halo.
-template <class Function> PetscErrorCode for_each_row(Burgers *burgers, Vec state, const Function &f) {
-  const PetscScalar         *array;
-  Halo                      &halo = burgers->halo;
-  std::vector<JacobianEntry> row;
-  PetscErrorCode             code = PETSC_SUCCESS;
-
-  PetscFunctionBegin;
-  const Patch &patch = burgers->patch.patch;
-  PetscCall(VecGetArrayRead(state, &array));
-  PetscCall(halo.Begin(array, PETSC_MEMTYPE_HOST));
-  PetscCall(halo.End());
-  const Field<PetscReal> u = real_field(halo.field());
-  for (PetscInt j = 0; j < patch.size[1]; j++)
-    for (PetscInt i = 0; i < patch.size[0]; i++)
-      for (PetscInt c = 0; c < patch.dof; c++) {
-        const PetscInt p[3] = {i, j, 0};
-        burgers->operations->jacobian_row(burgers->patch, u, p, c, &row);
-        if (!code) code = f(p, c, row);
-      }
-  PetscCall(VecRestoreArrayRead(state, &array));
-  PetscCall(code);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// P = shift + scale J(state)
-PetscErrorCode assemble(Burgers *burgers, Vec state, PetscReal shift, PetscReal scale, Mat P) {
-  const Grid              &grid = burgers->grid;
-  std::vector<PetscInt>    columns;
-  std::vector<PetscScalar> values;
-
-  PetscFunctionBegin;
-  PetscCall(MatZeroEntries(P));
-  PetscCall(
-      for_each_row(burgers, state, [&](const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &entries) {
-        const PetscInt at[3] = {grid.start[0] + p[0], grid.start[1] + p[1], 0};
-        const PetscInt row = grid.global_row(at) + c;
-        columns.clear();
-        values.clear();
-        for (const JacobianEntry &entry : entries) {
-          PetscInt q[3] = {grid.start[0] + entry.p[0], grid.start[1] + entry.p[1], 0};
-          for (int a = 0; a < 2; a++) q[a] = (q[a] % grid.N[a] + grid.N[a]) % grid.N[a];
-          columns.push_back(grid.global_row(q) + entry.c);
-          values.push_back(scale * entry.value + (columns.back() == row ? shift : 0));
-        }
-        // a column that two places of the stencil share gets their sum
-        return MatSetValues(P, 1, &row, (PetscInt)columns.size(), columns.data(), values.data(), ADD_VALUES);
-      }));
-  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -266,54 +223,20 @@ PetscErrorCode get_diagonal(Mat J, Vec d) {
   }
   PetscCall(update_state(J, context));
   PetscCall(VecGetArrayWrite(d, &array));
-  PetscCall(for_each_row(context->burgers, context->state,
-                         [&](const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &row) -> PetscErrorCode {
-                           PetscReal value = context->shift;
-                           for (const JacobianEntry &entry : row)
-                             if (entry.p[0] == p[0] && entry.p[1] == p[1] && entry.c == c)
-                               value += context->scale * entry.value;
-                           *array++ = value;
-                           return PETSC_SUCCESS;
-                         }));
+  PetscCall(
+      BurgersForEachRow(context->burgers, context->state,
+                        [&](const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &row) -> PetscErrorCode {
+                          PetscReal value = context->shift;
+                          for (const JacobianEntry &entry : row)
+                            if (entry.p[0] == p[0] && entry.p[1] == p[1] && entry.c == c)
+                              value += context->scale * entry.value;
+                          *array++ = value;
+                          return PETSC_SUCCESS;
+                        }));
   PetscInt n;
   PetscCall(VecGetLocalSize(d, &n));
   array -= n;
   PetscCall(VecRestoreArrayWrite(d, &array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-bool is_aij(MatType type) {
-  for (const char *name : {"aij", "seqaij", "mpiaij"}) // and kinds whose names go on, as aijcusparse
-    if (!strncmp(type, name, strlen(name))) return true;
-  return false;
-}
-
-// What DMSetMatType() says, if that is a kind of AIJ; where it says no more than AIJ, that of the vectors.
-PetscErrorCode choose_aij(DM dm, MatType *type) {
-  VecType   vec_type;
-  PetscBool plain;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetMatType(dm, type));
-  PetscCall(DMGetVecType(dm, &vec_type));
-  PetscCall(PetscStrcmp(*type, MATAIJ, &plain));
-  if (plain || !is_aij(*type)) *type = strstr(vec_type, "cuda") ? MATAIJCUSPARSE : MATAIJ;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode create_aij(Burgers *burgers, MatType type, Mat *P) {
-  const Patch   &patch = burgers->patch.patch;
-  const PetscInt n = (PetscInt)patch.all().points() * patch.dof, dim = burgers->grid.dim;
-  const PetscInt entries = (2 * burgers->operations->radius * dim + 1) * patch.dof;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreate(burgers->comm(), P));
-  PetscCall(MatSetSizes(*P, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetType(*P, type));
-  PetscCall(MatSetBlockSize(*P, patch.dof));
-  PetscCall(MatSeqAIJSetPreallocation(*P, PetscMin(entries, n), NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*P, PetscMin(entries, n), NULL, entries, NULL));
-  PetscCall(MatSetOption(*P, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); // fewer columns than entries on tiny grids
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -366,11 +289,17 @@ PetscErrorCode convert(Mat J, MatType type, MatReuse reuse, Mat *B) {
   Mat       made;
 
   PetscFunctionBegin;
-  if (!is_aij(type)) PetscCall(refuse(J, "conversion but to the types aij"));
+  if (!BurgersIsAIJ(type)) PetscCall(refuse(J, "conversion but to the types aij"));
   PetscCall(get_jacobian(J, &context));
-  PetscCall(update_state(J, context));
-  PetscCall(create_aij(context->burgers, type, &made));
-  PetscCall(assemble(context->burgers, context->state, context->shift, context->scale, made));
+  if (context->scale != 0) PetscCall(update_state(J, context));
+  PetscCall(BurgersCreateAIJ(context->burgers, type, &made));
+  if (context->scale != 0)
+    PetscCall(BurgersAssembleJacobian(context->burgers, context->state, context->shift, context->scale, made));
+  else {
+    PetscCall(MatAssemblyBegin(made, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(made, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatShift(made, context->shift));
+  }
   if (reuse == MAT_INITIAL_MATRIX)
     *B = made;
   else if (reuse == MAT_REUSE_MATRIX) {
@@ -436,11 +365,13 @@ PetscErrorCode BurgersRegisterSolvers() {
 
 // The right-hand side does not depend on time.
 static PetscErrorCode compute_jacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, void *) {
-  Burgers  *burgers;
-  PetscBool ours;
+  Burgers       *burgers;
+  PetscBool      ours;
+  PetscContainer owner;
 
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
+  PetscCall(BurgersGetContainer(ts, &owner));
   PetscCall(BurgersSetUp(ts, burgers));
   PetscCall(GridCheckVector(burgers->grid, u, "state"));
   for (Mat J : {A, P}) {
@@ -451,10 +382,11 @@ static PetscErrorCode compute_jacobian(TS ts, PetscReal, Vec u, Mat A, Mat P, vo
       PetscCall(arrays.Read(u, &array));
       PetscCall(BurgersSetWaveSpeed(burgers, arrays.memory(), array));
       PetscCall(arrays.Restore());
-      PetscCall(assemble(burgers, u, 0, 1, J));
+      PetscCall(BurgersAssembleJacobian(burgers, u, 0, 1, J));
     } else {
       Jacobian *context;
       PetscCall(get_jacobian(J, &context));
+      if (context->owner != owner) PetscCall(take_equation(owner, burgers, context)); // a copy of another's
       if (!context->state) PetscCall(VecDuplicate(u, &context->state));
       PetscCall(VecCopy(u, context->state));
       PetscCall(load_state(context));
@@ -486,8 +418,8 @@ PetscErrorCode BurgersSetMatrices(TS ts, Burgers *burgers) {
   }
   if (type != TS_BURGERS_JACOBIAN_SHELL) {
     MatType aij;
-    PetscCall(choose_aij(burgers->dm, &aij));
-    PetscCall(create_aij(burgers, aij, &P));
+    PetscCall(BurgersChooseAIJ(burgers->dm, &aij));
+    PetscCall(BurgersCreateAIJ(burgers, aij, &P));
   }
   PetscCall(TSSetRHSJacobian(ts, J ? J : P, P ? P : J, compute_jacobian, NULL));
   PetscCall(MatDestroy(&J));

@@ -1,7 +1,6 @@
 // From settings to a grid with its halo and the operations of a scheme.
 
 #include "burgers/burgers.hpp"
-#include "formulas/field.hpp" // PetscObjectStateGet()
 
 #include <cmath>
 

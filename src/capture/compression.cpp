@@ -84,6 +84,7 @@ bool CapturedStencil::few_kinds(const Compression &wish) {
     }
     return found;
   };
+  sampled_kinds_ = 0; // which no sample has
   if (samples > points) return true;
   if (count(one, 1) > most) return false;
   std::fill(table.begin(), table.end(), 0);

@@ -17,6 +17,9 @@
 #define PETSC_SUCCESS ((PetscErrorCode)0)
 #endif
 
+// Of PETSc's manual and library; its public headers lack it.
+PETSC_EXTERN PetscErrorCode PetscObjectStateGet(PetscObject, PetscObjectState *);
+
 namespace shellac {
 
 #if PETSC_VERSION_LT(3, 24, 0)

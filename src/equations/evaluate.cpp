@@ -3,7 +3,6 @@
 #include "equations/equation.hpp"
 
 #include "capture/slots.hpp"
-#include "formulas/field.hpp" // PetscObjectStateGet()
 
 #include <algorithm>
 #include <cmath>

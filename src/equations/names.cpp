@@ -24,8 +24,8 @@ const Names coordinates = {"x", "y", "z", "t"}, spacings = {"hx", "hy", "hz", "s
 const Names helpers = {"laplacian", "bilaplacian", "d",   "dx",       "dy",       "dz",      "dxx",
                        "dyy",       "dzz",         "dxy", "upwind_x", "upwind_y", "upwind_z"};
 const Names always = {"pi", "I", "real", "imag", "conj"};
-const Names words_of_cpp = {"int",   "double", "float", "long", "bool", "true",   "false",
-                            "const", "auto",   "and",   "or",   "not",  "sizeof", "static_cast"};
+const Names words_of_cpp = {"int",      "double", "float", "long", "bool", "true", "false",  "char",       "short",
+                            "unsigned", "const",  "auto",  "and",  "or",   "not",  "sizeof", "static_cast"};
 const Names statements = {"parameter", "field",      "unknowns", "grid",    "domain",
                           "stretch",   "periodic",   "residual", "rate",    "initial",
                           "exact",     "eliminated", "identity", "neumann", "robin"};

@@ -100,12 +100,13 @@ private:
     for (const auto &unknown : text_.unknowns) functions.push_back(unknown.name);
     for (const auto &field : text_.fields) functions.push_back(field.name);
     for (const auto &d : text_.definitions) {
-      auto with_arguments = whole;
+      auto with_arguments = whole, called = functions; // an argument may be a step, or an unknown
       with_arguments.insert(with_arguments.end(), d.arguments.begin(), d.arguments.end());
-      known = known && calls_are_whole(d.value.text, functions, with_arguments);
-      if (!d.arguments.empty())
-        functions.push_back(d.name);
-      else if (is_whole(d.value.text, whole))
+      called.insert(called.end(), d.arguments.begin(), d.arguments.end());
+      known = known && calls_are_whole(d.value.text, called, with_arguments);
+      if (!d.arguments.empty()) {
+        if (!calls_are_whole(d.value.text, called, whole)) functions.push_back(d.name); // of steps
+      } else if (is_whole(d.value.text, whole))
         whole.push_back(d.name);
     }
     for (const auto &unknown : text_.unknowns)
@@ -171,8 +172,8 @@ private:
          "point_.h(1), "
          "hz = point_.h(2);");
     for (int a = 0; a < 3; a++)
-      line(std::string("const auto step_") + "xyz"[a] + " = [&](Step d_) { return point_.step(" + std::to_string(a) +
-           ", d_.steps); };");
+      line(std::string("const auto step_") + "xyz"[a] + " = [&](equation::Step d_) { return point_.step(" +
+           std::to_string(a) + ", d_.steps); };");
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       line("const Unknown<Point_, " + std::to_string(c) + "> " + text_.unknowns[c].name + "(point_);");
     for (size_t f = 0; f < text_.fields.size(); f++)

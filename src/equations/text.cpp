@@ -365,9 +365,13 @@ private:
           found = true;
           if (e.line && e.by_name == by_name)
             return fail(s.line, "the condition on " + s.arguments[0] + " is stated twice, first in line " +
-                                    std::to_string(e.line));
+                                    std::to_string(e.line) +
+                                    (to_.unknowns.size() > 1 ? "; name the unknown of each, as in neumann(left, " +
+                                                                   to_.unknowns.back().name + ")"
+                                                             : ""));
           if (e.line && e.by_name) continue; // `sides` is for the others
-          if (by_name && &u == &to_.unknowns[0]) to_.axis_uses.push_back({"the side " + s.arguments[0], a, s.line});
+          if (by_name && (one || &u == &to_.unknowns[0]))
+            to_.axis_uses.push_back({"the side " + s.arguments[0], a, s.line});
           e.form = form;
           e.value = s.value;
           e.line = s.line;
@@ -394,9 +398,12 @@ private:
   }
   void definition(const Statement &s) {
     const std::string near = suggestion_of_statement(s.head);
-    if (std::any_of(s.arguments.begin(), s.arguments.end(), is_side))
-      return fail(s.line, "'" + s.head + "' is no condition" + (near.empty() ? "; " : near + " ") +
-                              "Conditions on sides are eliminated, identity, neumann and robin");
+    const auto        used = names_in(s.value.text);
+    if (std::any_of(s.arguments.begin(), s.arguments.end(), [&](const std::string &argument) {
+          return is_side(argument) && std::find(used.begin(), used.end(), argument) == used.end();
+        }))
+      return fail(s.line, "'" + s.head + "' is no condition" + (near.empty() ? "; conditions" : near + " Conditions") +
+                              " on sides are eliminated, identity, neumann and robin");
     if (!s.has_value)
       return fail(s.line,
                   "'" + s.head +

@@ -5,9 +5,6 @@
 
 #include "formulas/boundary.hpp"
 
-// Of PETSc's manual and library; its public headers lack it.
-PETSC_EXTERN PetscErrorCode PetscObjectStateGet(PetscObject, PetscObjectState *);
-
 namespace shellac {
 
 // Values of a vector at this rank's points and at those around them, on the host. Beyond the end of an axis stands the

@@ -74,15 +74,17 @@ struct FormulaMat : CapturedMat {
   bool                   rows_conjugated = false; // see conjugate_settings()
 
   // made by MatSetUp()
-  std::unique_ptr<Formula>         formula;
-  Ends                             ends[3];
-  PetscReal                        origin[3] = {0, 0, 0};  // of the point 0 [length]
-  PetscScalar                      scale = 1;              // all MatScale()s
-  PetscScalar                      row_of_constant = 0;    // what a row far from the ends makes of the function 1, if
-  bool                             constants_known = true; // it is the same for all rows but those that the ends change
-  bool                             singular = false;       // it was when null spaces were attached last
+  std::unique_ptr<Formula> formula;
+  Ends                     ends[3];
+  PetscReal                origin[3] = {0, 0, 0};  // of the point 0 [length]
+  PetscScalar              scale = 1;              // all MatScale()s
+  PetscScalar              row_of_constant = 0;    // what a row far from the ends makes of the function 1, if
+  bool                     constants_known = true; // it is the same for all rows but those that the ends change
+  // When null spaces were attached last: the operator had none, or one that was known, or its transpose's too.
+  enum class NullState { none, right_alone, both } null_state = NullState::none;
   MatNullSpace                     null_spaces[2] = {NULL, NULL};  // we attached: the operator's and its transpose's
   bool                             null_spaces_transposed = false; // they were made when the operator was transposed
+  bool                             null_spaces_are_theirs = false; // the program has set or taken away one since
   std::unique_ptr<StencilOperator> awaited; // of a duplicate without values, which is zero: what it is once assembled
   bool      zeroed = false;           // MatZeroEntries() came, and neither MatSetValues() nor MatAssemblyEnd() since
   bool      is_transposed = false;    // by MatTranspose()

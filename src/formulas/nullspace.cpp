@@ -23,18 +23,19 @@ static PetscErrorCode make_left_null_vector(Mat A, const FormulaMat &context, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Takes away those that we attached and nobody has replaced since; *all: nobody has.
-static PetscErrorCode detach(Mat A, FormulaMat *context, bool *all) {
+// Takes away those that we attached and nobody has replaced since.
+static PetscErrorCode detach(Mat A, FormulaMat *context) {
   MatNullSpace present[2];
 
   PetscFunctionBegin;
   PetscCall(MatGetNullSpace(A, &present[0]));
   PetscCall(MatGetTransposeNullSpace(A, &present[1]));
-  *all = true;
   for (int n = 0; n < 2; n++) {
-    *all = *all && present[n] == context->null_spaces[n];
-    if (present[n] && present[n] == context->null_spaces[n])
+    if (!context->null_spaces[n]) continue;
+    if (present[n] == context->null_spaces[n])
       PetscCall(n ? MatSetTransposeNullSpace(A, NULL) : MatSetNullSpace(A, NULL));
+    else
+      context->null_spaces_are_theirs = true;
     PetscCall(MatNullSpaceDestroy(&context->null_spaces[n]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -42,9 +43,8 @@ static PetscErrorCode detach(Mat A, FormulaMat *context, bool *all) {
 
 // What the program has set stays: they are attached when the operator becomes singular, not at each change.
 PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context) {
+  using State = FormulaMat::NullState;
   MatNullSpace present, constants, left = NULL;
-  const bool   was = context->singular, turned = context->null_spaces_transposed != context->is_transposed;
-  bool         ours = true;
   Vec          w;
   MPI_Comm     comm = PetscObjectComm((PetscObject)A);
 
@@ -53,17 +53,22 @@ PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context) {
                   context->is_complete();
   for (int a = 0; a < context->grid.dim; a++)
     for (int side = 0; side < 2; side++) singular = singular && context->ends[a].holds_constants((Side)side);
-  context->singular = singular;
+  // The left one of a formula that is not known to be symmetric, and of sums with others, is unknown.
+  const bool  left_known = context->symmetric || (context->formula->symmetric() && !context->others_added);
+  const State now = !singular ? State::none : !left_known ? State::right_alone : State::both, was = context->null_state;
+  const bool  turned = context->null_spaces_transposed != context->is_transposed;
+  context->null_state = now;
   context->null_spaces_transposed = context->is_transposed;
-  if (was && singular && !turned) PetscFunctionReturn(PETSC_SUCCESS);
-  if (was) PetscCall(detach(A, context, &ours));
+  if (was == now && !turned) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(detach(A, context));
+  if (!singular) context->null_spaces_are_theirs = false;
   PetscCall(MatGetNullSpace(A, &present));
-  if (!singular || !ours || present) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!singular || context->null_spaces_are_theirs || present) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &constants));
   if (context->symmetric) {
     PetscCall(PetscObjectReference((PetscObject)constants));
     left = constants;
-  } else if (context->formula->symmetric()) { // of other formulas it is not known
+  } else if (left_known) {
     PetscCall(make_left_null_vector(A, *context, &w));
     PetscCall(MatNullSpaceCreate(comm, PETSC_FALSE, 1, &w, &left));
     PetscCall(VecDestroy(&w));

@@ -82,8 +82,7 @@ template <class T> struct Buffer {
     PetscCall(Allocate(where, values.size()));
 #if SHELLAC_CUDA
     if (PetscMemTypeDevice(where)) {
-      if (!values.empty())
-        PetscCallCUDA(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
+      if (!values.empty()) PetscCall(DeviceCopyFromHost(data, values.data(), values.size() * sizeof(T)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif

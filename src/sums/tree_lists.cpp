@@ -135,10 +135,13 @@ struct Treecode {
     }
   }
 };
-struct CountRanges : Treecode {
+// Counts the ranges of each group, and sets them where there is room: the same code, so that it comes to the same.
+struct MakeRanges : Treecode {
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Sizes *sum) const {
     for (PetscInt g = p[0]; g < p[0] + n; g++) {
       GroupLists lists;
+      for (int far = 0; far < 2; far++)
+        if (list[far]) lists.list[far] = list[far] + first[far][g];
       visit(targets[g], &lists);
       for (int far = 0; far < 2; far++) {
         count[far][g] = lists.count[far];
@@ -146,13 +149,6 @@ struct CountRanges : Treecode {
         sum->pairs[far] += (double)lists.sources[far] * (double)(targets[g].end - targets[g].begin);
       }
     }
-  }
-};
-struct SetRanges : Treecode {
-  SHELLAC_HD void operator()(PetscInt g, PetscInt, PetscInt) const {
-    GroupLists lists;
-    for (int far = 0; far < 2; far++) lists.list[far] = list[far] + first[far][g];
-    visit(targets[g], &lists);
   }
 };
 
@@ -181,8 +177,9 @@ PetscErrorCode make_treecode_lists(MPI_Comm comm, const Distances &distances, Pe
     tree.count[far] = counts.at(memory) + far * (n + 1);
     PetscCall(lists[far].first.Make(memory, n + 1, &first[far]));
   }
+  const Box groups = {{0, 0, 0}, {(PetscInt)n, 1, 1}};
   PetscCall(sum.Make(memory, 1, &to));
-  PetscCall(sum_runs(memory, Box{{0, 0, 0}, {(PetscInt)n, 1, 1}}, CountRanges{tree}, &parts, to));
+  PetscCall(sum_runs(memory, groups, MakeRanges{tree}, &parts, to));
   PetscCall(sum.Get(PETSC_MEMTYPE_HOST, &sizes));
   for (int far = 0; far < 2; far++) {
     SHELLAC_CHECK_ALL(sizes->ranges[far] < PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -194,7 +191,8 @@ PetscErrorCode make_treecode_lists(MPI_Comm comm, const Distances &distances, Pe
     tree.first[far] = first[far];
     pairs[far] += sizes->pairs[far];
   }
-  PetscCall(for_each(memory, line_of(n), SetRanges{tree}));
+  PetscCall(sum.Make(memory, 1, &to));
+  PetscCall(sum_runs(memory, groups, MakeRanges{tree}, &parts, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+// The rows of the Jacobian of Burgers' equation, on the host.
+
+#include <functional>
+#include <vector>
+
+#include "burgers/burgers.hpp"
+
+namespace shellac {
+
+// Calls f(p, c, row of J) for each row: of the value c at the rank's point p; its columns may be in the halo. Collective.
+using UseRow = std::function<PetscErrorCode(const PetscInt p[3], PetscInt c, const std::vector<JacobianEntry> &row)>;
+PetscErrorCode BurgersForEachRow(Burgers *burgers, Vec state, const UseRow &f);
+
+// P = shift + scale J(state), for an AIJ.
+PetscErrorCode BurgersAssembleJacobian(Burgers *burgers, Vec state, PetscReal shift, PetscReal scale, Mat P);
+bool           BurgersIsAIJ(MatType type);
+// What DMSetMatType() says, if that is a kind of AIJ; where it says no more than AIJ, that of the vectors.
+PetscErrorCode BurgersChooseAIJ(DM dm, MatType *type);
+// An empty one, for BurgersAssembleJacobian().
+PetscErrorCode BurgersCreateAIJ(Burgers *burgers, MatType type, Mat *P);
+
+} // namespace shellac
