@@ -70,6 +70,46 @@ TEST_CASE("what is taken from an assembled copy follows the fields", "[diffusion
   OK(ISDestroy(&own));
 }
 
+TEST_CASE("a factorization does not go on with entries that it did not know", "[diffusion_settings]") {
+  if (rank_count() > 1) return; // PETSc's LU is of one rank
+  Medium m;
+  m.N[0] = 8;
+  m.k = [](const PetscReal[]) { return 1; };
+  Grid           da;
+  Matrix         A;
+  const PetscInt row = 3;
+  KSP            ksp;
+  PC             pc;
+  PetscReal      norm;
+  REQUIRE(make(m, da, A));
+  Vector k = coefficient(m, da), b = random_vector(da, 1), x = make_vector(da), r = make_vector(da);
+  OK(MatDiffusionSetCoefficient(A, k));
+  OK(MatZeroRows(A, 1, &row, 1, NULL, NULL));
+  OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  OK(KSPSetOperators(ksp, A, A));
+  OK(KSPSetType(ksp, KSPPREONLY));
+  OK(KSPGetPC(ksp, &pc));
+  OK(PCSetType(pc, PCLU));
+  const auto check_solution = [&] {
+    OK(KSPSolve(ksp, b, x));
+    OK(MatMult(A, x, r));
+    OK(VecAXPY(r, -1, b));
+    OK(VecNorm(r, NORM_INFINITY, &norm));
+    CHECK(norm <= 1e-12);
+  };
+  check_solution();
+  OK(MatScale(A, 2)); // the same entries
+  check_solution();
+  OK(MatDiffusionSetCoefficient(A, k)); // the row is back
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"has entries where it had none", "KSPReset()"}), [&] { return KSPSolve(ksp, b, x); });
+  OK(KSPReset(ksp));
+  OK(KSPSetOperators(ksp, A, A));
+  check_solution();
+  OK(MatZeroRows(A, 1, &row, 1, NULL, NULL)); // fewer entries
+  check_solution();
+  OK(KSPDestroy(&ksp));
+}
+
 TEST_CASE("a field that one rank changes is a change on all", "[diffusion_settings]") {
   Medium m;
   Grid   da;

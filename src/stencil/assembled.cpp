@@ -2,6 +2,7 @@
 
 #include "stencil/mat.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace shellac {
@@ -214,9 +215,41 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
 // The factor is the AIJ's own, of the AIJ's solver package. Its symbolic and numeric steps are given our matrix: they are
 // wrapped to be given the assembled copy instead.
 
+// A matrix without its values.
+struct NonzeroPattern {
+  std::vector<size_t>   first{0};
+  std::vector<PetscInt> columns; // of each row of this rank, ascending
+
+  PetscErrorCode Read(Mat aij) {
+    PetscInt begin, end;
+
+    PetscFunctionBegin;
+    *this = {};
+    PetscCall(MatGetOwnershipRange(aij, &begin, &end));
+    for (PetscInt row = begin; row < end; row++) {
+      const PetscInt *of_row;
+      PetscInt        n;
+      PetscCall(MatGetRow(aij, row, &n, &of_row, NULL));
+      columns.insert(columns.end(), of_row, of_row + n);
+      first.push_back(columns.size());
+      PetscCall(MatRestoreRow(aij, row, &n, &of_row, NULL));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  bool has(const NonzeroPattern &other) const {
+    bool all = first.size() == other.first.size();
+    for (size_t r = 0; all && r + 1 < first.size(); r++)
+      all = std::includes(columns.begin() + (ptrdiff_t)first[r], columns.begin() + (ptrdiff_t)first[r + 1],
+                          other.columns.begin() + (ptrdiff_t)other.first[r],
+                          other.columns.begin() + (ptrdiff_t)other.first[r + 1]);
+    return all;
+  }
+};
+
 struct FactorSteps {
-  OperationFn *symbolic[4]; // LU, Cholesky, ILU, ICC
-  OperationFn *numeric[2];  // LU, Cholesky
+  OperationFn   *symbolic[4]; // LU, Cholesky, ILU, ICC
+  OperationFn   *numeric[2];  // LU, Cholesky
+  NonzeroPattern pattern;     // that the symbolic step was given
 };
 
 static constexpr MatOperation symbolic_operations[4] = {MATOP_LUFACTOR_SYMBOLIC, MATOP_CHOLESKY_FACTOR_SYMBOLIC,
@@ -233,12 +266,18 @@ static PetscErrorCode get_steps(Mat F, FactorSteps **steps) {
 }
 
 template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFactorInfo *info) {
-  FactorSteps *steps;
-  Mat          aij;
+  FactorSteps   *steps;
+  NonzeroPattern now;
+  Mat            aij;
 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(now.Read(aij));
+  // our matrix does not tell PETSc that its copy has entries in other places
+  SHELLAC_CHECK_ALL(steps->pattern.has(now), PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER,
+                    "the matrix has entries where it had none when its factorization began (rows were zeroed then, or "
+                    "coefficients zero); call KSPReset() before KSPSolve()");
   PetscCall(
       (*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, const MatFactorInfo *)>(steps->numeric[kind]))(F, aij, info));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -269,6 +308,7 @@ static PetscErrorCode symbolic_step(Mat F, Mat A, Orderings... orderings, const 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(steps->pattern.Read(aij));
   PetscCall((*reinterpret_cast<Step *>(steps->symbolic[kind]))(F, aij, orderings..., info));
   PetscCall(wrap_numeric_steps(F, steps));
   PetscFunctionReturn(PETSC_SUCCESS);
