@@ -40,7 +40,7 @@
 
    The rows are filled at `MatSetUp()`, on the GPU where k is there, and stored as those of a `MATSTENCILSHELL` are: without column indices,
    and equal rows once. The operator keeps a reference to k. After a change of k's values the next collective operation of
-   the matrix, as `MatMult()`, fills the rows anew, on all ranks where the values of one have changed. Solvers see the change when they are set up after it:
+   the matrix, such as `MatMult()` or `MatGetDiagonalBlock()`, fills the rows anew, on all ranks where the values of one have changed. Solvers see the change when they are set up after it:
    `MatAssemblyBegin()` and `MatAssemblyEnd()`, or `MatDiffusionSetCoefficient()` with the same k, tell them before
    `KSPSolve()`. Rows are filled as an assembly would: a `MatScale()`, `MatShift()` or `MatZeroRows()` is to be repeated
    after a setter; without a setter, a change of k after one of these is an error. Duplicates refer to the same k.
