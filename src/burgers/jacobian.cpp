@@ -204,8 +204,8 @@ PetscErrorCode copy(Mat J, Mat B, MatStructure) {
   PetscCall(get_jacobian(J, &from));
   PetscCall(get_jacobian(B, &to));
   const Grid &grid = from->burgers->grid, &other = to->burgers->grid;
-  SHELLAC_CHECK_ALL(std::equal(grid.first, grid.first + 3, other.first) && grid.dof == other.dof,
-                    PetscObjectComm((PetscObject)J), PETSC_ERR_ARG_INCOMP,
+  SHELLAC_CHECK_ALL(grid.is_distributed_as(other) && grid.dof == other.dof, PetscObjectComm((PetscObject)J),
+                    PETSC_ERR_ARG_INCOMP,
                     "the Jacobians are of grids that are distributed in different ways; copy to a MatDuplicate()");
   PetscCall(take_values(*from, to));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,7 @@
 // What changes a captured matrix as a whole, and its copies.
 
+#include <algorithm>
+
 #include "capture/apply.hpp"
 #include "capture/mat.hpp"
 
@@ -8,12 +10,11 @@ namespace shellac {
 // ---- copies --------------------------------------------------------------------------------------------------------
 
 PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b) {
-  bool same =
-      a.grid.dim == b.grid.dim && a.grid.dof == b.grid.dof && a.grid.width == b.grid.width && a.grid.box == b.grid.box;
+  const bool same = a.grid.dim == b.grid.dim && a.grid.dof == b.grid.dof && a.grid.width == b.grid.width &&
+                    a.grid.box == b.grid.box && a.grid.is_distributed_as(b.grid) &&
+                    std::equal(a.grid.boundary, a.grid.boundary + 3, b.grid.boundary);
 
   PetscFunctionBegin;
-  for (int axis = 0; axis < 3; axis++)
-    same = same && a.grid.first[axis] == b.grid.first[axis] && a.grid.boundary[axis] == b.grid.boundary[axis];
   PetscCheck(same, a.grid.comm, PETSC_ERR_ARG_INCOMP,
              "the two matrices have different grids, boundary types, distributions or stencils; make the one with "
              "MatDuplicate() of the other, or convert it with MatConvert()");

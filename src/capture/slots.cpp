@@ -150,8 +150,8 @@ PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, bool vary, PetscMem
   if (!lends) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetCaptured(A, &context));
   const Grid &own = context->grid;
-  bool        alike = own.dim == grid.dim && own.dof == grid.dof && own.width == grid.width && own.box == grid.box;
-  for (int a = 0; a < 3; a++) alike = alike && own.first[a] == grid.first[a];
+  const bool  alike = own.dim == grid.dim && own.dof == grid.dof && own.width == grid.width && own.box == grid.box &&
+                     own.is_distributed_as(grid);
   if (context->verify || !context->arms->complete() || !alike) PetscFunctionReturn(PETSC_SUCCESS);
   CapturedStencil &op = context->captured();
   PetscCall(MatCapturedForgetEntries(A, context));

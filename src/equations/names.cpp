@@ -9,6 +9,10 @@
 
 namespace shellac {
 
+const std::vector<std::string> statement_words = {"parameter", "field",      "unknowns", "grid",    "domain",
+                                                  "stretch",   "periodic",   "residual", "rate",    "initial",
+                                                  "exact",     "eliminated", "identity", "neumann", "robin"};
+
 namespace {
 
 using Names = std::vector<std::string>;
@@ -26,9 +30,6 @@ const Names helpers = {"laplacian", "bilaplacian", "d",   "dx",       "dy",     
 const Names always = {"pi", "I", "real", "imag", "conj"};
 const Names words_of_cpp = {"int",      "double", "float", "long", "bool", "true", "false",  "char",       "short",
                             "unsigned", "const",  "auto",  "and",  "or",   "not",  "sizeof", "static_cast"};
-const Names statements = {"parameter", "field",      "unknowns", "grid",    "domain",
-                          "stretch",   "periodic",   "residual", "rate",    "initial",
-                          "exact",     "eliminated", "identity", "neumann", "robin"};
 const struct {
   const char *name;
   int         axis;
@@ -140,7 +141,7 @@ private:
 std::string suggestion_of_statement(std::string name) {
   for (char &c : name) c = (char)std::tolower((unsigned char)c);
   if (name == "dirichlet") return ": did you mean eliminated or identity?";
-  return name.size() > 1 ? suggestion(name, statements) : "";
+  return name.size() > 1 ? suggestion(name, statement_words) : "";
 }
 
 std::string check_names(EquationText *text) {

@@ -404,13 +404,11 @@ private:
         }))
       return fail(s.line, "'" + s.head + "' is no condition" + (near.empty() ? "; conditions" : near + " Conditions") +
                               " on sides are eliminated, identity, neumann and robin");
-    if (!s.has_value)
-      return fail(s.line,
-                  "'" + s.head +
-                      "' is no statement; there are parameter, field, unknowns, grid, domain, "
-                      "stretch, periodic, residual, rate, initial, exact, eliminated, identity, neumann, robin, and "
-                      "definitions name = ..." +
-                      near);
+    if (!s.has_value) {
+      std::string words;
+      for (const std::string &word : statement_words) words += word + ", ";
+      return fail(s.line, "'" + s.head + "' is no statement; there are " + words + "and definitions name = ..." + near);
+    }
     if (!take_name(s, s.head)) return;
     EquationText::Definition definition;
     definition.name = s.head, definition.line = s.line, definition.arguments = s.arguments, definition.value = s.value;

@@ -76,7 +76,8 @@ struct EquationText {
 };
 
 // The last step of reading: checks the names in all expressions, and gathers the axes that they need.
-std::string check_names(EquationText *text);
+std::string                           check_names(EquationText *text);
+extern const std::vector<std::string> statement_words; // by which statements begin
 // The statement that a misspelt word is nearest to, as ": did you mean initial?"; empty where none is near.
 std::string suggestion_of_statement(std::string word);
 

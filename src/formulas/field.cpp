@@ -60,7 +60,7 @@ static PetscErrorCode is_distributed_as(const Grid &grid, DM dm, bool *is) {
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
   if (!da) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GridCreate(dm, &other));
-  for (int a = 0; a < 3; a++) *is = *is && grid.first[a] == other.first[a];
+  *is = grid.is_distributed_as(other);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

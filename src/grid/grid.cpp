@@ -4,6 +4,10 @@
 
 namespace shellac {
 
+bool Grid::is_distributed_as(const Grid &other) const {
+  return std::equal(first, first + 3, other.first);
+}
+
 Patch Grid::owned_patch() const {
   Patch patch;
   for (int a = 0; a < 3; a++) {

@@ -27,7 +27,8 @@ struct Grid {
 
   // Rank of the neighbour in that direction, or -1 where the grid ends; this rank itself around a periodic axis it owns.
   PetscMPIInt neighbour(const Direction &to) const;
-  Patch       owned_patch() const; // this rank's points, with a halo as wide as the stencil
+  bool        is_distributed_as(const Grid &other) const; // each rank has the same points
+  Patch       owned_patch() const;                        // this rank's points, with a halo as wide as the stencil
 
   // The DMDA's global row of the first value at the point with these indices on the whole grid; and the other way
   // round: the point, the value's place c at it, and as result the rank that owns the row.
