@@ -41,15 +41,19 @@ static void sort_on_host(size_t n, const uint64_t *keys, const PetscInt *values,
 }
 
 #if SHELLAC_CUDA
-// Calls run(room, &bytes), which tells with a null room how many bytes it needs.
-template <class Run> static PetscErrorCode with_room(size_t before, Scratch<uint64_t> *work, const Run &run) {
-  size_t bytes = 0;
+// Calls run(room, &bytes, stream), which tells with a null room how many bytes it needs, beside `before` numbers.
+template <class Run>
+static PetscErrorCode on_device(size_t n, size_t before, Scratch<uint64_t> *work, const Run &run) {
+  size_t       bytes = 0;
+  cudaStream_t stream;
 
   PetscFunctionBegin;
-  PetscCallCUDA(run((uint64_t *)nullptr, (void *)nullptr, &bytes));
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(run((uint64_t *)nullptr, (void *)nullptr, &bytes, stream));
   PetscCall(work->Grow(before + bytes / sizeof(uint64_t) + 1, PETSC_MEMTYPE_CUDA));
   uint64_t *room = work->at(PETSC_MEMTYPE_CUDA);
-  PetscCallCUDA(run(room, (void *)(room + before), &bytes));
+  PetscCallCUDA(run(room, (void *)(room + before), &bytes, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -58,14 +62,12 @@ PetscErrorCode SortByKeys(PetscMemType memory, size_t n, const uint64_t *keys, c
                           Scratch<uint64_t> *work) {
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    cudaStream_t stream;
-    PetscCall(current_stream(&stream));
-    PetscCall(with_room(n, work, [&](uint64_t *sorted_keys, void *room, size_t *bytes) {
+    const auto sort = [&](uint64_t *sorted_keys, void *room, size_t *bytes, cudaStream_t stream) {
       return cub::DeviceRadixSort::SortPairs(room, *bytes, keys, sorted_keys, values, sorted, n, 0, 64, stream);
-    }));
+    };
+    PetscCall(on_device(n, n, work, sort));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -76,21 +78,20 @@ PetscErrorCode SortByKeys(PetscMemType memory, size_t n, const uint64_t *keys, c
 
 template <class Value, class Sum>
 static PetscErrorCode add_up(PetscMemType memory, size_t n, const Value *values, Sum *sums, Scratch<uint64_t> *work) {
+  Sum sum = 0;
+
   PetscFunctionBegin;
+  (void)work;
   PetscCall(check_backend(memory));
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    cudaStream_t stream;
-    PetscCall(current_stream(&stream));
-    PetscCall(with_room(0, work, [&](uint64_t *, void *room, size_t *bytes) {
+    const auto scan = [&](uint64_t *, void *room, size_t *bytes, cudaStream_t stream) {
       return cub::DeviceScan::ExclusiveScan(room, *bytes, values, sums, cuda::std::plus<>{}, (Sum)0, n, stream);
-    }));
+    };
+    PetscCall(on_device(n, 0, work, scan));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  (void)work;
-  Sum sum = 0;
   for (size_t i = 0; i < n; i++) {
     sums[i] = sum;
     sum += values[i];

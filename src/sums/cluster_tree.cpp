@@ -110,6 +110,34 @@ std::vector<PetscInt> add_nodes(ClusterTree *tree, PetscInt leaf) {
   return levels;
 }
 
+// Halves clusters as ChooseSide to Descend do on a GPU, and replaces them by their halves. They are taken one after the
+// other, so that no running sums are needed: points go to the ends of the two halves.
+void halve_on_host(const Construction &t, std::vector<PetscInt> *level, PetscInt *const to[3]) {
+  std::vector<PetscInt> halves;
+  for (PetscInt which : *level) {
+    const Cluster &node = t.nodes[which];
+    const PetscInt begin = node.begin - t.first, end = node.end - t.first;
+    if (node.child < 0) { // both lists have it from now on
+      for (int a = 0; a < 3; a++) std::copy(t.list[a] + begin, t.list[a] + end, to[a] + begin);
+      continue;
+    }
+    const PetscInt middle = ClusterTree::middle_of(node) - t.first;
+    const int      longest = node.longest_side();
+    for (PetscInt at = begin; at < end; at++) t.right[t.list[longest][at]] = at >= middle;
+    std::copy(t.list[longest] + begin, t.list[longest] + end, to[longest] + begin);
+    for (int a = 0; a < 3; a++) {
+      if (a == longest) continue;
+      PetscInt *half[2] = {to[a] + begin, to[a] + middle};
+      for (PetscInt at = begin; at < end; at++) {
+        const PetscInt point = t.list[a][at];
+        *half[t.right[point]]++ = point;
+      }
+    }
+    halves.insert(halves.end(), {node.child, node.child + 1});
+  }
+  level->swap(halves);
+}
+
 } // namespace
 
 PetscErrorCode ClusterTree::Build(PetscMemType memory, const Points &points, PetscInt leaf) {
@@ -123,6 +151,7 @@ PetscErrorCode ClusterTree::Build(PetscMemType memory, const Points &points, Pet
 PetscErrorCode ClusterTree::Halve(PetscMemType memory, const Points &points, PetscInt leaf) {
   const PetscInt         n = points.n;
   const bool             whole = nodes.size() == 1; // its box is unknown
+  const bool             on_host = PetscMemTypeHost(memory);
   std::vector<PetscInt>  parts;
   Mirror<Cluster>        clusters;
   Scratch<PetscInt>      lists, node_of;
@@ -141,8 +170,8 @@ PetscErrorCode ClusterTree::Halve(PetscMemType memory, const Points &points, Pet
   const std::vector<PetscInt> levels = add_nodes(this, leaf);
   PetscCall(lists.Grow((size_t)6 * n, memory));
   PetscCall(node_of.Grow(n, memory));
-  PetscCall(sides.Grow((size_t)4 * n, memory));
-  PetscCall(sums.Grow((size_t)3 * n, memory));
+  PetscCall(sides.Grow((size_t)(on_host ? 1 : 4) * n, memory));
+  if (!on_host) PetscCall(sums.Grow((size_t)3 * n, memory));
   PetscCall(keys.Grow(n, memory));
   clusters.change() = nodes;
   PetscCall(clusters.Edit(memory, &t.nodes));
@@ -174,11 +203,15 @@ PetscErrorCode ClusterTree::Halve(PetscMemType memory, const Points &points, Pet
     const PetscInt from = levels[l], count = levels[l + 1] - from;
     if (l || whole) PetscCall(for_each(memory, line_of(count), SetBox{t, from}));
     if (l + 2 == levels.size()) break; // nothing is halved
-    PetscCall(for_each(memory, every, ChooseSide{t}));
-    PetscCall(for_each(memory, on_each_list, SetFlag{t}));
-    PetscCall(AddUp(memory, (size_t)3 * n, t.flags, t.sums, &work));
-    PetscCall(for_each(memory, on_each_list, Partition{t, {other[0], other[1], other[2]}}));
-    PetscCall(for_each(memory, every, Descend{t}));
+    if (on_host) {
+      halve_on_host(t, &parts, other);
+    } else {
+      PetscCall(for_each(memory, every, ChooseSide{t}));
+      PetscCall(for_each(memory, on_each_list, SetFlag{t}));
+      PetscCall(AddUp(memory, (size_t)3 * n, t.flags, t.sums, &work));
+      PetscCall(for_each(memory, on_each_list, Partition{t, {other[0], other[1], other[2]}}));
+      PetscCall(for_each(memory, every, Descend{t}));
+    }
     for (int a = 0; a < 3; a++) std::swap(t.list[a], other[a]);
   }
   PetscCall(for_each(memory, every, TakeOrder{t}));
