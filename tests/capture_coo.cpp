@@ -133,7 +133,7 @@ TEST_CASE("coefficients in arrays stay where they are when they are assembled ag
   CHECK(everywhere(places[1] == places[0] && places[2] == places[0]));
 }
 
-TEST_CASE("assemblies after the second allocate no coefficients", "[capture][coo][slots]") {
+TEST_CASE("assemblies after the first allocate no coefficients", "[capture][coo][slots]") {
   Lattice        l = plane(2);
   const PetscInt center[] = {0, 0};
   l.N[0] = 19, l.N[1] = 18; // more points on each rank than may be indexed
@@ -168,11 +168,14 @@ TEST_CASE("assemblies after the second allocate no coefficients", "[capture][coo
       if (with_zeros.rows[e] % 2 != with_zeros.columns[e] % 2) with_zeros.values[e] = 0;
     for (const auto &way : ways) {
       INFO(name_of(form) << ", " << way.name);
+      t.renew();
       way.begin();
-      for (int time = 0; time < 3; time++) way.work();
-      const PetscObjectId first = next_object();
       way.work();
-      CHECK(everywhere(next_object() == first + 1));
+      for (int time = 0; time < 2; time++) {
+        const PetscObjectId first = next_object();
+        way.work();
+        CHECK(everywhere(next_object() == first + 1));
+      }
     }
   }
 }

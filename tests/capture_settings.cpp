@@ -97,6 +97,35 @@ TEST_CASE("setters of a captured matrix do what its options do", "[capture]") {
   }
 }
 
+TEST_CASE("arrays of compressed rows stay for the next assembly, unless they are not to be kept", "[capture]") {
+  const Lattice l = plane();
+  Twins         t(l);
+  const auto    memory = [&] {
+    MatInfo info;
+    OK(MatGetInfo(t.A, MAT_GLOBAL_SUM, &info));
+    return info.memory;
+  };
+  const auto arrays = [&] {
+    return view(t.A, PETSC_VIEWER_ASCII_INFO).find("stay for the next assembly") != std::string::npos;
+  };
+  const auto assemble_again = [&](int seed) {
+    t.both([&](DM da, Mat M) { fill_and_assemble(da, M, random_fill(l, Form::constant, seed)); });
+    CHECK(t.operator_problem() == "");
+  };
+  assemble_again(1);
+  const PetscLogDouble kept = memory();
+  CHECK(arrays());
+  OK(MatStencilShellSetKeepArrays(t.A, PETSC_FALSE));
+  const PetscLogDouble alone = memory();
+  CHECK_FALSE(arrays());
+  CHECK(kept - alone >= (PetscLogDouble)(l.N[0] * l.N[1]) * sizeof(PetscScalar));
+  assemble_again(2);
+  CHECK(memory() == alone);
+  OK(MatStencilShellSetKeepArrays(t.A, PETSC_TRUE));
+  assemble_again(3);
+  CHECK(memory() == kept);
+}
+
 // The parts are AIJ's: PETSc's own MatSOR() with SOR_EISENSTAT works on one rank only, and with SOR_APPLY_UPPER not for
 // inodes.
 TEST_CASE("Eisenstat's sweeps are a product between two triangles", "[capture]") {

@@ -168,6 +168,7 @@ TEST_CASE("settings of stencil", "[misuse]") {
                      CALL(out, "2|error|aij", MatStencilShellSetFallback(A, fallback(2))),
                      CALL(out, "-1|error|aij", MatStencilShellSetFallback(A, fallback(-1))),
                      CALL(null, "null", MatStencilShellSetFallback(NULL, MAT_STENCILSHELL_FALLBACK_AIJ)),
+                     CALL(null, "null", MatStencilShellSetKeepArrays(NULL, PETSC_TRUE)),
                      CALL(null, "null", MatStencilShellSetVerify(NULL, PETSC_TRUE)),
                      CALL(out, "3", MatSetHaloType(A, halo(on_last(3, 0)))),
                      CALL(out, "4|automatic", MatStencilShellSetCompression(A, compression(on_last(4, 0)))),
@@ -184,6 +185,8 @@ TEST_CASE("settings of stencil", "[misuse]") {
                           MatStencilShellSetTolerance(A, on_last<PetscReal>(0.5, 0))),
                      CALL(incompatible, "the ranks give 0|1|MatStencilShellSetFallback()",
                           MatStencilShellSetFallback(A, fallback(on_last(1, 0)))),
+                     CALL(incompatible, "the ranks give 0|1|MatStencilShellSetKeepArrays()",
+                          MatStencilShellSetKeepArrays(A, on_last(PETSC_TRUE, PETSC_FALSE))),
                      CALL(incompatible, "the ranks give 0|1|MatStencilShellSetVerify()",
                           MatStencilShellSetVerify(A, on_last(PETSC_TRUE, PETSC_FALSE))),
                  });

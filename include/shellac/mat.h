@@ -16,6 +16,8 @@
 .  -mat_stencil_compress_tolerance <real, in [0, 1)>         - relative difference by which coefficients are taken for
                                                                equal; with the option for the form arrays an error;
                                                                default 0
+.  -mat_stencil_keep_arrays <true|false>                     - whether the arrays of rows that were compressed stay for
+                                                               the next assembly; default true
 .  -mat_stencil_verify <true|false>                          - assembles an AIJ as well, and compares the two at each
                                                                assembly; default false
 .  -mat_stencil_fallback <error|aij>                         - what an entry outside the DMDA's stencil leads to;
@@ -78,7 +80,7 @@
    Level: beginner
 
 .seealso: `MatStencilShellSetCompression()`, `MatStencilShellSetTolerance()`, `MatStencilShellSetFallback()`,
-          `MatStencilShellSetVerify()`, `MatStencilShellGetSlot()`, `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
+          `MatStencilShellSetKeepArrays()`, `MatStencilShellSetVerify()`, `MatStencilShellGetSlot()`, `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
 M*/
 #define MATSTENCILSHELL "stencil"
 
@@ -235,6 +237,36 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal toleran
 .seealso: `MATSTENCILSHELL`, `MatStencilShellFallbackType`
 @*/
 PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFallbackType type);
+
+/*@
+   MatStencilShellSetKeepArrays - tells a `MATSTENCILSHELL` whether arrays that it has no use for stay after an assembly
+
+   Collective
+
+   Input Parameters:
++  A    - the matrix
+-  keep - `PETSC_TRUE` to keep them
+
+   Options Database Key:
+.  -mat_stencil_keep_arrays <true|false> - whether the arrays of rows that were compressed stay for the next assembly;
+                                           default true
+
+   Level: intermediate
+
+   Notes:
+   Assembly collects values in an array for each slot of the stencil. Rows that are compressed then do not need them. While they stay,
+   another assembly allocates no memory. They take less than an AIJ matrix would; `MatView()` with
+   `PETSC_VIEWER_ASCII_INFO` tells how many bytes. With `PETSC_FALSE` the matrix frees them, also those that it has at the time of the call:
+   for a matrix that is assembled once.
+
+   An assembly by `MatSetValuesCOO()` that does without arrays frees them, whatever was set.
+
+   Errors:
+   `PETSC_ERR_ARG_INCOMP` where ranks give different values. Other Mats ignore the call.
+
+.seealso: `MATSTENCILSHELL`, `MatStencilShellSetCompression()`
+@*/
+PETSC_EXTERN PetscErrorCode MatStencilShellSetKeepArrays(Mat A, PetscBool keep);
 
 /*@
    MatStencilShellSetVerify - lets a `MATSTENCILSHELL` assemble a `MATAIJ` as well, and compare product, transposed product and

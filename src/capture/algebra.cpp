@@ -195,7 +195,7 @@ static PetscErrorCode get_info(Mat A, MatInfoType type, MatInfo *info) {
     count += points;
   }
   values[0] = count * (PetscLogDouble)(grid.dof * grid.dof);
-  values[1] = context->captured().bytes();
+  values[1] = context->captured().bytes() + context->captured().idle_bytes();
   if (type != MAT_LOCAL)
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,
                                PetscObjectComm((PetscObject)A)));

@@ -272,10 +272,12 @@ static PetscErrorCode close_as_asked(CapturedMat *context) {
 
   PetscFunctionBegin;
   if (context->rows_vary && wish.automatic) wish.automatic = false, wish.form = Storage::arrays;
-  context->rows_vary = false;
   CapturedStencil &op = context->captured();
-  if (op.open() && context->assembled) op.KeepArrays();
-  context->assembled = context->assembled || op.open();
+  if (op.open()) {
+    op.set_keep_arrays(context->keep_arrays && (context->assembled || !context->set_once));
+    context->assembled = true;
+  }
+  context->rows_vary = context->set_once = false;
   PetscCall(op.Close(wish, &refusal));
   context->values = nullptr;
   if (context->compression.automatic || context->compression.form == Storage::arrays)

@@ -6,8 +6,10 @@ namespace shellac {
 
 // ---- slots ---------------------------------------------------------------------------------------------------------
 
-CapturedStencil::CapturedStencil(const Patch &patch, std::shared_ptr<const Arms> arms, VecType type, PetscInt depth)
-    : patch_(patch), arms_(std::move(arms)), vec_type_(type), arrays_(slots(), NULL), values_(slots(), nullptr) {
+CapturedStencil::CapturedStencil(MPI_Comm comm, const Patch &patch, std::shared_ptr<const Arms> arms, VecType type,
+                                 PetscInt depth)
+    : comm_(comm), patch_(patch), arms_(std::move(arms)), vec_type_(type), arrays_(slots(), NULL),
+      values_(slots(), nullptr) {
   for (int a = 0; a < 3; a++) depth_[a] = patch.periodic[a] || a >= arms_->dim() ? 0 : depth;
   use_slots({});
   auto &every = every_slot_.change();
@@ -19,7 +21,7 @@ CapturedStencil::CapturedStencil(const Patch &patch, std::shared_ptr<const Arms>
 
 std::unique_ptr<CapturedStencil> CapturedStencil::NewLike() const {
   const PetscInt depth = PetscMax(depth_[0], PetscMax(depth_[1], depth_[2]));
-  auto           made = std::make_unique<CapturedStencil>(patch_, arms_, vec_type_.c_str(), depth);
+  auto           made = std::make_unique<CapturedStencil>(comm_, patch_, arms_, vec_type_.c_str(), depth);
   made->explicit_zeros_ = explicit_zeros_;
   made->bound_ = bound_;
   return made;
@@ -37,6 +39,14 @@ PetscErrorCode CapturedStencil::Destroy() {
 PetscErrorCode CapturedStencil::DropArrays() {
   PetscFunctionBegin;
   for (Vec &array : arrays_) PetscCall(VecDestroy(&array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CapturedStencil::DropIdleArrays() {
+  PetscFunctionBegin;
+  if (open_) PetscFunctionReturn(PETSC_SUCCESS); // all are in use
+  for (int s = 0; s < slots(); s++)
+    if (idle(s)) PetscCall(VecDestroy(&arrays_[s]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +134,13 @@ bool CapturedStencil::in_domain(const PetscInt p[3], int arm) const {
 
 PetscLogDouble CapturedStencil::bytes() const {
   PetscLogDouble sum = (PetscLogDouble)(table_.bytes() + index8_.bytes() + index16_.bytes());
-  for (Vec array : arrays_) sum += array ? (PetscLogDouble)(point_count() * sizeof(T)) : 0;
+  for (int s = 0; s < slots(); s++) sum += arrays_[s] && !idle(s) ? (PetscLogDouble)(point_count() * sizeof(T)) : 0;
+  return sum;
+}
+
+PetscLogDouble CapturedStencil::idle_bytes() const {
+  PetscLogDouble sum = 0;
+  for (int s = 0; s < slots(); s++) sum += arrays_[s] && idle(s) ? (PetscLogDouble)(point_count() * sizeof(T)) : 0;
   return sum;
 }
 

@@ -54,7 +54,8 @@ public:
   using T = PetscScalar;
 
   // depth: rows so many points from an end of the domain, or less, may be of another kind than those inside.
-  CapturedStencil(const Patch &patch, std::shared_ptr<const Arms> arms, VecType type, PetscInt depth);
+  // comm: of the Mat, for errors that all ranks get.
+  CapturedStencil(MPI_Comm comm, const Patch &patch, std::shared_ptr<const Arms> arms, VecType type, PetscInt depth);
   PetscErrorCode Destroy();
   // A zero operator on the same patch, with the same arms.
   std::unique_ptr<CapturedStencil> NewLike() const;
@@ -88,9 +89,9 @@ public:
   Vec            array(int slot) const { return arrays_[slot]; }
   PetscErrorCode Close(const Compression &wish, Refusal *refusal);
   PetscErrorCode CloseAsArrays(); // nothing is sought
-  // For a matrix that is assembled again and again: arrays that are needed for it stay, even where it is compressed, until
-  // Destroy(), or until an assembly does without.
-  void KeepArrays() { keep_arrays_ = true; }
+  // Whether arrays that Close() has no use for stay for the next assembly.
+  void           set_keep_arrays(bool keep) { keep_arrays_ = keep; }
+  PetscErrorCode DropIdleArrays(); // those that stayed
   // Closes it with these coefficients in place of all that it has, if it was compressed and they are equal in the same
   // rows, or in a simpler way: without arrays. Else nothing is done. On the host, and on a GPU:
   PetscErrorCode CloseAgain(SumsByBlocks *sums, const Compression &wish, bool *done);
@@ -127,7 +128,8 @@ public:
   bool           has_whole_star_in_arrays() const { return storage_ == Storage::arrays && shape_ == 1; }
   size_t         used_slots() const { return used_.size(); }
   bool           uses(int slot) const { return place(slot) >= 0; } // closed: else it is zero
-  PetscLogDouble bytes() const;
+  PetscLogDouble bytes() const;                                    // of the coefficients
+  PetscLogDouble idle_bytes() const;                               // of arrays that stay for the next assembly
   bool           in_domain(const PetscInt p[3], int arm) const;
 
   int          slots() const { return (int)(arms_->count() * patch_.dof * patch_.dof); }
@@ -144,7 +146,8 @@ private:
   PetscErrorCode GetClosed(PetscMemType memory, CapturedCoefficients<T> *a);
   void           ForgetRows(); // compressed ones
   PetscErrorCode UseArrays(const std::vector<int> &used);
-  PetscErrorCode End(); // of Close(): destroys the arrays of slots that are not in use
+  bool           idle(int slot) const { return storage_ != Storage::arrays || place(slot) < 0; } // its array, closed
+  PetscErrorCode End(); // of Close(): destroys idle arrays
   // The used slots, filled up to a whole star or box where that has a kernel.
   std::vector<int> whole(std::vector<int> used, bool box_too) const;
   // An entry of the diagonal: always in use, because MatShift() adds to it.
@@ -163,6 +166,7 @@ private:
   PetscErrorCode                       Use(int slot); // an array, closed: zero where it is not in use
   PetscErrorCode                       GetArray(int slot, bool is_written = false); // all of it: nothing is copied
   PetscErrorCode                       RestoreArray(int slot);
+  bool                                 zero_in_table(int slot) const;
   PetscErrorCode                       MoveToHost();
   PetscErrorCode                       Expand(); // closed and compressed: open arrays get the rows
   PetscErrorCode                       CheckNoneLent() const;
@@ -195,12 +199,13 @@ private:
   // A point of the whole grid of that class.
   void point_of_class(size_t of_class, PetscInt i[3]) const;
 
+  MPI_Comm                    comm_;
   Patch                       patch_;
   std::shared_ptr<const Arms> arms_;
   std::string                 vec_type_;
   bool                        open_ = false, explicit_zeros_ = true, by_place_ = false, bound_ = false;
   bool                        all_are_set_ = false;         // at each assembly: see NeedAllToSet()
-  bool                        keep_arrays_ = false;         // see KeepArrays()
+  bool                        keep_arrays_ = false;         // see set_keep_arrays()
   PetscMemType                memory_ = PETSC_MEMTYPE_HOST; // see memory()
   std::vector<Vec>            arrays_; // [slots]; those of slots that are not in use are memory for the next assembly
   std::vector<T *>            values_; // open: [slots], the arrays'; null for zero

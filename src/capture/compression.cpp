@@ -291,13 +291,13 @@ void CapturedStencil::ForgetRows() {
 
 PetscErrorCode CapturedStencil::End() {
   PetscFunctionBegin;
+  const bool compressed_now = storage_ != Storage::arrays;
   if (storage_ != Storage::indexed) drop_index();
   closed_as_ = storage_;
   by_place_ = false;
   for (int s = 0; s < slots(); s++) {
     PetscCall(RestoreArray(s));
-    const bool idle = storage_ != Storage::arrays || (place(s) < 0 && !all_are_set_);
-    if (idle && !keep_arrays_) PetscCall(VecDestroy(&arrays_[s]));
+    if (idle(s) && !keep_arrays_ && (compressed_now || !all_are_set_)) PetscCall(VecDestroy(&arrays_[s]));
   }
   open_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -79,8 +79,8 @@ PetscErrorCode CapturedMat::make_operator(Mat A, PetscBool on_device, PetscInt d
   arms = std::make_shared<const Arms>(grid);
   PetscCall(MatGetVecType(A, &vec_type));
   PetscCall(halo.Create(grid, patch, grid.box, on_device, halo_way));
-  op = std::make_unique<CapturedStencil>(patch, arms, type_on_one_rank(on_device ? vec_type : VECSTANDARD).c_str(),
-                                         depth);
+  op = std::make_unique<CapturedStencil>(grid.comm, patch, arms,
+                                         type_on_one_rank(on_device ? vec_type : VECSTANDARD).c_str(), depth);
   PetscCall(bind_operator());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,6 +97,7 @@ PetscErrorCode CapturedMat::changed(Mat A) {
 void CapturedMat::take_settings(const CapturedMat &from) {
   compression = from.compression;
   fallback = from.fallback;
+  keep_arrays = from.keep_arrays;
   row_oriented = from.row_oriented;
   ignore_off_process = from.ignore_off_process;
   drop_outside = from.drop_outside;
@@ -250,6 +251,11 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "%sform %s%s\n", where, forms[form], detail)); // one line, one print
   }
   PetscCall(MatStencilViewEnd(A, context, op.bytes(), viewer));
+  PetscLogDouble idle = op.idle_bytes();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &idle, 1, MPI_DOUBLE, MPI_SUM, grid.comm));
+  if (idle > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "%.0f bytes of arrays stay for the next assembly (-mat_stencil_keep_arrays)\n", idle));
   if (context->transpose) PetscCall(PetscViewerASCIIPrintf(viewer, "its transpose is stored as well\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -66,6 +66,7 @@ public:
   Compression                 compression;
   PetscBool                   verify = PETSC_FALSE;                       // an AIJ is assembled as well, and compared
   MatStencilShellFallbackType fallback = MAT_STENCILSHELL_FALLBACK_ERROR; // where an entry is outside the stencil
+  PetscBool                   keep_arrays = PETSC_TRUE;                   // of compressed rows, for the next assembly
   PetscBool                   row_oriented = PETSC_TRUE;                  // MAT_ROW_ORIENTED
   PetscBool                   ignore_off_process = PETSC_FALSE;           // MAT_IGNORE_OFF_PROC_ENTRIES
   PetscBool                   drop_outside = PETSC_FALSE;                 // MAT_NEW_NONZERO_LOCATIONS is false
@@ -86,6 +87,7 @@ public:
   std::vector<GlobalEntry> off_process;         // for other ranks
   std::vector<GlobalEntry> outside;             // of owned rows, beyond the stencil
   bool                     rows_vary = false;   // see MatCapturedOpenSlots()
+  bool                     set_once = false;    // by MatCapturedOpenSlots(), to be set again for other parameters alone
   bool                     assembled = false;   // from arrays, at least once
   Mat                      reference = NULL;    // -mat_stencil_verify
   PetscReal                reference_error = 0; // relative: of differences of a function that another processor rounds

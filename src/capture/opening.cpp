@@ -21,7 +21,7 @@ template <class T> struct ExpandRows {
       same = same && rows[i] == rows[0];
     }
     for (int s = 0; s < to.count(); s++) {
-      if (from.used[s] < 0) continue;
+      if (from.used[s] < 0 || !to.values[s]) continue;
       T *values = to.values[s] + at;
       if (same)
         fill_run(values, n, rows[0][from.used[s]]);
@@ -117,6 +117,15 @@ PetscErrorCode CapturedStencil::NeedAllToSet(bool again) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// It may be in the table to complete a star.
+bool CapturedStencil::zero_in_table(int slot) const {
+  const std::vector<T> &table = table_.host();
+  const size_t          stride = table_stride<T>((int)used_.size());
+  for (size_t at = (size_t)place(slot); at < table.size(); at += stride)
+    if (table[at] != T(0)) return false;
+  return true;
+}
+
 PetscErrorCode CapturedStencil::Open(T *const **values, PetscMemType memory) {
   PetscFunctionBegin;
   by_place_ = false;
@@ -124,10 +133,10 @@ PetscErrorCode CapturedStencil::Open(T *const **values, PetscMemType memory) {
     const bool compressed = storage_ != Storage::arrays;
     memory_ = made_for_device() ? memory : PETSC_MEMTYPE_HOST;
     for (int s : used_) {
-      if (compressed)
-        PetscCall(Need(s, false));
-      else
+      if (!compressed)
         PetscCall(GetArray(s));
+      else if (!zero_in_table(s))
+        PetscCall(Need(s, false));
     }
     if (compressed) PetscCall(Expand());
     open_ = true;

@@ -79,6 +79,17 @@ static PetscErrorCode set_verify(Mat A, PetscBool verify) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode set_keep_arrays(Mat A, PetscBool keep) {
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(check_same(A, "MatStencilShellSetKeepArrays", keep));
+  context->keep_arrays = keep;
+  if (context->op && !keep) PetscCall(context->captured().DropIdleArrays());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   CapturedMat *context;
   PetscBool    set, tolerance_set;
@@ -88,7 +99,7 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   const Compression             &present = context->compression;
   MatStencilShellFallbackType    fallback = context->fallback;
   PetscReal                      tolerance = present.tolerance;
-  PetscBool                      verify = context->verify;
+  PetscBool                      verify = context->verify, keep = context->keep_arrays;
   MatStencilShellCompressionType compression = present.automatic                   ? MAT_STENCILSHELL_AUTOMATIC
                                                : present.form == Storage::constant ? MAT_STENCILSHELL_CONSTANT
                                                : present.form == Storage::indexed  ? MAT_STENCILSHELL_INDEXED
@@ -106,6 +117,8 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
       (double)tolerance);
   if (set) PetscCall(set_compression(A, compression));
   if (tolerance_set) PetscCall(set_tolerance(A, tolerance));
+  PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_keep_arrays"), &keep, &set));
+  if (set) PetscCall(set_keep_arrays(A, keep));
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_verify"), &verify, &set));
   if (set) PetscCall(set_verify(A, verify));
   PetscCall(read_option(PetscOptionsObject, find_option(stencil_options, "-mat_stencil_fallback"),
@@ -122,6 +135,7 @@ PetscErrorCode MatCapturedSetOptionOperations(Mat A) {
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetCompression_C", set_compression));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetTolerance_C", set_tolerance));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetFallback_C", set_fallback));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetKeepArrays_C", set_keep_arrays));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStencilShellSetVerify_C", set_verify));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,4 +161,8 @@ PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFallbackType typ
 
 PetscErrorCode MatStencilShellSetVerify(Mat A, PetscBool verify) {
   return shellac::try_method(A, "MatStencilShellSetVerify_C", NULL, verify);
+}
+
+PetscErrorCode MatStencilShellSetKeepArrays(Mat A, PetscBool keep) {
+  return shellac::try_method(A, "MatStencilShellSetKeepArrays_C", NULL, keep);
 }

@@ -34,7 +34,7 @@ PetscErrorCode CapturedStencil::Prepare(Arrays *arrays, std::unique_ptr<Prepared
   const PetscMemType memory = arrays->memory();
 
   PetscFunctionBegin;
-  PetscCheck(!open_, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(!open_, comm_, PETSC_ERR_ARG_WRONGSTATE,
              "coefficients are set and not assembled; call MatAssemblyBegin() and MatAssemblyEnd()");
   auto                     made = std::make_unique<PreparedCapture>(*this);
   CapturedCoefficients<T> &a = made->a_;

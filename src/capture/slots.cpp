@@ -16,7 +16,7 @@ template <class T> struct Clear {
 
 PetscErrorCode CapturedStencil::CheckNoneLent() const {
   PetscFunctionBegin;
-  PetscCheck(lent_.empty(), PETSC_COMM_SELF, PETSC_ERR_ORDER,
+  PetscCheck(lent_.empty(), comm_, PETSC_ERR_ORDER,
              "coefficients are in use by the program since MatStencilShellGetSlot(); call MatStencilShellRestoreSlot() "
              "before");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -159,6 +159,7 @@ PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, bool vary, PetscMem
   PetscCall(MatCapturedOpen(context, *memory));
   PetscCall(op.NeedAllToSet(vary));
   context->rows_vary = vary;
+  context->set_once = !vary;
   PetscCall(op.GetOpen(&open));
   *memory = op.memory();
   *slots = open.values;

@@ -219,7 +219,8 @@ PetscErrorCode SystemHierarchy::AddLevel(const Grid &parts, bool whole, const Ax
     next.grid.boundary[a] = axes[a].periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   }
   const Patch patch = next.grid.owned_patch();
-  next.own = std::make_unique<CapturedStencil>(patch, std::make_shared<const Arms>(next.grid), vec_type_.c_str(), 2);
+  next.own =
+      std::make_unique<CapturedStencil>(comm_, patch, std::make_shared<const Arms>(next.grid), vec_type_.c_str(), 2);
   if (!device_) PetscCall(next.own->BindToHost(true));
   next.op = next.own.get();
   PetscCall(next.own_halo.Create(next.grid, patch, true, device_, way_));
