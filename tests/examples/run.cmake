@@ -1,10 +1,10 @@
 # Runs the examples on small problems: the files that they write, the lines that they print, and one clear error for what
 # cannot be.
-#   run: MPI's launcher with the number of ranks; bin: the folder of the examples; folder: for the files that they write;
-#   cuda: whether they have kernels
+#   run: MPI's launcher with the number of ranks, nothing for one rank; bin: the folder of the examples; folder: for the files
+#   that they write; cuda: whether they have kernels
 
 set(alone FALSE)
-if(run MATCHES " 1$")
+if(NOT run)
   set(alone TRUE)
 endif()
 separate_arguments(run)
