@@ -33,16 +33,17 @@ TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
   const auto compile = [](const char *file, bool action, bool stretched) {
     const shellac::EquationText  text = gallery_text(file);
     const shellac::EquationShape shape = shape_of(text, stretched);
-    std::string                  binary, problem;
+    std::vector<std::string>     sources, binaries;
+    std::string                  problem;
     PetscLogDouble               begin, end;
     OK(PetscTime(&begin));
-    const std::string source =
-        action ? shellac::equation_action_kernels(text, shape) : shellac::equation_kernels(text, shape);
-    OK(shellac::CompileKernels(PETSC_COMM_WORLD, source, file, 90, "", &binary, &problem));
+    for (const char *kernel : {action ? "products" : "values", action ? "diagonals" : "entries"})
+      sources.push_back(shellac::equation_kernel(text, shape, kernel));
+    OK(shellac::CompileKernels(PETSC_COMM_WORLD, sources, file, 90, "", &binaries, &problem));
     OK(PetscTime(&end));
     INFO(file << ", " << end - begin << " s");
     CHECK(problem == "");
-    CHECK(!binary.empty());
+    CHECK(binaries.size() == 2);
     CHECK(end - begin < 60); // on a busy machine; minutes where the compiler sees derivatives in loops
   };
   for (const char *file : gallery) compile(file, false, false);
@@ -59,13 +60,35 @@ TEST_CASE("every text of the gallery compiles for a GPU", "[equations]") {
   CHECK(shellac::nvrtc_compile("nonsense", "wrong", 90, &binary).find("wrong(1)") != std::string::npos);
 }
 
-// Bytes of a thread's memory that the kernels of a text take, from what NVRTC writes for a GPU that it does not know.
-static int bytes_in_memory(const std::string &content) {
+TEST_CASE("kernels that are compiled at the same time are kept in one file, and have one message", "[equations]") {
+  if (!shellac::nvrtc_present() || rank_count() > 1) {
+    cases_skipped++;
+    return;
+  }
+  (void)equations_work();
+  const std::string        good = "extern \"C\" __global__ void nothing() {}", wrong = "nonsense";
+  std::vector<std::string> made, read;
+  std::string              problem;
+  for (auto *binaries : {&made, &read})
+    OK(shellac::CompileKernels(PETSC_COMM_WORLD, {good, good + "\n", good}, "nothing", 90, "", binaries, &problem));
+  CHECK(problem == "");
+  REQUIRE(made.size() == 3);
+  for (const std::string &binary : made) CHECK(binary.substr(1, 3) == "ELF");
+  CHECK(made == read);
+  OK(shellac::CompileKernels(PETSC_COMM_WORLD, {good, wrong, wrong}, "wrong", 90, "", &made, &problem));
+  CHECK(made.empty());
+  CHECK(problem.find("wrong(1)") != std::string::npos);
+  CHECK(problem.find("wrong(1)") == problem.rfind("wrong(1)"));
+}
+
+// Bytes of a thread's memory that a text's kernel takes, from what NVRTC writes for a GPU that it does not know.
+static int bytes_in_memory(const std::string &content, const char *kernel = "values") {
   shellac::EquationText text;
   std::string           assembly;
   int                   bytes = 0;
   REQUIRE(shellac::read_equation("text", content, &text) == "");
-  CHECK(shellac::nvrtc_compile(shellac::equation_kernels(text, shape_of(text, false)), "text", 95, &assembly) == "");
+  const std::string source = shellac::equation_kernel(text, shape_of(text, false), kernel);
+  CHECK(shellac::nvrtc_compile(source, "text", 95, &assembly) == "");
   for (size_t at = 0; (at = assembly.find("__local_depot", at)) != std::string::npos; at++) {
     const size_t size = assembly.find_first_not_of("0123456789", at + 13);
     if (assembly[size] == '[') bytes += std::atoi(assembly.c_str() + size + 1);
@@ -78,11 +101,30 @@ TEST_CASE("steps that the compiler does not know put no window of values into me
     cases_skipped++;
     return;
   }
-  const int ends = bytes_in_memory("residual = u(1) - u(-1)"); // the table of neighbours near ends
-  CHECK(ends > 0);
+  const int ends = bytes_in_memory("residual = u(1) - u(-1)"); // a neighbour near ends, and where it is
+  CHECK(ends <= 128);
   CHECK(bytes_in_memory("one = 1\nf(i) = u(i + one) - u\nresidual = f(0) - f(-1)") == ends);
   CHECK(bytes_in_memory("residual = u(x < 0.5 ? 1 : -1) - u") == ends);
   CHECK(bytes_in_memory("f(i) = u(i) - u\nresidual = f(x < 0.5 ? 1 : -1)") == ends);
+}
+
+static const char many_unknowns[] = "grid(3, box, 2)\nunknowns(u1, u2, u3, u4, u5)\n"
+                                    "residual(u1) = -laplacian(u1) + u2(2, -1, 1)\n"
+                                    "residual(u2) = -laplacian(u2) + u3 * u1\n"
+                                    "residual(u3) = -laplacian(u3) + u4(-2, 2, -2)\n"
+                                    "residual(u4) = -laplacian(u4) + u5\nresidual(u5) = -laplacian(u5) + u1";
+
+TEST_CASE("many unknowns on a wide stencil compile soon and stay out of memory", "[equations]") {
+  if (!shellac::nvrtc_present() || rank_count() > 1) {
+    cases_skipped++;
+    return;
+  }
+  PetscLogDouble begin, end;
+  OK(PetscTime(&begin));
+  CHECK(bytes_in_memory(many_unknowns) <= 128);
+  CHECK(bytes_in_memory(many_unknowns, "entries") <= 256); // of 3125 entries
+  OK(PetscTime(&end));
+  CHECK(end - begin < 30); // two on a machine that does nothing else
 }
 
 #if defined(PETSC_HAVE_CUDA)
@@ -126,40 +168,59 @@ static PetscReal difference_of_values(DM da, Vec v, DM reference_da, Vec referen
   return difference / largest;
 }
 
+// Of the same equation, on grids of vectors on the host and on the GPU.
+static void check_same(DM host, DM device) {
+  Vector     u = random_vector(host, 1), f = make_vector(host), v = random_vector(device, 1), g = make_vector(device);
+  Evaluation on_host(host), on_device(device);
+  OK(VecShift(u, 2)); // positive
+  OK(VecShift(v, 2));
+  on_host.values(u, f);
+  on_device.values(v, g);
+  CHECK(difference_of_values(device, g, host, f) < 1e-11);
+  for (const char *type : {MATSTENCILSHELL, MATAIJ}) {
+    Matrix    A = jacobian(host, u, type), B = jacobian(device, v, type);
+    PetscReal size;
+    INFO(type);
+    OK(MatNorm(A, NORM_FROBENIUS, &size));
+    CHECK(size > 0);
+    CHECK(difference(B, A) < 1e-11);
+  }
+  Matrix A = jacobian(host, u, MATEQUATION), B = jacobian(device, v, MATEQUATION);
+  Vector x = random_vector(host, 3), y = random_vector(device, 3);
+  OK(MatMult(A, x, f));
+  OK(MatMult(B, y, g));
+  CHECK(difference_of_values(device, g, host, f) < 1e-11);
+  OK(MatGetDiagonal(A, f));
+  OK(MatGetDiagonal(B, g));
+  CHECK(difference_of_values(device, g, host, f) < 1e-11);
+}
+
 TEST_CASE("texts give the same values and entries on the GPU as on the host", "[equations][device]") {
   if (no_gpu() || !equations_work()) return;
   const auto compare = [](const char *file) {
     for (PetscInt N : {7, 40}) {
       INFO(file << ", " << N << " points along each axis");
-      Grid   host = gallery_grid(file, N, VECSTANDARD), device = gallery_grid(file, N, VECCUDA);
-      Vector u = random_vector(host, 1), f = make_vector(host), v = random_vector(device, 1), g = make_vector(device);
-      Evaluation on_host(host), on_device(device);
-      OK(VecShift(u, 2)); // positive
-      OK(VecShift(v, 2));
-      on_host.values(u, f);
-      on_device.values(v, g);
-      CHECK(difference_of_values(device, g, host, f) < 1e-11);
-      for (const char *type : {MATSTENCILSHELL, MATAIJ}) {
-        Matrix    A = jacobian(host, u, type), B = jacobian(device, v, type);
-        PetscReal size;
-        INFO(type);
-        OK(MatNorm(A, NORM_FROBENIUS, &size));
-        CHECK(size > 0);
-        CHECK(difference(B, A) < 1e-11);
-      }
-      Matrix A = jacobian(host, u, MATEQUATION), B = jacobian(device, v, MATEQUATION);
-      Vector x = random_vector(host, 3), y = random_vector(device, 3);
-      OK(MatMult(A, x, f));
-      OK(MatMult(B, y, g));
-      CHECK(difference_of_values(device, g, host, f) < 1e-11);
-      OK(MatGetDiagonal(A, f));
-      OK(MatGetDiagonal(B, g));
-      CHECK(difference_of_values(device, g, host, f) < 1e-11);
+      check_same(gallery_grid(file, N, VECSTANDARD), gallery_grid(file, N, VECCUDA));
     }
   };
   for (const char *file : gallery) compare(file);
   Options stretch("-equation_stretch_x geometric,3 -equation_stretch_y tanh,1");
   for (const char *file : stretched_gallery) compare(file);
+}
+
+// Its kernels have no window, and compute entries in a loop.
+TEST_CASE("a text of many unknowns on a wide stencil is the same on the GPU as on the host", "[equations][device]") {
+  if (no_gpu() || !equations_work()) return;
+  Lattice l;
+  Grid    grids[2];
+  l.dim = 3, l.width = 2, l.dof = 5, l.shape = DMDA_STENCIL_BOX;
+  for (PetscInt &N : l.N) N = 9;
+  for (int n = 0; n < 2; n++) {
+    OK(make_grid(l, nullptr, &grids[n]));
+    OK(DMSetVecType(grids[n], n ? VECCUDA : VECSTANDARD));
+    OK(DMDASetEquation(grids[n], many_unknowns));
+  }
+  check_same(grids[0], grids[1]);
 }
 
 TEST_CASE("texts take vectors on the GPU whose arrays are not aligned", "[equations][device]") {

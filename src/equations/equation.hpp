@@ -35,20 +35,18 @@ inline const equation::Scalar *compiled_array(const PetscScalar *array) {
 
 // Kernels that are made when they are first needed.
 struct LazyKernels {
-  std::string (*source)(const EquationText &, const EquationShape &);
-  std::vector<const char *> names;
-  EquationKernels           kernels{};
-  bool                      tried = false;
+  std::vector<std::string> names; // as equation_kernel() has them
+  EquationKernels          kernels{};
+  bool                     tried = false;
 };
 
 // What all grids of a hierarchy share.
 struct Equation {
-  EquationText               text;
-  EquationShape              shape;
-  std::string                cache; // -equation_cache
-  const equation::Functions *functions = nullptr;
-  LazyKernels                kernels{equation_kernels, {"shellac_values", "shellac_entries"}},
-      action_kernels{equation_action_kernels, {"shellac_products", "shellac_diagonals"}};
+  EquationText                     text;
+  EquationShape                    shape;
+  std::string                      cache; // -equation_cache
+  const equation::Functions       *functions = nullptr;
+  LazyKernels                      kernels{{"values", "entries"}}, action_kernels{{"products", "diagonals"}};
   const equation::ActionFunctions *action = nullptr; // compiled when it is first needed
   PetscMPIInt               ranks = 0; // of the grid that the equation was set on, which make the kernels together
   std::vector<PetscReal>    parameters;

@@ -12,9 +12,10 @@ namespace shellac {
 // ---- where functions are computed ----------------------------------------------------------------------------------
 
 PetscErrorCode EquationOnGrid::NeedKernels(Vec u, LazyKernels &lazy) {
-  Equation   &equation = *equation_;
-  VecType     type;
-  PetscMPIInt ranks;
+  Equation                       &equation = *equation_;
+  VecType                         type;
+  PetscMPIInt                     ranks;
+  std::vector<GpuLibrary::Source> sources;
 
   PetscFunctionBegin;
   if (lazy.tried) PetscFunctionReturn(PETSC_SUCCESS);
@@ -23,8 +24,9 @@ PetscErrorCode EquationOnGrid::NeedKernels(Vec u, LazyKernels &lazy) {
   PetscCall(VecGetType(u, &type));
   if (std::string(type).find("cuda") == std::string::npos) PetscFunctionReturn(PETSC_SUCCESS);
   lazy.tried = true;
-  PetscCall(lazy.kernels.Create(grid_.comm, lazy.source(equation.text, equation.shape), equation.text.file,
-                                equation.cache.c_str(), grid_.dim, lazy.names));
+  for (const std::string &name : lazy.names)
+    sources.push_back({equation_kernel(equation.text, equation.shape, name), {"shellac_" + name}});
+  PetscCall(lazy.kernels.Create(grid_.comm, sources, equation.text.file, equation.cache.c_str(), grid_.dim));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

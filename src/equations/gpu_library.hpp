@@ -21,16 +21,22 @@ public:
   GpuLibrary(const GpuLibrary &) = delete;
   ~GpuLibrary();
 
-  // Compiles a source for the ranks' GPUs and loads the kernels of these names; name: of the source, in messages. Where that is
-  // not possible, *problem says why, and the library is not present. Collective.
-  PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[],
-                        const std::vector<const char *> &names, std::string *problem);
+  struct Source {
+    std::string              text;
+    std::vector<std::string> kernels; // their names
+  };
+
+  // Compiles sources for the ranks' GPUs and loads their kernels; name: of the sources, in messages. Where that is not possible,
+  // *problem says why, and the library is not present. Collective.
+  PetscErrorCode Create(MPI_Comm comm, const std::vector<Source> &sources, const std::string &name, const char cache[],
+                        std::string *problem);
   bool           present() const { return !kernels_.empty(); }
-  void          *kernel(size_t k) const { return kernels_[k]; } // the k-th of the names, for cudaLaunchKernel()
+  void          *kernel(size_t k) const { return kernels_[k]; } // the k-th of all sources, for cudaLaunchKernel()
 
 private:
-  void               *library_ = nullptr;
-  std::vector<void *> kernels_;
+  void Unload();
+
+  std::vector<void *> libraries_, kernels_;
 };
 
 } // namespace shellac

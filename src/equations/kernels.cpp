@@ -5,13 +5,13 @@
 
 namespace shellac {
 
-PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::string &source, const std::string &name,
-                                       const char cache[], int dim, const std::vector<const char *> &names) {
+PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::vector<GpuLibrary::Source> &sources,
+                                       const std::string &name, const char cache[], int dim) {
   std::string problem;
 
   PetscFunctionBegin;
   dim_ = dim;
-  PetscCall(library_.Create(comm, source, name, cache, names, &problem));
+  PetscCall(library_.Create(comm, sources, name, cache, &problem));
   if (!problem.empty()) PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n", problem.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,9 +16,9 @@ struct PlaceTables {
 
 class EquationKernels {
 public:
-  // Compiles a source with the kernels `names` for the ranks' GPUs; name: in messages. Collective.
-  PetscErrorCode Create(MPI_Comm comm, const std::string &source, const std::string &name, const char cache[], int dim,
-                        const std::vector<const char *> &names);
+  // Compiles sources for the ranks' GPUs; name: in messages. Collective.
+  PetscErrorCode Create(MPI_Comm comm, const std::vector<GpuLibrary::Source> &sources, const std::string &name,
+                        const char cache[], int dim);
   bool           present() const { return library_.present(); } // else -info says why not
 
   // The k-th kernel, in PETSc's stream, as equation::Functions' functions of those kinds. place: of the host, with arrays of the

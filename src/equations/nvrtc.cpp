@@ -1,10 +1,13 @@
 #include "equations/nvrtc.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>
-#include <sstream>
+#include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -118,34 +121,73 @@ std::string nvrtc_compile(const std::string &source, const std::string &name, in
   return compiled ? "" : name + " does not compile for the GPU: " + log.substr(0, 900);
 }
 
-PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const std::string &name, int architecture,
-                              const char cache[], std::string *binary, std::string *problem) {
+// Each of some sources, in no more threads than there are cores; the first problem.
+static std::string compile_all(const std::vector<std::string> &sources, const std::string &name, int architecture,
+                               std::vector<std::string> *binaries) {
+  std::vector<std::string> problems(sources.size());
+  std::vector<std::thread> others;
+  std::atomic<size_t>      next{0};
+  const size_t             cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto               work = [&] {
+    for (size_t k; (k = next++) < sources.size();)
+      problems[k] = nvrtc_compile(sources[k], name, architecture, &(*binaries)[k]);
+  };
+
+  binaries->resize(sources.size());
+  try {
+    while (others.size() + 1 < std::min(sources.size(), cores)) others.emplace_back(work);
+  } catch (const std::system_error &) { // no more threads: this one does their work
+  }
+  work();
+  for (std::thread &t : others) t.join();
+  for (const std::string &problem : problems)
+    if (!problem.empty()) return problem;
+  return "";
+}
+
+// A file of binaries: the size of each one in a line in front of it.
+static void write_binaries(std::ostream &file, const std::vector<std::string> &binaries) {
+  for (const std::string &binary : binaries) file << binary.size() << '\n' << binary;
+}
+static std::vector<std::string> read_binaries(std::istream &file) {
+  std::vector<std::string> binaries;
+  for (size_t size; file >> size && file.get() == '\n';) {
+    binaries.emplace_back(size, '\0');
+    if (!file.read(&binaries.back()[0], (std::streamsize)size)) return {};
+  }
+  return binaries;
+}
+
+PetscErrorCode CompileKernels(MPI_Comm comm, const std::vector<std::string> &sources, const std::string &name,
+                              int architecture, const char cache[], std::vector<std::string> *binaries,
+                              std::string *problem) {
   std::string content, path;
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank == 0) content = source + std::to_string(architecture) + " " + nvrtc().release(); // where it is compiled
-  for (const char *flag : flags) content += flag;
+  if (rank == 0) { // where they are compiled
+    for (const std::string &source : sources) content += source;
+    content += std::to_string(architecture) + " " + nvrtc().release();
+    for (const char *flag : flags) content += flag;
+  }
   const auto make = [&](const std::string &folder, const std::string &to) -> std::string {
-    std::string made;
+    std::vector<std::string> made;
     if (!make_folder(folder)) return unwritable(folder);
-    *problem = nvrtc_compile(source, name, architecture, &made); // then the file is empty
+    *problem = compile_all(sources, name, architecture, &made);
     std::ofstream file(part_of_file(to), std::ios::binary);
-    file << made;
+    if (problem->empty()) write_binaries(file, made);
     file.close();
     return file && rename(part_of_file(to).c_str(), to.c_str()) == 0 ? "" : unwritable(folder);
   };
-  PetscCall(GetCachedFile(comm, cache, content, ".cubin", make, &path));
-  std::ifstream      file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  *binary = bytes.str();
-  int all_have = !binary->empty();
+  PetscCall(GetCachedFile(comm, cache, content, ".cubins", make, &path));
+  std::ifstream file(path, std::ios::binary);
+  *binaries = read_binaries(file);
+  int all_have = binaries->size() == sources.size();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_have, 1, MPI_INT, MPI_MIN, comm));
   if (!all_have) {
     if (problem->empty()) *problem = "the first rank has no kernels";
-    binary->clear();
+    binaries->clear();
     unlink(path.c_str()); // not to be found the next time
   }
   PetscFunctionReturn(PETSC_SUCCESS);

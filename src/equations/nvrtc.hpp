@@ -2,6 +2,7 @@
 // Kernels compiled at run time by NVRTC, a library of the CUDA Toolkit that is loaded when it is first needed.
 
 #include <string>
+#include <vector>
 
 #include "device/petsc.hpp"
 
@@ -13,9 +14,10 @@ bool nvrtc_present(); // loads it
 // NVRTC does not know the architecture. What is wrong, or empty.
 std::string nvrtc_compile(const std::string &source, const std::string &name, int architecture, std::string *binary);
 
-// The same through the cache folder (cache.hpp). *binary: on all ranks; empty where the first rank could not make it, and
-// *problem then says why. Collective.
-PetscErrorCode CompileKernels(MPI_Comm comm, const std::string &source, const std::string &name, int architecture,
-                              const char cache[], std::string *binary, std::string *problem);
+// The same for each of some sources, at the same time, through the cache folder (cache.hpp). *binaries: on all ranks; none
+// where the first rank could not make them, and *problem then says why. Collective.
+PetscErrorCode CompileKernels(MPI_Comm comm, const std::vector<std::string> &sources, const std::string &name,
+                              int architecture, const char cache[], std::vector<std::string> *binaries,
+                              std::string *problem);
 
 } // namespace shellac

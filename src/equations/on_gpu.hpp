@@ -43,6 +43,9 @@ template <class Array> inline Array *wide(Array *array) {
 template <int at_once, bool along_vector> struct Window {
   static constexpr int row = steps_along, plane = row * (dim == 2 ? at_once + 2 * width : row);
   static constexpr int points = dim == 1 ? at_once + 2 * width : dim == 2 ? plane : plane * (at_once + 2 * width);
+  static constexpr int loaded = box ? points : at_once + 2 * width * (1 + (dim - 1) * at_once);
+  // A compiler leaves more values in memory.
+  static constexpr bool fits = loaded * (unknowns * (along_vector ? 2 : 1) + field_count) <= 512;
   Scalar u[unknowns][points], direction[along_vector ? unknowns : 1][points], fields[field_count + 1][points];
 
   // Where the value is that so many steps from the first one of the points leads to.
@@ -117,7 +120,7 @@ template <class Of> inline void inside(const Place &q, const Work &work, unsigne
   constexpr int at_once = points_at_once(dim);
   for_points_of_thread<at_once>(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k), from = place_read(q, i, j, k), step = step_along_last(q.write_size);
-    if constexpr (steps_are_known && Of::is_often) {
+    if constexpr (steps_are_known && Of::is_often && Window<at_once, Of::along_vector>::fits) {
       Scalar sources[at_once][unknowns] = {}, values[at_once][unknowns];
       if (q.source) SHELLAC_EACH for (int s = 0; s < at_once; s++) sources_at(q, to + s * step, sources[s]);
       const Window<at_once, Of::along_vector> window(q, from);
@@ -135,7 +138,22 @@ template <class Of> inline void inside(const Place &q, const Work &work, unsigne
   });
 }
 
-// Many slots at a time share what they have in common.
+// Entries of a point that has very many, some at a time in a loop: a compiler would take minutes over all.
+constexpr int  slots_of_loop = 8;
+constexpr bool few_entries = unknowns * slots_of_row <= 256;
+template <class Row, int r = 0>
+inline void entries_by_loop(const Place &q, Index i, Index j, Index k, Scalar *const *out) {
+  const FromArrays from{q, place_read(q, i, j, k)};
+  const Index      to = place_written(q, i, j, k);
+  SHELLAC_ROLLED for (int first = 0; first < slots_of_row; first += slots_of_loop) {
+    Scalar entries[slots_of_loop];
+    entries_of<Row, r>(q, AnySeeds<slots_of_loop>(first), i, j, k, from, entries);
+    SHELLAC_EACH for (int n = 0; n < slots_of_loop; n++) if (first + n < slots_of_row)
+        out[r * slots_of_row + first + n][to] = entries[n];
+  }
+  if constexpr (r + 1 < unknowns) entries_by_loop<Row, r + 1>(q, i, j, k, out);
+}
+// Of others, many slots at a time share what they have in common.
 template <class Row, int r = 0, int first = 0>
 inline void entries_of_point(const Place &q, Index i, Index j, Index k, Scalar *const *out) {
   constexpr int most = 32, left = slots_of_row - first, count = left < most ? left : most;
@@ -209,8 +227,12 @@ template <class Row> inline void entries(const Place &q, const Work &work, Scala
       entry_at_end<Row>(q, slot / slots_of_row, slot % slots_of_row, i, j, k, out);
     });
   } else
-    for_points_of_thread<1>(work, blockIdx.x - at_ends,
-                            [&](Index i, Index j, Index k) { entries_of_point<Row>(q, i, j, k, out); });
+    for_points_of_thread<1>(work, blockIdx.x - at_ends, [&](Index i, Index j, Index k) {
+      if constexpr (few_entries)
+        entries_of_point<Row>(q, i, j, k, out);
+      else
+        entries_by_loop<Row>(q, i, j, k, out);
+    });
 }
 
 } // namespace equation

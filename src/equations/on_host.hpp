@@ -23,10 +23,38 @@ template <class Function> inline void for_each_point(const Place &q, const Regio
     }
 }
 
+// Near ends of the domain, a table of the neighbours: all entries of a point share it.
+class TableNearEnds : public NearEnds {
+public:
+  SHELLAC_OUT_OF_LINE TableNearEnds(const Place &place, Index i, Index j, Index k) : NearEnds(place, i, j, k) {
+    constexpr int    y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
+    const FromArrays from = arrays();
+    for (int dz = -z; dz <= z; dz++)
+      for (int dy = -y; dy <= y; dy++)
+        for (int dx = -width; dx <= width; dx++) {
+          if (!in_stencil(dx, dy, dz)) continue;
+          const int n = arm_of(dx, dy, dz);
+          if (is_within(dx, dy, dz)) {
+            for (int c = 0; c < unknowns; c++) neighbours_[c][n] = within(from, dx, dy, dz);
+            if (field_count) fields_at_[n] = from.index(dx, dy, dz);
+          } else {
+            for (int c = 0; c < unknowns; c++) neighbours_[c][n] = beyond(from, c, dx, dy, dz);
+            if (field_count) fields_at_[n] = field_at(dx, dy, dz);
+          }
+        }
+  }
+  const Neighbour &neighbour(int c, int dx, int dy, int dz) const { return neighbours_[c][arm_of(dx, dy, dz)]; }
+  Scalar field(int f, int dx, int dy, int dz) const { return place_.fields[f][fields_at_[arm_of(dx, dy, dz)]]; }
+
+private:
+  Neighbour neighbours_[unknowns][arm_count];
+  Index     fields_at_[field_count ? arm_count : 1];
+};
+
 // The same at ends of the domain.
 template <class Function> inline void for_each_point_at_ends(const Place &q, const Region &region, const Function &f) {
   for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {
-    f(i, j, k, NearEnds(q, i, j, k), to);
+    f(i, j, k, TableNearEnds(q, i, j, k), to);
   });
 }
 template <bool ends, class Function> inline void for_points(const Place &q, const Region &region, const Function &f) {
@@ -87,7 +115,7 @@ template <class Row, int r = 0> void entries_by_loops(const Place &q, const Regi
   if constexpr (r + 1 < unknowns) entries_by_loops<Row, r + 1>(q, region, out);
 }
 template <class Row, int r = 0>
-inline void entries_at_end(const Place &q, Index i, Index j, Index k, const NearEnds &near, Index to,
+inline void entries_at_end(const Place &q, Index i, Index j, Index k, const TableNearEnds &near, Index to,
                            Scalar *const *out) {
   for (int first = 0; first < slots_of_row; first += slots_of_loop)
     some_entries<Row, r>(q, first, i, j, k, near, to, out);
@@ -111,7 +139,7 @@ SHELLAC_OF_A_PART void    entries_part_0(const Place *, const Region *, Scalar *
 SHELLAC_OF_A_PART void    entries_part_1(const Place *, const Region *, Scalar *const *);
 template <class Row> void all_entries(const Place *place, const Region *region, Scalar *const *out) {
   if (region->ends) {
-    for_each_point_at_ends(*place, *region, [&](Index i, Index j, Index k, const NearEnds &near, Index to) {
+    for_each_point_at_ends(*place, *region, [&](Index i, Index j, Index k, const TableNearEnds &near, Index to) {
       entries_at_end<Row>(*place, i, j, k, near, to, out);
     });
   } else if constexpr (few_passes) {

@@ -113,44 +113,43 @@ struct Neighbour {
   bool   own; // it is the point itself
 };
 
-// The same where neighbours may be beyond an end of the domain: a table of them, which loops make. They are compiled once,
-// not for each neighbour that the text reads.
+// The same where neighbours may be beyond an end of the domain. Their rules are compiled once, not for each neighbour that the
+// text reads.
 class NearEnds {
 public:
   static constexpr bool at_ends = true;
 
-  SHELLAC_OUT_OF_LINE NearEnds(const Place &place, Index i, Index j, Index k) : place_(place), p_{i, j, k} {
-    const FromArrays from{place, place_read(place, i, j, k)};
-    constexpr int    y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
-    SHELLAC_ROLLED for (int dz = -z; dz <= z; dz++) SHELLAC_ROLLED for (int dy = -y; dy <= y; dy++)
-        SHELLAC_ROLLED for (int dx = -width; dx <= width; dx++) {
-      if (!in_stencil(dx, dy, dz)) continue;
-      const int   n = arm_of(dx, dy, dz);
-      const Index at = from.index(dx, dy, dz);
-      const bool  within = is_within(0, dx) && is_within(1, dy) && is_within(2, dz); // the domain
-      SHELLAC_ROLLED for (int c = 0; c < unknowns; c++) {
-        neighbours_[c][n] = {Real(0), 1, at, n, n == own_arm};
-        if (!within) set_beyond(from, c, dx, dy, dz, &neighbours_[c][n]);
-      }
-      if (field_count) fields_at_[n] = within ? at : from.index(inside(0, dx), inside(1, dy), inside(2, dz));
-    }
-  }
-  const Neighbour &neighbour(int c, int dx, int dy, int dz) const { return neighbours_[c][arm_of(dx, dy, dz)]; }
+  NearEnds(const Place &place, Index i, Index j, Index k) : place_(place), p_{i, j, k} {}
 
-  Scalar unknown(int c, int dx, int dy, int dz) const {
-    const Neighbour &n = neighbour(c, dx, dy, dz);
+  SHELLAC_OUT_OF_LINE Neighbour neighbour(int c, int dx, int dy, int dz) const {
+    return is_within(dx, dy, dz) ? within(arrays(), dx, dy, dz) : beyond(arrays(), c, dx, dy, dz);
+  }
+  // The place of a field's value: beyond an end that at the end.
+  SHELLAC_OUT_OF_LINE Index field_at(int dx, int dy, int dz) const {
+    return arrays().index(inside(0, dx), inside(1, dy), inside(2, dz));
+  }
+
+  Scalar unknown(int c, const Neighbour &n) const {
     return n.factor == 0 ? n.given : n.given + n.factor * place_.u[n.at * unknowns + c]; // its place may hold infinity
   }
-  Scalar direction(int c, int dx, int dy, int dz) const {
-    return place_.direction[neighbour(c, dx, dy, dz).at * unknowns + c];
-  }
-  Scalar field(int f, int dx, int dy, int dz) const { // beyond an end: the value at the end
-    return place_.fields[f][fields_at_[arm_of(dx, dy, dz)]];
-  }
+  Scalar direction(int c, const Neighbour &n) const { return place_.direction[n.at * unknowns + c]; }
+  // The same, step by step.
+  Scalar unknown(int c, int dx, int dy, int dz) const { return unknown(c, neighbour(c, dx, dy, dz)); }
+  Scalar direction(int c, int dx, int dy, int dz) const { return direction(c, neighbour(c, dx, dy, dz)); }
+  Scalar field(int f, int dx, int dy, int dz) const { return place_.fields[f][field_at(dx, dy, dz)]; }
 
-private:
-  bool is_within(int axis, int d) const { return d == 0 || (p_[axis] + d >= 0 && p_[axis] + d < place_.N[axis]); }
-  void set_beyond(const FromArrays &from, int c, int dx, int dy, int dz, Neighbour *n) const {
+protected:
+  const Place &place_;
+
+  FromArrays arrays() const { return {place_, place_read(place_, p_[0], p_[1], p_[2])}; }
+  bool       is_within(int dx, int dy, int dz) const { // the domain
+    return is_within_axis(0, dx) && is_within_axis(1, dy) && is_within_axis(2, dz);
+  }
+  Neighbour within(const FromArrays &from, int dx, int dy, int dz) const {
+    const int arm = arm_of(dx, dy, dz);
+    return {Real(0), 1, from.index(dx, dy, dz), arm, arm == own_arm};
+  }
+  Neighbour beyond(const FromArrays &from, int c, int dx, int dy, int dz) const {
     int    in_arrays[axes] = {dx, dy, dz}, arm[axes] = {dx, dy, dz};
     Real   x[axes];
     Scalar given = 0;
@@ -173,9 +172,12 @@ private:
     const bool read = factor != 0; // else the step may lead nowhere
     bool       own = true;
     for (int a = 0; a < dim; a++) own = own && leads_back(a, arm[a]);
-    *n = {given, factor, from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0),
-          arm_of(arm[0], arm[1], arm[2]), own};
+    return {given, factor, from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0),
+            arm_of(arm[0], arm[1], arm[2]), own};
   }
+
+private:
+  bool is_within_axis(int axis, int d) const { return d == 0 || (p_[axis] + d >= 0 && p_[axis] + d < place_.N[axis]); }
   bool leads_back(int axis, int d) const {
     return d == 0 || (place_.periodic[axis] && place_.N[axis] <= width && d % (int)place_.N[axis] == 0);
   }
@@ -185,10 +187,7 @@ private:
     return (int)((index + d < 0 ? 0 : index + d >= place_.N[axis] ? place_.N[axis] - 1 : index + d) - index);
   }
 
-  const Place &place_;
-  Index        p_[axes];
-  Neighbour    neighbours_[unknowns][arm_count];
-  Index        fields_at_[field_count ? arm_count : 1];
+  Index p_[axes];
 };
 
 // A point of the grid, with its neighbours.
@@ -234,20 +233,20 @@ template <class SeedType, class From> struct GridPoint {
   }
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
-    const Scalar value = from.unknown(c, dx, dy, dz), other = along(c, dx, dy, dz);
     if constexpr (From::at_ends) {
       const Neighbour &n = from.neighbour(c, dx, dy, dz);
-      return seeded(value, n.factor, other, c, n.arm, n.own);
+      return seeded(from.unknown(c, n), n.factor, along(c, n), c, n.arm, n.own);
     } else
-      return seeded(value, 1, other, c, arm_of(dx, dy, dz), dx == 0 && dy == 0 && dz == 0);
+      return seeded(from.unknown(c, dx, dy, dz), 1, along(c, dx, dy, dz), c, arm_of(dx, dy, dz),
+                    dx == 0 && dy == 0 && dz == 0);
   }
   template <int f> Scalar field(int dx, int dy, int dz) const {
     return check(-1, dx, dy, dz) ? from.field(f, dx, dy, dz) : Scalar(0);
   }
 
   // What an unknown has along the vector place.direction, if derivatives are.
-  Scalar along(int c, int dx, int dy, int dz) const {
-    return SeedType::along_vector ? from.direction(c, dx, dy, dz) : Scalar(0);
+  template <class... Where> Scalar along(int c, const Where &...where) const {
+    return SeedType::along_vector ? from.direction(c, where...) : Scalar(0);
   }
   // A value with the derivative `factor` in the direction of the unknown c at an arm's end; along: what that has along a vector.
   Number seeded(Number value, Real factor, Scalar along, int c, int arm, bool own) const {

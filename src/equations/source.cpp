@@ -43,8 +43,9 @@ std::string quoted(const std::string &text) {
 
 class Writer {
 public:
-  Writer(const EquationText &text, const EquationShape &shape, bool for_gpu, bool action)
-      : text_(text), shape_(shape), for_gpu_(for_gpu), action_(action) {}
+  // kernel: its name, or empty: for the host
+  Writer(const EquationText &text, const EquationShape &shape, bool action, const std::string &kernel = "")
+      : text_(text), shape_(shape), action_(action), kernel_(kernel) {}
 
   std::string write() {
     out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
@@ -65,16 +66,16 @@ public:
     part("numbers.hpp", numbers_text);
     part("prelude.hpp", prelude_text);
     part("helpers.hpp", helpers_text);
-    if (for_gpu_)
-      part("on_gpu.hpp", on_gpu_text);
-    else
+    if (kernel_.empty())
       part("on_host.hpp", on_host_text);
+    else
+      part("on_gpu.hpp", on_gpu_text);
     out_ += "#line 1 \"generated\"\nnamespace shellac {\nnamespace equation {\n";
     coordinates("ExactRow", &EquationText::Unknown::exact);
     row();
     boundary();
-    if (for_gpu_)
-      kernels();
+    if (!kernel_.empty())
+      kernel();
     else if (action_)
       line(exported("ActionFunctions") + "all_products<Row>, all_diagonals<Row>};");
     else
@@ -263,39 +264,32 @@ private:
   static std::string exported(const std::string &type) {
     return "extern \"C\" __attribute__((visibility(\"default\"))) const " + type + " shellac_compiled = {";
   }
-  void kernels() {
-    const auto names =
-        action_ ? std::vector<std::string>{"products", "diagonals"} : std::vector<std::string>{"values", "entries"};
-    for (const std::string &name : names) {
-      line("extern \"C\" __global__ void __launch_bounds__(threads_of_block) shellac_" + name +
-           "(const __grid_constant__ Place q, const __grid_constant__ Work work, " +
-           (name == "entries" ? "Scalar *const *" : "Scalar *") + "out) {");
-      line(name + "<Row>(q, work, out);\n}");
-    }
+  void kernel() {
+    line("extern \"C\" __global__ void __launch_bounds__(threads_of_block) shellac_" + kernel_ +
+         "(const __grid_constant__ Place q, const __grid_constant__ Work work, " +
+         (kernel_ == "entries" ? "Scalar *const *" : "Scalar *") + "out) {");
+    line(kernel_ + "<Row>(q, work, out);\n}");
   }
 
   const EquationText  &text_;
   const EquationShape &shape_;
-  bool                 for_gpu_, action_;
+  bool                 action_; // on the host: the Jacobian's
+  std::string          kernel_;
   std::string          out_;
 };
 
 } // namespace
 
 std::string equation_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, false, false).write();
-}
-
-std::string equation_kernels(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, true, false).write();
+  return Writer(text, shape, false).write();
 }
 
 std::string equation_action_source(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, false, true).write();
+  return Writer(text, shape, true).write();
 }
 
-std::string equation_action_kernels(const EquationText &text, const EquationShape &shape) {
-  return Writer(text, shape, true, true).write();
+std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel) {
+  return Writer(text, shape, false, kernel).write();
 }
 
 } // namespace shellac

@@ -19,12 +19,9 @@ struct EquationShape {
 // It is compiled in parts.
 constexpr int equation_source_parts = 3;
 std::string   equation_source(const EquationText &text, const EquationShape &shape);
-// The same with on_gpu.hpp, for NVRTC. It defines the kernels shellac_values and shellac_entries.
-std::string equation_kernels(const EquationText &text, const EquationShape &shape);
-
-// Sources of the Jacobian's action, which are compiled where it is used: an ActionFunctions; the kernels shellac_products and
-// shellac_diagonals.
+// Of the Jacobian's action, which is compiled where it is used: an ActionFunctions.
 std::string equation_action_source(const EquationText &text, const EquationShape &shape);
-std::string equation_action_kernels(const EquationText &text, const EquationShape &shape);
+// The same with on_gpu.hpp, for NVRTC: of one of the kernels values, entries, products, diagonals. It defines shellac_ and that name.
+std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel);
 
 } // namespace shellac

@@ -107,13 +107,13 @@ template std::string formula_kernels<float>(const std::string &);
 template std::string formula_kernels<double>(const std::string &);
 
 template <class T> PetscErrorCode KernelFormula::NeedKernels(MPI_Comm comm) {
-  Kernels                  &made = kernels<T>();
-  std::vector<const char *> names;
+  Kernels                 &made = kernels<T>();
+  std::vector<std::string> names;
 
   PetscFunctionBegin;
   if (!made.tried) {
     for (const FormulaKernel &k : kernel_table) names.push_back(k.name);
-    PetscCall(made.library.Create(comm, formula_kernels<T>(text_), "the formula", "", names, &made.problem));
+    PetscCall(made.library.Create(comm, {{formula_kernels<T>(text_), names}}, "the formula", "", &made.problem));
     PetscMPIInt absent = !made.library.present();
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &absent, 1, MPI_INT, MPI_MAX, comm));
     if (absent && made.problem.empty()) made.problem = "another rank cannot load them";
