@@ -1,6 +1,7 @@
 // Trees of points: halves along the longest side, on the host and on a GPU.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -8,6 +9,7 @@
 #include "device/sort.hpp"
 #include "gpu.hpp"
 #include "sums.hpp"
+#include "sums/cluster_interpolation.hpp"
 #include "sums/tree_lists.hpp"
 #include "support.hpp"
 
@@ -161,6 +163,57 @@ TEST_CASE("a tree goes on from the parts of a larger one", "[sums][tree]") {
   }
 }
 
+// Weights of interpolation points have the points' sums of polynomials, and sums at them give polynomials at the points: of all
+// products of Chebyshev polynomials that the interpolant has, on cubes, flat boxes, lines and at one place.
+TEST_CASE("interpolation in a cluster is exact for its polynomials", "[sums][tree]") {
+  constexpr PetscInt N = 40;
+  for (const std::array<int, 3> &n :
+       {std::array<int, 3>{5, 5, 5}, {7, 4, 6}, {3, 8, 3}, {6, 1, 5}, {1, 7, 1}, {1, 1, 1}}) {
+    Cluster node = {0, N, -1, N, 0, {n[0], n[1], n[2]}, {1, -2, 3}, {2, 2, 3.5}};
+    for (int a = 0; a < 3; a++)
+      if (n[a] == 1) node.upper[a] = node.lower[a];
+    const PetscInt         all = N + proxy_count(node), which = 0;
+    std::vector<PetscReal> x(3 * (size_t)all), up(all), down(all);
+    for (PetscInt i = 0; i < N; i++)
+      for (int a = 0; a < 3; a++)
+        x[a * all + i] = (PetscReal)(node.center(a) + 0.5 * (node.upper[a] - node.lower[a]) *
+                                                          PetscRealPart(random_value((size_t)(3 * i + a), 1)));
+    OK(for_each(PETSC_MEMTYPE_HOST, line_of(proxy_count(node)), SetProxies{&node, &which, x.data(), (size_t)all}));
+    const auto at = [&](std::vector<PetscReal> *values) {
+      return ClusterValues{&node, {x.data(), x.data() + all, x.data() + 2 * all}, values->data(), 1};
+    };
+    for (PetscInt i = 0; i < N; i++) up[i] = PetscRealPart(random_value(i, 2));
+    at(&up).on_host<true>(node);
+    double worst = 0;
+    for (int i = 0; i < n[0]; i++)
+      for (int j = 0; j <= most_beside(i, n[0] - 1, n[1] - 1); j++)
+        for (int k = 0; k < mode_row(node.n, i, j).count; k++) {
+          const int index[3] = {i, j, k};
+          double    sums[2] = {0, 0}, product[3][16];
+          bool      shared = false; // equal to another one at the interpolation points
+          for (int a = 0; a < 3; a++) {
+            const int m = n[a] - 1, b = (a + 1) % 3, of_b = n[b] - 1;
+            shared = shared || (m && of_b && index[a] * of_b + index[b] * m == m * of_b);
+          }
+          if (shared) continue;
+          std::vector<double> p(all, 1);
+          for (PetscInt q = 0; q < all; q++)
+            for (int a = 0; a < 3; a++) {
+              at(&up).polynomials(node, a, q, n[a], product[a]);
+              p[q] *= product[a][index[a]];
+            }
+          for (PetscInt q = 0; q < all; q++) sums[q >= N] += p[q] * (double)up[q];
+          for (PetscInt q = 0; q < all; q++) down[q] = q < N ? 0 : (PetscReal)p[q];
+          at(&down).on_host<false>(node);
+          worst = std::max(worst, std::fabs(sums[0] - sums[1]));
+          for (PetscInt q = 0; q < N; q++) worst = std::max(worst, std::fabs((double)down[q] - p[q]));
+        }
+    INFO(n[0] << " x " << n[1] << " x " << n[2] << " points, difference " << worst / PETSC_MACHINE_EPSILON
+              << " epsilon");
+    CHECK(worst <= 1e3 * PETSC_MACHINE_EPSILON);
+  }
+}
+
 // The ranges of each group.
 static std::vector<std::vector<Range>> ranges_of(Lists *lists, size_t groups) {
   std::vector<std::vector<Range>> ranges;
@@ -172,68 +225,70 @@ static std::vector<std::vector<Range>> ranges_of(Lists *lists, size_t groups) {
   return ranges;
 }
 
-TEST_CASE("the lists of a treecode have each source once for each group of targets, the same on a GPU",
-          "[sums][tree]") {
-  constexpr PetscInt proxies = 27;
+// Interpolation points for the clusters that have more points than those; gives which clusters have them.
+static std::vector<const Cluster *> set_proxies(ClusterTree *tree, PetscInt n) {
+  std::vector<const Cluster *> with_proxies;
+  for (Cluster &node : tree->nodes) {
+    for (int &m : node.n) m = 3;
+    if (node.end - node.begin <= proxy_count(node)) continue;
+    node.proxies = n + proxy_count(node) * (PetscInt)with_proxies.size();
+    with_proxies.push_back(&node);
+  }
+  return with_proxies;
+}
+
+TEST_CASE("the lists of two trees have each source once for each target", "[sums][tree]") {
+  constexpr PetscInt M = 3000, proxies = 9; // of three along each axis
   KernelSumMat       context;
   for (size_t f = 0; f < kernel_functions().size(); f++)
     if (std::string(kernel_functions()[f].name) == "laplace") context.function = (int)f;
   for (Shape shape : {in_a_cube, in_a_plane, at_few_places})
     for (PetscInt n : {0, 40, 6001}) {
-      ThreeArrays                  of_targets = some_points(900, in_a_cube), of_sources = some_points(n, shape);
-      ClusterTree                  targets, sources;
-      TargetGroups                 groups;
-      std::vector<const Cluster *> with_proxies;
-      PetscLogDouble               on_host[2] = {0, 0};
+      ThreeArrays    of_targets = some_points(M, in_a_cube), of_sources = some_points(n, shape);
+      ClusterTree    targets, sources;
+      TargetGroups   groups;
+      Lists          lists[2];
+      PetscLogDouble pairs[2] = {0, 0}, sums[2] = {0, 0};
+      PetscInt       wrong = 0;
+      INFO(n << " sources of shape " << shape);
       OK(targets.Build(PETSC_MEMTYPE_HOST, of_targets.in(PETSC_MEMTYPE_HOST), 64));
       OK(sources.Build(PETSC_MEMTYPE_HOST, of_sources.in(PETSC_MEMTYPE_HOST), 64));
-      for (Cluster &node : sources.nodes) {
-        for (int &m : node.n) m = 3;
-        if (node.end - node.begin <= proxies) continue;
-        node.proxies = n + proxies * (PetscInt)with_proxies.size();
-        with_proxies.push_back(&node);
-      }
-      for (const Cluster &node : targets.nodes)
-        if (node.child < 0) groups.clusters.push_back(node);
+      const auto of_t = set_proxies(&targets, M), of_s = set_proxies(&sources, n);
+      groups.clusters = targets.nodes;
       groups.make();
-      for (PetscMemType memory : memories()) {
-        Lists          lists[2];
-        PetscLogDouble pairs[2] = {0, 0}, sums[2] = {0, 0};
-        PetscInt       wrong = 0;
-        INFO(n << " sources of shape " << shape << " in memory " << memory);
-        OK(MakeLists(PETSC_COMM_SELF, context, 3, 1e-6, memory, groups, sources.nodes, lists, pairs));
-        const auto near = ranges_of(&lists[0], groups.groups.size()), far = ranges_of(&lists[1], groups.groups.size());
+      OK(MakeLists(context, 3, 1e-6, groups, sources.nodes, lists, pairs));
+      const std::vector<std::vector<Range>> ranges[2] = {ranges_of(&lists[0], groups.groups.size()),
+                                                         ranges_of(&lists[1], groups.groups.size())};
+      // of the points of each leaf, with those of the clusters that it is in
+      for (const Cluster &leaf : targets.nodes) {
+        std::vector<PetscInt> times(n, 0);
+        if (leaf.child >= 0) continue;
         for (size_t g = 0; g < groups.groups.size(); g++) {
-          std::vector<PetscInt> times(n, 0);
-          const Cluster        &t = groups.clusters[g];
-          for (const Range &range : near[g]) {
-            sums[0] += (double)(t.end - t.begin) * (double)(range.end - range.begin);
-            for (PetscInt j = range.begin; j < range.end; j++) times[j]++;
-          }
-          for (const Range &range : far[g]) {
-            sums[1] += (double)(t.end - t.begin) * (double)(range.end - range.begin);
-            for (PetscInt j = range.begin; j < range.end; j++) {
-              if (j < n) {
-                times[j]++;
-              } else if ((j - n) % proxies == 0) { // the first of a cluster, all of which is there, and far enough
-                const Cluster &s = *with_proxies[(j - n) / proxies];
+          const Group   &group = groups.groups[g];
+          const Cluster &t = group.begin < M ? leaf : *of_t[(group.begin - M) / proxies];
+          if (group.begin < M ? group.begin != leaf.begin : leaf.begin < t.begin || leaf.end > t.end) continue;
+          for (int kind = 0; kind < 2; kind++)
+            for (const Range &range : ranges[kind][g])
+              for (PetscInt j = range.begin; j < range.end; j++) {
+                if (j < n) times[j]++;
+                if (j < n || (j - n) % proxies) continue;
+                const Cluster &s = *of_s[(j - n) / proxies]; // all of which is there, and far enough
                 double         d2 = 0;
                 for (int a = 0; a < 3; a++) d2 += std::pow(s.center(a) - t.center(a), 2);
-                wrong += s.radius() + t.radius() > 0.8 * std::sqrt(d2) || range.end - j < proxies;
+                wrong += s.radius() + t.radius() > 0.75 * std::sqrt(d2) || range.end - j < proxies || kind == 0;
                 for (PetscInt i = s.begin; i < s.end; i++) times[i]++;
               }
-            }
-          }
-          wrong += n - (PetscInt)std::count(times.begin(), times.end(), (PetscInt)1);
         }
-        CHECK(wrong == 0);
-        for (int kind = 0; kind < 2; kind++) {
-          CHECK(pairs[kind] == sums[kind]);
-          if (PetscMemTypeHost(memory)) on_host[kind] = pairs[kind];
-          CHECK(pairs[kind] == on_host[kind]);
-        }
-        if (n == 6001 && shape == in_a_cube) CHECK((pairs[0] > 0 && pairs[1] > 0));
+        wrong += n - (PetscInt)std::count(times.begin(), times.end(), (PetscInt)1);
       }
+      CHECK(wrong == 0);
+      for (int kind = 0; kind < 2; kind++) {
+        for (size_t g = 0; g < groups.groups.size(); g++)
+          for (const Range &range : ranges[kind][g])
+            sums[kind] += (double)(groups.groups[g].end - groups.groups[g].begin) * (double)(range.end - range.begin);
+        CHECK(pairs[kind] == sums[kind]);
+      }
+      if (n == 6001 && shape == in_a_cube) CHECK((pairs[0] > 0 && pairs[1] > 0));
     }
 }
 

@@ -87,7 +87,9 @@
 
    Sources:
    the problem and its kernels: T. Betcke, GPU accelerated evaluation of particle sums, 2020; interpolation between clusters:
-   L. Wang, R. Krasny, S. Tlupova, A kernel-independent treecode based on barycentric Lagrange interpolation, 2020, eq. 13.
+   L. Wilson, N. Vaughn, R. Krasny, A GPU-accelerated fast multipole method based on barycentric Lagrange interpolation and
+   dual tree traversal, 2021; the points: S. De Marchi, M. Vianello, Y. Xu, New cubature formulae and hyperinterpolation in
+   three variables, 2009.
 
 .seealso: `MatCreateKernelSum()`, `MatCreateKernelSumDM()`, `MatKernelSumCreateGradient()`, `PCKERNELSUM`
 M*/
@@ -256,7 +258,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
    Notes:
    Functions are those of `DMDASetEquation()`: exp, log, sqrt, pow, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, abs,
    floor, min, max; and a < b ? c : d. sigma is that of `MatKernelSumSetSigma()`, k that of `MatKernelSumSetWavenumber()`.
-   Gradients come from the same text. It must be smooth for r > 0 for fast sums, which are by a treecode.
+   Gradients come from the same text. It must be smooth for r > 0 for fast sums, which are by trees.
 
    Where the value at r = 0 is not finite, or no number, coincident pairs contribute nothing, as with the library's own
    singular functions: r*log(r) is no number there. `MatKernelSumSetSelf()` sets what happens otherwise.

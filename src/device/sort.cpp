@@ -42,8 +42,7 @@ static void sort_on_host(size_t n, const uint64_t *keys, const PetscInt *values,
 
 #if SHELLAC_CUDA
 // Calls run(room, &bytes, stream), which tells with a null room how many bytes it needs, beside `before` numbers.
-template <class Run>
-static PetscErrorCode on_device(size_t n, size_t before, Scratch<uint64_t> *work, const Run &run) {
+template <class Run> static PetscErrorCode on_device(size_t n, size_t before, Scratch<uint64_t> *work, const Run &run) {
   size_t       bytes = 0;
   cudaStream_t stream;
 
@@ -76,9 +75,9 @@ PetscErrorCode SortByKeys(PetscMemType memory, size_t n, const uint64_t *keys, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Value, class Sum>
-static PetscErrorCode add_up(PetscMemType memory, size_t n, const Value *values, Sum *sums, Scratch<uint64_t> *work) {
-  Sum sum = 0;
+PetscErrorCode AddUp(PetscMemType memory, size_t n, const unsigned char *flags, uint32_t *sums,
+                     Scratch<uint64_t> *work) {
+  uint32_t sum = 0;
 
   PetscFunctionBegin;
   (void)work;
@@ -86,7 +85,7 @@ static PetscErrorCode add_up(PetscMemType memory, size_t n, const Value *values,
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
     const auto scan = [&](uint64_t *, void *room, size_t *bytes, cudaStream_t stream) {
-      return cub::DeviceScan::ExclusiveScan(room, *bytes, values, sums, cuda::std::plus<>{}, (Sum)0, n, stream);
+      return cub::DeviceScan::ExclusiveScan(room, *bytes, flags, sums, cuda::std::plus<>{}, (uint32_t)0, n, stream);
     };
     PetscCall(on_device(n, 0, work, scan));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,17 +93,9 @@ static PetscErrorCode add_up(PetscMemType memory, size_t n, const Value *values,
 #endif
   for (size_t i = 0; i < n; i++) {
     sums[i] = sum;
-    sum += values[i];
+    sum += flags[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AddUp(PetscMemType memory, size_t n, const unsigned char *flags, uint32_t *sums,
-                     Scratch<uint64_t> *work) {
-  return add_up(memory, n, flags, sums, work);
-}
-PetscErrorCode AddUp(PetscMemType memory, size_t n, const PetscInt *values, PetscInt *sums, Scratch<uint64_t> *work) {
-  return add_up(memory, n, values, sums, work);
 }
 
 } // namespace shellac

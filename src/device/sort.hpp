@@ -21,9 +21,8 @@ SHELLAC_HD uint64_t ordered_bits(double x) {
 PetscErrorCode SortByKeys(PetscMemType memory, size_t n, const uint64_t *keys, const PetscInt *values, PetscInt *sorted,
                           Scratch<uint64_t> *work);
 
-// sums[i] = values[0] + ... + values[i-1]; those of flags modulo 2^32.
+// sums[i] = flags[0] + ... + flags[i-1], modulo 2^32.
 PetscErrorCode AddUp(PetscMemType memory, size_t n, const unsigned char *flags, uint32_t *sums,
                      Scratch<uint64_t> *work);
-PetscErrorCode AddUp(PetscMemType memory, size_t n, const PetscInt *values, PetscInt *sums, Scratch<uint64_t> *work);
 
 } // namespace shellac

@@ -32,20 +32,39 @@ struct Cluster {
   }
 };
 
-// Interpolation points of a cluster, all axes'.
+// Interpolation points of a cluster: of a tensor grid of Chebyshev points those whose indices are all even, then those
+// whose indices are all odd. An axis without length has one index.
+SHELLAC_INLINE PetscInt proxies_of_parity(const Cluster &node, int odd) {
+  PetscInt count = 1;
+  bool     flat = true;
+  for (int n : node.n) {
+    if (n > 1) count *= (n + 1 - odd) / 2;
+    flat = flat && n == 1;
+  }
+  return odd && flat ? 0 : count;
+}
 SHELLAC_INLINE PetscInt proxy_count(const Cluster &node) {
-  return (PetscInt)node.n[0] * node.n[1] * node.n[2];
+  return proxies_of_parity(node, 0) + proxies_of_parity(node, 1);
 }
-SHELLAC_INLINE double chebyshev(int k, int n) { // in [-1, 1]
-  return n > 1 ? cos(pi * k / (n - 1)) : 0;
-}
-SHELLAC_INLINE double chebyshev_point(const Cluster &node, int axis, int k) {
-  return 0.5 * (node.lower[axis] + node.upper[axis]) +
-         0.5 * (node.upper[axis] - node.lower[axis]) * chebyshev(k, node.n[axis]);
+// The indices of the t-th one along the axes.
+SHELLAC_INLINE void proxy_indices(const Cluster &node, PetscInt t, int index[3]) {
+  const PetscInt even = proxies_of_parity(node, 0);
+  const int      odd = t >= even;
+  if (odd) t -= even;
+  for (int a = 2; a >= 0; a--) {
+    const int n = node.n[a] > 1 ? (node.n[a] + 1 - odd) / 2 : 1;
+    index[a] = node.n[a] > 1 ? 2 * (int)(t % n) + odd : 0;
+    t /= n;
+  }
 }
 
-constexpr PetscInt tree_leaf = 256; // points of the smallest clusters: what one block of threads sums for on a GPU
-constexpr PetscInt dual_leaf = 64;  // and of dual traversals, at least
+SHELLAC_INLINE double chebyshev_point(const Cluster &node, int axis, int k) {
+  const double in_box = node.n[axis] > 1 ? cos(pi * k / (node.n[axis] - 1)) : 0;
+  return node.center(axis) + 0.5 * (node.upper[axis] - node.lower[axis]) * in_box;
+}
+
+constexpr PetscInt device_leaf = 256; // points of the smallest clusters: what one block of threads sums for on a GPU
+constexpr PetscInt host_leaf = 64;
 
 // Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
 struct ClusterTree {

@@ -186,7 +186,7 @@ PetscErrorCode create(MPI_Comm comm, const KernelSumMat &context, const Choice &
   if (choice.series) {
     PetscCall(FourierSumCreate(comm, context, sources, choice.tree.epsilon, fast));
   } else {
-    PetscCall(trees->Build(comm, context, choice.tree.dual));
+    PetscCall(trees->Build(comm, context));
     PetscCall(TreeSumCreate(comm, context, trees, choice.tree, samples, fast));
   }
   (*fast)->error = choice.error;
@@ -207,33 +207,29 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   PetscCall(MatShellGetContext(A, (void *)&context));
   if (context->method == MAT_KERNELSUM_DIRECT || context->gradient) PetscFunctionReturn(PETSC_SUCCESS);
   // The first order is that of an a-priori estimate, with which the first measurement is mostly the last: each order
-  // multiplies the error by about 0.35 in a treecode, and by 0.14 in a dual traversal.
-  const double rtol = context->rtol, digits = -std::log(rtol);
-  const bool   singular = context->info().singular;
-  const bool   dual = PetscMemTypeHost(context->memory()); // on a GPU, the treecode's kernels are faster
-  const double estimate = dual       ? singular ? 1.2 + 0.5 * digits : 1.5 + 0.46 * digits
-                          : singular ? 0.94 * digits - 0.8
-                                     : 0.79 * digits;
-  const int    order = std::max(3, (int)std::lround(estimate));
+  // multiplies the error by about 0.25.
+  const double rtol = context->rtol;
+  const bool   singular = context->info().singular, on_host = PetscMemTypeHost(context->memory());
+  const int    order = std::max(3, (int)std::lround(1 - 0.72 * std::log(rtol)));
   // The closest pairs of a singular function may be the largest terms, single precision may not know their distance, and
   // a sample of the targets mostly lacks them.
   const int     close = singular ? 1 : 2;
   const int     narrow = rtol >= 1e-6 ? close : rtol >= 1e-7 ? 1 : 0;
-  Choice        now = {false, {order, narrow, std::min(1e-2, 0.2 * rtol), dual}}, best = now;
+  Choice        now = {false, {order, narrow, std::min(1e-2, 0.2 * rtol)}}, best = now;
   TreeSettings &tree = now.tree;
   const double  all = (double)context->sources->N;
-  double        modes = INFINITY, points = 1; // interpolation points of a cluster
+  double        modes = INFINITY, points = 2; // interpolation points of a cluster
   PetscCall(PetscStrcmp(context->info().name, "gaussian", &gaussian));
   PetscCall(PointCloudsGetBox(comm, context->targets, context->sources, lower, upper));
   for (int a = 0; a < 3; a++)
-    if (!dual || upper[a] > lower[a]) points *= order;
+    if (upper[a] > lower[a]) points *= 0.5 * order;
   // Pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice, on a GPU, and as much
   // as 20 on the host.
-  const double tree_pairs = dual ? 5e3 + 60 * points : 4e4 + 200 * points;
+  const double tree_pairs = (on_host ? 5e3 : 4e4) + 60 * points;
   if (gaussian && context->limit_is_own()) modes = 0.7 * FourierSumModes(*context, lower, upper, tree.epsilon);
   const bool automatic = context->method == MAT_KERNELSUM_AUTO;
   now.series = modes < 4e4 + 200 * points;
-  if (automatic && all < 2 * (now.series ? modes * (dual ? 20 : 1) : tree_pairs)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (automatic && all < 2 * (now.series ? modes * (on_host ? 20 : 1) : tree_pairs)) PetscFunctionReturn(PETSC_SUCCESS);
 
   // sums of equal points are their own transposes
   const int         tests = context->targets == context->sources ? 1 : 2;
@@ -262,7 +258,7 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
     }
     PetscCall(FastSumDestroy(&made));
     const double error = now.error;
-    PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", now.series ? "Fourier series" : "treecode",
+    PetscCall(PetscInfo(A, "%s of order %d: error %g of the tolerance %g\n", now.series ? "Fourier series" : "trees",
                         tree.order, error, rtol));
     // With a margin, since it is that of a few vectors. A smooth function has few independent sums: those of one vector
     // may all be small by chance, and their relative error several times the mean. A series of more modes costs little.

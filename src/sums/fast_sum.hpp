@@ -24,7 +24,7 @@ public:
 };
 PetscErrorCode FastSumDestroy(FastSum **fast);
 
-constexpr int max_tree_order = 22; // enough for double precision; a GPU's tables have room for no more
+constexpr int max_tree_order = 32; // enough for double precision
 
 // Some of this rank's points.
 struct PointSample {
@@ -32,14 +32,12 @@ struct PointSample {
   PointCloud           *points = NULL; // those
 };
 
-// Interpolation in the clusters of a tree: `order` points along each axis; a Gaussian below about `epsilon` counts as
-// zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says. Dual: clusters of targets
-// have interpolation points, too. With samples of the targets of A and of its transpose, it computes the sums at those
-// alone.
+// Interpolation in the clusters of two trees: `order` points along each axis; a Gaussian below about `epsilon` counts as
+// zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says. With samples of the targets of
+// A and of its transpose, it computes the sums at those alone.
 struct TreeSettings {
   int    order, narrow;
   double epsilon;
-  bool   dual;
 };
 struct TreesOfPoints; // regions.hpp
 PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, TreesOfPoints *trees,

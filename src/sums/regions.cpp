@@ -31,7 +31,7 @@ PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points, bool deal) {
+PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points) {
   DealtPoints              dealt;
   std::vector<PetscScalar> coordinates;
   PetscMPIInt              ranks;
@@ -39,7 +39,7 @@ PetscErrorCode Region::Create(MPI_Comm comm, PointCloud *points, bool deal) {
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  if (!deal || ranks == 1) {
+  if (ranks == 1) {
     cloud = points;
     cloud->references++;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -135,16 +135,16 @@ struct GetPlace {
 
 } // namespace
 
-PetscErrorCode Side::Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud, bool dual) {
+PetscErrorCode Side::Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud) {
   ClusterTree     tree;
   Points          x;
   const PetscInt *order;
   PetscReal      *ordered;
 
   PetscFunctionBegin;
-  PetscCall(region.Create(comm, cloud, dual));
+  PetscCall(region.Create(comm, cloud));
   PetscCall(PointCloudGetPoints(region.cloud, memory, &x));
-  PetscCall(tree.Build(memory, x, dual ? dual_leaf : tree_leaf));
+  PetscCall(tree.Build(memory, x, PetscMemTypeHost(memory) ? host_leaf : device_leaf));
   nodes.swap(tree.nodes);
   points = std::make_shared<OrderedPoints>();
   points->order.swap(&tree.order);
@@ -176,12 +176,12 @@ PetscErrorCode Side::Find(PetscMemType memory, const std::vector<PetscInt> &chos
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TreesOfPoints::Build(MPI_Comm comm, const KernelSumMat &context, bool dual) {
+PetscErrorCode TreesOfPoints::Build(MPI_Comm comm, const KernelSumMat &context) {
   PetscFunctionBegin;
   if (built) PetscFunctionReturn(PETSC_SUCCESS);
   memory = context.memory();
-  PetscCall(targets.Build(comm, memory, context.targets, dual));
-  if (context.targets != context.sources) PetscCall(sources.Build(comm, memory, context.sources, dual));
+  PetscCall(targets.Build(comm, memory, context.targets));
+  if (context.targets != context.sources) PetscCall(sources.Build(comm, memory, context.sources));
   built = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

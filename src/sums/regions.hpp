@@ -13,10 +13,10 @@
 namespace shellac {
 
 struct Region {
-  PointCloud *cloud = NULL; // this rank's points; the given ones on one rank, or where they keep their ranks
+  PointCloud *cloud = NULL; // this rank's points; the given ones on one rank
   PetscSF     from = NULL; // roots: the points in the order of the vectors; leaves: those of the region. Null: the same
 
-  PetscErrorCode Create(MPI_Comm comm, PointCloud *points, bool deal);
+  PetscErrorCode Create(MPI_Comm comm, PointCloud *points);
   // Some of the points, in the order of a sample: which of the region's they are, and where they come from.
   PetscErrorCode Choose(MPI_Comm comm, const PointSample &sample, std::vector<PetscInt> *chosen,
                         PetscSF *of_chosen) const;
@@ -43,7 +43,7 @@ struct Side {
   std::vector<Cluster>           nodes; // of the tree
   std::shared_ptr<OrderedPoints> points;
 
-  PetscErrorCode Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud, bool dual);
+  PetscErrorCode Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud);
   // Places in the tree of some of the region's points.
   PetscErrorCode Find(PetscMemType memory, const std::vector<PetscInt> &chosen, std::vector<PetscInt> *places);
 
@@ -57,7 +57,7 @@ struct TreesOfPoints {
   PetscMemType memory = PETSC_MEMTYPE_HOST; // where they are built
   bool         built = false;
 
-  PetscErrorCode Build(MPI_Comm comm, const KernelSumMat &context, bool dual); // once
+  PetscErrorCode Build(MPI_Comm comm, const KernelSumMat &context); // once
   PetscErrorCode Destroy();
 };
 

@@ -1,18 +1,15 @@
-// A treecode: far clusters of sources act through interpolation points with weights of their own.
-//
-// The host uses its dual form, where clusters of targets have interpolation points, too, from which sums go down the tree.
-//
-// Barycentric Lagrange interpolation at Chebyshev points of the second kind in each cluster's box (L. Wang, R. Krasny,
-// S. Tlupova, A kernel-independent treecode based on barycentric Lagrange interpolation, 2020, eqs. 8-13), for any kernel
-// function. Weights go up the tree from children to parents. Far points and near sources are summed by one and the same
-// pair sum, over a list of ranges for each group of targets.
+// Fast sums by interpolation in clusters of two trees, for any kernel function: far clusters of sources act through
+// interpolation points with weights of their own, on interpolation points of clusters of targets (L. Wilson, N. Vaughn,
+// R. Krasny, A GPU-accelerated fast multipole method based on barycentric Lagrange interpolation and dual tree traversal,
+// 2021; the points are others). Weights go up the tree from children to parents, sums go down. Far points and near sources are
+// summed by one and the same pair sum, over a list of ranges for each group of targets.
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
 
-#include "sums/cluster_weights.hpp"
+#include "sums/cluster_interpolation.hpp"
 #include "sums/regions.hpp"
 #include "sums/tree_lists.hpp"
 
@@ -20,25 +17,16 @@ namespace shellac {
 
 namespace {
 
-// Values in the order of a tree from those of the points, and back.
-struct Gather {
+// Values in the order of a tree from those of the points, or back.
+template <bool back> struct Reorder {
   int              reals;
   const PetscInt  *order;
   const PetscReal *from;
   PetscReal       *to;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
-    for (int p = 0; p < reals; p++) to[(size_t)i * reals + p] = from[(size_t)order[i] * reals + p];
-  }
-};
-struct Scatter {
-  int              reals;
-  const PetscInt  *order;
-  const PetscReal *from;
-  PetscReal       *to;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
-    for (int p = 0; p < reals; p++) to[(size_t)order[i] * reals + p] = from[(size_t)i * reals + p];
+    const size_t in_tree = (size_t)i * reals, point = (size_t)order[i] * reals;
+    for (int p = 0; p < reals; p++) to[(back ? point : in_tree) + p] = from[(back ? in_tree : point) + p];
   }
 };
 // Coordinates of `points` points, three arrays of which become parts of longer ones.
@@ -68,13 +56,24 @@ struct Expanded {
 
   PetscErrorCode GetOrder(PetscMemType memory, const PetscInt **order) { return ordered_->order.Get(memory, order); }
 
-  // on the GPU; null until asked for
-  Buffer<Cluster>  device_nodes;
-  Buffer<PetscInt> device_with_proxies;
+  // Weights go up the tree, or sums down; values: at all points.
+  template <bool up> PetscErrorCode Interpolate(PetscMemType memory, int reals, PetscReal *values);
 
 private:
+  const Cluster *nodes_in(PetscMemType memory) const {
+    return PetscMemTypeDevice(memory) ? device_nodes.data : nodes.data();
+  }
+  const PetscInt *which_in(PetscMemType memory) const {
+    return PetscMemTypeDevice(memory) ? device_with_proxies.data : with_proxies.data();
+  }
+
+  // on the GPU; null until asked for
+  Buffer<Cluster>                device_nodes;
+  Buffer<PetscInt>               device_with_proxies;
   std::shared_ptr<OrderedPoints> ordered_; // several trees share them
 };
+
+using ExpandedTree = std::shared_ptr<Expanded>;
 
 // The sums in one direction: from the sources' tree to groups of targets, or to a sample of them.
 class Direction {
@@ -84,14 +83,13 @@ public:
   PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, int narrow);
   PetscErrorCode Destroy();
 
-  PetscInt       nodes() const { return (PetscInt)sources_.nodes.size(); }
+  PetscInt       nodes() const { return (PetscInt)sources_->nodes.size(); }
   PetscInt       groups() const { return (PetscInt)groups_.groups.size(); }
   PetscLogDouble pairs[2] = {0, 0}; // that are summed on this rank: near, far
   PetscLogDouble Bytes() const;
 
 private:
-  int                order_ = 0;
-  Expanded           sources_, targets_;
+  ExpandedTree       sources_, targets_;                   // one where they are equal
   PetscSF            source_sf_ = NULL, target_sf_ = NULL; // the regions'
   TargetGroups       groups_;
   std::vector<Lists> lists_; // of each rank's sources: near, far, near, far, ...
@@ -127,8 +125,9 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> or
 }
 
 PetscErrorCode Expanded::Place(PetscMemType memory) {
-  const PetscReal *x;
-  PetscReal       *placed;
+  const PetscReal  *x;
+  PetscReal        *placed;
+  Mirror<PetscReal> unused;
 
   PetscFunctionBegin;
 #if SHELLAC_CUDA
@@ -140,20 +139,45 @@ PetscErrorCode Expanded::Place(PetscMemType memory) {
   if (!all || cloud->x.size()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ordered_->x.Get(memory, &x));
   PetscCall(cloud->x.Make(memory, (size_t)3 * all, &placed));
-  const ClusterCoordinates to = {placed, all};
   PetscCall(for_each(memory, line_of(points, 3), CopyCoordinates{x, placed, (size_t)points, (size_t)all}));
+  PetscInt most = 0;
+  for (PetscInt which : with_proxies) most = std::max(most, proxy_count(nodes[which]));
+  const SetProxies proxies = {nodes_in(memory), which_in(memory), placed, (size_t)all};
+  PetscCall(for_each(memory, line_of(most, with_proxies.size()), proxies));
+  if (ordered_.use_count() == 1) ordered_->x.swap(&unused); // nobody else needs them
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <bool up> PetscErrorCode Expanded::Interpolate(PetscMemType memory, int reals, PetscReal *values) {
+  const int levels = (int)level.size() - 1;
+  Points    at;
+
+  PetscFunctionBegin;
+  PetscCall(PointCloudGetPoints(cloud, memory, &at));
+  const ClusterValues v = {nodes_in(memory), {at.x[0], at.x[1], at.x[2]}, values, reals};
 #if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory)) {
-    cudaStream_t stream;
-    PetscCall(current_stream(&stream));
-    if (!with_proxies.empty())
-      coordinates_kernel<<<(unsigned)with_proxies.size(), 256, 0, stream>>>(to, device_nodes.data,
-                                                                            device_with_proxies.data);
-    PetscCallCUDA(cudaGetLastError());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  int most = 0;
+  for (PetscInt which : with_proxies)
+    for (int n : nodes[which].n) most = std::max(most, n);
+  const InterpolationRoom room(most);
 #endif
-  for (PetscInt which : with_proxies) to.on_host(nodes[which]);
+  for (int l = 0; l < levels; l++) {
+    const PetscInt begin = level[up ? levels - 1 - l : l], end = level[up ? levels - l : l + 1];
+    if (begin == end) continue;
+#if SHELLAC_CUDA
+    if (PetscMemTypeDevice(memory)) {
+      cudaStream_t stream;
+      PetscCall(current_stream(&stream));
+      PetscCallCUDA(
+          cudaFuncSetAttribute(interpolate<up>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room.bytes()));
+      interpolate<up>
+          <<<(unsigned)(end - begin), interpolation_threads, room.bytes(), stream>>>(v, which_in(memory) + begin, room);
+      PetscCallCUDA(cudaGetLastError());
+      continue;
+    }
+#endif
+    for (PetscInt c = begin; c < end; c++) v.on_host<up>(nodes[with_proxies[c]]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,10 +190,10 @@ PetscErrorCode Expanded::Destroy() {
 }
 
 // Interpolation points along each axis, and whether all of them are fewer than the points. A box that is not a cube has
-// more along its longer sides and fewer along the others (dual): where the nearest singularity is 1.5 radii from its
-// middle, z half sides, each point divides the error by z + sqrt(z^2 - 1) (L. N. Trefethen, Approximation Theory and
-// Approximation Practice, 2013, theorem 8.2).
-void set_proxies(std::vector<Cluster> *nodes, int order, bool dual) {
+// more along its longer sides and fewer along the others: where the nearest singularity is 1.5 radii from its middle, z half
+// sides, each point divides the error by z + sqrt(z^2 - 1) (L. N. Trefethen, Approximation Theory and Approximation
+// Practice, 2013, theorem 8.2).
+void set_proxies(std::vector<Cluster> *nodes, int order) {
   const auto rate = [](double radius, double half) {
     const double z = 1.5 * radius / half;
     return std::log(z + std::sqrt(z * z - 1));
@@ -177,20 +201,20 @@ void set_proxies(std::vector<Cluster> *nodes, int order, bool dual) {
   for (Cluster &node : *nodes) {
     for (int a = 0; a < 3; a++) {
       const double half = 0.5 * (node.upper[a] - node.lower[a]);
-      const double n = half > 0 && dual ? order * rate(std::sqrt(3), 1) / rate(node.radius(), half) : order;
-      node.n[a] = half > 0 ? std::max(2, std::min(max_tree_order, (int)std::lround(n))) : 1;
+      const double n = half > 0 ? order * rate(std::sqrt(3), 1) / rate(node.radius(), half) : 1;
+      node.n[a] = half > 0 ? std::max(3, std::min(max_tree_order, (int)std::lround(n))) : 1;
     }
     if (node.end - node.begin > proxy_count(node)) node.proxies = 0;
   }
 }
 
-// Points of the smallest clusters: near sums and far ones in balance.
-PetscInt leaf_for(const std::vector<Cluster> &nodes, int order, bool dual) {
-  PetscInt points = 1;
+// Points of the smallest clusters: half as many as there are interpolation points, and on a GPU enough for a block of threads.
+PetscInt leaf_for(const std::vector<Cluster> &nodes, int order, PetscMemType memory) {
+  PetscInt points = 2;
   for (int a = 0; a < 3; a++)
-    if (!dual || (!nodes.empty() && nodes[0].upper[a] > nodes[0].lower[a])) points *= order;
-  return dual ? std::max(dual_leaf, std::min<PetscInt>(points / 4, 512))
-              : std::max(tree_leaf, std::min<PetscInt>(2 * points, 1024));
+    if (!nodes.empty() && nodes[0].upper[a] > nodes[0].lower[a]) points = points * order / 2;
+  return PetscMemTypeHost(memory) ? std::max(host_leaf, std::min<PetscInt>(points / 2, 512))
+                                  : std::max(device_leaf, std::min<PetscInt>(points, 512));
 }
 
 // The nodes of a tree with those of its points alone that are at some places, in ascending order.
@@ -212,16 +236,20 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Pet
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  order_ = settings.order;
-  sources_.nodes = down_to(sources->nodes, leaf_for(sources->nodes, order_, settings.dual));
-  set_proxies(&sources_.nodes, order_, settings.dual);
-  PetscCall(sources_.Create(comm, sources->points));
+  sources_ = std::make_shared<Expanded>();
+  sources_->nodes = down_to(sources->nodes, leaf_for(sources->nodes, settings.order, memory));
+  set_proxies(&sources_->nodes, settings.order);
+  PetscCall(sources_->Create(comm, sources->points));
   source_sf_ = sources->region.from;
   if (source_sf_) PetscCall(PetscObjectReference((PetscObject)source_sf_));
 
   // all targets, or those of the sample
-  targets_.nodes = down_to(targets->nodes, settings.dual ? leaf_for(targets->nodes, order_, true) : tree_leaf);
-  if (settings.dual) set_proxies(&targets_.nodes, order_, true);
+  const bool equal = targets == sources && !sample;
+  targets_ = equal ? sources_ : std::make_shared<Expanded>();
+  if (!equal) {
+    targets_->nodes = down_to(targets->nodes, leaf_for(targets->nodes, settings.order, memory));
+    set_proxies(&targets_->nodes, settings.order);
+  }
   if (sample) {
     auto                  some = std::make_shared<OrderedPoints>();
     std::vector<PetscInt> chosen, places;
@@ -241,30 +269,28 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Pet
     PetscCall(some->x.Make(memory, 3 * chosen.size(), &x));
     PetscCall(GatherPoints(memory, all, chosen.size(), which, x));
     std::sort(places.begin(), places.end());
-    choose_places(places, &targets_.nodes);
-    PetscCall(targets_.Create(comm, some));
+    choose_places(places, &targets_->nodes);
+    PetscCall(targets_->Create(comm, some));
   } else {
     target_sf_ = targets->region.from;
     if (target_sf_) PetscCall(PetscObjectReference((PetscObject)target_sf_));
-    PetscCall(targets_.Create(comm, targets->points));
+    if (!equal) PetscCall(targets_->Create(comm, targets->points));
   }
-  for (const Cluster &node : targets_.nodes)
-    if (settings.dual || (node.child < 0 && node.begin < node.end)) groups_.clusters.push_back(node);
-  groups_.dual = settings.dual;
+  groups_.clusters = targets_->nodes;
   groups_.make();
 
   // every rank's tree against this rank's groups
   lists_.resize(2 * ranks);
   for (PetscMPIInt owner = 0; owner < ranks; owner++) {
     std::vector<Cluster> nodes;
-    PetscInt             n = (PetscInt)sources_.nodes.size();
+    PetscInt             n = (PetscInt)sources_->nodes.size();
     PetscMPIInt          bytes;
-    if (owner == rank) nodes = sources_.nodes;
+    if (owner == rank) nodes = sources_->nodes;
     PetscCallMPI(MPI_Bcast(&n, 1, MPIU_INT, owner, comm));
     nodes.resize(n);
     PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Cluster)), &bytes));
     PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
-    PetscCall(MakeLists(comm, context, order_, settings.epsilon, memory, groups_, nodes, &lists_[2 * owner], pairs));
+    PetscCall(MakeLists(context, settings.order, settings.epsilon, groups_, nodes, &lists_[2 * owner], pairs));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,50 +303,31 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   const PetscInt    *source_order, *target_order;
 
   PetscFunctionBegin;
-  PetscCall(sources_.GetOrder(memory, &source_order));
-  PetscCall(targets_.GetOrder(memory, &target_order));
-  PetscCall(weights_.Allocate(memory, (size_t)sources_.all * reals));
-  PetscCall(results_.Allocate(memory, (size_t)targets_.all * reals));
-  PetscCall(sources_.Place(memory));
-  PetscCall(targets_.Place(memory));
-  PetscCall(PointCloudGetPoints(sources_.cloud, memory, &y));
-  PetscCall(PointCloudGetPoints(targets_.cloud, memory, &x));
-  ClusterWeights   up = {{sources_.nodes.data(), {y.x[0], y.x[1], y.x[2]}, weights_.data, reals}};
-  ClusterSums      down = {{targets_.nodes.data(), {x.x[0], x.x[1], x.x[2]}, results_.data, reals}};
+  PetscCall(sources_->GetOrder(memory, &source_order));
+  PetscCall(targets_->GetOrder(memory, &target_order));
+  PetscCall(weights_.Allocate(memory, (size_t)sources_->all * reals));
+  PetscCall(results_.Allocate(memory, (size_t)targets_->all * reals));
+  PetscCall(sources_->Place(memory));
+  PetscCall(targets_->Place(memory));
+  PetscCall(PointCloudGetPoints(sources_->cloud, memory, &y));
+  PetscCall(PointCloudGetPoints(targets_->cloud, memory, &x));
   const PetscReal *in = given.sum.in.data;
   PetscReal       *out = given.sum.out.data;
   const bool       on_device = PetscMemTypeDevice(memory);
   if (source_sf_) {
-    PetscCall(in_.Allocate(memory, (size_t)sources_.points * reals));
+    PetscCall(in_.Allocate(memory, (size_t)sources_->points * reals));
     PetscCall(ToRegion(source_sf_, memory, reals, in, in_.data));
     in = in_.data;
   }
   if (target_sf_) {
-    PetscCall(out_.Allocate(memory, (size_t)targets_.points * reals));
+    PetscCall(out_.Allocate(memory, (size_t)targets_->points * reals));
     out = out_.data;
   }
-  PetscCall(for_each(memory, line_of(sources_.points), Gather{reals, source_order, in, weights_.data}));
+  PetscCall(for_each(memory, line_of(sources_->points), Reorder<false>{reals, source_order, in, weights_.data}));
 #if SHELLAC_CUDA
-  cudaStream_t stream = NULL;
-  if (on_device) {
-    PetscCall(current_stream(&stream));
-    if (!device_group_.data) PetscCall(device_group_.Set(memory, groups_.groups));
-    up.nodes = sources_.device_nodes.data;
-    down.nodes = targets_.device_nodes.data;
-    for (size_t l = sources_.level.size() - 1; l-- > 0;) {
-      const PetscInt begin = sources_.level[l], clusters = sources_.level[l + 1] - begin;
-      int            tasks = 0;
-      for (PetscInt at = begin; at < begin + clusters; at++)
-        tasks = std::max(tasks, upward_tasks(sources_.nodes[sources_.with_proxies[at]]));
-      const dim3 blocks((unsigned)clusters, (tasks + upward_threads - 1) / upward_threads);
-      const auto kernel = reals == 2 ? upward_kernel<2> : upward_kernel<1>;
-      if (clusters) kernel<<<blocks, upward_threads, 0, stream>>>(up, sources_.device_with_proxies.data + begin);
-      PetscCallCUDA(cudaGetLastError());
-    }
-  }
+  if (on_device && !device_group_.data) PetscCall(device_group_.Set(memory, groups_.groups));
 #endif
-  if (!on_device)
-    for (size_t at = sources_.with_proxies.size(); at-- > 0;) up.on_host(sources_.nodes[sources_.with_proxies[at]]);
+  PetscCall(sources_->Interpolate<true>(memory, reals, weights_.data));
   PairSum &s = layout.sum;
   if (layout.monitor) layout.monitor->blocks = (int)lists_.size();
   layout.columns = 1;
@@ -332,7 +339,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
   s.group_size = groups_.largest;
   layout.narrow = given.narrow || narrow > 1; // the near pairs; the far ones:
   if (s.formula && narrow > 0) PetscCall(s.formula->NeedKernels(comm, memory, true));
-  PetscCall(VisitInRing(comm, sources_.cloud, layout, [&](const Layout &block, PetscMPIInt owner, int) {
+  PetscCall(VisitInRing(comm, sources_->cloud, layout, [&](const Layout &block, PetscMPIInt owner, int) {
     Layout listed = block;
     PetscFunctionBegin;
     for (int far = 0; far < 2 && groups(); far++) {
@@ -346,29 +353,19 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
-#if SHELLAC_CUDA
-  if (on_device) {
-    for (size_t l = 0; l + 1 < targets_.level.size(); l++) {
-      const PetscInt begin = targets_.level[l], clusters = targets_.level[l + 1] - begin;
-      if (clusters)
-        downward_kernel<<<(unsigned)clusters, 128, 0, stream>>>(down, targets_.device_with_proxies.data + begin);
-      PetscCallCUDA(cudaGetLastError());
-    }
-  }
-#endif
-  if (!on_device)
-    for (PetscInt which : targets_.with_proxies) down.on_host(targets_.nodes[which]);
-  PetscCall(for_each(memory, line_of(targets_.points), Scatter{reals, target_order, results_.data, out}));
+  PetscCall(targets_->Interpolate<false>(memory, reals, results_.data));
+  PetscCall(for_each(memory, line_of(targets_->points), Reorder<true>{reals, target_order, results_.data, out}));
   if (target_sf_) PetscCall(FromRegion(target_sf_, memory, reals, out, given.sum.out.data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscLogDouble Direction::Bytes() const {
   PetscLogDouble bytes = sizeof(PetscReal) * ((PetscLogDouble)weights_.n + results_.n + in_.n + out_.n) +
-                         sizeof(Group) * groups_.groups.size() + sizeof(Cluster) * groups_.clusters.size() +
-                         sizeof(PetscInt) * ((PetscLogDouble)sources_.points + targets_.points);
-  for (const Expanded *side : {&sources_, &targets_})
-    bytes += 3 * sizeof(PetscReal) * (PetscLogDouble)side->all + sizeof(Cluster) * side->nodes.size();
+                         sizeof(Group) * groups_.groups.size() + sizeof(Cluster) * groups_.clusters.size();
+  for (const Expanded *side : {sources_.get(), targets_ == sources_ ? nullptr : targets_.get()})
+    if (side)
+      bytes += sizeof(PetscInt) * (PetscLogDouble)side->points + 3 * sizeof(PetscReal) * (PetscLogDouble)side->all +
+               sizeof(Cluster) * side->nodes.size();
   for (const Lists &lists : lists_) bytes += (PetscLogDouble)lists.list.bytes() + lists.first.bytes();
   return bytes;
 }
@@ -377,7 +374,8 @@ PetscErrorCode Direction::Destroy() {
   PetscFunctionBegin;
   lists_.clear();
   PetscCall(device_group_.Free());
-  for (Expanded *side : {&sources_, &targets_}) PetscCall(side->Destroy());
+  for (const ExpandedTree &side : {sources_, targets_})
+    if (side) PetscCall(side->Destroy());
   PetscCall(PetscSFDestroy(&source_sf_));
   PetscCall(PetscSFDestroy(&target_sf_));
   for (auto *buffer : {&weights_, &results_, &in_, &out_}) PetscCall(buffer->Free());
@@ -400,10 +398,10 @@ public:
     PetscFunctionBegin;
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
-        "%streecode of order %d, error measured: %.2g, orders tried: %d; on this rank %" PetscInt_FMT
+        "trees of order %d, error measured: %.2g, orders tried: %d; on this rank %" PetscInt_FMT
         " clusters of sources, %" PetscInt_FMT
         " groups of targets, %.4g near pairs in %s precision, %.4g far ones in %s precision\n",
-        dual ? "dual " : "", order, error, tried, directions[0].nodes(), directions[0].groups(), directions[0].pairs[0],
+        order, error, tried, directions[0].nodes(), directions[0].groups(), directions[0].pairs[0],
         narrow > 1 ? "single" : precision, directions[0].pairs[1], narrow > 0 ? "single" : precision));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -414,7 +412,7 @@ public:
   }
 
   Direction directions[2]; // of A, of its transpose
-  bool      square = false, dual = false;
+  bool      square = false;
   int       narrow = 0; // in single precision: nothing, what is far, all
   int       order = 0;
 
@@ -430,7 +428,6 @@ PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, TreesOf
   PetscFunctionBegin;
   *fast = tree;
   tree->order = settings.order;
-  tree->dual = settings.dual;
   tree->narrow = settings.narrow;
   tree->precision = MatKernelSumPrecisions[context.precision];
   tree->square = context.targets == context.sources;
