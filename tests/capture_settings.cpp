@@ -119,6 +119,8 @@ TEST_CASE("arrays of compressed rows stay for the next assembly, unless they are
   const PetscLogDouble alone = memory();
   CHECK_FALSE(arrays());
   CHECK(kept - alone >= (PetscLogDouble)(l.N[0] * l.N[1]) * sizeof(PetscScalar));
+  t.both([](DM, Mat M) { OK(MatScale(M, 2)); });
+  CHECK(memory() == alone);
   assemble_again(2);
   CHECK(memory() == alone);
   OK(MatStencilShellSetKeepArrays(t.A, PETSC_TRUE));

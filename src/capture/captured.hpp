@@ -146,7 +146,7 @@ private:
   PetscErrorCode GetClosed(PetscMemType memory, CapturedCoefficients<T> *a);
   void           ForgetRows(); // compressed ones
   PetscErrorCode UseArrays(const std::vector<int> &used);
-  bool           idle(int slot) const { return storage_ != Storage::arrays || place(slot) < 0; } // its array, closed
+  bool idle(int slot) const { return !open_ && (storage_ != Storage::arrays || place(slot) < 0); } // its array
   PetscErrorCode End(); // of Close(): destroys idle arrays
   // The used slots, filled up to a whole star or box where that has a kernel.
   std::vector<int> whole(std::vector<int> used, bool box_too) const;
@@ -169,7 +169,7 @@ private:
   bool                                 zero_in_table(int slot) const;
   PetscErrorCode                       MoveToHost();
   PetscErrorCode                       Expand(); // closed and compressed: open arrays get the rows
-  PetscErrorCode                       CheckNoneLent() const;
+  PetscErrorCode                       CheckNoneLent(MPI_Comm comm) const; // which calls this
   // Compresses coefficients that are on a GPU; *done: they need not come to the host.
   PetscErrorCode CloseOnDevice(const Compression &wish, bool *done);
   // Compresses what read() gives on a GPU, if it is constant, or indexed as before; *used: the slots that are not zero,

@@ -209,7 +209,7 @@ PetscErrorCode CapturedStencil::Close(const Compression &wish, Refusal *refusal)
   PetscFunctionBegin;
   *refusal = {};
   if (!open_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckNoneLent());
+  PetscCall(CheckNoneLent(comm_));
   ForgetRows();
   PetscCall(CloseOnDevice(wish, &done));
   if (!done) {
@@ -266,7 +266,7 @@ PetscErrorCode CapturedStencil::CloseAsArrays() {
 
   PetscFunctionBegin;
   if (!open_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckNoneLent());
+  PetscCall(CheckNoneLent(comm_));
   ForgetRows();
   for (int s = 0; s < slots(); s++)
     if (values_[s] || on_diagonal(s)) used.push_back(s);
@@ -294,12 +294,11 @@ PetscErrorCode CapturedStencil::End() {
   const bool compressed_now = storage_ != Storage::arrays;
   if (storage_ != Storage::indexed) drop_index();
   closed_as_ = storage_;
-  by_place_ = false;
+  by_place_ = open_ = false;
   for (int s = 0; s < slots(); s++) {
     PetscCall(RestoreArray(s));
     if (idle(s) && !keep_arrays_ && (compressed_now || !all_are_set_)) PetscCall(VecDestroy(&arrays_[s]));
   }
-  open_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,7 +38,7 @@ bool CapturedStencil::made_for_device() const {
 PetscErrorCode CapturedStencil::BindToHost(bool bound) {
   PetscFunctionBegin;
   if (bound == bound_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckNoneLent());
+  PetscCall(CheckNoneLent(comm_));
   if (open_) PetscCall(MoveToHost());
   bound_ = bound;
   if (!open_ && storage_ != Storage::arrays) PetscCall(DropArrays()); // kept for later
@@ -92,7 +92,7 @@ PetscErrorCode CapturedStencil::MoveToHost() {
 PetscErrorCode CapturedStencil::Need(int slot, bool zero) {
   PetscFunctionBegin;
   if (values_[slot]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (lent(slot)) PetscCall(CheckNoneLent());
+  if (lent(slot)) PetscCall(CheckNoneLent(PETSC_COMM_SELF)); // perhaps of one rank's MatSetValues()
   const bool present = arrays_[slot] != NULL;
   if (!present) PetscCall(MakeArray(&arrays_[slot])); // zero
   PetscCall(GetArray(slot, present));
@@ -169,7 +169,7 @@ PetscErrorCode CapturedStencil::GetOpen(OpenCoefficients<T> *open) {
 
 PetscErrorCode CapturedStencil::Zero() {
   PetscFunctionBegin;
-  PetscCall(CheckNoneLent());
+  PetscCall(CheckNoneLent(comm_));
   if (open_) { // taken again by those who need them
     for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
     PetscFunctionReturn(PETSC_SUCCESS);

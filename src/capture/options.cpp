@@ -86,7 +86,9 @@ static PetscErrorCode set_keep_arrays(Mat A, PetscBool keep) {
   PetscCall(MatGetCapturedSettings(A, &context));
   PetscCall(check_same(A, "MatStencilShellSetKeepArrays", keep));
   context->keep_arrays = keep;
-  if (context->op && !keep) PetscCall(context->captured().DropIdleArrays());
+  if (!context->op || keep) PetscFunctionReturn(PETSC_SUCCESS);
+  context->captured().set_keep_arrays(false);
+  PetscCall(context->captured().DropIdleArrays());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

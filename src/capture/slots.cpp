@@ -14,9 +14,9 @@ template <class T> struct Clear {
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const { coefficients[patch.index(i, j, k)] = T(0); }
 };
 
-PetscErrorCode CapturedStencil::CheckNoneLent() const {
+PetscErrorCode CapturedStencil::CheckNoneLent(MPI_Comm comm) const {
   PetscFunctionBegin;
-  PetscCheck(lent_.empty(), comm_, PETSC_ERR_ORDER,
+  PetscCheck(lent_.empty(), comm, PETSC_ERR_ORDER,
              "coefficients are in use by the program since MatStencilShellGetSlot(); call MatStencilShellRestoreSlot() "
              "before");
   PetscFunctionReturn(PETSC_SUCCESS);
