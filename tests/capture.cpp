@@ -214,7 +214,8 @@ TEST_CASE("the form of storage is the smallest that holds the rows", "[capture][
     const std::string text = view(t.A, PETSC_VIEWER_ASCII_INFO);
     INFO(text);
     for (const Medium &other : media)
-      CHECK((text.find("form " + std::string(other.form)) != std::string::npos) == (other.form == std::string(medium.form)));
+      CHECK((text.find("form " + std::string(other.form)) != std::string::npos) ==
+            (other.form == std::string(medium.form)));
     if (medium.form != std::string("arrays")) CHECK(text.find("classes") != std::string::npos);
     CHECK(text.find("AIJ") != std::string::npos);
     CHECK(bytes_stored(t.A) > before);

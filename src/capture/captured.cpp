@@ -133,15 +133,13 @@ bool CapturedStencil::in_domain(const PetscInt p[3], int arm) const {
 }
 
 PetscLogDouble CapturedStencil::bytes() const {
-  PetscLogDouble sum = (PetscLogDouble)(table_.bytes() + index8_.bytes() + index16_.bytes());
-  for (int s = 0; s < slots(); s++) sum += arrays_[s] && !idle(s) ? (PetscLogDouble)(point_count() * sizeof(T)) : 0;
-  return sum;
+  return (PetscLogDouble)(table_.bytes() + index8_.bytes() + index16_.bytes()) + array_bytes(false);
 }
 
-PetscLogDouble CapturedStencil::idle_bytes() const {
-  PetscLogDouble sum = 0;
-  for (int s = 0; s < slots(); s++) sum += arrays_[s] && idle(s) ? (PetscLogDouble)(point_count() * sizeof(T)) : 0;
-  return sum;
+PetscLogDouble CapturedStencil::array_bytes(bool of_idle) const {
+  size_t count = 0;
+  for (int s = 0; s < slots(); s++) count += arrays_[s] && idle(s) == of_idle;
+  return (PetscLogDouble)(count * point_count() * sizeof(T));
 }
 
 // ---- rows by their place -------------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ public:
   size_t         used_slots() const { return used_.size(); }
   bool           uses(int slot) const { return place(slot) >= 0; } // closed: else it is zero
   PetscLogDouble bytes() const;                                    // of the coefficients
-  PetscLogDouble idle_bytes() const;                               // of arrays that stay for the next assembly
+  PetscLogDouble idle_bytes() const { return array_bytes(true); }  // of arrays that stay for the next assembly
   bool           in_domain(const PetscInt p[3], int arm) const;
 
   int          slots() const { return (int)(arms_->count() * patch_.dof * patch_.dof); }
@@ -138,6 +138,7 @@ public:
 
 private:
   friend class PreparedCapture;
+  PetscLogDouble array_bytes(bool of_idle) const;
   size_t         point_count() const { return (size_t)patch_.all().points(); }
   PetscErrorCode MakeArray(Vec *array) const;
   void           use_slots(const std::vector<int> &used); // lists them

@@ -291,14 +291,11 @@ void CapturedStencil::ForgetRows() {
 
 PetscErrorCode CapturedStencil::End() {
   PetscFunctionBegin;
-  const bool compressed_now = storage_ != Storage::arrays;
   if (storage_ != Storage::indexed) drop_index();
   closed_as_ = storage_;
   by_place_ = open_ = false;
-  for (int s = 0; s < slots(); s++) {
-    PetscCall(RestoreArray(s));
-    if (idle(s) && !keep_arrays_ && (compressed_now || !all_are_set_)) PetscCall(VecDestroy(&arrays_[s]));
-  }
+  for (int s = 0; s < slots(); s++) PetscCall(RestoreArray(s));
+  if (!keep_arrays_ && (compressed() || !all_are_set_)) PetscCall(DropIdleArrays());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,6 +46,7 @@ struct Expanded {
   std::vector<Cluster>  nodes;
   std::vector<PetscInt> with_proxies, level{0}; // those of level l are with_proxies[level[l]] to [level[l + 1] - 1]
   PetscInt              points = 0, all = 0;    // without interpolation points, with them
+  int                   order = 0;              // interpolation points along an axis, at most
   PointCloud           *cloud = NULL;           // all of them, the points first; coordinates: see Place()
 
   // x: of the points
@@ -112,6 +113,7 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> or
     if (node.proxies < 0) continue;
     node.proxies = all;
     all += proxy_count(node);
+    for (int n : node.n) order = std::max(order, n);
     level.resize(node.depth + 2, level.back());
     level.back() = (PetscInt)with_proxies.size() + 1;
     with_proxies.push_back((PetscInt)at);
@@ -156,20 +158,19 @@ template <bool up> PetscErrorCode Expanded::Interpolate(PetscMemType memory, int
   PetscCall(PointCloudGetPoints(cloud, memory, &at));
   const ClusterValues v = {nodes_in(memory), {at.x[0], at.x[1], at.x[2]}, values, reals};
 #if SHELLAC_CUDA
-  int most = 0;
-  for (PetscInt which : with_proxies)
-    for (int n : nodes[which].n) most = std::max(most, n);
-  const InterpolationRoom room(most);
+  const InterpolationRoom room(order);
+  cudaStream_t            stream = NULL;
+  if (PetscMemTypeDevice(memory) && levels > 0) {
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(
+        cudaFuncSetAttribute(interpolate<up>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room.bytes()));
+  }
 #endif
   for (int l = 0; l < levels; l++) {
     const PetscInt begin = level[up ? levels - 1 - l : l], end = level[up ? levels - l : l + 1];
     if (begin == end) continue;
 #if SHELLAC_CUDA
     if (PetscMemTypeDevice(memory)) {
-      cudaStream_t stream;
-      PetscCall(current_stream(&stream));
-      PetscCallCUDA(
-          cudaFuncSetAttribute(interpolate<up>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)room.bytes()));
       interpolate<up>
           <<<(unsigned)(end - begin), interpolation_threads, room.bytes(), stream>>>(v, which_in(memory) + begin, room);
       PetscCallCUDA(cudaGetLastError());
@@ -291,6 +292,14 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Pet
     PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Cluster)), &bytes));
     PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
     PetscCall(MakeLists(context, settings.order, settings.epsilon, groups_, nodes, &lists_[2 * owner], pairs));
+  }
+  for (int far = 0; far < 2; far++) {
+    size_t ranges = 0;
+    for (PetscMPIInt owner = 0; owner < ranks; owner++) ranges = std::max(ranges, lists_[2 * owner + far].list.size());
+    SHELLAC_CHECK_ALL(ranges < (size_t)PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                      "a rank's lists of %s clusters have %" PetscInt64_FMT
+                      " ranges, more than this PETSc's integers count; use more ranks, or a PETSc with 64-bit integers",
+                      far ? "far" : "near", (PetscInt64)ranges);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

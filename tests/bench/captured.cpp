@@ -355,6 +355,7 @@ static PetscErrorCode bench(PetscInt dim, PetscInt n, PetscInt dof, bool box, Me
       seconds, [&] { return MatMult(A, x, y); }, &t_mult));
   PetscCall(time_of(
       seconds, [&] { return sweep(A, x, z); }, &t_sor));
+  PetscCall(MatStencilShellSetKeepArrays(A, PETSC_FALSE)); // what a product needs is told
   PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
   if (n <= aij_max) {
     PetscCall(make(da, cuda ? MATAIJCUSPARSE : MATAIJ, medium, x, z, &B, t_assembly_aij));
