@@ -113,6 +113,8 @@ bool        try_make_grid(const Lattice &lattice, DM *da); // false where PETSc 
 PetscErrorCode       make_grid(const Lattice &lattice, const PetscInt *const ranges[3], DM *da);
 Lattice              lattice_of(DM da);
 std::vector<Lattice> lattices(); // small ones of all kinds, that can be distributed over the ranks there are
+// With -test_part 2,8, for checkers that make a test slow: every eighth, from the third on; all without it.
+std::vector<Lattice> part_of(const std::vector<Lattice> &all);
 
 // How the coefficients change from point to point; the names of -mat_stencil_compress for what can hold them.
 enum class Form { constant, indexed, arrays };

@@ -93,11 +93,19 @@ std::vector<Lattice> lattices() {
       {3, {2, 2, 5}, {around, around, around}, star, 1, 1},
   };
   std::vector<Lattice> possible;
-  for (const Lattice &lattice : all) {
+  for (const Lattice &lattice : part_of(all)) {
     Grid da;
     if (try_make_grid(lattice, &da)) possible.push_back(lattice);
   }
   return possible;
+}
+
+std::vector<Lattice> part_of(const std::vector<Lattice> &all) {
+  PetscInt             part[2] = {0, 1}, count = 2;
+  std::vector<Lattice> some;
+  OK(PetscOptionsGetIntArray(NULL, NULL, "-test_part", part, &count, NULL));
+  for (size_t i = (size_t)part[0]; i < all.size(); i += (size_t)PetscMax(part[1], 1)) some.push_back(all[i]);
+  return some;
 }
 
 const Form forms_of_storage[3] = {Form::constant, Form::indexed, Form::arrays};
