@@ -27,10 +27,10 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   SetDiagonal<PetscScalar> set;
 
   PetscFunctionBegin;
+  PetscCall(MatStencilCheckLayouts(A, d, NULL, d));
   PetscCall(MatGetCaptured(A, &context));
   SHELLAC_CHECK_ALL(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
-  PetscCall(MatStencilCheckLayouts(A, d, NULL, d));
   PetscCall(context->begin_change());
   CapturedStencil &op = context->captured();
   const bool       in_arrays = op.in_arrays();

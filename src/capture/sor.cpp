@@ -60,8 +60,8 @@ PetscErrorCode MatCapturedRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps
   PetscScalar                     *px = NULL;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
   PetscCall(MatStencilCheckLayouts(A, x, NULL, b));
+  PetscCall(MatGetCaptured(A, &context));
   PetscCall(arrays.Read(b, &pb));
   PetscCall(arrays.ReadWrite(x, &px));
   PetscMPIInt on_device = PetscMemTypeDevice(arrays.memory());

@@ -92,6 +92,7 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
   DM                    dm;
 
   PetscFunctionBegin;
+  if (x && b) PetscCall(MatStencilCheckLayouts(A, x, NULL, b));
   PetscCall(MatGetCaptured(A, &context));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(marks.Get(dm));

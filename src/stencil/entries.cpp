@@ -21,8 +21,8 @@ PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v) {
   StencilMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(get_rows(context, context->op.get(), property, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -41,8 +41,8 @@ static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
   PetscScalar                      *sums;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
   PetscCall(VecGetArrayWrite(v, &sums));
   PetscCall(op->rows(PETSC_MEMTYPE_HOST, RowProperty::sum_abs, sums));
@@ -84,8 +84,8 @@ static PetscErrorCode get_extreme_entries(Mat A, Vec v, PetscInt columns[], bool
   size_t       n = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatGetSize(A, NULL, &N));
   PetscCall(rows.Begin(context, context->op.get()));
   PetscCall(VecGetArrayWrite(v, &values));

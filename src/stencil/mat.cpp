@@ -280,10 +280,10 @@ PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, 
   PetscScalar                      *py = NULL;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscCheck(x != y, context->grid.comm, PETSC_ERR_ARG_IDN,
+  PetscCheck(x != y, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_IDN,
              "the operator cannot write its result over the vector that it acts on; give another vector");
   PetscCall(MatStencilCheckLayouts(A, x, b, y));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatStencilGetOperator(context, transposed, &which));
   PetscCall(MatStencilRestoreView(A, context));
   PetscCall(arrays.Read(x, &px));

@@ -69,7 +69,8 @@ PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stor
 PetscErrorCode MatStencilSetHaloFromOptions(Mat A, const Option &option, OptionItems PetscOptionsObject);
 // The operator or its transpose.
 PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, StencilOperator **op);
-// An error for vectors of another layout than the Mat's; b may be null.
+// An error for vectors of another layout than the Mat's; b may be null. It comes before all that is collective: PETSc compares
+// local sizes, and has returned on the ranks where those differ.
 PetscErrorCode MatStencilCheckLayouts(Mat A, Vec x, Vec b, Vec y);
 // y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);

@@ -52,10 +52,10 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
   bool                              done = false;
 
   PetscFunctionBegin;
+  PetscCall(MatStencilCheckLayouts(A, x, NULL, b));
   PetscCall(MatGetReadyStencil(A, &context));
   const int    colours = context->op->colours();
   const Patch &patch = context->op->patch();
-  PetscCall(MatStencilCheckLayouts(A, x, NULL, b));
   PetscCall(MatStencilCheckSweep(A, context, sweeps, shift, b, x));
   if (sweeps & SOR_EISENSTAT) {
     PetscCall(MatStencilEisenstat(A, b, omega, shift, x));

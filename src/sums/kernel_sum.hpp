@@ -79,6 +79,9 @@ PetscErrorCode MatKernelSumSetUp(Mat A); // MATOP_SETUP
 PetscErrorCode MatKernelSumSetSizes(Mat A);
 PetscErrorCode MatKernelSumPrepare(Mat A);
 PetscErrorCode MatKernelSumCheck(Mat A);       // whether the settings go together
+// An error for a vector of another layout than that of the rows or the columns; it may be null. All ranks know all of a layout, and
+// so agree without a message, also where PETSc, which compares local sizes, has returned on some.
+PetscErrorCode MatKernelSumCheckLayout(Mat A, Vec v, bool of_columns);
 PetscErrorCode MatKernelSumSetSymmetry(Mat A); // what PETSc is told of it
 
 // Makes *v, null or not, a vector of the kind of `like` with the values it had: products may be on the host, then on a

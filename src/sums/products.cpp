@@ -41,8 +41,11 @@ static PetscErrorCode apply(Mat A, Form form, Vec x, Vec b, Vec y) {
   PetscFunctionBegin;
   PetscCheck(x != y, comm, PETSC_ERR_ARG_IDN,
              "the operator cannot write its result over the vector that it acts on; give another vector");
-  PetscCall(MatGetKernelSum(A, &context));
   const bool transposed = form != Form::plain;
+  PetscCall(MatKernelSumCheckLayout(A, x, !transposed));
+  PetscCall(MatKernelSumCheckLayout(A, b, transposed));
+  PetscCall(MatKernelSumCheckLayout(A, y, transposed));
+  PetscCall(MatGetKernelSum(A, &context));
   const bool complex = PetscDefined(USE_COMPLEX) && form == Form::hermitian;
   const bool conjugate = complex || (transposed && context->interleaved()); // a real matrix of complex values
   const Vec  before = transposed ? context->left : context->right;

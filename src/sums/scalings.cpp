@@ -52,29 +52,31 @@ static PetscErrorCode multiply_into(Vec with, Vec *present) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// All ranks know all of a layout, and so agree without a message.
-static PetscErrorCode check_layout(Mat A, Vec v, PetscLayout expected, const char *what) {
-  PetscLayout layout;
-  PetscBool   same;
+PetscErrorCode MatKernelSumCheckLayout(Mat A, Vec v, bool of_columns) {
+  KernelSumMat *context;
+  PetscLayout   layout, layouts[2];
+  PetscBool     same;
 
   PetscFunctionBegin;
+  PetscCall(MatGetKernelSumSettings(A, &context));
+  if (!context->sized) PetscCall(MatSetUp(A));
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLayout(v, &layout));
-  PetscCall(PetscLayoutCompare(layout, expected, &same));
+  PetscCall(MatGetLayouts(A, &layouts[0], &layouts[1]));
+  PetscCall(PetscLayoutCompare(layout, layouts[of_columns], &same));
   PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
              "a vector of %" PetscInt_FMT " values is given for the %" PetscInt_FMT
              " %s of the matrix, or it is distributed otherwise; make it with MatCreateVecs()",
-             layout->N, expected->N, what);
+             layout->N, layouts[of_columns]->N, of_columns ? "columns" : "rows");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode diagonal_scale(Mat A, Vec left, Vec right) {
   KernelSumMat *context;
-  PetscLayout   rows, columns;
 
   PetscFunctionBegin;
-  PetscCall(MatGetLayouts(A, &rows, &columns));
-  if (left) PetscCall(check_layout(A, left, rows, "rows"));
-  if (right) PetscCall(check_layout(A, right, columns, "columns"));
+  PetscCall(MatKernelSumCheckLayout(A, left, false));
+  PetscCall(MatKernelSumCheckLayout(A, right, true));
   PetscCall(MatGetKernelSum(A, &context));
   if (context->shift != (PetscScalar)0) { // what is on the diagonal is scaled too
     if (!context->diagonal) {
@@ -94,13 +96,11 @@ static PetscErrorCode diagonal_scale(Mat A, Vec left, Vec right) {
 static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
   KernelSumMat *context;
   Vec           added;
-  PetscLayout   rows;
 
   PetscFunctionBegin;
+  PetscCall(MatKernelSumCheckLayout(A, d, false));
   PetscCall(MatGetKernelSum(A, &context));
   PetscCall(check_square(A, "MatDiagonalSet()"));
-  PetscCall(MatGetLayouts(A, &rows, NULL));
-  PetscCall(check_layout(A, d, rows, "rows"));
   PetscCall(VecDuplicate(d, &added));
   if (mode == INSERT_VALUES) { // the difference to what is there
     PetscCall(MatGetDiagonal(A, added));
