@@ -1,9 +1,11 @@
 // Runs the tests on all ranks: shellac_tests [options of Catch2] [-- options of PETSc].
 // Rank 0 prints; another rank's report is shown only if it fails where rank 0 does not.
+// -test_case_seconds 600: ends the program where a case takes longer, and says which one on each rank.
 
 #define CATCH_CONFIG_RUNNER
 #include "catch.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -32,6 +34,32 @@ public:
   }
 };
 CATCH_REGISTER_LISTENER(Skipped)
+
+static PetscInt case_seconds = 0; // 0: no limit
+
+class Watch : public ListenerBase {
+public:
+  using ListenerBase::ListenerBase;
+  void testCaseStarting(const Catch::TestCaseInfo &info) override {
+    int rank;
+    MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+    snprintf(text_, sizeof(text_), "rank %d: not ended after %d seconds: \"%s\" of %s\n", rank, (int)case_seconds,
+             info.name.c_str(), info.lineInfo.file);
+    signal(SIGALRM, end);
+    alarm((unsigned)case_seconds);
+  }
+  void testCaseEnded(const Catch::TestCaseStats &) override { alarm(0); }
+
+private:
+  // Only calls that a signal's handler may make. The first rank that ends takes the others with it: they have time for their text.
+  static void end(int) {
+    if (write(STDERR_FILENO, text_, strlen(text_)) > 0) sleep(1);
+    _exit(1);
+  }
+  static char text_[1024];
+};
+char Watch::text_[1024];
+CATCH_REGISTER_LISTENER(Watch)
 
 // Sends standard output to a file, and shows the file if asked to.
 class Silence {
@@ -93,6 +121,7 @@ int main(int argc, char **argv) {
   if (PetscInitialize(&petsc_argc, &petsc_argv, NULL, "Tests of Shellac\n")) return 1;
   OK(PetscPushErrorHandler(tests::print_error, NULL));
   OK(ShellacInitializePackage());
+  OK(PetscOptionsGetInt(NULL, NULL, "-test_case_seconds", &case_seconds, NULL));
   const int result = run_tests((int)ours.size(), ours.data());
   OK(PetscPopErrorHandler());
   if (PetscFinalize()) return 1;
