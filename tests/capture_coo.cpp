@@ -180,15 +180,50 @@ TEST_CASE("assemblies after the first allocate no coefficients", "[capture][coo]
   }
 }
 
+// Blocks of 2 x 2 of several kinds.
+static Fill materials(int period, int seed, int kinds) {
+  return [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+    for (int e = 0; e < 4; e++)
+      block[e] = (PetscReal)((e + 2 * arm[0] + 5 * arm[1] + 20) * seed + 64 * ((p[0] / period + p[1]) % kinds));
+  };
+}
+
+TEST_CASE("COO lists that are compressed leave no arrays, unless their rows change", "[capture][coo]") {
+  const Lattice l = plane(2, 24, 25);
+  for (int kinds : {1, 2}) {
+    INFO(kinds << " kinds of rows");
+    Twins t(l);
+    t.both([&](DM da, Mat M) { preallocate(M, list_entries(da, materials(2, 1, kinds), Listing::rows)); });
+    const auto set = [&](const Fill &fill) { // whether it made objects
+      const Entries       list = list_entries(t.da, fill, Listing::rows);
+      const PetscObjectId first = next_object();
+      OK(MatSetValuesCOO(t.A, list.values.data(), INSERT_VALUES));
+      const bool none = everywhere(next_object() == first + 1);
+      OK(MatSetValuesCOO(t.aij, list_entries(t.aij_da, fill, Listing::rows).values.data(), INSERT_VALUES));
+      CHECK(t.operator_problem() == "");
+      CHECK(view(t.A, PETSC_VIEWER_ASCII_INFO).find(kinds == 1 ? "form constant" : "form indexed") != std::string::npos);
+      return !none;
+    };
+    const auto arrays = [&] {
+      return view(t.A, PETSC_VIEWER_ASCII_INFO).find("stay for the next assembly") != std::string::npos;
+    };
+    (void)set(materials(2, 1, kinds));
+    CHECK_FALSE(arrays());
+    CHECK_FALSE(set(materials(2, 3, kinds)));
+    CHECK_FALSE(arrays());
+    if (kinds == 1) continue;
+    (void)set(materials(3, 1, kinds)); // equal in other places
+    CHECK(arrays());
+    CHECK_FALSE(set(materials(4, 1, kinds)));
+    CHECK(arrays());
+    CHECK_FALSE(set(materials(4, 3, kinds))); // in the same
+    CHECK_FALSE(arrays());
+  }
+}
+
 // The rows that a list compresses may be equal in the same places the next time, in fewer, in others or in none.
 TEST_CASE("COO lists are compressed anew each time", "[capture][coo]") {
   const Lattice l = plane(2);
-  const auto    materials = [&](int period, int seed, int kinds) {
-    return [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
-      for (int e = 0; e < 4; e++)
-        block[e] = (PetscReal)((e + 2 * arm[0] + 5 * arm[1] + 20) * seed + 64 * ((p[0] / period + p[1]) % kinds));
-    };
-  };
   const struct {
     const char *form;
     Fill        fill;

@@ -259,7 +259,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFal
    `PETSC_VIEWER_ASCII_INFO` tells how many bytes. With `PETSC_FALSE` the matrix frees them, also those that it has at the time of the call:
    for a matrix that is assembled once.
 
-   An assembly by `MatSetValuesCOO()` that does without arrays frees them, whatever was set.
+   `MatSetValuesCOO()` with `INSERT_VALUES` frees the arrays of its first assembly, and all of them whenever it does without, whatever
+   was set: it needs them where rows are no longer equal in the same places.
 
    Errors:
    `PETSC_ERR_ARG_INCOMP` where ranks give different values. Other Mats ignore the call.

@@ -342,6 +342,7 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
   else {
     if (!add) PetscCall(MatCapturedZero(A));
     PetscCall(MatCapturedOpen(context, summed_in));
+    context->set_once = !add; // CloseAgain() needs no arrays; where it fails the next time, rows change
     for (int slot : map.slots) PetscCall(op.Need(slot, add));
     PetscCall(op.GetOpen(&put.to));
     put.add = add;

@@ -87,7 +87,7 @@ public:
   std::vector<GlobalEntry> off_process;         // for other ranks
   std::vector<GlobalEntry> outside;             // of owned rows, beyond the stencil
   bool                     rows_vary = false;   // see MatCapturedOpenSlots()
-  bool                     set_once = false;    // by MatCapturedOpenSlots(), to be set again for other parameters alone
+  bool                     set_once = false;    // arrays of the first assembly are hardly needed for another
   bool                     assembled = false;   // from arrays, at least once
   Mat                      reference = NULL;    // -mat_stencil_verify
   PetscReal                reference_error = 0; // relative: of differences of a function that another processor rounds
