@@ -135,6 +135,39 @@ TEST_CASE("a field that one rank changes is a change on all", "[diffusion_settin
   check_operator(A, assemble_by_hand(m, da), da);
 }
 
+TEST_CASE("a change of k makes no new halos and changes no number of entries", "[diffusion_settings]") {
+  const PetscInt axes = 2, N[] = {9, 8};
+  Grid           da = make_grid(problem(axes, N[0], N[1]));
+  Vector         x = random_vector(da, 1), y = make_vector(da), k[axes];
+  Vec            faces[axes];
+  for (PetscInt a = 0; a < axes; a++) {
+    k[a] = random_vector(da, 2 + (int)a);
+    OK(VecAbs(k[a]));
+    OK(VecShift(k[a], 1));
+    faces[a] = k[a];
+  }
+  const auto next_tag = [&] { // a halo has one of its own
+    PetscMPIInt tag;
+    OK(PetscCommGetNewTag(PetscObjectComm((PetscObject)(Vec)x), &tag));
+    return tag;
+  };
+  for (bool on_faces : {false, true}) {
+    INFO((on_faces ? "k on faces" : "k at points"));
+    Matrix A;
+    OK(DMSetMatType(da, MATDIFFUSION));
+    OK(DMCreateMatrix(da, &A));
+    OK(on_faces ? MatDiffusionSetFaceCoefficients(A, axes, faces) : MatDiffusionSetCoefficient(A, k[0]));
+    OK(MatMult(A, x, y));
+    const PetscReal   entries = (PetscReal)(5 * N[0] * N[1] - 2 * (N[0] + N[1]));
+    const PetscMPIInt tag = next_tag();
+    CHECK(nonzeros(A) == entries);
+    for (PetscInt a = 0; a < axes; a++) OK(VecSet(k[a], 2)); // rows that are compressed
+    OK(MatMult(A, x, y));
+    CHECK(next_tag() == tag - 1);
+    CHECK(nonzeros(A) == entries);
+  }
+}
+
 TEST_CASE("a field of other points is an error", "[diffusion_settings]") {
   const PetscInt ranks = rank_count();
   Problem        p = problem(2, 2 * ranks, 2 * ranks), q = p;

@@ -47,8 +47,10 @@ template <class T> struct Property {
       }
       for (int s = a.first[r]; s < a.first[r + 1]; s++) {
         const PetscReal size = PetscAbsScalar(a.value(rows, s, at));
+        const bool      entry = size != 0 || s == a.diagonal[r * dof + r]; // NaN is one
         value = property == RowProperty::sum_abs       ? value + size
                 : property == RowProperty::sum_squares ? value + size * size
+                : property == RowProperty::entries     ? value + entry
                                                        : PetscMax(value, size);
       }
       out[at * dof + r] = value;
@@ -286,8 +288,7 @@ template <int dof, class T>
 SHELLAC_WIDE void join(int unknowns, Form form, const T *b, const T *sums, PetscInt stride, PetscInt points, T *y) {
   const int count = dof ? dof : unknowns;
   for (PetscInt i = 0; i < points; i++)
-    for (int r = 0; r < count; r++)
-      y[i * count + r] = combine(form, b, (size_t)(i * count + r), sums[r * stride + i]);
+    for (int r = 0; r < count; r++) y[i * count + r] = combine(form, b, (size_t)(i * count + r), sums[r * stride + i]);
 }
 template <int most, class Function> void with_unknowns(PetscInt dof, const Function &f) { // f(constant)
   if (dof == most || most == 0)
@@ -314,9 +315,8 @@ public:
     std::fill(there_.begin(), there_.end(), false);
   }
   const T *at(const Slot &slot) {
-    const size_t row =
-        (size_t)(slot.step[1] + reach_[1] + (2 * reach_[1] + 1) * (slot.step[2] + reach_[2]));
-    T *values = values_.data() + row * (size_t)(dof_ * stride_);
+    const size_t row = (size_t)(slot.step[1] + reach_[1] + (2 * reach_[1] + 1) * (slot.step[2] + reach_[2]));
+    T           *values = values_.data() + row * (size_t)(dof_ * stride_);
     if (!there_[row]) {
       const T *from = u_ + patch_.index(p_[0] - reach_[0], p_[1] + slot.step[1], p_[2] + slot.step[2]) * dof_;
       with_unknowns<most_separate>(

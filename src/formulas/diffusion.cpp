@@ -152,8 +152,6 @@ PetscErrorCode DiffusionMat::read_fields() {
 PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) {
   const int                  n = k.on_faces ? grid.dim : 1;
   FillDiffusion<PetscScalar> fill;
-  Halo                       halos[3];
-  Patch                      patch = grid.owned_patch();
   PetscMemType               memory = to->home();
   PetscScalar *const        *ignored;
   Vec                        state, sum;
@@ -178,10 +176,15 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   for (int a = 0; a < n; a++) {
     const PetscScalar *values;
     PetscCall(arrays.Read(k.field[a]->vec(), &values));
-    PetscCall(halos[a].Create(grid, patch, false, PetscMemTypeDevice(memory) ? PETSC_TRUE : PETSC_FALSE, halo_way));
-    PetscCall(halos[a].Begin(values, to->memory()));
-    PetscCall(halos[a].End());
-    fill.terms.k[a] = {patch, halos[a].field()};
+    if (a > face_halos_made) { // k at points and on the first axis' faces have the operator's own
+      const PetscBool on_device = PetscMemTypeDevice(to->home()) ? PETSC_TRUE : PETSC_FALSE;
+      PetscCall(face_halos[a - 1].Create(grid, to->patch(), false, on_device, halo_way));
+      face_halos_made = a;
+    }
+    Halo &of_k = a ? face_halos[a - 1] : halo;
+    PetscCall(of_k.Begin(values, to->memory()));
+    PetscCall(of_k.End());
+    fill.terms.k[a] = {to->patch(), of_k.field()};
   }
   for (int a = 0; a < 3; a++)
     for (int e = 0; e < 2; e++) {
@@ -192,7 +195,7 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   fill.positive = must_be_positive();
   fill.least = least_normal;
   PetscCall(VecCreate(PETSC_COMM_SELF, &state));
-  PetscCall(VecSetSizes(state, (PetscInt)patch.all().points(), PETSC_DETERMINE));
+  PetscCall(VecSetSizes(state, (PetscInt)to->patch().all().points(), PETSC_DETERMINE));
   PetscCall(VecSetType(state, to->vec_type()));
   PetscCall(VecDuplicate(state, &sum));
   PetscCall(arrays.Write(state, &fill.state));
@@ -203,15 +206,30 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   PetscCall(VecMax(sum, NULL, &most[1]));
   PetscCall(VecDestroy(&state));
   PetscCall(VecDestroy(&sum));
-  for (Halo &halo : halos) PetscCall(halo.Destroy());
   k_is_normal = most[0] == ROW_NORMAL;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_REAL, MPIU_MAX, grid.comm));
   *relative_sum = most[1];
   *done = most[0] != ROW_WRONG;
   if (*done)
     PetscCall(to->Close(compression, &refusal));
-  else
+  else {
     PetscCall(to->Zero()); // there is an error that names the point, on the host
+    PetscCall(destroy_face_halos());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiffusionMat::destroy_face_halos() {
+  PetscFunctionBegin;
+  for (Halo &of_k : face_halos) PetscCall(of_k.Destroy());
+  face_halos_made = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DiffusionMat::destroy() {
+  PetscFunctionBegin;
+  PetscCall(destroy_face_halos());
+  PetscCall(FormulaMat::destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -52,6 +52,7 @@ struct DiffusionMat : FormulaMat {
   PetscErrorCode load_fields() override;
   PetscErrorCode read_fields() override;
   PetscErrorCode fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) override;
+  PetscErrorCode destroy() override;
   void           take_settings(const CapturedMat &from) override;
   void           conjugate_settings() override;
   std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2]}; }
@@ -62,6 +63,12 @@ protected:
   void                         set_formula(Diffusion *formula) const;
   bool                         must_be_positive() const { return mean == MAT_DIFFUSION_HARMONIC && !k.on_faces; }
   PetscErrorCode               view_terms(PetscViewer viewer, bool velocity) const;
+
+private:
+  PetscErrorCode destroy_face_halos();
+
+  Halo face_halos[2]; // of k on the faces of the second and the third axis; they stay for the next change of k
+  int  face_halos_made = 0;
 };
 
 PetscErrorCode MatDiffusionCompose(Mat A); // the setters

@@ -268,7 +268,9 @@ PetscErrorCode FormulaMat::take_coefficients(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// VecGetArray() need not be collective: a vector's state may have changed on some ranks only.
+// VecGetArray() is logically collective, but nothing enforces it, and ranks without any of the changed values leave it out. If
+// states decided alone, those would go on to their products while the others exchange fields: all would wait for ever. So
+// ranks ask each other, in each product where there are fields.
 PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
   PetscMPIInt stale = 0, any = 0;
 

@@ -23,7 +23,8 @@ template <class Function> auto with_form(Form form, const Function &f) {
   return f(std::integral_constant<Form, Form::residual>{});
 }
 
-enum class RowProperty { diagonal, sum_abs, sum_squares, max_abs };
+// entries: how many are not zero, and the diagonal
+enum class RowProperty { diagonal, sum_abs, sum_squares, max_abs, entries };
 
 // One entry of a row: the column is the c-th value at a point, given by its indices on the patch; those of a periodic
 // axis may be off the grid by the stencil's width.
