@@ -78,8 +78,9 @@ void make_laplace(DM da, MatLaplaceShapeType shape, MatLaplaceBoundaryType form,
   OK(MatSetUp(*A));
 }
 
-// kind: harmonic or arithmetic means, or k on faces. Returns k, or k of the first axis.
-Vector make_diffusion(DM da, int dim, int kind, bool k_on_host, Mat *A) {
+// kind: harmonic or arithmetic means, or k on faces; set: more settings. Returns k, or k of the first axis.
+Vector make_diffusion(
+    DM da, int dim, int kind, bool k_on_host, Mat *A, const std::function<void(Mat)> &set = [](Mat) {}) {
   Vector k[3];
   for (int a = 0; a < dim; a++) {
     k[a] = make_vector(da);
@@ -98,6 +99,7 @@ Vector make_diffusion(DM da, int dim, int kind, bool k_on_host, Mat *A) {
     OK(MatDiffusionSetCoefficient(*A, k[0]));
   else
     OK(MatDiffusionSetFaceCoefficients(*A, dim, axes));
+  set(*A);
   OK(MatSetUp(*A));
   return std::move(k[0]);
 }
@@ -133,6 +135,35 @@ TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
         }
         pair.check();
       }
+}
+
+TEST_CASE("diffusion gives the host's products at any ends of the first axis", "[device_products]") {
+  if (no_gpu()) return;
+  const MatLaplaceBoundaryType forms[][2] = {{MAT_LAPLACE_NEUMANN, MAT_LAPLACE_ROBIN},
+                                             {MAT_LAPLACE_ROBIN, MAT_LAPLACE_IDENTITY},
+                                             {MAT_LAPLACE_IDENTITY, MAT_LAPLACE_ELIMINATED},
+                                             {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN}};
+  for (int dim = 2; dim <= 3; dim++)
+    for (PetscInt N : {4, 67, 70})
+      for (int kind = 0; kind < 3; kind++)
+        for (int f = 0; f < 5; f++) {
+          Lattice lattice;
+          lattice.dim = dim;
+          lattice.N[0] = N, lattice.N[1] = 17, lattice.N[2] = dim == 3 ? 11 : 1;
+          if (f == 4) lattice.ends[0] = DM_BOUNDARY_MIRROR;
+          INFO(describe(lattice) << ", kind " << kind << ", ends " << f);
+          Pair pair(lattice, [&](DM da, Mat *A) {
+            make_diffusion(da, dim, kind, false, A, [&](Mat M) {
+              MatLaplaceBoundaryType sides[6];
+              const PetscReal        alpha[6] = {3, 5, 0, 0, 0, 0};
+              if (f == 4) return;
+              for (int n = 0; n < 2 * dim; n++) sides[n] = n < 2 ? forms[f][n] : MAT_LAPLACE_ELIMINATED;
+              OK(MatLaplaceSetBoundaries(M, 2 * dim, sides));
+              if (f < 2) OK(MatLaplaceSetRobin(M, 2 * dim, alpha));
+            });
+          });
+          pair.check();
+        }
 }
 
 TEST_CASE("planes of millions of points, which have kernels of their own, give the host's products",

@@ -175,4 +175,10 @@ template <class T> struct ConstantStar {
   }
 };
 
+// Ends of the first axis where rows are those of a constant star, with so much more on the diagonal and no arm beyond.
+template <class T> struct StarEnds {
+  PetscInt last[2] = {-1, -1}; // the points there: [side]; -1: their rows are others
+  T        at_end[2] = {};
+};
+
 } // namespace shellac

@@ -126,13 +126,18 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
       PetscCall(product_->interior(point, arrays, box, inside));
     else if (op_.shape_ == 0 || (op_.storage_ == Storage::constant && !constants))
       PetscCall(launch_slots(row, u, form, b, box, inside, y));
-    else if (dim == 2 && is_star && constants && few) // the ends take longer than the rest: more threads
-      PetscCall(launch_rows(op_.patch_, StarRow<T, 4>{star(constants)},
-                            captured::ApplyWhole<T, 2, false, false, false>(point, arrays), u.u, form, b, box, inside,
-                            y));
-    else if (dim == 2 && is_star && constants) // the functor for all points leaves the compiler more registers
-      PetscCall(launch_rows(op_.patch_, StarRow<T>{star(constants)}, point, u.u, form, b, box, inside, y));
-    else if (dim == 2 && constants) {
+    else if (dim == 2 && is_star && constants) {
+      StarEnds<T> ends;
+      extend_to_ends(&inside, ends.at_end);
+      if (inside.lo[0] == 0) ends.last[LOWER] = 0;
+      if (inside.hi[0] == op_.patch_.size[0]) ends.last[UPPER] = op_.patch_.size[0] - 1;
+      if (few) // the ends take longer than the rest: more threads
+        PetscCall(launch_rows(op_.patch_, StarRow<T, 4>{{}, star(constants), ends},
+                              captured::ApplyWhole<T, 2, false, false, false>(point, arrays), u.u, form, b, box, inside,
+                              y));
+      else // the functor for all points leaves the compiler more registers
+        PetscCall(launch_rows(op_.patch_, StarRow<T>{{}, star(constants), ends}, point, u.u, form, b, box, inside, y));
+    } else if (dim == 2 && constants) {
       BoxRow<T> stencil;
       for (int n = 0; n < 9; n++) stencil.c[n / 3][n % 3] = constants[n]; // in the order of WholeStencil
       if (few)

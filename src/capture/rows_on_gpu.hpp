@@ -31,11 +31,15 @@ struct Columns {
 template <class T, int steps> struct Window {
   T value[steps + 2][3];
 
-  __device__ void load(const T *__restrict__ u, size_t stride) {
+  // before, after: the steps to the points beside. box: the values at the corners as well.
+  template <bool box>
+  __device__ void load(const T *__restrict__ u, size_t stride, ptrdiff_t before = -1, ptrdiff_t after = 1) {
+    const ptrdiff_t step[] = {before, 0, after};
 #pragma unroll
     for (int s = 0; s < steps + 2; s++)
 #pragma unroll
-      for (int x = 0; x < 3; x++) value[s][x] = u[(ptrdiff_t)(s - 1) * (ptrdiff_t)stride + x - 1];
+      for (int x = 0; x < 3; x++)
+        if (box || x == 1 || (s > 0 && s <= steps)) value[s][x] = u[(ptrdiff_t)(s - 1) * (ptrdiff_t)stride + step[x]];
   }
   // At a step from the s-th point.
   __device__ T operator()(int s, int dx, int dy) const {
@@ -45,7 +49,10 @@ template <class T, int steps> struct Window {
 
 // The points of a thread of a block, by a row, which has
 //   steps                   points that a thread computes
-//   Values                  what a thread reads before it computes: read(first place in the arrays, stride of a row)
+//   box                     whether the product needs the values at the corners
+//   step(i, side)           the step from the i-th point of the first axis to the one that its row meets on that side
+//   Values                  what a thread reads before it computes: read(i, its first place in the arrays, stride of a row)
+//   complete(i, ...)        sets those values beyond the ends of the first axis that it can compute
 //   (Values, Window, s)     the product at the s-th point
 // Blocks are numbered in one dimension, along the first axis first: that has room for a grid of any shape.
 template <Form form, class Row, class T>
@@ -60,11 +67,12 @@ __device__ __forceinline__ void rows_of_thread(const Columns &columns, unsigned 
   const size_t     stride = patch.size[0], at = patch.index(i, j, 0);
   Window<T, steps> u;
   T                add[steps];
-  u.load(field + at, stride);
+  u.template load<Row::box>(field + at, stride, row.step(i, LOWER), row.step(i, UPPER));
 #pragma unroll
   for (int s = 0; s < steps; s++)
     if (form != Form::product) add[s] = b[at + s * stride];
-  typename Row::Values values = row.read(at, stride);
+  typename Row::Values values = row.read(i, at, stride);
+  row.complete(i, &values, &u);
 #pragma unroll
   for (int s = 0; s < steps; s++) y[at + s * stride] = combine(form, add, s, row(values, u, s));
 }
@@ -98,22 +106,37 @@ __global__ void __launch_bounds__(threads_of_rows)
 // What kernel::rows() computes at a point, by kind of coefficients.
 template <class T> constexpr int many_rows = sizeof(T) <= 8 ? 8 : 4; // as registers allow
 
-template <class T, int rows = many_rows<T>> struct StarRow { // the same coefficients at each point
-  static constexpr int steps = rows;
-  ConstantStar<T>      star;
-  struct Values {};
-  __device__ Values read(size_t, size_t) const { return {}; }
-  __device__ T      operator()(Values, const kernel::Window<T, steps> &u, int s) const {
-         const T              beside[2][2] = {{u(s, -1, 0), u(s, 1, 0)}, {u(s, 0, -1), u(s, 0, 1)}};
-         return star.template operator()<2>(u(s, 0, 0), beside);
+struct RowInside { // needs nothing beyond ends
+  static __device__ ptrdiff_t                           step(PetscInt, Side side) { return side == LOWER ? -1 : 1; }
+  template <class Values, class Window> __device__ void complete(PetscInt, Values *, Window *) const {}
+};
+
+template <class T, int rows = many_rows<T>> struct StarRow : RowInside { // the same coefficients at each point
+  static constexpr int  steps = rows;
+  static constexpr bool box = false;
+  ConstantStar<T>       star;
+  StarEnds<T>           ends;
+  using Values = ConstantStar<T>;
+  __device__ ptrdiff_t step(PetscInt i, Side side) const { return i == ends.last[side] ? 0 : RowInside::step(i, side); }
+  __device__ Values    read(PetscInt i, size_t, size_t) const {
+       ConstantStar<T> its = star;
+#pragma unroll
+    for (int side = 0; side < 2; side++)
+      if (i == ends.last[side]) its.arm[0][side] = ends.at_end[side]; // of the point itself
+    return its;
+  }
+  __device__ T operator()(const Values &its, const kernel::Window<T, steps> &u, int s) const {
+    const T             beside[2][2] = {{u(s, -1, 0), u(s, 1, 0)}, {u(s, 0, -1), u(s, 0, 1)}};
+    return its.template operator()<2>(u(s, 0, 0), beside);
   }
 };
 
-template <class T> struct BoxRow {
-  static constexpr int steps = many_rows<T>;
-  T                    c[3][3]; // [dy + 1][dx + 1]
+template <class T> struct BoxRow : RowInside {
+  static constexpr int  steps = many_rows<T>;
+  static constexpr bool box = true;
+  T                     c[3][3]; // [dy + 1][dx + 1]
   struct Values {};
-  __device__ Values read(size_t, size_t) const { return {}; }
+  __device__ Values read(PetscInt, size_t, size_t) const { return {}; }
   __device__ T      operator()(Values, const kernel::Window<T, steps> &u, int s) const {
          T sum = 0;
 #pragma unroll
@@ -124,9 +147,10 @@ template <class T> struct BoxRow {
   }
 };
 
-template <class T, bool box, class Index> struct RowOfClass { // coefficients by the class of each point
-  using Whole = WholeStencil<2, box>;
-  static constexpr int steps = box ? many_rows<T> : 4;
+template <class T, bool is_box, class Index> struct RowOfClass : RowInside { // coefficients by the class of each point
+  using Whole = WholeStencil<2, is_box>;
+  static constexpr int  steps = is_box ? many_rows<T> : 4;
+  static constexpr bool box = is_box;
   const T *__restrict__ table;
   const Index *__restrict__ index;
   struct Values {
@@ -135,7 +159,7 @@ template <class T, bool box, class Index> struct RowOfClass { // coefficients by
   struct alignas(16) Coefficients { // read by loads of 16 bytes
     T c[table_stride<T>(Whole::count)];
   };
-  __device__ Values read(size_t at, size_t stride) const {
+  __device__ Values read(PetscInt, size_t at, size_t stride) const {
     Values values;
 #pragma unroll
     for (int s = 0; s < steps; s++) values.of[s] = index[at + s * stride];
@@ -204,13 +228,13 @@ PetscErrorCode launch_rows_of_classes(const CapturedRow<T> &row, const Other &ot
     return launch_rows(row.patch, of_class, other, u, form, b, box, inner, y);
   };
   if (star && i8)
-    PetscCall(launch(RowOfClass<T, false, unsigned char>{table, i8}));
+    PetscCall(launch(RowOfClass<T, false, unsigned char>{{}, table, i8}));
   else if (star)
-    PetscCall(launch(RowOfClass<T, false, unsigned short>{table, i16}));
+    PetscCall(launch(RowOfClass<T, false, unsigned short>{{}, table, i16}));
   else if (i8)
-    PetscCall(launch(RowOfClass<T, true, unsigned char>{table, i8}));
+    PetscCall(launch(RowOfClass<T, true, unsigned char>{{}, table, i8}));
   else
-    PetscCall(launch(RowOfClass<T, true, unsigned short>{table, i16}));
+    PetscCall(launch(RowOfClass<T, true, unsigned short>{{}, table, i16}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -78,11 +78,13 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
     if (!on_gpu || arrays->Writes(k.field[a]->vec())) PetscFunctionReturn(PETSC_SUCCESS);
   }
   const auto make_product = [=](std::unique_ptr<const InteriorProduct> *product) {
-    Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma};
+    Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma, {}};
+    const Patch       patch = grid.owned_patch();
 
     PetscFunctionBegin;
     for (int a = 0; a < n; a++) PetscCall(arrays->ReadBeside(k.field[a]->vec(), &flux.k[a]));
     for (int a = 0; a < grid.dim; a++) flux.c[a] = 1 / (ends[a].h * ends[a].h);
+    for (Side side : {LOWER, UPPER}) flux.end[side] = FluxEnd<PetscScalar>(patch, ends[0], side, k.on_faces);
     if (k.on_faces)
       *product = std::make_unique<FluxProduct<OnFaces, PetscScalar>>(grid.dim, flux);
     else if (mean == MAT_DIFFUSION_HARMONIC)

@@ -6,6 +6,14 @@
 
 namespace shellac {
 
+// k half a spacing (halves = 1) or a spacing (2) beyond the last of two places where it is known. Of a smooth k it is
+// extrapolated: with s = (a - b)/(a + b), the factor differs from that of linear extrapolation by O(h²). Where k jumps, s
+// is near 1 or -1 and the last k remains. So the result is between 0.6 a and 1.4 a, or 0.2 a and 1.8 a.
+template <class T> SHELLAC_HD T extrapolate_coefficient(T a, T b, PetscReal halves) {
+  const T s = (a - b) / (a + b);
+  return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + halves * s * (PetscReal(1) - s * s)) : a;
+}
+
 // Values has the values of k at points of the whole grid and beside them: value.at(ends, i), of each axis or of all.
 template <class Values> struct DiffusionTerms {
   int                  dim = 1;
@@ -40,7 +48,7 @@ template <class Values> struct DiffusionTerms {
       const bool leaves = beyond(next, axis);
       if (leaves) next[axis] = ends[axis].N > 1 ? i[axis] - step : i[axis];
       const PetscScalar here = k[0].at(ends, i), other = k[0].at(ends, next);
-      value = leaves ? extrapolate(here, other, 1) : mean(here, other);
+      value = leaves ? extrapolate_coefficient(here, other, 1) : mean(here, other);
     }
     return conjugated ? PetscConj(value) : value;
   }
@@ -59,7 +67,7 @@ private:
     PetscInt last[3] = {at[0], at[1], at[2]}, before[3] = {at[0], at[1], at[2]};
     last[axis] = N - 1;
     before[axis] = PetscMax(N - 2, 0);
-    return extrapolate(k[axis].at(ends, last), k[axis].at(ends, before), 2);
+    return extrapolate_coefficient(k[axis].at(ends, last), k[axis].at(ends, before), 2);
   }
   // The same number, bit by bit, for (a, b) and (b, a): the operator is symmetric.
   SHELLAC_HD PetscScalar mean(PetscScalar a, PetscScalar b) const {
@@ -67,13 +75,6 @@ private:
     const bool        ascending = PetscAbsScalar(a) <= PetscAbsScalar(b);
     const PetscScalar small = ascending ? a : b, large = ascending ? b : a;
     return PetscReal(2) * small * (large / (small + large)); // no product of both, which might overflow
-  }
-  // k half a spacing (halves = 1) or a spacing (2) beyond the last of two places where it is known. Of a smooth k it is
-  // extrapolated: with s = (a - b)/(a + b), the factor differs from that of linear extrapolation by O(h²). Where k jumps, s
-  // is near 1 or -1 and the last k remains. So the result is between 0.6 a and 1.4 a, or 0.2 a and 1.8 a.
-  SHELLAC_HD static PetscScalar extrapolate(PetscScalar a, PetscScalar b, PetscReal halves) {
-    const PetscScalar s = (a - b) / (a + b);
-    return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + halves * s * (PetscReal(1) - s * s)) : a;
   }
 };
 

@@ -1,18 +1,43 @@
 #pragma once
-// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D, at the inner points of a rank; the others have ends or other
-// ranks beside them. With k at points 24 bytes a point move, with k at faces 32 or 40, with a row's coefficients 56 or 72.
+// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D, at the inner points of a rank and at those beside the ends of
+// the first axis; the others have other ends or other ranks beside them. With k at points 24 bytes a point move, with k at
+// faces 32 or 40, with a row's coefficients 56 or 72.
 
 #include "capture/apply.hpp"
 #include "capture/captured.hpp"
 #include "capture/planes_on_gpu.hpp"
+#include "formulas/diffusion_terms.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
 
+// An end of the first axis whose points are computed as inner ones are, with values beyond it that give the same row.
+template <class T> struct FluxEnd {
+  PetscInt at = -1; // the last point; -1: the end is not one of these
+  bool     mirror = false;
+  T        own = 0, inner = 0; // u beyond the end: so many times u at the last point, and at the one before
+
+  FluxEnd() = default;
+  FluxEnd(const Patch &patch, const Ends &ends, Side side, bool on_faces) {
+    constexpr PetscInt least = 4; // points: each has one end at most, and points before it
+    PetscInt           inside;
+    PetscReal          factor, given;
+    if (patch.neighbour[0][side] || patch.size[0] < least || ends.identity(side == LOWER ? 0 : ends.N - 1)) return;
+    if (on_faces && ends.mirror) return;       // whose face before the first point is not the stored one
+    if (!std::is_same_v<T, PetscReal>) return; // a face may have no such k
+    at = side == LOWER ? 0 : patch.size[0] - 1;
+    mirror = ends.mirror;
+    ends.fold(side == LOWER ? -1 : ends.N, &inside, &factor, &given);
+    (inside == (side == LOWER ? 0 : ends.N - 1) ? own : inner) = factor;
+  }
+  __device__ T u(T last, T before) const { return own * last + inner * before; }
+};
+
 template <class T> struct Flux {
-  const T *k[3]; // [points of the rank]: all the same or, on faces, for each axis
-  T        c[3]; // 1/h² of each axis
-  T        sigma;
+  const T   *k[3]; // [points of the rank]: all the same or, on faces, for each axis
+  T          c[3]; // 1/h² of each axis
+  T          sigma;
+  FluxEnd<T> end[2];
 };
 
 // 1/x for numbers whose reciprocals are normal: faster than the division, which provides for all others.
@@ -26,37 +51,60 @@ template <class T> __device__ __forceinline__ T reciprocal(T x) {
   return PetscReal(1) / x;
 }
 
-// The k of a face, from those that stand at the points below and above it. The means are those of DiffusionTerms, in
-// another order of operations.
+// of(): the k of a face, from those that stand at the points below and above it. The means are those of DiffusionTerms, in
+// another order of operations. beyond(): the k beyond an end with which the face there has the k that rows have.
 struct HarmonicMean {
   static constexpr bool                                  on_faces = false;
+  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &end, T last, T before) {
+    const T face = extrapolate_coefficient(last, before, 1);
+    return end.mirror ? before : last * (face / (PetscReal(2) * last - face));
+  }
   template <class T> static __device__ __forceinline__ T of(T below, T above) {
     return PetscReal(2) * below * (above * reciprocal(below + above));
   }
 };
 struct ArithmeticMean {
   static constexpr bool                                  on_faces = false;
+  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &end, T last, T before) {
+    return end.mirror ? before : PetscReal(2) * extrapolate_coefficient(last, before, 1) - last;
+  }
   template <class T> static __device__ __forceinline__ T of(T below, T above) {
     return (below + above) * PetscReal(0.5);
   }
 };
 struct OnFaces {
   static constexpr bool                                  on_faces = true;
+  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &, T last, T before) {
+    return extrapolate_coefficient(last, before, 2); // beyond the upper end; what is read before the lower is not used
+  }
   template <class T> static __device__ __forceinline__ T of(T, T above) { return above; }
 };
 
-template <class Face, class T> struct FluxRow { // for the kernel of 2-D
-  static constexpr int steps = sizeof(T) > 8 ? 3 : std::is_same_v<Face, ArithmeticMean> ? 8 : 6;
+template <class Face, class T> struct FluxRow : RowInside { // for the kernel of 2-D
+  static constexpr int  steps = sizeof(T) > 8 ? 3 : std::is_same_v<Face, ArithmeticMean> ? 8 : 6;
+  static constexpr bool box = false;
   using Window = kernel::Window<T, steps>;
   struct Values {
     Window k[Face::on_faces ? 2 : 1];
   };
   Flux<T>           flux;
-  __device__ Values read(size_t at, size_t stride) const {
+  __device__ Values read(PetscInt, size_t at, size_t stride) const {
     Values values;
-    values.k[0].load(flux.k[0] + at, stride);
-    if constexpr (Face::on_faces) values.k[1].load(flux.k[1] + at, stride);
+    values.k[0].template load<false>(flux.k[0] + at, stride);
+    if constexpr (Face::on_faces) values.k[1].template load<false>(flux.k[1] + at, stride);
     return values;
+  }
+  __device__ void complete(PetscInt i, Values *values, Window *u) const {
+#pragma unroll
+    for (int side = 0; side < 2; side++)
+      if (i == flux.end[side].at)
+#pragma unroll
+        for (int s = 1; s <= steps; s++) {
+          T(&kx)[3] = values->k[0].value[s], (&ux)[3] = u->value[s];
+          const int to = side == LOWER ? 0 : 2, before = 2 - to;
+          ux[to] = flux.end[side].u(ux[1], ux[before]);
+          kx[to] = Face::beyond(flux.end[side], kx[1], kx[before]);
+        }
   }
   __device__ T operator()(const Values &values, const Window &u, int s) const {
     const Window &kx = values.k[0], &ky = values.k[Face::on_faces];
@@ -83,9 +131,10 @@ __global__ void __launch_bounds__(32 * PairBlock::warps)
   const T *__restrict__ kx = flux.k[0] + place.at;
   const T *__restrict__ ky = (Face::on_faces ? flux.k[1] : flux.k[0]) + place.at;
   const T *__restrict__ kz = (Face::on_faces ? flux.k[2] : flux.k[0]) + place.at;
-  T     *to = y + place.at;
-  Values here[rows], kz_here[rows];
-  T      below[rows][width]; // the flux through the face below
+  T         *to = y + place.at;
+  Values     here[rows], kz_here[rows];
+  T          below[rows][width]; // the flux through the face below
+  const bool at_lower = place.i == flux.end[LOWER].at, at_upper = place.i + width - 1 == flux.end[UPPER].at;
 
 #pragma unroll
   for (int r = 0; r < rows; r++) {
@@ -122,6 +171,19 @@ __global__ void __launch_bounds__(32 * PairBlock::warps)
       Values result;
       place.beside(u + place.offset(r), here[r], &west, &east);
       place.beside(kx + place.offset(r), kx_here[r], &k_west, &k_east);
+      if (at_lower) {
+        const T u_after = width > 1 ? here[r].lane[1 % width] : east,
+                k_after = width > 1 ? kx_here[r].lane[1 % width] : k_east;
+        west = flux.end[LOWER].u(here[r].lane[0], u_after);
+        k_west = Face::beyond(flux.end[LOWER], kx_here[r].lane[0], k_after);
+      }
+      if (at_upper) {
+        constexpr int l = width - 1, l_before = width > 1 ? width - 2 : 0;
+        const T       u_before = width > 1 ? here[r].lane[l_before] : west,
+                k_before = width > 1 ? kx_here[r].lane[l_before] : k_west;
+        east = flux.end[UPPER].u(here[r].lane[l], u_before);
+        k_east = Face::beyond(flux.end[UPPER], kx_here[r].lane[l], k_before);
+      }
       T before = Face::of(k_west, kx_here[r].lane[0]) * (here[r].lane[0] - west);
 #pragma unroll
       for (int l = 0; l < width; l++) {
@@ -161,20 +223,23 @@ public:
   FluxProduct(int dim, const Flux<T> &flux) : dim_(dim), flux_(flux) {}
 
   PetscErrorCode interior(const captured::Apply<T> &point, const T *const *arrays, const Box &box,
-                          const Box &inner) const override {
+                          const Box &inside) const override {
     const Patch &patch = point.row.patch;
     const T     *u = point.u.u, *b = point.b;
-    const bool   few = inner.points() < 8 << 20; // shorter walks, so that there are warps for the whole GPU
+    const bool   few = inside.points() < 8 << 20; // shorter walks, so that there are warps for the whole GPU
     uintptr_t    alignment = 0;
+    Box          inner = inside;
 
     PetscFunctionBegin;
     for (const T *k : flux_.k) alignment |= (uintptr_t)k;
-    const FluxRow<Face, T> row{flux_};
+    if (flux_.end[LOWER].at >= 0) inner.lo[0] = 0;
+    if (flux_.end[UPPER].at >= 0) inner.hi[0] = patch.size[0];
+    const FluxRow<Face, T> row{{}, flux_};
     if (dim_ == 2) {
       const captured::ApplyWhole<T, 2, false, true, false> at_ends(point, arrays);
       if (few_points(box))
         PetscCall(launch_rows(patch, row, at_ends, u, point.form, b, box, inner, point.y));
-      else if (Face::on_faces) // the functor for all points leaves the compiler more registers
+      else if constexpr (Face::on_faces) // the functor for all points leaves the compiler more registers
         PetscCall(launch_rows(patch, row, point, u, point.form, b, box, inner, point.y));
       else
         PetscCall(launch_rows<true>(patch, row, at_ends, u, point.form, b, box, inner, point.y));

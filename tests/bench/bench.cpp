@@ -148,7 +148,7 @@ template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool
   PetscCallCUDA(cudaMalloc((void **)&device_y, bytes));
   const Box all = patch.all(), inner = {{1, 1, 0}, {N - 1, N - 1, 1}};
   const auto     launch = [&]() -> PetscErrorCode {
-    return launch_rows(patch, StarRow<T>{star}, AtEnd<T>{patch, star, device_u, device_y}, (const T *)device_u, Form::product,
+    return launch_rows(patch, StarRow<T>{{}, star, {}}, AtEnd<T>{patch, star, device_u, device_y}, (const T *)device_u, Form::product,
                        (const T *)nullptr, all, inner, device_y);
   };
   PetscCall(time_of(seconds, launch, kernel));
