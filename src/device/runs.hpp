@@ -61,7 +61,7 @@ template <class Sum> __device__ void add_over_block(Sum *mine) {
     __syncthreads();
     if ((int)threadIdx.x < half) all[threadIdx.x].add(all[threadIdx.x + half]);
   }
-  *mine = all[0];
+  if (threadIdx.x == 0) *mine = all[0]; // the others would read it while it is written
 }
 
 template <class Sum, class Function>
