@@ -33,6 +33,35 @@ struct Solution {
   PetscReal time;
 };
 
+// The residual of a solution must be small beside that of zero: where one linear solve is all, nothing else looks at it.
+static PetscErrorCode CheckResidual(SNES snes) {
+  DM        da;
+  KSP       ksp;
+  Vec       u, zero, f;
+  PetscReal norm, first, rtol;
+
+  PetscFunctionBeginUser;
+  PetscCall(SNESGetDM(snes, &da));
+  PetscCall(SNESGetSolution(snes, &u));
+  PetscCall(SNESGetKSP(snes, &ksp));
+  PetscCall(KSPGetTolerances(ksp, &rtol, nullptr, nullptr, nullptr));
+  PetscCall(DMGetGlobalVector(da, &zero));
+  PetscCall(DMGetGlobalVector(da, &f));
+  PetscCall(VecSet(zero, 0));
+  PetscCall(SNESComputeFunction(snes, zero, f));
+  PetscCall(VecNorm(f, NORM_2, &first));
+  PetscCall(SNESComputeFunction(snes, u, f));
+  PetscCall(VecNorm(f, NORM_2, &norm));
+  PetscCheck(
+      norm <= PetscMax(1e-3, 1e3 * rtol) * first || first == 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED,
+      "the solution has a residual of %g, that of zero is %g: the linear solver stopped too early, or the equation is "
+      "not linear; try -ksp_rtol 1e-12, another -pc_type, or -snes_type newtonls",
+      (double)norm, (double)first);
+  PetscCall(DMRestoreGlobalVector(da, &f));
+  PetscCall(DMRestoreGlobalVector(da, &zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // refines: for errors whose order is printed.
 static PetscErrorCode SolveSteady(DM da, bool refines, Solution *solution) {
   SNES                snes;
@@ -65,6 +94,7 @@ static PetscErrorCode SolveSteady(DM da, bool refines, Solution *solution) {
              "the solver does not converge: %s after %" PetscInt_FMT " nonlinear and %" PetscInt_FMT
              " linear iterations; try another -pc_type, -snes_type or initial state",
              SNESConvergedReasons[reason], its, ksp_its);
+  if (linear) PetscCall(CheckResidual(snes));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%s equation: %" PetscInt_FMT " nonlinear, %" PetscInt_FMT " linear iterations, %s\n",
                         linear ? "linear" : "nonlinear", its, ksp_its, SNESConvergedReasons[reason]));

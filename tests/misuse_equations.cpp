@@ -81,6 +81,14 @@ TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
           CALL(user, "equation:1|no number|six", b.set("parameter(lambda, six)\nresidual = u")),
           CALL(user, "equation:2|taken|lambda", b.set("parameter(lambda, 1)\nfield(lambda)\nresidual = u")),
           CALL(user, "equation:1|taken|laplacian", b.set("parameter(laplacian, 1)\nresidual = u")),
+          CALL(user, "equation:2|class is a word of C++|another",
+               b.set("// a name\nparameter(class, 1)\nresidual = u - class")),
+          CALL(user, "equation:1|new is a word of C++", b.set("new = 1\nresidual = new * u")),
+          CALL(user, "equation:1|and is a word of C++", b.set("f(and) = u(and)\nresidual = f(1)")),
+          CALL(user, "equation:1|taken|Unknown", b.set("field(Unknown) = 1\nresidual = Unknown * u")),
+          CALL(user, "equation:1|Cache|-equation_cache", b.set("parameter(Cache, 1)\nresidual = Cache * u")),
+          CALL(user, "equation:1|stretch_x|-equation_stretch_x",
+               b.set("parameter(stretch_x, 1)\nresidual = stretch_x * u")),
           CALL(user, "equation:2|twice|line 1", b.set("residual = u\nresidual = u")),
           CALL(user, "residual|rate|state", b.set("residual = u\nrate = u")),
           CALL(user, "equation:2|no unknown w|u, v", b.set("unknowns(u, v)\nresidual(w) = u")),
@@ -224,6 +232,17 @@ static PetscErrorCode residual_in_1d(const char *text) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// And on one of two dimensions with one point along y.
+static PetscErrorCode residual_in_2d_of_one_row(const char *text) {
+  PetscFunctionBeginUser;
+  Lattice l;
+  Grid    da;
+  l.N[1] = 1;
+  PetscCall(make_grid(l, nullptr, &da));
+  PetscCall(DMDASetEquation(da, text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
   if (!equations_work()) return;
   Bratu      b;
@@ -260,6 +279,8 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
           CALL(size, "2 unknowns|1 at a point", b.set("unknowns(u, v)\nresidual(u) = v\nresidual(v) = u")),
           CALL(size, "3 dimensions|2", b.set("grid(3)\nresidual = u")),
           CALL(PETSC_ERR_ARG_WRONG, "periodic|x|DM_BOUNDARY_PERIODIC", b.set("periodic(x)\nresidual = u")),
+          CALL(size, "one point along y|both ends|identity",
+               residual_in_2d_of_one_row("identity(sides) = 0\nresidual = u")),
           CALL(state, "rate|residual|own", b.set("rate = u")),
           CALL(PETSC_ERR_ORDER, "equation:1|lambda|no value|-equation_lambda",
                b.residual_of("parameter(lambda)\nresidual = u - lambda")),

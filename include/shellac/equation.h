@@ -266,12 +266,16 @@ PETSC_EXTERN PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time);
 .  da - a `DMDA` with an equation
 
    Output Parameter:
-.  linear - the Jacobian's entries are the same at several random states, with the present parameters
+.  linear - no term of the text depends on the unknowns in another way, with the present parameters
 
    Level: intermediate
 
-   Note:
-   A linear equation's operator is assembled once, and again after a new parameter, field or time.
+   Notes:
+   A comparison of unknowns, max(u, 0) or |u| is not linear, wherever it may lead. A factor that is zero by the present
+   parameters removes a term, but one that is zero at all points does not. Where a text has C++ that is not read for this, the
+   values at all points decide, at several random states.
+
+   A linear equation's operator is assembled once, and again after a new parameter, field or time; a `KSP`'s in its next solve.
 
    Errors:
    `PETSC_ERR_ARG_WRONGSTATE` without an equation, `PETSC_ERR_ARG_NULL` for a null pointer.
@@ -337,9 +341,31 @@ PETSC_EXTERN PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact);
    Errors:
    `PETSC_ERR_ARG_WRONGSTATE` without an equation.
 
-.seealso: `DMDASetEquation()`
+.seealso: `DMDASetEquation()`, `DMDAEquationGetCoordinates()`
 @*/
 PETSC_EXTERN PetscErrorCode DMDAEquationGetSpacing(DM da, PetscReal first[], PetscReal h[]);
+
+/*@
+   DMDAEquationGetCoordinates - gets the coordinates of the grid's points, as the equation of a `DMDA` takes them to be
+
+   Not Collective
+
+   Input Parameter:
+.  da - a `DMDA` with an equation
+
+   Output Parameters:
++  x - coordinates along the first axis of all points of the whole grid [length], as many as it has there; or NULL
+.  y - likewise along the second axis
+-  z - likewise along the third axis
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` without an equation.
+
+.seealso: `DMDASetEquation()`, `DMDAEquationGetSpacing()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationGetCoordinates(DM da, PetscReal x[], PetscReal y[], PetscReal z[]);
 
 /*@
    DMDAEquationComputeInitial - computes the initial state that the text of an equation gives; zero where it gives none

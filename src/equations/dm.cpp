@@ -5,6 +5,7 @@
 
 #include "equations/equation.hpp"
 #include "equations/options.hpp"
+#include "equations/solvers.hpp"
 #include "equations/source.hpp"
 #include "shellac.h"
 
@@ -52,112 +53,6 @@ static PetscErrorCode compose(DM da, std::unique_ptr<EquationOnGrid> on_grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- what the solvers call -----------------------------------------------------------------------------------------
-
-// The equation of a solver's DM, which get_dm() tells.
-template <class Solver>
-static PetscErrorCode get_equation(Solver solver, PetscErrorCode (*get_dm)(Solver, DM *), EquationOnGrid **equation) {
-  DM da;
-
-  PetscFunctionBegin;
-  PetscCall((*get_dm)(solver, &da));
-  PetscCall(DMGetEquation(da, equation));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The Jacobian at a state: the entries of B; and A, which may be another Mat, without entries: ours or one of PETSc's.
-static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, Mat A, Mat B) {
-  PetscBool set;
-
-  PetscFunctionBegin;
-  PetscCall(equation.Assemble(time, u, B));
-  if (A == B) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatEquationTrySetState(A, time, u, &set));
-  if (set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
-  EquationOnGrid *equation;
-
-  PetscFunctionBegin;
-  PetscCall(get_equation(snes, SNESGetDM, &equation));
-  PetscCall(equation->Evaluate(equation->equation().time, u, f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode snes_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
-  EquationOnGrid *equation;
-
-  PetscFunctionBegin;
-  PetscCall(get_equation(snes, SNESGetDM, &equation));
-  PetscCall(jacobian(*equation, equation->equation().time, u, A, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *) {
-  EquationOnGrid *equation;
-
-  PetscFunctionBegin;
-  PetscCall(get_equation(ts, TSGetDM, &equation));
-  PetscCall(equation->Evaluate(time, u, f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, void *) {
-  DM              da;
-  EquationOnGrid *equation;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetDM(B, &da)); // of its level, where TS has only its own
-  if (!da) PetscCall(TSGetDM(ts, &da));
-  PetscCall(DMGetEquation(da, &equation));
-  PetscCall(jacobian(*equation, time, u, A, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode EquationCheckLinear(EquationOnGrid &equation) {
-  PetscFunctionBegin;
-  PetscCheck(equation.equation().linear, equation.grid().comm, PETSC_ERR_ARG_WRONGSTATE,
-             "%s is not linear: its entries depend on the unknowns; solve it by a SNES",
-             equation.equation().text.file.c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Calls use(equation, time, u) with the linear equation of a KSP and u = 0.
-template <class Use> static PetscErrorCode use_at_zero(KSP ksp, const Use &use) {
-  DM              da;
-  EquationOnGrid *equation;
-  Vec             zero;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetDM(ksp, &da));
-  PetscCall(DMGetEquation(da, &equation));
-  PetscCall(EquationCheckLinear(*equation));
-  PetscCall(DMGetGlobalVector(da, &zero));
-  PetscCall(VecSet(zero, 0));
-  PetscCall(use(*equation, equation->equation().time, zero));
-  PetscCall(DMRestoreGlobalVector(da, &zero));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
-  PetscFunctionBegin;
-  PetscCall(use_at_zero(
-      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return jacobian(equation, time, zero, A, B); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ksp_right_hand_side(KSP ksp, Vec b, void *) {
-  PetscFunctionBegin;
-  PetscCall(use_at_zero(
-      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return equation.Evaluate(time, zero, b); }));
-  PetscCall(VecScale(b, -1));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // ---- inheritance ---------------------------------------------------------------------------------------------------
 
 static PetscErrorCode coarsen(DM fine, DM coarse, void *);
@@ -186,6 +81,11 @@ static PetscErrorCode inherit(DM from, DM to, bool finer) {
   PetscCall(on_grid.Create(to, source->shared()));
   if (has_coordinates && source->equation().text.stretches()) PetscCall(on_grid.SetCoordinates());
   PetscCall(on_grid.TakeFields(*source, finer));
+  // PETSc passes on what a SNES calls; what a TS calls only to coarser grids, where its SNES works for the same TS
+  if (finer)
+    on_grid.stepper() = source->stepper();
+  else if (source->equation().text.has_rate)
+    PetscCall(SetSolverFunctions(to, true));
   PetscCall(add_hooks(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -333,16 +233,8 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   PetscCall(made->Try(&equation->linear));
   holder.equation = nullptr;
   PetscCall(compose(da, std::move(made)));
-  PetscCall(add_hooks(da));
-  if (equation->text.has_rate) { // and nothing for SNES: a TS leaves a function of the DM's in place
-    PetscCall(DMTSSetRHSFunction(da, ts_function, NULL));
-    PetscCall(DMTSSetRHSJacobian(da, ts_jacobian, NULL));
-  } else {
-    PetscCall(DMSNESSetFunction(da, snes_function, NULL));
-    PetscCall(DMSNESSetJacobian(da, snes_jacobian, NULL));
-    PetscCall(DMKSPSetComputeOperators(da, ksp_operators, NULL));
-    PetscCall(DMKSPSetComputeRHS(da, ksp_right_hand_side, NULL));
-  }
+  PetscCall(SetSolverFunctions(da, equation->text.has_rate));
+  PetscCall(add_hooks(da)); // after PETSc's own, which copy functions
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

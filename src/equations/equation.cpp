@@ -18,7 +18,7 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
   static PetscInt64 made = 0;
   id_ = ++made;
   equation_ = std::move(equation);
-  da_ = da;
+  da_ = stepper_->da = da;
   PetscCall(GridCreate(da, &grid_));
   const MPI_Comm comm = grid_.comm;
   PetscCheck(text.unknowns.size() <= 8, comm, PETSC_ERR_SUP, "%s has %d unknowns; 8 are possible", text.file.c_str(),
@@ -87,6 +87,7 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
 
 PetscErrorCode EquationOnGrid::Destroy() {
   PetscFunctionBegin;
+  if (stepper_->da == da_) stepper_->da = NULL;
   for (Vec &v : fields_) PetscCall(VecDestroy(&v));
   for (Vec &v : local_fields_) PetscCall(VecDestroy(&v));
   PetscCall(DMDestroy(&field_da_));
@@ -187,6 +188,11 @@ PetscErrorCode EquationOnGrid::SetEnds() {
                           "end; use forms that agree for all unknowns")
                 .c_str());
       }
+      PetscCheck(
+          e.intervals() > 0, grid_.comm, PETSC_ERR_ARG_SIZ,
+          "the DMDA has one point along %c, but both ends of %s are on it, which leaves no spacing; give it two or "
+          "more, or state another condition than identity",
+          "xyz"[a], text.file.c_str());
     }
   PetscCall(SetAxes());
   if (!equation_->cell) equation_->cell = place_.h[0] * place_.h[1] * place_.h[2];

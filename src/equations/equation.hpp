@@ -63,6 +63,12 @@ struct Equation {
   size_t unknowns() const { return text.unknowns.size(); }
 };
 
+// The TS whose functions a DMDA's SNES calls.
+struct TimeStepper {
+  TS ts = NULL; // not referenced; null where it is destroyed
+  DM da = NULL; // the DMDA, likewise
+};
+
 // An equation on the grid of a DMDA.
 class EquationOnGrid {
 public:
@@ -73,11 +79,13 @@ public:
   Equation                        &equation() { return *equation_; }
   const Grid                      &grid() const { return grid_; }
   const std::shared_ptr<Equation> &shared() const { return equation_; }
+  std::shared_ptr<TimeStepper>    &stepper() { return stepper_; } // a coarser grid has the one of the finer
 
   // Coordinates of the first point, and spacings; of a stretched axis their mean. [axis]
-  const double  *origin() const { return place_.origin; }
-  const double  *spacing() const { return place_.h; }
-  PetscErrorCode SetCoordinates(); // of the DM. Collective
+  const double       *origin() const { return place_.origin; }
+  const double       *spacing() const { return place_.h; }
+  const EquationAxis &axis(int a) const { return axes_[a]; }
+  PetscErrorCode      SetCoordinates(); // of the DM. Collective
 
   // The residual or the rate at a time, with the source of the exact solution, computed where u and f are. u: global;
   // collective.
@@ -91,8 +99,8 @@ public:
   PetscErrorCode GetInitial(PetscReal time, Vec u);
   PetscErrorCode GetExact(PetscReal time, Vec u);
 
-  // Tries the functions at random states: an error where they read a neighbour beyond the stencil; and whether the
-  // equation is linear with its parameters. Collective.
+  // Tries the functions at random states: an error where they read a neighbour beyond the stencil. And whether the equation
+  // is linear with its parameters: by its text; where that is unclear, by its values at all points. Collective.
   PetscErrorCode Try(bool *linear);
 
   PetscErrorCode SetField(size_t f, Vec values);
@@ -111,6 +119,7 @@ private:
   int Sample(equation::Region region, unsigned seed, double size, std::vector<PetscScalar> *entries);
   // An array like the ghosted vector of n unknowns, with random numbers where a region's points read it and nothing else.
   std::unique_ptr<PetscScalar[]> NumbersNear(const equation::Region &region, int n, unsigned seed, double size) const;
+  bool                           AddsUp(const equation::Region &all);
   PetscErrorCode                 SetGivenScale();
   // Of a steady equation's rows, on a coarser or finer grid: restriction by the transpose of interpolation sums residuals.
   PetscReal      RowScale() const;
@@ -139,6 +148,7 @@ private:
   };
 
   std::shared_ptr<Equation>        equation_;
+  std::shared_ptr<TimeStepper>     stepper_ = std::make_shared<TimeStepper>();
   PetscInt64                       id_ = 0;    // of no other one of this process
   DM                               da_ = NULL; // not referenced: the DM has this object
   Grid                             grid_;

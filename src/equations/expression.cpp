@@ -22,6 +22,30 @@ bool is_name(const std::string &text) {
   return !text.empty() && starts_name(text[0]) && std::all_of(text.begin(), text.end(), in_name);
 }
 
+std::string lower_case(std::string text) {
+  for (char &c : text) c = (char)std::tolower((unsigned char)c);
+  return text;
+}
+
+bool is_word_of_cpp(const std::string &name) {
+  static const char *const words[] = {
+      "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+      "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+      "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+      "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+      "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+      "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+      "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+      "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+      "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+      "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+      "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+      "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+      "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+      "xor_eq"};
+  return std::any_of(std::begin(words), std::end(words), [&](const char *word) { return name == word; });
+}
+
 // The next name from a place on, and the place behind it; whether there is one.
 static bool find_name(const std::string &expression, size_t *place, std::string *name) {
   while (*place < expression.size()) {

@@ -9,7 +9,10 @@ namespace shellac {
 // The functions of numbers that an expression may call; a null pointer ends them.
 extern const char *const expression_functions[];
 
+std::string lower_case(std::string text); // as PETSc takes options
+
 bool is_name(const std::string &text);
+bool is_word_of_cpp(const std::string &name); // a keyword, which can be no name
 
 // The names in an expression, in their order.
 std::vector<std::string> names_in(const std::string &expression);

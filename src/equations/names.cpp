@@ -5,7 +5,6 @@
 #include "equations/expression.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace shellac {
 
@@ -138,8 +137,8 @@ private:
 
 } // namespace
 
-std::string suggestion_of_statement(std::string name) {
-  for (char &c : name) c = (char)std::tolower((unsigned char)c);
+std::string suggestion_of_statement(const std::string &word) {
+  const std::string name = lower_case(word);
   if (name == "dirichlet") return ": did you mean eliminated or identity?";
   return name.size() > 1 ? suggestion(name, statement_words) : "";
 }

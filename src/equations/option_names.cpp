@@ -5,16 +5,9 @@
 #include "equations/options.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 
 namespace shellac {
-
-// PETSc's options ignore case.
-static std::string lower(std::string text) {
-  for (char &c : text) c = (char)std::tolower((unsigned char)c);
-  return text;
-}
 
 PetscErrorCode CheckOptionNames(DM da, const Equation &equation) {
   std::vector<std::string> known, near;
@@ -33,15 +26,16 @@ PetscErrorCode CheckOptionNames(DM da, const Equation &equation) {
   PetscCall(PetscOptionsGetAll(NULL, &given));
   std::istringstream words(given);
   for (std::string word; wrong.empty() && words >> word;) {
-    if (lower(word).compare(0, before.size() + 9, lower(before + "equation_")) != 0) continue;
+    if (lower_case(word).compare(0, before.size() + 9, lower_case(before + "equation_")) != 0) continue;
     const std::string key = "-" + word.substr(before.size());
-    const bool        is_known =
-        std::any_of(known.begin(), known.end(), [&](const std::string &name) { return lower(name) == lower(key); });
+    const bool        is_known = std::any_of(known.begin(), known.end(),
+                                             [&](const std::string &name) { return lower_case(name) == lower_case(key); });
     if (!is_known) wrong = key;
   }
   PetscCall(PetscFree(given));
-  const bool is_field = std::any_of(equation.text.fields.begin(), equation.text.fields.end(),
-                                    [&](const auto &f) { return lower(wrong) == lower("-equation_" + f.name); });
+  const bool is_field = std::any_of(equation.text.fields.begin(), equation.text.fields.end(), [&](const auto &f) {
+    return lower_case(wrong) == lower_case("-equation_" + f.name);
+  });
   SHELLAC_CHECK_ALL(wrong.empty(), PetscObjectComm((PetscObject)da), PETSC_ERR_USER,
                     "%s has no parameter for the option %s%s%s Its parameters are %s; other options are -equation, "
                     "-equation_cache, -equation_domain and -equation_stretch_x, _y and _z. Where the option is for the "

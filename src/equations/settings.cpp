@@ -180,3 +180,14 @@ PetscErrorCode DMDAEquationGetSpacing(DM da, PetscReal first[], PetscReal h[]) {
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode DMDAEquationGetCoordinates(DM da, PetscReal x[], PetscReal y[], PetscReal z[]) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscReal *const to[] = {x, y, z};
+  for (int a = 0; a < 3; a++)
+    for (PetscInt i = 0; to[a] && i < on_grid->grid().N[a]; i++) to[a][i] = on_grid->axis(a).at(i);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -182,11 +182,12 @@ private:
 
   bool reserved(const std::string &name) const {
     static const char *const names[] = {
-        "x",         "y",           "z",        "t",        "I",        "hx",     "hy",      "hz",
-        "pi",        "parameter",   "field",    "unknowns", "residual", "rate",   "initial", "exact",
-        "grid",      "periodic",    "domain",   "stretch",  "step_x",   "step_y", "step_z",  "sides",
-        "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d",      "dx",      "dy",
-        "dz",        "dxx",         "dyy",      "dzz",      "dxy"};
+        "x", "y", "z", "t", "I", "hx", "hy", "hz", "pi", "parameter", "field", "unknowns", "residual", "rate",
+        "initial", "exact", "grid", "periodic", "domain", "stretch", "step_x", "step_y", "step_z", "sides", "laplacian",
+        "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy",
+        // what the functions that are compiled have beside the text
+        "Unknown", "Coefficient", "ScalarOf", "Point_", "R_", "c_", "r_", "d_", "axis_", "side_", "place_", "point_",
+        "alpha_", "exact_datum"};
     for (const char *other : names)
       if (name == other) return true;
     for (const char *const *other = expression_functions; *other; other++)
@@ -206,11 +207,14 @@ private:
       if (d.name == name) return true;
     return reserved(name);
   }
+  // what: an argument's name, say
+  bool may_be_name(const Statement &s, const std::string &name, const char *what = "name") {
+    if (!is_name(name)) fail(s.line, "'" + name + "' is no " + what + "; use letters, digits and _");
+    if (is_word_of_cpp(name)) fail(s.line, name + " is a word of C++ and can be no " + what + "; choose another");
+    return error_.empty();
+  }
   bool take_name(const Statement &s, const std::string &name) {
-    if (!is_name(name)) {
-      fail(s.line, "'" + name + "' is no name; use letters, digits and _");
-      return false;
-    }
+    if (!may_be_name(s, name)) return false;
     if (known(name)) {
       fail(s.line, "the name " + name + " is taken; choose another");
       return false;
@@ -258,6 +262,10 @@ private:
     EquationText::Parameter p;
     p.name = s.arguments[0], p.line = s.line;
     if (!take_name(s, p.name)) return;
+    for (const char *option : {"cache", "stretch_x", "stretch_y", "stretch_z"}) // as options, in any case
+      if (lower_case(p.name) == option)
+        return fail(s.line, "the parameter " + p.name + " would have the option -equation_" + option +
+                                ", which is another; choose another name");
     p.has_default = s.arguments.size() == 2;
     if (p.has_default && !number(s, s.arguments[1], &p.value)) return;
     to_.parameters.push_back(p);
@@ -414,7 +422,7 @@ private:
     definition.name = s.head, definition.line = s.line, definition.arguments = s.arguments, definition.value = s.value;
     if (s.called && s.arguments.empty()) return fail(s.line, "a definition has arguments or no brackets");
     for (const std::string &argument : s.arguments)
-      if (!is_name(argument)) return fail(s.line, "'" + argument + "' is no name of an argument");
+      if (!may_be_name(s, argument, "name of an argument")) return;
     for (const std::string &name : names_in(s.value.text)) {
       for (const auto &u : to_.unknowns) definition.of_state = definition.of_state || u.name == name;
       for (const auto &f : to_.fields) definition.of_state = definition.of_state || f.name == name;

@@ -79,7 +79,7 @@ struct EquationText {
 std::string                           check_names(EquationText *text);
 extern const std::vector<std::string> statement_words; // by which statements begin
 // The statement that a misspelt word is nearest to, as ": did you mean initial?"; empty where none is near.
-std::string suggestion_of_statement(std::string word);
+std::string suggestion_of_statement(const std::string &word);
 
 // Reads a text; the result is what is wrong with it, as for a user, or empty. file: its name.
 std::string read_equation(const std::string &file, const std::string &text, EquationText *equation);

@@ -120,6 +120,8 @@ if(NOT complex)
   endif()
   expect("nonlinear equation: 3 nonlinear.*wrote b.vts" equation -equation ${gallery}/bratu.h -picture b.vts)
   expect_file(b.vts ${xml} 1000)
+  expect("8 x 8 x [0-9]+ points: error.*15 x 15 .*order (1.9|2.[0-2])" equation -equation ${gallery}/allen_cahn.h -da_grid_x 8
+    -da_grid_y 8 -refinements 1 -ts_max_time 0.1 -picture none)
   expect("steps to t = 10" equation -equation ${gallery}/gray_scott.h -da_grid_x 32 -da_grid_y 32 -ts_max_time 10 -picture none)
 endif()
 expect_error("there is no equation" equation)

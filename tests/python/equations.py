@@ -115,7 +115,8 @@ class Steady(unittest.TestCase):
     def test_coordinates_make_a_field_and_are_those_of_the_text(self):
         for n in ((8,), (5, 4), (4, 3, 5)):
             da = grid(*n)
-            eq = shellac.Equation(da, "field(k)\nresidual = u - k\ninitial = " + " + ".join(
+            stretch = "stretch(x, geometric, 3)\n" if len(n) == 2 else ""
+            eq = shellac.Equation(da, stretch + "field(k)\nresidual = u - k\ninitial = " + " + ".join(
                 f"{a + 1} * {'xyz'[a]} * {'xyz'[a]}" for a in range(len(n))))
             axes = eq.coordinates()
             self.assertEqual([a.size for a in axes], list(n))
@@ -124,6 +125,16 @@ class Steady(unittest.TestCase):
             eq["k"] = values
             np.testing.assert_allclose(everywhere(da, eq.initial()), values, rtol=1e-14)
             np.testing.assert_allclose(everywhere(da, eq.solve()), values, rtol=1e-8)
+
+    def test_a_residual_is_that_of_the_time(self):
+        da = grid(5, 4)
+        eq = shellac.Equation(da, "residual = u - t")
+        zero = np.zeros((4, 5))
+        np.testing.assert_allclose(everywhere(da, eq.evaluate(zero, time=3)), -3)
+        self.assertEqual(eq.time, 0)
+        np.testing.assert_allclose(everywhere(da, eq.evaluate(zero)), 0)
+        eq.time = 2
+        np.testing.assert_allclose(everywhere(da, eq.solve()), 2, rtol=1e-8)
 
     def test_errors_beside_an_exact_solution_are_of_second_order(self):
         errors = []

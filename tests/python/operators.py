@@ -372,7 +372,8 @@ class Interface(unittest.TestCase):
         headers = pathlib.Path(__file__).resolve().parents[2] / "include" / "shellac"
         declared = re.findall(r"PETSC_EXTERN PetscErrorCode (\w+)\(", "".join(p.read_text() for p in headers.glob("*.h")))
         self.assertGreater(len(declared), 20)
-        arrays_of_fixed_length = {"MatStencilShellGetSlot", "MatStencilShellRestoreSlot", "DMDAEquationGetSpacing"}
+        arrays_of_fixed_length = {"MatStencilShellGetSlot", "MatStencilShellRestoreSlot", "DMDAEquationGetSpacing",
+                                  "DMDAEquationGetCoordinates"}
         for name in declared:
             if name in arrays_of_fixed_length:
                 self.assertFalse(hasattr(shellac, name), f"{name} is in the package")

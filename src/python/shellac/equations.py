@@ -92,13 +92,14 @@ class Equation:
         self._prefix = prefix or ""
         self._options = options
         self._snes = self._ts = self._dt = None
+        self._time = 0.0
         self._set(what, values)
 
     # ---- the equation -----------------------------------------------------------------------------------------------
 
     @property
     def linear(self):
-        """Whether the equation is linear: its Jacobian is the same at several random states."""
+        """Whether the equation is linear in its unknowns, with the present parameters."""
         return _call("DMDAEquationGetLinear", self.da)
 
     @property
@@ -189,11 +190,27 @@ class Equation:
             x of shape (nx,); or x of shape (1, nx) and y of (ny, 1); or likewise x, y and z. An expression of all has
             the shape of the grid, as ``eq.set(k=1 + x * y)`` wants it.
         """
-        first, h = numpy.zeros(3, dtype=c.real_type()), numpy.zeros(3, dtype=c.real_type())
-        c.call("DMDAEquationGetSpacing", ctypes.c_void_p(self.da.handle), ctypes.c_void_p(first.ctypes.data),
-               ctypes.c_void_p(h.ctypes.data))
-        axes = [first[a] + h[a] * numpy.arange(n) for a, n in enumerate(self.da.getSizes())]
+        axes = [numpy.zeros(n, dtype=c.real_type()) for n in self.da.getSizes()]
+        x, y, z = [a.ctypes.data for a in axes] + [None] * (3 - len(axes))
+        c.call("DMDAEquationGetCoordinates", ctypes.c_void_p(self.da.handle), ctypes.c_void_p(x), ctypes.c_void_p(y),
+               ctypes.c_void_p(z))
         return tuple(reversed(numpy.ix_(*reversed(axes))))
+
+    @property
+    def time(self):
+        """The time t that a residual sees, 0 at first; of a rate that which `ts` has reached. ``eq.time = 3`` sets it."""
+        return self.ts.getTime() if self.has_rate else self._time
+
+    @time.setter
+    def time(self, time):
+        self._set_time(c.number(time, "PetscReal", "shellac.Equation.time").value)
+
+    def _set_time(self, time):
+        if self.has_rate:
+            self.ts.setTime(time)
+        else:
+            _call("DMDAEquationSetTime", self.da, time)
+            self._time = time
 
     def initial(self):
         """The initial state that the text states, zero where it states none: a PETSc.Vec."""
@@ -207,11 +224,8 @@ class Equation:
 
     def _exact(self, da, time):
         u = da.createGlobalVec()
-        _call("DMDAEquationComputeExact", da, self._time(time), u)
+        _call("DMDAEquationComputeExact", da, self.time if time is None else time, u)
         return u
-
-    def _time(self, time):
-        return time if time is not None else self.ts.getTime() if self.has_rate else 0
 
     def error(self, u, time=None):
         """The largest difference between u and the exact solution.
@@ -221,7 +235,7 @@ class Equation:
         u : PETSc.Vec
             As `solve` returns it.
         time : float, optional
-            By default the time that `ts` has reached; 0 for a residual.
+            By default the present `time`.
 
         Returns
         -------
@@ -243,7 +257,7 @@ class Equation:
         u : PETSc.Vec or array_like
             The state, as for `solve`.
         time : float, optional
-            For a rate; by default the time that `ts` has reached.
+            By default the present `time`.
 
         Returns
         -------
@@ -251,10 +265,16 @@ class Equation:
         """
         u = self._state(u, "shellac.Equation.evaluate(): u")
         f = u.duplicate()
+        before = self.time
+        time = before if time is None else c.number(time, "PetscReal", "shellac.Equation.evaluate(): time").value
         if self.has_rate:
-            self.ts.computeRHSFunction(self._time(time), u, f)
-        else:
+            self.ts.computeRHSFunction(time, u, f)
+            return f
+        self._set_time(time)
+        try:
             self.snes.computeFunction(u, f)
+        finally:
+            self._set_time(before)
         return f
 
     def mat(self):
@@ -331,7 +351,7 @@ class Equation:
             rank's, of the shape that `gather` gives.
         until : float
             For a rate, and needed there: the time at the end; or ``-ts_max_time``. Time begins at 0; where u is given
-            it goes on from what `ts` has reached, which ``eq.ts.setTime(0)`` changes.
+            it goes on from what `ts` has reached, which ``eq.time = 0`` changes.
         dt : float, optional
             For a rate: the first time step, which adaptive methods change; or ``-ts_dt``, from PETSc 3.25 on
             ``-ts_time_step``.

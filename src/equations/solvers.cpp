@@ -1,0 +1,305 @@
+// What KSP, SNES and TS call on a DMDA with an equation.
+
+#include "equations/solvers.hpp"
+
+#include <petscdmshell.h>
+
+#include "shellac.h"
+
+namespace shellac {
+
+// ---- SNES ------------------------------------------------------------------------------------------------------------
+
+// The equation of a solver's DM, which get_dm() tells.
+template <class Solver>
+static PetscErrorCode get_equation(Solver solver, PetscErrorCode (*get_dm)(Solver, DM *), EquationOnGrid **equation) {
+  DM da;
+
+  PetscFunctionBegin;
+  PetscCall((*get_dm)(solver, &da));
+  PetscCall(DMGetEquation(da, equation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The Jacobian at a state: the entries of B; and A, which may be another Mat, without entries: ours or one of PETSc's.
+static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, Mat A, Mat B) {
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(equation.Assemble(time, u, B));
+  if (A == B) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatEquationTrySetState(A, time, u, &set));
+  if (set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(get_equation(snes, SNESGetDM, &equation));
+  PetscCall(equation->Evaluate(equation->equation().time, u, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode snes_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(get_equation(snes, SNESGetDM, &equation));
+  PetscCall(jacobian(*equation, equation->equation().time, u, A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- KSP -------------------------------------------------------------------------------------------------------------
+
+PetscErrorCode EquationCheckLinear(EquationOnGrid &equation) {
+  PetscFunctionBegin;
+  PetscCheck(equation.equation().linear, equation.grid().comm, PETSC_ERR_ARG_WRONGSTATE,
+             "%s is not linear: its entries depend on the unknowns; solve it by a SNES",
+             equation.equation().text.file.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Calls use(equation, time, u) with the linear equation of a KSP and u = 0.
+template <class Use> static PetscErrorCode use_at_zero(KSP ksp, const Use &use) {
+  DM              da;
+  EquationOnGrid *equation;
+  Vec             zero;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetDM(ksp, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(EquationCheckLinear(*equation));
+  PetscCall(DMGetGlobalVector(da, &zero));
+  PetscCall(VecSet(zero, 0));
+  PetscCall(use(*equation, equation->equation().time, zero));
+  PetscCall(DMRestoreGlobalVector(da, &zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
+  PetscFunctionBegin;
+  PetscCall(use_at_zero(
+      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return jacobian(equation, time, zero, A, B); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// PETSc calls this in each solve, and then ksp_operators() in the first one alone, unless the operators are set again.
+static PetscErrorCode ksp_right_hand_side(KSP ksp, Vec b, void *) {
+  Mat       A, B;
+  PetscBool has_operators;
+
+  PetscFunctionBegin;
+  PetscCall(use_at_zero(
+      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return equation.Evaluate(time, zero, b); }));
+  PetscCall(VecScale(b, -1));
+  PetscCall(KSPGetOperatorsSet(ksp, &has_operators, NULL));
+  if (!has_operators) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(ksp, &A, &B));
+  PetscCall(KSPSetOperators(ksp, A, B)); // which are assembled if a parameter, a field or the time has changed
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- TS --------------------------------------------------------------------------------------------------------------
+
+// What PETSc has as a SNES's functions.
+using SnesFunction = PetscErrorCode (*)(SNES, Vec, Vec, void *);
+using SnesJacobian = PetscErrorCode (*)(SNES, Vec, Mat, Mat, void *);
+
+// PETSc's SNES asks the DM for its function, which for a TS is SNESTSFormFunction() with the TS. The first TS that is set up
+// leaves it there, and a second one on the same DM, when it finds one, would step with the first one's state. So the
+// functions below take its place, which know the TS at work, and leave when it has finished.
+
+static PetscErrorCode step_function(SNES snes, Vec u, Vec f, void *);
+static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *);
+
+static PetscErrorCode clear_snes_functions(DM da) {
+  DM           empty;
+  SnesFunction none;
+
+  PetscFunctionBegin;
+  PetscCall(DMShellCreate(PetscObjectComm((PetscObject)da), &empty));
+  PetscCall(DMSNESGetFunction(empty, &none, NULL)); // makes what is copied
+  PetscCall(DMCopyDMSNES(empty, da));
+  PetscCall(DMDestroy(&empty));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode begin_steps(TS ts, DM da, TimeStepper &stepper) {
+  SnesFunction function;
+
+  PetscFunctionBegin;
+  PetscCall(DMSNESGetFunction(da, &function, NULL));
+  if (function) PetscFunctionReturn(PETSC_SUCCESS); // of the TS itself, before its first step; or of another one
+  PetscCall(DMSNESSetFunction(da, step_function, NULL));
+  PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
+  stepper.ts = ts;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// last: the TS is being destroyed
+static PetscErrorCode end_steps(TS ts, DM da, TimeStepper &stepper, bool last) {
+  SnesFunction function;
+  SnesJacobian derivative;
+
+  PetscFunctionBegin;
+  if (stepper.ts != ts) PetscFunctionReturn(PETSC_SUCCESS);
+  if (da) {
+    PetscCall(DMSNESGetFunction(da, &function, NULL));
+    PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
+    if (!last && (function != step_function || derivative != step_jacobian))
+      PetscFunctionReturn(PETSC_SUCCESS); // what the program has set, as differences by colouring, is kept
+    PetscCall(clear_snes_functions(da));
+  }
+  stepper.ts = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A monitor, which TSSolve() calls before each step and at the end.
+static PetscErrorCode follow_steps(TS ts, PetscInt, PetscReal, Vec, void *) {
+  DM                da;
+  EquationOnGrid   *equation;
+  TSConvergedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(TSGetConvergedReason(ts, &reason));
+  PetscCall(reason == TS_CONVERGED_ITERATING ? begin_steps(ts, da, *equation->stepper())
+                                             : end_steps(ts, da, *equation->stepper(), false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What a TS has of the DMDA that it works on.
+struct OfStepper {
+  std::shared_ptr<TimeStepper> stepper;
+  TS                           ts;
+};
+
+static PetscErrorCode leave(void *argument) {
+  OfStepper *of = context_to_destroy<OfStepper>(argument);
+
+  PetscFunctionBegin;
+  PetscCall(end_steps(of->ts, of->stepper->da, *of->stepper, true));
+  delete of;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The TS that a SNES on a DMDA works for.
+static PetscErrorCode get_stepper(SNES snes, TS *ts) {
+  EquationOnGrid     *equation;
+  SNES                own = NULL;
+  SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
+  Vec                 solution = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(get_equation(snes, SNESGetDM, &equation));
+  *ts = equation->stepper()->ts;
+  if (*ts) PetscCall(TSGetSNES(*ts, &own));
+  if (own && own != snes) { // one that its own one uses, while that is at work: a smoother, a preconditioner
+    PetscCall(SNESGetConvergedReason(own, &reason));
+    PetscCall(SNESGetSolution(own, &solution));
+  }
+  PetscCheck(
+      own && (own == snes || (reason == SNES_CONVERGED_ITERATING && solution)), PetscObjectComm((PetscObject)snes),
+      PETSC_ERR_ARG_WRONGSTATE,
+      "another TS is at work on the DMDA, or stopped before its end; destroy that one first, or give each a DMDA "
+      "of its own with DMDASetEquation()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode step_function(SNES snes, Vec u, Vec f, void *) {
+  TS ts;
+
+  PetscFunctionBegin;
+  PetscCall(get_stepper(snes, &ts));
+  PetscCall(SNESTSFormFunction(snes, u, f, ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
+  TS ts;
+
+  PetscFunctionBegin;
+  PetscCall(get_stepper(snes, &ts));
+  PetscCall(SNESTSFormJacobian(snes, u, A, B, ts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Puts them in the place of those that the set-up of a TS left on its DMDA.
+static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
+  SnesFunction   function;
+  SnesJacobian   derivative;
+  void          *context;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(DMSNESGetFunction(da, &function, &context));
+  if (function != SNESTSFormFunction || context != ts) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMSNESSetFunction(da, step_function, NULL));
+  PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
+  if (derivative == SNESTSFormJacobian) PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
+  if (equation.stepper()->ts == ts) PetscFunctionReturn(PETSC_SUCCESS); // on another grid of the hierarchy
+  equation.stepper()->ts = ts;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ts), &container));
+  PetscCall(PetscContainerSetPointer(container, new OfStepper{equation.stepper(), ts}));
+  PetscCall(PetscContainerSetCtxDestroy(container, destructor(leave)));
+  PetscCall(PetscObjectCompose((PetscObject)ts, "ShellacTimeStepper", (PetscObject)container));
+  PetscCall(PetscObjectDereference((PetscObject)container));
+  PetscCall(TSMonitorSet(ts, follow_steps, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *) {
+  EquationOnGrid *equation;
+  DM              da;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(take_over(ts, da, *equation));
+  PetscCall(equation->Evaluate(time, u, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, void *) {
+  DM              da;
+  EquationOnGrid *equation;
+  PetscInt        rows, points;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(MatGetSize(B, &rows, NULL));
+  PetscCall(VecGetSize(u, &points));
+  PetscCheck(
+      rows == points, equation->grid().comm, PETSC_ERR_SUP,
+      "a TS has the Jacobian of a rate on its own grid alone, but a coarser one was asked for; with -pc_type mg give "
+      "-pc_mg_galerkin, with -snes_type fas smoothers and a coarse solver without Jacobian, as -fas_levels_snes_type "
+      "ngs "
+      "-fas_coarse_snes_type ngs");
+  PetscCall(jacobian(*equation, time, u, A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- all ---------------------------------------------------------------------------------------------------------------
+
+PetscErrorCode SetSolverFunctions(DM da, bool rate) {
+  PetscFunctionBegin;
+  if (rate) {
+    PetscCall(clear_snes_functions(da));
+    PetscCall(DMTSSetRHSFunction(da, ts_function, NULL));
+    PetscCall(DMTSSetRHSJacobian(da, ts_jacobian, NULL));
+  } else {
+    PetscCall(DMSNESSetFunction(da, snes_function, NULL));
+    PetscCall(DMSNESSetJacobian(da, snes_jacobian, NULL));
+    PetscCall(DMKSPSetComputeOperators(da, ksp_operators, NULL));
+    PetscCall(DMKSPSetComputeRHS(da, ksp_right_hand_side, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

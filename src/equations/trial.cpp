@@ -1,0 +1,189 @@
+// An equation at random states: what it reads, how large its rows are, and whether it is linear.
+
+#include "equations/equation.hpp"
+#include "equations/linearity.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shellac {
+
+// A number in [0.5, 1.5] that depends on the place and a seed alone.
+static double any_number(size_t place, unsigned seed) {
+  unsigned long long bits = (place + 1) * 6364136223846793005ull + seed * 1442695040888963407ull;
+  bits ^= bits >> 31, bits *= 0x9e3779b97f4a7c15ull, bits ^= bits >> 29;
+  return 0.5 + (double)(bits >> 11) / 9007199254740992.;
+}
+
+static PetscScalar any_scalar(size_t place, unsigned seed) {
+#if defined(PETSC_USE_COMPLEX)
+  return PetscCMPLX(any_number(place, seed), any_number(place, seed + 100) - 1);
+#else
+  return any_number(place, seed);
+#endif
+}
+
+// A few points of a region.
+static equation::Region sample_of(equation::Region region) {
+  for (int a = 0; a < 3; a++) region.end[a] = std::min(region.end[a], region.start[a] + 4);
+  return region;
+}
+
+std::unique_ptr<PetscScalar[]> EquationOnGrid::NumbersNear(const equation::Region &region, int n, unsigned seed,
+                                                           double size) const {
+  const auto                    *start = place_.read_start, *extent = place_.read_size;
+  const long long                w = grid_.width;
+  std::unique_ptr<PetscScalar[]> numbers(new PetscScalar[(size_t)(extent[0] * extent[1] * extent[2]) * (size_t)n]);
+  const auto                     index = [&](int axis, long long at) { // in the array; -1 where it ends
+    const long long N = place_.N[axis], i = at - start[axis];
+    if (i >= 0 && i < extent[axis]) return i;
+    return !ghosts_ && place_.periodic[axis] && axis < grid_.dim ? (i % N + N) % N : -1;
+  };
+  for (long long k = region.start[2] - w; k < region.end[2] + w; k++)
+    for (long long j = region.start[1] - w; j < region.end[1] + w; j++)
+      for (long long i = region.start[0] - w; i < region.end[0] + w; i++) {
+        const long long p[3] = {index(0, i), index(1, j), index(2, k)};
+        if (p[0] < 0 || p[1] < 0 || p[2] < 0) continue;
+        const size_t at = (size_t)(((p[2] * extent[1] + p[1]) * extent[0] + p[0]) * n);
+        for (size_t m = at; m < at + (size_t)n; m++) numbers[m] = size * any_scalar(m, seed);
+      }
+  return numbers;
+}
+
+int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, std::vector<PetscScalar> *entries) {
+  const equation::Place           whole = place_;
+  const size_t                    count = equation_->unknowns() * (size_t)slots();
+  std::vector<equation::Scalar *> slot(count);
+  int                             points = 1;
+  region = sample_of(region);
+  for (int a = 0; a < 3; a++) {
+    place_.write_start[a] = region.start[a], place_.write_size[a] = region.end[a] - region.start[a];
+    points *= (int)place_.write_size[a];
+  }
+  const auto u = NumbersNear(region, (int)equation_->unknowns(), seed, size);
+  entries->assign(count * (size_t)points, 0);
+  for (size_t s = 0; s < count; s++) slot[s] = compiled_array(entries->data() + s * (size_t)points);
+  place_.u = compiled_array(u.get());
+  place_.source = nullptr;
+  place_.row_scale = 1;
+  arm_[0] = 0;
+  equation_->functions->values(&place_, &region, compiled_array(entries->data()));
+  if (!arm_[0]) equation_->functions->entries(&place_, &region, slot.data());
+  place_ = whole;
+  return points;
+}
+
+PetscErrorCode EquationOnGrid::SetGivenScale() {
+  const size_t             n = equation_->unknowns();
+  std::vector<PetscReal>   largest(2 * n, 0.); // of the positive and of the negative diagonal entries
+  std::vector<PetscScalar> entries;
+
+  PetscFunctionBegin;
+  given_scale_.assign(n, 1);
+  place_.given_scale = given_scale_.data();
+  if (equation_->text.has_rate || !std::count(identity_.begin(), identity_.end(), 1))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  size_t center = 0;
+  while (arms_[center].d[0] || arms_[center].d[1] || arms_[center].d[2]) center++;
+  for (size_t f = 0; f < fields_.size(); f++) PetscCall(VecGetArrayRead(local_fields_[f], &field_arrays_[f]));
+  place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
+  for (const equation::Region &region : regions_) {
+    if (region.ends) continue;
+    const size_t points = (size_t)Sample(region, 1, 1, &entries);
+    for (size_t r = 0; r < n; r++)
+      for (size_t p = 0; p < points; p++) {
+        const PetscReal entry = PetscRealPart(entries[((r * arms_.size() + center) * n + r) * points + p]);
+        if (std::isfinite(entry))
+          largest[2 * r + (entry < 0)] = std::max(largest[2 * r + (entry < 0)], std::fabs(entry));
+      }
+  }
+  for (size_t f = 0; f < fields_.size(); f++) PetscCall(VecRestoreArrayRead(local_fields_[f], &field_arrays_[f]));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, largest.data(), (PetscMPIInt)(2 * n), MPIU_REAL, MPIU_MAX, grid_.comm));
+  for (size_t r = 0; r < n; r++) {
+    const PetscReal *l = &largest[2 * r];
+    if (l[0] > 0 || l[1] > 0) given_scale_[r] = l[0] >= l[1] ? l[0] : -l[1];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether F(u + v) - F(u) - F(v) + F(0) is zero at all points, for u and v of several sizes.
+bool EquationOnGrid::AddsUp(const equation::Region &all) {
+  const size_t             n = equation_->unknowns(), count = owned() * n;
+  const auto              *size = place_.read_size;
+  const size_t             numbers = (size_t)(size[0] * size[1] * size[2]) * n;
+  std::vector<PetscScalar> values[4], sum(numbers);
+  bool                     does = true;
+  place_.u = compiled_array(sum.data());
+  place_.source = nullptr;
+  place_.row_scale = 1;
+  for (const double scale : {0.1, 1., -10., 1000.}) {
+    const auto u = NumbersNear(all, (int)n, 1, scale), v = NumbersNear(all, (int)n, 2, -3 * scale);
+    for (int state = 0; state < 4; state++) { // 0, u, v, u + v
+      for (size_t i = 0; i < numbers; i++)
+        sum[i] = (state % 2 ? u[i] : PetscScalar(0)) + (state / 2 ? v[i] : PetscScalar(0));
+      values[state].resize(count);
+      for (const equation::Region &region : regions_)
+        equation_->functions->values(&place_, &region, compiled_array(values[state].data()));
+    }
+    double largest = 0;
+    for (const auto &of_state : values)
+      for (const PetscScalar value : of_state)
+        if (std::isfinite(PetscAbsScalar(value))) largest = std::max(largest, (double)PetscAbsScalar(value));
+    for (size_t i = 0; i < count; i++)
+      if (std::isfinite(PetscAbsScalar(values[0][i]))) // else it is the source that is not
+        does = does && PetscAbsScalar(values[3][i] - values[1][i] - values[2][i] + values[0][i]) <= 1e-12 * largest;
+  }
+  return does;
+}
+
+PetscErrorCode EquationOnGrid::Try(bool *linear) {
+  const auto     &parameters = equation_->parameters;
+  const Linearity by_text =
+      linearity_of(equation_->text, std::vector<double>(parameters.begin(), parameters.end()), equation_->known);
+  const double             sizes[] = {0.1, 1, -1, 10};
+  int                      arm[5] = {0, 0, 0, 0, 0};
+  PetscInt                 differs = by_text == Linearity::nonlinear;
+  std::vector<PetscScalar> first, entries;
+
+  PetscFunctionBegin;
+  PetscCall(Update());
+  // at no special value of a field or of the time, where a term that is not linear could vanish
+  std::vector<const equation::Scalar *> fields(fields_.size());
+  const double                          time = place_.time;
+  place_.fields = fields.data();
+  place_.time = 0.7182;
+  const auto set_fields = [&](const PetscScalar *values) {
+    std::fill(fields.begin(), fields.end(), compiled_array(values));
+  };
+  for (const equation::Region &region : regions_) {
+    const auto values = NumbersNear(sample_of(region), 1, 17, 1);
+    set_fields(values.get());
+    for (unsigned state = 0; state < 4; state++) {
+      Sample(region, state, sizes[state], &entries);
+      if (arm_[0]) std::copy(arm_, arm_ + 5, arm);
+      if (state == 0) first = entries;
+      double largest = 0;
+      for (const PetscScalar entry : first) largest = std::max(largest, (double)PetscAbsScalar(entry));
+      for (size_t i = 0; i < entries.size(); i++)
+        if (!(PetscAbsScalar(entries[i] - first[i]) <= 1e-12 * largest)) differs = 1;
+    }
+  }
+  if (by_text == Linearity::unclear && !differs && !arm[0]) {
+    equation::Region all;
+    for (int a = 0; a < 3; a++) all.start[a] = grid_.start[a], all.end[a] = grid_.start[a] + grid_.size[a];
+    all.ends = 1;
+    const auto values = NumbersNear(all, 1, 17, 1);
+    set_fields(values.get());
+    differs = !AddsUp(all);
+  }
+  place_.time = time;
+  char text[512] = "";
+  if (arm[0]) PetscCall(PetscStrncpy(text, ArmProblem(arm).c_str(), sizeof(text)));
+  PetscCall(share_error(grid_.comm, text));
+  PetscCheck(!text[0], grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", text);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPIU_INT, MPI_MAX, grid_.comm));
+  *linear = !differs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

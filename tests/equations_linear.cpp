@@ -1,0 +1,69 @@
+// Equations as text: which ones are linear.
+
+#include "catch.hpp"
+#include "equations.hpp"
+#include "equations/linearity.hpp"
+
+using namespace tests;
+using shellac::Linearity;
+
+// By the text of a residual, and one parameter p.
+static Linearity linearity(const std::string &residual, double p = 3, const std::string &head = "") {
+  shellac::EquationText text;
+  REQUIRE(shellac::read_equation("equation", head + "parameter(p)\nfield(k)\nresidual = " + residual + " + 0 * k * p",
+                                 &text) == "");
+  return linearity_of(text, {p}, {p == p});
+}
+
+TEST_CASE("the text says whether an equation is linear", "[equations]") {
+  for (const char *linear : {"-laplacian(u) - 1", "k * u", "u(1, 0) * k(-1, 0) / hx - x * t", "exp(k) * u + sin(x)",
+                             "x < 0.5 ? u + 0 : 2 * u", "pow(k, 2) * dx(u) + (p - 1.5e-1) * u()",
+                             "d(k, u) + upwind_x(1 - y, u) - bilaplacian(u)", "u / (k + fabs(x))", "+max(k, 0) * u",
+                             "(p - 3) * exp(u)", "u * pow(u, p - 3)", "0. * u * u", "pow(u, 1)",
+                             "(k > p && x != 1) * u", "u(x < 0.5 ? 1 : -1)", "-(u - 3) / p"}) {
+    INFO(linear);
+    CHECK(linearity(linear) == Linearity::linear);
+  }
+  for (const char *nonlinear :
+       {"u * u", "1 / u", "exp(u)", "k * u * u * u", "max(u - 50, 0)", "min(0, u)", "fabs(u)", "abs(k * u)",
+        "pow(u, p)", "pow(2, u)", "u > 50 ? u + 1 : u + 0", "(u < 50) * k", "d(u, u)", "upwind_y(u, u)",
+        "u(u > 0 ? 1 : -1)", "dx(u) * u", "tanh(u - 50)", "k * (!(u == 0) ? 1. : 2.)", "(x < 1 || u > 2) * k"}) {
+    INFO(nonlinear);
+    CHECK(linearity(nonlinear) == Linearity::nonlinear);
+  }
+  for (const char *unclear : {"double(k) * u", "(k > 0 | x > 0) * u"}) {
+    INFO(unclear);
+    CHECK(linearity(unclear) == Linearity::unclear);
+  }
+  const std::string head =
+      "flux(i) = (u(i + 1) - u(i)) / step_x(i)\ntwice(v) = v + v\nsquare(v) = v * v\nw = twice(u) - 1\n";
+  CHECK(linearity("flux(0) - flux(-1) + w + square(x)", 3, head) == Linearity::linear);
+  CHECK(linearity("flux(0) + w + square(twice(u))", 3, head) == Linearity::nonlinear);
+  CHECK(linearity("flux(0) + square(w)", 3, head) == Linearity::nonlinear);
+  CHECK(linearity("p * u * u", NAN) == Linearity::nonlinear); // without a value
+  CHECK(linearity("p * u * u", 0) == Linearity::linear);
+}
+
+// Far from the first points, or from usual states.
+TEST_CASE("what is not linear somewhere is not linear, on any ranks", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  Grid    da;
+  l.N[0] = l.N[1] = 33;
+  OK(make_grid(l, nullptr, &da));
+  const struct {
+    const char *text;
+    bool        linear;
+  } cases[] = {{"max(u - 50, 0) * 100", false},
+               {"(fabs(x - 0.5) < 0.15 && fabs(y - 0.5) < 0.15 ? 500. : 0.) * u * u * u", false},
+               // by values, for what is not read
+               {"(fabs(x - 0.5) < 0.15 & fabs(y - 0.5) < 0.15 ? 500. : 0.) * u * u * u", false},
+               {"(x < 0.5 | y < 0.5 ? 500. : 0.) * u", true}};
+  for (const auto &c : cases) {
+    PetscBool linear;
+    INFO(c.text);
+    set_equation(da, std::string("residual = -laplacian(u) - 1000 + ") + c.text);
+    OK(DMDAEquationGetLinear(da, &linear));
+    CHECK((linear == PETSC_TRUE) == c.linear);
+  }
+}
