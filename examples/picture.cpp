@@ -14,6 +14,20 @@ static bool ends_with(const std::string &file, const std::vector<std::string> &e
   return false;
 }
 
+// A text as the name of a file. Where signs of it, a path's or a formula's, cannot be in one, or it is too long, a number
+// tells texts apart that look alike then (G. Fowler, L. Noll, K.-P. Vo: FNV-1a).
+static std::string file_name(const std::string &text) {
+  const auto  is_odd = [](unsigned char c) { return !std::isalnum(c) && !std::strchr(".,+-_", c); };
+  std::string name = text.substr(0, 100);
+  std::replace_if(name.begin(), name.end(), is_odd, '_');
+  if (name == text) return name;
+  unsigned hash = 2166136261u;
+  for (unsigned char c : text) hash = (hash ^ c) * 16777619u;
+  char number[16];
+  std::snprintf(number, sizeof(number), "-%08x", hash);
+  return name + number;
+}
+
 bool is_vtk(const std::string &file) {
   return ends_with(file, {".vts", ".vtr"});
 }
@@ -54,13 +68,7 @@ PetscErrorCode PictureGetFile(const std::string &name, const std::vector<std::st
     PetscCall(PetscOptionsGetString(nullptr, nullptr, options[k].c_str(), value, sizeof(value), &has));
     if (has) *file += "-" + options[k].substr(options[k].find_last_of("-_") + 1) + value;
   }
-  if (!set) {
-    const auto is_odd = [](unsigned char c) {
-      return !std::isalnum(c) && !std::strchr(".,+-_", c);
-    }; // in a path, a formula
-    std::replace_if(file->begin(), file->end(), is_odd, '_');
-    *file = file->substr(0, 100) + ".png";
-  }
+  if (!set) *file = file_name(*file) + ".png";
   if (*file == "none") file->clear();
   if (file->empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(is_vtk(*file) || ends_with(*file, {".png", ".svg", ".pdf"}), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,

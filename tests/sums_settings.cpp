@@ -287,3 +287,20 @@ TEST_CASE("null outputs of kernel sums are errors", "[sums][errors]") {
     return MatCreateKernelSumDM(da, NULL, &B);
   });
 }
+
+TEST_CASE("gradients are direct, also of fast sums; to ask them for a fast method is an error", "[sums][settings]") {
+  const Cloud targets = random_cloud(30, 3, 1), sources = random_cloud(20, 3, 2);
+  Matrix      direct = make_sum(targets, sources), fast = make_sum(targets, sources), G[2];
+  OK(MatKernelSumSetMethod(fast, MAT_KERNELSUM_FAST, 1e-2));
+  OK(MatKernelSumCreateGradient(direct, &G[0]));
+  OK(MatKernelSumCreateGradient(fast, &G[1]));
+  Vector c = right_vector(G[0]), y = left_vector(G[0]), z = left_vector(G[1]);
+  set_random(c, 1);
+  OK(MatMult(G[0], c, y));
+  OK(MatMult(G[1], c, z));
+  CHECK(difference_of_arrays(y, z) == 0);
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"-mat_kernelsum_type fast has no effect", "gradients", "auto"}),
+               [&] { return MatKernelSumSetMethod(G[1], MAT_KERNELSUM_FAST, 1e-2); });
+  OK(MatMult(G[1], c, z));
+  CHECK(difference_of_arrays(y, z) == 0);
+}

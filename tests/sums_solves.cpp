@@ -1,8 +1,7 @@
 // Solves with kernel sums, and their preconditioner: against dense matrices.
 
 #include "catch.hpp"
-#include "misuse.hpp"
-#include "sums.hpp"
+#include "sums_solves.hpp"
 
 #include "sums/bisection.hpp"
 
@@ -11,51 +10,9 @@ using namespace tests::sums;
 
 namespace {
 
-struct Solve { // GMRES with the options of the database
-  KSP ksp = NULL;
-
-  explicit Solve(Mat A, MPI_Comm comm = PETSC_COMM_WORLD) {
-    PC pc;
-    OK(KSPCreate(comm, &ksp));
-    OK(KSPSetOperators(ksp, A, A));
-    OK(KSPSetType(ksp, KSPGMRES));
-    OK(KSPGMRESSetRestart(ksp, 100));
-    OK(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-    OK(KSPGetPC(ksp, &pc));
-    OK(PCSetType(pc, PCKERNELSUM));
-    OK(KSPSetPCSide(ksp, PC_RIGHT)); // the norm is that of the true residual
-    OK(KSPSetFromOptions(ksp));
-  }
-  ~Solve() { KSPDestroy(&ksp); }
-  PC pc() const {
-    PC pc;
-    OK(KSPGetPC(ksp, &pc));
-    return pc;
-  }
-  int solve(Vec f, Vec c) const { // iterations, or -1
-    PetscInt           its;
-    KSPConvergedReason reason;
-    OK(KSPSolve(ksp, f, c));
-    OK(KSPGetIterationNumber(ksp, &its));
-    OK(KSPGetConvergedReason(ksp, &reason));
-    return reason > 0 ? (int)its : -1;
-  }
-};
-
 // What a point does to itself makes matrices of singular functions definite.
 PetscReal self_value(const Function &f) {
   return f.singular ? 3 : f.kernel == Kernel::thin_plate ? 1 : 0;
-}
-
-// Points of a square or cubic lattice, each moved by `random` spacings at most.
-Cloud lattice(PetscInt along, int dim, PetscReal random) {
-  PetscInt N = 1;
-  for (int a = 0; a < dim; a++) N *= along;
-  Cloud cloud = random_cloud(N, dim, 5, Spread::even, -random / along, 2 * random / along);
-  for (PetscInt i = 0; i < N; i++)
-    for (PetscInt a = 0, rest = i; a < dim; a++, rest /= along)
-      cloud.x[(size_t)(i * dim + a)] += (PetscReal)(rest % along) / along;
-  return cloud;
 }
 
 } // namespace
@@ -286,58 +243,6 @@ TEST_CASE("points are dealt out in equal shares of one order", "[sums][solves]")
   CHECK(everywhere(equal));
 }
 
-TEST_CASE("CG gets the symmetric variant: symmetric, the inverse where one box has all points, few iterations",
-          "[sums][solves]") {
-  const struct {
-    const char *kernel;
-    PetscReal   nugget;
-    int         dim;
-  } cases[] = {{"gaussian", PetscReal(1e-6), 2}, {"gaussian", PetscReal(1e-6), 3}, {"inverse_multiquadric", 0, 2}};
-  for (const auto &of : cases) {
-    const PetscInt along = of.dim == 2 ? 40 : fewer > 1 ? 8 : 14;
-    Cloud          cloud = lattice(along, of.dim, PetscReal(0.5));
-    cloud.spread = Spread::skewed;
-    Options set(std::string("-mat_kernelsum_kernel ") + of.kernel);
-    Matrix  A = make_square_sum(cloud);
-    OK(MatKernelSumSetSigma(A, (PetscReal)1 / along));
-    OK(MatShift(A, of.nugget));
-    Vector f = left_vector(A), c = right_vector(A), z = right_vector(A), y = right_vector(A);
-    Solve  solver(A);
-    set_random(f, 1);
-    set_random(c, 2);
-    OK(KSPSetType(solver.ksp, KSPCG));
-    OK(KSPSetPCSide(solver.ksp, PC_LEFT));
-    OK(KSPSetNormType(solver.ksp, KSP_NORM_UNPRECONDITIONED));
-    const int its = solver.solve(f, z);
-    INFO(of.kernel << " in " << of.dim << "-D, " << cloud.N << " points: " << its << " iterations");
-    CHECK(its > 0);
-    CHECK(its <= 16);
-    const std::string text = printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); });
-    CHECK(text.find("symmetric variant") != std::string::npos);
-    OK(PCApply(solver.pc(), f, z));
-    OK(PCApply(solver.pc(), c, y));
-    PetscScalar one, other;
-    OK(VecDot(z, c, &one));
-    OK(VecDot(f, y, &other));
-    CHECK(PetscAbsScalar(one - other) <= 1e-9 * PetscAbsScalar(one));
-    OK(KSPSetType(solver.ksp, KSPGMRES));
-    OK(KSPSetPCSide(solver.ksp, PC_RIGHT));
-    CHECK(solver.solve(f, z) > 0);
-    CHECK(printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); }).find("restricted variant") !=
-          std::string::npos);
-  }
-  const Cloud few = lattice(9, 2, PetscReal(0.2));
-  Options     set("-mat_kernelsum_sigma 0.1 -pc_kernelsum_variant symmetric -pc_kernelsum_box 100");
-  Matrix      A = make_square_sum(few);
-  Vector      c = right_vector(A), y = left_vector(A), z = right_vector(A);
-  Solve       solver(A);
-  set_random(c, 4);
-  OK(MatMult(A, c, y));
-  OK(PCSetUp(solver.pc()));
-  OK(PCApply(solver.pc(), y, z));
-  CHECK(difference_of_arrays(z, c) <= 1e-8);
-}
-
 TEST_CASE("settings of the preconditioner take effect, and its view says what it does", "[sums][solves]") {
   const Cloud cloud = lattice(12, 2, PetscReal(0.3));
   Options     set("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.1");
@@ -365,43 +270,6 @@ TEST_CASE("settings of the preconditioner take effect, and its view says what it
   OK(PCKernelSumSetOverlap(solver.pc(), PETSC_DECIDE));
   OK(PCKernelSumSetBoxSize(solver.pc(), 1000)); // all points: exact
   CHECK(solver.solve(f, c) <= 2);
-}
-
-TEST_CASE("wide Gaussians and dense clusters get more points around a box", "[sums][solves]") {
-  const PetscInt along = fewer > 1 ? 20 : 36;
-  const auto     iterations = [&](const Cloud &cloud, PetscReal spacings, std::string *text) {
-    Options set("-ksp_type cg -ksp_pc_side left -ksp_norm_type unpreconditioned");
-    Matrix  A = make_square_sum(cloud);
-    OK(MatKernelSumSetSigma(A, spacings / along));
-    OK(MatShift(A, PetscReal(1e-6)));
-    Vector f = left_vector(A), c = right_vector(A);
-    set_random(f, 1);
-    Solve     solver(A);
-    const int its = solver.solve(f, c);
-    *text = printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); });
-    return its;
-  };
-  const auto most_around = [](const std::string &text) {
-    const std::string before = "each solved with the ";
-    const size_t      from = text.find(before) + before.size(), to = text.find(" points around it");
-    const std::string range = text.substr(from, to - from); // "230", or "230 to 400"
-    const size_t      last = range.find(" to ");
-    return std::stoi(last == std::string::npos ? range : range.substr(last + 4));
-  };
-  std::string text;
-  Cloud       cloud = lattice(along, 2, PetscReal(0.5));
-  int         most[3];
-  for (int of : {0, 1, 2}) { // uniform, wide, and half of the points in a quarter of the side
-    for (PetscInt i = 0; of == 2 && i < 2 * cloud.N; i += 4)
-      for (int a = 0; a < 2; a++) cloud.x[(size_t)(i + a)] *= PetscReal(0.25);
-    const int its = iterations(cloud, of == 1 ? 2 : 1, &text);
-    INFO(text << its << " iterations");
-    CHECK(its > 0);
-    CHECK(its <= 25);
-    most[of] = most_around(text);
-  }
-  CHECK(most[1] > 1.5 * most[0]);
-  CHECK(most[2] > 1.5 * most[0]);
 }
 
 TEST_CASE("mistakes with the preconditioner of kernel sums", "[sums][solves][misuse]") {
@@ -474,6 +342,8 @@ TEST_CASE("mistakes with the preconditioner of kernel sums", "[sums][solves][mis
           CALL(PETSC_ERR_MAT_CH_ZRPVT, "multiquadric|positive definite|-ksp_type gmres",
                set_up_symmetric(multiquadric)),
           CALL(PETSC_ERR_SUP, "helmholtz|complex|restricted", set_up_symmetric(helmholtz)),
+          {"-ksp_type cg -mat_kernelsum_kernel multiquadric", PETSC_ERR_MAT_CH_ZRPVT, "multiquadric|positive definite"},
+          {"-ksp_type cg -pc_kernelsum_coarse 20", PETSC_ERR_ARG_INCOMP, "-pc_kernelsum_coarse 20 has no effect|CG"},
           CALL(PETSC_ERR_ARG_WRONG, "needs a matrix of type kernelsum|KSPSetOperators", set_up(dense)),
           CALL(PETSC_ERR_SUP, "square", set_up(other)),
           CALL(PETSC_ERR_SUP, "gradients", set_up(gradient)),

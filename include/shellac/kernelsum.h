@@ -414,7 +414,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetMethod(Mat A, MatKernelSumMethod meth
 
    Note:
    G has the points, function and settings that A has at the time of the call, without any `MatScale()` or other
-   change of the operator, and computes direct sums.
+   change of the operator, and computes direct sums, also where A's are fast. To ask G itself for `MAT_KERNELSUM_FAST` is an
+   error, `PETSC_ERR_ARG_INCOMP`, in its set-up.
 
    Errors:
    `PETSC_ERR_SUP` for other types and for gradients, `PETSC_ERR_ARG_NULL`, `PETSC_ERR_ARG_WRONGSTATE` where A has no points.

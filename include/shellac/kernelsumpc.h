@@ -12,40 +12,48 @@
    Options Database Keys:
 +  -pc_kernelsum_box <integer, 1 or more>            - points of a box, at most; default 100
 .  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 160, 256
-                                                       in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, and more where it is
-                                                       wide
+                                                       in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600; more where the kernel
+                                                       is wide
 .  -pc_kernelsum_coarse <integer, 0 or more>         - coarse points, about; 0: no coarse space; more are an error for
                                                        the symmetric variant; default one for 50 points, 1000 at most;
                                                        the Gaussian none
 -  -pc_kernelsum_variant <auto|restricted|symmetric> - restricted additive Schwarz, or a symmetric preconditioner;
-                                                       default auto: symmetric for CG and its kin
+                                                       default auto: symmetric where the matrices of all boxes are
+                                                       positive definite
 
    Level: beginner
 
    Notes:
+   The symmetric variant is for positive definite matrices: those of Gaussians, inverse multiquadrics and many formulas, and
+   of singular kernels with a diagonal that is large enough. It is a sparse Cholesky factor of the inverse: boxes in an
+   order from coarse to fine, each with the points nearest to it among the boxes before. It has no coarse points. It works
+   with `KSPCG`, `KSPMINRES` and the like, and with `KSPGMRES` as well. It is its own transpose.
+
    Restricted additive Schwarz: the points are divided into boxes of neighbours; the matrix of a box and the points around
    it is factored, and the solution is kept at the box's own points. Then the equations of a sample of all points, the
    coarse ones, are solved for the residual that is left. Any kernel function works, with `MatScale()`, `MatShift()` (a
    nugget), `MatDiagonalSet()` and `MatDiagonalScale()`. This restricted variant is not symmetric, also where the matrix
    is: use `KSPGMRES`, with -ksp_gmres_restart 100 for instance, `KSPFGMRES` or `KSPBCGS`. It has no transpose.
 
-   The symmetric variant is for `KSPCG`, `KSPMINRES` and the like, which get it by default, and for positive definite
-   matrices: Gaussians, inverse multiquadrics, and singular kernels with a diagonal that is large enough. It is a sparse
-   Cholesky factor of the inverse: boxes in an order from coarse to fine, each with the points nearest to it among the
-   boxes before. It has no coarse points. PETSc tells the method at the beginning of a solve, after the set-up: with auto,
-   the first solve of `KSPCG` sets up again. `PCKernelSumSetVariant()` avoids that.
+   With auto, the set-up begins with the symmetric variant. The restricted one follows where the kernel is complex, where
+   coarse points are asked for, or where a Cholesky factorisation fails on any rank. `KSPCG` and the like give an error then.
+
+   `KSPSetPCSide()` with `PC_RIGHT`, or -ksp_pc_side right, makes GMRES test the norm of b - A x. That of the preconditioned
+   residual, its default, may be small long before. `KSPSetNormType()` with `KSP_NORM_UNPRECONDITIONED` does so for CG.
 
    Iterations hardly depend on the number of points. More points around a box mean fewer iterations and a longer set-up.
-   The wider a kernel in units of the spacing of its points, the more of them it needs: a Gaussian with sigma equal to
-   the spacing needs those of the default, which are more than other kernels need. The Gaussian has no coarse points
-   by default, because it decays before the next one.
+   The wider a kernel that decays in units of the spacing of its points, the more of them it needs, and by default gets. One
+   that decays as fast as a Gaussian needs more than others, and has no coarse points by default, because it decays before
+   the next one.
 
    Singular kernels have zero on the diagonal, unless `MatShift()` or `MatDiagonalSet()` adds what a point does to itself.
    Without it, the matrix is indefinite, and no method converges well.
 
-   Boxes, and thus iterations, do not depend on the ranks. A box is solved by the rank that owns most of its points, with
-   points of any ranks. Every rank knows the coordinates of all points. A box of b points with p around it stores b (b + p)
-   numbers, and its set-up takes about (b + p)^3 operations.
+   Boxes, and thus iterations, do not depend on the ranks. Boxes are dealt out in equal shares of the points, neighbours to
+   one rank, which has the points in and around its boxes and the coarse points. A box of b points with p around it stores
+   b (b + p) numbers, and its set-up takes about (b + p)^3 operations.
+
+   The restricted variant with coarse points refers to the matrix of its set-up as long as it is used.
 
    The preconditioner works on the host. Vectors on a GPU are copied there and back in each application.
 
@@ -55,7 +63,8 @@
    the view shows an estimate, is larger than the inverse of the precision. The kernel is then too wide for its points, or
    points coincide. A smaller sigma or a nugget helps; `PETSC_ERR_MAT_CH_ZRPVT` where the symmetric variant meets a matrix
    that is not symmetric and positive definite, `PETSC_ERR_SUP` where it meets a complex kernel, `PETSC_ERR_ARG_INCOMP`
-   where coarse points are set for it, which has none. All on every rank.
+   where coarse points are set for it, which has none; `PETSC_ERR_SUP` from `PCApplyTranspose()` of the restricted variant.
+   All on every rank.
 
    References:
    X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
@@ -102,14 +111,15 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
 
    Options Database Key:
 .  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 160, 256 in
-                                                1-D, 2-D, 3-D; a Gaussian 64, 230, 600, and more where it is wide
+                                                1-D, 2-D, 3-D; a Gaussian 64, 230, 600; more where the kernel is wide
 
    Level: intermediate
 
    Note:
    Takes effect at the next application. Where the whole set is not larger, the box is solved with all points. By default a
    Gaussian whose σ is w > 1 spacings of the points in a box has about 230 w^1.25 points around it in 2-D and 600 w^1.75 in 3-D, 1500
-   and 2000 at most: more where points are dense.
+   and 2000 at most: more where points are dense. Other functions that decay count as the Gaussian, or as the inverse
+   multiquadric, 160 w^0.5 and 256 w^0.75, that falls to half of its largest value at the same distance.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
@@ -150,7 +160,7 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetCoarsePoints(PC pc, PetscInt points);
    PCKernelSumVariant - the variants of `PCKERNELSUM`
 
    Values:
-+  PC_KERNELSUM_AUTO       - symmetric where the `KSP` needs it, restricted otherwise
++  PC_KERNELSUM_AUTO       - symmetric where the matrices of all boxes are positive definite, restricted otherwise
 .  PC_KERNELSUM_RESTRICTED - restricted additive Schwarz
 -  PC_KERNELSUM_SYMMETRIC  - a sparse Cholesky factor of the inverse
 
@@ -176,7 +186,8 @@ PETSC_EXTERN const char *const PCKernelSumVariants[];
 
    Options Database Key:
 .  -pc_kernelsum_variant <auto|restricted|symmetric> - restricted additive Schwarz, or a symmetric preconditioner;
-                                                       default auto: symmetric for CG and its kin
+                                                       default auto: symmetric where the matrices of all boxes are
+                                                       positive definite
 
    Level: intermediate
 

@@ -50,6 +50,7 @@ static PetscErrorCode create_like(Mat A, bool gradient, Mat *B) {
   to->sources->references++;
   to->monitor = from->monitor;
   to->gradient = gradient;
+  if (gradient && to->method == MAT_KERNELSUM_FAST) to->method = MAT_KERNELSUM_AUTO; // direct, and no error
   to->lazy = true;
   PetscCall(MatSetUp(*B));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -113,8 +113,11 @@ static PetscErrorCode check_settings(Mat A, const KernelSumMat &context) {
       "choose another -mat_kernelsum_kernel: %s",
       context.parameters.wavenumber, info.name, info.formula,
       names_of_functions([](const FunctionInfo &f) { return f.uses_wavenumber; }).c_str());
-  PetscCheck(!context.new_rtol || context.method != MAT_KERNELSUM_DIRECT || context.gradient, comm,
-             PETSC_ERR_ARG_INCOMP,
+  PetscCheck(
+      !context.gradient || context.method != MAT_KERNELSUM_FAST, comm, PETSC_ERR_ARG_INCOMP,
+      "-mat_kernelsum_type fast has no effect: sums of gradients are direct; use -mat_kernelsum_type auto, which "
+      "takes a fast method where there is one, or give the matrix of gradients a prefix of its own");
+  PetscCheck(!context.new_rtol || context.method != MAT_KERNELSUM_DIRECT, comm, PETSC_ERR_ARG_INCOMP,
              "-mat_kernelsum_rtol %g has no effect: direct sums are as accurate as their precision; leave the option "
              "out, or use -mat_kernelsum_type fast or auto",
              (double)context.rtol);

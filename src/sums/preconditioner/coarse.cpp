@@ -4,7 +4,8 @@
 
 namespace shellac {
 
-PetscErrorCode Schwarz::SetUpCoarse(Mat A, const BoxTree &tree, PetscInt count) {
+PetscErrorCode Schwarz::SetUpCoarse(const BoxTree &tree, PetscInt count) {
+  KernelSumMat            *context;
   SumEntries               entries; // of the coarse points, on every rank
   std::vector<PetscInt>    chosen;
   std::vector<PetscScalar> matrix;
@@ -12,10 +13,11 @@ PetscErrorCode Schwarz::SetUpCoarse(Mat A, const BoxTree &tree, PetscInt count) 
   bool                     singular;
 
   PetscFunctionBegin;
-  if (count < 0) count = is_gaussian(*context_) ? 0 : std::min<PetscInt>(1000, points_ / 50);
+  PetscCall(MatGetKernelSum(A_, &context));
+  if (count < 0) count = decay_of(*context).fast ? 0 : std::min<PetscInt>(1000, points_ / 50);
   PetscCall(tree.SampleEvenly(count, &chosen));
   std::sort(chosen.begin(), chosen.end());
-  PetscCall(entries.Create(A, chosen));
+  PetscCall(entries.Create(A_, chosen));
   entries.dense(chosen, &matrix);
   PetscCall(coarse_factors_.Factor(&matrix, &singular));
   coarse_count_ = singular ? 0 : (PetscInt)chosen.size();
@@ -23,7 +25,7 @@ PetscErrorCode Schwarz::SetUpCoarse(Mat A, const BoxTree &tree, PetscInt count) 
   coarse_.dim = 3;
   coarse_.n = coarse_.N = coarse_count_;
   coarse_.x = entries.targets.x;
-  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  PetscCall(MatGetOwnershipRange(A_, &first, &last));
   for (PetscInt c = 0; c < coarse_count_; c++) {
     const PetscInt i = chosen[c] * entries.scalars;
     if (i >= first && i < last) {
@@ -37,7 +39,7 @@ PetscErrorCode Schwarz::SetUpCoarse(Mat A, const BoxTree &tree, PetscInt count) 
 
 // z += the solution of the coarse points' equations for r - A z.
 PetscErrorCode Schwarz::ApplyCoarse(Vec r, Vec z) {
-  const int                s = context_->scalars_a_value();
+  KernelSumMat            *context;
   const PetscScalar       *in, *left = NULL, *diagonal = NULL;
   PetscScalar             *out;
   std::vector<PetscScalar> sums(residual_.size(), 0);
@@ -45,32 +47,34 @@ PetscErrorCode Schwarz::ApplyCoarse(Vec r, Vec z) {
   PetscMPIInt              count;
 
   PetscFunctionBegin;
+  PetscCall(MatGetKernelSum(A_, &context));
+  const int s = context->scalars_a_value();
   PetscCall(PetscMPIIntCast((PetscInt)residual_.size(), &count));
-  if (context_->right) {
+  if (context->right) {
     PetscCall(VecDuplicate(z, &weights));
-    PetscCall(VecPointwiseMult(weights, z, context_->right));
+    PetscCall(VecPointwiseMult(weights, z, context->right));
   }
   PetscCall(VecGetArrayRead(weights, &in));
-  Layout layout = KernelSumLayout(*context_, false, false, 1, in, 0, sums.data(), 0);
+  Layout layout = KernelSumLayout(*context, false, false, 1, in, 0, sums.data(), 0);
   layout.narrow = false;
   layout.sum.memory = PETSC_MEMTYPE_HOST;
   layout.sum.targets = coarse_.on_host();
-  PetscCall(PointCloudGetPoints(context_->sources, PETSC_MEMTYPE_HOST, &layout.sum.sources));
+  PetscCall(PointCloudGetPoints(context->sources, PETSC_MEMTYPE_HOST, &layout.sum.sources));
   PetscCall(KernelSumPairs(layout));
   PetscCall(VecRestoreArrayRead(weights, &in));
   if (weights != z) PetscCall(VecDestroy(&weights));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums.data(), count, MPIU_SCALAR, MPIU_SUM, comm_));
 
   std::fill(residual_.begin(), residual_.end(), (PetscScalar)0);
-  if (context_->left) PetscCall(VecGetArrayRead(context_->left, &left));
-  if (context_->diagonal) PetscCall(VecGetArrayRead(context_->diagonal, &diagonal));
+  if (context->left) PetscCall(VecGetArrayRead(context->left, &left));
+  if (context->diagonal) PetscCall(VecGetArrayRead(context->diagonal, &diagonal));
   PetscCall(VecGetArrayRead(r, &in));
   PetscCall(VecGetArray(z, &out));
   for (size_t own = 0; own < coarse_own_.size(); own += 2)
     for (int p = 0; p < s; p++) {
       const PetscInt    c = coarse_own_[own] + p, i = coarse_own_[own + 1] + p;
-      const PetscScalar product = context_->scale * (left ? left[i] : (PetscScalar)1) * sums[c] +
-                                  (context_->shift + (diagonal ? diagonal[i] : (PetscScalar)0)) * out[i];
+      const PetscScalar product = context->scale * (left ? left[i] : (PetscScalar)1) * sums[c] +
+                                  (context->shift + (diagonal ? diagonal[i] : (PetscScalar)0)) * out[i];
       residual_[c] = in[i] - product;
     }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, residual_.data(), count, MPIU_SCALAR, MPIU_SUM, comm_));
@@ -79,8 +83,8 @@ PetscErrorCode Schwarz::ApplyCoarse(Vec r, Vec z) {
     for (int p = 0; p < s; p++) out[coarse_own_[own + 1] + p] += residual_[coarse_own_[own] + p];
   PetscCall(VecRestoreArray(z, &out));
   PetscCall(VecRestoreArrayRead(r, &in));
-  if (context_->left) PetscCall(VecRestoreArrayRead(context_->left, &left));
-  if (context_->diagonal) PetscCall(VecRestoreArrayRead(context_->diagonal, &diagonal));
+  if (context->left) PetscCall(VecRestoreArrayRead(context->left, &left));
+  if (context->diagonal) PetscCall(VecRestoreArrayRead(context->diagonal, &diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

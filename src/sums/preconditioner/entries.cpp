@@ -173,7 +173,7 @@ PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, PetscBLASInt
   *definite = info == 0;
   if (!*definite) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscBLASInt i = 0; i < k; i++) (*rows)[(size_t)i * m + m - k + i] = 1;
-  PetscCallBLAS("BLAStrsm", BLAStrsm_("L", "L", "T", "N", &m, &k, &one, a.data(), &m, rows->data(), &m));
+  PetscCallBLAS("BLAStrsm", BLAStrsm_("L", "L", "C", "N", &m, &k, &one, a.data(), &m, rows->data(), &m));
   std::vector<double> of_inverse(k, 0);
   for (PetscBLASInt i = 0; i < k; i++)
     for (PetscBLASInt j = 0; j < k; j++) {

@@ -14,10 +14,9 @@ namespace {
 constexpr const char *context_name = "Shellac_kernelsum_pc";
 
 struct KernelSumPC {
-  SchwarzSettings    settings, made; // as they are, as they were when the method was set up
-  PCKernelSumVariant variant = PC_KERNELSUM_AUTO;
-  Schwarz            method;
-  bool               ready = false;
+  SchwarzSettings settings, made; // as they are, as they were when the method was set up
+  Schwarz         method;
+  bool            ready = false;
 };
 
 PetscErrorCode get_context(PC pc, KernelSumPC **context) {
@@ -78,18 +77,33 @@ PetscErrorCode check_matrix(PC pc, Mat P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode set_up(PC pc) {
-  KernelSumPC *context;
-  Mat          A, P;
+PetscErrorCode set_up_as(PC pc, KernelSumPC *context, const SchwarzSettings &settings) {
+  Mat A, P;
 
   PetscFunctionBegin;
-  PetscCall(get_context(pc, &context));
   PetscCall(PCGetOperators(pc, &A, &P));
   context->ready = false;
   PetscCall(check_matrix(pc, P));
-  PetscCall(context->method.SetUp(P, context->settings));
+  PetscCall(context->method.SetUp(P, settings));
   context->made = context->settings;
   context->ready = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode set_up(PC pc) {
+  KernelSumPC *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &context));
+  PetscCall(set_up_as(pc, context, context->settings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The context, set up as the settings are now.
+PetscErrorCode get_ready(PC pc, KernelSumPC **context) {
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, context));
+  if (!(*context)->ready || !((*context)->made == (*context)->settings)) PetscCall(set_up(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,23 +111,36 @@ PetscErrorCode apply(PC pc, Vec r, Vec z) {
   KernelSumPC *context;
 
   PetscFunctionBegin;
-  PetscCall(get_context(pc, &context));
-  if (!context->ready || !(context->made == context->settings)) PetscCall(set_up(pc));
+  PetscCall(get_ready(pc, &context));
   PetscCall(context->method.Apply(r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A method that needs a symmetric preconditioner gets one; PETSc tells which method it is at the beginning of a solve.
+PetscErrorCode apply_transpose(PC pc, Vec r, Vec z) {
+  KernelSumPC *context;
+
+  PetscFunctionBegin;
+  PetscCall(get_ready(pc, &context));
+  PetscCall(context->method.ApplyTranspose(r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// PETSc tells which method it is at the beginning of a solve, after the set-up. Where auto has found no symmetric variant
+// for one that needs it, the attempt to set up that one says why.
 PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   KernelSumPC *context;
   PetscBool    needs_symmetric;
 
   PetscFunctionBegin;
-  PetscCall(get_context(pc, &context));
+  PetscCall(get_ready(pc, &context));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_symmetric, KSPCG, KSPFCG, KSPPIPECG, KSPPIPECGRR,
                                       KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPPIPEFCG, KSPMINRES, KSPSYMMLQ,
                                       KSPCR, KSPPIPECR, KSPNASH, KSPSTCG, KSPGLTR, ""));
-  if (context->variant == PC_KERNELSUM_AUTO) context->settings.symmetric = needs_symmetric;
+  if (needs_symmetric && context->settings.variant == PC_KERNELSUM_AUTO && !context->method.is_symmetric()) {
+    SchwarzSettings symmetric = context->settings;
+    symmetric.variant = PC_KERNELSUM_SYMMETRIC;
+    PetscCall(set_up_as(pc, context, symmetric));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,8 +149,7 @@ PetscErrorCode set_variant(PetscObject pc, KernelSumPC *context, PCKernelSumVari
   SHELLAC_CHECK_ALL(variant >= PC_KERNELSUM_AUTO && variant <= PC_KERNELSUM_SYMMETRIC, PetscObjectComm(pc),
                     PETSC_ERR_ARG_OUTOFRANGE,
                     "-pc_kernelsum_variant: variant %d is unknown; use auto, restricted or symmetric", (int)variant);
-  context->variant = variant;
-  context->settings.symmetric = variant == PC_KERNELSUM_SYMMETRIC; // auto: by the next solve
+  context->settings.variant = variant;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +216,7 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
     PetscCall(read_option(PetscOptionsObject, setting.option, &value, &given));
     if (given) PetscCall(set(object, context, setting, value));
   }
-  PCKernelSumVariant variant = context->variant;
+  PCKernelSumVariant variant = context->settings.variant;
   PetscCall(read_option(PetscOptionsObject, find_option(sums_pc_options, "-pc_kernelsum_variant"), PCKernelSumVariants,
                         &variant, &given));
   if (given) PetscCall(set_variant(object, context, variant));
@@ -218,6 +244,7 @@ PetscErrorCode PCCreate_KernelSum(PC pc) {
   PetscCall(PCShellSetName(pc, "Schwarz method over boxes of neighbouring points"));
   PetscCall(PCShellSetSetUp(pc, set_up));
   PetscCall(PCShellSetApply(pc, apply));
+  PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));
   PetscCall(PCShellSetPreSolve(pc, pre_solve));
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));

@@ -13,6 +13,7 @@ PetscErrorCode Schwarz::Reset() {
   PetscCall(VecScatterDestroy(&to_cores_));
   PetscCall(VecDestroy(&near_));
   PetscCall(VecDestroy(&cores_));
+  PetscCall(MatDestroy(&A_));
   blocks_.clear(), inverse_.clear(), where_.clear();
   coarse_own_.clear();
   coarse_count_ = 0;
@@ -35,20 +36,48 @@ static PetscErrorCode create_scatter(Mat A, const std::vector<PetscInt> &points,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Points around a box. The inverse of a Gaussian's matrix decays with the distance between points more slowly than that of
-// kernels that decay slowly themselves, and over more points the wider the Gaussian is.
-static PetscInt default_overlap(const KernelSumMat &context, double spacing) {
-  constexpr struct {
-    PetscInt of_gaussian, most, of_others;
-    double   power; // of the Gaussian's width in spacings
-  } defaults[] = {{64, 256, 48, 0.5}, {230, 1500, 160, 1.25}, {600, 2000, 256, 1.75}};
-  const auto &by_dimension = defaults[context.sources->dim - 1];
-  if (!is_gaussian(context)) return by_dimension.of_others;
-  const double width = std::max(1., context.parameters.sigma / spacing);
-  return (PetscInt)std::min((double)by_dimension.most, by_dimension.of_gaussian * std::pow(width, by_dimension.power));
+Decay decay_of(const KernelSumMat &context) {
+  const FunctionInfo &info = context.info();
+  const auto          size = [&](double r) {
+    const Complex<double> g = info.value(context.parameters, r * r);
+    return std::hypot(g.re, g.im);
+  };
+  Decay decay;
+  if (info.singular) return decay;
+  const double at_zero = size(0), far = 4 * context.parameters.extent;
+  double       above = 1e-8 * far, below = above;
+  while (below < far && size(below) > at_zero / 2) above = below, below *= 1.5;
+  if (size(below) > at_zero / 2) { // it grows, or is wider than the points
+    if (size(far) < at_zero) decay.half = INFINITY;
+    return decay;
+  }
+  for (int step = 0; step < 10; step++) {
+    const double middle = (above + below) / 2;
+    (size(middle) > at_zero / 2 ? above : below) = middle;
+  }
+  decay.half = below;
+  decay.fast = size(3.5 * below) < 1e-3 * at_zero;
+  return decay;
 }
 
-PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSettings &settings) {
+// Points around a box. The inverse of a Gaussian's matrix decays with the distance between points more slowly than that of
+// kernels that decay slowly themselves, and over more points the wider the kernel is.
+static PetscInt default_overlap(const Decay &decay, int dim, double spacing) {
+  struct Law {
+    double points, power; // so many for the width σ = 1 spacing, times the power of wider ones
+  };
+  constexpr struct {
+    Law    gaussian, inverse_multiquadric; // of fast and of slow decay
+    double most;
+  } laws[] = {{{64, 0.5}, {48, 0.5}, 256}, {{230, 1.25}, {160, 0.5}, 1500}, {{600, 1.75}, {256, 0.75}, 2000}};
+  const auto &of_dim = laws[dim - 1];
+  const Law   law = decay.fast ? of_dim.gaussian : of_dim.inverse_multiquadric;
+  const double sigma = decay.half / (decay.fast ? 1.1774 : 1.7321); // √(2 log 2), √3: where these have fallen to half
+  return (PetscInt)std::min(of_dim.most, law.points * std::pow(std::max(1., sigma / spacing), law.power));
+}
+
+PetscErrorCode Schwarz::SetUpBoxes(const BoxTree &tree, const SchwarzSettings &settings, bool *all_definite) {
+  KernelSumMat                      *context;
   SumEntries                         entries;
   std::vector<std::vector<PetscInt>> points; // of each of this rank's blocks
   std::vector<PetscInt>              near, cores;
@@ -56,12 +85,15 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSett
   double                             worst[2] = {0, 0}; // condition number; whether a matrix is not definite
 
   PetscFunctionBegin;
+  PetscCall(MatGetKernelSum(A_, &context));
+  const Decay           decay = decay_of(*context);
   std::vector<PetscInt> overlaps; // of the boxes
   PetscInt              ends[2] = {-PETSC_MAX_INT, 0};
   for (const Cluster &box : tree.boxes) {
     double spacing = 0;
     if (settings.overlap < 0) PetscCall(tree.SpacingIn(box, &spacing));
-    overlaps.push_back(settings.overlap >= 0 ? settings.overlap : default_overlap(*context_, spacing));
+    overlaps.push_back(settings.overlap >= 0 ? settings.overlap
+                                             : default_overlap(decay, context->sources->dim, spacing));
     ends[0] = PetscMax(ends[0], -overlaps.back());
     ends[1] = PetscMax(ends[1], overlaps.back());
   }
@@ -79,7 +111,7 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSett
   near.erase(std::unique(near.begin(), near.end()), near.end());
   held_ = (PetscInt)near.size();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &held_, 1, MPIU_INT, MPI_MAX, comm_));
-  PetscCall(entries.Create(A, near));
+  PetscCall(entries.Create(A_, near));
   for (size_t b = 0; b < points.size(); b++) {
     const auto        &all = points[b];
     const Cluster     &box = tree.boxes[b];
@@ -99,15 +131,20 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSett
     if (worst[0] == INFINITY) break;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, comm_));
-  condition = (PetscReal)worst[0];
+  condition_ = (PetscReal)worst[0];
+  *all_definite = !worst[1];
+  if (!*all_definite && settings.variant == PC_KERNELSUM_AUTO) {
+    blocks_.clear(), inverse_.clear();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(
-      !worst[1], comm_, PETSC_ERR_MAT_CH_ZRPVT,
+      *all_definite, comm_, PETSC_ERR_MAT_CH_ZRPVT,
       "-pc_kernelsum_variant symmetric: the matrix of a box of %" PetscInt_FMT
       " points and those around it, kernel %s, is not symmetric and positive definite. CG needs one that is: use "
       "-ksp_type gmres with -pc_kernelsum_variant restricted. Where the kernel is too wide for its points, take "
       "a smaller -mat_kernelsum_sigma, or add a nugget with MatShift(); a singular kernel needs what a point "
       "does to itself on its diagonal",
-      settings.box, context_->info().name);
+      settings.box, context->info().name);
   PetscCheck(
       worst[0] < 1 / PETSC_MACHINE_EPSILON, comm_, PETSC_ERR_MAT_LU_ZRPVT,
       "-pc_type kernelsum: a box of %" PetscInt_FMT
@@ -115,7 +152,7 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSett
       "digit. The points are too close for the width of the kernel %s, or two are at one place; take a smaller "
       "-mat_kernelsum_sigma where the kernel has one, leave out points, or add a nugget with MatShift(), such as "
       "1e-6 times the diagonal",
-      settings.box, worst[0], context_->info().name);
+      settings.box, worst[0], context->info().name);
   for (size_t b = 0; b < blocks_.size(); b++) {
     blocks_[b].at = where_.size();
     for (PetscInt point : points[b]) {
@@ -123,21 +160,24 @@ PetscErrorCode Schwarz::SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSett
       for (int s = 0; s < entries.scalars; s++) where_.push_back(place * entries.scalars + s);
     }
   }
-  PetscCall(create_scatter(A, near, entries.scalars, &near_, &to_near_));
-  PetscCall(create_scatter(A, symmetric_ ? near : cores, entries.scalars, &cores_, &to_cores_));
+  PetscCall(create_scatter(A_, near, entries.scalars, &near_, &to_near_));
+  PetscCall(create_scatter(A_, symmetric_ ? near : cores, entries.scalars, &cores_, &to_cores_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
   KernelSumMat *context;
   BoxTree       tree;
+  bool          definite = true;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)A)); // before Reset(), which may have the last one
   PetscCall(Reset());
+  A_ = A;
   PetscCall(MatGetKernelSum(A, &context));
-  context_ = context;
   comm_ = PetscObjectComm((PetscObject)A);
-  symmetric_ = settings.symmetric;
+  symmetric_ = settings.variant == PC_KERNELSUM_SYMMETRIC ||
+               (settings.variant == PC_KERNELSUM_AUTO && !context->info().complex && settings.coarse <= 0);
   PetscCheck(!symmetric_ || !context->info().complex, comm_, PETSC_ERR_SUP,
              "-pc_kernelsum_variant symmetric is for real kernels, and %s is complex; use -ksp_type gmres with "
              "-pc_kernelsum_variant restricted",
@@ -147,14 +187,18 @@ PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
              " has no effect: the symmetric variant, that of CG and of -pc_kernelsum_variant symmetric, has no coarse "
              "space; leave the option out, or use -ksp_type gmres with -pc_kernelsum_variant restricted",
              settings.coarse);
-  points_ = context_->sources->N;
-  PetscCall(tree.Build(comm_, *context_->sources, settings.box));
-  PetscCall(SetUpBoxes(A, tree, settings));
-  if (!symmetric_) PetscCall(SetUpCoarse(A, tree, settings.coarse)); // coarse boxes are before the others
+  points_ = context->sources->N;
+  PetscCall(tree.Build(comm_, *context->sources, settings.box));
+  PetscCall(SetUpBoxes(tree, settings, &definite));
+  if (!definite) {
+    symmetric_ = false;
+    PetscCall(SetUpBoxes(tree, settings, &definite));
+  }
+  if (!symmetric_) PetscCall(SetUpCoarse(tree, settings.coarse)); // coarse boxes are before the others
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// z = Σ_b G_bᵀ G_b r
+// z = Σ_b G_bᴴ G_b r
 PetscErrorCode Schwarz::ApplySymmetric(Vec r, Vec z) {
   const PetscScalar       *in;
   PetscScalar             *out;
@@ -173,7 +217,7 @@ PetscErrorCode Schwarz::ApplySymmetric(Vec r, Vec z) {
     y.resize(block.rows);
     input_.resize(block.columns);
     for (PetscBLASInt j = 0; j < block.columns; j++) input_[j] = in[where_[block.at + j]];
-    PetscCallBLAS("BLASgemv", BLASgemv_("T", &block.columns, &block.rows, &one, values, &block.columns, input_.data(),
+    PetscCallBLAS("BLASgemv", BLASgemv_("C", &block.columns, &block.rows, &one, values, &block.columns, input_.data(),
                                         &step, &zero, y.data(), &step));
     PetscCallBLAS("BLASgemv", BLASgemv_("N", &block.columns, &block.rows, &one, values, &block.columns, y.data(), &step,
                                         &zero, input_.data(), &step));
@@ -220,6 +264,24 @@ PetscErrorCode Schwarz::Apply(Vec r, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode Schwarz::ApplyTranspose(Vec r, Vec z) {
+  Vec conjugate = r;
+
+  PetscFunctionBegin;
+  PetscCheck(symmetric_, comm_, PETSC_ERR_SUP,
+             "-pc_type kernelsum: the restricted variant has no transpose; use a method that needs none, as -ksp_type "
+             "gmres, or, where the matrix is positive definite, -pc_kernelsum_variant symmetric");
+  if (PetscDefined(USE_COMPLEX)) { // Hermitian: the transpose is the complex conjugate
+    PetscCall(VecDuplicate(r, &conjugate));
+    PetscCall(VecCopy(r, conjugate));
+    PetscCall(VecConjugate(conjugate));
+  }
+  PetscCall(ApplySymmetric(conjugate, z));
+  PetscCall(VecConjugate(z));
+  if (conjugate != r) PetscCall(VecDestroy(&conjugate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode Schwarz::View(PetscViewer viewer) const {
   PetscLogDouble bytes = sizeof(PetscScalar) * (PetscLogDouble)(inverse_.size() + coarse_factors_.values.size());
 
@@ -234,7 +296,7 @@ PetscErrorCode Schwarz::View(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE)); // the line goes on
   if (overlap_[1] > overlap_[0]) PetscCall(PetscViewerASCIIPrintf(viewer, " to %" PetscInt_FMT, overlap_[1]));
   PetscCall(PetscViewerASCIIPrintf(viewer, " points around it%s; condition number of a box: %.2g or more\n",
-                                   symmetric_ ? " among the boxes before" : "", (double)condition));
+                                   symmetric_ ? " among the boxes before" : "", (double)condition_));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "a rank has %" PetscInt_FMT " of the %" PetscInt_FMT " points in and around its boxes, at most\n", held_,

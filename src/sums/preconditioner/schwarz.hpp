@@ -9,12 +9,14 @@
 // The symmetric variant is a sparse Cholesky factor of the inverse: boxes in an order from coarse to fine, each with the
 // points around it among the boxes before,
 //
-//   z = Σ_b G_bᵀ G_b r,   G_b the last rows of L_b⁻¹, those of the box, A_b = L_b L_bᵀ.
+//   z = Σ_b G_bᴴ G_b r,   G_b the last rows of L_b⁻¹, those of the box, A_b = L_b L_bᴴ.
 //
 // Sources: X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
 // R. Beatson, W. Light, S. Billings, Fast solution of the radial basis function interpolation equations: domain
 // decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010; F. Schäfer, M. Katzfuss, H. Owhadi, Sparse Cholesky
 // factorization by Kullback-Leibler minimization, 2021, eq. 2.
+
+#include <shellac/kernelsumpc.h>
 
 #include "sums/kernel_sum.hpp"
 #include "sums/preconditioner/neighbours.hpp"
@@ -58,13 +60,23 @@ PetscErrorCode FirstRowsOfInverse(std::vector<PetscScalar> *matrix, PetscBLASInt
 PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
                                   double *condition, bool *definite);
 
+// Where a kernel function has fallen to half of its value at r = 0, a length: 0 where it does not decay, or has no such
+// value; infinite where it is wider than the points. Fast: hardly anything is left at a few times this distance, as of a
+// Gaussian.
+struct Decay {
+  double half = 0;
+  bool   fast = false;
+};
+Decay decay_of(const KernelSumMat &context);
+
 struct SchwarzSettings {
-  PetscInt box = 100;              // points, at most
-  PetscInt overlap = PETSC_DECIDE; // points around a box
-  PetscInt coarse = PETSC_DECIDE;  // points, about
-  bool     symmetric = false;      // the variant
-  bool     operator==(const SchwarzSettings &other) const {
-        return box == other.box && overlap == other.overlap && coarse == other.coarse && symmetric == other.symmetric;
+  PetscInt           box = 100;              // points, at most
+  PetscInt           overlap = PETSC_DECIDE; // points around a box
+  PetscInt           coarse = PETSC_DECIDE;  // points, about
+  PCKernelSumVariant variant = PC_KERNELSUM_AUTO;
+
+  bool operator==(const SchwarzSettings &other) const {
+    return box == other.box && overlap == other.overlap && coarse == other.coarse && variant == other.variant;
   }
 };
 
@@ -72,10 +84,10 @@ class Schwarz {
 public:
   PetscErrorCode SetUp(Mat A, const SchwarzSettings &settings);
   PetscErrorCode Apply(Vec r, Vec z);
+  PetscErrorCode ApplyTranspose(Vec r, Vec z);
   PetscErrorCode View(PetscViewer viewer) const;
   PetscErrorCode Reset();
-
-  PetscReal condition = 0; // the largest estimate for a box: a lower bound
+  bool           is_symmetric() const { return symmetric_; }
 
 private:
   struct Block {
@@ -84,7 +96,7 @@ private:
     size_t       at;     // and that of where_: the columns' places in near_
   };
   MPI_Comm                 comm_ = MPI_COMM_NULL;
-  const KernelSumMat      *context_ = NULL;
+  Mat                      A_ = NULL; // a reference: the PC's own may be another one's by the time of an application
   std::vector<Block>       blocks_;
   std::vector<PetscScalar> inverse_, input_;
   std::vector<PetscInt>    where_;
@@ -97,9 +109,11 @@ private:
   std::vector<PetscInt>    coarse_own_;            // of this rank: number of a coarse point, local number of the point
   std::vector<PetscScalar> coarse_left_, coarse_diagonal_, residual_;
   DenseFactors             coarse_factors_;
+  PetscReal                condition_ = 0; // the largest estimate for a box: a lower bound
 
-  PetscErrorCode SetUpBoxes(Mat A, const BoxTree &tree, const SchwarzSettings &settings);
-  PetscErrorCode SetUpCoarse(Mat A, const BoxTree &tree, PetscInt count);
+  // Not definite, on all ranks: the symmetric variant does not exist, and there are no boxes.
+  PetscErrorCode SetUpBoxes(const BoxTree &tree, const SchwarzSettings &settings, bool *definite);
+  PetscErrorCode SetUpCoarse(const BoxTree &tree, PetscInt count);
   PetscErrorCode ApplyCoarse(Vec r, Vec z);
   PetscErrorCode ApplySymmetric(Vec r, Vec z);
 };
