@@ -1,5 +1,6 @@
 // Prints the table of solves of src/sums/README.md: iterations and time with the preconditioner kernelsum.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,9 @@
 
 static const char help[] =
     "Solves with kernel sums and their preconditioner, to a relative residual of 1e-8, random data.\n"
-    "  -points 10000   numbers of points, as 10000,100000, the latter for some rows\n\n";
+    "  -points 10000   numbers of points, as 10000,100000, the latter for some rows\n"
+    "  -all            all numbers of points for all rows\n"
+    "  -rows <0,7>     these rows, from 0\n\n";
 
 // Of N random points in the unit box; clustered: half of them in four boxes that are 9 times as dense as the rest.
 static PetscErrorCode create_points(PetscInt N, int dim, bool clustered, Vec *x) {
@@ -119,13 +122,16 @@ int main(int argc, char **argv) {
       {"multiquadric, 2-D, random", "multiquadric", 2, false, 1, 0, "GMRES, restricted", gmres},
       {"multiquadric, 3-D, random", "multiquadric", 3, false, 1, 0, "GMRES, restricted", gmres},
   };
-  PetscInt points[8] = {10000}, count = 8;
+  PetscInt  points[8] = {10000}, count = 8, chosen[32], choices = 32;
+  PetscBool all = PETSC_FALSE, choose;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ShellacInitializePackage());
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-points", points, &count, NULL));
   count = PetscMax(count, 1);
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-all", &all, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-rows", chosen, &choices, &choose));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| kernel function, points | sigma [spacings] | method |"));
   for (PetscInt n = 0; n < count; n++)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT ": iterations, true residual | set-up, solve [s] |",
@@ -134,9 +140,10 @@ int main(int argc, char **argv) {
   for (PetscInt n = 0; n < 2 * count; n++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " --- |"));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   for (const Row &row : rows) {
+    if (choose && std::find(chosen, chosen + choices, (PetscInt)(&row - rows)) == chosen + choices) continue;
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s | %.0f | %s |", row.name, (double)row.width, row.method));
     for (PetscInt n = 0; n < count; n++)
-      PetscCall(points[n] > row.most ? PetscPrintf(PETSC_COMM_WORLD, " | |") : solve(row, points[n]));
+      PetscCall(points[n] > row.most && !all ? PetscPrintf(PETSC_COMM_WORLD, " | |") : solve(row, points[n]));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   }
   PetscCall(PetscFinalize());
