@@ -28,8 +28,8 @@ TEST_CASE("options of stencil", "[misuse]") {
                               {"-mat_stencil_compress_tolerance -1", PETSC_ERR_ARG_OUTOFRANGE, "tolerance|-1"},
                               {"-mat_stencil_compress_tolerance 1", PETSC_ERR_ARG_OUTOFRANGE, "tolerance|1"},
                               {"-mat_stencil_compress_tolerance 2", PETSC_ERR_ARG_OUTOFRANGE, "tolerance|2"},
-                              {"-mat_stencil_compress_tolerance nan", PETSC_ERR_ARG_OUTOFRANGE, "nan"},
-                              {"-mat_stencil_compress_tolerance inf", PETSC_ERR_ARG_OUTOFRANGE, "inf"},
+                              {"-mat_stencil_compress_tolerance nan", PETSC_ERR_ARG_OUTOFRANGE, "nan|[0, 1)"},
+                              {"-mat_stencil_compress_tolerance inf", PETSC_ERR_ARG_OUTOFRANGE, "inf|[0, 1)"},
                               {"-mat_stencil_compress_tolerance tight", PETSC_ERR_ARG_OUTOFRANGE,
                                "mat_stencil_compress_tolerance|tight|give: "},
                               {"-mat_stencil_compress arrays -mat_stencil_compress_tolerance 1e-3",
@@ -118,23 +118,26 @@ TEST_CASE("assembly and operations of stencil", "[misuse]") {
   check_mistakes(
       [&](Vec *y) { return a.product(y); },
       {
-          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, (first + 36) % 72, INSERT_VALUES)),
-          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, (first + 36) % 72, ADD_VALUES)),
-          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.set(first, on_last((first + 30) % 72, first), INSERT_VALUES)),
-          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(on_last(2, 0), 0)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|stencil|-mat_stencil_fallback aij",
+               a.set(first, (first + 36) % 72, INSERT_VALUES)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|stencil|-mat_stencil_fallback aij",
+               a.set(first, (first + 36) % 72, ADD_VALUES)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|stencil|-mat_stencil_fallback aij",
+               a.set(first, on_last((first + 30) % 72, first), INSERT_VALUES)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|stencil|-mat_stencil_fallback aij", a.couple(on_last(2, 0), 0)),
           CALL(PETSC_ERR_ARG_OUTOFRANGE, "column 5000|72 columns", a.set(first, 5000, INSERT_VALUES)),
           CALL(PETSC_ERR_ARG_OUTOFRANGE, "row 5000|72 rows", a.set(5000, first, INSERT_VALUES)),
           CALL(PETSC_ERR_ARG_OUTOFRANGE, "local column 5000|DMDA", a.set_local(0, 5000)),
           CALL(PETSC_ERR_ARG_OUTOFRANGE, "local row 5000|DMDA", a.set_local(5000, 0)),
-          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(1, 1)),
-          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(2, 0)),
-          CALL(PETSC_ERR_ARG_OUTOFRANGE, "stencil", a.couple(0, 2)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|stencil|-mat_stencil_fallback aij", a.couple(1, 1)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|stencil|-mat_stencil_fallback aij", a.couple(2, 0)),
+          CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|stencil|-mat_stencil_fallback aij", a.couple(0, 2)),
           CALL(PETSC_ERR_ARG_SIZ, "72 x 72|70 x 70", MatAXPY(A, 1, a.other, same)),
           CALL(PETSC_ERR_ARG_OUTOFRANGE, "outside|star stencil|-mat_stencil_fallback aij",
                MatAXPY(A, 1, a.dense, same)),
           CALL(PETSC_ERR_ARG_SIZ, "global dim|72|70", MatCopy(A, a.other, same)),
-          CALL(PETSC_ERR_SUP, "2-norm", MatNorm(A, NORM_2, &norm)),
-          CALL(PETSC_ERR_SUP, "2-norm", MatNorm(A, on_last(NORM_2, NORM_1), &norm)),
+          CALL(PETSC_ERR_SUP, "2-norm|frobenius", MatNorm(A, NORM_2, &norm)),
+          CALL(PETSC_ERR_SUP, "2-norm|frobenius", MatNorm(A, on_last(NORM_2, NORM_1), &norm)),
           CALL(PETSC_ERR_ARG_OUTOFRANGE, "INSERT_VALUES or ADD_VALUES",
                MatDiagonalSet(A, ones, on_last(MAX_VALUES, ADD_VALUES))),
           CALL(PETSC_ERR_SUP, "helmholtz", MatHelmholtzGetShift(A, &sigma)),
@@ -143,6 +146,22 @@ TEST_CASE("assembly and operations of stencil", "[misuse]") {
           CALL(PETSC_ERR_ARG_SIZ, "72x72|70x70", MatMatMult(A, a.other, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
           CALL(PETSC_ERR_SUP, "stencil|-pc_type lu|MatConvert(", MatLUFactor(A, NULL, NULL, NULL)),
       });
+}
+
+TEST_CASE("vectors that do not fit the zeroed rows of stencil", "[misuse]") {
+  Assembly       a;
+  Mat            A = a.A;
+  Vector         x = random_vector(a.da, 1), b = random_vector(a.da, 2), few;
+  const PetscInt rows[] = {0, 50}, n = on_last(2, 0);
+  OK(VecCreateMPI(PETSC_COMM_WORLD, PETSC_DECIDE, 3, &few));
+  OK(VecSet(few, 1));
+  check_mistakes([&](Vec *y) { return a.product(y); },
+                 {
+                     CALL(PETSC_ERR_ARG_SIZ, "3 values|72|MatCreateVecs", MatZeroRows(A, n, rows, 1, few, b)),
+                     CALL(PETSC_ERR_ARG_SIZ, "3 values|72|MatCreateVecs", MatZeroRows(A, n, rows, 1, x, few)),
+                     CALL(PETSC_ERR_ARG_SIZ, "3 values|72|MatCreateVecs", MatZeroRowsColumns(A, n, rows, 1, few, b)),
+                     CALL(PETSC_ERR_ARG_SIZ, "3 values|72|MatCreateVecs", MatZeroRowsColumns(A, n, rows, 1, x, few)),
+                 });
 }
 
 TEST_CASE("settings of stencil", "[misuse]") {
@@ -154,8 +173,8 @@ TEST_CASE("settings of stencil", "[misuse]") {
   const auto out = PETSC_ERR_ARG_OUTOFRANGE, null = PETSC_ERR_ARG_NULL;
   check_mistakes([&](Vec *y) { return a.product(y); },
                  {
-                     CALL(out, "3", MatSetHaloType(A, halo(3))),
-                     CALL(out, "-1", MatSetHaloType(A, halo(-1))),
+                     CALL(out, "3|automatic, ipc or host", MatSetHaloType(A, halo(3))),
+                     CALL(out, "-1|automatic, ipc or host", MatSetHaloType(A, halo(-1))),
                      CALL(PETSC_ERR_ORDER, "MatSetUp", MatSetHaloType(A, MAT_HALO_HOST)),
                      CALL(null, "null", MatSetHaloType(NULL, MAT_HALO_HOST)),
                      CALL(out, "4|automatic", MatStencilShellSetCompression(A, compression(4))),
@@ -170,7 +189,7 @@ TEST_CASE("settings of stencil", "[misuse]") {
                      CALL(null, "null", MatStencilShellSetFallback(NULL, MAT_STENCILSHELL_FALLBACK_AIJ)),
                      CALL(null, "null", MatStencilShellSetKeepArrays(NULL, PETSC_TRUE)),
                      CALL(null, "null", MatStencilShellSetVerify(NULL, PETSC_TRUE)),
-                     CALL(out, "3", MatSetHaloType(A, halo(on_last(3, 0)))),
+                     CALL(out, "3|automatic, ipc or host", MatSetHaloType(A, halo(on_last(3, 0)))),
                      CALL(out, "4|automatic", MatStencilShellSetCompression(A, compression(on_last(4, 0)))),
                      CALL(out, "tolerance|nan", MatStencilShellSetTolerance(A, on_last<PetscReal>(NAN, 0))),
                      CALL(out, "2|error|aij", MatStencilShellSetFallback(A, fallback(on_last(2, 0)))),

@@ -234,6 +234,18 @@ static PetscErrorCode set_function(PetscErrorCode (*set)(MatFDColoring, Function
   return (*set)(fd, reinterpret_cast<Function *>(function), context);
 }
 
+static PetscErrorCode call_function(OperationFn *function, void *application, Vec at, Vec values, void *context) {
+  return reinterpret_cast<PetscErrorCode (*)(void *, Vec, Vec, void *)>(function)(application, at, values, context);
+}
+
+static PetscErrorCode set_local_values(DM dm, Vec x, Vec local) {
+  PetscFunctionBegin;
+  PetscCall(VecZeroEntries(local)); // which has points that no exchange sets
+  PetscCall(DMGlobalToLocalBegin(dm, x, INSERT_VALUES, local));
+  PetscCall(DMGlobalToLocalEnd(dm, x, INSERT_VALUES, local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The vectors of the DMDA, which it keeps for the next time: where the function is evaluated, and its values there and a
 // step away.
 struct ColoringVectors {
@@ -244,12 +256,7 @@ struct ColoringVectors {
     for (WorkVector *v : {&x, &before, &after}) PetscCall(v->Get(dm));
     for (WorkVector *v : {&at, &moved}) PetscCall(v->Get(dm, local));
     PetscCall(VecCopy(given, x));
-    if (local) {
-      PetscCall(VecZeroEntries(at)); // which has points that no exchange sets
-      PetscCall(DMGlobalToLocalBegin(dm, x, INSERT_VALUES, at));
-      PetscCall(DMGlobalToLocalEnd(dm, x, INSERT_VALUES, at));
-    } else
-      PetscCall(VecCopy(x, at));
+    PetscCall(local ? set_local_values(dm, x, at) : VecCopy(x, at));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -295,23 +302,43 @@ static PetscErrorCode set_columns(CapturedMat *context, Coloring *coloring, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// -mat_stencil_verify: the same by PETSc's differences, which are those of an AIJ.
-static PetscErrorCode set_in_reference(Mat reference, DM dm, bool local, MatFDColoring as, OperationFn *function,
-                                       void *function_context, Vec x, void *application) {
-  ISColoring    colours;
-  MatFDColoring fd;
-  const char   *prefix;
+// A function of local vectors as one of global vectors.
+struct OfLocalVectors {
+  OperationFn *function;
+  void        *context;
+  DM           dm;
+};
+
+static PetscErrorCode call_with_local(void *application, Vec x, Vec values, void *argument) {
+  const OfLocalVectors *of = static_cast<const OfLocalVectors *>(argument);
+  WorkVector            local;
 
   PetscFunctionBegin;
+  PetscCall(local.Get(of->dm, true));
+  PetscCall(set_local_values(of->dm, x, local));
+  PetscCall(call_function(of->function, application, local, values, of->context));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// -mat_stencil_verify: the same by PETSc's differences, which are those of an AIJ. Of global vectors always: with local ones
+// PETSc takes each rank's own norm for the step, and crashes where each column has a step.
+static PetscErrorCode set_in_reference(Mat reference, DM dm, bool local, MatFDColoring as, OperationFn *function,
+                                       void *function_context, Vec x, void *application) {
+  OfLocalVectors of = {function, function_context, dm};
+  ISColoring     colours;
+  MatFDColoring  fd;
+  const char    *prefix;
+
+  PetscFunctionBegin;
+  if (local) function = reinterpret_cast<OperationFn *>(call_with_local), function_context = &of;
   PetscCall(MatSetDM(reference, dm));
-  PetscCall(DMCreateColoring(dm, local ? IS_COLORING_LOCAL : IS_COLORING_GLOBAL, &colours));
+  PetscCall(DMCreateColoring(dm, IS_COLORING_GLOBAL, &colours));
   PetscCall(MatFDColoringCreate(reference, colours, &fd));
   PetscCall(PetscObjectGetOptionsPrefix((PetscObject)as, &prefix));
   PetscCall(PetscObjectSetOptionsPrefix((PetscObject)fd, prefix));
   PetscCall(set_function(MatFDColoringSetFunction, fd, function, function_context));
   PetscCall(MatFDColoringSetFromOptions(fd));
   PetscCall(MatFDColoringSetUp(reference, colours, fd));
-  if (local) PetscCall(MatFDColoringUseDM(reference, fd));
   PetscCall(MatZeroEntries(reference));
   PetscCall(MatFDColoringApply(reference, fd, x, application));
   PetscCall(MatFDColoringDestroy(&fd));
@@ -336,8 +363,7 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(PetscContainerGetPointer(container, (void **)&coloring));
   PetscCall(get_function(MatFDColoringGetFunction, fd, &function, &function_context));
   const auto evaluate = [&](Vec at, Vec values) {
-    return reinterpret_cast<PetscErrorCode (*)(void *, Vec, Vec, void *)>(function)(application, at, values,
-                                                                                    function_context);
+    return call_function(function, application, at, values, function_context);
   };
   PetscCall(MatGetDM(A, &dm));
   PetscCall(v.Get(dm, coloring->local, x));
