@@ -10,6 +10,7 @@
 #include "multigrid/columns.hpp"
 #include "multigrid/fused.hpp"
 #include "multigrid/plane_walk.hpp"
+#include "multigrid/rows_march.hpp"
 
 namespace shellac {
 
@@ -45,6 +46,8 @@ template <class T> class Hierarchy final : public Multigrid {
     LevelPart<T> part = {};
     size_t       points_at[3] = {0, 0, 0};         // in points_
     Mirror<T>    rows, weights, restriction, mass; // of variable coefficients, see LevelPart
+    Mirror<T>    weights_along_x;                  // likewise
+    Mirror<char> has_shift;                        // likewise
     bool         whole = false;                    // on each rank; otherwise distributed
     bool         fused = false;
     bool         planes = false;   // passes on the host go plane by plane; see planes.hpp
@@ -111,6 +114,7 @@ private:
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, LevelPart<T> *part);
+  PetscErrorCode PrepareRows(int l);
   template <class V> PetscErrorCode Exchange(Level &level, Halo &halo, const V *u, Field<V> *field);
   template <class V> PetscErrorCode Gather(Level &level, const V *part, V *whole);
   PetscErrorCode                    Down(int l, Guess guess);
@@ -138,6 +142,12 @@ private:
   // Whether they go column by column.
   bool takes_columns(const Level &at) const {
     return !variable_ && PetscMemTypeDevice(memory_) && column::fits(at.patch);
+  }
+  // Whether all of a pass is one walk over rows with variable coefficients.
+  bool takes_rows(const Level &at) const {
+    const PetscInt *N = at.patch.N;
+    return variable_ && !nonsymmetric_ && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends &&
+           (at.part.steps == 2 || at.part.steps == 3) && N[0] > 1 && N[1] > 1 && N[2] == 1 && has_memory_for_rows<T>();
   }
   // Whether the next level is put together from the ranks' parts of it.
   bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }
@@ -170,7 +180,7 @@ private:
   DirectSolve<T>                      direct_;               // of the last level
   DenseSolve<T>                       dense_;                // variable: likewise
   Mirror<S>                           last_rows_;            // which it was made of: memory for the next set-up
-  std::vector<S>                      last_values_;          // a copy of them on the host, where T is S: Renew() changes it
+  std::vector<S>                      last_values_; // a copy of them on the host, where T is S: Renew() changes it
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
 

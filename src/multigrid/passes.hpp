@@ -18,6 +18,31 @@ template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part
   part->restriction = part->weights;
   if (at.restriction.size()) PetscCall(at.restriction.Get(memory_, &part->restriction));
   PetscCall(at.mass.Get(memory_, &part->mass));
+  if (takes_rows(at)) {
+    PetscCall(at.weights_along_x.Get(memory_, &part->weights_along_x));
+    PetscCall(at.has_shift.Get(memory_, &part->has_shift));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What rows_march.hpp reads besides the coefficients. Where a level follows a change of the matrix, weights stay as they are and
+// shifts may change.
+template <class T> PetscErrorCode Hierarchy<T>::PrepareRows(int l) {
+  Level       &at = level(l);
+  const Patch &patch = at.patch;
+  LevelPart<T> part;
+  char        *has_shift;
+  T           *weights_along_x;
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+  const Box segments = {{0, 0, 0}, {shift_segments(patch), patch.size[1], 1}};
+  PetscCall(at.has_shift.Make(memory_, (size_t)segments.points(), &has_shift));
+  PetscCall(for_each_of_box(memory_, segments, FindShifts<T>{part, has_shift}));
+  if (!part.coarsens[0] || at.weights_along_x.size()) PetscFunctionReturn(PETSC_SUCCESS);
+  const Box all = {{-1, 0, 0}, {patch.size[0], patch.size[1], 1}};
+  PetscCall(at.weights_along_x.Make(memory_, (size_t)all.points(), &weights_along_x));
+  PetscCall(for_each_of_box(memory_, all, SetWeightsAlongX<T>{part, weights_along_x}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,7 +96,17 @@ PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) 
   const bool norm = given && restricts && norm_ && l == 0;
   pass.norms = norm ? norms_.at(memory_) : nullptr;
   double *sum = norm ? norm_ : nullptr;
-  if (at.part.coarsens[0] && at.part.coarsens[1])
+  if (takes_rows(at)) {
+#if SHELLAC_CUDA
+    if constexpr (steps > 0) {
+      using Kind = PassKind<given, corrected, restricts, true, true, steps>;
+      if (at.part.neighbours.star)
+        PetscCall((run_rows<Kind, true>(pass)));
+      else
+        PetscCall((run_rows<Kind, false>(pass)));
+    }
+#endif
+  } else if (at.part.coarsens[0] && at.part.coarsens[1])
     PetscCall((run_pass<PassKind<given, corrected, restricts, true, true, steps>>(memory_, pass, sum)));
   else if (at.part.coarsens[0])
     PetscCall((run_pass<PassKind<given, corrected, restricts, true, false, steps>>(memory_, pass, sum)));
@@ -215,7 +250,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
   const auto with = [&](auto *b, T *x) {
     PetscFunctionBegin;
     T *t = at.t.at(memory_);
-    if (at.fused) {
+    if (at.fused || takes_rows(at)) {
       const auto pass = [&](auto steps_of) {
         constexpr int steps = decltype(steps_of)::value;
         PetscFunctionBegin;
@@ -255,7 +290,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
   const auto with = [&](auto *b, auto *x) {
     PetscFunctionBegin;
     T *t = at.t.at(memory_);
-    if (at.fused) {
+    if (at.fused || takes_rows(at)) {
       if (at.part.steps == 2)
         PetscCall((Fused<true, true, false, 2>(l, b, t, x)));
       else

@@ -54,6 +54,9 @@ template <class T> struct LevelPart {
   const T   *mass;        // null where it is one
   Box        grown;
   Neighbours neighbours;
+  // What rows_march.hpp reads besides, see there; null where it does not serve the level.
+  const T    *weights_along_x;
+  const char *has_shift;
 
   SHELLAC_HD bool regular(int a, PetscInt i) const { return i >= regular_lo[a] && i < regular_hi[a]; }
   SHELLAC_HD void get_prolong(int a, PetscInt i, R *lower, R *upper) const {

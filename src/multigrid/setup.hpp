@@ -190,6 +190,7 @@ template <class T> void Hierarchy<T>::TakeMemory(Hierarchy *from) {
     at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
     at.rows.take_memory(&its.rows), at.weights.take_memory(&its.weights);
     at.restriction.take_memory(&its.restriction), at.mass.take_memory(&its.mass);
+    at.weights_along_x.take_memory(&its.weights_along_x), at.has_shift.take_memory(&its.has_shift);
   }
   points_.take_memory(&from->points_);
   norms_.take(&from->norms_);
@@ -214,6 +215,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
       const T *values;
       PetscCall(array->Get(memory, &values));
     }
+    if (l < last() && takes_rows(at)) PetscCall(PrepareRows(l));
   }
   PetscCall(norms_.Prepare(memory));
   const AxisPoint<R> *points;
@@ -253,10 +255,10 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     for (int a = 0; a < 3; a++) info.N[a] = at.axes[a].N();
     info.steps = at.part.steps;
     for (int s = 0; s < at.part.steps; s++) info.weights[s] = at.part.omega[s];
-    info.passes = at.fused || (walks(at) && at.one_walk) ? "fused"
-                  : walks(at)                            ? "plane by plane"
-                  : takes_columns(at)                    ? "column by column"
-                                                         : "point by point";
+    info.passes = at.fused || takes_rows(at) || (walks(at) && at.one_walk) ? "fused"
+                  : walks(at)                                              ? "plane by plane"
+                  : takes_columns(at)                                      ? "column by column"
+                                                                           : "point by point";
     info.whole = at.whole;
     info.variable = variable_;
     info.weighted = at.mass.size() > 0;
@@ -264,7 +266,9 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3; a++) info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
-    for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass}) info.bytes += array->bytes();
+    for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass, &at.weights_along_x})
+      info.bytes += array->bytes();
+    info.bytes += at.has_shift.bytes();
     if (l == last()) info.bytes += variable_ ? dense_.bytes() + last_values_.size() * sizeof(S) : direct_.bytes();
     all.push_back(info);
   }
