@@ -160,3 +160,103 @@ TEST_CASE("a KSP follows a new parameter, a new field and a new time", "[equatio
     }
   }
 }
+
+TEST_CASE("values and slopes that are not finite are an error in each solve, with their line", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  Grid    da, rate;
+  OK(make_grid(l, nullptr, &da));
+  OK(make_grid(l, nullptr, &rate));
+  set_equation(da, "// a root\nresidual = sqrt(u) - laplacian(u) - 1");
+  set_equation(rate, "// a root\nrate = sqrt(u) - 1");
+  Owned<SNES, SNESDestroy> snes;
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  OK(SNESSetTolerances(snes, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 1, PETSC_DEFAULT));
+  const auto solve_from = [&](PetscReal value) {
+    Vector u = make_vector(da); // an error leaves it locked
+    OK(VecSet(u, value));
+    return SNESSolve(snes, NULL, u);
+  };
+  OK(solve_from(1));
+  EXPECT_ERROR(PETSC_ERR_FP, ({"equation:2", "residual of u is nan", "u = -1"}), [&] { return solve_from(-1); });
+  OK(solve_from(1));
+  EXPECT_ERROR(PETSC_ERR_FP, ({"equation:2", "derivative of the residual of u is inf", "u = 0"}),
+               [&] { return solve_from(0); });
+  for (const char *type : {TSRK, TSBEULER}) {
+    INFO(type);
+    auto       ts = stepper(rate, type);
+    const auto steps_from = [&](PetscReal value) {
+      Vector u = make_vector(rate), v = make_vector(rate);
+      OK(VecSet(u, value));
+      return steps(ts, u, v);
+    };
+    OK(steps_from(4));
+    EXPECT_ERROR(PETSC_ERR_FP, ({"equation:2", "rate of u is nan", "u = -1"}), [&] { return steps_from(-1); });
+  }
+}
+
+TEST_CASE("transposes of Jacobians: products, biconjugate gradients and adjoints in time", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  Grid    da;
+  OK(make_grid(l, nullptr, &da));
+  for (const char *type : {MATAIJ, MATSTENCILSHELL}) {
+    INFO(type);
+    OK(DMSetMatType(da, type));
+    set_equation(da, "residual = -laplacian(u) + u(1, 0) * dx(u) + 3 * exp(u(0, -1))");
+    Vector u = random_vector(da, 1), v = random_vector(da, 2), w = random_vector(da, 3), x = make_vector(da),
+           y = make_vector(da);
+    Matrix      J = jacobian(da, u, type);
+    PetscScalar left, right;
+    OK(MatMult(J, v, x));
+    OK(MatMultTranspose(J, w, y));
+    OK(VecDot(x, w, &left));
+    OK(VecDot(v, y, &right));
+    CHECK(PetscAbsScalar(left - right) < 1e-12 * PetscAbsScalar(left));
+    Solver ksp;
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPSetType(ksp, KSPBICG));
+    OK(KSPSetOperators(ksp, J, J));
+    OK(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+    PC pc;
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCSetType(pc, PCJACOBI));
+    OK(KSPSolve(ksp, x, y));
+    CHECK(difference(y, v) < 1e-9);
+  }
+  // the gradient of half the square of the last state, along a direction
+  for (const char *type : {TSRK, TSCN})
+    for (const char *mat_type : {MATAIJ, MATSTENCILSHELL}) {
+      INFO(type << " " << mat_type);
+      Options options(
+          "-ts_adapt_type none -snes_rtol 1e-12 -ksp_rtol 1e-12 -pc_type jacobi -ts_trajectory_type memory");
+      Grid grid;
+      OK(make_grid(l, nullptr, &grid));
+      OK(DMSetMatType(grid, mat_type));
+      set_equation(grid, in_time);
+      auto   ts = stepper(grid, type);
+      Vector u = random_vector(grid, 1), v = random_vector(grid, 2), x = make_vector(grid), from = copy_of(u);
+      Matrix J = matrix(grid, mat_type);
+      OK(TSSetSaveTrajectory(ts));
+      if (std::string(type) == TSRK) OK(TSSetRHSJacobian(ts, J, J, NULL, NULL)); // PETSc makes none for an explicit TS
+      OK(steps(ts, u, x));
+      Vector      gradient = copy_of(x);
+      Vec         lambda = gradient;
+      PetscScalar slope;
+      OK(TSSetCostGradients(ts, 1, &lambda, NULL));
+      OK(TSAdjointSolve(ts));
+      OK(VecDot(v, gradient, &slope));
+      ts = Owned<TS, TSDestroy>(); // with a trajectory it would keep the grid for itself
+      PetscReal       half[2];
+      const PetscReal step = 1e-5;
+      for (int side = 0; side < 2; side++) {
+        PetscReal norm;
+        OK(VecWAXPY(from, side ? step : -step, v, u));
+        OK(steps(stepper(grid, type), from, x));
+        OK(VecNorm(x, NORM_2, &norm));
+        half[side] = norm * norm / 2;
+      }
+      CHECK(PetscAbsReal(PetscRealPart(slope) * 2 * step / (half[1] - half[0]) - 1) < 1e-6);
+    }
+}

@@ -126,25 +126,28 @@ PetscReal difference_of_texts(DM da, const std::string &head, const TextPairs &p
 
 PetscReal jacobian_difference(DM da) {
   Owned<SNES, SNESDestroy> snes;
+  Owned<TS, TSDestroy>     ts;
+  PetscBool                rate;
   Vector u = random_vector(da, 1), v = random_vector(da, 2), plus = copy_of(u), minus = copy_of(u), f = make_vector(da),
          g = make_vector(da), product = make_vector(da);
   const PetscReal step = 1e-5;
   PetscReal       worst = 0;
-  OK(VecShift(u, 2)); // positive
+  OK(DMDAEquationIsRate(da, &rate));
   OK(SNESCreate(PETSC_COMM_WORLD, &snes));
-  OK(SNESSetDM(snes, da));
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(rate ? TSSetDM(ts, da) : SNESSetDM(snes, da));
+  const auto compute = [&](Vec from, Vec to) {
+    OK(rate ? TSComputeRHSFunction(ts, 0.3, from, to) : SNESComputeFunction(snes, from, to));
+  };
+  OK(VecShift(u, 2)); // positive
   OK(VecWAXPY(plus, step, v, u));
   OK(VecWAXPY(minus, -step, v, u));
-  OK(SNESComputeFunction(snes, plus, f));
-  OK(SNESComputeFunction(snes, minus, g));
+  compute(plus, f);
+  compute(minus, g);
   OK(VecAXPY(f, -1, g));
   OK(VecScale(f, 1 / (2 * step)));
   for (const char *type : {MATAIJ, MATSTENCILSHELL, MATEQUATION}) {
-    Matrix J;
-    OK(DMSetMatType(da, type));
-    OK(DMCreateMatrix(da, &J));
-    OK(SNESSetJacobian(snes, J, J, NULL, NULL));
-    OK(SNESComputeJacobian(snes, u, J, J));
+    Matrix J = jacobian(da, u, type);
     OK(MatMult(J, v, product));
     worst = std::max(worst, difference(product, f));
   }

@@ -90,6 +90,8 @@ public:
   // The residual or the rate at a time, with the source of the exact solution, computed where u and f are. u: global;
   // collective.
   PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f);
+  // A solve begins: its first values and entries are checked, which must be finite.
+  void BeginSolve() { checked_ = entries_checked_ = 0; }
   // The entries of its derivative; A is assembled. Skipped where A has them already.
   PetscErrorCode Assemble(PetscReal time, Vec u, Mat A);
   // Jacobian's action without entries: *state, null or not, is a copy of u; y is the derivative there times v, or its diagonal
@@ -136,6 +138,7 @@ private:
   std::string    ArmProblem(const int arm[5]) const;
   PetscErrorCode CheckArms() const;
   PetscErrorCode CheckNumbers(Vec u, Vec f);
+  PetscErrorCode CheckEntries(Vec u, const PetscScalar *const *slots);
   std::string    PlaceOf(size_t point) const;
   PetscErrorCode FieldsAt(size_t point, std::string *text) const;
   PetscErrorCode Add(const std::vector<PetscScalar> &entries, Mat A) const;
@@ -170,7 +173,8 @@ private:
   std::vector<const PetscScalar *> field_arrays_;
   Mirror<PetscScalar>              source_; // [points][unknowns]: what is added to the values
   PetscReal                        source_time_ = 0, fields_time_ = 0;
-  PetscInt version_ = 0, source_version_ = 0, checked_ = 0; // of the equation when they were made
+  PetscInt                         version_ = 0, source_version_ = 0, checked_ = 0,
+           entries_checked_ = 0; // of the equation, when they were made
 };
 
 // An error for an option -equation_NAME that is neither a parameter nor a setting. Collective.

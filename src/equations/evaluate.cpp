@@ -194,7 +194,7 @@ PetscErrorCode EquationOnGrid::FieldsAt(size_t point, std::string *text) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The first values since a change must be numbers: a solver would only say that it diverges.
+// The first values of a solve, and since a change, must be numbers: a solver would only say that it diverges.
 PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
   const PetscScalar *value, *state;
   const size_t       n = equation_->unknowns();
@@ -237,6 +237,38 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
   PetscCall(VecRestoreArrayRead(f, &value));
   PetscCall(share_error(grid_.comm, text));
   if (text[0]) checked_ = 0;
+  PetscCheck(!text[0], grid_.comm, PETSC_ERR_FP, "%s", text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Entries of the first Jacobian, likewise: a root has no finite slope at zero. slots: of the host, each [points] or null.
+PetscErrorCode EquationOnGrid::CheckEntries(Vec u, const PetscScalar *const *slots) {
+  const size_t       n = equation_->unknowns(), count = n * (size_t)this->slots();
+  const PetscScalar *state;
+  size_t             at = owned() * n, slot = 0;
+  char               text[512] = "";
+
+  PetscFunctionBegin;
+  entries_checked_ = version_;
+  for (size_t s = 0; s < count; s++)
+    for (size_t p = 0; slots[s] && p < owned(); p++)
+      if (PetscIsInfOrNanScalar(slots[s][p]) && p * n + s / (count / n) < at) at = p * n + s / (count / n), slot = s;
+  if (at < owned() * n) {
+    const auto &unknown = equation_->text.unknowns[at % n];
+    const bool  rate = equation_->text.has_rate;
+    std::string fields;
+    PetscCall(FieldsAt(at / n, &fields));
+    PetscCall(VecGetArrayRead(u, &state));
+    const std::string problem = std::string("the derivative of the ") + (rate ? "rate" : "residual") + " of " +
+                                unknown.name + " is " + numeral(slots[slot][at / n]) + " at the point " +
+                                PlaceOf(at / n) + " of the initial state, where " + unknown.name + " = " +
+                                numeral(state[at]) + fields + "; change the formula or the initial state";
+    PetscCall(VecRestoreArrayRead(u, &state));
+    PetscCall(PetscStrncpy(
+        text, equation_->text.error_at((rate ? unknown.rate : unknown.residual).line, problem).c_str(), sizeof(text)));
+  }
+  PetscCall(share_error(grid_.comm, text));
+  if (text[0]) entries_checked_ = 0;
   PetscCheck(!text[0], grid_.comm, PETSC_ERR_FP, "%s", text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -291,6 +323,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   if (equation_->linear && made->by == id_ && made->version == version_ && made->time == time && made->state == state)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Read(u, &local, &arrays));
+  const bool          check = entries_checked_ != version_;
   PetscScalar *const *in_place;
   PetscMemType        memory = arrays.memory();
   PetscCall(MatCapturedOpenSlots(A, grid_, !equation_->linear, &memory, &in_place));
@@ -302,6 +335,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   }
   if (in_place) {
     PetscCall(ComputeEntries(memory, in_place));
+    if (check && PetscMemTypeHost(memory)) PetscCall(CheckEntries(u, in_place));
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   } else {
@@ -310,6 +344,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
     std::vector<PetscScalar *> slot(count);
     for (size_t s = 0; s < count; s++) slot[s] = entries.data() + s * owned();
     PetscCall(ComputeEntries(memory, slot.data()));
+    if (check) PetscCall(CheckEntries(u, slot.data()));
     PetscCall(Add(entries, A));
   }
   PetscCall(arrays.Restore());

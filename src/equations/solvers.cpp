@@ -37,9 +37,12 @@ static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, 
 
 static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
   EquationOnGrid *equation;
+  PetscInt        evaluations; // so far in this solve
 
   PetscFunctionBegin;
   PetscCall(get_equation(snes, SNESGetDM, &equation));
+  PetscCall(SNESGetNumberFunctionEvals(snes, &evaluations));
+  if (evaluations == 0) equation->BeginSolve();
   PetscCall(equation->Evaluate(equation->equation().time, u, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -128,7 +131,7 @@ static PetscErrorCode clear_snes_functions(DM da) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode begin_steps(TS ts, DM da, TimeStepper &stepper) {
+static PetscErrorCode begin_steps(TS ts, DM da, EquationOnGrid &equation) {
   SnesFunction function;
 
   PetscFunctionBegin;
@@ -136,7 +139,8 @@ static PetscErrorCode begin_steps(TS ts, DM da, TimeStepper &stepper) {
   if (function) PetscFunctionReturn(PETSC_SUCCESS); // of the TS itself, before its first step; or of another one
   PetscCall(DMSNESSetFunction(da, step_function, NULL));
   PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
-  stepper.ts = ts;
+  equation.stepper()->ts = ts;
+  equation.BeginSolve();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,13 +148,15 @@ static PetscErrorCode begin_steps(TS ts, DM da, TimeStepper &stepper) {
 static PetscErrorCode end_steps(TS ts, DM da, TimeStepper &stepper, bool last) {
   SnesFunction function;
   SnesJacobian derivative;
+  TSTrajectory trajectory = NULL; // for TSAdjointSolve(), which asks for the Jacobian after the end
 
   PetscFunctionBegin;
   if (stepper.ts != ts) PetscFunctionReturn(PETSC_SUCCESS);
   if (da) {
     PetscCall(DMSNESGetFunction(da, &function, NULL));
     PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
-    if (!last && (function != step_function || derivative != step_jacobian))
+    if (!last) PetscCall(TSGetTrajectory(ts, &trajectory));
+    if (!last && (trajectory || function != step_function || derivative != step_jacobian))
       PetscFunctionReturn(PETSC_SUCCESS); // what the program has set, as differences by colouring, is kept
     PetscCall(clear_snes_functions(da));
   }
@@ -168,7 +174,7 @@ static PetscErrorCode follow_steps(TS ts, PetscInt, PetscReal, Vec, void *) {
   PetscCall(TSGetDM(ts, &da));
   PetscCall(DMGetEquation(da, &equation));
   PetscCall(TSGetConvergedReason(ts, &reason));
-  PetscCall(reason == TS_CONVERGED_ITERATING ? begin_steps(ts, da, *equation->stepper())
+  PetscCall(reason == TS_CONVERGED_ITERATING ? begin_steps(ts, da, *equation)
                                              : end_steps(ts, da, *equation->stepper(), false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -244,6 +250,7 @@ static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
   if (derivative == SNESTSFormJacobian) PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
   if (equation.stepper()->ts == ts) PetscFunctionReturn(PETSC_SUCCESS); // on another grid of the hierarchy
   equation.stepper()->ts = ts;
+  equation.BeginSolve();
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ts), &container));
   PetscCall(PetscContainerSetPointer(container, new OfStepper{equation.stepper(), ts}));
   PetscCall(PetscContainerSetCtxDestroy(container, destructor(leave)));
@@ -273,6 +280,10 @@ static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, vo
   PetscFunctionBegin;
   PetscCall(TSGetDM(ts, &da));
   PetscCall(DMGetEquation(da, &equation));
+  PetscCheck(
+      B, equation->grid().comm, PETSC_ERR_ARG_WRONGSTATE,
+      "the TS has no Mat for the Jacobian of its rate; for adjoints of an explicit one call TSSetRHSJacobian(ts, J, J, "
+      "NULL, NULL) with J of DMCreateMatrix()");
   PetscCall(MatGetSize(B, &rows, NULL));
   PetscCall(VecGetSize(u, &points));
   PetscCheck(
