@@ -37,12 +37,13 @@ static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, 
 
 static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
   EquationOnGrid *equation;
-  PetscInt        evaluations; // so far in this solve
+  PetscInt        evaluations, level; // so far in this solve; 0 of a SNES that no other one uses
 
   PetscFunctionBegin;
   PetscCall(get_equation(snes, SNESGetDM, &equation));
   PetscCall(SNESGetNumberFunctionEvals(snes, &evaluations));
-  if (evaluations == 0) equation->BeginSolve();
+  PetscCall(PetscObjectGetTabLevel((PetscObject)snes, &level));
+  if (evaluations == 0 && level == 0) equation->BeginSolve();
   PetscCall(equation->Evaluate(equation->equation().time, u, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
