@@ -12,8 +12,8 @@
    Options Database Keys:
 +  -pc_kernelsum_box <integer, 1 or more>            - points of a box, at most; default 100
 .  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 160, 256
-                                                       in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600; more where the kernel
-                                                       is wide
+                                                       in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96,
+                                                       320, 512; more where the kernel is wide
 .  -pc_kernelsum_coarse <integer, 0 or more>         - coarse points, about; 0: no coarse space; more are an error for
                                                        the symmetric variant; default one for 50 points, 1000 at most;
                                                        the Gaussian none
@@ -28,6 +28,10 @@
    of singular kernels with a diagonal that is large enough. It is a sparse Cholesky factor of the inverse: boxes in an
    order from coarse to fine, each with the points nearest to it among the boxes before. It has no coarse points. It works
    with `KSPCG`, `KSPMINRES` and the like, and with `KSPGMRES` as well. It is its own transpose.
+
+   Multiquadrics and some other functions that grow are definite for coefficients whose sum is zero. The factor is then that
+   of a constant minus the function, which is definite, for `KSPMINRES` and `KSPGMRES`; a constant is a matrix of rank one,
+   and costs them an iteration or two. `KSPCG` gives an error, `PETSC_ERR_MAT_CH_ZRPVT`.
 
    Restricted additive Schwarz: the points are divided into boxes of neighbours; the matrix of a box and the points around
    it is factored, and the solution is kept at the box's own points. Then the equations of a sample of all points, the
@@ -111,15 +115,17 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
 
    Options Database Key:
 .  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 160, 256 in
-                                                1-D, 2-D, 3-D; a Gaussian 64, 230, 600; more where the kernel is wide
+                                                1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96, 320, 512;
+                                                more where the kernel is wide
 
    Level: intermediate
 
    Note:
    Takes effect at the next application. Where the whole set is not larger, the box is solved with all points. By default a
    Gaussian whose σ is w > 1 spacings of the points in a box has about 230 w^1.25 points around it in 2-D and 600 w^1.75 in 3-D, 1500
-   and 2000 at most: more where points are dense. Other functions that decay count as the Gaussian, or as the inverse
-   multiquadric, 160 w^0.5 and 256 w^0.75, that falls to half of its largest value at the same distance.
+   and 2000 at most: more where points are dense. Other functions count as the Gaussian, or as the inverse multiquadric, 160
+   w^0.5 and 256 w^0.75, that falls to half of its value at r = 0 where they do so or grow to twice; in the symmetric
+   variant those that grow have 320 and 512.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.

@@ -105,6 +105,7 @@ static PetscErrorCode solve(const Row &row, PetscInt N) {
 
 int main(int argc, char **argv) {
   static const char cg[] = "-ksp_type cg -ksp_norm_type unpreconditioned -pc_type kernelsum",
+                    gmres_auto[] = "-ksp_type gmres -ksp_pc_side right -pc_type kernelsum",
                     gmres[] = "-ksp_type gmres -ksp_pc_side right -pc_type kernelsum -pc_kernelsum_variant restricted";
   static const Row rows[] = {
       {"Gaussian, 2-D, random, nugget 1e-6", "gaussian", 2, false, 1, 1e-6, "CG", cg, 100000},
@@ -121,6 +122,10 @@ int main(int argc, char **argv) {
       {"the same, clustered", "inverse_multiquadric", 3, true, 1, 0, "CG", cg},
       {"multiquadric, 2-D, random", "multiquadric", 2, false, 1, 0, "GMRES, restricted", gmres},
       {"multiquadric, 3-D, random", "multiquadric", 3, false, 1, 0, "GMRES, restricted", gmres},
+      {"multiquadric, 2-D, random", "multiquadric", 2, false, 1, 0, "GMRES", gmres_auto, 100000},
+      {"the same", "multiquadric", 2, false, 2, 0, "GMRES", gmres_auto},
+      {"multiquadric, 3-D, random", "multiquadric", 3, false, 1, 0, "GMRES", gmres_auto},
+      {"the same", "multiquadric", 3, false, 2, 0, "GMRES", gmres_auto},
   };
   PetscInt  points[8] = {10000}, count = 8, chosen[32], choices = 32;
   PetscBool all = PETSC_FALSE, choose;

@@ -14,7 +14,7 @@ PetscErrorCode Schwarz::SetUpCoarse(const BoxTree &tree, PetscInt count) {
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSum(A_, &context));
-  if (count < 0) count = decay_of(*context).fast ? 0 : std::min<PetscInt>(1000, points_ / 50);
+  if (count < 0) count = shape_of(*context).fast ? 0 : std::min<PetscInt>(1000, points_ / 50);
   PetscCall(tree.SampleEvenly(count, &chosen));
   std::sort(chosen.begin(), chosen.end());
   PetscCall(entries.Create(A_, chosen));

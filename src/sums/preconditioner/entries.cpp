@@ -93,6 +93,15 @@ void SumEntries::dense(const std::vector<PetscInt> &which, std::vector<PetscScal
   }
 }
 
+void SumEntries::constant(const std::vector<PetscInt> &which, double level, std::vector<PetscScalar> *u) const {
+  const PetscReal size = std::sqrt(level * (double)PetscAbsScalar(context_->scale));
+  u->clear();
+  for (PetscInt number : which) {
+    const size_t point = std::lower_bound(numbers.begin(), numbers.end(), number) - numbers.begin();
+    for (int p = 0; p < scalars; p++) u->push_back(size * left_[point * scalars + p]);
+  }
+}
+
 PetscErrorCode DenseFactors::Factor(std::vector<PetscScalar> *matrix, bool *singular) {
   PetscBLASInt info = 0, lda;
 
@@ -148,8 +157,8 @@ PetscErrorCode FirstRowsOfInverse(std::vector<PetscScalar> *matrix, PetscBLASInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
-                                  double *condition, bool *definite) {
+PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, double sign, const std::vector<PetscScalar> &u,
+                                  PetscBLASInt k, std::vector<PetscScalar> *rows, double *condition, bool *definite) {
   const PetscScalar one = 1;
   double            norm = 0, asymmetry = 0, largest = 0; // of the matrix; a diagonal entry of its inverse
   PetscBLASInt      m, info = 0;
@@ -169,6 +178,11 @@ PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, PetscBLASInt
   *definite = norm < INFINITY && asymmetry <= 1e-10 * norm;
   *condition = INFINITY;
   if (!*definite) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscBLASInt j = 0; !u.empty() && j < m; j++)
+    for (PetscBLASInt i = 0; i < m; i++) {
+      PetscScalar &entry = a[(size_t)j * m + i];
+      entry = u[i] * PetscConj(u[j]) + (PetscReal)sign * entry;
+    }
   PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("L", &m, a.data(), &m, &info));
   *definite = info == 0;
   if (!*definite) PetscFunctionReturn(PETSC_SUCCESS);

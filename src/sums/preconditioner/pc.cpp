@@ -129,17 +129,32 @@ PetscErrorCode apply_transpose(PC pc, Vec r, Vec z) {
 // for one that needs it, the attempt to set up that one says why.
 PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   KernelSumPC *context;
-  PetscBool    needs_symmetric;
+  PetscBool    needs_symmetric, needs_definite;
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &context));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_symmetric, KSPCG, KSPFCG, KSPPIPECG, KSPPIPECGRR,
-                                      KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPPIPEFCG, KSPMINRES, KSPSYMMLQ,
-                                      KSPCR, KSPPIPECR, KSPNASH, KSPSTCG, KSPGLTR, ""));
-  if (needs_symmetric && context->settings.variant == PC_KERNELSUM_AUTO && !context->method.is_symmetric()) {
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_definite, KSPCG, KSPFCG, KSPPIPECG, KSPPIPECGRR,
+                                      KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPPIPEFCG, KSPNASH, KSPSTCG,
+                                      KSPGLTR, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_symmetric, KSPMINRES, KSPSYMMLQ, KSPCR, KSPPIPECR, ""));
+  if ((needs_symmetric || needs_definite) && context->settings.variant == PC_KERNELSUM_AUTO &&
+      !context->method.is_symmetric()) {
     SchwarzSettings symmetric = context->settings;
     symmetric.variant = PC_KERNELSUM_SYMMETRIC;
     PetscCall(set_up_as(pc, context, symmetric));
+  }
+  if (needs_definite && context->method.is_symmetric() && !context->method.is_for_definite()) {
+    Mat           A, P;
+    KernelSumMat *sum;
+    KSPType       type;
+    PetscCall(PCGetOperators(pc, &A, &P));
+    PetscCall(MatGetKernelSum(P, &sum));
+    PetscCall(KSPGetType(ksp, &type));
+    SETERRQ(
+        PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT,
+        "-ksp_type %s needs a positive definite matrix, and that of the kernel %s is indefinite: it is definite for "
+        "coefficients whose sum is zero only; use -ksp_type minres or gmres",
+        type, sum->info().name);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -36,44 +36,61 @@ static PetscErrorCode create_scatter(Mat A, const std::vector<PetscInt> &points,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-Decay decay_of(const KernelSumMat &context) {
+Shape shape_of(const KernelSumMat &context) {
   const FunctionInfo &info = context.info();
   const auto          size = [&](double r) {
     const Complex<double> g = info.value(context.parameters, r * r);
     return std::hypot(g.re, g.im);
   };
-  Decay decay;
-  if (info.singular) return decay;
+  Shape shape;
+  if (info.singular) return shape;
   const double at_zero = size(0), far = 4 * context.parameters.extent;
-  double       above = 1e-8 * far, below = above;
-  while (below < far && size(below) > at_zero / 2) above = below, below *= 1.5;
-  if (size(below) > at_zero / 2) { // it grows, or is wider than the points
-    if (size(far) < at_zero) decay.half = INFINITY;
-    return decay;
+  const auto   is_near = [&](double r) { return size(r) > at_zero / 2 && size(r) < 2 * at_zero; };
+  double       inside = 1e-8 * far, outside = inside;
+  while (outside < far && is_near(outside)) inside = outside, outside *= 1.5;
+  if (is_near(outside)) inside = outside = INFINITY; // wider than the points
+  for (int step = 0; step < 10 && inside < outside; step++) {
+    const double middle = (inside + outside) / 2;
+    (is_near(middle) ? inside : outside) = middle;
   }
-  for (int step = 0; step < 10; step++) {
-    const double middle = (above + below) / 2;
-    (size(middle) > at_zero / 2 ? above : below) = middle;
-  }
-  decay.half = below;
-  decay.fast = size(3.5 * below) < 1e-3 * at_zero;
-  return decay;
+  shape.width = outside;
+  shape.grows = size(std::min(outside, far)) > at_zero;
+  shape.fast = outside < far && size(3.5 * outside) < 1e-3 * at_zero;
+  return shape;
 }
 
 // Points around a box. The inverse of a Gaussian's matrix decays with the distance between points more slowly than that of
 // kernels that decay slowly themselves, and over more points the wider the kernel is.
-static PetscInt default_overlap(const Decay &decay, int dim, double spacing) {
+static PetscInt default_overlap(const Shape &shape, bool symmetric, int dim, double spacing) {
   struct Law {
     double points, power; // so many for the width σ = 1 spacing, times the power of wider ones
   };
   constexpr struct {
-    Law    gaussian, inverse_multiquadric; // of fast and of slow decay
+    Law    gaussian, multiquadric, raised; // the first of fast decay, the second of others
     double most;
-  } laws[] = {{{64, 0.5}, {48, 0.5}, 256}, {{230, 1.25}, {160, 0.5}, 1500}, {{600, 1.75}, {256, 0.75}, 2000}};
+  } laws[] = {{{64, 0.5}, {48, 0.5}, {96, 0}, 256},
+              {{230, 1.25}, {160, 0.5}, {320, 0}, 1500},
+              {{600, 1.75}, {256, 0.75}, {512, 0}, 2000}};
   const auto &of_dim = laws[dim - 1];
-  const Law   law = decay.fast ? of_dim.gaussian : of_dim.inverse_multiquadric;
-  const double sigma = decay.half / (decay.fast ? 1.1774 : 1.7321); // √(2 log 2), √3: where these have fallen to half
+  const Law   law = shape.fast ? of_dim.gaussian : shape.grows && symmetric ? of_dim.raised : of_dim.multiquadric;
+  const double sigma = shape.width / (shape.fast ? 1.1774 : 1.7321); // √(2 log 2), √3: where these have fallen to half
   return (PetscInt)std::min(of_dim.most, law.points * std::pow(std::max(1., sigma / spacing), law.power));
+}
+
+// The constant that makes functions positive definite that are so for coefficients whose sum is zero, twice the largest
+// value between two points, and the sign of the matrix beside it.
+static PetscErrorCode get_raising(MPI_Comm comm, const KernelSumMat &context, double *sign, double *level) {
+  PetscReal lower[3], upper[3];
+  double    r2 = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PointCloudsGetBox(comm, context.targets, context.sources, lower, upper));
+  for (int a = 0; a < 3; a++) r2 += (double)(upper[a] - lower[a]) * (double)(upper[a] - lower[a]);
+  const double near = context.info().value(context.parameters, 0).re;
+  const double far = context.info().value(context.parameters, r2).re;
+  *sign = (near > far) == (PetscRealPart(context.scale) > 0) ? 1 : -1;
+  *level = 2 * std::max(std::fabs(near), std::fabs(far));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Schwarz::SetUpBoxes(const BoxTree &tree, const SchwarzSettings &settings, bool *all_definite) {
@@ -81,19 +98,19 @@ PetscErrorCode Schwarz::SetUpBoxes(const BoxTree &tree, const SchwarzSettings &s
   SumEntries                         entries;
   std::vector<std::vector<PetscInt>> points; // of each of this rank's blocks
   std::vector<PetscInt>              near, cores;
-  std::vector<PetscScalar>           matrix, rows;
+  std::vector<PetscScalar>           matrix, rows, constant;
   double                             worst[2] = {0, 0}; // condition number; whether a matrix is not definite
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSum(A_, &context));
-  const Decay           decay = decay_of(*context);
+  const Shape           shape = shape_of(*context);
   std::vector<PetscInt> overlaps; // of the boxes
   PetscInt              ends[2] = {-PETSC_MAX_INT, 0};
   for (const Cluster &box : tree.boxes) {
     double spacing = 0;
     if (settings.overlap < 0) PetscCall(tree.SpacingIn(box, &spacing));
     overlaps.push_back(settings.overlap >= 0 ? settings.overlap
-                                             : default_overlap(decay, context->sources->dim, spacing));
+                                             : default_overlap(shape, symmetric_, context->sources->dim, spacing));
     ends[0] = PetscMax(ends[0], -overlaps.back());
     ends[1] = PetscMax(ends[1], overlaps.back());
   }
@@ -112,25 +129,32 @@ PetscErrorCode Schwarz::SetUpBoxes(const BoxTree &tree, const SchwarzSettings &s
   held_ = (PetscInt)near.size();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &held_, 1, MPIU_INT, MPI_MAX, comm_));
   PetscCall(entries.Create(A_, near));
-  for (size_t b = 0; b < points.size(); b++) {
-    const auto        &all = points[b];
-    const Cluster     &box = tree.boxes[b];
-    const PetscBLASInt m = (PetscBLASInt)all.size() * entries.scalars;
-    const PetscBLASInt k = (PetscBLASInt)(box.end - box.begin) * entries.scalars;
-    double             condition = 0;
-    bool               definite = true;
-    entries.dense(all, &matrix);
-    if (symmetric_)
-      PetscCall(LastRowsOfCholesky(&matrix, k, &rows, &condition, &definite));
-    else
-      PetscCall(FirstRowsOfInverse(&matrix, k, &rows, &condition));
-    worst[0] = std::max(worst[0], condition);
-    worst[1] = std::max(worst[1], definite ? 0. : 1.);
-    blocks_.push_back({k, m, inverse_.size(), 0});
-    inverse_.insert(inverse_.end(), rows.begin(), rows.end());
-    if (worst[0] == INFINITY) break;
+  double sign = 1, level = 0;
+  for (raised_ = false;; raised_ = true) {
+    if (raised_) PetscCall(get_raising(comm_, *context, &sign, &level));
+    blocks_.clear(), inverse_.clear();
+    worst[0] = worst[1] = 0;
+    for (size_t b = 0; b < points.size() && worst[0] < INFINITY; b++) {
+      const auto        &all = points[b];
+      const Cluster     &box = tree.boxes[b];
+      const PetscBLASInt m = (PetscBLASInt)all.size() * entries.scalars;
+      const PetscBLASInt k = (PetscBLASInt)(box.end - box.begin) * entries.scalars;
+      double             condition = 0;
+      bool               definite = true;
+      entries.dense(all, &matrix);
+      if (raised_) entries.constant(all, level, &constant);
+      if (symmetric_)
+        PetscCall(LastRowsOfCholesky(&matrix, sign, constant, k, &rows, &condition, &definite));
+      else
+        PetscCall(FirstRowsOfInverse(&matrix, k, &rows, &condition));
+      worst[0] = std::max(worst[0], condition);
+      worst[1] = std::max(worst[1], definite ? 0. : 1.);
+      blocks_.push_back({k, m, inverse_.size(), 0});
+      inverse_.insert(inverse_.end(), rows.begin(), rows.end());
+    }
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, comm_));
+    if (!worst[1] || raised_ || !shape.grows) break;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, comm_));
   condition_ = (PetscReal)worst[0];
   *all_definite = !worst[1];
   if (!*all_definite && settings.variant == PC_KERNELSUM_AUTO) {
@@ -191,7 +215,7 @@ PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
   PetscCall(tree.Build(comm_, *context->sources, settings.box));
   PetscCall(SetUpBoxes(tree, settings, &definite));
   if (!definite) {
-    symmetric_ = false;
+    symmetric_ = false; // restricted
     PetscCall(SetUpBoxes(tree, settings, &definite));
   }
   if (!symmetric_) PetscCall(SetUpCoarse(tree, settings.coarse)); // coarse boxes are before the others
@@ -289,8 +313,9 @@ PetscErrorCode Schwarz::View(PetscViewer viewer) const {
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm_));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "%s\n",
-      symmetric_ ? "symmetric variant: a sparse Cholesky factor of the inverse, for CG and every other method"
-                 : "restricted variant: restricted additive Schwarz, not symmetric, for GMRES and BiCGStab"));
+      raised_ ? "symmetric variant: a sparse Cholesky factor of the inverse, a constant added, for MINRES and GMRES"
+      : symmetric_ ? "symmetric variant: a sparse Cholesky factor of the inverse, for CG and every other method"
+                   : "restricted variant: restricted additive Schwarz, not symmetric, for GMRES and BiCGStab"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " boxes, each solved with the %" PetscInt_FMT, boxes_,
                                    overlap_[0]));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE)); // the line goes on

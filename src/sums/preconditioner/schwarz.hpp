@@ -11,7 +11,12 @@
 //
 //   z = Σ_b G_bᴴ G_b r,   G_b the last rows of L_b⁻¹, those of the box, A_b = L_b L_bᴴ.
 //
-// Sources: X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
+// Matrices of multiquadrics and other functions that grow are definite for coefficients whose sum is zero: of a constant
+// minus the function, for all. The factor is of those then. A constant is a matrix of rank one, and costs a Krylov method
+// one iteration more.
+//
+// Sources: C. Micchelli, Interpolation of scattered data: distance matrices and conditionally positive definite functions,
+// 1986; X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
 // R. Beatson, W. Light, S. Billings, Fast solution of the radial basis function interpolation equations: domain
 // decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010; F. Schäfer, M. Katzfuss, H. Owhadi, Sparse Cholesky
 // factorization by Kullback-Leibler minimization, 2021, eq. 2.
@@ -32,6 +37,8 @@ public:
   PetscErrorCode Create(Mat A, const std::vector<PetscInt> &numbers);
   // The rows and columns of some of them, `scalars` for each, column by column.
   void dense(const std::vector<PetscInt> &numbers, std::vector<PetscScalar> *block) const;
+  // u uᴴ: what `level` times a kernel function of ones adds to that block.
+  void constant(const std::vector<PetscInt> &numbers, double level, std::vector<PetscScalar> *u) const;
 
   int                   scalars = 1; // for each point
   std::vector<PetscInt> numbers;
@@ -54,20 +61,20 @@ struct DenseFactors {
 };
 
 // The first k rows of the inverse of a matrix, or the last k rows of that of its Cholesky factor, row by row; an estimate
-// of the condition number, infinite where the matrix is singular; whether it is symmetric and positive definite.
+// of the condition number, infinite where the matrix is singular; whether it is symmetric and positive definite. With a
+// vector u: of u uᴴ + sign times the matrix.
 PetscErrorCode FirstRowsOfInverse(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
                                   double *condition);
-PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
-                                  double *condition, bool *definite);
+PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, double sign, const std::vector<PetscScalar> &u,
+                                  PetscBLASInt k, std::vector<PetscScalar> *rows, double *condition, bool *definite);
 
-// Where a kernel function has fallen to half of its value at r = 0, a length: 0 where it does not decay, or has no such
-// value; infinite where it is wider than the points. Fast: hardly anything is left at a few times this distance, as of a
-// Gaussian.
-struct Decay {
-  double half = 0;
-  bool   fast = false;
+// What a kernel function is like near its middle, unless it is singular.
+struct Shape {
+  double width = 0; // where it has fallen to half of its value at r = 0, or grown to twice; may be infinite [length]
+  bool   grows = false; // it is larger there than at r = 0
+  bool   fast = false;  // hardly anything is left at a few times the width, as of a Gaussian
 };
-Decay decay_of(const KernelSumMat &context);
+Shape shape_of(const KernelSumMat &context);
 
 struct SchwarzSettings {
   PetscInt           box = 100;              // points, at most
@@ -88,6 +95,7 @@ public:
   PetscErrorCode View(PetscViewer viewer) const;
   PetscErrorCode Reset();
   bool           is_symmetric() const { return symmetric_; }
+  bool           is_for_definite() const { return symmetric_ && !raised_; } // the matrix is definite as it is
 
 private:
   struct Block {
@@ -102,7 +110,7 @@ private:
   std::vector<PetscInt>    where_;
   Vec                      near_ = NULL, cores_ = NULL; // this rank's, on the host; cores_: results
   VecScatter               to_near_ = NULL, to_cores_ = NULL;
-  bool                     symmetric_ = false;
+  bool                     symmetric_ = false, raised_ = false;
   PetscInt                 boxes_ = 0, overlap_[2] = {0, 0}, coarse_count_ = 0; // overlap_: the least, the most
   PetscInt                 points_ = 0, held_ = 0; // all; the most that a rank has in and around its boxes
   PointCloud               coarse_;                // all coarse points, as targets
