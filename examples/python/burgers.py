@@ -2,7 +2,7 @@
 
     mpiexec -n 2 python3 burgers.py -n 1000 -burgers_flux rusanov
 
-Compares with the exact solution and writes burgers_python.png. Options: -n, -picture, -burgers_..., PETSc's own.
+Compares with the exact solution and writes burgers_python-n400.png. Options: -n, -picture, -burgers_..., PETSc's own.
 """
 import sys
 
@@ -14,7 +14,7 @@ petsc4py.init(sys.argv)
 from petsc4py import PETSc
 
 n = PETSc.Options().getInt("n", 400)  # cells
-picture = PETSc.Options().getString("picture", "burgers_python.png")
+picture = PETSc.Options().getString("picture", f"burgers_python-n{n}.png")
 start, end = 0.1, 0.35  # of the box, where u = 1
 
 

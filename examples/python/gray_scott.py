@@ -3,7 +3,7 @@
     mpiexec -n 2 python3 gray_scott.py -n 512
 
 The feed rate F grows along y and the rate of removal k along x. Compares with NumPy's finite differences and writes
-gray_scott_python.png. Options: -n, -time, -picture, PETSc's own.
+gray_scott_python-n256-time5000.png. Options: -n, -time, -picture, PETSc's own.
 """
 
 import sys
@@ -17,7 +17,7 @@ from petsc4py import PETSc
 
 n = PETSc.Options().getInt("n", 256)  # points a side, at a distance of 0.01
 time = PETSc.Options().getReal("time", 5000)
-picture = PETSc.Options().getString("picture", "gray_scott_python.png")
+picture = PETSc.Options().getString("picture", f"gray_scott_python-n{n}-time{time:g}.png")
 
 text = f"""
     unknowns(u, v)

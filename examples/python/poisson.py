@@ -2,7 +2,8 @@
 
     mpiexec -n 2 python3 poisson.py -n 1023
 
-Compares with u = exp(x) sin(3 pi x) sin(2 pi y), and writes poisson_python.png. Options: -n, -picture, PETSc's own.
+Compares with u = exp(x) sin(3 pi x) sin(2 pi y), and writes poisson_python-n511.png. Options: -n, -picture,
+PETSc's own.
 """
 
 import sys
@@ -16,7 +17,7 @@ from petsc4py import PETSc
 
 options = PETSc.Options()
 n = options.getInt("n", 511)  # interior points a side; the spacing is h = 1/(n + 1)
-picture = options.getString("picture", "poisson_python.png")
+picture = options.getString("picture", f"poisson_python-n{n}.png")
 
 da = PETSc.DMDA().create([n, n])
 A = shellac.laplace(da)

@@ -3,7 +3,8 @@
     mpiexec -n 2 python3 variable_coefficients.py -n 511
 
 Assembles five-point rows with NumPy into a matrix of type stencil and solves with stencilmg. Compares with
-u = sin(pi x) sin(pi y), and writes variable_coefficients_python.png. Options: -n, -picture, PETSc's own.
+u = sin(pi x) sin(pi y), and writes variable_coefficients_python-n255.png. Options: -n,
+-picture, PETSc's own.
 """
 import sys
 import numpy as np
@@ -14,7 +15,7 @@ petsc4py.init(sys.argv)
 from petsc4py import PETSc
 
 n = PETSc.Options().getInt("n", 255)  # interior points a side
-picture = PETSc.Options().getString("picture", "variable_coefficients_python.png")
+picture = PETSc.Options().getString("picture", f"variable_coefficients_python-n{n}.png")
 s, c, pi, h = np.sin, np.cos, np.pi, 1 / (n + 1)
 kappa = lambda x, y: 10 ** (s(3 * pi * x) * s(3 * pi * y))
 

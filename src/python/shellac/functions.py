@@ -9,12 +9,13 @@ import functools
 import inspect
 import itertools
 import re
+import zlib
 
 import numpy
 
 from . import library
 
-HEADERS = [library.HERE / "include", library.SOURCE / "include" / "shellac"]  # installed, or the source tree's
+HEADERS = [library.HERE / "include", library.SOURCE / "include"]  # installed, or the source tree's
 OBJECTS = ("Mat", "Vec", "DM", "TS", "PC", "KSP", "PetscViewer")
 
 _text = None
@@ -28,13 +29,16 @@ def text():
         folder = next((f for f in HEADERS if f.is_dir()), None)
         if folder is None:
             raise ImportError(f"Shellac's headers are missing from {HEADERS[0]}; install the package again")
-        _text = "\n".join(p.read_text(encoding="utf-8") for p in sorted(folder.glob("*.h")))
+        _text = "\n".join(p.read_text(encoding="utf-8") for p in sorted(folder.rglob("*.h")))
     return _text
 
 
 def prototypes():
-    """(name, [(type, argument), ...]) of each function, but for those that create and those with communicators."""
+    """(name, [(type, argument), ...]) of each function, but for those that create, those with communicators, and the
+    one that registers the types."""
     for name, arguments in re.findall(r"PETSC_EXTERN\s+PetscErrorCode\s+(\w+)\(([^)]*)\)\s*;", text()):
+        if arguments == "void":
+            continue
         arguments = re.sub(r"const char \*const \*\*", "Names *", arguments)
         pairs = [re.match(r"\s*(?:const\s+)?(\w+)\s*(\*?)\s*(\w+)\s*(\[\])?\s*$", a) for a in arguments.split(",")]
         arrays = [i for i, p in enumerate(pairs) if p and p[4] and p[1] != "char"]
@@ -255,11 +259,15 @@ def _function(name, arguments):
     skip = {i - 1 for i in arrays}
     inputs = [a for i, a in enumerate(arguments) if i not in skip and not a[0].endswith("*")]
 
-    def function(*values):
+    # an error before the call is one of all ranks, where all have to call
+    collective = not re.search(r"^\s*Not Collective", _page(name), re.M)
+    has_object = any(kind in OBJECTS for kind, _ in inputs)
+
+    def convert(values, outputs, converted, stored, problems):
         if len(values) != len(inputs):
             raise TypeError(f"{name}() takes {len(inputs)} arguments ({', '.join(a for _, a in inputs)}), "
                             f"{len(values)} were given")
-        given, outputs, converted, stored, problems = iter(values), [], [], [], []
+        given = iter(values)
         for i, (kind, argument) in enumerate(arguments):
             what = f"{name}(): {argument}"
             if i in skip:
@@ -288,6 +296,14 @@ def _function(name, arguments):
                 converted.append(ctypes.c_int(value_of(kind, value, what)))
             else:
                 converted.append(number(value, kind, what))
+
+    def function(*values):
+        outputs, converted, stored, problems, problem = [], [], [], [], None
+        try:
+            convert(values, outputs, converted, stored, problems)
+        except (TypeError, ValueError) as error:
+            problem = error
+        agree((comm_of(values) if has_object else _petsc().COMM_WORLD) if collective else None, problem)
         if not hasattr(library.ready(), name):
             raise NotImplementedError(f"{library.library_path()} has no {name}(); it is older than this package")
         try:
@@ -346,16 +362,26 @@ def any_rank(comm, flag, /):
     return found
 
 
-def agree(comm, problem, /, **same):
-    """Raises a problem of any rank, an exception or None, on all ranks: none is left waiting for another.
+def comm_of(arguments):
+    """The communicator of the first PETSc object among them; None without one, since its ranks are then unknown."""
+    return next((a.comm for a in arguments if isinstance(a, _petsc().Object) and a.handle), None)
 
-    Further arguments are numbers that must be the same on all ranks, by what an error calls them."""
+
+def agree(comm, problem, /, **same):
+    """Raises a problem of any rank, an exception or None, on all ranks: none is left waiting for another. Without a
+    communicator, on this rank alone.
+
+    Further arguments are numbers or texts that must be the same on all ranks, by what an error calls them."""
+    if comm is None:
+        if problem is not None:
+            raise problem
+        return
     if any_rank(comm, problem is not None):
         raise problem or ValueError("another rank has an error in the arguments of this call")
     if comm.getSize() > 1:
         numbers = _petsc().Vec().createMPI((1, None), comm=comm)
         for name, value in same.items():
-            numbers.set(value)
+            numbers.set(zlib.crc32(value.encode()) & 0xFFFFFF if isinstance(value, str) else value)
             if numbers.min()[1] != numbers.max()[1] and problem is None:
                 problem = ValueError(f"{name} must be the same on all ranks; this one has {value}")
         numbers.destroy()
@@ -364,15 +390,32 @@ def agree(comm, problem, /, **same):
 
 
 def named_keywords(function):
-    """A function whose error for an unknown keyword names those that there are."""
-    allowed = [p.name for p in inspect.signature(function).parameters.values() if p.kind == p.KEYWORD_ONLY]
+    """A function whose error for an unknown keyword names those that there are; it is one of all ranks."""
+    signature = inspect.signature(function)
+    allowed = [p.name for p in signature.parameters.values() if p.kind == p.KEYWORD_ONLY]
 
     @functools.wraps(function)
     def checked(*arguments, **keywords):
-        for key in keywords:
-            if key not in inspect.signature(function).parameters:
-                raise TypeError(f"shellac.{function.__name__}() got an unexpected keyword argument {key!r}; use one of "
+        problem, name = None, f"shellac.{function.__name__}()"
+        unknown = [key for key in keywords if key not in signature.parameters]
+        if unknown:
+            problem = TypeError(f"{name} got an unexpected keyword argument {unknown[0]!r}; use one of "
                                 + ", ".join(allowed))
+        else:
+            try:
+                signature.bind(*arguments, **keywords)
+            except TypeError as error:
+                problem = TypeError(f"{name}: {error}")
+        objects = (*arguments, *keywords.values())
+        agree(petsc_comm(keywords.get("comm")) if "comm" in allowed else comm_of(objects), problem)
         return function(*arguments, **keywords)
 
     return checked
+
+
+def petsc_comm(comm):
+    """A PETSc.Comm of one or of mpi4py's; None is all ranks."""
+    PETSc = _petsc()
+    if comm is None:
+        return PETSc.COMM_WORLD
+    return comm if isinstance(comm, PETSc.Comm) else PETSc.Comm(comm)

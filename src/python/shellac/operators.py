@@ -28,15 +28,17 @@ def _array(kind, values, what):
     return array, (c.int_type()(len(array)), ctypes.c_void_p(array.ctypes.data))
 
 
-def _operator(da, kind, prefix, *, boundary=None, robin=None, lengths=None, **settings):
-    """A Mat of that type. settings: functions of the C interface with the keyword, a kind and the value.
+def _operator(da, kind, prefix, *, problem=None, boundary=None, robin=None, lengths=None, halo=None, **settings):
+    """A Mat of that type. settings: functions of the C interface with the keyword, a kind and the value. problem: an
+    exception of this rank, of the caller's checks.
 
     Values are checked first, so that one rank's error is an error on all before any of them goes on."""
     from petsc4py import PETSc
     what = f"shellac.{kind}()"
     check_dmda(da, what)
-    problem, calls, kept = None, [], []
+    calls, kept = [], []
     dim = da.getDim()
+    settings["MatSetHaloType"] = ("halo", "MatHaloType", halo)
     try:
         if lengths is not None:
             lengths = c.reals(lengths, f"{what}: lengths")
@@ -75,8 +77,8 @@ def _operator(da, kind, prefix, *, boundary=None, robin=None, lengths=None, **se
             else:
                 calls.append((function, c.number(value, of, argument)))
     except (TypeError, ValueError) as error:
-        problem = error
-    c.agree(da.comm, problem)
+        problem = problem or error
+    c.agree(da.comm, problem, **{f"the kinds of arguments of {what}": " ".join(function for function, *_ in calls)})
     A = PETSc.Mat().create(comm=da.comm)
     c.ready_type(A, kind)
     c.call("MatSetDM", ctypes.c_void_p(A.handle), ctypes.c_void_p(da.handle))
@@ -91,7 +93,7 @@ def _operator(da, kind, prefix, *, boundary=None, robin=None, lengths=None, **se
 
 
 @c.named_keywords
-def laplace(da, *, boundary=None, robin=None, shape=None, lengths=None, prefix=None):
+def laplace(da, *, boundary=None, robin=None, shape=None, lengths=None, halo=None, prefix=None):
     """The operator -Laplacian on a grid, never assembled.
 
     Parameters
@@ -109,6 +111,8 @@ def laplace(da, *, boundary=None, robin=None, shape=None, lengths=None, prefix=N
         'star', the default: of second order. 'box': 9 or 27 points, of fourth order with `right_hand_side`.
     lengths : sequence of float, shape (dim,), optional
         Side lengths of the domain [length]; 1 each by default.
+    halo : {'automatic', 'ipc', 'host'}, optional
+        How halos travel between GPUs; 'automatic' by default.
     prefix : str, optional
         Prefix of the options of this matrix.
 
@@ -117,12 +121,13 @@ def laplace(da, *, boundary=None, robin=None, shape=None, lengths=None, prefix=N
     PETSc.Mat
         Of type 'laplace', set up.
     """
-    return _operator(da, "laplace", prefix, boundary=boundary, robin=robin, lengths=lengths,
+    return _operator(da, "laplace", prefix, boundary=boundary, robin=robin, lengths=lengths, halo=halo,
                      MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape))
 
 
 @c.named_keywords
-def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=None, lengths=None, prefix=None):
+def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=None, lengths=None, halo=None,
+              prefix=None):
     """The operator -Laplacian + shift on a grid, never assembled.
 
     Parameters
@@ -133,7 +138,7 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
         The shift [1/length**2]. Negative: waves.
     omega : float, optional
         Instead of `shift`: shift = omega**2, the modified Helmholtz equation [1/length].
-    boundary, robin, shape, lengths, prefix
+    boundary, robin, shape, lengths, halo, prefix
         As for `laplace`.
 
     Returns
@@ -141,13 +146,18 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
     PETSc.Mat
         Of type 'helmholtz', set up.
     """
-    what = "shellac.helmholtz()"
+    what, problem = "shellac.helmholtz()", None
+    name, sigma = ("shift", shift) if omega is None else ("omega", omega)
     if (shift is None) == (omega is None):
-        raise TypeError(f"{what} takes one of shift and omega (shift = omega**2), "
-                        + ("none was given" if shift is None else "both were given"))
-    name, sigma = ("shift", shift) if omega is None else ("omega", omega * omega)
-    return _operator(da, "helmholtz", prefix, boundary=boundary, robin=robin, lengths=lengths,
-                     MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape),
+        problem = TypeError(f"{what} takes one of shift and omega (shift = omega**2), "
+                            + ("none was given" if shift is None else "both were given"))
+    elif omega is not None:
+        try:
+            sigma = omega * omega
+        except TypeError:  # which says below that it is no number
+            pass
+    return _operator(da, "helmholtz", prefix, problem=problem, boundary=boundary, robin=robin, lengths=lengths,
+                     halo=halo, MatLaplaceSetShape=("shape", "MatLaplaceShapeType", shape),
                      MatHelmholtzSetShift=(name, "PetscScalar", sigma))
 
 
@@ -173,8 +183,16 @@ def _coefficient(da, k, what):
     return {"MatDiffusionSetConstant": ("k", "PetscScalar", k)}
 
 
+def _useless_mean(mean, coefficient, what):
+    """An error where a mean is given, and no field at the points to take it of; else None."""
+    if mean is None or "MatDiffusionSetCoefficient" in coefficient:
+        return None
+    k = "given on faces" if "MatDiffusionSetFaceCoefficients" in coefficient else "a constant"
+    return ValueError(f"{what}: mean has no effect where k is {k}; leave it out")
+
+
 @c.named_keywords
-def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, lengths=None, prefix=None):
+def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, lengths=None, halo=None, prefix=None):
     """The operator -div(k grad) + shift on a grid, never assembled.
 
     Parameters
@@ -187,10 +205,10 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
         ``A.assemble()`` after one, before a solver is used again. Or the first rank's array of all points, of shape (nx,),
         (ny, nx) or (nz, ny, nx), as `scatter` takes it, which is copied; what other ranks give is then not looked at.
     mean : {'harmonic', 'arithmetic'}, optional
-        What the face between two points has; 'harmonic' by default.
+        What the face between two points has, for values of k at the points; 'harmonic' by default.
     shift : scalar, optional
         0 by default [k/length**2].
-    boundary, robin, lengths, prefix
+    boundary, robin, lengths, halo, prefix
         As for `laplace`. The conditions are du/dn = 0 and du/dn + robin * u = 0, without k.
 
     Returns
@@ -198,14 +216,17 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
     PETSc.Mat
         Of type 'diffusion', set up.
     """
-    return _operator(da, "diffusion", prefix, boundary=boundary, robin=robin, lengths=lengths,
+    what = "shellac.diffusion()"
+    coefficient = _coefficient(da, k, what)
+    return _operator(da, "diffusion", prefix, problem=_useless_mean(mean, coefficient, what), boundary=boundary,
+                     robin=robin, lengths=lengths, halo=halo,
                      MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
-                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **_coefficient(da, k, "shellac.diffusion()"))
+                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **coefficient)
 
 
 @c.named_keywords
 def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundary=None, robin=None, lengths=None,
-                        prefix=None):
+                        halo=None, prefix=None):
     """The operator -div(k grad) + w . grad + shift on a grid, never assembled.
 
     Parameters
@@ -218,7 +239,7 @@ def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundar
         The velocity: at the points, a global vector of a DMDA of the same points with dof = dim; or a constant.
     scheme : {'central', 'upwind'}, optional
         Differences of second order, the default, or of first order without oscillations.
-    mean, shift, boundary, robin, lengths, prefix
+    mean, shift, boundary, robin, lengths, halo, prefix
         As for `diffusion`.
 
     Returns
@@ -229,11 +250,13 @@ def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundar
     from petsc4py import PETSc
     velocity = {"MatAdvectionDiffusionSetVelocity": ("w", "Vec", w)} if isinstance(w, PETSc.Vec) else \
         {"MatAdvectionDiffusionSetConstantVelocity": ("w", "PetscReal[]", w)}
-    return _operator(da, "advection_diffusion", prefix, boundary=boundary, robin=robin, lengths=lengths,
+    what = "shellac.advection_diffusion()"
+    coefficient = _coefficient(da, k, what)
+    return _operator(da, "advection_diffusion", prefix, problem=_useless_mean(mean, coefficient, what),
+                     boundary=boundary, robin=robin, lengths=lengths, halo=halo,
                      MatAdvectionDiffusionSetScheme=("scheme", "MatAdvectionDiffusionSchemeType", scheme),
                      MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
-                     MatDiffusionSetShift=("shift", "PetscScalar", shift),
-                     **_coefficient(da, k, "shellac.advection_diffusion()"), **velocity)
+                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **coefficient, **velocity)
 
 
 def right_hand_side(A, f, g=None):
@@ -261,13 +284,15 @@ def right_hand_side(A, f, g=None):
 
 
 @c.named_keywords
-def stencil(da, *, prefix=None):
+def stencil(da, *, halo=None, prefix=None):
     """A matrix that captures what is assembled into it, without storing column indices.
 
     Parameters
     ----------
     da : PETSc.DMDA
         The grid; any dimension, stencil and number of unknowns a point.
+    halo : {'automatic', 'ipc', 'host'}, optional
+        How halos travel between GPUs; 'automatic' by default.
     prefix : str, optional
         Prefix of the options of this matrix, as ``-<prefix>mat_stencil_compress``.
 
@@ -277,17 +302,4 @@ def stencil(da, *, prefix=None):
         Of type 'stencil', empty: to be filled with ``setValuesStencil``, ``setValuesLocal`` or ``setValues`` and
         assembled with ``assemble``.
     """
-    what = "shellac.stencil()"
-    check_dmda(da, what)
-    before = ctypes.c_char_p()
-    c.call("DMGetMatType", ctypes.c_void_p(da.handle), ctypes.byref(before))
-    name = before.value
-    da.setMatType("stencil")
-    try:
-        A = da.createMatrix()
-    finally:
-        c.call("DMSetMatType", ctypes.c_void_p(da.handle), name)
-    if prefix is not None:
-        A.setOptionsPrefix(prefix)
-        A.setFromOptions()
-    return _check_type(A, "stencil", what)
+    return _operator(da, "stencil", prefix, halo=halo)

@@ -28,10 +28,10 @@ def stencilmg(pc, **settings):
         pc = pc.getPC()
     c.handle(pc, "PC", "shellac.stencilmg(): pc")
     allowed = sorted(set(re.findall(r"-pc_stencilmg_(\w+)", c.text())))
-    for key in settings:
-        if key not in allowed:
-            raise TypeError(f"shellac.stencilmg() got an unexpected keyword argument {key!r}; use one of "
-                            + ", ".join(allowed))
+    unknown = [key for key in settings if key not in allowed]
+    c.agree(pc.comm, TypeError(f"shellac.stencilmg() got an unexpected keyword argument {unknown[0]!r}; use one of "
+                               + ", ".join(allowed)) if unknown else None,
+            **{"the keyword arguments of shellac.stencilmg()": repr(sorted(settings.items()))})
     c.ready_type(pc, "stencilmg")
     with c.temporary_options((pc.getOptionsPrefix() or "") + "pc_stencilmg_", settings):
         pc.setFromOptions()
@@ -79,25 +79,30 @@ def burgers(ts, *, flux=None, reconstruct=None, bc=None, inflow=None, viscosity=
     """
     what = "shellac.burgers()"
     address = c.handle(ts, "TS", f"{what}: ts")
-    calls = []
-    for kind, value, name in (("TSBurgersFlux", flux, "flux"),
-                              ("TSBurgersReconstruction", reconstruct, "reconstruct"),
-                              ("TSBurgersBoundary", bc, "bc")):
-        if value is not None:
-            number = c.value_of(kind, value, f"{what}: {name}")
-            calls.append((kind.replace("TSBurgers", "TSBurgersSet"), ctypes.c_int(number)))
-    for array, name in ((inflow, "Inflow"), (lengths, "Lengths")):
-        if array is not None:
-            values = c.reals(array, f"{what}: {name.lower()}")
-            calls.append(("TSBurgersSet" + name, c.int_type()(len(values)), values.ctypes.data_as(ctypes.c_void_p)))
-    if viscosity is not None:
-        calls.append(("TSBurgersSetViscosity", c.number(viscosity, "PetscReal", f"{what}: viscosity")))
-    if fused_scheme is not None:
-        c.value_of("TSBurgersScheme", fused_scheme, f"{what}: fused_scheme")
-    if fused_steps is not None:
-        fused_steps = c.number(fused_steps, "PetscInt", f"{what}: fused_steps").value
+    problem, calls, kept = None, [], []
+    try:
+        for kind, value, name in (("TSBurgersFlux", flux, "flux"),
+                                  ("TSBurgersReconstruction", reconstruct, "reconstruct"),
+                                  ("TSBurgersBoundary", bc, "bc")):
+            if value is not None:
+                number = c.value_of(kind, value, f"{what}: {name}")
+                calls.append((kind.replace("TSBurgers", "TSBurgersSet"), ctypes.c_int(number)))
+        for array, name in ((inflow, "Inflow"), (lengths, "Lengths")):
+            if array is not None:
+                kept.append(c.reals(array, f"{what}: {name.lower()}"))
+                calls.append(("TSBurgersSet" + name, c.int_type()(len(kept[-1])),
+                              kept[-1].ctypes.data_as(ctypes.c_void_p)))
+        if viscosity is not None:
+            calls.append(("TSBurgersSetViscosity", c.number(viscosity, "PetscReal", f"{what}: viscosity")))
+        if fused_scheme is not None:
+            c.value_of("TSBurgersScheme", fused_scheme, f"{what}: fused_scheme")
+        if fused_steps is not None:
+            fused_steps = c.number(fused_steps, "PetscInt", f"{what}: fused_steps").value
+    except (TypeError, ValueError) as error:
+        problem = error
     more = {"speed": speed, "check_interval": check_interval, "jacobian": jacobian, "halo": halo,
             "fused_scheme": fused_scheme, "fused_steps": fused_steps}
+    c.agree(ts.comm, problem, **{f"the keyword arguments of {what}": repr((more, [name for name, *_ in calls]))})
     with c.temporary_options((ts.getOptionsPrefix() or "") + "burgers_", more):
         c.call("TSSetBurgers", address)
     for name, *arguments in calls:

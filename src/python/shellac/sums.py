@@ -13,13 +13,6 @@ KERNELS = {"gaussian": (True, False), "laplace": (False, False), "helmholtz": (F
            "logarithm": (False, False)}
 
 
-def _comm(comm):
-    from petsc4py import PETSc
-    if comm is None:
-        return PETSc.COMM_WORLD
-    return comm if isinstance(comm, PETSc.Comm) else PETSc.Comm(comm)
-
-
 def _points(points, what):
     try:
         array = numpy.asarray(points, dtype=float)
@@ -58,7 +51,7 @@ def vector(values, comm=None):
         Of the type that the option ``-vec_type`` says.
     """
     from petsc4py import PETSc
-    comm = _comm(comm)
+    comm = c.petsc_comm(comm)
     problem, block = None, 1
     try:
         array = _numbers(values, "shellac.vector(): values")
@@ -133,7 +126,7 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
     """
     from petsc4py import PETSc
     what = "shellac.kernelsum()"
-    comm = _comm(comm)
+    comm = c.petsc_comm(comm)
     problem, dim = None, 0
     try:
         x = _points(targets, f"{what}: targets")
