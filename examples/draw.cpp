@@ -372,8 +372,11 @@ private:
     cairo_path_t *outline = cairo_copy_path(canvas.cr);
     cairo_save(canvas.cr);
     cairo_clip(canvas.cr);
-    canvas.image(
-        1, 256, [&](int, int j) { return color_at((j + 0.5) / 256, scale.diverging); }, at, top, bar_width, height);
+    const auto color = [&](int, int j) { // of a triangle: that of the end
+      const double up = (j + 0.5) / 256 * panel->height - (bottom - low);
+      return color_at(std::min(std::max(up / height, 0.), 1.), scale.diverging);
+    };
+    canvas.image(1, 256, color, at, bottom - panel->height, bar_width, panel->height);
     cairo_restore(canvas.cr);
     cairo_append_path(canvas.cr, outline);
     cairo_path_destroy(outline);

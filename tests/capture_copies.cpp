@@ -21,7 +21,7 @@ static PetscReal little(const Lattice &l) {
 
 // The second call of each, for the first one brings vectors and tables to the GPU.
 TEST_CASE("operations on coefficients on the GPU copy none of them", "[capture][device]") {
-  if (no_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  if (skips(no_gpu(false) || rank_count() > 1)) return; // ranks that share a GPU exchange halos through the host
   OK(PetscLogDefaultBegin());
   for (PetscInt dof : {1, 3})
     for (Form form : forms_of_storage) {
@@ -88,7 +88,7 @@ static void check_one_wait(const Lattice &l, const Entries &list, const char *fo
 }
 
 TEST_CASE("assembly on the GPU copies no coefficients, and waits once", "[capture][coo][device]") {
-  if (no_gpu() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   for (PetscInt dof : {1, 3})
     for (InsertMode mode : {INSERT_VALUES, ADD_VALUES}) {
@@ -106,7 +106,7 @@ TEST_CASE("assembly on the GPU copies no coefficients, and waits once", "[captur
 }
 
 TEST_CASE("differences by colouring on the GPU copy no vector", "[capture][coloring][device]") {
-  if (no_gpu() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   for (PetscInt dof : {1, 3})
     for (const char *step : {"wp", "ds"}) {
@@ -139,7 +139,7 @@ TEST_CASE("differences by colouring on the GPU copy no vector", "[capture][color
 }
 
 TEST_CASE("a matrix that is bound to the host changes and transposes there", "[capture][device]") {
-  if (no_gpu() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   for (PetscInt dof : {1, 3})
     for (Form form : forms_of_storage) {

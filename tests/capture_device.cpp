@@ -231,7 +231,7 @@ static void check_no_copies(KSP ksp, Vec b, Vec x) {
 }
 
 TEST_CASE("solves with a captured matrix on CUDA vectors copy none of them", "[capture][device]") {
-  if (no_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  if (skips(no_gpu(false) || rank_count() > 1)) return; // ranks that share a GPU exchange halos through the host
   OK(PetscLogDefaultBegin());
   Lattice l;
   l.N[0] = 61, l.N[1] = 40;
@@ -258,7 +258,7 @@ TEST_CASE("solves with a captured matrix on CUDA vectors copy none of them", "[c
 #if defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 23, 0)
 // PCPBJACOBI asks for the blocks' inverses once a set-up, and applies them on the GPU.
 TEST_CASE("point-block Jacobi on CUDA vectors copies no vector", "[capture][device]") {
-  if (no_gpu() || rank_count() > 1) return; // ranks that share a GPU exchange halos through the host
+  if (skips(no_gpu(false) || rank_count() > 1)) return; // ranks that share a GPU exchange halos through the host
   OK(PetscLogDefaultBegin());
   for (PetscInt dof : {1, 3, 4}) {
     Lattice lattice;

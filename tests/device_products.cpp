@@ -168,7 +168,7 @@ TEST_CASE("diffusion gives the host's products at any ends of the first axis", "
 
 TEST_CASE("planes of millions of points, which have kernels of their own, give the host's products",
           "[device_products]") {
-  if (no_gpu() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
   Lattice lattice;
   lattice.N[0] = 2111, lattice.N[1] = 1601; // more than few_points()
   const auto check = [](Pair &pair) {
@@ -213,7 +213,7 @@ TEST_CASE("what needs the coefficients of diffusion alone leaves k where it is",
 
 #if defined(PETSC_HAVE_CUDA)
 TEST_CASE("rows of diffusion are filled on the GPU where k is there", "[device_products]") {
-  if (no_gpu() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   Lattice lattice;
   lattice.N[0] = 300, lattice.N[1] = 40;

@@ -196,7 +196,7 @@ static void check_same(DM host, DM device) {
 }
 
 TEST_CASE("texts give the same values and entries on the GPU as on the host", "[equations][device]") {
-  if (no_gpu() || !equations_work()) return;
+  if (skips(no_gpu(false) || !equations_work())) return;
   const auto compare = [](const char *file) {
     for (PetscInt N : {7, 40}) {
       INFO(file << ", " << N << " points along each axis");
@@ -210,7 +210,7 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
 
 // Its kernels have no window, and compute entries in a loop.
 TEST_CASE("a text of many unknowns on a wide stencil is the same on the GPU as on the host", "[equations][device]") {
-  if (no_gpu() || !equations_work()) return;
+  if (skips(no_gpu(false) || !equations_work())) return;
   Lattice l;
   Grid    grids[2];
   l.dim = 3, l.width = 2, l.dof = 5, l.shape = DMDA_STENCIL_BOX;
@@ -224,7 +224,7 @@ TEST_CASE("a text of many unknowns on a wide stencil is the same on the GPU as o
 }
 
 TEST_CASE("texts take vectors on the GPU whose arrays are not aligned", "[equations][device]") {
-  if (no_gpu() || !equations_work() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || !equations_work() || rank_count() > 1)) return;
   Grid       da = gallery_grid("gray_scott.h", 20, VECCUDA);
   Vector     u = random_vector(da, 1), f = make_vector(da), g = make_vector(da);
   Evaluation evaluation(da);
@@ -252,7 +252,7 @@ static PetscErrorCode solve_in_time(DM da, Vec u, PetscInt steps, PetscReal step
 }
 
 TEST_CASE("texts are solved on the GPU as on the host", "[equations][device]") {
-  if (no_gpu() || !equations_work()) return;
+  if (skips(no_gpu(false) || !equations_work())) return;
   {
     Options  options("-dm_mat_type stencil -pc_type jacobi -snes_rtol 1e-11 -ksp_rtol 1e-10 -ksp_max_it 2000");
     Grid     host = gallery_grid("bratu.h", 33, VECSTANDARD), device = gallery_grid("bratu.h", 33, VECCUDA);
@@ -280,7 +280,7 @@ TEST_CASE("texts are solved on the GPU as on the host", "[equations][device]") {
 
 // The second solve of each, for the first one brings tables to the GPU.
 TEST_CASE("Newton's and explicit steps on the GPU copy no vector", "[equations][device]") {
-  if (no_gpu() || !equations_work() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || !equations_work() || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   const PetscInt  N = 257;
   const PetscReal little = (PetscReal)(N * N * (PetscInt)sizeof(PetscScalar)) / 2;

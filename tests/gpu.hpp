@@ -1,5 +1,5 @@
 #pragma once
-// Cases that need a GPU begin with: if (no_gpu()) return;
+// Cases that need a GPU begin with: if (no_gpu()) return; those that need more: if (skips(no_gpu(false) || ...)) return;
 // A test of CTest whose cases all end so is skipped: such cases stand in files of their own.
 
 #include "support.hpp"
@@ -10,12 +10,16 @@ namespace tests {
 
 inline int cases_skipped = 0;
 
-inline bool no_gpu(bool skips = true) { // skips: the case ends so
+inline bool skips(bool missing) {
+  cases_skipped += missing;
+  return missing;
+}
+
+inline bool no_gpu(bool ends_case = true) {
 #if defined(PETSC_HAVE_CUDA)
   if (access("/dev/nvidiactl", F_OK) == 0) return false;
 #endif
-  cases_skipped += skips;
-  return true;
+  return ends_case ? skips(true) : true;
 }
 
 #if defined(PETSC_HAVE_CUDA)

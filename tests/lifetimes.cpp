@@ -2,7 +2,7 @@
 // or is made afterwards works.
 
 #include "catch.hpp"
-#include "support.hpp"
+#include "equations.hpp"
 
 #include <algorithm>
 
@@ -13,6 +13,9 @@ static PetscErrorCode destroy(Mat *A) {
 }
 static PetscErrorCode destroy(KSP *ksp) {
   return KSPDestroy(ksp);
+}
+static PetscErrorCode destroy(SNES *snes) {
+  return SNESDestroy(snes);
 }
 static PetscErrorCode destroy(TS *ts) {
   return TSDestroy(ts);
@@ -90,6 +93,25 @@ static void add_burgers(Heap *heap, TSType type) {
 }
 #endif
 
+static void add_equation(Heap *heap) {
+  DM   da;
+  SNES snes;
+  Vec  u;
+  OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 12, 1, 1, NULL, &da));
+  OK(DMSetUp(da));
+  OK(DMSetMatType(da, MATSTENCILSHELL));
+  set_equation(da, "field(k) = 1 + x\nresidual = -d(k, u) - exp(u)");
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  OK(DMCreateGlobalVector(da, &u));
+  Options set("-pc_type stencilmg");
+  OK(SNESSetFromOptions(snes));
+  OK(SNESSolve(snes, NULL, u));
+  heap->add(snes);
+  heap->add(u);
+  heap->add(da);
+}
+
 // Operators of all types, used once, with what they make: copies, transposes, solvers, time steppers.
 static void fill(Heap *heap, VecType vec_type) {
   for (int dim = 1; dim <= 2; dim++) {
@@ -122,6 +144,25 @@ static void fill(Heap *heap, VecType vec_type) {
       OK(MatCreateHelmholtz(da, 3, &A));
       add_solver(heap, A, "-ksp_type richardson -pc_type stencilmg -ksp_max_it 2");
       heap->add(A);
+      DM  pairs;
+      Vec field, velocity;
+      OK(DMDACreateCompatibleDMDA(da, 2, &pairs));
+      OK(DMCreateGlobalVector(da, &field));
+      OK(DMCreateGlobalVector(pairs, &velocity));
+      OK(VecSet(field, 2));
+      OK(VecSet(velocity, 3));
+      OK(MatCreateDiffusion(da, field, &A));
+      add_solver(heap, A, "-ksp_type cg -pc_type stencilmg");
+      heap->add(A);
+      OK(MatCreateAdvectionDiffusion(da, 1, velocity, &A));
+      add_solver(heap, A, "-ksp_type gmres -pc_type stencilmg -ksp_max_it 3");
+      heap->add(A);
+      heap->add(field);
+      heap->add(velocity);
+      heap->add(pairs);
+    } else {
+      OK(MatShift(copy, 100));
+      add_solver(heap, copy, "-ksp_type gmres -pc_type stencilmg -ksp_max_it 2");
     }
     heap->add(B);
     heap->add(copy);
@@ -146,12 +187,14 @@ static void fill(Heap *heap, VecType vec_type) {
   OK(MatCreateVecs(sum, &c, &f));
   OK(VecSet(c, 1));
   OK(MatMult(sum, c, f));
+  add_solver(heap, sum, "-ksp_type gmres -pc_type kernelsum -ksp_max_it 2");
   heap->add(sum);
   heap->add(points);
   heap->add(c);
   heap->add(f);
 #if !defined(PETSC_USE_COMPLEX)
-  for (TSType type : {TSBURGERSFUSED, TSRK}) add_burgers(heap, type);
+  for (TSType type : {TSBURGERSFUSED, TSRK, TSBEULER}) add_burgers(heap, type);
+  if (equations_work()) add_equation(heap);
 #endif
 }
 

@@ -30,7 +30,8 @@ public:
     if (cases == (size_t)tests::cases_skipped)
       std::cout << "skipped: no case that can run here\n";
     else if (tests::cases_skipped)
-      std::cout << tests::cases_skipped << " of " << cases << " cases need a GPU: not run\n";
+      std::cout << tests::cases_skipped << " of " << cases
+                << " cases need what is not here: a GPU, or one rank on it\n";
   }
 };
 CATCH_REGISTER_LISTENER(Skipped)

@@ -75,7 +75,7 @@ TEST_CASE("set-up on a GPU makes the levels that set-up on the host makes", "[mu
 }
 
 TEST_CASE("a new set-up on a GPU copies no coefficients", "[multigrid][device]") {
-  if (no_gpu() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   const Lattice l = lattice({400, 300, 1});
   for (bool scaled : {false, true}) {
@@ -96,7 +96,7 @@ TEST_CASE("a new set-up on a GPU copies no coefficients", "[multigrid][device]")
 }
 
 TEST_CASE("the levels of constant coefficients that are assembled again, the same, are kept", "[multigrid][device]") {
-  if (no_gpu() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   const Lattice l = lattice({400, 300, 1});
   Twins         t(l, VECCUDA);
@@ -114,7 +114,7 @@ TEST_CASE("the levels of constant coefficients that are assembled again, the sam
 }
 
 TEST_CASE("levels in 3-D tell that they are walked column by column on one GPU", "[multigrid][device]") {
-  if (no_gpu() || rank_count() > 1) return;
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
   const DMBoundaryType none = DM_BOUNDARY_NONE;
   for (const DMBoundaryType first : {none, DM_BOUNDARY_PERIODIC}) {
     Twins t(lattice({24, 20, 18}, {first, none, none}), VECCUDA);

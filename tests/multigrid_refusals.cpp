@@ -34,7 +34,7 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
                set_up(large, "-test_pc_stencilmg_levels 1"));
   EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"multiplicative_cycles", "0"}),
                set_up(A, "-test_pc_stencilmg_multiplicative_cycles 0"));
-  EXPECT_ERROR(0, ({"cycle_type"}), set_up(A, "-test_pc_stencilmg_cycle_type x"));
+  EXPECT_ERROR(PETSC_ERR_USER, ({"cycle_type"}), set_up(A, "-test_pc_stencilmg_cycle_type x"));
 
   const auto on_grid = [&](const Lattice &l, const Fill &fill) {
     Grid grid;

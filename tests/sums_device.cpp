@@ -8,7 +8,7 @@ using namespace tests;
 using namespace tests::sums;
 
 TEST_CASE("products on the host, then on a GPU, then on the host", "[sums][device]") {
-  if (no_gpu() || !vectors_are_on_a_gpu()) return;
+  if (skips(no_gpu(false) || !vectors_are_on_a_gpu())) return;
   const Cloud cloud = random_cloud(300, 3, 1);
   Matrix      A = make_square_sum(cloud);
   Vector      c = right_vector(A), y = left_vector(A), b = left_vector(A);
@@ -32,7 +32,7 @@ TEST_CASE("products on the host, then on a GPU, then on the host", "[sums][devic
 }
 
 TEST_CASE("CUDA vectors give the host's sums", "[sums][device]") {
-  if (no_gpu() || !vectors_are_on_a_gpu()) return;
+  if (skips(no_gpu(false) || !vectors_are_on_a_gpu())) return;
   // many targets, few sources; few targets, many sources; both
   const PetscInt sizes[][2] = {{70000, 50}, {50, 70000}, {5000, 3001}, {1, 1}, {129, 128}};
   for (const Function &f : functions)
@@ -94,7 +94,7 @@ TEST_CASE("fast sums of points on the host with CUDA vectors", "[sums][device]")
 }
 
 TEST_CASE("points on a GPU stay there: set-up and product of a series copy samples alone", "[sums][device]") {
-  if (no_gpu() || !vectors_are_on_a_gpu()) return;
+  if (skips(no_gpu(false) || !vectors_are_on_a_gpu())) return;
 #if defined(PETSC_HAVE_CUDA)
   const Cloud cloud = random_cloud(200000, 3, 1);
   Vector      x = cloud.coordinates();

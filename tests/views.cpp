@@ -2,6 +2,7 @@
 
 #include "burgers_support.hpp"
 #include "catch.hpp"
+#include "equations.hpp"
 #include "multigrid.hpp"
 #include "sums.hpp"
 
@@ -74,25 +75,82 @@ TEST_CASE("views of a formula show its rows after each change", "[views]") {
       OK(MatScale(A, 2));
       Views{A, "scaled"}.check({"12 at the point, -2 along x, -2 along y"});
       OK(MatDiagonalSet(A, d, ADD_VALUES));
-      Views{A, "with a diagonal"}.check({"to 15 at the point"});
+      Views{A, "with a diagonal"}.check({" 15 at the point"});
       multiply(A, da);
-      Views{A, "after a product with it"}.check({"to 15 at the point"});
+      Views{A, "after a product with it"}.check({" 15 at the point"});
       OK(MatDuplicate(A, MAT_COPY_VALUES, &copy));
-      Views{copy, "duplicate"}.check({"to 15 at the point"});
+      Views{copy, "duplicate"}.check({" 15 at the point"});
       OK(MatAXPY(A, 2, copy, SAME_NONZERO_PATTERN));
       multiply(A, da);
-      Views{A, "sum"}.check({"to 45 at the point"});
+      Views{A, "sum"}.check({" 45 at the point"});
       OK(MatTranspose(A, MAT_INITIAL_MATRIX, &transposed));
       multiply(transposed, da);
-      Views{transposed, "transpose"}.check({"to 45 at the point", identity ? "transposed" : "-Laplace(u)"});
+      Views{transposed, "transpose"}.check({" 45 at the point", identity ? "transposed" : "-Laplace(u)"});
       OK(MatCopy(copy, A, SAME_NONZERO_PATTERN));
-      Views{A, "copy"}.check({"to 15 at the point"});
+      Views{A, "copy"}.check({" 15 at the point"});
       OK(MatDiagonalSet(A, d, INSERT_VALUES));
-      Views{A, "with a diagonal that replaces its own"}.check({"3 to 3 at the point"});
+      Views{A, "with a diagonal that replaces its own"}.check({"all with 3 at the point"});
       OK(DMDestroy(&da));
       OK(VecDestroy(&d));
-      Views{A, "without the caller's DM"}.check({"3 to 3 at the point"});
+      Views{A, "without the caller's DM"}.check({"all with 3 at the point"});
     }
+}
+
+TEST_CASE("views of helmholtz tell what was done to the operator of the equation", "[views]") {
+  Problem        p = unit_spacing();
+  const PetscInt row = 0;
+  p.sigma = 4;
+  Grid   da = make_grid(p);
+  Vector d = make_vector(da);
+  Matrix A = make_operator(p, da), other;
+  OK(VecSet(d, 2));
+  OK(MatDuplicate(A, MAT_COPY_VALUES, &other));
+  Views{A, "set up"}.check({"sigma = 4", "8 at the point"});
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("changed") == std::string::npos);
+  OK(MatHelmholtzSetShift(A, 9));
+  Views{A, "with another shift"}.check({"sigma = 9", "13 at the point"});
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("changed") == std::string::npos);
+  OK(MatShift(A, 2));
+  OK(MatScale(A, 3));
+  Views{A, "shifted and scaled"}.check({"sigma = 9", "changed: scaled by 3, shifted by 6", "45 at the point"});
+  OK(MatAXPY(A, 1, other, SAME_NONZERO_PATTERN));
+  Views{A, "sum"}.check({"changed: scaled by 3, others added by MatAXPY()", "53 at the point"});
+  OK(MatZeroEntries(A));
+  CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("zero until it is assembled again") != std::string::npos);
+  OK(MatShift(A, 5));
+  Views{A, "zeroed and shifted"}.check({"changed: scaled by 0, shifted by 5", "5 at the point"});
+  OK(MatDuplicate(other, MAT_COPY_VALUES, &A));
+  OK(MatZeroRows(A, rank_count() > 1 ? 0 : 1, &row, 1, NULL, NULL));
+  Views{A, "with rows by hand"}.check({"changed: rows by MatZeroRows()"});
+  OK(MatDiagonalScale(other, d, NULL));
+  Views{other, "scaled row by row"}.check({"changed: rows by MatZeroRows() or MatDiagonalScale()", "all with 16"});
+}
+
+TEST_CASE("views of diffusion and advection_diffusion after each change", "[views][diffusion]") {
+  Options         set("-mat_diffusion_lengths 9,8 -mat_advection_diffusion_lengths 9,8 "
+                              "-mat_advection_diffusion_scheme upwind");
+  Grid            da = make_grid(unit_spacing());
+  Vector          k = make_vector(da);
+  Matrix          A, B;
+  const PetscReal w[] = {1, 2};
+  OK(VecSet(k, 1));
+  OK(MatCreateDiffusion(da, k, &A));
+  Views{A, "k a field"}.check({"k a field, harmonic means, sigma = 0", "all with 4 at the point"});
+  OK(VecSet(k, 2));
+  assemble(A);
+  Views{A, "another field"}.check({"all with 8 at the point"});
+  OK(MatDiffusionSetConstant(A, 3));
+  OK(MatDiffusionSetShift(A, 1));
+  Views{A, "a constant"}.check({"k = 3, sigma = 1", "13 at the point, -3 along x, -3 along y"});
+  OK(MatScale(A, 2));
+  Views{A, "scaled"}.check({"k = 3, sigma = 1", "changed: scaled by 2", "26 at the point"});
+  OK(DMSetMatType(da, MATADVECTIONDIFFUSION));
+  OK(DMCreateMatrix(da, &B));
+  OK(MatAdvectionDiffusionSetConstantVelocity(B, 2, w));
+  Views{B, "a velocity"}.check(
+      {"k = 1", "upwind differences of w.grad(u), w = (1, 2)", "7 at the point", "-2 along -x"});
+  OK(MatTranspose(B, MAT_INPLACE_MATRIX, &B));
+  Views{B, "transposed"}.check({"changed: transposed", "7 at the point"});
 }
 
 TEST_CASE("views of a captured matrix after each change", "[views][capture]") {
@@ -182,6 +240,36 @@ TEST_CASE("views of a kernel sum after each change", "[views][sums]") {
   check({"scaled by 3", "shifted by 6", "error measured"});
   OK(MatKernelSumCreateGradient(A, &gradient));
   check_words(view(gradient, PETSC_VIEWER_ASCII_INFO), {"gradients of sums"});
+}
+
+TEST_CASE("views of the preconditioner of kernel sums before and after its set-up", "[views][sums]") {
+  Matrix         A = sums::make_square_sum(sums::random_cloud(40, 2, 1));
+  Preconditioner pc;
+  Vector         x = sums::right_vector(A), y = sums::left_vector(A);
+  const auto     check = [&](const std::vector<std::string> &words) {
+    check_words(printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }), words);
+  };
+  OK(PCCreate(PETSC_COMM_WORLD, &pc));
+  OK(PCSetOperators(pc, A, A));
+  OK(PCSetType(pc, PCKERNELSUM));
+  check({"boxes of up to", "not set up yet"});
+  OK(VecSet(x, 1));
+  OK(PCKernelSumSetBoxSize(pc, 10));
+  OK(MatKernelSumSetSigma(A, 0.05));
+  OK(PCApply(pc, x, y));
+  check({"boxes of up to 10 points", "each solved with the", "condition number of a box"});
+}
+
+TEST_CASE("views of an equation's derivative", "[views][equations]") {
+  if (!equations_work()) return;
+  Grid   da = make_grid(problem(2, 9, 8));
+  Matrix A;
+  set_equation(da, "residual = -laplacian(u) - 1");
+  OK(DMSetMatType(da, "equation"));
+  OK(DMDACreateEquationMat(da, &A));
+  check_words(view(A, PETSC_VIEWER_ASCII_INFO), {"the derivative of the residual", "no entries are stored"});
+  OK(MatShift(A, 2));
+  check_words(view(A, PETSC_VIEWER_ASCII_INFO), {"the derivative of the residual"});
 }
 
 TEST_CASE("views of stencilmg after each change", "[views][multigrid]") {

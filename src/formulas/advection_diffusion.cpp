@@ -63,13 +63,12 @@ struct AdvectionDiffusionMat final : DiffusionMat {
   PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override;
   PetscErrorCode view_equation(PetscViewer viewer) const override {
     PetscFunctionBegin;
-    char of_w[100] = "a field";
+    std::string of_w = "a field";
     PetscCall(view_terms(viewer, true));
-    if (!w)
-      PetscCall(PetscSNPrintf(of_w, sizeof(of_w), "= (%g, %g, %g)", (double)constant_w[0], (double)constant_w[1],
-                              (double)constant_w[2]));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), w %s\n",
-                                     MatAdvectionDiffusionSchemeTypes[scheme], of_w));
+    if (!w) of_w = "= (" + number(constant_w[0]);
+    for (int a = 1; a < grid.dim && !w; a++) of_w += ", " + number(constant_w[a]);
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), w %s%s\n",
+                                     MatAdvectionDiffusionSchemeTypes[scheme], of_w.c_str(), w ? "" : ")"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -100,11 +100,8 @@ struct HelmholtzMat final : LaplaceMat {
   const Option  &shape_option() const override { return find_option(helmholtz_options, "-mat_helmholtz_shape"); }
   PetscErrorCode view_equation(PetscViewer viewer) const override {
     PetscFunctionBegin;
-    char imaginary[32] = "";
-    if (PetscImaginaryPart(sigma) != 0)
-      PetscCall(PetscSNPrintf(imaginary, sizeof(imaginary), " + %gi", (double)PetscImaginaryPart(sigma)));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %g%s, %s of %d points\n",
-                                     (double)PetscRealPart(sigma), imaginary, shape_name(), shape_points()));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %s, %s of %d points\n",
+                                     number(sigma).c_str(), shape_name(), shape_points()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -76,7 +76,7 @@ PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyFormula(A, &context, type != MAT_LOCAL));
-  if (context->is_complete()) PetscCall(count_entries(context, &nonzeros));
+  if (context->is_complete() && !context->zeroed) PetscCall(count_entries(context, &nonzeros));
   PetscLogDouble values[2] = {nonzeros, context->captured().bytes()};
   if (type != MAT_LOCAL)
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,
@@ -142,7 +142,9 @@ static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::strin
     PetscCall(VecMin(d, NULL, &least));
     PetscCall(VecMax(d, NULL, &most));
     PetscCall(VecDestroy(&d));
-    *text = "each point has a row of its own, with " + number(least) + " to " + number(most) + " at the point";
+    *text = "each point has a row of its own, " +
+            (least < most ? "with " + number(least) + " to " + number(most) : "all with " + number(least)) +
+            " at the point";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   Arrays                            none;
@@ -189,17 +191,37 @@ static std::string describe(const Ends &ends, Side side) {
   return "robin, alpha = " + number(ends.robin[side]);
 }
 
+// What has been done to the equation's operator; "" for nothing. The shift comes after the scaling.
+static std::string describe_changes(const FormulaMat &context) {
+  std::string       text;
+  const PetscScalar shift = context.row_of_constant - context.scale * context.of_constant();
+  const auto        add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
+  if (context.is_transposed) add("transposed");
+  if (context.scale != (PetscScalar)1) add("scaled by " + number(context.scale));
+  if (!context.is_scaled_formula && context.constants_known && !context.others_added && shift != (PetscScalar)0)
+    add("shifted by " + number(shift));
+  if (context.others_added)
+    add("others added by MatAXPY()");
+  else if (!context.constants_known && context.has_known_sums())
+    add(context.rows_altered ? "rows by MatZeroRows() or MatDiagonalScale()" : "the diagonal by MatDiagonalSet()");
+  return text;
+}
+
 PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer) {
   FormulaMat *context;
   bool        info;
-  std::string rows;
+  std::string rows, changes;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyFormula(A, &context));
   PetscCall(MatStencilViewBegin(A, context, viewer, &info));
   if (!info) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(context->view_equation(viewer));
-  if (context->is_transposed) PetscCall(PetscViewerASCIIPrintf(viewer, "transposed\n"));
+  changes = describe_changes(*context);
+  if (!changes.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "changed: %s\n", changes.c_str()));
+  PetscMPIInt zeroed = context->zeroed; // MatSetValues() ends it, on its rank
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &zeroed, 1, MPI_INT, MPI_MAX, context->grid.comm));
+  if (zeroed) PetscCall(PetscViewerASCIIPrintf(viewer, "zero until it is assembled again (MatZeroEntries())\n"));
   if (context->awaited)
     PetscCall(PetscViewerASCIIPrintf(viewer, "zero until its values are assembled (MAT_DO_NOT_COPY_VALUES)\n"));
   for (int a = 0; a < context->grid.dim; a++) {
@@ -209,10 +231,10 @@ PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer) {
                              : ends.mirror    ? "mirrored"
                              : lower == upper ? lower
                                               : "lower " + lower + ", upper " + upper;
-    PetscCall(PetscViewerASCIIPrintf(viewer, "axis %c: %" PetscInt_FMT " points, spacing %g, %s\n", "xyz"[a], ends.N,
-                                     (double)ends.h, form.c_str()));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "axis %c: %" PetscInt_FMT " points, spacing %s, %s\n", "xyz"[a], ends.N,
+                                     number(ends.h).c_str(), form.c_str()));
   }
-  if (context->is_complete()) {
+  if (context->is_complete() && !zeroed) {
     PetscCall(describe_rows(A, *context, &rows));
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", rows.c_str()));
   }
