@@ -182,8 +182,13 @@ TEST_CASE("interpolation in a cluster is exact for its polynomials", "[sums][tre
     const auto at = [&](std::vector<PetscReal> *values) {
       return ClusterValues{&node, {x.data(), x.data() + all, x.data() + 2 * all}, values->data(), 1};
     };
+    const InterpolationRoom room(8);
+    std::vector<double>     work(room.bytes() / sizeof(double) + 1);
+    const auto              run = [&](const ClusterValues &values, auto is_up) {
+      Interpolant(values, node, {}, room, work.data()).run<is_up>();
+    };
     for (PetscInt i = 0; i < N; i++) up[i] = PetscRealPart(random_value(i, 2));
-    at(&up).on_host<true>(node);
+    run(at(&up), std::true_type());
     double worst = 0;
     for (int i = 0; i < n[0]; i++)
       for (int j = 0; j <= most_beside(i, n[0] - 1, n[1] - 1); j++)
@@ -204,7 +209,7 @@ TEST_CASE("interpolation in a cluster is exact for its polynomials", "[sums][tre
             }
           for (PetscInt q = 0; q < all; q++) sums[q >= N] += p[q] * (double)up[q];
           for (PetscInt q = 0; q < all; q++) down[q] = q < N ? 0 : (PetscReal)p[q];
-          at(&down).on_host<false>(node);
+          run(at(&down), std::false_type());
           worst = std::max(worst, std::fabs(sums[0] - sums[1]));
           for (PetscInt q = 0; q < N; q++) worst = std::max(worst, std::fabs((double)down[q] - p[q]));
         }
@@ -214,15 +219,22 @@ TEST_CASE("interpolation in a cluster is exact for its polynomials", "[sums][tre
   }
 }
 
-// The ranges of each group.
-static std::vector<std::vector<Range>> ranges_of(Lists *lists, size_t groups) {
+// The ranges of each list.
+static std::vector<std::vector<Range>> ranges_of(Lists *lists) {
   std::vector<std::vector<Range>> ranges;
   const PetscInt                 *first = NULL;
   const Range                    *list = NULL;
   OK(lists->first.Get(PETSC_MEMTYPE_HOST, &first));
   OK(lists->list.Get(PETSC_MEMTYPE_HOST, &list));
-  for (size_t g = 0; g < groups; g++) ranges.emplace_back(list + first[g], list + first[g + 1]);
+  for (size_t l = 0; l + 1 < lists->first.size(); l++) ranges.emplace_back(list + first[l], list + first[l + 1]);
   return ranges;
+}
+
+static bool same(const std::vector<std::vector<Range>> &a, const std::vector<std::vector<Range>> &b) {
+  const auto equal = [](const Range &p, const Range &q) { return p.begin == q.begin && p.end == q.end; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto &p, const auto &q) {
+    return std::equal(p.begin(), p.end(), q.begin(), q.end(), equal);
+  });
 }
 
 // Interpolation points for the clusters that have more points than those; gives which clusters have them.
@@ -247,18 +259,30 @@ TEST_CASE("the lists of two trees have each source once for each target", "[sums
       ThreeArrays    of_targets = some_points(M, in_a_cube), of_sources = some_points(n, shape);
       ClusterTree    targets, sources;
       TargetGroups   groups;
-      Lists          lists[2];
+      Lists          lists[2], others[2];
+      PairRoom       room, room_of_others;
       PetscLogDouble pairs[2] = {0, 0}, sums[2] = {0, 0};
+      PetscInt64     most = 0;
       PetscInt       wrong = 0;
       INFO(n << " sources of shape " << shape);
       OK(targets.Build(PETSC_MEMTYPE_HOST, of_targets.in(PETSC_MEMTYPE_HOST), 64));
       OK(sources.Build(PETSC_MEMTYPE_HOST, of_sources.in(PETSC_MEMTYPE_HOST), 64));
       const auto of_t = set_proxies(&targets, M), of_s = set_proxies(&sources, n);
-      groups.clusters = targets.nodes;
-      groups.make();
-      OK(MakeLists(context, 3, 1e-6, groups, sources.nodes, lists, pairs));
-      const std::vector<std::vector<Range>> ranges[2] = {ranges_of(&lists[0], groups.groups.size()),
-                                                         ranges_of(&lists[1], groups.groups.size())};
+      groups.make(targets.nodes, half_group);
+      Mirror<Cluster> nodes[2];
+      nodes[0].change() = targets.nodes;
+      nodes[1].change() = sources.nodes;
+      OK(MakeLists(context, 3, 1e-6, PETSC_MEMTYPE_HOST, &nodes[0], &nodes[1], &room, lists, pairs, &most));
+      const std::vector<std::vector<Range>> ranges[2] = {ranges_of(&lists[0]), ranges_of(&lists[1])};
+      for (PetscMemType memory : memories()) {
+        PetscLogDouble other_pairs[2] = {0, 0};
+        INFO("in memory " << memory);
+        OK(MakeLists(context, 3, 1e-6, memory, &nodes[0], &nodes[1], &room_of_others, others, other_pairs, &most));
+        for (int kind = 0; kind < 2; kind++) {
+          CHECK(same(ranges_of(&others[kind]), ranges[kind]));
+          CHECK(other_pairs[kind] == pairs[kind]);
+        }
+      }
       // of the points of each leaf, with those of the clusters that it is in
       for (const Cluster &leaf : targets.nodes) {
         std::vector<PetscInt> times(n, 0);
@@ -268,7 +292,7 @@ TEST_CASE("the lists of two trees have each source once for each target", "[sums
           const Cluster &t = group.begin < M ? leaf : *of_t[(group.begin - M) / proxies];
           if (group.begin < M ? group.begin != leaf.begin : leaf.begin < t.begin || leaf.end > t.end) continue;
           for (int kind = 0; kind < 2; kind++)
-            for (const Range &range : ranges[kind][g])
+            for (const Range &range : ranges[kind][group.list])
               for (PetscInt j = range.begin; j < range.end; j++) {
                 if (j < n) times[j]++;
                 if (j < n || (j - n) % proxies) continue;
@@ -283,9 +307,9 @@ TEST_CASE("the lists of two trees have each source once for each target", "[sums
       }
       CHECK(wrong == 0);
       for (int kind = 0; kind < 2; kind++) {
-        for (size_t g = 0; g < groups.groups.size(); g++)
-          for (const Range &range : ranges[kind][g])
-            sums[kind] += (double)(groups.groups[g].end - groups.groups[g].begin) * (double)(range.end - range.begin);
+        for (const Group &group : groups.groups)
+          for (const Range &range : ranges[kind][group.list])
+            sums[kind] += (double)(group.end - group.begin) * (double)(range.end - range.begin);
         CHECK(pairs[kind] == sums[kind]);
       }
       if (n == 6001 && shape == in_a_cube) CHECK((pairs[0] > 0 && pairs[1] > 0));

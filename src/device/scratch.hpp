@@ -34,6 +34,12 @@ public:
     std::swap(device_, from->device_);
     std::swap(capacity_, from->capacity_);
   }
+  void swap(Scratch *other) {
+    std::swap(n_, other->n_);
+    std::swap(host_, other->host_);
+    std::swap(device_, other->device_);
+    std::swap(capacity_, other->capacity_);
+  }
   // Allocates it in this memory.
   PetscErrorCode Prepare(PetscMemType memory) {
     PetscFunctionBegin;

@@ -10,14 +10,15 @@
 
 namespace shellac {
 
-// By digits of eight bits, the last one first.
-static void sort_on_host(size_t n, const uint64_t *keys, const PetscInt *values, PetscInt *sorted,
-                         Scratch<uint64_t> *work) {
+// By digits of eight bits, the last one first. Without values it sorts the keys alone. Gives where the sorted keys are: in
+// `buffer`, room for twice as many, or `keys` themselves where they are in order.
+static const uint64_t *sort_on_host(size_t n, const uint64_t *keys, const PetscInt *values, PetscInt *sorted,
+                                    uint64_t *buffer) {
   constexpr int                               digits = 8;
   std::array<std::array<size_t, 256>, digits> starts = {};
-  std::vector<PetscInt>                       other(n);
+  std::vector<PetscInt>                       other(values ? n : 0);
   const PetscInt                             *from = values;
-  uint64_t                                   *buffer = work->at(PETSC_MEMTYPE_HOST), *keys_to = buffer;
+  uint64_t                                   *keys_to = buffer;
   PetscInt                                   *to = sorted;
   const auto digit_of = [](uint64_t key, int d) { return (size_t)(key >> (8 * d) & 255); };
   for (size_t i = 0; i < n; i++)
@@ -30,14 +31,15 @@ static void sort_on_host(size_t n, const uint64_t *keys, const PetscInt *values,
     for (size_t i = 0; i < n; i++) {
       const size_t at = start[digit_of(keys[i], d)]++;
       keys_to[at] = keys[i];
-      to[at] = from[i];
+      if (values) to[at] = from[i];
     }
     keys = keys_to;
     from = to;
     keys_to = keys_to == buffer ? buffer + n : buffer;
     to = to == sorted ? other.data() : sorted;
   }
-  if (from != sorted) std::copy(from, from + n, sorted);
+  if (values && from != sorted) std::copy(from, from + n, sorted);
+  return keys;
 }
 
 #if SHELLAC_CUDA
@@ -71,7 +73,26 @@ PetscErrorCode SortByKeys(PetscMemType memory, size_t n, const uint64_t *keys, c
   }
 #endif
   PetscCall(work->Grow(2 * n, memory));
-  sort_on_host(n, keys, values, sorted, work);
+  (void)sort_on_host(n, keys, values, sorted, work->at(memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SortKeys(PetscMemType memory, size_t n, const uint64_t *keys, uint64_t *sorted,
+                        Scratch<uint64_t> *work) {
+  PetscFunctionBegin;
+  PetscCall(check_backend(memory));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    const auto sort = [&](uint64_t *, void *room, size_t *bytes, cudaStream_t stream) {
+      return cub::DeviceRadixSort::SortKeys(room, *bytes, keys, sorted, n, 0, 64, stream);
+    };
+    PetscCall(on_device(n, 0, work, sort));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(work->Grow(2 * n, memory));
+  const uint64_t *in_order = sort_on_host(n, keys, NULL, NULL, work->at(memory));
+  std::copy(in_order, in_order + n, sorted);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

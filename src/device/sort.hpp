@@ -20,6 +20,7 @@ SHELLAC_HD uint64_t ordered_bits(double x) {
 // sorted[0 .. n-1]: the values in the order of their keys; equal keys leave them in their order. work: room.
 PetscErrorCode SortByKeys(PetscMemType memory, size_t n, const uint64_t *keys, const PetscInt *values, PetscInt *sorted,
                           Scratch<uint64_t> *work);
+PetscErrorCode SortKeys(PetscMemType memory, size_t n, const uint64_t *keys, uint64_t *sorted, Scratch<uint64_t> *work);
 
 // sums[i] = flags[0] + ... + flags[i-1], modulo 2^32.
 PetscErrorCode AddUp(PetscMemType memory, size_t n, const unsigned char *flags, uint32_t *sums,

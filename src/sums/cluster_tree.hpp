@@ -63,8 +63,7 @@ SHELLAC_INLINE double chebyshev_point(const Cluster &node, int axis, int k) {
   return node.center(axis) + 0.5 * (node.upper[axis] - node.lower[axis]) * in_box;
 }
 
-constexpr PetscInt device_leaf = 256; // points of the smallest clusters: what one block of threads sums for on a GPU
-constexpr PetscInt host_leaf = 64;
+constexpr PetscInt host_leaf = 64, device_leaf = 128; // points of the smallest clusters that sums may want
 
 // Halves along the longest side until clusters have `leaf` points or fewer; points at one place by their numbers.
 struct ClusterTree {

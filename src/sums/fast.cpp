@@ -207,10 +207,10 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   PetscCall(MatShellGetContext(A, (void *)&context));
   if (context->method == MAT_KERNELSUM_DIRECT || context->gradient) PetscFunctionReturn(PETSC_SUCCESS);
   // The first order is that of an a-priori estimate, with which the first measurement is mostly the last: each order
-  // multiplies the error by about 0.25.
+  // multiplies the error by about 0.26.
   const double rtol = context->rtol;
   const bool   singular = context->info().singular, on_host = PetscMemTypeHost(context->memory());
-  const int    order = std::max(3, (int)std::lround(1 - 0.72 * std::log(rtol)));
+  const int    order = std::max(3, (int)std::lround(1 - 0.75 * std::log(rtol)));
   // The closest pairs of a singular function may be the largest terms, single precision may not know their distance, and
   // a sample of the targets mostly lacks them.
   const int     close = singular ? 1 : 2;

@@ -81,26 +81,29 @@ struct FormulaKernel {
   const char *name;
   SumForm     form;
   int         columns, sums, of_double, of_single; // targets a thread
+  int         threads = 128;
 };
 static const FormulaKernel kernel_table[] = {{"sum_few", SumForm::value, 1, 1, 2, 2},
                                              {"sum_many", SumForm::value, 1, 1, 4, 8},
                                              {"sum_columns", SumForm::value, 4, 4, 2, 2},
                                              {"sum_gradient", SumForm::gradient, 1, 3, 2, 2},
-                                             {"sum_transposed", SumForm::gradient_transposed, 1, 1, 2, 2}};
-enum { few_kernel, many_kernel, columns_kernel, gradient_kernel, transposed_kernel };
-constexpr int threads_of_kernel = 128;
+                                             {"sum_transposed", SumForm::gradient_transposed, 1, 1, 2, 2},
+                                             {"sum_groups", SumForm::value, 1, 1, 2, 2, 64}};
+enum { few_kernel, many_kernel, columns_kernel, gradient_kernel, transposed_kernel, groups_kernel };
 
 template <class T> std::string formula_kernels(const std::string &formula) {
   static const char *const forms[] = {"value", "gradient", "gradient_transposed"};
   constexpr bool           narrow = sizeof(T) == sizeof(float);
-  const std::string        number = narrow ? "float" : "double", threads = std::to_string(threads_of_kernel);
+  const std::string        number = narrow ? "float" : "double";
   std::string              source = source_of(formula, true) + "namespace shellac {\nusing device::Arguments;\n";
-  for (const FormulaKernel &k : kernel_table)
+  for (const FormulaKernel &k : kernel_table) {
+    const std::string threads = std::to_string(k.threads);
     source += "extern \"C\" __global__ void __launch_bounds__(" + threads + ") " + k.name +
               "(const __grid_constant__ Arguments<FormulaFunction<" + number +
               ">> a) {\ndevice::sum_kernel<FormulaFunction<" + number + ">, " + number +
               ", SumForm::" + forms[(int)k.form] + ", " + std::to_string(k.columns) + ", " +
               std::to_string(narrow ? k.of_single : k.of_double) + ", " + threads + ">(a);\n}\n";
+  }
   return source + "} // namespace shellac\n";
 }
 template std::string formula_kernels<float>(const std::string &);
@@ -219,7 +222,7 @@ template <class T> static PetscErrorCode sum_on_gpu(const PairSum &s, const Scal
     return device::launch_kernel(
         s, device::arguments_of(s, FormulaNumbers<T>(s.parameters), scales.scale, scales.factor, column),
         {kernels.library.kernel((size_t)which), k.sums, 1, sizeof(T) == sizeof(float) ? k.of_single : k.of_double,
-         threads_of_kernel, &kernels.resident[(size_t)which]});
+         k.threads, &kernels.resident[(size_t)which]});
   };
   if (s.form == SumForm::gradient)
     PetscCall(launch(gradient_kernel, 0));
@@ -228,7 +231,8 @@ template <class T> static PetscErrorCode sum_on_gpu(const PairSum &s, const Scal
   else {
     int column = 0;
     for (; column + 4 <= s.columns; column += 4) PetscCall(launch(columns_kernel, column));
-    for (; column < s.columns; column++) PetscCall(launch(device::fills(s, 2) ? many_kernel : few_kernel, column));
+    const int one = device::has_small_groups(s) ? groups_kernel : device::fills(s, 2) ? many_kernel : few_kernel;
+    for (; column < s.columns; column++) PetscCall(launch(one, column));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

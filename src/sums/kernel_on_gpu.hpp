@@ -57,9 +57,10 @@ SHELLAC_SUM_KERNEL sum_kernel(const Arguments<Function> a) {
     for (int d = 0; d < 3; d++) center[d] = a.group ? a.group[blockIdx.x].center[d] : a.center[d];
   __syncthreads();
   if (a.group) {
+    const PetscInt which = a.group[blockIdx.x].list;
     targets = {a.group[blockIdx.x].begin, a.group[blockIdx.x].end};
-    list = a.list + a.first[blockIdx.x];
-    ranges = a.first[blockIdx.x + 1] - a.first[blockIdx.x];
+    list = a.list + a.first[which];
+    ranges = a.first[which + 1] - a.first[which];
   } else {
     targets = {(PetscInt)blockIdx.x * (threads * R), a.targets.n};
     sources.begin = split * a.sources_a_split;

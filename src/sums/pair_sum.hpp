@@ -28,8 +28,8 @@ struct PairSum {
   // Terms are added in blocks in the precision of computation, the blocks in double.
   int block = 128;
 
-  // Lists instead of all pairs: group[g], of no more than `group_size` targets, sums over the ranges list[first[g]] to
-  // list[first[g+1]-1]. Null: all targets, all sources.
+  // Lists instead of all pairs: group[g], of no more than `group_size` targets, sums over the ranges list[first[l]] to
+  // list[first[l+1]-1] of its list l. Null: all targets, all sources.
   PetscInt        groups = 0, group_size = 0;
   const Group    *group = NULL;
   const Range    *list = NULL;

@@ -31,10 +31,17 @@ PetscErrorCode sum_on_gpu(const PairSum &s, int first_column) {
   const auto      a = device::arguments_of(s, Function(s.parameters), scales.scale, scales.factor, first_column);
 
   PetscFunctionBegin;
-  const bool full = device::fills(s, few);
-  if (form == SumForm::value && K == 1 && !s.group && s.targets.n <= 512)
-    PetscCall((device::launch<Function, T, form, K, 1, 64>(s, a)));
-  else if (full)
+  if constexpr (form == SumForm::value && K == 1) {
+    if (device::has_small_groups(s)) {
+      PetscCall((device::launch<Function, T, form, K, 2, 64>(s, a)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (!s.group && s.targets.n <= 512) {
+      PetscCall((device::launch<Function, T, form, K, 1, 64>(s, a)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  if (device::fills(s, few))
     PetscCall((device::launch<Function, T, form, K, many>(s, a)));
   else
     PetscCall((device::launch<Function, T, form, K, few>(s, a)));

@@ -27,6 +27,11 @@ inline bool fills(const PairSum &s, int few) {
   return s.group ? s.group_size > 128 * few : s.sources.n >= 512 && s.targets.n >= 32768;
 }
 
+// Whether half a block of 128 threads, two targets each, takes a group.
+inline bool has_small_groups(const PairSum &s) {
+  return s.group && s.group_size <= 128;
+}
+
 // Adds the parts of the sources, a warp for each sum, always in the same order.
 template <int unused>
 __global__ void add_splits(PetscInt n, int splits, int columns, int parts, int stored, const double *partial,

@@ -99,11 +99,13 @@ void sum_group(const PairSum &s, const Loops<T> &loops, double scale, double fac
 template <class T>
 void sum_targets(const PairSum &s, const Loops<T> &loops, double scale, double factor, int first_column) {
   if (s.group) {
-    for (PetscInt g = 0; g < s.groups; g++)
-      sum_group(s, loops, scale, factor, first_column, s.group[g], s.list + s.first[g], s.first[g + 1] - s.first[g]);
+    for (PetscInt g = 0; g < s.groups; g++) {
+      const PetscInt *first = s.first + s.group[g].list;
+      sum_group(s, loops, scale, factor, first_column, s.group[g], s.list + first[0], first[1] - first[0]);
+    }
   } else {
     const Range all = {0, s.sources.n};
-    sum_group(s, loops, scale, factor, first_column, {0, s.targets.n, {s.center[0], s.center[1], s.center[2]}}, &all,
+    sum_group(s, loops, scale, factor, first_column, {0, s.targets.n, 0, {s.center[0], s.center[1], s.center[2]}}, &all,
               1);
   }
 }

@@ -77,9 +77,9 @@ enum class SumForm {
 struct Range {
   PetscInt begin, end;
 };
-// The targets [begin, end), and what single precision counts their coordinates from [length].
+// The targets [begin, end), which list they have, and what single precision counts their coordinates from [length].
 struct Group {
-  PetscInt  begin, end;
+  PetscInt  begin, end, list;
   PetscReal center[3];
 };
 

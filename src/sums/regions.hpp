@@ -9,6 +9,7 @@
 #include "device/scratch.hpp"
 #include "sums/cluster_tree.hpp"
 #include "sums/fast_sum.hpp"
+#include "sums/tree_lists.hpp"
 
 namespace shellac {
 
@@ -54,6 +55,7 @@ private:
 // Those of both sides, which do not depend on the order of the interpolation. Equal points have one.
 struct TreesOfPoints {
   Side         targets, sources;
+  PairRoom     room; // for lists of any order
   PetscMemType memory = PETSC_MEMTYPE_HOST; // where they are built
   bool         built = false;
 

@@ -4,47 +4,61 @@
 // centres. Then the interpolation points of one act on those of the other (L. Wilson, N. Vaughn, R. Krasny, A
 // GPU-accelerated fast multipole method based on barycentric Lagrange interpolation and dual tree traversal, 2021).
 // Where one has fewer points than interpolation points, its points take their place.
+//
+// It begins with the pair of the two roots. Each pass decides for all pairs that are open at once: it moves those that are
+// near or far to the lists, and opens two pairs for each of the others, with the halves of one of the two clusters. At the end the
+// lists are sorted by targets.
 
 #include "sums/tree_lists.hpp"
 
+#include "device/runs.hpp"
+#include "device/sort.hpp"
+
 namespace shellac {
 
-static PetscInt groups_of(PetscInt points) {
-  return (points + device_leaf - 1) / device_leaf;
-}
-
-static void add_groups(const Cluster &cluster, PetscInt begin, PetscInt end, TargetGroups *t) {
-  for (PetscInt from = begin; from < end; from += device_leaf) {
-    const PetscInt to = std::min(from + device_leaf, end);
+static void add_groups(const Cluster &cluster, PetscInt begin, PetscInt end, PetscInt list, PetscInt most,
+                       TargetGroups *t) {
+  for (PetscInt from = begin; from < end; from += most) {
+    const PetscInt to = std::min(from + most, end);
     t->groups.push_back(
-        {from, to, {(PetscReal)cluster.center(0), (PetscReal)cluster.center(1), (PetscReal)cluster.center(2)}});
+        {from, to, list, {(PetscReal)cluster.center(0), (PetscReal)cluster.center(1), (PetscReal)cluster.center(2)}});
     t->largest = std::max(t->largest, to - from);
   }
 }
 
-// Those of the interpolation points of a cluster, then those of its points where it has no children.
-void TargetGroups::make() {
-  for (const Cluster &c : clusters) {
-    if (c.proxies >= 0) add_groups(c, c.proxies, c.proxies + proxy_count(c), this);
-    if (c.child < 0) add_groups(c, c.begin, c.end, this);
+void TargetGroups::make(const std::vector<Cluster> &clusters, PetscInt most) {
+  for (size_t at = 0; at < clusters.size(); at++) {
+    const Cluster &c = clusters[at];
+    if (c.proxies >= 0) add_groups(c, c.proxies, c.proxies + proxy_count(c), 2 * (PetscInt)at, most, this);
+    if (c.child < 0) add_groups(c, c.begin, c.end, 2 * (PetscInt)at + 1, most, this);
   }
 }
 
 namespace {
 
-// The ball around a cluster, which the traversal asks for again and again.
-struct Ball {
-  double center[3], radius; // [length]
-  bool   smooth;            // polynomials follow the function in it
-};
+// Two numbers in one, which sorts by the first of them: a cluster of targets, or a list, and a cluster of sources.
+SHELLAC_HD uint64_t joined(uint64_t first, uint64_t second) {
+  return first << 32 | second;
+}
+SHELLAC_HD PetscInt first_of(uint64_t pair) {
+  return (PetscInt)(pair >> 32);
+}
+SHELLAC_HD PetscInt second_of(uint64_t pair) {
+  return (PetscInt)(pair & 0xffffffff);
+}
+
+// What becomes of a pair of clusters: the first three are counted.
+enum Step : unsigned char { near = 0, far = 1, open_source = 2, open_target = 3, nothing = 4 };
+constexpr int kinds = 3;
 
 // When two clusters are far from each other, or too far to matter.
-struct Distances {
+struct Rule {
   static constexpr double theta = 0.75;
   double                  length = INFINITY, reach = INFINITY; // [length]
   int                     order;
+  const Cluster          *targets = NULL, *sources = NULL;
 
-  Distances(const KernelSumMat &context, int order_, double epsilon) : order(order_) {
+  Rule(const KernelSumMat &context, int order_, double epsilon) : order(order_) {
     const FunctionInfo &info = context.info();
     // polynomials follow a wave, or a Gaussian, over a third of a radian for each of their points
     if (info.uses_wavenumber && context.parameters.wavenumber != 0)
@@ -54,19 +68,7 @@ struct Distances {
     if (!is_gaussian(context)) return;
     reach = context.parameters.sigma * std::sqrt(2 * std::log(2e2 / epsilon));
   }
-  // The balls of the sources, which have points in place of interpolation points where those are fewer, or of targets.
-  std::vector<Ball> balls(const std::vector<Cluster> &clusters, bool targets) const {
-    std::vector<Ball> balls;
-    balls.reserve(clusters.size());
-    for (const Cluster &c : clusters) {
-      const double radius = c.radius();
-      const bool   smooth = radius <= 0.35 * order * length || (targets && c.proxies < 0);
-      balls.push_back({{c.center(0), c.center(1), c.center(2)}, radius, smooth});
-    }
-    return balls;
-  }
-  bool beyond_reach(const Cluster &s, const Cluster &t) const {
-    if (reach == INFINITY) return false;
+  SHELLAC_HD bool beyond_reach(const Cluster &s, const Cluster &t) const {
     double gap2 = 0;
     for (int a = 0; a < 3; a++) {
       const double gap = PetscMax(0., PetscMax(t.lower[a] - s.upper[a], s.lower[a] - t.upper[a]));
@@ -74,96 +76,261 @@ struct Distances {
     }
     return gap2 > reach * reach;
   }
-  static bool far(const Ball &s, const Ball &t) {
-    const double radii = t.radius + s.radius;
+  SHELLAC_HD Step step(uint64_t pair) const {
+    const Cluster &t = targets[first_of(pair)], &s = sources[second_of(pair)];
+    if (t.begin == t.end || beyond_reach(s, t)) return nothing;
+    const double of_s = s.radius(), of_t = t.radius(), radii = of_s + of_t, smooth = 0.35 * order * length;
     double       d2 = 0;
-    for (int a = 0; a < 3; a++) d2 += (t.center[a] - s.center[a]) * (t.center[a] - s.center[a]);
-    return radii * radii <= theta * theta * d2 && s.smooth && t.smooth;
+    for (int a = 0; a < 3; a++) d2 += (t.center(a) - s.center(a)) * (t.center(a) - s.center(a));
+    // sources have points in place of interpolation points where those are fewer, and so do targets, without polynomials
+    const bool apart = radii * radii <= theta * theta * d2 && of_s <= smooth && (of_t <= smooth || t.proxies < 0);
+    if (apart && t.proxies >= 0) return far;
+    if (t.child >= 0 && (apart || s.child < 0 || of_s < of_t)) return open_target;
+    if (apart) return far;
+    return s.child >= 0 ? open_source : near;
+  }
+  // To the list of what, or two pairs of halves.
+  SHELLAC_HD void place(uint64_t pair, Step step, uint64_t *to) const {
+    const uint64_t t = (uint64_t)first_of(pair), s = (uint64_t)second_of(pair);
+    if (step == open_source) {
+      for (int r = 0; r < 2; r++) to[r] = joined(t, (uint64_t)sources[s].child + r);
+    } else if (step == open_target) {
+      for (int r = 0; r < 2; r++) to[r] = joined((uint64_t)targets[t].child + r, s);
+    } else {
+      to[0] = joined(2 * t + (step == near || targets[t].proxies < 0), s);
+    }
   }
 };
 
-// Where the interpolation points of a cluster are, or its points where it has none.
-Range sources_of(const Cluster &s) {
-  return s.proxies < 0 ? Range{s.begin, s.end} : Range{s.proxies, s.proxies + proxy_count(s)};
+// ---- a pass ----------------------------------------------------------------------------------------------------------
+
+struct OpenRoots {
+  uint64_t       *pairs;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { pairs[i] = joined(0, 0); }
+};
+struct CopyPairs {
+  const uint64_t *from;
+  uint64_t       *to;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { to[i] = from[i]; }
+};
+
+struct Pass : Rule {
+  const uint64_t *pairs;
+  size_t          n;
+  unsigned char  *steps;
+  unsigned char  *flags; // of each kind, one kind after the other, and one that is no pair's
+  const uint32_t *sums;
+  uint64_t       *to[kinds];
+
+  SHELLAC_HD static int kind_of(Step step) { return step == open_target ? open_source : step; }
+  // Of the pairs of this kind, the place of the i-th pair, or of one after all.
+  SHELLAC_HD uint32_t place_of(int kind, size_t i) const { return sums[kind * n + i] - sums[kind * n]; }
+};
+struct Decide : Pass {
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    const Step decided = step(pairs[i]);
+    steps[i] = decided;
+    for (int kind = 0; kind < kinds; kind++) flags[kind * n + i] = kind_of(decided) == kind;
+    if (i == 0) flags[kinds * n] = 0;
+  }
+};
+struct GetTotals : Pass {
+  uint32_t       *totals;
+  SHELLAC_HD void operator()(PetscInt kind, PetscInt, PetscInt) const { totals[kind] = place_of((int)kind, n); }
+};
+struct PlaceAll : Pass {
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    const Step decided = (Step)steps[i];
+    const int  kind = kind_of(decided);
+    if (kind < kinds) place(pairs[i], decided, to[kind] + (kind == open_source ? 2 : 1) * (size_t)place_of(kind, i));
+  }
+};
+
+// Room for n values of which the first `used` are kept.
+PetscErrorCode extend(PetscMemType memory, size_t used, size_t n, Scratch<uint64_t> *array) {
+  Scratch<uint64_t> larger;
+
+  PetscFunctionBegin;
+  if (n <= array->size()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(larger.Grow(std::max(n, 2 * array->size()), memory));
+  PetscCall(for_each(memory, line_of(used), CopyPairs{array->at(memory), larger.at(memory)}));
+  array->swap(&larger);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-struct GrowingList {
-  std::vector<Range>    list;
-  std::vector<PetscInt> first{0};
+// Room for n values, none of which is kept.
+template <class T> PetscErrorCode reserve(PetscMemType memory, size_t n, Scratch<T> *array) {
+  PetscFunctionBegin;
+  PetscCall(array->Grow(n <= array->size() ? n : std::max(n, 2 * array->size()), memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  void add(const Range &range) { // after the last one, if it is its neighbour in the same group
-    if ((PetscInt)list.size() > first.back() && list.back().end == range.begin)
-      list.back().end = range.end;
-    else
-      list.push_back(range);
+// All pairs that are near or far, joined(list, source): room->found.
+PetscErrorCode find_pairs(const Rule &rule, PetscMemType memory, PairRoom *room, size_t found[2], PetscInt64 *most) {
+  size_t           n = 1;
+  Mirror<uint32_t> totals;
+  Pass             pass = {rule, NULL, 0, NULL, NULL, NULL, {NULL, NULL, NULL}};
+
+  PetscFunctionBegin;
+  PetscCall(for_each(memory, line_of(1), OpenRoots{room->open[0].at(memory)}));
+  while (n) {
+    uint32_t       *to_totals;
+    const uint32_t *count;
+    PetscCall(reserve(memory, n, &room->steps));
+    PetscCall(reserve(memory, kinds * n + 1, &room->flags));
+    PetscCall(reserve(memory, kinds * n + 1, &room->sums));
+    pass.pairs = room->open[0].at(memory);
+    pass.n = n;
+    pass.steps = room->steps.at(memory);
+    pass.flags = room->flags.at(memory);
+    pass.sums = room->sums.at(memory);
+    PetscCall(totals.Make(memory, kinds, &to_totals));
+    PetscCall(for_each(memory, line_of(n), Decide{pass}));
+    PetscCall(AddUp(memory, kinds * n + 1, pass.flags, room->sums.at(memory), &room->sort));
+    PetscCall(for_each(memory, line_of(kinds), GetTotals{pass, to_totals}));
+    PetscCall(totals.Get(PETSC_MEMTYPE_HOST, &count));
+    *most = std::max(
+        {*most, 2 * (PetscInt64)count[2], (PetscInt64)(found[0] + count[0]), (PetscInt64)(found[1] + count[1])});
+    if (*most > most_cluster_pairs) PetscFunctionReturn(PETSC_SUCCESS);
+    for (int kind = 0; kind < 2; kind++) {
+      PetscCall(extend(memory, found[kind], found[kind] + count[kind], &room->found[kind]));
+      pass.to[kind] = room->found[kind].at(memory) + found[kind];
+    }
+    PetscCall(reserve(memory, 2 * (size_t)count[2], &room->open[1]));
+    pass.to[2] = room->open[1].at(memory);
+    PetscCall(for_each(memory, line_of(n), PlaceAll{pass}));
+    for (int kind = 0; kind < 2; kind++) found[kind] += count[kind];
+    n = 2 * (size_t)count[2];
+    room->open[0].swap(&room->open[1]);
   }
-  void end_group() { first.push_back((PetscInt)list.size()); }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- ranges ----------------------------------------------------------------------------------------------------------
+
+struct Counted {
+  double     pairs = 0; // of points
+  PetscInt64 ranges = 0;
+
+  SHELLAC_HD void add(const Counted &other) {
+    pairs += other.pairs;
+    ranges += other.ranges;
+  }
 };
+
+// Ranges of sources from sorted pairs; those that are neighbours in one list become one.
+struct Ranges {
+  const Cluster  *targets, *sources;
+  bool            far;
+  const uint64_t *pairs;
+  PetscInt        n;
+  unsigned char  *flags; // a range begins
+  const uint32_t *sums;
+
+  // Where the interpolation points of far clusters are, or the points where they have none.
+  SHELLAC_HD Range range_of(uint64_t pair) const {
+    const Cluster &s = sources[second_of(pair)];
+    return far && s.proxies >= 0 ? Range{s.proxies, s.proxies + proxy_count(s)} : Range{s.begin, s.end};
+  }
+  SHELLAC_HD PetscInt targets_of(uint64_t pair) const {
+    const Cluster &t = targets[first_of(pair) / 2];
+    return first_of(pair) % 2 ? t.end - t.begin : proxy_count(t);
+  }
+};
+struct FindBeginnings : Ranges {
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    flags[i] = i < n && (i == 0 || first_of(pairs[i - 1]) != first_of(pairs[i]) ||
+                         range_of(pairs[i - 1]).end != range_of(pairs[i]).begin);
+  }
+};
+struct SetRanges : Ranges {
+  Range          *list;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    const Range range = range_of(pairs[i]);
+    Range      &to = list[sums[i] + flags[i] - 1];
+    if (flags[i]) to.begin = range.begin;
+    if (i + 1 == n || flags[i + 1]) to.end = range.end;
+  }
+};
+struct SetFirst : Ranges {
+  PetscInt       *first;
+  SHELLAC_HD void operator()(PetscInt l, PetscInt, PetscInt) const {
+    PetscInt begin = 0, end = n; // of the pairs that may be the first of list l
+    while (begin < end) {
+      const PetscInt middle = begin + (end - begin) / 2;
+      if (first_of(pairs[middle]) < l)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    first[l] = (PetscInt)sums[begin];
+  }
+};
+struct Count : Ranges {
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int count, Counted *sum) const {
+    for (PetscInt i = p[0]; i < p[0] + count; i++) {
+      const Range range = range_of(pairs[i]);
+      sum->pairs += (double)targets_of(pairs[i]) * (double)(range.end - range.begin);
+      sum->ranges += flags[i];
+    }
+  }
+};
+
+PetscErrorCode make_ranges(Ranges ranges, size_t clusters, PetscMemType memory, PairRoom *room, Lists *lists,
+                           PetscLogDouble *pairs) {
+  const size_t     n = (size_t)ranges.n;
+  Mirror<Counted>  sum;
+  Scratch<Counted> parts;
+  const Counted   *counted;
+  Counted         *to;
+  Range           *list;
+  PetscInt        *first;
+
+  PetscFunctionBegin;
+  PetscCall(reserve(memory, n, &room->sorted));
+  PetscCall(reserve(memory, n + 1, &room->flags));
+  PetscCall(reserve(memory, n + 1, &room->sums));
+  PetscCall(SortKeys(memory, n, ranges.pairs, room->sorted.at(memory), &room->sort));
+  ranges.pairs = room->sorted.at(memory);
+  ranges.flags = room->flags.at(memory);
+  ranges.sums = room->sums.at(memory);
+  PetscCall(for_each(memory, line_of(n + 1), FindBeginnings{ranges}));
+  PetscCall(AddUp(memory, n + 1, ranges.flags, room->sums.at(memory), &room->sort));
+  PetscCall(lists->first.Make(memory, 2 * clusters + 1, &first));
+  PetscCall(for_each(memory, line_of(2 * clusters + 1), SetFirst{ranges, first}));
+  PetscCall(sum.Make(memory, 1, &to));
+  PetscCall(sum_runs(memory, Box{{0, 0, 0}, {ranges.n, 1, 1}}, Count{ranges}, &parts, to));
+  PetscCall(sum.Get(PETSC_MEMTYPE_HOST, &counted));
+  *pairs += counted->pairs;
+  PetscCall(lists->list.Make(memory, (size_t)counted->ranges, &list));
+  PetscCall(for_each(memory, line_of(n), SetRanges{ranges, list}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 } // namespace
 
-PetscErrorCode MakeLists(const KernelSumMat &context, int order, double epsilon, const TargetGroups &targets,
-                         const std::vector<Cluster> &sources, Lists made[2], PetscLogDouble pairs[2]) {
-  const Distances                    distances(context, order, epsilon);
-  const std::vector<Cluster>        &clusters = targets.clusters;
-  const std::vector<Ball>            of_s = distances.balls(sources, false), of_t = distances.balls(clusters, true);
-  GrowingList                        lists[2];
-  std::vector<std::vector<PetscInt>> open(clusters.size()); // clusters of sources that a parent leaves to its children
-  std::vector<bool>                  is_child(clusters.size(), false);
-  std::vector<PetscInt>              stack, rest;
-  std::vector<Range>                 on_proxies, on_points[2];
+PetscErrorCode MakeLists(const KernelSumMat &context, int order, double epsilon, PetscMemType memory,
+                         Mirror<Cluster> *targets, Mirror<Cluster> *sources, PairRoom *room, Lists lists[2],
+                         PetscLogDouble pairs[2], PetscInt64 *most) {
+  const size_t clusters = targets->size(), expected = 64 * std::max(clusters, sources->size()) + 64;
+  size_t       found[2] = {0, 0};
+  Rule         rule(context, order, epsilon);
 
   PetscFunctionBegin;
-  const auto end_groups = [&](PetscInt size, const std::vector<Range> &near, const std::vector<Range> &far) {
-    const std::vector<Range> *ranges[2] = {&near, &far};
-    for (int kind = 0; kind < 2; kind++) {
-      for (PetscInt g = 0; g < groups_of(size); g++) {
-        for (const Range &range : *ranges[kind]) lists[kind].add(range);
-        lists[kind].end_group();
-      }
-      for (const Range &range : *ranges[kind]) pairs[kind] += (PetscLogDouble)size * (range.end - range.begin);
-    }
-  };
-  for (size_t at = 0; at < clusters.size(); at++) {
-    const Cluster &t = clusters[at];
-    if (t.begin == t.end) continue;
-    if (is_child[at])
-      stack.swap(open[at]);
-    else if (!sources.empty())
-      stack.assign(1, 0);
-    rest.clear();
-    on_proxies.clear();
-    for (auto &ranges : on_points) ranges.clear();
-    while (!stack.empty()) {
-      const PetscInt which = stack.back();
-      const Cluster &s = sources[which];
-      stack.pop_back();
-      if (distances.beyond_reach(s, t)) continue;
-      const bool far = Distances::far(of_s[which], of_t[at]);
-      if (far && t.proxies >= 0) {
-        on_proxies.push_back(sources_of(s));
-      } else if (t.child >= 0 && (far || s.child < 0 || of_s[which].radius < of_t[at].radius)) {
-        rest.push_back(which);
-      } else if (!far && s.child >= 0) {
-        stack.push_back(s.child + 1);
-        stack.push_back(s.child);
-      } else {
-        on_points[far].push_back(far ? sources_of(s) : Range{s.begin, s.end});
-      }
-    }
-    if (t.proxies >= 0) end_groups(proxy_count(t), {}, on_proxies);
-    if (t.child < 0) {
-      end_groups(t.end - t.begin, on_points[0], on_points[1]);
-      continue;
-    }
-    for (int r = 0; r < 2; r++) {
-      is_child[t.child + r] = true;
-      open[t.child + r].assign(rest.rbegin(), rest.rend());
-    }
+  PetscCall(targets->Get(memory, &rule.targets));
+  PetscCall(sources->Get(memory, &rule.sources));
+  if (clusters && sources->size()) {
+    for (auto *arrays : {room->open, room->found})
+      for (int r = 0; r < 2; r++) PetscCall(arrays[r].Grow(expected, memory));
+    PetscCall(room->steps.Grow(expected, memory));
+    PetscCall(room->flags.Grow(kinds * expected, memory));
+    PetscCall(room->sums.Grow(kinds * expected, memory));
+    PetscCall(find_pairs(rule, memory, room, found, most));
   }
-  for (int far = 0; far < 2; far++) {
-    made[far].list.change().swap(lists[far].list);
-    made[far].first.change().swap(lists[far].first);
+  for (int kind = 0; kind < 2 && *most <= most_cluster_pairs; kind++) {
+    const Ranges ranges = {rule.targets,          rule.sources, kind == far, room->found[kind].at(memory),
+                           (PetscInt)found[kind], NULL,         NULL};
+    PetscCall(make_ranges(ranges, clusters, memory, room, &lists[kind], &pairs[kind]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

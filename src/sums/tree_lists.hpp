@@ -2,30 +2,43 @@
 // Which sources each group of targets sums: points near it, or the interpolation points of clusters far away.
 
 #include "device/mirror.hpp"
+#include "device/scratch.hpp"
 #include "sums/cluster_tree.hpp"
 #include "sums/kernel_sum.hpp"
 
 namespace shellac {
 
-// Ranges of sources for each group of targets: those of group g are list[first[g]] to list[first[g + 1] - 1].
+// Ranges of sources for clusters of targets: those of list l are list[first[l]] to list[first[l + 1] - 1]. List 2 t is
+// that of the interpolation points of cluster t, 2 t + 1 that of its points.
 struct Lists {
   Mirror<Range>    list;
   Mirror<PetscInt> first;
 };
 
-// A tree of targets. Its interpolation points and the points of its leaves are split into groups that fit a block of
-// threads of a GPU; each group knows its sources by its lists.
-struct TargetGroups {
-  std::vector<Cluster> clusters;
-  std::vector<Group>   groups;
-  PetscInt             largest = 0; // targets of a group, at most
+constexpr PetscInt whole_group = 256, half_group = 128; // targets of a GPU's block of threads
 
-  void make(); // the groups of the clusters
+// The interpolation points of a tree's clusters and the points of its leaves, split into groups.
+struct TargetGroups {
+  std::vector<Group> groups;
+  PetscInt           largest = 0; // targets of a group, at most
+
+  void make(const std::vector<Cluster> &clusters, PetscInt most); // targets of a group
 };
 
-// The lists of what is near (0) and what is far (1) for each group, from the tree of some rank's sources. Adds the pairs
-// of each kind to `pairs`.
-PetscErrorCode MakeLists(const KernelSumMat &context, int order, double epsilon, const TargetGroups &targets,
-                         const std::vector<Cluster> &sources, Lists lists[2], PetscLogDouble pairs[2]);
+// Room for pairs of clusters, to be used again.
+struct PairRoom {
+  Scratch<uint64_t>      open[2], found[2], sorted, sort;
+  Scratch<unsigned char> steps, flags;
+  Scratch<uint32_t>      sums;
+};
+
+constexpr PetscInt64 most_cluster_pairs = sizeof(PetscInt) == 4 ? PETSC_MAX_INT : UINT32_MAX; // that are counted
+
+// The lists of what is near (0) and what is far (1), from the tree of some rank's sources, made in `memory`. Adds the pairs
+// of points of each kind to `pairs`. *most: the pairs of clusters that it looked at together; where they are more than are
+// counted, there are no lists.
+PetscErrorCode MakeLists(const KernelSumMat &context, int order, double epsilon, PetscMemType memory,
+                         Mirror<Cluster> *targets, Mirror<Cluster> *sources, PairRoom *room, Lists lists[2],
+                         PetscLogDouble pairs[2], PetscInt64 *most);
 
 } // namespace shellac

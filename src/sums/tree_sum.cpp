@@ -43,11 +43,12 @@ struct CopyCoordinates {
 // A tree's upper part with interpolation points where they are fewer than the points themselves: its clusters and, by
 // levels, those that have them.
 struct Expanded {
-  std::vector<Cluster>  nodes;
-  std::vector<PetscInt> with_proxies, level{0}; // those of level l are with_proxies[level[l]] to [level[l + 1] - 1]
-  PetscInt              points = 0, all = 0;    // without interpolation points, with them
-  int                   order = 0;              // interpolation points along an axis, at most
-  PointCloud           *cloud = NULL;           // all of them, the points first; coordinates: see Place()
+  Mirror<Cluster>       nodes;
+  Mirror<PetscInt>      with_proxies;
+  std::vector<PetscInt> level{0};            // those of level l are with_proxies[level[l]] to [level[l + 1] - 1]
+  PetscInt              points = 0, all = 0; // without interpolation points, with them
+  int                   order = 0;           // interpolation points along an axis, at most
+  PointCloud           *cloud = NULL;        // all of them, the points first; coordinates: see Place()
 
   // x: of the points
   PetscErrorCode Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> ordered);
@@ -61,16 +62,6 @@ struct Expanded {
   template <bool up> PetscErrorCode Interpolate(PetscMemType memory, int reals, PetscReal *values);
 
 private:
-  const Cluster *nodes_in(PetscMemType memory) const {
-    return PetscMemTypeDevice(memory) ? device_nodes.data : nodes.data();
-  }
-  const PetscInt *which_in(PetscMemType memory) const {
-    return PetscMemTypeDevice(memory) ? device_with_proxies.data : with_proxies.data();
-  }
-
-  // on the GPU; null until asked for
-  Buffer<Cluster>                device_nodes;
-  Buffer<PetscInt>               device_with_proxies;
   std::shared_ptr<OrderedPoints> ordered_; // several trees share them
 };
 
@@ -79,7 +70,7 @@ using ExpandedTree = std::shared_ptr<Expanded>;
 // The sums in one direction: from the sources' tree to groups of targets, or to a sample of them.
 class Direction {
 public:
-  PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, PetscMemType memory, Side *targets, Side *sources,
+  PetscErrorCode Create(MPI_Comm comm, const KernelSumMat &context, TreesOfPoints *trees, bool transposed,
                         const TreeSettings &settings, const PointSample *sample);
   PetscErrorCode Apply(MPI_Comm comm, const Layout &layout, int narrow);
   PetscErrorCode Destroy();
@@ -108,15 +99,16 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> or
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   ordered_ = std::move(ordered);
   points = all = (PetscInt)ordered_->order.size();
-  for (size_t at = 0; at < nodes.size(); at++) {
-    Cluster &node = nodes[at];
+  std::vector<Cluster> &clusters = nodes.change();
+  for (size_t at = 0; at < clusters.size(); at++) {
+    Cluster &node = clusters[at];
     if (node.proxies < 0) continue;
     node.proxies = all;
     all += proxy_count(node);
     for (int n : node.n) order = std::max(order, n);
     level.resize(node.depth + 2, level.back());
     level.back() = (PetscInt)with_proxies.size() + 1;
-    with_proxies.push_back((PetscInt)at);
+    with_proxies.change().push_back((PetscInt)at);
   }
   cloud = new PointCloud;
   cloud->dim = 3;
@@ -129,37 +121,40 @@ PetscErrorCode Expanded::Create(MPI_Comm comm, std::shared_ptr<OrderedPoints> or
 PetscErrorCode Expanded::Place(PetscMemType memory) {
   const PetscReal  *x;
   PetscReal        *placed;
+  const Cluster    *clusters;
+  const PetscInt   *which;
   Mirror<PetscReal> unused;
 
   PetscFunctionBegin;
-#if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory) && !device_nodes.data) {
-    PetscCall(device_nodes.Set(memory, nodes));
-    PetscCall(device_with_proxies.Set(memory, with_proxies));
-  }
-#endif
   if (!all || cloud->x.size()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ordered_->x.Get(memory, &x));
   PetscCall(cloud->x.Make(memory, (size_t)3 * all, &placed));
   PetscCall(for_each(memory, line_of(points, 3), CopyCoordinates{x, placed, (size_t)points, (size_t)all}));
   PetscInt most = 0;
-  for (PetscInt which : with_proxies) most = std::max(most, proxy_count(nodes[which]));
-  const SetProxies proxies = {nodes_in(memory), which_in(memory), placed, (size_t)all};
+  for (PetscInt at : with_proxies.host()) most = std::max(most, proxy_count(nodes.host()[at]));
+  PetscCall(nodes.Get(memory, &clusters));
+  PetscCall(with_proxies.Get(memory, &which));
+  const SetProxies proxies = {clusters, which, placed, (size_t)all};
   PetscCall(for_each(memory, line_of(most, with_proxies.size()), proxies));
   if (ordered_.use_count() == 1) ordered_->x.swap(&unused); // nobody else needs them
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <bool up> PetscErrorCode Expanded::Interpolate(PetscMemType memory, int reals, PetscReal *values) {
-  const int levels = (int)level.size() - 1;
-  Points    at;
+  const int       levels = (int)level.size() - 1;
+  const Cluster  *clusters;
+  const PetscInt *which;
+  Points          at;
 
   PetscFunctionBegin;
   PetscCall(PointCloudGetPoints(cloud, memory, &at));
-  const ClusterValues v = {nodes_in(memory), {at.x[0], at.x[1], at.x[2]}, values, reals};
-#if SHELLAC_CUDA
+  PetscCall(nodes.Get(memory, &clusters));
+  PetscCall(with_proxies.Get(memory, &which));
+  const ClusterValues     v = {clusters, {at.x[0], at.x[1], at.x[2]}, values, reals};
   const InterpolationRoom room(order);
-  cudaStream_t            stream = NULL;
+  std::vector<double>     work(PetscMemTypeHost(memory) ? room.bytes() / sizeof(double) + 1 : 0);
+#if SHELLAC_CUDA
+  cudaStream_t stream = NULL;
   if (PetscMemTypeDevice(memory) && levels > 0) {
     PetscCall(current_stream(&stream));
     PetscCallCUDA(
@@ -171,13 +166,12 @@ template <bool up> PetscErrorCode Expanded::Interpolate(PetscMemType memory, int
     if (begin == end) continue;
 #if SHELLAC_CUDA
     if (PetscMemTypeDevice(memory)) {
-      interpolate<up>
-          <<<(unsigned)(end - begin), interpolation_threads, room.bytes(), stream>>>(v, which_in(memory) + begin, room);
+      interpolate<up><<<(unsigned)(end - begin), interpolation_threads, room.bytes(), stream>>>(v, which + begin, room);
       PetscCallCUDA(cudaGetLastError());
       continue;
     }
 #endif
-    for (PetscInt c = begin; c < end; c++) v.on_host<up>(nodes[with_proxies[c]]);
+    for (PetscInt c = begin; c < end; c++) Interpolant(v, clusters[which[c]], {}, room, work.data()).run<up>();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,8 +179,6 @@ template <bool up> PetscErrorCode Expanded::Interpolate(PetscMemType memory, int
 PetscErrorCode Expanded::Destroy() {
   PetscFunctionBegin;
   PetscCall(PointCloudDestroy(&cloud));
-  PetscCall(device_nodes.Free());
-  PetscCall(device_with_proxies.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,13 +201,15 @@ void set_proxies(std::vector<Cluster> *nodes, int order) {
   }
 }
 
-// Points of the smallest clusters: half as many as there are interpolation points, and on a GPU enough for a block of threads.
+// Points of the smallest clusters: half as many as there are interpolation points. On a GPU, where these would not fill half a
+// block of threads, they fill a whole one: at low orders smaller clusters cost more than they save.
 PetscInt leaf_for(const std::vector<Cluster> &nodes, int order, PetscMemType memory) {
   PetscInt points = 2;
   for (int a = 0; a < 3; a++)
     if (!nodes.empty() && nodes[0].upper[a] > nodes[0].lower[a]) points = points * order / 2;
-  return PetscMemTypeHost(memory) ? std::max(host_leaf, std::min<PetscInt>(points / 2, 512))
-                                  : std::max(device_leaf, std::min<PetscInt>(points, 512));
+  const PetscInt half = std::min<PetscInt>(points / 2, 512);
+  if (PetscMemTypeHost(memory)) return std::max(host_leaf, half);
+  return half < device_leaf ? whole_group : half;
 }
 
 // The nodes of a tree with those of its points alone that are at some places, in ascending order.
@@ -230,26 +224,30 @@ void choose_places(const std::vector<PetscInt> &places, std::vector<Cluster> *no
   }
 }
 
-PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, PetscMemType memory, Side *targets,
-                                 Side *sources, const TreeSettings &settings, const PointSample *sample) {
+PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, TreesOfPoints *trees, bool transposed,
+                                 const TreeSettings &settings, const PointSample *sample) {
+  const PetscMemType memory = trees->memory;
+  Side       *sides[2] = {&trees->targets, context.targets == context.sources ? &trees->targets : &trees->sources};
+  Side       *targets = sides[transposed], *sources = sides[!transposed];
   PetscMPIInt ranks, rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   sources_ = std::make_shared<Expanded>();
-  sources_->nodes = down_to(sources->nodes, leaf_for(sources->nodes, settings.order, memory));
-  set_proxies(&sources_->nodes, settings.order);
+  sources_->nodes.change() = down_to(sources->nodes, leaf_for(sources->nodes, settings.order, memory));
+  set_proxies(&sources_->nodes.change(), settings.order);
   PetscCall(sources_->Create(comm, sources->points));
   source_sf_ = sources->region.from;
   if (source_sf_) PetscCall(PetscObjectReference((PetscObject)source_sf_));
 
   // all targets, or those of the sample
-  const bool equal = targets == sources && !sample;
+  const PetscInt leaf = leaf_for(targets->nodes, settings.order, memory);
+  const bool     equal = targets == sources && !sample;
   targets_ = equal ? sources_ : std::make_shared<Expanded>();
   if (!equal) {
-    targets_->nodes = down_to(targets->nodes, leaf_for(targets->nodes, settings.order, memory));
-    set_proxies(&targets_->nodes, settings.order);
+    targets_->nodes.change() = down_to(targets->nodes, leaf);
+    set_proxies(&targets_->nodes.change(), settings.order);
   }
   if (sample) {
     auto                  some = std::make_shared<OrderedPoints>();
@@ -270,37 +268,32 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Pet
     PetscCall(some->x.Make(memory, 3 * chosen.size(), &x));
     PetscCall(GatherPoints(memory, all, chosen.size(), which, x));
     std::sort(places.begin(), places.end());
-    choose_places(places, &targets_->nodes);
+    choose_places(places, &targets_->nodes.change());
     PetscCall(targets_->Create(comm, some));
   } else {
     target_sf_ = targets->region.from;
     if (target_sf_) PetscCall(PetscObjectReference((PetscObject)target_sf_));
     if (!equal) PetscCall(targets_->Create(comm, targets->points));
   }
-  groups_.clusters = targets_->nodes;
-  groups_.make();
+  groups_.make(targets_->nodes.host(), PetscMemTypeDevice(memory) && leaf < whole_group ? half_group : whole_group);
 
   // every rank's tree against this rank's groups
+  PetscInt64 most = 0;
   lists_.resize(2 * ranks);
   for (PetscMPIInt owner = 0; owner < ranks; owner++) {
-    std::vector<Cluster> nodes;
-    PetscInt             n = (PetscInt)sources_->nodes.size();
-    PetscMPIInt          bytes;
-    if (owner == rank) nodes = sources_->nodes;
+    Mirror<Cluster> of_others, *nodes = owner == rank ? &sources_->nodes : &of_others;
+    PetscInt        n = (PetscInt)nodes->size();
+    PetscMPIInt     bytes;
     PetscCallMPI(MPI_Bcast(&n, 1, MPIU_INT, owner, comm));
-    nodes.resize(n);
+    if (owner != rank) of_others.change().resize(n);
     PetscCall(PetscMPIIntCast((PetscInt)(n * sizeof(Cluster)), &bytes));
-    PetscCallMPI(MPI_Bcast(nodes.data(), bytes, MPI_BYTE, owner, comm));
-    PetscCall(MakeLists(context, settings.order, settings.epsilon, groups_, nodes, &lists_[2 * owner], pairs));
+    // the owner's are not changed
+    PetscCallMPI(MPI_Bcast(const_cast<Cluster *>(nodes->host().data()), bytes, MPI_BYTE, owner, comm));
+    PetscCall(MakeLists(context, settings.order, settings.epsilon, memory, &targets_->nodes, nodes, &trees->room,
+                        &lists_[2 * owner], pairs, &most));
   }
-  for (int far = 0; far < 2; far++) {
-    size_t ranges = 0;
-    for (PetscMPIInt owner = 0; owner < ranks; owner++) ranges = std::max(ranges, lists_[2 * owner + far].list.size());
-    SHELLAC_CHECK_ALL(ranges < (size_t)PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE,
-                      "a rank's lists of %s clusters have %" PetscInt64_FMT
-                      " ranges, more than this PETSc's integers count; use more ranks, or a PETSc with 64-bit integers",
-                      far ? "far" : "near", (PetscInt64)ranges);
-  }
+  SHELLAC_CHECK_ALL(most <= most_cluster_pairs, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "a rank has %" PetscInt64_FMT " pairs of clusters, more than integers count; use more ranks", most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,7 +363,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
 
 PetscLogDouble Direction::Bytes() const {
   PetscLogDouble bytes = sizeof(PetscReal) * ((PetscLogDouble)weights_.n + results_.n + in_.n + out_.n) +
-                         sizeof(Group) * groups_.groups.size() + sizeof(Cluster) * groups_.clusters.size();
+                         sizeof(Group) * groups_.groups.size();
   for (const Expanded *side : {sources_.get(), targets_ == sources_ ? nullptr : targets_.get()})
     if (side)
       bytes += sizeof(PetscInt) * (PetscLogDouble)side->points + 3 * sizeof(PetscReal) * (PetscLogDouble)side->all +
@@ -440,10 +433,9 @@ PetscErrorCode TreeSumCreate(MPI_Comm comm, const KernelSumMat &context, TreesOf
   tree->narrow = settings.narrow;
   tree->precision = MatKernelSumPrecisions[context.precision];
   tree->square = context.targets == context.sources;
-  Side *targets = &trees->targets, *sources = tree->square ? targets : &trees->sources;
-  PetscCall(tree->directions[0].Create(comm, context, trees->memory, targets, sources, settings, samples[0]));
-  if (!tree->square)
-    PetscCall(tree->directions[1].Create(comm, context, trees->memory, sources, targets, settings, samples[1]));
+  for (int transposed = 0; transposed < (tree->square ? 1 : 2); transposed++)
+    PetscCall(
+        tree->directions[transposed].Create(comm, context, trees, transposed != 0, settings, samples[transposed]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
