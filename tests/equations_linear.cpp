@@ -41,6 +41,22 @@ TEST_CASE("the text says whether an equation is linear", "[equations]") {
   CHECK(linearity("flux(0) + w + square(twice(u))", 3, head) == Linearity::nonlinear);
   CHECK(linearity("flux(0) + square(w)", 3, head) == Linearity::nonlinear);
   CHECK(linearity("p * u * u", NAN) == Linearity::nonlinear); // without a value
+  // the gallery, with its parameters; the p-Laplacian is the Laplacian for p = 2
+  const auto of_file = [](const std::string &file, std::vector<double> parameters = {}) {
+    const auto text = gallery_text(file);
+    for (size_t p = parameters.size(); p < text.parameters.size(); p++) parameters.push_back(text.parameters[p].value);
+    return linearity_of(text, parameters, std::vector<bool>(parameters.size(), true));
+  };
+  for (const char *file :
+       {"advection_diffusion.h", "biharmonic.h", "diffusion.h", "elasticity.h", "nine_point.h", "poisson.h"}) {
+    INFO(file);
+    CHECK(of_file(file) == Linearity::linear);
+  }
+  for (const char *file : {"allen_cahn.h", "bratu.h", "gray_scott.h", "p_laplace.h", "shallow_water.h"}) {
+    INFO(file);
+    CHECK(of_file(file) == Linearity::nonlinear);
+  }
+  CHECK(of_file("p_laplace.h", {2}) == Linearity::linear);
   CHECK(linearity("p * u * u", 0) == Linearity::linear);
 }
 

@@ -247,7 +247,6 @@ TEST_CASE("transposes of Jacobians: products, biconjugate gradients and adjoints
       OK(TSSetCostGradients(ts, 1, &lambda, NULL));
       OK(TSAdjointSolve(ts));
       OK(VecDot(v, gradient, &slope));
-      ts = Owned<TS, TSDestroy>(); // with a trajectory it would keep the grid for itself
       PetscReal       half[2];
       const PetscReal step = 1e-5;
       for (int side = 0; side < 2; side++) {

@@ -132,51 +132,22 @@ static PetscErrorCode clear_snes_functions(DM da) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode begin_steps(TS ts, DM da, EquationOnGrid &equation) {
-  SnesFunction function;
-
-  PetscFunctionBegin;
-  PetscCall(DMSNESGetFunction(da, &function, NULL));
-  if (function) PetscFunctionReturn(PETSC_SUCCESS); // of the TS itself, before its first step; or of another one
-  PetscCall(DMSNESSetFunction(da, step_function, NULL));
-  PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
-  equation.stepper()->ts = ts;
-  equation.BeginSolve();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// last: the TS is being destroyed
+// last: the TS is being destroyed. Else only the function goes, by which the set-up of another TS sees that there is room;
+// TSAdjointSolve() still asks for the Jacobian.
 static PetscErrorCode end_steps(TS ts, DM da, TimeStepper &stepper, bool last) {
   SnesFunction function;
   SnesJacobian derivative;
-  TSTrajectory trajectory = NULL; // for TSAdjointSolve(), which asks for the Jacobian after the end
 
   PetscFunctionBegin;
   if (stepper.ts != ts) PetscFunctionReturn(PETSC_SUCCESS);
-  if (da) {
-    PetscCall(DMSNESGetFunction(da, &function, NULL));
-    PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
-    if (!last) PetscCall(TSGetTrajectory(ts, &trajectory));
-    if (!last && (trajectory || function != step_function || derivative != step_jacobian))
-      PetscFunctionReturn(PETSC_SUCCESS); // what the program has set, as differences by colouring, is kept
-    PetscCall(clear_snes_functions(da));
-  }
-  stepper.ts = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// A monitor, which TSSolve() calls before each step and at the end.
-static PetscErrorCode follow_steps(TS ts, PetscInt, PetscReal, Vec, void *) {
-  DM                da;
-  EquationOnGrid   *equation;
-  TSConvergedReason reason;
-
-  PetscFunctionBegin;
-  PetscCall(TSGetDM(ts, &da));
-  PetscCall(DMGetEquation(da, &equation));
-  PetscCall(TSGetConvergedReason(ts, &reason));
-  PetscCall(reason == TS_CONVERGED_ITERATING ? begin_steps(ts, da, *equation)
-                                             : end_steps(ts, da, *equation->stepper(), false));
+  if (last) stepper.ts = NULL;
+  if (!da) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMSNESGetFunction(da, &function, NULL));
+  PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
+  if (!last && (function != step_function || derivative != step_jacobian))
+    PetscFunctionReturn(PETSC_SUCCESS); // what the program has set, as differences by colouring, is kept
+  PetscCall(clear_snes_functions(da));
+  if (!last) PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,6 +163,49 @@ static PetscErrorCode leave(void *argument) {
   PetscFunctionBegin;
   PetscCall(end_steps(of->ts, of->stepper->da, *of->stepper, true));
   delete of;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The TS works on the equation's grid, until it is destroyed or works on another.
+static PetscErrorCode attach(TS ts, EquationOnGrid &equation) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  equation.BeginSolve();
+  if (equation.stepper()->ts == ts) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ts), &container));
+  PetscCall(PetscContainerSetPointer(container, new OfStepper{equation.stepper(), ts}));
+  PetscCall(PetscContainerSetCtxDestroy(container, destructor(leave)));
+  PetscCall(PetscObjectCompose((PetscObject)ts, "ShellacTimeStepper", (PetscObject)container));
+  PetscCall(PetscObjectDereference((PetscObject)container));
+  equation.stepper()->ts = ts; // after what was composed before has left
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode begin_steps(TS ts, DM da, EquationOnGrid &equation) {
+  SnesFunction function;
+
+  PetscFunctionBegin;
+  PetscCall(DMSNESGetFunction(da, &function, NULL));
+  if (function) PetscFunctionReturn(PETSC_SUCCESS); // of the TS itself, before its first step; or of another one
+  PetscCall(DMSNESSetFunction(da, step_function, NULL));
+  PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
+  PetscCall(attach(ts, equation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A monitor, which TSSolve() calls before each step and at the end.
+static PetscErrorCode follow_steps(TS ts, PetscInt, PetscReal, Vec, void *) {
+  DM                da;
+  EquationOnGrid   *equation;
+  TSConvergedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &da));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(TSGetConvergedReason(ts, &reason));
+  PetscCall(reason == TS_CONVERGED_ITERATING ? begin_steps(ts, da, *equation)
+                                             : end_steps(ts, da, *equation->stepper(), false));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,10 +252,9 @@ static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
 
 // Puts them in the place of those that the set-up of a TS left on its DMDA.
 static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
-  SnesFunction   function;
-  SnesJacobian   derivative;
-  void          *context;
-  PetscContainer container;
+  SnesFunction function;
+  SnesJacobian derivative;
+  void        *context;
 
   PetscFunctionBegin;
   PetscCall(DMSNESGetFunction(da, &function, &context));
@@ -249,14 +262,7 @@ static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
   PetscCall(DMSNESSetFunction(da, step_function, NULL));
   PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
   if (derivative == SNESTSFormJacobian) PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
-  if (equation.stepper()->ts == ts) PetscFunctionReturn(PETSC_SUCCESS); // on another grid of the hierarchy
-  equation.stepper()->ts = ts;
-  equation.BeginSolve();
-  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ts), &container));
-  PetscCall(PetscContainerSetPointer(container, new OfStepper{equation.stepper(), ts}));
-  PetscCall(PetscContainerSetCtxDestroy(container, destructor(leave)));
-  PetscCall(PetscObjectCompose((PetscObject)ts, "ShellacTimeStepper", (PetscObject)container));
-  PetscCall(PetscObjectDereference((PetscObject)container));
+  PetscCall(attach(ts, equation));
   PetscCall(TSMonitorSet(ts, follow_steps, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

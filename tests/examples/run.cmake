@@ -129,6 +129,9 @@ if(NOT complex)
   expect_file(b.vts ${xml} 1000)
   expect("8 x 8 x [0-9]+ points: error.*15 x 15 .*order (1.9|2.[0-2])" equation -equation ${gallery}/allen_cahn.h -da_grid_x 8
     -da_grid_y 8 -refinements 1 -ts_max_time 0.1 -picture none)
+  expect("2 steps" equation -equation ${gallery}/gray_scott.h -da_grid_x 16 -da_grid_y 16 -ts_max_steps 2 -ts_max_time 10
+    -picture none -ts_monitor_solution_vtk g-%03d.vts)
+  expect_file(g-002.vts ${xml} 1000)
   expect("steps to t = 10" equation -equation ${gallery}/gray_scott.h -da_grid_x 32 -da_grid_y 32 -ts_max_time 10 -picture none)
 endif()
 expect_error("there is no equation" equation)
