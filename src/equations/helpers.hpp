@@ -10,21 +10,27 @@ namespace equation {
 template <class Point, class F> auto slope(const Point &p, int axis, int side, const F &f) {
   return (side > 0 ? f(1) - f(0) : f(0) - f(-1)) * p.inverse_step(axis, side > 0 ? 0 : -1);
 }
+// Of a stretched axis' first derivative: what differences() takes behind and ahead.
+template <class R> struct Weights {
+  R behind, ahead;
+};
+template <class Point> auto first_weights(const Point &p, int axis) {
+  using R = typename Point::Real;
+  const R half = p.inverse_h(axis) / 2;
+  return Weights<R>{p.inverse_step(axis, -1) * p.step(axis, 0) * half, p.inverse_step(axis, 0) * p.step(axis, -1) * half};
+}
 template <class Point, class F> auto first_difference(const Point &p, int axis, const F &f) {
-  const auto before = f(-1), after = f(1);
   if constexpr (stretched) {
-    const auto here = f(0);
-    return ((after - here) * (p.inverse_step(axis, 0) * p.step(axis, -1)) +
-            (here - before) * (p.inverse_step(axis, -1) * p.step(axis, 0))) *
-           (p.inverse_h(axis) / 2);
+    const auto w = first_weights(p, axis);
+    return differences(f(-1), f(0), f(1), w.behind, w.ahead);
   } else
-    return (after - before) * (p.inverse_h(axis) / 2);
+    return (f(1) - f(-1)) * (p.inverse_h(axis) / 2);
 }
 template <class Point, class F> auto second_difference(const Point &p, int axis, const F &f, int at = 0) {
   const auto before = f(-1), here = f(0), after = f(1);
   if constexpr (stretched)
-    return ((after - here) * p.inverse_step(axis, at) - (here - before) * p.inverse_step(axis, at - 1)) *
-           p.inverse_h(axis, at);
+    return differences(before, here, after, -p.inverse_step(axis, at - 1) * p.inverse_h(axis, at),
+                       p.inverse_step(axis, at) * p.inverse_h(axis, at));
   else
     return (after - 2 * here + before) * (p.inverse_h(axis) * p.inverse_h(axis));
 }
@@ -58,10 +64,11 @@ template <class U> auto dzz(const U &u) {
   return second(u, 2);
 }
 template <class U> auto dxy(const U &u) { // needs a box
-  if constexpr (stretched)
-    return first_difference(u.point, 1,
-                            [&](int j) { return first_difference(u.point, 0, [&](int i) { return u(i, j); }); });
-  else
+  if constexpr (stretched) {
+    const auto along_x = first_weights(u.point, 0);
+    return first_difference(
+        u.point, 1, [&](int j) { return differences(u(-1, j), u(0, j), u(1, j), along_x.behind, along_x.ahead); });
+  } else
     return (u(1, 1) - u(-1, 1) - u(1, -1) + u(-1, -1)) * (u.point.inverse_h(0) * u.point.inverse_h(1) / 4);
 }
 template <class U> auto laplacian(const U &u) {

@@ -138,22 +138,9 @@ template <class Of> inline void inside(const Place &q, const Work &work, unsigne
   });
 }
 
-// Entries of a point that has very many, some at a time in a loop: a compiler would take minutes over all.
-constexpr int  slots_of_loop = 8;
+// Of a point that has very many entries a loop computes some at a time: a compiler would take minutes over all.
 constexpr bool few_entries = unknowns * slots_of_row <= 256;
-template <class Row, int r = 0>
-inline void entries_by_loop(const Place &q, Index i, Index j, Index k, Scalar *const *out) {
-  const FromArrays from{q, place_read(q, i, j, k)};
-  const Index      to = place_written(q, i, j, k);
-  SHELLAC_ROLLED for (int first = 0; first < slots_of_row; first += slots_of_loop) {
-    Scalar entries[slots_of_loop];
-    entries_of<Row, r>(q, AnySeeds<slots_of_loop>(first), i, j, k, from, entries);
-    SHELLAC_EACH for (int n = 0; n < slots_of_loop; n++) if (first + n < slots_of_row)
-        out[r * slots_of_row + first + n][to] = entries[n];
-  }
-  if constexpr (r + 1 < unknowns) entries_by_loop<Row, r + 1>(q, i, j, k, out);
-}
-// Of others, many slots at a time share what they have in common.
+// Of fewer, many slots at a time share what they have in common.
 template <class Row, int r = 0, int first = 0>
 inline void entries_of_point(const Place &q, Index i, Index j, Index k, Scalar *const *out) {
   constexpr int most = 32, left = slots_of_row - first, count = left < most ? left : most;
@@ -231,7 +218,7 @@ template <class Row> inline void entries(const Place &q, const Work &work, Scala
       if constexpr (few_entries)
         entries_of_point<Row>(q, i, j, k, out);
       else
-        entries_by_loop<Row>(q, i, j, k, out);
+        entries_by_loop<Row>(q, i, j, k, FromArrays{q, place_read(q, i, j, k)}, place_written(q, i, j, k), out);
     });
 }
 

@@ -97,16 +97,6 @@ SHELLAC_WHOLE void entries_of_pass(const Place &q, const Region &region, Scalar 
     SHELLAC_EACH for (int n = 0; n < count; n++) to_slots[n][to] = entries[n];
   });
 }
-// Of some slots known to the program, from the first one on: they are compiled once for all of them.
-constexpr int slots_of_loop = slots_of_row < 3 ? slots_of_row : 3;
-template <class Row, int r, class From>
-inline void some_entries(const Place &q, int first, Index i, Index j, Index k, const From &from, Index to,
-                         Scalar *const *out) {
-  const int count = slots_of_row - first < slots_of_loop ? slots_of_row - first : slots_of_loop;
-  Scalar    entries[slots_of_loop];
-  entries_of<Row, r>(q, AnySeeds<slots_of_loop>(first), i, j, k, from, entries);
-  for (int n = 0; n < count; n++) out[r * slots_of_row + first + n][to] = entries[n];
-}
 template <class Row, int r = 0> void entries_by_loops(const Place &q, const Region &region, Scalar *const *out) {
   for (int first = 0; first < slots_of_row; first += slots_of_loop)
     for_each_point(q, region, [&](Index i, Index j, Index k, const FromArrays &from, Index to) {
@@ -114,14 +104,6 @@ template <class Row, int r = 0> void entries_by_loops(const Place &q, const Regi
     });
   if constexpr (r + 1 < unknowns) entries_by_loops<Row, r + 1>(q, region, out);
 }
-template <class Row, int r = 0>
-inline void entries_at_end(const Place &q, Index i, Index j, Index k, const TableNearEnds &near, Index to,
-                           Scalar *const *out) {
-  for (int first = 0; first < slots_of_row; first += slots_of_loop)
-    some_entries<Row, r>(q, first, i, j, k, near, to, out);
-  if constexpr (r + 1 < unknowns) entries_at_end<Row, r + 1>(q, i, j, k, near, to, out);
-}
-
 // A part of the passes inside: those after the first `pass` ones, in steps of entry_parts.
 constexpr int                       entry_parts = 2;
 template <class Row, int pass> void part_of_entries(const Place *place, const Region *region, Scalar *const *out) {
@@ -140,7 +122,7 @@ SHELLAC_OF_A_PART void    entries_part_1(const Place *, const Region *, Scalar *
 template <class Row> void all_entries(const Place *place, const Region *region, Scalar *const *out) {
   if (region->ends) {
     for_each_point_at_ends(*place, *region, [&](Index i, Index j, Index k, const TableNearEnds &near, Index to) {
-      entries_at_end<Row>(*place, i, j, k, near, to, out);
+      entries_by_loop<Row>(*place, i, j, k, near, to, out);
     });
   } else if constexpr (few_passes) {
     entries_part_0(place, region, out);

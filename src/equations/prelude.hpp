@@ -370,6 +370,29 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
   SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.derivative(n);
 }
 
+// Entries of some slots known to the program, from the first one on: they are compiled once for all of them. `to`: the place of
+// the point in each slot's array
+#if defined(__CUDACC_RTC__)
+constexpr int slots_of_loop = 8;
+#else
+constexpr int slots_of_loop = slots_of_row < 3 ? slots_of_row : 3;
+#endif
+template <class Row, int r, class From>
+inline void some_entries(const Place &q, int first, Index i, Index j, Index k, const From &from, Index to,
+                         Scalar *const *out) {
+  Scalar entries[slots_of_loop];
+  entries_of<Row, r>(q, AnySeeds<slots_of_loop>(first), i, j, k, from, entries);
+  SHELLAC_EACH for (int n = 0; n < slots_of_loop; n++) if (first + n < slots_of_row)
+      out[r * slots_of_row + first + n][to] = entries[n];
+}
+// All entries of a point.
+template <class Row, int r = 0, class From>
+inline void entries_by_loop(const Place &q, Index i, Index j, Index k, const From &from, Index to, Scalar *const *out) {
+  SHELLAC_ROLLED for (int first = 0; first < slots_of_row; first += slots_of_loop)
+      some_entries<Row, r>(q, first, i, j, k, from, to, out);
+  if constexpr (r + 1 < unknowns) entries_by_loop<Row, r + 1>(q, i, j, k, from, to, out);
+}
+
 // The Jacobian's rows at a point times the vector place.direction; the diagonal.
 template <class Row, int r = 0, class From>
 inline void products_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
