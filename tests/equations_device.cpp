@@ -20,6 +20,7 @@ static shellac::EquationShape shape_of(const shellac::EquationText &text, bool s
   shellac::EquationShape shape;
   shape.dim = text.dim ? text.dim : 2, shape.width = std::max(text.width, 1), shape.box = text.box;
   shape.stretched = stretched;
+  shape.at_once = points_at_once(shape, text.unknowns.size(), text.fields.size(), 1e7); // eight of diffusion.h
   return shape;
 }
 

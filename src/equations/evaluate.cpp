@@ -24,9 +24,13 @@ PetscErrorCode EquationOnGrid::NeedKernels(Vec u, LazyKernels &lazy) {
   PetscCall(VecGetType(u, &type));
   if (std::string(type).find("cuda") == std::string::npos) PetscFunctionReturn(PETSC_SUCCESS);
   lazy.tried = true;
+  EquationShape shape = equation.shape;
+  shape.at_once = points_at_once(shape, equation.unknowns(), equation.text.fields.size(),
+                                 (double)grid_.N[0] * grid_.N[1] * grid_.N[2] / ranks);
   for (const std::string &name : lazy.names)
-    sources.push_back({equation_kernel(equation.text, equation.shape, name), {"shellac_" + name}});
-  PetscCall(lazy.kernels.Create(grid_.comm, sources, equation.text.file, equation.cache.c_str(), grid_.dim));
+    sources.push_back({equation_kernel(equation.text, shape, name), {"shellac_" + name}});
+  PetscCall(
+      lazy.kernels.Create(grid_.comm, sources, equation.text.file, equation.cache.c_str(), shape.dim, shape.at_once));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

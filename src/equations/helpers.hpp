@@ -93,34 +93,41 @@ template <class R> Complex<R> coefficient_at(const Complex<R> &k, int, int) {
 }
 #endif
 
-template <class A, class B> auto harmonic_mean(const A &a, const B &b) {
-  return 2 * a * b * inverse(a + b);
-}
-// On the face towards a neighbour.
-template <class K> auto on_face(const K &k, int axis, int side) {
-  return harmonic_mean(coefficient_at(k, axis, 0), coefficient_at(k, axis, side));
+// Half of what a coefficient is on the face towards a neighbour: of the harmonic mean.
+template <class K> auto half_on_face(const K &k, int axis, int side) {
+  const auto here = coefficient_at(k, axis, 0), other = coefficient_at(k, axis, side);
+  return here * other * inverse(here + other);
 }
 // Beyond the last point a field is extrapolated, if it does not jump, as by the Mat type diffusion: of second order.
-template <class Point, int f> auto on_face(const Coefficient<Point, f> &k, int axis, int side) {
+template <class Point, int f> auto half_on_face(const Coefficient<Point, f> &k, int axis, int side) {
   const bool leaves = k.point.leaves(axis, side);
-  const auto here = neighbour(k, axis, 0), other = neighbour(k, axis, leaves ? -side : side);
-  if (!leaves) return harmonic_mean(here, other);
-  const auto slope = (here - other) * inverse(here + other);
-  if (!(abs(slope) < 1)) return here;
+  const auto here = neighbour(k, axis, 0), other = leaves ? neighbour(k, axis, -side) : neighbour(k, axis, side),
+             half = here / 2, inverse_sum = inverse(here + other);
+  if (!leaves) return here * other * inverse_sum;
+  const auto slope = (here - other) * inverse_sum;
+  if (!(abs(slope) < 1)) return half;
   auto change = slope * (1 - slope * slope);
   if constexpr (stretched)
     change = change * (k.point.inverse_step(axis, side > 0 ? -1 : 0) / k.point.inverse_step(axis, side > 0 ? 0 : -1));
-  return here * (1 + change);
+  return half * (1 + change);
 }
 
 // The divergence of k grad u.
 template <class K, class U> auto d(const K &k, const U &u) {
-  auto flux = [&](int axis, int side) {
-    return on_face(k, axis, side) * (neighbour(u, axis, side) - u(0, 0, 0)) *
-           (u.point.inverse_step(axis, side > 0 ? 0 : -1) * u.point.inverse_h(axis));
+  const auto here = u(0, 0, 0);
+  const auto change = [&](int axis, int side) {
+    return half_on_face(k, axis, side) * (neighbour(u, axis, side) - here);
   };
-  auto sum = flux(0, -1) + flux(0, 1);
-  SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + flux(a, -1) + flux(a, 1);
+  const auto along = [&](int axis) {
+    const auto before = change(axis, -1), after = change(axis, 1);
+    const auto h = u.point.inverse_h(axis);
+    if constexpr (stretched)
+      return (before * u.point.inverse_step(axis, -1) + after * u.point.inverse_step(axis, 0)) * (2 * h);
+    else
+      return (before + after) * (2 * h * h);
+  };
+  auto sum = along(0);
+  SHELLAC_EACH for (int a = 1; a < dim; a++) sum = sum + along(a);
   return sum;
 }
 

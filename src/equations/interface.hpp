@@ -79,10 +79,6 @@ constexpr int threads_of_block = 128;
 constexpr int threads_along(int dim, int axis) {
   return dim < 3 ? (axis ? 1 : 128) : axis == 0 ? 32 : axis == 1 ? 4 : 1;
 }
-// Points along the last axis that a thread computes at once, from loads that they share.
-constexpr int points_at_once(int dim) {
-  return dim == 1 ? 1 : 4;
-}
 // Whether all loads at points of that size may be wide ones.
 constexpr int  bytes_of_load = 16;
 constexpr bool whole_loads(int bytes_of_point) {

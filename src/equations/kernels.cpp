@@ -6,11 +6,11 @@
 namespace shellac {
 
 PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::vector<GpuLibrary::Source> &sources,
-                                       const std::string &name, const char cache[], int dim) {
+                                       const std::string &name, const char cache[], int dim, int at_once) {
   std::string problem;
 
   PetscFunctionBegin;
-  dim_ = dim;
+  dim_ = dim, at_once_ = at_once;
   PetscCall(library_.Create(comm, sources, name, cache, &problem));
   if (!problem.empty()) PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n", problem.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -24,7 +24,7 @@ PetscErrorCode EquationKernels::Vectors(size_t k, const equation::Place &place, 
       arrays % bytes_of_load == 0 || !equation::whole_loads((int)(tables.given_scale * sizeof(PetscScalar)));
 
   PetscFunctionBegin;
-  PetscCall(Launch(k, place, tables, regions, placed ? equation::points_at_once(dim_) : 0, 1, &out));
+  PetscCall(Launch(k, place, tables, regions, placed ? at_once_ : 0, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,9 +16,9 @@ struct PlaceTables {
 
 class EquationKernels {
 public:
-  // Compiles sources for the ranks' GPUs; name: in messages. Collective.
+  // Compiles sources for the ranks' GPUs, for a shape's dim and at_once; name: in messages. Collective.
   PetscErrorCode Create(MPI_Comm comm, const std::vector<GpuLibrary::Source> &sources, const std::string &name,
-                        const char cache[], int dim);
+                        const char cache[], int dim, int at_once);
   bool           present() const { return library_.present(); } // else -info says why not
 
   // The k-th kernel, in PETSc's stream, as equation::Functions' functions of those kinds. place: of the host, with arrays of the
@@ -35,7 +35,7 @@ private:
                         const std::vector<equation::Region> &regions, int at_once, size_t slots, const void *out) const;
 
   GpuLibrary library_;
-  int        dim_ = 0;
+  int        dim_ = 0, at_once_ = 1;
 };
 
 } // namespace shellac

@@ -75,7 +75,7 @@ private:
 
 // Around one of these points.
 template <int after, class Window> struct FromWindow {
-  static constexpr bool at_ends = false;
+  static constexpr bool at_ends = false, finds_neighbours = false;
   const Window         &window;
 
   int index(int dx, int dy, int dz) const {
@@ -117,7 +117,7 @@ inline void at_points(const Place &q, Index i, Index j, Index k, const Window &w
   if constexpr (s + 1 < at_once) at_points<Of, at_once, s + 1>(q, i, j, k, window, sources, out);
 }
 template <class Of> inline void inside(const Place &q, const Work &work, unsigned block, Scalar *out) {
-  constexpr int at_once = points_at_once(dim);
+  constexpr int at_once = points_at_once;
   for_points_of_thread<at_once>(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k), from = place_read(q, i, j, k), step = step_along_last(q.write_size);
     if constexpr (steps_are_known && Of::is_often && Window<at_once, Of::along_vector>::fits) {
@@ -170,12 +170,61 @@ template <class Function> inline void for_point_at_ends(const Work &work, unsign
   }
 }
 
+// The values around a point near ends. All are loaded at once, as if they had no rules; then those beyond an end are replaced,
+// one after the other. Arrays that are not placed for wide loads are read by it, too.
+template <bool along_vector> struct WindowAtEnds {
+  static constexpr bool at_ends = true, finds_neighbours = false;
+  static constexpr bool fits = arm_count * (unknowns * (along_vector ? 2 : 1) + field_count) * sizeof(Scalar) <= 512;
+  Scalar u[unknowns][arm_count], along[along_vector ? unknowns : 1][arm_count], fields[field_count + 1][arm_count];
+
+  WindowAtEnds(const Place &q, Index i, Index j, Index k) {
+    const NearEnds near(q, i, j, k);
+    const Index    at = place_read(q, i, j, k), strides[axes] = {1, q.read_size[0], q.read_size[0] * q.read_size[1]};
+    Index          step[axes][steps_along] = {};
+    bool           leaves[axes][steps_along] = {};
+    SHELLAC_EACH for (int a = 0; a < dim; a++) SHELLAC_EACH for (int d = -width; d <= width; d++) if (d) {
+      leaves[a][d + width] = near.leaves(a, d);
+      step[a][d + width] = near.inside(a, d) * strides[a];
+    }
+    each_arm([&](int dx, int dy, int dz, int n) {
+      const Index there = at + step[0][dx + width] + step[1][dy + width] + step[2][dz + width];
+      SHELLAC_EACH for (int c = 0; c < unknowns; c++) u[c][n] = q.u[there * unknowns + c];
+      if (along_vector) SHELLAC_EACH for (int c = 0; c < unknowns; c++) along[c][n] = q.direction[there * unknowns + c];
+      SHELLAC_EACH for (int f = 0; f < field_count; f++) fields[f][n] = q.fields[f][there];
+    });
+    each_arm([&](int dx, int dy, int dz, int n) {
+      if (!leaves[0][dx + width] && !leaves[1][dy + width] && !leaves[2][dz + width]) return;
+      SHELLAC_EACH for (int c = 0; c < unknowns; c++) {
+        const Neighbour other = near.neighbour(c, dx, dy, dz);
+        u[c][n] = near.unknown(c, other);
+        if (along_vector) along[c][n] = other.factor == 0 ? Scalar(0) : other.factor * near.direction(c, other);
+      }
+    });
+  }
+  Scalar unknown(int c, int dx, int dy, int dz) const { return u[c][arm_of(dx, dy, dz)]; }
+  Scalar direction(int c, int dx, int dy, int dz) const { return along[c][arm_of(dx, dy, dz)]; }
+  Scalar field(int f, int dx, int dy, int dz) const { return fields[f][arm_of(dx, dy, dz)]; }
+
+private:
+  template <class Function> static void each_arm(const Function &f) {
+    constexpr int y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
+    SHELLAC_EACH for (int dz = -z; dz <= z; dz++) SHELLAC_EACH for (int dy = -y; dy <= y; dy++)
+        SHELLAC_EACH for (int dx = -width; dx <= width; dx++) if (in_stencil(dx, dy, dz))
+            f(dx, dy, dz, arm_of(dx, dy, dz));
+  }
+};
+
 template <class Of> inline void at_ends(const Place &q, const Work &work, unsigned block, Scalar *out) {
   for_point_at_ends(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k);
     Scalar      sources[unknowns];
     sources_at(q, to, sources);
-    Of::at(q, i, j, k, NearEnds(q, i, j, k), sources, out + to * unknowns);
+    if constexpr (steps_are_known && Of::is_often && WindowAtEnds<Of::along_vector>::fits) {
+      Scalar values[unknowns];
+      Of::at(q, i, j, k, WindowAtEnds<Of::along_vector>(q, i, j, k), sources, values);
+      SHELLAC_EACH for (int r = 0; r < unknowns; r++) out[to * unknowns + r] = values[r];
+    } else
+      Of::at(q, i, j, k, NearEnds(q, i, j, k), sources, out + to * unknowns);
   });
 }
 

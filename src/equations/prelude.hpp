@@ -92,7 +92,7 @@ inline int around(const Place &place, int axis, Index index, int d) {
 
 // Where the values at a point and around it are read: in the arrays, where it is the point `at`.
 struct FromArrays {
-  static constexpr bool at_ends = false;
+  static constexpr bool at_ends = false, finds_neighbours = false;
   const Place          &place;
   Index                 at;
 
@@ -117,7 +117,7 @@ struct Neighbour {
 // text reads.
 class NearEnds {
 public:
-  static constexpr bool at_ends = true;
+  static constexpr bool at_ends = true, finds_neighbours = true;
 
   NearEnds(const Place &place, Index i, Index j, Index k) : place_(place), p_{i, j, k} {}
 
@@ -137,6 +137,14 @@ public:
   Scalar unknown(int c, int dx, int dy, int dz) const { return unknown(c, neighbour(c, dx, dy, dz)); }
   Scalar direction(int c, int dx, int dy, int dz) const { return direction(c, neighbour(c, dx, dy, dz)); }
   Scalar field(int f, int dx, int dy, int dz) const { return place_.fields[f][field_at(dx, dy, dz)]; }
+
+  bool leaves(int axis, int d) const { return !place_.periodic[axis] && !is_within_axis(axis, d); }
+  // Steps along an axis to where a field is read: beyond an end to the last point.
+  int inside(int axis, int d) const {
+    const Index index = p_[axis];
+    if (place_.periodic[axis]) return axis < dim ? around(place_, axis, index, d) : d;
+    return (int)((index + d < 0 ? 0 : index + d >= place_.N[axis] ? place_.N[axis] - 1 : index + d) - index);
+  }
 
 protected:
   const Place &place_;
@@ -180,11 +188,6 @@ private:
   bool is_within_axis(int axis, int d) const { return d == 0 || (p_[axis] + d >= 0 && p_[axis] + d < place_.N[axis]); }
   bool leads_back(int axis, int d) const {
     return d == 0 || (place_.periodic[axis] && place_.N[axis] <= width && d % (int)place_.N[axis] == 0);
-  }
-  int inside(int axis, int d) const {
-    const Index index = p_[axis];
-    if (place_.periodic[axis]) return axis < dim ? around(place_, axis, index, d) : d;
-    return (int)((index + d < 0 ? 0 : index + d >= place_.N[axis] ? place_.N[axis] - 1 : index + d) - index);
   }
 
   Index p_[axes];
@@ -233,7 +236,7 @@ template <class SeedType, class From> struct GridPoint {
   }
   template <int c> Number unknown(int dx, int dy, int dz) const {
     if (!check(c, dx, dy, dz)) return Number();
-    if constexpr (From::at_ends) {
+    if constexpr (From::finds_neighbours) {
       const Neighbour &n = from.neighbour(c, dx, dy, dz);
       return seeded(from.unknown(c, n), n.factor, along(c, n), c, n.arm, n.own);
     } else

@@ -12,7 +12,10 @@ struct EquationShape {
   int  dim = 2, width = 1;
   bool box = false;
   bool stretched = false; // its spacings are not the same along each axis
+  int  at_once = 1;       // points along the last axis that a GPU's thread computes, from loads that they share
 };
+// The best number of these for a grid of so many points a GPU.
+int points_at_once(const EquationShape &shape, size_t unknowns, size_t fields, double points);
 
 // The source: interface.hpp, numbers.hpp, prelude.hpp, helpers.hpp, on_host.hpp, and the text's expressions behind #line, so that a
 // compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.

@@ -11,17 +11,24 @@ static const char help[] =
     "Times equations as text beside a copy, and whole solves.\n"
     "  -sizes 4097           points a side, of residuals and Jacobians\n"
     "  -newton_size 2049     of Bratu's equation by Newton's method\n"
-    "  -time_size 1024       of Gray and Scott's equations\n"
+    "  -time_size 1024,2048  of Gray and Scott's equations\n"
     "  -steps 1000           explicit steps of these\n"
     "  -folder PATH          with the texts; default $SHELLAC_EQUATIONS, else examples/equations\n"
     "  -seconds 0.3          time spent on each figure\n"
     "  -dm_vec_type cuda     on the GPU\n\n";
 
+static const char minus_laplacian[] = "residual = -laplacian(u)", of_field[] = "field(k) = 1 + x\nresidual = -d(k, u)",
+                  nine_points[] = "residual = (20 * u - 4 * (u(1, 0) + u(-1, 0) + u(0, 1) + u(0, -1))\n"
+                                  "            - u(1, 1) - u(-1, 1) - u(1, -1) - u(-1, -1)) / (6 * hx * hx)",
+                  points_27[] = "s(k) = u(1, 1, k) + u(-1, 1, k) + u(1, -1, k) + u(-1, -1, k)\n"
+                                "       + 2 * (u(1, 0, k) + u(-1, 0, k) + u(0, 1, k) + u(0, -1, k)) + 4 * u(0, 0, k)\n"
+                                "residual = s(-1) + 2 * s(0) + s(1)";
+
 static char folder[PETSC_MAX_PATH_LEN] = SHELLAC_EQUATIONS; // with the texts
 
 // A grid with the text, or with the text of the gallery's file.
-static PetscErrorCode make_grid(PetscInt dim, PetscInt N, PetscInt dof, PetscInt width, bool periodic,
-                                const std::string &equation, DM *da, PetscLogDouble *seconds = nullptr) {
+static PetscErrorCode make_grid(PetscInt dim, PetscInt N, PetscInt dof, DMDAStencilType shape, PetscInt width,
+                                bool periodic, const std::string &equation, DM *da, PetscLogDouble *seconds = nullptr) {
   const DMBoundaryType ends = periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   PetscLogDouble       begin, end;
 
@@ -32,7 +39,7 @@ static PetscErrorCode make_grid(PetscInt dim, PetscInt N, PetscInt dof, PetscInt
   PetscCall(DMDASetSizes(*da, N, dim > 1 ? N : 1, dim > 2 ? N : 1));
   PetscCall(DMDASetBoundaryType(*da, ends, ends, ends));
   PetscCall(DMDASetDof(*da, dof));
-  PetscCall(DMDASetStencilType(*da, width > 1 ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
+  PetscCall(DMDASetStencilType(*da, shape));
   PetscCall(DMDASetStencilWidth(*da, width));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
@@ -66,8 +73,9 @@ static PetscErrorCode print(const char *what, PetscInt N, PetscReal seconds, Pet
 }
 
 // The residual of an equation, and its Jacobian into arrays if bytes_of_entries is not 0; bytes: of a point.
-static PetscErrorCode time_residual(const char *name, const char *equation, PetscInt dim, PetscInt N, PetscInt width,
-                                    PetscReal seconds, PetscReal bytes, PetscReal bytes_of_entries) {
+static PetscErrorCode time_residual(const char *name, const char *equation, PetscInt dim, PetscInt N,
+                                    DMDAStencilType shape, PetscInt width, PetscReal seconds, PetscReal bytes,
+                                    PetscReal bytes_of_entries) {
   DM        da;
   SNES      snes;
   Mat       J;
@@ -75,7 +83,7 @@ static PetscErrorCode time_residual(const char *name, const char *equation, Pets
   PetscReal t_copy, t;
 
   PetscFunctionBegin;
-  PetscCall(make_grid(dim, N, 1, width, false, equation, &da));
+  PetscCall(make_grid(dim, N, 1, shape, width, false, equation, &da));
   PetscCall(random_state(da, &u, &f));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, da));
@@ -129,7 +137,7 @@ static PetscErrorCode time_products(PetscInt N, PetscReal seconds) {
   PetscReal t_copy, t_text, t_own;
 
   PetscFunctionBegin;
-  PetscCall(make_grid(2, N, 1, 1, false, "residual = -laplacian(u)", &da));
+  PetscCall(make_grid(2, N, 1, DMDA_STENCIL_STAR, 1, false, minus_laplacian, &da));
   PetscCall(DMSetMatType(da, MATSTENCILSHELL));
   PetscCall(random_state(da, &x, &y));
   PetscCall(DMDACreateEquationMat(da, &A));
@@ -160,7 +168,7 @@ static PetscErrorCode time_newton(PetscInt N) {
   PetscInt            its, ksp_its;
 
   PetscFunctionBegin;
-  PetscCall(make_grid(2, N, 1, 1, false, "bratu.h", &da, &set));
+  PetscCall(make_grid(2, N, 1, DMDA_STENCIL_STAR, 1, false, "bratu.h", &da, &set));
   PetscCall(DMCreateGlobalVector(da, &u));
   PetscCall(VecDuplicate(u, &start));
   PetscCall(DMDAEquationComputeInitial(da, start));
@@ -197,7 +205,7 @@ static PetscErrorCode time_steps(PetscInt N, PetscInt steps, PetscReal seconds) 
   PetscLogDouble begin, end;
 
   PetscFunctionBegin;
-  PetscCall(make_grid(2, N, 2, 1, true, "gray_scott.h", &da));
+  PetscCall(make_grid(2, N, 2, DMDA_STENCIL_STAR, 1, true, "gray_scott.h", &da));
   PetscCall(random_state(da, &u, &f));
   PetscCall(DMDAEquationComputeInitial(da, u));
   PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
@@ -230,9 +238,11 @@ static PetscErrorCode time_steps(PetscInt N, PetscInt steps, PetscReal seconds) 
 }
 
 int main(int argc, char **argv) {
-  PetscReal seconds = 0.3;
-  PetscInt  sizes[16] = {4097}, count = 16, newton = 2049, in_time = 1024, steps = 1000;
-  PetscBool set;
+  constexpr DMDAStencilType star = DMDA_STENCIL_STAR, box = DMDA_STENCIL_BOX;
+  PetscReal                 seconds = 0.3;
+  PetscInt                  sizes[16] = {4097}, count = 16, in_time[16] = {1024, 2048}, in_time_count = 16;
+  PetscInt                  newton = 2049, steps = 1000;
+  PetscBool                 set;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(ShellacInitializePackage());
@@ -240,21 +250,26 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &count, &set));
   if (!set) count = 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-newton_size", &newton, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-time_size", &in_time, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-time_size", in_time, &in_time_count, &set));
+  if (!set) in_time_count = 2;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &steps, NULL));
   if (getenv("SHELLAC_EQUATIONS")) PetscCall(PetscStrncpy(folder, getenv("SHELLAC_EQUATIONS"), sizeof(folder)));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-folder", folder, sizeof(folder), NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-34s %6s %10s %7s %7s\n", "", "points", "us", "bytes", "of copy"));
   for (PetscInt n = 0; n < count; n++) {
     const PetscInt N = sizes[n];
-    PetscCall(time_residual("Bratu's residual", "bratu.h", 2, N, 1, seconds, 16, 48));
-    PetscCall(time_residual("-laplacian(u)", "residual = -laplacian(u)", 2, N, 1, seconds, 16, 0));
-    PetscCall(time_residual("-d(k, u), k a field", "field(k) = 1 + x\nresidual = -d(k, u)", 2, N, 1, seconds, 24, 0));
-    PetscCall(time_residual("bilaplacian(u)", "residual = bilaplacian(u)", 2, N, 2, seconds, 16, 0));
+    PetscCall(time_residual("Bratu's residual", "bratu.h", 2, N, star, 1, seconds, 16, 48));
+    PetscCall(time_residual("-laplacian(u)", minus_laplacian, 2, N, star, 1, seconds, 16, 0));
+    PetscCall(time_residual("nine points", nine_points, 2, N, box, 1, seconds, 16, 0));
+    PetscCall(time_residual("-d(k, u), k a field", of_field, 2, N, star, 1, seconds, 24, 0));
+    PetscCall(time_residual("bilaplacian(u)", "residual = bilaplacian(u)", 2, N, box, 2, seconds, 16, 0));
     PetscCall(time_products(N, seconds));
   }
-  PetscCall(time_residual("-laplacian(u) in 3-D", "residual = -laplacian(u)", 3, 256, 1, seconds, 16, 0));
+  PetscCall(time_residual("-laplacian(u) in 3-D", minus_laplacian, 3, 256, star, 1, seconds, 16, 0));
+  PetscCall(time_residual("-d(k, u) in 3-D", of_field, 3, 256, star, 1, seconds, 24, 0));
+  PetscCall(time_residual("27 points", points_27, 3, 256, box, 1, seconds, 16, 0));
   if (newton > 0) PetscCall(time_newton(newton));
-  if (in_time > 0) PetscCall(time_steps(in_time, steps, seconds));
+  for (PetscInt n = 0; n < in_time_count; n++)
+    if (in_time[n] > 0) PetscCall(time_steps(in_time[n], steps, seconds));
   PetscCall(PetscFinalize());
 }
