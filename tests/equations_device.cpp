@@ -209,6 +209,24 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
   for (const char *file : stretched_gallery) compare(file);
 }
 
+// Threads compute eight points each, which they do on large grids alone.
+TEST_CASE("a text with a field is the same on a large grid on the GPU as on the host", "[equations][device]") {
+  if (skips(no_gpu(false) || !equations_work() || rank_count() > 1)) return;
+  Lattice l;
+  Grid    grids[2];
+  Vector  values[2];
+  l.N[0] = 2701, l.N[1] = 2503;
+  for (int n = 0; n < 2; n++) {
+    OK(make_grid(l, nullptr, &grids[n]));
+    OK(DMSetVecType(grids[n], n ? VECCUDA : VECSTANDARD));
+    OK(DMDASetEquation(grids[n], "field(k) = 1 + x + y*y\nresidual = -d(k, u)"));
+    Vector u = random_vector(grids[n], 1);
+    values[n] = make_vector(grids[n]);
+    Evaluation(grids[n]).values(u, values[n]);
+  }
+  CHECK(difference_of_values(grids[1], values[1], grids[0], values[0]) < 1e-11);
+}
+
 // Its kernels have no window, and compute entries in a loop.
 TEST_CASE("a text of many unknowns on a wide stencil is the same on the GPU as on the host", "[equations][device]") {
   if (skips(no_gpu(false) || !equations_work())) return;

@@ -106,7 +106,7 @@ equations() {
   if [ "$cuda" ]; then
     run 1 shellac_bench_equations -dm_vec_type cuda -dm_mat_type stencil -pc_type stencilmg
   else
-    run "$ranks" shellac_bench_equations -sizes 1025 -newton_size 257 -time_size 256 -steps 100 -dm_mat_type stencil -pc_type stencilmg
+    run "$ranks" shellac_bench_equations -sizes 1025 -size_3d 65 -newton_size 257 -time_size 256 -steps 100 -dm_mat_type stencil -pc_type stencilmg
   fi
 }
 tutorials() {

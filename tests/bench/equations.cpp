@@ -10,6 +10,7 @@
 static const char help[] =
     "Times equations as text beside a copy, and whole solves.\n"
     "  -sizes 4097           points a side, of residuals and Jacobians\n"
+    "  -size_3d 256          points along an axis in 3-D\n"
     "  -newton_size 2049     of Bratu's equation by Newton's method\n"
     "  -time_size 1024,2048  of Gray and Scott's equations\n"
     "  -steps 1000           explicit steps of these\n"
@@ -241,7 +242,7 @@ int main(int argc, char **argv) {
   constexpr DMDAStencilType star = DMDA_STENCIL_STAR, box = DMDA_STENCIL_BOX;
   PetscReal                 seconds = 0.3;
   PetscInt                  sizes[16] = {4097}, count = 16, in_time[16] = {1024, 2048}, in_time_count = 16;
-  PetscInt                  newton = 2049, steps = 1000;
+  PetscInt                  newton = 2049, steps = 1000, in_space = 256;
   PetscBool                 set;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -249,6 +250,7 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &count, &set));
   if (!set) count = 1;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-size_3d", &in_space, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-newton_size", &newton, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-time_size", in_time, &in_time_count, &set));
   if (!set) in_time_count = 2;
@@ -265,9 +267,9 @@ int main(int argc, char **argv) {
     PetscCall(time_residual("bilaplacian(u)", "residual = bilaplacian(u)", 2, N, box, 2, seconds, 16, 0));
     PetscCall(time_products(N, seconds));
   }
-  PetscCall(time_residual("-laplacian(u) in 3-D", minus_laplacian, 3, 256, star, 1, seconds, 16, 0));
-  PetscCall(time_residual("-d(k, u) in 3-D", of_field, 3, 256, star, 1, seconds, 24, 0));
-  PetscCall(time_residual("27 points", points_27, 3, 256, box, 1, seconds, 16, 0));
+  PetscCall(time_residual("-laplacian(u) in 3-D", minus_laplacian, 3, in_space, star, 1, seconds, 16, 0));
+  PetscCall(time_residual("-d(k, u) in 3-D", of_field, 3, in_space, star, 1, seconds, 24, 0));
+  PetscCall(time_residual("27 points", points_27, 3, in_space, box, 1, seconds, 16, 0));
   if (newton > 0) PetscCall(time_newton(newton));
   for (PetscInt n = 0; n < in_time_count; n++)
     if (in_time[n] > 0) PetscCall(time_steps(in_time[n], steps, seconds));
