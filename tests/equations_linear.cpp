@@ -26,8 +26,9 @@ TEST_CASE("the text says whether an equation is linear", "[equations]") {
   }
   for (const char *nonlinear :
        {"u * u", "1 / u", "exp(u)", "k * u * u * u", "max(u - 50, 0)", "min(0, u)", "fabs(u)", "abs(k * u)",
-        "pow(u, p)", "pow(2, u)", "u > 50 ? u + 1 : u + 0", "(u < 50) * k", "d(u, u)", "upwind_y(u, u)",
-        "u(u > 0 ? 1 : -1)", "dx(u) * u", "tanh(u - 50)", "k * (!(u == 0) ? 1. : 2.)", "(x < 1 || u > 2) * k"}) {
+        "pow(u, p)", "pow(2, u)", "u > 50 ? u + 1 : u + 0", "(u < 50) * k", "d(u, u)", "d(u, k)", "upwind_y(u, u)",
+        "upwind_x(u - 50, k)", "u(u > 0 ? 1 : -1)", "dx(u) * u", "tanh(u - 50)", "k * (!(u == 0) ? 1. : 2.)",
+        "(x < 1 || u > 2) * k"}) {
     INFO(nonlinear);
     CHECK(linearity(nonlinear) == Linearity::nonlinear);
   }
@@ -74,11 +75,13 @@ TEST_CASE("what is not linear somewhere is not linear, on any ranks", "[equation
                {"(fabs(x - 0.5) < 0.15 && fabs(y - 0.5) < 0.15 ? 500. : 0.) * u * u * u", false},
                // by values, for what is not read
                {"(fabs(x - 0.5) < 0.15 & fabs(y - 0.5) < 0.15 ? 500. : 0.) * u * u * u", false},
-               {"(x < 0.5 | y < 0.5 ? 500. : 0.) * u", true}};
+               {"(x < 0.5 | y < 0.5 ? 500. : 0.) * u", true},
+               {"double(1) * (a - b) * u * u", false},
+               {"double(1) * (a - b) * u", true}};
   for (const auto &c : cases) {
     PetscBool linear;
     INFO(c.text);
-    set_equation(da, std::string("residual = -laplacian(u) - 1000 + ") + c.text);
+    set_equation(da, std::string("field(a) = 1\nfield(b) = 1\nresidual = -laplacian(u) - 1000 + ") + c.text);
     OK(DMDAEquationGetLinear(da, &linear));
     CHECK((linear == PETSC_TRUE) == c.linear);
   }

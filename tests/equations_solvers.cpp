@@ -56,6 +56,14 @@ TEST_CASE("a second TS on a DMDA steps as on one of its own", "[equations]") {
     }
     OK(steps(stepper(da, type), v, y));
     CHECK(difference(y, expected) == 0);
+    {
+      auto first = stepper(da, type), second = stepper(da, type);
+      OK(steps(first, u, x));
+      OK(TSSetUp(second));
+      first = Owned<TS, TSDestroy>(); // which leaves what the second one has set up
+      OK(steps(second, v, y));
+      CHECK(difference(y, expected) == 0);
+    }
     auto third = stepper(da, type), fourth = stepper(da, type);
     OK(VecCopy(u, x));
     OK(TSSetSolution(third, x));
@@ -68,6 +76,20 @@ TEST_CASE("a second TS on a DMDA steps as on one of its own", "[equations]") {
     OK(steps(fifth, v, y));
     CHECK(difference(y, expected) == 0);
   }
+}
+
+TEST_CASE("a second TS on a DMDA may take differences by colouring", "[equations]") {
+  if (!equations_work()) return;
+  Options options("-ts_adapt_type none -snes_rtol 1e-10 -ksp_rtol 1e-10 -pc_type jacobi -snes_fd_color");
+  Lattice l;
+  Grid    da;
+  OK(make_grid(l, nullptr, &da));
+  set_equation(da, in_time);
+  Vector u = random_vector(da, 1), x = make_vector(da), y = make_vector(da);
+  auto   first = stepper(da, TSBEULER), second = stepper(da, TSBEULER);
+  OK(steps(first, u, x));
+  OK(steps(second, u, y));
+  CHECK(difference(x, y) < 1e-9);
 }
 
 TEST_CASE("a TS works on a finer DMDA, and says what multigrid needs", "[equations]") {
@@ -98,7 +120,9 @@ TEST_CASE("a TS works on a finer DMDA, and says what multigrid needs", "[equatio
   } cases[] = {{"-pc_type mg -pc_mg_levels 2 -pc_mg_galerkin", true},
                {"-pc_type mg -pc_mg_levels 2", false},
                {"-snes_type fas -snes_fas_levels 2", false},
-               {"-snes_type fas -snes_fas_levels 2 -fas_levels_snes_type ngs -fas_coarse_snes_type ngs", true}};
+               {"-snes_type fas -snes_fas_levels 2 -fas_levels_snes_type ngs -fas_coarse_snes_type ngs "
+                "-fas_coarse_snes_max_it 20",
+                true}};
   for (const auto &c : cases) {
     INFO(c.options);
     Options more(c.options);

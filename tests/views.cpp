@@ -102,7 +102,7 @@ TEST_CASE("views of helmholtz tell what was done to the operator of the equation
   p.sigma = 4;
   Grid   da = make_grid(p);
   Vector d = make_vector(da);
-  Matrix A = make_operator(p, da), other;
+  Matrix A = make_operator(p, da), other, rows;
   OK(VecSet(d, 2));
   OK(MatDuplicate(A, MAT_COPY_VALUES, &other));
   Views{A, "set up"}.check({"sigma = 4", "8 at the point"});
@@ -115,13 +115,14 @@ TEST_CASE("views of helmholtz tell what was done to the operator of the equation
   Views{A, "shifted and scaled"}.check({"sigma = 9", "changed: scaled by 3, shifted by 6", "45 at the point"});
   OK(MatAXPY(A, 1, other, SAME_NONZERO_PATTERN));
   Views{A, "sum"}.check({"changed: scaled by 3, others added by MatAXPY()", "53 at the point"});
+  OK(MatDiagonalSet(A, d, INSERT_VALUES));
   OK(MatZeroEntries(A));
   CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("zero until it is assembled again") != std::string::npos);
   OK(MatShift(A, 5));
   Views{A, "zeroed and shifted"}.check({"changed: scaled by 0, shifted by 5", "5 at the point"});
-  OK(MatDuplicate(other, MAT_COPY_VALUES, &A));
-  OK(MatZeroRows(A, rank_count() > 1 ? 0 : 1, &row, 1, NULL, NULL));
-  Views{A, "with rows by hand"}.check({"changed: rows by MatZeroRows()"});
+  OK(MatDuplicate(other, MAT_COPY_VALUES, &rows));
+  OK(MatZeroRows(rows, rank_count() > 1 ? 0 : 1, &row, 1, NULL, NULL));
+  Views{rows, "with rows by hand"}.check({"changed: rows by MatZeroRows()"});
   OK(MatDiagonalScale(other, d, NULL));
   Views{other, "scaled row by row"}.check({"changed: rows by MatZeroRows() or MatDiagonalScale()", "all with 16"});
 }

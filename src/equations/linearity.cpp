@@ -216,7 +216,7 @@ private:
     if (arguments.size() == 1 && std::find(std::begin(linear), std::end(linear), name) != std::end(linear))
       return Dependence(arguments[0].kind);
     if (arguments.size() == 2 && (name == "d" || name.compare(0, 7, "upwind_") == 0))
-      return Dependence(product(Dependence(arguments[0].kind), Dependence(arguments[1].kind)));
+      return arguments[0].kind == Dependence::constant ? Dependence(arguments[1].kind) : function_of(arguments);
     if (arguments.size() == 2 && name == "pow") return power(arguments[0], arguments[1]);
     for (const char *const *f = expression_functions; *f; f++)
       if (name == *f) return function_of(arguments);

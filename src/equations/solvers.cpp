@@ -37,7 +37,8 @@ static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, 
 
 static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
   EquationOnGrid *equation;
-  PetscInt        evaluations, level; // so far in this solve; 0 of a SNES that no other one uses
+  PetscInt        evaluations; // of the function, in this solve
+  PetscInt        level;       // of nesting; 0: no other solver uses the SNES
 
   PetscFunctionBegin;
   PetscCall(get_equation(snes, SNESGetDM, &equation));
@@ -137,17 +138,20 @@ static PetscErrorCode clear_snes_functions(DM da) {
 static PetscErrorCode end_steps(TS ts, DM da, TimeStepper &stepper, bool last) {
   SnesFunction function;
   SnesJacobian derivative;
+  void        *context;
 
   PetscFunctionBegin;
   if (stepper.ts != ts) PetscFunctionReturn(PETSC_SUCCESS);
   if (last) stepper.ts = NULL;
   if (!da) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMSNESGetFunction(da, &function, NULL));
-  PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
-  if (!last && (function != step_function || derivative != step_jacobian))
-    PetscFunctionReturn(PETSC_SUCCESS); // what the program has set, as differences by colouring, is kept
+  PetscCall(DMSNESGetJacobian(da, &derivative, &context));
+  const bool is_left = last && !function && derivative == step_jacobian; // by the end of the solve
+  if (function != step_function && !is_left)
+    PetscFunctionReturn(PETSC_SUCCESS); // what the program or another TS has set
   PetscCall(clear_snes_functions(da));
-  if (!last) PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
+  const bool is_ours = derivative == step_jacobian; // and not, say, one of differences by colouring
+  if (derivative && (!last || !is_ours)) PetscCall(DMSNESSetJacobian(da, derivative, context));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,22 +215,19 @@ static PetscErrorCode follow_steps(TS ts, PetscInt, PetscReal, Vec, void *) {
 
 // The TS that a SNES on a DMDA works for.
 static PetscErrorCode get_stepper(SNES snes, TS *ts) {
-  EquationOnGrid     *equation;
-  SNES                own = NULL;
-  SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
-  Vec                 solution = NULL;
+  EquationOnGrid *equation;
+  SNES            own = NULL;
+  PetscInt        level, own_level = 0;
 
   PetscFunctionBegin;
   PetscCall(get_equation(snes, SNESGetDM, &equation));
   *ts = equation->stepper()->ts;
   if (*ts) PetscCall(TSGetSNES(*ts, &own));
-  if (own && own != snes) { // one that its own one uses, while that is at work: a smoother, a preconditioner
-    PetscCall(SNESGetConvergedReason(own, &reason));
-    PetscCall(SNESGetSolution(own, &solution));
-  }
+  PetscCall(PetscObjectGetTabLevel((PetscObject)snes, &level));
+  if (own) PetscCall(PetscObjectGetTabLevel((PetscObject)own, &own_level));
+  // a deeper one is one that the TS's own uses: a smoother, a preconditioner
   PetscCheck(
-      own && (own == snes || (reason == SNES_CONVERGED_ITERATING && solution)), PetscObjectComm((PetscObject)snes),
-      PETSC_ERR_ARG_WRONGSTATE,
+      own && (own == snes || level > own_level), PetscObjectComm((PetscObject)snes), PETSC_ERR_ARG_WRONGSTATE,
       "another TS is at work on the DMDA, or stopped before its end; destroy that one first, or give each a DMDA "
       "of its own with DMDASetEquation()");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -297,8 +298,7 @@ static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, vo
       rows == points, equation->grid().comm, PETSC_ERR_SUP,
       "a TS has the Jacobian of a rate on its own grid alone, but a coarser one was asked for; with -pc_type mg give "
       "-pc_mg_galerkin, with -snes_type fas smoothers and a coarse solver without Jacobian, as -fas_levels_snes_type "
-      "ngs "
-      "-fas_coarse_snes_type ngs");
+      "ngs -fas_coarse_snes_type ngs -fas_coarse_snes_max_it 20");
   PetscCall(jacobian(*equation, time, u, A, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

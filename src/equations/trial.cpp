@@ -152,12 +152,16 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
   const double                          time = place_.time;
   place_.fields = fields.data();
   place_.time = 0.7182;
-  const auto set_fields = [&](const PetscScalar *values) {
-    std::fill(fields.begin(), fields.end(), compiled_array(values));
+  std::vector<std::unique_ptr<PetscScalar[]>> values; // of each field
+  const auto                                  set_fields = [&](const equation::Region &region) {
+    values.clear();
+    for (size_t f = 0; f < fields.size(); f++) {
+      values.push_back(NumbersNear(region, 1, 17 + (unsigned)f, 1));
+      fields[f] = compiled_array(values[f].get());
+    }
   };
   for (const equation::Region &region : regions_) {
-    const auto values = NumbersNear(sample_of(region), 1, 17, 1);
-    set_fields(values.get());
+    set_fields(sample_of(region));
     for (unsigned state = 0; state < 4; state++) {
       Sample(region, state, sizes[state], &entries);
       if (arm_[0]) std::copy(arm_, arm_ + 5, arm);
@@ -172,8 +176,7 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
     equation::Region all;
     for (int a = 0; a < 3; a++) all.start[a] = grid_.start[a], all.end[a] = grid_.start[a] + grid_.size[a];
     all.ends = 1;
-    const auto values = NumbersNear(all, 1, 17, 1);
-    set_fields(values.get());
+    set_fields(all);
     differs = !AddsUp(all);
   }
   place_.time = time;

@@ -16,6 +16,7 @@ PetscErrorCode FormulaMat::begin_change() {
   scale = row_of_constant = 0;
   is_scaled_formula = true;
   rows_altered = others_added = false;
+  constants_known = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -200,10 +200,11 @@ static std::string describe_changes(const FormulaMat &context) {
   if (context.scale != (PetscScalar)1) add("scaled by " + number(context.scale));
   if (!context.is_scaled_formula && context.constants_known && !context.others_added && shift != (PetscScalar)0)
     add("shifted by " + number(shift));
-  if (context.others_added)
-    add("others added by MatAXPY()");
-  else if (!context.constants_known && context.has_known_sums())
-    add(context.rows_altered ? "rows by MatZeroRows() or MatDiagonalScale()" : "the diagonal by MatDiagonalSet()");
+  if (context.others_added) add("others added by MatAXPY()");
+  if (context.rows_altered)
+    add("rows by MatZeroRows() or MatDiagonalScale()");
+  else if (!context.others_added && !context.constants_known && context.has_known_sums())
+    add("the diagonal by MatDiagonalSet()");
   return text;
 }
 

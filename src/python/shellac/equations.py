@@ -203,7 +203,16 @@ class Equation:
 
     @time.setter
     def time(self, time):
-        self._set_time(c.number(time, "PetscReal", "shellac.Equation.time").value)
+        self._set_time(self._agreed_time(time, "shellac.Equation.time"))
+
+    def _agreed_time(self, time, name):
+        problem = None
+        try:
+            time = c.number(time, "PetscReal", name).value
+        except (TypeError, ValueError) as error:
+            problem, time = error, 0.0
+        c.agree(self.da.comm, problem, time=time)
+        return time
 
     def _set_time(self, time):
         if self.has_rate:
@@ -265,11 +274,15 @@ class Equation:
         """
         u = self._state(u, "shellac.Equation.evaluate(): u")
         f = u.duplicate()
-        before = self.time
-        time = before if time is None else c.number(time, "PetscReal", "shellac.Equation.evaluate(): time").value
+        if time is not None:
+            time = self._agreed_time(time, "shellac.Equation.evaluate(): time")
         if self.has_rate:
-            self.ts.computeRHSFunction(time, u, f)
+            self.ts.computeRHSFunction(self.time if time is None else time, u, f)
             return f
+        if time is None:
+            self.snes.computeFunction(u, f)
+            return f
+        before = self.time
         self._set_time(time)
         try:
             self.snes.computeFunction(u, f)
