@@ -219,6 +219,7 @@ PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
     PetscCall(SetUpBoxes(tree, settings, &definite));
   }
   if (!symmetric_) PetscCall(SetUpCoarse(tree, settings.coarse)); // coarse boxes are before the others
+  if (!coarse_count_) PetscCall(MatDestroy(&A_)); // which applications without coarse points do not need
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
