@@ -6,8 +6,6 @@
 
 #include <petscsnes.h>
 
-#include <algorithm>
-
 using namespace tests;
 
 static Lattice lattice(int dim, const std::vector<PetscInt> &N, DMDAStencilType shape = DMDA_STENCIL_STAR,
@@ -108,9 +106,9 @@ static void make_coloring(DM da, Mat M, ISColoringType type, MatFDColoring *fd) 
 
 static bool has_both_ends_of_a_period(DM da) {
   const Lattice l = lattice_of(da);
-  return std::any_of(l.ranks, l.ranks + 3, [&](const PetscInt &ranks) {
-    return ranks == 1 && l.ends[&ranks - l.ranks] == DM_BOUNDARY_PERIODIC;
-  });
+  bool          has = false;
+  for (int a = 0; a < 3; a++) has = has || (l.ranks[a] == 1 && l.ends[a] == DM_BOUNDARY_PERIODIC);
+  return has;
 }
 
 // With steps for all columns and for each, by functions of global and of local vectors (with which PETSc's AIJ crashes where

@@ -83,7 +83,7 @@ static void check_other_distribution(Mat A) {
   OK(MatGetLocalSize(A, &n, NULL));
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   const auto check = [&](const char *what, const std::function<PetscErrorCode(Vec w, Vec x, Vec y)> &call,
-                         PetscErrorCode code = PETSC_ERR_ARG_SIZ) { // success: PETSc's is another
+                         PetscErrorCode code = PETSC_ERR_ARG_SIZ) { // PETSC_SUCCESS: any; PETSc's own check has another
     INFO(what);
     Vector w, x, y; // new ones: see OPERATION
     OK(MatCreateVecs(A, &x, &y));

@@ -10,7 +10,7 @@ namespace {
 
 struct Case {
   const char                 *what;
-  Point                       N; // more than 252 columns: several strips on a GPU
+  Point                       N; // more than 250 columns: several strips on a GPU
   std::vector<DMBoundaryType> ends;
   MatLaplaceBoundaryType      form;
   bool                        has_masses, has_fixed_points;

@@ -27,18 +27,15 @@ public:
     PetscCall(Prepare(memory));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // Takes the memory of another array, where it is as large.
-  void take(Scratch *from) {
-    if (from->n_ != n_) return;
-    std::swap(host_, from->host_);
-    std::swap(device_, from->device_);
-    std::swap(capacity_, from->capacity_);
-  }
   void swap(Scratch *other) {
     std::swap(n_, other->n_);
     std::swap(host_, other->host_);
     std::swap(device_, other->device_);
     std::swap(capacity_, other->capacity_);
+  }
+  // Takes the memory of another array, where it is as large.
+  void take(Scratch *from) {
+    if (from->n_ == n_) swap(from);
   }
   // Allocates it in this memory.
   PetscErrorCode Prepare(PetscMemType memory) {

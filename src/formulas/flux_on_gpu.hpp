@@ -24,7 +24,7 @@ template <class T> struct FluxEnd {
     PetscReal          factor, given;
     if (patch.neighbour[0][side] || patch.size[0] < least || ends.identity(side == LOWER ? 0 : ends.N - 1)) return;
     if (on_faces && ends.mirror) return;       // whose face before the first point is not the stored one
-    if (!std::is_same_v<T, PetscReal>) return; // a face may have no such k
+    if (!std::is_same_v<T, PetscReal>) return; // complex: 2 k less that of the face may be zero, see HarmonicMean
     at = side == LOWER ? 0 : patch.size[0] - 1;
     mirror = ends.mirror;
     ends.fold(side == LOWER ? -1 : ends.N, &inside, &factor, &given);

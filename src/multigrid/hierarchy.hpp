@@ -46,7 +46,7 @@ template <class T> class Hierarchy final : public Multigrid {
     LevelPart<T> part = {};
     size_t       points_at[3] = {0, 0, 0};         // in points_
     Mirror<T>    rows, weights, restriction, mass; // of variable coefficients, see LevelPart
-    Mirror<T>    weights_along_x;                  // likewise
+    Mirror<T>    weights_along_x;                  // of variable coefficients, for rows_march.hpp
     Mirror<char> has_shift;                        // likewise
     bool         whole = false;                    // on each rank; otherwise distributed
     bool         fused = false;
