@@ -89,7 +89,6 @@ PetscErrorCode KernelSumPairs(const Layout &layout) {
     Layout         some = layout;
     if (all.group) {
       some.sum.group += from;
-      some.sum.first += from;
       some.sum.groups = to - from;
     } else {
       for (int a = 0; a < 3; a++)

@@ -37,11 +37,25 @@ run() {
 operators() {
   if [ "$cuda" ]; then
     run 1 shellac_bench -dm_vec_type cuda -sizes 512,1024,2048,4096,8192,16384 -transfer_table
-    run 1 shellac_bench -dm_vec_type cuda -dims 3 -sizes 128,256,512 -aij_max 128
+    run 1 shellac_bench -dm_vec_type cuda -sizes 4097,8191 -aij_max 1
+    run 1 shellac_bench -dm_vec_type cuda -dims 3 -sizes 128,256,257,511,512 -aij_max 128
+    run 1 shellac_bench -dm_vec_type cuda -sizes 8192,8191 -aij_max 1 -mat_laplace_shape box
+    run 1 shellac_bench -dm_vec_type cuda -dims 3 -sizes 256,257,511,512 -aij_max 1 -mat_laplace_shape box
+    diffusion 1 -dm_vec_type cuda -sizes 4096
+    diffusion 1 -dm_vec_type cuda -dims 3 -sizes 256,257,512
   else
     run "$ranks" shellac_bench -sizes 512,1024,2049
     run "$ranks" shellac_bench -dims 3 -sizes 64,128
+    diffusion "$ranks" -sizes 1024
   fi
+}
+# diffusion RANKS OPTIONS...: with each kind of k
+diffusion() {
+  local n=$1
+  shift
+  run "$n" shellac_bench "$@" -aij_max 1 -k points
+  run "$n" shellac_bench "$@" -aij_max 1 -k points -mat_diffusion_mean arithmetic
+  run "$n" shellac_bench "$@" -aij_max 1 -k faces
 }
 captured() {
   if [ "$cuda" ]; then
@@ -50,6 +64,7 @@ captured() {
   else
     run "$ranks" shellac_bench_captured -sizes 1025 -boxes
     run "$ranks" shellac_bench_captured -sizes 1025 -assembly
+    run "$ranks" shellac_bench_captured -assembly -boxes -dims 2,3 -dofs 1,2,4
   fi
 }
 multigrid() {
@@ -87,6 +102,7 @@ newton() {
 sums() {
   if [ "$cuda" ]; then
     run 1 shellac_bench_sums -vec_type cuda
+    run 1 shellac_bench_sums -vec_type cuda -fast
     run 1 shellac_bench_sums -host
   else
     run "$ranks" shellac_bench_sums -large 100000
