@@ -63,7 +63,7 @@ using Names = std::map<std::string, Dependence>;
 // Reads the rows of a text.
 class Rows {
 public:
-  Rows(const EquationText &text, const std::vector<double> &parameters, const std::vector<bool> &known) : text_(text) {
+  Rows(const EquationText &text, const std::vector<double> &parameters, const std::vector<bool> &known) {
     for (const char *name :
          {"x", "y", "z", "t", "hx", "hy", "hz", "step_x", "step_y", "step_z", "pi", "I", "true", "false"})
       names_[name] = Dependence();
@@ -90,7 +90,6 @@ private:
     return read(function.value.text, names);
   }
 
-  const EquationText                                     &text_;
   Names                                                   names_;     // of values
   std::map<std::string, const EquationText::Definition *> functions_; // of arguments
   int                                                     calls_ = 0; // of these, so far
