@@ -55,7 +55,8 @@ static PetscErrorCode CheckResidual(SNES snes) {
   PetscCheck(
       norm <= PetscMax(1e-3, 1e3 * rtol) * first || first == 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED,
       "the solution has a residual of %g, that of zero is %g: the linear solver stopped too early, or the equation is "
-      "not linear; try -ksp_rtol 1e-12, another -pc_type, or -snes_type newtonls",
+      "not linear, or has no solution or many, as with Neumann conditions alone; try -ksp_rtol 1e-12, another -pc_type, "
+      "-snes_type newtonls, or a small term in the text, as + 1e-8 * u",
       (double)norm, (double)first);
   PetscCall(DMRestoreGlobalVector(da, &f));
   PetscCall(DMRestoreGlobalVector(da, &zero));
