@@ -96,7 +96,9 @@ static void check_other_distribution(Mat A) {
   check("MatMult, x", [&](Vec w, Vec, Vec y) { return MatMult(A, w, y); });
   check("MatMult, y", [&](Vec w, Vec x, Vec) { return MatMult(A, x, w); });
   check("MatMultTranspose", [&](Vec w, Vec, Vec y) { return MatMultTranspose(A, w, y); });
+#if !defined(PETSC_USE_COMPLEX) // where PETSc makes a vector on those ranks alone, whose tags differ from then on
   check("MatMultHermitianTranspose", [&](Vec w, Vec, Vec y) { return MatMultHermitianTranspose(A, w, y); });
+#endif
   check("MatMultAdd, x", [&](Vec w, Vec x, Vec y) { return MatMultAdd(A, w, x, y); });
   check("MatMultAdd, b", [&](Vec w, Vec x, Vec y) { return MatMultAdd(A, x, w, y); });
   check("MatMultAdd, y", [&](Vec w, Vec x, Vec y) { return MatMultAdd(A, x, y, w); });
