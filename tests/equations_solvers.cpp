@@ -164,6 +164,9 @@ TEST_CASE("a KSP follows a new parameter, a new field and a new time", "[equatio
         OK(DMDAEquationSetField(da, "k", k));
         if (change == 1) OK(DMDAEquationSetParameter(da, "sigma", 500));
         if (change == 3) OK(DMDAEquationSetTime(da, 7));
+        PetscReal time;
+        OK(DMDAEquationGetTime(da, &time));
+        CHECK(time == (change == 3 ? 7 : 0));
       }
       Solver fresh;
       if (!again) {

@@ -311,6 +311,8 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
           CALL(state, "no exact|exact = ", DMDAEquationComputeExact(b.da, 0, b.u)),
           CALL(size, "vector|DMCreateGlobalVector", DMDAEquationComputeInitial(b.da, other)),
           CALL(state, "DMDASetEquation", DMDAEquationGetLinear(bare, &flag)),
+          CALL(state, "DMDASetEquation", DMDAEquationGetTime(bare, NULL)),
+          CALL(null, "null", DMDAEquationGetTime(b.da, NULL)),
           CALL(state, "DMDASetEquation", DMDAEquationGetNames(bare, NULL, NULL)),
       });
 }

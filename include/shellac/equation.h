@@ -253,9 +253,29 @@ PETSC_EXTERN PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec v
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for a time that is not finite, `PETSC_ERR_ARG_WRONGSTATE` without an equation.
 
-.seealso: `DMDASetEquation()`
+.seealso: `DMDASetEquation()`, `DMDAEquationGetTime()`
 @*/
 PETSC_EXTERN PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time);
+
+/*@
+   DMDAEquationGetTime - the time t that the equation of a `DMDA` sees in KSP and SNES
+
+   Not Collective
+
+   Input Parameter:
+.  da - a `DMDA` with an equation
+
+   Output Parameter:
+.  time - the time
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_WRONGSTATE` without an equation, `PETSC_ERR_ARG_NULL` for a null pointer.
+
+.seealso: `DMDAEquationSetTime()`
+@*/
+PETSC_EXTERN PetscErrorCode DMDAEquationGetTime(DM da, PetscReal *time);
 
 /*@
    DMDAEquationGetLinear - whether the equation of a `DMDA` is linear

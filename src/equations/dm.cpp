@@ -67,7 +67,7 @@ static PetscErrorCode add_hooks(DM da) {
 }
 
 // The equation of another grid, on this one.
-static PetscErrorCode inherit(DM from, DM to, bool finer) {
+static PetscErrorCode inherit(DM from, DM to, bool from_finer) {
   EquationOnGrid *source;
   Vec             has_coordinates;
 
@@ -80,9 +80,10 @@ static PetscErrorCode inherit(DM from, DM to, bool finer) {
   PetscCall(compose(to, std::move(made))); // which destroys it where what follows fails
   PetscCall(on_grid.Create(to, source->shared()));
   if (has_coordinates && source->equation().text.stretches()) PetscCall(on_grid.SetCoordinates());
-  PetscCall(on_grid.TakeFields(*source, finer));
-  // PETSc passes on what a SNES calls; what a TS calls only to coarser grids, where its SNES works for the same TS
-  if (finer)
+  PetscCall(on_grid.TakeFields(*source, from_finer));
+  // PETSc passes on what a SNES calls, and what a TS calls to coarser grids alone. The SNES of a coarser grid works for the TS
+  // of the finer one.
+  if (from_finer)
     on_grid.stepper() = source->stepper();
   else if (source->equation().text.has_rate)
     PetscCall(SetSolverFunctions(to, true));

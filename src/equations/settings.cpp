@@ -95,6 +95,16 @@ PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DMDAEquationGetTime(DM da, PetscReal *time) {
+  EquationOnGrid *on_grid;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEquation(da, &on_grid));
+  PetscCheck(time, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the result is null");
+  *time = on_grid->equation().time;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear) {
   EquationOnGrid *on_grid;
 

@@ -112,6 +112,7 @@ bool EquationOnGrid::AddsUp(const equation::Region &all) {
   const auto              *size = place_.read_size;
   const size_t             numbers = (size_t)(size[0] * size[1] * size[2]) * n;
   std::vector<PetscScalar> values[4], sum(numbers);
+  const equation::Place    whole = place_;
   bool                     does = true;
   place_.u = compiled_array(sum.data());
   place_.source = nullptr;
@@ -133,6 +134,7 @@ bool EquationOnGrid::AddsUp(const equation::Region &all) {
       if (std::isfinite(PetscAbsScalar(values[0][i]))) // else it is the source that is not
         does = does && PetscAbsScalar(values[3][i] - values[1][i] - values[2][i] + values[0][i]) <= 1e-12 * largest;
   }
+  place_ = whole;
   return does;
 }
 

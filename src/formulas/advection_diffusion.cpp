@@ -65,10 +65,13 @@ struct AdvectionDiffusionMat final : DiffusionMat {
     PetscFunctionBegin;
     std::string of_w = "a field";
     PetscCall(view_terms(viewer, true));
-    if (!w) of_w = "= (" + number(constant_w[0]);
-    for (int a = 1; a < grid.dim && !w; a++) of_w += ", " + number(constant_w[a]);
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), w %s%s\n",
-                                     MatAdvectionDiffusionSchemeTypes[scheme], of_w.c_str(), w ? "" : ")"));
+    if (!w) {
+      of_w = "= (" + number(constant_w[0]);
+      for (int a = 1; a < grid.dim; a++) of_w += ", " + number(constant_w[a]);
+      of_w += ")";
+    }
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), w %s\n",
+                                     MatAdvectionDiffusionSchemeTypes[scheme], of_w.c_str()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -13,10 +13,9 @@ PetscErrorCode FormulaMat::begin_change() {
   zeroed = false;
   PetscCall(captured().Zero());
   captured().SetByPlace([](const PetscInt[3], const auto &) {});
-  scale = row_of_constant = 0;
-  is_scaled_formula = true;
-  rows_altered = others_added = false;
+  row_of_constant = 0;
   constants_known = true;
+  forget_changes(0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -334,9 +334,7 @@ PetscErrorCode FormulaMat::replace_rows(Mat A) {
   relative_sum = sum;
   zeroed = false;
   as_filled = true;
-  scale = 1;
-  is_scaled_formula = true;
-  rows_altered = others_added = false;
+  forget_changes(1);
   symmetric = formula->symmetric() && has_symmetric_rows(ends, grid.dim, grid.width);
   if (is_transposed && symmetric) is_transposed = false;
   if (is_transposed) {

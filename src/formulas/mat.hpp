@@ -94,6 +94,13 @@ struct FormulaMat : CapturedMat {
   bool      rows_altered = false;     // by MatZeroRows() or MatDiagonalScale()
   bool      others_added = false;     // by MatAXPY()
 
+  // The operator is so many times the formula's.
+  void forget_changes(PetscScalar times) {
+    scale = times;
+    is_scaled_formula = true;
+    rows_altered = others_added = false;
+  }
+
 private:
   PetscErrorCode take_coefficients(Mat A); // after a fill: what is known of the whole operator
   PetscErrorCode replace_rows(Mat A);      // by those of the present settings and fields

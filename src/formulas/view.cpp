@@ -34,36 +34,41 @@ static void for_each_kind_of_row(const FormulaMat &context, bool of_this_rank, c
       }
 }
 
-// Of this rank's rows. Where all are read, in the memory that they are in.
-static PetscErrorCode count_entries(FormulaMat *context, PetscLogDouble *count) {
-  const CapturedStencil            &rows = context->captured();
-  const bool                        few = few_kinds(*context), on_device = PetscMemTypeDevice(rows.home());
+// The entries of this rank's rows: of the kinds of rows where these are few.
+static PetscErrorCode count_in_kinds(FormulaMat *context, PetscLogDouble *count) {
   Arrays                            arrays;
   std::unique_ptr<PreparedOperator> op;
   std::vector<Entry>                entries;
-  Vec                               counts = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
+  *count = 0;
+  for_each_kind_of_row(*context, true, [&](const PetscInt p[3], PetscReal multiplicity) {
+    for (PetscInt c = 0; c < context->grid.dof; c++) {
+      op->row(p, c, &entries);
+      *count += multiplicity * (PetscReal)entries.size();
+    }
+  });
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Or of all rows, in the memory that they are in.
+static PetscErrorCode count_in_rows(FormulaMat *context, PetscLogDouble *count) {
+  const CapturedStencil            &rows = context->captured();
+  Arrays                            arrays;
+  std::unique_ptr<PreparedOperator> op;
+  Vec                               counts;
   PetscScalar                      *of_rows, sum;
 
   PetscFunctionBegin;
-  *count = 0;
-  if (!few) {
-    PetscCall(VecCreate(PETSC_COMM_SELF, &counts));
-    PetscCall(VecSetSizes(counts, (PetscInt)rows.patch().all().points() * rows.patch().dof, PETSC_DETERMINE));
-    PetscCall(VecSetType(counts, on_device ? rows.vec_type() : VECSEQ));
-    PetscCall(arrays.Write(counts, &of_rows));
-  }
+  PetscCall(VecCreate(PETSC_COMM_SELF, &counts));
+  PetscCall(VecSetSizes(counts, (PetscInt)rows.patch().all().points() * rows.patch().dof, PETSC_DETERMINE));
+  PetscCall(VecSetType(counts, PetscMemTypeDevice(rows.home()) ? rows.vec_type() : VECSEQ));
+  PetscCall(arrays.Write(counts, &of_rows));
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
-  if (few)
-    for_each_kind_of_row(*context, true, [&](const PetscInt p[3], PetscReal multiplicity) {
-      for (PetscInt c = 0; c < context->grid.dof; c++) {
-        op->row(p, c, &entries);
-        *count += multiplicity * (PetscReal)entries.size();
-      }
-    });
-  else
-    PetscCall(op->rows(arrays.memory(), RowProperty::entries, of_rows));
+  PetscCall(op->rows(arrays.memory(), RowProperty::entries, of_rows));
   PetscCall(arrays.Restore());
-  if (few) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecSum(counts, &sum));
   PetscCall(VecDestroy(&counts));
   *count = (PetscLogDouble)PetscRealPart(sum);
@@ -76,7 +81,8 @@ PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyFormula(A, &context, type != MAT_LOCAL));
-  if (context->is_complete() && !context->zeroed) PetscCall(count_entries(context, &nonzeros));
+  if (context->is_complete() && !context->zeroed)
+    PetscCall(few_kinds(*context) ? count_in_kinds(context, &nonzeros) : count_in_rows(context, &nonzeros));
   PetscLogDouble values[2] = {nonzeros, context->captured().bytes()};
   if (type != MAT_LOCAL)
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,

@@ -82,18 +82,6 @@ template <class T> struct Pair { // a lane's part of a row
     return Pair{{(T)values[0], (T)values[1]}};
   }
 };
-// The last rows, the newest first.
-template <class Row, int count> struct LastRows {
-  Row                             rows[count] = {};
-  __device__ __forceinline__ void add(const Row &row) {
-#pragma unroll
-    for (int r = count - 1; r > 0; r--) rows[r] = rows[r - 1];
-    rows[0] = row;
-  }
-  __device__ __forceinline__ const Row &operator[](int age) const {
-    return rows[age];
-  }
-};
 
 template <class Kind, class T, class B, class Out>
 __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __grid_constant__ Pass<T, B, Out> pass,
@@ -133,12 +121,12 @@ __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __
                 pass.coarse_b.index(I - pass.coarse_b.start[0], level.below(1, j0 + 1) - pass.coarse_b.start[1], 0);
 
   using Row = Pair<T>;
-  LastRows<Row, 3>        u[steps + 1]; // of each step
-  LastRows<Row, last + 2> b;
-  LastRows<Row, 2>        e; // kept rows, interpolated along them
-  Row                     next_b[batch], next_u[batch];
-  T                       next_e[batch / 2], sum = 0; // sum: of the coarse value that is not yet complete
-  double                  squares = 0;
+  LastValues<Row, 3>        u[steps + 1]; // of each step
+  LastValues<Row, last + 2> b;
+  LastValues<Row, 2>        e; // kept rows, interpolated along them
+  Row                       next_b[batch], next_u[batch];
+  T                         next_e[batch / 2], sum = 0; // sum: of the coarse value that is not yet complete
+  double                    squares = 0;
 
   const auto read = [&](bool there) {
 #pragma unroll
@@ -157,7 +145,7 @@ __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __
     }
   };
   const auto add_e = [&](T value) { e.add(Row{{R(0.5) * (shuffled(value, lane - 1) + value), value}}); };
-  const auto residual = [&](const Row &f, const LastRows<Row, 3> &v) {
+  const auto residual = [&](const Row &f, const LastValues<Row, 3> &v) {
     const T west = shuffled(v[1][1], lane - 1), east = shuffled(v[1][0], lane + 1);
     return Row{{residual_of(f[0], v[1][0], west, v[1][1], v[2][0], v[0][0], kx, kx, ky, ky, level.sigma),
                 residual_of(f[1], v[1][1], v[1][0], east, v[2][1], v[0][1], kx, kx, ky, ky, level.sigma)}};

@@ -12,6 +12,21 @@
 
 namespace shellac {
 
+#if SHELLAC_CUDA
+// Of a walk along an axis the last values, the newest first.
+template <class T, int count> struct LastValues {
+  T                               values[count] = {};
+  __device__ __forceinline__ void add(const T &value) {
+#pragma unroll
+    for (int n = count - 1; n > 0; n--) values[n] = values[n - 1];
+    values[0] = value;
+  }
+  __device__ __forceinline__ const T &operator[](int age) const {
+    return values[age];
+  }
+};
+#endif
+
 // What a pass does.
 template <bool given_, bool corrected_, bool restricts_, bool coarsens_x_, bool coarsens_y_, int steps_>
 struct PassKind {

@@ -147,19 +147,6 @@ template <class T> __device__ __forceinline__ void copy_async(T *to, const T *fr
 #endif
 }
 
-// The last values, the newest first.
-template <class T, int count> struct LastValues {
-  T                               values[count] = {};
-  __device__ __forceinline__ void add(const T &value) {
-#pragma unroll
-    for (int n = count - 1; n > 0; n--) values[n] = values[n - 1];
-    values[0] = value;
-  }
-  __device__ __forceinline__ const T &operator[](int age) const {
-    return values[age];
-  }
-};
-
 // Places of rows in a ring. They are counted up: remainders take more instructions, and ptxas 13.0 computes wrong addresses from
 // them.
 template <int depth> struct Ring {

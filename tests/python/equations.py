@@ -135,6 +135,9 @@ class Steady(unittest.TestCase):
         np.testing.assert_allclose(everywhere(da, eq.evaluate(zero)), 0)
         eq.time = 2
         np.testing.assert_allclose(everywhere(da, eq.solve()), 2, rtol=1e-8)
+        shellac.DMDAEquationSetTime(da, 5.0)  # by its C name
+        self.assertEqual(eq.time, 5)
+        np.testing.assert_allclose(everywhere(da, eq.evaluate(zero)), -5)
 
     def test_errors_beside_an_exact_solution_are_of_second_order(self):
         errors = []

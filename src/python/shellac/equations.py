@@ -92,7 +92,6 @@ class Equation:
         self._prefix = prefix or ""
         self._options = options
         self._snes = self._ts = self._dt = None
-        self._time = 0.0
         self._set(what, values)
 
     # ---- the equation -----------------------------------------------------------------------------------------------
@@ -199,7 +198,7 @@ class Equation:
     @property
     def time(self):
         """The time t that a residual sees, 0 at first; of a rate that which `ts` has reached. ``eq.time = 3`` sets it."""
-        return self.ts.getTime() if self.has_rate else self._time
+        return self.ts.getTime() if self.has_rate else _call("DMDAEquationGetTime", self.da)
 
     @time.setter
     def time(self, time):
@@ -219,7 +218,6 @@ class Equation:
             self.ts.setTime(time)
         else:
             _call("DMDAEquationSetTime", self.da, time)
-            self._time = time
 
     def initial(self):
         """The initial state that the text states, zero where it states none: a PETSc.Vec."""

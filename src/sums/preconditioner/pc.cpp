@@ -103,7 +103,8 @@ PetscErrorCode set_up(PC pc) {
 PetscErrorCode get_ready(PC pc, KernelSumPC **context) {
   PetscFunctionBegin;
   PetscCall(get_context(pc, context));
-  if (!(*context)->ready || !((*context)->made == (*context)->settings)) PetscCall(set_up(pc));
+  if (!(*context)->ready || !((*context)->made == (*context)->settings))
+    PetscCall(set_up_as(pc, *context, (*context)->settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
