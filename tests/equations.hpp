@@ -32,6 +32,9 @@ Matrix matrix(DM da, MatType type);
 // The Jacobian of an equation at a state u, of a Mat type; beside: that of the Mat for the preconditioner, another one.
 Matrix jacobian(DM da, Vec u, MatType type, MatType beside = nullptr);
 
+// Of products with the transposes of A and B, the Hermitian ones too.
+PetscReal difference_of_transposes(Mat A, Mat B, Vec v);
+
 // The difference of the operators of two linear texts: the head and the sum of the first, or of the second, of each pair.
 using TextPairs = std::vector<std::array<const char *, 2>>;
 PetscReal difference_of_texts(DM da, const std::string &head, const TextPairs &pairs);

@@ -26,6 +26,7 @@ TEST_CASE("the Jacobian without entries is the one with entries", "[equations]")
     OK(MatGetDiagonal(A, x));
     OK(MatGetDiagonal(B, y));
     CHECK(difference(x, y) <= 1e-12);
+    CHECK(difference_of_transposes(A, B, v) <= 1e-12);
     for (Mat M : {(Mat)A, (Mat)B}) {
       OK(MatScale(M, -1));
       OK(MatShift(M, 3));
@@ -33,6 +34,7 @@ TEST_CASE("the Jacobian without entries is the one with entries", "[equations]")
     OK(MatMult(A, v, x));
     OK(MatMult(B, v, y));
     CHECK(difference(x, y) <= 1e-12);
+    CHECK(difference_of_transposes(A, B, v) <= 1e-12);
     Matrix C;
     OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &C));
     EXPECT_ERROR(PETSC_ERR_ORDER, ({"no state yet", "SNESComputeJacobian"}), [&] { return MatMult(C, v, x); });
@@ -155,7 +157,160 @@ TEST_CASE("diagonals and products, also where arms around a periodic axis lead b
         OK(MatMult(A, v, x));
         OK(MatMult(B, v, y)); // of up to 50 entries a row, which have no passes of their own
         CHECK(difference(x, y) <= 1e-12);
+        CHECK(difference_of_transposes(A, B, v) <= 1e-12);
       }
+}
+
+TEST_CASE("a transpose follows the state and the parameters", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  Grid    da, other;
+  OK(make_grid(l, nullptr, &da));
+  OK(make_grid(l, nullptr, &other));
+  for (DM dm : {(DM)da, (DM)other})
+    set_equation(dm, "parameter(a, 2)\nfield(k) = x\nresidual = a*u(1,0)*u + k*u(0,-1)*u(0,-1)");
+  Owned<SNES, SNESDestroy> snes;
+  Vector u = random_vector(da, 1), v = random_vector(da, 2);
+  Matrix A = jacobian(da, u, MATEQUATION);
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  const auto check = [&] {
+    Matrix B = jacobian(other, u, MATAIJ);
+    CHECK(difference_of_transposes(A, B, v) <= 1e-12);
+  };
+  check();
+  OK(DMDAEquationSetParameter(da, "a", 5));
+  OK(DMDAEquationSetParameter(other, "a", 5));
+  check();
+  OK(DMDAEquationSetField(da, "k", v));
+  OK(DMDAEquationSetField(other, "k", v));
+  check();
+  OK(VecShift(u, 1));
+  OK(SNESComputeJacobian(snes, u, A, A));
+  check();
+  Matrix C;
+  OK(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &C));
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"no state yet", "SNESComputeJacobian"}), [&] { return MatMultTranspose(C, v, u); });
+}
+
+TEST_CASE("methods that take the transpose have the iterations of those with entries", "[equations]") {
+  if (!equations_work(true)) return;
+  const std::string text = "residual = -laplacian(u) + 3 * dx(u) + u * u * u - 1";
+  for (const char *type : {KSPBICG, KSPLSQR, KSPCGNE}) {
+    Options  set(std::string("-pc_type ") + (std::string(type) == KSPBICG ? "jacobi" : "none") +
+                 " -ksp_rtol 1e-8 -ksp_max_it 2000 -ksp_type " + type);
+    PetscInt its[2], ksp_its[2];
+    Vector   u[2];
+    INFO(type);
+    for (int without = 0; without < 2; without++) {
+      Lattice l;
+      Grid    da;
+      l.N[0] = l.N[1] = 9;
+      OK(make_grid(l, nullptr, &da));
+      set_equation(da, text);
+      OK(DMSetMatType(da, without ? MATEQUATION : MATAIJ));
+      OK(solve(da, &u[without], &its[without], &ksp_its[without]));
+    }
+    CHECK(its[0] == its[1]);
+    CHECK(std::abs(ksp_its[0] - ksp_its[1]) <= 1 + ksp_its[0] / 50);
+    CHECK(difference(u[1], u[0]) <= 1e-7);
+  }
+}
+
+TEST_CASE("gradients of an implicit step's result without entries", "[equations]") {
+  if (!equations_work()) return;
+  Vector gradient[2];
+  for (int without = 0; without < 2; without++) {
+    Grid                 da = gallery_grid("allen_cahn.h", 9);
+    Owned<TS, TSDestroy> ts;
+    Vector               u = make_vector(da);
+    Options set("-ts_type theta -ts_dt 1e-3 -ts_max_steps 3 -ts_adapt_type none -pc_type jacobi -ksp_rtol 1e-12 "
+                "-ts_save_trajectory -ts_trajectory_type memory");
+    OK(DMSetMatType(da, without ? MATEQUATION : MATAIJ));
+    OK(DMDAEquationComputeInitial(da, u));
+    OK(TSCreate(PETSC_COMM_WORLD, &ts));
+    OK(TSSetDM(ts, da));
+    OK(TSSetSaveTrajectory(ts));
+    OK(TSSetFromOptions(ts));
+    OK(TSSolve(ts, u));
+    gradient[without] = random_vector(da, 3);
+    Vec of[1] = {gradient[without]};
+    OK(TSSetCostGradients(ts, 1, of, NULL));
+    OK(TSAdjointSolve(ts));
+  }
+  CHECK(difference(gradient[1], gradient[0]) <= 1e-8);
+}
+
+TEST_CASE("without -pc_type, solves without entries take Jacobi's preconditioner", "[equations]") {
+  if (!equations_work()) return;
+  for (const char *file : {"bratu.h", "allen_cahn.h", "poisson.h"}) {
+    INFO(file);
+    Grid                     da = gallery_grid(file, 9);
+    Owned<SNES, SNESDestroy> snes;
+    Owned<TS, TSDestroy>     ts;
+    Owned<KSP, KSPDestroy>   alone;
+    Vector                   u = make_vector(da);
+    KSP                      ksp;
+    PC                       pc;
+    PCType                   type;
+    const bool               rate = std::string(file) == "allen_cahn.h", linear = std::string(file) == "poisson.h";
+    Options                  set("-ts_type beuler -ts_max_steps 1");
+    OK(DMSetMatType(da, MATEQUATION));
+    OK(DMDAEquationComputeInitial(da, u));
+    if (linear) {
+      OK(KSPCreate(PETSC_COMM_WORLD, &alone));
+      OK(KSPSetDM(alone, da));
+      OK(KSPSetFromOptions(alone));
+      OK(KSPSolve(alone, NULL, u));
+      ksp = alone;
+    } else if (rate) {
+      OK(TSCreate(PETSC_COMM_WORLD, &ts));
+      OK(TSSetDM(ts, da));
+      OK(TSSetFromOptions(ts));
+      OK(TSSolve(ts, u));
+      SNES of_steps;
+      OK(TSGetSNES(ts, &of_steps));
+      OK(SNESGetKSP(of_steps, &ksp));
+    } else {
+      OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+      OK(SNESSetDM(snes, da));
+      OK(SNESSetFromOptions(snes));
+      OK(SNESSolve(snes, NULL, u));
+      OK(SNESGetKSP(snes, &ksp));
+    }
+    KSPConvergedReason reason;
+    OK(KSPGetConvergedReason(ksp, &reason));
+    CHECK(reason > 0);
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCGetType(pc, &type));
+    CHECK(std::string(type) == PCJACOBI);
+  }
+}
+
+TEST_CASE("preconditioners that want entries name one that does not", "[equations]") {
+  if (!equations_work()) return;
+  Grid       da = gallery_grid("bratu.h", 17);
+  const Work work = [&](Vec *y) {
+    PetscInt its;
+    Vector   u;
+    PetscFunctionBeginUser;
+    PetscCall(DMSetMatType(da, MATEQUATION));
+    PetscCall(solve(da, &u, &its));
+    PetscCall(VecDuplicate(u, y));
+    PetscCall(VecCopy(u, *y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  check_mistakes(work, {
+                           {"-pc_type ilu", PETSC_ERR_SUP, "ilu|-pc_type jacobi|-dm_mat_type stencil"},
+                           {"-pc_type lu", PETSC_ERR_SUP, "lu|-pc_type jacobi|-dm_mat_type stencil"},
+                           {"-pc_type bjacobi", PETSC_ERR_SUP, "bjacobi|-pc_type jacobi"},
+                           {"-pc_type asm", PETSC_ERR_SUP, "asm|-pc_type jacobi"},
+                           {"-pc_type sor", PETSC_ERR_SUP, "sor|-pc_type jacobi"},
+                           {"-pc_type mg -pc_mg_levels 2", PETSC_ERR_SUP,
+                            "-mg_levels_pc_type jacobi|-mg_coarse_ksp_type gmres|-mg_coarse_pc_type jacobi"},
+                           {"-pc_type mg -pc_mg_levels 2 -mg_levels_pc_type jacobi", PETSC_ERR_SUP,
+                            "-mg_coarse_ksp_type gmres|-mg_coarse_pc_type jacobi"},
+                       });
 }
 
 TEST_CASE("implicit steps and linear solves without entries", "[equations]") {

@@ -203,6 +203,17 @@ TEST_CASE("multigrid and Krylov methods solve Helmholtz's equation without entri
   CHECK(difference(u[1], u[0]) < 1e-7);
 }
 
+TEST_CASE("complex Jacobians without entries have both transposes", "[equations]") {
+  if (!equations_work(true)) return;
+  Lattice l;
+  Grid    da;
+  OK(make_grid(l, nullptr, &da));
+  set_equation(da, "residual = -laplacian(u) + (2 + 3 * I) * u(1, 0) * u + I * dx(u)");
+  Vector u = random_vector(da, 1), v = random_vector(da, 2);
+  Matrix A = jacobian(da, u, MATEQUATION), B = jacobian(da, u, MATAIJ);
+  CHECK(difference_of_transposes(A, B, v) <= 1e-12);
+}
+
 TEST_CASE("what complex numbers cannot do is one error", "[equations]") {
   if (!equations_work(true)) return;
   Lattice l;

@@ -110,6 +110,17 @@ Matrix jacobian(DM da, Vec u, MatType type, MatType beside) {
   return J;
 }
 
+PetscReal difference_of_transposes(Mat A, Mat B, Vec v) {
+  Vector    x = copy_of(v), y = copy_of(v);
+  PetscReal worst = 0;
+  for (const auto product : {MatMultTranspose, MatMultHermitianTranspose}) {
+    OK(product(A, v, x));
+    OK(product(B, v, y));
+    worst = std::max(worst, difference(x, y));
+  }
+  return worst;
+}
+
 PetscReal difference_of_texts(DM da, const std::string &head, const TextPairs &pairs) {
   std::string by_helpers = head, by_hand = head;
   Matrix      A, B;

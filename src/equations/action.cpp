@@ -1,4 +1,4 @@
-// The Mat type equation: the Jacobian's action on a vector, without entries.
+// The Mat type equation: the Jacobian's action on a vector, without entries; and what does without them in solvers.
 
 #include "equations/equation.hpp"
 #include "equations/types.hpp"
@@ -26,6 +26,22 @@ PetscErrorCode EquationOnGrid::CopyState(Vec u, Vec *state) {
     PetscCall(DMGlobalToLocalEnd(da_, u, INSERT_VALUES, *state));
   } else
     PetscCall(VecCopy(u, *state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::AssembleAt(PetscReal time, Vec state, Mat A) {
+  Vec        u = state;
+  VecScatter ghosts;
+
+  PetscFunctionBegin;
+  if (ghosts_) { // DMLocalToGlobal() cannot, of periodic axes: there are several copies of some points, which are equal here
+    PetscCall(DMGetGlobalVector(da_, &u));
+    PetscCall(DMDAGetScatter(da_, &ghosts, NULL));
+    PetscCall(VecScatterBegin(ghosts, state, u, INSERT_VALUES, SCATTER_REVERSE_LOCAL));
+    PetscCall(VecScatterEnd(ghosts, state, u, INSERT_VALUES, SCATTER_REVERSE_LOCAL));
+  }
+  PetscCall(Assemble(time, u, A));
+  if (ghosts_) PetscCall(DMRestoreGlobalVector(da_, &u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,6 +86,8 @@ PetscErrorCode EquationOnGrid::Act(PetscReal time, Vec state, Vec v, Vec y) {
 struct ActionMat {
   Vec       state = NULL; // with ghost points, where there are several ranks; null before the first
   PetscReal time = 0;
+  Mat       entries = NULL;      // of type stencil, for products with the transpose; null until one is asked for
+  PetscInt  entries_version = 0; // of the equation that they are of; 0: they are not those at the state
 };
 
 static PetscErrorCode destroy_context(void *argument) {
@@ -77,6 +95,7 @@ static PetscErrorCode destroy_context(void *argument) {
 
   PetscFunctionBegin;
   PetscCall(VecDestroy(&context->state));
+  PetscCall(MatDestroy(&context->entries));
   delete context;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,18 +111,56 @@ static PetscErrorCode get_equation(Mat A, EquationOnGrid **equation) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A Mat of a type on the grid of A.
+static PetscErrorCode create_like(Mat A, MatType type, Mat *B) {
+  DM       da;
+  PetscInt m, n;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDM(A, &da));
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
+  PetscCall(MatSetSizes(*B, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(*B, type));
+  PetscCall(MatSetDM(*B, da));
+  PetscCall(MatSetUp(*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_state(Mat A, ActionMat **context, EquationOnGrid **equation) {
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, (void *)context));
+  PetscCheck((*context)->state, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+             "the Mat of type equation has no state yet, at which it is the derivative; SNESComputeJacobian(), "
+             "TSComputeRHSJacobian() or DMDACreateEquationMat() give it one");
+  PetscCall(get_equation(A, equation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // y = J v, or the diagonal where v is null.
 static PetscErrorCode act(Mat A, Vec v, Vec y) {
   ActionMat      *context;
   EquationOnGrid *equation;
 
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, (void *)&context));
-  PetscCheck(context->state, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
-             "the Mat of type equation has no state yet, at which it is the derivative; SNESComputeJacobian(), "
-             "TSComputeRHSJacobian() or DMDACreateEquationMat() give it one");
-  PetscCall(get_equation(A, &equation));
+  PetscCall(get_state(A, &context, &equation));
   PetscCall(equation->Act(context->time, context->state, v, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y = Jᵀ v, by entries: an element is a sum over the rows of the points around, which each of them would have to evaluate.
+static PetscErrorCode act_transposed(Mat A, Vec v, Vec y) {
+  ActionMat      *context;
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(get_state(A, &context, &equation));
+  const PetscInt version = equation->equation().version;
+  if (!context->entries) PetscCall(create_like(A, MATSTENCILSHELL, &context->entries));
+  if (context->entries_version != version)
+    PetscCall(equation->AssembleAt(context->time, context->state, context->entries));
+  context->entries_version = version;
+  PetscCall(MatMultTranspose(context->entries, v, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode get_diagonal(Mat A, Vec d) {
@@ -111,16 +168,19 @@ static PetscErrorCode get_diagonal(Mat A, Vec d) {
 }
 
 static PetscErrorCode view(Mat A, PetscViewer viewer) {
+  ActionMat      *context;
   EquationOnGrid *equation;
   PetscBool       ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShellGetContext(A, (void *)&context));
   PetscCall(get_equation(A, &equation));
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "the derivative of the %s of %s, applied by dual numbers; no entries are stored\n",
-      equation->equation().text.has_rate ? "rate" : "residual", equation->equation().text.file.c_str()));
+      viewer, "the derivative of the %s of %s, applied by dual numbers; %s\n",
+      equation->equation().text.has_rate ? "rate" : "residual", equation->equation().text.file.c_str(),
+      context->entries ? "entries are stored for the transpose" : "no entries are stored"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,6 +193,7 @@ static PetscErrorCode set_state(Mat A, PetscReal time, Vec u) {
   PetscCall(get_equation(A, &equation));
   PetscCall(equation->CopyState(u, &context->state));
   context->time = time;
+  context->entries_version = 0;
   PetscCall(set_operation(A, MATOP_VIEW, view));      // on several ranks DMCreateMatrix() has put another one there
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY)); // no shift and no scaling any more
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
@@ -171,21 +232,67 @@ static PetscErrorCode set_up(Mat A) {
 }
 
 static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
-  DM       da;
-  PetscInt m, n;
-
   PetscFunctionBegin;
   PetscCheck(option != MAT_COPY_VALUES, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "a Mat of type equation has no values to copy; duplicate it with MAT_DO_NOT_COPY_VALUES");
-  PetscCall(MatGetDM(A, &da));
-  PetscCall(MatGetLocalSize(A, &m, &n));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
-  PetscCall(MatSetSizes(*B, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
-  PetscCall(MatSetType(*B, MATEQUATION));
-  PetscCall(MatSetDM(*B, da));
-  PetscCall(MatSetUp(*B));
+  PetscCall(create_like(A, MATEQUATION, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+// ---- preconditioners -------------------------------------------------------------------------------------------------
+
+static PetscErrorCode refuse(MPI_Comm comm, const char *what) {
+  PetscFunctionBegin;
+  SETERRQ(comm, PETSC_ERR_SUP,
+          "a Mat of type equation has products and a diagonal, but no entries, which %s needs; use -pc_type jacobi; "
+          "with -pc_type mg also -mg_levels_pc_type jacobi -mg_coarse_ksp_type gmres -mg_coarse_pc_type jacobi; or "
+          "-dm_mat_type stencil or aij, which have entries",
+          what);
+}
+static PetscErrorCode refuse_factor(Mat A, MatFactorType, Mat *) {
+  return refuse(PetscObjectComm((PetscObject)A), "a factorisation");
+}
+static PetscErrorCode refuse_relaxation(Mat A, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec) {
+  return refuse(PetscObjectComm((PetscObject)A), "relaxation (sor, a smoother of mg by default)");
+}
+static PetscErrorCode refuse_submatrices(Mat A, PetscInt, const IS[], const IS[], MatReuse, Mat *[]) {
+  return refuse(PetscObjectComm((PetscObject)A), "a submatrix (redundant, the coarsest solver of mg by default)");
+}
+
+// In a package of its own: PETSc takes the factors of its own package for a default preconditioner.
+PetscErrorCode MatEquationRegisterSolvers() {
+  PetscFunctionBegin;
+  for (MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+    PetscCall(MatSolverTypeRegister("shellac", MATEQUATION, kind, refuse_factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAvoidEntries(KSP ksp, Mat B) {
+  PC           pc;
+  PCType       type;
+  PetscOptions options;
+  const char  *prefix;
+  PetscBool    without_entries, is_default, wants_entries, given;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)B, MATEQUATION, &without_entries));
+  if (!without_entries) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCGetType(pc, &type));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_default, PCILU, PCICC, PCBJACOBI, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &wants_entries, PCILU, PCICC, PCBJACOBI, PCLU, PCCHOLESKY, PCASM,
+                                      PCGASM, PCSOR, PCEISENSTAT, PCREDUNDANT, PCGAMG, PCHYPRE, PCPBJACOBI, ""));
+  PetscCall(PetscObjectGetOptions((PetscObject)pc, &options));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsHasName(options, prefix, "-pc_type", &given));
+  if (!given && (!type || is_default))
+    PetscCall(PCSetType(pc, PCJACOBI));
+  else if (wants_entries)
+    PetscCall(refuse(PetscObjectComm((PetscObject)ksp), (std::string("the preconditioner ") + type).c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the type ----------------------------------------------------------------------------------------------------------
 
 static const char method[] = "ShellacEquationSetState_C";
 
@@ -202,8 +309,11 @@ PetscErrorCode MatCreate_Equation(Mat A) {
   PetscCall(MatShellSetContextDestroy(A, destructor(destroy_context)));
   PetscCall(MatBindToCPU(A, PETSC_FALSE)); // a new Mat is bound until its type says that it can leave the host
   PetscCall(set_operation(A, MATOP_MULT, act));
+  PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE, act_transposed));
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL, get_diagonal));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
+  PetscCall(set_operation(A, MATOP_SOR, refuse_relaxation));
+  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, refuse_submatrices));
   PetscCall(set_operation(A, MATOP_DUPLICATE, duplicate));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, method, set_state));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATEQUATION));

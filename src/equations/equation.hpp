@@ -98,6 +98,7 @@ public:
   // where v is null, computed where the vectors are. Collective.
   PetscErrorCode CopyState(Vec u, Vec *state);
   PetscErrorCode Act(PetscReal time, Vec state, Vec v, Vec y);
+  PetscErrorCode AssembleAt(PetscReal time, Vec state, Mat A); // the entries at such a copy
   PetscErrorCode GetInitial(PetscReal time, Vec u);
   PetscErrorCode GetExact(PetscReal time, Vec u);
 
@@ -186,6 +187,10 @@ PetscErrorCode EquationCheckLinear(EquationOnGrid &equation); // an error where 
 
 // Where A is of type equation: A becomes the derivative at u. *set: whether it is of that type.
 PetscErrorCode MatEquationTrySetState(Mat A, PetscReal time, Vec u, PetscBool *set);
+
+// Where B, the Mat of a KSP's preconditioner, is of type equation: PETSc's default preconditioner, which it chooses before it has
+// seen the Mat, becomes Jacobi's; another one that wants entries is an error.
+PetscErrorCode KSPAvoidEntries(KSP ksp, Mat B);
 
 // "2 dimensions"
 std::string dimensions(int dim);

@@ -51,9 +51,12 @@ static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
 
 static PetscErrorCode snes_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
   EquationOnGrid *equation;
+  KSP             ksp;
 
   PetscFunctionBegin;
   PetscCall(get_equation(snes, SNESGetDM, &equation));
+  PetscCall(SNESGetKSP(snes, &ksp));
+  PetscCall(KSPAvoidEntries(ksp, B));
   PetscCall(jacobian(*equation, equation->equation().time, u, A, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,6 +90,7 @@ template <class Use> static PetscErrorCode use_at_zero(KSP ksp, const Use &use) 
 
 static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
   PetscFunctionBegin;
+  PetscCall(KSPAvoidEntries(ksp, B));
   PetscCall(use_at_zero(
       ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return jacobian(equation, time, zero, A, B); }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -243,10 +247,13 @@ static PetscErrorCode step_function(SNES snes, Vec u, Vec f, void *) {
 }
 
 static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
-  TS ts;
+  TS  ts;
+  KSP ksp;
 
   PetscFunctionBegin;
   PetscCall(get_stepper(snes, &ts));
+  PetscCall(SNESGetKSP(snes, &ksp));
+  PetscCall(KSPAvoidEntries(ksp, B));
   PetscCall(SNESTSFormJacobian(snes, u, A, B, ts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

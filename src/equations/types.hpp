@@ -6,5 +6,6 @@
 namespace shellac {
 
 PetscErrorCode MatCreate_Equation(Mat A);
+PetscErrorCode MatEquationRegisterSolvers();
 
 } // namespace shellac
