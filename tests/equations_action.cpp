@@ -170,8 +170,8 @@ TEST_CASE("a transpose follows the state and the parameters", "[equations]") {
   for (DM dm : {(DM)da, (DM)other})
     set_equation(dm, "parameter(a, 2)\nfield(k) = x\nresidual = a*u(1,0)*u + k*u(0,-1)*u(0,-1)");
   Owned<SNES, SNESDestroy> snes;
-  Vector u = random_vector(da, 1), v = random_vector(da, 2);
-  Matrix A = jacobian(da, u, MATEQUATION);
+  Vector                   u = random_vector(da, 1), v = random_vector(da, 2);
+  Matrix                   A = jacobian(da, u, MATEQUATION);
   OK(SNESCreate(PETSC_COMM_WORLD, &snes));
   OK(SNESSetDM(snes, da));
   const auto check = [&] {

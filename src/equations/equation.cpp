@@ -91,6 +91,7 @@ PetscErrorCode EquationOnGrid::Destroy() {
   for (Vec &v : fields_) PetscCall(VecDestroy(&v));
   for (Vec &v : local_fields_) PetscCall(VecDestroy(&v));
   PetscCall(DMDestroy(&field_da_));
+  PetscCall(VecDestroy(&step_scale_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,7 +196,7 @@ PetscErrorCode EquationOnGrid::SetEnds() {
           "xyz"[a], text.file.c_str());
     }
   PetscCall(SetAxes());
-  if (!equation_->cell) equation_->cell = place_.h[0] * place_.h[1] * place_.h[2];
+  if (!equation_->cell) equation_->cell = cell();
   if (!equation_->ranks) PetscCallMPI(MPI_Comm_size(grid_.comm, &equation_->ranks));
   identity_.assign(n * 6, 0);
   for (size_t c = 0; c < n; c++)

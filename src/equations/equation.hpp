@@ -80,12 +80,17 @@ public:
   const Grid                      &grid() const { return grid_; }
   const std::shared_ptr<Equation> &shared() const { return equation_; }
   std::shared_ptr<TimeStepper>    &stepper() { return stepper_; } // a coarser grid has the one of the finer
+  // Factors of the rows of an implicit step, where the grid is a coarser one than the TS's: restriction sums residuals, as of a
+  // steady equation; and rows of points where u is given are made as large as others. Collective.
+  PetscErrorCode SetStepScale(PetscReal scale, PetscReal time_step);
+  Vec            step_scale() const { return step_scale_; }
 
   // Coordinates of the first point, and spacings; of a stretched axis their mean. [axis]
   const double       *origin() const { return place_.origin; }
   const double       *spacing() const { return place_.h; }
   const EquationAxis &axis(int a) const { return axes_[a]; }
-  PetscErrorCode      SetCoordinates(); // of the DM. Collective
+  PetscReal cell() const { return place_.h[0] * place_.h[1] * place_.h[2]; } // its volume, or the mean [length^dim]
+  PetscErrorCode SetCoordinates();                                           // of the DM. Collective
 
   // The residual or the rate at a time, with the source of the exact solution, computed where u and f are. u: global;
   // collective.
@@ -153,6 +158,7 @@ private:
 
   std::shared_ptr<Equation>        equation_;
   std::shared_ptr<TimeStepper>     stepper_ = std::make_shared<TimeStepper>();
+  Vec                              step_scale_ = NULL;
   PetscInt64                       id_ = 0;    // of no other one of this process
   DM                               da_ = NULL; // not referenced: the DM has this object
   Grid                             grid_;

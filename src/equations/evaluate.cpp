@@ -103,7 +103,31 @@ PetscErrorCode EquationOnGrid::ComputeEntries(PetscMemType memory, PetscScalar *
 // ---- values --------------------------------------------------------------------------------------------------------
 
 PetscReal EquationOnGrid::RowScale() const {
-  return equation_->text.has_rate ? 1 : place_.h[0] * place_.h[1] * place_.h[2] / equation_->cell;
+  return equation_->text.has_rate ? 1 : cell() / equation_->cell;
+}
+
+PetscErrorCode EquationOnGrid::SetStepScale(PetscReal scale, PetscReal time_step) {
+  const size_t n = equation_->unknowns();
+  PetscScalar *factors;
+
+  PetscFunctionBegin;
+  PetscCall(Update());
+  if (!step_scale_) PetscCall(DMCreateGlobalVector(da_, &step_scale_));
+  PetscCall(VecSet(step_scale_, scale));
+  if (!std::count(identity_.begin(), identity_.end(), 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArray(step_scale_, &factors));
+  for (size_t i = 0; i < owned() * n; i++) {
+    const PetscInt point = (PetscInt)(i / n), nx = grid_.size[0], ny = grid_.size[1],
+                   p[3] = {grid_.start[0] + point % nx, grid_.start[1] + point / nx % ny,
+                           grid_.start[2] + point / nx / ny};
+    bool given = false;
+    for (int a = 0; a < grid_.dim; a++)
+      for (int side = 0; side < 2; side++)
+        given = given || (identity_[(i % n * 3 + (size_t)a) * 2 + (size_t)side] && p[a] == (side ? grid_.N[a] - 1 : 0));
+    if (given) factors[i] *= 1 + time_step * PetscAbsReal(given_scale_[i % n]);
+  }
+  PetscCall(VecRestoreArray(step_scale_, &factors));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode EquationOnGrid::UpdateSource() {

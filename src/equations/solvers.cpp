@@ -6,6 +6,8 @@
 
 #include "shellac.h"
 
+PETSC_EXTERN PetscErrorCode DMCopyDMTS(DM from, DM to); // of the manual, but PETSc declares it in a private header
+
 namespace shellac {
 
 // ---- SNES ------------------------------------------------------------------------------------------------------------
@@ -117,6 +119,7 @@ static PetscErrorCode ksp_right_hand_side(KSP ksp, Vec b, void *) {
 // What PETSc has as a SNES's functions.
 using SnesFunction = PetscErrorCode (*)(SNES, Vec, Vec, void *);
 using SnesJacobian = PetscErrorCode (*)(SNES, Vec, Mat, Mat, void *);
+using TsFunction = PetscErrorCode (*)(TS, PetscReal, Vec, Vec, Vec, void *);
 
 // PETSc's SNES asks the DM for its function, which for a TS is SNESTSFormFunction() with the TS. The first TS that is set up
 // leaves it there, and a second one on the same DM, when it finds one, would step with the first one's state. So the
@@ -237,11 +240,66 @@ static PetscErrorCode get_stepper(SNES snes, TS *ts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What a TS asks of a coarser grid: the implicit form, for which PETSc brings a Mat of that grid; for the derivative of the rate
+// alone it brings its own grid's.
+static PetscErrorCode coarse_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *) {
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(get_equation(ts, TSGetDM, &equation));
+  PetscCall(equation->Evaluate(time, u, f));
+  PetscCall(VecAYPX(f, -1, rate));
+  PetscCall(VecPointwiseMult(f, f, equation->step_scale()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode coarse_jacobian(TS ts, PetscReal time, Vec u, Vec, PetscReal shift, Mat A, Mat B, void *) {
+  EquationOnGrid *equation;
+  PetscBool       of_function; // A is made of the function's differences
+
+  PetscFunctionBegin;
+  PetscCall(get_equation(ts, TSGetDM, &equation));
+  PetscCall(jacobian(*equation, time, u, A, B));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMFFD, &of_function));
+  for (int n = 0; n < (A == B || of_function ? 1 : 2); n++) {
+    PetscCall(MatScale(n ? A : B, -1));
+    PetscCall(MatShift(n ? A : B, shift));
+    PetscCall(MatDiagonalScale(n ? A : B, equation->step_scale(), NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Before the TS is asked for the function or the Jacobian on the grid that its SNES works on now.
+static PetscErrorCode prepare_grid(TS ts, SNES snes) {
+  DM              own, da, implicit;
+  EquationOnGrid *equation, *of_own;
+  TsFunction      present;
+  PetscReal       dt;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &own));
+  PetscCall(SNESGetDM(snes, &da));
+  if (da == own) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetEquation(own, &of_own));
+  PetscCall(DMGetEquation(da, &equation));
+  PetscCall(TSGetTimeStep(ts, &dt));
+  PetscCall(equation->SetStepScale(equation->cell() / of_own->cell(), dt));
+  PetscCall(DMTSGetIFunction(da, &present, NULL));
+  if (present == coarse_function) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMShellCreate(PetscObjectComm((PetscObject)da),
+                          &implicit)); // without a function of the rate, which stays elsewhere
+  PetscCall(DMTSSetIFunction(implicit, coarse_function, NULL));
+  PetscCall(DMTSSetIJacobian(implicit, coarse_jacobian, NULL));
+  PetscCall(DMCopyDMTS(implicit, da));
+  PetscCall(DMDestroy(&implicit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode step_function(SNES snes, Vec u, Vec f, void *) {
   TS ts;
 
   PetscFunctionBegin;
   PetscCall(get_stepper(snes, &ts));
+  PetscCall(prepare_grid(ts, snes));
   PetscCall(SNESTSFormFunction(snes, u, f, ts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -254,6 +312,7 @@ static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
   PetscCall(get_stepper(snes, &ts));
   PetscCall(SNESGetKSP(snes, &ksp));
   PetscCall(KSPAvoidEntries(ksp, B));
+  PetscCall(prepare_grid(ts, snes));
   PetscCall(SNESTSFormJacobian(snes, u, A, B, ts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

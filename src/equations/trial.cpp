@@ -81,8 +81,7 @@ PetscErrorCode EquationOnGrid::SetGivenScale() {
   PetscFunctionBegin;
   given_scale_.assign(n, 1);
   place_.given_scale = given_scale_.data();
-  if (equation_->text.has_rate || !std::count(identity_.begin(), identity_.end(), 1))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!std::count(identity_.begin(), identity_.end(), 1)) PetscFunctionReturn(PETSC_SUCCESS);
   size_t center = 0;
   while (arms_[center].d[0] || arms_[center].d[1] || arms_[center].d[2]) center++;
   for (size_t f = 0; f < fields_.size(); f++) PetscCall(VecGetArrayRead(local_fields_[f], &field_arrays_[f]));
