@@ -28,9 +28,10 @@ static const char help[] =
     "  -u_view binary:u.petsc            writes u by any PETSc viewer\n\n";
 
 struct Solution {
-  DM        da; // of the grid that the solver ends on
-  Vec       u;
-  PetscReal time;
+  DM           da; // of the grid that the solver ends on
+  Vec          u;
+  PetscReal    time;
+  MatNullSpace free; // what may be added to u, or null
 };
 
 // The residual of a solution must be small beside that of zero: where one linear solve is all, nothing else looks at it.
@@ -55,7 +56,7 @@ static PetscErrorCode CheckResidual(SNES snes) {
   PetscCheck(
       norm <= PetscMax(1e-3, 1e3 * rtol) * first || first == 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED,
       "the solution has a residual of %g, that of zero is %g: the linear solver stopped too early, or the equation is "
-      "not linear, or has no solution or many, as with Neumann conditions alone; try -ksp_rtol 1e-12, another -pc_type, "
+      "not linear, or has no solution or many; try -ksp_rtol 1e-12, another -pc_type, "
       "-snes_type newtonls, or a small term in the text, as + 1e-8 * u",
       (double)norm, (double)first);
   PetscCall(DMRestoreGlobalVector(da, &f));
@@ -70,6 +71,7 @@ static PetscErrorCode SolveSteady(DM da, bool refines, Solution *solution) {
   PetscInt            its, ksp_its;
   PetscBool           linear;
   Vec                 u;
+  Mat                 J;
 
   PetscFunctionBeginUser;
   PetscCall(DMCreateGlobalVector(da, &u));
@@ -103,6 +105,9 @@ static PetscErrorCode SolveSteady(DM da, bool refines, Solution *solution) {
   PetscCall(SNESGetSolution(snes, &solution->u));
   PetscCall(PetscObjectReference((PetscObject)solution->da));
   PetscCall(PetscObjectReference((PetscObject)solution->u));
+  PetscCall(SNESGetJacobian(snes, &J, nullptr, nullptr, nullptr));
+  if (J) PetscCall(MatGetNullSpace(J, &solution->free));
+  if (solution->free) PetscCall(PetscObjectReference((PetscObject)solution->free));
   solution->time = 0;
   PetscCall(VecDestroy(&u));
   PetscCall(SNESDestroy(&snes));
@@ -148,6 +153,7 @@ static PetscErrorCode PrintError(const Solution &solution, PetscReal *last_error
   PetscCall(VecDuplicate(solution.u, &e));
   PetscCall(DMDAEquationComputeExact(solution.da, solution.time, e));
   PetscCall(VecAXPY(e, -1, solution.u));
+  if (solution.free) PetscCall(MatNullSpaceRemove(solution.free, e));
   PetscCall(VecNorm(e, NORM_INFINITY, &error));
   PetscCall(VecDestroy(&e));
   PetscCall(DMDAEquationGetSpacing(solution.da, nullptr, h));
@@ -201,7 +207,7 @@ static PetscErrorCode GetPictureName(DM da, const std::string &name, std::string
 
 int main(int argc, char **argv) {
   DM          da;
-  Solution    solution;
+  Solution    solution = {};
   PetscInt    refinements = 0;
   PetscReal   error = 0, h = 0;
   PetscBool   set, in_time;
@@ -229,6 +235,7 @@ int main(int argc, char **argv) {
     PetscCall(DMRefine(solution.da, PETSC_COMM_WORLD, &finer));
     PetscCall(DMDestroy(&solution.da));
     PetscCall(VecDestroy(&solution.u));
+    PetscCall(MatNullSpaceDestroy(&solution.free));
     PetscCall(DMDestroy(&da));
     da = finer;
   }
@@ -237,6 +244,7 @@ int main(int argc, char **argv) {
   PetscCall(Draw(solution, name, picture));
   PetscCall(DMDestroy(&solution.da));
   PetscCall(VecDestroy(&solution.u));
+  PetscCall(MatNullSpaceDestroy(&solution.free));
   PetscCall(DMDestroy(&da));
   PetscCall(PetscFinalize());
   return 0;

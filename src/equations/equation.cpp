@@ -67,6 +67,7 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
   place_.arm = arm_;
   place_.parameters = equation_->parameters.data();
   PetscCall(SetEnds());
+  if (!equation_->functions) equation_->shape.holds_constants = EndsHoldConstants();
   MakeRegions();
   const size_t fields = text.fields.size();
   field_set_.assign(fields, false);
@@ -92,6 +93,7 @@ PetscErrorCode EquationOnGrid::Destroy() {
   for (Vec &v : local_fields_) PetscCall(VecDestroy(&v));
   PetscCall(DMDestroy(&field_da_));
   PetscCall(VecDestroy(&step_scale_));
+  for (MatNullSpace &space : null_spaces_) PetscCall(MatNullSpaceDestroy(&space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

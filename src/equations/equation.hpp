@@ -95,6 +95,10 @@ public:
   // The residual or the rate at a time, with the source of the exact solution, computed where u and f are. u: global;
   // collective.
   PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f);
+  // Of a steady equation that constants solve without its source: the Mat gets its null spaces, and f becomes a residual or a
+  // right-hand side for which there is a solution. first: of a solve; an error where there is none by far. Collective.
+  PetscErrorCode AttachNullSpaces(Mat A);
+  PetscErrorCode MakeConsistent(Vec f, bool first);
   // A solve begins: its first values and entries are checked, which must be finite.
   void BeginSolve() { checked_ = entries_checked_ = 0; }
   // The entries of its derivative; A is assembled. Skipped where A has them already.
@@ -149,6 +153,11 @@ private:
   PetscErrorCode FieldsAt(size_t point, std::string *text) const;
   PetscErrorCode Add(const std::vector<PetscScalar> &entries, Mat A) const;
   void           MakeRegions();
+  bool           EndsHoldConstants() const;
+  PetscErrorCode FindConstants(std::vector<size_t> *unknowns); // whose constants the Jacobian makes zero
+  PetscErrorCode FindSums(std::vector<size_t> *rows);          // whose sums over all cells do not depend on the state
+  PetscErrorCode SetCells(size_t unknown, Vec volumes) const;  // of the cells, at that unknown; else zero
+  PetscErrorCode UpdateNullSpaces();
   int            slots() const { return (int)(arms_.size() * equation_->unknowns()); } // of a row
   size_t         owned() const { return (size_t)grid_.size[0] * grid_.size[1] * grid_.size[2]; }
 
@@ -159,6 +168,8 @@ private:
   std::shared_ptr<Equation>        equation_;
   std::shared_ptr<TimeStepper>     stepper_ = std::make_shared<TimeStepper>();
   Vec                              step_scale_ = NULL;
+  MatNullSpace                     null_spaces_[2] = {NULL, NULL}; // of the Jacobian, of its transpose
+  PetscReal                        imbalance_ = 0;                 // of the sources, 0 to 1
   PetscInt64                       id_ = 0;    // of no other one of this process
   DM                               da_ = NULL; // not referenced: the DM has this object
   Grid                             grid_;
@@ -180,7 +191,7 @@ private:
   std::vector<const PetscScalar *> field_arrays_;
   Mirror<PetscScalar>              source_; // [points][unknowns]: what is added to the values
   PetscReal                        source_time_ = 0, fields_time_ = 0;
-  PetscInt                         version_ = 0, source_version_ = 0, checked_ = 0,
+  PetscInt                         version_ = 0, source_version_ = 0, null_version_ = 0, checked_ = 0,
            entries_checked_ = 0; // of the equation, when they were made
 };
 

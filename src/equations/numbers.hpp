@@ -434,8 +434,14 @@ template <class A, class W> inline A differences(const A &before, const A &here,
 template <class S, int directions, class W>
 inline Number<S, directions> differences(const Number<S, directions> &before, const Number<S, directions> &here,
                                          const Number<S, directions> &after, W behind, W ahead) {
-  return Number<S, directions>::chain(differences(before.v, here.v, after.v, behind, ahead), S(-behind), before,
-                                      S(behind - ahead), here, S(ahead), after);
+  const S value = differences(before.v, here.v, after.v, behind, ahead);
+  if constexpr (directions == 1) { // also in what follows: of equal numbers it is zero to the last bit
+    Number<S, directions> result(value);
+    result.depends = before.depends | here.depends | after.depends;
+    result.d[0] = differences(before.derivative(0), here.derivative(0), after.derivative(0), behind, ahead);
+    return result;
+  } else
+    return Number<S, directions>::chain(value, S(-behind), before, S(behind - ahead), here, S(ahead), after);
 }
 
 template <class S, int directions> inline Number<S, directions> pow(const Number<S, directions> &a, int b) {

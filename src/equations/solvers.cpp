@@ -29,7 +29,9 @@ static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, 
 
   PetscFunctionBegin;
   PetscCall(equation.Assemble(time, u, B));
+  PetscCall(equation.AttachNullSpaces(B));
   if (A == B) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(equation.AttachNullSpaces(A));
   PetscCall(MatEquationTrySetState(A, time, u, &set));
   if (set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -48,6 +50,7 @@ static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
   PetscCall(PetscObjectGetTabLevel((PetscObject)snes, &level));
   if (evaluations == 0 && level == 0) equation->BeginSolve();
   PetscCall(equation->Evaluate(equation->equation().time, u, f));
+  PetscCall(equation->MakeConsistent(f, evaluations == 0 && level == 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,8 +107,12 @@ static PetscErrorCode ksp_right_hand_side(KSP ksp, Vec b, void *) {
   PetscBool has_operators;
 
   PetscFunctionBegin;
-  PetscCall(use_at_zero(
-      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return equation.Evaluate(time, zero, b); }));
+  PetscCall(use_at_zero(ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) {
+    PetscFunctionBegin;
+    PetscCall(equation.Evaluate(time, zero, b));
+    PetscCall(equation.MakeConsistent(b, true));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscCall(VecScale(b, -1));
   PetscCall(KSPGetOperatorsSet(ksp, &has_operators, NULL));
   if (!has_operators) PetscFunctionReturn(PETSC_SUCCESS);

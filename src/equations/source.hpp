@@ -12,6 +12,7 @@ struct EquationShape {
   int  dim = 2, width = 1;
   bool box = false;
   bool stretched = false; // its spacings are not the same along each axis
+  bool holds_constants = false; // a steady equation's ends do not give any value of some unknown
   int  at_once = 1;       // points along the last axis that a GPU's thread computes, from loads that they share
 };
 // The best number of these for a grid of so many points a GPU.
