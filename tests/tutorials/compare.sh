@@ -48,13 +48,15 @@ export OMPI_MCA_pml=${OMPI_MCA_pml:-ob1} OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi,uct,o
 reported='-ksp_converged_reason -snes_converged_reason -ts_monitor -ksp_view'
 linear='-ksp_rtol 1e-10'
 nonlinear='-ksp_rtol 1e-6 -snes_rtol 1e-6'
+equation=../equation # the program that solves a text's equation
+export SHELLAC_CACHE=${SHELLAC_CACHE:-$folder}
 
-# run NAME RANKS PROGRAM OPTIONS...: the output in NAME.log, the solution in NAME.solution
+# run NAME RANKS KIND PROGRAM OPTIONS...: the output in NAME.log, the solution in NAME.solution; KIND: of the solver, as ksp
 run() {
-  local name=$folder/$1 n=$2 program=$3 kind=${3%%-*}
+  local name=$folder/$1 n=$2 kind=$3 program=$4
   local tolerances=$nonlinear
   [ "$kind" = ksp ] && tolerances=$linear
-  shift 3
+  shift 4
   rm -f "$name.solution"
   timeout 120 $launcher "$n" "$here/$program" $reported $tolerances $options "$@" -viewer_binary_skip_info \
     "-${kind}_view_solution" "binary:$name.solution" > "$name.log" 2>&1
@@ -76,19 +78,25 @@ iterations() {
 # compare_run RANKS TUTORIAL TYPE_OPTION PERCENT OPTIONS...: prints why the two runs differ, or how much; options may be
 # followed by '| those of the run under test | those of the reference'
 compare_run() {
-  local n=$1 program=${2/\//-} key=$3 percent=$4 difference was is part=0
+  local n=$1 kind=${2%%/*} program=${2//\//-} key=$3 percent=$4 difference was is part=0
   local -a of=('' '' '')
   shift 4
   for word; do
     if [ "$word" = '|' ]; then part=$((part + 1)); else of[part]+=" $word"; fi
   done
-  run reference "$n" "$program" "-$key" "$reference" ${of[0]} ${of[2]} &
+  if [[ $key == equation=* ]]; then
+    set -- "$equation" -equation "$here/${key#equation=}" -picture none
+    key=dm_mat_type
+  else
+    set -- "$program" ${library:+-dll_append "$library"}
+  fi
+  run reference "$n" "$kind" "$program" "-$key" "$reference" ${of[0]} ${of[2]} &
   local pid=$!
-  run tested "$n" "$program" ${library:+-dll_append "$library"} "-$key" "$type" ${of[0]} ${of[1]}
+  run tested "$n" "$kind" "$@" "-$key" "$type" ${of[0]} ${of[1]}
   local result=$?
   wait "$pid" || { echo "$reference: $(error_of "$folder/reference.log")"; return 1; }
   [ "$result" -eq 0 ] || { echo "$type: $(error_of "$folder/tested.log")"; return 1; }
-  grep -aqE "type: (seq|mpi)?$type\$" "$folder/tested.log" || { echo "no solver had a matrix of type $type"; return 1; }
+  ! grep -aq 'Mat Object' "$folder/reference.log" || grep -aqE "type: (seq|mpi)?$type\$" "$folder/tested.log" || { echo "no solver had a matrix of type $type"; return 1; }
   was=$(iterations "$folder/reference.log") is=$(iterations "$folder/tested.log")
   local compared=
   [ "$percent" = same ] || compared=order
@@ -118,7 +126,8 @@ for n in $ranks; do
   while read -r tutorial key percent arguments; do
     [[ $tutorial == [a-z]* ]] || continue
     [[ -z ${tutorials// /} || $tutorials == *" $tutorial "* ]] || continue
-    [ -x "$here/${tutorial/\//-}" ] || continue # PETSc's scalars are not what it needs
+    [ -x "$here/${tutorial//\//-}" ] || continue # PETSc's scalars are not what it needs
+    [[ $key != equation=* || -x $here/$equation ]] || continue # no examples were built
     runs=$((runs + 1))
     if result=$(compare_run "$n" "$tutorial" "$key" "$percent" $arguments < /dev/null); then
       echo "same: $tutorial on $n, $arguments: $result"

@@ -2,8 +2,8 @@
 grid(2, box)
 parameter(p, 2)
 parameter(epsilon, 1e-5)
-parameter(lambda, 6)
-parameter(source, 0)
+parameter(lambda, 0)
+parameter(source, 0.1)
 identity(sides) = 0
 right(i) = (u(i + 1, 0) - u(i, 0)) / hx
 upper(j) = (u(0, j + 1) - u(0, j)) / hy
