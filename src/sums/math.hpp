@@ -108,6 +108,15 @@ SHELLAC_INLINE double inverse_sqrt(double x) {
 #endif
 }
 
+#if SHELLAC_CUDA
+// Twice that to 11 digits at least, in two operations less: with a guess y off by 1.2e-6 or less, y (2 + e) leaves 3/8 e².
+__device__ __forceinline__ double rough_inverse_sqrt_twice(double x) {
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  return y * (3 - (x * y) * y);
+}
+#endif
+
 SHELLAC_INLINE float inverse_sqrt(float x) {
 #ifdef __CUDA_ARCH__
   float y;

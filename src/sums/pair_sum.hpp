@@ -35,6 +35,8 @@ struct PairSum {
   const Range    *list = NULL;
   const PetscInt *first = NULL;
 
+  bool rough = false; // with lists: values right to 11 digits will do
+
   PetscMemType memory = PETSC_MEMTYPE_HOST;
 };
 

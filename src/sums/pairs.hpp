@@ -32,6 +32,14 @@ PetscErrorCode sum_on_gpu(const PairSum &s, int first_column) {
 
   PetscFunctionBegin;
   if constexpr (form == SumForm::value && K == 1) {
+    using Rough = RoughFunction<Function>;
+    if constexpr (Rough::differs)
+      if (s.rough && s.group) {
+        const Scales<T> of_rough = scales_of<Rough, T>(s);
+        PetscCall((device::launch<Rough, T, form, K, 2>(
+            s, device::arguments_of(s, Rough(s.parameters), of_rough.scale, of_rough.factor, first_column))));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
     if (device::has_small_groups(s)) {
       PetscCall((device::launch<Function, T, form, K, 2, 64>(s, a)));
       PetscFunctionReturn(PETSC_SUCCESS);

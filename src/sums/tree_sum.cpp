@@ -85,6 +85,7 @@ private:
   PetscSF            source_sf_ = NULL, target_sf_ = NULL; // the regions'
   TargetGroups       groups_;
   std::vector<Lists> lists_; // of each rank's sources: near, far, near, far, ...
+  bool               rough_ = false;
 
   // on the GPU; null until asked for
   Buffer<Group>     device_group_;
@@ -234,6 +235,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Tre
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  rough_ = context.rtol >= 1e-10; // far below it
   sources_ = std::make_shared<Expanded>();
   sources_->nodes.change() = down_to(sources->nodes, leaf_for(sources->nodes, settings.order, memory));
   set_proxies(&sources_->nodes.change(), settings.order);
@@ -347,6 +349,7 @@ PetscErrorCode Direction::Apply(MPI_Comm comm, const Layout &given, int narrow) 
     for (int far = 0; far < 2 && groups(); far++) {
       const size_t which = 2 * (size_t)owner + far;
       if (far) listed.narrow = given.narrow || narrow > 0;
+      listed.sum.rough = far && rough_;
       listed.sum.group = on_device ? device_group_.data : groups_.groups.data();
       PetscCall(lists_[which].list.Get(memory, &listed.sum.list));
       PetscCall(lists_[which].first.Get(memory, &listed.sum.first));

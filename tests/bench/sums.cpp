@@ -49,7 +49,7 @@ static PetscErrorCode create_sum(Vec targets, Vec sources, const char *kernel, c
   PetscCall(PetscOptionsSetValue(NULL, "-mat_kernelsum_type", type));
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetType(*A, MATKERNELSUM));
-  PetscCall(MatKernelSumSetKernel(*A, kernel));
+  if (kernel) PetscCall(MatKernelSumSetKernel(*A, kernel)); // else by an option
   PetscCall(MatKernelSumSetSigma(*A, 0.1));
   PetscCall(MatKernelSumSetWavenumber(*A, k));
   PetscCall(MatKernelSumSetMethod(*A, MAT_KERNELSUM_DIRECT, rtol));
@@ -244,6 +244,36 @@ static void plain_loop(const std::vector<double> &x, const std::vector<double> &
   }
 }
 
+// Functions as a text beside the same ones of the table.
+static PetscErrorCode bench_formulas(PetscReal seconds) {
+  const PetscInt N = 8000;
+  const struct {
+    const char *kernel, *formula;
+  } functions[] = {{"gaussian", "exp(-r*r/(2*sigma*sigma))"},
+                   {"laplace", "1/(4*pi*r)"},
+                   {"yukawa", "exp(-k*r)/(4*pi*r)"}};
+  Vec x, c, y;
+
+  PetscFunctionBegin;
+  PetscCall(create_points(N, 1, &x));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\nfunctions as a text on the host, %" PetscInt_FMT " points\n", N));
+  for (const auto &function : functions) {
+    PetscReal time[2];
+    for (int text = 0; text < 2; text++) {
+      Mat A;
+      if (text) PetscCall(PetscOptionsSetValue(NULL, "-mat_kernelsum_formula", function.formula));
+      PetscCall(create_sum(x, x, text ? NULL : function.kernel, "double", "direct", 1e-6, &A));
+      PetscCall(PetscOptionsClearValue(NULL, "-mat_kernelsum_formula"));
+      PetscCall(time_product(A, seconds, &c, &y, &time[text]));
+      PetscCall(destroy(&A, &c, &y));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s table %8.2f ms, text %8.2f ms: %5.2f times\n", function.kernel,
+                          (double)(1e3 * time[0]), (double)(1e3 * time[1]), (double)(time[1] / time[0])));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode bench_host(PetscReal seconds) {
   const PetscInt      M = 2000, N = 10000;
   Vec                 targets, sources, c, y;
@@ -294,6 +324,7 @@ static PetscErrorCode bench_host(PetscReal seconds) {
     }
   PetscCall(VecDestroy(&targets));
   PetscCall(VecDestroy(&sources));
+  PetscCall(bench_formulas(seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

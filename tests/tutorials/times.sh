@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Times PETSc's tutorials as whole programs, from their start to their end, with Shellac's matrices and solvers by options alone and
-# with assembled matrices; of some, texts of the same equation instead. Prints a table: seconds of the whole program, seconds of KSPSolve,
-# iterations of all linear solves.
+# with assembled matrices; of some, texts of the same equation instead. Prints a table: seconds of the whole program, of KSPSolve and of
+# MatSOR, iterations of all linear solves.
 #
 # usage: times.sh [-cuda] [-name value ...] [tutorial ...]      (all of times.txt by default)
 #   -cuda             on the GPU, with the larger sizes of times.txt
@@ -37,7 +37,7 @@ levels() {
   echo $count
 }
 
-# run PROGRAM OPTIONS...: prints 'total KSPSolve iterations', or why there are none
+# run PROGRAM OPTIONS...: prints 'total KSPSolve MatSOR iterations', or why there are none
 run() {
   local program=$1 log=$folder/log start stop
   shift
@@ -51,12 +51,13 @@ run() {
     return
   fi
   awk -v total="$(echo "$stop $start" | awk '{print $1 - $2}')" -v iterations="$(grep -aE 'Linear .*solve converged' "$log" | awk '{s += $NF} END {print s}')" \
-    '$1 == "KSPSolve" && !seen {seen = $4} END {printf "%.2f %.3f %d\n", total, seen, iterations}' "$folder/events"
+    '($1 == "KSPSolve" || $1 == "MatSOR") && !($1 in seen) {seen[$1] = $4}
+     END {printf "%.2f %.3f %.3f %d\n", total, seen["KSPSolve"], seen["MatSOR"], iterations}' "$folder/events"
 }
 
-printf '%s; seconds of the whole program on %s rank(s), of KSPSolve, iterations\n\n' "$([ "$cuda" ] && echo "one GPU" || echo "host")" "$ranks"
-printf '| %-8s | %-44s | %-12s | %-44s | %8s | %8s | %5s |\n' tutorial options matrix preconditioner program KSPSolve its
-echo '| --- | --- | --- | --- | --- | --- | --- |'
+printf '%s; seconds of the whole program on %s rank(s), of KSPSolve and of MatSOR, iterations\n\n' "$([ "$cuda" ] && echo "one GPU" || echo "host")" "$ranks"
+printf '| %-8s | %-44s | %-12s | %-44s | %8s | %8s | %8s | %5s |\n' tutorial options matrix preconditioner program KSPSolve MatSOR its
+echo '| --- | --- | --- | --- | --- | --- | --- | --- |'
 while IFS='|' read -r tutorial key host device options shellac plain; do
   [[ $tutorial == [a-z]* ]] || continue
   tutorial=$(xargs <<< "$tutorial") key=$(xargs <<< "$key")
@@ -73,7 +74,7 @@ while IFS='|' read -r tutorial key host device options shellac plain; do
     program=${tutorial//\//-}
     [ -z "$text" ] || [ $matrix != stencil ] || program=$equation plugin="-equation $text -picture none"
     result=$(run "$program" $plugin "-$key" $matrix $options $solver < /dev/null)
-    if [[ $result == [0-9]* ]]; then read -r total solve iterations <<< "$result"; else total=$result solve= iterations=; fi
-    printf '| %-8s | %-44s | %-12s | %-44s | %8s | %8s | %5s |\n' "$tutorial" "$options" $matrix "$solver" "$total" "$solve" "$iterations"
+    if [[ $result == [0-9]* ]]; then read -r total solve sweeps iterations <<< "$result"; else total=$result solve= sweeps= iterations=; fi
+    printf '| %-8s | %-44s | %-12s | %-44s | %8s | %8s | %8s | %5s |\n' "$tutorial" "$options" $matrix "$solver" "$total" "$solve" "$sweeps" "$iterations"
   done
 done < "$here/times.txt"

@@ -34,6 +34,12 @@ template <class T> struct Units {
   T inv_unit2; // [1/length²]
 };
 
+// The function right to 11 digits only, for a GPU, where that is cheaper: far pairs of fast sums, whose error is measured.
+template <class Function> struct RoughFunction : Function {
+  using Function::Function;
+  static constexpr bool differs = false;
+};
+
 constexpr double pi = 3.14159265358979323846, log2_e = 1.44269504088896340736, ln_2 = 0.69314718055994530942;
 
 } // namespace shellac

@@ -21,4 +21,13 @@ template <class T> struct LaplacePotential {
   }
 };
 
+#if SHELLAC_CUDA
+template <> struct RoughFunction<LaplacePotential<double>> : LaplacePotential<double> {
+  using LaplacePotential<double>::LaplacePotential;
+  static constexpr bool             differs = true;
+  static double                     factor(const Parameters &p) { return LaplacePotential<double>::factor(p) / 2; }
+  __device__ __forceinline__ double value(double r2) const { return rough_inverse_sqrt_twice(r2); }
+};
+#endif
+
 } // namespace shellac
