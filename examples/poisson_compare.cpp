@@ -33,8 +33,6 @@ PetscErrorCode AssembleAIJ(const Problem &problem, Mat *B) {
   PetscCall(DMGetMatType(problem.da, &own));
   PetscCall(PetscStrncpy(type, own, sizeof(type)));
   PetscCall(DMSetMatType(problem.da, mat_type));
-  // keeps no zeros in identity rows; in 1-D on one rank, PETSc's matrix does not work without them
-  PetscCall(DMSetMatrixPreallocateOnly(problem.da, problem.dim > 1 ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(DMCreateMatrix(problem.da, B));
   PetscCall(DMSetMatType(problem.da, type));
 

@@ -62,6 +62,19 @@ private:
 char Watch::text_[1024];
 CATCH_REGISTER_LISTENER(Watch)
 
+// Equations as text are compiled as for a user in the cases of two files, and without optimisation, which takes longer than they
+// run, in those of others.
+class Compilation : public ListenerBase {
+public:
+  using ListenerBase::ListenerBase;
+  void testCaseStarting(const Catch::TestCaseInfo &info) override {
+    const char *file = info.lineInfo.file;
+    const bool  quick = strstr(file, "equations_") && !strstr(file, "equations_action");
+    setenv("SHELLAC_CXXFLAGS", quick ? "-O0" : "", 1);
+  }
+};
+CATCH_REGISTER_LISTENER(Compilation)
+
 // Sends standard output to a file, and shows the file if asked to.
 class Silence {
 public:

@@ -36,8 +36,8 @@
      residual = -laplacian(u) - lambda * exp(u)
 .ve
    It is compiled by the C++ compiler that built Shellac, or by the one that the environment variable SHELLAC_CXX names,
-   once: the result is kept in a cache folder. For vectors on a GPU it is compiled by the CUDA Toolkit's NVRTC, too; where
-   that is missing, functions run on the host.
+   once: the result is kept in a cache folder. Options in SHELLAC_CXXFLAGS come after Shellac's own. For vectors on a GPU
+   it is compiled by the CUDA Toolkit's NVRTC, too; where that is missing, functions run on the host.
 
    A `KSP` gets the operator and the right-hand side of a linear equation, a `SNES` residual and Jacobian, a `TS` the
    rate and its Jacobian. DMs made from this one by coarsening and refining inherit the equation, so that grid

@@ -29,6 +29,12 @@ static std::string compiler() {
   return own && *own ? own : SHELLAC_EQUATION_CXX;
 }
 
+// The user's options of it, after ours.
+static std::string own_flags() {
+  const char *own = getenv("SHELLAC_CXXFLAGS");
+  return own && *own ? std::string(own) + " " : "";
+}
+
 // The first line of what `COMPILER --version` prints; that of the build where it cannot be run, so that a machine without a
 // compiler finds what another one with the same compiler has made.
 static std::string read_version(const std::string &name) {
@@ -123,12 +129,12 @@ static std::string first_error(const std::string &output, const SourceText &text
 // The shell's command that makes a library of the parts of a source: the first one's messages, and the first status that is not
 // zero.
 static std::string command_of(const std::string &code, const std::string &to, int parts) {
-  const std::string call = compiler() + " " + flags + " ";
-  if (parts == 1) return call + "-shared " + quoted(code) + " -o " + quoted(to) + libraries + " 2>&1 </dev/null";
+  const std::string call = compiler() + " " + flags + " ", own = own_flags();
+  if (parts == 1) return call + own + "-shared " + quoted(code) + " -o " + quoted(to) + libraries + " 2>&1 </dev/null";
   std::string command, wait = "s=0; ", objects;
   for (int k = parts; k-- > 0;) { // the first one in front of the others, which it waits for
     const std::string object = quoted(to + "." + std::to_string(k) + ".o"), number = std::to_string(k);
-    command += call + (k ? "" : flags_of_first_part) + "-c -DSHELLAC_PART=" + number + " " + quoted(code) + " -o " +
+    command += call + (k ? "" : flags_of_first_part) + own + "-c -DSHELLAC_PART=" + number + " " + quoted(code) + " -o " +
                object +
                (k ? " >" + object + ".log 2>&1 </dev/null & p" + number + "=$!; " : " 2>&1 </dev/null; t=$?; ");
     if (k) wait += "wait $p" + number + " || { s=$?; cat " + object + ".log; }; rm -f " + object + ".log; ";
@@ -181,7 +187,7 @@ PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const Sou
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (rank == 0) // where it is compiled
-    content = source + flags + flags_of_first_part + libraries + compiler() + version() + processor();
+    content = source + flags + flags_of_first_part + own_flags() + libraries + compiler() + version() + processor();
   const auto make = [&](const std::string &folder, const std::string &to) {
     return compile(source, parts, text, folder, to);
   };

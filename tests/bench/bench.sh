@@ -85,6 +85,8 @@ multigrid() {
 }
 iterations() {
   run 1 shellac_bench_iterations
+  local omega
+  for omega in 1 1.9; do run 1 poisson -n 200 -mat_laplace_boundary eliminated -pc_type eisenstat -pc_eisenstat_omega $omega -picture none; done
   [ -x "$here/tutorials/snes-ex19" ] || { echo "PETSc's tutorials are not built"; return; }
   local n flow
   for flow in '' '-lidvelocity 100' '-lidvelocity 10 -grashof 1000'; do
