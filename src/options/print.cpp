@@ -67,7 +67,8 @@ static Lines page() {
       "# Options",
       "",
       "All options of Shellac, by type. A program prints those that it reads with `-help`. An object's prefix",
-      "(`KSPSetOptionsPrefix()` and the like) goes before the name: `-fine_pc_stencilmg_levels 3`.",
+      "(`KSPSetOptionsPrefix()` and the like) goes before the name: `-fine_pc_stencilmg_levels 3`. PETSc ignores",
+      "names that nothing asks for, misspelt ones say; `-options_left` lists them at the end of a program.",
       "",
       "`cmake --build build/default --target write-options` makes this page and the lists in the headers from the tables",
       "`src/*/options.hpp`. The test `options-in-headers` compares them."};
