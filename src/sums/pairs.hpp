@@ -4,6 +4,7 @@
 // A singular function is not finite where x = y. Sums do not look for that pair by pair: a block whose sum is not finite
 // is summed again with care, which costs nothing where there is no such pair.
 
+#include "sums/inverse_distances.hpp"
 #include "sums/kernels/list.hpp"
 #include "sums/pairs_on_gpu.hpp"
 #include "sums/pairs_on_host.hpp"
@@ -90,8 +91,8 @@ template <class Function, class T> PetscErrorCode sum_function(const PairSum &s)
 #endif
   const Function  f(s.parameters);
   const Scales<T> scales = scales_of<Function, T>(s);
-  host::sum_columns_of(s, host::loops_of<Function, T>(), Function::singular, Scalar<typename Function::Value>::parts,
-                       &f, scales.scale, scales.factor);
+  host::sum_columns_of(s, host::best_loops_of<Function, T>(), Function::singular,
+                       Scalar<typename Function::Value>::parts, &f, scales.scale, scales.factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -143,6 +143,7 @@ if(cuda AND EXISTS /dev/nvidiactl)
     -dm_vec_type cuda)
 endif()
 expect("${converged}" poisson -dim 3 -n 7 -picture none)
+expect("${converged}" poisson -n 12 -pc_type sor -ksp_max_it 50 -picture none)
 expect("${converged}" poisson -dm_mat_type helmholtz -mat_helmholtz_shift 4 -n 20 -picture none)
 
 # States from files
