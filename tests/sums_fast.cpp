@@ -19,7 +19,7 @@ TEST_CASE("fast sums keep their tolerance", "[sums][fast]") {
       Cloud       targets = random_cloud(1000, of.dim, 1, Spread::skewed, 0, PetscReal(0.5));
       for (PetscInt i = 0; i < targets.N; i++) // some are far away on either side, so that the first rank has such ones
         if (i % 3) targets.x[(size_t)(i * of.dim)] += PetscReal(i % 3 == 1 ? 1.5 : -1.5);
-      const PetscReal tolerance = 2 * (PetscReal)std::stod(of.rtol);
+      const PetscReal tolerance = (PetscReal)std::stod(of.rtol);
       Options         set = options(f);
       Matrix          direct = make_sum(targets, sources);
       Options         fast(std::string("-mat_kernelsum_type fast -mat_kernelsum_rtol ") + of.rtol);
@@ -256,7 +256,10 @@ TEST_CASE("fast sums keep tolerances from 1e-3 to 1e-10 on uniform, clustered, p
         Options fast(std::string("-mat_kernelsum_type fast -mat_kernelsum_rtol ") + rtol);
         Matrix  A = make_square_sum(cloud);
         INFO(kernel << ", shape " << shape << ", " << rtol);
-        CHECK(difference_of_products(A, direct, false) <= 2 * std::stod(rtol)); // of other vectors than the measured
+        CHECK(difference_of_products(A, direct, false) <= std::stod(rtol)); // of other vectors than the measured
+        if (fewer == 1 && rank_count() == 1 &&
+            (shape == 1 || shape == 2)) // else 1e-10 has no clusters of so many points
+          CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find(", 0 far ones") == std::string::npos);
       }
   }
 }
