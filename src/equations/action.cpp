@@ -47,6 +47,15 @@ PetscErrorCode EquationOnGrid::AssembleAt(PetscReal time, Vec state, Mat A) {
 
 PetscErrorCode EquationOnGrid::Act(PetscReal time, Vec state, Vec v, Vec y) {
   enum { products, diagonals };
+
+  PetscFunctionBegin;
+  PetscCall(Derive(time, state, v, y, equation_->action_kernels, v ? products : diagonals,
+                   v ? equation_->action->product : equation_->action->diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::Derive(PetscReal time, Vec state, Vec v, Vec y, LazyKernels &lazy, size_t kernel,
+                                      equation::VectorFunction on_host) {
   const PetscScalar *direction = nullptr;
   PetscScalar       *out;
   WorkVector         local;
@@ -55,8 +64,8 @@ PetscErrorCode EquationOnGrid::Act(PetscReal time, Vec state, Vec v, Vec y) {
   PetscFunctionBegin;
   place_.time = time;
   PetscCall(Update());
-  PetscCall(NeedKernels(y, equation_->action_kernels));
-  if (!equation_->action_kernels.kernels.present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
+  PetscCall(NeedKernels(y, lazy));
+  if (!lazy.kernels.present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
   if (v && ghosts_) {
     PetscCall(local.Get(da_, true));
     PetscCall(DMGlobalToLocalBegin(da_, v, INSERT_VALUES, local));
@@ -71,10 +80,9 @@ PetscErrorCode EquationOnGrid::Act(PetscReal time, Vec state, Vec v, Vec y) {
   place_.direction = compiled_array(direction);
   equation::Scalar *values = compiled_array(out);
   if (PetscMemTypeDevice(arrays.memory()))
-    PetscCall(equation_->action_kernels.kernels.Vectors(v ? products : diagonals, place_, Tables(), regions_, values));
+    PetscCall(lazy.kernels.Vectors(kernel, place_, Tables(), regions_, values));
   else
-    for (const equation::Region &region : regions_)
-      (v ? equation_->action->product : equation_->action->diagonal)(&place_, &region, values);
+    for (const equation::Region &region : regions_) on_host(&place_, &region, values);
   PetscCall(arrays.Restore());
   PetscCall(CheckArms());
   PetscFunctionReturn(PETSC_SUCCESS);

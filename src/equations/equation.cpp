@@ -67,7 +67,10 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
   place_.arm = arm_;
   place_.parameters = equation_->parameters.data();
   PetscCall(SetEnds());
-  if (!equation_->functions) equation_->shape.holds_constants = EndsHoldConstants();
+  if (!equation_->functions && EndsHoldConstants()) {
+    equation_->shape.holds_constants = true;
+    equation_->kernels.names.push_back("products");
+  }
   MakeRegions();
   const size_t fields = text.fields.size();
   field_set_.assign(fields, false);

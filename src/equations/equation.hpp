@@ -46,7 +46,8 @@ struct Equation {
   EquationShape                    shape;
   std::string                      cache; // -equation_cache
   const equation::Functions       *functions = nullptr;
-  LazyKernels                      kernels{{"values", "entries"}}, action_kernels{{"products", "diagonals"}};
+  LazyKernels                      kernels{{"values", "entries"}}; // and "products", where Functions have them
+  LazyKernels                      action_kernels{{"products", "diagonals"}};
   const equation::ActionFunctions *action = nullptr; // compiled when it is first needed
   PetscMPIInt               ranks = 0; // of the grid that the equation was set on, which make the kernels together
   std::vector<PetscReal>    parameters;
@@ -156,7 +157,11 @@ private:
   bool           EndsHoldConstants() const;
   PetscErrorCode FindConstants(std::vector<size_t> *unknowns); // whose constants the Jacobian makes zero
   PetscErrorCode FindSums(std::vector<size_t> *rows);          // whose sums over all cells do not depend on the state
-  PetscErrorCode SetCells(size_t unknown, Vec volumes) const;  // of the cells, at that unknown; else zero
+  // v: volumes of cells, or one, at that unknown; zero at others
+  PetscErrorCode SetCells(size_t unknown, bool by_volume, Vec v);
+  // What Act() does, by one of these kernels, or by that function on the host.
+  PetscErrorCode Derive(PetscReal time, Vec state, Vec v, Vec y, LazyKernels &kernels, size_t kernel,
+                        equation::VectorFunction on_host);
   PetscErrorCode UpdateNullSpaces();
   int            slots() const { return (int)(arms_.size() * equation_->unknowns()); } // of a row
   size_t         owned() const { return (size_t)grid_.size[0] * grid_.size[1] * grid_.size[2]; }
@@ -170,8 +175,8 @@ private:
   Vec                              step_scale_ = NULL;
   MatNullSpace                     null_spaces_[2] = {NULL, NULL}; // of the Jacobian, of its transpose
   PetscReal                        imbalance_ = 0;                 // of the sources, 0 to 1
-  PetscInt64                       id_ = 0;    // of no other one of this process
-  DM                               da_ = NULL; // not referenced: the DM has this object
+  PetscInt64                       id_ = 0;                        // of no other one of this process
+  DM                               da_ = NULL;                     // not referenced: the DM has this object
   Grid                             grid_;
   Ends                             ends_[8][3]; // [unknown][axis]
   EquationAxis                     axes_[3];

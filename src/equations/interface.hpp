@@ -108,8 +108,7 @@ struct Functions {
   VectorFunction  source;                                               // what makes the exact solution one
   void (*field)(const Place *, const Region *, int field, Scalar *out); // out: [points]
   void (*robin)(const Place *, Real *alpha);                            // alpha: [unknown][axis][side]
-  // Derivatives along the vector that is one in an unknown and zero in the others. out: [points][unknowns]
-  void (*constants)(const Place *, const Region *, int unknown, Scalar *out);
+  VectorFunction product; // as in ActionFunctions; null where no constants can be in the Jacobian's null space
 };
 
 // The Jacobian's action on place->direction; its diagonal. out: [points][unknowns]

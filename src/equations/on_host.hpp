@@ -150,13 +150,6 @@ template <class Row> void all_diagonals(const Place *place, const Region *region
   region->ends ? diagonals_in<Row, true>(q, *region, out) : diagonals_in<Row, false>(q, *region, out);
 }
 
-template <class Row> void all_constants(const Place *q, const Region *region, int unknown, Scalar *out) {
-  const auto at = [&](Index i, Index j, Index k, const auto &from, Index to) {
-    constants_at<Row>(*q, unknown, i, j, k, from, out + to * unknowns);
-  };
-  region->ends ? for_points<true>(*q, *region, at) : for_points<false>(*q, *region, at);
-}
-
 // A function of the coordinates alone.
 template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index i, Index j, Index k, Scalar *out) {
   out[r] = Row::template at<r, Real>(q, coordinate<Real>(q, 0, i), coordinate<Real>(q, 1, j), coordinate<Real>(q, 2, k),

@@ -56,12 +56,6 @@ template <int c> struct OwnSeed : SeedOfSlots {
   static constexpr int  directions = 1;
   template <int n> bool matches(int unknown, int, bool own) const { return unknown == c && own; }
 };
-// An unknown, wherever it stands: the direction of the vector that is one in it, and zero in the others.
-struct AllOfUnknown : SeedOfSlots {
-  static constexpr int  directions = 1;
-  int                   c;
-  template <int n> bool matches(int unknown, int, bool) const { return unknown == c; }
-};
 struct AlongVector {
   static constexpr int  directions = 1;
   static constexpr bool along_vector = true;
@@ -412,13 +406,6 @@ template <class Row, int r = 0, class From>
 inline void diagonal_at(const Place &q, Index i, Index j, Index k, const From &from, Scalar *out) {
   entries_of<Row, r>(q, OwnSeed<r>(), i, j, k, from, out + r);
   if constexpr (r + 1 < unknowns) diagonal_at<Row, r + 1>(q, i, j, k, from, out);
-}
-
-// The rows times a constant: one in the unknown c, zero in the others.
-template <class Row, int r = 0, class From>
-inline void constants_at(const Place &q, int c, Index i, Index j, Index k, const From &from, Scalar *out) {
-  entries_of<Row, r>(q, AllOfUnknown{{}, c}, i, j, k, from, out + r);
-  if constexpr (r + 1 < unknowns) constants_at<Row, r + 1>(q, c, i, j, k, from, out);
 }
 
 // The exact solution's datum on an end: its value, or du/dn + alpha u.

@@ -2,6 +2,7 @@
 // their Jacobians, and residuals for which there is a solution.
 
 #include "equations/equation.hpp"
+#include "equations/random.hpp"
 
 namespace shellac {
 
@@ -18,53 +19,84 @@ bool EquationOnGrid::EndsHoldConstants() const {
   return some && !equation_->text.has_rate;
 }
 
-// To the last bit, as differences of equal numbers are zero: a term as 1e-8 * u must not be lost. At all points, because a term may
-// stand at some alone, and at a state that is no special one.
-PetscErrorCode EquationOnGrid::FindConstants(std::vector<size_t> *unknowns) {
-  const size_t             n = equation_->unknowns();
-  std::vector<PetscInt>    none(n, 1); // of the derivatives is not zero
-  std::vector<PetscScalar> slopes(owned() * n);
-  equation::Region         all;
+namespace {
+
+struct AnyState {
+  PetscScalar    *u;
+  unsigned        seed;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { u[i] = any_scalar((size_t)i, seed); }
+};
+
+// One at an unknown of each point, or its cell's volume, where a grid's tables are given; zero at the others.
+struct CellWeights {
+  PetscScalar  *weights; // [points][n]
+  PetscInt      n, unknown, start[3], size[3];
+  const double *inverse_cells[3]; // of the points of an axis, null where it has none
+  PetscReal     h[3];
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt     p[3] = {start[0] + i, start[1] + j, start[2] + k};
+    const size_t       point = (size_t)i + (size_t)size[0] * ((size_t)j + (size_t)size[1] * (size_t)k);
+    PetscScalar *const at = weights + point * (size_t)n;
+    PetscReal          volume = 1; // of a cell whose spacings are the mean ones
+    for (int a = 0; a < 3; a++)
+      if (inverse_cells[a]) volume /= inverse_cells[a][p[a]] * h[a];
+    for (PetscInt c = 0; c < n; c++) at[c] = c == unknown ? volume : 0;
+  }
+};
+
+} // namespace
+
+static PetscErrorCode set_any_state(Vec u, unsigned seed) {
+  PetscInt     n;
+  PetscMPIInt  rank;
+  PetscScalar *array;
+  Arrays       arrays;
 
   PetscFunctionBegin;
-  PetscCall(SetTables(PETSC_MEMTYPE_HOST));
-  for (size_t f = 0; f < fields_.size(); f++) PetscCall(VecGetArrayRead(local_fields_[f], &field_arrays_[f]));
-  for (int a = 0; a < 3; a++) all.start[a] = grid_.start[a], all.end[a] = grid_.start[a] + grid_.size[a];
-  const auto            state = NumbersNear(all, (int)n, 1, 1);
-  const equation::Place whole = place_;
-  place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
-  place_.u = compiled_array(state.get());
-  for (size_t c = 0; c < n; c++) {
-    for (const equation::Region &region : regions_)
-      equation_->functions->constants(&place_, &region, (int)c, compiled_array(slopes.data()));
-    for (const PetscScalar slope : slopes)
-      if (!(PetscAbsScalar(slope) == 0)) none[c] = 0;
-  }
-  place_ = whole;
-  for (size_t f = 0; f < fields_.size(); f++) PetscCall(VecRestoreArrayRead(local_fields_[f], &field_arrays_[f]));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, none.data(), (PetscMPIInt)n, MPIU_INT, MPI_MIN, grid_.comm));
-  for (size_t c = 0; c < n; c++)
-    if (none[c]) unknowns->push_back(c);
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)u), &rank));
+  PetscCall(VecGetLocalSize(u, &n));
+  PetscCall(arrays.Write(u, &array));
+  PetscCall(for_each(arrays.memory(), line_of((size_t)n), AnyState{array, seed + 1000 * (unsigned)rank}));
+  PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::SetCells(size_t unknown, Vec volumes) const {
-  const size_t n = equation_->unknowns();
-  PetscScalar *values;
+PetscErrorCode EquationOnGrid::SetCells(size_t unknown, bool by_volume, Vec v) {
+  CellWeights cells = {nullptr, (PetscInt)equation_->unknowns(), (PetscInt)unknown, {}, {}, {}, {}};
+  Arrays      arrays;
 
   PetscFunctionBegin;
-  PetscCall(VecSet(volumes, 0));
-  PetscCall(VecGetArray(volumes, &values));
-  for (size_t i = 0; i < owned(); i++) {
-    const PetscInt point = (PetscInt)i, nx = grid_.size[0], ny = grid_.size[1],
-                   p[3] = {grid_.start[0] + point % nx, grid_.start[1] + point / nx % ny,
-                           grid_.start[2] + point / nx / ny};
-    PetscReal volume = 1;
-    for (int a = 0; a < grid_.dim && equation_->shape.stretched; a++)
-      volume *= (axes_[a].at(p[a] + 1) - axes_[a].at(p[a] - 1)) / (2 * axes_[a].h());
-    values[i * n + unknown] = volume;
+  PetscCall(arrays.Write(v, &cells.weights));
+  PetscCall(SetTables(arrays.memory()));
+  for (int a = 0; a < 3; a++) {
+    const PetscInt points = grid_.N[a] + 2 * grid_.width;
+    cells.start[a] = grid_.start[a], cells.size[a] = grid_.size[a], cells.h[a] = axes_[a].h();
+    if (by_volume && a < grid_.dim && equation_->shape.stretched)
+      cells.inverse_cells[a] = place_.stretched[a] + equation::inverse_cells * points + grid_.width;
   }
-  PetscCall(VecRestoreArray(volumes, &values));
+  PetscCall(for_each_of_box(arrays.memory(), {{0, 0, 0}, {grid_.size[0], grid_.size[1], grid_.size[2]}}, cells));
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// To the last bit, as differences of equal numbers are zero: a term as 1e-8 * u must not be lost. At all points, because a term may
+// stand at some alone, and at a state that is no special one.
+PetscErrorCode EquationOnGrid::FindConstants(std::vector<size_t> *unknowns) {
+  PetscReal  size;
+  WorkVector state, constants, product;
+
+  PetscFunctionBegin;
+  PetscCall(state.Get(da_, ghosts_));
+  PetscCall(constants.Get(da_));
+  PetscCall(product.Get(da_));
+  PetscCall(set_any_state(state, 1));
+  for (size_t c = 0; c < equation_->unknowns(); c++) {
+    PetscCall(SetCells(c, false, constants));
+    PetscCall(Derive(place_.time, state, constants, product, equation_->kernels, 2, equation_->functions->product));
+    PetscCall(VecNorm(product, NORM_1, &size));
+    if (size == 0) unknowns->push_back(c);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,24 +107,21 @@ PetscErrorCode EquationOnGrid::FindSums(std::vector<size_t> *rows) {
   PetscScalar     sum;
   PetscReal       size;
   Vec             u, f, g, cells;
-  PetscRandom     numbers;
 
   PetscFunctionBegin;
   for (Vec *v : {&u, &f, &g, &cells}) PetscCall(DMGetGlobalVector(da_, v));
   checked_ = version_; // a root may have no value at these states
-  PetscCall(PetscRandomCreate(grid_.comm, &numbers));
-  PetscCall(VecSetRandom(u, numbers));
+  PetscCall(set_any_state(u, 1));
   PetscCall(Evaluate(time, u, f));
-  PetscCall(VecSetRandom(u, numbers));
+  PetscCall(set_any_state(u, 2));
   PetscCall(Evaluate(time, u, g));
   PetscCall(VecAXPY(f, -1, g));
   PetscCall(VecSet(u, 0));
   PetscCall(Evaluate(time, u, g));
   checked_ = checked;
-  PetscCall(PetscRandomDestroy(&numbers));
   imbalance_ = 0;
   for (size_t r = 0; r < equation_->unknowns(); r++) {
-    PetscCall(SetCells(r, cells));
+    PetscCall(SetCells(r, true, cells));
     PetscCall(VecPointwiseMult(u, f, cells));
     PetscCall(VecSum(u, &sum));
     PetscCall(VecNorm(u, NORM_1, &size));
@@ -122,8 +151,7 @@ PetscErrorCode EquationOnGrid::UpdateNullSpaces() {
     PetscFunctionBegin;
     for (size_t i = 0; i < of.size(); i++) {
       PetscCall(DMCreateGlobalVector(da_, &basis[i]));
-      PetscCall(VecSet(basis[i], 0));
-      PetscCall(cells ? SetCells(of[i], basis[i]) : VecStrideSet(basis[i], (PetscInt)of[i], 1));
+      PetscCall(SetCells(of[i], cells, basis[i]));
       PetscCall(VecNormalize(basis[i], NULL));
     }
     const bool all = !cells && equation_->unknowns() == 1;
@@ -147,7 +175,7 @@ PetscErrorCode EquationOnGrid::AttachNullSpaces(Mat A) {
   static const char marked[] = "ShellacEquationNullSpace_C";
 
   PetscFunctionBegin;
-  if (!equation_->functions->constants) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!equation_->functions->product) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(UpdateNullSpaces());
   for (int transpose = 0; transpose < 2; transpose++) {
     MatNullSpace present, space = null_spaces_[transpose];
@@ -165,7 +193,7 @@ PetscErrorCode EquationOnGrid::MakeConsistent(Vec f, bool first) {
   const EquationText &text = equation_->text;
 
   PetscFunctionBegin;
-  if (!equation_->functions->constants) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!equation_->functions->product) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(UpdateNullSpaces());
   if (!null_spaces_[1]) PetscFunctionReturn(PETSC_SUCCESS);
   // a consistent equation's differences have a small one

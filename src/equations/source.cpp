@@ -260,7 +260,7 @@ private:
                                                               : "nullptr";
     line(exported("Functions") + "values_part, all_entries<Row>, " + initial + ", " +
          (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
-         ", all_fields, all_robin, " + (shape_.holds_constants ? "all_constants<Row>" : "nullptr") + "};");
+         ", all_fields, all_robin, " + (shape_.holds_constants ? "all_products<Row>" : "nullptr") + "};");
   }
 
   static std::string exported(const std::string &type) {
