@@ -123,8 +123,7 @@ TEST_CASE("a TS works on a finer DMDA, and with multigrid", "[equations]") {
     INFO(set);
     Options more(set);
     Grid    da;
-    OK(make_grid(l, nullptr, &da));
-    OK(DMSetFromOptions(da));
+    OK(make_grid(l, nullptr, &da)); // with these options
     set_equation(da, text);
     OK(steps(stepper(da, TSBEULER), v, y));
     CHECK(difference(y, expected) < 1e-6);
