@@ -3,6 +3,7 @@
 #include "catch.hpp"
 
 #include "media.hpp"
+#include "multigrid/rows_plan.hpp"
 
 using namespace tests;
 
@@ -114,4 +115,29 @@ TEST_CASE("fused passes in 2-D follow shifts of the matrix", "[multigrid]") {
       CHECK(pair.reduction() <= 0.3);
     }
   }
+}
+
+TEST_CASE("a GPU takes fused passes in 2-D where the matrix is symmetric", "[multigrid]") {
+  for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
+    for (const char *options : {"", " -test_pc_stencilmg_smooths 2", " -test_pc_stencilmg_smooths 4"}) {
+      const Lattice l = lattice({300, 70, 1}, {}, shape);
+      const Pair    pair(l, medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0), options);
+      Vector        b = make_vector(pair.here);
+      PetscBool     is_cuda;
+      OK(PetscObjectTypeCompare((PetscObject)(Vec)b, VECSEQCUDA, &is_cuda));
+      if (!is_cuda) return; // with several ranks the first level is distributed
+      INFO(describe(l) << options);
+      const std::string text = printed([&]() { OK(PCView(pair.fused, PETSC_VIEWER_STDOUT_WORLD)); });
+      CHECK((text.find("point by point") == std::string::npos) == !strstr(options, "4"));
+    }
+}
+
+TEST_CASE("fused passes in 2-D on a GPU serve levels whose places are of type PetscInt", "[multigrid]") {
+  const auto has_indices = [](PetscInt size, PetscInt beyond) {
+    const shellac::Box grown = {{-beyond, -beyond, 0}, {size + beyond, size + beyond, 1}};
+    return shellac::has_indices_for_rows(grown);
+  };
+  CHECK(has_indices(4095, 2));
+  CHECK(has_indices(46300, 2)); // 46340² < 2³¹ < 46341²
+  CHECK(has_indices(46338, 2) == (sizeof(PetscInt) > 4));
 }

@@ -46,7 +46,7 @@ template <class T> class Hierarchy final : public Multigrid {
     LevelPart<T> part = {};
     size_t       points_at[3] = {0, 0, 0};         // in points_
     Mirror<T>    rows, weights, restriction, mass; // of variable coefficients, see LevelPart
-    Mirror<T>    weights_along_x;                  // of variable coefficients, for rows_march.hpp
+    Mirror<T>    weights_along_x;                  // of variable coefficients, see rows_plan.hpp
     Mirror<char> has_shift;                        // likewise
     bool         whole = false;                    // on each rank; otherwise distributed
     bool         fused = false;
@@ -147,7 +147,8 @@ private:
   bool takes_rows(const Level &at) const {
     const PetscInt *N = at.patch.N;
     return variable_ && !nonsymmetric_ && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends &&
-           (at.part.steps == 2 || at.part.steps == 3) && N[0] > 1 && N[1] > 1 && N[2] == 1 && has_memory_for_rows<T>();
+           (at.part.steps == 2 || at.part.steps == 3) && N[0] > 1 && N[1] > 1 && N[2] == 1 &&
+           has_indices_for_rows(at.part.grown) && has_memory_for_rows<T>();
   }
   // Whether the next level is put together from the ranks' parts of it.
   bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }

@@ -25,7 +25,7 @@ template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What rows_march.hpp reads besides the coefficients. Where a level follows a change of the matrix, weights stay as they are and
+// What passes over rows read besides the coefficients. Where a level follows a change of the matrix, weights stay as they are and
 // shifts may change.
 template <class T> PetscErrorCode Hierarchy<T>::PrepareRows(int l) {
   Level       &at = level(l);

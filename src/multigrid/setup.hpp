@@ -224,6 +224,13 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
     PetscCall(dense_.Prepare(memory));
   else
     PetscCall(direct_.Prepare(memory));
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) { // passes read what is prepared before they wait for the kernel before
+    cudaStream_t stream;
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+  }
+#endif
   prepared_[PetscMemTypeDevice(memory) ? 1 : 0] = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
