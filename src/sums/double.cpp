@@ -23,16 +23,72 @@ static Complex<double> as_complex(Complex<double> x) {
   return x;
 }
 
-template <class Function> SHELLAC_WIDEST void values_of(const Parameters &p, PetscInt n, const double *r2, double *g) {
+// ---- many values ---------------------------------------------------------------------------------------------------
+
+SHELLAC_INLINE void store(double value, bool keep, double *g, PetscInt i) {
+  g[i] = keep ? value : 0;
+}
+SHELLAC_INLINE void store(Complex<double> value, bool keep, double *g, PetscInt i) {
+  g[2 * (size_t)i] = keep ? value.re : 0;
+  g[2 * (size_t)i + 1] = keep ? value.im : 0;
+}
+
+#if SHELLAC_CUDA
+template <class Function> struct ValueAt {
+  Function      f;
+  double        factor;
+  const double *r2;
+  double       *g;
+  bool          own;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    store(factor * f.value(r2[i]), own || r2[i] > 0, g, i);
+  }
+};
+#endif
+
+template <class Function>
+SHELLAC_WIDEST void values_on_host(const Parameters &p, bool own, PetscInt n, const double *r2, double *g) {
   const Function f(p);
   const double   factor = Function::factor(p);
   SHELLAC_COLUMNS
-  for (PetscInt i = 0; i < n; i++) g[i] = factor * f.value(r2[i]);
+  for (PetscInt i = 0; i < n; i++) store(factor * f.value(r2[i]), own || r2[i] > 0, g, i);
 }
+
+template <class Function> static PetscErrorCode values_of(const ManyValues &v) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(v.memory)) {
+    PetscCall(for_each(v.memory, line_of((size_t)v.n),
+                       ValueAt<Function>{Function(v.parameters), Function::factor(v.parameters), v.r2, v.g,
+                                         v.own_value_at_zero}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  values_on_host<Function>(v.parameters, v.own_value_at_zero, v.n, v.r2, v.g);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class... Functions> static PetscErrorCode values_listed(FunctionList<Functions...>, const ManyValues &v) {
+  static PetscErrorCode (*const of_function[])(const ManyValues &) = {&values_of<Functions>...};
+  return of_function[v.function](v);
+}
+
+PetscErrorCode ComputeValues(const ManyValues &values) {
+  PetscFunctionBegin;
+  PetscCall(check_backend(values.memory));
+  if (values.formula)
+    PetscCall(FormulaValues(values));
+  else
+    PetscCall(values_listed(KernelFunctions<double>(), values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// ---- the table -----------------------------------------------------------------------------------------------------
 
 template <class Function> static FunctionInfo describe() {
   constexpr bool complex = Scalar<typename Function::Value>::parts == 2;
-  FunctionInfo   info = {
+  return {
         Function::name(),
         Function::formula(),
         Function::uses_sigma,
@@ -47,8 +103,6 @@ template <class Function> static FunctionInfo describe() {
         const double unit = Function::unit(p);
         return (Function::factor(p) / (unit * unit)) * as_complex(Function(p).slope(r2));
       }};
-  if constexpr (!complex) info.values = values_of<Function>;
-  return info;
 }
 template <class... Functions> static std::vector<FunctionInfo> describe_all(FunctionList<Functions...>) {
   return {describe<Functions>()...};

@@ -89,7 +89,8 @@ static const FormulaKernel kernel_table[] = {{"sum_few", SumForm::value, 1, 1, 2
                                              {"sum_gradient", SumForm::gradient, 1, 3, 2, 2},
                                              {"sum_transposed", SumForm::gradient_transposed, 1, 1, 2, 2},
                                              {"sum_groups", SumForm::value, 1, 1, 2, 2, 64}};
-enum { few_kernel, many_kernel, columns_kernel, gradient_kernel, transposed_kernel, groups_kernel };
+enum { few_kernel, many_kernel, columns_kernel, gradient_kernel, transposed_kernel, groups_kernel, values_kernel };
+static const char values_name[] = "many_values"; // of that kernel, after those of the table
 
 template <class T> std::string formula_kernels(const std::string &formula) {
   static const char *const forms[] = {"value", "gradient", "gradient_transposed"};
@@ -104,6 +105,10 @@ template <class T> std::string formula_kernels(const std::string &formula) {
               ", SumForm::" + forms[(int)k.form] + ", " + std::to_string(k.columns) + ", " +
               std::to_string(narrow ? k.of_single : k.of_double) + ", " + threads + ">(a);\n}\n";
   }
+  source += "extern \"C\" __global__ void " + std::string(values_name) + "(const __grid_constant__ FormulaFunction<" +
+            number + "> f, PetscInt n, const double *r2, double *g, bool own) {\n"
+            "const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;\n"
+            "if (i < n) g[i] = own || r2[i] > 0 ? f.value((" + number + ")r2[i]) : 0;\n}\n";
   return source + "} // namespace shellac\n";
 }
 template std::string formula_kernels<float>(const std::string &);
@@ -116,6 +121,7 @@ template <class T> PetscErrorCode KernelFormula::NeedKernels(MPI_Comm comm) {
   PetscFunctionBegin;
   if (!made.tried) {
     for (const FormulaKernel &k : kernel_table) names.push_back(k.name);
+    names.push_back(values_name);
     PetscCall(made.library.Create(comm, {{formula_kernels<T>(text_), names}}, "the formula", "", &made.problem));
     PetscMPIInt absent = !made.library.present();
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &absent, 1, MPI_INT, MPI_MAX, comm));
@@ -253,6 +259,30 @@ template <class T> PetscErrorCode SumFormula(const PairSum &s) {
                           scales.scale, scales.factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode FormulaValues(const ManyValues &v) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(v.memory)) {
+    KernelFormula::Kernels &kernels = v.formula->kernels<double>();
+    FormulaNumbers<double>  numbers(v.parameters);
+    ManyValues              copy = v;
+    cudaStream_t            stream;
+    void                   *arguments[] = {&numbers, &copy.n, &copy.r2, &copy.g, &copy.own_value_at_zero};
+    if (!v.n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCheck(kernels.library.present(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the formula's kernels have not been made");
+    PetscCall(current_stream(&stream));
+    PetscCallCUDA(cudaLaunchKernel(kernels.library.kernel(values_kernel), dim3((unsigned)(((size_t)v.n + 255) / 256)),
+                                   dim3(256), arguments, 0, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  const auto value = v.formula->functions().value;
+  for (PetscInt i = 0; i < v.n; i++)
+    v.g[i] = v.own_value_at_zero || v.r2[i] > 0 ? value(v.parameters, v.r2[i]).re : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template PetscErrorCode SumFormula<float>(const PairSum &);
 template PetscErrorCode SumFormula<double>(const PairSum &);
 

@@ -47,5 +47,7 @@ template <class T> std::string formula_kernels(const std::string &text);
 
 // The sum of sum.formula in precision T.
 template <class T> PetscErrorCode SumFormula(const PairSum &sum);
+// The values of values.formula.
+PetscErrorCode FormulaValues(const ManyValues &values);
 
 } // namespace shellac

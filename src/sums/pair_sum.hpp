@@ -49,10 +49,21 @@ struct FunctionInfo {
   double (*factor)(const Parameters &);
   Complex<double> (*value)(const Parameters &, double r2); // with its factor; r2 > 0, or any where not singular
   Complex<double> (*slope)(const Parameters &, double r2); // of the gradient: times (x - y)
-  // Many values of a real function at once; null: one by one.
-  void (*values)(const Parameters &, PetscInt n, const double *r2, double *g) = nullptr;
 };
 const std::vector<FunctionInfo> &kernel_functions();
+
+// g[i], with the factor, at squares of distances r2[i], both in one kind of memory: of complex functions (re, im).
+struct ManyValues {
+  int            function = 0;
+  KernelFormula *formula = nullptr;
+  Parameters     parameters = {1, 0};
+  bool           own_value_at_zero = true; // else zero there
+  PetscInt       n = 0;
+  const double  *r2 = nullptr;
+  double        *g = nullptr; // of a real function: may be r2
+  PetscMemType   memory = PETSC_MEMTYPE_HOST;
+};
+PetscErrorCode ComputeValues(const ManyValues &values);
 
 // Computes in precision T.
 template <class T> PetscErrorCode SumPairs(const PairSum &sum);

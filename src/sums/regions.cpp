@@ -93,6 +93,10 @@ template <class Move> static PetscErrorCode with_type(int reals, const Move &mov
   MPI_Datatype a_point;
 
   PetscFunctionBegin;
+  if (reals == 1) { // PETSc takes a type of one for the same, and keeps the first, which has no sums
+    PetscCall(move(MPIU_REAL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCallMPI(MPI_Type_contiguous(reals, MPIU_REAL, &a_point));
   PetscCallMPI(MPI_Type_commit(&a_point));
   PetscCall(move(a_point));
@@ -116,6 +120,13 @@ PetscErrorCode FromRegion(PetscSF sf, PetscMemType memory, int reals, const Pets
     PetscCall(PetscSFReduceEnd(sf, a_point, region, points, MPI_REPLACE));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
+}
+
+PetscErrorCode AddFromRegion(PetscSF sf, PetscMemType memory, const PetscScalar *region, PetscScalar *points) {
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceWithMemTypeBegin(sf, MPIU_SCALAR, memory, region, memory, points, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(sf, MPIU_SCALAR, region, points, MPIU_SUM));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 namespace {

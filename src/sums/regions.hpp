@@ -31,6 +31,8 @@ PetscErrorCode PointSFCreate(MPI_Comm comm, const PointCloud &points, const std:
 // Copies `reals` numbers for each point to the region, or back.
 PetscErrorCode ToRegion(PetscSF sf, PetscMemType memory, int reals, const PetscReal *points, PetscReal *region);
 PetscErrorCode FromRegion(PetscSF sf, PetscMemType memory, int reals, const PetscReal *region, PetscReal *points);
+// Adds one scalar for each of the region's points.
+PetscErrorCode AddFromRegion(PetscSF sf, PetscMemType memory, const PetscScalar *region, PetscScalar *points);
 
 // Points in the order of a tree: their numbers, three arrays of coordinates.
 struct OrderedPoints {

@@ -1,290 +1,186 @@
-// Set-up and application of the Schwarz method.
+// Application of the Schwarz method, where the vectors are.
 
 #include "sums/preconditioner/schwarz.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "device/arrays.hpp"
+#include "device/chain.hpp"
+#include "device/warp.hpp"
+#include "sums/regions.hpp"
 
 namespace shellac {
 
 PetscErrorCode Schwarz::Reset() {
   PetscFunctionBegin;
-  PetscCall(VecScatterDestroy(&to_near_));
-  PetscCall(VecScatterDestroy(&to_cores_));
-  PetscCall(VecDestroy(&near_));
-  PetscCall(VecDestroy(&cores_));
+  PetscCall(PetscSFDestroy(&to_near_));
+  PetscCall(PetscSFDestroy(&to_cores_));
   PetscCall(MatDestroy(&A_));
-  blocks_.clear(), inverse_.clear(), where_.clear();
-  coarse_own_.clear();
+  blocks_.change().clear(), inverse_.change().clear(), where_.change().clear();
   coarse_count_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A scatter between a vector like A's and a new one of this rank with the values of some points.
-static PetscErrorCode create_scatter(Mat A, const std::vector<PetscInt> &points, int scalars, Vec *local,
-                                     VecScatter *scatter) {
-  IS  from;
-  Vec like;
+namespace {
 
-  PetscFunctionBegin;
-  PetscCall(ISCreateBlock(PETSC_COMM_SELF, scalars, (PetscInt)points.size(), points.data(), PETSC_COPY_VALUES, &from));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, (PetscInt)points.size() * scalars, local));
-  PetscCall(MatCreateVecs(A, NULL, &like));
-  PetscCall(VecScatterCreate(like, from, *local, NULL, scatter));
-  PetscCall(VecDestroy(&like));
-  PetscCall(ISDestroy(&from));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+// What one block adds: y = rows · near, and Gᴴ y where it is symmetric.
+struct BlockProducts {
+  const Schwarz::Block *blocks;
+  const PetscScalar    *inverse, *near;
+  const PetscInt       *where;
+  int                   scalars;
+  bool                  symmetric;
+  PetscScalar          *to; // symmetric: a term for each column of each block; else the boxes' values, among those of `near`
 
-Shape shape_of(const KernelSumMat &context) {
-  const FunctionInfo &info = context.info();
-  const auto          size = [&](double r) {
-    const Complex<double> g = info.value(context.parameters, r * r);
-    return std::hypot(g.re, g.im);
-  };
-  Shape shape;
-  if (info.singular) return shape;
-  const double at_zero = size(0), far = 4 * context.parameters.extent;
-  const auto   is_near = [&](double r) { return size(r) > at_zero / 2 && size(r) < 2 * at_zero; };
-  double       inside = 1e-8 * far, outside = inside;
-  while (outside < far && is_near(outside)) inside = outside, outside *= 1.5;
-  if (is_near(outside)) inside = outside = INFINITY; // wider than the points
-  for (int step = 0; step < 10 && inside < outside; step++) {
-    const double middle = (inside + outside) / 2;
-    (is_near(middle) ? inside : outside) = middle;
+  SHELLAC_HD size_t place(const Schwarz::Block &block, PetscInt j) const {
+    return (size_t)where[block.at + (size_t)(j / scalars)] * scalars + j % scalars;
   }
-  shape.width = outside;
-  shape.grows = size(std::min(outside, far)) > at_zero;
-  shape.fast = outside < far && size(3.5 * outside) < 1e-3 * at_zero;
-  return shape;
-}
+};
 
-// Points around a box. The inverse of a Gaussian's matrix decays with the distance between points more slowly than that of
-// kernels that decay slowly themselves, and over more points the wider the kernel is.
-static PetscInt default_overlap(const Shape &shape, bool symmetric, int dim, double spacing) {
-  struct Law {
-    double points, power; // so many for the width σ = 1 spacing, times the power of wider ones
-  };
-  constexpr struct {
-    Law    gaussian, multiquadric, raised; // the first of fast decay, the second of others
-    double most;
-  } laws[] = {{{64, 0.5}, {48, 0.5}, {96, 0}, 256},
-              {{230, 1.25}, {160, 0.5}, {320, 0}, 1500},
-              {{600, 1.75}, {256, 0.75}, {512, 0}, 2000}};
-  const auto &of_dim = laws[dim - 1];
-  const Law   law = shape.fast ? of_dim.gaussian : shape.grows && symmetric ? of_dim.raised : of_dim.multiquadric;
-  const double sigma = shape.width / (shape.fast ? 1.1774 : 1.7321); // √(2 log 2), √3: where these have fallen to half
-  return (PetscInt)std::min(of_dim.most, law.points * std::pow(std::max(1., sigma / spacing), law.power));
-}
+#if SHELLAC_CUDA
+constexpr int product_threads = 256;
 
-// The constant that makes functions positive definite that are so for coefficients whose sum is zero, twice the largest
-// value between two points, and the sign of the matrix beside it.
-static PetscErrorCode get_raising(MPI_Comm comm, const KernelSumMat &context, double *sign, double *level) {
-  PetscReal lower[3], upper[3];
-  double    r2 = 0;
+// A block of threads each. The second product reads rows that the first one has left in the second cache.
+__global__ void __launch_bounds__(product_threads) multiply_blocks(const __grid_constant__ BlockProducts p) {
+  extern __shared__ __align__(16) unsigned char room[];
+  const Schwarz::Block &block = p.blocks[blockIdx.x];
+  const PetscInt        rows = block.rows, columns = block.columns;
+  const PetscScalar    *values = p.inverse + block.values;
+  PetscScalar          *in = reinterpret_cast<PetscScalar *>(room), *y = in + columns;
+  const int             t = (int)threadIdx.x, lane = t % 32;
 
-  PetscFunctionBegin;
-  PetscCall(PointCloudsGetBox(comm, context.targets, context.sources, lower, upper));
-  for (int a = 0; a < 3; a++) r2 += (double)(upper[a] - lower[a]) * (double)(upper[a] - lower[a]);
-  const double near = context.info().value(context.parameters, 0).re;
-  const double far = context.info().value(context.parameters, r2).re;
-  *sign = (near > far) == (PetscRealPart(context.scale) > 0) ? 1 : -1;
-  *level = 2 * std::max(std::fabs(near), std::fabs(far));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Schwarz::SetUpBoxes(const BoxTree &tree, const SchwarzSettings &settings, bool *all_definite) {
-  KernelSumMat                      *context;
-  SumEntries                         entries;
-  std::vector<std::vector<PetscInt>> points; // of each of this rank's blocks
-  std::vector<PetscInt>              near, cores;
-  std::vector<PetscScalar>           matrix, rows, constant;
-  double                             worst[2] = {0, 0}; // condition number; whether a matrix is not definite
-
-  PetscFunctionBegin;
-  PetscCall(MatGetKernelSum(A_, &context));
-  const Shape           shape = shape_of(*context);
-  std::vector<PetscInt> overlaps; // of the boxes
-  PetscInt              ends[2] = {-PETSC_MAX_INT, 0};
-  for (const Cluster &box : tree.boxes) {
-    double spacing = 0;
-    if (settings.overlap < 0) PetscCall(tree.SpacingIn(box, &spacing));
-    overlaps.push_back(settings.overlap >= 0 ? settings.overlap
-                                             : default_overlap(shape, symmetric_, context->sources->dim, spacing));
-    ends[0] = PetscMax(ends[0], -overlaps.back());
-    ends[1] = PetscMax(ends[1], overlaps.back());
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPIU_INT, MPI_MAX, comm_));
-  overlap_[0] = -ends[0], overlap_[1] = ends[1];
-  boxes_ = tree.all_boxes;
-  PetscCall(tree.FindAround(overlaps, symmetric_, &points));
-  for (size_t b = 0; b < points.size(); b++) { // the box first, or last
-    const std::vector<PetscInt> own = tree.points_of(tree.boxes[b]);
-    points[b].insert(symmetric_ ? points[b].end() : points[b].begin(), own.begin(), own.end());
-    cores.insert(cores.end(), own.begin(), own.end());
-    near.insert(near.end(), points[b].begin(), points[b].end());
-  }
-  std::sort(near.begin(), near.end());
-  near.erase(std::unique(near.begin(), near.end()), near.end());
-  held_ = (PetscInt)near.size();
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &held_, 1, MPIU_INT, MPI_MAX, comm_));
-  PetscCall(entries.Create(A_, near));
-  double sign = 1, level = 0;
-  for (raised_ = false;; raised_ = true) {
-    if (raised_) PetscCall(get_raising(comm_, *context, &sign, &level));
-    blocks_.clear(), inverse_.clear();
-    worst[0] = worst[1] = 0;
-    for (size_t b = 0; b < points.size() && worst[0] < INFINITY; b++) {
-      const auto        &all = points[b];
-      const Cluster     &box = tree.boxes[b];
-      const PetscBLASInt m = (PetscBLASInt)all.size() * entries.scalars;
-      const PetscBLASInt k = (PetscBLASInt)(box.end - box.begin) * entries.scalars;
-      double             condition = 0;
-      bool               definite = true;
-      entries.dense(all, &matrix);
-      if (raised_) entries.constant(all, level, &constant);
-      if (symmetric_)
-        PetscCall(LastRowsOfCholesky(&matrix, sign, constant, k, &rows, &condition, &definite));
-      else
-        PetscCall(FirstRowsOfInverse(&matrix, k, &rows, &condition));
-      worst[0] = std::max(worst[0], condition);
-      worst[1] = std::max(worst[1], definite ? 0. : 1.);
-      blocks_.push_back({k, m, inverse_.size(), 0});
-      inverse_.insert(inverse_.end(), rows.begin(), rows.end());
+  for (PetscInt j = t; j < columns; j += product_threads) in[j] = p.near[p.place(block, j)];
+  __syncthreads();
+  for (PetscInt i = t / 32 * 4; i < rows; i += product_threads / 32 * 4) { // four rows of a warp
+    PetscScalar sums[4] = {0, 0, 0, 0};
+    const int   n = (int)PetscMin(4, rows - i);
+    for (PetscInt j = lane; j < columns; j += 32) {
+      const PetscScalar x = in[j];
+#pragma unroll
+      for (int q = 0; q < 4; q++)
+        if (q < n) {
+          const PetscScalar a = values[(size_t)(i + q) * columns + j];
+          sums[q] += (p.symmetric ? PetscConj(a) : a) * x;
+        }
     }
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_DOUBLE, MPI_MAX, comm_));
-    if (!worst[1] || raised_ || !shape.grows) break;
-  }
-  condition_ = (PetscReal)worst[0];
-  *all_definite = !worst[1];
-  if (!*all_definite && settings.variant == PC_KERNELSUM_AUTO) {
-    blocks_.clear(), inverse_.clear();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCheck(
-      *all_definite, comm_, PETSC_ERR_MAT_CH_ZRPVT,
-      "-pc_kernelsum_variant symmetric: the matrix of a box of %" PetscInt_FMT
-      " points and those around it, kernel %s, is not symmetric and positive definite. CG needs one that is: use "
-      "-ksp_type gmres with -pc_kernelsum_variant restricted. Where the kernel is too wide for its points, take "
-      "a smaller -mat_kernelsum_sigma, or add a nugget with MatShift(); a singular kernel needs what a point "
-      "does to itself on its diagonal",
-      settings.box, context->info().name);
-  PetscCheck(
-      worst[0] < 1 / PETSC_MACHINE_EPSILON, comm_, PETSC_ERR_MAT_LU_ZRPVT,
-      "-pc_type kernelsum: a box of %" PetscInt_FMT
-      " points and those around it has a condition number of %.2g or more, and its coefficients have no correct "
-      "digit. The points are too close for the width of the kernel %s, or two are at one place; take a smaller "
-      "-mat_kernelsum_sigma where the kernel has one, leave out points, or add a nugget with MatShift(), such as "
-      "1e-6 times the diagonal",
-      settings.box, worst[0], context->info().name);
-  for (size_t b = 0; b < blocks_.size(); b++) {
-    blocks_[b].at = where_.size();
-    for (PetscInt point : points[b]) {
-      const PetscInt place = (PetscInt)(std::lower_bound(near.begin(), near.end(), point) - near.begin());
-      for (int s = 0; s < entries.scalars; s++) where_.push_back(place * entries.scalars + s);
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+      for (int half = 16; half; half /= 2) sums[q] += shuffled(sums[q], lane ^ half);
+      if (lane == 0 && q < n) y[i + q] = sums[q];
     }
   }
-  PetscCall(create_scatter(A_, near, entries.scalars, &near_, &to_near_));
-  PetscCall(create_scatter(A_, symmetric_ ? near : cores, entries.scalars, &cores_, &to_cores_));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  __syncthreads();
+  if (p.symmetric)
+    for (PetscInt j = t; j < columns; j += product_threads) {
+      PetscScalar sum = 0;
+#pragma unroll 8
+      for (PetscInt i = 0; i < rows; i++) sum += values[(size_t)i * columns + j] * y[i];
+      p.to[block.at * p.scalars + (size_t)j] = sum;
+    }
+  else
+    for (PetscInt i = t; i < rows; i += product_threads) p.to[p.place(block, columns - rows + i)] = y[i];
 }
+#endif
 
-PetscErrorCode Schwarz::SetUp(Mat A, const SchwarzSettings &settings) {
-  KernelSumMat *context;
-  BoxTree       tree;
-  bool          definite = true;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectReference((PetscObject)A)); // before Reset(), which may have the last one
-  PetscCall(Reset());
-  A_ = A;
-  PetscCall(MatGetKernelSum(A, &context));
-  comm_ = PetscObjectComm((PetscObject)A);
-  symmetric_ = settings.variant == PC_KERNELSUM_SYMMETRIC ||
-               (settings.variant == PC_KERNELSUM_AUTO && !context->info().complex && settings.coarse <= 0);
-  PetscCheck(!symmetric_ || !context->info().complex, comm_, PETSC_ERR_SUP,
-             "-pc_kernelsum_variant symmetric is for real kernels, and %s is complex; use -ksp_type gmres with "
-             "-pc_kernelsum_variant restricted",
-             context->info().name);
-  PetscCheck(!symmetric_ || settings.coarse <= 0, comm_, PETSC_ERR_ARG_INCOMP,
-             "-pc_kernelsum_coarse %" PetscInt_FMT
-             " has no effect: the symmetric variant, that of CG and of -pc_kernelsum_variant symmetric, has no coarse "
-             "space; leave the option out, or use -ksp_type gmres with -pc_kernelsum_variant restricted",
-             settings.coarse);
-  points_ = context->sources->N;
-  PetscCall(tree.Build(comm_, *context->sources, settings.box));
-  PetscCall(SetUpBoxes(tree, settings, &definite));
-  if (!definite) {
-    symmetric_ = false; // restricted
-    PetscCall(SetUpBoxes(tree, settings, &definite));
-  }
-  if (!symmetric_) PetscCall(SetUpCoarse(tree, settings.coarse)); // coarse boxes are before the others
-  if (!coarse_count_) PetscCall(MatDestroy(&A_)); // which applications without coarse points do not need
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// z = Σ_b G_bᴴ G_b r
-PetscErrorCode Schwarz::ApplySymmetric(Vec r, Vec z) {
-  const PetscScalar       *in;
-  PetscScalar             *out;
+PetscErrorCode multiply_on_host(const BlockProducts &p, size_t count) {
   const PetscScalar        one = 1, zero = 0;
   const PetscBLASInt       step = 1;
-  std::vector<PetscScalar> y;
+  std::vector<PetscScalar> in, y;
 
   PetscFunctionBegin;
-  PetscCall(VecScatterBegin(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecSet(cores_, 0));
-  PetscCall(VecGetArrayRead(near_, &in));
-  PetscCall(VecGetArray(cores_, &out));
-  for (const Block &block : blocks_) {
-    const PetscScalar *values = inverse_.data() + block.values;
-    y.resize(block.rows);
-    input_.resize(block.columns);
-    for (PetscBLASInt j = 0; j < block.columns; j++) input_[j] = in[where_[block.at + j]];
-    PetscCallBLAS("BLASgemv", BLASgemv_("C", &block.columns, &block.rows, &one, values, &block.columns, input_.data(),
+  for (const Schwarz::Block *block = p.blocks; block < p.blocks + count; block++) {
+    const PetscScalar *values = p.inverse + block->values;
+    PetscBLASInt       rows, columns;
+    PetscCall(PetscBLASIntCast(block->rows, &rows));
+    PetscCall(PetscBLASIntCast(block->columns, &columns));
+    in.resize(block->columns);
+    y.resize(block->rows);
+    for (PetscInt j = 0; j < block->columns; j++) in[j] = p.near[p.place(*block, j)];
+    PetscCallBLAS("BLASgemv", BLASgemv_(p.symmetric ? "C" : "T", &columns, &rows, &one, values, &columns, in.data(),
                                         &step, &zero, y.data(), &step));
-    PetscCallBLAS("BLASgemv", BLASgemv_("N", &block.columns, &block.rows, &one, values, &block.columns, y.data(), &step,
-                                        &zero, input_.data(), &step));
-    for (PetscBLASInt j = 0; j < block.columns; j++) out[where_[block.at + j]] += input_[j];
+    if (p.symmetric)
+      PetscCallBLAS("BLASgemv", BLASgemv_("N", &columns, &rows, &one, values, &columns, y.data(), &step, &zero,
+                                          p.to + block->at * p.scalars, &step));
+    else
+      for (PetscInt i = 0; i < block->rows; i++) p.to[p.place(*block, columns - rows + i)] = y[i];
   }
-  PetscCall(PetscLogFlops(4. * (PetscLogDouble)inverse_.size()));
-  PetscCall(VecRestoreArray(cores_, &out));
-  PetscCall(VecRestoreArrayRead(near_, &in));
-  PetscCall(VecSet(z, 0));
-  PetscCall(VecScatterBegin(to_cores_, cores_, z, ADD_VALUES, SCATTER_REVERSE));
-  PetscCall(VecScatterEnd(to_cores_, cores_, z, ADD_VALUES, SCATTER_REVERSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct AddTerms { // of all blocks that have a point
+  const PetscScalar *terms;
+  const PetscInt    *first, *columns;
+  int                scalars;
+  PetscScalar       *to;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    const PetscInt point = i / scalars, part = i % scalars;
+    PetscScalar    sum = 0;
+    for (PetscInt c = first[point]; c < first[point + 1]; c++) sum += terms[(size_t)columns[c] * scalars + part];
+    to[i] = sum;
+  }
+};
+
+} // namespace
+
+PetscErrorCode Schwarz::ApplyBoxes(Vec r, Vec z) {
+  constexpr int      reals = sizeof(PetscScalar) / sizeof(PetscReal);
+  const size_t       held = (size_t)held_ * scalars_;
+  Arrays             arrays;
+  const PetscScalar *in;
+  PetscScalar       *out;
+  BlockProducts      products;
+
+  PetscFunctionBegin;
+  if (symmetric_) PetscCall(VecSet(z, 0));
+  PetscCall(arrays.Read(r, &in));
+  PetscCall(symmetric_ ? arrays.ReadWrite(z, &out) : arrays.Write(z, &out));
+  const PetscMemType memory = arrays.memory();
+  PetscCall(near_.Grow(held, memory));
+  PetscCall(ToRegion(to_near_, memory, reals * scalars_, (const PetscReal *)in, (PetscReal *)near_.at(memory)));
+  if (symmetric_)
+    PetscCall(terms_.Grow(where_.size() * scalars_, memory));
+  else
+    PetscCall(terms_.Grow(held, memory));
+  PetscCall(blocks_.Get(memory, &products.blocks));
+  PetscCall(inverse_.Get(memory, &products.inverse));
+  PetscCall(where_.Get(memory, &products.where));
+  products.near = near_.at(memory);
+  products.scalars = scalars_;
+  products.symmetric = symmetric_;
+  products.to = terms_.at(memory);
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory) && blocks_.size()) {
+    const size_t bytes = (size_t)(most_columns_ + most_rows_) * sizeof(PetscScalar);
+    cudaStream_t stream;
+    if (bytes > 48 * 1024) {
+      PetscCheck(bytes <= most_shared_memory(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "-pc_type kernelsum: a box of %" PetscInt_FMT " points with those around it is too large for this GPU; "
+                 "take fewer by -pc_kernelsum_box and -pc_kernelsum_overlap", most_columns_ / scalars_);
+      PetscCallCUDA(cudaFuncSetAttribute(multiply_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    }
+    PetscCall(current_stream(&stream));
+    multiply_blocks<<<(unsigned)blocks_.size(), product_threads, bytes, stream>>>(products);
+    PetscCallCUDA(cudaGetLastError());
+  }
+#endif
+  if (PetscMemTypeHost(memory)) PetscCall(multiply_on_host(products, blocks_.size()));
+  if (symmetric_) {
+    AddTerms add = {terms_.at(memory), nullptr, nullptr, scalars_, near_.at(memory)};
+    PetscCall(first_.Get(memory, &add.first));
+    PetscCall(columns_.Get(memory, &add.columns));
+    PetscCall(for_each(memory, line_of(held), add));
+    PetscCall(AddFromRegion(to_near_, memory, near_.at(memory), out)); // of real kernels: a scalar for each point
+  } else // every point is in one box
+    PetscCall(FromRegion(to_cores_, memory, reals * scalars_, (const PetscReal *)terms_.at(memory), (PetscReal *)out));
+  PetscCall(log_flops(memory, (symmetric_ ? 4. : 2.) * (PetscLogDouble)inverse_.size()));
+  PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Schwarz::Apply(Vec r, Vec z) {
-  const PetscScalar *in;
-  PetscScalar       *out;
-  const PetscScalar  one = 1, zero = 0;
-  const PetscBLASInt step = 1;
-
   PetscFunctionBegin;
-  if (symmetric_) {
-    PetscCall(ApplySymmetric(r, z));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecScatterBegin(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(to_near_, r, near_, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecGetArrayRead(near_, &in));
-  PetscCall(VecGetArrayWrite(cores_, &out));
-  PetscScalar *y = out;
-  for (const Block &block : blocks_) {
-    input_.resize(block.columns);
-    for (PetscBLASInt j = 0; j < block.columns; j++) input_[j] = in[where_[block.at + j]];
-    PetscCallBLAS("BLASgemv", BLASgemv_("T", &block.columns, &block.rows, &one, inverse_.data() + block.values,
-                                        &block.columns, input_.data(), &step, &zero, y, &step));
-    y += block.rows;
-  }
-  PetscCall(PetscLogFlops(2. * (PetscLogDouble)inverse_.size()));
-  PetscCall(VecRestoreArrayWrite(cores_, &out));
-  PetscCall(VecRestoreArrayRead(near_, &in));
-  PetscCall(VecScatterBegin(to_cores_, cores_, z, INSERT_VALUES, SCATTER_REVERSE)); // every point is in one box
-  PetscCall(VecScatterEnd(to_cores_, cores_, z, INSERT_VALUES, SCATTER_REVERSE));
+  PetscCall(ApplyBoxes(r, z));
   if (coarse_count_) PetscCall(ApplyCoarse(r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -301,14 +197,14 @@ PetscErrorCode Schwarz::ApplyTranspose(Vec r, Vec z) {
     PetscCall(VecCopy(r, conjugate));
     PetscCall(VecConjugate(conjugate));
   }
-  PetscCall(ApplySymmetric(conjugate, z));
+  PetscCall(ApplyBoxes(conjugate, z));
   PetscCall(VecConjugate(z));
   if (conjugate != r) PetscCall(VecDestroy(&conjugate));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode Schwarz::View(PetscViewer viewer) const {
-  PetscLogDouble bytes = sizeof(PetscScalar) * (PetscLogDouble)(inverse_.size() + coarse_factors_.values.size());
+  PetscLogDouble bytes = sizeof(PetscScalar) * (PetscLogDouble)(inverse_.size() + coarse_inverse_.size());
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm_));
@@ -325,13 +221,12 @@ PetscErrorCode Schwarz::View(PetscViewer viewer) const {
                                    symmetric_ ? " among the boxes before" : "", (double)condition_));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "a rank has %" PetscInt_FMT " of the %" PetscInt_FMT " points in and around its boxes, at most\n", held_,
+      viewer, "a rank has %" PetscInt_FMT " of the %" PetscInt_FMT " points in and around its boxes, at most\n", most_held_,
       points_));
   if (!symmetric_)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " coarse points%s\n", coarse_count_,
                                      coarse_count_ ? ", solved after the boxes" : ""));
-  PetscCall(
-      PetscViewerASCIIPrintf(viewer, "computed on the host, with vectors of any type; bytes stored: %.0f\n", bytes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "computed where the vectors are; bytes stored: %.0f\n", bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

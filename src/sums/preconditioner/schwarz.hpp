@@ -24,49 +24,45 @@
 #include <shellac/kernelsumpc.h>
 
 #include "sums/kernel_sum.hpp"
+#include "sums/preconditioner/dense_batch.hpp"
 #include "sums/preconditioner/neighbours.hpp"
 
-#include <petscblaslapack.h> // after petscsys.h, which it needs
+#include <petscsf.h>
 
 namespace shellac {
+
+// Some points of a box and around it: matrices of blocks are of their places among all that are held here.
+struct BlockPoints {
+  size_t   at;    // where its places begin in a list of them
+  PetscInt count; // points
+};
 
 // The matrix with its scalings, entry by entry, of some of its points.
 class SumEntries {
 public:
-  // Fetches the points with these numbers, ascending, and what scales them, from the ranks that have them.
-  PetscErrorCode Create(Mat A, const std::vector<PetscInt> &numbers);
-  // The rows and columns of some of them, `scalars` for each, column by column.
-  void dense(const std::vector<PetscInt> &numbers, std::vector<PetscScalar> *block) const;
-  // u uᴴ: what `level` times a kernel function of ones adds to that block.
-  void constant(const std::vector<PetscInt> &numbers, double level, std::vector<PetscScalar> *u) const;
+  // Fetches the leaves of `points`, and what scales them, from the ranks that have them, to this memory.
+  PetscErrorCode Create(Mat A, PetscSF points, PetscMemType memory);
+  // The rows and columns of some of them, `scalars` for each, in the last rows and columns of a matrix with ones on the
+  // diagonal. places, blocks: in the memory
+  PetscErrorCode Fill(const PetscInt *places, const BlockPoints *blocks, DenseBatch *matrices);
+  // Of each matrix: its norm, and the largest difference from its conjugate transpose, infinite where that is not finite.
+  PetscErrorCode Measure(const BlockPoints *blocks, DenseBatch *matrices, double *norms, double *asymmetries);
+  // The matrix times sign, plus u uᴴ: what `level` times a kernel function of ones adds.
+  PetscErrorCode Raise(const PetscInt *places, const BlockPoints *blocks, double sign, double level,
+                       DenseBatch *matrices);
 
-  int                   scalars = 1; // for each point
-  std::vector<PetscInt> numbers;
-  PointCloud            targets, sources;
+  int scalars = 1; // for each point
 
 private:
-  const KernelSumMat      *context_ = NULL;
-  std::vector<PetscScalar> left_, right_, diagonal_;
+  PetscErrorCode Fetch(PetscSF sf, Vec v, Mirror<PetscScalar> *values);
+
+  const KernelSumMat *context_ = NULL;
+  PetscMemType        memory_ = PETSC_MEMTYPE_HOST;
+  PetscInt            n_ = 0;
+  Mirror<PetscReal>   targets_, sources_;
+  Mirror<PetscScalar> left_, right_, diagonal_; // empty: ones, ones, zeros
+  Scratch<double>     r2_, g_, rows_;
 };
-
-// A dense matrix in factors, or rows of its inverse.
-struct DenseFactors {
-  PetscBLASInt              n = 0;
-  std::vector<PetscScalar>  values;
-  std::vector<PetscBLASInt> pivots;
-  double                    norm = 0; // the largest sum of a column
-
-  PetscErrorCode Factor(std::vector<PetscScalar> *matrix, bool *singular); // takes the matrix
-  PetscErrorCode Solve(bool transposed, PetscInt columns, PetscScalar *b) const;
-};
-
-// The first k rows of the inverse of a matrix, or the last k rows of that of its Cholesky factor, row by row; an estimate
-// of the condition number, infinite where the matrix is singular; whether it is symmetric and positive definite. With a
-// vector u: of u uᴴ + sign times the matrix.
-PetscErrorCode FirstRowsOfInverse(std::vector<PetscScalar> *matrix, PetscBLASInt k, std::vector<PetscScalar> *rows,
-                                  double *condition);
-PetscErrorCode LastRowsOfCholesky(std::vector<PetscScalar> *matrix, double sign, const std::vector<PetscScalar> &u,
-                                  PetscBLASInt k, std::vector<PetscScalar> *rows, double *condition, bool *definite);
 
 // What a kernel function is like near its middle, unless it is singular.
 struct Shape {
@@ -97,33 +93,40 @@ public:
   bool           is_symmetric() const { return symmetric_; }
   bool           is_for_definite() const { return symmetric_ && !raised_; } // the matrix is definite as it is
 
-private:
+  // Rows of the inverse of a box, or of that of its factor: row i begins at values + i columns.
   struct Block {
-    PetscBLASInt rows, columns;
-    size_t       values; // where its part of inverse_ begins: column i is row i of the inverse
-    size_t       at;     // and that of where_: the columns' places in near_
+    size_t   values, at;    // at: where its columns' places begin in where_
+    PetscInt rows, columns; // scalars; the rows are those of the last columns
   };
-  MPI_Comm                 comm_ = MPI_COMM_NULL;
-  Mat                      A_ = NULL; // a reference: the PC's own may be another one's by the time of an application
-  std::vector<Block>       blocks_;
-  std::vector<PetscScalar> inverse_, input_;
-  std::vector<PetscInt>    where_;
-  Vec                      near_ = NULL, cores_ = NULL; // this rank's, on the host; cores_: results
-  VecScatter               to_near_ = NULL, to_cores_ = NULL;
-  bool                     symmetric_ = false, raised_ = false;
-  PetscInt                 boxes_ = 0, overlap_[2] = {0, 0}, coarse_count_ = 0; // overlap_: the least, the most
-  PetscInt                 points_ = 0, held_ = 0; // all; the most that a rank has in and around its boxes
-  PointCloud               coarse_;                // all coarse points, as targets
-  std::vector<PetscInt>    coarse_own_;            // of this rank: number of a coarse point, local number of the point
-  std::vector<PetscScalar> coarse_left_, coarse_diagonal_, residual_;
-  DenseFactors             coarse_factors_;
-  PetscReal                condition_ = 0; // the largest estimate for a box: a lower bound
+
+private:
+  MPI_Comm             comm_ = MPI_COMM_NULL;
+  Mat                  A_ = NULL; // a reference: the PC's own may be another one's by the time of an application
+  Mirror<Block>        blocks_;
+  Mirror<PetscScalar>  inverse_;
+  Mirror<PetscInt>     where_;           // of the blocks' points among those that this rank holds
+  Mirror<PetscInt>     first_, columns_; // columns_[first_[i] ..]: the places in where_ that have point i
+  Scratch<PetscScalar> near_, terms_;    // values of the points that are held; what each block adds to its points
+  PetscSF              to_near_ = NULL, to_cores_ = NULL; // leaves: the points that are held; those of the boxes
+  int                  scalars_ = 1;
+  PetscInt             most_columns_ = 0, most_rows_ = 0; // of a block
+  bool                 symmetric_ = false, raised_ = false;
+  PetscInt             boxes_ = 0, overlap_[2] = {0, 0}, coarse_count_ = 0; // overlap_: the least, the most
+  PetscInt             points_ = 0, held_ = 0, most_held_ = 0; // all; those in and around this rank's boxes; the most
+  PointCloud           coarse_;                                // all coarse points, as targets
+  Mirror<PetscInt>     coarse_own_; // of this rank, in pairs: number of a coarse point, local number of the point
+  Mirror<PetscScalar>  coarse_inverse_;
+  Scratch<PetscScalar> coarse_sums_, coarse_residual_, coarse_solution_;
+  PetscReal            condition_ = 0; // the largest estimate for a box: a lower bound
 
   // Not definite, on all ranks: the symmetric variant does not exist, and there are no boxes.
-  PetscErrorCode SetUpBoxes(const BoxTree &tree, const SchwarzSettings &settings, bool *definite);
+  PetscErrorCode SetUpBoxes(BoxTree *tree, const SchwarzSettings &settings, bool *definite);
+  // The rows of the blocks' inverses. worst: the condition number; whether a matrix is not definite
+  PetscErrorCode Invert(PetscMemType memory, SumEntries *entries, double sign, double level, double worst[2]);
+  PetscErrorCode ListColumns(PetscMemType memory); // first_, columns_
   PetscErrorCode SetUpCoarse(const BoxTree &tree, PetscInt count);
+  PetscErrorCode ApplyBoxes(Vec r, Vec z);
   PetscErrorCode ApplyCoarse(Vec r, Vec z);
-  PetscErrorCode ApplySymmetric(Vec r, Vec z);
 };
 
 } // namespace shellac
