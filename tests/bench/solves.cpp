@@ -66,16 +66,20 @@ static PetscErrorCode solve(const Row &row, PetscInt N, bool silent = false) {
 
   PetscFunctionBegin;
   PetscCall(create_points(N, row.dim, row.clustered, &x));
-  PetscCall(VecNorm(x, NORM_2, &size)); // they are where their type says
+  PetscCall(VecCreate(PETSC_COMM_WORLD, &b));
+  PetscCall(VecSetSizes(b, PETSC_DECIDE, N));
+  PetscCall(VecSetFromOptions(b));
+  PetscCall(VecSetRandom(b, NULL));
+  PetscCall(VecNorm(x, NORM_2, &size)); // to where their type says
+  PetscCall(VecNorm(b, NORM_2, &size));
   PetscCall(PetscTime(&begin));
   PetscCall(MatCreateKernelSum(PETSC_COMM_WORLD, x, x, &A));
   PetscCall(MatKernelSumSetKernel(A, row.kernel));
   PetscCall(MatKernelSumSetSigma(A, row.width * PetscPowReal((PetscReal)N, -1. / row.dim)));
   PetscCall(MatKernelSumSetMethod(A, MAT_KERNELSUM_AUTO, 1e-9));
   PetscCall(MatShift(A, row.nugget));
-  PetscCall(MatCreateVecs(A, &u, &b));
+  PetscCall(VecDuplicate(b, &u));
   PetscCall(VecDuplicate(b, &r));
-  PetscCall(VecSetRandom(b, NULL));
   PetscCall(MatMult(A, b, r)); // sets it up
   PetscCall(VecNorm(r, NORM_2, &size));
   PetscCall(PetscTime(&matrix));
