@@ -59,7 +59,7 @@
 
    The restricted variant with coarse points refers to the matrix of its set-up as long as it is used.
 
-   The preconditioner works on the host. Vectors on a GPU are copied there and back in each application.
+   The preconditioner is set up where the points are and applied where the vectors are, on the host or on a GPU.
 
    Errors:
    `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for a matrix that is not square, and for gradients;

@@ -59,9 +59,9 @@ template <class Function> static PetscErrorCode values_of(const ManyValues &v) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(v.memory)) {
-    PetscCall(for_each(v.memory, line_of((size_t)v.n),
-                       ValueAt<Function>{Function(v.parameters), Function::factor(v.parameters), v.r2, v.g,
-                                         v.own_value_at_zero}));
+    PetscCall(for_each(
+        v.memory, line_of((size_t)v.n),
+        ValueAt<Function>{Function(v.parameters), Function::factor(v.parameters), v.r2, v.g, v.own_value_at_zero}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -88,21 +88,20 @@ PetscErrorCode ComputeValues(const ManyValues &values) {
 
 template <class Function> static FunctionInfo describe() {
   constexpr bool complex = Scalar<typename Function::Value>::parts == 2;
-  return {
-        Function::name(),
-        Function::formula(),
-        Function::uses_sigma,
-        Function::uses_wavenumber,
-        Function::singular,
-        complex,
-        Function::flops,
-        &Function::unit,
-        &Function::factor,
-        [](const Parameters &p, double r2) { return Function::factor(p) * as_complex(Function(p).value(r2)); },
-        [](const Parameters &p, double r2) {
-        const double unit = Function::unit(p);
-        return (Function::factor(p) / (unit * unit)) * as_complex(Function(p).slope(r2));
-      }};
+  return {Function::name(),
+          Function::formula(),
+          Function::uses_sigma,
+          Function::uses_wavenumber,
+          Function::singular,
+          complex,
+          Function::flops,
+          &Function::unit,
+          &Function::factor,
+          [](const Parameters &p, double r2) { return Function::factor(p) * as_complex(Function(p).value(r2)); },
+          [](const Parameters &p, double r2) {
+            const double unit = Function::unit(p);
+            return (Function::factor(p) / (unit * unit)) * as_complex(Function(p).slope(r2));
+          }};
 }
 template <class... Functions> static std::vector<FunctionInfo> describe_all(FunctionList<Functions...>) {
   return {describe<Functions>()...};

@@ -106,9 +106,11 @@ template <class T> std::string formula_kernels(const std::string &formula) {
               std::to_string(narrow ? k.of_single : k.of_double) + ", " + threads + ">(a);\n}\n";
   }
   source += "extern \"C\" __global__ void " + std::string(values_name) + "(const __grid_constant__ FormulaFunction<" +
-            number + "> f, PetscInt n, const double *r2, double *g, bool own) {\n"
+            number +
+            "> f, PetscInt n, const double *r2, double *g, bool own) {\n"
             "const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;\n"
-            "if (i < n) g[i] = own || r2[i] > 0 ? f.value((" + number + ")r2[i]) : 0;\n}\n";
+            "if (i < n) g[i] = own || r2[i] > 0 ? f.value((" +
+            number + ")r2[i]) : 0;\n}\n";
   return source + "} // namespace shellac\n";
 }
 template std::string formula_kernels<float>(const std::string &);
@@ -278,8 +280,7 @@ PetscErrorCode FormulaValues(const ManyValues &v) {
   }
 #endif
   const auto value = v.formula->functions().value;
-  for (PetscInt i = 0; i < v.n; i++)
-    v.g[i] = v.own_value_at_zero || v.r2[i] > 0 ? value(v.parameters, v.r2[i]).re : 0;
+  for (PetscInt i = 0; i < v.n; i++) v.g[i] = v.own_value_at_zero || v.r2[i] > 0 ? value(v.parameters, v.r2[i]).re : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

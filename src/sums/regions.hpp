@@ -57,7 +57,7 @@ private:
 // Those of both sides, which do not depend on the order of the interpolation. Equal points have one.
 struct TreesOfPoints {
   Side         targets, sources;
-  PairRoom     room; // for lists of any order
+  PairRoom     room;                        // for lists of any order
   PetscMemType memory = PETSC_MEMTYPE_HOST; // where they are built
   bool         built = false;
 

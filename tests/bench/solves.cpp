@@ -10,7 +10,8 @@
 
 static const char help[] =
     "Solves with kernel sums and their preconditioner, to a relative residual of 1e-8, random data.\n"
-    "Prints the time from points to coefficients: of the matrix with its first product, the preconditioner, the solve.\n"
+    "Prints the time from points to coefficients: of the matrix with its first product, the preconditioner, the "
+    "solve.\n"
     "  -points 10000       numbers of points, as 10000,100000, the latter for some rows\n"
     "  -all                all numbers of points for all rows\n"
     "  -rows <0,7>         these rows, from 0\n"
@@ -155,7 +156,8 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-rows", chosen, &choices, &choose));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| kernel function, points | sigma [spacings] | method |"));
   for (PetscInt n = 0; n < count; n++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT ": iterations, true residual | matrix, preconditioner, solve; all [s] |",
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          " %" PetscInt_FMT ": iterations, true residual | matrix, preconditioner, solve; all [s] |",
                           points[n]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n| --- | --- | --- |"));
   for (PetscInt n = 0; n < 2 * count; n++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " --- |"));

@@ -147,9 +147,9 @@ PetscErrorCode MultiplyBatch(PetscMemType memory, char op_a, char op_b, PetscInt
     PetscCall(PetscBLASIntCast(lead[which], &leads[which]));
   }
   for (size_t i = 0; i < (size_t)count; i++)
-    PetscCallBLAS("BLASgemm", BLASgemm_(&op_a, &op_b, &sizes[0], &sizes[1], &sizes[2], &alpha, a.values + i * a.stride,
-                                        &leads[0], b.values + i * b.stride, &leads[1], &beta, c.values + i * c.stride,
-                                        &leads[2]));
+    PetscCallBLAS("BLASgemm",
+                  BLASgemm_(&op_a, &op_b, &sizes[0], &sizes[1], &sizes[2], &alpha, a.values + i * a.stride, &leads[0],
+                            b.values + i * b.stride, &leads[1], &beta, c.values + i * c.stride, &leads[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,7 +22,7 @@ struct Places {
 };
 
 struct SquareOfDistance : Places {
-  Points targets, sources;
+  Points  targets, sources;
   double *r2;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt b) const {

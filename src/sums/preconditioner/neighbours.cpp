@@ -92,8 +92,8 @@ struct FindNearest {
       if (places[at] > query.before || square_of_gap(query.box, node.lower, node.upper) > reach2) continue;
       if (node.child >= 0) {
         const Cluster &left = nodes[node.child], &right = nodes[node.child + 1];
-        const bool     left_first = square_of_gap(query.box, left.lower, left.upper) <=
-                                square_of_gap(query.box, right.lower, right.upper);
+        const bool     left_first =
+            square_of_gap(query.box, left.lower, left.upper) <= square_of_gap(query.box, right.lower, right.upper);
         stack[open++] = node.child + left_first;
         stack[open++] = node.child + !left_first;
         continue;
@@ -162,8 +162,7 @@ PetscErrorCode BoxTree::Build(MPI_Comm comm, PetscMemType memory, const PointClo
     cloud.n = (PetscInt)dealt.numbers.size();
     cloud.x.change().resize((size_t)3 * cloud.n);
     for (int a = 0; a < 3; a++)
-      for (PetscInt i = 0; i < cloud.n; i++)
-        cloud.x.change()[(size_t)a * cloud.n + i] = dealt.x[3 * (size_t)i + a];
+      for (PetscInt i = 0; i < cloud.n; i++) cloud.x.change()[(size_t)a * cloud.n + i] = dealt.x[3 * (size_t)i + a];
     tree_.nodes.swap(dealt.parts);
     tree_.first = dealt.first;
     PetscCall(PointCloudGetPoints(&cloud, memory, &x));
@@ -367,10 +366,10 @@ PetscErrorCode BoxTree::FindAround(const std::vector<PetscInt> &wanted, bool bef
   places.clear();
   for (const auto &of : of_box) {
     for (const Found &point : of)
-      places.push_back(point.place >= 0 ? point.place
-                                        : cloud_.n + (PetscInt)(std::lower_bound(others.begin(), others.end(),
-                                                                                 point.number) -
-                                                                others.begin()));
+      places.push_back(
+          point.place >= 0
+              ? point.place
+              : cloud_.n + (PetscInt)(std::lower_bound(others.begin(), others.end(), point.number) - others.begin()));
     around->starts.push_back(places.size());
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,8 +45,8 @@ public:
     uint64_t before;
   };
   struct Found {
-    double   r2;
-    PetscInt number, place; // among all points; in the tree
+    double          r2;
+    PetscInt        number, place; // among all points; in the tree
     SHELLAC_HD bool operator<(const Found &other) const {
       return r2 != other.r2 ? r2 < other.r2 : number < other.number;
     }
@@ -59,7 +59,8 @@ private:
   };
 
   // Those of this rank's points, by distance: found[query.room + t] for t < counts[query].
-  PetscErrorCode Search(const std::vector<Query> &queries, size_t room, Scratch<Found> *found, Mirror<PetscInt> *counts);
+  PetscErrorCode Search(const std::vector<Query> &queries, size_t room, Scratch<Found> *found,
+                        Mirror<PetscInt> *counts);
   PetscErrorCode AskOthers(std::vector<Query> queries, const std::vector<PetscInt> &counts,
                            std::vector<std::vector<Found>> *found);
   // The ranks that have parts within a distance of a box.

@@ -11,12 +11,19 @@
 
 namespace shellac {
 
+template <class T> static void free_memory(Mirror<T> *array) {
+  Mirror<T> none;
+  none.swap(array);
+}
+
 PetscErrorCode Schwarz::Reset() {
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&to_near_));
   PetscCall(PetscSFDestroy(&to_cores_));
   PetscCall(MatDestroy(&A_));
-  blocks_.change().clear(), inverse_.change().clear(), where_.change().clear();
+  free_memory(&blocks_);
+  free_memory(&inverse_);
+  for (Mirror<PetscInt> *list : {&where_, &first_, &columns_}) free_memory(list);
   coarse_count_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -30,7 +37,7 @@ struct BlockProducts {
   const PetscInt       *where;
   int                   scalars;
   bool                  symmetric;
-  PetscScalar          *to; // symmetric: a term for each column of each block; else the boxes' values, among those of `near`
+  PetscScalar *to; // symmetric: a term for each column of each block; else the boxes' values, among those of `near`
 
   SHELLAC_HD size_t place(const Schwarz::Block &block, PetscInt j) const {
     return (size_t)where[block.at + (size_t)(j / scalars)] * scalars + j % scalars;
@@ -43,11 +50,11 @@ constexpr int product_threads = 256;
 // A block of threads each. The second product reads rows that the first one has left in the second cache.
 __global__ void __launch_bounds__(product_threads) multiply_blocks(const __grid_constant__ BlockProducts p) {
   extern __shared__ __align__(16) unsigned char room[];
-  const Schwarz::Block &block = p.blocks[blockIdx.x];
-  const PetscInt        rows = block.rows, columns = block.columns;
-  const PetscScalar    *values = p.inverse + block.values;
-  PetscScalar          *in = reinterpret_cast<PetscScalar *>(room), *y = in + columns;
-  const int             t = (int)threadIdx.x, lane = t % 32;
+  const Schwarz::Block                         &block = p.blocks[blockIdx.x];
+  const PetscInt                                rows = block.rows, columns = block.columns;
+  const PetscScalar                            *values = p.inverse + block.values;
+  PetscScalar                                  *in = reinterpret_cast<PetscScalar *>(room), *y = in + columns;
+  const int                                     t = (int)threadIdx.x, lane = t % 32;
 
   for (PetscInt j = t; j < columns; j += product_threads) in[j] = p.near[p.place(block, j)];
   __syncthreads();
@@ -155,8 +162,10 @@ PetscErrorCode Schwarz::ApplyBoxes(Vec r, Vec z) {
     cudaStream_t stream;
     if (bytes > 48 * 1024) {
       PetscCheck(bytes <= most_shared_memory(), PETSC_COMM_SELF, PETSC_ERR_SUP,
-                 "-pc_type kernelsum: a box of %" PetscInt_FMT " points with those around it is too large for this GPU; "
-                 "take fewer by -pc_kernelsum_box and -pc_kernelsum_overlap", most_columns_ / scalars_);
+                 "-pc_type kernelsum: a box of %" PetscInt_FMT
+                 " points with those around it is too large for this GPU; "
+                 "take fewer by -pc_kernelsum_box and -pc_kernelsum_overlap",
+                 most_columns_ / scalars_);
       PetscCallCUDA(cudaFuncSetAttribute(multiply_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
     }
     PetscCall(current_stream(&stream));
@@ -171,7 +180,7 @@ PetscErrorCode Schwarz::ApplyBoxes(Vec r, Vec z) {
     PetscCall(columns_.Get(memory, &add.columns));
     PetscCall(for_each(memory, line_of(held), add));
     PetscCall(AddFromRegion(to_near_, memory, near_.at(memory), out)); // of real kernels: a scalar for each point
-  } else // every point is in one box
+  } else                                                               // every point is in one box
     PetscCall(FromRegion(to_cores_, memory, reals * scalars_, (const PetscReal *)terms_.at(memory), (PetscReal *)out));
   PetscCall(log_flops(memory, (symmetric_ ? 4. : 2.) * (PetscLogDouble)inverse_.size()));
   PetscCall(arrays.Restore());
@@ -221,8 +230,8 @@ PetscErrorCode Schwarz::View(PetscViewer viewer) const {
                                    symmetric_ ? " among the boxes before" : "", (double)condition_));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "a rank has %" PetscInt_FMT " of the %" PetscInt_FMT " points in and around its boxes, at most\n", most_held_,
-      points_));
+      viewer, "a rank has %" PetscInt_FMT " of the %" PetscInt_FMT " points in and around its boxes, at most\n",
+      most_held_, points_));
   if (!symmetric_)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " coarse points%s\n", coarse_count_,
                                      coarse_count_ ? ", solved after the boxes" : ""));

@@ -15,6 +15,11 @@
 // minus the function, for all. The factor is of those then. A constant is a matrix of rank one, and costs a Krylov method
 // one iteration more.
 //
+// What is stored are rows of inverses, since an application then reads each number once or twice and waits for nothing, as
+// triangular solves would. Rounding leaves a relative error of ε times the condition number of A_b in rows of A_b⁻¹, and of
+// its root in those of L_b⁻¹: it changes the preconditioner, not the solution, and costs iterations where the condition
+// number comes near to 1/ε; beyond, set-up is an error.
+//
 // Sources: C. Micchelli, Interpolation of scattered data: distance matrices and conditionally positive definite functions,
 // 1986; X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
 // R. Beatson, W. Light, S. Billings, Fast solution of the radial basis function interpolation equations: domain
