@@ -50,6 +50,7 @@ struct ScaledEntry : Places {
     if (!complex) return (PetscReal)g[n];
     const PetscReal re = (PetscReal)g[2 * n], im = (PetscReal)g[2 * n + 1];
 #if defined(PETSC_USE_COMPLEX)
+    (void)p, (void)q;
     return PetscCMPLX(re, im);
 #else
     return p == q ? re : p ? im : -im;
