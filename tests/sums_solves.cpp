@@ -266,7 +266,8 @@ TEST_CASE("settings of the preconditioner take effect, and its view says what it
   CHECK((poor < 0 || good < poor));
   const std::string text = printed([&] { OK(PCView(solver.pc(), PETSC_VIEWER_STDOUT_WORLD)); });
   INFO(text);
-  for (const char *word : {"type: kernelsum", "16 boxes", "50 points around", "16 coarse points", "where the vectors are"})
+  for (const char *word :
+       {"type: kernelsum", "16 boxes", "50 points around", "16 coarse points", "where the vectors are"})
     CHECK(text.find(word) != std::string::npos);
   OK(PCKernelSumSetOverlap(solver.pc(), PETSC_DECIDE));
   OK(PCKernelSumSetBoxSize(solver.pc(), 1000)); // all points: exact

@@ -95,6 +95,8 @@ TEST_CASE("solves with the preconditioner of kernel sums on CUDA vectors copy no
     set_random(f, 1);
     Solve solver(A);
     INFO(options);
+    PetscReal norm;
+    OK(VecNorm(f, NORM_2, &norm)); // f is on the GPU from here on
     CHECK(solver.solve(f, c) > 0);
     CHECK(bytes_copied([&] { CHECK(solver.solve(f, c) > 0); }) < 0.1 * sizeof(PetscScalar) * (double)cloud.N);
     OK(PCApply(solver.pc(), f, z));

@@ -60,6 +60,7 @@ static PetscErrorCode solve(const Row &row, PetscInt N, bool silent = false) {
   Mat                A;
   KSP                ksp;
   PetscOptions       options;
+  char              *given;
   PetscInt           iterations;
   PetscReal          off, size;
   PetscLogDouble     begin, matrix, set_up, end;
@@ -86,6 +87,9 @@ static PetscErrorCode solve(const Row &row, PetscInt N, bool silent = false) {
   PetscCall(PetscTime(&matrix));
   PetscCall(PetscOptionsCreate(&options));
   PetscCall(PetscOptionsInsertString(options, row.options));
+  PetscCall(PetscOptionsGetAll(NULL, &given));
+  PetscCall(PetscOptionsInsertString(options, given)); // those of the command line come last
+  PetscCall(PetscFree(given));
   PetscCall(PetscOptionsPush(options));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));

@@ -180,9 +180,25 @@ PetscErrorCode Schwarz::ListColumns(PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// For the matrices of a chunk: what belongs to them takes twice as much again. [bytes]
+static PetscErrorCode get_room(PetscMemType memory, size_t *room) {
+  PetscFunctionBegin;
+  *room = 0; // one matrix
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) {
+    size_t unused, all;
+    PetscCallCUDA(cudaMemGetInfo(&unused, &all));
+    *room = std::min((size_t)2 << 30, unused / 8);
+  }
+#else
+  (void)memory;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Chunk by chunk of blocks of about one size, within some memory.
 PetscErrorCode Schwarz::Invert(PetscMemType memory, SumEntries *entries, double sign, double level, double worst[2]) {
-  constexpr size_t      room = (size_t)512 << 20; // of the matrices of a chunk on a GPU [bytes]
+  size_t                room;
   const bool            raised = level > 0;
   const Block          *block;
   const PetscInt       *where;
@@ -207,6 +223,7 @@ PetscErrorCode Schwarz::Invert(PetscMemType memory, SumEntries *entries, double 
   size_t values = 0;
   for (const Block &b : blocks) values = std::max(values, b.values + (size_t)b.rows * b.columns);
   PetscCall(inverse_.Make(memory, values, &inverse));
+  PetscCall(get_room(memory, &room));
   for (size_t from = 0, to; from < order.size() && worst[0] < INFINITY; from = to) {
     const PetscInt     aligned = PetscMemTypeHost(memory) ? 1 : 8; // cuBLAS is faster then
     const PetscInt     n = (blocks[order[from]].columns + aligned - 1) / aligned * aligned;
@@ -219,7 +236,7 @@ PetscErrorCode Schwarz::Invert(PetscMemType memory, SumEntries *entries, double 
     std::vector<int>   failed;
     which.change().clear();
     points.change().clear();
-    const size_t most = PetscMemTypeHost(memory) ? 1 : std::min<size_t>(65535, room / sizeof(PetscScalar) / n / n + 1);
+    const size_t most = std::min<size_t>(65535, room / DenseBatch::bytes_of(n) + 1);
     for (to = from; to < order.size() && to - from < most; to++) {
       const Block &b = blocks[order[to]];
       k = PetscMax(k, b.rows);
@@ -286,8 +303,7 @@ PetscErrorCode Schwarz::SetUpBoxes(BoxTree *tree, const SchwarzSettings &setting
   if (!symmetric_) PetscCall(PointSFCreate(comm_, *context->sources, numbers, &to_cores_));
   numbers.insert(numbers.end(), around.others.begin(), around.others.end());
   PetscCall(PointSFCreate(comm_, *context->sources, numbers, &to_near_));
-  held_ = most_held_ = (PetscInt)numbers.size();
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most_held_, 1, MPIU_INT, MPI_MAX, comm_));
+  held_ = (PetscInt)numbers.size();
 
   std::vector<Block> &blocks = blocks_.change();
   size_t              values = 0;
@@ -304,6 +320,12 @@ PetscErrorCode Schwarz::SetUpBoxes(BoxTree *tree, const SchwarzSettings &setting
     most_rows_ = PetscMax(most_rows_, rows);
     most_columns_ = PetscMax(most_columns_, columns);
   }
+  const size_t side = (size_t)most_columns_ / scalars_;
+  const bool   fits = std::max(side * side, around.starts.back() + (size_t)n) <= (size_t)PETSC_MAX_INT; // are numbered
+  PetscInt     largest[] = {held_, (PetscInt)side, !fits || !fits_in(memory)};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, largest, 3, MPIU_INT, MPI_MAX, comm_));
+  most_held_ = largest[0];
+  PetscCheck(!largest[2], comm_, PETSC_ERR_SUP, too_large, largest[1]);
   own.change().push_back(tree->first() + n);
   starts.change() = around.starts;
   PetscCall(starts.Get(memory, &list.starts));

@@ -121,6 +121,8 @@ PetscErrorCode Schwarz::SetUpCoarse(const BoxTree &tree, PetscInt count) {
   }
   coarse_count_ = n;
   coarse_inverse_.change().swap(inverse);
+  const PetscScalar *to_memory;
+  PetscCall(coarse_inverse_.Get(memory, &to_memory)); // not in the first application
   coarse_.dim = 3;
   coarse_.n = coarse_.N = n;
   PetscReal *x;

@@ -153,6 +153,11 @@ PetscErrorCode MultiplyBatch(PetscMemType memory, char op_a, char op_b, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+size_t DenseBatch::bytes_of(PetscInt order) {
+  const size_t whole = (size_t)(order + width - 1) / width * width;
+  return whole * whole * sizeof(PetscScalar);
+}
+
 PetscErrorCode DenseBatch::Create(PetscMemType where, PetscInt order, PetscInt many) {
   PetscFunctionBegin;
   memory = where;

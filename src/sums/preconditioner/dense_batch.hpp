@@ -28,6 +28,8 @@ public:
   PetscInt     n = 0, count = 0;
   PetscMemType memory = PETSC_MEMTYPE_HOST;
 
+  // Of one matrix, made of whole blocks.
+  static size_t bytes_of(PetscInt n);
   // Room for the matrices, which are to be written before they are factored.
   PetscErrorCode Create(PetscMemType memory, PetscInt n, PetscInt count);
   Batch          matrices() { return {matrices_.at(memory), (size_t)n, (size_t)n * n}; }

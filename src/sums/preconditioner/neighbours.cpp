@@ -326,8 +326,9 @@ PetscErrorCode BoxTree::FindAround(const std::vector<PetscInt> &wanted, bool bef
 
   PetscFunctionBegin;
   for (PetscInt b = 0; b < n; b++) {
-    queries.push_back({b, wanted[b], room, boxes[b], INFINITY, before ? places_[boxes[b].child] : ~(uint64_t)0});
-    room += (size_t)wanted[b];
+    const PetscInt most_found = PetscMin(wanted[b], N_);
+    queries.push_back({b, most_found, room, boxes[b], INFINITY, before ? places_[boxes[b].child] : ~(uint64_t)0});
+    room += (size_t)most_found;
   }
   PetscCall(Search(queries, room, &found, &counts));
   PetscCall(counts.Get(PETSC_MEMTYPE_HOST, &count));

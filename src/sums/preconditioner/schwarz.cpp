@@ -23,6 +23,7 @@ PetscErrorCode Schwarz::Reset() {
   PetscCall(MatDestroy(&A_));
   free_memory(&blocks_);
   free_memory(&inverse_);
+  free_memory(&coarse_inverse_);
   for (Mirror<PetscInt> *list : {&where_, &first_, &columns_}) free_memory(list);
   coarse_count_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,6 +131,15 @@ struct AddTerms { // of all blocks that have a point
 
 } // namespace
 
+bool Schwarz::fits_in(PetscMemType memory) const {
+#if SHELLAC_CUDA
+  if (PetscMemTypeDevice(memory)) return bytes_of_product() <= most_shared_memory();
+#else
+  (void)memory;
+#endif
+  return true;
+}
+
 PetscErrorCode Schwarz::ApplyBoxes(Vec r, Vec z) {
   constexpr int      reals = sizeof(PetscScalar) / sizeof(PetscReal);
   const size_t       held = (size_t)held_ * scalars_;
@@ -158,16 +168,11 @@ PetscErrorCode Schwarz::ApplyBoxes(Vec r, Vec z) {
   products.to = terms_.at(memory);
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory) && blocks_.size()) {
-    const size_t bytes = (size_t)(most_columns_ + most_rows_) * sizeof(PetscScalar);
+    const size_t bytes = bytes_of_product();
     cudaStream_t stream;
-    if (bytes > 48 * 1024) {
-      PetscCheck(bytes <= most_shared_memory(), PETSC_COMM_SELF, PETSC_ERR_SUP,
-                 "-pc_type kernelsum: a box of %" PetscInt_FMT
-                 " points with those around it is too large for this GPU; "
-                 "take fewer by -pc_kernelsum_box and -pc_kernelsum_overlap",
-                 most_columns_ / scalars_);
+    PetscCheck(fits_in(memory), PETSC_COMM_SELF, PETSC_ERR_SUP, too_large, most_columns_ / scalars_);
+    if (bytes > 48 * 1024)
       PetscCallCUDA(cudaFuncSetAttribute(multiply_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    }
     PetscCall(current_stream(&stream));
     multiply_blocks<<<(unsigned)blocks_.size(), product_threads, bytes, stream>>>(products);
     PetscCallCUDA(cudaGetLastError());

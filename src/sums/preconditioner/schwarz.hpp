@@ -105,6 +105,10 @@ public:
   };
 
 private:
+  static constexpr const char *too_large =
+      "-pc_type kernelsum: a box of %" PetscInt_FMT
+      " points with those around it is too large; take fewer by -pc_kernelsum_box and -pc_kernelsum_overlap";
+
   MPI_Comm             comm_ = MPI_COMM_NULL;
   Mat                  A_ = NULL; // a reference: the PC's own may be another one's by the time of an application
   Mirror<Block>        blocks_;
@@ -128,6 +132,8 @@ private:
   PetscErrorCode SetUpBoxes(BoxTree *tree, const SchwarzSettings &settings, bool *definite);
   // The rows of the blocks' inverses. worst: the condition number; whether a matrix is not definite
   PetscErrorCode Invert(PetscMemType memory, SumEntries *entries, double sign, double level, double worst[2]);
+  size_t bytes_of_product() const { return (size_t)(most_columns_ + most_rows_) * sizeof(PetscScalar); } // on a GPU
+  bool   fits_in(PetscMemType memory) const;
   PetscErrorCode ListColumns(PetscMemType memory); // first_, columns_
   PetscErrorCode SetUpCoarse(const BoxTree &tree, PetscInt count);
   PetscErrorCode ApplyBoxes(Vec r, Vec z);
