@@ -45,7 +45,8 @@
    `KSPSetPCSide()` with `PC_RIGHT`, or -ksp_pc_side right, makes GMRES test the norm of b - A x. That of the preconditioned
    residual, its default, may be small long before. `KSPSetNormType()` with `KSP_NORM_UNPRECONDITIONED` does so for CG.
 
-   Iterations hardly depend on the number of points. More points around a box mean fewer iterations and a longer set-up.
+   Iterations grow slowly with the number of points, most where the kernel decays slowly. More points around a box mean
+   fewer iterations and a longer set-up.
    The wider a kernel that decays in units of the spacing of its points, the more of them it needs, and by default gets. One
    that decays as fast as a Gaussian needs more than others, and has no coarse points by default, because it decays before
    the next one.
@@ -62,7 +63,8 @@
    The preconditioner is set up where the points are and applied where the vectors are, on the host or on a GPU.
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for a matrix that is not square, and for gradients;
+   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for a matrix that is not square, for gradients,
+   and for boxes, with the points around them, that are too large for the numbers of their entries or for a GPU;
    `PETSC_ERR_MAT_LU_ZRPVT` where the matrix of a box is singular to working precision: its condition number, of which
    the view shows an estimate, is larger than the inverse of the precision. The kernel is then too wide for its points, or
    points coincide. A smaller sigma or a nugget helps; `PETSC_ERR_MAT_CH_ZRPVT` where the symmetric variant meets a matrix
