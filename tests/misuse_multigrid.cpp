@@ -71,6 +71,7 @@ TEST_CASE("options of stencilmg", "[misuse]") {
           {"-pc_stencilmg_smooths 5", PETSC_ERR_ARG_OUTOFRANGE, "5|0 to 4"},
           {"-pc_stencilmg_smooths 100", PETSC_ERR_ARG_OUTOFRANGE, "100|0 to 4"},
           {"-pc_stencilmg_smooths many", PETSC_ERR_ARG_OUTOFRANGE, "pc_stencilmg_smooths|many|give: integer"},
+          {"-pc_stencilmg_smoother sor", PETSC_ERR_USER, "sor|pc_stencilmg_smoother"},
           {"-pc_stencilmg_levels -1", PETSC_ERR_ARG_OUTOFRANGE, "-1|0 or more"},
           {"-pc_stencilmg_levels few", PETSC_ERR_ARG_OUTOFRANGE, "pc_stencilmg_levels|few|give: integer"},
           {"-pc_stencilmg_precision half", PETSC_ERR_USER, "half|pc_stencilmg_precision"},
@@ -102,6 +103,7 @@ TEST_CASE("settings of stencilmg", "[misuse]") {
   const auto out = PETSC_ERR_ARG_OUTOFRANGE, null = PETSC_ERR_ARG_NULL;
   const auto type = [](int value) { return (PCStencilMGType)value; };
   const auto cycle = [](int value) { return (PCStencilMGCycleType)value; };
+  const auto smoother = [](int value) { return (PCStencilMGSmoother)value; };
   const auto precision = [](int value) { return (PCStencilMGPrecision)value; };
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
   OK(KSPSetOperators(ksp, A, A));
@@ -129,6 +131,8 @@ TEST_CASE("settings of stencilmg", "[misuse]") {
                                   CALL(out, "-1|0 to 4", PCStencilMGSetSmooths(pc, -1)),
                                   CALL(out, "5|0 to 4", PCStencilMGSetSmooths(pc, 5)),
                                   CALL(null, "null", PCStencilMGSetSmooths(NULL, 2)),
+                                  CALL(out, "3|automatic|chebyshev|red_black", PCStencilMGSetSmoother(pc, smoother(3))),
+                                  CALL(null, "null", PCStencilMGSetSmoother(NULL, smoother(0))),
                                   CALL(out, "-1|0 or more", PCStencilMGSetLevels(pc, -1)),
                                   CALL(null, "null", PCStencilMGSetLevels(NULL, 2)),
                                   CALL(out, "2|double|single", PCStencilMGSetPrecision(pc, precision(2))),

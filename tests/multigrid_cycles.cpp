@@ -54,6 +54,28 @@ TEST_CASE("a cycle reduces the residual tenfold around periodic axes and at mirr
       }
 }
 
+TEST_CASE("red-black over-relaxation reduces the residual more than tenfold, and twentyfold in F-cycles",
+          "[multigrid]") {
+  int number = 0;
+  for (const auto &N : {Point{17, 17, 17}, Point{33, 20, 26}, Point{14, 9, 25}, Point{40, 40, 3}})
+    for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN})
+      for (PetscReal length : {1., 1.6, 30.})
+        for (PetscReal sigma : {0., 1e4}) {
+          Problem p = problem(3, N[0], N[1], N[2]);
+          p.boundary = form;
+          p.lengths[1] = length;
+          p.sigma = sigma;
+          Grid da;
+          if (!in_turn(number++) || !try_make_grid(p, &da)) continue;
+          INFO(describe(p));
+          Matrix         A = make_operator(p, da);
+          Preconditioner symmetric = make_pc(A, "-test_pc_stencilmg_smoother red_black"),
+                         fast = make_pc(A, "-test_pc_stencilmg_cycle_type f");
+          CHECK(worst_reduction(A, symmetric, da, 6) <= 0.1);
+          CHECK(worst_reduction(A, fast, da, 6) <= 0.05);
+        }
+}
+
 TEST_CASE("a cycle reduces the residual tenfold for any shift and any side lengths", "[multigrid]") {
   for (PetscReal sigma : {0.5, 100., 1e5})
     for (PetscReal length : {1., 1.3, 2., 10., 1000.}) {
@@ -86,7 +108,8 @@ TEST_CASE("multigrid solves what the assembled matrix says", "[multigrid]") {
           "-test_ksp_type cg -test_pc_stencilmg_cycle_type w", "-test_ksp_type fgmres -test_pc_stencilmg_cycle_type f",
           "-test_ksp_type cg -test_pc_stencilmg_multiplicative_cycles 2",
           "-test_ksp_type cg -test_pc_stencilmg_smooths 2", "-test_ksp_type cg -test_pc_stencilmg_smooths 1",
-          "-test_ksp_type cg -test_pc_stencilmg_smooths 4", "-test_ksp_type cg -test_pc_stencilmg_levels 30"}) {
+          "-test_ksp_type cg -test_pc_stencilmg_smooths 4", "-test_ksp_type cg -test_pc_stencilmg_smoother red_black",
+          "-test_ksp_type cg -test_pc_stencilmg_levels 30"}) {
       if (!in_turn(number++)) continue;
       INFO(options);
       PetscInt   iterations;
@@ -102,7 +125,10 @@ TEST_CASE("V- and W-cycles are symmetric where the operator is", "[multigrid]") 
   int number = 0;
   for (Problem p : grids())
     for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN})
-      for (const char *cycle : {"-test_pc_stencilmg_cycle_type v", "-test_pc_stencilmg_cycle_type w"}) {
+      for (const char *cycle : {"-test_pc_stencilmg_cycle_type v", "-test_pc_stencilmg_cycle_type w",
+                                "-test_pc_stencilmg_smoother red_black",
+                                "-test_pc_stencilmg_smoother red_black -test_pc_stencilmg_smooths 1"}) {
+        if (p.dim < 3 && strstr(cycle, "red_black")) continue;
         p.boundary = form;
         p.sigma = 1;
         Grid da;
@@ -127,7 +153,8 @@ TEST_CASE("fused passes compute what single steps do", "[multigrid]") {
   int number = 0;
   for (Problem &p : problems)
     for (const char *type : {"", " -test_pc_stencilmg_type full", " -test_pc_stencilmg_smooths 2",
-                             " -test_pc_stencilmg_multiplicative_cycles 2", " -test_pc_stencilmg_cycle_type w"}) {
+                             " -test_pc_stencilmg_smoother red_black", " -test_pc_stencilmg_multiplicative_cycles 2",
+                             " -test_pc_stencilmg_cycle_type w"}) {
       p.sigma = 2;
       Grid da;
       if (!in_turn(number++) || !try_make_grid(p, &da)) continue;
@@ -228,10 +255,12 @@ TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
       OK(DMSetUp(alone));
       Matrix A = make_operator(p, da), B;
       OK(MatCreateHelmholtz(alone, p.sigma, &B));
-      Preconditioner pc = make_pc(A, "-test_pc_stencilmg_multiplicative_cycles 2"),
-                     pc_alone = make_pc(B, "-test_pc_stencilmg_multiplicative_cycles 2");
-      Vector     b, b_alone;
-      const auto f = [&](const PetscInt q[3]) {
+      const char    *options = N[2] > 1
+                                   ? "-test_pc_stencilmg_multiplicative_cycles 2 -test_pc_stencilmg_smoother red_black"
+                                   : "-test_pc_stencilmg_multiplicative_cycles 2";
+      Preconditioner pc = make_pc(A, options), pc_alone = make_pc(B, options);
+      Vector         b, b_alone;
+      const auto     f = [&](const PetscInt q[3]) {
         return random_value(q[0] + (size_t)N[0] * (q[1] + (size_t)N[1] * q[2]), 4);
       };
       b = make_vector(da);

@@ -17,7 +17,12 @@
                                                               weights; default automatic
 .  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles of an application; default 1
 .  -pc_stencilmg_smooths <integer, 0 to 4>                  - smoothing steps before, and after, the visit of the coarse
-                                                              grid; 0: 3, in three dimensions 4; default 0
+                                                              grid; 0: 3, in three dimensions 2 of red_black, and 4 with
+                                                              variable coefficients or several unknowns; default 0
+.  -pc_stencilmg_smoother <automatic|chebyshev|red_black>   - in three dimensions with constant coefficients: Jacobi
+                                                              steps with Chebyshev's weights, or red-black
+                                                              over-relaxation; automatic: red_black in full multigrid
+                                                              and F-cycles, otherwise chebyshev; default automatic
 .  -pc_stencilmg_levels <integer, 0 or more>                - levels at most; 0: until the last one can be solved
                                                               directly; default 0
 .  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; single where a
@@ -48,7 +53,8 @@
    Coarse levels have every second point of the axes along which the points are strongly coupled, on average
    (semi-coarsening). The smoother is weighted Jacobi. Its weights are the inverse roots of a Chebyshev polynomial
    and are the same before and after the coarse grid, so that V- and W-cycles are symmetric where the operator is,
-   and CG may use them.
+   and CG may use them. Full multigrid and F-cycles in three dimensions with constant coefficients take red-black
+   over-relaxation: see `PCStencilMGSetSmoother()`.
 
    With variable coefficients, interpolation follows the coefficients: a point between coarse points gets the value
    for which its row, summed across the line between them, is zero. The coarse operator is the Galerkin product, with
@@ -101,10 +107,10 @@
    discontinuous coefficients, 1981; J. E. Dendy, Black box multigrid, 1982 (variable coefficients), and Black box
    multigrid for nonsymmetric problems, 1983;
    R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, 1964
-   (the last level).
+   (the last level); I. Yavneh, On red-black SOR smoothing in multigrid, 1996.
 
 .seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCStencilMGSetType()`, `PCStencilMGSetCycleType()`,
-          `PCStencilMGSetCycles()`, `PCStencilMGSetSmooths()`, `PCStencilMGSetLevels()`, `PCStencilMGSetPrecision()`,
+          `PCStencilMGSetCycles()`, `PCStencilMGSetSmooths()`, `PCStencilMGSetSmoother()`, `PCStencilMGSetLevels()`, `PCStencilMGSetPrecision()`,
           `PCStencilMGSetFused()`, `PCStencilMGSetGraph()`, `PCMG`, `KSPRICHARDSON`
 M*/
 #define PCSTENCILMG "stencilmg"
@@ -158,6 +164,25 @@ E*/
 typedef enum { PC_STENCILMG_DOUBLE, PC_STENCILMG_SINGLE } PCStencilMGPrecision;
 PETSC_EXTERN const char *const PCStencilMGPrecisions[];
 
+/*E
+   PCStencilMGSmoother - the smoother of `PCSTENCILMG` in three dimensions with constant coefficients
+
+   Values:
++  `PC_STENCILMG_SMOOTHER_AUTOMATIC` - red-black in full multigrid and F-cycles, otherwise Chebyshev
+.  `PC_STENCILMG_SMOOTHER_CHEBYSHEV` - weighted Jacobi steps; weights are the inverse roots of a Chebyshev polynomial
+-  `PC_STENCILMG_SMOOTHER_RED_BLACK` - red-black over-relaxation
+
+   Level: intermediate
+
+.seealso: `PCStencilMGSetSmoother()`
+E*/
+typedef enum {
+  PC_STENCILMG_SMOOTHER_AUTOMATIC,
+  PC_STENCILMG_SMOOTHER_CHEBYSHEV,
+  PC_STENCILMG_SMOOTHER_RED_BLACK
+} PCStencilMGSmoother;
+PETSC_EXTERN const char *const PCStencilMGSmoothers[];
+
 /*@
    PCStencilMGSetType - chooses between cycles from zero and full multigrid for `PCSTENCILMG`
 
@@ -172,6 +197,9 @@ PETSC_EXTERN const char *const PCStencilMGPrecisions[];
                                               coarsest on; default multiplicative
 
    Level: intermediate
+
+   Note:
+   May be called after set-up, too: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -234,11 +262,13 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
 
    Input Parameters:
 +  pc    - the preconditioner
--  steps - 1 to 4, or 0 (default) for 3, in three dimensions 4
+-  steps - 1 to 4, or 0 (default) for 3, in three dimensions 2 of red-black over-relaxation, and 4 with variable coefficients or several
+           unknowns
 
    Options Database Key:
 .  -pc_stencilmg_smooths <integer, 0 to 4> - smoothing steps before, and after, the visit of the coarse grid; 0: 3, in
-                                             three dimensions 4; default 0
+                                             three dimensions 2 of red_black, and 4 with variable coefficients or
+                                             several unknowns; default 0
 
    Level: intermediate
 
@@ -251,6 +281,42 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
 .seealso: `PCSTENCILMG`
 @*/
 PETSC_EXTERN PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps);
+
+/*@
+   PCStencilMGSetSmoother - chooses the smoother of `PCSTENCILMG` in three dimensions with constant coefficients
+
+   Logically Collective
+
+   Input Parameters:
++  pc       - the preconditioner
+-  smoother - `PC_STENCILMG_SMOOTHER_AUTOMATIC` (default), `PC_STENCILMG_SMOOTHER_CHEBYSHEV` or
+              `PC_STENCILMG_SMOOTHER_RED_BLACK`
+
+   Options Database Key:
+.  -pc_stencilmg_smoother <automatic|chebyshev|red_black> - in three dimensions with constant coefficients: Jacobi steps
+                                                            with Chebyshev's weights, or red-black over-relaxation;
+                                                            automatic: red_black in full multigrid and F-cycles,
+                                                            otherwise chebyshev; default automatic
+
+   Level: intermediate
+
+   Notes:
+   Elsewhere it has no effect: in one and two dimensions, with variable coefficients, with several unknowns a point, and on levels where
+   a periodic axis has an odd number of points. `PCView()` shows each level's smoother.
+
+   A step of red-black over-relaxation changes the points whose indices add up to an even number, then the others. In full
+   multigrid and F-cycles the order of colours is the same before and after the visit of the coarse grid, which reduces errors most. In
+   V- and W-cycles it is reversed after it, so that they are symmetric where the operator is, and `KSPCG` may use them; Chebyshev's
+   weights are mostly faster there.
+
+   May be called after set-up, too: the levels are then created again at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetSmoother(PC pc, PCStencilMGSmoother smoother);
 
 /*@
    PCStencilMGSetLevels - sets how many levels `PCSTENCILMG` has at most

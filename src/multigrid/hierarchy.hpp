@@ -10,7 +10,9 @@
 #include "multigrid/columns.hpp"
 #include "multigrid/fused.hpp"
 #include "multigrid/plane_walk.hpp"
+#include "multigrid/residuals.hpp"
 #include "multigrid/rows_march.hpp"
+#include "multigrid/sweeps.hpp"
 
 namespace shellac {
 
@@ -128,7 +130,7 @@ private:
   template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<T> *pass);
   template <class B> PetscErrorCode WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
   PetscErrorCode                    Correct(int l, const T *u, T *out);
-  template <class B> PetscErrorCode Smooth(int l, const B *b, const T *from, T *to);
+  template <class B> PetscErrorCode Smooth(int l, const B *b, const T *from, bool upward, T *to);
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
   PetscErrorCode                    AfterRestriction(int l);
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
@@ -142,6 +144,16 @@ private:
   // Whether they go column by column.
   bool takes_columns(const Level &at) const {
     return !variable_ && PetscMemTypeDevice(memory_) && column::fits(at.patch);
+  }
+  // Whether both colours take one pass.
+  bool takes_sweeps(const Level &at) const { return at.part.red_black && options_.fused && takes_columns(at); }
+  // Whether a cycle is, where the operator is.
+  bool is_symmetric() const { return !options_.full && options_.cycle != Cycle::F; }
+  // Half-steps on the way up in the opposite order, where that makes cycles symmetric.
+  void turn_colours(LevelPart<T> *part) const {
+    if (!part->red_black || !is_symmetric()) return;
+    part->first_colour = 1;
+    std::reverse(part->omega, part->omega + part->steps);
   }
   // Whether all of a pass is one walk over rows with variable coefficients.
   bool takes_rows(const Level &at) const {

@@ -14,10 +14,14 @@ namespace shellac {
 
 constexpr int most_unknowns = 8; // of a point
 
+enum class Smoother { automatic, chebyshev, red_black }; // of constant coefficients in three dimensions
+
 struct MultigridOptions {
   Cycle    cycle = Cycle::automatic;
   PetscInt levels = 0;   // at most; 0: as many as there are
-  PetscInt smooths = 0;  // smoothing steps on the way down, and up; 0: 3, in three dimensions 4
+  PetscInt smooths = 0;  // smoothing steps on the way down, and up; 0: automatic
+  Smoother smoother = Smoother::automatic;
+  bool     full = false; // full multigrid is wanted
   bool     fused = true; // where there is a fused form
   bool     graph = true; // a cycle of one rank's GPU is a CUDA graph
 };
@@ -26,7 +30,8 @@ struct MultigridOptions {
 struct LevelInfo {
   PetscInt       N[3];
   PetscInt       steps;
-  PetscReal      weights[4];
+  PetscReal      weights[8];
+  bool           red_black;    // a step changes one colour
   bool           weighted;     // rows have weights of their own: not symmetric
   bool           nonsymmetric; // with any weights of the rows
   bool           whole;        // on each rank

@@ -15,8 +15,13 @@ constexpr Option multigrid_options[] = {
     {"-pc_stencilmg_multiplicative_cycles", "integer, 1 or more", "1", "cycles of an application",
      "PCStencilMGSetCycles"},
     {"-pc_stencilmg_smooths", "integer, 0 to 4", "0",
-     "smoothing steps before, and after, the visit of the coarse grid; 0: 3, in three dimensions 4",
+     "smoothing steps before, and after, the visit of the coarse grid; 0: 3, in three dimensions 2 of "
+     "red_black, and 4 with variable coefficients or several unknowns",
      "PCStencilMGSetSmooths"},
+    {"-pc_stencilmg_smoother", "automatic|chebyshev|red_black", "automatic",
+     "in three dimensions with constant coefficients: Jacobi steps with Chebyshev's weights, or red-black "
+     "over-relaxation; automatic: red_black in full multigrid and F-cycles, otherwise chebyshev",
+     "PCStencilMGSetSmoother"},
     {"-pc_stencilmg_levels", "integer, 0 or more", "0", "levels at most; 0: until the last one can be solved directly",
      "PCStencilMGSetLevels"},
     {"-pc_stencilmg_precision", "double|single", "double",

@@ -180,27 +180,36 @@ template <class T> PetscErrorCode Hierarchy<T>::Correct(int l, const T *u, T *ou
 }
 
 // Smoothing steps from `from` (null: zero), the last of which writes `to`.
-template <class T> template <class B> PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, const T *from, T *to) {
+template <class T>
+template <class B>
+PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, const T *from, bool upward, T *to) {
   Level       &at = level(l);
   LevelPart<T> part;
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
-  for (int n = 0; n < part.steps; n++) {
-    T       *out = (part.steps - n) % 2 ? to : at.s.at(memory_);
+  if (upward) turn_colours(&part);
+  const int passes = takes_sweeps(at) ? part.steps / 2 : part.steps;
+  for (int n = 0; n < passes; n++) {
+    T       *out = (passes - n) % 2 ? to : at.s.at(memory_);
     Field<T> field;
     PetscCall(Exchange(at, at.halo_u, from, &field));
     if (walks(at)) {
       PlanePass<T> pass;
       PetscCall(PlanesAt(l, b, &pass));
+      pass.level = part;
       pass.given = from;
       pass.guess = field;
       pass.begin = n, pass.end = n + 1;
       pass.out = out;
       PlaneWalk<T>(pass).run();
-    } else if (takes_columns(at) && from)
+    } else if (takes_sweeps(at)) {
+#if SHELLAC_CUDA
+      PetscCall(run_sweep(part, n, from, b, out));
+#endif
+    } else if (takes_columns(at) && !part.red_black && from)
       PetscCall(over_columns(at.patch, column::Step<column::Does::smooth, T, B, T>{part, part.omega[n], from, b, out}));
-    else if (takes_columns(at))
+    else if (takes_columns(at) && !part.red_black)
       PetscCall(over_columns(at.patch,
                              column::Step<column::Does::smooth_zero, T, B, T>{part, part.omega[n], nullptr, b, out}));
     else
@@ -220,6 +229,12 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
+#if SHELLAC_CUDA
+  if (takes_columns(at) && options_.fused && u && restricts_residual_at_once(part)) {
+    PetscCall(restrict_residual(part, target_patch(l), u, b, target(l)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   PetscCall(PlanesAt(l, b, &pass));
   PetscCall(Exchange(at, at.halo_u, u, &field));
   if (walks(at)) {
@@ -270,7 +285,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (guess == Guess::interpolated) PetscCall(Correct(l, nullptr, x));
-    PetscCall(Smooth(l, b, guess == Guess::zero ? nullptr : x, t));
+    PetscCall(Smooth(l, b, guess == Guess::zero ? nullptr : x, false, t));
     PetscCall(RestrictResidual(l, b, t));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -300,6 +315,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
     if (at.one_walk && walks(at)) {
       PlanePass<T> pass;
       PetscCall(PlanesAt(l, b, &pass));
+      turn_colours(&pass.level);
       pass.given = pass.corrected = true;
       pass.guess.u = t;
       pass.e.u = level(l + 1).x.at(memory_);
@@ -313,9 +329,9 @@ template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
     }
     PetscCall(Correct(l, t, t));
     if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value)
-      PetscCall(Smooth(l, b, t, x));
+      PetscCall(Smooth(l, b, t, true, x));
     else {
-      PetscCall(Smooth(l, b, t, at.x.at(memory_)));
+      PetscCall(Smooth(l, b, t, true, at.x.at(memory_)));
       PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, at.x.at(memory_), x, true}));
     }
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -85,7 +85,7 @@ PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, P
   else
     PetscCall(arrays.Write(x, &px));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(mg->multigrid->Apply(arrays.memory(), pb, px, from_x, !from_x && mg->full, stop, limit, norm));
+  PetscCall(mg->multigrid->Apply(arrays.memory(), pb, px, from_x, !from_x && mg->options.full, stop, limit, norm));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(log_flops(arrays.memory(), mg->flops));
   PetscCall(arrays.Restore());
@@ -173,7 +173,7 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
              "eliminated, neumann and robin, no mirrored axis), which this one is not; use a method without it, such "
              "as gmres or "
              "bcgs");
-  PetscCheck(!mg->full && mg->multigrid->cycle() != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!mg->options.full && mg->multigrid->cycle() != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "stencilmg has a transpose only of V- and W-cycles; use -pc_stencilmg_type multiplicative and "
              "-pc_stencilmg_cycle_type v or w, or a method without it, such as gmres or bcgs");
   PetscCall(apply(pc, b, x));
@@ -262,7 +262,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   const char *const names[] = {"V- or F-cycle", "V-cycle", "W-cycle", "F-cycle"};
   const Cycle       type = mg->multigrid ? mg->multigrid->cycle() : mg->options.cycle;
   PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s, %" PetscInt_FMT " for each application, arithmetic in %s precision\n",
-                                   mg->full ? "full multigrid, " : "", names[(int)type], mg->cycles,
+                                   mg->options.full ? "full multigrid, " : "", names[(int)type], mg->cycles,
                                    PCStencilMGPrecisions[mg->single ? 1 : 0]));
   if (!mg->multigrid) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not set up yet\n"));
@@ -304,9 +304,13 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
                                        level.whole ? "" : ", distributed", weights, level.bytes / 1e6));
     else if (l + 1 < levels.size())
       PetscCall(PetscViewerASCIIPrintf(
-          viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s%s%s, %sJacobi (%s)\n",
-          (int)l, level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "", level.passes,
-          level.whole ? "" : ", distributed", level.nonsymmetric ? "damped " : "Chebyshev-weighted ", weights));
+          viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s%s%s, %s (%s)\n", (int)l,
+          level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "", level.passes,
+          level.whole ? "" : ", distributed",
+          level.red_black      ? "red-black relaxation"
+          : level.nonsymmetric ? "damped Jacobi"
+                               : "Chebyshev-weighted Jacobi",
+          weights));
     else
       PetscCall(PetscViewerASCIIPrintf(
           viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its %s\n", (int)l,

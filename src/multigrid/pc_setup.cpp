@@ -261,8 +261,8 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
   mg->flops = 0;
   for (const LevelInfo &level : mg->multigrid->levels())
-    mg->flops +=
-        (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] * (2 * level.steps + 1) * (4 * context->grid.dim + 4);
+    mg->flops += (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] *
+                 (2 * level.steps / (level.red_black ? 2 : 1) + 1) * (4 * context->grid.dim + 4);
   mg->flops /= ranks;
   mg->stale = false;
   PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));

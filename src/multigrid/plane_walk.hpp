@@ -36,7 +36,7 @@ private:
   const T           *b_row(PetscInt m, PetscInt k);
   row::AxesRow<T>    axes_row(PetscInt m, PetscInt k) const;
   row::Neighbours<T> neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
-  const T           *inverse_diagonal(PetscInt m, PetscInt k);
+  const T           *inverse_diagonal(int step, PetscInt m, PetscInt k);
   void               find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r);
   void               couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result);
   void               begin_plane(PetscInt k);
@@ -61,10 +61,17 @@ private:
   PetscInt first_column_ = 0, columns_;
   PetscInt next_coarse_ = 0; // plane to be restricted to
 
-  std::vector<R>            west_, east_, in_, prolong_[2], restriction_[2]; // along x
-  std::vector<T>            inverse_, b_, buffer_;
-  row::AxesRow<T>           inverse_of_ = {}; // the row that inverse_ is of
-  R                         inverse_in_ = -1;
+  // Inverse diagonal entries of the row that was asked for last, at the points that a step changes.
+  struct Inverse {
+    std::vector<R>  in; // by x
+    std::vector<T>  values;
+    row::AxesRow<T> row = {};
+    R               row_in = -1;
+  };
+
+  std::vector<R>            west_, east_, prolong_[2], restriction_[2]; // along x
+  Inverse                   inverse_[2]; // red-black: of the points with even x, and with odd x; otherwise one for all
+  std::vector<T>            b_, buffer_;
   std::vector<PlaneRing<T>> u_; // of each step
   PlaneRing<T>              r_, e_;
 };
@@ -82,7 +89,8 @@ PlaneWalk<T>::PlaneWalk(const PlanePass<T> &pass)
   if (!level_.rows) {
     for (PetscInt i = 0; i < nx_; i++) {
       const AxisPoint<R> &x = level_.axis[0][i];
-      west_.push_back(x.lower), east_.push_back(x.upper), in_.push_back(x.in);
+      west_.push_back(x.lower), east_.push_back(x.upper);
+      for (int odd = 0; odd < 2; odd++) inverse_[odd].in.push_back(level_.red_black && i % 2 != odd ? R(0) : x.in);
     }
     for (PetscInt c = 0; c <= columns_; c++)
       for (int w = 0; w < 2; w++) {
@@ -91,7 +99,8 @@ PlaneWalk<T>::PlaneWalk(const PlanePass<T> &pass)
         restriction_[w].push_back(x.restriction[w]);
       }
   }
-  for (std::vector<T> *values : {&inverse_, &b_, &buffer_}) values->resize((size_t)(nx_ + room));
+  for (std::vector<T> *values : {&inverse_[0].values, &inverse_[1].values, &b_, &buffer_})
+    values->resize((size_t)(nx_ + room));
   u_.resize((size_t)steps_ + 1);
   for (PlaneRing<T> &ring : u_) ring.resize(nx_, layers_.rows);
   if (pass.residual || pass.b_coarse) r_.resize(nx_, layers_.rows);
@@ -117,16 +126,19 @@ template <class T> row::Neighbours<T> PlaneWalk<T>::neighbours(const PlaneRing<T
   return of;
 }
 
-template <class T> const T *PlaneWalk<T>::inverse_diagonal(PetscInt m, PetscInt k) {
+template <class T> const T *PlaneWalk<T>::inverse_diagonal(int step, PetscInt m, PetscInt k) {
   if (level_.rows) return coefficients(INVERSE_DIAGONAL, m, k);
-  const row::AxesRow<T> op = axes_row(m, k), &last = inverse_of_;
+  PetscInt first[3] = {0, 0, 0};
+  first[layers_.across] = m, first[layers_.slow] = k;
+  Inverse              &inverse = inverse_[level_.changes(step, first) ? 0 : 1];
+  const row::AxesRow<T> op = axes_row(m, k), &last = inverse.row;
   const R               in = point_across(m).in * point_slow(k).in;
-  if (in != inverse_in_ || op.south != last.south || op.north != last.north || op.below != last.below ||
+  if (in != inverse.row_in || op.south != last.south || op.north != last.north || op.below != last.below ||
       op.above != last.above) {
-    row::invert_diagonal(op, in_.data(), in, (int)nx_, inverse_.data());
-    inverse_of_ = op, inverse_in_ = in;
+    row::invert_diagonal(op, inverse.in.data(), in, (int)nx_, inverse.values.data());
+    inverse.row = op, inverse.row_in = in;
   }
-  return inverse_.data();
+  return inverse.values.data();
 }
 
 // b - A u along a row
@@ -178,7 +190,7 @@ template <class T> void PlaneWalk<T>::begin_plane(PetscInt k) {
   if (pass_.corrected) correct_plane(k, &plane);
   if (!starts_ && pass_.end > pass_.begin)
     for (PetscInt m = 0; m < layers_.rows; m++)
-      row::start(inverse_diagonal(m, k), level_.omega[pass_.begin], b_row(m, k), (int)nx_, plane.row(m));
+      row::start(inverse_diagonal(pass_.begin, m, k), level_.omega[pass_.begin], b_row(m, k), (int)nx_, plane.row(m));
   if (alone_) close_plane(patch_, layers_, &plane);
 }
 
@@ -213,12 +225,12 @@ template <class T> void PlaneWalk<T>::correct_plane(PetscInt k, Plane<T> *plane)
 
 // Step s from the values of the one before it.
 template <class T> void PlaneWalk<T>::smooth_plane(int s, PetscInt k) {
-  const int n = (int)nx_;
-  const R   omega = level_.omega[pass_.begin + s - (starts_ ? 1 : 0)];
+  const int n = (int)nx_, step = pass_.begin + s - (starts_ ? 1 : 0);
+  const R   omega = level_.omega[step];
   Plane<T> &plane = u_[s].put(k);
   for (PetscInt m = 0; m < layers_.rows; m++) {
     const row::Neighbours<T> u = neighbours(u_[s - 1], m, k);
-    const T                 *inverse = inverse_diagonal(m, k);
+    const T                 *inverse = inverse_diagonal(step, m, k);
     if (level_.rows)
       couple(u, m, k, inverse, omega, plane.row(m));
     else

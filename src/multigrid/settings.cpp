@@ -8,6 +8,8 @@
 const char *const PCStencilMGTypes[] = {"multiplicative", "full", "PCStencilMGType", "PC_STENCILMG_", NULL};
 const char *const PCStencilMGCycleTypes[] = {"automatic",           "v", "w", "f", "PCStencilMGCycleType",
                                              "PC_STENCILMG_CYCLE_", NULL};
+const char *const PCStencilMGSmoothers[] = {
+    "automatic", "chebyshev", "red_black", "PCStencilMGSmoother", "PC_STENCILMG_SMOOTHER_", NULL};
 const char *const PCStencilMGPrecisions[] = {"double", "single", "PCStencilMGPrecision", "PC_STENCILMG_", NULL};
 
 namespace shellac {
@@ -22,10 +24,11 @@ struct Setting {
 constexpr Setting setting(const char *key, PetscInt least, PetscInt most, bool rebuilds) {
   return {find_option(multigrid_options, key), least, most, rebuilds};
 }
-constexpr Setting type_setting = setting("-pc_stencilmg_type", 0, 1, false);
+constexpr Setting type_setting = setting("-pc_stencilmg_type", 0, 1, true);
 constexpr Setting cycle_setting = setting("-pc_stencilmg_cycle_type", 0, 3, true);
 constexpr Setting cycles_setting = setting("-pc_stencilmg_multiplicative_cycles", 1, PETSC_MAX_INT, false);
 constexpr Setting smooths_setting = setting("-pc_stencilmg_smooths", 0, 4, true);
+constexpr Setting smoother_setting = setting("-pc_stencilmg_smoother", 0, 2, true);
 constexpr Setting levels_setting = setting("-pc_stencilmg_levels", 0, PETSC_MAX_INT, true);
 constexpr Setting precision_setting = setting("-pc_stencilmg_precision", 0, 1, true);
 constexpr Setting fused_setting = setting("-pc_stencilmg_fused", 0, 1, true);
@@ -93,10 +96,11 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
     PetscCall(set(object, mg, of, value, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  PetscCall(read_enum(type_setting, PCStencilMGTypes, &mg->full));
+  PetscCall(read_enum(type_setting, PCStencilMGTypes, &mg->options.full));
   PetscCall(read_enum(cycle_setting, PCStencilMGCycleTypes, &mg->options.cycle));
   PetscCall(read_number(cycles_setting, &mg->cycles));
   PetscCall(read_number(smooths_setting, &mg->options.smooths));
+  PetscCall(read_enum(smoother_setting, PCStencilMGSmoothers, &mg->options.smoother));
   PetscCall(read_number(levels_setting, &mg->options.levels));
   PetscCall(read_enum(precision_setting, PCStencilMGPrecisions, &mg->single));
   PetscCall(read_flag(fused_setting, &mg->options.fused));
@@ -112,7 +116,7 @@ using namespace shellac;
 
 PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type) {
   PetscFunctionBegin;
-  PetscCall(set_from_c<bool>(pc, type_setting, (int)type, [](StencilMG *mg) { return &mg->full; }));
+  PetscCall(set_from_c<bool>(pc, type_setting, (int)type, [](StencilMG *mg) { return &mg->options.full; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,6 +135,13 @@ PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles) {
 PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps) {
   PetscFunctionBegin;
   PetscCall(set_from_c<PetscInt>(pc, smooths_setting, steps, [](StencilMG *mg) { return &mg->options.smooths; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCStencilMGSetSmoother(PC pc, PCStencilMGSmoother smoother) {
+  PetscFunctionBegin;
+  PetscCall(
+      set_from_c<Smoother>(pc, smoother_setting, (int)smoother, [](StencilMG *mg) { return &mg->options.smoother; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,25 +38,6 @@ template <class T> void Hierarchy<T>::choose_weights(const Level &level, int ste
   set_chebyshev_weights(low, high, steps, omega);
 }
 
-// The longest run of points around the middle of an axis that are alike, kept ones and others.
-template <class T, class Point>
-static void find_typical(int a, const std::vector<Point> &all, PetscInt start, LevelPart<T> *part) {
-  const PetscInt N = (PetscInt)all.size() - 2 * axis_reach, middle = N / 2;
-  const auto alike = [&](PetscInt i) { return !memcmp(&all[axis_reach + i], &part->typical[a][i & 1], sizeof(Point)); };
-  PetscInt   lo = middle, hi = middle;
-  if (N >= 8) {
-    const Point &one = all[axis_reach + middle], &next = all[axis_reach + middle + 1];
-    part->typical[a][middle & 1] = one;
-    part->typical[a][(middle + 1) & 1] = next;
-    if (one.lower == next.lower && one.upper == next.upper && one.in == next.in) { // kept or not, with equal rows
-      while (lo > 0 && alike(lo - 1)) lo--;
-      while (hi < N && alike(hi)) hi++;
-    }
-  }
-  part->regular_lo[a] = lo - start;
-  part->regular_hi[a] = hi - start;
-}
-
 template <class T>
 PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                     const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old) {
@@ -80,7 +61,10 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   for (int a = 0; a < 3 && !rows; a++)
     singular_ =
         singular_ && !axes[a].fixed && (axes[a].periodic || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
-  const int steps = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
+
+  // Red-black relaxation is faster than Chebyshev's weights where cycles need not be symmetric.
+  const bool wants_red_black =
+      options.smoother == Smoother::red_black || (options.smoother == Smoother::automatic && !is_symmetric());
 
   while (true) {
     levels_.push_back(std::make_unique<Level>());
@@ -104,6 +88,10 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       odd_periodic = odd_periodic || (present[a].periodic && present[a].N() % 2 && present[a].N() > 1);
       if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
     }
+    // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
+    const bool red_black = wants_red_black && !variable_ && dim == 3 && !odd_periodic;
+    const int  automatic = red_black ? 2 : dim == 3 && variable_ ? 4 : 3;
+    const int  steps = (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
     at.fused = options.fused && !variable_ && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
     const PetscInt width = at.fused ? steps + 2 : 4; // what a pass needs, or one of the finer level
     // once whole, always whole
@@ -144,7 +132,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.part.patch = at.patch;
     at.part.sigma = (T)sigma;
     at.part.steps = steps;
-    choose_weights(at, steps, at.part.omega);
+    at.part.red_black = red_black;
+    if (red_black)
+      set_red_black_weights(is_symmetric(), steps, at.part.omega);
+    else
+      choose_weights(at, steps, at.part.omega);
     if (!at.whole) {
       PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way, levels_.size() == 1 ? sizeof(S) : sizeof(T)));
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way, sizeof(T)));
@@ -261,7 +253,8 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     LevelInfo    info = {};
     for (int a = 0; a < 3; a++) info.N[a] = at.axes[a].N();
     info.steps = at.part.steps;
-    for (int s = 0; s < at.part.steps; s++) info.weights[s] = at.part.omega[s];
+    info.red_black = at.part.red_black;
+    for (int s = 0; s < info.steps; s++) info.weights[s] = at.part.omega[s];
     info.passes = at.fused || takes_rows(at) || (walks(at) && at.one_walk) ? "fused"
                   : walks(at)                                              ? "plane by plane"
                   : takes_columns(at)                                      ? "column by column"

@@ -12,7 +12,7 @@ struct StencilMG {
   // settings
   MultigridOptions options;
   PetscInt         cycles = 1; // of an application
-  bool             full = false, single = false;
+  bool             single = false;
   PetscBool        monitor = PETSC_FALSE;
 
   // made by set-up

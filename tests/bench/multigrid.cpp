@@ -313,36 +313,42 @@ static PetscErrorCode cycle(const Problem &p, const char *what, const char *opti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode all_cycles(const Problem &p, const std::string &V, PetscMPIInt ranks, PetscReal seconds,
+// The default cycles, by their smoothing steps.
+struct Cycles {
+  std::string plain, full; // from zero; of full multigrid
+};
+
+static PetscErrorCode all_cycles(const Problem &p, const Cycles &of, PetscMPIInt ranks, PetscReal seconds,
                                  PetscReal copy_seconds) {
   PetscFunctionBegin;
-  PetscCall(cycle(p, V.c_str(), "", seconds, copy_seconds));
-  PetscCall(cycle(p, (V + " without a graph").c_str(), "-bench_pc_stencilmg_graph 0", seconds, copy_seconds));
+  PetscCall(cycle(p, of.plain.c_str(), "", seconds, copy_seconds));
+  PetscCall(cycle(p, (of.plain + " without a graph").c_str(), "-bench_pc_stencilmg_graph 0", seconds, copy_seconds));
   PetscCall(cycle(p, "V(2,2)", "-bench_pc_stencilmg_smooths 2", seconds, copy_seconds));
   if (ranks == 1) // see PCSTENCILMG
-    PetscCall(
-        cycle(p, (V + " in single precision").c_str(), "-bench_pc_stencilmg_precision single", seconds, copy_seconds));
-  PetscCall(cycle(p, "full multigrid, V(2,2)", "-bench_pc_stencilmg_type full -bench_pc_stencilmg_smooths 2", seconds,
-                  copy_seconds));
-  PetscCall(cycle(p, ("full multigrid, " + V).c_str(), "-bench_pc_stencilmg_type full", seconds, copy_seconds));
+    PetscCall(cycle(p, (of.plain + " in single precision").c_str(), "-bench_pc_stencilmg_precision single", seconds,
+                    copy_seconds));
+  if (of.full == of.plain)
+    PetscCall(cycle(p, "full multigrid, V(2,2)", "-bench_pc_stencilmg_type full -bench_pc_stencilmg_smooths 2", seconds,
+                    copy_seconds));
+  PetscCall(cycle(p, ("full multigrid, " + of.full).c_str(), "-bench_pc_stencilmg_type full", seconds, copy_seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode solve_symmetric(const Problem &p, const std::string &V, PetscMPIInt ranks, PetscReal seconds,
+static PetscErrorCode solve_symmetric(const Problem &p, const Cycles &of, PetscMPIInt ranks, PetscReal seconds,
                                       PetscReal copy_seconds) {
   PetscFunctionBegin;
-  PetscCall(solve(p, p.A, ("Richardson, " + V).c_str(),
+  PetscCall(solve(p, p.A, ("Richardson, " + of.plain).c_str(),
                   "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg", seconds,
                   copy_seconds));
-  PetscCall(solve(p, p.A, ("Richardson, full, " + V).c_str(),
+  PetscCall(solve(p, p.A, ("Richardson, full, " + of.full).c_str(),
                   "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg "
                   "-bench_pc_stencilmg_type full",
                   seconds, copy_seconds));
-  PetscCall(solve(p, p.A, ("CG, " + V).c_str(),
+  PetscCall(solve(p, p.A, ("CG, " + of.plain).c_str(),
                   "-bench_ksp_type cg -bench_pc_type stencilmg -bench_ksp_norm_type unpreconditioned", seconds,
                   copy_seconds));
   if (ranks == 1)
-    PetscCall(solve(p, p.A, ("CG, " + V + " in single precision").c_str(),
+    PetscCall(solve(p, p.A, ("CG, " + of.plain + " in single precision").c_str(),
                     "-bench_ksp_type cg -bench_pc_type stencilmg -bench_pc_stencilmg_precision single "
                     "-bench_ksp_norm_type unpreconditioned",
                     seconds, copy_seconds));
@@ -370,7 +376,9 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-aij_max", &aij_max, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   const bool        flows = coefficients == Coefficients::wind;
-  const std::string V = std::string(flows ? "F" : "V") + (dim == 2 ? "(3,3)" : "(4,4)");
+  const bool        constant = coefficients == Coefficients::constant;
+  const std::string V = std::string(flows ? "F" : "V") + (dim == 3 && !constant ? "(4,4)" : "(3,3)");
+  const Cycles      of = {V, dim == 3 && constant ? "V(2,2), red-black" : V};
   for (PetscInt s = 0; s < count; s++) {
     Problem   p;
     PetscReal copy_seconds;
@@ -384,12 +392,12 @@ int main(int argc, char **argv) {
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", discretisation error %.2e",
                             PETSC_PI * PETSC_PI / 12. / ((double)(p.n + 1) * (p.n + 1))));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
-    if (cycles) PetscCall(all_cycles(p, V, ranks, seconds, copy_seconds));
+    if (cycles) PetscCall(all_cycles(p, of, ranks, seconds, copy_seconds));
     if (flows)
       PetscCall(solve(p, p.A, ("GMRES, " + V).c_str(),
                       "-bench_ksp_type gmres -bench_pc_type stencilmg -bench_ksp_norm_type unpreconditioned", seconds,
                       copy_seconds));
-    if (!flows) PetscCall(solve_symmetric(p, V, ranks, seconds, copy_seconds));
+    if (!flows) PetscCall(solve_symmetric(p, of, ranks, seconds, copy_seconds));
     if (p.n <= aij_max) {
       Mat aij;
       PetscCall(MatConvert(p.A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
