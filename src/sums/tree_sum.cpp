@@ -235,7 +235,7 @@ PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, Tre
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  rough_ = context.rtol >= 1e-10; // far below it
+  rough_ = context.rtol >= 1e-10; // a pair is off by 2e-12 or less; set-up measures the error of sums
   sources_ = std::make_shared<Expanded>();
   sources_->nodes.change() = down_to(sources->nodes, leaf_for(sources->nodes, settings.order, memory));
   set_proxies(&sources_->nodes.change(), settings.order);
