@@ -110,6 +110,12 @@ inline Boxes difference(Box rest, const Box &inside) {
   return boxes;
 }
 
+#if defined(SHELLAC_HAS_KERNELS) && !SHELLAC_CUDA
+constexpr bool has_kernels = false; // though other sources of this library have
+#else
+constexpr bool has_kernels = true; // where any has
+#endif
+
 #if SHELLAC_CUDA
 namespace kernel {
 template <class Function> __global__ void for_each(Boxes boxes, Function f) {
@@ -134,6 +140,7 @@ template <class Function> void for_each_on_host(const Box &box, const Function &
 
 // Calls f(i, j, k) on every point of the boxes; f must be free to run in any order.
 template <class Function> PetscErrorCode for_each(PetscMemType memory, const Boxes &boxes, const Function &f) {
+  static_assert(has_kernels || !sizeof(Function), "a loop for GPUs: CMakeLists.txt must give this source to nvcc");
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
 #if SHELLAC_CUDA
