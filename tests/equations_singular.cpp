@@ -13,7 +13,7 @@ static Grid grid_with(const std::string &text, PetscInt N, DMBoundaryType end = 
   Grid    da;
   l.N[0] = N, l.N[1] = N + 2, l.dof = dof;
   l.ends[0] = l.ends[1] = end;
-  l.shape = DMDA_STENCIL_BOX;
+  l.shape = end == DM_BOUNDARY_MIRROR ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX; // PETSc has no mirrors of boxes
   OK(make_grid(l, nullptr, &da));
   set_equation(da, text);
   return da;
@@ -28,7 +28,7 @@ static Spaces spaces_of(Mat A) {
   OK(MatGetTransposeNullSpace(A, &spaces.left));
   return spaces;
 }
-// |A w| / |A| of what is in the spaces
+// There are both spaces, and the Mat and its transpose make them zero.
 static void check_spaces(Mat A, Mat transpose) {
   PetscBool    is;
   const Spaces spaces = spaces_of(A);
@@ -45,24 +45,27 @@ static const char neumann[] = "\nneumann(sides)";
 TEST_CASE("null spaces of singular equations are found", "[equations]") {
   if (!equations_work(true)) return;
   const struct {
-    const char *text;
-    bool        periodic;
-    PetscInt    dof, left;
+    const char    *text;
+    DMBoundaryType end;
+    PetscInt       dof;
+    bool           left; // the null space of the transpose is found
   } cases[] = {
-      {"residual = -laplacian(u) - cos(pi*x)", false, 1, true},
-      {"residual = -laplacian(u) - sin(2*pi*x)", true, 1, true},
-      {"field(k) = 1 + x\nresidual = -d(k, u)", false, 1, true},
-      {"stretch(x, geometric, 5)\nstretch(y, tanh, 1)\nresidual = -laplacian(u)", false, 1, true},
-      {"residual = -laplacian(u) + (1 + x) * dx(u)", true, 1, false},
-      {"unknowns(u, v)\nresidual(u) = -laplacian(u) - laplacian(v)\nresidual(v) = v - dx(v)", false, 2, true},
-      {"unknowns(u, p)\nresidual(u) = -laplacian(u) + dx(p) + u\nresidual(p) = dx(u)", true, 2, true},
-      {"residual = -(u(1,0) + u(-1,0) - 2*u)/(hx*hx) - (u(0,1) + u(0,-1) - 2*u)/(hy*hy)", true, 1, true},
+      {"residual = -laplacian(u) - cos(pi*x)", DM_BOUNDARY_NONE, 1, true},
+      {"residual = -laplacian(u) - sin(2*pi*x)", DM_BOUNDARY_PERIODIC, 1, true},
+      {"field(k) = 1 + x\nresidual = -d(k, u)", DM_BOUNDARY_NONE, 1, true},
+      {"stretch(x, geometric, 5)\nstretch(y, tanh, 1)\nresidual = -laplacian(u)", DM_BOUNDARY_NONE, 1, true},
+      {"residual = -laplacian(u) + (1 + x) * dx(u)", DM_BOUNDARY_PERIODIC, 1, false},
+      {"unknowns(u, v)\nresidual(u) = -laplacian(u) - laplacian(v)\nresidual(v) = v - dx(v)", DM_BOUNDARY_NONE, 2,
+       true},
+      {"unknowns(u, p)\nresidual(u) = -laplacian(u) + dx(p) + u\nresidual(p) = dx(u)", DM_BOUNDARY_PERIODIC, 2, true},
+      {"residual = -(u(1,0) + u(-1,0) - 2*u)/(hx*hx) - (u(0,1) + u(0,-1) - 2*u)/(hy*hy)", DM_BOUNDARY_PERIODIC, 1,
+       true},
+      {"residual = -laplacian(u)", DM_BOUNDARY_MIRROR, 1, true},
   };
   for (const auto &c : cases)
     for (const char *type : {MATAIJ, MATSTENCILSHELL, MATEQUATION}) {
       INFO(c.text << ", " << type);
-      Grid   da = grid_with(c.text + std::string(c.periodic ? "" : neumann), 8,
-                          c.periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE, c.dof);
+      Grid   da = grid_with(c.text + std::string(c.end == DM_BOUNDARY_NONE ? neumann : ""), 8, c.end, c.dof);
       Vector u = random_vector(da, 1);
       Matrix A = jacobian(da, u, type), T;
       OK(MatCreateTranspose(A, &T));
@@ -114,6 +117,74 @@ TEST_CASE("a null space follows the parameters, and leaves the program's own", "
   CHECK(spaces_of(A).right == own);
   CHECK(spaces_of(A).left);
   OK(MatNullSpaceDestroy(&own));
+}
+
+TEST_CASE("a null space at some states alone is not used at others", "[equations]") {
+  if (!equations_work()) return;
+  for (const char *text : {"residual = -laplacian(u) + max(u - 2, 0)", "residual = -laplacian(u) + min(u + 20, 0)"}) {
+    INFO(text);
+    Grid   da = grid_with(text + std::string(neumann), 8);
+    Vector u = random_vector(da, 1);
+    Matrix A = jacobian(da, u, MATAIJ);
+    CHECK(!spaces_of(A).right);
+    CHECK(!spaces_of(A).left);
+  }
+  Grid                     da = grid_with("neumann(sides)\nresidual = -laplacian(u) + max(u - 20000, 0)", 8);
+  Vector                   u = make_vector(da);
+  Owned<SNES, SNESDestroy> snes;
+  Matrix                   A = matrix(da, MATAIJ);
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  OK(VecSet(u, 1));
+  OK(SNESComputeJacobian(snes, u, A, A));
+  CHECK(spaces_of(A).right);
+  CHECK(spaces_of(A).left);
+  OK(VecSet(u, 30000));
+  OK(SNESComputeJacobian(snes, u, A, A));
+  CHECK(!spaces_of(A).right);
+  CHECK(!spaces_of(A).left);
+}
+
+// The mean of max(u - 2, 0) is 0.05: the solution has a mean of about 2.
+TEST_CASE("an equation that is singular at some states alone keeps its sources", "[equations]") {
+  if (!equations_work()) return;
+  Grid   da = grid_with("neumann(sides)\ninitial = 3\nresidual = -laplacian(u) + max(u - 2, 0) - 0.05 - cos(pi*x)", 12);
+  Vector u;
+  PetscInt    its, n;
+  PetscScalar sum;
+  OK(solve(da, &u, &its));
+  OK(VecSum(u, &sum));
+  OK(VecGetSize(u, &n));
+  CHECK(std::fabs(PetscRealPart(sum) / (PetscReal)n - 2.035) < 0.005);
+}
+
+TEST_CASE("null spaces of the type equation follow fields", "[equations]") {
+  if (!equations_work(true)) return;
+  Grid                     da = grid_with("neumann(sides)\nfield(k)\nresidual = -laplacian(u) + k * u", 8);
+  Vector                   u = make_vector(da), k = make_vector(da);
+  Owned<SNES, SNESDestroy> snes;
+  Matrix                   A = matrix(da, MATEQUATION);
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, da));
+  OK(VecSet(u, 0));
+  for (int singular = 1; singular >= 0; singular--) {
+    OK(VecSet(k, 1 - singular));
+    OK(DMDAEquationSetField(da, "k", k));
+    OK(SNESComputeJacobian(snes, u, A, A));
+    CHECK((bool)spaces_of(A).right == (bool)singular);
+    CHECK((bool)spaces_of(A).left == (bool)singular);
+  }
+}
+
+TEST_CASE("a coarse grid's first Jacobian of the type equation has its null spaces", "[equations]") {
+  if (!equations_work(true)) return;
+  Grid fine = grid_with("neumann(sides)\nresidual = -laplacian(u)", 17), da;
+  OK(DMCoarsen(fine, PETSC_COMM_WORLD, &da));
+  Vector u = make_vector(da);
+  OK(VecSet(u, 0));
+  Matrix A = jacobian(da, u, MATEQUATION);
+  CHECK(spaces_of(A).right);
+  CHECK(spaces_of(A).left);
 }
 
 // The error but for a constant.
@@ -189,4 +260,35 @@ TEST_CASE("an equation without a solution says so", "[equations]") {
   PetscInt its;
   EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"equation:3", "there is no solution", "100 %", "subtract their mean"}),
                [&] { return solve(da, &u, &its); });
+}
+
+static Grid line_with(const std::string &text, PetscInt N, PetscInt dof) {
+  Lattice l;
+  Grid    da;
+  l.dim = 1, l.N[0] = N, l.N[1] = l.N[2] = 1, l.dof = dof;
+  OK(make_grid(l, nullptr, &da));
+  set_equation(da, text);
+  return da;
+}
+
+TEST_CASE("a term that is small beside the differences is a source", "[equations]") {
+  if (!equations_work()) return;
+  Grid     da = line_with("unknowns(u, v)\ndomain(0, 1e-3)\nneumann(sides)\ninitial(v) = 1\n"
+                              "residual(u) = -laplacian(u) + v - 1\nresidual(v) = v*v*v - 1",
+                          1000, 2);
+  Vector   u;
+  PetscInt its;
+  OK(solve(da, &u, &its));
+  CHECK(its == 0);
+  Matrix A = jacobian(da, u, MATAIJ);
+  CHECK(spaces_of(A).right);
+  CHECK(!spaces_of(A).left);
+}
+
+TEST_CASE("a rounding error of the data is no source", "[equations]") {
+  if (!equations_work()) return;
+  Grid     da = grid_with("neumann(sides)\nneumann(right) = cos(pi/2)\nresidual = -laplacian(u)", 8);
+  Vector   u;
+  PetscInt its;
+  OK(solve(da, &u, &its));
 }

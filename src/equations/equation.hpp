@@ -33,6 +33,9 @@ inline const equation::Scalar *compiled_array(const PetscScalar *array) {
   return reinterpret_cast<const equation::Scalar *>(array);
 }
 
+// Of Equation::kernels, in the order of their names.
+enum EquationKernel : size_t { values_kernel, entries_kernel, products_kernel };
+
 // Kernels that are made when they are first needed.
 struct LazyKernels {
   std::vector<std::string> names; // as equation_kernel() has them
@@ -97,9 +100,10 @@ public:
   // collective.
   PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f);
   // Of a steady equation that constants solve without its source: the Mat gets its null spaces, and f becomes a residual or a
-  // right-hand side for which there is a solution. first: of a solve; an error where there is none by far. Collective.
-  PetscErrorCode AttachNullSpaces(Mat A);
-  PetscErrorCode MakeConsistent(Vec f, bool first);
+  // right-hand side for which there is a solution; both are those at u. first: of a solve; an error where there is none by
+  // far. Collective.
+  PetscErrorCode AttachNullSpaces(Vec u, Mat A);
+  PetscErrorCode MakeConsistent(Vec u, Vec f, bool first);
   // A solve begins: its first values and entries are checked, which must be finite.
   void BeginSolve() { checked_ = entries_checked_ = 0; }
   // The entries of its derivative; A is assembled. Skipped where A has them already.
@@ -155,14 +159,20 @@ private:
   PetscErrorCode Add(const std::vector<PetscScalar> &entries, Mat A) const;
   void           MakeRegions();
   bool           EndsHoldConstants() const;
-  PetscErrorCode FindConstants(std::vector<size_t> *unknowns); // whose constants the Jacobian makes zero
-  PetscErrorCode FindSums(std::vector<size_t> *rows);          // whose sums over all cells do not depend on the state
+  bool           CellsDiffer() const; // in volume, also those of mirrored ends, which are halves
   // v: volumes of cells, or one, at that unknown; zero at others
   PetscErrorCode SetCells(size_t unknown, bool by_volume, Vec v);
+  // A row's sum over all cells, and that of absolute values.
+  PetscErrorCode SumRow(size_t row, Vec f, PetscScalar *sum, PetscReal *size);
+  // Leaves the unknowns whose constants the Jacobian at u makes zero, and the rows whose sums it leaves as they are.
+  PetscErrorCode KeepSingular(Vec u, std::vector<size_t> *unknowns, std::vector<size_t> *rows);
+  PetscErrorCode MakeNullSpaces();
+  PetscErrorCode CheckBalance(Vec u, Vec f); // an error where the sums of the rows are no rounding errors
   // What Act() does, by one of these kernels, or by that function on the host.
   PetscErrorCode Derive(PetscReal time, Vec state, Vec v, Vec y, LazyKernels &kernels, size_t kernel,
                         equation::VectorFunction on_host);
-  PetscErrorCode UpdateNullSpaces();
+  PetscErrorCode JacobianProduct(Vec u, Vec v, Vec y);
+  PetscErrorCode UpdateNullSpaces(Vec u); // for the Jacobian there
   int            slots() const { return (int)(arms_.size() * equation_->unknowns()); } // of a row
   size_t         owned() const { return (size_t)grid_.size[0] * grid_.size[1] * grid_.size[2]; }
 
@@ -174,7 +184,7 @@ private:
   std::shared_ptr<TimeStepper>     stepper_ = std::make_shared<TimeStepper>();
   Vec                              step_scale_ = NULL;
   MatNullSpace                     null_spaces_[2] = {NULL, NULL}; // of the Jacobian, of its transpose
-  PetscReal                        imbalance_ = 0;                 // of the sources, 0 to 1
+  std::vector<size_t>              null_unknowns_, null_rows_;     // which they are of
   PetscInt64                       id_ = 0;                        // of no other one of this process
   DM                               da_ = NULL;                     // not referenced: the DM has this object
   Grid                             grid_;

@@ -80,7 +80,7 @@ PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, PetscScalar *o
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
   if (PetscMemTypeDevice(memory))
-    PetscCall(equation_->kernels.kernels.Vectors(0, place_, Tables(), regions_, values));
+    PetscCall(equation_->kernels.kernels.Vectors(values_kernel, place_, Tables(), regions_, values));
   else
     for (const equation::Region &region : regions_) equation_->functions->values(&place_, &region, values);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,7 +94,7 @@ PetscErrorCode EquationOnGrid::ComputeEntries(PetscMemType memory, PetscScalar *
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
   if (PetscMemTypeDevice(memory))
-    PetscCall(equation_->kernels.kernels.Entries(1, place_, Tables(), regions_, entries, count));
+    PetscCall(equation_->kernels.kernels.Entries(entries_kernel, place_, Tables(), regions_, entries, count));
   else
     for (const equation::Region &region : regions_) equation_->functions->entries(&place_, &region, entries);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -151,7 +151,7 @@ PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
     PetscFunctionBegin;
     PetscCall(DMCreateMatrix(da, made));
     PetscCall(on_grid->Assemble(on_grid->equation().time, zero, *made));
-    PetscCall(on_grid->AttachNullSpaces(*made));
+    PetscCall(on_grid->AttachNullSpaces(zero, *made));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(DMRestoreGlobalVector(da, &zero));

@@ -7,30 +7,42 @@
 namespace shellac {
 
 bool EquationOnGrid::EndsHoldConstants() const {
-  const auto gives = [&](const Ends &e, int side) {
-    return !e.periodic && !e.mirror && e.form[side] != MAT_LAPLACE_NEUMANN;
-  };
   bool some = false;
   for (size_t c = 0; c < equation_->unknowns(); c++) {
     bool holds = true;
-    for (int a = 0; a < grid_.dim; a++) holds = holds && !gives(ends_[c][a], 0) && !gives(ends_[c][a], 1);
+    for (int a = 0; a < grid_.dim; a++)
+      for (int side = 0; side < 2; side++) holds = holds && ends_[c][a].holds_constants((Side)side);
     some = some || holds;
   }
   return some && !equation_->text.has_rate;
 }
 
+bool EquationOnGrid::CellsDiffer() const {
+  bool differ = equation_->shape.stretched;
+  for (int a = 0; a < grid_.dim; a++) differ = differ || ends_[0][a].mirror;
+  return differ;
+}
+
 namespace {
 
+// Numbers that differ from point to point, or from unknown to unknown alone.
 struct AnyState {
   PetscScalar    *u;
+  PetscInt        n; // unknowns
   unsigned        seed;
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { u[i] = any_scalar((size_t)i, seed); }
+  double          size;
+  bool            constant;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
+    u[i] = size * any_scalar(constant ? (size_t)(i % n) : (size_t)i, seed);
+  }
 };
 
 // One at an unknown of each point, or its cell's volume, where a grid's tables are given; zero at the others.
 struct CellWeights {
   PetscScalar  *weights; // [points][n]
   PetscInt      n, unknown, start[3], size[3];
+  bool          by_volume;
+  Ends          ends[3];
   const double *inverse_cells[3]; // of the points of an axis, null where it has none
   PetscReal     h[3];
 
@@ -39,15 +51,17 @@ struct CellWeights {
     const size_t       point = (size_t)i + (size_t)size[0] * ((size_t)j + (size_t)size[1] * (size_t)k);
     PetscScalar *const at = weights + point * (size_t)n;
     PetscReal          volume = 1; // of a cell whose spacings are the mean ones
-    for (int a = 0; a < 3; a++)
+    for (int a = 0; a < 3 && by_volume; a++) {
+      volume *= ends[a].cell(p[a]);
       if (inverse_cells[a]) volume /= inverse_cells[a][p[a]] * h[a];
+    }
     for (PetscInt c = 0; c < n; c++) at[c] = c == unknown ? volume : 0;
   }
 };
 
 } // namespace
 
-static PetscErrorCode set_any_state(Vec u, unsigned seed) {
+static PetscErrorCode set_any_state(Vec u, size_t unknowns, unsigned seed, double size, bool constant) {
   PetscInt     n;
   PetscMPIInt  rank;
   PetscScalar *array;
@@ -55,15 +69,16 @@ static PetscErrorCode set_any_state(Vec u, unsigned seed) {
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)u), &rank));
+  if (!constant) seed += 1000 * (unsigned)rank;
   PetscCall(VecGetLocalSize(u, &n));
   PetscCall(arrays.Write(u, &array));
-  PetscCall(for_each(arrays.memory(), line_of((size_t)n), AnyState{array, seed + 1000 * (unsigned)rank}));
+  PetscCall(for_each(arrays.memory(), line_of((size_t)n), AnyState{array, (PetscInt)unknowns, seed, size, constant}));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode EquationOnGrid::SetCells(size_t unknown, bool by_volume, Vec v) {
-  CellWeights cells = {nullptr, (PetscInt)equation_->unknowns(), (PetscInt)unknown, {}, {}, {}, {}};
+  CellWeights cells = {nullptr, (PetscInt)equation_->unknowns(), (PetscInt)unknown, {}, {}, by_volume, {}, {}, {}};
   Arrays      arrays;
 
   PetscFunctionBegin;
@@ -72,7 +87,8 @@ PetscErrorCode EquationOnGrid::SetCells(size_t unknown, bool by_volume, Vec v) {
   for (int a = 0; a < 3; a++) {
     const PetscInt points = grid_.N[a] + 2 * grid_.width;
     cells.start[a] = grid_.start[a], cells.size[a] = grid_.size[a], cells.h[a] = axes_[a].h();
-    if (by_volume && a < grid_.dim && equation_->shape.stretched)
+    cells.ends[a] = ends_[unknown][a];
+    if (a < grid_.dim && equation_->shape.stretched)
       cells.inverse_cells[a] = place_.stretched[a] + equation::inverse_cells * points + grid_.width;
   }
   PetscCall(for_each_of_box(arrays.memory(), {{0, 0, 0}, {grid_.size[0], grid_.size[1], grid_.size[2]}}, cells));
@@ -80,90 +96,120 @@ PetscErrorCode EquationOnGrid::SetCells(size_t unknown, bool by_volume, Vec v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// To the last bit, as differences of equal numbers are zero: a term as 1e-8 * u must not be lost. At all points, because a term may
-// stand at some alone, and at a state that is no special one.
-PetscErrorCode EquationOnGrid::FindConstants(std::vector<size_t> *unknowns) {
-  PetscReal  size;
-  WorkVector state, constants, product;
+PetscErrorCode EquationOnGrid::SumRow(size_t row, Vec f, PetscScalar *sum, PetscReal *size) {
+  WorkVector cells;
 
   PetscFunctionBegin;
-  PetscCall(state.Get(da_, ghosts_));
-  PetscCall(constants.Get(da_));
-  PetscCall(product.Get(da_));
-  PetscCall(set_any_state(state, 1));
-  for (size_t c = 0; c < equation_->unknowns(); c++) {
-    PetscCall(SetCells(c, false, constants));
-    PetscCall(Derive(place_.time, state, constants, product, equation_->kernels, 2, equation_->functions->product));
-    PetscCall(VecNorm(product, NORM_1, &size));
-    if (size == 0) unknowns->push_back(c);
-  }
+  PetscCall(cells.Get(da_));
+  PetscCall(SetCells(row, CellsDiffer(), cells));
+  PetscCall(VecPointwiseMult(cells, cells, f));
+  PetscCall(VecSum(cells, sum));
+  PetscCall(VecNorm(cells, NORM_1, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Of fluxes between cells, nothing is left in the sum. Also: how much of the sources does not cancel there.
-PetscErrorCode EquationOnGrid::FindSums(std::vector<size_t> *rows) {
-  const PetscReal time = place_.time, rounding = 1e-11;
-  const PetscInt  checked = checked_;
-  PetscScalar     sum;
-  PetscReal       size;
-  Vec             u, f, g, cells;
+PetscErrorCode EquationOnGrid::JacobianProduct(Vec u, Vec v, Vec y) {
+  WorkVector local;
 
   PetscFunctionBegin;
-  for (Vec *v : {&u, &f, &g, &cells}) PetscCall(DMGetGlobalVector(da_, v));
-  checked_ = version_; // a root may have no value at these states
-  PetscCall(set_any_state(u, 1));
-  PetscCall(Evaluate(time, u, f));
-  PetscCall(set_any_state(u, 2));
-  PetscCall(Evaluate(time, u, g));
-  PetscCall(VecAXPY(f, -1, g));
-  PetscCall(VecSet(u, 0));
-  PetscCall(Evaluate(time, u, g));
-  checked_ = checked;
-  imbalance_ = 0;
-  for (size_t r = 0; r < equation_->unknowns(); r++) {
-    PetscCall(SetCells(r, true, cells));
-    PetscCall(VecPointwiseMult(u, f, cells));
-    PetscCall(VecSum(u, &sum));
-    PetscCall(VecNorm(u, NORM_1, &size));
-    if (!(PetscAbsScalar(sum) <= rounding * size)) continue;
-    rows->push_back(r);
-    PetscCall(VecPointwiseMult(u, g, cells));
-    PetscCall(VecSum(u, &sum));
-    PetscCall(VecNorm(u, NORM_1, &size));
-    if (size > 0) imbalance_ = PetscMax(imbalance_, PetscAbsScalar(sum) / size);
+  if (ghosts_) {
+    PetscCall(local.Get(da_, true));
+    PetscCall(DMGlobalToLocalBegin(da_, u, INSERT_VALUES, local));
+    PetscCall(DMGlobalToLocalEnd(da_, u, INSERT_VALUES, local));
+    u = local;
   }
-  for (Vec *v : {&cells, &g, &f, &u}) PetscCall(DMRestoreGlobalVector(da_, v));
+  PetscCall(Derive(place_.time, u, v, y, equation_->kernels, products_kernel, equation_->functions->product));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Constants give zero to the last bit, as differences of equal numbers do: a term as 1e-8 * u must not be lost. At all points,
+// because a term may stand at some alone.
+// Of fluxes between cells, nothing but rounding errors is left in a row's sum. These are as large as the terms that differences
+// are made of, beside which a term as u may be small; so constants are tried too, whose differences are zero.
+// What is not finite at a state says nothing.
+PetscErrorCode EquationOnGrid::KeepSingular(Vec u, std::vector<size_t> *unknowns, std::vector<size_t> *rows) {
+  const PetscReal     rounding = 64 * PETSC_MACHINE_EPSILON;
+  std::vector<size_t> kept;
+  WorkVector          direction, product;
+  PetscScalar         sum;
+  PetscReal           size;
+
+  PetscFunctionBegin;
+  PetscCall(direction.Get(da_));
+  PetscCall(product.Get(da_));
+  for (const size_t c : *unknowns) {
+    PetscCall(SetCells(c, false, direction));
+    PetscCall(JacobianProduct(u, direction, product));
+    PetscCall(VecNorm(product, NORM_1, &size));
+    if (size == 0 || PetscIsInfOrNanReal(size)) kept.push_back(c);
+  }
+  unknowns->swap(kept);
+  if (unknowns->empty()) rows->clear();
+  for (int constant = 0; constant < 2 && !rows->empty(); constant++) {
+    kept.clear();
+    PetscCall(set_any_state(direction, equation_->unknowns(), 3, 1, constant));
+    PetscCall(JacobianProduct(u, direction, product));
+    for (const size_t r : *rows) {
+      PetscCall(SumRow(r, product, &sum, &size));
+      if (PetscAbsScalar(sum) <= rounding * size || PetscIsInfOrNanReal(size)) kept.push_back(r);
+    }
+    rows->swap(kept);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Where the rows whose sums are known are as many as the unknowns, these sums span the null space of the transpose.
-PetscErrorCode EquationOnGrid::UpdateNullSpaces() {
-  std::vector<size_t> unknowns, rows;
-
-  PetscFunctionBegin;
-  if (null_version_ == version_) PetscFunctionReturn(PETSC_SUCCESS);
-  for (MatNullSpace &space : null_spaces_) PetscCall(MatNullSpaceDestroy(&space));
-  PetscCall(FindConstants(&unknowns));
-  if (!unknowns.empty()) PetscCall(FindSums(&rows));
-  const auto make = [&](const std::vector<size_t> &of, bool cells, MatNullSpace *space) {
+PetscErrorCode EquationOnGrid::MakeNullSpaces() {
+  const auto make = [&](const std::vector<size_t> &of, bool by_volume, MatNullSpace *space) {
     std::vector<Vec> basis(of.size());
 
     PetscFunctionBegin;
     for (size_t i = 0; i < of.size(); i++) {
       PetscCall(DMCreateGlobalVector(da_, &basis[i]));
-      PetscCall(SetCells(of[i], cells, basis[i]));
+      PetscCall(SetCells(of[i], by_volume, basis[i]));
       PetscCall(VecNormalize(basis[i], NULL));
     }
-    const bool all = !cells && equation_->unknowns() == 1;
+    const bool all = !by_volume && equation_->unknowns() == 1;
     PetscCall(MatNullSpaceCreate(grid_.comm, all ? PETSC_TRUE : PETSC_FALSE, all ? 0 : (PetscInt)of.size(),
                                  basis.data(), space));
     for (Vec &v : basis) PetscCall(VecDestroy(&v));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  if (!unknowns.empty()) PetscCall(make(unknowns, false, &null_spaces_[0]));
-  if (!unknowns.empty() && rows.size() == unknowns.size())
-    PetscCall(make(rows, equation_->shape.stretched, &null_spaces_[1]));
+
+  PetscFunctionBegin;
+  for (MatNullSpace &space : null_spaces_) PetscCall(MatNullSpaceDestroy(&space));
+  if (null_unknowns_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(make(null_unknowns_, false, &null_spaces_[0]));
+  if (null_rows_.size() == null_unknowns_.size()) PetscCall(make(null_rows_, CellsDiffer(), &null_spaces_[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The Jacobian of a linear equation is the same at all states. That of another is tried at states of both signs and several
+// sizes, where terms as max(u - 2, 0) do not vanish, and then at each u: what does not hold there is gone until parameters change.
+PetscErrorCode EquationOnGrid::UpdateNullSpaces(Vec u) {
+  PetscFunctionBegin;
+  place_.time = equation_->time;
+  PetscCall(Update());
+  const bool linear = equation_->linear, anew = null_version_ != version_;
+  if (!anew && (linear || null_unknowns_.empty())) PetscFunctionReturn(PETSC_SUCCESS);
+  std::vector<size_t> unknowns = null_unknowns_, rows = null_rows_;
+  if (anew) {
+    const double sizes[] = {1, -3, 0.1, -0.3, -10, 30, 1000, -3000};
+    WorkVector   state;
+    unknowns.clear(), rows.clear();
+    for (size_t c = 0; c < equation_->unknowns(); c++) unknowns.push_back(c), rows.push_back(c);
+    PetscCall(state.Get(da_));
+    for (const double size : sizes) {
+      PetscCall(set_any_state(state, equation_->unknowns(), 1, size, false));
+      PetscCall(KeepSingular(state, &unknowns, &rows));
+      if (linear || unknowns.empty()) break;
+    }
+  }
+  if (!linear && !unknowns.empty()) PetscCall(KeepSingular(u, &unknowns, &rows));
   null_version_ = version_;
+  if (!anew && unknowns == null_unknowns_ && rows == null_rows_) PetscFunctionReturn(PETSC_SUCCESS);
+  null_unknowns_ = unknowns, null_rows_ = rows;
+  PetscCall(MakeNullSpaces());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,12 +217,12 @@ static PetscErrorCode mark(void) {
   return PETSC_SUCCESS;
 }
 
-PetscErrorCode EquationOnGrid::AttachNullSpaces(Mat A) {
+PetscErrorCode EquationOnGrid::AttachNullSpaces(Vec u, Mat A) {
   static const char marked[] = "ShellacEquationNullSpace_C";
 
   PetscFunctionBegin;
   if (!equation_->functions->product) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(UpdateNullSpaces());
+  PetscCall(UpdateNullSpaces(u));
   for (int transpose = 0; transpose < 2; transpose++) {
     MatNullSpace present, space = null_spaces_[transpose];
     void (*ours)(void) = NULL;
@@ -189,22 +235,50 @@ PetscErrorCode EquationOnGrid::AttachNullSpaces(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::MakeConsistent(Vec f, bool first) {
+// The sources are what is left at u = 0. A consistent equation's sum is small beside them, by the error of differences; or it is a
+// rounding error, of data as cos(pi / 2) or of the differences of u.
+PetscErrorCode EquationOnGrid::CheckBalance(Vec u, Vec f) {
   const EquationText &text = equation_->text;
+  const PetscInt      checked = checked_;
+  WorkVector          zero, sources, terms;
+  PetscReal           imbalance = 0, largest;
 
   PetscFunctionBegin;
+  PetscCall(zero.Get(da_));
+  PetscCall(sources.Get(da_));
+  PetscCall(terms.Get(da_));
+  PetscCall(VecNorm(u, NORM_INFINITY, &largest));
+  PetscCall(set_any_state(zero, equation_->unknowns(), 3, 1, false));
+  PetscCall(JacobianProduct(u, zero, terms));
+  PetscCall(VecSet(zero, 0));
+  checked_ = version_; // the equation may have no value there
+  PetscCall(Evaluate(place_.time, zero, sources));
+  checked_ = checked;
+  for (const size_t r : null_rows_) {
+    PetscScalar sum, of_sources, of_terms;
+    PetscReal   size, source, term;
+    PetscCall(SumRow(r, f, &sum, &size));
+    PetscCall(SumRow(r, sources, &of_sources, &source));
+    PetscCall(SumRow(r, terms, &of_terms, &term));
+    const PetscReal rounding = PETSC_MACHINE_EPSILON * PetscMax(1, largest) * term;
+    if (source > 0 && PetscAbsScalar(sum) > rounding) imbalance = PetscMax(imbalance, PetscAbsScalar(sum) / source);
+  }
+  PetscCheck(!(imbalance >= 0.1), grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
+             text.error_at(text.unknowns[0].residual.line,
+                           "there is no solution: what flows in must flow out, but " +
+                               std::to_string((int)(100 * PetscMin(imbalance, 1) + 0.5)) +
+                               " % of the sources are left in their sum over all cells, which does not depend on u; "
+                               "subtract their mean, or state u on a side")
+                 .c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::MakeConsistent(Vec u, Vec f, bool first) {
+  PetscFunctionBegin;
   if (!equation_->functions->product) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(UpdateNullSpaces());
+  PetscCall(UpdateNullSpaces(u));
   if (!null_spaces_[1]) PetscFunctionReturn(PETSC_SUCCESS);
-  // a consistent equation's differences have a small one
-  PetscCheck(
-      !first || text.has_exact || imbalance_ < 0.1, grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
-      text.error_at(text.unknowns[0].residual.line,
-                    "there is no solution: what flows in must flow out, but " +
-                        std::to_string((int)(100 * imbalance_ + 0.5)) +
-                        " % of the sources are left in their sum over all cells, which does not depend on u; subtract "
-                        "their mean, or state u on a side")
-          .c_str());
+  if (first && !equation_->text.has_exact) PetscCall(CheckBalance(u, f));
   PetscCall(MatNullSpaceRemove(null_spaces_[1], f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

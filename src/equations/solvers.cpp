@@ -29,9 +29,9 @@ static PetscErrorCode jacobian(EquationOnGrid &equation, PetscReal time, Vec u, 
 
   PetscFunctionBegin;
   PetscCall(equation.Assemble(time, u, B));
-  PetscCall(equation.AttachNullSpaces(B));
+  PetscCall(equation.AttachNullSpaces(u, B));
   if (A == B) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(equation.AttachNullSpaces(A));
+  PetscCall(equation.AttachNullSpaces(u, A));
   PetscCall(MatEquationTrySetState(A, time, u, &set));
   if (set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -50,7 +50,7 @@ static PetscErrorCode snes_function(SNES snes, Vec u, Vec f, void *) {
   PetscCall(PetscObjectGetTabLevel((PetscObject)snes, &level));
   if (evaluations == 0 && level == 0) equation->BeginSolve();
   PetscCall(equation->Evaluate(equation->equation().time, u, f));
-  PetscCall(equation->MakeConsistent(f, evaluations == 0 && level == 0));
+  PetscCall(equation->MakeConsistent(u, f, evaluations == 0 && level == 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,7 +110,7 @@ static PetscErrorCode ksp_right_hand_side(KSP ksp, Vec b, void *) {
   PetscCall(use_at_zero(ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) {
     PetscFunctionBegin;
     PetscCall(equation.Evaluate(time, zero, b));
-    PetscCall(equation.MakeConsistent(b, true));
+    PetscCall(equation.MakeConsistent(zero, b, true));
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
   PetscCall(VecScale(b, -1));

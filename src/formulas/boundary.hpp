@@ -31,6 +31,9 @@ struct Ends {                   // of one axis
   // A constant function satisfies the condition with g = 0.
   bool holds_constants(Side side) const { return periodic || mirror || (form[side] == MAT_LAPLACE_NEUMANN); }
 
+  // The cell of the point i, in spacings: a mirror cuts it in half.
+  SHELLAC_HD PetscReal cell(PetscInt i) const { return mirror && (i == 0 || i == N - 1) ? 0.5 : 1; }
+
   // The point that i, which may be beyond an end, is by periodicity or reflection in a mirror; i itself beyond other ends.
   SHELLAC_HD PetscInt within(PetscInt i) const {
     if (periodic) return (i % N + N) % N;

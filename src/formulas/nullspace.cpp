@@ -14,8 +14,7 @@ static PetscErrorCode make_left_null_vector(Mat A, const FormulaMat &context, Ve
   PetscCall(VecGetArrayWrite(*w, &values));
   for_each_owned(context.grid, [&](const PetscInt p[3], PetscInt) {
     PetscReal weight = 1;
-    for (int a = 0; a < 3; a++)
-      if (context.ends[a].mirror && (patch.at_domain_end(p, a, LOWER) || patch.at_domain_end(p, a, UPPER))) weight /= 2;
+    for (int a = 0; a < 3; a++) weight *= context.ends[a].cell(patch.start[a] + p[a]);
     values[patch.index(p[0], p[1], p[2])] = weight;
   });
   PetscCall(VecRestoreArrayWrite(*w, &values));
