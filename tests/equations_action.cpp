@@ -254,7 +254,7 @@ TEST_CASE("without -pc_type, solves without entries take Jacobi's preconditioner
     PC                       pc;
     PCType                   type;
     const bool               rate = std::string(file) == "allen_cahn.h", linear = std::string(file) == "poisson.h";
-    Options                  set("-ts_type beuler -ts_max_steps 1");
+    Options                  set("-ts_type beuler -ts_max_steps 1 -pc_jacobi_abs");
     OK(DMSetMatType(da, MATEQUATION));
     OK(DMDAEquationComputeInitial(da, u));
     if (linear) {
@@ -284,6 +284,9 @@ TEST_CASE("without -pc_type, solves without entries take Jacobi's preconditioner
     OK(KSPGetPC(ksp, &pc));
     OK(PCGetType(pc, &type));
     CHECK(std::string(type) == PCJACOBI);
+    PetscBool absolute;
+    OK(PCJacobiGetUseAbs(pc, &absolute));
+    CHECK(absolute);
   }
 }
 
@@ -306,6 +309,11 @@ TEST_CASE("preconditioners that want entries name one that does not", "[equation
                            {"-pc_type bjacobi", PETSC_ERR_SUP, "bjacobi|-pc_type jacobi"},
                            {"-pc_type asm", PETSC_ERR_SUP, "asm|-pc_type jacobi"},
                            {"-pc_type sor", PETSC_ERR_SUP, "sor|-pc_type jacobi"},
+                           {"-pc_type kaczmarz", PETSC_ERR_SUP, "kaczmarz|-pc_type jacobi"},
+                           {"-pc_type telescope", PETSC_ERR_SUP, "telescope|-pc_type jacobi"},
+                           {"-pc_type deflation", PETSC_ERR_SUP, "deflation|-pc_type jacobi"},
+                           {"-pc_type mg -pc_mg_levels 2 -pc_mg_galerkin", PETSC_ERR_SUP,
+                            "-pc_mg_galerkin|-mg_levels_pc_type jacobi"},
                            {"-pc_type mg -pc_mg_levels 2", PETSC_ERR_SUP,
                             "-mg_levels_pc_type jacobi|-mg_coarse_ksp_type gmres|-mg_coarse_pc_type jacobi"},
                            {"-pc_type mg -pc_mg_levels 2 -mg_levels_pc_type jacobi", PETSC_ERR_SUP,

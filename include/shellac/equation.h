@@ -61,9 +61,9 @@ PETSC_EXTERN PetscErrorCode DMDASetEquation(DM da, const char text[]);
 
    Notes:
    With -dm_mat_type equation, or `DMSetMatType()`, the Jacobians that `SNES`, `KSP` and `TS` make on a `DMDA` with an equation are of
-   this type. It has products and a diagonal, so that -pc_type jacobi, its default, Krylov methods and smoothers by them work;
-   preconditioners that need entries are an error. Each assembly copies the state. Parameters and fields are those of the time of
-   a product. `MatMultTranspose()` stores the entries in a `MATSTENCILSHELL`, once for each state.
+   this type. It has products and a diagonal, so that -pc_type jacobi, the default of solvers on the `DMDA`, Krylov methods and
+   smoothers by them work; preconditioners that need entries do not. Each assembly copies the state. Parameters and fields are
+   those of the time of a product. `MatMultTranspose()` stores the entries in a `MATSTENCILSHELL`, once for each state.
 
    Products are computed where the vectors are; on a GPU by kernels of NVRTC, as residuals are. What `MatDiagonalSet()`
    adds, PETSc multiplies on the host.

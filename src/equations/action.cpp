@@ -280,7 +280,7 @@ PetscErrorCode KSPAvoidEntries(KSP ksp, Mat B) {
   PCType       type;
   PetscOptions options;
   const char  *prefix;
-  PetscBool    without_entries, is_default, wants_entries, given;
+  PetscBool    without_entries, is_default, wants_entries, multigrid, given;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)B, MATEQUATION, &without_entries));
@@ -289,14 +289,25 @@ PetscErrorCode KSPAvoidEntries(KSP ksp, Mat B) {
   PetscCall(PCGetType(pc, &type));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_default, PCILU, PCICC, PCBJACOBI, ""));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &wants_entries, PCILU, PCICC, PCBJACOBI, PCLU, PCCHOLESKY, PCASM,
-                                      PCGASM, PCSOR, PCEISENSTAT, PCREDUNDANT, PCGAMG, PCHYPRE, PCPBJACOBI, ""));
+                                      PCGASM, PCSOR, PCEISENSTAT, PCREDUNDANT, PCGAMG, PCHYPRE, PCPBJACOBI, PCKACZMARZ,
+                                      PCDEFLATION, PCTELESCOPE, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCMG, &multigrid));
   PetscCall(PetscObjectGetOptions((PetscObject)pc, &options));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsHasName(options, prefix, "-pc_type", &given));
-  if (!given && (!type || is_default))
+  if (!given && (!type || is_default)) {
+    PetscCall(PetscInfo(pc, "a Mat of type equation has no entries: the preconditioner %s becomes jacobi\n",
+                        type ? type : "of PETSc's choice"));
     PetscCall(PCSetType(pc, PCJACOBI));
-  else if (wants_entries)
+    if (type) PetscCall(PCSetFromOptions(pc)); // which was called before, when the type was another
+  } else if (wants_entries)
     PetscCall(refuse(PetscObjectComm((PetscObject)ksp), (std::string("the preconditioner ") + type).c_str()));
+  else if (multigrid) {
+    PCMGGalerkinType galerkin;
+    PetscCall(PCMGGetGalerkin(pc, &galerkin));
+    if (galerkin == PC_MG_GALERKIN_BOTH || galerkin == PC_MG_GALERKIN_PMAT || galerkin == PC_MG_GALERKIN_MAT)
+      PetscCall(refuse(PetscObjectComm((PetscObject)ksp), "-pc_mg_galerkin"));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
