@@ -117,7 +117,6 @@ TEST_CASE("a TS works on a finer DMDA, and with multigrid", "[equations]") {
   for (const char *set : {"-pc_type mg -pc_mg_levels 2 -pc_mg_galerkin", "-pc_type mg -pc_mg_levels 3",
                           "-pc_type mg -pc_mg_levels 3 -mg_levels_pc_type jacobi -mg_coarse_ksp_type gmres "
                           "-mg_coarse_pc_type jacobi -dm_mat_type equation",
-                          "-snes_type fas -snes_fas_levels 3",
                           "-snes_type fas -snes_fas_levels 2 -fas_levels_snes_type ngs -fas_coarse_snes_type ngs "
                           "-fas_coarse_snes_max_it 20"}) {
     INFO(set);
@@ -159,6 +158,109 @@ TEST_CASE("implicit steps take multigrid on the equation's own coarser grids", "
       CHECK(difference(u[0], u[1]) < 1e-7);
       CHECK(its[0] <= its[1] + its[1] / 4);
     }
+}
+
+TEST_CASE("stiff steps take full approximation with the smoothers of the page", "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  l.N[0] = l.N[1] = 17;
+  const char *text = "identity(sides) = 0\nrate = laplacian(u) - u * u * u\ninitial = sin(pi * x) * sin(pi * y)";
+  const auto  step = [&](const char *set, const char *type, Vector &u) {
+    Options options(std::string("-ts_adapt_type none -snes_rtol 1e-9 -ts_dt 0.05 -ts_max_steps 2 ") + set);
+    Grid    own;
+    OK(make_grid(l, nullptr, &own));
+    set_equation(own, text);
+    auto ts = stepper(own, type);
+    u = make_vector(own);
+    OK(DMDAEquationComputeInitial(own, u));
+    OK(TSSolve(ts, u));
+  };
+  for (const char *type : {TSBEULER, TSCN, TSBDF})
+    for (const char *set : {"-fas_levels_snes_type ngs", "-fas_levels_snes_type newtonls -fas_levels_snes_max_it 1"}) {
+      INFO(type << " " << set);
+      Vector expected, u;
+      step("-pc_type jacobi -ksp_rtol 1e-10", type, expected);
+      step((std::string("-snes_type fas -snes_fas_levels 3 ") + set).c_str(), type, u);
+      CHECK(difference(u, expected) < 1e-6);
+    }
+}
+
+// Of an implicit step's own functions: twice the derivative in time, less the equation's rate.
+static PetscErrorCode twice(TS, PetscReal, Vec, Vec rate, Vec f, void *) {
+  PetscFunctionBeginUser;
+  PetscCall(VecAXPBY(f, 2, 0, rate));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode twice_shift(TS, PetscReal, Vec, Vec, PetscReal shift, Mat, Mat A, void *) {
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroEntries(A));
+  PetscCall(MatShift(A, 2 * shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("implicit steps on coarser grids: types of TS, and an implicit function of the program", "[equations]") {
+  if (!equations_work()) return;
+  Options    options("-ts_adapt_type none -snes_rtol 1e-10 -ksp_rtol 1e-10");
+  const auto step = [](const std::string &set, bool has_own, Vector &x) {
+    Options more(set);
+    Lattice l;
+    Grid    da;
+    l.N[0] = l.N[1] = 9;
+    PetscFunctionBeginUser;
+    PetscCall(make_grid(l, nullptr, &da));
+    set_equation(da, std::string("identity(sides) = 0\n") + in_time);
+    auto   ts = stepper(da, TSBEULER);
+    Matrix A = matrix(da, MATAIJ);
+    x = make_vector(da);
+    if (has_own) PetscCall(TSSetIFunction(ts, NULL, twice, NULL));
+    if (has_own) PetscCall(TSSetIJacobian(ts, A, A, twice_shift, NULL));
+    PetscCall(TSSetMaxSteps(ts, 1));
+    PetscCall(DMDAEquationComputeInitial(da, x));
+    PetscCall(TSSolve(ts, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  const std::string multigrid = " -pc_type mg -pc_mg_levels 2";
+  for (const std::string type : {"beuler", "cn", "bdf", "arkimex -ts_arkimex_fully_implicit"}) {
+    INFO(type);
+    Vector x, expected;
+    OK(step("-pc_type jacobi -ts_type " + type, false, expected));
+    OK(step("-ts_type " + type + multigrid, false, x));
+    CHECK(difference(x, expected) < 1e-9);
+  }
+  for (const std::string type : {"rosw", "eimex", "alpha", "pseudo", "arkimex"})
+    for (const std::string &set : {multigrid, std::string(" -snes_type fas -snes_fas_levels 2")}) {
+      if (set != multigrid && type != "alpha" && type != "pseudo") continue;
+      INFO(type << set);
+      Vector x;
+      EXPECT_ERROR(PETSC_ERR_SUP, ({"-ts_type " + type, "-pc_mg_galerkin", "bdf"}),
+                   [&] { return step("-ts_type " + type + set, false, x); });
+    }
+  Vector x, expected;
+  OK(step("-pc_type jacobi", true, expected));
+  OK(step(multigrid + " -pc_mg_galerkin", true, x));
+  CHECK(difference(x, expected) < 1e-9);
+  EXPECT_ERROR(PETSC_ERR_SUP, ({"-pc_mg_galerkin"}), [&] { return step(multigrid, true, x); });
+}
+
+// A row's scale is sampled for multigrid alone.
+TEST_CASE("a rate whose field depends on the time takes no more reductions", "[equations]") {
+  if (!equations_work()) return;
+  Options        options("-ts_adapt_type none");
+  PetscLogDouble reductions[2];
+  for (int varies = 0; varies < 2; varies++) {
+    Lattice l;
+    Grid    da;
+    OK(make_grid(l, nullptr, &da));
+    set_equation(da, std::string("identity(sides) = 0\nfield(k) = 1 + 0.1 * sin(x") + (varies ? " + t" : "") +
+                         ")\nrate = 0.05 * k * laplacian(u)");
+    auto   ts = stepper(da, TSRK);
+    Vector u = random_vector(da, 1);
+    OK(TSSetUp(ts));
+    reductions[varies] = -petsc_allreduce_ct;
+    OK(TSSolve(ts, u));
+    reductions[varies] += petsc_allreduce_ct;
+  }
+  CHECK(reductions[1] == reductions[0]);
 }
 
 TEST_CASE("a KSP follows a new parameter, a new field and a new time", "[equations]") {

@@ -261,7 +261,9 @@ PetscErrorCode EquationOnGrid::Update() {
       }
   place_.folds = folds_.data();
   PetscCall(SetFieldsByFormula());
-  PetscCall(SetGivenScale());
+  given_scale_.assign(n, 1);
+  place_.given_scale = given_scale_.data();
+  if (!equation_->text.has_rate) PetscCall(SetGivenScale()); // of a rate GetStepScale() does
   version_ = equation_->version, fields_time_ = place_.time;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

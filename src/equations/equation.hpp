@@ -85,9 +85,10 @@ public:
   const std::shared_ptr<Equation> &shared() const { return equation_; }
   std::shared_ptr<TimeStepper>    &stepper() { return stepper_; } // a coarser grid has the one of the finer
   // Factors of the rows of an implicit step, where the grid is a coarser one than the TS's: restriction sums residuals, as of a
-  // steady equation; and rows of points where u is given are made as large as others. Collective.
-  PetscErrorCode SetStepScale(PetscReal scale, PetscReal time_step);
-  Vec            step_scale() const { return step_scale_; }
+  // steady equation; and rows of points where u is given are made as large as others. They are of the time of the last
+  // evaluation. Collective.
+  void SetStep(PetscReal row_scale, PetscReal time_step) { step_.row_scale = row_scale, step_.time_step = time_step; }
+  PetscErrorCode GetStepScale(Vec *scale);
 
   // Coordinates of the first point, and spacings; of a stretched axis their mean. [axis]
   const double       *origin() const { return place_.origin; }
@@ -179,10 +180,20 @@ private:
   struct Arm {
     PetscInt d[3];
   };
+  // What step_scale_ follows from: the ratio of the cells, the step [time], the equation's version, the time of its fields.
+  struct Step {
+    PetscReal row_scale = 1, time_step = 0, time = 0;
+    PetscInt  version = 0;
+    bool      operator==(const Step &other) const {
+      return row_scale == other.row_scale && time_step == other.time_step && time == other.time &&
+             version == other.version;
+    }
+  };
 
   std::shared_ptr<Equation>        equation_;
   std::shared_ptr<TimeStepper>     stepper_ = std::make_shared<TimeStepper>();
   Vec                              step_scale_ = NULL;
+  Step                             step_, scaled_; // the present one; that of step_scale_
   MatNullSpace                     null_spaces_[2] = {NULL, NULL}; // of the Jacobian, of its transpose
   std::vector<size_t>              null_unknowns_, null_rows_;     // which they are of
   PetscInt64                       id_ = 0;                        // of no other one of this process

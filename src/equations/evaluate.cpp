@@ -106,16 +106,19 @@ PetscReal EquationOnGrid::RowScale() const {
   return equation_->text.has_rate ? 1 : cell() / equation_->cell;
 }
 
-PetscErrorCode EquationOnGrid::SetStepScale(PetscReal scale, PetscReal time_step) {
+PetscErrorCode EquationOnGrid::GetStepScale(Vec *scale) {
   const size_t n = equation_->unknowns();
   PetscScalar *factors;
 
   PetscFunctionBegin;
   PetscCall(Update());
+  Step step = step_;
+  step.version = version_, step.time = fields_time_;
+  *scale = step_scale_;
+  if (step_scale_ && step == scaled_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SetGivenScale());
   if (!step_scale_) PetscCall(DMCreateGlobalVector(da_, &step_scale_));
-  PetscCall(VecSet(step_scale_, scale));
-  if (!std::count(identity_.begin(), identity_.end(), 1)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArray(step_scale_, &factors));
+  PetscCall(VecGetArrayWrite(step_scale_, &factors));
   for (size_t i = 0; i < owned() * n; i++) {
     const PetscInt point = (PetscInt)(i / n), nx = grid_.size[0], ny = grid_.size[1],
                    p[3] = {grid_.start[0] + point % nx, grid_.start[1] + point / nx % ny,
@@ -124,9 +127,11 @@ PetscErrorCode EquationOnGrid::SetStepScale(PetscReal scale, PetscReal time_step
     for (int a = 0; a < grid_.dim; a++)
       for (int side = 0; side < 2; side++)
         given = given || (identity_[(i % n * 3 + (size_t)a) * 2 + (size_t)side] && p[a] == (side ? grid_.N[a] - 1 : 0));
-    if (given) factors[i] *= 1 + time_step * PetscAbsReal(given_scale_[i % n]);
+    factors[i] = step.row_scale * (given ? 1 + step.time_step * PetscAbsReal(given_scale_[i % n]) : 1);
   }
-  PetscCall(VecRestoreArray(step_scale_, &factors));
+  PetscCall(VecRestoreArrayWrite(step_scale_, &factors));
+  scaled_ = step;
+  *scale = step_scale_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,8 +294,8 @@ PetscErrorCode EquationOnGrid::CheckEntries(Vec u, const PetscScalar *const *slo
     PetscCall(VecGetArrayRead(u, &state));
     const std::string problem = std::string("the derivative of the ") + (rate ? "rate" : "residual") + " of " +
                                 unknown.name + " is " + numeral(slots[slot][at / n]) + " at the point " +
-                                PlaceOf(at / n) + " of the initial state, where " + unknown.name + " = " +
-                                numeral(state[at]) + fields + "; change the formula or the initial state";
+                                PlaceOf(at / n) + ", where " + unknown.name + " = " + numeral(state[at]) + fields +
+                                "; change the formula or the initial state";
     PetscCall(VecRestoreArrayRead(u, &state));
     PetscCall(PetscStrncpy(
         text, equation_->text.error_at((rate ? unknown.rate : unknown.residual).line, problem).c_str(), sizeof(text)));

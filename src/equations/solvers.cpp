@@ -251,27 +251,80 @@ static PetscErrorCode get_stepper(SNES snes, TS *ts) {
 // alone it brings its own grid's.
 static PetscErrorCode coarse_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *) {
   EquationOnGrid *equation;
+  Vec             scale;
 
   PetscFunctionBegin;
   PetscCall(get_equation(ts, TSGetDM, &equation));
   PetscCall(equation->Evaluate(time, u, f));
   PetscCall(VecAYPX(f, -1, rate));
-  PetscCall(VecPointwiseMult(f, f, equation->step_scale()));
+  PetscCall(equation->GetStepScale(&scale));
+  PetscCall(VecPointwiseMult(f, f, scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 static PetscErrorCode coarse_jacobian(TS ts, PetscReal time, Vec u, Vec, PetscReal shift, Mat A, Mat B, void *) {
   EquationOnGrid *equation;
   PetscBool       of_function; // A is made of the function's differences
+  Vec             scale;
 
   PetscFunctionBegin;
   PetscCall(get_equation(ts, TSGetDM, &equation));
   PetscCall(jacobian(*equation, time, u, A, B));
+  PetscCall(equation->GetStepScale(&scale));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMFFD, &of_function));
   for (int n = 0; n < (A == B || of_function ? 1 : 2); n++) {
     PetscCall(MatScale(n ? A : B, -1));
     PetscCall(MatShift(n ? A : B, shift));
-    PetscCall(MatDiagonalScale(n ? A : B, equation->step_scale(), NULL));
+    PetscCall(MatDiagonalScale(n ? A : B, scale, NULL));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// On coarser grids: other types of TS have the state of a stage on their own grid alone, or no Jacobian of the rate.
+static PetscErrorCode check_type(TS ts) {
+  PetscBool is_arkimex, has_steps;
+  TSType    type;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSARKIMEX, &is_arkimex));
+  // dirk: of PETSc 3.19
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &has_steps, TSBEULER, TSTHETA, TSCN, TSBDF, "dirk", ""));
+  if (is_arkimex) PetscCall(TSARKIMEXGetFullyImplicit(ts, &has_steps));
+  PetscCall(TSGetType(ts, &type));
+  PetscCheck(has_steps, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+             "-ts_type %s has no implicit step on coarser grids; use beuler, theta, cn, bdf, or arkimex with "
+             "-ts_arkimex_fully_implicit; or -pc_type mg with -pc_mg_galerkin; or another -pc_type and -snes_type",
+             type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether the SNES of a TS will ask for coarser grids. Some types of TS then compute there before they call anything of ours,
+// or take a Mat of zeros.
+static PetscErrorCode coarsens(SNES snes, bool *does) {
+  PetscBool        is_fas, is_mg, has_operators;
+  PetscInt         levels;
+  KSP              ksp, coarse;
+  PC               pc;
+  PCMGGalerkinType galerkin;
+
+  PetscFunctionBegin;
+  *does = false;
+  PetscCall(PetscObjectTypeCompare((PetscObject)snes, SNESFAS, &is_fas));
+  if (is_fas) {
+    PetscCall(SNESFASGetLevels(snes, &levels));
+    *does = levels > 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SNESGetKSP(snes, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCMG, &is_mg));
+  if (!is_mg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGGetLevels(pc, &levels));
+  PetscCall(PCMGGetGalerkin(pc, &galerkin));
+  if (levels < 2 || galerkin == PC_MG_GALERKIN_BOTH || galerkin == PC_MG_GALERKIN_PMAT)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(KSPGetOperatorsSet(coarse, &has_operators, NULL)); // by the program
+  *does = !has_operators;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,10 +339,13 @@ static PetscErrorCode prepare_grid(TS ts, SNES snes) {
   PetscCall(TSGetDM(ts, &own));
   PetscCall(SNESGetDM(snes, &da));
   if (da == own) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMTSGetIFunction(own, &present, NULL));
+  if (present) PetscFunctionReturn(PETSC_SUCCESS); // the program's, which PETSc calls on coarser grids too
+  PetscCall(check_type(ts));
   PetscCall(DMGetEquation(own, &of_own));
   PetscCall(DMGetEquation(da, &equation));
   PetscCall(TSGetTimeStep(ts, &dt));
-  PetscCall(equation->SetStepScale(equation->cell() / of_own->cell(), dt));
+  equation->SetStep(equation->cell() / of_own->cell(), dt);
   PetscCall(DMTSGetIFunction(da, &present, NULL));
   if (present == coarse_function) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMShellCreate(PetscObjectComm((PetscObject)da),
@@ -328,11 +384,18 @@ static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
 static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
   SnesFunction function;
   SnesJacobian derivative;
+  TsFunction   own;
+  SNES         snes;
   void        *context;
+  bool         needs_coarser;
 
   PetscFunctionBegin;
   PetscCall(DMSNESGetFunction(da, &function, &context));
   if (function != SNESTSFormFunction || context != ts) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMTSGetIFunction(da, &own, NULL)); // the program's
+  PetscCall(TSGetSNES(ts, &snes));
+  PetscCall(coarsens(snes, &needs_coarser));
+  if (needs_coarser && !own) PetscCall(check_type(ts));
   PetscCall(DMSNESSetFunction(da, step_function, NULL));
   PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
   if (derivative == SNESTSFormJacobian) PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));

@@ -65,8 +65,6 @@ PetscErrorCode EquationOnGrid::SetGivenScale() {
   std::vector<PetscScalar> entries;
 
   PetscFunctionBegin;
-  given_scale_.assign(n, 1);
-  place_.given_scale = given_scale_.data();
   if (!std::count(identity_.begin(), identity_.end(), 1)) PetscFunctionReturn(PETSC_SUCCESS);
   size_t center = 0;
   while (arms_[center].d[0] || arms_[center].d[1] || arms_[center].d[2]) center++;
