@@ -106,8 +106,15 @@ static PetscErrorCode SolveSteady(DM da, bool refines, Solution *solution) {
   PetscCall(PetscObjectReference((PetscObject)solution->da));
   PetscCall(PetscObjectReference((PetscObject)solution->u));
   PetscCall(SNESGetJacobian(snes, &J, nullptr, nullptr, nullptr));
-  if (J) PetscCall(MatGetNullSpace(J, &solution->free));
+  if (J)
+    PetscCall(PetscObjectReference((PetscObject)J));
+  else { // the solver, as -snes_type ngs, has none
+    PetscCall(DMCreateMatrix(solution->da, &J));
+    PetscCall(SNESComputeJacobian(snes, solution->u, J, J));
+  }
+  PetscCall(MatGetNullSpace(J, &solution->free));
   if (solution->free) PetscCall(PetscObjectReference((PetscObject)solution->free));
+  PetscCall(MatDestroy(&J));
   solution->time = 0;
   PetscCall(VecDestroy(&u));
   PetscCall(SNESDestroy(&snes));
