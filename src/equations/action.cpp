@@ -299,7 +299,7 @@ PetscErrorCode KSPAvoidEntries(KSP ksp, Mat B) {
     PetscCall(PetscInfo(pc, "a Mat of type equation has no entries: the preconditioner %s becomes jacobi\n",
                         type ? type : "of PETSc's choice"));
     PetscCall(PCSetType(pc, PCJACOBI));
-    if (type) PetscCall(PCSetFromOptions(pc)); // which was called before, when the type was another
+    PetscCall(PCSetFromOptions(pc)); // if it was called before, the type was another, or none
   } else if (wants_entries)
     PetscCall(refuse(PetscObjectComm((PetscObject)ksp), (std::string("the preconditioner ") + type).c_str()));
   else if (multigrid) {
