@@ -87,9 +87,8 @@ TEST_CASE("equations that are not singular have no null space", "[equations]") {
         "neumann(sides)\nrobin(top, 1e-6) = 0\nresidual = -laplacian(u)",
         "neumann(sides)\nresidual = -laplacian(u) + max(x - 0.9, 0) * u", "neumann(sides)\nresidual = -d(u, u)",
         // a limit: constants leave a rounding error
-        "neumann(sides)\nresidual = -u(1,0)/(hx*hx) - u(-1,0)/(hx*hx) - u(0,1)/(hy*hy) - u(0,-1)/(hy*hy) + 2*u/(hx*hx) "
-        "+ "
-        "2*u/(hy*hy)"}) {
+        "neumann(sides)\nresidual = -u(1,0)/(hx*hx) - u(-1,0)/(hx*hx) - u(0,1)/(hy*hy) - u(0,-1)/(hy*hy) "
+        "+ 2*u/(hx*hx) + 2*u/(hy*hy)"}) {
     INFO(text);
     Grid   da = grid_with(text, 12);
     Vector u = random_vector(da, 1);

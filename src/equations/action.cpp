@@ -30,18 +30,18 @@ PetscErrorCode EquationOnGrid::CopyState(Vec u, Vec *state) {
 }
 
 PetscErrorCode EquationOnGrid::AssembleAt(PetscReal time, Vec state, Mat A) {
-  Vec        u = state;
+  WorkVector global;
   VecScatter ghosts;
 
   PetscFunctionBegin;
   if (ghosts_) { // DMLocalToGlobal() cannot, of periodic axes: there are several copies of some points, which are equal here
-    PetscCall(DMGetGlobalVector(da_, &u));
+    PetscCall(global.Get(da_));
     PetscCall(DMDAGetScatter(da_, &ghosts, NULL));
-    PetscCall(VecScatterBegin(ghosts, state, u, INSERT_VALUES, SCATTER_REVERSE_LOCAL));
-    PetscCall(VecScatterEnd(ghosts, state, u, INSERT_VALUES, SCATTER_REVERSE_LOCAL));
+    PetscCall(VecScatterBegin(ghosts, state, global, INSERT_VALUES, SCATTER_REVERSE_LOCAL));
+    PetscCall(VecScatterEnd(ghosts, state, global, INSERT_VALUES, SCATTER_REVERSE_LOCAL));
+    state = global;
   }
-  PetscCall(Assemble(time, u, A));
-  if (ghosts_) PetscCall(DMRestoreGlobalVector(da_, &u));
+  PetscCall(Assemble(time, state, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,12 +66,7 @@ PetscErrorCode EquationOnGrid::Derive(PetscReal time, Vec state, Vec v, Vec y, L
   PetscCall(Update());
   PetscCall(NeedKernels(y, lazy));
   if (!lazy.kernels.present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
-  if (v && ghosts_) {
-    PetscCall(local.Get(da_, true));
-    PetscCall(DMGlobalToLocalBegin(da_, v, INSERT_VALUES, local));
-    PetscCall(DMGlobalToLocalEnd(da_, v, INSERT_VALUES, local));
-    v = local;
-  }
+  if (v) PetscCall(GetGhosts(&local, &v));
   PetscCall(arrays.Read(state, &u_));
   if (v) PetscCall(arrays.Read(v, &direction));
   PetscCall(ReadFields(&arrays));

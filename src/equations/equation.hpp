@@ -148,6 +148,8 @@ private:
   PetscErrorCode NeedKernels(Vec u, LazyKernels &kernels);
   PetscErrorCode ReadFields(Arrays *arrays);
   PlaceTables    Tables() const;
+  // u becomes its copy in `local` with ghost points, where there are several ranks; an earlier copy is taken again.
+  PetscErrorCode GetGhosts(WorkVector *local, Vec *u);
   PetscErrorCode SetPlace(PetscMemType memory); // for what Read() has read
   PetscErrorCode ComputeValues(PetscMemType memory, PetscScalar *out);
   PetscErrorCode ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
@@ -173,7 +175,7 @@ private:
   PetscErrorCode Derive(PetscReal time, Vec state, Vec v, Vec y, LazyKernels &kernels, size_t kernel,
                         equation::VectorFunction on_host);
   PetscErrorCode JacobianProduct(Vec u, Vec v, Vec y);
-  PetscErrorCode UpdateNullSpaces(Vec u); // for the Jacobian there
+  PetscErrorCode UpdateNullSpaces(Vec u);                                              // for the Jacobian there
   int            slots() const { return (int)(arms_.size() * equation_->unknowns()); } // of a row
   size_t         owned() const { return (size_t)grid_.size[0] * grid_.size[1] * grid_.size[2]; }
 
@@ -185,15 +187,15 @@ private:
     PetscReal row_scale = 1, time_step = 0, time = 0;
     PetscInt  version = 0;
     bool      operator==(const Step &other) const {
-      return row_scale == other.row_scale && time_step == other.time_step && time == other.time &&
-             version == other.version;
+           return row_scale == other.row_scale && time_step == other.time_step && time == other.time &&
+                  version == other.version;
     }
   };
 
   std::shared_ptr<Equation>        equation_;
   std::shared_ptr<TimeStepper>     stepper_ = std::make_shared<TimeStepper>();
   Vec                              step_scale_ = NULL;
-  Step                             step_, scaled_; // the present one; that of step_scale_
+  Step                             step_, scaled_;                 // the present one; that of step_scale_
   MatNullSpace                     null_spaces_[2] = {NULL, NULL}; // of the Jacobian, of its transpose
   std::vector<size_t>              null_unknowns_, null_rows_;     // which they are of
   PetscInt64                       id_ = 0;                        // of no other one of this process

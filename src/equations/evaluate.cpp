@@ -34,16 +34,23 @@ PetscErrorCode EquationOnGrid::NeedKernels(Vec u, LazyKernels &lazy) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode EquationOnGrid::GetGhosts(WorkVector *local, Vec *u) {
+  PetscFunctionBegin;
+  if (!ghosts_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!*local) {
+    PetscCall(local->Get(da_, true));
+    PetscCall(DMGlobalToLocalBegin(da_, *u, INSERT_VALUES, *local));
+    PetscCall(DMGlobalToLocalEnd(da_, *u, INSERT_VALUES, *local));
+  }
+  *u = *local;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode EquationOnGrid::Read(Vec u, WorkVector *local, Arrays *arrays) {
   PetscFunctionBegin;
   PetscCall(NeedKernels(u, equation_->kernels));
   if (!equation_->kernels.kernels.present()) *arrays = Arrays(PETSC_MEMTYPE_HOST);
-  if (ghosts_ && !*local) {
-    PetscCall(local->Get(da_, true));
-    PetscCall(DMGlobalToLocalBegin(da_, u, INSERT_VALUES, *local));
-    PetscCall(DMGlobalToLocalEnd(da_, u, INSERT_VALUES, *local));
-  }
-  if (ghosts_) u = *local;
+  PetscCall(GetGhosts(local, &u));
   PetscCall(arrays->Read(u, &u_));
   PetscCall(ReadFields(arrays));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -114,10 +121,11 @@ PetscErrorCode EquationOnGrid::GetStepScale(Vec *scale) {
   PetscCall(Update());
   Step step = step_;
   step.version = version_, step.time = fields_time_;
+  const bool made = step_scale_;
+  if (!made) PetscCall(DMCreateGlobalVector(da_, &step_scale_));
   *scale = step_scale_;
-  if (step_scale_ && step == scaled_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (made && step == scaled_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SetGivenScale());
-  if (!step_scale_) PetscCall(DMCreateGlobalVector(da_, &step_scale_));
   PetscCall(VecGetArrayWrite(step_scale_, &factors));
   for (size_t i = 0; i < owned() * n; i++) {
     const PetscInt point = (PetscInt)(i / n), nx = grid_.size[0], ny = grid_.size[1],
@@ -131,7 +139,6 @@ PetscErrorCode EquationOnGrid::GetStepScale(Vec *scale) {
   }
   PetscCall(VecRestoreArrayWrite(step_scale_, &factors));
   scaled_ = step;
-  *scale = step_scale_;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

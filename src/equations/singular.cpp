@@ -112,12 +112,7 @@ PetscErrorCode EquationOnGrid::JacobianProduct(Vec u, Vec v, Vec y) {
   WorkVector local;
 
   PetscFunctionBegin;
-  if (ghosts_) {
-    PetscCall(local.Get(da_, true));
-    PetscCall(DMGlobalToLocalBegin(da_, u, INSERT_VALUES, local));
-    PetscCall(DMGlobalToLocalEnd(da_, u, INSERT_VALUES, local));
-    u = local;
-  }
+  PetscCall(GetGhosts(&local, &u));
   PetscCall(Derive(place_.time, u, v, y, equation_->kernels, products_kernel, equation_->functions->product));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,17 +6,12 @@
 
 #include "device/chain.hpp"
 #include "device/warp.hpp"
+#include "multigrid/plane_blocks.hpp"
 #include "multigrid/points.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
 
-struct ResidualPlan {
-  PetscInt planes;    // that a block writes, of the coarse grid
-  PetscInt blocks[3]; // along the axes
-
-  PetscInt64 count() const { return (PetscInt64)blocks[0] * blocks[1] * blocks[2]; }
-};
 constexpr int residual_columns = 30; // of the coarse grid that a warp writes
 constexpr int residual_rows(int rows) {
   return (rows - 3) / 2;
@@ -28,8 +23,8 @@ constexpr int residual_blocks(int rows) {
 template <int rows, class T, class B>
 __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks(rows))
     restrict_residual_planes(const __grid_constant__ LevelPart<T> level, const __grid_constant__ Patch coarse,
-                             const __grid_constant__ ResidualPlan plan, const T *__restrict__ u,
-                             const B *__restrict__ b, T *__restrict__ out) {
+                             const __grid_constant__ PlaneBlocks plan, const T *__restrict__ u, const B *__restrict__ b,
+                             T *__restrict__ out) {
   using R = typename RealOf<T>::type;
   constexpr int      lanes = 32, plane_size = (rows + 2) * lanes; // with a row before the first, and one after the last
   __shared__ double2 memory[(6 * plane_size * sizeof(T) + sizeof(double2) - 1) / sizeof(double2)];
@@ -162,18 +157,11 @@ template <class T> bool restricts_residual_at_once(const LevelPart<T> &level) {
 
 template <class T, class B>
 PetscErrorCode restrict_residual(const LevelPart<T> &level, const Patch &coarse, const T *u, const B *b, T *out) {
-  constexpr int      rows = sizeof(T) > 8 ? 12 : 16; // as 48 kB of shared memory allow
-  constexpr PetscInt most = 32, least = 2;           // planes of a block
-  constexpr int      blocks = sizeof(T) > 8 ? 1 : residual_blocks(rows);
-  ResidualPlan       plan = {};
+  constexpr int     rows = sizeof(T) > 8 ? 12 : 16; // as 48 kB of shared memory allow
+  const PlaneBlocks plan =
+      plan_planes(coarse, residual_columns, residual_rows(rows), 2, 32, sizeof(T) > 8 ? 1 : residual_blocks(rows));
 
   PetscFunctionBegin;
-  plan.blocks[0] = (coarse.size[0] + residual_columns - 1) / residual_columns;
-  plan.blocks[1] = (coarse.size[1] + residual_rows(rows) - 1) / residual_rows(rows);
-  const PetscInt64 across = (PetscInt64)plan.blocks[0] * plan.blocks[1],
-                   layers = PetscMax((PetscInt64)multiprocessors() * blocks / across, (PetscInt64)1);
-  plan.planes = PetscMin(PetscMax((PetscInt)((coarse.size[2] + layers - 1) / layers), least), most);
-  plan.blocks[2] = (coarse.size[2] + plan.planes - 1) / plan.planes;
   PetscCall(launch_in_chain(restrict_residual_planes<rows, T, B>, plan.count(), 32 * rows, 0, level, coarse, plan, u, b,
                             out));
   PetscFunctionReturn(PETSC_SUCCESS);

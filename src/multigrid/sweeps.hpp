@@ -7,6 +7,7 @@
 
 #include "device/chain.hpp"
 #include "device/warp.hpp"
+#include "multigrid/plane_blocks.hpp"
 #include "multigrid/points.hpp"
 
 #if SHELLAC_CUDA
@@ -22,13 +23,10 @@ constexpr int sweep_blocks(int rows) {
   return rows <= 8 ? 3 : 1;
 }
 
-struct SweepPlan {
-  PetscInt planes;             // that a block writes
-  PetscInt blocks[3];          // along the axes
-  int      rows, written_rows; // of a block
-
-  PetscInt64 count() const { return (PetscInt64)blocks[0] * blocks[1] * blocks[2]; }
-};
+// Rows of a block, on each side, that are others'.
+constexpr int sweep_halo(bool from_zero) {
+  return from_zero ? 1 : 2;
+}
 
 // The inverse diagonal entry of a point in a plane of its own kind, from that in regular planes.
 template <class T, class R>
@@ -39,10 +37,10 @@ __device__ __noinline__ T inverse_in_plane(const LevelPart<T> &level, T regular,
 // out = u (null: zero) after a step. The pass reads all of u, and out is another array.
 template <bool from_zero, int rows, class T, class B>
 __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(rows))
-    sweep_planes(const __grid_constant__ LevelPart<T> level, const __grid_constant__ SweepPlan plan,
+    sweep_planes(const __grid_constant__ LevelPart<T> level, const __grid_constant__ PlaneBlocks plan,
                  const T *__restrict__ u, const B *__restrict__ b, T *__restrict__ out) {
   using R = typename RealOf<T>::type;
-  constexpr int halo = from_zero ? 1 : 2, lanes = SweepShape::lanes;
+  constexpr int halo = sweep_halo(from_zero), lanes = SweepShape::lanes;
   constexpr int plane_size =
       (rows + 2) * lanes; // with a row before the first, and one after the last, that nobody writes
   __shared__ double2 memory[(4 * plane_size * sizeof(T) + sizeof(double2) - 1) / sizeof(double2)];
@@ -55,7 +53,7 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(ro
   const int      lane = (int)threadIdx.x % lanes, row = (int)threadIdx.x / lanes;
   const unsigned block = blockIdx.x, above = block / (unsigned)plan.blocks[0];
   const PetscInt i = (PetscInt)(block % (unsigned)plan.blocks[0]) * SweepShape::written_columns + 2 * (lane - 1);
-  const PetscInt j = (PetscInt)(above % (unsigned)plan.blocks[1]) * plan.written_rows + row - halo;
+  const PetscInt j = (PetscInt)(above % (unsigned)plan.blocks[1]) * (rows - 2 * halo) + row - halo;
   const PetscInt first = (PetscInt)(above / (unsigned)plan.blocks[1]) * plan.planes,
                  end = PetscMin(first + plan.planes, nz);
   const bool in_row = j >= 0 && j < ny, in_first = in_row && i >= 0 && i < nx,
@@ -194,23 +192,9 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(ro
   }
 }
 
-// Blocks of a pass: enough for the whole GPU, if the level is large enough, and few planes are computed twice.
-inline SweepPlan plan_sweep(const Patch &patch, bool from_zero, int rows, PetscInt64 at_once) {
-  constexpr PetscInt most = 64, least = 4; // planes of a block
-  SweepPlan          plan = {};
-  plan.rows = rows;
-  plan.written_rows = rows - (from_zero ? 2 : 4);
-  plan.blocks[0] = (patch.size[0] + SweepShape::written_columns - 1) / SweepShape::written_columns;
-  plan.blocks[1] = (patch.size[1] + plan.written_rows - 1) / plan.written_rows;
-  const PetscInt64 across = (PetscInt64)plan.blocks[0] * plan.blocks[1],
-                   layers = PetscMax(at_once / across, (PetscInt64)1);
-  plan.planes = PetscMin(PetscMax((PetscInt)((patch.size[2] + layers - 1) / layers), least), most);
-  plan.blocks[2] = (patch.size[2] + plan.planes - 1) / plan.planes;
-  return plan;
-}
-
-template <int rows, class T> SweepPlan plan_sweep(const Patch &patch, bool from_zero) {
-  return plan_sweep(patch, from_zero, rows, (PetscInt64)multiprocessors() * (sizeof(T) > 8 ? 1 : sweep_blocks(rows)));
+template <int rows, class T> PlaneBlocks plan_sweep(const Patch &patch, bool from_zero) {
+  return plan_planes(patch, SweepShape::written_columns, rows - 2 * sweep_halo(from_zero), 4, 64,
+                     sizeof(T) > 8 ? 1 : sweep_blocks(rows));
 }
 
 // out = u (null: zero) after the n-th red-black step
@@ -220,8 +204,8 @@ template <class T, class B> PetscErrorCode run_sweep(const LevelPart<T> &of, int
   PetscFunctionBegin;
   level.omega[0] = of.omega[2 * n], level.omega[1] = of.omega[2 * n + 1];
   const auto run = [&](auto rows_of) {
-    constexpr int   rows = decltype(rows_of)::value;
-    const SweepPlan plan = plan_sweep<rows, T>(of.patch, !u);
+    constexpr int     rows = decltype(rows_of)::value;
+    const PlaneBlocks plan = plan_sweep<rows, T>(of.patch, !u);
     PetscFunctionBegin;
     if (u)
       PetscCall(launch_in_chain(sweep_planes<false, rows, T, B>, plan.count(), 32 * rows, 0, level, plan, u, b, out));

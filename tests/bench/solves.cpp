@@ -107,15 +107,14 @@ static PetscErrorCode solve(const Row &row, PetscInt N, bool silent = false) {
   PetscCall(VecAXPY(r, -1, b));
   PetscCall(VecNorm(r, NORM_2, &off));
   PetscCall(VecNorm(b, NORM_2, &size));
-  if (silent)
-    ;
-  else if (reason > 0)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %d, %.0e |", (int)iterations, (double)(off / size)));
-  else
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " none in %d |", (int)iterations));
-  if (!silent)
+  if (!silent) {
+    if (reason > 0)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %d, %.0e |", (int)iterations, (double)(off / size)));
+    else
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, " none in %d |", (int)iterations));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %.3g, %.3g, %.3g; %.3g |", matrix - begin, set_up - matrix, end - set_up,
                           end - begin));
+  }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&options));

@@ -161,12 +161,9 @@ PetscErrorCode Schwarz::ApplyCoarse(Vec r, Vec z) {
   PetscCall(arrays.ReadWrite(z, &add.z));
   if (context->left) PetscCall(arrays.Read(context->left, &residual.left));
   if (context->diagonal) PetscCall(arrays.Read(context->diagonal, &residual.diagonal));
-  if (weights != z)
-    PetscCall(arrays.Read(weights, &in));
-  else
-    in = add.z;
+  if (weights != z) PetscCall(arrays.Read(weights, &in));
   const PetscMemType memory = arrays.memory();
-  if (weights == z) in = add.z; // also where a later vector has taken all to the host
+  if (weights == z) in = add.z; // where the vectors after z may have taken it
   PetscCall(coarse_sums_.Grow(n, memory));
   PetscCall(coarse_residual_.Grow(n, memory));
   PetscCall(coarse_solution_.Grow(n, memory));

@@ -213,31 +213,29 @@ PetscErrorCode BoxTree::Build(MPI_Comm comm, PetscMemType memory, const PointClo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BoxTree::Search(const std::vector<Query> &queries, size_t room, Scratch<Found> *found,
-                               Mirror<PetscInt> *counts) {
-  Mirror<Query>    asked;
+PetscErrorCode BoxTree::Search(Mirror<Query> *queries, size_t room, Scratch<Found> *found, Mirror<PetscInt> *counts) {
+  const size_t     asked = queries->host().size();
   Mirror<Cluster>  nodes;
   Mirror<uint64_t> places;
   Mirror<PetscInt> own;
   FindNearest      find;
 
   PetscFunctionBegin;
-  asked.change() = queries;
   nodes.change() = tree_.nodes;
   places.change() = places_;
   own.change() = numbers;
-  PetscCall(asked.Get(memory_, &find.queries));
+  PetscCall(queries->Get(memory_, &find.queries));
   PetscCall(nodes.Get(memory_, &find.nodes));
   PetscCall(places.Get(memory_, &find.places));
   PetscCall(own.Get(memory_, &find.numbers));
   PetscCall(PointCloudGetPoints(&cloud_, memory_, &find.points));
   PetscCall(found->Grow(room, memory_));
-  PetscCall(counts->Make(memory_, queries.size(), &find.counts));
+  PetscCall(counts->Make(memory_, asked, &find.counts));
   find.found = found->at(memory_);
   find.first = tree_.first;
   find.n = cloud_.n;
   // on a GPU a warp for each query: threads of one would wait for each other
-  PetscCall(for_each_of_box(memory_, {{0, 0, 0}, {1, (PetscInt)queries.size(), 1}}, find));
+  PetscCall(for_each_of_box(memory_, {{0, 0, 0}, {1, (PetscInt)asked, 1}}, find));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,6 +263,7 @@ PetscErrorCode BoxTree::AskOthers(std::vector<Query> queries, const std::vector<
   std::vector<PetscMPIInt> counts(ranks_, 0), whom;
   std::vector<size_t>      order;
   std::vector<Answer>      answers;
+  Mirror<Query>            received;
   Scratch<Found>           here;
   Mirror<PetscInt>         sizes;
   std::vector<Found>       all;
@@ -292,15 +291,17 @@ PetscErrorCode BoxTree::AskOthers(std::vector<Query> queries, const std::vector<
     query.room = room;
     room += (size_t)query.count;
   }
-  PetscCall(Search(queries, room, &here, &sizes));
+  received.change().swap(queries);
+  PetscCall(Search(&received, room, &here, &sizes));
   PetscCall(sizes.Get(PETSC_MEMTYPE_HOST, &size));
   PetscCall(here.GetHost(memory_, &all));
   size_t query = 0;
   for (PetscMPIInt &of_rank : counts) {
     const size_t answered = answers.size();
-    for (const size_t end = query + (size_t)of_rank; query < end; query++)
-      for (PetscInt t = 0; t < size[query]; t++)
-        answers.push_back({queries[query].which, all[queries[query].room + (size_t)t]});
+    for (const size_t end = query + (size_t)of_rank; query < end; query++) {
+      const Query &of = received.host()[query];
+      for (PetscInt t = 0; t < size[query]; t++) answers.push_back({of.which, all[of.room + (size_t)t]});
+    }
     of_rank = (PetscMPIInt)(answers.size() - answered);
   }
   PetscCall(SendItems(comm_, &answers, &counts));
@@ -316,36 +317,35 @@ PetscErrorCode BoxTree::AskOthers(std::vector<Query> queries, const std::vector<
 }
 
 PetscErrorCode BoxTree::FindAround(const std::vector<PetscInt> &wanted, bool before, PointsAround *around) {
-  const PetscInt     n = (PetscInt)boxes.size();
-  std::vector<Query> queries;
-  Scratch<Found>     found;
-  Mirror<PetscInt>   counts;
-  const PetscInt    *count;
-  size_t             room = 0;
-  PetscInt           most = 0;
+  const PetscInt   n = (PetscInt)boxes.size();
+  Mirror<Query>    queries;
+  Scratch<Found>   found;
+  Mirror<PetscInt> counts;
+  const PetscInt  *count;
+  size_t           room = 0;
+  PetscInt         most = 0;
 
   PetscFunctionBegin;
   for (PetscInt b = 0; b < n; b++) {
     const PetscInt most_found = PetscMin(wanted[b], N_);
-    queries.push_back({b, most_found, room, boxes[b], INFINITY, before ? places_[boxes[b].child] : ~(uint64_t)0});
+    queries.change().push_back(
+        {b, most_found, room, boxes[b], INFINITY, before ? places_[boxes[b].child] : ~(uint64_t)0});
     room += (size_t)most_found;
   }
-  PetscCall(Search(queries, room, &found, &counts));
+  PetscCall(Search(&queries, room, &found, &counts));
   PetscCall(counts.Get(PETSC_MEMTYPE_HOST, &count));
   around->starts.assign(1, 0);
   around->others.clear();
   if (ranks_ == 1) {
-    Mirror<Query>  asked;
     Mirror<size_t> starts;
     TakePlaces     take;
     for (PetscInt b = 0; b < n; b++) {
       around->starts.push_back(around->starts.back() + (size_t)count[b]);
       most = PetscMax(most, count[b]);
     }
-    asked.change() = queries;
     starts.change() = around->starts;
     take.found = found.at(memory_);
-    PetscCall(asked.Get(memory_, &take.queries));
+    PetscCall(queries.Get(memory_, &take.queries));
     PetscCall(starts.Get(memory_, &take.starts));
     PetscCall(around->places.Make(memory_, around->starts.back(), &take.places));
     PetscCall(for_each_of_box(memory_, {{0, 0, 0}, {most, n, 1}}, take));
@@ -355,8 +355,9 @@ PetscErrorCode BoxTree::FindAround(const std::vector<PetscInt> &wanted, bool bef
   std::vector<std::vector<Found>> of_box(n);
   PetscCall(found.GetHost(memory_, &all));
   for (PetscInt b = 0; b < n; b++)
-    of_box[b].assign(all.begin() + (ptrdiff_t)queries[b].room, all.begin() + (ptrdiff_t)queries[b].room + count[b]);
-  PetscCall(AskOthers(queries, wanted, &of_box));
+    of_box[b].assign(all.begin() + (ptrdiff_t)queries.host()[b].room,
+                     all.begin() + (ptrdiff_t)queries.host()[b].room + count[b]);
+  PetscCall(AskOthers(queries.host(), wanted, &of_box));
   for (const auto &of : of_box)
     for (const Found &point : of)
       if (point.place < 0) around->others.push_back(point.number);

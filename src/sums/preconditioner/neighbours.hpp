@@ -59,8 +59,7 @@ private:
   };
 
   // Those of this rank's points, by distance: found[query.room + t] for t < counts[query].
-  PetscErrorCode Search(const std::vector<Query> &queries, size_t room, Scratch<Found> *found,
-                        Mirror<PetscInt> *counts);
+  PetscErrorCode Search(Mirror<Query> *queries, size_t room, Scratch<Found> *found, Mirror<PetscInt> *counts);
   PetscErrorCode AskOthers(std::vector<Query> queries, const std::vector<PetscInt> &counts,
                            std::vector<std::vector<Found>> *found);
   // The ranks that have parts within a distance of a box.

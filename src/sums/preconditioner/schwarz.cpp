@@ -155,10 +155,7 @@ PetscErrorCode Schwarz::ApplyBoxes(Vec r, Vec z) {
   const PetscMemType memory = arrays.memory();
   PetscCall(near_.Grow(held, memory));
   PetscCall(ToRegion(to_near_, memory, reals * scalars_, (const PetscReal *)in, (PetscReal *)near_.at(memory)));
-  if (symmetric_)
-    PetscCall(terms_.Grow(where_.size() * scalars_, memory));
-  else
-    PetscCall(terms_.Grow(held, memory));
+  PetscCall(terms_.Grow(symmetric_ ? where_.size() * scalars_ : held, memory));
   PetscCall(blocks_.Get(memory, &products.blocks));
   PetscCall(inverse_.Get(memory, &products.inverse));
   PetscCall(where_.Get(memory, &products.where));
