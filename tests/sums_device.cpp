@@ -1,5 +1,8 @@
 // Kernel sums on a GPU: against those on the host.
 
+#include <cmath>
+#include <cstring>
+
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "sums.hpp"
@@ -63,6 +66,92 @@ TEST_CASE("CUDA vectors give the host's sums", "[sums][device]") {
         CHECK(difference_of_arrays(c, d) <= 2 * within);
       }
     }
+}
+
+// Points of a unit cube at `at`. In 1-D and 2-D differences are exact in single precision, which close pairs of singular functions want.
+// The last six may be close to one another, in the middle, where single precision is fine.
+static Cloud cloud_with_close_points(PetscInt N, int dim, PetscReal at, bool close) {
+  Cloud cloud = random_cloud(N, dim, 1);
+  for (PetscReal &x : cloud.x) x = at + (dim < 3 ? std::floor(65536 * x) / 65536 : x);
+  for (int a = 0; a < dim; a++) {
+    cloud.x[a] = at, cloud.x[dim + a] = at + 1;
+    for (int k = 0; k < 6 && close; k++) cloud.x[(cloud.N - 1 - k) * dim + a] = at + 0.5 + 1e-8 * (k * k + a);
+  }
+  return cloud;
+}
+static Cloud last_points(const Cloud &all, PetscInt N) {
+  Cloud cloud = all;
+  cloud.N = N;
+  cloud.x.assign(all.x.end() - N * all.dim, all.x.end());
+  return cloud;
+}
+static Matrix same_sum_on_host(const Cloud &targets, const Cloud &sources) {
+  Vector x = on_host(targets.coordinates()), y = on_host(sources.coordinates());
+  Matrix A;
+  OK(VecSetBlockSize(x, targets.dim));
+  OK(VecSetBlockSize(y, sources.dim));
+  OK(MatCreateKernelSum(PETSC_COMM_WORLD, x, y, &A));
+  return A;
+}
+struct Place {
+  int       dim;
+  PetscReal at;
+  bool      close;
+};
+static const Place places[] = {{1, 0, false}, {2, 0, true}, {3, 0, false}, {3, 1e6, false}, {3, 1e6, true}};
+
+// So many on one rank are summed by tensor cores.
+TEST_CASE("sums of many points with coincident and close ones, far from the origin, on a GPU", "[sums][device]") {
+  if (skips(no_gpu(false) || !vectors_are_on_a_gpu() || rank_count() > 1)) return;
+  for (const Place &p : places) {
+    const Cloud targets = cloud_with_close_points(33001, p.dim, p.at, p.close), sources = last_points(targets, 777);
+    for (const Function &f : functions) {
+      Options set = options(f);
+      Matrix  A = make_sum(targets, sources), B = same_sum_on_host(targets, sources);
+      OK(MatKernelSumSetPrecision(A, MAT_KERNELSUM_SINGLE));
+      Vector c = right_vector(A), y = left_vector(A);
+      INFO(f.name << " " << p.dim << "-D at " << p.at << (p.close ? " with close points" : ""));
+      set_random(c, 1);
+      OK(VecShift(c, 2));
+      Vector host_c = on_host(c), z = left_vector(B);
+      OK(MatMult(A, c, y));
+      OK(MatMult(B, host_c, z));
+      CHECK(difference_of_arrays(y, z) <= PetscReal(5e-6));
+    }
+  }
+}
+
+TEST_CASE("seventeen columns at once on a GPU", "[sums][device]") {
+  if (skips(no_gpu(false) || !vectors_are_on_a_gpu())) return;
+#if defined(PETSC_HAVE_CUDA)
+  for (const Place &p : places) {
+    const Cloud targets = cloud_with_close_points(1001, p.dim, p.at, p.close), sources = last_points(targets, 777);
+    for (const Function &f : functions)
+      for (const char *how :
+           {"-mat_kernelsum_precision double", "-mat_kernelsum_precision single", "-mat_kernelsum_self zero"}) {
+        if (f.singular && strstr(how, "self")) continue;
+        Options  set = options(f, how);
+        Matrix   A = make_sum(targets, sources), B = same_sum_on_host(targets, sources), C, D;
+        PetscInt n;
+        OK(MatKernelSumSetPrecision(B, MAT_KERNELSUM_DOUBLE));
+        OK(MatGetLocalSize(A, NULL, &n));
+        OK(MatCreateDenseCUDA(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 17, NULL, &C));
+        OK(MatSetRandom(C, NULL));
+        OK(MatMatMult(A, C, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D));
+        for (PetscInt j = 0; j < 17; j++) {
+          Vec c, y;
+          OK(MatDenseGetColumnVecRead(C, j, &c));
+          OK(MatDenseGetColumnVecRead(D, j, &y));
+          Vector host_c = on_host(c), z = left_vector(B);
+          INFO(f.name << " " << how << " " << p.dim << "-D at " << p.at << ", column " << j);
+          OK(MatMult(B, host_c, z));
+          CHECK(difference_of_arrays(y, z) <= (strstr(how, "single") ? PetscReal(5e-6) : 10 * exact));
+          OK(MatDenseRestoreColumnVecRead(D, j, &y));
+          OK(MatDenseRestoreColumnVecRead(C, j, &c));
+        }
+      }
+  }
+#endif
 }
 
 TEST_CASE("fast sums of points on the host with CUDA vectors", "[sums][device]") {

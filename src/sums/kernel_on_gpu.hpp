@@ -33,6 +33,18 @@ template <class T> __device__ __forceinline__ T scaled(PetscReal x, double cente
   return (T)(sizeof(T) == sizeof(float) ? (x - center) * scale : x);
 }
 
+// Part p of column c of the result at target i; of one part of the sources, if they are split.
+template <class Function>
+__device__ __forceinline__ void store(const Arguments<Function> &a, int columns, int parts, PetscInt i, int c, int p,
+                                      double value) {
+  if (a.partial) {
+    a.partial[(((size_t)blockIdx.y * columns + c) * parts + p) * a.targets.n + i] = value;
+  } else {
+    PetscReal *to = &a.out.data[a.out.at(i, a.first_column + c) + p];
+    *to = (PetscReal)(a.add ? *to + a.factor * value : a.factor * value);
+  }
+}
+
 template <class T, class V, int in> struct alignas(16) Source {
   T x, y, z;
   V w[in];
@@ -145,15 +157,9 @@ SHELLAC_SUM_KERNEL sum_kernel(const Arguments<Function> a) {
 #pragma unroll
     for (int c = 0; c < P::out; c++)
 #pragma unroll
-      for (int p = 0; p < parts; p++) {
-        const double value = part_of(total[r][c], p);
-        if (a.partial) {
-          a.partial[((size_t)split * P::out * parts + c * parts + p) * a.targets.n + i] = value;
-        } else if (form != SumForm::gradient || c < a.dim) {
-          PetscReal *to = &a.out.data[a.out.at(i, a.first_column + c) + p];
-          *to = (PetscReal)(a.add ? *to + a.factor * value : a.factor * value);
-        }
-      }
+      for (int p = 0; p < parts; p++)
+        if (a.partial || form != SumForm::gradient || c < a.dim)
+          store(a, P::out, parts, i, c, p, part_of(total[r][c], p));
   }
 }
 

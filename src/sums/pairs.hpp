@@ -8,6 +8,7 @@
 #include "sums/kernels/list.hpp"
 #include "sums/pairs_on_gpu.hpp"
 #include "sums/pairs_on_host.hpp"
+#include "sums/tiles_on_gpu.hpp"
 
 namespace shellac {
 
@@ -32,6 +33,11 @@ PetscErrorCode sum_on_gpu(const PairSum &s, int first_column) {
   const auto      a = device::arguments_of(s, Function(s.parameters), scales.scale, scales.factor, first_column);
 
   PetscFunctionBegin;
+  if constexpr (device::has_tiles<Function, T, form, K>) {
+    bool launched;
+    PetscCall((device::launch_tiles<Function, T, K>(s, a, &launched)));
+    if (launched) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if constexpr (form == SumForm::value && K == 1) {
     using Rough = RoughFunction<Function>;
     if constexpr (Rough::differs)
