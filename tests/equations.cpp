@@ -172,13 +172,13 @@ static PetscReal error_in_time(const std::string &file, PetscInt N, const char *
 TEST_CASE("equations in time are of second order, explicitly and implicitly", "[equations]") {
   if (!equations_work()) return;
   Options         options("-ts_adapt_type none -ksp_rtol 1e-8");
-  const PetscReal coarse = error_in_time("allen_cahn.h", 8, TSRK, 0.1, 4),
-                  fine = error_in_time("allen_cahn.h", 16, TSRK, 0.1, 8),
-                  implicit = error_in_time("allen_cahn.h", 8, TSCN, 0.1, 10);
+  const PetscReal coarse = error_in_time("allen_cahn.h", 7, TSRK, 0.1, 3),
+                  fine = error_in_time("allen_cahn.h", 14, TSRK, 0.1, 6),
+                  implicit = error_in_time("allen_cahn.h", 7, TSCN, 0.1, 6);
   CHECK(std::fabs(std::log2(coarse / fine) - 2) < 0.1);
   CHECK(std::fabs(implicit / coarse - 1) < 0.05);
-  CHECK(std::fabs(std::log2(error_in_time("shallow_water.h", 20, TSRK, 0.1, 10) /
-                            error_in_time("shallow_water.h", 40, TSRK, 0.1, 20)) -
+  CHECK(std::fabs(std::log2(error_in_time("shallow_water.h", 14, TSRK, 0.1, 7) /
+                            error_in_time("shallow_water.h", 28, TSRK, 0.1, 14)) -
                   2) < 0.1);
 }
 

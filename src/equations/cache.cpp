@@ -1,5 +1,6 @@
 #include "equations/cache.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -53,6 +54,24 @@ std::string part_of_file(const std::string &path) {
   char host[64] = "";
   gethostname(host, sizeof(host) - 1);
   return path + "." + host + "." + std::to_string(getpid());
+}
+
+// Until all ranks are here. Those that wait sleep: MPI's barrier and broadcast take a processor each, which the compiler needs.
+static PetscErrorCode sleep_until_all_are_here(MPI_Comm comm) {
+  MPI_Request request;
+  PetscMPIInt ranks;
+  int         done = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  if (ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Ibarrier(comm, &request));
+  for (useconds_t pause = 10;; pause = std::min<useconds_t>(2 * pause, 2000)) { // in microseconds
+    PetscCallMPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (done) break;
+    usleep(pause);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode broadcast(MPI_Comm comm, std::string *text) {
@@ -109,6 +128,7 @@ PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::strin
     else if (!exists(*path))
       problem = make(folder, *path);
   }
+  PetscCall(sleep_until_all_are_here(comm));
   PetscCall(broadcast(comm, &problem));
   PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
   PetscCall(broadcast(comm, &folder));

@@ -90,12 +90,10 @@ compare_run() {
   else
     set -- "$program" ${library:+-dll_append "$library"}
   fi
-  run reference "$n" "$kind" "$program" "-$key" "$reference" ${of[0]} ${of[2]} &
-  local pid=$!
-  run tested "$n" "$kind" "$@" "-$key" "$type" ${of[0]} ${of[1]}
-  local result=$?
-  wait "$pid" || { echo "$reference: $(error_of "$folder/reference.log")"; return 1; }
-  [ "$result" -eq 0 ] || { echo "$type: $(error_of "$folder/tested.log")"; return 1; }
+  run reference "$n" "$kind" "$program" "-$key" "$reference" ${of[0]} ${of[2]} ||
+    { echo "$reference: $(error_of "$folder/reference.log")"; return 1; }
+  run tested "$n" "$kind" "$@" "-$key" "$type" ${of[0]} ${of[1]} ||
+    { echo "$type: $(error_of "$folder/tested.log")"; return 1; }
   ! grep -aq 'Mat Object' "$folder/reference.log" || grep -aqE "type: (seq|mpi)?$type\$" "$folder/tested.log" || { echo "no solver had a matrix of type $type"; return 1; }
   was=$(iterations "$folder/reference.log") is=$(iterations "$folder/tested.log")
   local compared=
