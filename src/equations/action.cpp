@@ -65,7 +65,7 @@ PetscErrorCode EquationOnGrid::Derive(PetscReal time, Vec state, Vec v, Vec y, L
   place_.time = time;
   PetscCall(Update());
   PetscCall(NeedKernels(y, lazy));
-  if (!lazy.kernels.present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
+  if (!KernelsOf(lazy).present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
   if (v) PetscCall(GetGhosts(&local, &v));
   PetscCall(arrays.Read(state, &u_));
   if (v) PetscCall(arrays.Read(v, &direction));
@@ -75,7 +75,7 @@ PetscErrorCode EquationOnGrid::Derive(PetscReal time, Vec state, Vec v, Vec y, L
   place_.direction = compiled_array(direction);
   equation::Scalar *values = compiled_array(out);
   if (PetscMemTypeDevice(arrays.memory()))
-    PetscCall(lazy.kernels.Vectors(kernel, place_, Tables(), regions_, values));
+    PetscCall(KernelsOf(lazy).Vectors(kernel, place_, Tables(), regions_, values));
   else
     for (const equation::Region &region : regions_) on_host(&place_, &region, values);
   PetscCall(arrays.Restore());

@@ -203,6 +203,7 @@ PetscErrorCode EquationOnGrid::SetEnds() {
   PetscCall(SetAxes());
   if (!equation_->cell) equation_->cell = cell();
   if (!equation_->ranks) PetscCallMPI(MPI_Comm_size(grid_.comm, &equation_->ranks));
+  columns_ = equation_->ranks == 1 && grid_.N[0] % 2 == 0 && has_columns(equation_->shape, text) ? 2 : 1;
   identity_.assign(n * 6, 0);
   for (size_t c = 0; c < n; c++)
     for (int a = 0; a < grid_.dim; a++)

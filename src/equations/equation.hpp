@@ -39,8 +39,11 @@ enum EquationKernel : size_t { values_kernel, entries_kernel, products_kernel };
 // Kernels that are made when they are first needed.
 struct LazyKernels {
   std::vector<std::string> names; // as equation_kernel() has them
-  EquationKernels          kernels{};
-  bool                     tried = false;
+  bool                     along_vector = false;
+  struct Made {
+    EquationKernels kernels{};
+    bool            tried = false;
+  } made[2]{}; // of threads with one column of points, and with two
 };
 
 // What all grids of a hierarchy share.
@@ -50,7 +53,8 @@ struct Equation {
   std::string                      cache; // -equation_cache
   const equation::Functions       *functions = nullptr;
   LazyKernels                      kernels{{"values", "entries"}}; // and "products", where Functions have them
-  LazyKernels                      action_kernels{{"products", "diagonals"}};
+  LazyKernels                      value_kernels{{"values"}};      // where entries are not needed
+  LazyKernels                      action_kernels{{"products", "diagonals"}, true};
   const equation::ActionFunctions *action = nullptr; // compiled when it is first needed
   PetscMPIInt               ranks = 0; // of the grid that the equation was set on, which make the kernels together
   std::vector<PetscReal>    parameters;
@@ -99,7 +103,8 @@ public:
 
   // The residual or the rate at a time, with the source of the exact solution, computed where u and f are. u: global;
   // collective.
-  PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f);
+  // alone: for steps that take no entries, whose kernel need not be made
+  PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f, bool alone = false);
   // Of a steady equation that constants solve without its source: the Mat gets its null spaces, and f becomes a residual or a
   // right-hand side for which there is a solution; both are those at u. first: of a solve; an error where there is none by
   // far. Collective.
@@ -143,15 +148,16 @@ private:
   PetscReal      RowScale() const;
   PetscErrorCode UpdateSource(); // at place_.time
   // Reads u and the fields; local: u with ghost points, where there are several ranks.
-  PetscErrorCode Read(Vec u, WorkVector *local, Arrays *arrays);
+  PetscErrorCode Read(Vec u, LazyKernels &kernels, WorkVector *local, Arrays *arrays);
   // Makes the kernels, where u is of a type for GPUs and they have not been tried. Collective.
-  PetscErrorCode NeedKernels(Vec u, LazyKernels &kernels);
-  PetscErrorCode ReadFields(Arrays *arrays);
-  PlaceTables    Tables() const;
+  PetscErrorCode   NeedKernels(Vec u, LazyKernels &kernels);
+  EquationKernels &KernelsOf(LazyKernels &kernels) const { return kernels.made[columns_ - 1].kernels; } // for this grid
+  PetscErrorCode   ReadFields(Arrays *arrays);
+  PlaceTables      Tables() const;
   // u becomes its copy in `local` with ghost points, where there are several ranks; an earlier copy is taken again.
   PetscErrorCode GetGhosts(WorkVector *local, Vec *u);
   PetscErrorCode SetPlace(PetscMemType memory); // for what Read() has read
-  PetscErrorCode ComputeValues(PetscMemType memory, PetscScalar *out);
+  PetscErrorCode ComputeValues(PetscMemType memory, LazyKernels &kernels, PetscScalar *out);
   PetscErrorCode ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
   std::string    ArmProblem(const int arm[5]) const;
   PetscErrorCode CheckArms() const;
@@ -213,6 +219,7 @@ private:
   std::vector<Arm>                 arms_;
   DM                               field_da_ = NULL;       // of one value at a point
   bool                             ghosts_ = false;        // several ranks: the arrays that are read have ghost points
+  int                              columns_ = 1;           // EquationShape::columns of this grid's kernels
   std::vector<Vec>                 fields_, local_fields_; // the same ones without ghost points
   std::vector<bool>                field_set_;
   const PetscScalar               *u_ = nullptr; // what Read() has read

@@ -18,19 +18,19 @@ PetscErrorCode EquationOnGrid::NeedKernels(Vec u, LazyKernels &lazy) {
   std::vector<GpuLibrary::Source> sources;
 
   PetscFunctionBegin;
-  if (lazy.tried) PetscFunctionReturn(PETSC_SUCCESS);
+  LazyKernels::Made &made = lazy.made[columns_ - 1];
+  if (made.tried) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(grid_.comm, &ranks));
   if (ranks < equation.ranks) PetscFunctionReturn(PETSC_SUCCESS); // a coarse grid, which other ranks do not have
   PetscCall(VecGetType(u, &type));
   if (std::string(type).find("cuda") == std::string::npos) PetscFunctionReturn(PETSC_SUCCESS);
-  lazy.tried = true;
+  made.tried = true;
   EquationShape shape = equation.shape;
-  shape.at_once = points_at_once(shape, equation.unknowns(), equation.text.fields.size(),
-                                 (double)grid_.N[0] * grid_.N[1] * grid_.N[2] / ranks);
+  shape.at_once = points_at_once(shape, equation.text, lazy.along_vector);
+  shape.columns = columns_;
   for (const std::string &name : lazy.names)
     sources.push_back({equation_kernel(equation.text, shape, name), {"shellac_" + name}});
-  PetscCall(
-      lazy.kernels.Create(grid_.comm, sources, equation.text.file, equation.cache.c_str(), shape.dim, shape.at_once));
+  PetscCall(made.kernels.Create(grid_.comm, sources, equation.text.file, equation.cache.c_str(), shape));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,10 +46,10 @@ PetscErrorCode EquationOnGrid::GetGhosts(WorkVector *local, Vec *u) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::Read(Vec u, WorkVector *local, Arrays *arrays) {
+PetscErrorCode EquationOnGrid::Read(Vec u, LazyKernels &lazy, WorkVector *local, Arrays *arrays) {
   PetscFunctionBegin;
-  PetscCall(NeedKernels(u, equation_->kernels));
-  if (!equation_->kernels.kernels.present()) *arrays = Arrays(PETSC_MEMTYPE_HOST);
+  PetscCall(NeedKernels(u, lazy));
+  if (!KernelsOf(lazy).present()) *arrays = Arrays(PETSC_MEMTYPE_HOST);
   PetscCall(GetGhosts(local, &u));
   PetscCall(arrays->Read(u, &u_));
   PetscCall(ReadFields(arrays));
@@ -81,13 +81,13 @@ PlaceTables EquationOnGrid::Tables() const {
   return {fields_.size(), equation_->parameters.size(), n, n * 6 * (size_t)grid_.width, n * 6};
 }
 
-PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, PetscScalar *out) {
+PetscErrorCode EquationOnGrid::ComputeValues(PetscMemType memory, LazyKernels &lazy, PetscScalar *out) {
   equation::Scalar *values = compiled_array(out);
 
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
   if (PetscMemTypeDevice(memory))
-    PetscCall(equation_->kernels.kernels.Vectors(values_kernel, place_, Tables(), regions_, values));
+    PetscCall(KernelsOf(lazy).Vectors(values_kernel, place_, Tables(), regions_, values));
   else
     for (const equation::Region &region : regions_) equation_->functions->values(&place_, &region, values);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,7 +101,7 @@ PetscErrorCode EquationOnGrid::ComputeEntries(PetscMemType memory, PetscScalar *
   PetscFunctionBegin;
   PetscCall(SetPlace(memory));
   if (PetscMemTypeDevice(memory))
-    PetscCall(equation_->kernels.kernels.Entries(entries_kernel, place_, Tables(), regions_, entries, count));
+    PetscCall(KernelsOf(equation_->kernels).Entries(entries_kernel, place_, Tables(), regions_, entries, count));
   else
     for (const equation::Region &region : regions_) equation_->functions->entries(&place_, &region, entries);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -157,7 +157,9 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f) {
+PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f, bool alone) {
+  const bool   made = KernelsOf(equation_->kernels).present(); // with entries, by another solver
+  LazyKernels &lazy = alone && !made ? equation_->value_kernels : equation_->kernels;
   PetscScalar *out;
   WorkVector   local;
   Arrays       arrays;
@@ -167,9 +169,9 @@ PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f) {
   place_.time = time;
   PetscCall(Update());
   PetscCall(UpdateSource());
-  PetscCall(Read(u, &local, &arrays));
+  PetscCall(Read(u, lazy, &local, &arrays));
   PetscCall(arrays.Write(f, &out));
-  PetscCall(ComputeValues(arrays.memory(), out));
+  PetscCall(ComputeValues(arrays.memory(), lazy, out));
   PetscCall(arrays.Restore());
   PetscCall(CheckArms());
   if (checked_ != version_) PetscCall(CheckNumbers(u, f));
@@ -362,7 +364,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (equation_->linear && made->by == id_ && made->version == version_ && made->time == time && made->state == state)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Read(u, &local, &arrays));
+  PetscCall(Read(u, equation_->kernels, &local, &arrays));
   const bool          check = entries_checked_ != version_;
   PetscScalar *const *in_place;
   PetscMemType        memory = arrays.memory();
@@ -371,7 +373,7 @@ PetscErrorCode EquationOnGrid::Assemble(PetscReal time, Vec u, Mat A) {
   if (PetscMemTypeHost(memory) && !PetscMemTypeHost(arrays.memory())) { // the Mat's coefficients are there
     PetscCall(arrays.Restore());
     arrays = Arrays(PETSC_MEMTYPE_HOST);
-    PetscCall(Read(u, &local, &arrays));
+    PetscCall(Read(u, equation_->kernels, &local, &arrays));
   }
   if (in_place) {
     PetscCall(ComputeEntries(memory, in_place));

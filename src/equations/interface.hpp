@@ -85,10 +85,24 @@ constexpr bool whole_loads(int bytes_of_point) {
   return bytes_of_point % bytes_of_load == 0;
 }
 
+// How many points a thread reads that computes some: at_once along the last axis of a grid of several axes, of so many columns
+// beside each other along the first one. In boxes corners too.
+constexpr int values_around(int dim, int width, bool box, int at_once, int columns) {
+  const int row = columns + 2 * width, across = 2 * width + 1, tall = at_once + 2 * width;
+  if (dim == 1) return tall;
+  if (box) return row * tall * (dim == 3 ? across : 1);
+  return at_once * row + 2 * width * columns * (1 + (dim == 3 ? at_once : 0));
+}
+// All loads of a thread come before its arithmetic where it reads no more numbers than this, which 168 registers hold: many bytes
+// are on their way then, also with few threads. In boxes in 3-D sums of values that have come are better.
+constexpr int most_loaded_first = 72;
+
+constexpr int most_regions_at_ends = 7;
+
 // What a kernel computes: the first blocks points whose neighbours may be beyond an end, for each slot that is computed; the
 // others a region inside. These are in one row, along the first axis first, which has room for a grid of any shape.
 struct Work {
-  Region   at_ends[7], inside;
+  Region   at_ends[most_regions_at_ends], inside;
   int      regions_at_ends;
   unsigned blocks_at_ends; // for a slot
   unsigned blocks[axes];   // of the region inside, along each axis

@@ -1,16 +1,18 @@
 #include "equations/kernels.hpp"
 
+#include "device/chain.hpp"
+
 #include <cstdint>
 #include <cstring>
 
 namespace shellac {
 
 PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::vector<GpuLibrary::Source> &sources,
-                                       const std::string &name, const char cache[], int dim, int at_once) {
+                                       const std::string &name, const char cache[], const EquationShape &shape) {
   std::string problem;
 
   PetscFunctionBegin;
-  dim_ = dim, at_once_ = at_once;
+  dim_ = shape.dim, at_once_ = shape.at_once, columns_ = shape.columns;
   PetscCall(library_.Create(comm, sources, name, cache, &problem));
   if (!problem.empty()) PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n", problem.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -19,12 +21,12 @@ PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::vector<GpuLibra
 PetscErrorCode EquationKernels::Vectors(size_t k, const equation::Place &place, const PlaceTables &tables,
                                         const std::vector<equation::Region> &regions, equation::Scalar *out) const {
   using equation::bytes_of_load;
-  const uintptr_t arrays = (uintptr_t)place.u | (uintptr_t)place.direction | (uintptr_t)out;
-  const bool      placed =
-      arrays % bytes_of_load == 0 || !equation::whole_loads((int)(tables.given_scale * sizeof(PetscScalar)));
+  uintptr_t  arrays = (uintptr_t)place.u | (uintptr_t)place.direction | (uintptr_t)out;
+  const bool wide = columns_ == 2 || equation::whole_loads((int)(tables.given_scale * sizeof(PetscScalar)));
 
   PetscFunctionBegin;
-  PetscCall(Launch(k, place, tables, regions, placed ? at_once_ : 0, 1, &out));
+  for (size_t f = 0; f < tables.fields && columns_ == 2; f++) arrays |= (uintptr_t)place.fields[f];
+  PetscCall(Launch(k, place, tables, regions, wide && arrays % bytes_of_load ? 0 : at_once_, columns_, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,7 +34,7 @@ PetscErrorCode EquationKernels::Entries(size_t k, const equation::Place &place, 
                                         const std::vector<equation::Region> &regions, equation::Scalar *const *out,
                                         size_t slots) const {
   PetscFunctionBegin;
-  PetscCall(Launch(k, place, tables, regions, 1, slots, &out));
+  PetscCall(Launch(k, place, tables, regions, 1, 1, slots, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,13 +58,15 @@ static std::vector<unsigned long long> packed(const equation::Place &place, cons
 }
 
 // The blocks of threads over a region inside; their number.
-static unsigned set_inside(const equation::Region &region, int dim, int at_once, equation::Work *work) {
+static unsigned set_inside(const equation::Region &region, int dim, int at_once, int columns, equation::Work *work) {
   unsigned blocks = 1;
 
   work->inside = region;
   work->first = region.start[0] / 16 * 16;
   for (int a = 0; a < dim; a++) {
-    const long long points = equation::threads_along(dim, a) * (a == dim - 1 ? at_once : 1),
+    const long long points = equation::threads_along(dim, a) * (a == dim - 1 ? at_once
+                                                                : a == 0     ? columns
+                                                                             : 1),
                     first = a ? region.start[a] : work->first;
     work->blocks[a] = (unsigned)((region.end[a] - first + points - 1) / points);
     work->inverse[a] = 0xffffffffu / work->blocks[a];
@@ -72,9 +76,9 @@ static unsigned set_inside(const equation::Region &region, int dim, int at_once,
 }
 
 PetscErrorCode EquationKernels::Launch(size_t kernel, const equation::Place &place, const PlaceTables &tables,
-                                       const std::vector<equation::Region> &regions, int at_once, size_t slots,
-                                       const void *out) const {
-  constexpr long long threads = equation::threads_of_block;
+                                       const std::vector<equation::Region> &regions, int at_once, int columns,
+                                       size_t slots, const void *out) const {
+  constexpr long long threads = equation::threads_of_block, most_blocks = 1 << 20;
   auto                argument = packed(place, tables);
   equation::Work      work = {};
   unsigned            blocks_inside = 0;
@@ -87,11 +91,14 @@ PetscErrorCode EquationKernels::Launch(size_t kernel, const equation::Place &pla
       work.at_ends[work.regions_at_ends++] = region;
       points_at_ends += region.points();
     } else
-      blocks_inside = set_inside(region, dim_, at_once, &work);
+      blocks_inside = set_inside(region, dim_, at_once, columns, &work);
   }
-  work.blocks_at_ends = (unsigned)((points_at_ends + threads - 1) / threads);
+  // Blocks at ends wait for memory many times, and come first. One on each multiprocessor leaves room for those inside.
+  const bool beside = blocks_inside && slots == 1;
+  work.blocks_at_ends =
+      (unsigned)PetscMin((points_at_ends + threads - 1) / threads, beside ? multiprocessors() : most_blocks);
   PetscCheck(
-      (points_at_ends + threads) >> 32 == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+      (points_at_ends + threads * most_blocks) >> 32 == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
       "%lld points of a GPU are computed one by one, at ends of the domain say; fewer than 2^32 are possible. Use "
       "more GPUs",
       points_at_ends);
@@ -109,7 +116,7 @@ PetscErrorCode EquationKernels::Launch(size_t kernel, const equation::Place &pla
 #else
 
 PetscErrorCode EquationKernels::Launch(size_t, const equation::Place &, const PlaceTables &,
-                                       const std::vector<equation::Region> &, int, size_t, const void *) const {
+                                       const std::vector<equation::Region> &, int, int, size_t, const void *) const {
   return check_backend(PETSC_MEMTYPE_CUDA);
 }
 

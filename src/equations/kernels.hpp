@@ -6,6 +6,7 @@
 
 #include "equations/gpu_library.hpp"
 #include "equations/interface.hpp"
+#include "equations/source.hpp"
 
 namespace shellac {
 
@@ -16,9 +17,9 @@ struct PlaceTables {
 
 class EquationKernels {
 public:
-  // Compiles sources for the ranks' GPUs, for a shape's dim and at_once; name: in messages. Collective.
+  // Compiles sources of a shape for the ranks' GPUs; name: in messages. Collective.
   PetscErrorCode Create(MPI_Comm comm, const std::vector<GpuLibrary::Source> &sources, const std::string &name,
-                        const char cache[], int dim, int at_once);
+                        const char cache[], const EquationShape &shape);
   bool           present() const { return library_.present(); } // else -info says why not
 
   // The k-th kernel, in PETSc's stream, as equation::Functions' functions of those kinds. place: of the host, with arrays of the
@@ -30,12 +31,13 @@ public:
                          size_t slots) const;
 
 private:
-  // at_once: points of a thread inside, or 0: all points as those at ends; slots: threads at each point at an end
+  // at_once, columns: of a thread inside; at_once 0: all points as those at ends; slots: threads at each point at an end
   PetscErrorCode Launch(size_t kernel, const equation::Place &place, const PlaceTables &tables,
-                        const std::vector<equation::Region> &regions, int at_once, size_t slots, const void *out) const;
+                        const std::vector<equation::Region> &regions, int at_once, int columns, size_t slots,
+                        const void *out) const;
 
   GpuLibrary library_;
-  int        dim_ = 0, at_once_ = 1;
+  int        dim_ = 0, at_once_ = 1, columns_ = 1;
 };
 
 } // namespace shellac

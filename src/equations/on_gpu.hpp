@@ -10,8 +10,8 @@ inline unsigned quotient(unsigned n, unsigned d, unsigned inverse) {
 }
 
 // A region has no fewer points along the last axis than a thread computes at once: the last ones begin so early that all have
-// that many, and compute some points twice.
-template <int at_once, class Function>
+// that many, and compute some points twice. Of two columns one may be beside the region.
+template <int at_once, int columns, class Function>
 inline void for_points_of_thread(const Work &work, unsigned block, const Function &f) {
   constexpr int last = dim - 1;
   const Region &region = work.inside;
@@ -20,9 +20,10 @@ inline void for_points_of_thread(const Work &work, unsigned block, const Functio
   SHELLAC_EACH for (int a = 0; a < dim; a++) {
     const unsigned beyond = a < last ? quotient(block, work.blocks[a], work.inverse[a]) : 0,
                    along = block - beyond * work.blocks[a];
-    p[a] = (a ? region.start[a] : work.first) + ((Index)along * threads_along(dim, a) + thread[a]) * (a < last ? 1 : at_once);
+    const int of_thread = a == last ? at_once : a == 0 ? columns : 1;
+    p[a] = (a ? region.start[a] : work.first) + ((Index)along * threads_along(dim, a) + thread[a]) * of_thread;
     if (at_once > 1 && a == last && p[a] > region.end[a] - at_once) p[a] = region.end[a] - at_once;
-    if (p[a] < region.start[a] || p[a] >= region.end[a]) return;
+    if (p[a] + (a == 0 ? columns - 1 : 0) < region.start[a] || p[a] >= region.end[a]) return;
     block = beyond;
   }
   f(p[0], p[1], p[2]);
@@ -38,14 +39,22 @@ template <class Array> inline Array *wide(Array *array) {
   return whole_loads(unknowns * sizeof(Scalar)) ? (Array *)__builtin_assume_aligned(array, bytes_of_load) : array;
 }
 
-// The values around at_once points along the last axis, each of them loaded once. Of those that the text does not read a compiler
-// makes no loads.
-template <int at_once, bool along_vector> struct Window {
-  static constexpr int row = steps_along, plane = row * (dim == 2 ? at_once + 2 * width : row);
+// Two numbers beside each other, in one load or store.
+struct alignas(2 * sizeof(Scalar)) Pair {
+  Scalar at[2];
+};
+
+// The values around at_once points along the last axis, of so many columns, each of them loaded once. Of those that the text does
+// not read a compiler makes no loads.
+template <int at_once, int columns, bool along_vector> struct Window {
+  static constexpr int row = steps_along + columns - 1;
+  static constexpr int plane = row * (dim == 2 ? at_once + 2 * width : steps_along);
   static constexpr int points = dim == 1 ? at_once + 2 * width : dim == 2 ? plane : plane * (at_once + 2 * width);
-  static constexpr int loaded = box ? points : at_once + 2 * width * (1 + (dim - 1) * at_once);
+  static constexpr int numbers = values_around(dim, width, box, at_once, columns) *
+                                 (unknowns * (along_vector ? 2 : 1) + field_count) *
+                                 (int)(sizeof(Scalar) / sizeof(Real));
   // A compiler leaves more values in memory.
-  static constexpr bool fits = loaded * (unknowns * (along_vector ? 2 : 1) + field_count) <= 512;
+  static constexpr bool fits = numbers <= 512, loads_first = numbers <= most_loaded_first && (dim < 3 || !box);
   Scalar u[unknowns][points], direction[along_vector ? unknowns : 1][points], fields[field_count + 1][points];
 
   // Where the value is that so many steps from the first one of the points leads to.
@@ -53,33 +62,44 @@ template <int at_once, bool along_vector> struct Window {
     return dx + width + (dim > 1 ? row * (dy + width) : 0) + (dim > 2 ? plane * (dz + width) : 0);
   }
   Window(const Place &q, Index at) {
-    constexpr int    last[axes] = {dim == 1 ? at_once - 1 : 0, dim == 2 ? at_once - 1 : 0, dim == 3 ? at_once - 1 : 0};
+    constexpr int last[axes] = {dim == 1 ? at_once - 1 : columns - 1, dim == 2 ? at_once - 1 : 0,
+                                dim == 3 ? at_once - 1 : 0};
     constexpr int    y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
     const FromArrays from{q, at};
-    const Scalar    *state = wide(q.u), *vector = wide(q.direction);
     SHELLAC_EACH for (int dz = -z; dz <= z + last[2]; dz++) SHELLAC_EACH for (int dy = -y; dy <= y + last[1]; dy++)
         SHELLAC_EACH for (int dx = -width; dx <= width + last[0]; dx++) {
       if (!in_stencil(beyond(dx, last[0]), beyond(dy, last[1]), beyond(dz, last[2]))) continue;
       const int   n = index(dx, dy, dz);
       const Index there = from.index(dx, dy, dz);
-      SHELLAC_EACH for (int c = 0; c < unknowns; c++) u[c][n] = state[there * unknowns + c];
-      if (along_vector) SHELLAC_EACH for (int c = 0; c < unknowns; c++) direction[c][n] = vector[there * unknowns + c];
-      SHELLAC_EACH for (int f = 0; f < field_count; f++) fields[f][n] = q.fields[f][there];
+      if (columns == 2 && dx == 1) continue; // with the one before
+      const bool pair = columns == 2 && dx == 0;
+      load<unknowns>(q.u, there, pair, n, u);
+      if (along_vector) load<unknowns>(q.direction, there, pair, n, direction);
+      SHELLAC_EACH for (int f = 0; f < field_count; f++) load<1>(q.fields[f], there, pair, n, fields + f);
     }
   }
 
 private:
   // The steps from the nearest of the points.
   static constexpr int beyond(int d, int last) { return d < 0 ? d : d <= last ? 0 : d - last; }
+
+  template <int count> static void load(const Scalar *array, Index there, bool pair, int n, Scalar (*to)[points]) {
+    if (pair) {
+      const Pair values = *(const Pair *)(array + there);
+      to[0][n] = values.at[0], to[0][n + 1] = values.at[1];
+    } else
+      SHELLAC_EACH for (int c = 0; c < count; c++) to[c][n] =
+          (count == unknowns ? wide(array) : array)[there * count + c];
+  }
 };
 
 // Around one of these points.
-template <int after, class Window> struct FromWindow {
+template <int after, int column, class Window> struct FromWindow {
   static constexpr bool at_ends = false, finds_neighbours = false;
   const Window         &window;
 
   int index(int dx, int dy, int dz) const {
-    return window.index(dim == 1 ? dx + after : dx, dim == 2 ? dy + after : dy, dim == 3 ? dz + after : dz);
+    return window.index(dim == 1 ? dx + after : dx + column, dim == 2 ? dy + after : dy, dim == 3 ? dz + after : dz);
   }
   Scalar unknown(int c, int dx, int dy, int dz) const { return window.u[c][index(dx, dy, dz)]; }
   Scalar direction(int c, int dx, int dy, int dz) const { return window.direction[c][index(dx, dy, dz)]; }
@@ -110,29 +130,52 @@ template <class Row> struct Diagonals {
   }
 };
 
-template <class Of, int at_once, int s = 0, class Window>
+template <class Of, int at_once, int s = 0, int column = 0, class Window>
 inline void at_points(const Place &q, Index i, Index j, Index k, const Window &window,
-                      const Scalar (*sources)[unknowns], Scalar (*out)[unknowns]) {
-  Of::at(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromWindow<s, Window>{window}, sources[s], out[s]);
-  if constexpr (s + 1 < at_once) at_points<Of, at_once, s + 1>(q, i, j, k, window, sources, out);
+                      const Scalar (*sources)[columns][unknowns], Scalar (*out)[columns][unknowns]) {
+  Of::at(q, i + column, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromWindow<s, column, Window>{window},
+         sources[s][column], out[s][column]);
+  if constexpr (column + 1 < columns)
+    at_points<Of, at_once, s, column + 1>(q, i, j, k, window, sources, out);
+  else if constexpr (s + 1 < at_once)
+    at_points<Of, at_once, s + 1>(q, i, j, k, window, sources, out);
 }
 template <class Of> inline void inside(const Place &q, const Work &work, unsigned block, Scalar *out) {
   constexpr int at_once = points_at_once;
-  for_points_of_thread<at_once>(work, block, [&](Index i, Index j, Index k) {
+  for_points_of_thread<at_once, columns>(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k), from = place_read(q, i, j, k), step = step_along_last(q.write_size);
-    if constexpr (steps_are_known && Of::is_often && Window<at_once, Of::along_vector>::fits) {
-      Scalar sources[at_once][unknowns] = {}, values[at_once][unknowns];
-      if (q.source) SHELLAC_EACH for (int s = 0; s < at_once; s++) sources_at(q, to + s * step, sources[s]);
-      const Window<at_once, Of::along_vector> window(q, from);
+    const auto  is_column = [&](int x) {
+      return columns == 1 || (i + x >= work.inside.start[0] && i + x < work.inside.end[0]);
+    };
+    using Around = Window<at_once, columns, Of::along_vector>;
+    if constexpr (steps_are_known && Of::is_often && Around::fits) {
+      Scalar sources[at_once][columns][unknowns] = {}, values[at_once][columns][unknowns];
+      if (q.source)
+        SHELLAC_EACH for (int s = 0; s < at_once; s++) SHELLAC_EACH for (int x = 0; x < columns; x++)
+            sources_at(q, to + s * step + x, sources[s][x]);
+      const Around window(q, from);
+      // A compiler would move loads behind arithmetic, which takes fewer registers, and then a warp waits for memory many
+      // times. It leaves them before a barrier and a branch; it does not know that this is always taken.
+      if (Around::loads_first) __syncwarp();
+      if (Around::loads_first && work.regions_at_ends > most_regions_at_ends) return;
       at_points<Of, at_once>(q, i, j, k, window, sources, values);
-      SHELLAC_EACH for (int s = 0; s < at_once; s++) SHELLAC_EACH for (int r = 0; r < unknowns; r++)
-          wide(out)[(to + s * step) * unknowns + r] = values[s][r];
+      SHELLAC_EACH for (int s = 0; s < at_once; s++) {
+        Scalar *const there = out + (to + s * step) * unknowns;
+        if (columns == 2 && is_column(0) && is_column(1))
+          *(Pair *)there = Pair{{values[s][0][0], values[s][columns - 1][0]}};
+        else
+          SHELLAC_EACH for (int x = 0; x < columns; x++) if (is_column(x))
+              SHELLAC_EACH for (int r = 0; r < unknowns; r++) wide(out)[(to + s * step + x) * unknowns + r] =
+                  values[s][x][r];
+      }
     } else {
-      SHELLAC_ROLLED for (int s = 0; s < at_once; s++) {
+      SHELLAC_ROLLED for (int s = 0; s < at_once; s++) SHELLAC_ROLLED for (int x = 0; x < columns; x++) {
+        if (!is_column(x)) continue;
         Scalar sources[unknowns];
-        sources_at(q, to + s * step, sources);
-        Of::at(q, i, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromArrays{q, from + s * step_along_last(q.read_size)},
-               sources, out + (to + s * step) * unknowns);
+        sources_at(q, to + s * step + x, sources);
+        Of::at(q, i + x, dim == 2 ? j + s : j, dim == 3 ? k + s : k,
+               FromArrays{q, from + s * step_along_last(q.read_size) + x}, sources,
+               out + (to + s * step + x) * unknowns);
       }
     }
   });
@@ -144,10 +187,11 @@ constexpr bool few_entries = unknowns * slots_of_row <= 256;
 template <class Row, int r = 0, int first = 0>
 inline void entries_of_point(const Place &q, Index i, Index j, Index k, Scalar *const *out) {
   constexpr int most = 32, left = slots_of_row - first, count = left < most ? left : most;
-  Scalar        entries[count];
+  Scalar        entries[count], *arrays[count];
+  SHELLAC_EACH for (int n = 0; n < count; n++) arrays[n] = out[r * slots_of_row + first + n]; // before any store
   entries_of<Row, r>(q, Seeds<first, count>(), i, j, k, FromArrays{q, place_read(q, i, j, k)}, entries);
   const Index to = place_written(q, i, j, k);
-  SHELLAC_EACH for (int n = 0; n < count; n++) out[r * slots_of_row + first + n][to] = entries[n];
+  SHELLAC_EACH for (int n = 0; n < count; n++) arrays[n][to] = entries[n];
   if constexpr (count < left)
     entries_of_point<Row, r, first + count>(q, i, j, k, out);
   else if constexpr (r + 1 < unknowns)
@@ -156,22 +200,23 @@ inline void entries_of_point(const Place &q, Index i, Index j, Index k, Scalar *
 
 // ---- at the ends of the domain -------------------------------------------------------------------------------------
 
-template <class Function> inline void for_point_at_ends(const Work &work, unsigned block, const Function &f) {
-  unsigned n = block * threads_of_block + threadIdx.y * blockDim.x + threadIdx.x;
-  for (int b = 0; b < work.regions_at_ends; b++) {
+// Of the first blocks, which go through all of these points.
+template <class Function> inline void for_points_at_ends(const Work &work, unsigned block, const Function &f) {
+  const unsigned threads = work.blocks_at_ends * threads_of_block;
+  unsigned       n = block * threads_of_block + threadIdx.y * blockDim.x + threadIdx.x;
+  SHELLAC_ROLLED for (int b = 0; b < work.regions_at_ends; b++) {
     const Region  &region = work.at_ends[b];
     const unsigned points = (unsigned)region.points();
-    if (n < points) {
-      const unsigned nx = (unsigned)(region.end[0] - region.start[0]), ny = (unsigned)(region.end[1] - region.start[1]);
-      f(region.start[0] + n % nx, region.start[1] + n / nx % ny, region.start[2] + n / nx / ny);
-      return;
-    }
+    const unsigned nx = (unsigned)(region.end[0] - region.start[0]), ny = (unsigned)(region.end[1] - region.start[1]);
+    SHELLAC_ROLLED for (; n < points; n += threads)
+        f(region.start[0] + n % nx, region.start[1] + n / nx % ny, region.start[2] + n / nx / ny);
     n -= points;
   }
 }
 
-// The values around a point near ends. All are loaded at once, as if they had no rules; then those beyond an end are replaced,
-// one after the other. Arrays that are not placed for wide loads are read by it, too.
+// The values around a point near ends. For each axis and step is found where the value is and which factor the boundary's rule has;
+// then all values are loaded at once, for the others a place that may be read. Arrays that are not placed for wide loads are read
+// by it, too.
 template <bool along_vector> struct WindowAtEnds {
   static constexpr bool at_ends = true, finds_neighbours = false;
   static constexpr bool fits = arm_count * (unknowns * (along_vector ? 2 : 1) + field_count) * sizeof(Scalar) <= 512;
@@ -179,25 +224,43 @@ template <bool along_vector> struct WindowAtEnds {
 
   WindowAtEnds(const Place &q, Index i, Index j, Index k) {
     const NearEnds near(q, i, j, k);
-    const Index    at = place_read(q, i, j, k), strides[axes] = {1, q.read_size[0], q.read_size[0] * q.read_size[1]};
-    Index          step[axes][steps_along] = {};
-    bool           leaves[axes][steps_along] = {};
+    const Index    at = place_read(q, i, j, k), strides[axes] = {1, q.read_size[0], q.read_size[0] * q.read_size[1]},
+                p[axes] = {i, j, k};
+    Index in_field[axes][steps_along] = {};
+    bool  leaves[axes][steps_along] = {};
     SHELLAC_EACH for (int a = 0; a < dim; a++) SHELLAC_EACH for (int d = -width; d <= width; d++) if (d) {
       leaves[a][d + width] = near.leaves(a, d);
-      step[a][d + width] = near.inside(a, d) * strides[a];
+      in_field[a][d + width] = near.inside(a, d) * strides[a];
+    }
+    if (field_count > 0)
+      each_arm([&](int dx, int dy, int dz, int n) {
+        SHELLAC_EACH for (int f = 0; f < field_count; f++) fields[f][n] = q.fields[f][at + sum(in_field, dx, dy, dz)];
+      });
+    Real factor[unknowns][axes][steps_along];
+    SHELLAC_EACH for (int c = 0; c < unknowns; c++) {
+      Index step[axes][steps_along] = {};
+      SHELLAC_EACH for (int a = 0; a < axes; a++) SHELLAC_EACH for (int d = -width; d <= width; d++) {
+        Real  &f = factor[c][a][d + width];
+        Index &there = step[a][d + width];
+        f = 1, there = in_field[a][d + width];
+        if (d == 0 || !leaves[a][d + width]) continue;
+        const Fold &rule = near.fold(c, a, d);
+        f = rule.factor;
+        if (f != 0) there = (rule.inside - p[a]) * strides[a]; // else it may lead nowhere
+      }
+      each_arm([&](int dx, int dy, int dz, int n) {
+        const Index there = (at + sum(step, dx, dy, dz)) * unknowns + c;
+        u[c][n] = q.u[there];
+        if (along_vector) along[c][n] = q.direction[there];
+      });
     }
     each_arm([&](int dx, int dy, int dz, int n) {
-      const Index there = at + step[0][dx + width] + step[1][dy + width] + step[2][dz + width];
-      SHELLAC_EACH for (int c = 0; c < unknowns; c++) u[c][n] = q.u[there * unknowns + c];
-      if (along_vector) SHELLAC_EACH for (int c = 0; c < unknowns; c++) along[c][n] = q.direction[there * unknowns + c];
-      SHELLAC_EACH for (int f = 0; f < field_count; f++) fields[f][n] = q.fields[f][there];
-    });
-    each_arm([&](int dx, int dy, int dz, int n) {
-      if (!leaves[0][dx + width] && !leaves[1][dy + width] && !leaves[2][dz + width]) return;
+      const bool any = leaves[0][dx + width] || leaves[1][dy + width] || leaves[2][dz + width];
       SHELLAC_EACH for (int c = 0; c < unknowns; c++) {
-        const Neighbour other = near.neighbour(c, dx, dy, dz);
-        u[c][n] = near.unknown(c, other);
-        if (along_vector) along[c][n] = other.factor == 0 ? Scalar(0) : other.factor * near.direction(c, other);
+        const Real   f = factor[c][0][dx + width] * factor[c][1][dy + width] * factor[c][2][dz + width];
+        const Scalar given = has_data && any ? near.datum(c, dx, dy, dz) : Scalar(0);
+        u[c][n] = f == 0 ? given : given + f * u[c][n]; // its place may hold infinity
+        if (along_vector) along[c][n] = f == 0 ? Scalar(0) : f * along[c][n];
       }
     });
   }
@@ -206,6 +269,9 @@ template <bool along_vector> struct WindowAtEnds {
   Scalar field(int f, int dx, int dy, int dz) const { return fields[f][arm_of(dx, dy, dz)]; }
 
 private:
+  static Index sum(const Index (&steps)[axes][steps_along], int dx, int dy, int dz) {
+    return steps[0][dx + width] + steps[1][dy + width] + steps[2][dz + width];
+  }
   template <class Function> static void each_arm(const Function &f) {
     constexpr int y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
     SHELLAC_EACH for (int dz = -z; dz <= z; dz++) SHELLAC_EACH for (int dy = -y; dy <= y; dy++)
@@ -215,7 +281,7 @@ private:
 };
 
 template <class Of> inline void at_ends(const Place &q, const Work &work, unsigned block, Scalar *out) {
-  for_point_at_ends(work, block, [&](Index i, Index j, Index k) {
+  for_points_at_ends(work, block, [&](Index i, Index j, Index k) {
     const Index to = place_written(q, i, j, k);
     Scalar      sources[unknowns];
     sources_at(q, to, sources);
@@ -259,11 +325,11 @@ template <class Row> inline void entries(const Place &q, const Work &work, Scala
   const unsigned at_ends = work.blocks_at_ends * unknowns * slots_of_row;
   if (blockIdx.x < at_ends) {
     const int slot = blockIdx.x / work.blocks_at_ends;
-    for_point_at_ends(work, blockIdx.x % work.blocks_at_ends, [&](Index i, Index j, Index k) {
+    for_points_at_ends(work, blockIdx.x % work.blocks_at_ends, [&](Index i, Index j, Index k) {
       entry_at_end<Row>(q, slot / slots_of_row, slot % slots_of_row, i, j, k, out);
     });
   } else
-    for_points_of_thread<1>(work, blockIdx.x - at_ends, [&](Index i, Index j, Index k) {
+    for_points_of_thread<1, 1>(work, blockIdx.x - at_ends, [&](Index i, Index j, Index k) {
       if constexpr (few_entries)
         entries_of_point<Row>(q, i, j, k, out);
       else

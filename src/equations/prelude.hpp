@@ -146,6 +146,31 @@ public:
     return (int)((index + d < 0 ? 0 : index + d >= place_.N[axis] ? place_.N[axis] - 1 : index + d) - index);
   }
 
+  // The rule of a step along an axis that leaves the domain.
+  const Fold &fold(int c, int axis, int d) const {
+    const int   side = d < 0 ? 0 : 1;
+    const Index q = p_[axis] + d, steps = width == 1 ? 1 : side ? q - place_.N[axis] + 1 : -q;
+    return place_.folds[((c * axes + axis) * sides + side) * width + steps - 1];
+  }
+  // What the rules of the axes along which an arm leaves the domain give, with their data; the first axis first.
+  SHELLAC_OUT_OF_LINE Scalar datum(int c, int dx, int dy, int dz) const {
+    const int d[axes] = {dx, dy, dz};
+    Real      x[axes], factor = 1;
+    Scalar    sum = 0;
+    bool      placed = false; // x is known
+    for (int a = 0; a < dim && factor != 0; a++) {
+      if (!leaves(a, d[a])) continue;
+      const int   side = d[a] < 0 ? 0 : 1;
+      const Fold &rule = fold(c, a, d[a]);
+      for (int b = 0; b < axes && !placed; b++) x[b] = coordinate<Real>(place_, b, p_[b] + d[b]);
+      placed = true;
+      x[a] = place_.end[a][side];
+      sum += factor * rule.given * boundary_datum<Real>(place_, c, a, side, x[0], x[1], x[2], place_.time);
+      factor *= rule.factor;
+    }
+    return sum;
+  }
+
 protected:
   const Place &place_;
 
@@ -158,29 +183,20 @@ protected:
     return {Real(0), 1, from.index(dx, dy, dz), arm, arm == own_arm};
   }
   Neighbour beyond(const FromArrays &from, int c, int dx, int dy, int dz) const {
-    int    in_arrays[axes] = {dx, dy, dz}, arm[axes] = {dx, dy, dz};
-    Real   x[axes];
-    Scalar given = 0;
-    Real   factor = 1;
-    bool   placed = false; // x is known
+    int  in_arrays[axes] = {dx, dy, dz}, arm[axes] = {dx, dy, dz};
+    Real factor = 1;
     for (int a = 0; a < dim && factor != 0; a++) {
-      const Index q = p_[a] + arm[a];
       if (place_.periodic[a]) in_arrays[a] = around(place_, a, p_[a], arm[a]);
-      if (place_.periodic[a] || (q >= 0 && q < place_.N[a])) continue;
-      const int   side = q < 0 ? 0 : 1;
-      const Index steps = side ? q - place_.N[a] + 1 : -q;
-      const Fold &fold = place_.folds[((c * axes + a) * sides + side) * width + steps - 1];
-      for (int b = 0; b < axes && !placed; b++) x[b] = coordinate<Real>(place_, b, p_[b] + arm[b]);
-      placed = true;
-      x[a] = place_.end[a][side];
-      given += factor * fold.given * boundary_datum<Real>(place_, c, a, side, x[0], x[1], x[2], place_.time);
-      factor *= fold.factor;
-      in_arrays[a] = arm[a] = (int)(fold.inside - p_[a]);
+      if (!leaves(a, arm[a])) continue;
+      const Fold &rule = fold(c, a, arm[a]);
+      factor *= rule.factor;
+      in_arrays[a] = arm[a] = (int)(rule.inside - p_[a]);
     }
     const bool read = factor != 0; // else the step may lead nowhere
     bool       own = true;
     for (int a = 0; a < dim; a++) own = own && leads_back(a, arm[a]);
-    return {given, factor, from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0),
+    return {has_data ? datum(c, dx, dy, dz) : Scalar(0), factor,
+            from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0),
             arm_of(arm[0], arm[1], arm[2]), own};
   }
 

@@ -407,12 +407,14 @@ static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
 static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *) {
   EquationOnGrid *equation;
   DM              da;
+  PetscBool       is_explicit;
 
   PetscFunctionBegin;
   PetscCall(TSGetDM(ts, &da));
   PetscCall(DMGetEquation(da, &equation));
   PetscCall(take_over(ts, da, *equation));
-  PetscCall(equation->Evaluate(time, u, f));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &is_explicit, TSEULER, TSRK, TSSSP, ""));
+  PetscCall(equation->Evaluate(time, u, f, is_explicit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -42,6 +42,27 @@ std::string quoted(const std::string &text) {
   return out + "\"";
 }
 
+// Whether a compiler can know all steps to neighbours that the rows take.
+bool steps_are_known(const EquationText &text) {
+  std::vector<std::string> functions, whole; // of steps; names that are whole numbers
+  bool                     known = true;
+  for (const auto &unknown : text.unknowns) functions.push_back(unknown.name);
+  for (const auto &field : text.fields) functions.push_back(field.name);
+  for (const auto &d : text.definitions) {
+    auto with_arguments = whole, called = functions; // an argument may be a step, or an unknown
+    with_arguments.insert(with_arguments.end(), d.arguments.begin(), d.arguments.end());
+    called.insert(called.end(), d.arguments.begin(), d.arguments.end());
+    known = known && calls_are_whole(d.value.text, called, with_arguments);
+    if (!d.arguments.empty()) {
+      if (!calls_are_whole(d.value.text, called, whole)) functions.push_back(d.name); // of steps
+    } else if (is_whole(d.value.text, whole))
+      whole.push_back(d.name);
+  }
+  for (const auto &unknown : text.unknowns)
+    known = known && calls_are_whole(text.has_rate ? unknown.rate.text : unknown.residual.text, functions, whole);
+  return known;
+}
+
 class Writer {
 public:
   // kernel: its name, or empty: for the host
@@ -51,16 +72,18 @@ public:
   std::string write() {
     out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
     out_ += "namespace shellac {\nnamespace equation {\n";
-    out_ += "constexpr int dim = " + std::to_string(shape_.dim) +
-            ", unknowns = " + std::to_string(text_.unknowns.size()) + ", width = " + std::to_string(shape_.width) +
-            ", parameter_count = " + std::to_string(text_.parameters.size()) +
-            ", field_count = " + std::to_string(text_.fields.size()) +
-            ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
-            ", stretched = " + (shape_.stretched ? "true" : "false") +
-            ", has_exact = " + (text_.has_exact ? "true" : "false") +
-            ", steps_are_known = " + (steps_are_known() ? "true" : "false") + ";\n" +
-            (kernel_.empty() ? "" : "constexpr int points_at_once = " + std::to_string(shape_.at_once) + ";\n") +
-            "} // namespace equation\n} // namespace shellac\n";
+    out_ +=
+        "constexpr int dim = " + std::to_string(shape_.dim) + ", unknowns = " + std::to_string(text_.unknowns.size()) +
+        ", width = " + std::to_string(shape_.width) + ", parameter_count = " + std::to_string(text_.parameters.size()) +
+        ", field_count = " + std::to_string(text_.fields.size()) +
+        ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
+        ", stretched = " + (shape_.stretched ? "true" : "false") +
+        ", has_exact = " + (text_.has_exact ? "true" : "false") + ", has_data = " + (has_data() ? "true" : "false") +
+        ", steps_are_known = " + (steps_are_known(text_) ? "true" : "false") + ";\n" +
+        (kernel_.empty() ? ""
+                         : "constexpr int points_at_once = " + std::to_string(shape_.at_once) +
+                               ", columns = " + std::to_string(shape_.columns) + ";\n") +
+        "} // namespace equation\n} // namespace shellac\n";
     const auto part = [&](const char *name, const char *text) {
       out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
     };
@@ -96,25 +119,13 @@ private:
     return "(" + at(e.line) + std::string((size_t)e.column, ' ') + e.text + at(last) + ")\n#line 1 \"generated\"\n";
   }
 
-  // Whether a compiler can know all steps to neighbours that the rows take.
-  bool steps_are_known() const {
-    std::vector<std::string> functions, whole; // of steps; names that are whole numbers
-    bool                     known = true;
-    for (const auto &unknown : text_.unknowns) functions.push_back(unknown.name);
-    for (const auto &field : text_.fields) functions.push_back(field.name);
-    for (const auto &d : text_.definitions) {
-      auto with_arguments = whole, called = functions; // an argument may be a step, or an unknown
-      with_arguments.insert(with_arguments.end(), d.arguments.begin(), d.arguments.end());
-      called.insert(called.end(), d.arguments.begin(), d.arguments.end());
-      known = known && calls_are_whole(d.value.text, called, with_arguments);
-      if (!d.arguments.empty()) {
-        if (!calls_are_whole(d.value.text, called, whole)) functions.push_back(d.name); // of steps
-      } else if (is_whole(d.value.text, whole))
-        whole.push_back(d.name);
-    }
+  // Whether an end's rule has a value, or the exact solution's.
+  bool has_data() const {
+    bool has = text_.has_exact;
     for (const auto &unknown : text_.unknowns)
-      known = known && calls_are_whole(text_.has_rate ? unknown.rate.text : unknown.residual.text, functions, whole);
-    return known;
+      for (int a = 0; a < shape_.dim; a++)
+        for (int side = 0; side < 2; side++) has = has || (!text_.periodic[a] && unknown.ends[a][side].value);
+    return has;
   }
 
   // The names of the functions' own end with _, so that the text may have c, r or point.
@@ -282,15 +293,20 @@ private:
 
 } // namespace
 
-// Measured on an H200. Eight points share more loads of a field, and keep more of them on their way; more, smaller blocks leave less
-// of a GPU idle where all of them are few.
-int points_at_once(const EquationShape &shape, size_t unknowns, size_t fields, double points) {
-  constexpr double few = 6000; // blocks of threads with four points: 45 for each multiprocessor
-  const double     blocks = points / (4 * equation::threads_of_block);
+// Measured on an H200. Eight points share more loads than four and have more of them on their way, which counts where a point reads
+// much of one unknown, as long as registers hold all; but they take longer to compile.
+int points_at_once(const EquationShape &shape, const EquationText &text, bool along_vector) {
+  const bool much = !text.fields.empty() || shape.width > 1 || shape.box || along_vector;
+  const int  arrays = (int)(1 + text.fields.size()) + along_vector,
+            numbers = equation::values_around(shape.dim, shape.width, shape.box, 8, 1) * arrays;
   if (shape.dim == 1) return 1;
-  if (shape.dim == 3 || shape.width > 1 || scalars_are_complex) return 4;
-  if (unknowns == 1 && fields == 1 && !shape.box && blocks > 2 * few) return 8;
-  return unknowns == 2 && blocks < few ? 2 : 4;
+  const bool eight = shape.dim == 2 && text.unknowns.size() == 1 && much && numbers <= equation::most_loaded_first;
+  return eight && !scalars_are_complex ? 8 : 4;
+}
+
+// A load of 16 bytes has both. Neighbours in corners may be in no row.
+bool has_columns(const EquationShape &shape, const EquationText &text) {
+  return shape.dim == 3 && !shape.box && text.unknowns.size() == 1 && !scalars_are_complex && steps_are_known(text);
 }
 
 std::string equation_source(const EquationText &text, const EquationShape &shape) {

@@ -11,12 +11,15 @@ namespace shellac {
 struct EquationShape {
   int  dim = 2, width = 1;
   bool box = false;
-  bool stretched = false; // its spacings are not the same along each axis
+  bool stretched = false;       // its spacings are not the same along each axis
   bool holds_constants = false; // a steady equation's ends do not give any value of some unknown
-  int  at_once = 1;       // points along the last axis that a GPU's thread computes, from loads that they share
+  // Points along the last axis that a GPU's thread computes, from loads that they share, and columns of these along the first axis.
+  int at_once = 1, columns = 1;
 };
-// The best number of these for a grid of so many points a GPU.
-int points_at_once(const EquationShape &shape, size_t unknowns, size_t fields, double points);
+// The best number of these points for a text of a shape, also where it has a vector beside its unknowns.
+int points_at_once(const EquationShape &shape, const EquationText &text, bool along_vector);
+// Whether two columns are better, on grids whose rows have an even number of points.
+bool has_columns(const EquationShape &shape, const EquationText &text);
 
 // The source: interface.hpp, numbers.hpp, prelude.hpp, helpers.hpp, on_host.hpp, and the text's expressions behind #line, so that a
 // compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.
