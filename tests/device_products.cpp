@@ -117,6 +117,32 @@ TEST_CASE("boxes give the host's products on a GPU", "[device_products]") {
       }
 }
 
+TEST_CASE("stars with other rows at each end of a 3-D grid give the host's products on a GPU", "[device_products]") {
+  if (no_gpu()) return;
+  const PetscInt               sizes[][3] = {{70, 9, 11}, {66, 3, 18}, {132, 21, 3}};
+  const MatLaplaceBoundaryType mixed[6] = {MAT_LAPLACE_NEUMANN,    MAT_LAPLACE_ROBIN, MAT_LAPLACE_ROBIN,
+                                           MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_ROBIN, MAT_LAPLACE_NEUMANN};
+  const PetscReal              alpha[6] = {3, 5, 7, 11, 13, 17};
+  for (const auto &size : sizes)
+    for (bool all_robin : {false, true}) {
+      Lattice lattice;
+      lattice.dim = 3;
+      std::copy_n(size, 3, lattice.N);
+      INFO(describe(lattice) << ", all Robin " << all_robin);
+      Pair pair(lattice, [&](DM da, Mat *A) {
+        MatLaplaceBoundaryType sides[6];
+        for (int n = 0; n < 6; n++) sides[n] = all_robin ? MAT_LAPLACE_ROBIN : mixed[n];
+        OK(MatCreate(PETSC_COMM_WORLD, A));
+        OK(MatSetDM(*A, da));
+        OK(MatSetType(*A, MATLAPLACE));
+        OK(MatLaplaceSetBoundaries(*A, 6, sides));
+        OK(MatLaplaceSetRobin(*A, 6, alpha));
+        OK(MatSetUp(*A));
+      });
+      pair.check();
+    }
+}
+
 TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
   if (no_gpu()) return;
   for (const Lattice &lattice : large_grids())
@@ -184,6 +210,35 @@ TEST_CASE("planes of millions of points, which have kernels of their own, give t
     INFO("kind " << kind);
     Pair pair(lattice, [&](DM da, Mat *A) { (void)make_diffusion(da, 2, kind, false, A); });
     check(pair);
+  }
+}
+
+TEST_CASE("odd rows in 3-D give the host's products, whether or not all blocks run at once", "[device_products]") {
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
+  for (PetscInt N : {60, 173}) { // one or two columns a thread, see launch_star_planes()
+    Lattice lattice;
+    lattice.dim = 3;
+    lattice.N[0] = 67, lattice.N[1] = N, lattice.N[2] = N + 2;
+    INFO(describe(lattice));
+    Pair pair(lattice, [&](DM da, Mat *A) { make_laplace(da, MAT_LAPLACE_STAR, MAT_LAPLACE_NEUMANN, A); });
+    pair.check();
+  }
+}
+
+TEST_CASE("diffusion on 3-D grids of millions of points, which has a kernel of its own, gives the host's products",
+          "[device_products]") {
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
+  const PetscInt sizes[][3] = {{161, 229, 240}, {256, 130, 270}}; // more than the least of launch_flux_lines()
+  for (int n = 0; n < 3; n++) {
+    const int kind = n % 2;
+    Lattice   lattice;
+    lattice.dim = 3;
+    std::copy_n(sizes[kind], 3, lattice.N);
+    if (n == 2) lattice.ends[0] = DM_BOUNDARY_MIRROR;
+    INFO(describe(lattice) << ", kind " << kind);
+    Pair pair(lattice, [&](DM da, Mat *A) { (void)make_diffusion(da, 3, kind, false, A); });
+    CHECK(pair.difference_of([](Mat M, Vec x, Vec y) { OK(MatMult(M, x, y)); }) <= exact);
+    CHECK(pair.difference_of([](Mat M, Vec x, Vec y) { OK(MatResidual(M, y, x, y)); }) <= exact);
   }
 }
 

@@ -4,6 +4,7 @@
 // next lane. Here with the same coefficients at each point.
 
 #include "capture/rows_on_gpu.hpp"
+#include "device/warp.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
@@ -152,6 +153,76 @@ __global__ void __launch_bounds__(32 * StarBlock::warps)
   wait_for_kernel_before();
 }
 
+// The same for rows that loads of one value read: a thread has two columns, 32 points apart, so that twice the loads are under
+// way.
+template <Form form, class T>
+__global__ void __launch_bounds__(32 * StarBlock::warps)
+    star_columns(March march, Patch patch, ConstantStar<T> star, T at_lower_end, T at_upper_end,
+                 const T *__restrict__ field, const T *b, T *y) {
+  constexpr int  columns = 2;
+  const Box     &box = march.inner;
+  const unsigned above = blockIdx.x / march.blocks_x;
+  const int      lane = threadIdx.x % 32;
+  const PetscInt nx = patch.size[0], i = march.first + (PetscInt)(blockIdx.x % march.blocks_x) * 32 * columns + lane,
+                 j = box.lo[1] + (PetscInt)(above % march.blocks_y) * StarBlock::warps + (PetscInt)(threadIdx.x / 32),
+                 k = box.lo[2] + (PetscInt)(above / march.blocks_y) * march.planes;
+  const int      planes = (int)PetscMin((PetscInt)march.planes, box.hi[2] - k);
+  const bool     reads_west = lane == 0 && i > 0, reads_east = lane == 31 && i + 32 * (columns - 1) + 1 < nx;
+  const size_t   at = patch.index(i, PetscMin(j, box.hi[1] - 1), k), row = nx, plane = row * patch.size[1];
+  const T       *u = field + at;
+  T             *to = y + at, below[columns], here[columns];
+  bool           in_row[columns], computed[columns];
+  T              center[columns];
+
+#pragma unroll
+  for (int c = 0; c < columns; c++) {
+    const PetscInt at_c = i + 32 * c;
+    in_row[c] = at_c < nx;
+    computed[c] = j < box.hi[1] && at_c >= box.lo[0] && at_c < box.hi[0];
+    center[c] = star.center + (at_c == 0 ? at_lower_end : T(0)) + (at_c == nx - 1 ? at_upper_end : T(0));
+    below[c] = in_row[c] ? u[32 * c - (ptrdiff_t)plane] : T(0);
+    here[c] = in_row[c] ? u[32 * c] : T(0);
+  }
+#pragma unroll 1
+  for (int s = 0; s < planes; s++) {
+    T over[columns], south[columns], north[columns], add[columns] = {}, before[columns], after[columns];
+    T before_first = 0, after_last = 0;
+#pragma unroll
+    for (int c = 0; c < columns; c++) over[c] = in_row[c] ? u[plane + 32 * c] : T(0);
+#pragma unroll
+    for (int c = 0; c < columns; c++) {
+      south[c] = in_row[c] ? u[32 * c - (ptrdiff_t)row] : T(0);
+      north[c] = in_row[c] ? u[32 * c + row] : T(0);
+      if (form != Form::product && computed[c]) add[c] = b[(to - y) + 32 * c];
+    }
+    if (reads_west) before_first = u[-1];
+    if (reads_east) after_last = u[32 * (columns - 1) + 1];
+#pragma unroll
+    for (int c = 0; c < columns; c++) before[c] = shuffled(here[c], lane + 31), after[c] = shuffled(here[c], lane + 1);
+#pragma unroll
+    for (int c = 0; c < columns; c++) {
+      const bool last = c + 1 == columns;
+      const T    beside[3][2] = {{lane > 0 ? before[c]
+                                  : c > 0  ? before[c > 0 ? c - 1 : 0]
+                                           : before_first,
+                                  lane < 31 ? after[c]
+                                  : last    ? after_last
+                                            : after[last ? c : c + 1]},
+                                 {south[c], north[c]},
+                                 {below[c], over[c]}};
+      ConstantStar<T> its = star;
+      its.center = center[c];
+      const T result = combine(form, add, c, its.template operator()<3>(here[c], beside));
+      if (computed[c]) to[32 * c] = result;
+      below[c] = here[c];
+      here[c] = over[c];
+    }
+    u += plane;
+    to += plane;
+  }
+  wait_for_kernel_before();
+}
+
 template <class T> struct ConstantBox {
   T c[3][3][3]; // [dz + 1][dy + 1][dx + 1]
 };
@@ -216,6 +287,12 @@ __global__ void __launch_bounds__(32 * PairBlock::warps, sizeof(T) > 8          
 
 } // namespace kernel
 
+// Whether rows may be read by loads of 16 bytes; arrays: their addresses, combined.
+template <class T> bool reads_packs(const Patch &patch, uintptr_t arrays) {
+  constexpr int most = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
+  return arrays % (most * sizeof(T)) == 0 && patch.size[0] % most == 0;
+}
+
 // Launches a walk, which in a chain begins while the kernel before it runs.
 template <class Block, class... Parameters, class... Arguments>
 PetscErrorCode launch_walk(bool in_chain, void (*walk)(Parameters...), PetscInt64 blocks,
@@ -236,28 +313,24 @@ PetscErrorCode launch_walk(bool in_chain, void (*walk)(Parameters...), PetscInt6
 
 // y on the points of a box: by `other` at those that are not inner, and by walk(form, width, in_chain, blocks, march) at
 // the rest. Loads are of 16 bytes where the rows of all arrays are aligned to them; others_read: the addresses
-// of more arrays that are read so, combined.
+// of more arrays that are read so, combined; columns: of a thread, where they are not.
 template <class Block, class T, class Other, class Walk>
 PetscErrorCode launch_planes(const Patch &patch, const Other &other, const T *u, Form form, const T *b, const Box &box,
-                             const Box &inner, int planes, T *y, uintptr_t others_read, const Walk &walk) {
+                             const Box &inner, int planes, T *y, uintptr_t others_read, const Walk &walk,
+                             int columns = 1) {
   constexpr int   most = sizeof(T) < 16 ? 16 / sizeof(T) : 1, line = 128 / sizeof(T);
   const uintptr_t arrays = (uintptr_t)u | (uintptr_t)y | (uintptr_t)b | others_read;
-  const bool      wide = arrays % (most * sizeof(T)) == 0 && patch.size[0] % most == 0;
+  const bool      wide = reads_packs<T>(patch, arrays);
   const Boxes     others = difference(box, inner);
-  cudaStream_t    stream;
 
   PetscFunctionBegin;
-  PetscCall(current_stream(&stream));
-  if (others.points()) {
-    kernel::other_points<<<blocks_of(others.points(), 256), 256, 0, stream>>>(others, other);
-    PetscCallCUDA(cudaGetLastError());
-  }
+  PetscCall(launch_other_points(others, other));
   if (!inner.points()) PetscFunctionReturn(PETSC_SUCCESS);
   const auto launch = [&](auto form_of, auto width_of) -> PetscErrorCode {
     constexpr int width = decltype(width_of)::value;
     kernel::March march{inner, inner.lo[0] / line * line, planes, 0, 0};
     PetscFunctionBegin;
-    march.blocks_x = blocks_of(inner.hi[0] - march.first, 32 * width);
+    march.blocks_x = blocks_of(inner.hi[0] - march.first, 32 * (width > 1 ? width : columns));
     march.blocks_y = blocks_of(inner.size(1), Block::warps * Block::rows);
     const PetscInt64 blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(inner.size(2), planes);
     PetscCall(walk(form_of, width_of, others.points() > 0, blocks, march));
@@ -276,16 +349,24 @@ PetscErrorCode launch_star_planes(const Patch &patch, const ConstantStar<T> &sta
                                   const Box &inner, T *y) {
   using Block = kernel::StarBlock;
   const PetscInt64 warps = (PetscInt64)blocks_of(inner.size(0), 64) * inner.size(1) * inner.size(2) / 32;
-  const bool       few = patch.size[0] % 2 || sizeof(T) > 8 || warps < 32 * multiprocessors(); // to fill the GPU
+  const PetscInt64 blocks_of_columns = warps / 2, at_once = 6 * multiprocessors();
+  const bool       packs = reads_packs<T>(patch, (uintptr_t)u | (uintptr_t)y | (uintptr_t)b);
+  const bool       few = !packs || sizeof(T) > 8 || warps < 32 * multiprocessors(); // to fill the GPU
+  // two where their blocks all run at once, or are so many that those which begin last take little of the time
+  const bool in_columns =
+      !packs && sizeof(T) <= 8 && (blocks_of_columns <= at_once || blocks_of_columns >= 16 * at_once);
 
   return launch_planes<Block>(
-      patch, other, u, form, b, box, inner, few ? 8 : 32, y, 0,
+      patch, other, u, form, b, box, inner, few ? 8 : 16, y, 0,
       [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
         constexpr Form f = decltype(form_of)::value;
-        constexpr int  width = decltype(width_of)::value, unroll = width == 1 ? 4 : 1;
-        const auto     walk = few ? kernel::star_planes<f, width, 8, unroll, T> : kernel::star_planes<f, width, 32, unroll, T>;
+        constexpr int  width = decltype(width_of)::value, unroll = width == 1 ? 4 : 1, most = width == 1 ? 8 : 16;
+        const auto     walk = width == 1 && in_columns ? kernel::star_columns<f, T>
+                              : few                    ? kernel::star_planes<f, width, 8, unroll, T>
+                                                       : kernel::star_planes<f, width, most, unroll, T>;
         return launch_walk<Block>(in_chain, walk, blocks, march, patch, star, at_end[LOWER], at_end[UPPER], u, b, y);
-      });
+      },
+      in_columns ? 2 : 1);
 }
 
 template <class T, class Other>

@@ -122,13 +122,26 @@ template <class Function> __global__ void for_each(Boxes boxes, Function f) {
   PetscInt p[3];
   if (boxes.point((PetscInt64)blockIdx.x * blockDim.x + threadIdx.x, p)) f(p[0], p[1], p[2]);
 }
-template <class Function> __global__ void for_box(const __grid_constant__ Box box, const __grid_constant__ Function f) {
+// f at this thread's point of a box, if it has one: see divide_box().
+template <class Function> __device__ __forceinline__ void call_at_thread(const Box &box, const Function &f) {
   const PetscInt i = box.lo[0] + (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x),
                  j = box.lo[1] + (PetscInt)(blockIdx.y * blockDim.y + threadIdx.y),
                  k = box.lo[2] + (PetscInt)blockIdx.z;
   if (i < box.hi[0] && j < box.hi[1]) f(i, j, k);
 }
+template <class Function> __global__ void for_box(const __grid_constant__ Box box, const __grid_constant__ Function f) {
+  call_at_thread(box, f);
+}
 } // namespace kernel
+
+// Blocks of threads for a box, where a grid of blocks may be so long.
+inline bool divide_box(const Box &box, dim3 *blocks, dim3 *threads) {
+  *threads = box.size(1) > 1 ? dim3(32, 8) : dim3(256, 1);
+  const PetscInt rows = (box.size(1) + (PetscInt)threads->y - 1) / (PetscInt)threads->y;
+  *blocks = dim3((unsigned)((box.size(0) + (PetscInt)threads->x - 1) / (PetscInt)threads->x), (unsigned)rows,
+                 (unsigned)box.size(2));
+  return rows <= 65535 && box.size(2) <= 65535;
+}
 #endif
 
 // Calls f(i, j, k) on every point of a box, in order, on the host.
@@ -165,13 +178,10 @@ template <class Function> PetscErrorCode for_each_of_box(PetscMemType memory, co
   PetscFunctionBegin;
   boxes.add(box);
 #if SHELLAC_CUDA
-  const dim3     threads = box.size(1) > 1 ? dim3(32, 8) : dim3(256, 1);
-  const PetscInt rows = (box.size(1) + (PetscInt)threads.y - 1) / (PetscInt)threads.y;
-  if (PetscMemTypeDevice(memory) && boxes.count && rows <= 65535 && box.size(2) <= 65535) {
+  dim3 blocks, threads;
+  if (PetscMemTypeDevice(memory) && boxes.count && divide_box(box, &blocks, &threads)) {
     cudaStream_t stream;
     PetscCall(current_stream(&stream));
-    const dim3 blocks((unsigned)((box.size(0) + (PetscInt)threads.x - 1) / (PetscInt)threads.x), (unsigned)rows,
-                      (unsigned)box.size(2));
     kernel::for_box<<<blocks, threads, 0, stream>>>(box, f);
     PetscCallCUDA(cudaGetLastError());
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -9,9 +9,11 @@ namespace shellac {
 // k half a spacing (halves = 1) or a spacing (2) beyond the last of two places where it is known. Of a smooth k it is
 // extrapolated: with s = (a - b)/(a + b), the factor differs from that of linear extrapolation by O(h²). Where k jumps, s
 // is near 1 or -1 and the last k remains. So the result is between 0.6 a and 1.4 a, or 0.2 a and 1.8 a.
-template <class T> SHELLAC_HD T extrapolate_coefficient(T a, T b, PetscReal halves) {
-  const T s = (a - b) / (a + b);
+template <class T> SHELLAC_HD T extrapolate_by_slope(T a, T s, PetscReal halves) {
   return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + halves * s * (PetscReal(1) - s * s)) : a;
+}
+template <class T> SHELLAC_HD T extrapolate_coefficient(T a, T b, PetscReal halves) {
+  return extrapolate_by_slope(a, (a - b) / (a + b), halves);
 }
 
 // Values has the values of k at points of the whole grid and beside them: value.at(ends, i), of each axis or of all.

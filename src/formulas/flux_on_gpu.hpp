@@ -6,79 +6,10 @@
 #include "capture/apply.hpp"
 #include "capture/captured.hpp"
 #include "capture/planes_on_gpu.hpp"
-#include "formulas/diffusion_terms.hpp"
+#include "formulas/flux_lines_on_gpu.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
-
-// An end of the first axis whose points are computed as inner ones are, with values beyond it that give the same row.
-template <class T> struct FluxEnd {
-  PetscInt at = -1; // the last point; -1: the end is not one of these
-  bool     mirror = false;
-  T        own = 0, inner = 0; // u beyond the end: so many times u at the last point, and at the one before
-
-  FluxEnd() = default;
-  FluxEnd(const Patch &patch, const Ends &ends, Side side, bool on_faces) {
-    constexpr PetscInt least = 4; // points: each has one end at most, and points before it
-    PetscInt           inside;
-    PetscReal          factor, given;
-    if (patch.neighbour[0][side] || patch.size[0] < least || ends.identity(side == LOWER ? 0 : ends.N - 1)) return;
-    if (on_faces && ends.mirror) return;       // whose face before the first point is not the stored one
-    if (!std::is_same_v<T, PetscReal>) return; // complex: 2 k less that of the face may be zero, see HarmonicMean
-    at = side == LOWER ? 0 : patch.size[0] - 1;
-    mirror = ends.mirror;
-    ends.fold(side == LOWER ? -1 : ends.N, &inside, &factor, &given);
-    (inside == (side == LOWER ? 0 : ends.N - 1) ? own : inner) = factor;
-  }
-  __device__ T u(T last, T before) const { return own * last + inner * before; }
-};
-
-template <class T> struct Flux {
-  const T   *k[3]; // [points of the rank]: all the same or, on faces, for each axis
-  T          c[3]; // 1/h² of each axis
-  T          sigma;
-  FluxEnd<T> end[2];
-};
-
-// 1/x for numbers whose reciprocals are normal: faster than the division, which provides for all others.
-__device__ __forceinline__ double reciprocal(double x) {
-  double r;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-  r = fma(r, fma(-x, r, 1.), r); // Newton's method, twice
-  return fma(r, fma(-x, r, 1.), r);
-}
-template <class T> __device__ __forceinline__ T reciprocal(T x) {
-  return PetscReal(1) / x;
-}
-
-// of(): the k of a face, from those that stand at the points below and above it. The means are those of DiffusionTerms, in
-// another order of operations. beyond(): the k beyond an end with which the face there has the k that rows have.
-struct HarmonicMean {
-  static constexpr bool                                  on_faces = false;
-  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &end, T last, T before) {
-    const T face = extrapolate_coefficient(last, before, 1);
-    return end.mirror ? before : last * (face / (PetscReal(2) * last - face));
-  }
-  template <class T> static __device__ __forceinline__ T of(T below, T above) {
-    return PetscReal(2) * below * (above * reciprocal(below + above));
-  }
-};
-struct ArithmeticMean {
-  static constexpr bool                                  on_faces = false;
-  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &end, T last, T before) {
-    return end.mirror ? before : PetscReal(2) * extrapolate_coefficient(last, before, 1) - last;
-  }
-  template <class T> static __device__ __forceinline__ T of(T below, T above) {
-    return (below + above) * PetscReal(0.5);
-  }
-};
-struct OnFaces {
-  static constexpr bool                                  on_faces = true;
-  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &, T last, T before) {
-    return extrapolate_coefficient(last, before, 2); // beyond the upper end; what is read before the lower is not used
-  }
-  template <class T> static __device__ __forceinline__ T of(T, T above) { return above; }
-};
 
 template <class Face, class T> struct FluxRow : RowInside { // for the kernel of 2-D
   static constexpr int  steps = sizeof(T) > 8 ? 3 : std::is_same_v<Face, ArithmeticMean> ? 8 : 6;
@@ -243,10 +174,15 @@ public:
         PetscCall(launch_rows(patch, row, point, u, point.form, b, box, inner, point.y));
       else
         PetscCall(launch_rows<true>(patch, row, at_ends, u, point.form, b, box, inner, point.y));
-    } else
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    const captured::ApplyWhole<T, 3, false, true, false> at_ends(point, arrays);
+    bool                                                 done = false;
+    if constexpr (!Face::on_faces && std::is_same_v<T, double>)
+      PetscCall(launch_flux_lines<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y, &done));
+    if (!done)
       PetscCall(launch_planes<kernel::PairBlock>(
-          patch, captured::ApplyWhole<T, 3, false, true, false>(point, arrays), u, point.form, b, box, inner,
-          few ? 8 : 32, point.y, alignment,
+          patch, at_ends, u, point.form, b, box, inner, few ? 8 : 32, point.y, alignment,
           [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
             constexpr Form f = decltype(form_of)::value;
             constexpr int  width = decltype(width_of)::value;
