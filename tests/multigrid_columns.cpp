@@ -4,6 +4,7 @@
 
 #include "gpu.hpp"
 #include "multigrid/columns.hpp"
+#include "multigrid/direct.hpp"
 #include "multigrid/residuals.hpp"
 #include "multigrid/sweeps.hpp"
 
@@ -12,7 +13,7 @@ using shellac::column::Does;
 
 using Values = std::vector<PetscScalar>;
 
-enum class Spacing { any, uniform }; // all masses and edges differ; or only those at the ends do
+enum class Spacing { any, uniform, equal }; // all masses and edges differ; or only those at the ends do; or none does
 
 // A chain, and the next coarser one.
 struct Chain {
@@ -22,7 +23,7 @@ struct Chain {
 
   Chain(Spacing spacing, PetscInt N, bool wants_coarse, bool fixed, int seed) {
     const auto random = [&](PetscInt i, int kind) {
-      const bool inside = spacing == Spacing::uniform && i > 1 && i < N - 1;
+      const bool inside = spacing == Spacing::equal || (spacing == Spacing::uniform && i > 1 && i < N - 1);
       return PetscRealPart(random_value(inside ? 0 : (size_t)i, seed + kind));
     };
     for (PetscInt i = 0; i < N; i++) axis.mass.push_back(1.2 + random(i, 0));
@@ -101,41 +102,48 @@ static void compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], i
   const PetscScalar *b = in(memory, b_values);
   using T = PetscScalar;
   const auto points = [&](const auto &make) { return written(memory, level.patch.all(), fine, make); };
-  const auto columns = [&](const auto &make) {
-    return written(memory, shellac::column::threads(level.patch), fine, make);
+  const auto with = [&](auto width_of) {
+    constexpr PetscInt width = decltype(width_of)::value;
+    INFO(width << " points a thread");
+    const auto columns = [&](const auto &make) {
+      return written(memory, shellac::column::threads(level.patch, width), fine, make);
+    };
+    check_equal("smoothing", least, columns([&](T *out) {
+                  return shellac::column::Step<Does::smooth, width, T, T, T>{level, level.omega[0], u.u, b, out};
+                }),
+                points([&](T *out) {
+                  return shellac::point::Smooth<T, T, T>{level, 0, u, b, out};
+                }));
+    check_equal(
+        "smoothing from zero", least, columns([&](T *out) {
+          return shellac::column::Step<Does::smooth_zero, width, T, T, T>{level, level.omega[0], nullptr, b, out};
+        }),
+        points([&](T *out) {
+          return shellac::point::Smooth<T, T, T>{level, 0, none, b, out};
+        }));
+    check_equal("residual", least, columns([&](T *out) {
+                  return shellac::column::Step<Does::residual, width, T, T, T>{level, 0, u.u, b, out};
+                }),
+                points([&](T *out) {
+                  return shellac::point::Residual<T, T>{level, u, b, out};
+                }));
+    check_equal("correction", least, columns([&](T *out) {
+                  return shellac::column::Correct<width, T>{level, coarse, e.u, u.u, out};
+                }),
+                points([&](T *out) {
+                  return shellac::point::Correct<T>{level, coarse, e, u.u, out};
+                }));
+    check_equal("restriction", least,
+                written(memory, shellac::column::threads(coarse, width), few,
+                        [&](T *out) {
+                          return shellac::column::Restrict<width, T, T>{level, coarse, u.u, out};
+                        }),
+                written(memory, coarse.all(), few, [&](T *out) {
+                  return shellac::point::Restrict<T>{level, coarse, u, out};
+                }));
   };
-  check_equal("smoothing", least, columns([&](T *out) {
-                return shellac::column::Step<Does::smooth, T, T, T>{level, level.omega[0], u.u, b, out};
-              }),
-              points([&](T *out) {
-                return shellac::point::Smooth<T, T, T>{level, 0, u, b, out};
-              }));
-  check_equal("smoothing from zero", least, columns([&](T *out) {
-                return shellac::column::Step<Does::smooth_zero, T, T, T>{level, level.omega[0], nullptr, b, out};
-              }),
-              points([&](T *out) {
-                return shellac::point::Smooth<T, T, T>{level, 0, none, b, out};
-              }));
-  check_equal("residual", least, columns([&](T *out) {
-                return shellac::column::Step<Does::residual, T, T, T>{level, 0, u.u, b, out};
-              }),
-              points([&](T *out) {
-                return shellac::point::Residual<T, T>{level, u, b, out};
-              }));
-  check_equal("correction", least, columns([&](T *out) {
-                return shellac::column::Correct<T>{level, coarse, e.u, u.u, out};
-              }),
-              points([&](T *out) {
-                return shellac::point::Correct<T>{level, coarse, e, u.u, out};
-              }));
-  check_equal("restriction", least,
-              written(memory, shellac::column::threads(coarse), few,
-                      [&](T *out) {
-                        return shellac::column::Restrict<T>{level, coarse, u.u, out};
-                      }),
-              written(memory, coarse.all(), few, [&](T *out) {
-                return shellac::point::Restrict<T>{level, coarse, u, out};
-              }));
+  with(std::integral_constant<PetscInt, shellac::column::many>());
+  with(std::integral_constant<PetscInt, shellac::column::few>());
 #if SHELLAC_CUDA
   if (PetscMemTypeHost(memory)) return;
   const auto on_gpu = [&](PetscInt64 n, const auto &pass) {
@@ -161,6 +169,18 @@ static void compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], i
   level.red_black = true;
   level.omega[0] = 1.3;
   level.omega[1] = 0.8;
+  const auto of_copy = [&](const T *from, const auto &sweep) { // a sweep may change what it starts from
+    shellac::Mirror<PetscScalar> copy;
+    T                           *u = nullptr;
+    PetscFunctionBegin;
+    if (from) {
+      PetscCall(copy.Make(memory, (size_t)fine, &u));
+      PetscCallCUDA(cudaMemcpy(u, from, (size_t)fine * sizeof(T), cudaMemcpyDeviceToDevice));
+    }
+    PetscCall(sweep(u));
+    PetscCallCUDA(cudaDeviceSynchronize());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
   for (level.first_colour = 0; level.first_colour < 2; level.first_colour++)
     for (const shellac::Field<PetscScalar> &from : {u, none}) {
       INFO("first colour " << level.first_colour << (from.u ? "" : ", from zero"));
@@ -168,11 +188,20 @@ static void compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], i
       shellac::Field<PetscScalar>  half = {};
       half_values.change() = points([&](T *out) { return shellac::point::Smooth<T, T, T>{level, 0, from, b, out}; });
       half.u = in(memory, half_values);
-      check_equal("red-black step", 0.01,
-                  on_gpu(fine, [&](T *out) { return shellac::run_sweep(level, 0, from.u, b, out); }),
-                  points([&](T *out) {
-                    return shellac::point::Smooth<T, T, T>{level, 1, half, b, out};
-                  }));
+      const Values by_points = points([&](T *out) { return shellac::point::Smooth<T, T, T>{level, 1, half, b, out}; });
+      const auto   step = [&](T *out) {
+        return of_copy(from.u, [&](T *u) { return shellac::run_sweep(level, 0, u, b, out); });
+      };
+      check_equal("red-black step", 0.01, on_gpu(fine, step), by_points);
+      if (!from.u || spacing != Spacing::equal) continue;
+      bool       done = false;
+      const auto step_in_place = [&](T *out) {
+        return of_copy(from.u, [&](T *u) { return shellac::run_sweep_in_place(level, 0, u, b, out, &done); });
+      };
+      const Values in_place = on_gpu(fine, step_in_place);
+      if (!done && shellac::most_shared_memory() < (220 << 10)) continue; // what it needs, at most
+      CHECK(done);
+      check_equal("red-black step in place", 0.01, in_place, by_points);
     }
 #endif
 }
@@ -190,5 +219,84 @@ TEST_CASE("passes over columns are those over points", "[multigrid]") {
                  << (fixed ? ", fixed ends" : "") << (spacing == Spacing::uniform ? ", uniform" : ""));
             compare(memory, spacing, N, coarsens, fixed);
           }
+  }
+}
+
+TEST_CASE("a red-black step in place, as large levels take it, is that over points", "[multigrid]") {
+  if (no_gpu(false)) return;
+  const PetscInt sizes[][3] = {{33, 20, 31}, {129, 18, 21}, {9, 65, 9}};
+  for (const auto &N : sizes)
+    for (const int coarsens : {5, 7})
+      for (const bool fixed : {false, true}) {
+        INFO(N[0] << " x " << N[1] << " x " << N[2] << ", coarsened axes " << coarsens
+                  << (fixed ? ", fixed ends" : ""));
+        compare(PETSC_MEMTYPE_DEVICE, Spacing::equal, N, coarsens, fixed);
+      }
+}
+
+// The solution of a level by its axes' modes. old: one whose modes it may take; or null
+template <class T>
+static std::vector<T> solution(PetscMemType memory, const shellac::Axis axes[3], PetscScalar sigma,
+                               shellac::DirectSolve<T> *old, const std::vector<T> &b, shellac::DirectSolve<T> *solve) {
+  shellac::Mirror<T> b_values, x_values;
+  const T           *from, *all;
+  T                 *x;
+  b_values.change() = b;
+  OK(solve->Create(axes, sigma, false, old));
+  if (old) solve->TakeMemory(old);
+  CHECK(!solve->failed());
+  OK(solve->Prepare(memory));
+  OK(b_values.Get(memory, &from));
+  OK(x_values.MakeZero(memory, b.size(), &x));
+  OK(solve->Apply(memory, from, x));
+  OK(x_values.Get(PETSC_MEMTYPE_HOST, &all));
+  return std::vector<T>(all, all + b.size());
+}
+
+template <class T> static void compare_solutions(const PetscInt N[3], PetscReal most) {
+  shellac::Axis  axes[3];
+  std::vector<T> b;
+  for (int a = 0; a < 3; a++) axes[a] = Chain(Spacing::any, N[a], false, false, 2 * a).axis;
+  for (PetscInt n = 0; n < N[0] * N[1] * N[2]; n++) b.push_back((T)random_value((size_t)n, 6));
+  shellac::DirectSolve<T> of_gpu, of_host;
+  const auto on_gpu = solution(PETSC_MEMTYPE_DEVICE, axes, 0.3, (shellac::DirectSolve<T> *)nullptr, b, &of_gpu),
+             on_host = solution(PETSC_MEMTYPE_HOST, axes, 0.3, (shellac::DirectSolve<T> *)nullptr, b, &of_host);
+  double difference = 0, size = 0;
+  for (size_t n = 0; n < b.size(); n++) {
+    difference += shellac::squared(on_gpu[n] - on_host[n]);
+    size += shellac::squared(on_host[n]);
+  }
+  CHECK(size > 0);
+  CHECK(difference <= most * most * size);
+}
+
+TEST_CASE("a GPU solves a level by its axes' modes as the host does", "[multigrid]") {
+  if (no_gpu(false)) return;
+  const PetscInt sizes[][3] = {{31, 31, 1},  {32, 32, 1}, {5, 29, 1}, {20, 1, 1},   {36, 36, 1},
+                               {60, 12, 1},  {7, 7, 7},   {9, 1, 14}, {31, 31, 31}, {32, 32, 32},
+                               {17, 30, 20}, {2, 3, 32},  {1, 8, 25}};
+  for (const auto &N : sizes) {
+    INFO(N[0] << " x " << N[1] << " x " << N[2]);
+    compare_solutions<PetscScalar>(N, 1e-12);
+    compare_solutions<shellac::SingleOf<PetscScalar>::type>(N, 1e-5);
+  }
+}
+
+TEST_CASE("a level's modes serve after a shift, and not for other axes", "[multigrid]") {
+  const PetscInt N[3] = {9, 7, 8};
+  for (const PetscMemType memory : {PETSC_MEMTYPE_HOST, PETSC_MEMTYPE_DEVICE}) {
+    if (PetscMemTypeDevice(memory) && no_gpu(false)) continue;
+    shellac::DirectSolve<PetscScalar> first, shifted, other, again, *none = nullptr;
+    shellac::Axis                     axes[3];
+    for (int a = 0; a < 3; a++) axes[a] = Chain(Spacing::any, N[a], false, false, 2 * a).axis;
+    const Values b = random_values(N[0] * N[1] * N[2], 6), before = solution(memory, axes, 0.3, none, b, &first),
+                 after = solution(memory, axes, 0.9, &first, b, &shifted);
+    CHECK(after != before);
+    CHECK(after == solution(memory, axes, 0.9, none, b, &again));
+    axes[1].mass[2] *= 2;
+    shellac::DirectSolve<PetscScalar> of_new;
+    const Values                      changed = solution(memory, axes, 0.9, &shifted, b, &other);
+    CHECK(changed != after);
+    CHECK(changed == solution(memory, axes, 0.9, none, b, &of_new));
   }
 }

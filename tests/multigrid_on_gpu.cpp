@@ -119,9 +119,15 @@ TEST_CASE("levels in 3-D tell that they are walked column by column on one GPU",
   for (const DMBoundaryType first : {none, DM_BOUNDARY_PERIODIC}) {
     Twins t(lattice({24, 20, 18}, {first, none, none}), VECCUDA);
     fill_in(t.da, t.A, uniform_laplacian(3));
-    Preconditioner    pc = make_pc(t.A);
-    const std::string text = printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+    const auto view_of = [&](const char *options) {
+      Preconditioner pc = make_pc(t.A, options);
+      return printed([&]() { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); });
+    };
+    const std::string text = view_of("-test_pc_stencilmg_levels 30");
     CHECK((text.find("column by column") != std::string::npos) == (first == none));
+#if !defined(PETSC_USE_COMPLEX)
+    CHECK(view_of("").find("level 0: 24 x 20 x 18, solved by its axes' modes, plane by plane") != std::string::npos);
+#endif
   }
 }
 

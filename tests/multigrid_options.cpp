@@ -103,7 +103,9 @@ TEST_CASE("the smoother is red-black in 3-D where cycles need not be symmetric, 
     for (const auto &of : cases) {
       INFO(describe(p));
       INFO(of.options);
-      const std::string text = view(make_pc(A, of.options)), first = text.substr(text.find("level 0"));
+      // a GPU would solve so small a level exactly
+      const std::string options = std::string(of.options) + " -test_pc_stencilmg_levels 2",
+                        text = view(make_pc(A, options)), first = text.substr(text.find("level 0"));
       CHECK(first.substr(0, first.find("level 1")).find(of.smoother[odd]) != std::string::npos);
     }
   }

@@ -37,6 +37,7 @@ class PreparedCapture;
 namespace captured {
 template <class T> struct Apply;
 }
+template <class T> struct StarEquation;
 
 // A product at inner points on a GPU that does not read the coefficients, but what they were made of.
 class InteriorProduct {
@@ -265,6 +266,8 @@ public:
   void SetInteriorProduct(MakeProduct make) { make_product_ = std::move(make); }
 
 private:
+  PetscErrorCode relax_in_space(PetscMemType memory, const StarEquation<T> &equation, int colour,
+                                const std::vector<PetscReal> &turns, bool from_zero, bool *done) const;
   friend class CapturedStencil;
   Box inner() const; // the points that a kernel for many points computes
   // Where coefficients are constant: those of a point's rows, and such a row as a star.

@@ -179,6 +179,17 @@ inline bool few_points(const Box &box) {
   return box.points() < 3 << 20;
 }
 
+template <class Other> PetscErrorCode launch_other_points(const Boxes &points, const Other &other) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (!points.points()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(current_stream(&stream));
+  kernel::other_points<<<blocks_of(points.points(), 256), 256, 0, stream>>>(points, other);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // y on the points of a box: by the row at the inner ones, and by `other` at the rest; apart: in two kernels, which leaves more
 // registers to the first.
 template <bool apart = false, class Row, class T, class Other>
@@ -200,8 +211,7 @@ PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &othe
   columns.other_blocks = blocks_of(columns.others.points(), threads);
   PetscCall(current_stream(&stream));
   if (apart && blocks && columns.other_blocks) {
-    kernel::other_points<<<blocks_of(columns.others.points(), 256), 256, 0, stream>>>(columns.others, other);
-    PetscCallCUDA(cudaGetLastError());
+    PetscCall(launch_other_points(columns.others, other));
     PetscCall(with_form(form, [&](auto known) {
       return launch_in_chain(kernel::rows_alone<decltype(known)::value, Row, T>, blocks, threads, 0, columns, patch,
                              row, u, b, y);

@@ -2,11 +2,13 @@
 // A few half-sweeps of a star, over the points of one colour and of the other in turn, in one pass over the memory of a
 // GPU. A warp has 64 columns, two a lane, and walks along the slowest axis: each half-sweep works one row (in 3-D: plane)
 // behind the one before it, so that the last rows are all that is held, in registers. Tiles overlap by what the half-sweeps
-// use up. Each tile reads what it writes itself out of x; what its neighbours write, out of copies made before.
+// use up. From a zero guess no tile reads x. Otherwise, in 2-D, each tile reads what it writes itself out of x; what its
+// neighbours write, out of copies made before. In 3-D planes_in_place.hpp sweeps then.
 
 #include <type_traits>
 
 #include "capture/coefficients.hpp"
+#include "capture/planes_in_place.hpp"
 #include "capture/planes_on_gpu.hpp"
 #include "device/scratch.hpp"
 #include "device/warp.hpp"
@@ -51,7 +53,8 @@ template <class T, int stages> struct Sweep : StarEquation<T> {
   PetscReal omega[stages];
   T         factor[stages]; // of the inner points: omega / diagonal
   TiledAxis axis[3];
-  const T  *copies[3]; // of x on the borders across each axis: an array of all points, but of the axis those alone
+  const T
+      *copies[2]; // in 2-D, of x on the borders across each axis: an array of all points, but of the axis those alone
 };
 
 #if SHELLAC_CUDA
@@ -61,30 +64,27 @@ namespace kernel {
 
 template <class T, int dim> struct Beside { T at[dim][2]; }; // the values next to a point
 
-// Copies x on the borders of tiles. A warp copies a part of a row.
+// Copies x on the borders of tiles in 2-D. A warp copies a part of a row.
 struct Borders {
   static constexpr int warps = 4, loads = 8, values = 32 * loads; // of a block; of a lane; of a part
-  TiledAxis            axis[3];
-  PetscInt             size[3][3];  // of the array of copies across each axis
-  PetscInt64           end_part[3]; // of all parts, those up to this axis
+  TiledAxis            axis[2];
+  PetscInt             size[2][2];  // of the array of copies across each axis
+  PetscInt64           end_part[2]; // of all parts, those up to this axis
 };
 
 template <class T>
 __global__ void __launch_bounds__(32 * Borders::warps)
-    copy_borders(Borders borders, Patch patch, const T *__restrict__ x, T *copies_0, T *copies_1, T *copies_2) {
+    copy_borders(Borders borders, Patch patch, const T *__restrict__ x, T *copies_0, T *copies_1) {
   const int  lane = threadIdx.x % 32;
   PetscInt64 part = (PetscInt64)blockIdx.x * Borders::warps + threadIdx.x / 32;
-  if (part >= borders.end_part[2]) return;
-  const int a = part < borders.end_part[0] ? 0 : part < borders.end_part[1] ? 1 : 2;
-  if (a > 0) part -= borders.end_part[a - 1];
+  if (part >= borders.end_part[1]) return;
+  const int a = part < borders.end_part[0] ? 0 : 1;
+  if (a > 0) part -= borders.end_part[0];
   const PetscInt  *size = borders.size[a], parts = (size[0] + Borders::values - 1) / Borders::values;
-  const PetscInt   first = (PetscInt)(part % parts) * Borders::values + lane;
-  const PetscInt64 row = part / parts;
-  const PetscInt   place[3] = {0, (PetscInt)(row % size[1]), (PetscInt)(row / size[1])};
+  const PetscInt   first = (PetscInt)(part % parts) * Borders::values + lane, row = (PetscInt)(part / parts);
   const TiledAxis &axis = borders.axis[a];
-  const T         *from =
-      x + patch.index(0, a == 1 ? axis.point(place[1]) : place[1], a == 2 ? axis.point(place[2]) : place[2]);
-  T *to = (a == 0 ? copies_0 : a == 1 ? copies_1 : copies_2) + (size_t)row * size[0];
+  const T         *from = x + patch.index(0, a == 1 ? axis.point(row) : row, 0);
+  T               *to = (a == 0 ? copies_0 : copies_1) + (size_t)row * size[0];
 #pragma unroll
   for (int n = 0; n < Borders::loads; n++) {
     const PetscInt i = first + 32 * n;
@@ -161,14 +161,11 @@ __global__ void __launch_bounds__(32 * Shape::warps, Shape::blocks)
   PetscInt   next = m - 1;
   const auto go_to_copies_or_x = [&] {
     if (next < lo || next >= hi) {
-      old = sweep.copies[slow] + patch.index(i, j, 0) + step * along.place(tile, next);
+      old = sweep.copies[1] + i + step * along.place(tile, next);
       old_step = step;
-    } else if (dim == 3 && !own_y) {
-      old_step = (size_t)patch.size[0] * rows.copied();
-      old = sweep.copies[1] + i + (size_t)patch.size[0] * rows.place(tile_y, j) + next * old_step;
     } else if (!own_x) {
-      old_step = (size_t)columns.copied() * (dim == 3 ? rows.n : 1);
-      old = sweep.copies[0] + columns.place(tile_x, i) + (size_t)columns.copied() * j + next * old_step;
+      old_step = (size_t)columns.copied();
+      old = sweep.copies[0] + columns.place(tile_x, i) + next * old_step;
     } else {
       old_step = step;
       old = sweep.x + patch.index(i, j, 0) + next * step;
@@ -293,29 +290,25 @@ template <int stages, class T> PetscErrorCode copy_borders(Sweep<T, stages> *swe
   const Patch &patch = sweep->row.patch;
   Borders      borders;
   PetscInt64   values = 0, parts = 0;
-  T           *to[3];
+  T           *to[2];
   cudaStream_t stream;
 
   PetscFunctionBegin;
-  for (int a = 0; a < 3; a++) {
+  for (int a = 0; a < 2; a++) {
     const TiledAxis &axis = borders.axis[a] = sweep->axis[a];
     PetscInt        *size = borders.size[a];
-    for (int other = 0; other < 3; other++) size[other] = other == a ? axis.copied() : patch.size[other];
-    if (size[a]) parts += (size[0] + Borders::values - 1) / Borders::values * (PetscInt64)size[1] * size[2];
+    for (int other = 0; other < 2; other++) size[other] = other == a ? axis.copied() : patch.size[other];
+    if (size[a]) parts += (size[0] + Borders::values - 1) / Borders::values * (PetscInt64)size[1];
     borders.end_part[a] = parts;
-    values += (PetscInt64)size[0] * size[1] * size[2];
+    values += (PetscInt64)size[0] * size[1];
   }
   PetscCall(copies->Grow((size_t)values, PETSC_MEMTYPE_DEVICE));
-  to[0] = copies->at(PETSC_MEMTYPE_DEVICE);
-  for (int a = 0; a < 3; a++) {
-    const PetscInt *size = borders.size[a];
-    if (a < 2) to[a + 1] = to[a] + (size_t)size[0] * size[1] * size[2];
-    sweep->copies[a] = to[a];
-  }
+  sweep->copies[0] = to[0] = copies->at(PETSC_MEMTYPE_DEVICE);
+  sweep->copies[1] = to[1] = to[0] + (size_t)borders.size[0][0] * borders.size[0][1];
   if (!parts) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(current_stream(&stream));
   kernel::copy_borders<<<blocks_of(parts, Borders::warps), 32 * Borders::warps, 0, stream>>>(borders, patch, sweep->x,
-                                                                                             to[0], to[1], to[2]);
+                                                                                             to[0], to[1]);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -358,10 +351,53 @@ PetscErrorCode relax_in_one_pass(const StarEquation<T> &equation, int colour, co
 template <int dim, class T>
 PetscErrorCode relax_in_one_pass(const StarEquation<T> &equation, int colour, const PetscReal *omega, size_t count,
                                  bool from_zero, Scratch<T> *copies) {
-  if (count == 2 && from_zero) return relax_in_one_pass<dim, 2, true>(equation, colour, omega, copies);
-  if (count == 2) return relax_in_one_pass<dim, 2, false>(equation, colour, omega, copies);
-  if (from_zero) return relax_in_one_pass<dim, 3, true>(equation, colour, omega, copies);
-  return relax_in_one_pass<dim, 3, false>(equation, colour, omega, copies);
+  if constexpr (dim == 2)
+    if (!from_zero)
+      return count == 2 ? relax_in_one_pass<dim, 2, false>(equation, colour, omega, copies)
+                        : relax_in_one_pass<dim, 3, false>(equation, colour, omega, copies);
+  return count == 2 ? relax_in_one_pass<dim, 2, true>(equation, colour, omega, copies)
+                    : relax_in_one_pass<dim, 3, true>(equation, colour, omega, copies);
+}
+
+// ---- in place in 3-D
+
+template <class T> struct ShiftedRows {
+  CapturedRow<T> captured;
+  T              shift;
+
+  SHELLAC_HD RowOfPoint<T> row(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    RowOfPoint<T>  of = {ConstantStar<T>::of_row(captured.a.by_place(captured.patch, p), 3), T(0)};
+    of.star.center += shift;
+    of.inverse = T(1) / of.star.center;
+    return of;
+  }
+};
+
+template <class T> PlaneSweep<T> sweep_of_planes(const StarEquation<T> &equation) {
+  PlaneSweep<T> s = {};
+  for (int a = 0; a < 3; a++) {
+    s.n[a] = (int)equation.row.patch.size[a];
+    s.inner_lo[a] = (int)equation.inner.lo[a], s.inner_hi[a] = (int)equation.inner.hi[a];
+  }
+  s.star = equation.star;
+  s.x = s.out = equation.x;
+  return s;
+}
+
+template <class T> bool can_relax_in_place(const StarEquation<T> &equation) {
+  return can_sweep_in_place<T, T>(sweep_of_planes(equation));
+}
+
+// Half-sweeps of `colour` and of the other, each with its omega.
+template <class T> PetscErrorCode relax_in_place(const StarEquation<T> &equation, int colour, const PetscReal *omega) {
+  PlaneSweep<T> s = sweep_of_planes(equation);
+
+  PetscFunctionBegin;
+  s.colour = colour;
+  for (int c = 0; c < 2; c++) s.weight[c] = omega[c], s.factor[c] = omega[c] / s.star.center;
+  PetscCall((sweep_in_place<T, T>(s, ShiftedRows<T>{equation.row, equation.shift}, equation.b)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #endif

@@ -82,6 +82,28 @@ static std::vector<PetscReal> take_turns(const std::vector<int> &colours, PetscR
 }
 #endif
 
+#if SHELLAC_CUDA
+// By twos in place; from a zero guess the first two or three.
+PetscErrorCode PreparedCapture::relax_in_space(PetscMemType memory, const StarEquation<T> &equation, int colour,
+                                               const std::vector<PetscReal> &turns, bool from_zero, bool *done) const {
+  const bool in_place = can_relax_in_place(equation);
+  size_t     n = 0;
+
+  PetscFunctionBegin;
+  if (!in_place && !from_zero) PetscFunctionReturn(PETSC_SUCCESS);
+  if (from_zero) {
+    n = turns.size() % 2 ? 3 : 2;
+    PetscCall(relax_in_one_pass<3>(equation, colour, turns.data(), n, true, &op_.borders_));
+  }
+  for (; in_place && n + 1 < turns.size(); n += 2)
+    PetscCall(relax_in_place(equation, (colour + (int)n) % 2, &turns[n]));
+  for (; n < turns.size(); n++)
+    PetscCall(relax(memory, (colour + (int)n) % 2, {equation.x, {}}, turns[n], equation.shift, equation.b, equation.x));
+  *done = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 PetscErrorCode PreparedCapture::relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero,
                                                PetscReal omega, T shift, const T *b, T *x, bool *done) const {
   PetscFunctionBegin;
@@ -93,19 +115,18 @@ PetscErrorCode PreparedCapture::relax_together(PetscMemType memory, const std::v
   bool         alone = true;
   for (const auto &ends : patch.neighbour) alone = alone && !ends[LOWER] && !ends[UPPER];
   if (PetscMemTypeHost(memory) || dim == 1 || !alone || !has_constant_star(inside)) PetscFunctionReturn(PETSC_SUCCESS);
-  // In space, the copies of the tiles' borders cost more than one pass saves.
-  if (dim == 3 && !from_zero) PetscFunctionReturn(PETSC_SUCCESS);
   const StarEquation<T>        equation{{patch, a_}, shifted_star(inside, shift), inside, shift, b, x};
   const std::vector<PetscReal> turns = take_turns(colours, omega);
   if (turns.size() < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dim == 3) {
+    PetscCall(relax_in_space(memory, equation, colours[0], turns, from_zero, done));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (size_t n = 0, count; n < turns.size(); n += count) { // by twos and threes
     const size_t left = turns.size() - n;
     const int    colour = (colours[0] + (int)n) % 2;
     count = left == 2 || left == 4 ? 2 : 3;
-    if (dim == 2)
-      PetscCall(relax_in_one_pass<2>(equation, colour, &turns[n], count, from_zero && n == 0, &op_.borders_));
-    else
-      PetscCall(relax_in_one_pass<3>(equation, colour, &turns[n], count, from_zero && n == 0, &op_.borders_));
+    PetscCall(relax_in_one_pass<2>(equation, colour, &turns[n], count, from_zero && n == 0, &op_.borders_));
   }
   *done = true;
 #else

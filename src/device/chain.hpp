@@ -2,10 +2,10 @@
 // Short kernels in a chain: each begins while the one before it still runs, does what does not depend on it, and then
 // waits for it ("programmatic dependent launch", GPUs of compute capability 9.0 on; elsewhere one after the other).
 
-#include "device/petsc.hpp"
+#include "device/launch.hpp"
 
-#if SHELLAC_CUDA
 namespace shellac {
+#if SHELLAC_CUDA
 
 inline int attribute_of_gpu(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
@@ -35,8 +35,8 @@ __device__ __forceinline__ void let_next_kernel_begin() {
 
 // A kernel launched so must wait for the kernel before, in each block, at some place.
 template <class... Parameters, class... Arguments>
-PetscErrorCode launch_in_chain(void (*kernel)(Parameters...), PetscInt64 blocks, int threads, size_t bytes,
-                               const Arguments &...arguments) {
+PetscErrorCode launch_grid_in_chain(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, size_t bytes,
+                                    const Arguments &...arguments) {
   cudaLaunchConfig_t  config = {};
   cudaLaunchAttribute early = {};
   cudaFuncAttributes  attributes;
@@ -51,8 +51,8 @@ PetscErrorCode launch_in_chain(void (*kernel)(Parameters...), PetscInt64 blocks,
   }
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim = dim3((unsigned)blocks);
-  config.blockDim = dim3((unsigned)threads);
+  config.gridDim = blocks;
+  config.blockDim = threads;
   config.dynamicSmemBytes = bytes;
   config.stream = stream;
   config.attrs = &early;
@@ -60,6 +60,34 @@ PetscErrorCode launch_in_chain(void (*kernel)(Parameters...), PetscInt64 blocks,
   PetscCallCUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+template <class... Parameters, class... Arguments>
+PetscErrorCode launch_in_chain(void (*kernel)(Parameters...), PetscInt64 blocks, int threads, size_t bytes,
+                               const Arguments &...arguments) {
+  return launch_grid_in_chain(kernel, dim3((unsigned)blocks), dim3((unsigned)threads), bytes, arguments...);
+}
+
+namespace kernel {
+template <class Function>
+__global__ void for_box_in_chain(const __grid_constant__ Box box, const __grid_constant__ Function f) {
+  wait_for_kernel_before();
+  let_next_kernel_begin();
+  call_at_thread(box, f);
+}
+} // namespace kernel
+#endif
+
+// As for_each_of_box(), in a chain on a GPU.
+template <class Function> PetscErrorCode for_each_in_chain(PetscMemType memory, const Box &box, const Function &f) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  dim3 blocks, threads;
+  if (PetscMemTypeDevice(memory) && box.points() > 0 && divide_box(box, &blocks, &threads)) {
+    PetscCall(launch_grid_in_chain(kernel::for_box_in_chain<Function>, blocks, threads, 0, box, f));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(for_each_of_box(memory, box, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 } // namespace shellac
-#endif

@@ -28,7 +28,10 @@ struct Axis {
   bool      is_fixed(PetscInt i) const { return fixed && (i == 0 || i == N() - 1); }
   PetscReal coupling() const { return edge[N() / 2] / mass[N() / 2]; } // 1/h² far from the ends, times any factor
   PetscReal strength() const { return PetscAbsReal(coupling()); }
-  bool      couples() const { // at least two points
+  bool      has_rows_of(const Axis &other) const {
+         return mass == other.mass && edge == other.edge && periodic == other.periodic && fixed == other.fixed;
+  }
+  bool couples() const { // at least two points
     for (PetscInt i = periodic ? 0 : 1; i < N(); i++)
       if (edge[i] != 0) return true;
     return false;
@@ -42,10 +45,7 @@ struct SumOverAxes {
 
   bool is(const Axis other[3], PetscScalar its_sigma) const {
     bool same = sigma == its_sigma;
-    for (int a = 0; a < 3; a++)
-      same = same && axes[a].mass == other[a].mass && axes[a].edge == other[a].edge &&
-             axes[a].periodic == other[a].periodic && axes[a].fixed == other[a].fixed &&
-             axes[a].balanced == other[a].balanced;
+    for (int a = 0; a < 3; a++) same = same && axes[a].has_rows_of(other[a]) && axes[a].balanced == other[a].balanced;
     return same;
   }
 };

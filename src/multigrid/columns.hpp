@@ -3,12 +3,14 @@
 // a column along the third axis, and keeps what the next one needs. The level is one rank's, and no axis is periodic. Each
 // does what the functor of the same name in points.hpp does; pure functors, for host and device, so that tests compare the two.
 
+#include "device/chain.hpp"
 #include "multigrid/points.hpp"
 
 namespace shellac {
 namespace column {
 
-constexpr PetscInt points = 8; // of a column that a thread computes
+// Points of a column that a thread computes: many where there are threads enough, since neighbours are read once then.
+constexpr PetscInt many = 8, few = 2;
 
 // Whether a level has such passes.
 inline bool fits(const Patch &patch) {
@@ -17,13 +19,22 @@ inline bool fits(const Patch &patch) {
   return ends;
 }
 // Of the threads that compute a patch's points.
-inline Box threads(const Patch &patch) {
+inline Box threads(const Patch &patch, PetscInt points) {
   return {{0, 0, 0}, {patch.size[0], patch.size[1], (patch.size[2] + points - 1) / points}};
+}
+// Whether a GPU has so many points for each of its threads, of which multiprocessors have 2048.
+inline bool fills_gpu(const Patch &patch, PetscInt points) {
+#if SHELLAC_CUDA
+  return threads(patch, points).points() >= (PetscInt64)multiprocessors() * 2048;
+#else
+  (void)patch, (void)points;
+  return true;
+#endif
 }
 
 enum class Does { smooth, smooth_zero, residual }; // from a guess; from the guess zero; b - A u
 
-template <Does does, class T, class B, class Out> struct Step {
+template <Does does, PetscInt points, class T, class B, class Out> struct Step {
   using R = typename RealOf<T>::type;
   LevelPart<T> level;
   R            omega;
@@ -75,11 +86,11 @@ template <Does does, class T, class B, class Out> struct Step {
 };
 
 // The coarse right-hand side: on the columns of the coarse patch.
-template <class T> struct Restrict {
+template <PetscInt points, class T, class B> struct Restrict {
   using R = typename RealOf<T>::type;
   LevelPart<T> level; // the fine one
   Patch        coarse;
-  const T     *r;
+  const B     *r;
   T           *out;
 
   SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt part) const {
@@ -91,13 +102,13 @@ template <class T> struct Restrict {
     kept[0] = weights(0, I, wx);
     kept[1] = weights(1, J, wy);
     const auto of_plane = [&](PetscInt k) {
-      const T *here = r + patch.index(kept[0], kept[1], k);
+      const B *here = r + patch.index(kept[0], kept[1], k);
       T        sum = 0;
       SHELLAC_UNROLL_ALL
       for (int y = 0; y < 3; y++) SHELLAC_UNROLL_ALL
       for (int x = 0; x < 3; x++) {
         const R w = wx[x] * wy[y];
-        if (w != 0) sum += w * here[(x - 1) + (y - 1) * (ptrdiff_t)patch.size[0]];
+        if (w != 0) sum += w * (T)here[(x - 1) + (y - 1) * (ptrdiff_t)patch.size[0]];
       }
       return sum;
     };
@@ -125,7 +136,7 @@ private:
 };
 
 // out = u (null: zero) + the interpolation of e
-template <class T> struct Correct {
+template <PetscInt points, class T> struct Correct {
   using R = typename RealOf<T>::type;
   LevelPart<T> level;
   Patch        coarse;

@@ -3,29 +3,16 @@
 // "Direct solution of partial difference equations by tensor product methods" (1964). With an axis' operator
 // M^-1 K = V Λ V^-1, the level's inverse is (V ⊗ V ⊗ V) (Λ ⊕ Λ ⊕ Λ + σ)^-1 (V ⊗ V ⊗ V)^-1.
 
+#include <limits>
+
 #include "device/chain.hpp"
 #include "device/scratch.hpp"
-#include "multigrid/points.hpp"
+#include "multigrid/mode_planes.hpp"
 
 namespace shellac {
 
 constexpr int most_solved = 4096;     // points of a level that this can solve,
 constexpr int most_solved_axis = 256; // and of each of its axes
-
-// Plain data, to be given to a kernel.
-template <class R> struct alignas(16) Quad { // values that are read at once
-  R v[4];
-};
-template <class T> struct AxesFactors {
-  using R = typename RealOf<T>::type;
-  int            n[3];
-  const Quad<R> *matrices; // those of inverse modes, then those of modes, each for the last axis first: [n][quads(n)]
-  const T       *scale;    // of each mode [n[2]][n[1]][n[0]]
-  int            matrix_quads;
-
-  SHELLAC_HD static int quads(int n) { return (n + 3) / 4; }
-  SHELLAC_HD int        points() const { return n[0] * n[1] * n[2]; }
-};
 
 struct HostTeam {
   template <class Function> void along(int n, const Function &f) const {
@@ -130,53 +117,100 @@ __global__ __launch_bounds__(BlockTeam::threads) void solve_axes(const __grid_co
 }
 #endif
 
+// The inverses of a level's eigenvalues, which are the sums of its axes'.
+template <class T> struct InvertEigenvalues {
+  int              n[3];
+  const PetscReal *values; // of the axes, one after the other; infinite where there is no mode
+  PetscScalar      sigma;
+  PetscInt         null; // the place of the null space's, which has no inverse; -1: there is none
+  T               *inverses;
+
+  SHELLAC_HD PetscScalar value(PetscInt i, PetscInt j, PetscInt k) const {
+    return values[i] + values[n[0] + j] + values[n[0] + n[1] + k] + sigma;
+  }
+  SHELLAC_HD PetscInt place(PetscInt i, PetscInt j, PetscInt k) const { return i + n[0] * (j + n[1] * k); }
+  SHELLAC_HD void     operator()(PetscInt i, PetscInt j, PetscInt k) const {
+        const PetscInt    at = place(i, j, k);
+        const PetscScalar of = value(i, j, k);
+        const PetscReal   size = PetscAbsScalar(of);
+        inverses[at] = at != null && size > 0 && size <= PETSC_MAX_REAL ? T((PetscScalar)1 / of) : T(0);
+  }
+};
+
 template <class T> class DirectSolve {
   using R = typename RealOf<T>::type;
 
 public:
-  // singular: constants are the null space; the solution is the one without them.
-  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular);
-  PetscErrorCode Prepare(PetscMemType memory);
+  // singular: constants are the null space; the solution is the one without them. old: one that is not to be used any
+  // more, whose modes serve where its axes are the same; may be null
+  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old);
+  PetscErrorCode Prepare(PetscMemType memory); // the caller waits for the stream: Apply() reads early what it makes
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x);
   void           TakeMemory(DirectSolve *from) {
               matrices_.take_memory(&from->matrices_);
+              values_.take_memory(&from->values_);
               scale_.take_memory(&from->scale_);
               work_.take(&from->work_);
   }
-  bool   failed() const { return failed_; } // there is another zero eigenvalue
+  bool failed() const { return failed_; } // there is another zero eigenvalue
+  bool in_planes(PetscMemType memory) const { return PetscMemTypeDevice(memory) && is_solved_in_planes<T>(factors_.n); }
   size_t bytes() const { return matrices_.bytes() + scale_.bytes(); }
 
 private:
-  size_t          work_bytes() const { return 2 * scale_.host().size() * sizeof(T); }
-  size_t          close_bytes() const { return work_bytes() + matrices_.bytes() + scale_.bytes(); }
-  AxesFactors<T>  factors_ = {};
-  Mirror<Quad<R>> matrices_;
-  Mirror<T>       scale_;
-  Scratch<T>      work_; // the host's, or a GPU's with little shared memory
-  bool            failed_ = false;
+  PetscErrorCode MakeModes(const Axis axes[3]);
+  void           FindZeros(bool singular);
+
+  size_t               work_bytes() const { return 2 * factors_.points() * sizeof(T); }
+  size_t               close_bytes() const { return work_bytes() + matrices_.bytes() + scale_.bytes(); }
+  AxesFactors<T>       factors_ = {};
+  Axis                 axes_[3];
+  Mirror<Quad<R>>      matrices_;
+  Mirror<PetscReal>    values_; // the axes' eigenvalues, as in invert_
+  InvertEigenvalues<T> invert_ = {};
+  Mirror<T>            scale_; // made by Prepare()
+  Scratch<T>           work_;  // the host's, or a GPU's with little shared memory
+  bool                 failed_ = false;
 };
 
-template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular) {
-  Modes                 modes[3];
-  std::vector<Quad<R>> &matrices = matrices_.change();
-  std::vector<T>       &scale = scale_.change();
-  PetscReal             largest = PetscAbsScalar(sigma), least = PETSC_MAX_REAL;
-  size_t                zero = 0, n = 0;
+template <class T>
+PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old) {
+  bool same = old;
 
   PetscFunctionBegin;
   for (int a = 0; a < 3; a++) {
-    PetscReal most = 0;
-    int       same = 0; // the first axis like this one
-    while (same < a && (axes[same].mass != axes[a].mass || axes[same].edge != axes[a].edge ||
-                        axes[same].periodic != axes[a].periodic || axes[same].fixed != axes[a].fixed))
-      same++;
+    factors_.n[a] = invert_.n[a] = (int)axes[a].N();
+    same = same && axes[a].has_rows_of(old->axes_[a]);
+  }
+  if (same) {
+    matrices_.swap(&old->matrices_);
+    values_.swap(&old->values_);
+    std::swap(axes_, old->axes_);
+  } else
+    PetscCall(MakeModes(axes));
+  factors_.matrix_quads = (int)matrices_.size();
+  invert_.sigma = sigma;
+  FindZeros(singular);
+  scale_.change().clear();
+  work_.resize(2 * (size_t)factors_.points());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode DirectSolve<T>::MakeModes(const Axis axes[3]) {
+  Modes                   modes[3];
+  std::vector<Quad<R>>   &matrices = matrices_.change();
+  std::vector<PetscReal> &values = values_.change();
+
+  PetscFunctionBegin;
+  for (int a = 0; a < 3; a++) {
+    int same = 0; // the first axis like this one
+    while (same < a && !axes[same].has_rows_of(axes[a])) same++;
     if (same < a)
       modes[a] = modes[same];
     else
       PetscCall(get_modes(axes[a], &modes[a]));
-    factors_.n[a] = (int)axes[a].N();
-    for (PetscReal value : modes[a].values) most = PetscMax(most, PetscAbsReal(value));
-    largest += most;
+    for (size_t m = 0; m < modes[a].values.size(); m++)
+      values.push_back(modes[a].in[m] ? modes[a].values[m] : std::numeric_limits<PetscReal>::infinity());
+    axes_[a] = axes[a];
   }
   for (bool back : {false, true})
     for (int a = 2; a >= 0; a--) {
@@ -190,33 +224,54 @@ template <class T> PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], Pet
           matrices.push_back(entries);
         }
     }
-  factors_.matrix_quads = (int)matrices.size();
-  scale.resize(factors_.points());
-  int zeros = 0; // eigenvalues
-  for (int k = 0; k < factors_.n[2]; k++)
-    for (int j = 0; j < factors_.n[1]; j++)
-      for (int i = 0; i < factors_.n[0]; i++, n++) {
-        const PetscScalar value = modes[0].values[i] + modes[1].values[j] + modes[2].values[k] + sigma;
-        const PetscReal   size = PetscAbsScalar(value);
-        scale[n] = 0;
-        if (!modes[0].in[i] || !modes[1].in[j] || !modes[2].in[k]) continue;
-        if (size < least) least = size, zero = n;
-        zeros += size <= 8 * PETSC_MACHINE_EPSILON * largest;
-        if (size > 0) scale[n] = T((PetscScalar)1 / value);
-      }
-  if (singular && zeros) scale[zero] = 0;
-  failed_ = zeros > (singular ? 1 : 0);
-  work_.resize(2 * scale.size());
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Which eigenvalue is the null space's, and whether there are others of zero.
+template <class T> void DirectSolve<T>::FindZeros(bool singular) {
+  InvertEigenvalues<T> host = invert_;
+  const int           *n = factors_.n;
+  PetscReal            largest = PetscAbsScalar(invert_.sigma), least = PETSC_MAX_REAL, low = 0, high = 0;
+  PetscInt             least_at = -1;
+  int                  zeros = 0;
+
+  host.values = values_.host().data();
+  for (int a = 0, first = 0; a < 3; first += n[a++]) {
+    PetscReal lowest = PETSC_MAX_REAL, highest = -PETSC_MAX_REAL, most = 0;
+    for (int i = first; i < first + n[a]; i++) {
+      const PetscReal value = host.values[i];
+      if (!(PetscAbsReal(value) <= PETSC_MAX_REAL)) continue;
+      lowest = PetscMin(lowest, value), highest = PetscMax(highest, value), most = PetscMax(most, PetscAbsReal(value));
+    }
+    low += lowest, high += highest, largest += most;
+  }
+  low += PetscRealPart(invert_.sigma), high += PetscRealPart(invert_.sigma);
+  const PetscReal zero = 8 * PETSC_MACHINE_EPSILON * largest;
+  if (!(low > zero || high < -zero)) // else all are of one sign
+    for (int k = 0; k < n[2]; k++)
+      for (int j = 0; j < n[1]; j++)
+        for (int i = 0; i < n[0]; i++) {
+          const PetscReal size = PetscAbsScalar(host.value(i, j, k));
+          zeros += size <= zero;
+          if (size < least) least = size, least_at = host.place(i, j, k);
+        }
+  invert_.null = singular && zeros ? least_at : -1;
+  failed_ = zeros > (singular ? 1 : 0);
 }
 
 template <class T> PetscErrorCode DirectSolve<T>::Prepare(PetscMemType memory) {
   PetscFunctionBegin;
   PetscCall(matrices_.Get(memory, &factors_.matrices));
+  if (!scale_.size()) {
+    PetscCall(values_.Get(memory, &invert_.values));
+    PetscCall(scale_.Make(memory, (size_t)factors_.points(), &invert_.inverses));
+    PetscCall(for_each_of_box(memory, {{0, 0, 0}, {factors_.n[0], factors_.n[1], factors_.n[2]}}, invert_));
+  }
   PetscCall(scale_.Get(memory, &factors_.scale));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
     const size_t most = most_shared_memory();
+    if (in_planes(memory)) PetscFunctionReturn(PETSC_SUCCESS);
     if (work_bytes() > most) PetscCall(work_.Prepare(memory));
     PetscCallCUDA(cudaFuncSetAttribute(solve_axes<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -231,6 +286,11 @@ template <class T> PetscErrorCode DirectSolve<T>::Apply(PetscMemType memory, con
   PetscCall(matrices_.Get(memory, &factors_.matrices));
   PetscCall(scale_.Get(memory, &factors_.scale));
 #if SHELLAC_CUDA
+  if constexpr (std::is_floating_point<T>::value)
+    if (in_planes(memory)) {
+      PetscCall(solve_in_planes(factors_, b, x));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   if (PetscMemTypeDevice(memory)) {
     const size_t most = most_shared_memory();
     const bool   close = close_bytes() <= most, far = work_bytes() > most;

@@ -130,14 +130,20 @@ private:
   template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<T> *pass);
   template <class B> PetscErrorCode WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
   PetscErrorCode                    Correct(int l, const T *u, T *out);
-  template <class B> PetscErrorCode Smooth(int l, const B *b, const T *from, bool upward, T *to);
+  template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool upward, T *to);
+  template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
   PetscErrorCode                    AfterRestriction(int l);
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
-    return for_each_of_box(memory_, patch.all(), f);
+    return for_each_in_chain(memory_, patch.all(), f);
   }
-  template <class Function> PetscErrorCode over_columns(const Patch &patch, const Function &f) {
-    return for_each_of_box(memory_, column::threads(patch), f);
+  // make(points): the functor of columns.hpp with so many points of a thread
+  template <class Make> PetscErrorCode over_columns(const Patch &patch, const Make &make) {
+    const auto run = [&](auto points) {
+      return for_each_in_chain(memory_, column::threads(patch, decltype(points)::value), make(points));
+    };
+    if (column::fills_gpu(patch, column::many)) return run(std::integral_constant<PetscInt, column::many>());
+    return run(std::integral_constant<PetscInt, column::few>());
   }
   // Whether passes go plane by plane.
   bool walks(const Level &at) const { return at.planes && !PetscMemTypeDevice(memory_); }

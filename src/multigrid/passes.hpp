@@ -173,16 +173,18 @@ template <class T> PetscErrorCode Hierarchy<T>::Correct(int l, const T *u, T *ou
   LevelPart<T> part;
   PetscCall(PartAt(l, &part));
   if (takes_columns(at))
-    PetscCall(over_columns(at.patch, column::Correct<T>{part, next.patch, e.u, u, out}));
+    PetscCall(over_columns(at.patch, [&](auto points) {
+      return column::Correct<decltype(points)::value, T>{part, next.patch, e.u, u, out};
+    }));
   else
     PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, u, out}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Smoothing steps from `from` (null: zero), the last of which writes `to`.
+// Smoothing steps from `from` (null: zero), which they may change; the last of them writes `to`.
 template <class T>
 template <class B>
-PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, const T *from, bool upward, T *to) {
+PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, T *from, bool upward, T *to) {
   Level       &at = level(l);
   LevelPart<T> part;
 
@@ -208,14 +210,32 @@ PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, const T *from, bool upwar
       PetscCall(run_sweep(part, n, from, b, out));
 #endif
     } else if (takes_columns(at) && !part.red_black && from)
-      PetscCall(over_columns(at.patch, column::Step<column::Does::smooth, T, B, T>{part, part.omega[n], from, b, out}));
+      PetscCall(over_columns(at.patch, [&](auto points) {
+        using Step = column::Step<column::Does::smooth, decltype(points)::value, T, B, T>;
+        return Step{part, part.omega[n], from, b, out};
+      }));
     else if (takes_columns(at) && !part.red_black)
-      PetscCall(over_columns(at.patch,
-                             column::Step<column::Does::smooth_zero, T, B, T>{part, part.omega[n], nullptr, b, out}));
+      PetscCall(over_columns(at.patch, [&](auto points) {
+        using Step = column::Step<column::Does::smooth_zero, decltype(points)::value, T, B, T>;
+        return Step{part, part.omega[n], nullptr, b, out};
+      }));
     else
       PetscCall(over(at.patch, point::Smooth<T, B, T>{part, n, field, b, out}));
     from = out;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The next level's right-hand side from a residual, where takes_columns().
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictColumns(int l, const B *r) {
+  LevelPart<T> part;
+  const Patch  coarse = target_patch(l);
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+  PetscCall(over_columns(coarse, [&](auto points) {
+    return column::Restrict<decltype(points)::value, T, B>{part, coarse, r, target(l)};
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -230,11 +250,17 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
 #if SHELLAC_CUDA
-  if (takes_columns(at) && options_.fused && u && restricts_residual_at_once(part)) {
+  // on small levels two short kernels are faster than one whose blocks walk
+  const bool large = column::fills_gpu(at.patch, 4);
+  if (takes_columns(at) && options_.fused && u && large && restricts_residual_at_once(part)) {
     PetscCall(restrict_residual(part, target_patch(l), u, b, target(l)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
+  if (takes_columns(at) && !u) {
+    PetscCall(RestrictColumns(l, b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PlanesAt(l, b, &pass));
   PetscCall(Exchange(at, at.halo_u, u, &field));
   if (walks(at)) {
@@ -243,7 +269,9 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
     pass.residual = r;
     PlaneWalk<T>(pass).run();
   } else if (takes_columns(at) && u)
-    PetscCall(over_columns(at.patch, column::Step<column::Does::residual, T, B, T>{part, 0, u, b, r}));
+    PetscCall(over_columns(at.patch, [&](auto points) {
+      return column::Step<column::Does::residual, decltype(points)::value, T, B, T>{part, 0, u, b, r};
+    }));
   else
     PetscCall(over(at.patch, point::Residual<T, B>{part, field, b, r}));
   PetscCall(Exchange(at, at.halo_u, r, &field));
@@ -251,7 +279,7 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
     pass.b_coarse = target(l);
     PlaneWalk<T>(pass).restrict_field(field);
   } else if (takes_columns(at))
-    PetscCall(over_columns(target_patch(l), column::Restrict<T>{part, target_patch(l), r, target(l)}));
+    PetscCall(RestrictColumns(l, (const T *)r));
   else
     PetscCall(over(target_patch(l), point::Restrict<T>{part, target_patch(l), field, target(l)}));
   PetscCall(AfterRestriction(l));

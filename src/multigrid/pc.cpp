@@ -285,10 +285,9 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
         viewer, "couplings have both signs, which no coarse grid follows: convergence may be slow, or fail; use upwind "
                 "differences, a finer grid, or -pc_type bjacobi\n"));
   if (mg->changes_followed)
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "changes by a factor and on the diagonal that these levels have followed: %" PetscInt_FMT
-                                     "\n",
-                                     mg->changes_followed));
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "changes by a factor and on the diagonal that these levels have followed: %" PetscInt_FMT "\n",
+        mg->changes_followed));
   for (size_t l = 0; l < levels.size(); l++) {
     const LevelInfo &level = levels[l];
     char             weights[128] = "", one[32];
@@ -314,7 +313,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     else
       PetscCall(PetscViewerASCIIPrintf(
           viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its %s\n", (int)l,
-          level.N[0], level.N[1], level.N[2], level.variable ? "inverse" : "axes' modes"));
+          level.N[0], level.N[1], level.N[2], level.variable ? "inverse" : level.passes));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

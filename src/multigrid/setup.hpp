@@ -101,7 +101,10 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.grid = whole ? whole_grid(parts) : parts;
     at.patch = patch_of(at.grid, present, width);
     more = variable_ ? points > inverted_points : points > solved_points || longest > solved_axis;
-    more = more && strongest > 0;
+    // where a GPU solves more points at once than the host does, the number of levels can make it the host's
+    const PetscInt N[3] = {present[0].N(), present[1].N(), present[2].N()};
+    const bool     in_planes = !variable_ && device && !parts_ && dim == 3 && is_solved_in_planes<T>(N);
+    more = more && strongest > 0 && !(in_planes && !options.levels);
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
     // the last level must be whole
     if (!more && !whole) {
@@ -142,7 +145,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way, sizeof(T)));
     }
     if (!more) {
-      const bool solvable = variable_ ? points <= most_dense : points <= most_solved && longest <= most_solved_axis;
+      const bool solvable =
+          variable_ ? points <= most_dense : in_planes || (points <= most_solved && longest <= most_solved_axis);
       PetscCheck(solvable || strongest > 0, grid.comm, PETSC_ERR_ARG_WRONG,
                  "the matrix couples no points: there is nothing for multigrid to do; use -pc_type jacobi");
       PetscCheck(solvable, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -168,8 +172,10 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
   norms_.resize((size_t)norm_count(level(0).part) + 1);
-  if (!variable_) PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_));
-  if (auto *from = dynamic_cast<Hierarchy<T> *>(old)) TakeMemory(from);
+  auto *from = dynamic_cast<Hierarchy<T> *>(old);
+  if (!variable_)
+    PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->direct_ : nullptr));
+  if (from) TakeMemory(from);
   if (variable_) PetscCall(SetRows(rows));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -259,6 +265,8 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
                   : walks(at)                                              ? "plane by plane"
                   : takes_columns(at)                                      ? "column by column"
                                                                            : "point by point";
+    if (l == last() && !variable_)
+      info.passes = direct_.in_planes(memory_) ? "axes' modes, plane by plane" : "axes' modes";
     info.whole = at.whole;
     info.variable = variable_;
     info.weighted = at.mass.size() > 0;
