@@ -53,8 +53,8 @@ template <class T, int stages> struct Sweep : StarEquation<T> {
   PetscReal omega[stages];
   T         factor[stages]; // of the inner points: omega / diagonal
   TiledAxis axis[3];
-  const T
-      *copies[2]; // in 2-D, of x on the borders across each axis: an array of all points, but of the axis those alone
+  // in 2-D, of x on the borders across each axis: an array of all points, but of the axis those alone
+  const T *copies[2];
 };
 
 #if SHELLAC_CUDA
