@@ -137,6 +137,43 @@ TEST_CASE("solutions of the gallery are of second order", "[equations]") {
   }
 }
 
+// Of sin(3x) exp(y) cos(z) exp(-t), whose derivatives are multiples of itself.
+TEST_CASE("a manufactured source is what the differential equation makes of the exact solution", "[equations]") {
+  if (!equations_work()) return;
+  const struct {
+    int         dim;
+    PetscInt    width;
+    const char *equation, *exact;
+    int         source; // so many times the solution, to be added
+  } cases[] = {
+      {2, 1, "residual = -laplacian(u)", "sin(3*x) * exp(y)", -8},
+      {2, 2, "residual = bilaplacian(u)", "sin(3*x) * exp(y)", -64},
+      {3, 1, "rate = laplacian(u)", "sin(3*x) * exp(y) * cos(z) * exp(-t)", 8},
+  };
+  for (const auto &c : cases) {
+    Lattice l;
+    Vector  f[2];
+    l.dim = c.dim, l.width = c.width, l.shape = DMDA_STENCIL_BOX;
+    for (int a = 0; a < c.dim; a++) l.N[a] = 9 + a;
+    INFO(c.equation);
+    for (int by_hand = 0; by_hand < 2; by_hand++) {
+      const std::string g = c.exact;
+      Grid              da;
+      OK(make_grid(l, nullptr, &da));
+      set_equation(da, by_hand ? "eliminated(sides) = " + g + "\n" + c.equation + " + " + std::to_string(c.source) +
+                                     " * " + g
+                               : std::string(c.equation) + "\nexact = " + g);
+      Vector u = random_vector(da, 1);
+      f[by_hand] = make_vector(da);
+      OK(compute_values(da, 0.3, u, f[by_hand]));
+    }
+    PetscReal error;
+    OK(VecAXPY(f[0], -1, f[1]));
+    OK(VecNorm(f[0], NORM_INFINITY, &error));
+    CHECK(error < 1e-9 * std::abs(c.source));
+  }
+}
+
 TEST_CASE("a Jacobian is the derivative of its residual or rate", "[equations]") {
   if (!equations_work()) return;
   int number = 0;

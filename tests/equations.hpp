@@ -27,6 +27,9 @@ Grid gallery_grid(const std::string &file, PetscInt N, VecType type = NULL);
 // Solves by a SNES, as the options say; *u: on the grid that the SNES ends on.
 PetscErrorCode solve(DM da, Vec *u, PetscInt *its, PetscInt *ksp_its = nullptr);
 
+// The residual, or the rate at a time.
+PetscErrorCode compute_values(DM da, PetscReal time, Vec u, Vec f);
+
 // A new matrix of a type.
 Matrix matrix(DM da, MatType type);
 // The Jacobian of an equation at a state u, of a Mat type; beside: that of the Mat for the preconditioner, another one.

@@ -19,9 +19,7 @@ static shellac::EquationShape shape_of(const shellac::EquationText &text, bool a
   shellac::EquationShape shape;
   shape.dim = text.dim ? text.dim : 2, shape.width = std::max(text.width, 1), shape.box = text.box;
   shape.stretched = stretched;
-  shape.at_once = points_at_once(shape, text, action);
-  shape.columns = has_columns(shape, text) ? 2 : 1;
-  return shape;
+  return shape_on_gpu(shape, text, action, has_columns(shape, text) ? 2 : 1);
 }
 
 // Needs no GPU.
@@ -209,21 +207,68 @@ TEST_CASE("texts give the same values and entries on the GPU as on the host", "[
   for (const char *file : stretched_gallery) compare(file);
 }
 
+// Compares a text in 3-D on the host with the same on the GPU.
+static void check_rows(const char *text, PetscInt N, DMDAStencilType shape, PetscInt width, bool periodic) {
+  Lattice l;
+  Grid    grids[2];
+  INFO(text << "\n" << N << " points in a row");
+  l.dim = 3, l.N[0] = N, l.N[1] = 9, l.N[2] = 11, l.shape = shape, l.width = width;
+  if (periodic) l.ends[0] = DM_BOUNDARY_PERIODIC;
+  for (int n = 0; n < 2; n++) {
+    OK(make_grid(l, nullptr, &grids[n]));
+    OK(DMSetVecType(grids[n], n ? VECCUDA : VECSTANDARD));
+    OK(DMDASetEquation(grids[n], text));
+  }
+  check_same(grids[0], grids[1]);
+}
+
 // On even rows of one rank a thread computes two columns.
 TEST_CASE("a text in 3-D is the same on the GPU as on the host for even and odd rows", "[equations][device]") {
   if (skips(no_gpu(false) || !equations_work())) return;
-  for (const PetscInt N : {9, 22, 66}) {
-    Lattice l;
-    Grid    grids[2];
-    INFO(N << " points in a row");
-    l.dim = 3, l.N[0] = N, l.N[1] = 9, l.N[2] = 11;
-    for (int n = 0; n < 2; n++) {
-      OK(make_grid(l, nullptr, &grids[n]));
-      OK(DMSetVecType(grids[n], n ? VECCUDA : VECSTANDARD));
-      OK(DMDASetEquation(grids[n], "field(k) = 1 + x + y*z\nidentity(left) = y\neliminated(right) = z + 1\n"
-                                   "neumann(bottom) = x\nrobin(top, 3) = 1\nresidual = -d(k, u) + u * u"));
-    }
-    check_same(grids[0], grids[1]);
+  for (const PetscInt N : {9, 22, 66})
+    check_rows("field(k) = 1 + x + y*z\nidentity(left) = y\neliminated(right) = z + 1\n"
+               "neumann(bottom) = x\nrobin(top, 3) = 1\nresidual = -d(k, u) + u * u",
+               N, DMDA_STENCIL_STAR, 1, false);
+}
+
+// The rules at their ends are factors of values.
+TEST_CASE("whole rows of a text in 3-D are the same on the GPU as on the host", "[equations][device]") {
+  if (skips(no_gpu(false) || !equations_work())) return;
+  for (const PetscInt N : {9, 66})
+    check_rows("robin(left, 2)\nneumann(bottom) = x\nidentity(back) = y\nresidual = -laplacian(u) + u * u", N,
+               DMDA_STENCIL_STAR, 1, false);
+  check_rows("neumann(right)\nresidual = -laplacian(u) + dxy(u) + u(1, 1, 1) * u(-1, -1, -1)", 34, DMDA_STENCIL_BOX, 1,
+             false);
+  check_rows("periodic(x)\nresidual = u * u(1, -1, 1) - u(-1, 1, -1)", 34, DMDA_STENCIL_BOX, 1, true);
+  check_rows("neumann(left)\nresidual = -laplacian(u) + u * u(2, 0, 0) - u(-2, 0, 0)", 22, DMDA_STENCIL_STAR, 2, false);
+}
+
+// A captured Mat looks for slots that are zero at each assembly.
+TEST_CASE("slots of a Jacobian on a GPU that are zero at one state are not so at another", "[equations][device]") {
+  if (skips(no_gpu(false) || !equations_work())) return;
+  Lattice                  l;
+  Grid                     grid;
+  Owned<SNES, SNESDestroy> snes;
+  l.N[0] = l.N[1] = 20, l.shape = DMDA_STENCIL_BOX;
+  OK(make_grid(l, nullptr, &grid));
+  OK(DMSetVecType(grid, VECCUDA));
+  OK(DMSetMatType(grid, MATSTENCILSHELL));
+  OK(DMDASetEquation(grid, "residual = 3 * u + u * u(1, 1) + u * u(0, -1)"));
+  Vector u = make_vector(grid);
+  Matrix J;
+  OK(DMCreateMatrix(grid, &J));
+  OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+  OK(SNESSetDM(snes, grid));
+  OK(VecSet(u, 0));
+  for (const PetscReal state : {0., 1., 0.}) {
+    Vector    x = make_vector(grid), y = make_vector(grid);
+    PetscReal norm;
+    OK(VecSet(u, state));
+    OK(SNESComputeJacobian(snes, u, J, J));
+    OK(VecSet(x, 1));
+    OK(MatMult(J, x, y));
+    OK(VecNorm(y, NORM_INFINITY, &norm)); // of a row without ends
+    CHECK(PetscAbsReal(norm - 3 - 4 * state) < 1e-12);
   }
 }
 

@@ -121,6 +121,25 @@ PetscReal difference_of_transposes(Mat A, Mat B, Vec v) {
   return worst;
 }
 
+PetscErrorCode compute_values(DM da, PetscReal time, Vec u, Vec f) {
+  Owned<SNES, SNESDestroy> snes;
+  Owned<TS, TSDestroy>     ts;
+  PetscBool                rate;
+
+  PetscFunctionBegin;
+  PetscCall(DMDAEquationIsRate(da, &rate));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
+  if (rate) {
+    PetscCall(TSSetDM(ts, da));
+    PetscCall(TSComputeRHSFunction(ts, time, u, f));
+  } else {
+    PetscCall(SNESSetDM(snes, da));
+    PetscCall(SNESComputeFunction(snes, u, f));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscReal difference_of_texts(DM da, const std::string &head, const TextPairs &pairs) {
   std::string by_helpers = head, by_hand = head;
   Matrix      A, B;

@@ -179,6 +179,7 @@ private:
   template <class Read>
   PetscErrorCode LookOnDevice(const Read &read, PetscMemType device, const Compression &wish, bool *done,
                               std::vector<int> *used, bool *few);
+  PetscErrorCode FindUsedOnDevice(std::vector<int> *used); // the slots that are not zero
   PetscErrorCode IndexOnDevice(size_t most, PetscReal tolerance, bool *done);
   // The form indexed, by the index that there is: rows has the kinds' coefficients [slots][kinds]. And whether no two
   // kinds are the same.
@@ -237,6 +238,7 @@ private:
     Mirror<PetscInt64> class_points; // the first point of each class of places; -1 where there is none
     Scratch<T>         found;        // coefficients of some points, and what was found
     Scratch<uint64_t>  hashes;       // a HashSet's
+    Scratch<int>       nonzero;      // [slots], of FindUsedOnDevice()
   } look_;
 };
 

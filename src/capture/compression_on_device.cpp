@@ -43,6 +43,19 @@ template <class T, class Read> struct Survey {
   }
 };
 
+// Which slots are not zero, and nothing else, of every step-th point. A slot that is known to be not zero is left out.
+template <class T> struct FindNonzero {
+  ArrayValues<T> read;
+  size_t         points, threads, step;
+  int           *nonzero; // [slots]
+
+  SHELLAC_HD void operator()(PetscInt n, PetscInt slot, PetscInt) const {
+    if (read.zero(slot) || nonzero[slot]) return;
+    for (size_t at = (size_t)n * step; at < points; at += threads * step)
+      if (read(slot, at) != T(0) && !nonzero[slot]) nonzero[slot] = 1;
+  }
+};
+
 // Coefficients of some points: (n, slot) gives those of the n-th.
 template <class T, class Read> struct Gather {
   Read              read;
@@ -229,6 +242,29 @@ PetscErrorCode CapturedStencil::LookOnDevice(const Read &read, PetscMemType devi
 template PetscErrorCode CapturedStencil::LookOnDevice(const Sums<PetscScalar> &, PetscMemType, const Compression &,
                                                       bool *, std::vector<int> *, bool *);
 
+// First at few points, where most slots have a number. All threads would write it to the same place, and wait for each other.
+PetscErrorCode CapturedStencil::FindUsedOnDevice(std::vector<int> *used) {
+  const size_t        all = (size_t)slots(), points = point_count();
+  OpenCoefficients<T> open;
+  std::vector<int>    nonzero;
+
+  PetscFunctionBegin;
+  PetscCall(GetOpen(&open));
+  look_.nonzero.resize(all);
+  PetscCall(look_.nonzero.Zero(memory_));
+  const auto look = [&](size_t most, size_t step) {
+    const size_t threads = std::min((points + step - 1) / step, most);
+    return for_each(memory_, line_of(threads, all),
+                    FindNonzero<T>{{open.values}, points, threads, step, look_.nonzero.at(memory_)});
+  };
+  PetscCall(look(512, points / 512 + 1));
+  PetscCall(look(65536, 1));
+  PetscCall(look_.nonzero.GetHost(memory_, &nonzero));
+  for (int s = 0; s < slots(); s++)
+    if (on_diagonal(s) || nonzero[(size_t)s]) used->push_back(s);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // The index is made on the GPU; the host numbers the kinds by their first points, as it does with an index of its own. *done is
 // false where there are too many kinds, or hashes of different rows are equal.
 PetscErrorCode CapturedStencil::IndexOnDevice(size_t most, PetscReal tolerance, bool *done) {
@@ -319,6 +355,12 @@ PetscErrorCode CapturedStencil::CloseOnDevice(const Compression &wish, bool *don
   PetscFunctionBegin;
   *done = false;
   if (PetscMemTypeHost(memory_)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!wish.allows(Storage::constant) && !wish.allows(Storage::indexed)) {
+    PetscCall(FindUsedOnDevice(&used));
+    PetscCall(UseArrays(used));
+    *done = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(GetOpen(&open));
   PetscCall(LookOnDevice(ArrayValues<T>{open.values}, memory_, wish, done, &used, &few));
   if (*done) PetscFunctionReturn(PETSC_SUCCESS);

@@ -236,6 +236,13 @@ void EquationOnGrid::MakeRegions() {
   for (int b = 0; b < rest.count; b++) add(rest.box[b], true);
 }
 
+equation::Region EquationOnGrid::AllPoints() const {
+  equation::Region all = {};
+  for (int a = 0; a < 3; a++) all.start[a] = grid_.start[a], all.end[a] = grid_.start[a] + grid_.size[a];
+  all.ends = 1;
+  return all;
+}
+
 PetscErrorCode EquationOnGrid::Update() {
   const size_t n = equation_->unknowns(), w = (size_t)grid_.width;
 
@@ -358,7 +365,8 @@ PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
   if (!function) PetscFunctionReturn(PETSC_SUCCESS);
   place_.time = time;
   PetscCall(VecGetArrayWrite(u, &array));
-  for (const equation::Region &region : regions_) function(&place_, &region, compiled_array(array));
+  const equation::Region all = AllPoints();
+  function(&place_, &all, compiled_array(array));
   PetscCall(VecRestoreArrayWrite(u, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -374,7 +382,8 @@ PetscErrorCode EquationOnGrid::GetExact(PetscReal time, Vec u) {
              equation_->text.file.c_str());
   place_.time = time;
   PetscCall(VecGetArrayWrite(u, &array));
-  for (const equation::Region &region : regions_) function(&place_, &region, compiled_array(array));
+  const equation::Region all = AllPoints();
+  function(&place_, &all, compiled_array(array));
   PetscCall(VecRestoreArrayWrite(u, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -155,20 +155,21 @@ private:
   PetscErrorCode   ReadFields(Arrays *arrays);
   PlaceTables      Tables() const;
   // u becomes its copy in `local` with ghost points, where there are several ranks; an earlier copy is taken again.
-  PetscErrorCode GetGhosts(WorkVector *local, Vec *u);
-  PetscErrorCode SetPlace(PetscMemType memory); // for what Read() has read
-  PetscErrorCode ComputeValues(PetscMemType memory, LazyKernels &kernels, PetscScalar *out);
-  PetscErrorCode ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
-  std::string    ArmProblem(const int arm[5]) const;
-  PetscErrorCode CheckArms() const;
-  PetscErrorCode CheckNumbers(Vec u, Vec f);
-  PetscErrorCode CheckEntries(Vec u, const PetscScalar *const *slots);
-  std::string    PlaceOf(size_t point) const;
-  PetscErrorCode FieldsAt(size_t point, std::string *text) const;
-  PetscErrorCode Add(const std::vector<PetscScalar> &entries, Mat A) const;
-  void           MakeRegions();
-  bool           EndsHoldConstants() const;
-  bool           CellsDiffer() const; // in volume, also those of mirrored ends, which are halves
+  PetscErrorCode   GetGhosts(WorkVector *local, Vec *u);
+  PetscErrorCode   SetPlace(PetscMemType memory); // for what Read() has read
+  PetscErrorCode   ComputeValues(PetscMemType memory, LazyKernels &kernels, PetscScalar *out);
+  PetscErrorCode   ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
+  std::string      ArmProblem(const int arm[5]) const;
+  PetscErrorCode   CheckArms() const;
+  PetscErrorCode   CheckNumbers(Vec u, Vec f);
+  PetscErrorCode   CheckEntries(Vec u, const PetscScalar *const *slots);
+  std::string      PlaceOf(size_t point) const;
+  PetscErrorCode   FieldsAt(size_t point, std::string *text) const;
+  PetscErrorCode   Add(const std::vector<PetscScalar> &entries, Mat A) const;
+  void             MakeRegions();
+  equation::Region AllPoints() const; // of this rank, with those at ends
+  bool             EndsHoldConstants() const;
+  bool             CellsDiffer() const; // in volume, also those of mirrored ends, which are halves
   // v: volumes of cells, or one, at that unknown; zero at others
   PetscErrorCode SetCells(size_t unknown, bool by_volume, Vec v);
   // A row's sum over all cells, and that of absolute values.
@@ -225,6 +226,7 @@ private:
   const PetscScalar               *u_ = nullptr; // what Read() has read
   std::vector<const PetscScalar *> field_arrays_;
   Mirror<PetscScalar>              source_; // [points][unknowns]: what is added to the values
+  bool                             source_is_wide_ = false;
   PetscReal                        source_time_ = 0, fields_time_ = 0;
   PetscInt                         version_ = 0, source_version_ = 0, null_version_ = 0, checked_ = 0,
            entries_checked_ = 0; // of the equation, when they were made

@@ -25,9 +25,7 @@ PetscErrorCode EquationOnGrid::NeedKernels(Vec u, LazyKernels &lazy) {
   PetscCall(VecGetType(u, &type));
   if (std::string(type).find("cuda") == std::string::npos) PetscFunctionReturn(PETSC_SUCCESS);
   made.tried = true;
-  EquationShape shape = equation.shape;
-  shape.at_once = points_at_once(shape, equation.text, lazy.along_vector);
-  shape.columns = columns_;
+  const EquationShape shape = shape_on_gpu(equation.shape, equation.text, lazy.along_vector, columns_);
   for (const std::string &name : lazy.names)
     sources.push_back({equation_kernel(equation.text, shape, name), {"shellac_" + name}});
   PetscCall(made.kernels.Create(grid_.comm, sources, equation.text.file, equation.cache.c_str(), shape));
@@ -150,7 +148,9 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
   auto &source = source_.change();
   source.resize(owned() * equation_->unknowns());
   place_.step = 0.02;
-  for (const equation::Region &region : regions_) function(&place_, &region, compiled_array(source.data()));
+  if (source_version_ != version_) source_is_wide_ = equation_->functions->source_is_wide(&place_);
+  const equation::Region all = AllPoints();
+  function(&place_, &all, source_is_wide_, compiled_array(source.data()));
   if (!equation_->text.has_rate)
     for (PetscScalar &value : source) value = -value;
   source_version_ = version_, source_time_ = place_.time;

@@ -12,10 +12,27 @@ PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::vector<GpuLibra
   std::string problem;
 
   PetscFunctionBegin;
-  dim_ = shape.dim, at_once_ = shape.at_once, columns_ = shape.columns;
+  dim_ = shape.dim, at_once_ = shape.at_once, columns_ = shape.columns, whole_rows_ = shape.whole_rows;
   PetscCall(library_.Create(comm, sources, name, cache, &problem));
   if (!problem.empty()) PetscCall(PetscInfo(NULL, "Equations run on the host: %s\n", problem.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The region inside, which is the first one, with the points at ends of the first axis beside it; and the others.
+static std::vector<equation::Region> with_whole_rows(const std::vector<equation::Region> &regions) {
+  std::vector<equation::Region> joined;
+  for (const equation::Region &region : regions) {
+    equation::Region *inside = joined.empty() || joined[0].ends ? nullptr : &joined[0];
+    bool              beside = inside;
+    for (int a = 1; a < 3; a++)
+      beside = beside && region.start[a] == inside->start[a] && region.end[a] == inside->end[a];
+    if (beside) {
+      inside->start[0] = PetscMin(inside->start[0], region.start[0]);
+      inside->end[0] = PetscMax(inside->end[0], region.end[0]);
+    } else
+      joined.push_back(region);
+  }
+  return joined;
 }
 
 PetscErrorCode EquationKernels::Vectors(size_t k, const equation::Place &place, const PlaceTables &tables,
@@ -26,7 +43,8 @@ PetscErrorCode EquationKernels::Vectors(size_t k, const equation::Place &place, 
 
   PetscFunctionBegin;
   for (size_t f = 0; f < tables.fields && columns_ == 2; f++) arrays |= (uintptr_t)place.fields[f];
-  PetscCall(Launch(k, place, tables, regions, wide && arrays % bytes_of_load ? 0 : at_once_, columns_, 1, &out));
+  PetscCall(Launch(k, place, tables, whole_rows_ ? with_whole_rows(regions) : regions,
+                   wide && arrays % bytes_of_load ? 0 : at_once_, columns_, 1, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,10 +111,10 @@ PetscErrorCode EquationKernels::Launch(size_t kernel, const equation::Place &pla
     } else
       blocks_inside = set_inside(region, dim_, at_once, columns, &work);
   }
-  // Blocks at ends wait for memory many times, and come first. One on each multiprocessor leaves room for those inside.
-  const bool beside = blocks_inside && slots == 1;
+  // Blocks at ends wait for memory many times, and come first. One on each multiprocessor, for a slot, leaves room
+  // for those inside.
   work.blocks_at_ends =
-      (unsigned)PetscMin((points_at_ends + threads - 1) / threads, beside ? multiprocessors() : most_blocks);
+      (unsigned)PetscMin((points_at_ends + threads - 1) / threads, blocks_inside ? multiprocessors() : most_blocks);
   PetscCheck(
       (points_at_ends + threads * most_blocks) >> 32 == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
       "%lld points of a GPU are computed one by one, at ends of the domain say; fewer than 2^32 are possible. Use "

@@ -38,6 +38,7 @@ private:
 
   GpuLibrary library_;
   int        dim_ = 0, at_once_ = 1, columns_ = 1;
+  bool       whole_rows_ = false;
 };
 
 } // namespace shellac

@@ -44,11 +44,9 @@ template <> struct Arithmetic<float> { using type = float; };
 template <> struct Arithmetic<double> { using type = double; };
 #if defined(__CUDACC_RTC__)
 #define SHELLAC_MATH(name) ::name
-using Wide = double;
 #else
 template <> struct Arithmetic<long double> { using type = long double; };
 #define SHELLAC_MATH(name) __builtin_##name
-using Wide = long double; // for differences of an exact solution
 #endif
 template <class A, class B> using Wider = decltype(typename Arithmetic<A>::type() + typename Arithmetic<B>::type());
 

@@ -39,6 +39,30 @@ template <class Array> inline Array *wide(Array *array) {
   return whole_loads(unknowns * sizeof(Scalar)) ? (Array *)__builtin_assume_aligned(array, bytes_of_load) : array;
 }
 
+// From one of the points beside each other along the first axis to a neighbour, which may be beyond an end: where its value is, and
+// the factor of the boundary's rule. A rule's datum is zero where rows are whole.
+struct StepInRow {
+  int  to;
+  Real factor = 1;
+
+  StepInRow() = default;
+  StepInRow(int d) : to(d) {}
+  StepInRow(const Place &q, Index i, int d, int last) : to(d) {
+    if (d >= 0 && d <= last) return;
+    if (q.periodic[0]) {
+      to = around(q, 0, i, d);
+      return;
+    }
+    const Index x = i + d, N = q.N[0];
+    const int   side = d > 0;
+    if (side ? x < N : x >= 0) return;
+    const Fold &rule = q.folds[side * width + (width == 1 ? 0 : (int)(side ? x - N : -1 - x))];
+    factor = rule.factor;
+    to = factor == 0 ? 0 : (int)(rule.inside - i);
+  }
+  void apply(Scalar *value) const { *value = factor == 0 ? Scalar(0) : factor * *value; }
+};
+
 // Two numbers beside each other, in one load or store.
 struct alignas(2 * sizeof(Scalar)) Pair {
   Scalar at[2];
@@ -61,16 +85,18 @@ template <int at_once, int columns, bool along_vector> struct Window {
   static constexpr int index(int dx, int dy, int dz) {
     return dx + width + (dim > 1 ? row * (dy + width) : 0) + (dim > 2 ? plane * (dz + width) : 0);
   }
-  Window(const Place &q, Index at) {
-    constexpr int last[axes] = {dim == 1 ? at_once - 1 : columns - 1, dim == 2 ? at_once - 1 : 0,
-                                dim == 3 ? at_once - 1 : 0};
+  // at: the place of the first point, i its index along the first axis.
+  Window(const Place &q, Index at, Index i) {
     constexpr int    y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
     const FromArrays from{q, at};
-    SHELLAC_EACH for (int dz = -z; dz <= z + last[2]; dz++) SHELLAC_EACH for (int dy = -y; dy <= y + last[1]; dy++)
-        SHELLAC_EACH for (int dx = -width; dx <= width + last[0]; dx++) {
-      if (!in_stencil(beyond(dx, last[0]), beyond(dy, last[1]), beyond(dz, last[2]))) continue;
-      const int   n = index(dx, dy, dz);
-      const Index there = from.index(dx, dy, dz);
+    if (whole_rows)
+      SHELLAC_EACH for (int dx = -width; dx <= width + last_x; dx++) steps[dx + width] = StepInRow(q, i, dx, last_x);
+    SHELLAC_EACH for (int dz = -z; dz <= z + last_z; dz++) SHELLAC_EACH for (int dy = -y; dy <= y + last_y; dy++)
+        SHELLAC_EACH for (int dx = -width; dx <= width + last_x; dx++) {
+      if (!in_window(dx, dy, dz)) continue;
+      const int       n = index(dx, dy, dz);
+      const StepInRow step = whole_rows ? steps[dx + width] : StepInRow{dx};
+      const Index     there = from.index(step.to, dy, dz);
       if (columns == 2 && dx == 1) continue; // with the one before
       const bool pair = columns == 2 && dx == 0;
       load<unknowns>(q.u, there, pair, n, u);
@@ -78,10 +104,29 @@ template <int at_once, int columns, bool along_vector> struct Window {
       SHELLAC_EACH for (int f = 0; f < field_count; f++) load<1>(q.fields[f], there, pair, n, fields + f);
     }
   }
+  // What the rules make of values beyond ends of the rows. After all loads, which wait for nothing then.
+  void follow_rules() {
+    constexpr int y = dim > 1 ? width : 0, z = dim > 2 ? width : 0;
+    if (whole_rows)
+      SHELLAC_EACH for (int dz = -z; dz <= z + last_z; dz++) SHELLAC_EACH for (int dy = -y; dy <= y + last_y; dy++)
+          SHELLAC_EACH for (int dx = -width; dx <= width + last_x; dx++) {
+        if ((dx >= 0 && dx <= last_x) || !in_window(dx, dy, dz)) continue;
+        const StepInRow &step = steps[dx + width];
+        step.apply(&u[0][index(dx, dy, dz)]);
+        if (along_vector) step.apply(&direction[0][index(dx, dy, dz)]);
+      }
+  }
 
 private:
-  // The steps from the nearest of the points.
-  static constexpr int beyond(int d, int last) { return d < 0 ? d : d <= last ? 0 : d - last; }
+  static constexpr int last_x = dim == 1 ? at_once - 1 : columns - 1, last_y = dim == 2 ? at_once - 1 : 0,
+                       last_z = dim == 3 ? at_once - 1 : 0;
+  StepInRow steps[whole_rows ? row : 1];
+
+  // The steps from the nearest of the points; whether these read what is so many steps from the first one.
+  static constexpr int  beyond(int d, int last) { return d < 0 ? d : d <= last ? 0 : d - last; }
+  static constexpr bool in_window(int dx, int dy, int dz) {
+    return in_stencil(beyond(dx, last_x), beyond(dy, last_y), beyond(dz, last_z));
+  }
 
   template <int count> static void load(const Scalar *array, Index there, bool pair, int n, Scalar (*to)[points]) {
     if (pair) {
@@ -93,10 +138,11 @@ private:
   }
 };
 
-// Around one of these points.
-template <int after, int column, class Window> struct FromWindow {
+// Around one of these points: so many after the first one, in a column. One type for all of them compiles in half the time.
+template <class Window> struct FromWindow {
   static constexpr bool at_ends = false, finds_neighbours = false;
   const Window         &window;
+  int                   after, column;
 
   int index(int dx, int dy, int dz) const {
     return window.index(dim == 1 ? dx + after : dx + column, dim == 2 ? dy + after : dy, dim == 3 ? dz + after : dz);
@@ -130,16 +176,6 @@ template <class Row> struct Diagonals {
   }
 };
 
-template <class Of, int at_once, int s = 0, int column = 0, class Window>
-inline void at_points(const Place &q, Index i, Index j, Index k, const Window &window,
-                      const Scalar (*sources)[columns][unknowns], Scalar (*out)[columns][unknowns]) {
-  Of::at(q, i + column, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromWindow<s, column, Window>{window},
-         sources[s][column], out[s][column]);
-  if constexpr (column + 1 < columns)
-    at_points<Of, at_once, s, column + 1>(q, i, j, k, window, sources, out);
-  else if constexpr (s + 1 < at_once)
-    at_points<Of, at_once, s + 1>(q, i, j, k, window, sources, out);
-}
 template <class Of> inline void inside(const Place &q, const Work &work, unsigned block, Scalar *out) {
   constexpr int at_once = points_at_once;
   for_points_of_thread<at_once, columns>(work, block, [&](Index i, Index j, Index k) {
@@ -153,12 +189,15 @@ template <class Of> inline void inside(const Place &q, const Work &work, unsigne
       if (q.source)
         SHELLAC_EACH for (int s = 0; s < at_once; s++) SHELLAC_EACH for (int x = 0; x < columns; x++)
             sources_at(q, to + s * step + x, sources[s][x]);
-      const Around window(q, from);
+      Around window(q, from, i);
       // A compiler would move loads behind arithmetic, which takes fewer registers, and then a warp waits for memory many
       // times. It leaves them before a barrier and a branch; it does not know that this is always taken.
       if (Around::loads_first) __syncwarp();
       if (Around::loads_first && work.regions_at_ends > most_regions_at_ends) return;
-      at_points<Of, at_once>(q, i, j, k, window, sources, values);
+      window.follow_rules();
+      SHELLAC_EACH for (int s = 0; s < at_once; s++) SHELLAC_EACH for (int x = 0; x < columns; x++)
+          Of::at(q, i + x, dim == 2 ? j + s : j, dim == 3 ? k + s : k, FromWindow<Around>{window, s, x}, sources[s][x],
+                 values[s][x]);
       SHELLAC_EACH for (int s = 0; s < at_once; s++) {
         Scalar *const there = out + (to + s * step) * unknowns;
         if (columns == 2 && is_column(0) && is_column(1))
@@ -171,11 +210,14 @@ template <class Of> inline void inside(const Place &q, const Work &work, unsigne
     } else {
       SHELLAC_ROLLED for (int s = 0; s < at_once; s++) SHELLAC_ROLLED for (int x = 0; x < columns; x++) {
         if (!is_column(x)) continue;
-        Scalar sources[unknowns];
-        sources_at(q, to + s * step + x, sources);
-        Of::at(q, i + x, dim == 2 ? j + s : j, dim == 3 ? k + s : k,
-               FromArrays{q, from + s * step_along_last(q.read_size) + x}, sources,
-               out + (to + s * step + x) * unknowns);
+        Scalar        sources[unknowns];
+        const Index   there = to + s * step + x, at[axes] = {i + x, dim == 2 ? j + s : j, dim == 3 ? k + s : k};
+        Scalar *const values = out + there * unknowns;
+        sources_at(q, there, sources);
+        if (whole_rows && (at[0] < width || at[0] >= q.N[0] - width))
+          Of::at(q, at[0], at[1], at[2], NearEnds(q, at[0], at[1], at[2]), sources, values);
+        else
+          Of::at(q, at[0], at[1], at[2], FromArrays{q, from + s * step_along_last(q.read_size) + x}, sources, values);
       }
     }
   });

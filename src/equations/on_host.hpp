@@ -150,81 +150,195 @@ template <class Row> void all_diagonals(const Place *place, const Region *region
   region->ends ? diagonals_in<Row, true>(q, *region, out) : diagonals_in<Row, false>(q, *region, out);
 }
 
-// A function of the coordinates alone.
-template <class Row, int r = 0> inline void coordinates_at(const Place &q, Index i, Index j, Index k, Scalar *out) {
-  out[r] = Row::template at<r, Real>(q, coordinate<Real>(q, 0, i), coordinate<Real>(q, 1, j), coordinate<Real>(q, 2, k),
-                                     q.time);
-  if constexpr (r + 1 < unknowns) coordinates_at<Row, r + 1>(q, i, j, k, out);
+// ---- functions of the coordinates alone ----------------------------------------------------------------------------
+
+// Points beside each other along the first axis. Functions of coordinates are computed in vectors, at a few more of them than are needed.
+constexpr int points_of_line = 64, points_of_vectors = 8;
+template <class R> struct Line {
+  int count;
+  R   x[points_of_line], y, z;
+
+  Line(const Place &q, Index i, Index j, Index k, int count)
+      : count((count - 1) / points_of_vectors * points_of_vectors + points_of_vectors), y(coordinate<R>(q, 1, j)),
+        z(coordinate<R>(q, 2, k)) {
+    for (int n = 0; n < this->count; n++) x[n] = coordinate<R>(q, 0, i + (n < count ? n : 0));
+  }
+};
+template <class Row, int c, class R>
+__attribute__((noinline, flatten)) void values_on_line(const Place &q, const Line<R> &line, R dx, R dy, R dz, R t,
+                                                       ScalarOf<R> *out) {
+  const int count = line.count;
+  const R   y = line.y + dy, z = line.z + dz;
+  for (int m = 0; m < count; m += points_of_vectors)
+    SHELLAC_INDEPENDENT for (int n = m; n < m + points_of_vectors; n++) out[n] =
+        Row::template at<c, R>(q, line.x[n] + dx, y, z, t);
+}
+
+// f(i, j, k, number of points, place written of the first one) for all lines of a region
+template <class Function> inline void for_each_line(const Place &q, const Region &region, const Function &f) {
+  for (Index k = region.start[2]; k < region.end[2]; k++)
+    for (Index j = region.start[1]; j < region.end[1]; j++)
+      for (Index i = region.start[0]; i < region.end[0]; i += points_of_line) {
+        const Index left = region.end[0] - i;
+        f(i, j, k, (int)(left < points_of_line ? left : points_of_line), place_written(q, i, j, k));
+      }
+}
+
+template <class Row, int c = 0>
+inline void coordinates_at(const Place &q, const Line<Real> &line, int count, Scalar *out) {
+  Scalar values[points_of_line];
+  values_on_line<Row, c, Real>(q, line, 0, 0, 0, q.time, values);
+  for (int n = 0; n < count; n++) out[n * unknowns + c] = values[n];
+  if constexpr (c + 1 < unknowns) coordinates_at<Row, c + 1>(q, line, count, out);
 }
 template <class Row> void all_coordinates(const Place *q, const Region *region, Scalar *out) {
-  for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {
-    coordinates_at<Row>(*q, i, j, k, out + to * unknowns);
+  for_each_line(*q, *region, [&](Index i, Index j, Index k, int count, Index to) {
+    coordinates_at<Row>(*q, Line<Real>(*q, i, j, k, count), count, out + to * unknowns);
   });
 }
 
 // ---- manufactured solutions ------------------------------------------------------------------------------------------
 
-// A point of a grid of any spacing, which is uniform, where the unknowns have the values of the exact solution.
-template <class Exact, class Fields> struct ExactPoint {
-  using Real = long double;
-  using Scalar = ScalarOf<Real>;
-  using Number = equation::Number<Scalar, 0>;
+// The exact solution, and the fields, around the points of a line of a grid of any spacing, which is uniform. They are computed where
+// they are first read.
+template <class R, class Exact, class Fields> class ExactLine {
+public:
+  using Value = ScalarOf<R>;
 
   const Place &place;
-  Real         x_[axes], h_[axes];
 
-  Real                                        x(int axis) const { return x_[axis]; }
-  Real                                        h(int axis) const { return h_[axis]; }
-  Real                                        step(int axis, int) const { return h_[axis]; }
-  Real                                        inverse_h(int axis, int = 0) const { return 1 / h_[axis]; }
-  Real                                        inverse_step(int axis, int) const { return 1 / h_[axis]; }
-  Real                                        t() const { return place.time; }
-  bool                                        leaves(int, int) const { return false; }
-  template <int c> SHELLAC_OUT_OF_LINE Number unknown(int dx, int dy, int dz) const {
-    return Number(Exact::template at<c, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
-                                              (Real)place.time));
+  ExactLine(const Place &q, Index i, Index j, Index k, int count) : place(q), line_(q, i, j, k, count) {}
+
+  R    x(int axis, int n) const { return axis == 0 ? line_.x[n] : axis == 1 ? line_.y : line_.z; }
+  R    h(int axis) const { return h_[axis]; }
+  void set_spacing(R part) { // of the domain
+    for (int a = 0; a < axes; a++) h_[a] = a < dim ? part * (place.end[a][1] - place.end[a][0]) : 1;
+    for (auto &arms : made_)
+      for (bool &made : arms) made = false;
   }
-  template <int f> Scalar field(int dx, int dy, int dz) const {
-    return Fields::template at<f, Real>(place, x_[0] + dx * h_[0], x_[1] + dy * h_[1], x_[2] + dz * h_[2],
-                                        (Real)place.time);
+  template <int c> SHELLAC_OUT_OF_LINE Value unknown(int n, int dx, int dy, int dz) {
+    return value<Exact, c>(c, n, dx, dy, dz);
   }
+  template <int f> SHELLAC_OUT_OF_LINE Value field(int n, int dx, int dy, int dz) {
+    return value<Fields, f>(unknowns + f, n, dx, dy, dz);
+  }
+  template <int c> void at_time(R t, Value *out) const { values_on_line<Exact, c, R>(place, line_, 0, 0, 0, t, out); }
+
+private:
+  template <class Row, int c> Value value(int row, int n, int dx, int dy, int dz) {
+    // beyond the stencil reads what a value decides
+    const bool near = in_stencil(dx, dy, dz);
+    const int  arm = near ? arm_of(dx, dy, dz) : arm_count;
+    if (!near || !made_[row][arm])
+      values_on_line<Row, c, R>(place, line_, dx * h_[0], dy * h_[1], dz * h_[2], (R)place.time, values_[row][arm]);
+    made_[row][arm] = true;
+    return values_[row][arm][n];
+  }
+
+  Line<R> line_;
+  R       h_[axes];
+  bool    made_[unknowns + field_count][arm_count + 1];
+  Value   values_[unknowns + field_count][arm_count + 1][points_of_line];
 };
+
+// A point of such a line.
+template <class R, class Exact, class Fields> struct ExactPoint {
+  using Real = R;
+  using Scalar = ScalarOf<R>;
+  using Number = equation::Number<Scalar, 0>;
+
+  const Place                 &place;
+  ExactLine<R, Exact, Fields> &line;
+  int                          n;
+
+  Real                    x(int axis) const { return line.x(axis, n); }
+  Real                    h(int axis) const { return line.h(axis); }
+  Real                    step(int axis, int) const { return h(axis); }
+  Real                    inverse_h(int axis, int = 0) const { return 1 / h(axis); }
+  Real                    inverse_step(int axis, int) const { return 1 / h(axis); }
+  Real                    t() const { return place.time; }
+  bool                    leaves(int, int) const { return false; }
+  template <int c> Number unknown(int dx, int dy, int dz) const {
+    return Number(line.template unknown<c>(n, dx, dy, dz));
+  }
+  template <int f> Scalar field(int dx, int dy, int dz) const { return line.template field<f>(n, dx, dy, dz); }
+};
+
+using Wide = long double; // for differences of an exact solution
 
 // What the equation makes of the exact solution in the limit of small spacings: by extrapolation (Richardson 1911) from
 // three of them, of sixth order. A rate's source is the exact solution's derivative in time, less the rate.
-template <class Row, class Exact, class Fields, int r>
-inline Scalar source_of(const Place &q, Index i, Index j, Index k) {
-  ScalarOf<long double> value[3];
-  for (int n = 0; n < 3; n++) {
-    ExactPoint<Exact, Fields> point{q, {}, {}};
-    const Index               p[axes] = {i, j, k};
-    for (int a = 0; a < axes; a++) {
-      point.x_[a] = coordinate<long double>(q, a, p[a]);
-      point.h_[a] = (long double)q.step * (q.end[a][1] - q.end[a][0]) / (1 << n);
-      if (a >= dim) point.h_[a] = 1;
-    }
-    value[n] = Row::template at<r>(point).v;
+constexpr int spacings = 3;
+template <class R> struct RowsOfLine { ScalarOf<R> at[unknowns][spacings][points_of_line]; };
+template <class Row, int r = 0, class R, class Exact, class Fields>
+SHELLAC_WHOLE void rows_of_line(ExactLine<R, Exact, Fields> &line, int count, int spacing, RowsOfLine<R> *rows) {
+  for (int n = 0; n < count; n++)
+    rows->at[r][spacing][n] = Row::template at<r>(ExactPoint<R, Exact, Fields>{line.place, line, n}).v;
+  if constexpr (r + 1 < unknowns) rows_of_line<Row, r + 1>(line, count, spacing, rows);
+}
+template <class Row, int r = 0, class R, class Exact, class Fields>
+inline void sources_of_line(const ExactLine<R, Exact, Fields> &line, int count, const RowsOfLine<R> &rows,
+                            Scalar *out) {
+  const auto &value = rows.at[r];
+  const R     dt = R(1e-4L), t = line.place.time;
+  ScalarOf<R> u[4][points_of_line]; // two steps of time back, to two ahead
+  SHELLAC_EACH for (int s = 0; s < 4 && Row::is_rate; s++)
+      line.template at_time<r>(t + (s < 2 ? s - 2 : s - 1) * dt, u[s]);
+  for (int n = 0; n < count; n++) {
+    const auto a = (4 * value[1][n] - value[0][n]) / 3, b = (4 * value[2][n] - value[1][n]) / 3,
+               limit = (16 * b - a) / 15;
+    if constexpr (Row::is_rate)
+      out[n * unknowns + r] = Scalar((8 * (u[2][n] - u[1][n]) - (u[3][n] - u[0][n])) / (12 * dt) - limit);
+    else
+      out[n * unknowns + r] = Scalar(limit);
   }
-  const auto a = (4 * value[1] - value[0]) / 3, b = (4 * value[2] - value[1]) / 3, limit = (16 * b - a) / 15;
-  if constexpr (!Row::is_rate) return Scalar(limit);
-  const auto u = [&](long double t) {
-    return Exact::template at<r, long double>(q, coordinate<long double>(q, 0, i), coordinate<long double>(q, 1, j),
-                                              coordinate<long double>(q, 2, k), t);
-  };
-  const long double t = q.time, dt = 1e-4L;
-  return Scalar((8 * (u(t + dt) - u(t - dt)) - (u(t + 2 * dt) - u(t - 2 * dt))) / (12 * dt) - limit);
+  if constexpr (r + 1 < unknowns) sources_of_line<Row, r + 1>(line, count, rows, out);
 }
-template <class Row, class Exact, class Fields, int r = 0>
-inline void sources_of(const Place &q, Index i, Index j, Index k, Scalar *out) {
+template <class R, class Row, class Exact, class Fields>
+SHELLAC_OUT_OF_LINE void sources_on_line(const Place &q, Index i, Index j, Index k, int count, Scalar *out) {
+  ExactLine<R, Exact, Fields> line(q, i, j, k, count);
+  RowsOfLine<R>               rows;
+  for (int n = 0; n < spacings; n++) {
+    line.set_spacing((R)q.step / (1 << n));
+    rows_of_line<Row>(line, count, n, &rows);
+  }
+  sources_of_line<Row>(line, count, rows, out);
+}
+
+template <int r = 0> inline void clear_given(const Place &q, Index i, Index j, Index k, Scalar *out) {
   int axis, side;
-  out[r] = is_given(q, r, i, j, k, &axis, &side) ? 0 : source_of<Row, Exact, Fields, r>(q, i, j, k);
-  if constexpr (r + 1 < unknowns) sources_of<Row, Exact, Fields, r + 1>(q, i, j, k, out);
+  if (is_given(q, r, i, j, k, &axis, &side)) out[r] = 0;
+  if constexpr (r + 1 < unknowns) clear_given<r + 1>(q, i, j, k, out);
 }
-template <class Row, class Exact, class Fields> void all_sources(const Place *q, const Region *region, Scalar *out) {
-  for (Index k = region->start[2]; k < region->end[2]; k++)
-    for (Index j = region->start[1]; j < region->end[1]; j++)
-      for (Index i = region->start[0]; i < region->end[0]; i++)
-        sources_of<Row, Exact, Fields>(*q, i, j, k, out + place_written(*q, i, j, k) * unknowns);
+template <class Row, class Exact, class Fields>
+void all_sources(const Place *q, const Region *region, bool wide, Scalar *out) {
+  for_each_line(*q, *region, [&](Index i, Index j, Index k, int count, Index to) {
+    Scalar *const sources = out + to * unknowns;
+    if (wide)
+      sources_on_line<Wide, Row, Exact, Fields>(*q, i, j, k, count, sources);
+    else
+      sources_on_line<Real, Row, Exact, Fields>(*q, i, j, k, count, sources);
+    for (int n = 0; n < count && region->ends; n++) clear_given(*q, i + n, j, k, sources + n * unknowns);
+  });
+}
+
+// Whether sources need numbers wider than double, which take a hundred times as long: differences of double leave more than 1e-10
+// of the largest source, at some points of the whole grid. Every rank finds the same.
+template <class Row, class Exact, class Fields> bool sources_are_wide(const Place *q) {
+  constexpr int points = 8;
+  Real          size = 0, error = 0;
+  for (int p = 0; p < points; p++) {
+    Scalar exact[unknowns], near[unknowns];
+    Index  at[axes];
+    for (int a = 0; a < axes; a++) at[a] = q->N[a] * (2 * (p * (2 * a + 1) % points) + 1) / (2 * points);
+    sources_on_line<Wide, Row, Exact, Fields>(*q, at[0], at[1], at[2], 1, exact);
+    sources_on_line<Real, Row, Exact, Fields>(*q, at[0], at[1], at[2], 1, near);
+    for (int r = 0; r < unknowns; r++) {
+      size = equation::max(size, equation::fabs(exact[r]));
+      error = equation::max(error, equation::fabs(near[r] - exact[r]));
+    }
+  }
+  return !(error <= Real(1e-10) * size);
 }
 
 } // namespace equation

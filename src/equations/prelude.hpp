@@ -424,17 +424,23 @@ inline void diagonal_at(const Place &q, Index i, Index j, Index k, const From &f
   if constexpr (r + 1 < unknowns) diagonal_at<Row, r + 1>(q, i, j, k, from, out);
 }
 
+// A function of coordinates, where one place is wanted.
+template <class Function, int c, class R>
+SHELLAC_OUT_OF_LINE ScalarOf<R> value_at_place(const Place &q, R x, R y, R z, R t) {
+  return Function::template at<c, R>(q, x, y, z, t);
+}
+
 // The exact solution's datum on an end: its value, or du/dn + alpha u.
 template <class Exact, int c, class R>
 ScalarOf<R> exact_datum(const Place &q, int axis, int side, bool normal, R alpha, R x, R y, R z, R t) {
-  const auto u = [&](Wide step) {
-    return Exact::template at<c, Wide>(q, (Wide)x + (axis == 0 ? step : 0), (Wide)y + (axis == 1 ? step : 0),
-                                       (Wide)z + (axis == 2 ? step : 0), (Wide)t);
+  const auto u = [&](R step) {
+    return value_at_place<Exact, c, R>(q, x + (axis == 0 ? step : 0), y + (axis == 1 ? step : 0),
+                                       z + (axis == 2 ? step : 0), t);
   };
-  if (!normal) return ScalarOf<R>(u(0));
-  const Wide h = Wide(1e-3) * (q.end[axis][1] - q.end[axis][0]);
+  if (!normal) return u(0);
+  const R    h = R(1e-3) * (q.end[axis][1] - q.end[axis][0]);
   const auto slope = (45 * (u(h) - u(-h)) - 9 * (u(2 * h) - u(-2 * h)) + (u(3 * h) - u(-3 * h))) / (60 * h);
-  return ScalarOf<R>((side ? slope : -slope) + alpha * u(0));
+  return (side ? slope : -slope) + alpha * u(0);
 }
 
 } // namespace equation

@@ -82,7 +82,8 @@ public:
         ", steps_are_known = " + (steps_are_known(text_) ? "true" : "false") + ";\n" +
         (kernel_.empty() ? ""
                          : "constexpr int points_at_once = " + std::to_string(shape_.at_once) +
-                               ", columns = " + std::to_string(shape_.columns) + ";\n") +
+                               ", columns = " + std::to_string(shape_.columns) +
+                               ";\nconstexpr bool whole_rows = " + (shape_.whole_rows ? "true" : "false") + ";\n") +
         "} // namespace equation\n} // namespace shellac\n";
     const auto part = [&](const char *name, const char *text) {
       out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
@@ -155,8 +156,7 @@ private:
   // A function of coordinates for each unknown; zero where the text has none.
   void coordinates(const std::string &name, Expression EquationText::Unknown::*which) {
     line("struct " + name + " {");
-    line("template <int c_, class R_> SHELLAC_OUT_OF_LINE static ScalarOf<R_> at(const Place &place_, R_ x, R_ y, R_ "
-         "z, R_ t) {");
+    line("template <int c_, class R_> static ScalarOf<R_> at(const Place &place_, R_ x, R_ y, R_ z, R_ t) {");
     line(parameters("place_"));
     out_ += definitions(false);
     for (size_t c = 0; c < text_.unknowns.size(); c++)
@@ -270,7 +270,9 @@ private:
                           : text_.has_rate && text_.has_exact ? "all_coordinates<ExactRow>"
                                                               : "nullptr";
     line(exported("Functions") + "values_part, all_entries<Row>, " + initial + ", " +
-         (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
+         (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>, sources_are_wide<Row, "
+                            "ExactRow, FieldRow>"
+                          : "nullptr, nullptr, nullptr") +
          ", all_fields, all_robin, " + (shape_.holds_constants ? "all_products<Row>" : "nullptr") + "};");
   }
 
@@ -293,20 +295,32 @@ private:
 
 } // namespace
 
-// Measured on an H200. Eight points share more loads than four and have more of them on their way, which counts where a point reads
-// much of one unknown, as long as registers hold all; but they take longer to compile.
-int points_at_once(const EquationShape &shape, const EquationText &text, bool along_vector) {
-  const bool much = !text.fields.empty() || shape.width > 1 || shape.box || along_vector;
-  const int  arrays = (int)(1 + text.fields.size()) + along_vector,
-            numbers = equation::values_around(shape.dim, shape.width, shape.box, 8, 1) * arrays;
-  if (shape.dim == 1) return 1;
-  const bool eight = shape.dim == 2 && text.unknowns.size() == 1 && much && numbers <= equation::most_loaded_first;
-  return eight && !scalars_are_complex ? 8 : 4;
+// In 3-D many points are at the ends of rows, and by themselves each takes whole sectors of memory. Their rules must be factors.
+static bool has_whole_rows(const EquationShape &shape, const EquationText &text) {
+  bool factors = shape.dim == 3 && text.unknowns.size() == 1 && text.fields.empty() && steps_are_known(text);
+  for (const EquationText::End &end : text.unknowns[0].ends[0])
+    factors = factors && (text.periodic[0] || (end.form != EquationText::identity && !end.value && !text.has_exact));
+  return factors;
 }
 
-// A load of 16 bytes has both. Neighbours in corners may be in no row.
+// A load of 16 bytes has both. In a box a neighbour of a pair that begins with an end of a row may be before the whole array.
 bool has_columns(const EquationShape &shape, const EquationText &text) {
-  return shape.dim == 3 && !shape.box && text.unknowns.size() == 1 && !scalars_are_complex && steps_are_known(text);
+  return shape.dim == 3 && text.unknowns.size() == 1 && !scalars_are_complex && steps_are_known(text) &&
+         (!shape.box || (shape.width == 1 && has_whole_rows(shape, text)));
+}
+
+// Measured on an H200. Many points share more loads than four and have more of them on their way, which counts where a point reads
+// much of one unknown, as long as registers hold all. Single columns of boxes in 3-D lose by whole rows.
+EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool along_vector, int columns) {
+  const int arrays = (int)(1 + text.fields.size()) + along_vector, many = shape.width > 1 ? 10 : 8,
+            numbers = equation::values_around(shape.dim, shape.width, shape.box, many, 1) * arrays;
+  const bool in_2d = shape.dim == 2 && text.unknowns.size() == 1 && !scalars_are_complex &&
+                     (arrays > 1 || shape.width > 1 || shape.box) && numbers <= equation::most_loaded_first,
+             in_3d = shape.box && columns == 2 && !along_vector;
+  shape.columns = columns;
+  shape.at_once = shape.dim == 1 ? 1 : in_2d ? many : in_3d ? 6 : 4;
+  shape.whole_rows = (columns == 2 || !shape.box) && has_whole_rows(shape, text);
+  return shape;
 }
 
 std::string equation_source(const EquationText &text, const EquationShape &shape) {

@@ -14,12 +14,13 @@ struct EquationShape {
   bool stretched = false;       // its spacings are not the same along each axis
   bool holds_constants = false; // a steady equation's ends do not give any value of some unknown
   // Points along the last axis that a GPU's thread computes, from loads that they share, and columns of these along the first axis.
-  int at_once = 1, columns = 1;
+  int  at_once = 1, columns = 1;
+  bool whole_rows = false; // it computes points at the ends of the first axis with the others
 };
-// The best number of these points for a text of a shape, also where it has a vector beside its unknowns.
-int points_at_once(const EquationShape &shape, const EquationText &text, bool along_vector);
 // Whether two columns are better, on grids whose rows have an even number of points.
 bool has_columns(const EquationShape &shape, const EquationText &text);
+// With the best number of points for so many columns, also where the text has a vector beside its unknowns.
+EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool along_vector, int columns);
 
 // The source: interface.hpp, numbers.hpp, prelude.hpp, helpers.hpp, on_host.hpp, and the text's expressions behind #line, so that a
 // compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.

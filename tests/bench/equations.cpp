@@ -269,6 +269,8 @@ int main(int argc, char **argv) {
   }
   PetscCall(time_residual("-laplacian(u) in 3-D", minus_laplacian, 3, in_space, star, 1, seconds, 16, 0));
   PetscCall(time_residual("-d(k, u) in 3-D", of_field, 3, in_space, star, 1, seconds, 24, 0));
+  PetscCall(time_residual("-laplacian(u) - exp(u) in 3-D", "residual = -laplacian(u) - exp(u)", 3, in_space, star, 1,
+                          seconds, 16, 64));
   PetscCall(time_residual("27 points", points_27, 3, in_space, box, 1, seconds, 16, 0));
   if (newton > 0) PetscCall(time_newton(newton));
   for (PetscInt n = 0; n < in_time_count; n++)
