@@ -1,4 +1,5 @@
-// Fused passes of stencilmg with variable coefficients in 2-D, where the vectors are, beside single steps on the host.
+// Passes of stencilmg with variable coefficients, where the vectors are, beside single steps point by point on the host: fused ones, and
+// on a GPU in 3-D those column by column.
 
 #include "catch.hpp"
 
@@ -32,6 +33,13 @@ const std::vector<Case> cases = {
     {"periodic axes, masses", {512, 48, 1}, {around, around}, MAT_LAPLACE_ELIMINATED, true, false},
     {"a narrow grid", {2, 50, 1}, {none, none}, MAT_LAPLACE_ELIMINATED, false, false},
     {"a low grid", {310, 3, 1}, {none, none}, MAT_LAPLACE_ELIMINATED, false, false},
+    {"3-D, Dirichlet ends", {35, 21, 16}, {none, none, none}, MAT_LAPLACE_ELIMINATED, false, false},
+    {"3-D, identity ends, masses", {33, 18, 21}, {none, none, none}, MAT_LAPLACE_IDENTITY, true, false},
+    {"3-D, fixed points", {40, 36, 9}, {none, none, none}, MAT_LAPLACE_ELIMINATED, false, true},
+    {"3-D, free ends", {9, 40, 22}, {none, none, none}, MAT_LAPLACE_NEUMANN, false, false},
+    {"3-D, periodic axes", {32, 9, 24}, {around, none, around}, MAT_LAPLACE_ELIMINATED, false, false},
+    {"3-D, odd periodic axes", {16, 15, 17}, {none, around, around}, MAT_LAPLACE_IDENTITY, false, false},
+    {"3-D, periodic axes, masses", {18, 20, 24}, {around, around, around}, MAT_LAPLACE_ELIMINATED, true, false},
 };
 
 const char *const settings[] = {"",
@@ -50,7 +58,7 @@ Fill fill_of(const Case &of, const Lattice &l) {
   const Fill fill = [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
     const auto is_fixed = [&](PetscInt i, PetscInt j) { return (i - 20) * (i - 20) + (j - 30) * (j - 30) < 40; };
     inner(p, arm, block);
-    if (of.has_fixed_points && is_fixed(p[0], p[1])) *block = arm[0] || arm[1] ? 0 : 3;
+    if (of.has_fixed_points && is_fixed(p[0], p[1])) *block = arm[0] || arm[1] || arm[2] ? 0 : 3;
   };
   return of.has_masses ? scaled_fill(l, fill) : fill;
 }
@@ -84,7 +92,7 @@ struct Pair {
 
 } // namespace
 
-TEST_CASE("fused passes in 2-D compute what single steps on the host do", "[multigrid]") {
+TEST_CASE("passes with variable coefficients compute what single steps on the host do", "[multigrid]") {
   int number = 0;
   for (const Case &of : cases)
     for (const char *options : settings)
@@ -102,18 +110,34 @@ TEST_CASE("fused passes in 2-D compute what single steps on the host do", "[mult
       }
 }
 
-TEST_CASE("fused passes in 2-D follow shifts of the matrix", "[multigrid]") {
-  for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX}) {
-    const Lattice l = lattice({300, 70, 1}, {}, shape);
-    Pair          pair(l, medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0), "");
-    for (PetscReal shift : {0., 0.01, 0.02, -0.03}) {
-      INFO(describe(l) << ", shifted by " << shift);
-      for (Mat A : {(Mat)pair.A, (Mat)pair.host_A}) OK(MatShift(A, shift));
-      OK(PCSetUp(pair.fused));
-      OK(PCSetUp(pair.steps));
-      CHECK(pair.difference_of_cycles() <= 1e5 * exact);
-      CHECK(pair.reduction() <= 0.3);
+TEST_CASE("passes with variable coefficients follow shifts of the matrix", "[multigrid]") {
+  for (Point N : {Point{300, 70, 1}, Point{20, 18, 33}})
+    for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX}) {
+      const Lattice l = lattice(N, {}, shape);
+      Pair          pair(l, medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0), "");
+      for (PetscReal shift : {0., 0.01, 0.02, -0.03}) {
+        INFO(describe(l) << ", shifted by " << shift);
+        for (Mat A : {(Mat)pair.A, (Mat)pair.host_A}) OK(MatShift(A, shift));
+        OK(PCSetUp(pair.fused));
+        OK(PCSetUp(pair.steps));
+        CHECK(pair.difference_of_cycles() <= 1e5 * exact);
+        CHECK(pair.reduction() <= 0.3);
+      }
     }
+}
+
+TEST_CASE("a GPU takes columns in 3-D with variable coefficients", "[multigrid]") {
+  const Lattice l = lattice({30, 22, 17}, {}, DMDA_STENCIL_STAR);
+  for (const bool has_masses : {false, true}) {
+    const Fill fill = medium_fill(l, Medium::smooth, MAT_LAPLACE_ELIMINATED, 0);
+    const Pair pair(l, has_masses ? scaled_fill(l, fill) : fill, "");
+    PetscBool  is_cuda;
+    Vector     b = make_vector(pair.here);
+    OK(PetscObjectTypeCompare((PetscObject)(Vec)b, VECSEQCUDA, &is_cuda));
+    if (!is_cuda) return;
+    const std::string text = printed([&]() { OK(PCView(pair.fused, PETSC_VIEWER_STDOUT_WORLD)); });
+    CHECK(text.find("column by column") != std::string::npos);
+    CHECK(text.find("point by point") == std::string::npos);
   }
 }
 

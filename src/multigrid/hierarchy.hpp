@@ -11,6 +11,8 @@
 #include "multigrid/fused.hpp"
 #include "multigrid/plane_walk.hpp"
 #include "multigrid/residuals.hpp"
+#include "multigrid/row_columns.hpp"
+#include "multigrid/row_planes.hpp"
 #include "multigrid/rows_march.hpp"
 #include "multigrid/sweeps.hpp"
 
@@ -131,6 +133,9 @@ private:
   template <class B> PetscErrorCode WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
   PetscErrorCode                    Correct(int l, const T *u, T *out);
   template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool upward, T *to);
+  template <row_column::Does does, class B>
+  PetscErrorCode                    StepOverRows(const LevelPart<T> &part, int step, const T *u, const B *b, T *out);
+  template <class B> PetscErrorCode RestrictRows(int l, const B *r);
   template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
   PetscErrorCode                    AfterRestriction(int l);
@@ -144,6 +149,18 @@ private:
     };
     if (column::fills_gpu(patch, column::many)) return run(std::integral_constant<PetscInt, column::many>());
     return run(std::integral_constant<PetscInt, column::few>());
+  }
+  // Whether two steps take one pass.
+  bool takes_row_planes(const Level &at) const {
+    return std::is_floating_point<T>::value && takes_row_columns(at) && !nonsymmetric_ && !at.mass.size() &&
+           at.part.neighbours.star && at.patch.all().points() >= points_in_planes && at.patch.N[2] >= least_planes &&
+           has_memory_for_row_planes();
+  }
+  // Steps of the next pass, from the guess zero or another, where so many are left.
+  int steps_of_pass(const Level &at, bool zero, int left) const {
+    const int in_planes = zero ? RowPlanes<true>::steps : RowPlanes<false>::steps;
+    if (takes_row_planes(at) && left >= in_planes) return in_planes;
+    return left > 1 && (takes_sweeps(at) || (zero && takes_row_columns(at))) ? 2 : 1;
   }
   // Whether passes go plane by plane.
   bool walks(const Level &at) const { return at.planes && !PetscMemTypeDevice(memory_); }
@@ -167,6 +184,12 @@ private:
     return variable_ && !nonsymmetric_ && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends &&
            (at.part.steps == 2 || at.part.steps == 3) && N[0] > 1 && N[1] > 1 && N[2] == 1 &&
            has_indices_for_rows(at.part.grown) && has_memory_for_rows<T>();
+  }
+  // Whether passes over rows with variable coefficients go column by column.
+  bool takes_row_columns(const Level &at) const {
+    const PetscInt *N = at.patch.N;
+    return variable_ && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends && N[0] > 1 &&
+           N[1] > 1 && N[2] > 1 && PetscMax(N[1], N[2]) < 65536 && has_indices_for_rows(at.part.grown);
   }
   // Whether the next level is put together from the ranks' parts of it.
   bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }

@@ -18,10 +18,8 @@ template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part
   part->restriction = part->weights;
   if (at.restriction.size()) PetscCall(at.restriction.Get(memory_, &part->restriction));
   PetscCall(at.mass.Get(memory_, &part->mass));
-  if (takes_rows(at)) {
-    PetscCall(at.weights_along_x.Get(memory_, &part->weights_along_x));
-    PetscCall(at.has_shift.Get(memory_, &part->has_shift));
-  }
+  if (takes_rows(at)) PetscCall(at.weights_along_x.Get(memory_, &part->weights_along_x));
+  if (takes_rows(at) || takes_row_columns(at)) PetscCall(at.has_shift.Get(memory_, &part->has_shift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,10 +34,10 @@ template <class T> PetscErrorCode Hierarchy<T>::PrepareRows(int l) {
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
-  const Box segments = {{0, 0, 0}, {shift_segments(patch), patch.size[1], 1}};
-  PetscCall(at.has_shift.Make(memory_, (size_t)segments.points(), &has_shift));
-  PetscCall(for_each_of_box(memory_, segments, FindShifts<T>{part, has_shift}));
-  if (!part.coarsens[0] || at.weights_along_x.size()) PetscFunctionReturn(PETSC_SUCCESS);
+  const Box places = shift_places(patch);
+  PetscCall(at.has_shift.Make(memory_, (size_t)places.points(), &has_shift));
+  PetscCall(for_each_of_box(memory_, places, FindShifts<T>{part, has_shift}));
+  if (!takes_rows(at) || !part.coarsens[0] || at.weights_along_x.size()) PetscFunctionReturn(PETSC_SUCCESS);
   const Box all = {{-1, 0, 0}, {patch.size[0], patch.size[1], 1}};
   PetscCall(at.weights_along_x.Make(memory_, (size_t)all.points(), &weights_along_x));
   PetscCall(for_each_of_box(memory_, all, SetWeightsAlongX<T>{part, weights_along_x}));
@@ -176,8 +174,34 @@ template <class T> PetscErrorCode Hierarchy<T>::Correct(int l, const T *u, T *ou
     PetscCall(over_columns(at.patch, [&](auto points) {
       return column::Correct<decltype(points)::value, T>{part, next.patch, e.u, u, out};
     }));
+  else if (takes_row_columns(at))
+    PetscCall(run_over_columns(column::threads(at.patch, points_of_columns(at.patch)),
+                               row_column::Correct<T>{part, next.patch, points_of_columns(at.patch), e.u, u, out}));
   else
     PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, u, out}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A pass of row_column::Step, where takes_row_columns(); step: the last one of it.
+template <class T>
+template <row_column::Does does, class B>
+PetscErrorCode Hierarchy<T>::StepOverRows(const LevelPart<T> &part, int step, const T *u, const B *b, T *out) {
+  constexpr std::true_type  yes;
+  constexpr std::false_type no;
+  const bool                symmetric = !nonsymmetric_ && !part.mass;
+  const PetscInt            points = points_of_columns(part.patch);
+  const auto                run = [&](auto star, auto symmetric) {
+    using Step = row_column::Step<does, decltype(star)::value, decltype(symmetric)::value, T, B>;
+    const R before = step ? part.omega[step - 1] : R(0);
+    return run_over_columns(column::threads(part.patch, points),
+                                           Step(part, part.omega[step], before, points, u, b, out));
+  };
+
+  PetscFunctionBegin;
+  if (part.neighbours.star)
+    PetscCall(symmetric ? run(yes, yes) : run(yes, no));
+  else
+    PetscCall(symmetric ? run(no, yes) : run(no, no));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,9 +215,11 @@ PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, T *from, bool upward, T *
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
   if (upward) turn_colours(&part);
-  const int passes = takes_sweeps(at) ? part.steps / 2 : part.steps;
-  for (int n = 0; n < passes; n++) {
-    T       *out = (passes - n) % 2 ? to : at.s.at(memory_);
+  int passes = 0;
+  for (int n = 0; n < part.steps; passes++) n += steps_of_pass(at, !from && n == 0, part.steps - n);
+  for (int n = 0, steps = 0; n < part.steps; n += steps, passes--) {
+    T *out = passes % 2 ? to : at.s.at(memory_);
+    steps = steps_of_pass(at, !from, part.steps - n);
     Field<T> field;
     PetscCall(Exchange(at, at.halo_u, from, &field));
     if (walks(at)) {
@@ -207,9 +233,22 @@ PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, T *from, bool upward, T *
       PlaneWalk<T>(pass).run();
     } else if (takes_sweeps(at)) {
 #if SHELLAC_CUDA
-      PetscCall(run_sweep(part, n, from, b, out));
+      PetscCall(run_sweep(part, n / 2, from, b, out));
 #endif
-    } else if (takes_columns(at) && !part.red_black && from)
+    } else if (takes_row_planes(at) && steps > (from ? 1 : 2)) {
+#if SHELLAC_CUDA
+      if constexpr (std::is_floating_point<T>::value) {
+        if (from)
+          PetscCall((run_step_over_planes<false, T, B>(part, n, from, b, out)));
+        else
+          PetscCall((run_step_over_planes<true, T, B>(part, n, nullptr, b, out)));
+      }
+#endif
+    } else if (takes_row_columns(at) && from)
+      PetscCall((StepOverRows<row_column::Does::smooth>(part, n, from, b, out)));
+    else if (takes_row_columns(at) && steps > 1)
+      PetscCall((StepOverRows<row_column::Does::smooth_zero_twice>(part, n + 1, nullptr, b, out)));
+    else if (takes_columns(at) && !part.red_black && from)
       PetscCall(over_columns(at.patch, [&](auto points) {
         using Step = column::Step<column::Does::smooth, decltype(points)::value, T, B, T>;
         return Step{part, part.omega[n], from, b, out};
@@ -239,6 +278,20 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictColum
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The same where takes_row_columns().
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictRows(int l, const B *r) {
+  LevelPart<T> part;
+  const Patch  coarse = target_patch(l);
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+  if (part.mass)
+    PetscCall(run_over_columns(coarse.all(), row_column::Restrict<true, T, B>{part, coarse, r, target(l)}));
+  else
+    PetscCall(run_over_columns(coarse.all(), row_column::Restrict<false, T, B>{part, coarse, r, target(l)}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Of u, or of b alone where u is null.
 template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResidual(int l, const B *b, const T *u) {
   Level       &at = level(l);
@@ -259,6 +312,11 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
 #endif
   if (takes_columns(at) && !u) {
     PetscCall(RestrictColumns(l, b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (takes_row_columns(at)) { // the next level is whole, too
+    if (u) PetscCall((StepOverRows<row_column::Does::residual>(part, 0, u, b, r)));
+    PetscCall(u ? RestrictRows(l, (const T *)r) : RestrictRows(l, b));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PlanesAt(l, b, &pass));

@@ -1,6 +1,6 @@
 #pragma once
-// What fused passes on a GPU over levels in 2-D with variable coefficients (rows_march.hpp) read besides the coefficients, and how
-// they divide a level and shared memory.
+// What passes on a GPU over levels with variable coefficients (rows_march.hpp, row_columns.hpp) read besides the coefficients, and
+// how those in 2-D divide a level and shared memory.
 
 #include "device/chain.hpp"
 #include "multigrid/pass.hpp"
@@ -25,22 +25,34 @@ template <class T> struct SetWeightsAlongX {
   }
 };
 
-// level.has_shift: whether a segment of a row has a shift that is not zero [rows][segments of a row].
-constexpr PetscInt  shift_segment = 32; // points
+// level.has_shift: whether a segment of a row has a shift that is not zero, a bit for each of some planes
+// [such planes][rows][segments of a row].
+constexpr PetscInt  shift_segment = 32, shift_planes = 8;
 SHELLAC_HD PetscInt shift_segments(const Patch &patch) {
   return (patch.size[0] + shift_segment - 1) / shift_segment;
+}
+inline Box shift_places(const Patch &patch) {
+  return {{0, 0, 0}, {shift_segments(patch), patch.size[1], (patch.size[2] + shift_planes - 1) / shift_planes}};
+}
+SHELLAC_HD size_t shift_place(const Patch &patch, PetscInt i, PetscInt j, PetscInt k) {
+  return (size_t)(i / shift_segment) +
+         (size_t)shift_segments(patch) * ((size_t)j + (size_t)patch.size[1] * (size_t)(k / shift_planes));
 }
 template <class T> struct FindShifts {
   LevelPart<T> level;
   char        *has_shift;
 
-  SHELLAC_HD void operator()(PetscInt segment, PetscInt j, PetscInt) const {
-    const PetscInt begin = segment * shift_segment, end = PetscMin(begin + shift_segment, level.patch.size[0]),
-                   p[3] = {begin, j, 0};
-    const T *shift = level.rows + SHIFT * (size_t)level.grown.points() + level.grown.index(p);
-    bool     any = false;
-    for (PetscInt i = 0; i < end - begin; i++) any = any || shift[i] != T(0);
-    has_shift[shift_segments(level.patch) * j + segment] = any;
+  SHELLAC_HD void operator()(PetscInt segment, PetscInt j, PetscInt planes) const {
+    const Patch   &patch = level.patch;
+    const PetscInt begin = segment * shift_segment, end = PetscMin(begin + shift_segment, patch.size[0]);
+    unsigned       bits = 0;
+    for (int n = 0; n < shift_planes && planes * shift_planes + n < patch.size[2]; n++) {
+      const PetscInt p[3] = {begin, j, planes * shift_planes + n};
+      const T       *shift = level.rows + SHIFT * (size_t)level.grown.points() + level.grown.index(p);
+      for (PetscInt i = 0; i < end - begin; i++)
+        if (shift[i] != T(0)) bits |= 1u << n;
+    }
+    has_shift[shift_place(patch, begin, j, planes * shift_planes)] = (char)bits;
   }
 };
 

@@ -213,7 +213,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
       const T *values;
       PetscCall(array->Get(memory, &values));
     }
-    if (l < last() && takes_rows(at)) PetscCall(PrepareRows(l));
+    if (l < last() && (takes_rows(at) || takes_row_columns(at))) PetscCall(PrepareRows(l));
   }
   PetscCall(norms_.Prepare(memory));
   const AxisPoint<R> *points;
@@ -263,7 +263,7 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
     for (int s = 0; s < info.steps; s++) info.weights[s] = at.part.omega[s];
     info.passes = at.fused || takes_rows(at) || (walks(at) && at.one_walk) ? "fused"
                   : walks(at)                                              ? "plane by plane"
-                  : takes_columns(at)                                      ? "column by column"
+                  : takes_columns(at) || takes_row_columns(at)             ? "column by column"
                                                                            : "point by point";
     if (l == last() && !variable_)
       info.passes = direct_.in_planes(memory_) ? "axes' modes, plane by plane" : "axes' modes";
