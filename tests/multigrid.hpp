@@ -7,6 +7,9 @@
 
 namespace tests {
 
+// One GPU would solve small grids without a cycle, if the number of levels were its choice.
+constexpr char small_last_level[] = " -test_pc_stencilmg_levels 30";
+
 using Preconditioner = Owned<PC, PCDestroy>;
 
 inline Preconditioner make_pc(Mat A, const std::string &options = "") {

@@ -242,7 +242,7 @@ static std::vector<T> solution(PetscMemType memory, const shellac::Axis axes[3],
   const T           *from, *all;
   T                 *x;
   b_values.change() = b;
-  OK(solve->Create(axes, sigma, false, old));
+  OK(solve->Create(axes, sigma, false, old, PetscMemTypeDevice(memory) && shellac::is_solved_in_quarters<T>(axes)));
   if (old) solve->TakeMemory(old);
   CHECK(!solve->failed());
   OK(solve->Prepare(memory));
@@ -253,10 +253,15 @@ static std::vector<T> solution(PetscMemType memory, const shellac::Axis axes[3],
   return std::vector<T>(all, all + b.size());
 }
 
-template <class T> static void compare_solutions(const PetscInt N[3], PetscReal most) {
+template <class T> static void compare_solutions(const PetscInt N[3], bool by_sines, PetscReal most) {
   shellac::Axis  axes[3];
   std::vector<T> b;
-  for (int a = 0; a < 3; a++) axes[a] = Chain(Spacing::any, N[a], false, false, 2 * a).axis;
+  for (int a = 0; a < 3; a++) {
+    axes[a] = Chain(Spacing::any, N[a], false, false, 2 * a).axis;
+    if (!by_sines || N[a] == 1) continue;
+    axes[a].mass.assign(N[a], 0.3);
+    axes[a].edge.assign(N[a] + 1, 1 + a);
+  }
   for (PetscInt n = 0; n < N[0] * N[1] * N[2]; n++) b.push_back((T)random_value((size_t)n, 6));
   shellac::DirectSolve<T> of_gpu, of_host;
   const auto on_gpu = solution(PETSC_MEMTYPE_DEVICE, axes, 0.3, (shellac::DirectSolve<T> *)nullptr, b, &of_gpu),
@@ -277,8 +282,44 @@ TEST_CASE("a GPU solves a level by its axes' modes as the host does", "[multigri
                                {17, 30, 20}, {2, 3, 32},  {1, 8, 25}};
   for (const auto &N : sizes) {
     INFO(N[0] << " x " << N[1] << " x " << N[2]);
-    compare_solutions<PetscScalar>(N, 1e-12);
-    compare_solutions<shellac::SingleOf<PetscScalar>::type>(N, 1e-5);
+    for (const bool by_sines : {false, true}) {
+      compare_solutions<PetscScalar>(N, by_sines, 1e-12);
+      compare_solutions<shellac::SingleOf<PetscScalar>::type>(N, by_sines, 1e-5);
+    }
+  }
+}
+
+TEST_CASE("the modes of uniform axes solve a level", "[multigrid]") {
+  const PetscInt N[3] = {31, 6, 2};
+  shellac::Axis  axes[3];
+  for (int a = 0; a < 3; a++) axes[a].mass.assign(N[a], 0.3), axes[a].edge.assign(N[a] + 1, 1 + a);
+  const Values                      b = random_values(N[0] * N[1] * N[2], 6);
+  shellac::DirectSolve<PetscScalar> solve, *none = nullptr;
+  const Values                      x = solution(PETSC_MEMTYPE_HOST, axes, 0.4, none, b, &solve);
+  Values                            Ax = x;
+  const PetscInt                    stride[3] = {1, N[0], N[0] * N[1]};
+  for (PetscInt n = 0; n < N[0] * N[1] * N[2]; n++) {
+    Ax[n] *= 0.4;
+    for (int a = 0; a < 3; a++) {
+      const PetscInt i = n / stride[a] % N[a];
+      for (const PetscInt step : {PetscInt(-1), PetscInt(1)}) {
+        const bool in = i + step >= 0 && i + step < N[a];
+        Ax[n] += axes[a].edge[i] / axes[a].mass[i] * (x[n] - (in ? x[n + step * stride[a]] : PetscScalar(0)));
+      }
+    }
+  }
+  PetscReal most = 0;
+  for (size_t n = 0; n < b.size(); n++) most = PetscMax(most, PetscAbsScalar(Ax[n] - b[n]));
+  CHECK(most <= 100 * exact);
+}
+
+TEST_CASE("a GPU solves a level of two uniform axes in quarters as the host does", "[multigrid]") {
+  if (no_gpu(false)) return;
+  const PetscInt sizes[][3] = {{127, 127, 1}, {128, 128, 1}, {63, 127, 1}, {100, 33, 1}, {3, 40, 1}};
+  for (const auto &N : sizes) {
+    INFO(N[0] << " x " << N[1]);
+    compare_solutions<PetscScalar>(N, true, 1e-12);
+    compare_solutions<shellac::SingleOf<PetscScalar>::type>(N, true, 1e-5);
   }
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("functions in C set what options set", "[multigrid]") {
 }
 
 TEST_CASE("a preconditioner works again after a set-up that has failed", "[multigrid]") {
-  const Problem  p = problem(2, 65, 65);
+  const Problem  p = problem(2, 150, 65); // more than a GPU solves at once
   Grid           da = make_grid(p);
   Matrix         A = make_operator(p, da);
   Preconditioner pc = make_pc(A);
@@ -76,7 +76,8 @@ TEST_CASE("multigrid shows what it does", "[multigrid]") {
   Grid              da = make_grid(p);
   Matrix            A = make_operator(p, da);
   Vector            b = random_vector(da, 8);
-  Preconditioner    pc = make_pc(A, "-test_pc_stencilmg_monitor -test_pc_stencilmg_multiplicative_cycles 2");
+  Preconditioner    pc = make_pc(A, "-test_pc_stencilmg_monitor -test_pc_stencilmg_multiplicative_cycles 2 "
+                                       "-test_pc_stencilmg_levels 3");
   const std::string text = view(pc);
   for (const char *word : {"stencilmg", "70 x 90", "35 x 45", "V-cycle", "double", "solved by its axes' modes", "MB"})
     CHECK(text.find(word) != std::string::npos);

@@ -19,7 +19,7 @@ TEST_CASE("full multigrid solves to discretisation error at once", "[multigrid]"
     };
     set_values(da, u, f);
     set_values(da, b, [&](const PetscInt q[3]) { return 5 * PETSC_PI * PETSC_PI * f(q); });
-    Preconditioner  pc = make_pc(A, "-test_pc_stencilmg_type full");
+    Preconditioner  pc = make_pc(A, std::string("-test_pc_stencilmg_type full") + small_last_level);
     const PetscReal error = difference(apply(pc, b), u);
     const PetscReal h = p.spacing(0),
                     discretisation = 17. / 60 * PETSC_PI * PETSC_PI * h * h; // (a^4 + b^4) / 12 (a² + b²)
@@ -187,7 +187,8 @@ TEST_CASE("Richardson's method gives the right reasons", "[multigrid]") {
   Matrix            A = make_operator(p, da);
   Vector            b = make_vector(da), x = random_vector(da, 10);
   PetscInt          iterations;
-  const std::string options = "-test_ksp_type richardson -test_ksp_norm_type unpreconditioned";
+  const std::string options =
+      std::string("-test_ksp_type richardson -test_ksp_norm_type unpreconditioned") + small_last_level;
   OK(VecSet(b, 0));
   CHECK(solve(A, b, x, options + " -test_ksp_initial_guess_nonzero", &iterations) == KSP_CONVERGED_RTOL);
   CHECK(iterations > 0);

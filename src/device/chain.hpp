@@ -33,12 +33,13 @@ __device__ __forceinline__ void let_next_kernel_begin() {
 #endif
 }
 
-// A kernel launched so must wait for the kernel before, in each block, at some place.
+// A kernel launched so must wait for the kernel before, in each block, at some place. cluster: so many blocks run
+// together.
 template <class... Parameters, class... Arguments>
-PetscErrorCode launch_grid_in_chain(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, size_t bytes,
-                                    const Arguments &...arguments) {
+PetscErrorCode launch_clusters_in_chain(void (*kernel)(Parameters...), unsigned cluster, dim3 blocks, dim3 threads,
+                                        size_t bytes, const Arguments &...arguments) {
   cudaLaunchConfig_t  config = {};
-  cudaLaunchAttribute early = {};
+  cudaLaunchAttribute attributes_of[2] = {}, &early = attributes_of[0], &together = attributes_of[1];
   cudaFuncAttributes  attributes;
   static int          can = -1; // the code has been compiled with the waits
   cudaStream_t        stream;
@@ -55,10 +56,17 @@ PetscErrorCode launch_grid_in_chain(void (*kernel)(Parameters...), dim3 blocks, 
   config.blockDim = threads;
   config.dynamicSmemBytes = bytes;
   config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = can ? 1 : 0;
+  together.id = cudaLaunchAttributeClusterDimension;
+  together.val.clusterDim.x = cluster, together.val.clusterDim.y = together.val.clusterDim.z = 1;
+  config.attrs = attributes_of;
+  config.numAttrs = cluster > 1 ? 2 : can ? 1 : 0; // where there are clusters, there are chains
   PetscCallCUDA(cudaLaunchKernelEx(&config, kernel, arguments...));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class... Parameters, class... Arguments>
+PetscErrorCode launch_grid_in_chain(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, size_t bytes,
+                                    const Arguments &...arguments) {
+  return launch_clusters_in_chain(kernel, 1, blocks, threads, bytes, arguments...);
 }
 template <class... Parameters, class... Arguments>
 PetscErrorCode launch_in_chain(void (*kernel)(Parameters...), PetscInt64 blocks, int threads, size_t bytes,

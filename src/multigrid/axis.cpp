@@ -110,6 +110,18 @@ Axis coarsen(const Axis &axis, bool coarsens, Coarsening *coarsening) {
   return coarse;
 }
 
+SineModes sine_modes(const Axis &axis) {
+  const PetscInt  N = axis.N();
+  const PetscReal edge = axis.edge[0], mass = axis.mass[0], tiny = 16 * PETSC_MACHINE_EPSILON;
+  bool            alike = N > 1 && edge != 0 && !axis.periodic && !axis.fixed;
+
+  for (const PetscReal &one : axis.edge) alike = alike && PetscAbsReal(one - edge) <= tiny * PetscAbsReal(edge);
+  for (const PetscReal &one : axis.mass) alike = alike && PetscAbsReal(one - mass) <= tiny * PetscAbsReal(mass);
+  SineModes modes;
+  if (alike) modes.N = N, modes.coupling = axis.coupling();
+  return modes;
+}
+
 PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
   const PetscInt           N = axis.N();
   std::vector<PetscInt>    points; // that are not fixed
@@ -129,6 +141,19 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
       modes->values[i] = N > 1 ? (axis.edge[i] + axis.edge[i + 1]) / axis.mass[i] : 0;
       modes->vectors[i + (size_t)i * N] = modes->inverse[i + (size_t)i * N] = 1;
       modes->in[i] = true;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (const SineModes sines = sine_modes(axis); sines.N) {
+    const PetscReal root = PetscSqrtReal(axis.mass[0]);
+    for (PetscInt m = 0; m < N; m++) {
+      modes->values[m] = sines.value(m);
+      modes->in[m] = true;
+      for (PetscInt i = 0; i < N; i++) {
+        const PetscReal q = SineModes::vector(N, m, i);
+        modes->vectors[i + (size_t)m * N] = q / root;
+        modes->inverse[m + (size_t)i * N] = q * root;
+      }
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -74,6 +74,22 @@ bool can_coarsen(const Axis &axis);
 // coarsens: or whether the axis is to stay
 Axis coarsen(const Axis &axis, bool coarsens, Coarsening *coarsening);
 
+// Modes of an axis whose points are all alike, with zero beside the first and the last.
+struct SineModes {
+  PetscInt  N = 0; // none: the axis has others
+  PetscReal coupling = 0;
+
+  SHELLAC_HD static PetscReal vector(PetscInt N, PetscInt mode, PetscInt point) { // of length 1
+    const PetscInt turn = (mode + 1) * (point + 1) % (2 * (N + 1));
+    return PetscSqrtReal(PetscReal(2) / (N + 1)) * PetscSinReal(PETSC_PI * turn / (N + 1));
+  }
+  PetscReal value(PetscInt mode) const {
+    const PetscReal sine = PetscSinReal(PETSC_PI * (mode + 1) / (2 * (N + 1)));
+    return 4 * coupling * sine * sine;
+  }
+};
+SineModes sine_modes(const Axis &axis);
+
 // The axis' operator as M^-1 K = V Λ V^-1, without fixed points: their rows and columns are zero.
 struct Modes {
   std::vector<PetscReal> values;  // Λ [N]

@@ -8,6 +8,7 @@
 #include "device/chain.hpp"
 #include "device/scratch.hpp"
 #include "multigrid/mode_planes.hpp"
+#include "multigrid/mode_quarters.hpp"
 
 namespace shellac {
 
@@ -142,30 +143,37 @@ template <class T> class DirectSolve {
 
 public:
   // singular: constants are the null space; the solution is the one without them. old: one that is not to be used any
-  // more, whose modes serve where its axes are the same; may be null
-  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old);
+  // more, whose modes serve where its axes are the same; may be null. quarters: a GPU solves it so, see
+  // mode_quarters.hpp
+  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old, bool quarters = false);
   PetscErrorCode Prepare(PetscMemType memory); // the caller waits for the stream: Apply() reads early what it makes
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x);
   void           TakeMemory(DirectSolve *from) {
               matrices_.take_memory(&from->matrices_);
               values_.take_memory(&from->values_);
               scale_.take_memory(&from->scale_);
+              quarter_matrices_.take_memory(&from->quarter_matrices_);
               work_.take(&from->work_);
   }
   bool failed() const { return failed_; } // there is another zero eigenvalue
   bool in_planes(PetscMemType memory) const { return PetscMemTypeDevice(memory) && is_solved_in_planes<T>(factors_.n); }
-  size_t bytes() const { return matrices_.bytes() + scale_.bytes(); }
+  bool in_quarters(PetscMemType memory) const { return PetscMemTypeDevice(memory) && quarters_; }
+  size_t bytes() const { return matrices_.bytes() + scale_.bytes() + quarter_matrices_.bytes(); }
 
 private:
-  PetscErrorCode MakeModes(const Axis axes[3]);
+  PetscErrorCode MakeModes();
+  PetscErrorCode PrepareQuarters(PetscMemType memory);
   void           FindZeros(bool singular);
 
   size_t               work_bytes() const { return 2 * factors_.points() * sizeof(T); }
   size_t               close_bytes() const { return work_bytes() + matrices_.bytes() + scale_.bytes(); }
   AxesFactors<T>       factors_ = {};
   Axis                 axes_[3];
-  Mirror<Quad<R>>      matrices_;
-  Mirror<PetscReal>    values_; // the axes' eigenvalues, as in invert_
+  bool                 quarters_ = false;
+  QuarterFactors       quarter_factors_ = {};
+  Mirror<double>       quarter_matrices_; // of each axis, or of two of the same length
+  Mirror<Quad<R>>      matrices_;         // in quarters: the host's
+  Mirror<PetscReal>    values_;           // the axes' eigenvalues, as in invert_
   InvertEigenvalues<T> invert_ = {};
   Mirror<T>            scale_; // made by Prepare()
   Scratch<T>           work_;  // the host's, or a GPU's with little shared memory
@@ -173,8 +181,9 @@ private:
 };
 
 template <class T>
-PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old) {
-  bool same = old;
+PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old,
+                                      bool quarters) {
+  bool same = old && old->quarters_ == quarters;
 
   PetscFunctionBegin;
   for (int a = 0; a < 3; a++) {
@@ -184,9 +193,17 @@ PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, boo
   if (same) {
     matrices_.swap(&old->matrices_);
     values_.swap(&old->values_);
+    quarter_matrices_.swap(&old->quarter_matrices_);
     std::swap(axes_, old->axes_);
-  } else
-    PetscCall(MakeModes(axes));
+  } else {
+    for (int a = 0; a < 3; a++) axes_[a] = axes[a];
+    if (quarters)
+      for (int a = 0; a < 3; a++)
+        for (PetscInt m = 0; m < axes[a].N(); m++) values_.change().push_back(a < 2 ? sine_modes(axes[a]).value(m) : 0);
+    else
+      PetscCall(MakeModes());
+  }
+  quarters_ = quarters;
   factors_.matrix_quads = (int)matrices_.size();
   invert_.sigma = sigma;
   FindZeros(singular);
@@ -195,10 +212,11 @@ PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode DirectSolve<T>::MakeModes(const Axis axes[3]) {
-  Modes                   modes[3];
-  std::vector<Quad<R>>   &matrices = matrices_.change();
-  std::vector<PetscReal> &values = values_.change();
+template <class T> PetscErrorCode DirectSolve<T>::MakeModes() {
+  Modes                 modes[3];
+  const Axis           *axes = axes_;
+  const bool            has_values = values_.size();
+  std::vector<Quad<R>> &matrices = matrices_.change();
 
   PetscFunctionBegin;
   for (int a = 0; a < 3; a++) {
@@ -208,9 +226,8 @@ template <class T> PetscErrorCode DirectSolve<T>::MakeModes(const Axis axes[3]) 
       modes[a] = modes[same];
     else
       PetscCall(get_modes(axes[a], &modes[a]));
-    for (size_t m = 0; m < modes[a].values.size(); m++)
-      values.push_back(modes[a].in[m] ? modes[a].values[m] : std::numeric_limits<PetscReal>::infinity());
-    axes_[a] = axes[a];
+    for (size_t m = 0; m < modes[a].values.size() && !has_values; m++)
+      values_.change().push_back(modes[a].in[m] ? modes[a].values[m] : std::numeric_limits<PetscReal>::infinity());
   }
   for (bool back : {false, true})
     for (int a = 2; a >= 0; a--) {
@@ -259,8 +276,37 @@ template <class T> void DirectSolve<T>::FindZeros(bool singular) {
   failed_ = zeros > (singular ? 1 : 0);
 }
 
+template <class T> PetscErrorCode DirectSolve<T>::PrepareQuarters(PetscMemType memory) {
+  constexpr int size = MakeQuarterMatrices::size;
+  const int    *n = factors_.n;
+  const double *matrices;
+
+  PetscFunctionBegin;
+  if (!quarter_matrices_.size()) {
+    double *made;
+    PetscCall(quarter_matrices_.Make(memory, (size_t)size * (n[0] == n[1] ? 1 : 2), &made));
+    for (int a = 0; a < (n[0] == n[1] ? 1 : 2); a++)
+      PetscCall(for_each_of_box(memory, MakeQuarterMatrices::all(), MakeQuarterMatrices{n[a], made + a * size}));
+  }
+  PetscCall(quarter_matrices_.Get(memory, &matrices));
+  PetscCall(values_.Get(memory, &quarter_factors_.values[0]));
+  quarter_factors_.values[1] = quarter_factors_.values[0] + n[0];
+  for (int a = 0; a < 2; a++) {
+    quarter_factors_.n[a] = n[a];
+    quarter_factors_.matrices[a] = matrices + (n[0] == n[1] ? 0 : a * size);
+  }
+  quarter_factors_.sigma = (double)PetscRealPart(invert_.sigma);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class T> PetscErrorCode DirectSolve<T>::Prepare(PetscMemType memory) {
   PetscFunctionBegin;
+  if (in_quarters(memory)) {
+    PetscCall(PrepareQuarters(memory));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!matrices_.size()) PetscCall(MakeModes());
+  factors_.matrix_quads = (int)matrices_.size();
   PetscCall(matrices_.Get(memory, &factors_.matrices));
   if (!scale_.size()) {
     PetscCall(values_.Get(memory, &invert_.values));
@@ -283,6 +329,13 @@ template <class T> PetscErrorCode DirectSolve<T>::Prepare(PetscMemType memory) {
 
 template <class T> PetscErrorCode DirectSolve<T>::Apply(PetscMemType memory, const T *b, T *x) {
   PetscFunctionBegin;
+#if SHELLAC_CUDA
+  if constexpr (std::is_floating_point<T>::value)
+    if (in_quarters(memory)) {
+      PetscCall(solve_in_quarters(quarter_factors_, b, x));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
   PetscCall(matrices_.Get(memory, &factors_.matrices));
   PetscCall(scale_.Get(memory, &factors_.scale));
 #if SHELLAC_CUDA

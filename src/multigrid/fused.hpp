@@ -4,6 +4,7 @@
 #include "multigrid/march.hpp"
 #include "multigrid/strips.hpp"
 #include "multigrid/tiles.hpp"
+#include "multigrid/warp_tiles.hpp"
 
 namespace shellac {
 
@@ -21,6 +22,13 @@ static __global__ void sum_up(const double *values, PetscInt64 n, double *sum) {
   if (threadIdx.x == 0) *sum = part[0];
 }
 
+static inline PetscErrorCode sum_norms(const double *values, PetscInt64 n, double *sum, cudaStream_t stream) {
+  PetscFunctionBegin;
+  sum_up<<<1, 1024, 0, stream>>>(values, n, sum);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // What march() does of a level, and the rest.
 template <class Kind, class T> void plan_pass(const LevelPart<T> &level, MarchPlan *inner, TilePlan *rest) {
   *inner = MarchPlan();
@@ -36,9 +44,13 @@ template <class T> PetscInt64 norm_count(const LevelPart<T> &level) {
   PetscInt64 most = 0;
 #if SHELLAC_CUDA
   const auto count = [&](auto kind) {
+    using Kind = decltype(kind);
     MarchPlan inner;
     TilePlan  rest;
-    plan_pass<decltype(kind)>(level, &inner, &rest);
+    if (with_warp_tile<Kind>(
+            level, [&](auto tile) { most = PetscMax(most, (PetscInt64)plan_warp_tiles<decltype(tile)>(level).tiles); }))
+      return;
+    plan_pass<Kind>(level, &inner, &rest);
     most = PetscMax(most, inner.warps() + rest.tiles());
   };
   count(PassKind<true, false, true, true, true, 2>());
@@ -48,16 +60,38 @@ template <class T> PetscInt64 norm_count(const LevelPart<T> &level) {
   return most;
 }
 
+#if SHELLAC_CUDA
+template <class Tile, class T, class B, class Out>
+PetscErrorCode run_warp_tiles(const Pass<T, B, Out> &pass, PetscInt64 *sums) {
+  constexpr auto     kernel = pass_in_registers<Tile, T, B, Out>;
+  constexpr size_t   bytes = Tile::template bytes<T>();
+  const WarpTilePlan plan = plan_warp_tiles<Tile>(pass.level);
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  PetscCall(launch_in_chain(kernel, plan.tiles, Tile::threads, bytes, pass, plan));
+  *sums = plan.tiles;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 // norm: sum of |b - A u_0|² over the rank's points, in the pass' memory; null: not wanted
 template <class Kind, class T, class B, class Out>
 PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double *norm) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
-    MarchPlan    inner;
-    TilePlan     rest;
-    cudaStream_t stream;
+    MarchPlan      inner;
+    TilePlan       rest;
+    cudaStream_t   stream;
+    PetscInt64     sums = 0;
+    PetscErrorCode code = PETSC_SUCCESS;
     PetscCall(current_stream(&stream));
+    if (with_warp_tile<Kind>(pass.level, [&](auto tile) { code = run_warp_tiles<decltype(tile)>(pass, &sums); })) {
+      PetscCall(code);
+      if (norm) PetscCall(sum_norms(pass.norms, sums, norm, stream));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     plan_pass<Kind>(pass.level, &inner, &rest);
     // the rest first, small, and the inner part beside it: march() waits for it at its own end
     PetscCheck(!inner.warps() || rest.tiles(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pass without ends of the level");
@@ -74,10 +108,7 @@ PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double
       if (inner.warps())
         PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
                                   32 * march_warps, 0, pass, inner));
-    if (norm) {
-      sum_up<<<1, 1024, 0, stream>>>(pass.norms, inner.warps() + rest.tiles(), norm);
-      PetscCallCUDA(cudaGetLastError());
-    }
+    if (norm) PetscCall(sum_norms(pass.norms, inner.warps() + rest.tiles(), norm, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

@@ -58,6 +58,8 @@ template <class T> struct LevelPart {
   // the whole grid: most of a uniform grid, and none of a stretched one.
   PetscInt     regular_lo[3], regular_hi[3];
   AxisPoint<R> typical[3][2];
+  bool         uniform;  // in two dimensions: all points are like these, with u = 0 beyond them; see is_alike()
+  int          frame[2]; // uniform: so many points at both ends of each axis are fixed instead
   // Coefficients that are no sum over the axes: see Couplings; null elsewhere.
   const T   *rows;        // [slots][points of grown]
   const T   *weights;     // of interpolation, see interpolate()
@@ -145,6 +147,22 @@ void find_typical(int a, const std::vector<Point> &all, PetscInt start, LevelPar
   }
   part->regular_lo[a] = lo - start;
   part->regular_hi[a] = hi - start;
+}
+
+// Whether all points of a whole axis, which is coarsened, are like typical ones, but for `frame` fixed ones at both ends
+// and for transfers to and from there or beyond.
+template <class T, class Point>
+bool is_alike(int a, int frame, const std::vector<Point> &all, const LevelPart<T> &part) {
+  const PetscInt N = (PetscInt)all.size() - 2 * axis_reach;
+  bool           alike = part.coarsens[a] && !part.patch.periodic[a] && part.regular_hi[a] > part.regular_lo[a];
+  for (PetscInt i = frame; i < N - frame && alike; i++) {
+    const Point &is = all[axis_reach + i], &should = part.typical[a][i & 1];
+    alike = is.lower == should.lower && is.upper == should.upper && is.in == 1 && should.in == 1;
+    for (int c = 0; c < 2; c++)
+      alike = alike && (is.prolong[c] == should.prolong[c] || is.prolong[c] == 0) &&
+              (is.restriction[c] == should.restriction[c] || is.restriction[c] == 0);
+  }
+  return alike;
 }
 
 // Rare, and long: kept out of the loops that call it.

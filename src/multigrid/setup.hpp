@@ -104,7 +104,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     // where a GPU solves more points at once than the host does, the number of levels can make it the host's
     const PetscInt N[3] = {present[0].N(), present[1].N(), present[2].N()};
     const bool     in_planes = !variable_ && device && !parts_ && dim == 3 && is_solved_in_planes<T>(N);
-    more = more && strongest > 0 && !(in_planes && !options.levels);
+    const bool     in_quarters = !variable_ && device && !parts_ && dim == 2 && is_solved_in_quarters<T>(present);
+    more = more && strongest > 0 && !((in_planes || in_quarters) && !options.levels);
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
     // the last level must be whole
     if (!more && !whole) {
@@ -112,11 +113,13 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       at.grid = whole_grid(parts);
       at.patch = patch_of(at.grid, present, width);
     }
+
+    std::vector<AxisPoint<R>> points_at_axis[3]; // of whole axes
     for (int a = 0; a < 3; a++) {
       const bool coarsens = more && can_coarsen(present[a]) && present[a].strength() >= weak_coupling * strongest;
       present[a] = coarsen(present[a], coarsens, &at.to_next[a]);
       const PetscInt start = at.grid.start[a];
-      const auto     all = axis_points<R>(at.axes[a], at.to_next[a]);
+      const auto    &all = points_at_axis[a] = axis_points<R>(at.axes[a], at.to_next[a]);
       at.points_at[a] = points_.host().size();
       points_.change().insert(points_.change().end(), all.begin() + start,
                               all.begin() + start + at.grid.size[a] + 2 * axis_reach);
@@ -133,6 +136,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.one_walk =
         at.planes && at.whole && !at.odd_ends && !(at.patch.periodic[layers.slow] && at.patch.N[layers.slow] > 1);
     at.part.patch = at.patch;
+    at.part.uniform = at.whole && dim == 2;
+    for (int a = 0; a < 2; a++) {
+      at.part.frame[a] = at.axes[a].fixed ? 1 : 0;
+      at.part.uniform = at.part.uniform && is_alike(a, at.part.frame[a], points_at_axis[a], at.part);
+    }
     at.part.sigma = (T)sigma;
     at.part.steps = steps;
     at.part.red_black = red_black;
@@ -145,8 +153,9 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way, sizeof(T)));
     }
     if (!more) {
-      const bool solvable =
-          variable_ ? points <= most_dense : in_planes || (points <= most_solved && longest <= most_solved_axis);
+      const bool solvable = variable_
+                                ? points <= most_dense
+                                : in_planes || in_quarters || (points <= most_solved && longest <= most_solved_axis);
       PetscCheck(solvable || strongest > 0, grid.comm, PETSC_ERR_ARG_WRONG,
                  "the matrix couples no points: there is nothing for multigrid to do; use -pc_type jacobi");
       PetscCheck(solvable, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -174,7 +183,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   norms_.resize((size_t)norm_count(level(0).part) + 1);
   auto *from = dynamic_cast<Hierarchy<T> *>(old);
   if (!variable_)
-    PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->direct_ : nullptr));
+    PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->direct_ : nullptr,
+                             device && !parts_ && is_solved_in_quarters<T>(levels_.back()->axes)));
   if (from) TakeMemory(from);
   if (variable_) PetscCall(SetRows(rows));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
@@ -266,7 +276,9 @@ template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
                   : takes_columns(at) || takes_row_columns(at)             ? "column by column"
                                                                            : "point by point";
     if (l == last() && !variable_)
-      info.passes = direct_.in_planes(memory_) ? "axes' modes, plane by plane" : "axes' modes";
+      info.passes = direct_.in_quarters(memory_) ? "axes' modes, in quarters"
+                    : direct_.in_planes(memory_) ? "axes' modes, plane by plane"
+                                                 : "axes' modes";
     info.whole = at.whole;
     info.variable = variable_;
     info.weighted = at.mass.size() > 0;

@@ -347,6 +347,8 @@ static PetscErrorCode solve_symmetric(const Problem &p, const Cycles &of, PetscM
   PetscCall(solve(p, p.A, ("CG, " + of.plain).c_str(),
                   "-bench_ksp_type cg -bench_pc_type stencilmg -bench_ksp_norm_type unpreconditioned", seconds,
                   copy_seconds));
+  PetscCall(solve(p, p.A, ("CG, " + of.plain + ", natural norm").c_str(),
+                  "-bench_ksp_type cg -bench_pc_type stencilmg -bench_ksp_norm_type natural", seconds, copy_seconds));
   if (ranks == 1)
     PetscCall(solve(p, p.A, ("CG, " + of.plain + " in single precision").c_str(),
                     "-bench_ksp_type cg -bench_pc_type stencilmg -bench_pc_stencilmg_precision single "
