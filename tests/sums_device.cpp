@@ -104,19 +104,27 @@ static const Place places[] = {{1, 0, false}, {2, 0, true}, {3, 0, false}, {3, 1
 TEST_CASE("sums of many points with coincident and close ones, far from the origin, on a GPU", "[sums][device]") {
   if (skips(no_gpu(false) || !vectors_are_on_a_gpu() || rank_count() > 1)) return;
   for (const Place &p : places) {
-    const Cloud targets = cloud_with_close_points(33001, p.dim, p.at, p.close), sources = last_points(targets, 777);
-    for (const Function &f : functions) {
-      Options set = options(f);
-      Matrix  A = make_sum(targets, sources), B = same_sum_on_host(targets, sources);
-      OK(MatKernelSumSetPrecision(A, MAT_KERNELSUM_SINGLE));
-      Vector c = right_vector(A), y = left_vector(A);
-      INFO(f.name << " " << p.dim << "-D at " << p.at << (p.close ? " with close points" : ""));
-      set_random(c, 1);
-      OK(VecShift(c, 2));
-      Vector host_c = on_host(c), z = left_vector(B);
-      OK(MatMult(A, c, y));
-      OK(MatMult(B, host_c, z));
-      CHECK(difference_of_arrays(y, z) <= PetscReal(5e-6));
+    const Cloud targets = cloud_with_close_points(33001, p.dim, p.at, p.close);
+    for (const PetscInt count : {777, 50, 13}) { // many; few: whole tiles, and half of one
+      const Cloud sources = last_points(targets, count);
+      for (const Function &f : functions) {
+        Options set = options(f);
+        Matrix  A = make_sum(targets, sources), B = same_sum_on_host(targets, sources);
+        OK(MatKernelSumSetPrecision(A, MAT_KERNELSUM_SINGLE));
+        Vector c = right_vector(A), y = left_vector(A);
+        INFO(f.name << " of " << count << " sources, " << p.dim << "-D at " << p.at
+                    << (p.close ? " with close points" : ""));
+        set_random(c, 1);
+        OK(VecShift(c, 2));
+        Vector host_c = on_host(c), z = left_vector(B);
+        for (int turn = 0; turn < 3; turn++) OK(MatMult(A, c, y)); // one beside the end of the other
+        OK(MatMult(B, host_c, z));
+        CHECK(difference_of_arrays(y, z) <= PetscReal(5e-6));
+        OK(VecScale(c, -3)); // before a product that begins early
+        OK(MatMult(A, c, y));
+        OK(VecScale(y, PetscReal(-1) / 3));
+        CHECK(difference_of_arrays(y, z) <= PetscReal(5e-6));
+      }
     }
   }
 }

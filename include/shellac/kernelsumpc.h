@@ -11,7 +11,7 @@
 
    Options Database Keys:
 +  -pc_kernelsum_box <integer, 1 or more>            - points of a box, at most; default 100
-.  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 160, 256
+.  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 240, 384
                                                        in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96,
                                                        320, 512; more where the kernel is wide
 .  -pc_kernelsum_coarse <integer, 0 or more>         - coarse points, about; 0: no coarse space; more are an error for
@@ -116,7 +116,7 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
 -  points - the points nearest to the box, 0 or more, or `PETSC_DECIDE` for the default
 
    Options Database Key:
-.  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 160, 256 in
+.  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 240, 384 in
                                                 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96, 320, 512;
                                                 more where the kernel is wide
 
@@ -125,8 +125,8 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
    Note:
    Takes effect at the next application. Where the whole set is not larger, the box is solved with all points. By default a
    Gaussian whose σ is w > 1 spacings of the points in a box has about 230 w^1.25 points around it in 2-D and 600 w^1.75 in 3-D, 1500
-   and 2000 at most: more where points are dense. Other functions count as the Gaussian, or as the inverse multiquadric, 160
-   w^0.5 and 256 w^0.75, that falls to half of its value at r = 0 where they do so or grow to twice; in the symmetric
+   and 2000 at most: more where points are dense. Other functions count as the Gaussian, or as the inverse multiquadric, 240
+   w^0.5 and 384 w^0.75, that falls to half of its value at r = 0 where they do so or grow to twice; in the symmetric
    variant those that grow have 320 and 512.
 
    Errors:

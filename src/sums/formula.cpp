@@ -229,8 +229,9 @@ template <class T> static PetscErrorCode sum_on_gpu(const PairSum &s, const Scal
     const FormulaKernel &k = kernel_table[which];
     return device::launch_kernel(
         s, device::arguments_of(s, FormulaNumbers<T>(s.parameters), scales.scale, scales.factor, column),
-        {kernels.library.kernel((size_t)which), k.sums, 1, sizeof(T) == sizeof(float) ? k.of_single : k.of_double,
-         k.threads, &kernels.resident[(size_t)which]});
+        {kernels.library.kernel((size_t)which), k.sums, 1,
+         k.threads * (sizeof(T) == sizeof(float) ? k.of_single : k.of_double), k.threads,
+         &kernels.resident[(size_t)which]});
   };
   if (s.form == SumForm::gradient)
     PetscCall(launch(gradient_kernel, 0));

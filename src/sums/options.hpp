@@ -29,7 +29,7 @@ constexpr Option sums_options[] = {
 constexpr Option sums_pc_options[] = {
     {"-pc_kernelsum_box", "integer, 1 or more", "100", "points of a box, at most", "PCKernelSumSetBoxSize"},
     {"-pc_kernelsum_overlap", "integer, 0 or more",
-     "48, 160, 256 in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96, 320, 512; more where the kernel is wide",
+     "48, 240, 384 in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96, 320, 512; more where the kernel is wide",
      "points around a box that are solved with it", "PCKernelSumSetOverlap"},
     {"-pc_kernelsum_coarse", "integer, 0 or more", "one for 50 points, 1000 at most; the Gaussian none",
      "coarse points, about; 0: no coarse space; more are an error for the symmetric variant",

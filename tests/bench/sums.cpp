@@ -174,7 +174,8 @@ static PetscErrorCode bench_columns(bool on_gpu, PetscReal seconds) {
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "\n16 right-hand sides at once, %" PetscInt_FMT " points; goal: 6 times one at a time\n", M));
   for (const char *precision : {"double", "single"})
-    for (const char *kernel : {"gaussian", "laplace", "helmholtz"}) {
+    for (const char *kernel : {"gaussian", "laplace", "helmholtz", "yukawa", "multiquadric", "inverse_multiquadric",
+                               "thin_plate", "logarithm"}) {
       PetscCall(create_sum(x, x, kernel, precision, "direct", 1e-6, &A));
       PetscCall(time_product(A, seconds, &c, &y, &one));
       PetscCall(MatGetLocalSize(A, NULL, &n));
@@ -188,7 +189,7 @@ static PetscErrorCode bench_columns(bool on_gpu, PetscReal seconds) {
       PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
       PetscCall(time_of(
           seconds, [&] { return MatMatMult(A, B, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C); }, &many));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %-7s one %8.3f ms, sixteen %8.3f ms: %5.2f times\n", kernel,
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s %-7s one %8.3f ms, sixteen %8.3f ms: %5.2f times\n", kernel,
                             precision, (double)(1e3 * one), (double)(1e3 * many), (double)(columns * one / many)));
       PetscCall(MatDestroy(&B));
       PetscCall(MatDestroy(&C));

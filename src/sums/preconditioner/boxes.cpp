@@ -44,8 +44,8 @@ static PetscInt default_overlap(const Shape &shape, bool symmetric, int dim, dou
     Law    gaussian, multiquadric, raised; // the first of fast decay, the second of others
     double most;
   } laws[] = {{{64, 0.5}, {48, 0.5}, {96, 0}, 256},
-              {{230, 1.25}, {160, 0.5}, {320, 0}, 1500},
-              {{600, 1.75}, {256, 0.75}, {512, 0}, 2000}};
+              {{230, 1.25}, {240, 0.5}, {320, 0}, 1500},
+              {{600, 1.75}, {384, 0.75}, {512, 0}, 2000}};
   const auto &of_dim = laws[dim - 1];
   const Law   law = shape.fast ? of_dim.gaussian : shape.grows && symmetric ? of_dim.raised : of_dim.multiquadric;
   const double sigma = shape.width / (shape.fast ? 1.1774 : 1.7321); // √(2 log 2), √3: where these have fallen to half
