@@ -1,6 +1,6 @@
 #include "multigrid/beyond.hpp"
 
-#include "multigrid/points.hpp"
+#include "multigrid/planes.hpp"
 
 namespace shellac {
 
@@ -38,17 +38,24 @@ PetscErrorCode fill_beyond(PetscMemType memory, const Patch &patch, Halo *halo, 
     PetscCall(for_each(memory, beyond, FillImages{patch, box, values, arrays}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::vector<PetscScalar> own((size_t)all.points());
+  std::vector<PetscScalar> own((size_t)all.points()); // of which there is what the neighbours or images need
+  const Box                interior = patch.interior();
+  Box                      inner = all; // away from the ends of periodic axes that this rank has wholly
+  for (int a = 0; a < 3; a++) {
+    const PetscInt reach = patch.periodic[a] && patch.size[a] == patch.N[a] ? PetscMin(patch.width, patch.size[a]) : 0;
+    inner.lo[a] = PetscMax(interior.lo[a], reach);
+    inner.hi[a] = PetscMax(PetscMin(interior.hi[a], patch.size[a] - reach), inner.lo[a]);
+  }
+  const Boxes border = difference(all, inner);
   for (int n = 0; n < arrays; n++, values += box.points()) {
-    copy_points(all, box, values, all, own.data());
+    for (int b = 0; b < border.count; b++) copy_points(border.box[b], box, values, all, own.data());
     PetscCall(halo->Begin(own.data(), PETSC_MEMTYPE_HOST));
     PetscCall(halo->End());
     field = halo->field();
     field.u = own.data();
     for (int b = 0; b < beyond.count; b++)
-      for_each_on_host(beyond.box[b], [&](PetscInt i, PetscInt j, PetscInt k) {
-        const PetscInt p[3] = {i, j, k};
-        values[box.index(p)] = value_at(patch, field, p);
+      for_each_row(beyond.box[b], [&](const PetscInt p[3], PetscInt count) {
+        copy_row(patch, field, p, count, values + box.index(p));
       });
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,6 +10,7 @@
 namespace shellac {
 
 constexpr PetscInt64 gathered_points = 16384; // levels of so many points are whole on each rank
+constexpr PetscReal  most_work_beyond = 1.6;  // see work_beyond(): with more, passes exchange values before each step
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
 // A rank's points of a grid, with values of one unknown, and a halo along the axes that ranks share.
@@ -41,6 +42,20 @@ inline bool is_thin(const Grid &grid, PetscInt width) {
     for (PetscMPIInt r = 0; grid.ranks[a] > 1 && r < grid.ranks[a]; r++)
       thin = thin || grid.first[a][r + 1] - grid.first[a][r] < width;
   return thin;
+}
+
+// The points that the smallest rank's passes compute where they go beyond its own, at first so many along an axis and at last none,
+// over its own.
+inline PetscReal work_beyond(const Grid &grid, PetscInt beyond) {
+  PetscReal work = 1;
+  for (int a = 0; a < 3; a++) {
+    if (grid.ranks[a] == 1) continue;
+    PetscInt   least = grid.N[a];
+    const bool between = grid.ranks[a] > 2 || grid.periodic(a); // two other ranks
+    for (PetscMPIInt r = 0; r < grid.ranks[a]; r++) least = PetscMin(least, grid.first[a][r + 1] - grid.first[a][r]);
+    work *= 1 + (between ? 1 : PetscReal(0.5)) * beyond / PetscMax(least, (PetscInt)1);
+  }
+  return work;
 }
 
 // The grid with these axes on one rank.

@@ -50,6 +50,9 @@ enum RowSlot {
   FIRST_COUPLING = 2
 }; // the inverse is zero where there is nothing to do
 
+// Values after the last array: loops on the host take whole vectors of a row.
+constexpr size_t room_after_rows = 16;
+
 // The arrays, over a rank's points and some beyond them, which belong to its neighbours or are images on a periodic axis. Plain
 // data, on the host or on a GPU.
 struct CouplingArrays {
@@ -70,7 +73,7 @@ struct Couplings : CouplingArrays {
   PetscErrorCode MakeZero(PetscMemType memory) { // without masses
     PetscFunctionBegin;
     DropMass();
-    PetscCall(memory_of_values.MakeZero(memory, (size_t)slots() * points(), &values));
+    PetscCall(memory_of_values.MakeZero(memory, (size_t)slots() * points() + room_after_rows, &values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode MakeMass(PetscMemType memory) { // uninitialised

@@ -57,6 +57,7 @@ template <class T> class Hierarchy final : public Multigrid {
     bool         planes = false;   // passes on the host go plane by plane; see planes.hpp
     bool         odd_ends = false; // an axis is coarsened around an odd number of points: transfers by points
     bool         one_walk = false; // all of a pass in one walk
+    bool         halves = false;   // of a pair of couplings the passes on the host read one: both are equal
     Grid         parts;            // whole: the parts that the ranks make of it
     PetscReal    shrunk = 1;       // see renewal::Renewed: since the level was made
     PetscReal    grown = 1;        // likewise
@@ -130,7 +131,10 @@ private:
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
   PetscErrorCode                    Fused(int l, const B *b, const T *guess, Out *out);
   template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<T> *pass);
+  template <class B>
+  PetscErrorCode WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps, PlanePass<T> *pass);
   template <class B> PetscErrorCode WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
+  template <class B, class Out> PetscErrorCode WalkUp(int l, const B *b, const T *guess, Out *out);
   PetscErrorCode                    Correct(int l, const T *u, T *out);
   template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool upward, T *to);
   template <row_column::Does does, class B>

@@ -119,10 +119,12 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::PlanesAt(int 
   PetscFunctionBegin;
   *pass = {};
   PetscCall(PartAt(l, &pass->level));
+  pass->own = level(l).patch;
+  pass->halves = level(l).halves;
   if constexpr (std::is_same<B, T>::value)
-    pass->b = b;
+    pass->b.u = b;
   else
-    pass->b_of_vectors = b;
+    pass->b_of_vectors.u = b;
   if (l < last()) {
     pass->coarse_e = level(l + 1).patch;
     pass->coarse_b = target_patch(l);
@@ -130,23 +132,63 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::PlanesAt(int 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// From a guess (null: zero) to the next level's right-hand side, in one walk.
+// One walk: from a guess (null: zero), to which the next level's correction may be added.
+template <class T>
+template <class B>
+PetscErrorCode Hierarchy<T>::WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps,
+                                      PlanePass<T> *pass) {
+  Level &at = level(l), &next = level(l + 1);
+
+  PetscFunctionBegin;
+  PetscCall(PlanesAt(l, b, pass));
+  if (!at.whole) extend(points_beyond(at.part.steps), &pass->level);
+  pass->given = guess;
+  PetscCall(Exchange(at, at.halo_u, guess, &pass->guess));
+  pass->corrected = corrected;
+  if (corrected) PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass->e));
+  pass->end = steps;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// To the next level's right-hand side, in one walk.
 template <class T>
 template <class B>
 PetscErrorCode Hierarchy<T>::WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out) {
+  Level       &at = level(l);
   PlanePass<T> pass;
 
   PetscFunctionBegin;
-  PetscCall(PlanesAt(l, b, &pass));
-  pass.given = guess;
-  pass.guess.u = guess;
-  pass.corrected = corrected;
-  if (corrected) pass.e.u = level(l + 1).x.at(memory_);
-  pass.end = steps;
+  PetscCall(WalkFrom(l, b, guess, corrected, steps, &pass));
+  if constexpr (std::is_same<B, T>::value)
+    PetscCall(Exchange(at, at.halo_b, b, &pass.b));
+  else
+    PetscCall(Exchange(at, at.halo_b, b, &pass.b_of_vectors));
   pass.out = out;
   pass.b_coarse = target(l);
   PlaneWalk<T>(pass).run();
   PetscCall(AfterRestriction(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// From the next level's correction, in one walk; with the halo of b from the walk down.
+template <class T>
+template <class B, class Out>
+PetscErrorCode Hierarchy<T>::WalkUp(int l, const B *b, const T *guess, Out *out) {
+  Level       &at = level(l);
+  PlanePass<T> pass;
+
+  PetscFunctionBegin;
+  PetscCall(WalkFrom(l, b, guess, true, at.part.steps, &pass));
+  if constexpr (std::is_same<B, T>::value) {
+    if (!at.whole) pass.b = at.halo_b.template field<B>();
+  } else if (!at.whole)
+    pass.b_of_vectors = at.halo_b.template field<B>();
+  turn_colours(&pass.level);
+  if constexpr (std::is_same<Out, T>::value)
+    pass.out = out;
+  else
+    pass.out_of_vectors = out;
+  PlaneWalk<T>(pass).run();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -399,18 +441,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (at.one_walk && walks(at)) {
-      PlanePass<T> pass;
-      PetscCall(PlanesAt(l, b, &pass));
-      turn_colours(&pass.level);
-      pass.given = pass.corrected = true;
-      pass.guess.u = t;
-      pass.e.u = level(l + 1).x.at(memory_);
-      pass.end = at.part.steps;
-      if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value)
-        pass.out = x;
-      else
-        pass.out_of_vectors = x;
-      PlaneWalk<T>(pass).run();
+      PetscCall(WalkUp(l, b, t, x));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(Correct(l, t, t));

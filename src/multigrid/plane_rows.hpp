@@ -8,11 +8,22 @@
 
 namespace shellac {
 
+// So many values of a row, or a few more, are vectors of the widest processors. Loops over all of them have no rest, which takes
+// longer than the vectors where rows are short.
+template <class T> constexpr int vector_of = PetscMax(1, 64 / (int)sizeof(T));
+template <class T> int           whole_vectors(PetscInt n) {
+            return (int)((n + vector_of<T> - 1) / vector_of<T> * vector_of<T>);
+}
+// What whole_vectors() gives, so that the compiler knows it.
+template <class T> inline int all_vectors(int n) {
+  return n & -vector_of<T>;
+}
+
 // Rows of nx values with room beyond both ends, and a row before the first and after the last.
 template <class T> class Plane {
 public:
   void resize(PetscInt nx, PetscInt rows) {
-    stride_ = pad + (size_t)(nx + 7) / 8 * 8 + pad;
+    stride_ = pad + (size_t)whole_vectors<T>(nx) + pad;
     values_.assign(stride_ * (size_t)(rows + 2), T(0));
   }
   T       *row(PetscInt m) { return values_.data() + (size_t)(m + 1) * stride_ + pad; }
@@ -54,16 +65,18 @@ template <class T> inline T residual_at(const AxesRow<T> &op, const Neighbours<T
 template <class T> SHELLAC_WIDE void residual(const AxesRow<T> &of, const Neighbours<T> &u, const T *b, int n, T *r) {
   const AxesRow<T>    op = of;
   const Neighbours<T> local = u;
+  const int           count = all_vectors<T>(n);
   SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++) r[i] = residual_at(op, local, b, i);
+  for (int i = 0; i < count; i++) r[i] = residual_at(op, local, b, i);
 }
 template <class T>
 SHELLAC_WIDE void smooth(const AxesRow<T> &of, const Neighbours<T> &u, const T *b, const T *inverse,
                          typename RealOf<T>::type omega, int n, T *result) {
   const AxesRow<T>    op = of;
   const Neighbours<T> local = u;
+  const int           count = all_vectors<T>(n);
   SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++) result[i] = local.center()[i] + omega * inverse[i] * residual_at(op, local, b, i);
+  for (int i = 0; i < count; i++) result[i] = local.center()[i] + omega * inverse[i] * residual_at(op, local, b, i);
 }
 // 1/diagonal; zero at fixed points. in: by x, and of this row
 template <class T>
@@ -82,26 +95,26 @@ SHELLAC_WIDE void invert_diagonal(const AxesRow<T> &of, const typename RealOf<T>
 template <class T> struct CouplingsRow {
   const T                 *s, *b, *u, *inverse;
   typename RealOf<T>::type omega;
-  const T                 *c; // of the first coupling, and so far from it those of the next ones
-  size_t                   stride;
-  const T                 *there[26]; // values at the neighbours
+  const T                 *c[26], *there[26]; // of each neighbour the coupling with it, and values
 };
 template <int couplings, bool smooths, class T>
 SHELLAC_WIDEST void couple(const CouplingsRow<T> &of, int n, T *result) {
   const CouplingsRow<T> row = of;
+  const int             count = all_vectors<T>(n);
   SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < count; i++) {
     const T center = row.u[i];
     T       r = row.b[i] - row.s[i] * center;
 #pragma GCC unroll 26
-    for (int a = 0; a < couplings; a++) r -= row.c[(size_t)a * row.stride + i] * (center - row.there[a][i]);
+    for (int a = 0; a < couplings; a++) r -= row.c[a][i] * (center - row.there[a][i]);
     result[i] = smooths ? center + row.omega * row.inverse[i] * r : r;
   }
 }
 template <class T>
 SHELLAC_WIDE void start(const T *inverse, typename RealOf<T>::type omega, const T *b, int n, T *result) {
+  const int count = all_vectors<T>(n);
   SHELLAC_COLUMNS
-  for (int i = 0; i < n; i++) result[i] = omega * inverse[i] * b[i];
+  for (int i = 0; i < count; i++) result[i] = omega * inverse[i] * b[i];
 }
 
 template <class T, class Weight> SHELLAC_WIDE void add(Weight factor, const T *values, int n, T *sum) {

@@ -15,7 +15,19 @@ public:
   void restrict_field(const Field<T> &r);
 
 private:
-  bool inside(PetscInt k) const { return k >= 0 && k < layers_.planes; }
+  // Of an axis those points that have `beyond` more points between them and the rank's own, or fewer.
+  struct Range {
+    PetscInt begin, end;
+    bool     has(PetscInt i) const { return i >= begin && i < end; }
+  };
+  Range range(int axis, PetscInt beyond) const {
+    const PetscInt before = own_from_[axis], after = patch_.size[axis] - before - pass_.own.size[axis];
+    return {PetscMax(before - beyond, 0), patch_.size[axis] - PetscMax(after - beyond, 0)};
+  }
+  Range rows(PetscInt beyond) const { return range(layers_.across, beyond); }
+  Range planes(PetscInt beyond) const { return range(layers_.slow, beyond); }
+  // The points beyond the rank's own at which the values of a step are needed.
+  PetscInt beyond(int s) const { return (pass_.b_coarse ? 2 : 0) + steps_ - s; }
   // values at the points of a level's arrays, from column i on
   const T *at(const T *values, PetscInt i, PetscInt m, PetscInt k) const {
     return values + layers_.index(level_.grown, i, m, k);
@@ -33,27 +45,30 @@ private:
   const AxisPoint<R> &point_across(PetscInt m) const { return level_.axis[layers_.across][m]; }
   const AxisPoint<R> &point_slow(PetscInt k) const { return level_.axis[layers_.slow][k]; }
 
-  const T           *b_row(PetscInt m, PetscInt k);
-  row::AxesRow<T>    axes_row(PetscInt m, PetscInt k) const;
-  row::Neighbours<T> neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
-  const T           *inverse_diagonal(int step, PetscInt m, PetscInt k);
-  void               find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r);
-  void               couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result);
-  void               begin_plane(PetscInt k);
-  void               correct_plane(PetscInt k, Plane<T> *plane);
-  void               smooth_plane(int s, PetscInt k);
-  void               write_plane(PetscInt k);
-  void               residual_plane(PetscInt k);
-  void               weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
-  void               restrict_ready(PetscInt newest, bool all);
-  void               restrict_plane(PetscInt K);
+  const T                    *b_row(PetscInt m, PetscInt k);
+  template <class V> const T *row_of_b(const Field<V> &b, PetscInt m, PetscInt k);
+  row::AxesRow<T>             axes_row(PetscInt m, PetscInt k) const;
+  row::Neighbours<T>          neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
+  const T                    *inverse_diagonal(int step, PetscInt m, PetscInt k);
+  void                        find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r);
+  void couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result);
+  void begin_plane(PetscInt k);
+  void correct_plane(PetscInt k, Plane<T> *plane);
+  void smooth_plane(int s, PetscInt k);
+  void write_plane(PetscInt k);
+  void residual_plane(PetscInt k);
+  void weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
+  void restrict_ready(PetscInt newest, bool all);
+  void restrict_plane(PetscInt K);
 
   const PlanePass<T> &pass_;
   const LevelPart<T> &level_;
   const Patch        &patch_;
   const Layers        layers_;
   const PetscInt      nx_;
-  const size_t        grown_points_;
+  PetscInt            own_from_[3]; // the rank's first point, on the patch that is walked over
+  int                 padded_; // of a row: loops take so many values, whole vectors, of which the last may not count
+  const size_t        grown_points_, own_points_;
   const bool          starts_; // from values, not from zero
   const bool          alone_;  // no neighbouring rank has a part in the planes that steps make
   const int           steps_;  // those that take neighbours
@@ -74,24 +89,39 @@ private:
   std::vector<T>            b_, buffer_;
   std::vector<PlaneRing<T>> u_; // of each step
   PlaneRing<T>              r_, e_;
+  struct Coupling {
+    PetscInt64 at;           // the place of its first coefficient in level_.rows, but for the row's
+    int        across, slow; // steps to the row of the neighbours
+    int        along;
+  };
+  std::vector<Coupling> couplings_;
+  Layers                e_layers_;  // of the coarse points that a correction takes, beginning with e_from_
+  PetscInt              e_from_[3]; // on the whole grid
 };
 
 template <class T>
 PlaneWalk<T>::PlaneWalk(const PlanePass<T> &pass)
     : pass_(pass), level_(pass.level), patch_(pass.level.patch), layers_(patch_), nx_(layers_.nx),
-      grown_points_((size_t)level_.grown.points()), starts_(pass.given || pass.corrected), alone_(is_alone(patch_)),
-      steps_(starts_ || pass.end == pass.begin ? pass.end - pass.begin : pass.end - pass.begin - 1), columns_(nx_) {
-  constexpr PetscInt room = 32;
+      grown_points_((size_t)level_.grown.points()), own_points_((size_t)pass.own.all().points()),
+      starts_(pass.given || pass.corrected), alone_(is_alone(patch_)),
+      steps_(starts_ || pass.end == pass.begin ? pass.end - pass.begin : pass.end - pass.begin - 1), columns_(nx_),
+      e_layers_(patch_) {
+  constexpr PetscInt room = 32; // more than a vector has
+  constexpr PetscInt origin[3] = {0, 0, 0};
+  padded_ = whole_vectors<T>(nx_);
   if (level_.coarsens[0]) {
     first_column_ = level_.between(0, 0) ? 0 : -1;
     columns_ = (nx_ - first_column_ + 1) / 2 * 2;
   }
+  for (int a = 0; a < 3; a++) own_from_[a] = pass.own.start[a] - patch_.start[a];
   if (!level_.rows) {
+    west_.reserve((size_t)(nx_ + room)), east_.reserve((size_t)(nx_ + room));
     for (PetscInt i = 0; i < nx_; i++) {
       const AxisPoint<R> &x = level_.axis[0][i];
       west_.push_back(x.lower), east_.push_back(x.upper);
       for (int odd = 0; odd < 2; odd++) inverse_[odd].in.push_back(level_.red_black && i % 2 != odd ? R(0) : x.in);
     }
+    west_.resize((size_t)(nx_ + room)), east_.resize((size_t)(nx_ + room));
     for (PetscInt c = 0; c <= columns_; c++)
       for (int w = 0; w < 2; w++) {
         const AxisPoint<R> &x = level_.axis[0][first_column_ + c];
@@ -104,13 +134,52 @@ PlaneWalk<T>::PlaneWalk(const PlanePass<T> &pass)
   u_.resize((size_t)steps_ + 1);
   for (PlaneRing<T> &ring : u_) ring.resize(nx_, layers_.rows);
   if (pass.residual || pass.b_coarse) r_.resize(nx_, layers_.rows);
-  if (pass.corrected) e_.resize(pass.coarse_e.size[0], pass.coarse_e.size[layers_.across]);
+  if (level_.rows) {
+    const Neighbours &neighbours = level_.neighbours;
+    const int         count = neighbours.count();
+    neighbours.each([&](const PetscInt *d) {
+      const PetscInt64 step = (PetscInt64)level_.grown.index(d) - (PetscInt64)level_.grown.index(origin);
+      const int        own = (int)couplings_.size(), back = neighbours.star ? own ^ 1 : count - 1 - own;
+      const bool       there = pass.halves && own < back;
+      couplings_.push_back({(PetscInt64)grown_points_ * (FIRST_COUPLING + (there ? back : own)) + (there ? step : 0),
+                            (int)d[layers_.across], (int)d[layers_.slow], (int)d[0]});
+    });
+  }
+  if (pass.corrected) {
+    const int      across = layers_.across, slow = layers_.slow;
+    const PetscInt last = layers_.rows - 1, first = level_.below(across, 0);
+    e_layers_.nx = level_.coarsens[0] ? columns_ / 2 : columns_;
+    e_layers_.rows = level_.below(across, last) + level_.between(across, last) - first + 1;
+    // the coarse point of column 1, or 0 where all are coarse
+    layers_.to_axes(level_.below(0, first_column_ + (level_.coarsens[0] ? 1 : 0)), first, level_.below(slow, 0),
+                    e_from_);
+    e_.resize(e_layers_.nx, e_layers_.rows);
+  }
 }
 
 template <class T> const T *PlaneWalk<T>::b_row(PetscInt m, PetscInt k) {
-  const size_t at = layers_.index(patch_, 0, m, k);
-  if (pass_.b) return pass_.b + at;
-  strip::convert(pass_.b_of_vectors + at, (int)nx_, b_.data());
+  return pass_.b.u ? row_of_b(pass_.b, m, k) : row_of_b(pass_.b_of_vectors, m, k);
+}
+
+// Where it is, if it is in one place, with values after its end that loops over whole vectors read.
+template <class T> template <class V> const T *PlaneWalk<T>::row_of_b(const Field<V> &b, PetscInt m, PetscInt k) {
+  const Patch   &own = pass_.own;
+  const PetscInt own_m = m - own_from_[layers_.across], own_k = k - own_from_[layers_.slow];
+  PetscInt       p[3], n = nx_;
+  size_t         there;
+  if constexpr (std::is_same<V, T>::value) {
+    const bool is_own = own_m >= 0 && own_m < own.size[layers_.across] && own_k >= 0 && own_k < own.size[layers_.slow];
+    if (is_own && own.size[0] == nx_) {
+      const size_t here = layers_.index(own, 0, own_m, own_k);
+      if (here + (size_t)padded_ <= own_points_) return b.u + here;
+    }
+  }
+  layers_.to_axes(-own_from_[0], own_m, own_k, p);
+  if constexpr (std::is_same<V, T>::value) {
+    const T *values = row_of(own, b, p, &n, &there);
+    if (values && n == nx_ && there >= (size_t)padded_) return values;
+  }
+  copy_row(own, b, p, nx_, b_.data());
   return b_.data();
 }
 
@@ -146,23 +215,27 @@ template <class T> void PlaneWalk<T>::find_residual(const row::Neighbours<T> &u,
   if (level_.rows)
     couple(u, m, k, nullptr, 0, r);
   else
-    row::residual(axes_row(m, k), u, b_row(m, k), (int)nx_, r);
+    row::residual(axes_row(m, k), u, b_row(m, k), padded_, r);
 }
 
 // By coefficients of each point: that, or where `inverse` is given a smoothing step.
 template <class T>
 void PlaneWalk<T>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result) {
-  row::CouplingsRow<T> of = {coefficients(SHIFT, m, k),          b_row(m, k),   u.center(), inverse, omega,
-                             coefficients(FIRST_COUPLING, m, k), grown_points_, {}};
-  int                  count = 0;
-  level_.neighbours.each(
-      [&](const PetscInt *d) { of.there[count++] = u.row[d[layers_.slow] + 1][d[layers_.across] + 1] + d[0]; });
+  const T *const       rows = at(level_.rows, 0, m, k);
+  row::CouplingsRow<T> of;
+  const int            count = (int)couplings_.size();
+  of.s = rows + SHIFT * grown_points_, of.b = b_row(m, k), of.u = u.center(), of.inverse = inverse, of.omega = omega;
+  for (int n = 0; n < count; n++) {
+    const Coupling &coupling = couplings_[n];
+    of.c[n] = rows + coupling.at;
+    of.there[n] = u.row[coupling.slow + 1][coupling.across + 1] + coupling.along;
+  }
   const auto run = [&](auto couplings) {
     constexpr int all = decltype(couplings)::value;
     if (inverse)
-      row::couple<all, true>(of, (int)nx_, result);
+      row::couple<all, true>(of, padded_, result);
     else
-      row::couple<all, false>(of, (int)nx_, result);
+      row::couple<all, false>(of, padded_, result);
   };
   switch (count) { // all counts that stars and boxes have
   case 2:
@@ -180,38 +253,46 @@ void PlaneWalk<T>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, c
 
 // The plane k of the values that the walk starts from; beyond the patch those of the guess.
 template <class T> void PlaneWalk<T>::begin_plane(PetscInt k) {
-  if (!inside(k) && (!pass_.given || (alone_ && !patch_.periodic[layers_.slow]))) return;
+  const bool  on_patch = k >= 0 && k < layers_.planes;
+  const Range rows = this->rows(beyond(0));
+  if (on_patch ? !planes(beyond(0)).has(k) : !pass_.given || (alone_ && !patch_.periodic[layers_.slow])) return;
   Plane<T> &plane = u_[0].put(k);
-  if (pass_.given)
-    load_plane(patch_, layers_, pass_.guess, k, &plane);
-  else if (pass_.corrected)
+  if (pass_.given) {
+    PetscInt from[3];
+    layers_.to_axes(-own_from_[0], -own_from_[layers_.across], k - own_from_[layers_.slow], from);
+    load_plane(pass_.own, layers_, pass_.guess, from, &plane);
+  } else if (pass_.corrected)
     plane.clear();
-  if (!inside(k)) return;
+  if (!on_patch) return;
   if (pass_.corrected) correct_plane(k, &plane);
   if (!starts_ && pass_.end > pass_.begin)
-    for (PetscInt m = 0; m < layers_.rows; m++)
-      row::start(inverse_diagonal(pass_.begin, m, k), level_.omega[pass_.begin], b_row(m, k), (int)nx_, plane.row(m));
+    for (PetscInt m = rows.begin; m < rows.end; m++)
+      row::start(inverse_diagonal(pass_.begin, m, k), level_.omega[pass_.begin], b_row(m, k), padded_, plane.row(m));
   if (alone_) close_plane(patch_, layers_, &plane);
 }
 
 template <class T> void PlaneWalk<T>::correct_plane(PetscInt k, Plane<T> *plane) {
-  const Patch   &coarse = pass_.coarse_e;
-  const int      across = layers_.across, slow = layers_.slow, columns = (int)columns_;
-  const bool     coarsens = level_.coarsens[0];
-  const PetscInt K = level_.below(slow, k) - coarse.start[slow];
-  // the coarse point of column 1, or 0 where all are coarse
-  const PetscInt I = level_.below(0, first_column_ + (coarsens ? 1 : 0)) - coarse.start[0];
+  const int  across = layers_.across, slow = layers_.slow, columns = (int)columns_, coarse_columns = (int)e_layers_.nx;
+  const bool coarsens = level_.coarsens[0];
+  const PetscInt K = level_.below(slow, k) - e_from_[slow];
   const int      planes = level_.between(slow, k) ? 2 : 1;
-  for (int z = 0; z < planes; z++)
-    if (!e_.has(K + z)) load_plane(coarse, Layers(coarse, slow), pass_.e, K + z, &e_.put(K + z));
-  for (PetscInt m = 0; m < layers_.rows; m++) {
+  const Range    rows = this->rows(beyond(0));
+  for (int z = 0; z < planes; z++) {
+    if (e_.has(K + z)) continue;
+    const Patch   &coarse = pass_.coarse_e;
+    const PetscInt plane_at = e_from_[slow] + K + z;
+    PetscInt       from[3];
+    for (int a = 0; a < 3; a++) from[a] = (a == slow ? plane_at : e_from_[a]) - coarse.start[a];
+    load_plane(coarse, e_layers_, pass_.e, from, &e_.put(K + z));
+  }
+  for (PetscInt m = rows.begin; m < rows.end; m++) {
     T             *fine = plane->row(m) + first_column_;
-    const PetscInt J = level_.below(across, m) - coarse.start[across];
-    const int      rows = level_.between(across, m) ? 2 : 1, coarse_columns = coarsens ? columns / 2 : columns;
+    const PetscInt J = level_.below(across, m) - e_from_[across];
+    const int      sources = level_.between(across, m) ? 2 : 1;
     if (!level_.rows) std::fill_n(buffer_.data(), coarse_columns + 1, T(0));
     for (int z = 0; z < planes; z++)
-      for (int y = 0; y < rows; y++) {
-        const T *e = e_.at(K + z).row(J + y) + I;
+      for (int y = 0; y < sources; y++) {
+        const T *e = e_.at(K + z).row(J + y);
         if (level_.rows)
           row::add_interpolated(e, weights(level_.weights, 0, y, z, m, k),
                                 coarsens ? weights(level_.weights, 1, y, z, m, k) : nullptr, coarsens, columns, fine);
@@ -225,33 +306,37 @@ template <class T> void PlaneWalk<T>::correct_plane(PetscInt k, Plane<T> *plane)
 
 // Step s from the values of the one before it.
 template <class T> void PlaneWalk<T>::smooth_plane(int s, PetscInt k) {
-  const int n = (int)nx_, step = pass_.begin + s - (starts_ ? 1 : 0);
-  const R   omega = level_.omega[step];
-  Plane<T> &plane = u_[s].put(k);
-  for (PetscInt m = 0; m < layers_.rows; m++) {
+  const int   step = pass_.begin + s - (starts_ ? 1 : 0);
+  const R     omega = level_.omega[step];
+  const Range rows = this->rows(beyond(s));
+  Plane<T>   &plane = u_[s].put(k);
+  for (PetscInt m = rows.begin; m < rows.end; m++) {
     const row::Neighbours<T> u = neighbours(u_[s - 1], m, k);
     const T                 *inverse = inverse_diagonal(step, m, k);
     if (level_.rows)
       couple(u, m, k, inverse, omega, plane.row(m));
     else
-      row::smooth(axes_row(m, k), u, b_row(m, k), inverse, omega, n, plane.row(m));
+      row::smooth(axes_row(m, k), u, b_row(m, k), inverse, omega, padded_, plane.row(m));
   }
   if (alone_) close_plane(patch_, layers_, &plane);
 }
 
 template <class T> void PlaneWalk<T>::write_plane(PetscInt k) {
-  for (PetscInt m = 0; m < layers_.rows; m++) {
-    const T     *values = u_[steps_].at(k).row(m);
-    const size_t at = layers_.index(patch_, 0, m, k);
-    if (pass_.out) strip::convert(values, (int)nx_, pass_.out + at);
-    if (pass_.out_of_vectors) strip::convert(values, (int)nx_, pass_.out_of_vectors + at);
+  const Patch &own = pass_.own;
+  const Range  rows = this->rows(0);
+  for (PetscInt m = rows.begin; m < rows.end; m++) {
+    const T     *values = u_[steps_].at(k).row(m) + own_from_[0];
+    const size_t at = layers_.index(own, 0, m - own_from_[layers_.across], k - own_from_[layers_.slow]);
+    if (pass_.out) std::copy_n(values, own.size[0], pass_.out + at);
+    if (pass_.out_of_vectors) strip::convert(values, (int)own.size[0], pass_.out_of_vectors + at);
   }
 }
 
 template <class T> void PlaneWalk<T>::residual_plane(PetscInt k) {
-  Plane<T>  &plane = r_.put(k);
-  const bool of_zero = !starts_ && pass_.begin == pass_.end;
-  for (PetscInt m = 0; m < layers_.rows; m++) {
+  Plane<T>   &plane = r_.put(k);
+  const bool  of_zero = !starts_ && pass_.begin == pass_.end;
+  const Range rows = this->rows(pass_.b_coarse ? 1 : 0);
+  for (PetscInt m = rows.begin; m < rows.end; m++) {
     T *r = plane.row(m);
     if (of_zero)
       std::copy_n(b_row(m, k), nx_, r);
@@ -317,24 +402,26 @@ template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
 }
 
 template <class T> void PlaneWalk<T>::run() {
-  const PetscInt planes = layers_.planes;
-  for (PetscInt k = -1; k <= planes + steps_; k++) {
-    if (k <= planes) begin_plane(k);
+  const Range of_out = planes(0), of_residual = planes(pass_.b_coarse ? 1 : 0);
+  for (PetscInt k = -1; k <= layers_.planes + steps_; k++) {
+    if (k <= layers_.planes) begin_plane(k);
     for (int s = 1; s <= steps_; s++)
-      if (inside(k - s)) smooth_plane(s, k - s);
-    if (inside(k - steps_) && (pass_.out || pass_.out_of_vectors)) write_plane(k - steps_);
+      if (planes(beyond(s)).has(k - s)) smooth_plane(s, k - s);
+    if (of_out.has(k - steps_) && (pass_.out || pass_.out_of_vectors)) write_plane(k - steps_);
     const PetscInt q = k - steps_ - 1; // its neighbours are there
-    if (!inside(q) || !(pass_.residual || pass_.b_coarse)) continue;
+    if (!of_residual.has(q) || !(pass_.residual || pass_.b_coarse)) continue;
     residual_plane(q);
-    if (pass_.b_coarse) restrict_ready(q, q == planes - 1);
+    if (pass_.b_coarse) restrict_ready(q, q == of_residual.end - 1);
   }
 }
 
 template <class T> void PlaneWalk<T>::restrict_field(const Field<T> &r) {
   for (PetscInt k = -1; k <= layers_.planes; k++) {
-    if (!inside(k) && patch_.N[layers_.slow] == 1) continue;
+    if ((k < 0 || k == layers_.planes) && patch_.N[layers_.slow] == 1) continue;
     Plane<T> &plane = r_.put(k);
-    load_plane(patch_, layers_, r, k, &plane);
+    PetscInt  from[3];
+    layers_.to_axes(0, 0, k, from);
+    load_plane(patch_, layers_, r, from, &plane);
     weigh_by_mass(k, true, &plane);
     restrict_ready(k, k == layers_.planes);
   }

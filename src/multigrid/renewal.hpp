@@ -296,6 +296,17 @@ template <class T> PetscErrorCode Hierarchy<T>::RenewLevels(S a, S *diagonal, bo
     renew.rows.neighbours = at.part.neighbours;
     PetscCall(at.rows.Edit(memory_, &renew.rows.values));
     PetscCall(sum_runs(memory_, all, renew, &parts, sums.at(memory_) + l));
+    if (walks(at)) { // passes read rows beyond the patch
+      const Boxes beyond = difference(at.part.grown, all);
+      for (int n = FIRST_COUPLING; a != (S)1 && n < renew.rows.slots(); n++)
+        for (int box = 0; box < beyond.count; box++)
+          for_each_row(beyond.box[box], [&](const PetscInt p[3], PetscInt count) {
+            S *c = renew.rows.slot(n) + at.part.grown.index(p);
+            for (PetscInt i = 0; i < count; i++) c[i] *= a;
+          });
+      PetscCall(fill_beyond(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.slot(SHIFT), 2));
+    } else
+      at.halves = false; // where passes on the host come later
     PetscCall(for_each_run(memory_, coarse.all(), SetOnes{coarse, next.x.at(memory_)}));
     PetscCall(Correct(l, nullptr, ones));
     PetscCall(for_each_run(memory_, all, TimesOnes{at.patch, diagonal, ones}));

@@ -93,7 +93,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     const int  automatic = red_black ? 2 : dim == 3 && variable_ ? 4 : 3;
     const int  steps = (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
     at.fused = options.fused && !variable_ && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
-    const PetscInt width = at.fused ? steps + 2 : 4; // what a pass needs, or one of the finer level
+    // on the host a rank walks over points of its neighbours, too, as far as it knows the axes beyond its own
+    const bool knows_beyond = options.fused && !at.fused && !device && points_beyond(steps) < axis_reach - 1,
+               walks_beyond = knows_beyond && work_beyond(parts, points_beyond(steps)) <= most_work_beyond;
+    // what a pass needs, or one of the finer level
+    const PetscInt width = at.fused ? steps + 2 : PetscMax(knows_beyond ? points_beyond(steps) : 0, 4);
     // once whole, always whole
     whole = whole || is_thin(parts, width) || points <= gathered_points;
     at.whole = whole;
@@ -133,8 +137,8 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.planes = options.fused && !at.fused;
     for (int a = 0; a < 3; a++)
       at.odd_ends = at.odd_ends || (present[a].periodic && at.axes[a].N() % 2 && at.to_next[a].coarsens);
-    at.one_walk =
-        at.planes && at.whole && !at.odd_ends && !(at.patch.periodic[layers.slow] && at.patch.N[layers.slow] > 1);
+    const bool around = at.patch.periodic[layers.slow] && layers.planes == at.patch.N[layers.slow] && layers.planes > 1;
+    at.one_walk = at.planes && (at.whole || walks_beyond) && !at.odd_ends && !around;
     at.part.patch = at.patch;
     at.part.uniform = at.whole && dim == 2;
     for (int a = 0; a < 2; a++) {

@@ -40,6 +40,26 @@ struct BoundRows {
   }
 };
 
+// Whether couplings differ from those of the neighbours with the row: by more than rounding errors, for the finest level's residuals
+// have these rows.
+struct FindDifferences {
+  CouplingArrays rows;
+  NeighbourList  neighbours;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *differences) const {
+    const size_t at = rows.grown.index(p);
+    int          differ = 0;
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const Neighbour   &to = neighbours.at[arm];
+      const PetscScalar *c = to.coupling + at, *back = neighbours.at[to.back].coupling + at + to.step;
+      if (arm > to.back) continue;
+      for (int i = 0; i < n; i++)
+        differ |= !(PetscAbsScalar(c[i] - back[i]) <= 4 * PETSC_MACHINE_EPSILON * PetscAbsScalar(c[i]));
+    }
+    if (differ) differences->high = 1;
+  }
+};
+
 // Takes less of a step where a row is not diagonally dominant, as coarse rows of convection may be not.
 struct DampRows {
   CouplingArrays rows;
@@ -66,8 +86,10 @@ template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
 template <class T> Box Hierarchy<T>::grown(const Level &at) const {
   Box box = at.patch.all();
   for (int a = 0; a < 3; a++) {
-    box.lo[a] -= level_reach(at.patch, a);
-    box.hi[a] += level_reach(at.patch, a);
+    const PetscInt reach = level_reach(at.patch, a),
+                   shared = at.one_walk ? PetscMax(reach, points_beyond(at.part.steps)) : reach;
+    box.lo[a] -= at.patch.neighbour[a][LOWER] ? shared : reach;
+    box.hi[a] += at.patch.neighbour[a][UPPER] ? shared : reach;
   }
   return box;
 }
@@ -202,6 +224,14 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
       rows.swap(&own);
     if (!of->nonsymmetric)
       PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
+    at.halves = PetscMemTypeHost(memory) && !nonsymmetric_ && !rows.mass;
+    if (at.halves && l == 0) {
+      Scratch<RowBound> parts;
+      RowBound          differences = {};
+      PetscCall(
+          sum_runs(memory, at.patch.all(), point::FindDifferences{rows, NeighbourList(rows)}, &parts, &differences));
+      at.halves = differences.high == 0;
+    }
     const GridCoarsening coarsening = coarsening_of(l);
     const int            corners = coarsening.corners();
     if constexpr (same) of_weights.take_memory(&at.weights), of_restriction.take_memory(&at.restriction);
