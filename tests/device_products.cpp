@@ -163,29 +163,33 @@ TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
       }
 }
 
-TEST_CASE("diffusion gives the host's products at any ends of the first axis", "[device_products]") {
+TEST_CASE("diffusion gives the host's products at any ends", "[device_products]") {
   if (no_gpu()) return;
-  const MatLaplaceBoundaryType forms[][2] = {{MAT_LAPLACE_NEUMANN, MAT_LAPLACE_ROBIN},
-                                             {MAT_LAPLACE_ROBIN, MAT_LAPLACE_IDENTITY},
-                                             {MAT_LAPLACE_IDENTITY, MAT_LAPLACE_ELIMINATED},
-                                             {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN}};
+  const MatLaplaceBoundaryType forms[4][2] = {{MAT_LAPLACE_NEUMANN, MAT_LAPLACE_ROBIN},
+                                              {MAT_LAPLACE_ROBIN, MAT_LAPLACE_IDENTITY},
+                                              {MAT_LAPLACE_IDENTITY, MAT_LAPLACE_ELIMINATED},
+                                              {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN}};
   for (int dim = 2; dim <= 3; dim++)
     for (PetscInt N : {4, 67, 70})
       for (int kind = 0; kind < 3; kind++)
-        for (int f = 0; f < 5; f++) {
+        for (int f = 0; f < 4 + dim; f++) { // other ends of each axis, then a mirror on one
           Lattice lattice;
           lattice.dim = dim;
           lattice.N[0] = N, lattice.N[1] = 17, lattice.N[2] = dim == 3 ? 11 : 1;
-          if (f == 4) lattice.ends[0] = DM_BOUNDARY_MIRROR;
+          if (f >= 4) lattice.ends[f - 4] = DM_BOUNDARY_MIRROR;
           INFO(describe(lattice) << ", kind " << kind << ", ends " << f);
           Pair pair(lattice, [&](DM da, Mat *A) {
             make_diffusion(da, dim, kind, false, A, [&](Mat M) {
               MatLaplaceBoundaryType sides[6];
-              const PetscReal        alpha[6] = {3, 5, 0, 0, 0, 0};
-              if (f == 4) return;
-              for (int n = 0; n < 2 * dim; n++) sides[n] = n < 2 ? forms[f][n] : MAT_LAPLACE_ELIMINATED;
+              const PetscReal        alpha[6] = {3, 5, 7, 11, 13, 17};
+              bool                   is_robin = false;
+              if (f >= 4) return;
+              for (int n = 0; n < 2 * dim; n++) {
+                sides[n] = forms[(f + n / 2) % 4][n % 2];
+                is_robin = is_robin || sides[n] == MAT_LAPLACE_ROBIN;
+              }
               OK(MatLaplaceSetBoundaries(M, 2 * dim, sides));
-              if (f < 2) OK(MatLaplaceSetRobin(M, 2 * dim, alpha));
+              if (is_robin) OK(MatLaplaceSetRobin(M, 2 * dim, alpha));
             });
           });
           pair.check();
@@ -213,27 +217,27 @@ TEST_CASE("planes of millions of points, which have kernels of their own, give t
   }
 }
 
-TEST_CASE("odd rows in 3-D give the host's products, whether or not all blocks run at once", "[device_products]") {
+TEST_CASE("stars in 3-D give the host's products, whether or not all blocks run at once", "[device_products]") {
   if (skips(no_gpu(false) || rank_count() > 1)) return;
-  for (PetscInt N : {60, 173}) { // one or two columns a thread, see launch_star_planes()
+  const PetscInt sizes[][3] = {{67, 60, 62}, {67, 3800, 7}, {70, 3800, 7}}; // see short_march()
+  for (const auto &size : sizes) {
     Lattice lattice;
     lattice.dim = 3;
-    lattice.N[0] = 67, lattice.N[1] = N, lattice.N[2] = N + 2;
+    std::copy_n(size, 3, lattice.N);
     INFO(describe(lattice));
     Pair pair(lattice, [&](DM da, Mat *A) { make_laplace(da, MAT_LAPLACE_STAR, MAT_LAPLACE_NEUMANN, A); });
     pair.check();
   }
 }
 
-TEST_CASE("diffusion on 3-D grids of millions of points, which has a kernel of its own, gives the host's products",
+TEST_CASE("diffusion on large 3-D grids with odd rows, which has a kernel of its own, gives the host's products",
           "[device_products]") {
   if (skips(no_gpu(false) || rank_count() > 1)) return;
-  const PetscInt sizes[][3] = {{161, 229, 240}, {256, 130, 270}}; // more than the least of launch_flux_lines()
   for (int n = 0; n < 3; n++) {
     const int kind = n % 2;
     Lattice   lattice;
     lattice.dim = 3;
-    std::copy_n(sizes[kind], 3, lattice.N);
+    lattice.N[0] = kind ? 255 : 161, lattice.N[1] = kind ? 130 : 229, lattice.N[2] = 270; // see launch_flux_lines()
     if (n == 2) lattice.ends[0] = DM_BOUNDARY_MIRROR;
     INFO(describe(lattice) << ", kind " << kind);
     Pair pair(lattice, [&](DM da, Mat *A) { (void)make_diffusion(da, 3, kind, false, A); });

@@ -180,7 +180,7 @@ void CapturedStencil::fill_table(const std::vector<T> &all, size_t count, bool b
   }
   use_slots(whole(used, box_too));
   const size_t stride = table_stride<T>((int)used_.size());
-  auto        &table = table_.change();
+  auto        &table = change_table();
   table.assign(count * stride, T(0));
   for (size_t n = 0; n < used_.size(); n++)
     for (size_t c = 0; c < count; c++) table[c * stride + n] = all[(size_t)used_[n] * count + c];
@@ -237,7 +237,7 @@ void CapturedStencil::TransposeByPlace() {
 
 PetscErrorCode CapturedStencil::Scale(T a) {
   PetscFunctionBegin;
-  for (T &value : table_.change()) value *= a;
+  for (T &value : change_table()) value *= a;
   if (storage_ == Storage::arrays)
     for (int s : used_) PetscCall(VecScale(arrays_[s], a));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -245,7 +245,7 @@ PetscErrorCode CapturedStencil::Scale(T a) {
 
 PetscErrorCode CapturedStencil::Conjugate() {
   PetscFunctionBegin;
-  for (T &value : table_.change()) value = PetscConj(value);
+  for (T &value : change_table()) value = PetscConj(value);
   if (storage_ == Storage::arrays)
     for (int s : used_) PetscCall(VecConjugate(arrays_[s]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -256,7 +256,7 @@ PetscErrorCode CapturedStencil::Shift(T a) {
   for (PetscInt r = 0; r < patch_.dof; r++) {
     const int s = slot(arms_->center(), r, r);
     if (storage_ != Storage::arrays) {
-      auto &table = table_.change();
+      auto &table = change_table();
       for (size_t at = place(s); at < table.size(); at += table_stride<T>((int)used_.size())) table[at] += a;
     } else {
       PetscCall(Use(s)); // of a zero operator
@@ -354,7 +354,7 @@ PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
   to->look_.class_points.change().clear();
   PetscCall(index8_.Get(PETSC_MEMTYPE_HOST, &small));
   PetscCall(index16_.Get(PETSC_MEMTYPE_HOST, &large));
-  to->table_ = table_;
+  to->change_table() = table_.host();
   to->index8_ = index8_;
   to->index16_ = index16_;
   to->kind_points_ = kind_points_;

@@ -199,8 +199,18 @@ private:
   void   make_table(const std::vector<T> &all);
   size_t classes() const;
   bool   has_class(size_t of_class) const; // a point of this rank is of that class
+  // What was found out about the table's rows is forgotten.
+  std::vector<T> &change_table() {
+    ends_ = {};
+    return table_.change();
+  }
   // A point of the whole grid of that class.
   void point_of_class(size_t of_class, PetscInt i[3]) const;
+
+  struct AllEnds { // of a constant star, in 3-D: whether the rows there differ as StarDiagonal says
+    bool            looked = false, alike = false;
+    StarDiagonal<T> more;
+  };
 
   MPI_Comm                    comm_;
   Patch                       patch_;
@@ -226,6 +236,7 @@ private:
   Mirror<PetscInt64>     offset_;
   Mirror<int>            first_, diagonal_;
   Mirror<T>              table_; // [classes][used]
+  mutable AllEnds        ends_;  // of the table's rows
   Mirror<unsigned char>  index8_;
   Mirror<unsigned short> index16_;
   Mirror<PetscInt64> kind_points_; // [kinds]: the first point of each; with the index, also while the operator is open
@@ -281,6 +292,10 @@ private:
   // Inner points and those up to an end of the first axis, if these lack an arm there and else are alike; of a star they may
   // have at_end more on their diagonal.
   void extend_to_ends(Box *inside, T at_end[2]) const;
+  // The same for a star and the ends of all axes, or none.
+  bool            extend_to_all_ends(Box *inside, StarDiagonal<T> *more) const;
+  StarDiagonal<T> diagonal_at_ends(const Box &inner) const;
+  bool            rows_are_alike(const Box &inner, const StarDiagonal<T> &more) const;
 
   const CapturedStencil                         &op_;
   CapturedCoefficients<T>                        a_ = {};

@@ -181,4 +181,9 @@ template <class T> struct StarEnds {
   T        at_end[2] = {};
 };
 
+// What stands on the diagonal of such a star at the ends of the domain besides; rows there have no arm beyond.
+template <class T> struct StarDiagonal {
+  T at_end[3][2] = {};
+};
+
 } // namespace shellac

@@ -285,7 +285,7 @@ PetscErrorCode CapturedStencil::UseArrays(const std::vector<int> &used) {
 
 // The index is kept for TryKindsAgain().
 void CapturedStencil::ForgetRows() {
-  table_.change().clear();
+  change_table().clear();
   storage_ = Storage::arrays;
 }
 

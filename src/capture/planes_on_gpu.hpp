@@ -13,11 +13,8 @@ namespace kernel {
 // As many values next to each other as one load of 16 bytes brings, or one.
 template <class T, int width> struct alignas(width * sizeof(T)) Pack { T lane[width]; };
 
-struct StarBlock {
-  static constexpr int warps = 8, rows = 1; // of a block; of a warp
-};
 struct PairBlock {
-  static constexpr int warps = 4, rows = 2;
+  static constexpr int warps = 4, rows = 2, columns = 1; // of a block; of a warp; of a lane, 32 packs apart
 };
 
 struct March {
@@ -38,6 +35,27 @@ template <class T> __device__ __forceinline__ T from_lane(T value, bool before) 
   memcpy(&value, word, sizeof(T));
   return value;
 }
+
+// The points of this thread's block and warp.
+template <class Block, int width> struct BlockOfWalk {
+  PetscInt i, end_i, j, k; // j: of the warp
+  int      planes;
+  bool     at_ends, parts; // reads or computes beyond ends of the second and third axis; computes parts of packs
+
+  __device__ BlockOfWalk(const March &march, const Patch &patch) {
+    constexpr int  rows = Block::warps * Block::rows;
+    const Box     &box = march.inner;
+    const unsigned above = blockIdx.x / march.blocks_x;
+    const PetscInt first_j = box.lo[1] + (PetscInt)(above % march.blocks_y) * rows, end_j = first_j + rows;
+    i = march.first + (PetscInt)(blockIdx.x % march.blocks_x) * 32 * width * Block::columns;
+    end_i = i + 32 * width * Block::columns;
+    j = first_j + (PetscInt)(threadIdx.x / 32) * Block::rows;
+    k = box.lo[2] + (PetscInt)(above / march.blocks_y) * march.planes;
+    planes = (int)PetscMin((PetscInt)march.planes, box.hi[2] - k);
+    at_ends = first_j == 0 || end_j > box.hi[1] || end_j >= patch.size[1] || k == 0 || k + planes == patch.size[2];
+    parts = (i < box.lo[0] && box.lo[0] % width != 0) || (end_i > box.hi[0] && box.hi[0] % width != 0);
+  }
+};
 
 // Where a thread of a PairBlock stands. Those beyond the points read at the last ones, and write nothing.
 template <class T, int width> struct Place {
@@ -92,136 +110,6 @@ template <class T, int width> struct Place {
     return *reinterpret_cast<const Values *>(from);
   }
 };
-
-// The star: a warp has a row of 32 packs. The points at the ends of the first axis may have another diagonal, at_end more,
-// and no arm beyond.
-// most: planes of a block; unroll: planes whose loads may be under way together. By Place it would be a tenth slower.
-template <Form form, int width, int most, int unroll, class T>
-__global__ void __launch_bounds__(32 * StarBlock::warps)
-    star_planes(March march, Patch patch, ConstantStar<T> star, T at_lower_end, T at_upper_end,
-                const T *__restrict__ field, const T *b, T *y) {
-  using Values = Pack<T, width>;
-  const Box         &box = march.inner;
-  const unsigned     above = blockIdx.x / march.blocks_x;
-  const int          lane = threadIdx.x % 32;
-  const PetscInt nx = patch.size[0], i = march.first + ((PetscInt)(blockIdx.x % march.blocks_x) * 32 + lane) * width,
-                 j = box.lo[1] + (PetscInt)(above % march.blocks_y) * StarBlock::warps + (PetscInt)(threadIdx.x / 32),
-                 k = box.lo[2] + (PetscInt)(above / march.blocks_y) * most;
-  const int    planes = (int)PetscMin((PetscInt)most, box.hi[2] - k);
-  const bool   in_row = j < box.hi[1], whole = in_row && i >= box.lo[0] && i + width <= box.hi[0];
-  const bool   reads_west = i > 0 && lane == 0, reads_east = i + width < nx && lane == 31;
-  const bool   no_west = i <= 0, no_east = i + width >= nx;
-  const size_t at = patch.index(PetscMin(i, nx - width), PetscMin(j, box.hi[1] - 1), k), row = nx,
-               plane = row * patch.size[1];
-  const T   *u = field + at;
-  T         *to = y + at;
-  const auto load = [](const T *from) { return *reinterpret_cast<const Values *>(from); };
-
-  Values below = load(u - plane), here = load(u);
-#pragma unroll unroll
-  for (int s = 0; s < planes; s++) {
-    const Values over = load(u + plane), south = load(u - row), north = load(u + row);
-    Values       add, result;
-    if (form != Form::product) add = load(b + (u - field));
-    T west = from_lane(here.lane[width - 1], true), east = from_lane(here.lane[0], false);
-    if (reads_west) west = u[-1];
-    if (reads_east) east = u[width];
-    if (no_west) west = 0;
-    if (no_east) east = 0;
-#pragma unroll
-    for (int l = 0; l < width; l++) {
-      const T beside[3][2] = {
-          {l > 0 ? here.lane[l > 0 ? l - 1 : 0] : west, l + 1 < width ? here.lane[(l + 1) % width] : east},
-          {south.lane[l], north.lane[l]},
-          {below.lane[l], over.lane[l]}};
-      ConstantStar<T> its = star;
-      if (l == 0) its.center += no_west ? at_lower_end : T(0);
-      if (l + 1 == width) its.center += no_east ? at_upper_end : T(0);
-      result.lane[l] = combine(form, add.lane, l, its.template operator()<3>(here.lane[l], beside));
-    }
-    if (whole)
-      *reinterpret_cast<Values *>(to) = result;
-    else if (in_row)
-#pragma unroll
-      for (int l = 0; l < width; l++)
-        if (i + l >= box.lo[0] && i + l < box.hi[0]) to[l] = result.lane[l];
-    below = here;
-    here = over;
-    u += plane;
-    to += plane;
-  }
-  wait_for_kernel_before();
-}
-
-// The same for rows that loads of one value read: a thread has two columns, 32 points apart, so that twice the loads are under
-// way.
-template <Form form, class T>
-__global__ void __launch_bounds__(32 * StarBlock::warps)
-    star_columns(March march, Patch patch, ConstantStar<T> star, T at_lower_end, T at_upper_end,
-                 const T *__restrict__ field, const T *b, T *y) {
-  constexpr int  columns = 2;
-  const Box     &box = march.inner;
-  const unsigned above = blockIdx.x / march.blocks_x;
-  const int      lane = threadIdx.x % 32;
-  const PetscInt nx = patch.size[0], i = march.first + (PetscInt)(blockIdx.x % march.blocks_x) * 32 * columns + lane,
-                 j = box.lo[1] + (PetscInt)(above % march.blocks_y) * StarBlock::warps + (PetscInt)(threadIdx.x / 32),
-                 k = box.lo[2] + (PetscInt)(above / march.blocks_y) * march.planes;
-  const int      planes = (int)PetscMin((PetscInt)march.planes, box.hi[2] - k);
-  const bool     reads_west = lane == 0 && i > 0, reads_east = lane == 31 && i + 32 * (columns - 1) + 1 < nx;
-  const size_t   at = patch.index(i, PetscMin(j, box.hi[1] - 1), k), row = nx, plane = row * patch.size[1];
-  const T       *u = field + at;
-  T             *to = y + at, below[columns], here[columns];
-  bool           in_row[columns], computed[columns];
-  T              center[columns];
-
-#pragma unroll
-  for (int c = 0; c < columns; c++) {
-    const PetscInt at_c = i + 32 * c;
-    in_row[c] = at_c < nx;
-    computed[c] = j < box.hi[1] && at_c >= box.lo[0] && at_c < box.hi[0];
-    center[c] = star.center + (at_c == 0 ? at_lower_end : T(0)) + (at_c == nx - 1 ? at_upper_end : T(0));
-    below[c] = in_row[c] ? u[32 * c - (ptrdiff_t)plane] : T(0);
-    here[c] = in_row[c] ? u[32 * c] : T(0);
-  }
-#pragma unroll 1
-  for (int s = 0; s < planes; s++) {
-    T over[columns], south[columns], north[columns], add[columns] = {}, before[columns], after[columns];
-    T before_first = 0, after_last = 0;
-#pragma unroll
-    for (int c = 0; c < columns; c++) over[c] = in_row[c] ? u[plane + 32 * c] : T(0);
-#pragma unroll
-    for (int c = 0; c < columns; c++) {
-      south[c] = in_row[c] ? u[32 * c - (ptrdiff_t)row] : T(0);
-      north[c] = in_row[c] ? u[32 * c + row] : T(0);
-      if (form != Form::product && computed[c]) add[c] = b[(to - y) + 32 * c];
-    }
-    if (reads_west) before_first = u[-1];
-    if (reads_east) after_last = u[32 * (columns - 1) + 1];
-#pragma unroll
-    for (int c = 0; c < columns; c++) before[c] = shuffled(here[c], lane + 31), after[c] = shuffled(here[c], lane + 1);
-#pragma unroll
-    for (int c = 0; c < columns; c++) {
-      const bool last = c + 1 == columns;
-      const T    beside[3][2] = {{lane > 0 ? before[c]
-                                  : c > 0  ? before[c > 0 ? c - 1 : 0]
-                                           : before_first,
-                                  lane < 31 ? after[c]
-                                  : last    ? after_last
-                                            : after[last ? c : c + 1]},
-                                 {south[c], north[c]},
-                                 {below[c], over[c]}};
-      ConstantStar<T> its = star;
-      its.center = center[c];
-      const T result = combine(form, add, c, its.template operator()<3>(here[c], beside));
-      if (computed[c]) to[32 * c] = result;
-      below[c] = here[c];
-      here[c] = over[c];
-    }
-    u += plane;
-    to += plane;
-  }
-  wait_for_kernel_before();
-}
 
 template <class T> struct ConstantBox {
   T c[3][3][3]; // [dz + 1][dy + 1][dx + 1]
@@ -293,80 +181,67 @@ template <class T> bool reads_packs(const Patch &patch, uintptr_t arrays) {
   return arrays % (most * sizeof(T)) == 0 && patch.size[0] % most == 0;
 }
 
+// How a walk of a kernel divides inner points. T: of the values, Block: warps of a block, rows of a warp, columns of a lane.
+template <class Block, class T, int width> kernel::March march_through(const Box &inner, int planes) {
+  constexpr int line = 128 / sizeof(T);
+  kernel::March march{inner, inner.lo[0] / line * line, planes, 0, 0};
+
+  march.blocks_x = blocks_of(inner.hi[0] - march.first, 32 * width * Block::columns);
+  march.blocks_y = blocks_of(inner.size(1), Block::warps * Block::rows);
+  return march;
+}
+
+// With short walks, by which memory is read in nearly the order that it has; or, on small grids, with walks of at most so many
+// planes that the GPU has room for at once. Block: blocks of a multiprocessor, too.
+template <class Block, class T, int width> kernel::March short_march(const Box &inner, int most_at_once = 16) {
+  constexpr int    planes = 5, least = 4;
+  kernel::March    march = march_through<Block, T, width>(inner, planes);
+  const PetscInt64 in_plane = (PetscInt64)march.blocks_x * march.blocks_y;
+  const PetscInt64 chunks = (PetscInt64)Block::at_once * multiprocessors() / in_plane;
+
+  if (chunks > 0 && inner.size(2) <= most_at_once * chunks)
+    march.planes = PetscMax((int)((inner.size(2) + chunks - 1) / chunks), least);
+  return march;
+}
+
 // Launches a walk, which in a chain begins while the kernel before it runs.
 template <class Block, class... Parameters, class... Arguments>
-PetscErrorCode launch_walk(bool in_chain, void (*walk)(Parameters...), PetscInt64 blocks,
+PetscErrorCode launch_walk(bool in_chain, void (*walk)(kernel::March, Parameters...), const kernel::March &march,
                            const Arguments &...arguments) {
-  constexpr int threads = 32 * Block::warps;
-  cudaStream_t  stream;
+  constexpr int    threads = 32 * Block::warps;
+  const PetscInt64 blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(march.inner.size(2), march.planes);
+  cudaStream_t     stream;
 
   PetscFunctionBegin;
   if (in_chain) {
-    PetscCall(launch_in_chain(walk, blocks, threads, 0, arguments...));
+    PetscCall(launch_in_chain(walk, blocks, threads, 0, march, arguments...));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(current_stream(&stream));
-  walk<<<(unsigned)blocks, threads, 0, stream>>>(arguments...);
+  walk<<<(unsigned)blocks, threads, 0, stream>>>(march, arguments...);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y on the points of a box: by `other` at those that are not inner, and by walk(form, width, in_chain, blocks, march) at
-// the rest. Loads are of 16 bytes where the rows of all arrays are aligned to them; others_read: the addresses
-// of more arrays that are read so, combined; columns: of a thread, where they are not.
-template <class Block, class T, class Other, class Walk>
+// y on the points of a box: by `other` at those that are not inner, and by walk(form, width, in_chain) at the rest, by loads
+// of 16 bytes where the rows of all arrays are aligned to them; others_read: the addresses of more arrays that are read
+// so, combined.
+template <class T, class Other, class Walk>
 PetscErrorCode launch_planes(const Patch &patch, const Other &other, const T *u, Form form, const T *b, const Box &box,
-                             const Box &inner, int planes, T *y, uintptr_t others_read, const Walk &walk,
-                             int columns = 1) {
-  constexpr int   most = sizeof(T) < 16 ? 16 / sizeof(T) : 1, line = 128 / sizeof(T);
-  const uintptr_t arrays = (uintptr_t)u | (uintptr_t)y | (uintptr_t)b | others_read;
-  const bool      wide = reads_packs<T>(patch, arrays);
-  const Boxes     others = difference(box, inner);
+                             const Box &inner, T *y, uintptr_t others_read, const Walk &walk) {
+  constexpr int most = sizeof(T) < 16 ? 16 / sizeof(T) : 1;
+  const bool    wide = reads_packs<T>(patch, (uintptr_t)u | (uintptr_t)y | (uintptr_t)b | others_read);
+  const Boxes   others = difference(box, inner);
+  const bool    in_chain = others.points() > 0;
 
   PetscFunctionBegin;
   PetscCall(launch_other_points(others, other));
   if (!inner.points()) PetscFunctionReturn(PETSC_SUCCESS);
-  const auto launch = [&](auto form_of, auto width_of) -> PetscErrorCode {
-    constexpr int width = decltype(width_of)::value;
-    kernel::March march{inner, inner.lo[0] / line * line, planes, 0, 0};
-    PetscFunctionBegin;
-    march.blocks_x = blocks_of(inner.hi[0] - march.first, 32 * (width > 1 ? width : columns));
-    march.blocks_y = blocks_of(inner.size(1), Block::warps * Block::rows);
-    const PetscInt64 blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(inner.size(2), planes);
-    PetscCall(walk(form_of, width_of, others.points() > 0, blocks, march));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  PetscCall(with_form(form, [&](auto known) {
-    return wide ? launch(known, std::integral_constant<int, most>{}) : launch(known, std::integral_constant<int, 1>{});
+  PetscCall(with_form(form, [&](auto known) -> PetscErrorCode {
+    return wide ? walk(known, std::integral_constant<int, most>{}, in_chain)
+                : walk(known, std::integral_constant<int, 1>{}, in_chain);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// inner: points no arm of which leaves the patch, but those that at_end stands for.
-template <class T, class Other>
-PetscErrorCode launch_star_planes(const Patch &patch, const ConstantStar<T> &star, const T at_end[2],
-                                  const Other &other, const T *u, Form form, const T *b, const Box &box,
-                                  const Box &inner, T *y) {
-  using Block = kernel::StarBlock;
-  const PetscInt64 warps = (PetscInt64)blocks_of(inner.size(0), 64) * inner.size(1) * inner.size(2) / 32;
-  const PetscInt64 blocks_of_columns = warps / 2, at_once = 6 * multiprocessors();
-  const bool       packs = reads_packs<T>(patch, (uintptr_t)u | (uintptr_t)y | (uintptr_t)b);
-  const bool       few = !packs || sizeof(T) > 8 || warps < 32 * multiprocessors(); // to fill the GPU
-  // two where their blocks all run at once, or are so many that those which begin last take little of the time
-  const bool in_columns =
-      !packs && sizeof(T) <= 8 && (blocks_of_columns <= at_once || blocks_of_columns >= 16 * at_once);
-
-  return launch_planes<Block>(
-      patch, other, u, form, b, box, inner, few ? 8 : 16, y, 0,
-      [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
-        constexpr Form f = decltype(form_of)::value;
-        constexpr int  width = decltype(width_of)::value, unroll = width == 1 ? 4 : 1, most = width == 1 ? 8 : 16;
-        const auto     walk = width == 1 && in_columns ? kernel::star_columns<f, T>
-                              : few                    ? kernel::star_planes<f, width, 8, unroll, T>
-                                                       : kernel::star_planes<f, width, most, unroll, T>;
-        return launch_walk<Block>(in_chain, walk, blocks, march, patch, star, at_end[LOWER], at_end[UPPER], u, b, y);
-      },
-      in_columns ? 2 : 1);
 }
 
 template <class T, class Other>
@@ -374,13 +249,12 @@ PetscErrorCode launch_box_planes(const Patch &patch, const kernel::ConstantBox<T
                                  const T *u, Form form, const T *b, const Box &box, const Box &inner, T *y) {
   using Block = kernel::PairBlock;
 
-  return launch_planes<Block>(
-      patch, other, u, form, b, box, inner, 16, y, 0,
-      [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
-        constexpr Form f = decltype(form_of)::value;
-        constexpr int  width = decltype(width_of)::value;
-        return launch_walk<Block>(in_chain, kernel::box_planes<f, width, T>, blocks, march, patch, stencil, u, b, y);
-      });
+  return launch_planes(patch, other, u, form, b, box, inner, y, 0, [&](auto form_of, auto width_of, bool in_chain) {
+    constexpr Form f = decltype(form_of)::value;
+    constexpr int  width = decltype(width_of)::value;
+    return launch_walk<Block>(in_chain, kernel::box_planes<f, width, T>, march_through<Block, T, width>(inner, 16),
+                              patch, stencil, u, b, y);
+  });
 }
 
 } // namespace shellac

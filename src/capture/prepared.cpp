@@ -2,8 +2,10 @@
 
 #include "capture/captured.hpp"
 
+#include <limits>
+
 #include "capture/kernels.hpp"
-#include "capture/planes_on_gpu.hpp"
+#include "capture/star_on_gpu.hpp"
 #include "capture/star_on_host.hpp"
 
 namespace shellac {
@@ -105,6 +107,76 @@ void PreparedCapture::extend_to_ends(Box *inside, T at_end[2]) const {
   }
 }
 
+StarDiagonal<PetscScalar> PreparedCapture::diagonal_at_ends(const Box &inner) const {
+  const int       center = a_.count / 2;
+  StarDiagonal<T> more;
+
+  for (int a = 0; a < 3; a++)
+    for (Side e : {LOWER, UPPER}) {
+      PetscInt p[3] = {inner.lo[0], inner.lo[1], inner.lo[2]};
+      if (op_.patch_.neighbour[a][e]) continue;
+      p[a] = e == LOWER ? 0 : op_.patch_.size[a] - 1;
+      more.at_end[a][e] = row_on_host(p)[center] - row_on_host(inner.lo)[center];
+    }
+  return more;
+}
+
+// Compares the row of an inner point with those of one point of each other class of places.
+bool PreparedCapture::rows_are_alike(const Box &inner, const StarDiagonal<T> &more) const {
+  constexpr PetscInt deepest = 3;
+  constexpr auto     rounding = 4 * std::numeric_limits<PetscReal>::epsilon();
+  const Patch       &patch = op_.patch_;
+  const T           *row = row_on_host(inner.lo);
+  const int          count = a_.count, center = count / 2;
+  bool               alike = true;
+  PetscInt           lo[3], hi[3]; // of all points that are to be inner ones
+
+  for (int a = 0; a < 3; a++) {
+    lo[a] = patch.neighbour[a][LOWER] ? inner.lo[a] : 0;
+    hi[a] = patch.neighbour[a][UPPER] ? inner.hi[a] : patch.size[a];
+    if (patch.size[a] < 2 || inner.lo[a] - lo[a] > deepest || hi[a] - inner.hi[a] > deepest) return false;
+  }
+  const auto next = [&](int a, PetscInt i) { return i == inner.lo[a] ? inner.hi[a] : i + 1; };
+  for (PetscInt k = lo[2]; k < hi[2]; k = next(2, k))
+    for (PetscInt j = lo[1]; j < hi[1]; j = next(1, j))
+      for (PetscInt i = lo[0]; i < hi[0]; i = next(0, i)) {
+        const PetscInt p[3] = {i, j, k};
+        const T       *other = row_on_host(p);
+        T              diagonal = row[center];
+        for (int a = 0; a < 3; a++) {
+          if (p[a] == 0) diagonal += more.at_end[a][LOWER];
+          if (p[a] == patch.size[a] - 1) diagonal += more.at_end[a][UPPER];
+        }
+        for (int n = 0; n < count; n++) {
+          bool outward = false;
+          for (int a = 0; a < 3; a++) {
+            const PetscInt q = p[a] + op_.slot_.host()[n].step[a];
+            outward = outward || q < 0 || q >= patch.size[a];
+          }
+          alike = alike && (n == center ? PetscAbsScalar(other[n] - diagonal) <= rounding * PetscAbsScalar(diagonal)
+                                        : other[n] == (outward ? T(0) : row[n]));
+        }
+      }
+  return alike;
+}
+
+bool PreparedCapture::extend_to_all_ends(Box *inside, StarDiagonal<T> *more) const {
+  auto &ends = op_.ends_;
+
+  if (!ends.looked) {
+    ends.looked = true;
+    ends.more = diagonal_at_ends(*inside);
+    ends.alike = rows_are_alike(*inside, ends.more);
+  }
+  if (!ends.alike) return false;
+  *more = ends.more;
+  for (int a = 0; a < 3; a++) {
+    if (!op_.patch_.neighbour[a][LOWER]) inside->lo[a] = 0;
+    if (!op_.patch_.neighbour[a][UPPER]) inside->hi[a] = op_.patch_.size[a];
+  }
+  return true;
+}
+
 PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const {
   const CapturedRow<T> row{op_.patch_, a_};
 
@@ -148,10 +220,10 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     } else if (dim == 2 && op_.storage_ == Storage::indexed)
       PetscCall(launch_rows_of_classes(row, point, u.u, form, b, box, inside, is_star, y));
     else if (dim == 3 && constants) {
-      T at_end[2];
-      extend_to_ends(&inside, at_end);
+      StarDiagonal<T> more;
+      if (!is_star || !extend_to_all_ends(&inside, &more)) extend_to_ends(&inside, more.at_end[0]);
       if (is_star)
-        PetscCall(launch_star_planes(op_.patch_, star(constants), at_end,
+        PetscCall(launch_star_planes(op_.patch_, star(constants), more,
                                      captured::ApplyWhole<T, 3, false, false, false>(point, arrays), u.u, form, b, box,
                                      inside, y));
       else {

@@ -50,6 +50,7 @@ template <class T, int steps> struct Window {
 // The points of a thread of a block, by a row, which has
 //   steps                   points that a thread computes
 //   box                     whether the product needs the values at the corners
+//   at_once                 blocks of a multiprocessor, at least; 1 where no load shall be delayed to save registers
 //   step(i, side)           the step from the i-th point of the first axis to the one that its row meets on that side
 //   Values                  what a thread reads before it computes: read(i, its first place in the arrays, stride of a row)
 //   complete(i, ...)        sets those values beyond the ends of the first axis that it can compute
@@ -73,13 +74,21 @@ __device__ __forceinline__ void rows_of_thread(const Columns &columns, unsigned 
     if (form != Form::product) add[s] = b[at + s * stride];
   typename Row::Values values = row.read(i, at, stride);
   row.complete(i, &values, &u);
+  if (Row::at_once) __syncwarp(); // the compiler does not delay loads beyond it
+  T result[steps];
 #pragma unroll
-  for (int s = 0; s < steps; s++) y[at + s * stride] = combine(form, add, s, row(values, u, s));
+  for (int s = 0; s < steps; s++) {
+    result[s] = combine(form, add, s, row(values, u, s));
+    if (!Row::at_once) y[at + s * stride] = result[s];
+  }
+  if (Row::at_once) // such a row reads more between, which y is not known to be apart from
+#pragma unroll
+    for (int s = 0; s < steps; s++) y[at + s * stride] = result[s];
 }
 
 // The first blocks compute the other points, a point a thread, the rest the inner ones.
 template <Form form, class Row, class T, class Other>
-__global__ void __launch_bounds__(threads_of_rows)
+__global__ void __launch_bounds__(threads_of_rows, Row::at_once)
     rows(Columns columns, Patch patch, Row row, Other other, const T *__restrict__ field, const T *b, T *y) {
   PetscInt p[3];
   if (blockIdx.x >= columns.other_blocks)
@@ -95,7 +104,7 @@ template <class Other> __global__ void __launch_bounds__(256) other_points(Boxes
   if (boxes.point((PetscInt64)blockIdx.x * 256 + threadIdx.x, p)) other(p[0], p[1], p[2]);
 }
 template <Form form, class Row, class T>
-__global__ void __launch_bounds__(threads_of_rows)
+__global__ void __launch_bounds__(threads_of_rows, Row::at_once)
     rows_alone(Columns columns, Patch patch, Row row, const T *__restrict__ field, const T *b, T *y) {
   rows_of_thread<form>(columns, blockIdx.x, patch, row, field, b, y);
   wait_for_kernel_before();
@@ -106,7 +115,8 @@ __global__ void __launch_bounds__(threads_of_rows)
 // What kernel::rows() computes at a point, by kind of coefficients.
 template <class T> constexpr int many_rows = sizeof(T) <= 8 ? 8 : 4; // as registers allow
 
-struct RowInside { // needs nothing beyond ends
+struct RowInside {                                                   // needs nothing beyond ends
+  static constexpr int                                  at_once = 0; // as the compiler finds best
   static __device__ ptrdiff_t                           step(PetscInt, Side side) { return side == LOWER ? -1 : 1; }
   template <class Values, class Window> __device__ void complete(PetscInt, Values *, Window *) const {}
 };
@@ -149,15 +159,17 @@ template <class T> struct BoxRow : RowInside {
 
 template <class T, bool is_box, class Index> struct RowOfClass : RowInside { // coefficients by the class of each point
   using Whole = WholeStencil<2, is_box>;
-  static constexpr int  steps = is_box ? many_rows<T> : 4;
+  static constexpr int  steps = is_box ? many_rows<T> : sizeof(T) > 8 ? 4 : 6;
   static constexpr bool box = is_box;
+  static constexpr int  at_once = is_box ? 0 : 1;
   const T *__restrict__ table;
   const Index *__restrict__ index;
-  struct Values {
-    Index of[steps];
-  };
   struct alignas(16) Coefficients { // read by loads of 16 bytes
     T c[table_stride<T>(Whole::count)];
+  };
+  struct Values {
+    Index        of[steps];
+    Coefficients last; // of the step before
   };
   __device__ Values read(PetscInt, size_t at, size_t stride) const {
     Values values;
@@ -165,9 +177,12 @@ template <class T, bool is_box, class Index> struct RowOfClass : RowInside { // 
     for (int s = 0; s < steps; s++) values.of[s] = index[at + s * stride];
     return values;
   }
-  __device__ T operator()(const Values &values, const kernel::Window<T, steps> &u, int s) const {
-    const Coefficients a = reinterpret_cast<const Coefficients *>(table)[values.of[s]];
-    T                  sum = 0;
+  __device__ T operator()(Values &values, const kernel::Window<T, steps> &u, int s) const {
+    // points of a class are often next to each other; lanes of many classes make a load slow
+    const bool    loads = is_box || s == 0 || values.of[s] != values.of[s > 0 ? s - 1 : 0];
+    Coefficients &a = values.last;
+    T             sum = 0;
+    if (loads) a = reinterpret_cast<const Coefficients *>(table)[values.of[s]];
 #pragma unroll
     for (int arm = 0; arm < Whole::count; arm++) sum += a.c[arm] * u(s, Whole::step(arm, 0), Whole::step(arm, 1));
     return sum;
@@ -235,6 +250,7 @@ PetscErrorCode launch_rows_of_classes(const CapturedRow<T> &row, const Other &ot
 
   PetscFunctionBegin;
   const auto launch = [&](const auto &of_class) {
+    if (star && !few_points(box)) return launch_rows<true>(row.patch, of_class, other, u, form, b, box, inner, y);
     return launch_rows(row.patch, of_class, other, u, form, b, box, inner, y);
   };
   if (star && i8)

@@ -84,7 +84,8 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
     PetscFunctionBegin;
     for (int a = 0; a < n; a++) PetscCall(arrays->ReadBeside(k.field[a]->vec(), &flux.k[a]));
     for (int a = 0; a < grid.dim; a++) flux.c[a] = 1 / (ends[a].h * ends[a].h);
-    for (Side side : {LOWER, UPPER}) flux.end[side] = FluxEnd<PetscScalar>(patch, ends[0], side, k.on_faces);
+    for (int a = 0; a < grid.dim; a++)
+      for (Side side : {LOWER, UPPER}) flux.end[a][side] = FluxEnd<PetscScalar>(patch, ends[a], a, side, k.on_faces);
     if (k.on_faces)
       *product = std::make_unique<FluxProduct<OnFaces, PetscScalar>>(grid.dim, flux);
     else if (mean == MAT_DIFFUSION_HARMONIC)

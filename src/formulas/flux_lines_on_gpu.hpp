@@ -142,8 +142,8 @@ __global__ void __launch_bounds__(FluxLines::threads + 32, 1)
 #pragma unroll
     for (int m = 0; m < per; m++) {
       const int i = (int)((unsigned)(item.p + t + m * threads) % (unsigned)nx);
-      at_lower |= (unsigned)(i == flux.end[LOWER].at) << m;
-      at_upper |= (unsigned)(i == flux.end[UPPER].at) << m;
+      at_lower |= (unsigned)(i == flux.end[0][LOWER].at) << m;
+      at_upper |= (unsigned)(i == flux.end[0][UPPER].at) << m;
       computed |= (unsigned)(t + m * threads < item.points && i >= lines.lo && i < lines.hi) << m;
     }
     const auto values = [&](const T *array, int s, unsigned at) { // of the turn's stage, at the thread's first point
@@ -193,11 +193,11 @@ __global__ void __launch_bounds__(FluxLines::threads + 32, 1)
         // few warps come here, in each plane the same ones, and the others wait for them: so there is no division
         if ((at_lower | at_upper) >> m & 1) {
           if (at_lower >> m & 1) {
-            west = flux.end[LOWER].u(value, east);
-            west_face = flux.end[LOWER].face(its_k, k_east, east_face);
+            west = flux.end[0][LOWER].u(value, east);
+            west_face = flux.end[0][LOWER].face(its_k, k_east, east_face);
           } else {
-            east = flux.end[UPPER].u(value, west);
-            east_face = flux.end[UPPER].face(its_k, k_west, west_face);
+            east = flux.end[0][UPPER].u(value, west);
+            east_face = flux.end[0][UPPER].face(its_k, k_west, west_face);
           }
         }
         const T from_west = west_face * (value - west), to_east = east_face * (east - value),
@@ -216,12 +216,12 @@ __global__ void __launch_bounds__(FluxLines::threads + 32, 1)
     release(turn.stage);
     turn.next(lines.stages);
   }
-  wait_for_kernel_before();
 }
 
 } // namespace kernel
 
-// The same as launch_planes() with flux_planes(); done: false where the grid is too small for it, or the GPU.
+// The same as launch_flux_rows() but for the ends of the second and third axis; done: false where the grid is too small for
+// it, or the GPU.
 template <class Face, class T, class Other>
 PetscErrorCode launch_flux_lines(const Patch &patch, const Flux<T> &flux, const Other &other, const T *u, Form form,
                                  const T *b, const Box &box, const Box &inner, T *y, bool *done) {
@@ -253,13 +253,11 @@ PetscErrorCode launch_flux_lines(const Patch &patch, const Flux<T> &flux, const 
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most_shared_memory()));
     }
     if (!can) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(launch_other_points(others, other));
     PetscCall(current_stream(&stream));
-    if (others.points())
-      PetscCall(launch_in_chain(kernel, blocks, threads, lines.bytes(), lines, flux, u, b, y));
-    else
-      kernel<<<blocks, threads, lines.bytes(), stream>>>(lines, flux, u, b, y);
+    kernel<<<blocks, threads, lines.bytes(), stream>>>(lines, flux, u, b, y);
     PetscCallCUDA(cudaGetLastError());
+    PetscCall(
+        launch_other_points(others, other)); // before, it would let blocks begin one after the other, and stay apart
     *done = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }));

@@ -1,12 +1,12 @@
 #pragma once
-// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D, at the inner points of a rank and at those beside the ends of
-// the first axis; the others have other ends or other ranks beside them. With k at points 24 bytes a point move, with k at
-// faces 32 or 40, with a row's coefficients 56 or 72.
+// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D, at the inner points of a rank and at those beside ends: of the
+// first axis or, in 3-D with k at points, of all; the others have other ends or other ranks beside them. With k at points
+// 24 bytes a point move, with k at faces 32 or 40, with a row's coefficients 56 or 72.
 
 #include "capture/apply.hpp"
 #include "capture/captured.hpp"
-#include "capture/planes_on_gpu.hpp"
 #include "formulas/flux_lines_on_gpu.hpp"
+#include "formulas/flux_rows_on_gpu.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
@@ -28,13 +28,13 @@ template <class Face, class T> struct FluxRow : RowInside { // for the kernel of
   __device__ void complete(PetscInt i, Values *values, Window *u) const {
 #pragma unroll
     for (int side = 0; side < 2; side++)
-      if (i == flux.end[side].at)
+      if (i == flux.end[0][side].at)
 #pragma unroll
         for (int s = 1; s <= steps; s++) {
           T(&kx)[3] = values->k[0].value[s], (&ux)[3] = u->value[s];
           const int to = side == LOWER ? 0 : 2, before = 2 - to;
-          ux[to] = flux.end[side].u(ux[1], ux[before]);
-          kx[to] = Face::beyond(flux.end[side], kx[1], kx[before]);
+          ux[to] = flux.end[0][side].u(ux[1], ux[before]);
+          kx[to] = Face::beyond(flux.end[0][side], kx[1], kx[before]);
         }
   }
   __device__ T operator()(const Values &values, const Window &u, int s) const {
@@ -51,21 +51,22 @@ template <class Face, class T> struct FluxRow : RowInside { // for the kernel of
 
 namespace kernel {
 
-// As star_planes(): a face's flux is computed once for both of its points, where one warp has both.
-template <Form form, int width, class Face, class T>
+// With k on faces, in 3-D: a face's flux is computed once for both of its points, where one warp has both.
+template <Form form, int width, class T>
 __global__ void __launch_bounds__(32 * PairBlock::warps)
     flux_planes(March march, Patch patch, Flux<T> flux, const T *__restrict__ field, const T *b, T *y) {
   using Values = Pack<T, width>;
+  using Face = OnFaces;
   constexpr int         rows = PairBlock::rows;
   const Place<T, width> place(march, patch);
   const T              *u = field + place.at;
   const T *__restrict__ kx = flux.k[0] + place.at;
-  const T *__restrict__ ky = (Face::on_faces ? flux.k[1] : flux.k[0]) + place.at;
-  const T *__restrict__ kz = (Face::on_faces ? flux.k[2] : flux.k[0]) + place.at;
+  const T *__restrict__ ky = flux.k[1] + place.at;
+  const T *__restrict__ kz = flux.k[2] + place.at;
   T         *to = y + place.at;
   Values     here[rows], kz_here[rows];
   T          below[rows][width]; // the flux through the face below
-  const bool at_lower = place.i == flux.end[LOWER].at, at_upper = place.i + width - 1 == flux.end[UPPER].at;
+  const bool at_lower = place.i == flux.end[0][LOWER].at, at_upper = place.i + width - 1 == flux.end[0][UPPER].at;
 
 #pragma unroll
   for (int r = 0; r < rows; r++) {
@@ -89,8 +90,8 @@ __global__ void __launch_bounds__(32 * PairBlock::warps)
       const size_t at = place.offset(r);
       over[r] = place.load(u + place.plane + at);
       k_over[r] = place.load(kz + place.plane + at);
-      kx_here[r] = Face::on_faces ? place.load(kx + at) : kz_here[r];
-      ky_here[r] = Face::on_faces ? place.load(ky + at) : kz_here[r];
+      kx_here[r] = place.load(kx + at);
+      ky_here[r] = place.load(ky + at);
       if (form != Form::product) add[r] = place.load(b + (u - field) + at);
     }
 #pragma unroll
@@ -105,15 +106,15 @@ __global__ void __launch_bounds__(32 * PairBlock::warps)
       if (at_lower) {
         const T u_after = width > 1 ? here[r].lane[1 % width] : east,
                 k_after = width > 1 ? kx_here[r].lane[1 % width] : k_east;
-        west = flux.end[LOWER].u(here[r].lane[0], u_after);
-        k_west = Face::beyond(flux.end[LOWER], kx_here[r].lane[0], k_after);
+        west = flux.end[0][LOWER].u(here[r].lane[0], u_after);
+        k_west = Face::beyond(flux.end[0][LOWER], kx_here[r].lane[0], k_after);
       }
       if (at_upper) {
         constexpr int l = width - 1, l_before = width > 1 ? width - 2 : 0;
         const T       u_before = width > 1 ? here[r].lane[l_before] : west,
                 k_before = width > 1 ? kx_here[r].lane[l_before] : k_west;
-        east = flux.end[UPPER].u(here[r].lane[l], u_before);
-        k_east = Face::beyond(flux.end[UPPER], kx_here[r].lane[l], k_before);
+        east = flux.end[0][UPPER].u(here[r].lane[l], u_before);
+        k_east = Face::beyond(flux.end[0][UPPER], kx_here[r].lane[l], k_before);
       }
       T before = Face::of(k_west, kx_here[r].lane[0]) * (here[r].lane[0] - west);
 #pragma unroll
@@ -163,8 +164,11 @@ public:
 
     PetscFunctionBegin;
     for (const T *k : flux_.k) alignment |= (uintptr_t)k;
-    if (flux_.end[LOWER].at >= 0) inner.lo[0] = 0;
-    if (flux_.end[UPPER].at >= 0) inner.hi[0] = patch.size[0];
+    const auto extend_to_ends = [&](int a) {
+      if (flux_.end[a][LOWER].at >= 0) inner.lo[a] = 0;
+      if (flux_.end[a][UPPER].at >= 0) inner.hi[a] = patch.size[a];
+    };
+    extend_to_ends(0);
     const FluxRow<Face, T> row{{}, flux_};
     if (dim_ == 2) {
       const captured::ApplyWhole<T, 2, false, true, false> at_ends(point, arrays);
@@ -177,18 +181,24 @@ public:
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     const captured::ApplyWhole<T, 3, false, true, false> at_ends(point, arrays);
-    bool                                                 done = false;
-    if constexpr (!Face::on_faces && std::is_same_v<T, double>)
-      PetscCall(launch_flux_lines<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y, &done));
-    if (!done)
-      PetscCall(launch_planes<kernel::PairBlock>(
-          patch, at_ends, u, point.form, b, box, inner, few ? 8 : 32, point.y, alignment,
-          [&](auto form_of, auto width_of, bool in_chain, PetscInt64 blocks, const kernel::March &march) {
-            constexpr Form f = decltype(form_of)::value;
-            constexpr int  width = decltype(width_of)::value;
-            return launch_walk<kernel::PairBlock>(in_chain, kernel::flux_planes<f, width, Face, T>, blocks, march,
-                                                  patch, flux_, u, b, point.y);
-          }));
+    if constexpr (!Face::on_faces) {
+      const uintptr_t vectors = (uintptr_t)u | (uintptr_t)point.b | (uintptr_t)point.y | alignment;
+      bool            done = false;
+      if constexpr (std::is_same_v<T, double>)
+        if (!reads_packs<T>(patch, vectors))
+          PetscCall(launch_flux_lines<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y, &done));
+      for (int a = 1; a < 3; a++) extend_to_ends(a);
+      if (!done) PetscCall(launch_flux_rows<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y));
+    } else
+      PetscCall(launch_planes(patch, at_ends, u, point.form, b, box, inner, point.y, alignment,
+                              [&](auto form_of, auto width_of, bool in_chain) {
+                                using Block = kernel::PairBlock;
+                                constexpr Form f = decltype(form_of)::value;
+                                constexpr int  width = decltype(width_of)::value;
+                                return launch_walk<Block>(in_chain, kernel::flux_planes<f, width, T>,
+                                                          march_through<Block, T, width>(inner, few ? 8 : 32), patch,
+                                                          flux_, u, b, point.y);
+                              }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -12,28 +12,29 @@ namespace shellac {
 __device__ __forceinline__ double reciprocal(double x) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-  r = fma(r, fma(-x, r, 1.), r); // Newton's method, twice
-  return fma(r, fma(-x, r, 1.), r);
+  const double e = fma(-x, r, 1.); // of 2^-20, so that the cube is nothing
+  return fma(r, fma(e, e, e), r);
 }
 template <class T> __device__ __forceinline__ T reciprocal(T x) {
   return PetscReal(1) / x;
 }
 
-// An end of the first axis whose points are computed as inner ones are, with values beyond it that give the same row.
+// An end of an axis whose points are computed as inner ones are, with values beyond it that give the same row.
 template <class T> struct FluxEnd {
   PetscInt at = -1; // the last point; -1: the end is not one of these
   bool     mirror = false;
   T        own = 0, inner = 0; // u beyond the end: so many times u at the last point, and at the one before
 
   FluxEnd() = default;
-  FluxEnd(const Patch &patch, const Ends &ends, Side side, bool on_faces) {
+  FluxEnd(const Patch &patch, const Ends &ends, int axis, Side side, bool on_faces) {
     constexpr PetscInt least = 4; // points: each has one end at most, and points before it
     PetscInt           inside;
     PetscReal          factor, given;
-    if (patch.neighbour[0][side] || patch.size[0] < least || ends.identity(side == LOWER ? 0 : ends.N - 1)) return;
+    if (patch.neighbour[axis][side] || patch.size[axis] < least || ends.identity(side == LOWER ? 0 : ends.N - 1))
+      return;
     if (on_faces && ends.mirror) return;       // whose face before the first point is not the stored one
     if (!std::is_same_v<T, PetscReal>) return; // complex: 2 k less that of the face may be zero, see HarmonicMean
-    at = side == LOWER ? 0 : patch.size[0] - 1;
+    at = side == LOWER ? 0 : patch.size[axis] - 1;
     mirror = ends.mirror;
     ends.fold(side == LOWER ? -1 : ends.N, &inside, &factor, &given);
     (inside == (side == LOWER ? 0 : ends.N - 1) ? own : inner) = factor;
@@ -43,13 +44,17 @@ template <class T> struct FluxEnd {
   __device__ T face(T last, T before, T between) const {
     return mirror ? between : extrapolate_by_slope(last, (last - before) * reciprocal(last + before), 1);
   }
+  // That through the face at the end, outward.
+  __device__ T flux(T u_last, T u_before, T k_last, T k_before, T between) const {
+    return face(k_last, k_before, between) * (u(u_last, u_before) - u_last);
+  }
 };
 
 template <class T> struct Flux {
   const T   *k[3]; // [points of the rank]: all the same or, on faces, for each axis
   T          c[3]; // 1/h² of each axis
   T          sigma;
-  FluxEnd<T> end[2];
+  FluxEnd<T> end[3][2];
 };
 
 // of(): the k of a face, from those that stand at the points below and above it. The means are those of DiffusionTerms, in
