@@ -6,6 +6,7 @@
 #include "multigrid/columns.hpp"
 #include "multigrid/direct.hpp"
 #include "multigrid/residuals.hpp"
+#include "multigrid/sweep_pairs.hpp"
 #include "multigrid/sweeps.hpp"
 
 using namespace tests;
@@ -69,10 +70,12 @@ static void check_equal(const char *what, PetscReal least, const Values &by_colu
   CHECK(most <= 1e-13 * size);
 }
 
-static void compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], int coarsens, bool fixed) {
+// Returns how often it compared passes of two steps.
+static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], int coarsens, bool fixed) {
   Chain                           chain[3] = {{spacing, N[0], (coarsens & 1) != 0, fixed && N[0] > 2, 1},
                                               {spacing, N[1], (coarsens & 2) != 0, false, 3},
                                               {spacing, N[2], (coarsens & 4) != 0, fixed && N[2] > 2, 5}};
+  int                             pairs = 0;
   shellac::LevelPart<PetscScalar> level = {};
   shellac::Patch                  coarse = {};
   const PetscReal                 least = spacing == Spacing::any ? 0.1 : 0.01;
@@ -145,7 +148,7 @@ static void compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], i
   with(std::integral_constant<PetscInt, shellac::column::many>());
   with(std::integral_constant<PetscInt, shellac::column::few>());
 #if SHELLAC_CUDA
-  if (PetscMemTypeHost(memory)) return;
+  if (PetscMemTypeHost(memory)) return pairs;
   const auto on_gpu = [&](PetscInt64 n, const auto &pass) {
     shellac::Mirror<PetscScalar> out;
     T                           *array;
@@ -159,51 +162,76 @@ static void compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], i
     shellac::Field<PetscScalar>  r = {};
     r_values.change() = points([&](T *out) { return shellac::point::Residual<T, T>{level, u, b, out}; });
     r.u = in(memory, r_values);
-    REQUIRE(shellac::restricts_residual_at_once(level));
-    check_equal("residual and restriction", 0.01,
-                on_gpu(few, [&](T *out) { return shellac::restrict_residual(level, coarse, u.u, b, out); }),
-                written(memory, coarse.all(), few, [&](T *out) {
-                  return shellac::point::Restrict<T>{level, coarse, r, out};
-                }));
+    check_equal(
+        "residual and restriction", 0.01,
+        on_gpu(few, [&](T *out) { return shellac::restrict_residual(level, coarse, u.u, b, out, nullptr, nullptr); }),
+        written(memory, coarse.all(), few, [&](T *out) {
+          return shellac::point::Restrict<T>{level, coarse, r, out};
+        }));
+    const auto              parts = shellac::plan_residual<T>(coarse).count();
+    double                  sum = 0, by_points = 0;
+    shellac::Mirror<double> norms;
+    double                 *array;
+    OK(norms.MakeZero(memory, (size_t)parts + 1, &array));
+    (void)on_gpu(few,
+                 [&](T *out) { return shellac::restrict_residual(level, coarse, u.u, b, out, array, array + parts); });
+    OK((PetscErrorCode)cudaMemcpy(&sum, array + parts, sizeof(sum), cudaMemcpyDeviceToHost));
+    for (PetscInt64 n = 0; n < fine; n++) {
+      const PetscInt p[3] = {(PetscInt)(n % N[0]), (PetscInt)(n / N[0] % N[1]), (PetscInt)(n / N[0] / N[1])};
+      bool           in = true;
+      for (int a = 0; a < 3; a++) in = in && chain[a].points.host()[(size_t)(shellac::axis_reach + p[a])].in != 0;
+      if (in) by_points += shellac::squared(r_values.host()[(size_t)n]);
+    }
+    CHECK(std::abs(sum - by_points) <= 1e-12 * by_points);
   }
   level.red_black = true;
   level.omega[0] = 1.3;
   level.omega[1] = 0.8;
-  const auto of_copy = [&](const T *from, const auto &sweep) { // a sweep may change what it starts from
-    shellac::Mirror<PetscScalar> copy;
-    T                           *u = nullptr;
-    PetscFunctionBegin;
-    if (from) {
-      PetscCall(copy.Make(memory, (size_t)fine, &u));
-      PetscCallCUDA(cudaMemcpy(u, from, (size_t)fine * sizeof(T), cudaMemcpyDeviceToDevice));
+  // the half-steps from `from`
+  const auto half_steps = [&](const shellac::Field<PetscScalar> &from, int count) {
+    shellac::Mirror<PetscScalar> values[2];
+    shellac::Field<PetscScalar>  now = from;
+    for (int n = 0; n < count; n++) {
+      const int half = n % 2;
+      values[half].change() = points([&](T *out) { return shellac::point::Smooth<T, T, T>{level, half, now, b, out}; });
+      now.u = in(memory, values[half]);
     }
-    PetscCall(sweep(u));
-    PetscCallCUDA(cudaDeviceSynchronize());
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return values[(count + 1) % 2].host();
   };
+  level.steps = 2;
   for (level.first_colour = 0; level.first_colour < 2; level.first_colour++)
     for (const shellac::Field<PetscScalar> &from : {u, none}) {
       INFO("first colour " << level.first_colour << (from.u ? "" : ", from zero"));
-      shellac::Mirror<PetscScalar> half_values;
-      shellac::Field<PetscScalar>  half = {};
-      half_values.change() = points([&](T *out) { return shellac::point::Smooth<T, T, T>{level, 0, from, b, out}; });
-      half.u = in(memory, half_values);
-      const Values by_points = points([&](T *out) { return shellac::point::Smooth<T, T, T>{level, 1, half, b, out}; });
-      const auto   step = [&](T *out) {
-        return of_copy(from.u, [&](T *u) { return shellac::run_sweep(level, 0, u, b, out); });
-      };
-      check_equal("red-black step", 0.01, on_gpu(fine, step), by_points);
-      if (!from.u || spacing != Spacing::equal) continue;
-      bool       done = false;
-      const auto step_in_place = [&](T *out) {
-        return of_copy(from.u, [&](T *u) { return shellac::run_sweep_in_place(level, 0, u, b, out, &done); });
-      };
-      const Values in_place = on_gpu(fine, step_in_place);
-      if (!done && shellac::most_shared_memory() < (220 << 10)) continue; // what it needs, at most
-      CHECK(done);
-      check_equal("red-black step in place", 0.01, in_place, by_points);
+      check_equal("red-black step", 0.01,
+                  on_gpu(fine, [&](T *out) { return shellac::run_sweep(level, 0, from.u, b, out); }),
+                  half_steps(from, 2));
+      if (!shellac::can_sweep_pairs<T, T>(level)) continue;
+      for (const bool corrects : {false, true}) {
+        INFO((corrects ? "with a correction" : "without a correction"));
+        const T                     *correction = corrects ? e.u : nullptr;
+        shellac::Mirror<PetscScalar> corrected_values;
+        shellac::Field<PetscScalar>  start = from;
+        if (corrects) {
+          corrected_values.change() = points([&](T *out) {
+            return shellac::point::Correct<T>{level, coarse, e, from.u, out};
+          });
+          start.u = in(memory, corrected_values);
+        }
+        check_equal(
+            "a step in one pass", 0.01,
+            on_gpu(fine,
+                   [&](T *out) { return shellac::run_sweep_pairs<2>(level, coarse, 0, from.u, b, correction, out); }),
+            half_steps(start, 2));
+        check_equal(
+            "two steps in one pass", 0.01,
+            on_gpu(fine,
+                   [&](T *out) { return shellac::run_sweep_pairs<4>(level, coarse, 0, from.u, b, correction, out); }),
+            half_steps(start, 4));
+        pairs++;
+      }
     }
 #endif
+  return pairs;
 }
 
 TEST_CASE("passes over columns are those over points", "[multigrid]") {
@@ -217,22 +245,23 @@ TEST_CASE("passes over columns are those over points", "[multigrid]") {
             INFO((PetscMemTypeDevice(memory) ? "GPU, " : "host, ")
                  << N[0] << " x " << N[1] << " x " << N[2] << ", coarsened axes " << coarsens
                  << (fixed ? ", fixed ends" : "") << (spacing == Spacing::uniform ? ", uniform" : ""));
-            compare(memory, spacing, N, coarsens, fixed);
+            (void)compare(memory, spacing, N, coarsens, fixed);
           }
   }
 }
 
-TEST_CASE("a red-black step in place, as large levels take it, is that over points", "[multigrid]") {
+#if SHELLAC_CUDA
+TEST_CASE("passes of one and two red-black steps, as large levels take them, are steps over points", "[multigrid]") {
   if (no_gpu(false)) return;
-  const PetscInt sizes[][3] = {{33, 20, 31}, {129, 18, 21}, {9, 65, 9}};
-  for (const auto &N : sizes)
-    for (const int coarsens : {5, 7})
-      for (const bool fixed : {false, true}) {
-        INFO(N[0] << " x " << N[1] << " x " << N[2] << ", coarsened axes " << coarsens
-                  << (fixed ? ", fixed ends" : ""));
-        compare(PETSC_MEMTYPE_DEVICE, Spacing::equal, N, coarsens, fixed);
-      }
+  const PetscInt sizes[][3] = {{33, 20, 31}, {129, 45, 12}, {9, 65, 9}};
+  for (const auto &N : sizes) {
+    INFO(N[0] << " x " << N[1] << " x " << N[2]);
+    const bool can = shellac::most_shared_memory() >= shellac::PairShape<PetscScalar, PetscScalar, 4>::bytes;
+    CHECK(compare(PETSC_MEMTYPE_DEVICE, Spacing::equal, N, 7, false) == (can ? 8 : 0));
+    CHECK(compare(PETSC_MEMTYPE_DEVICE, Spacing::equal, N, 7, true) == 0); // rows of fixed points are others
+  }
 }
+#endif
 
 // The solution of a level by its axes' modes. old: one whose modes it may take; or null
 template <class T>

@@ -238,6 +238,27 @@ TEST_CASE("fused passes compute what single steps do, on large grids", "[multigr
     }
 }
 
+TEST_CASE("fused passes compute what single steps do, on large grids in three dimensions", "[multigrid]") {
+  if (no_gpu(false)) return; // which alone has other passes there
+  for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN}) {
+    Problem p = problem(3, 105, 103, 101);
+    p.boundary = form;
+    p.sigma = 20;
+    Grid   da = make_grid(p);
+    Matrix A = make_operator(p, da);
+    Vector b = random_vector(da, 3);
+    for (const char *type : {" -test_pc_stencilmg_type full", " -test_pc_stencilmg_multiplicative_cycles 2",
+                             " -test_pc_stencilmg_cycle_type f -test_pc_stencilmg_multiplicative_cycles 2",
+                             " -test_pc_stencilmg_cycle_type f -test_pc_stencilmg_smooths 1"}) {
+      INFO(describe(p));
+      INFO(type);
+      Preconditioner fused = make_pc(A, std::string("-test_pc_stencilmg_fused 1") + type),
+                     steps = make_pc(A, std::string("-test_pc_stencilmg_fused 0") + type);
+      CHECK(difference(apply(fused, b), apply(steps, b)) <= 100 * exact);
+    }
+  }
+}
+
 TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
   if (rank_count() == 1) return;
   for (const auto &N : {Point{257, 200, 1}, Point{330, 129, 1}, Point{40, 36, 33}, Point{36, 34, 31}})

@@ -2,6 +2,7 @@
 
 #include "catch.hpp"
 
+#include "gpu.hpp"
 #include "multigrid.hpp"
 
 using namespace tests;
@@ -65,6 +66,40 @@ TEST_CASE("Richardson's method inside the preconditioner is the same as outside"
       CHECK(difference(inside, outside) <= 1e-11);
     }
   }
+}
+
+TEST_CASE("Richardson's method takes a few cycles after full multigrid in three dimensions", "[multigrid]") {
+  std::vector<Point> sizes = {{33, 31, 35}};
+  if (!no_gpu(false)) sizes.push_back({105, 103, 101}); // large levels take other passes on a GPU
+  for (const Point &N : sizes)
+    for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_NEUMANN})
+      for (int smooths : {2, 1, 3}) {
+        Problem p = problem(3, N[0], N[1], N[2]);
+        p.boundary = form;
+        p.sigma = form == MAT_LAPLACE_NEUMANN ? 1 : 0;
+        INFO(describe(p) << ", smoothing steps " << smooths);
+        Grid       da = make_grid(p);
+        Matrix     A = make_operator(p, da);
+        Vector     b = random_vector(da, 5), x = make_vector(da), r = make_vector(da);
+        const auto count = std::to_string(smooths);
+        Options    set("-test_ksp_type richardson -test_ksp_norm_type unpreconditioned -test_ksp_rtol 1e-8 "
+                          "-test_pc_type stencilmg -test_pc_stencilmg_type full -test_pc_stencilmg_smooths " +
+                       count);
+        Solver     ksp;
+        PetscInt   its;
+        PetscReal  norm, norm_b;
+        OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+        OK(KSPSetOptionsPrefix(ksp, "test_"));
+        OK(KSPSetOperators(ksp, A, A));
+        OK(KSPSetFromOptions(ksp));
+        OK(KSPSolve(ksp, b, x));
+        OK(KSPGetIterationNumber(ksp, &its));
+        OK(MatResidual(A, b, x, r));
+        OK(VecNorm(r, NORM_2, &norm));
+        OK(VecNorm(b, NORM_2, &norm_b));
+        CHECK(norm <= 1e-8 * norm_b);
+        CHECK(its <= (smooths == 1 ? 8 : 6));
+      }
 }
 
 TEST_CASE("Richardson's method over another operator does all cycles from its first iteration on", "[multigrid]") {

@@ -279,7 +279,8 @@ public:
   void SetInteriorProduct(MakeProduct make) { make_product_ = std::move(make); }
 
 private:
-  PetscErrorCode relax_in_space(PetscMemType memory, const StarEquation<T> &equation, int colour,
+  bool           is_star_to_ends(const Box &inside) const;
+  PetscErrorCode relax_in_space(PetscMemType memory, StarEquation<T> equation, int colour,
                                 const std::vector<PetscReal> &turns, bool from_zero, bool *done) const;
   friend class CapturedStencil;
   Box inner() const; // the points that a kernel for many points computes

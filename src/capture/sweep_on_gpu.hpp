@@ -381,12 +381,12 @@ template <class T> PlaneSweep<T> sweep_of_planes(const StarEquation<T> &equation
     s.inner_lo[a] = (int)equation.inner.lo[a], s.inner_hi[a] = (int)equation.inner.hi[a];
   }
   s.star = equation.star;
-  s.x = s.out = equation.x;
+  s.x = equation.x;
   return s;
 }
 
 template <class T> bool can_relax_in_place(const StarEquation<T> &equation) {
-  return can_sweep_in_place<T, T>(sweep_of_planes(equation));
+  return can_sweep_in_place(sweep_of_planes(equation));
 }
 
 // Half-sweeps of `colour` and of the other, each with its omega.

@@ -83,8 +83,29 @@ static std::vector<PetscReal> take_turns(const std::vector<int> &colours, PetscR
 #endif
 
 #if SHELLAC_CUDA
+// Whether rows near the ends are those of the star too, but for arms beyond the ends, where values are zero.
+bool PreparedCapture::is_star_to_ends(const Box &inside) const {
+  const Patch          &patch = op_.patch_;
+  const ConstantStar<T> inner = star(row_on_host(inside.lo));
+  const auto            next = [&](int a, PetscInt p) { return p == inside.lo[a] ? inside.hi[a] : p + 1; };
+  PetscInt              p[3];
+
+  for (p[2] = 0; p[2] < patch.size[2]; p[2] = next(2, p[2]))
+    for (p[1] = 0; p[1] < patch.size[1]; p[1] = next(1, p[1]))
+      for (p[0] = 0; p[0] < patch.size[0]; p[0] = next(0, p[0])) {
+        const ConstantStar<T> here = star(row_on_host(p));
+        bool                  alike = here.center == inner.center;
+        for (int a = 0; a < 3; a++) {
+          alike = alike && (p[a] == 0 || here.arm[a][LOWER] == inner.arm[a][LOWER]);
+          alike = alike && (p[a] == patch.size[a] - 1 || here.arm[a][UPPER] == inner.arm[a][UPPER]);
+        }
+        if (!alike) return false;
+      }
+  return true;
+}
+
 // By twos in place; from a zero guess the first two or three.
-PetscErrorCode PreparedCapture::relax_in_space(PetscMemType memory, const StarEquation<T> &equation, int colour,
+PetscErrorCode PreparedCapture::relax_in_space(PetscMemType memory, StarEquation<T> equation, int colour,
                                                const std::vector<PetscReal> &turns, bool from_zero, bool *done) const {
   const bool in_place = can_relax_in_place(equation);
   size_t     n = 0;
@@ -95,6 +116,7 @@ PetscErrorCode PreparedCapture::relax_in_space(PetscMemType memory, const StarEq
     n = turns.size() % 2 ? 3 : 2;
     PetscCall(relax_in_one_pass<3>(equation, colour, turns.data(), n, true, &op_.borders_));
   }
+  if (in_place && is_star_to_ends(equation.inner)) equation.inner = op_.patch_.all();
   for (; in_place && n + 1 < turns.size(); n += 2)
     PetscCall(relax_in_place(equation, (colour + (int)n) % 2, &turns[n]));
   for (; n < turns.size(); n++)

@@ -164,15 +164,23 @@ template <PetscInt points, class T> struct Correct {
       }
       return sum;
     };
-    for (PetscInt k = first; k < end; k++) {
-      const PetscInt K = weights(2, k, wz);
-      if (K != known) {
-        lower = level.coarsens[2] && known >= -1 ? upper : of_plane(K);
-        upper = level.coarsens[2] ? of_plane(K + 1) : T(0);
-        known = K;
+    constexpr PetscInt together = PetscMin(points, (PetscInt)4); // are read before the first is written
+    for (PetscInt begin = first; begin < end; begin += together) {
+      const size_t from = at + (size_t)((begin - first) * plane);
+      T            values[together];
+      SHELLAC_UNROLL_ALL
+      for (PetscInt n = 0; n < together; n++) values[n] = u && begin + n < end ? u[from + (size_t)(n * plane)] : T(0);
+      SHELLAC_UNROLL_ALL
+      for (PetscInt n = 0; n < together; n++) {
+        if (begin + n >= end) break;
+        const PetscInt K = weights(2, begin + n, wz);
+        if (K != known) {
+          lower = level.coarsens[2] && known >= -1 ? upper : of_plane(K);
+          upper = level.coarsens[2] ? of_plane(K + 1) : T(0);
+          known = K;
+        }
+        out[from + (size_t)(n * plane)] = values[n] + (wz[0] * lower + wz[1] * upper);
       }
-      const size_t to = at + (size_t)((k - first) * plane);
-      out[to] = (u ? u[to] : T(0)) + (wz[0] * lower + wz[1] * upper);
     }
   }
 

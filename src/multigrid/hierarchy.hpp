@@ -14,6 +14,7 @@
 #include "multigrid/row_columns.hpp"
 #include "multigrid/row_planes.hpp"
 #include "multigrid/rows_march.hpp"
+#include "multigrid/sweep_pairs.hpp"
 #include "multigrid/sweeps.hpp"
 
 namespace shellac {
@@ -77,7 +78,10 @@ public:
   void                   LendMemory(Couplings *to) override;
   Cycle                  cycle() const override { return options_.cycle; }
   bool                   failed() const override { return variable_ ? dense_.failed() : direct_.failed(); }
-  bool                   gives_norm() const override { return last() > 0 && level(0).fused && !level(0).b.size(); }
+  bool                   gives_norm(PetscMemType memory) override {
+    memory_ = memory;
+    return last() > 0 && !level(0).b.size() && (level(0).fused || (turns() && restricts_residual_at_once(0)));
+  }
 
   // for run_cycle()
   PetscErrorCode down(int l, Guess guess) {
@@ -135,8 +139,10 @@ private:
   PetscErrorCode WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps, PlanePass<T> *pass);
   template <class B> PetscErrorCode WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
   template <class B, class Out> PetscErrorCode WalkUp(int l, const B *b, const T *guess, Out *out);
-  PetscErrorCode                    Correct(int l, const T *u, T *out);
-  template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool upward, T *to);
+  PetscErrorCode                               Correct(int l, const T *u, T *out);
+  template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room);
+  template <class B>
+  PetscErrorCode SmoothInPairs(int l, const LevelPart<T> &part, const B *b, T *from, bool corrected, int steps, T *to);
   template <row_column::Does does, class B>
   PetscErrorCode                    StepOverRows(const LevelPart<T> &part, int step, const T *u, const B *b, T *out);
   template <class B> PetscErrorCode RestrictRows(int l, const B *r);
@@ -174,8 +180,28 @@ private:
   }
   // Whether both colours take one pass.
   bool takes_sweeps(const Level &at) const { return at.part.red_black && options_.fused && takes_columns(at); }
+  // Whether two steps of both colours take one pass, and the coarse grid's correction with them.
+  bool takes_pairs(const Level &at) const {
+#if SHELLAC_CUDA
+    if (at.patch.all().points() >= points_in_pairs && takes_sweeps(at)) return can_sweep_pairs<T, S>(at.part);
+#endif
+    (void)at;
+    return false;
+  }
+  // Whether a residual and its restriction take one pass; on small levels two short ones are faster.
+  bool restricts_residual_at_once(int l) const {
+    return options_.fused && takes_columns(level(l)) && coarsens_all(level(l).part) &&
+           column::fills_gpu(level(l).patch, 4);
+  }
+  // Whether the cycles after full multigrid take all steps on the finest level after the coarse grid: what comes before has
+  // ended with such steps. The first pass of a cycle then makes the residual, whose norm comes with it.
+  bool turns() const {
+    return options_.full && last() > 0 && !parts_ && std::is_same<T, S>::value && takes_sweeps(level(0));
+  }
   // Whether a cycle is, where the operator is.
-  bool is_symmetric() const { return !options_.full && options_.cycle != Cycle::F; }
+  bool is_symmetric() const {
+    return !options_.full && options_.cycle != Cycle::F;
+  }
   // Half-steps on the way up in the opposite order, where that makes cycles symmetric.
   void turn_colours(LevelPart<T> *part) const {
     if (!part->red_black || !is_symmetric()) return;
@@ -196,10 +222,18 @@ private:
            N[1] > 1 && N[2] > 1 && PetscMax(N[1], N[2]) < 65536 && has_indices_for_rows(at.part.grown);
   }
   // Whether the next level is put together from the ranks' parts of it.
-  bool  gathers(int l) const { return level(l + 1).whole && !level(l).whole; }
-  T    *target(int l) { return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_); }
-  Patch target_patch(int l) const { return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch; }
-  Patch part_patch(const Level &of) const { return patch_of(of.parts, of.axes, 0); }
+  bool gathers(int l) const {
+    return level(l + 1).whole && !level(l).whole;
+  }
+  T *target(int l) {
+    return (gathers(l) ? level(l + 1).b_part : level(l + 1).b).at(memory_);
+  }
+  Patch target_patch(int l) const {
+    return gathers(l) ? part_patch(level(l + 1)) : level(l + 1).patch;
+  }
+  Patch part_patch(const Level &of) const {
+    return patch_of(of.parts, of.axes, 0);
+  }
 
   PetscErrorCode Run(bool from_x, bool full);
 #if SHELLAC_CUDA
@@ -236,6 +270,7 @@ private:
   S           *x_ = nullptr;
   double      *norm_ = nullptr;
   bool         begun_ = false;     // the first pass has been done
+  bool         turned_ = false;    // see turns()
   bool         recording_ = false; // as a CUDA graph
 };
 

@@ -61,7 +61,7 @@ public:
   virtual PetscErrorCode         LevelNorms(std::vector<PetscReal> *norms) = 0;
   virtual std::vector<LevelInfo> levels() const = 0;
   virtual bool                   failed() const = 0; // the last level is singular: there is nothing to apply
-  virtual bool                   gives_norm() const = 0;
+  virtual bool                   gives_norm(PetscMemType memory) = 0; // of the vectors
   virtual Cycle                  cycle() const = 0; // never automatic
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
   virtual void LendMemory(Couplings *to) = 0;

@@ -247,21 +247,59 @@ PetscErrorCode Hierarchy<T>::StepOverRows(const LevelPart<T> &part, int step, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Smoothing steps from `from` (null: zero), which they may change; the last of them writes `to`.
+// So many red-black steps from `from` (null: zero), and from the next level's correction; the last of them writes `to`.
 template <class T>
 template <class B>
-PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, T *from, bool upward, T *to) {
+PetscErrorCode Hierarchy<T>::SmoothInPairs(int l, const LevelPart<T> &part, const B *b, T *from, bool corrected,
+                                           int steps, T *to) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  int passes = (steps + 1) / 2;
+  if (from == to && passes % 2) passes++; // a pass writes another array than it reads
+  for (int p = 0, n = 0; p < passes; p++) {
+    const bool two = p < steps - passes;
+    T *const   out = (passes - p) % 2 ? to : level(l).s.at(memory_);
+    const T   *e = corrected && p == 0 ? level(l + 1).x.at(memory_) : nullptr;
+    if (two)
+      PetscCall(run_sweep_pairs<4>(part, level(l + 1).patch, n, from, b, e, out));
+    else
+      PetscCall(run_sweep_pairs<2>(part, level(l + 1).patch, n, from, b, e, out));
+    from = out;
+    n += two ? 2 : 1;
+  }
+#else
+  (void)l, (void)part, (void)b, (void)from, (void)corrected, (void)steps, (void)to;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Smoothing steps from `from` (null: zero), which they may change; the last of them writes `to`. corrected: with the next
+// level's correction before them; room: for that, where `from` is null
+template <class T>
+template <class B>
+PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room) {
   Level       &at = level(l);
   LevelPart<T> part;
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
   if (upward) turn_colours(&part);
-  int passes = 0;
-  for (int n = 0; n < part.steps; passes++) n += steps_of_pass(at, !from && n == 0, part.steps - n);
-  for (int n = 0, steps = 0; n < part.steps; n += steps, passes--) {
+  const int times = upward && l == 0 && turned_ ? 2 : 1; // those of the way down too
+  if (takes_pairs(at)) {
+    PetscCall(SmoothInPairs(l, part, b, from, corrected, times * part.steps / 2, to));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (corrected) {
+    T *const u = from ? from : room;
+    PetscCall(Correct(l, from, u));
+    from = u;
+  }
+  const int total = times * part.steps;
+  int       passes = 0;
+  for (int n = 0; n < total; passes++) n += steps_of_pass(at, !from && n == 0, total - n);
+  for (int n = 0, steps = 0; n < total; n += steps, passes--) {
     T *out = passes % 2 ? to : at.s.at(memory_);
-    steps = steps_of_pass(at, !from, part.steps - n);
+    steps = steps_of_pass(at, !from, total - n);
     Field<T> field;
     PetscCall(Exchange(at, at.halo_u, from, &field));
     if (walks(at)) {
@@ -275,7 +313,7 @@ PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, T *from, bool upward, T *
       PlaneWalk<T>(pass).run();
     } else if (takes_sweeps(at)) {
 #if SHELLAC_CUDA
-      PetscCall(run_sweep(part, n / 2, from, b, out));
+      PetscCall(run_sweep(part, n % part.steps / 2, from, b, out));
 #endif
     } else if (takes_row_planes(at) && steps > (from ? 1 : 2)) {
 #if SHELLAC_CUDA
@@ -345,10 +383,10 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
 #if SHELLAC_CUDA
-  // on small levels two short kernels are faster than one whose blocks walk
-  const bool large = column::fills_gpu(at.patch, 4);
-  if (takes_columns(at) && options_.fused && u && large && restricts_residual_at_once(part)) {
-    PetscCall(restrict_residual(part, target_patch(l), u, b, target(l)));
+  if (u && restricts_residual_at_once(l)) {
+    const bool norm = norm_ && l == 0;
+    PetscCall(restrict_residual(part, target_patch(l), u, b, target(l), norm ? norms_.at(memory_) : nullptr,
+                                norm ? norm_ : nullptr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -412,8 +450,12 @@ template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
       PetscCall(WalkDown(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, at.part.steps, t));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (guess == Guess::interpolated) PetscCall(Correct(l, nullptr, x));
-    PetscCall(Smooth(l, b, guess == Guess::zero ? nullptr : x, false, t));
+    if (l == 0) turned_ = guess == Guess::given && turns();
+    if (l == 0 && turned_) {
+      PetscCall(RestrictResidual(l, b, x));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(Smooth(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, false, t, x));
     PetscCall(RestrictResidual(l, b, t));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
@@ -444,11 +486,10 @@ template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
       PetscCall(WalkUp(l, b, t, x));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(Correct(l, t, t));
     if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value)
-      PetscCall(Smooth(l, b, t, true, x));
+      PetscCall(Smooth(l, b, l == 0 && turned_ ? x : t, true, true, x, (T *)nullptr));
     else {
-      PetscCall(Smooth(l, b, t, true, at.x.at(memory_)));
+      PetscCall(Smooth(l, b, t, true, true, at.x.at(memory_), (T *)nullptr));
       PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, at.x.at(memory_), x, true}));
     }
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -72,6 +72,19 @@ PetscErrorCode get_work(PC pc, StencilMG *mg, int n, Vec *v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Where a cycle on these vectors runs.
+PetscErrorCode memory_of(Vec b, Vec x, PetscMemType *memory) {
+  Arrays             arrays;
+  const PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(arrays.Read(b, &array));
+  PetscCall(arrays.Read(x, &array));
+  *memory = arrays.memory();
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // One cycle on arrays: x from b, or improved.
 PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, PetscReal limit, PetscReal *norm) {
   Arrays             arrays;
@@ -195,7 +208,9 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   mg->applications++;
   // the residual's norm comes out of the first pass of the cycle that follows, where that can be
   const bool     tests = rtol > 0 || abstol > 0;
-  const bool     inside = A == P && !mg->fixed && !mg->corrects && mg->multigrid->gives_norm();
+  PetscMemType   memory = PETSC_MEMTYPE_HOST;
+  PetscCall(memory_of(b, x, &memory));
+  const bool     inside = A == P && !mg->fixed && !mg->corrects && mg->multigrid->gives_norm(memory);
   constexpr auto none = (PCRichardsonConvergedReason)0;
   const auto     limit = [&]() { return dtol > 0 && first > 0 ? dtol * first : PETSC_MAX_REAL; };
   *reason = none;

@@ -60,6 +60,7 @@ template <class T> struct LevelPart {
   AxisPoint<R> typical[3][2];
   bool         uniform;  // in two dimensions: all points are like these, with u = 0 beyond them; see is_alike()
   int          frame[2]; // uniform: so many points at both ends of each axis are fixed instead
+  bool         alike[3]; // all of the axis' points have the rows of typical[0], and none is fixed
   // Coefficients that are no sum over the axes: see Couplings; null elsewhere.
   const T   *rows;        // [slots][points of grown]
   const T   *weights;     // of interpolation, see interpolate()
@@ -130,6 +131,10 @@ template <class T> struct LevelPart {
   }
 };
 
+template <class T> bool coarsens_all(const LevelPart<T> &level) {
+  return level.coarsens[0] && level.coarsens[1] && level.coarsens[2];
+}
+
 // The longest run of points around the middle of an axis that are alike, kept ones and others.
 template <class T, class Point>
 void find_typical(int a, const std::vector<Point> &all, PetscInt start, LevelPart<T> *part) {
@@ -144,6 +149,11 @@ void find_typical(int a, const std::vector<Point> &all, PetscInt start, LevelPar
       while (lo > 0 && alike(lo - 1)) lo--;
       while (hi < N && alike(hi)) hi++;
     }
+  }
+  part->alike[a] = N >= 8;
+  for (PetscInt i = 0; i < N && part->alike[a]; i++) {
+    const Point &one = all[axis_reach + i], &typical = part->typical[a][0];
+    part->alike[a] = one.lower == typical.lower && one.upper == typical.upper && one.in != 0;
   }
   part->regular_lo[a] = lo - start;
   part->regular_hi[a] = hi - start;

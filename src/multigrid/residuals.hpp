@@ -6,6 +6,7 @@
 
 #include "device/chain.hpp"
 #include "device/warp.hpp"
+#include "multigrid/fused.hpp"
 #include "multigrid/plane_blocks.hpp"
 #include "multigrid/points.hpp"
 
@@ -20,11 +21,12 @@ constexpr int residual_blocks(int rows) {
   return rows <= 8 ? 3 : rows <= 16 ? 2 : 1;
 } // of a multiprocessor
 
-template <int rows, class T, class B>
+// norms: the sum of the residual's squares in each block's own points that are not fixed
+template <int rows, bool norm, class T, class B>
 __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks(rows))
     restrict_residual_planes(const __grid_constant__ LevelPart<T> level, const __grid_constant__ Patch coarse,
                              const __grid_constant__ PlaneBlocks plan, const T *__restrict__ u, const B *__restrict__ b,
-                             T *__restrict__ out) {
+                             T *__restrict__ out, double *__restrict__ norms) {
   using R = typename RealOf<T>::type;
   constexpr int      lanes = 32, plane_size = (rows + 2) * lanes; // with a row before the first, and one after the last
   __shared__ double2 memory[(6 * plane_size * sizeof(T) + sizeof(double2) - 1) / sizeof(double2)];
@@ -49,6 +51,12 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
              in_second = in_row && i + 1 >= 0 && i + 1 < nx;
   const bool writes = lane > 0 && lane < lanes - 1 && I < coarse.size[0] && row % 2 == 0 && row >= 2 &&
                       row <= 2 * residual_rows(rows) && J < coarse.size[1];
+  // of the points that coarse ones of this block come with, and at the ends of the level the last ones
+  const bool last_columns = (block + 1) % (unsigned)plan.blocks[0] == 0,
+             last_rows = (above + 1) % (unsigned)plan.blocks[1] == 0;
+  const bool owns =
+      lane > 0 && lane < (last_columns ? lanes : lanes - 1) && row > 0 && row <= 2 * residual_rows(rows) + last_rows;
+  const PetscInt  end_owned = K1 == coarse.size[2] ? end + 1 : end;
   const ptrdiff_t plane = (ptrdiff_t)nx * ny;
 
   AxisPoint<R> x[2] = {}, y = {};
@@ -59,12 +67,14 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
   if (in_row) y = level.axis[1][j];
   if (in_row && j > 0) y_before = level.axis[1][j - 1].restriction[1];
   if (in_row && j + 1 < ny) y_after = level.axis[1][j + 1].restriction[0];
-  const R x_before = x[0].restriction[1], x_here = x[1].restriction[0], y_here = y.restriction[0];
+  const bool counts_first = owns && x[0].in != 0 && y.in != 0, counts_second = owns && x[1].in != 0 && y.in != 0;
+  const R    x_before = x[0].restriction[1], x_here = x[1].restriction[0], y_here = y.restriction[0];
 
   PetscInt  k = first;
   ptrdiff_t at = i + (ptrdiff_t)nx * j + plane * k; // the first column's point in plane k
   T         below[2], here[2], next[2], f[2], sum = 0,
                                       last = 0; // last: the residual restricted along the first axis, of plane k - 1
+  double squares = 0;
   wait_for_kernel_before();
   const auto load = [&](const auto *from, int second, PetscInt n) {
     const bool there = (second ? in_second : in_first) && k + n >= 0 && k + n < nz;
@@ -112,6 +122,10 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
       r[c] += z.lower * (below[c] - center);
       r[c] += z.upper * (above[c] - center);
     }
+    if (norm && k < end_owned && z.in != 0) {
+      if (counts_first) squares += squared(r[0]);
+      if (counts_second) squares += squared(r[1]);
+    }
     const T along_y = y_before * restricted(1 - turn)[-lanes] + y_here * last + y_after * restricted(1 - turn)[lanes];
     last = x_before * r[0] + x_here * r[1] + x_after * shuffled(r[0], (lane + 1) % lanes);
     *restricted(turn) = last;
@@ -148,22 +162,44 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
     step(slow, even);
     step(slow, uneven);
   }
+  if constexpr (norm) {
+    double *const of_warps = reinterpret_cast<double *>(memory);
+    for (int distance = lanes / 2; distance; distance /= 2) squares += shuffled(squares, lane ^ distance);
+    if (lane == 0) of_warps[row] = squares;
+    __syncthreads();
+    if (threadIdx.x) return;
+    for (int w = 1; w < rows; w++) squares += of_warps[w];
+    norms[block] = squares;
+  }
 }
 
-// Whether a level has such a pass to the next one.
-template <class T> bool restricts_residual_at_once(const LevelPart<T> &level) {
-  return level.coarsens[0] && level.coarsens[1] && level.coarsens[2];
+template <class T> constexpr int residual_warps() {
+  return sizeof(T) > 8 ? 12 : 16; // as 48 kB of shared memory allow
+}
+template <class T> PlaneBlocks plan_residual(const Patch &coarse) {
+  constexpr int rows = residual_warps<T>();
+  return plan_planes(coarse, residual_columns, residual_rows(rows), 2, 32, sizeof(T) > 8 ? 1 : residual_blocks(rows));
 }
 
+// norm: the sum of the residual's squares at points that are not fixed; norms: for the blocks' parts of it. null: not wanted
 template <class T, class B>
-PetscErrorCode restrict_residual(const LevelPart<T> &level, const Patch &coarse, const T *u, const B *b, T *out) {
-  constexpr int     rows = sizeof(T) > 8 ? 12 : 16; // as 48 kB of shared memory allow
-  const PlaneBlocks plan =
-      plan_planes(coarse, residual_columns, residual_rows(rows), 2, 32, sizeof(T) > 8 ? 1 : residual_blocks(rows));
+PetscErrorCode restrict_residual(const LevelPart<T> &level, const Patch &coarse, const T *u, const B *b, T *out,
+                                 double *norms, double *norm) {
+  constexpr int     rows = residual_warps<T>();
+  const PlaneBlocks plan = plan_residual<T>(coarse);
+  cudaStream_t      stream;
 
   PetscFunctionBegin;
-  PetscCall(launch_in_chain(restrict_residual_planes<rows, T, B>, plan.count(), 32 * rows, 0, level, coarse, plan, u, b,
-                            out));
+  if (!norm) {
+    PetscCall(launch_in_chain(restrict_residual_planes<rows, false, T, B>, plan.count(), 32 * rows, 0, level, coarse,
+                              plan, u, b, out, norms));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(launch_in_chain(restrict_residual_planes<rows, true, T, B>, plan.count(), 32 * rows, 0, level, coarse, plan,
+                            u, b, out, norms));
+  PetscCall(current_stream(&stream));
+  sum_up<<<1, 1024, 0, stream>>>(norms, plan.count(), norm);
+  PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

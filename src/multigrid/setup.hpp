@@ -184,7 +184,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
-  norms_.resize((size_t)norm_count(level(0).part) + 1);
+  PetscInt64 norms = norm_count(level(0).part);
+#if SHELLAC_CUDA
+  if (last() > 0 && dim == 3) norms = PetscMax(norms, plan_residual<T>(level(1).patch).count());
+#endif
+  norms_.resize((size_t)norms + 1);
   auto *from = dynamic_cast<Hierarchy<T> *>(old);
   if (!variable_)
     PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->direct_ : nullptr,

@@ -5,7 +5,6 @@
 // along the third axis is in registers, along the first in the next lane, along the second in shared memory. Blocks overlap
 // by the points that the two half-steps use up: two on each side, or from a zero guess one.
 
-#include "capture/planes_in_place.hpp"
 #include "device/chain.hpp"
 #include "device/warp.hpp"
 #include "multigrid/plane_blocks.hpp"
@@ -198,71 +197,20 @@ template <int rows, class T> PlaneBlocks plan_sweep(const Patch &patch, bool fro
                      sizeof(T) > 8 ? 1 : sweep_blocks(rows));
 }
 
-// The rows of a level.
-template <class T> struct RowsOfAxes {
-  LevelPart<T> level;
-
-  SHELLAC_HD RowOfPoint<T> row(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt p[3] = {i, j, k};
-    RowOfPoint<T>  of = {{level.diagonal(p), {}}, T(0)};
-    bool           in = true;
-    SHELLAC_UNROLL_ALL
-    for (int a = 0; a < 3; a++) {
-      const auto &at = level.axis[a][p[a]];
-      of.star.arm[a][LOWER] = -at.lower, of.star.arm[a][UPPER] = -at.upper;
-      in = in && at.in != 0;
-    }
-    if (in) of.inverse = T(1) / of.star.center;
-    return of;
-  }
-};
-
-// out = u after the n-th red-black step, which changes u too, where it can be done in place.
-template <class T, class B>
-PetscErrorCode run_sweep_in_place(const LevelPart<T> &level, int n, T *u, const B *b, T *out, bool *done) {
-  PlaneSweep<T> s = {};
-
-  PetscFunctionBegin;
-  *done = false;
-  s.star.center = level.sigma;
-  s.colour = level.first_colour;
-  for (int a = 0; a < 3; a++) {
-    const auto &typical = level.typical[a][0];
-    s.n[a] = (int)level.patch.size[a];
-    s.inner_lo[a] = (int)level.regular_lo[a], s.inner_hi[a] = (int)level.regular_hi[a];
-    if (s.inner_lo[a] >= s.inner_hi[a] || typical.in == 0) PetscFunctionReturn(PETSC_SUCCESS);
-    s.star.center += typical.lower + typical.upper;
-    s.star.arm[a][LOWER] = -typical.lower, s.star.arm[a][UPPER] = -typical.upper;
-  }
-  for (int c = 0; c < 2; c++) s.weight[c] = level.omega[2 * n + c], s.factor[c] = s.weight[c] / s.star.center;
-  s.x = u, s.out = out;
-  if (!can_sweep_in_place<T, B>(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((sweep_in_place<T, B>(s, RowsOfAxes<T>{level}, b)));
-  *done = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-constexpr PetscInt64 points_in_place = 1000000; // of a level, at least; smaller ones are faster by sweep_planes
-
-// out = u (null: zero) after the n-th red-black step, which may change u too
-template <class T, class B> PetscErrorCode run_sweep(const LevelPart<T> &of, int n, T *u, const B *b, T *out) {
+// out = u (null: zero) after the n-th red-black step; out is another array
+template <class T, class B> PetscErrorCode run_sweep(const LevelPart<T> &of, int n, const T *u, const B *b, T *out) {
   LevelPart<T> level = of;
-  bool         done = false;
 
   PetscFunctionBegin;
   level.omega[0] = of.omega[2 * n], level.omega[1] = of.omega[2 * n + 1];
-  if (u && of.patch.all().points() >= points_in_place) PetscCall(run_sweep_in_place(of, n, u, b, out, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   const auto run = [&](auto rows_of) {
     constexpr int     rows = decltype(rows_of)::value;
     const PlaneBlocks plan = plan_sweep<rows, T>(of.patch, !u);
     PetscFunctionBegin;
     if (u)
-      PetscCall(launch_in_chain(sweep_planes<false, rows, T, B>, plan.count(), 32 * rows, 0, level, plan, (const T *)u,
-                                b, out));
+      PetscCall(launch_in_chain(sweep_planes<false, rows, T, B>, plan.count(), 32 * rows, 0, level, plan, u, b, out));
     else
-      PetscCall(launch_in_chain(sweep_planes<true, rows, T, B>, plan.count(), 32 * rows, 0, level, plan, (const T *)u,
-                                b, out));
+      PetscCall(launch_in_chain(sweep_planes<true, rows, T, B>, plan.count(), 32 * rows, 0, level, plan, u, b, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   // blocks of many rows compute fewer points twice; of few rows there are more blocks

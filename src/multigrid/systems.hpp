@@ -46,7 +46,7 @@ public:
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
   bool                   failed() const override { return dense_.failed(); }
-  bool                   gives_norm() const override { return false; }
+  bool                   gives_norm(PetscMemType) override { return false; }
   Cycle cycle() const override { return options_.cycle == Cycle::automatic ? Cycle::V : options_.cycle; }
   void  LendMemory(Couplings *) override {}
 
