@@ -425,7 +425,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u);
 
    Note:
    Where a text has an exact solution, the equation gets the source with which it is one: what the text's function makes
-   of it, extrapolated to zero spacing in long double. Boundary data that the text leaves out are the exact solution's.
+   of it, extrapolated to zero spacing. Boundary data that the text leaves out are the exact solution's.
 
    Errors:
    `PETSC_ERR_ARG_WRONGSTATE` where the text has none; as `DMDAEquationComputeInitial()`.

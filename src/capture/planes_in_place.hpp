@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const int   thread = threadIdx.x, group = thread / W;
   const bool  has_rows = group * 2 * P < s.rows;
   const int   l = has_rows ? thread - group * W : 0, r0 = has_rows ? group * 2 * P : 0; // its first row in the tile
-  const int      nx = s.n[0], ny = s.n[1], nz = s.n[2];
+  const int   nx = s.n[0], ny = s.n[1], nz = s.n[2];
   const unsigned above = blockIdx.x / (unsigned)s.tiles[0];
   const int x0 = (int)(blockIdx.x % (unsigned)s.tiles[0]) * W, y0 = (int)(above % (unsigned)s.tiles[1]) * s.size[1],
             k0 = (int)(above / (unsigned)s.tiles[1]) * s.size[2];
@@ -372,8 +372,13 @@ template <class Shape> void cut_into_tiles(size_t memory, PlaneSweep<typename Sh
     // a thread has at most one point beside the tile
     const int most_rows = PetscMin(2 * pairs * (threads / columns), threads / 2 - columns);
     if (columns > most_columns || most_rows < 2) continue;
-    const int tiles_y = parts(ny, most_rows), size_y = 2 * parts(parts(ny, tiles_y), 2),
-              rows = 2 * pairs * parts(size_y, 2 * pairs), across = parts(nx, columns) * parts(ny, size_y);
+    int tiles_y = parts(ny, most_rows) - 1, size_y, rows;
+    do { // as few as shared memory allows
+      tiles_y++;
+      size_y = 2 * parts(parts(ny, tiles_y), 2);
+      rows = 2 * pairs * parts(size_y, 2 * pairs);
+    } while (size_y > 2 && Shape::bytes(columns, rows) > memory);
+    const int across = parts(nx, columns) * parts(ny, size_y);
     if (2 * (columns + size_y) > threads || Shape::bytes(columns, rows) > memory) continue;
     for (int layers = 1; layers == 1 || (across * layers <= most_rounds * at_once && 2 * layers <= nz); layers++) {
       const int planes = parts(nz, layers);

@@ -40,7 +40,7 @@ template <class T> __device__ __forceinline__ T from_lane(T value, bool before) 
 template <class Block, int width> struct BlockOfWalk {
   PetscInt i, end_i, j, k; // j: of the warp
   int      planes;
-  bool     at_ends, parts; // reads or computes beyond ends of the second and third axis; computes parts of packs
+  bool     at_ends, parts; // may read or compute beyond ends of the second and third axis; computes parts of packs
 
   __device__ BlockOfWalk(const March &march, const Patch &patch) {
     constexpr int  rows = Block::warps * Block::rows;

@@ -148,7 +148,8 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
   auto &source = source_.change();
   source.resize(owned() * equation_->unknowns());
   place_.step = 0.02;
-  if (source_version_ != version_) source_is_wide_ = equation_->functions->source_is_wide(&place_);
+  if (source_version_ != version_ || !source_is_wide_) // at each time: what suffices at one may not at another
+    source_is_wide_ = equation_->functions->source_is_wide(&place_);
   const equation::Region all = AllPoints();
   function(&place_, &all, source_is_wide_, compiled_array(source.data()));
   if (!equation_->text.has_rate)

@@ -256,8 +256,8 @@ PetscErrorCode launch_flux_lines(const Patch &patch, const Flux<T> &flux, const 
     PetscCall(current_stream(&stream));
     kernel<<<blocks, threads, lines.bytes(), stream>>>(lines, flux, u, b, y);
     PetscCallCUDA(cudaGetLastError());
-    PetscCall(
-        launch_other_points(others, other)); // before, it would let blocks begin one after the other, and stay apart
+    // After the lines: launched before them, these points would delay some blocks, which then read apart from the others.
+    PetscCall(launch_other_points(others, other));
     *done = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }));

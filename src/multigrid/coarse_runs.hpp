@@ -83,7 +83,8 @@ template <class Function> struct OneCoarsePoint {
 
 } // namespace runs
 
-// Calls f.run(around, p, n) for all points of a patch of the coarse grid, each once, in any order.
+// Calls f.run(around, p, n) for all points of a patch of the coarse grid, each once; on the host in the order
+// of the points.
 template <class Function>
 PetscErrorCode for_each_coarse_run(PetscMemType memory, const GridCoarsening &coarsening, const Patch &coarse,
                                    const Function &f) {

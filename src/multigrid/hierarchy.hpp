@@ -55,13 +55,14 @@ template <class T> class Hierarchy final : public Multigrid {
     Mirror<char> has_shift;                        // likewise
     bool         whole = false;                    // on each rank; otherwise distributed
     bool         fused = false;
-    bool         planes = false;   // passes on the host go plane by plane; see planes.hpp
-    bool         odd_ends = false; // an axis is coarsened around an odd number of points: transfers by points
-    bool         one_walk = false; // all of a pass in one walk
-    bool         halves = false;   // of a pair of couplings the passes on the host read one: both are equal
-    Grid         parts;            // whole: the parts that the ranks make of it
-    PetscReal    shrunk = 1;       // see renewal::Renewed: since the level was made
-    PetscReal    grown = 1;        // likewise
+    bool         planes = false;      // passes on the host go plane by plane; see planes.hpp
+    bool         odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
+    bool         one_walk = false;    // all of a pass in one walk
+    bool         equal_pairs = false; // both couplings of each pair are equal, and there are no masses
+    bool         halves = false;      // so passes on the host read one of each
+    Grid         parts;               // whole: the parts that the ranks make of it
+    PetscReal    shrunk = 1;          // see renewal::Renewed: since the level was made
+    PetscReal    grown = 1;           // likewise
     Halo         halo_b, halo_u;
     Scratch<T>   b, x, t, s, b_part;
   };
@@ -79,8 +80,12 @@ public:
   Cycle                  cycle() const override { return options_.cycle; }
   bool                   failed() const override { return variable_ ? dense_.failed() : direct_.failed(); }
   bool                   gives_norm(PetscMemType memory) override {
+    const PetscMemType of_last = memory_;
     memory_ = memory;
-    return last() > 0 && !level(0).b.size() && (level(0).fused || (turns() && restricts_residual_at_once(0)));
+    const bool gives =
+        last() > 0 && !level(0).b.size() && (level(0).fused || (turns() && restricts_residual_at_once(0)));
+    memory_ = of_last;
+    return gives;
   }
 
   // for run_cycle()
@@ -144,11 +149,11 @@ private:
   template <class B>
   PetscErrorCode SmoothInPairs(int l, const LevelPart<T> &part, const B *b, T *from, bool corrected, int steps, T *to);
   template <row_column::Does does, class B>
-  PetscErrorCode                    StepOverRows(const LevelPart<T> &part, int step, const T *u, const B *b, T *out);
-  template <class B> PetscErrorCode RestrictRows(int l, const B *r);
-  template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
-  template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
-  PetscErrorCode                    AfterRestriction(int l);
+  PetscErrorCode StepOverRows(int l, const LevelPart<T> &part, int step, const T *u, const B *b, T *out);
+  template <class B> PetscErrorCode        RestrictRows(int l, const B *r);
+  template <class B> PetscErrorCode        RestrictColumns(int l, const B *r);
+  template <class B> PetscErrorCode        RestrictResidual(int l, const B *b, const T *u);
+  PetscErrorCode                           AfterRestriction(int l);
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     return for_each_in_chain(memory_, patch.all(), f);
   }
@@ -162,9 +167,8 @@ private:
   }
   // Whether two steps take one pass.
   bool takes_row_planes(const Level &at) const {
-    return std::is_floating_point<T>::value && takes_row_columns(at) && !nonsymmetric_ && !at.mass.size() &&
-           at.part.neighbours.star && at.patch.all().points() >= points_in_planes && at.patch.N[2] >= least_planes &&
-           has_memory_for_row_planes();
+    return std::is_floating_point<T>::value && takes_row_columns(at) && at.equal_pairs && at.part.neighbours.star &&
+           at.patch.all().points() >= points_in_planes && at.patch.N[2] >= least_planes && has_memory_for_row_planes();
   }
   // Steps of the next pass, from the guess zero or another, where so many are left.
   int steps_of_pass(const Level &at, bool zero, int left) const {
@@ -193,8 +197,8 @@ private:
     return options_.fused && takes_columns(level(l)) && coarsens_all(level(l).part) &&
            column::fills_gpu(level(l).patch, 4);
   }
-  // Whether the cycles after full multigrid take all steps on the finest level after the coarse grid: what comes before has
-  // ended with such steps. The first pass of a cycle then makes the residual, whose norm comes with it.
+  // Whether the cycles after full multigrid take all steps on the finest level after the coarse grid: the cycle before
+  // ended with such steps. The first pass of a cycle then computes the residual and its norm.
   bool turns() const {
     return options_.full && last() > 0 && !parts_ && std::is_same<T, S>::value && takes_sweeps(level(0));
   }
@@ -297,4 +301,5 @@ PetscErrorCode make_hierarchy(const Grid &grid, const Axis axes[3], PetscScalar 
 #include "multigrid/passes.hpp"
 #include "multigrid/renewal.hpp"
 #include "multigrid/setup.hpp"
+#include "multigrid/steps.hpp"
 #include "multigrid/variable.hpp"

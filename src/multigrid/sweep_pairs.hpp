@@ -248,7 +248,7 @@ template <class Shape> PairPlan plan_pairs(const Patch &patch) {
   const int nz = (int)patch.size[2], at_once = multiprocessors();
   PairPlan  plan = {{across(0, Shape::columns), across(1, Shape::rows), 1}, nz};
   PetscReal least = PETSC_MAX_REAL;
-  for (int chunks = 1; chunks <= nz; chunks++) {
+  for (int chunks = 1; chunks <= PetscMin(nz, 4 * at_once); chunks++) {
     const int       planes = parts(nz, chunks);
     const PetscReal turns = (PetscReal)parts(plan.tiles[0] * plan.tiles[1] * chunks, at_once) *
                             (planes + 2 * Shape::stages); // with those that write nothing, and the start

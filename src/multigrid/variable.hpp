@@ -87,7 +87,7 @@ template <class T> Box Hierarchy<T>::grown(const Level &at) const {
   Box box = at.patch.all();
   for (int a = 0; a < 3; a++) {
     const PetscInt reach = level_reach(at.patch, a),
-                   shared = at.one_walk ? PetscMax(reach, points_beyond(at.part.steps)) : reach;
+                   shared = at.one_walk ? PetscMax(reach, points_beyond(at.part.steps) + 1) : reach;
     box.lo[a] -= at.patch.neighbour[a][LOWER] ? shared : reach;
     box.hi[a] += at.patch.neighbour[a][UPPER] ? shared : reach;
   }
@@ -224,14 +224,18 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
       rows.swap(&own);
     if (!of->nonsymmetric)
       PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
-    at.halves = PetscMemTypeHost(memory) && !nonsymmetric_ && !rows.mass;
-    if (at.halves && l == 0) {
-      Scratch<RowBound> parts;
-      RowBound          differences = {};
+    at.equal_pairs = !nonsymmetric_ && !rows.mass;
+    if (at.equal_pairs && l == 0) {
+      Scratch<RowBound>     parts, sum;
+      std::vector<RowBound> differences;
+      PetscCall(sum.Grow(1, memory));
+      PetscCall(sum.Zero(memory));
       PetscCall(
-          sum_runs(memory, at.patch.all(), point::FindDifferences{rows, NeighbourList(rows)}, &parts, &differences));
-      at.halves = differences.high == 0;
+          sum_runs(memory, at.patch.all(), point::FindDifferences{rows, NeighbourList(rows)}, &parts, sum.at(memory)));
+      PetscCall(sum.GetHost(memory, &differences));
+      at.equal_pairs = differences[0].high == 0;
     }
+    at.halves = at.equal_pairs && PetscMemTypeHost(memory);
     const GridCoarsening coarsening = coarsening_of(l);
     const int            corners = coarsening.corners();
     if constexpr (same) of_weights.take_memory(&at.weights), of_restriction.take_memory(&at.restriction);

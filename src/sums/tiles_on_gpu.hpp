@@ -435,8 +435,8 @@ PetscErrorCode launch_tiles(const PairSum &s, const Arguments<Function> &a, bool
     const bool   few = s.sources.n < few_sources;
     const void  *kernel = (const void *)distance_tiles<Function, 8, 512>;
     PetscCall(has_fast_tiles(kernel, &can));
-    if (!can || s.group || !are_many(s.targets.n) || (few && s.targets.n > PETSC_MAX_INT / 2) || s.block < 128 ||
-        !s.own_value_at_zero || lengths > (Function::singular ? 1 : 0x1p12))
+    if (!can || s.group || !are_many(s.targets.n) || (few && (s.add || s.targets.n > PETSC_MAX_INT / 2)) ||
+        s.block < 128 || !s.own_value_at_zero || lengths > (Function::singular ? 1 : 0x1p12))
       PetscFunctionReturn(PETSC_SUCCESS);
     if (few) {
       static int at_a_time = 0;

@@ -349,11 +349,16 @@ static PetscErrorCode solve_symmetric(const Problem &p, const Cycles &of, PetscM
                   copy_seconds));
   PetscCall(solve(p, p.A, ("CG, " + of.plain + ", natural norm").c_str(),
                   "-bench_ksp_type cg -bench_pc_type stencilmg -bench_ksp_norm_type natural", seconds, copy_seconds));
-  if (ranks == 1)
+  if (ranks == 1) {
+    PetscCall(solve(p, p.A, ("Richardson, full, " + of.full + " in single precision").c_str(),
+                    "-bench_ksp_type richardson -bench_ksp_norm_type unpreconditioned -bench_pc_type stencilmg "
+                    "-bench_pc_stencilmg_type full -bench_pc_stencilmg_precision single",
+                    seconds, copy_seconds));
     PetscCall(solve(p, p.A, ("CG, " + of.plain + " in single precision").c_str(),
                     "-bench_ksp_type cg -bench_pc_type stencilmg -bench_pc_stencilmg_precision single "
                     "-bench_ksp_norm_type unpreconditioned",
                     seconds, copy_seconds));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
