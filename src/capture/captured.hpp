@@ -297,6 +297,16 @@ private:
   bool            extend_to_all_ends(Box *inside, StarDiagonal<T> *more) const;
   StarDiagonal<T> diagonal_at_ends(const Box &inner) const;
   bool            rows_are_alike(const Box &inner, const StarDiagonal<T> &more) const;
+  // Whether it holds at one point of the inner ones and at all of each axis' ends around them, each with each.
+  template <class Holds> static bool holds_around(const Box &inner, const Box &all, const Holds &holds) {
+    const auto next = [&](int a, PetscInt i) { return i == inner.lo[a] ? inner.hi[a] : i + 1; };
+    PetscInt   p[3];
+    for (p[2] = all.lo[2]; p[2] < all.hi[2]; p[2] = next(2, p[2]))
+      for (p[1] = all.lo[1]; p[1] < all.hi[1]; p[1] = next(1, p[1]))
+        for (p[0] = all.lo[0]; p[0] < all.hi[0]; p[0] = next(0, p[0]))
+          if (!holds((const PetscInt *)p)) return false;
+    return true;
+  }
 
   const CapturedStencil                         &op_;
   CapturedCoefficients<T>                        a_ = {};

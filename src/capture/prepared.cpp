@@ -128,36 +128,32 @@ bool PreparedCapture::rows_are_alike(const Box &inner, const StarDiagonal<T> &mo
   const Patch       &patch = op_.patch_;
   const T           *row = row_on_host(inner.lo);
   const int          count = a_.count, center = count / 2;
-  bool               alike = true;
-  PetscInt           lo[3], hi[3]; // of all points that are to be inner ones
+  Box                all; // points that are to be inner ones
 
   for (int a = 0; a < 3; a++) {
-    lo[a] = patch.neighbour[a][LOWER] ? inner.lo[a] : 0;
-    hi[a] = patch.neighbour[a][UPPER] ? inner.hi[a] : patch.size[a];
-    if (patch.size[a] < 2 || inner.lo[a] - lo[a] > deepest || hi[a] - inner.hi[a] > deepest) return false;
+    all.lo[a] = patch.neighbour[a][LOWER] ? inner.lo[a] : 0;
+    all.hi[a] = patch.neighbour[a][UPPER] ? inner.hi[a] : patch.size[a];
+    if (patch.size[a] < 2 || inner.lo[a] - all.lo[a] > deepest || all.hi[a] - inner.hi[a] > deepest) return false;
   }
-  const auto next = [&](int a, PetscInt i) { return i == inner.lo[a] ? inner.hi[a] : i + 1; };
-  for (PetscInt k = lo[2]; k < hi[2]; k = next(2, k))
-    for (PetscInt j = lo[1]; j < hi[1]; j = next(1, j))
-      for (PetscInt i = lo[0]; i < hi[0]; i = next(0, i)) {
-        const PetscInt p[3] = {i, j, k};
-        const T       *other = row_on_host(p);
-        T              diagonal = row[center];
-        for (int a = 0; a < 3; a++) {
-          if (p[a] == 0) diagonal += more.at_end[a][LOWER];
-          if (p[a] == patch.size[a] - 1) diagonal += more.at_end[a][UPPER];
-        }
-        for (int n = 0; n < count; n++) {
-          bool outward = false;
-          for (int a = 0; a < 3; a++) {
-            const PetscInt q = p[a] + op_.slot_.host()[n].step[a];
-            outward = outward || q < 0 || q >= patch.size[a];
-          }
-          alike = alike && (n == center ? PetscAbsScalar(other[n] - diagonal) <= rounding * PetscAbsScalar(diagonal)
-                                        : other[n] == (outward ? T(0) : row[n]));
-        }
+  return holds_around(inner, all, [&](const PetscInt *p) {
+    const T *other = row_on_host(p);
+    T        diagonal = row[center];
+    bool     alike = true;
+    for (int a = 0; a < 3; a++) {
+      if (p[a] == 0) diagonal += more.at_end[a][LOWER];
+      if (p[a] == patch.size[a] - 1) diagonal += more.at_end[a][UPPER];
+    }
+    for (int n = 0; n < count; n++) {
+      bool outward = false;
+      for (int a = 0; a < 3; a++) {
+        const PetscInt q = p[a] + op_.slot_.host()[n].step[a];
+        outward = outward || q < 0 || q >= patch.size[a];
       }
-  return alike;
+      alike = alike && (n == center ? PetscAbsScalar(other[n] - diagonal) <= rounding * PetscAbsScalar(diagonal)
+                                    : other[n] == (outward ? T(0) : row[n]));
+    }
+    return alike;
+  });
 }
 
 bool PreparedCapture::extend_to_all_ends(Box *inside, StarDiagonal<T> *more) const {

@@ -87,21 +87,16 @@ static std::vector<PetscReal> take_turns(const std::vector<int> &colours, PetscR
 bool PreparedCapture::is_star_to_ends(const Box &inside) const {
   const Patch          &patch = op_.patch_;
   const ConstantStar<T> inner = star(row_on_host(inside.lo));
-  const auto            next = [&](int a, PetscInt p) { return p == inside.lo[a] ? inside.hi[a] : p + 1; };
-  PetscInt              p[3];
 
-  for (p[2] = 0; p[2] < patch.size[2]; p[2] = next(2, p[2]))
-    for (p[1] = 0; p[1] < patch.size[1]; p[1] = next(1, p[1]))
-      for (p[0] = 0; p[0] < patch.size[0]; p[0] = next(0, p[0])) {
-        const ConstantStar<T> here = star(row_on_host(p));
-        bool                  alike = here.center == inner.center;
-        for (int a = 0; a < 3; a++) {
-          alike = alike && (p[a] == 0 || here.arm[a][LOWER] == inner.arm[a][LOWER]);
-          alike = alike && (p[a] == patch.size[a] - 1 || here.arm[a][UPPER] == inner.arm[a][UPPER]);
-        }
-        if (!alike) return false;
-      }
-  return true;
+  return holds_around(inside, patch.all(), [&](const PetscInt *p) {
+    const ConstantStar<T> here = star(row_on_host(p));
+    bool                  alike = here.center == inner.center;
+    for (int a = 0; a < 3; a++) {
+      alike = alike && (p[a] == 0 || here.arm[a][LOWER] == inner.arm[a][LOWER]);
+      alike = alike && (p[a] == patch.size[a] - 1 || here.arm[a][UPPER] == inner.arm[a][UPPER]);
+    }
+    return alike;
+  });
 }
 
 // By twos in place; from a zero guess the first two or three.

@@ -198,8 +198,10 @@ PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, boo
   } else {
     for (int a = 0; a < 3; a++) axes_[a] = axes[a];
     if (quarters)
-      for (int a = 0; a < 3; a++)
-        for (PetscInt m = 0; m < axes[a].N(); m++) values_.change().push_back(a < 2 ? sine_modes(axes[a]).value(m) : 0);
+      for (int a = 0; a < 3; a++) {
+        const SineModes modes = a < 2 ? sine_modes(axes[a]) : SineModes();
+        for (PetscInt m = 0; m < axes[a].N(); m++) values_.change().push_back(modes.value(m));
+      }
     else
       PetscCall(MakeModes());
   }

@@ -215,8 +215,7 @@ __global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __
     }
   }
   if (Kind::given && Kind::restricts && pass.norms) {
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) squares += __shfl_xor_sync(0xffffffffu, squares, step);
+    squares = sum_of_warp(squares);
     if (lane == 0) pass.norms[warp] = squares;
   }
   wait_for_kernel_before();

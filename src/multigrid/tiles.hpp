@@ -4,6 +4,7 @@
 // levels, where short ways count.
 
 #include "device/chain.hpp"
+#include "device/warp.hpp"
 #include "multigrid/pass.hpp"
 
 namespace shellac {
@@ -200,16 +201,9 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
     pass.b_coarse[pass.coarse_b.index(at[0], at[1], 0)] = sum;
   }
   if (Kind::given && pass.norms) {
-    __shared__ double part_of[tile_threads / 32];
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) squares += __shfl_xor_sync(0xffffffffu, squares, step);
-    if (threadIdx.x % 32 == 0) part_of[threadIdx.x / 32] = squares;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      squares = 0;
-      for (double value : part_of) squares += value;
-      pass.norms[blockIdx.x] = squares;
-    }
+    __shared__ double of_warps[tile_threads / 32];
+    squares = sum_of_block(squares, threadIdx.x / 32, threadIdx.x % 32, of_warps);
+    if (threadIdx.x == 0) pass.norms[blockIdx.x] = squares;
   }
 }
 #endif

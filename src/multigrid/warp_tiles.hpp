@@ -7,6 +7,7 @@
 // alone.
 
 #include "device/chain.hpp"
+#include "device/warp.hpp"
 #include "multigrid/pass.hpp"
 
 namespace shellac {
@@ -237,16 +238,9 @@ __global__ __launch_bounds__(Tile::threads,
       pass.b_coarse[(PetscInt64)J * pass.coarse_b.size[0] + I] = sum;
   }
   if (sums && pass.norms) {
-    __shared__ double part_of[warps];
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) squares += __shfl_xor_sync(0xffffffffu, squares, distance);
-    if (lane == 0) part_of[warp] = squares;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      squares = 0;
-      for (double value : part_of) squares += value;
-      pass.norms[blockIdx.x] = squares;
-    }
+    __shared__ double of_warps[warps];
+    squares = sum_of_block(squares, warp, lane, of_warps);
+    if (threadIdx.x == 0) pass.norms[blockIdx.x] = squares;
   }
 }
 #endif
