@@ -265,23 +265,25 @@ template <int dim, class T>
 using SweepShapeOf = std::conditional_t<sizeof(T) <= 8, kernel::SweepShape<dim, dim == 2 ? 4 : 16, dim == 2 ? 8 : 2, 0>,
                                         kernel::SweepShape<dim, dim == 2 ? 4 : 12, dim == 2 ? 4 : 1, 0>>;
 
-// Points that a tile writes along the slowest axis: many, if the tiles are enough for the GPU all the same.
-template <class Shape> PetscInt sweep_length(const Patch &patch) {
-  constexpr int    slow = Shape::dim - 1;
-  const PetscInt64 at_once = (PetscInt64)multiprocessors() * Shape::blocks * Shape::warps * 32;
-  PetscInt         length = 64;
-  while (length > 8 && patch.all().points() / 2 / length < 2 * at_once) length /= 2;
-  return PetscMin(length, patch.size[slow]);
-}
+// Cuts the points into tiles. Along the slowest axis a tile writes as many points as end soonest: tiles run in waves, as many at
+// once as the GPU has room for, and each takes the time of the points that it reads and of its beginning.
+template <class Shape, int stages, bool from_zero, class T> void cut_into_tiles(Sweep<T, stages> *sweep) {
+  constexpr PetscInt reach = from_zero ? stages - 1 : stages, least = 8, most = 96, beginning = 4;
+  constexpr int      slow = Shape::dim - 1;
+  const PetscInt    *size = sweep->row.patch.size;
+  const PetscInt64   at_once = (PetscInt64)multiprocessors() * Shape::blocks * (Shape::dim == 3 ? 1 : Shape::warps);
+  PetscInt64         best = PETSC_INT_MAX;
 
-// Cuts the points into tiles; `length`: points that a tile writes along the slowest axis.
-template <class Shape, int stages, bool from_zero, class T>
-void cut_into_tiles(PetscInt length, Sweep<T, stages> *sweep) {
-  constexpr PetscInt reach = from_zero ? stages - 1 : stages;
-  const PetscInt    *size = sweep->row.patch.size, held = length + 2 * reach;
   sweep->axis[0] = TiledAxis::cut(size[0], sweep_columns, (reach + 1) / 2 * 2);
-  sweep->axis[1] = TiledAxis::cut(size[1], Shape::dim == 3 ? Shape::warps : held, reach);
-  sweep->axis[2] = Shape::dim == 3 ? TiledAxis::cut(size[2], held, reach) : TiledAxis::cut(1, 1, 0);
+  if (Shape::dim == 3) sweep->axis[1] = TiledAxis::cut(size[1], Shape::warps, reach);
+  sweep->axis[2] = TiledAxis::cut(1, 1, 0);
+  const PetscInt64 across = (PetscInt64)sweep->axis[0].tiles * (Shape::dim == 3 ? sweep->axis[1].tiles : 1);
+  for (PetscInt length = least; length <= most; length++) {
+    const TiledAxis  along = TiledAxis::cut(size[slow], length + 2 * reach, reach);
+    const PetscInt64 waves = (across * along.tiles + at_once - 1) / at_once,
+                     time = waves * (PetscMin(length, size[slow]) + 2 * reach + beginning);
+    if (time < best) best = time, sweep->axis[slow] = along;
+  }
 }
 
 // Copies x on the borders of the tiles.
@@ -337,7 +339,7 @@ PetscErrorCode relax_in_one_pass(const StarEquation<T> &equation, int colour, co
   static_cast<StarEquation<T> &>(sweep) = equation;
   sweep.colour = colour;
   for (int s = 0; s < stages; s++) sweep.omega[s] = omega[s], sweep.factor[s] = omega[s] / sweep.star.center;
-  cut_into_tiles<Shape, stages, from_zero>(sweep_length<Shape>(equation.row.patch), &sweep);
+  cut_into_tiles<Shape, stages, from_zero>(&sweep);
   if (!from_zero) PetscCall(copy_borders(&sweep, copies));
   if (pairs && equation.row.patch.size[0] % 2 == 0 &&
       ((uintptr_t)equation.x | (uintptr_t)equation.b) % (2 * sizeof(T)) == 0)
