@@ -316,7 +316,7 @@ EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool a
             numbers = equation::values_around(shape.dim, shape.width, shape.box, many, 1) * arrays;
   const bool in_2d = shape.dim == 2 && text.unknowns.size() == 1 && !scalars_are_complex &&
                      (arrays > 1 || shape.width > 1 || shape.box) && numbers <= equation::most_loaded_first,
-             in_3d = shape.box && columns == 2 && !along_vector;
+             in_3d = columns == 2 && (shape.box ? !along_vector : arrays == 1);
   shape.columns = columns;
   shape.at_once = shape.dim == 1 ? 1 : in_2d ? many : in_3d ? 6 : 4;
   shape.whole_rows = (columns == 2 || !shape.box) && has_whole_rows(shape, text);
