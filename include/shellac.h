@@ -45,7 +45,7 @@ PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
 .  seconds - the time; 0: no limit
 
    Options Database Key:
-.  -shellac_halo_timeout <seconds, 0 for no limit> - how long a GPU waits for the halo of another one before it is an
+.  -shellac_halo_timeout <seconds, 0 for no limit> - how long a GPU waits for the halo of another GPU before it gives an
                                                      error; default 300
 
    Level: advanced

@@ -111,9 +111,9 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
 .  -burgers_speed <number, at least 0> - bound of |u| at all times, for lax_friedrichs; 0: that of the state at the
       start of a solve; default 0
 .  -burgers_check_interval <integer, at least 0> - checks the steps whose number is a multiple of it; 0: none; default 1
-.  -burgers_jacobian <shell|aij|shell_aij> - for implicit types: matrix-free, assembled, or the operator matrix-free and
-      the preconditioner's matrix assembled; default shell
--  -burgers_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
+.  -burgers_jacobian <shell|aij|shell_aij> - for implicit types: matrix-free, assembled, or a matrix-free operator with
+      an assembled matrix for the preconditioner; default shell
+-  -burgers_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 
    Level: beginner
 
@@ -376,8 +376,8 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetCheckInterval(TS ts, PetscInt interval);
 -  type - one of `TSBurgersJacobianType`
 
    Options Database Key:
-.  -burgers_jacobian <shell|aij|shell_aij> - for implicit types: matrix-free, assembled, or the operator matrix-free and
-                                             the preconditioner's matrix assembled; default shell
+.  -burgers_jacobian <shell|aij|shell_aij> - for implicit types: matrix-free, assembled, or a matrix-free operator with
+                                             an assembled matrix for the preconditioner; default shell
 
    Level: intermediate
 
@@ -399,7 +399,7 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianTyp
 -  type - `MAT_HALO_AUTOMATIC` (default), `MAT_HALO_IPC` or `MAT_HALO_HOST`
 
    Options Database Key:
-.  -burgers_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
+.  -burgers_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 
    Level: advanced
 

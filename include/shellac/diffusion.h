@@ -10,10 +10,10 @@
    never assembled. Second-order central differences: the star of 3, 5 or 7 points in 1-D, 2-D or 3-D.
 
    Options Database Keys:
-+  -mat_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + σu, in place of a field; a setter that is
-      called later wins; default 1
-.  -mat_diffusion_mean <harmonic|arithmetic> - mean of a field's k of two points on the face between them; without
-      effect where k is given on faces; default harmonic
++  -mat_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + σu, instead of a field; a setter that is
+      called later takes precedence; default 1
+.  -mat_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without effect if
+      k is given on faces; default harmonic
 .  -mat_diffusion_shift <any scalar> - σ of -∇·(k∇u) + σu [k/length²]; default 0
 .  -mat_diffusion_boundary <eliminated|identity|neumann|robin, or one for each side> - boundary form of the axes that
       are not periodic or mirrored; sides are x lower, x upper, y lower ...; default eliminated
@@ -21,7 +21,7 @@
       none
 .  -mat_diffusion_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis [length];
       default from the DM's coordinates, else 1
--  -mat_diffusion_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
+-  -mat_diffusion_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 
    Notes:
    k is a vector of the `DMDA`, one value at each point, or by `MatDiffusionSetFaceCoefficients()` one vector for each axis,
@@ -63,13 +63,13 @@ M*/
    too, and for changes of w.
 
    Options Database Keys:
-+  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, in place of a field; a setter
-      that is called later wins; default 0
++  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, instead of a field; a setter that
+      is called later takes precedence; default 0
 .  -mat_advection_diffusion_scheme <central|upwind> - differences of w·∇u: of second or first order; default central
-.  -mat_advection_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + w·∇u + σu, in place of a field; a
-      setter that is called later wins; default 1
-.  -mat_advection_diffusion_mean <harmonic|arithmetic> - mean of a field's k of two points on the face between them;
-      without effect where k is given on faces; default harmonic
+.  -mat_advection_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + w·∇u + σu, instead of a field; a
+      setter that is called later takes precedence; default 1
+.  -mat_advection_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without
+      effect if k is given on faces; default harmonic
 .  -mat_advection_diffusion_shift <any scalar> - σ of -∇·(k∇u) + w·∇u + σu [k/length²]; default 0
 .  -mat_advection_diffusion_boundary <eliminated|identity|neumann|robin, or one for each side> - boundary form of the
       axes that are not periodic or mirrored; sides are x lower, x upper, y lower ...; default eliminated
@@ -77,7 +77,7 @@ M*/
       default none
 .  -mat_advection_diffusion_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis
       [length]; default from the DM's coordinates, else 1
--  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
+-  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 
    Notes:
    `central` differences are of second order. Their solutions oscillate where |w|h > 2k. Differences to the side that the
@@ -214,10 +214,10 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetFaceCoefficients(Mat A, PetscInt n, c
 -  k - the coefficient; its real part is >= 0
 
    Options Database Keys:
-+  -mat_diffusion_coefficient <scalar, >= 0>           - a constant k of -∇·(k∇u) + σu, in place of a field; a setter
-                                                         that is called later wins; default 1
--  -mat_advection_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + w·∇u + σu, in place of a field; a
-                                                         setter that is called later wins; default 1
++  -mat_diffusion_coefficient <scalar, >= 0>           - a constant k of -∇·(k∇u) + σu, instead of a field; a setter
+                                                         that is called later takes precedence; default 1
+-  -mat_advection_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + w·∇u + σu, instead of a field; a
+                                                         setter that is called later takes precedence; default 1
 
    Level: beginner
 
@@ -241,10 +241,10 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetConstant(Mat A, PetscScalar k);
 -  mean - `MAT_DIFFUSION_HARMONIC` (default) or `MAT_DIFFUSION_ARITHMETIC`
 
    Options Database Keys:
-+  -mat_diffusion_mean <harmonic|arithmetic>           - mean of a field's k of two points on the face between them;
-                                                         without effect where k is given on faces; default harmonic
--  -mat_advection_diffusion_mean <harmonic|arithmetic> - mean of a field's k of two points on the face between them;
-                                                         without effect where k is given on faces; default harmonic
++  -mat_diffusion_mean <harmonic|arithmetic>           - mean of the k of two points, for the face between them; without
+                                                         effect if k is given on faces; default harmonic
+-  -mat_advection_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without
+                                                         effect if k is given on faces; default harmonic
 
    Level: beginner
 
@@ -344,8 +344,8 @@ PETSC_EXTERN PetscErrorCode MatAdvectionDiffusionSetVelocity(Mat A, Vec w);
 -  w - the components [k/length]; array of size n
 
    Options Database Key:
-.  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, in place of a field; a setter
-                                                                that is called later wins; default 0
+.  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, instead of a field; a setter that
+                                                                is called later takes precedence; default 0
 
    Level: beginner
 

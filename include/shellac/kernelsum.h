@@ -13,10 +13,11 @@
    Options Database Keys:
 +  -mat_kernelsum_kernel <gaussian|laplace|helmholtz|yukawa|multiquadric|inverse_multiquadric|thin_plate|logarithm> -
       the kernel function g(x, y); default gaussian
-.  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead, as "exp(-r/sigma)"; default none
-.  -mat_kernelsum_sigma <real, > 0> - length σ of the function [length]; an error for functions without it; default 1
+.  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead of a named function, such as "exp(-r/sigma)";
+      default none
+.  -mat_kernelsum_sigma <real, > 0> - length σ of the function [length]; an error for functions without σ; default 1
 .  -mat_kernelsum_wavenumber <real, >= 0> - wavenumber or decay k of the function [1/length]; an error for functions
-      without it; default none: helmholtz and yukawa need it, > 0
+      without k; default none: helmholtz and yukawa need it, > 0
 .  -mat_kernelsum_precision <double|single|mixed> - precision in which pairs are computed; default double
 .  -mat_kernelsum_self <automatic|zero|limit|error> - the value of g(x, x); default automatic
 .  -mat_kernelsum_type <direct|fast|auto> - all pairs, or a fast method with a tolerance; default direct
@@ -251,7 +252,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
 -  text - an expression in C++ of r = |x - y|, sigma, k and pi, as "exp(-r/sigma)"; the same on all ranks
 
    Options Database Key:
-.  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead, as "exp(-r/sigma)"; default none
+.  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead of a named function, such as "exp(-r/sigma)";
+                                   default none
 
    Level: intermediate
 
@@ -286,7 +288,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]);
 -  sigma - σ [length], > 0 and finite
 
    Options Database Key:
-.  -mat_kernelsum_sigma <real, > 0> - length σ of the function [length]; an error for functions without it; default 1
+.  -mat_kernelsum_sigma <real, > 0> - length σ of the function [length]; an error for functions without σ; default 1
 
    Level: beginner
 
@@ -310,7 +312,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
 
    Options Database Key:
 .  -mat_kernelsum_wavenumber <real, >= 0> - wavenumber or decay k of the function [1/length]; an error for functions
-                                            without it; default none: helmholtz and yukawa need it, > 0
+                                            without k; default none: helmholtz and yukawa need it, > 0
 
    Level: beginner
 

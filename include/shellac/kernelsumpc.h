@@ -10,13 +10,13 @@
    boundary charges
 
    Options Database Keys:
-+  -pc_kernelsum_box <integer, 1 or more>            - points of a box, at most; default 100
++  -pc_kernelsum_box <integer, 1 or more>            - largest number of points in a box; default 100
 .  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 240, 384
                                                        in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96,
                                                        320, 512; more where the kernel is wide
-.  -pc_kernelsum_coarse <integer, 0 or more>         - coarse points, about; 0: no coarse space; more are an error for
-                                                       the symmetric variant; default one for 50 points, 1000 at most;
-                                                       the Gaussian none
+.  -pc_kernelsum_coarse <integer, 0 or more>         - approximate number of coarse points; 0: no coarse space; the
+                                                       symmetric variant takes only 0; default one for each 50 points,
+                                                       at most 1000; none for a Gaussian
 -  -pc_kernelsum_variant <auto|restricted|symmetric> - restricted additive Schwarz, or a symmetric preconditioner;
                                                        default auto: symmetric where the matrices of all boxes are
                                                        positive definite
@@ -92,7 +92,7 @@ M*/
 -  points - 1 or more; boxes have between half of it and all of it
 
    Options Database Key:
-.  -pc_kernelsum_box <integer, 1 or more> - points of a box, at most; default 100
+.  -pc_kernelsum_box <integer, 1 or more> - largest number of points in a box; default 100
 
    Level: intermediate
 
@@ -146,9 +146,9 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetOverlap(PC pc, PetscInt points);
 -  points - about as many, and not more than two in each box; 0: no coarse space; `PETSC_DECIDE` for the default
 
    Options Database Key:
-.  -pc_kernelsum_coarse <integer, 0 or more> - coarse points, about; 0: no coarse space; more are an error for the
-                                               symmetric variant; default one for 50 points, 1000 at most; the Gaussian
-                                               none
+.  -pc_kernelsum_coarse <integer, 0 or more> - approximate number of coarse points; 0: no coarse space; the symmetric
+                                               variant takes only 0; default one for each 50 points, at most 1000; none
+                                               for a Gaussian
 
    Level: intermediate
 

@@ -19,7 +19,7 @@
 .  -mat_laplace_shape <star|box> - stencil: of second order, or a box of 9 or 27 points of fourth order; default star
 .  -mat_laplace_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis [length]; default
       from the DM's coordinates, else 1
--  -mat_laplace_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
+-  -mat_laplace_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 
    Boundary forms of a side. An axis of N points and length L [length] has h = L/(N - 1 + a + b), where each end counts:
 +  eliminated - 1: the unknowns are the interior nodes; Dirichlet values are dropped. Symmetric.
@@ -84,7 +84,7 @@ M*/
 .  -mat_helmholtz_shape <star|box> - stencil: of second order, or a box of 9 or 27 points of fourth order; default star
 .  -mat_helmholtz_lengths <one real for each axis, > 0> - side lengths of the domain, one for each axis [length];
       default from the DM's coordinates, else 1
--  -mat_helmholtz_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
+-  -mat_helmholtz_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 
    Level: beginner
 

@@ -153,10 +153,10 @@ PETSC_EXTERN const char *const MatStencilShellFallbackTypes[];
 -  type - `MAT_HALO_AUTOMATIC` (default), `MAT_HALO_IPC` or `MAT_HALO_HOST`
 
    Options Database Keys:
-+  -mat_laplace_halo <automatic|ipc|host>             - how halos travel between GPUs; default automatic
-.  -mat_helmholtz_halo <automatic|ipc|host>           - how halos travel between GPUs; default automatic
-.  -mat_diffusion_halo <automatic|ipc|host>           - how halos travel between GPUs; default automatic
-.  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos travel between GPUs; default automatic
++  -mat_laplace_halo <automatic|ipc|host>             - how halos are exchanged between GPUs; default automatic
+.  -mat_helmholtz_halo <automatic|ipc|host>           - how halos are exchanged between GPUs; default automatic
+.  -mat_diffusion_halo <automatic|ipc|host>           - how halos are exchanged between GPUs; default automatic
+.  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 -  -mat_stencil_halo <automatic|ipc|host>             - how halos travel between GPUs; default automatic
 
    Level: advanced

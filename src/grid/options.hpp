@@ -7,7 +7,7 @@ namespace shellac {
 
 constexpr Option halo_options[] = {
     {"-shellac_halo_timeout", "seconds, 0 for no limit", "300",
-     "How long a GPU waits for the halo of another one before it is an error", "ShellacSetHaloTimeout"},
+     "How long a GPU waits for the halo of another GPU before it gives an error", "ShellacSetHaloTimeout"},
 };
 
 } // namespace shellac

@@ -66,11 +66,11 @@ static Lines page() {
   Lines lines = {
       "# Options",
       "",
-      "All options of Shellac, by type. A program prints those that it reads with `-help`. An object's prefix",
+      "All options of Shellac, by type. `-help` prints those that a program reads. The prefix of an object",
       "(`KSPSetOptionsPrefix()` and the like) goes before the name: `-fine_pc_stencilmg_levels 3`. PETSc ignores",
-      "names that nothing asks for, misspelt ones say; `-options_left` lists them at the end of a program.",
+      "unknown names, for example misspelt ones; `-options_left` lists them at the end of a program.",
       "",
-      "`cmake --build build/default --target write-options` makes this page and the lists in the headers from the tables",
+      "`cmake --build build/default --target write-options` writes this page and the lists in the headers from the tables",
       "`src/*/options.hpp`. The test `options-in-headers` compares them."};
   for (const Topic &topic : topics) {
     lines.insert(lines.end(), {"", std::string("## ") + topic.title, "", topic.summary, ""});

@@ -112,7 +112,7 @@ def laplace(da, *, boundary=None, robin=None, shape=None, lengths=None, halo=Non
     lengths : sequence of float, shape (dim,), optional
         Side lengths of the domain [length]; 1 each by default.
     halo : {'automatic', 'ipc', 'host'}, optional
-        How halos travel between GPUs; 'automatic' by default.
+        How halos are exchanged between GPUs; 'automatic' by default.
     prefix : str, optional
         Prefix of the options of this matrix.
 
@@ -292,7 +292,7 @@ def stencil(da, *, halo=None, prefix=None):
     da : PETSc.DMDA
         The grid; any dimension, stencil and number of unknowns a point.
     halo : {'automatic', 'ipc', 'host'}, optional
-        How halos travel between GPUs; 'automatic' by default.
+        How halos are exchanged between GPUs; 'automatic' by default.
     prefix : str, optional
         Prefix of the options of this matrix, as ``-<prefix>mat_stencil_compress``.
 
