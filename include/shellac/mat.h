@@ -11,18 +11,18 @@
    application need not be changed: use -dm_mat_type stencil instead of aij.
 
    Options Database Keys:
-+  -mat_stencil_compress <automatic|constant|indexed|arrays> - how rows are stored: in the first form that can hold
-                                                               them, or in this one; default automatic
-.  -mat_stencil_compress_tolerance <real, in [0, 1)>         - relative difference by which coefficients are taken for
-                                                               equal; with the option for the form arrays an error;
++  -mat_stencil_compress <automatic|constant|indexed|arrays> - form in which rows are stored; automatic: the first one
+                                                               that represents them exactly; default automatic
+.  -mat_stencil_compress_tolerance <real, in [0, 1)>         - relative difference up to which coefficients count as
+                                                               equal; an error with -mat_stencil_compress arrays;
                                                                default 0
-.  -mat_stencil_keep_arrays <true|false>                     - whether the arrays of rows that were compressed stay for
-                                                               the next assembly; default true
-.  -mat_stencil_verify <true|false>                          - assembles an AIJ as well, and compares the two at each
-                                                               assembly; default false
-.  -mat_stencil_fallback <error|aij>                         - what an entry outside the DMDA's stencil leads to;
-                                                               default error
--  -mat_stencil_halo <automatic|ipc|host>                    - how halos travel between GPUs; default automatic
+.  -mat_stencil_keep_arrays <true|false>                     - keeps the arrays of compressed rows for the next
+                                                               assembly; default true
+.  -mat_stencil_verify <true|false>                          - also assembles an AIJ matrix, and compares the two at
+                                                               each assembly; default false
+.  -mat_stencil_fallback <error|aij>                         - effect of an entry outside the DMDA's stencil: an error,
+                                                               or the Mat becomes an AIJ matrix; default error
+-  -mat_stencil_halo <automatic|ipc|host>                    - how halos are exchanged between GPUs; default automatic
 
    What is captured:
    Entries within the DMDA's stencil, star or box, of its width, in 1-D to 3-D, with blocks of dof × dof values, on
@@ -157,7 +157,7 @@ PETSC_EXTERN const char *const MatStencilShellFallbackTypes[];
 .  -mat_helmholtz_halo <automatic|ipc|host>           - how halos are exchanged between GPUs; default automatic
 .  -mat_diffusion_halo <automatic|ipc|host>           - how halos are exchanged between GPUs; default automatic
 .  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
--  -mat_stencil_halo <automatic|ipc|host>             - how halos travel between GPUs; default automatic
+-  -mat_stencil_halo <automatic|ipc|host>             - how halos are exchanged between GPUs; default automatic
 
    Level: advanced
 
@@ -179,8 +179,8 @@ PETSC_EXTERN PetscErrorCode MatSetHaloType(Mat A, MatHaloType type);
           `MAT_STENCILSHELL_ARRAYS`
 
    Options Database Key:
-.  -mat_stencil_compress <automatic|constant|indexed|arrays> - how rows are stored: in the first form that can hold
-                                                               them, or in this one; default automatic
+.  -mat_stencil_compress <automatic|constant|indexed|arrays> - form in which rows are stored; automatic: the first one
+                                                               that represents them exactly; default automatic
 
    Level: intermediate
 
@@ -203,8 +203,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShell
 -  tolerance - relative to the coefficient, in [0, 1); 0 (default) changes no entry
 
    Options Database Key:
-.  -mat_stencil_compress_tolerance <real, in [0, 1)> - relative difference by which coefficients are taken for equal;
-                                                       with the option for the form arrays an error; default 0
+.  -mat_stencil_compress_tolerance <real, in [0, 1)> - relative difference up to which coefficients count as equal; an
+                                                       error with -mat_stencil_compress arrays; default 0
 
    Level: intermediate
 
@@ -226,7 +226,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal toleran
 -  type - `MAT_STENCILSHELL_FALLBACK_ERROR` (default) or `MAT_STENCILSHELL_FALLBACK_AIJ`
 
    Options Database Key:
-.  -mat_stencil_fallback <error|aij> - what an entry outside the DMDA's stencil leads to; default error
+.  -mat_stencil_fallback <error|aij> - effect of an entry outside the DMDA's stencil: an error, or the Mat becomes an
+                                       AIJ matrix; default error
 
    Level: intermediate
 
@@ -248,8 +249,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFal
 -  keep - `PETSC_TRUE` to keep them
 
    Options Database Key:
-.  -mat_stencil_keep_arrays <true|false> - whether the arrays of rows that were compressed stay for the next assembly;
-                                           default true
+.  -mat_stencil_keep_arrays <true|false> - keeps the arrays of compressed rows for the next assembly; default true
 
    Level: intermediate
 
@@ -280,7 +280,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetKeepArrays(Mat A, PetscBool keep);
 -  verify - `PETSC_TRUE` to compare
 
    Options Database Key:
-.  -mat_stencil_verify <true|false> - assembles an AIJ as well, and compares the two at each assembly; default false
+.  -mat_stencil_verify <true|false> - also assembles an AIJ matrix, and compares the two at each assembly; default false
 
    Level: intermediate
 

@@ -12,26 +12,25 @@
    Options Database Keys:
 +  -pc_stencilmg_type <multiplicative|full>                 - cycles from zero, or full multigrid: one cycle on each
                                                               level, from the coarsest on; default multiplicative
-.  -pc_stencilmg_cycle_type <automatic|v|w|f>               - how a cycle visits the levels; automatic: v, and f where a
-                                                              point has one unknown and rows are not symmetric with any
-                                                              weights; default automatic
-.  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles of an application; default 1
-.  -pc_stencilmg_smooths <integer, 0 to 4>                  - smoothing steps before, and after, the visit of the coarse
-                                                              grid; 0: 3, in three dimensions 2 of red_black, and 4 with
-                                                              variable coefficients or several unknowns; default 0
-.  -pc_stencilmg_smoother <automatic|chebyshev|red_black>   - in three dimensions with constant coefficients: Jacobi
-                                                              steps with Chebyshev's weights, or red-black
-                                                              over-relaxation; automatic: red_black in full multigrid
-                                                              and F-cycles, otherwise chebyshev; default automatic
-.  -pc_stencilmg_levels <integer, 0 or more>                - levels at most; 0: until the last one can be solved
-                                                              directly; default 0
-.  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; single where a
-                                                              point has one unknown; default double
-.  -pc_stencilmg_fused <true|false>                         - allows smoothing, residual and transfer in one pass over
-                                                              the grid, where there is such a pass; default true
-.  -pc_stencilmg_graph <true|false>                         - allows a cycle on the GPU of one rank to be one CUDA
-                                                              graph; it is one where a point has one unknown; default
-                                                              true
+.  -pc_stencilmg_cycle_type <automatic|v|w|f>               - how a cycle visits the levels; automatic: v, or f for one
+                                                              unknown a point and rows that no scaling makes symmetric;
+                                                              default automatic
+.  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles in one application; default 1
+.  -pc_stencilmg_smooths <integer, 0 to 4>                  - smoothing steps before the coarse grid, and after it; 0:
+                                                              3; in 3-D 2 with red_black, and 4 with variable
+                                                              coefficients or several unknowns; default 0
+.  -pc_stencilmg_smoother <automatic|chebyshev|red_black>   - in 3-D with constant coefficients: Jacobi steps with
+                                                              Chebyshev's weights, or red-black over-relaxation;
+                                                              automatic: red_black in full multigrid and F-cycles,
+                                                              otherwise chebyshev; default automatic
+.  -pc_stencilmg_levels <integer, 0 or more>                - largest number of levels; 0: until the last one can be
+                                                              solved directly; default 0
+.  -pc_stencilmg_precision <double|single>                  - precision of the arithmetic in a cycle; single is for one
+                                                              unknown a point; default double
+.  -pc_stencilmg_fused <true|false>                         - does smoothing, residual and transfer in one pass over the
+                                                              grid, where possible; default true
+.  -pc_stencilmg_graph <true|false>                         - runs a cycle on the GPU of one rank as one CUDA graph, for
+                                                              one unknown a point; default true
 -  -pc_stencilmg_monitor <true|false>                       - prints residuals after each cycle; default false
 
    Level: beginner
@@ -219,8 +218,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
           `PC_STENCILMG_CYCLE_F`
 
    Options Database Key:
-.  -pc_stencilmg_cycle_type <automatic|v|w|f> - how a cycle visits the levels; automatic: v, and f where a point has one
-                                                unknown and rows are not symmetric with any weights; default automatic
+.  -pc_stencilmg_cycle_type <automatic|v|w|f> - how a cycle visits the levels; automatic: v, or f for one unknown a
+                                                point and rows that no scaling makes symmetric; default automatic
 
    Level: intermediate
 
@@ -244,7 +243,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycleType(PC pc, PCStencilMGCycleType 
 -  cycles - 1 (default) or more
 
    Options Database Key:
-.  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles of an application; default 1
+.  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles in one application; default 1
 
    Level: intermediate
 
@@ -266,9 +265,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
            unknowns
 
    Options Database Key:
-.  -pc_stencilmg_smooths <integer, 0 to 4> - smoothing steps before, and after, the visit of the coarse grid; 0: 3, in
-                                             three dimensions 2 of red_black, and 4 with variable coefficients or
-                                             several unknowns; default 0
+.  -pc_stencilmg_smooths <integer, 0 to 4> - smoothing steps before the coarse grid, and after it; 0: 3; in 3-D 2 with
+                                             red_black, and 4 with variable coefficients or several unknowns; default 0
 
    Level: intermediate
 
@@ -293,8 +291,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps);
               `PC_STENCILMG_SMOOTHER_RED_BLACK`
 
    Options Database Key:
-.  -pc_stencilmg_smoother <automatic|chebyshev|red_black> - in three dimensions with constant coefficients: Jacobi steps
-                                                            with Chebyshev's weights, or red-black over-relaxation;
+.  -pc_stencilmg_smoother <automatic|chebyshev|red_black> - in 3-D with constant coefficients: Jacobi steps with
+                                                            Chebyshev's weights, or red-black over-relaxation;
                                                             automatic: red_black in full multigrid and F-cycles,
                                                             otherwise chebyshev; default automatic
 
@@ -328,7 +326,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetSmoother(PC pc, PCStencilMGSmoother sm
 -  levels - 1 or more, or 0 (default) until the last one can be solved directly
 
    Options Database Key:
-.  -pc_stencilmg_levels <integer, 0 or more> - levels at most; 0: until the last one can be solved directly; default 0
+.  -pc_stencilmg_levels <integer, 0 or more> - largest number of levels; 0: until the last one can be solved directly;
+                                               default 0
 
    Level: intermediate
 
@@ -352,8 +351,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
 -  precision - `PC_STENCILMG_DOUBLE` (default) or `PC_STENCILMG_SINGLE`
 
    Options Database Key:
-.  -pc_stencilmg_precision <double|single> - precision of the arithmetic in a cycle; single where a point has one
-                                             unknown; default double
+.  -pc_stencilmg_precision <double|single> - precision of the arithmetic in a cycle; single is for one unknown a point;
+                                             default double
 
    Level: intermediate
 
@@ -377,8 +376,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
 -  fused - `PETSC_TRUE` (default), or `PETSC_FALSE` for one pass each
 
    Options Database Key:
-.  -pc_stencilmg_fused <true|false> - allows smoothing, residual and transfer in one pass over the grid, where there is
-                                      such a pass; default true
+.  -pc_stencilmg_fused <true|false> - does smoothing, residual and transfer in one pass over the grid, where possible;
+                                      default true
 
    Level: developer
 
@@ -405,8 +404,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
 -  graph - `PETSC_TRUE` (default), or `PETSC_FALSE` for one launch after the other
 
    Options Database Key:
-.  -pc_stencilmg_graph <true|false> - allows a cycle on the GPU of one rank to be one CUDA graph; it is one where a
-                                      point has one unknown; default true
+.  -pc_stencilmg_graph <true|false> - runs a cycle on the GPU of one rank as one CUDA graph, for one unknown a point;
+                                      default true
 
    Level: developer
 
