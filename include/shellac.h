@@ -27,10 +27,10 @@
    Level: developer
 
    Note:
-   Called by PETSc when the library is loaded by -dll_append, and by every function that creates an object of Shellac's.
+   PETSc calls it when -dll_append loads the library. Every function that creates an object of Shellac calls it, too.
 
    Errors:
-   `PETSC_ERR_SUP` where the library is compiled for another PETSc than the program's.
+   `PETSC_ERR_SUP` if the library is compiled for another PETSc than the program.
 
 .seealso: `MatCreateLaplace()`, `MATLAPLACE`, `MATSTENCILSHELL`, `PCSTENCILMG`, `MATKERNELSUM`, `TSSetBurgers()`
 @*/
@@ -51,9 +51,9 @@ PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
    Level: advanced
 
    Note:
-   A rank that has left a collective operation with an error, or is busy elsewhere, keeps its neighbours waiting.
-   Where halos travel by CUDA IPC, a kernel waits for them. After this time the kernel sets its halo to NaN and ends,
-   and the next operation of the matrix gives an error on this rank. Where halos travel by MPI, MPI waits.
+   A rank that has left a collective operation with an error, or is busy with other work, keeps its neighbours waiting.
+   With CUDA IPC, a kernel waits for the halo. After this time the kernel sets its halo to NaN and ends, and the next
+   operation of the matrix gives an error on this rank. With MPI, MPI waits.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` below 0 or above 1e9; nothing is changed then.

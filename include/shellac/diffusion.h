@@ -25,28 +25,28 @@
 
    Notes:
    k is a vector of the `DMDA`, one value at each point, or by `MatDiffusionSetFaceCoefficients()` one vector for each axis,
-   with k on the faces. Of k at points, the face between two points has the harmonic or the arithmetic
+   with k on the faces. If k is given at points, the face between two points has the harmonic or the arithmetic
    mean of their k. The harmonic mean is right for layers of different k with interfaces at the faces. The face half a spacing
-   beyond the last point of an axis has k = a(1 + s(1 - s²)), s = (a - b)/(a + b), with a and b of the last two points: this
-   is linear extrapolation, to second order, where k is smooth, and the last point's k where it jumps. At a mirrored end the
-   face has the mean of the last point's k and its neighbour's.
+   beyond the last point of an axis has k = a(1 + s(1 - s²)), s = (a - b)/(a + b), where a and b are k at the last point and
+   the point before it. This is linear extrapolation, to second order, if k is smooth, and about a if k jumps. At a mirrored
+   end the face has the mean of k at the last point and its neighbour.
 
    Boundary forms, side lengths, their options and setters are those of `MATLAPLACE`: `MatLaplaceSetBoundaries()`,
    `MatLaplaceSetRobin()`, `MatLaplaceSetLengths()`. The Robin condition is ∂u/∂n + αu = g, without k, and the datum of
-   neumann is ∂u/∂n = g. `MatLaplaceAddBoundary()` and `MatLaplaceSetRightHandSide()` take the data. Solutions are of second
-   order where k is smooth.
+   neumann is ∂u/∂n = g. `MatLaplaceAddBoundary()` and `MatLaplaceSetRightHandSide()` apply the data. Solutions are of second
+   order if k is smooth.
 
-   The operator is symmetric where no side has identity rows or is mirrored.
+   The operator is symmetric if no side has identity rows or is mirrored.
 
-   The rows are filled at `MatSetUp()`, on the GPU where k is there, and stored as those of a `MATSTENCILSHELL` are: without column indices,
-   and equal rows once. The operator keeps a reference to k. After a change of k's values the next collective operation of
-   the matrix, such as `MatMult()` or `MatGetDiagonalBlock()`, fills the rows anew, on all ranks where the values of one have changed. Solvers see the change when they are set up after it:
-   `MatAssemblyBegin()` and `MatAssemblyEnd()`, or `MatDiffusionSetCoefficient()` with the same k, tell them before
-   `KSPSolve()`. Rows are filled as an assembly would: a `MatScale()`, `MatShift()` or `MatZeroRows()` is to be repeated
-   after a setter; without a setter, a change of k after one of these is an error. Duplicates refer to the same k.
+   The rows are computed at `MatSetUp()`, on the GPU if k is there, and stored as in a `MATSTENCILSHELL`: without column
+   indices, and equal rows once. The operator keeps a reference to k. If the values of k have changed on any rank, the next
+   collective operation of the matrix, such as `MatMult()` or `MatGetDiagonalBlock()`, computes the rows again on all ranks.
+   Call `MatAssemblyBegin()` and `MatAssemblyEnd()`, or `MatDiffusionSetCoefficient()` with the same k, before `KSPSolve()`,
+   so that solvers are set up again. New rows do not include an earlier `MatScale()`, `MatShift()` or `MatZeroRows()`: repeat
+   it after a setter. Without a setter, a change of k after one of these is an error. Duplicates refer to the same k.
 
-   `PCSTENCILMG` solves with jumps of k. `PCMG` with the program's `DMDA`s works where `KSPSetComputeOperators()` gives each
-   level's matrix a k on that level's grid; the program restricts k. Without it a coarse matrix has k = 1.
+   `PCSTENCILMG` solves with jumps of k. `PCMG` with the program's `DMDA`s works if the program restricts k and sets it in
+   `KSPSetComputeOperators()` for each level. Otherwise a coarse matrix has k = 1.
 
    Level: beginner
 
@@ -59,8 +59,8 @@ M*/
 
 /*MC
    MATADVECTIONDIFFUSION - "advection_diffusion": -∇·(k∇u) + w·∇u + σu on the grid of a `DMDA`, never assembled; k and the
-   velocity w are fields or constants. Not symmetric. All that `MATDIFFUSION` says of k, boundaries and changes holds here,
-   too, and for changes of w.
+   velocity w are fields or constants. Not symmetric. The notes of `MATDIFFUSION` about k, boundaries and changes hold here,
+   too, and also for changes of w.
 
    Options Database Keys:
 +  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, instead of a field; a setter that
@@ -80,8 +80,8 @@ M*/
 -  -mat_advection_diffusion_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 
    Notes:
-   `central` differences are of second order. Their solutions oscillate where |w|h > 2k. Differences to the side that the
-   velocity comes from (`upwind`) are of first order, and the operator is then an M-matrix.
+   `central` differences are of second order. Their solutions oscillate if |w|h > 2k. `upwind` differences are of first
+   order, and the operator is then an M-matrix.
 
    Level: beginner
 
@@ -95,7 +95,7 @@ M*/
 #define MATADVECTIONDIFFUSION "advection_diffusion"
 
 /*E
-   MatDiffusionMeanType - the mean of the k of two points that the face between them has
+   MatDiffusionMeanType - the mean of the k of two points, for the face between them
 
    Values:
 +  `MAT_DIFFUSION_HARMONIC`   - 2/(1/a + 1/b); k must be positive
@@ -116,7 +116,7 @@ PETSC_EXTERN const char *const MatDiffusionMeanTypes[];
 
    Values:
 +  `MAT_ADVECTION_DIFFUSION_CENTRAL` - central, of second order
--  `MAT_ADVECTION_DIFFUSION_UPWIND`  - to the side that w comes from, of first order
+-  `MAT_ADVECTION_DIFFUSION_UPWIND`  - upwind, of first order
 
    Level: beginner
 
@@ -165,13 +165,14 @@ PETSC_EXTERN PetscErrorCode MatCreateDiffusion(DM da, Vec k, Mat *A);
    Level: beginner
 
    Notes:
-   The operator keeps a reference to k. After `MatSetUp()` all rows are filled anew, and what `MatScale()`,
-   `MatZeroRows()` and others changed is undone. Mats of other types ignore the call.
+   The operator keeps a reference to k. After `MatSetUp()` all rows are computed again, without earlier changes by
+   `MatScale()`, `MatZeroRows()` and others. Mats of other types ignore the call.
 
    Errors:
    `PETSC_ERR_ARG_NULL` for a null k, `PETSC_ERR_ARG_SIZ` for another layout or a vector of a `DMDA` with another distribution
-   of its points, `PETSC_ERR_ARG_OUTOFRANGE` for a value that is not finite or, for harmonic means, not positive (of complex values, the real part); on all ranks, and nothing is changed.
-   Before `MatSetUp()`, the values are read and checked there.
+   of its points, `PETSC_ERR_ARG_OUTOFRANGE` for a value that is not finite or, for harmonic means, whose real part is not
+   positive; on all ranks, and nothing is changed. If it is called before `MatSetUp()`, the values are read and checked in
+   `MatSetUp()`.
 
 .seealso: `MATDIFFUSION`, `MatDiffusionSetConstant()`, `MatDiffusionSetMean()`
 @*/
@@ -186,15 +187,15 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetCoefficient(Mat A, Vec k);
    Input Parameters:
 +  A - the operator
 .  n - the number of vectors: the dimension of the `DMDA`
--  k - for each axis a global vector of the operator's `DMDA`: its value at a point is k on the face between that point and
-       the one before it along the axis; on the host or on a GPU
+-  k - for each axis a global vector of the operator's `DMDA`, on the host or on a GPU: its value at a point is k on the
+       face between that point and the previous point along the axis
 
    Level: intermediate
 
    Notes:
-   The value at the first point of an axis is that of the face before it. The face beyond the last point of an axis that is
-   not periodic has k extrapolated from the last two faces, as far as k is smooth there. Faces beside a mirror have the k of
-   their mirror images. `MatDiffusionSetMean()` has no effect. The rest is as for `MatDiffusionSetCoefficient()`.
+   The value at the first point of an axis is that of the face before it. If the axis is not periodic, k on the face beyond
+   the last point is extrapolated from the last two faces, as far as k is smooth there. Faces at a mirror have the k of their
+   mirror images. `MatDiffusionSetMean()` has no effect. Otherwise see `MatDiffusionSetCoefficient()`.
 
    Errors:
    `PETSC_ERR_ARG_SIZ` for another number of vectors, and those of `MatDiffusionSetCoefficient()`; k may be of any sign.
@@ -232,7 +233,7 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetFaceCoefficients(Mat A, PetscInt n, c
 PETSC_EXTERN PetscErrorCode MatDiffusionSetConstant(Mat A, PetscScalar k);
 
 /*@
-   MatDiffusionSetMean - sets which mean of the k of two points the face between them has, before or after `MatSetUp()`
+   MatDiffusionSetMean - sets the mean of the k of two points, for the face between them, before or after `MatSetUp()`
 
    Collective
 
@@ -249,10 +250,10 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetConstant(Mat A, PetscScalar k);
    Level: beginner
 
    Note:
-   After `MatSetUp()` the rows are filled anew, as by `MatDiffusionSetCoefficient()`. Mats of other types ignore the call.
+   After `MatSetUp()` the rows are computed again, as by `MatDiffusionSetCoefficient()`. Mats of other types ignore the call.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown mean, or harmonic where k at points is not positive; nothing is changed then.
+   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown mean, or for harmonic if k at a point is not positive; nothing is changed then.
 
 .seealso: `MATDIFFUSION`, `MatDiffusionSetCoefficient()`
 @*/
@@ -274,7 +275,7 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetMean(Mat A, MatDiffusionMeanType mean
    Level: beginner
 
    Note:
-   After `MatSetUp()` the rows are filled anew, as by `MatDiffusionSetCoefficient()`. Identity rows do not contain σ. Mats
+   After `MatSetUp()` the rows are computed again, as by `MatDiffusionSetCoefficient()`. Identity rows do not contain σ. Mats
    of other types ignore the call.
 
    Errors:
@@ -340,7 +341,7 @@ PETSC_EXTERN PetscErrorCode MatAdvectionDiffusionSetVelocity(Mat A, Vec w);
 
    Input Parameters:
 +  A - the operator
-.  n - how many components are given: the dimension of the grid
+.  n - the number of components: the dimension of the grid
 -  w - the components [k/length]; array of size n
 
    Options Database Key:

@@ -1,7 +1,7 @@
 #ifndef SHELLAC_FORMULA_H
 #define SHELLAC_FORMULA_H
 
-/* Mats of a type that an application registers by shellac/stencil.hpp: the formula's parameters, fields and time. */
+/* Mats of a type that an application registers with shellac/stencil.hpp: the parameters, fields and time of its formula. */
 
 #include <petscdmda.h>
 #include <petscmat.h>
@@ -44,8 +44,8 @@ PETSC_EXTERN PetscErrorCode MatCreateFormula(DM da, MatType type, Mat *A);
    Level: intermediate
 
    Notes:
-   After `MatSetUp()`, the coefficients are computed anew, as by an assembly: earlier changes such as `MatScale()` and
-   `MatShift()` are lost. A transposed operator stays transposed, and one after `MatConjugate()` the formula's conjugate.
+   After `MatSetUp()`, the coefficients are computed again, as by an assembly: earlier changes such as `MatScale()` and
+   `MatShift()` are lost. A transposed operator stays transposed, and a conjugated one (`MatConjugate()`) conjugated.
 
    Other types ignore the call.
 
@@ -93,18 +93,17 @@ PETSC_EXTERN PetscErrorCode MatFormulaGetParameter(Mat A, const char name[], Pet
 
    Notes:
    The operator keeps a reference to the vector. After a change of its values, on any rank, the next collective operation of
-   the matrix, as `MatMult()`, computes the coefficients anew; `MatAssemblyBegin()` and `MatAssemblyEnd()` do so and tell
-   solvers. After a `MatScale()`, `MatZeroRows()` or the like, a change is an error until this function is called again:
-   see `MatFormulaSetParameter()`.
+   the matrix, such as `MatMult()`, computes the coefficients again. `MatAssemblyBegin()` and `MatAssemblyEnd()` do so, too,
+   and let solvers know. After a `MatScale()`, `MatZeroRows()` or the like, a change is an error until this function is called
+   again: see `MatFormulaSetParameter()`.
 
-   The operator is not used before all fields are
-   set.
+   Set all fields before the operator is used.
 
    Other types ignore the call.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name, `PETSC_ERR_ARG_NULL` for a null vector, `PETSC_ERR_ARG_SIZ` for one that is
-   distributed in another way. `PETSC_ERR_USER` where the formula adds an entry or reads a field outside its shape, or
+   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name, `PETSC_ERR_ARG_NULL` for a null vector, `PETSC_ERR_ARG_SIZ` for one with
+   another distribution. `PETSC_ERR_USER` if the formula adds an entry or reads a field outside its shape, or
    gives a coefficient that is not finite. Nothing is changed then.
 
 .seealso: `MatFormulaSetParameter()`, `MatFormulaSetTime()`
@@ -123,7 +122,7 @@ PETSC_EXTERN PetscErrorCode MatFormulaSetField(Mat A, const char name[], Vec fie
    Level: intermediate
 
    Note:
-   The coefficients are computed anew, see `MatFormulaSetParameter()`. Other types ignore the call.
+   The coefficients are computed again, see `MatFormulaSetParameter()`. Other types ignore the call.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for a time that is not finite; as `MatFormulaSetField()` for the rows. Nothing is changed then.

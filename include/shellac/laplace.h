@@ -21,45 +21,46 @@
       from the DM's coordinates, else 1
 -  -mat_laplace_halo <automatic|ipc|host> - how halos are exchanged between GPUs; default automatic
 
-   Boundary forms of a side. An axis of N points and length L [length] has h = L/(N - 1 + a + b), where each end counts:
-+  eliminated - 1: the unknowns are the interior nodes; Dirichlet values are dropped. Symmetric.
-.  identity   - 0: the grid carries its boundary nodes; their rows are the identity. Not symmetric.
-.  neumann    - 1/2: the unknowns are cell averages, the flux through the end is dropped. Symmetric. Where all sides are so,
-                constants are in the null space, which is attached to the matrix.
+   Boundary forms of a side. An axis of N points and length L [length] has h = L/(N - 1 + a + b), where a and b are the
+   numbers of its two ends in this list:
++  eliminated - 1: the unknowns are the interior nodes; Dirichlet values are eliminated. Symmetric.
+.  identity   - 0: the grid has nodes on the boundary; their rows are the identity. Not symmetric.
+.  neumann    - 1/2: the unknowns are cell averages; the flux through the end is zero. Symmetric. If all sides are neumann,
+                the matrix has the constants as attached null space.
 -  robin      - 1/2: ∂u/∂n + αu = g at the end. Symmetric.
-   The operator is that of the homogeneous conditions; `MatLaplaceAddBoundary()` and `MatLaplaceSetRightHandSide()` take the
+   The operator has homogeneous conditions; `MatLaplaceAddBoundary()` and `MatLaplaceSetRightHandSide()` apply the
    data. An axis with `DM_BOUNDARY_PERIODIC` is periodic, h = L/N; one with `DM_BOUNDARY_MIRROR` has its symmetry planes on
    the end nodes, h = L/(N-1), and is not symmetric. `DM_BOUNDARY_TWIST` is an error.
 
    Notes:
-   Where the `DMDA` has coordinates and no lengths are given, h is the distance between nodes. The boundary form then
-   says where the boundary is relative to the end nodes. Lengths that are given count from 0, and the coordinates have no
-   effect.
+   If the `DMDA` has coordinates and no lengths are given, h is the distance between nodes, and the boundary form
+   determines the position of the boundary relative to the end nodes. If lengths are given, the domain begins at 0, and
+   the coordinates have no effect.
 
    The spacing of an axis of one point follows from its length, 1 by default, because coordinates do not determine
    it.
 
-   Vectors may be on the host or on a CUDA device. The product is computed where they are. Where some of the vectors
-   of an operation are on the host, a rank computes on the host.
+   Vectors may be on the host or on a CUDA device. The product is computed where they are. If some of the vectors of an
+   operation are on the host, the rank computes on the host.
 
-   Between GPUs, halos travel by CUDA IPC where two ranks of one host have a GPU each, and through pinned host
-   buffers and MPI otherwise (automatic). `ipc` uses IPC for ranks that share a GPU, too, which is slow; `host` never
-   uses it.
+   Halos are exchanged between two GPUs of one host by CUDA IPC, otherwise through pinned host buffers and MPI
+   (automatic). `ipc` also uses IPC for ranks that share a GPU, which is slow; `host` never uses it.
 
    `MatSOR()` sweeps in red-black order: forward is red, then black (red: the sum of a point's indices is even), backward is
    black, then red. A box of 9 or 27 points has 4 or 8 colours, by the parities of the indices along each axis. The sweep
-   is over the whole grid on any number of ranks, the LOCAL variants as well.
+   is over the whole grid on any number of ranks, also for the LOCAL variants.
 
-   `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work through a `MATAIJ` that is
-   made when they ask for it, on the host. PETSc's default, without a -pc_type, is one of them: an incomplete factorisation
-   on one rank (ICC where the operator is symmetric), block Jacobi on several. -pc_type jacobi, sor and none store nothing.
+   `PCLU`, `PCCHOLESKY`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM` and others that need entries work on a `MATAIJ`, which is
+   made on the host when they first ask for entries. PETSc's default preconditioner is one of them: an incomplete
+   factorisation on one rank (ICC if the operator is symmetric), block Jacobi on several. -pc_type jacobi, sor and none
+   store nothing.
 
-   `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing: a program that assembles
-   the same operator runs unchanged, one that assembles another gets an error.
+   `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing. A program that assembles
+   the same operator runs unchanged; a program that assembles another one gets an error.
 
    `MatTranspose()` makes an operator of the same type. `MatZeroRows()`, `MatDiagonalScale()`, `MatDiagonalSet()` and sums with
-   other operators of the same grid and stencil give points rows of their own, which are stored as those of a
-   `MATSTENCILSHELL` are. `MatLoad()` and `PCGAMG` are errors; assemble into a `MATAIJ` for them.
+   other operators of the same grid and stencil may give each point a row of its own, which is stored as in a
+   `MATSTENCILSHELL`. `MatLoad()` and `PCGAMG` are errors; assemble into a `MATAIJ` for them.
 
    Level: beginner
 
@@ -71,8 +72,8 @@ M*/
 #define MATLAPLACE "laplace"
 
 /*MC
-   MATHELMHOLTZ - "helmholtz": the modified Helmholtz operator -Δu + σu on the grid of a `DMDA`, never assembled. All
-   that `MATLAPLACE` says holds here, too. Identity rows do not contain σ.
+   MATHELMHOLTZ - "helmholtz": the modified Helmholtz operator -Δu + σu on the grid of a `DMDA`, never assembled.
+   The notes of `MATLAPLACE` hold here, too. Identity rows do not contain σ.
 
    Options Database Keys:
 +  -mat_helmholtz_shift <any scalar> - σ of -Δu + σu [1/length²]; default 0
@@ -188,8 +189,7 @@ PETSC_EXTERN PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A)
    Level: beginner
 
    Note:
-   After a `MatScale()` by a, the operator is a(-Δu + σu): a new σ is scaled as the old one. Mats of other types
-   ignore the call.
+   After a `MatScale()` by a, the operator is a(-Δu + σu), also with a new σ. Mats of other types ignore the call.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where sigma is not finite, `PETSC_ERR_ORDER` after `MatZeroRows()` or `MatDiagonalScale()`;
@@ -244,14 +244,13 @@ PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
 PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType boundary);
 
 /*@
-   MatLaplaceSetBoundaries - sets the boundary forms of a Mat with a formula side by side; before
-   `MatSetUp()`
+   MatLaplaceSetBoundaries - sets the boundary form of each side of a Mat with a formula; before `MatSetUp()`
 
    Logically Collective
 
    Input Parameters:
 +  A     - the operator
-.  n     - how many forms are given: 1, for all sides, or twice the dimension of the grid
+.  n     - the number of forms: 1, for all sides, or twice the dimension of the grid
 -  forms - x lower, x upper, y lower, y upper, z lower, z upper; array of size n
 
    Options Database Keys:
@@ -268,7 +267,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType 
 
    Errors:
    `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for an unknown form or another n; `PETSC_ERR_ARG_SIZ` at
-   `MatSetUp()` where n does not suit the grid. Other types ignore the call.
+   `MatSetUp()` if n does not match the grid. Other types ignore the call.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`, `MatLaplaceSetRobin()`, `MatLaplaceAddBoundary()`
 @*/
@@ -281,9 +280,9 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundaries(Mat A, PetscInt n, const Mat
 
    Input Parameters:
 +  A     - the operator
-.  n     - how many are given: 1, for all sides, or twice the dimension of the grid
--  alpha - α of each side [1/length], in the order of `MatLaplaceSetBoundaries()`; those of sides with another form
-           than `MAT_LAPLACE_ROBIN` have no effect; array of size n
+.  n     - the number of values: 1, for all sides, or twice the dimension of the grid
+-  alpha - α of each side [1/length], in the order of `MatLaplaceSetBoundaries()`; only those of sides with
+           `MAT_LAPLACE_ROBIN` have an effect; array of size n
 
    Options Database Keys:
 +  -mat_laplace_robin <one real, or one for each side> - α of the Robin condition ∂u/∂n + αu = g [1/length]; default
@@ -299,7 +298,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetBoundaries(Mat A, PetscInt n, const Mat
 
    Errors:
    `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for an α that is not finite. At `MatSetUp()`:
-   `PETSC_ERR_ARG_INCOMP` where no side has the form, or a side has it and no α is set. Other types ignore the call.
+   `PETSC_ERR_ARG_INCOMP` if no side has the form robin, or if a side has it and no α is set. Other types ignore the call.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundaries()`
 @*/
@@ -338,7 +337,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetShape(Mat A, MatLaplaceShapeType shape)
    Calling Sequence:
 +  dim   - dimension of the grid
 .  x     - a point [length]; array of size dim
-.  value - f at the point (output); of several unknowns, an array of their number
+.  value - f at the point (output); with several unknowns, an array of one value each
 -  ctx   - the context that was given with the function
 
    Level: intermediate
@@ -356,7 +355,7 @@ typedef PetscErrorCode (*MatLaplaceSource)(PetscInt dim, const PetscReal x[], Pe
 .  x     - a point of the boundary [length]; array of size dim
 .  axis  - the axis of the side: 0, 1 or 2
 .  upper - whether it is the upper side of that axis
-.  value - g at the point (output); of several unknowns, an array of their number
+.  value - g at the point (output); with several unknowns, an array of one value each
 -  ctx   - the context that was given with the function
 
    Level: intermediate
@@ -367,7 +366,7 @@ typedef PetscErrorCode (*MatLaplaceBoundaryData)(PetscInt dim, const PetscReal x
                                                  PetscScalar *value, void *ctx);
 
 /*@C
-   MatLaplaceAddBoundary - adds to a right-hand side what the boundary's data contribute
+   MatLaplaceAddBoundary - adds the contribution of the boundary data to a right-hand side
 
    Collective
 
@@ -381,14 +380,14 @@ typedef PetscErrorCode (*MatLaplaceBoundaryData)(PetscInt dim, const PetscReal x
 
    Notes:
    Dirichlet (eliminated), Neumann and Robin data are added to the rows of the points near the boundary. In the rows of
-   boundary nodes (identity), g times the row's entry replaces b. The data belong to the operator as it was set up,
-   times all `MatScale()`s since.
+   boundary nodes (identity), g times the row's entry replaces b. The data are those of the operator after set-up,
+   multiplied by all later `MatScale()`s.
 
-   The domain begins at the origin or, without side lengths, where the DM's coordinates say.
+   The domain begins at the origin if side lengths are set, otherwise at the first of the DM's coordinates.
 
    Errors:
    `PETSC_ERR_ARG_NULL` for a null g, `PETSC_ERR_SUP` for a Mat without a formula or after `MatTranspose()`, `PETSC_ERR_ORDER`
-   after `MatAXPY()`, `MatDiagonalScale()` or `MatZeroRows()`, and what g returns, on all ranks.
+   after `MatAXPY()`, `MatDiagonalScale()` or `MatZeroRows()`, and the error that g returns, on all ranks.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundaries()`, `MatLaplaceSetRightHandSide()`
 @*/
@@ -410,8 +409,8 @@ PETSC_EXTERN PetscErrorCode MatLaplaceAddBoundary(Mat A, MatLaplaceBoundaryData 
    Level: intermediate
 
    Note:
-   For the shape box it is f + Σ h_a²/12 δ²_a f, with δ² the second difference along an axis: the solution is then of
-   fourth order where all sides are eliminated, identity or periodic, and of second order with the others.
+   For the shape box it is f + Σ h_a²/12 δ²_a f, with δ² the second difference along an axis. The solution is then of
+   fourth order if all sides are eliminated, identity or periodic, and of second order otherwise.
 
    Errors:
    As for `MatLaplaceAddBoundary()`; `PETSC_ERR_ARG_NULL` for a g that is NULL on some ranks only.
@@ -428,7 +427,7 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f
 
    Input Parameters:
 +  A       - the operator
-.  dim     - how many lengths are given: the dimension of the grid, 1 to 3
+.  dim     - the number of lengths: the dimension of the grid, 1 to 3
 -  lengths - side lengths of the domain along x, y and z [length]; > 0 and finite; array of size dim
 
    Options Database Keys:
@@ -444,8 +443,8 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f
    Level: beginner
 
    Note:
-   The domain is then [0, Lx] x [0, Ly] x [0, Lz], whatever coordinates the DM has. Without lengths, the points are those of
-   the DM's coordinates, and without coordinates the domain is the unit interval, square or cube.
+   The domain is then [0, Lx] x [0, Ly] x [0, Lz], and the DM's coordinates have no effect. Without lengths, the points are
+   those of the DM's coordinates; without coordinates, the domain is the unit interval, square or cube.
 
    Errors:
    `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite or a dim that

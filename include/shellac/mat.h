@@ -1,14 +1,14 @@
 #ifndef SHELLAC_MAT_H
 #define SHELLAC_MAT_H
 
-/* Shell matrices on the grid of a DMDA: laplace and helmholtz by laplace.h; stencil; and what all have. */
+/* Shell matrices on the grid of a DMDA: the type stencil, and functions for all types. */
 
 #include <shellac/diffusion.h>
 #include <shellac/laplace.h>
 
 /*MC
    MATSTENCILSHELL - "stencil": the operator that an application assembles on a `DMDA`, stored without a matrix. The
-   application need not be changed: use -dm_mat_type stencil instead of aij.
+   application does not change: use -dm_mat_type stencil instead of aij.
 
    Options Database Keys:
 +  -mat_stencil_compress <automatic|constant|indexed|arrays> - form in which rows are stored; automatic: the first one
@@ -25,17 +25,17 @@
 -  -mat_stencil_halo <automatic|ipc|host>                    - how halos are exchanged between GPUs; default automatic
 
    What is captured:
-   Entries within the DMDA's stencil, star or box, of its width, in 1-D to 3-D, with blocks of dof × dof values, on
-   all but `DM_BOUNDARY_TWIST`. They may be set by `MatSetValuesStencil()`, `MatSetValuesLocal()`, `MatSetValues()`
+   Entries within the stencil of the DMDA, star or box, in 1-D to 3-D, with blocks of dof × dof values, with any boundary
+   except `DM_BOUNDARY_TWIST`. They may be set by `MatSetValuesStencil()`, `MatSetValuesLocal()`, `MatSetValues()`
    and their blocked variants, with `INSERT_VALUES` or `ADD_VALUES`, from any rank, as often as the application
    assembles; by `MatSetPreallocationCOO()` (or `MatSetPreallocationCOOLocal()`) and `MatSetValuesCOO()`, also from arrays on
    a GPU; by `MatStencilShellGetSlot()`; and by `MatZeroRows()`, `MatZeroRowsColumns()` and finite differences by colouring
    (`MatFDColoring`).
 
-   How rows are stored, decided by each rank at `MatAssemblyEnd()`:
+   Forms in which rows are stored; each rank chooses at `MatAssemblyEnd()`:
 +  constant - one row for each distance to the ends of the domain. All points that are farther from an end than the
               stencil's width + 1 have the same row.
-.  indexed  - the different rows, of which there are few, and 1 or 2 bytes a point.
+.  indexed  - the different rows, which must be few, and 1 or 2 bytes a point.
 -  arrays   - one array of coefficients for each slot (an arm, a row and a column of its block) that is not zero everywhere;
               no column indices.
    With a tolerance of 0, entries are exact, and products differ from those of an AIJ by the rounding of a sum in
@@ -45,36 +45,36 @@
    Solvers: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCEISENSTAT`, `PCMG` with the program's hierarchy, Chebyshev and all
    KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`), `PCFIELDSPLIT`,
    `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they first ask for it;
-   the view says when there is one. PETSc's default without a -pc_type is one of these, as for an AIJ: ILU or ICC on
-   one rank, block Jacobi on several. `PCGAMG` needs a matrix: -dm_mat_type aij.
+   the view shows whether there is one. PETSc's default preconditioner is one of these, as for AIJ: ILU or ICC on
+   one rank, block Jacobi on several. `PCGAMG` needs an assembled matrix: -dm_mat_type aij.
 
-   `MatLoad()` reads a file that an AIJ wrote. Where `DMCreateMatrix()` has made the matrix on several ranks, call
+   `MatLoad()` reads a file that an AIJ matrix wrote. If `DMCreateMatrix()` created the matrix on several ranks, call
    `MatZeroEntries()` first.
 
-   `MatSOR()` on host vectors sweeps in the order of an AIJ's rows, within a rank, and solves the blocks of points
-   with up to 5 values, as the inodes of an AIJ do. Iteration counts are therefore those of an AIJ, up to rounding.
+   `MatSOR()` on host vectors sweeps in the order of AIJ's rows within a rank, and solves the blocks of points with up
+   to 5 values exactly, like AIJ's inodes. Iteration counts are therefore those of AIJ, up to rounding.
    On a GPU it sweeps over the whole grid by colours: red and black for a star of width 1, (width + 1)^dim colours
    otherwise.
 
    On CUDA vectors, `DMCoarsen()` gives the coarse `DMDA` the Mat type aijcusparse until `DMRestrict()`, so that
    `DMCreateInterpolation()` makes a matrix for the GPU.
 
-   `MatFDColoring` is served with its options; settings by `MatFDColoringSetParameters()` or `MatFDColoringSetType()`
+   `MatFDColoring` is supported with its options; settings by `MatFDColoringSetParameters()` or `MatFDColoringSetType()`
    have no effect.
 
-   `MatSetValuesCOO()` sums values on the GPU that are there, and compresses the coefficients there. An array on the host, or one
-   on a GPU for a Mat whose vectors are on the host, is summed on the host, which copies the array or the coefficients. NULL
-   stands for zeros.
+   If the array of `MatSetValuesCOO()` and the Mat's vectors are on the GPU, values are summed and coefficients are
+   compressed on the GPU. Otherwise values are summed on the host, which copies the array or the coefficients. NULL stands
+   for zeros.
 
-   `MatSetValues()` and its variants, rows, single entries, sums and extrema of rows, conversion and sums with matrices of
-   other types go through the host. So does `MatInvertBlockDiagonal()`, whose result PETSc takes there; the blocks are
-   inverted on the GPU. Other operations stay where the vectors are. The transpose is made once, for the first transposed
-   product.
+   `MatSetValues()` and its variants, rows, single entries, sums and extrema of rows, conversion, and sums with matrices of
+   other types go through the host. So does `MatInvertBlockDiagonal()`, whose result PETSc expects on the host; the blocks
+   are inverted on the GPU. Other operations run where the vectors are. The transpose is made once, for the first
+   transposed product.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` or `MatSetPreallocationCOO()` for an entry outside the stencil, with its row
    and column, on every rank; `PETSC_ERR_ORDER` for `MatSetValuesCOO()` before `MatSetPreallocationCOO()`;
-   `PETSC_ERR_ARG_WRONGSTATE` for a form that cannot hold the rows, or a Mat without a `DMDA`; `PETSC_ERR_SUP` for a twisted
+   `PETSC_ERR_ARG_WRONGSTATE` for a form that cannot represent the rows, or a Mat without a `DMDA`; `PETSC_ERR_SUP` for a twisted
    boundary.
 
    Level: beginner
@@ -85,8 +85,8 @@ M*/
 #define MATSTENCILSHELL "stencil"
 
 /*E
-   MatHaloType - how a Mat of Shellac's on a `DMDA` exchanges halos between GPUs: a `MATLAPLACE`, `MATHELMHOLTZ`,
-   `MATDIFFUSION`, `MATADVECTIONDIFFUSION`, `MATSTENCILSHELL` or one of a type by formula
+   MatHaloType - how a Mat on a `DMDA` exchanges halos between GPUs: a `MATLAPLACE`, `MATHELMHOLTZ`, `MATDIFFUSION`,
+   `MATADVECTIONDIFFUSION`, `MATSTENCILSHELL` or a registered formula
 
    Values:
 +  `MAT_HALO_AUTOMATIC` - CUDA IPC between ranks of one host that have a GPU each, pinned host buffers and MPI otherwise
@@ -108,9 +108,9 @@ PETSC_EXTERN const char *const MatHaloTypes[];
    MatStencilShellCompressionType - how a `MATSTENCILSHELL` stores its rows
 
    Values:
-+  `MAT_STENCILSHELL_AUTOMATIC` - the first of the following forms that can hold them
-.  `MAT_STENCILSHELL_CONSTANT`  - the coefficients of each distance to the ends of the domain
-.  `MAT_STENCILSHELL_INDEXED`   - the coefficients of each kind of row, and 1 or 2 bytes a point
++  `MAT_STENCILSHELL_AUTOMATIC` - the first of the following forms that represents them exactly
+.  `MAT_STENCILSHELL_CONSTANT`  - one row for each distance to the ends of the domain
+.  `MAT_STENCILSHELL_INDEXED`   - the different rows, and 1 or 2 bytes a point
 -  `MAT_STENCILSHELL_ARRAYS`    - one array of coefficients for each slot of the stencil
 
    Level: intermediate
@@ -126,7 +126,7 @@ typedef enum {
 PETSC_EXTERN const char *const MatStencilShellCompressionTypes[];
 
 /*E
-   MatStencilShellFallbackType - what an entry outside the `DMDA`'s stencil leads to in a `MATSTENCILSHELL`
+   MatStencilShellFallbackType - the effect of an entry outside the `DMDA`'s stencil in a `MATSTENCILSHELL`
 
    Values:
 +  `MAT_STENCILSHELL_FALLBACK_ERROR` - an error at `MatAssemblyEnd()`
@@ -143,7 +143,7 @@ typedef enum {
 PETSC_EXTERN const char *const MatStencilShellFallbackTypes[];
 
 /*@
-   MatSetHaloType - sets how halos travel between the GPUs of a Mat of Shellac's on a `DMDA`, whose types `MatHaloType`
+   MatSetHaloType - sets how halos are exchanged between the GPUs of a Mat on a `DMDA`, for the types that `MatHaloType`
    lists; before `MatSetUp()`
 
    Logically Collective
@@ -185,16 +185,16 @@ PETSC_EXTERN PetscErrorCode MatSetHaloType(Mat A, MatHaloType type);
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another type, `PETSC_ERR_ARG_INCOMP` where ranks give different ones;
-   `PETSC_ERR_ARG_WRONGSTATE` at `MatAssemblyEnd()` where the form cannot hold the rows. Other Mats ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another type, `PETSC_ERR_ARG_INCOMP` if ranks give different ones;
+   `PETSC_ERR_ARG_WRONGSTATE` at `MatAssemblyEnd()` if the form cannot represent the rows. Other Mats ignore the call.
 
 .seealso: `MATSTENCILSHELL`, `MatStencilShellCompressionType`, `MatStencilShellSetTolerance()`
 @*/
 PETSC_EXTERN PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShellCompressionType type);
 
 /*@
-   MatStencilShellSetTolerance - sets the relative difference by which a `MATSTENCILSHELL` takes coefficients for equal, from
-   the next `MatAssemblyEnd()` on
+   MatStencilShellSetTolerance - sets the relative difference up to which coefficients of a `MATSTENCILSHELL` count as equal,
+   from the next `MatAssemblyEnd()` on
 
    Logically Collective
 
@@ -209,7 +209,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShell
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where the tolerance is not in [0, 1), `PETSC_ERR_ARG_INCOMP` where ranks give different ones.
+   `PETSC_ERR_ARG_OUTOFRANGE` where the tolerance is not in [0, 1), `PETSC_ERR_ARG_INCOMP` if ranks give different ones.
    Other Mats ignore the call.
 
 .seealso: `MATSTENCILSHELL`, `MatStencilShellSetCompression()`
@@ -217,7 +217,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetCompression(Mat A, MatStencilShell
 PETSC_EXTERN PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal tolerance);
 
 /*@
-   MatStencilShellSetFallback - sets what an entry outside the `DMDA`'s stencil leads to in a `MATSTENCILSHELL`
+   MatStencilShellSetFallback - sets the effect of an entry outside the `DMDA`'s stencil in a `MATSTENCILSHELL`
 
    Logically Collective
 
@@ -232,7 +232,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal toleran
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another type, `PETSC_ERR_ARG_INCOMP` where ranks give different ones. Other Mats ignore
+   `PETSC_ERR_ARG_OUTOFRANGE` for another type, `PETSC_ERR_ARG_INCOMP` if ranks give different ones. Other Mats ignore
    the call.
 
 .seealso: `MATSTENCILSHELL`, `MatStencilShellFallbackType`
@@ -240,7 +240,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetTolerance(Mat A, PetscReal toleran
 PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFallbackType type);
 
 /*@
-   MatStencilShellSetKeepArrays - tells a `MATSTENCILSHELL` whether arrays that it has no use for stay after an assembly
+   MatStencilShellSetKeepArrays - sets whether a `MATSTENCILSHELL` keeps the arrays of compressed rows for the next assembly
 
    Collective
 
@@ -254,23 +254,23 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetFallback(Mat A, MatStencilShellFal
    Level: intermediate
 
    Notes:
-   Assembly collects values in an array for each slot of the stencil. Rows that are compressed then do not need them. While they stay,
-   another assembly allocates no memory. They take less than an AIJ matrix would; `MatView()` with
-   `PETSC_VIEWER_ASCII_INFO` tells how many bytes. With `PETSC_FALSE` the matrix frees them, also those that it has at the time of the call:
-   for a matrix that is assembled once.
+   Assembly collects values in an array for each slot of the stencil. Compressed rows do not need these arrays, but if they
+   are kept, another assembly allocates no memory. They take less memory than an AIJ matrix; `MatView()` with
+   `PETSC_VIEWER_ASCII_INFO` shows their bytes. With `PETSC_FALSE` the matrix frees them, including those that it has at the
+   time of the call. Use it for a matrix that is assembled once.
 
-   `MatSetValuesCOO()` with `INSERT_VALUES` frees the arrays of its first assembly, and all of them whenever it does without, whatever
-   was set: it needs them where rows are no longer equal in the same places.
+   `MatSetValuesCOO()` with `INSERT_VALUES` frees the arrays after its first assembly, and whenever it does not need them,
+   independently of this setting. It needs them if equal rows are no longer in the same places.
 
    Errors:
-   `PETSC_ERR_ARG_INCOMP` where ranks give different values. Other Mats ignore the call.
+   `PETSC_ERR_ARG_INCOMP` if ranks give different values. Other Mats ignore the call.
 
 .seealso: `MATSTENCILSHELL`, `MatStencilShellSetCompression()`
 @*/
 PETSC_EXTERN PetscErrorCode MatStencilShellSetKeepArrays(Mat A, PetscBool keep);
 
 /*@
-   MatStencilShellSetVerify - lets a `MATSTENCILSHELL` assemble a `MATAIJ` as well, and compare product, transposed product and
+   MatStencilShellSetVerify - makes a `MATSTENCILSHELL` also assemble a `MATAIJ`, and compare product, transposed product and
    diagonal at each `MatAssemblyEnd()`
 
    Collective
@@ -285,8 +285,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetKeepArrays(Mat A, PetscBool keep);
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_INCOMP` where ranks give different values; `PETSC_ERR_ORDER` between `MatSetValues()` and
-   `MatAssemblyEnd()`; `PETSC_ERR_PLIB` at `MatAssemblyEnd()` where the two differ.
+   `PETSC_ERR_ARG_INCOMP` if ranks give different values; `PETSC_ERR_ORDER` between `MatSetValues()` and
+   `MatAssemblyEnd()`; `PETSC_ERR_PLIB` at `MatAssemblyEnd()` if the two differ.
    Other Mats ignore the call.
 
 .seealso: `MATSTENCILSHELL`
@@ -294,33 +294,32 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetKeepArrays(Mat A, PetscBool keep);
 PETSC_EXTERN PetscErrorCode MatStencilShellSetVerify(Mat A, PetscBool verify);
 
 /*@
-   MatStencilShellGetSlot - gives the coefficients of one slot of a `MATSTENCILSHELL`, for a program that has them on the grid
-   already, or computes them in a kernel
+   MatStencilShellGetSlot - gets the coefficients of one slot of a `MATSTENCILSHELL` as a Vec, to be written by the program,
+   for example by a kernel
 
    Collective
 
    Input Parameters:
 +  A      - the matrix
-.  offset - from the point of a row to the point of a column, along each axis of the `DMDA` [dim]
-.  r      - which row of the block at the point, from 0 on
--  c      - which column of the block
+.  offset - offset of the column's point from the row's point, along each axis of the `DMDA` [dim]
+.  r      - row of the block, from 0 on
+-  c      - column of the block, from 0 on
 
    Output Parameter:
-.  coefficients - of the entries of that slot: one value for each point that the rank owns, the first axis first, as in a
-                  vector of a `DMDA` with one value a point
+.  coefficients - one value for each point that the rank owns, in the order of a vector of a `DMDA` with one value a point
 
    Level: advanced
 
    Notes:
-   The Vec is sequential, and has the present coefficients. It is on the GPU where the Mat's vectors are, on the host otherwise;
+   The Vec is sequential and contains the present coefficients. It is on the GPU if the Mat's vectors are;
    `VecGetArrayAndMemType()` gives the array for a kernel. All operations of a Vec and `DMDAVecGetArray()` (with a `DMDA` of one
    value a point: `DMDACreateCompatibleDMDA()`) work.
 
-   Call `MatStencilShellRestoreSlot()` when it is written, and `MatAssemblyBegin()` and `MatAssemblyEnd()` when all slots are.
-   Slots that are not written keep their coefficients. If all are written anew, call `MatZeroEntries()` before: compressed rows
-   are not expanded then.
+   Call `MatStencilShellRestoreSlot()` after writing the Vec, and `MatAssemblyBegin()` and `MatAssemblyEnd()` after the last
+   slot. Slots that are not written keep their coefficients. If all slots will be written, call `MatZeroEntries()` first:
+   compressed rows are then not expanded.
 
-   Coefficients of points from which the offset leaves the domain become zero.
+   Coefficients at points where the offset leads out of the domain become zero.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for an offset outside the stencil, or a row or column outside the block; `PETSC_ERR_ORDER` for a
@@ -332,7 +331,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellGetSlot(Mat A, const PetscInt offset[
                                                    Vec *coefficients);
 
 /*@
-   MatStencilShellRestoreSlot - takes back the coefficients that `MatStencilShellGetSlot()` gave
+   MatStencilShellRestoreSlot - restores the coefficients that `MatStencilShellGetSlot()` gave
 
    Collective
 
@@ -341,7 +340,7 @@ PETSC_EXTERN PetscErrorCode MatStencilShellGetSlot(Mat A, const PetscInt offset[
 .  offset       - as given to `MatStencilShellGetSlot()`
 .  r            - as given to it
 .  c            - as given to it
--  coefficients - what it gave; NULL afterwards
+-  coefficients - the Vec; NULL afterwards
 
    Level: advanced
 

@@ -36,68 +36,66 @@
    Level: beginner
 
    Notes:
-   Where the operator is a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a' (u_i - u_{i+1})) / m_a + sigma
-   u, with coefficients k and m along each axis, constant or stretched, only these are stored. Otherwise, in a
-   `MATSTENCILSHELL` with variable coefficients, (A u)_p = sum_q c_pq (u_p - u_q) + s_p u_p over the neighbours q in
-   the star or the box of width 1, each level stores the coefficients c and s and the weights of interpolation at its
-   points. Both kinds have any of the boundary forms, any number of points and any number of ranks. Rows with a diagonal entry
-   only may be anywhere.
+   If the operator is a sum over the axes, A u = sum_a (k_a (u_i - u_{i-1}) + k_a' (u_i - u_{i+1})) / m_a + sigma u, with
+   coefficients k and m along each axis (constant or stretched), only these coefficients are stored. For other operators,
+   (A u)_p = sum_q c_pq (u_p - u_q) + s_p u_p over the neighbours q in the star or the box of width 1, each level stores the
+   coefficients c and s and the weights of interpolation at its points. Any boundary form, any number of points and any
+   number of ranks work. Rows with only a diagonal entry may be anywhere.
 
-   A `MATSTENCILSHELL` may have up to 8 unknowns a point. It need not be symmetric. It couples neighbours in the star or
-   the box of width 1, and the blocks of the points' own unknowns are invertible. Each unknown is interpolated linearly by itself,
-   coarse rows are the Galerkin product (lumped for pairs of unknowns that are coupled at the same point alone), the smoother is damped point-block Jacobi, whose weights follow from eigenvalues that
-   Arnoldi's method approximates. The finest level uses the matrix itself. A last level that is singular is solved by its
-   pseudo-inverse. The methods are `KSPGMRES`, `KSPFGMRES` and `KSPBCGS`, and `KSPCG` where the matrix is symmetric.
+   With up to 8 unknowns a point, a `MATSTENCILSHELL` need not be symmetric. It must couple neighbours in the star or the
+   box of width 1, and the block of a point's own unknowns must be invertible. Each unknown is interpolated linearly by
+   itself. Coarse rows are the Galerkin product, lumped for pairs of unknowns that are coupled only at the same point. The
+   smoother is damped point-block Jacobi, whose weights follow from eigenvalues that Arnoldi's method approximates. The
+   finest level uses the matrix itself. A singular last level is solved by its pseudo-inverse. Use `KSPGMRES`, `KSPFGMRES`
+   or `KSPBCGS`, or `KSPCG` if the matrix is symmetric.
 
    Coarse levels have every second point of the axes along which the points are strongly coupled, on average
    (semi-coarsening). The smoother is weighted Jacobi. Its weights are the inverse roots of a Chebyshev polynomial
-   and are the same before and after the coarse grid, so that V- and W-cycles are symmetric where the operator is,
-   and CG may use them. Full multigrid and F-cycles in three dimensions with constant coefficients take red-black
+   and are the same before and after the coarse grid. V- and W-cycles are therefore symmetric if the operator is,
+   as CG requires. Full multigrid and F-cycles in three dimensions with constant coefficients use red-black
    over-relaxation: see `PCStencilMGSetSmoother()`.
 
    With variable coefficients, interpolation follows the coefficients: a point between coarse points gets the value
    for which its row, summed across the line between them, is zero. The coarse operator is the Galerkin product, with
-   a box of 3^d points on each coarse level. Coefficients that jump take CG a few iterations more than smooth ones,
-   and the number of iterations hardly depends on the size of the grid. Coefficients that jump from point to point
+   a box of 3^d points on each coarse level. CG takes a few iterations more for coefficients that jump than for smooth
+   ones, and the number of iterations hardly depends on the size of the grid. Coefficients that jump from point to point
    are an exception, because no coarse grid resolves them; W-cycles help there. Set-up takes the time of about 6 cycles
-   on the host, on a GPU that of half a solve, up to nine tenths in 3-D. There it runs where one rank has the grid;
-   several ranks set up on the host, and copy the levels.
+   on the host, and 0.6 to 1.9 times that of a solve on a GPU. It runs on the GPU if one rank has the grid. Several ranks
+   set up on the host and copy the levels.
 
-   Where rows with variable coefficients change by a factor and on the diagonal alone, as by `MatShift()` or for another time step,
-   the levels follow in about the time of a cycle, unless a shift makes other weights of interpolation necessary, or in
-   single precision; with several unknowns a point where the diagonal gets more of its own sign.
+   If variable coefficients change only by a factor and on the diagonal, as by `MatShift()` or for another time step, the
+   levels are updated in about the time of a cycle. They are built again if a shift requires other weights of
+   interpolation, in single precision, and, with several unknowns a point, unless the diagonal keeps its sign and grows.
 
    A matrix may be symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that are multiplied
-   by a coefficient). Where no scaling does that, or only one by more than 12 orders of magnitude, as with convection,
-   interpolation follows the symmetric part of the rows and restriction the transposed rows, the smoother is damped
-   Jacobi, and F-cycles are the default.
-   `KSPGMRES` and `KSPBCGS` work with such matrices, `KSPCG` does not. Central differences of convection should have cell
-   Peclet numbers |w| h / nu of at most 2; beyond that solves may diverge.
+   by a coefficient). If no scaling makes it symmetric, or only one by more than 12 orders of magnitude, as with
+   convection, interpolation follows the symmetric part of the rows and restriction the transposed rows, the smoother is
+   damped Jacobi, and F-cycles are the default. `KSPGMRES` and `KSPBCGS` work with such matrices, `KSPCG` does not. Central
+   differences of convection should have cell Peclet numbers |w| h / nu of at most 2; above that solves may diverge.
 
-   Levels of 16384 unknowns or fewer are gathered on every rank. The last level is solved exactly: by the eigenvectors
-   of its axes, which have 36 points or fewer, or with variable coefficients, where it has 144 points or fewer, by
-   its inverse; with several unknowns a point it has 256 unknowns or fewer.
+   Levels of at most 16384 points are gathered on every rank. The last level is solved exactly: by the eigenvectors of its
+   axes, which have at most 36 points each (more on some GPUs); with variable coefficients by its inverse, with at most 144
+   points; with several unknowns a point by its inverse, with at most 256 unknowns.
 
    `KSPRICHARDSON` runs whole cycles in the preconditioner and takes the norm of the residual from the first pass of
-   a cycle. As with `PCMG`, that is the norm of the true residual. Where the `KSP` has a monitor or the matrix a null
-   space, PETSc computes residuals itself. `KSPPREONLY` with -pc_stencilmg_type full is a direct solver to
-   discretisation error.
+   a cycle. As with `PCMG`, that is the norm of the true residual. If the `KSP` has a monitor or the matrix a null
+   space, PETSc computes residuals itself. `KSPPREONLY` with -pc_stencilmg_type full solves to the discretisation error in
+   one application.
 
    sigma is that of the modified Helmholtz equation: positive, or complex. A slightly negative one works with
    `KSPFGMRES`. The coarse levels of a strongly indefinite operator do not approximate it.
 
-   Single precision is for corrections; `KSPRICHARDSON` then computes a `MatResidual()` in each cycle. Passes are
-   fused with 2 or 3 smoothing steps. F-cycles and full multigrid have no transpose. With several unknowns a point there is no
-   transpose and no single precision, passes are not fused, and there are no CUDA graphs.
+   Single precision is for corrections; `KSPRICHARDSON` then computes a `MatResidual()` in each cycle. F-cycles and full
+   multigrid have no transpose. With several unknowns a point there is no transpose and no single precision, passes are not
+   fused, and there are no CUDA graphs.
 
-   `PCReset()` keeps the levels, because PETSc does not tell a shell of it. `PCDestroy()` and another type free them.
+   `PCReset()` keeps the levels, because PETSc does not notify a shell. `PCDestroy()` and a change of the type free them.
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that couples points further apart, or has
-   zeros on its diagonal, or more than 8 unknowns a point, or of several a singular block; `PETSC_ERR_FP` for a coefficient that
-   is infinite or not a
-   number. Messages say what to use instead. A last level that cannot be inverted makes the solver end with
-   `KSP_DIVERGED_PC_FAILED`.
+   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that couples points further apart, has zeros
+   on its diagonal, more than 8 unknowns a point, or a singular block of a point's own unknowns; `PETSC_ERR_FP` for a
+   coefficient that is infinite or not a number. Messages name an alternative. If the last level cannot be inverted, the
+   solver ends with `KSP_DIVERGED_PC_FAILED`.
 
    References:
    U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
@@ -132,7 +130,7 @@ PETSC_EXTERN const char *const PCStencilMGTypes[];
    PCStencilMGCycleType - how a cycle of `PCSTENCILMG` visits the levels
 
    Values:
-+  `PC_STENCILMG_CYCLE_AUTOMATIC` - V, and F where a point has one unknown and rows are not symmetric with any weights
++  `PC_STENCILMG_CYCLE_AUTOMATIC` - V, or F for one unknown a point and rows that no scaling makes symmetric
 .  `PC_STENCILMG_CYCLE_V` - each coarse level once
 .  `PC_STENCILMG_CYCLE_W` - each coarse level twice for a visit of the finer one
 -  `PC_STENCILMG_CYCLE_F` - an F-cycle, then a V-cycle, on each coarse level
@@ -198,7 +196,7 @@ PETSC_EXTERN const char *const PCStencilMGSmoothers[];
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then created again at the next application.
+   It may also be called after set-up: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -224,7 +222,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then created again at the next application.
+   It may also be called after set-up: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -234,7 +232,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type);
 PETSC_EXTERN PetscErrorCode PCStencilMGSetCycleType(PC pc, PCStencilMGCycleType type);
 
 /*@
-   PCStencilMGSetCycles - sets how many cycles an application of `PCSTENCILMG` takes
+   PCStencilMGSetCycles - sets the number of cycles in one application of `PCSTENCILMG`
 
    Logically Collective
 
@@ -255,14 +253,14 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycleType(PC pc, PCStencilMGCycleType 
 PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
 
 /*@
-   PCStencilMGSetSmooths - sets how many smoothing steps `PCSTENCILMG` takes before, and after, the visit of the coarse grid
+   PCStencilMGSetSmooths - sets the number of smoothing steps of `PCSTENCILMG` before the coarse grid, and after it
 
    Logically Collective
 
    Input Parameters:
 +  pc    - the preconditioner
--  steps - 1 to 4, or 0 (default) for 3, in three dimensions 2 of red-black over-relaxation, and 4 with variable coefficients or several
-           unknowns
+-  steps - 1 to 4, or 0 (default): 3; in 3-D 2 with red-black over-relaxation, and 4 with variable coefficients or
+           several unknowns
 
    Options Database Key:
 .  -pc_stencilmg_smooths <integer, 0 to 4> - smoothing steps before the coarse grid, and after it; 0: 3; in 3-D 2 with
@@ -271,7 +269,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then created again at the next application.
+   It may also be called after set-up: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -299,15 +297,15 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps);
    Level: intermediate
 
    Notes:
-   Elsewhere it has no effect: in one and two dimensions, with variable coefficients, with several unknowns a point, and on levels where
+   It has no effect in one and two dimensions, with variable coefficients, with several unknowns a point, and on levels where
    a periodic axis has an odd number of points. `PCView()` shows each level's smoother.
 
    A step of red-black over-relaxation changes the points whose indices add up to an even number, then the others. In full
-   multigrid and F-cycles the order of colours is the same before and after the visit of the coarse grid, which reduces errors most. In
-   V- and W-cycles it is reversed after it, so that they are symmetric where the operator is, and `KSPCG` may use them; Chebyshev's
-   weights are mostly faster there.
+   multigrid and F-cycles the order of colours is the same before and after the coarse grid, which reduces errors most. In
+   V- and W-cycles it is reversed after the coarse grid. These cycles are then symmetric if the operator is, as `KSPCG`
+   requires; Chebyshev's weights are mostly faster for them.
 
-   May be called after set-up, too: the levels are then created again at the next application.
+   It may also be called after set-up: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -317,13 +315,13 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps);
 PETSC_EXTERN PetscErrorCode PCStencilMGSetSmoother(PC pc, PCStencilMGSmoother smoother);
 
 /*@
-   PCStencilMGSetLevels - sets how many levels `PCSTENCILMG` has at most
+   PCStencilMGSetLevels - sets the largest number of levels of `PCSTENCILMG`
 
    Logically Collective
 
    Input Parameters:
 +  pc     - the preconditioner
--  levels - 1 or more, or 0 (default) until the last one can be solved directly
+-  levels - 1 or more, or 0 (default): until the last one can be solved directly
 
    Options Database Key:
 .  -pc_stencilmg_levels <integer, 0 or more> - largest number of levels; 0: until the last one can be solved directly;
@@ -332,7 +330,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetSmoother(PC pc, PCStencilMGSmoother sm
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then created again at the next application.
+   It may also be called after set-up: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -357,7 +355,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
    Level: intermediate
 
    Note:
-   May be called after set-up, too: the levels are then created again at the next application.
+   It may also be called after set-up: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -367,7 +365,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
 PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision precision);
 
 /*@
-   PCStencilMGSetFused - lets `PCSTENCILMG` do smoothing, residual and transfer in one pass over the grid where possible
+   PCStencilMGSetFused - makes `PCSTENCILMG` do smoothing, residual and transfer in one pass over the grid where possible
 
    Logically Collective
 
@@ -382,10 +380,10 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
    Level: developer
 
    Notes:
-   There is such a pass in one and two dimensions with constant coefficients, and on the CPU for every level that a rank has
-   as a whole, if it is not periodic along its last axis.
+   There is such a pass for one unknown a point: in 1-D and 2-D with constant coefficients and 2 or 3 smoothing steps, on the
+   CPU in the other cases, and on a GPU in 2-D with symmetric variable coefficients if one rank has the level.
 
-   May be called after set-up, too: the levels are then created again at the next application.
+   It may also be called after set-up: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
@@ -395,13 +393,13 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision 
 PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
 
 /*@
-   PCStencilMGSetGraph - lets a cycle of `PCSTENCILMG` on the GPU of one rank be one CUDA graph
+   PCStencilMGSetGraph - makes `PCSTENCILMG` run a cycle on the GPU of one rank as one CUDA graph
 
    Logically Collective
 
    Input Parameters:
 +  pc    - the preconditioner
--  graph - `PETSC_TRUE` (default), or `PETSC_FALSE` for one launch after the other
+-  graph - `PETSC_TRUE` (default), or `PETSC_FALSE` for separate launches
 
    Options Database Key:
 .  -pc_stencilmg_graph <true|false> - runs a cycle on the GPU of one rank as one CUDA graph, for one unknown a point;
@@ -410,7 +408,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
    Level: developer
 
    Note:
-   May be called after set-up, too: the levels are then created again at the next application.
+   It may also be called after set-up: the levels are then created again at the next application.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
