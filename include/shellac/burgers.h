@@ -41,7 +41,7 @@ PETSC_EXTERN const char *const TSBurgersFluxes[];
 #endif
 
 /*E
-   TSBurgersReconstruction - how the values at a cell's faces follow from averages, see `TSSetBurgers()`
+   TSBurgersReconstruction - how the values at a cell's faces are computed from averages, see `TSSetBurgers()`
 
    Values:
 +  `TS_BURGERS_CONSTANT` - the average of the cell: order 1
@@ -77,8 +77,8 @@ PETSC_EXTERN const char *const TSBurgersBoundaries[];
 
    Values:
 +  `TS_BURGERS_JACOBIAN_SHELL`     - matrix-free
-.  `TS_BURGERS_JACOBIAN_AIJ`       - assembled: the kind of AIJ of `DMSetMatType()`; for CUDA vectors `MATAIJCUSPARSE`
--  `TS_BURGERS_JACOBIAN_SHELL_AIJ` - the operator matrix-free, the preconditioner's matrix assembled
+.  `TS_BURGERS_JACOBIAN_AIJ`       - assembled: the AIJ type of `DMSetMatType()`; for CUDA vectors `MATAIJCUSPARSE`
+-  `TS_BURGERS_JACOBIAN_SHELL_AIJ` - a matrix-free operator with an assembled matrix for the preconditioner
 
    Level: intermediate
 
@@ -92,7 +92,7 @@ typedef enum {
 PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
 
 /*@
-   TSSetBurgers - makes Burgers' equation u_t + (u²/2)_x = ν u_xx the equation of a TS, in 1-D or as a system in 2-D
+   TSSetBurgers - sets Burgers' equation u_t + (u²/2)_x = ν u_xx as the equation of a TS, in 1-D or as a system in 2-D
 
    Collective
 
@@ -126,11 +126,11 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
    `TSBDF`, ...). The matrix-free Jacobian has products, a diagonal (-pc_type jacobi), scaling, shifts, copies, and
    `MatConvert()` to `MATAIJ`. At kinks of limiters and fluxes it is a one-sided derivative.
 
-   Each step is checked, or those that -burgers_check_interval selects. A check is one reduction over the ranks. It
-   gives an error that names the step and the place for a value that is not finite: in any stage of an explicit type
-   (`TSEULER`, `TSRK`, `TSSSP`, `TSBURGERSFUSED`), in the state that a step starts from with any other type. With
-   lax_friedrichs, a state that is faster than -burgers_speed is an error; without -burgers_speed, one that is faster
-   than the first state by more than a quarter.
+   Each step is checked, or those that -burgers_check_interval selects. A check is one reduction over the ranks. A value
+   that is not finite is an error that names the step and the place. Explicit types (`TSEULER`, `TSRK`, `TSSSP`,
+   `TSBURGERSFUSED`) are checked in each stage, other types at the state that a step starts from. With lax_friedrichs, a
+   speed above -burgers_speed is an error; without -burgers_speed, a speed more than a quarter above that of the first
+   state.
 
    For an explicit type without error control (-ts_adapt_type none or cfl), a Δt beyond 1/Σ(|u|/(C h) + 2ν/h²) is an
    error. C, the Courant number, is 1 for constant and weno5, and 1/2 for minmod and vanleer, which then do not
@@ -141,16 +141,19 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
    The bound is necessary, not sufficient: forward Euler is unstable with central at any Δt, and with weno5 at any
    fixed Courant number. Use -ts_type ssp, rk, or -burgers_fused_scheme ssprk3 with reconstructions of high order.
 
-   The right-hand side is computed where the vectors are. Results do not depend on the number of ranks, in any bit.
+   The right-hand side is computed where the vectors are. Results are bitwise independent of the number of ranks.
 
-   The options are read here and in `TSSetFromOptions()`, which therefore overrides setters called in between. An
-   option without effect is an error: in `TSSetFromOptions()`, -burgers_inflow with another boundary condition and
-   -burgers_speed with another flux; when a solve begins, -burgers_jacobian with an explicit type, and
-   -burgers_fused_scheme or -burgers_fused_steps with another type than `TSBURGERSFUSED`. Functions differ, so that a
-   program may call them before it knows the type or the flux: `TSBurgersSetSpeed()`, `TSBurgersSetJacobianType()` and
-   `TSBurgersSetFused()` have no effect where their setting is not used. `TSBurgersSetInflow()` without a choice of the
-   boundary condition, by `TSBurgersSetBoundary()` or -burgers_bc, is an error when a solve begins. Settings that fail
-   change nothing. The function may be called again, and must be after `TSSetDM()`. Changed coordinates of the DM count
+   The options are read here and in `TSSetFromOptions()`, which therefore overrides setters called in between. An option
+   without effect is an error. In `TSSetFromOptions()` these are -burgers_inflow with another boundary condition and
+   -burgers_speed with another flux. When a solve begins they are -burgers_jacobian with an explicit type, and
+   -burgers_fused_scheme or -burgers_fused_steps with another type than `TSBURGERSFUSED`.
+
+   A program may call setters before it knows the type or the flux: `TSBurgersSetSpeed()`, `TSBurgersSetJacobianType()` and
+   `TSBurgersSetFused()` have no effect if their setting is not used. `TSBurgersSetInflow()` requires a choice of the
+   boundary condition, by `TSBurgersSetBoundary()` or -burgers_bc; otherwise there is an error when a solve begins.
+   Settings that fail change nothing.
+
+   The function may be called again, and must be called again after `TSSetDM()`. Changed coordinates of the DM are used
    from the next solve on. The function adds a monitor to the TS, which marks the beginning and the end of a solve;
    after `TSMonitorCancel()`, call `TSSetFromOptions()` or this function again.
 
@@ -159,7 +162,7 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
 
    Errors:
    `PETSC_ERR_ARG_WRONG` for another DM; `PETSC_ERR_ARG_OUTOFRANGE` for another dof or dimension, too few cells for
-   the reconstruction, ν < 0; `PETSC_ERR_ARG_INCOMP` for a boundary condition that does not suit the `DMDA`;
+   the reconstruction, ν < 0; `PETSC_ERR_ARG_INCOMP` for a boundary condition that does not match the `DMDA`;
    `PETSC_ERR_SUP` in a PETSc for complex scalars; at a step, `PETSC_ERR_FP` and `PETSC_ERR_ARG_OUTOFRANGE` of the
    checks; `PETSC_ERR_ARG_INCOMP` for an option without effect, `PETSC_ERR_ARG_WRONGSTATE` for another DM; on every rank.
 
@@ -183,7 +186,7 @@ PETSC_EXTERN PetscErrorCode TSSetBurgers(TS ts);
    Level: intermediate
 
    Note:
-   Where -ts_view prints on the standard output, this comes before it.
+   If -ts_view prints to the standard output, it prints this output first.
 
    Errors:
    `PETSC_ERR_ORDER` before `TSSetBurgers()`; the errors of settings that contradict each other, see there.
@@ -215,7 +218,7 @@ PETSC_EXTERN PetscErrorCode TSBurgersView(TS ts, PetscViewer viewer);
 PETSC_EXTERN PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux);
 
 /*@
-   TSBurgersSetReconstruction - sets how the values at the faces follow from the averages of cells
+   TSBurgersSetReconstruction - sets how the values at the faces are computed from the averages of cells
 
    Logically Collective
 
@@ -252,7 +255,7 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetReconstruction(TS ts, TSBurgersReconstru
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` before `TSSetBurgers()`; at the next step where the DMDA differs.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` before `TSSetBurgers()`; at the next step if the DMDA differs.
 
 .seealso: `TSSetBurgers()`, `TSBurgersSetInflow()`
 @*/
@@ -339,7 +342,7 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetLengths(TS ts, PetscInt n, const PetscRe
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE`; nothing is changed then. At a step, for a state that is faster.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value; nothing is changed then. At a step, for a larger speed.
 
 .seealso: `TSSetBurgers()`, `TSBurgersSetFlux()`
 @*/
@@ -390,7 +393,7 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetCheckInterval(TS ts, PetscInt interval);
 PETSC_EXTERN PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianType type);
 
 /*@
-   TSBurgersSetHaloType - sets how halos of the state travel between GPUs
+   TSBurgersSetHaloType - sets how halos of the state are exchanged between GPUs
 
    Logically Collective
 
@@ -420,7 +423,7 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetHaloType(TS ts, MatHaloType type);
 -  u  - the state
 
    Output Parameter:
-.  bound - Δt [time], see `TSSetBurgers()`; `PETSC_MAX_REAL` where u and ν are zero. It holds at all later times if the
+.  bound - Δt [time], see `TSSetBurgers()`; `PETSC_MAX_REAL` if u and ν are zero. It holds at all later times if the
            scheme does not increase the largest |u|
 
    Level: intermediate

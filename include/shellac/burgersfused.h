@@ -31,25 +31,25 @@ PETSC_EXTERN const char *const TSBurgersSchemes[];
 
    Notes:
    The steps within one step of the TS are a block. Each of them has the Δt of the TS (-ts_dt). `TSGetStepNumber()`,
-   -ts_max_steps and the time count all of them. Monitors, events and -ts_adapt_type cfl see the states at the ends
-   of blocks. A block ends at the final time, at times of `TSSetTimeSpan()`, at the last step, and before these where
-   the TS would choose another Δt.
+   -ts_max_steps and the time count all of them. Monitors, events and -ts_adapt_type cfl get the states at the ends
+   of blocks. A block ends at the final time, at times of `TSSetTimeSpan()`, at the last step, and earlier if the TS
+   would choose another Δt.
 
    The result equals that of the same steps taken one by one, bit for bit, on any number of ranks. With the scheme
-   euler it also equals that of -ts_type euler where PETSc's `VecAYPX()` rounds the product before the sum.
+   euler it also equals that of -ts_type euler if PETSc's `VecAYPX()` rounds the product before the sum.
 
-   Tiles of cells, with a halo as wide as the steps reach, are held in registers (GPU) or in the first cache (CPU). A
-   grid of up to 4000 cells on one GPU takes all steps of a block in one launch. In 2-D, and where a rank has fewer
-   cells than one step reaches, stages are computed one by one.
+   Tiles of cells are kept in registers (GPU) or in the L1 cache (CPU), with a halo wide enough for several steps. A
+   grid of up to 4000 cells on one GPU takes all steps of a block in one launch. In 2-D, and if a rank has fewer
+   cells than a step reads, stages are computed one by one.
 
    A block with a step to be checked (see -burgers_check_interval in `TSSetBurgers()`) is checked at both ends, for
    the CFL bound and for values that are not finite. If the end fails, the steps of the block are repeated one by one
    to find the first that fails, and the TS keeps the state before that step.
 
-   The type uses the TS' `TSSetPreStage()` and `TSSetPostStage()`. An event is located by shorter blocks, which needs
-   a PETSc whose `TSEULER` can roll back (3.22 and newer). While an event is located, a step of the TS that is longer
-   than Δt is divided into equal steps of at most Δt. A Δt that a program sets otherwise, between solves or in a
-   monitor, is the Δt of the steps that follow.
+   The functions of `TSSetPreStage()` and `TSSetPostStage()` are called. An event is located by shorter blocks, which
+   requires a PETSc whose `TSEULER` can roll back (3.22 and newer). While an event is located, a step of the TS that is
+   longer than Δt is divided into equal steps of at most Δt. A Δt that a program sets between solves or in a monitor is
+   used from the next step on.
 
    Errors:
    As `TSSetBurgers()`; `PETSC_ERR_SUP` for an adapter other than none and cfl; `PETSC_ERR_ORDER` without `TSSetBurgers()`.

@@ -1,13 +1,13 @@
 #ifndef SHELLAC_EQUATION_H
 #define SHELLAC_EQUATION_H
 
-/* Equations as text, compiled at run time: what one point computes, for KSP, SNES and TS on a DMDA. */
+/* Equations as text, compiled at run time, for KSP, SNES and TS on a DMDA. */
 
 #include <petscdmda.h>
 #include <petscmat.h>
 
 /*@C
-   DMDASetEquation - gives a `DMDA` an equation as text: KSP, SNES and TS on it have operator, residual, Jacobian and rate
+   DMDASetEquation - sets an equation as text on a `DMDA`: KSP, SNES and TS on it get operator, residual, Jacobian and rate
 
    Collective
 
@@ -30,18 +30,18 @@
    Level: beginner
 
    Notes:
-   The text has a statement a line:
+   The text has one statement on each line:
 .vb
      parameter(lambda, 6)
      residual = -laplacian(u) - lambda * exp(u)
 .ve
-   It is compiled by the C++ compiler that built Shellac, or by the one that the environment variable SHELLAC_CXX names,
-   once: the result is kept in a cache folder. Options in SHELLAC_CXXFLAGS come after Shellac's own. For vectors on a GPU
-   it is compiled by the CUDA Toolkit's NVRTC, too; where that is missing, functions run on the host.
+   It is compiled once, by the C++ compiler that built Shellac or by the one that the environment variable SHELLAC_CXX
+   names; the result is kept in a cache folder. Options in SHELLAC_CXXFLAGS come after Shellac's own. For vectors on a GPU
+   it is also compiled by NVRTC of the CUDA Toolkit; without NVRTC, functions run on the host.
 
-   A `KSP` gets the operator and the right-hand side of a linear equation, a `SNES` residual and Jacobian, a `TS` the
-   rate and its Jacobian. DMs made from this one by coarsening and refining inherit the equation, so that grid
-   sequencing, `PCMG` and `SNESFAS` work; they share parameters and the time.
+   A `KSP` gets the operator and the right-hand side of a linear equation, a `SNES` the residual and the Jacobian, a `TS`
+   the rate and its Jacobian. DMs that are made from this one by coarsening and refining inherit the equation and share its
+   parameters and time, so grid sequencing, `PCMG` and `SNESFAS` work.
 
    A second call replaces the equation.
 
@@ -60,20 +60,20 @@ PETSC_EXTERN PetscErrorCode DMDASetEquation(DM da, const char text[]);
    Level: intermediate
 
    Notes:
-   With -dm_mat_type equation, or `DMSetMatType()`, the Jacobians that `SNES`, `KSP` and `TS` make on a `DMDA` with an equation are of
-   this type. It has products and a diagonal, so that -pc_type jacobi, the default of solvers on the `DMDA`, Krylov methods and
-   smoothers by them work; preconditioners that need entries do not. Each assembly copies the state. Parameters and fields are
-   those of the time of a product. `MatMultTranspose()` stores the entries in a `MATSTENCILSHELL`, once for each state.
+   With -dm_mat_type equation, or `DMSetMatType()`, the Jacobians of `SNES`, `KSP` and `TS` on a `DMDA` with an equation have
+   this type. It has products and a diagonal. Krylov methods work, and -pc_type jacobi (the default on such a `DMDA`), and
+   smoothers made of these; preconditioners that need entries do not. Each assembly copies the state. Parameters and fields
+   are those at the time of a product. `MatMultTranspose()` stores the entries in a `MATSTENCILSHELL`, once for each state.
 
-   Products are computed where the vectors are; on a GPU by kernels of NVRTC, as residuals are. What `MatDiagonalSet()`
-   adds, PETSc multiplies on the host.
+   Products are computed where the vectors are; on a GPU by kernels that NVRTC compiles, like residuals. PETSc multiplies by
+   a diagonal from `MatDiagonalSet()` on the host.
 
 .seealso: `DMDASetEquation()`, `MATSTENCILSHELL`
 M*/
 #define MATEQUATION "equation"
 
 /*@C
-   DMDASetEquationFromFile - gives a `DMDA` the equation in a file
+   DMDASetEquationFromFile - sets the equation in a file on a `DMDA`
 
    Collective
 
@@ -91,7 +91,7 @@ M*/
 PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
 
 /*@
-   DMDASetEquationFromOptions - gives a `DMDA` the equation in the file that -equation names
+   DMDASetEquationFromOptions - sets the equation in the file that -equation names on a `DMDA`
 
    Collective
 
@@ -121,7 +121,7 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]);
 PETSC_EXTERN PetscErrorCode DMDASetEquationFromOptions(DM da);
 
 /*@C
-   DMDACreateFromEquationFile - creates the `DMDA` that the equation in a file needs, and gives it the equation
+   DMDACreateFromEquationFile - creates the `DMDA` that the equation in a file needs, with the equation
 
    Collective
 
@@ -135,9 +135,9 @@ PETSC_EXTERN PetscErrorCode DMDASetEquationFromOptions(DM da);
    Level: beginner
 
    Note:
-   The text's statements grid, unknowns and periodic say dimension, stencil, unknowns and periodic axes; without them the
-   `DMDA` has two dimensions, a star of width 1 and one unknown. It has 65 points along each axis, 33 in three dimensions,
-   or what -da_grid_x, -da_grid_y and -da_grid_z say.
+   The text's statements grid, unknowns and periodic determine dimension, stencil, unknowns and periodic axes; without them
+   the `DMDA` has two dimensions, a star of width 1 and one unknown. It has 65 points along each axis, 33 in three
+   dimensions; -da_grid_x, -da_grid_y and -da_grid_z change this.
 
    Errors:
    As `DMDASetEquationFromFile()`.
@@ -222,8 +222,8 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetNames(DM da, const char *const **para
    Input Parameters:
 +  da     - a `DMDA` with an equation
 .  name   - the field's name
--  values - a global vector of the `DMDA`, or, of one with several unknowns, of one with the same points and one value at
-            a point (`DMDACreateCompatibleDMDA()`)
+-  values - a global vector with one value at each point: of the `DMDA`, or with several unknowns of one with the same
+            points (`DMDACreateCompatibleDMDA()`)
 
    Level: beginner
 
@@ -233,15 +233,15 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetNames(DM da, const char *const **para
    Coarser DMs get the values of the points that both grids have, finer ones interpolate.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name, `PETSC_ERR_ARG_NULL` for a null vector, `PETSC_ERR_ARG_SIZ` for one that
-   is distributed in another way, `PETSC_ERR_ARG_WRONGSTATE` where the text has an exact solution. Nothing is changed then.
+   `PETSC_ERR_ARG_OUTOFRANGE` for an unknown name, `PETSC_ERR_ARG_NULL` for a null vector, `PETSC_ERR_ARG_SIZ` for one with
+   another distribution, `PETSC_ERR_ARG_WRONGSTATE` if the text has an exact solution. Nothing is changed then.
 
 .seealso: `DMDASetEquation()`, `DMDAEquationSetParameter()`
 @*/
 PETSC_EXTERN PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values);
 
 /*@
-   DMDAEquationSetTime - sets the time t that the equation of a `DMDA` sees in KSP and SNES; a TS passes its own
+   DMDAEquationSetTime - sets the time t in the equation of a `DMDA`, for KSP and SNES; a TS passes its own
 
    Logically Collective
 
@@ -259,7 +259,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec v
 PETSC_EXTERN PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time);
 
 /*@
-   DMDAEquationGetTime - the time t that the equation of a `DMDA` sees in KSP and SNES
+   DMDAEquationGetTime - gets the time t in the equation of a `DMDA`, for KSP and SNES
 
    Not Collective
 
@@ -279,7 +279,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time);
 PETSC_EXTERN PetscErrorCode DMDAEquationGetTime(DM da, PetscReal *time);
 
 /*@
-   DMDAEquationGetLinear - whether the equation of a `DMDA` is linear
+   DMDAEquationGetLinear - gets whether the equation of a `DMDA` is linear
 
    Not Collective
 
@@ -287,16 +287,17 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetTime(DM da, PetscReal *time);
 .  da - a `DMDA` with an equation
 
    Output Parameter:
-.  linear - no term of the text depends on the unknowns in another way, with the present parameters
+.  linear - whether the text is linear in the unknowns, with the present parameters
 
    Level: intermediate
 
    Notes:
-   A comparison of unknowns, max(u, 0) or |u| is not linear, wherever it may lead. A factor that is zero by the present
-   parameters removes a term, but one that is zero at all points does not. Where a text has C++ that is not read for this, the
-   values at all points decide, at several random states.
+   A comparison of unknowns, max(u, 0) or |u| is never linear. A factor that is zero by the present parameters removes a
+   term, but a field that is zero at all points does not. If the text has C++ that is not analysed for this, the values at
+   all points are tested, at several random states.
 
-   A linear equation's operator is assembled once, and again after a new parameter, field or time; a `KSP`'s in its next solve.
+   The operator of a linear equation is assembled once, and again at the next solve after a change of a parameter, a field
+   or the time.
 
    Errors:
    `PETSC_ERR_ARG_WRONGSTATE` without an equation, `PETSC_ERR_ARG_NULL` for a null pointer.
@@ -306,7 +307,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetTime(DM da, PetscReal *time);
 PETSC_EXTERN PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear);
 
 /*@
-   DMDAEquationIsRate - whether the equation of a `DMDA` is a rate, for TS, rather than a residual, for KSP and SNES
+   DMDAEquationIsRate - gets whether the equation of a `DMDA` is a rate, for TS, or a residual, for KSP and SNES
 
    Not Collective
 
@@ -314,7 +315,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear);
 .  da - a `DMDA` with an equation
 
    Output Parameter:
-.  rate - its text states a rate
+.  rate - whether it is a rate
 
    Level: intermediate
 
@@ -326,7 +327,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetLinear(DM da, PetscBool *linear);
 PETSC_EXTERN PetscErrorCode DMDAEquationIsRate(DM da, PetscBool *rate);
 
 /*@
-   DMDAEquationHasExact - whether the text of the equation of a `DMDA` states an exact solution
+   DMDAEquationHasExact - gets whether the text of the equation of a `DMDA` states an exact solution
 
    Not Collective
 
@@ -334,7 +335,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationIsRate(DM da, PetscBool *rate);
 .  da - a `DMDA` with an equation
 
    Output Parameter:
-.  exact - it does
+.  exact - whether it does
 
    Level: intermediate
 
@@ -346,7 +347,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationIsRate(DM da, PetscBool *rate);
 PETSC_EXTERN PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact);
 
 /*@
-   DMDAEquationGetSpacing - gets where the equation of a `DMDA` takes the grid's points to be
+   DMDAEquationGetSpacing - gets the first point and the spacing of the grid in the equation of a `DMDA`
 
    Not Collective
 
@@ -355,7 +356,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact);
 
    Output Parameters:
 +  first - coordinates of the grid's first point [length], 3 numbers; or NULL
--  h     - spacing along each axis, the mean of a stretched one's [length], 3 numbers; or NULL
+-  h     - spacing along each axis, for a stretched axis the mean [length], 3 numbers; or NULL
 
    Level: intermediate
 
@@ -367,7 +368,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationHasExact(DM da, PetscBool *exact);
 PETSC_EXTERN PetscErrorCode DMDAEquationGetSpacing(DM da, PetscReal first[], PetscReal h[]);
 
 /*@
-   DMDAEquationGetCoordinates - gets the coordinates of the grid's points, as the equation of a `DMDA` takes them to be
+   DMDAEquationGetCoordinates - gets the coordinates of the grid's points in the equation of a `DMDA`
 
    Not Collective
 
@@ -375,7 +376,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetSpacing(DM da, PetscReal first[], Pet
 .  da - a `DMDA` with an equation
 
    Output Parameters:
-+  x - coordinates along the first axis of all points of the whole grid [length], as many as it has there; or NULL
++  x - coordinates of the points of the whole grid along the first axis [length], one for each; or NULL
 .  y - likewise along the second axis
 -  z - likewise along the third axis
 
@@ -389,7 +390,7 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetSpacing(DM da, PetscReal first[], Pet
 PETSC_EXTERN PetscErrorCode DMDAEquationGetCoordinates(DM da, PetscReal x[], PetscReal y[], PetscReal z[]);
 
 /*@
-   DMDAEquationComputeInitial - computes the initial state that the text of an equation gives; zero where it gives none
+   DMDAEquationComputeInitial - computes the initial state in the text of an equation; zero if there is none
 
    Collective
 
@@ -403,14 +404,14 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetCoordinates(DM da, PetscReal x[], Pet
 
    Errors:
    `PETSC_ERR_ARG_WRONGSTATE` without an equation, `PETSC_ERR_ORDER` for a parameter or a field without values,
-   `PETSC_ERR_ARG_SIZ` for a vector that is distributed in another way.
+   `PETSC_ERR_ARG_SIZ` for a vector with another distribution.
 
 .seealso: `DMDASetEquation()`, `DMDAEquationComputeExact()`
 @*/
 PETSC_EXTERN PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u);
 
 /*@
-   DMDAEquationComputeExact - computes the exact solution that the text of an equation gives
+   DMDAEquationComputeExact - computes the exact solution in the text of an equation
 
    Collective
 
@@ -424,11 +425,12 @@ PETSC_EXTERN PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u);
    Level: beginner
 
    Note:
-   Where a text has an exact solution, the equation gets the source with which it is one: what the text's function makes
-   of it, extrapolated to zero spacing. Boundary data that the text leaves out are the exact solution's.
+   If a text has an exact solution, the equation gets the source term that belongs to it: the text's function is applied to
+   the exact solution and extrapolated to zero spacing. Boundary data that the text does not give are those of the exact
+   solution.
 
    Errors:
-   `PETSC_ERR_ARG_WRONGSTATE` where the text has none; as `DMDAEquationComputeInitial()`.
+   `PETSC_ERR_ARG_WRONGSTATE` if the text has none; as `DMDAEquationComputeInitial()`.
 
 .seealso: `DMDASetEquation()`, `DMDAEquationComputeInitial()`
 @*/

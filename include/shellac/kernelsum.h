@@ -37,39 +37,38 @@
 
    Precision:
 +  double - relative errors of a few eps √N
-.  single - coordinates relative to the middle of all points and in units of their extent, distances and g in single
-            precision; 128 terms are added in it, these sums in double. Relative errors of 1e-7 to 1e-6 where c has one sign
-            and points are spread out. A distance d between points of extent D is known to 6e-8 D/d of itself: sums
-            within a tight cluster, and gradients of singular functions at close points, have that error. Points
+.  single - coordinates (relative to the centre of all points, in units of their extent), distances and g are in single
+            precision. 128 terms are added in single precision, these sums in double. Relative errors are 1e-7 to 1e-6 if c
+            has one sign and points are spread out. For points of extent D, a distance d has the relative error 6e-8 D/d:
+            sums within a tight cluster, and gradients of singular functions at close points, have that error. Points
             closer than 1e-7 D count as coincident. Beyond 1e6 wavelengths the phase is lost.
--  mixed  - as single, but 8 terms at a time
+-  mixed  - like single, but 8 terms at a time
 
    Self:
-+  automatic - the limit where it is finite, zero where it is not
++  automatic - the limit if it is finite, otherwise zero
 .  zero      - coincident pairs contribute nothing
 .  limit     - g(0); an error for functions without one
--  error     - the set-up fails where a source lies on a target, and names the pair
+-  error     - the set-up fails if a source coincides with a target, and names the pair
 
    Types:
 +  direct - all pairs
 .  fast   - the Gaussian by its Fourier series where that is cheap; otherwise a tree of the points, with polynomial
             interpolation between clusters that are far from each other. One right-hand side at a time. Gradients are direct.
-            Tolerances of 1e-6 and more let it use single precision, with coordinates relative to each group of targets,
-            but for near pairs of functions that are singular.
-            An error where no order keeps the tolerance.
--  auto   - fast where it is estimated to be faster and keeps the tolerance, direct otherwise
+            With tolerances of 1e-6 and more it may use single precision, with coordinates relative to each group of
+            targets, except for near pairs of singular functions. It is an error if no order meets the tolerance.
+-  auto   - fast if it is estimated to be faster and meets the tolerance, otherwise direct
 
    Notes:
    Settings may be changed at any time, in any order. The set-up checks that they do not contradict each other, looks
-   for coincident points and prepares a fast method. `MatCreateKernelSum()` leaves it to the first use: a product, a
+   for coincident points and prepares a fast method. After `MatCreateKernelSum()` it runs at the first use: a product, a
    view, an entry. A Mat that is created by `MatCreate()` and `MatSetType()` is set up by `MatSetUp()`. A setting
-   that is changed later takes effect at once; where it fails, nothing is changed.
+   that is changed later takes effect at once; if it fails, nothing is changed.
 
-   Targets and sources may be distributed over the ranks in any way, independently of each other; ranks may be
-   without points. Blocks of sources travel in a ring of the ranks while the present block is summed. They travel
-   through the memory of the host, with CUDA vectors too: two copies for each block and rank, which -log_view counts.
+   Targets and sources may be distributed over the ranks in any way, independently of each other; a rank may have no
+   points. Blocks of sources are passed around the ranks in a ring while the present block is summed. They go through
+   the memory of the host, also with CUDA vectors: two copies for each block and rank, which -log_view counts.
 
-   In a real PETSc the acoustic function takes vectors of block size 2, with the real and the imaginary part of each
+   In a real PETSc the kernel helmholtz takes vectors of block size 2, with the real and the imaginary part of each
    value. The matrix is then 2M x 2N, and its transpose is the Hermitian transpose of the complex matrix. PETSc's
    error "Mat mat,Vec x: global dim" with one number twice the other means that a vector lacks imaginary parts;
    `MatCreateVecs()` makes the right vectors.
@@ -78,11 +77,11 @@
 
    `MatMatMult()` and `MatTransposeMatMult()` with a `MATDENSE` or `MATDENSECUDA` compute distances and g once for up
    to 16 columns. `MatGetDiagonal()`, `MatNorm()` (row by row, nothing is stored) and `MatConvert()` to `MATDENSE`
-   look at entries on the host. `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are stored
+   compute entries on the host. `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are stored
    and applied with the sum. `MatView()` prints entries, as for other matrices; -mat_view ::ascii_info shows the
    function, the error and the rate.
 
-   Without a -pc_type, PETSc uses no preconditioner. -pc_type kernelsum is one for square sums, `PCKERNELSUM`.
+   PETSc uses no preconditioner by default. -pc_type kernelsum (`PCKERNELSUM`) is one for square sums.
 
    Level: beginner
 
@@ -159,15 +158,15 @@ PETSC_EXTERN const char *const MatKernelSumMethods[];
    Level: beginner
 
    Note:
-   The coordinates are copied. Vectors that A makes have the type of `targets`. In a complex PETSc the real parts count.
-   -mat_type is not read. A setter that is called later overrides an option; `MatSetFromOptions()` after the setters lets the
-   options override them.
+   The coordinates are copied. Vectors that A makes have the type of `targets`. In a complex PETSc the real parts are
+   used. -mat_type is not read. A setter that is called later overrides an option; call `MatSetFromOptions()` after the
+   setters to let the options override them.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another block size, a coordinate that is not finite, σ <= 0, k < 0; `PETSC_ERR_ARG_INCOMP` for
    different block sizes; `PETSC_ERR_ARG_NULL`. At the first use: `PETSC_ERR_ARG_INCOMP` for a limit that g does not have, or for
    an option that has no effect on g; `PETSC_ERR_ARG_WRONGSTATE` for a function that needs k without k; `PETSC_ERR_ARG_WRONG` for
-   coincident points with -mat_kernelsum_self error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot keep its tolerance. On
+   coincident points with -mat_kernelsum_self error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot meet its tolerance. On
    every rank.
 
 .seealso: `MATKERNELSUM`, `MatCreateKernelSumDM()`, `MatKernelSumSetPoints()`
@@ -243,13 +242,13 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec source
 PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
 
 /*@C
-   MatKernelSumSetFormula - gives a `MATKERNELSUM` a kernel function as a text, which is compiled at run time
+   MatKernelSumSetFormula - sets the kernel function of a `MATKERNELSUM` as text, which is compiled at run time
 
    Collective
 
    Input Parameters:
 +  A    - the operator
--  text - an expression in C++ of r = |x - y|, sigma, k and pi, as "exp(-r/sigma)"; the same on all ranks
+-  text - a C++ expression of r = |x - y|, sigma, k and pi, such as "exp(-r/sigma)"; the same on all ranks
 
    Options Database Key:
 .  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead of a named function, such as "exp(-r/sigma)";
@@ -260,18 +259,18 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
    Notes:
    Functions are those of `DMDASetEquation()`: exp, log, sqrt, pow, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, abs,
    floor, min, max; and a < b ? c : d. sigma is that of `MatKernelSumSetSigma()`, k that of `MatKernelSumSetWavenumber()`.
-   Gradients come from the same text. It must be smooth for r > 0 for fast sums, which are by trees.
+   Gradients come from the same text. For fast sums, which use trees, the function must be smooth for r > 0.
 
-   Where the value at r = 0 is not finite, or no number, coincident pairs contribute nothing, as with the library's own
-   singular functions: r*log(r) is no number there. `MatKernelSumSetSelf()` sets what happens otherwise.
+   If the value at r = 0 is not finite, coincident pairs contribute nothing, as with the library's own singular functions.
+   For example, r*log(r) is NaN there. `MatKernelSumSetSelf()` changes this.
 
-   The C++ compiler that built Shellac compiles it, or the one that the environment variable SHELLAC_CXX names; for vectors
-   on a GPU, NVRTC does at the first product. Results are kept in the folder SHELLAC_CACHE. `MatKernelSumSetKernel()` takes the
-   formula away.
+   The text is compiled by the C++ compiler that built Shellac, or by the one that the environment variable SHELLAC_CXX
+   names; for vectors on a GPU, by NVRTC at the first product. Results are cached in the folder SHELLAC_CACHE.
+   `MatKernelSumSetKernel()` removes the formula.
 
    Errors:
-   `PETSC_ERR_USER` for an unknown name and for what does not compile, with the text, and where there is no compiler;
-   `PETSC_ERR_ARG_WRONGSTATE` for k that is not set. Nothing is changed then. `PETSC_ERR_SUP` at a product on a GPU without NVRTC.
+   `PETSC_ERR_USER` for an unknown name or a text that does not compile, which it quotes, and without a compiler;
+   `PETSC_ERR_ARG_WRONGSTATE` if k is not set. Nothing is changed then. `PETSC_ERR_SUP` at a product on a GPU without NVRTC.
    Other types ignore the call.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetKernel()`, `MatKernelSumSetSigma()`, `MatKernelSumSetWavenumber()`, `DMDASetEquation()`
@@ -293,7 +292,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then.
+   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` if a fast sum cannot meet its tolerance; nothing is changed then.
    Other types ignore the call. A function without σ ignores the value, which is kept for a function that is set later; the option
    is an error with such a function.
 
@@ -317,7 +316,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` where a fast sum cannot keep its tolerance; nothing is changed then.
+   `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` if a fast sum cannot meet its tolerance; nothing is changed then.
    Other types ignore the call. A function without k ignores the value, which is kept for a function that is set later; the option
    is an error with such a function.
 
@@ -340,7 +339,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetWavenumber(Mat A, PetscReal k);
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_NOT_CONVERGED` for one in which a fast sum cannot keep its tolerance;
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_NOT_CONVERGED` if a fast sum cannot meet its tolerance in it;
    nothing is changed then. Other types ignore the call.
 
 .seealso: `MATKERNELSUM`
@@ -389,8 +388,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self);
    Note:
    The set-up compares with direct sums on a sample of targets, with random c, for A and for its transpose, and
    raises the order of the method until the tolerance holds. The view prints the measured error. The measurement is
-   repeated when σ, k or the precision change. For one c whose sums nearly cancel, the error may be larger relative to
-   them.
+   repeated when σ, k or the precision change. If the sums for a given c nearly cancel, their relative error may be
+   larger.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
@@ -400,7 +399,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSelf(Mat A, MatKernelSumSelf self);
 PETSC_EXTERN PetscErrorCode MatKernelSumSetMethod(Mat A, MatKernelSumMethod method, PetscReal rtol);
 
 /*@
-   MatKernelSumCreateGradient - creates the gradients of a `MATKERNELSUM`'s sums as another one
+   MatKernelSumCreateGradient - creates a `MATKERNELSUM` for the gradients of the sums of another one
 
    Collective
 
@@ -408,16 +407,15 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetMethod(Mat A, MatKernelSumMethod meth
 .  A - the operator y = A c
 
    Output Parameter:
-.  G - (G c)_i = ∇y(x_i) = Σ_j ∇ₓg(x_i, y_j) c_j [1/length]: M times the dimension rows, the components of a target next
-       to each
-       other; coincident pairs contribute nothing
+.  G - (G c)_i = ∇y(x_i) = Σ_j ∇ₓg(x_i, y_j) c_j [1/length]. It has dim M rows; the components of a target are next to
+       each other. Coincident pairs contribute nothing
 
    Level: intermediate
 
    Note:
    G has the points, function and settings that A has at the time of the call, without any `MatScale()` or other
-   change of the operator, and computes direct sums, also where A's are fast. To ask G itself for `MAT_KERNELSUM_FAST` is an
-   error, `PETSC_ERR_ARG_INCOMP`, in its set-up.
+   change of the operator. It computes direct sums, also if those of A are fast. `MAT_KERNELSUM_FAST` for G is an error,
+   `PETSC_ERR_ARG_INCOMP`, in its set-up.
 
    Errors:
    `PETSC_ERR_SUP` for other types and for gradients, `PETSC_ERR_ARG_NULL`, `PETSC_ERR_ARG_WRONGSTATE` where A has no points.

@@ -25,52 +25,52 @@
 
    Notes:
    The symmetric variant is for positive definite matrices: those of Gaussians, inverse multiquadrics and many formulas, and
-   of singular kernels with a diagonal that is large enough. It is a sparse Cholesky factor of the inverse: boxes in an
-   order from coarse to fine, each with the points nearest to it among the boxes before. It has no coarse points. It works
+   of singular kernels with a diagonal that is large enough. It is a sparse Cholesky factor of the inverse: boxes are
+   ordered from coarse to fine, each with the points nearest to it in the previous boxes. It has no coarse points. It works
    with `KSPCG`, `KSPMINRES` and the like, and with `KSPGMRES` as well. It is its own transpose.
 
-   Multiquadrics and some other functions that grow are definite for coefficients whose sum is zero. The factor is then that
-   of a constant minus the function, which is definite, for `KSPMINRES` and `KSPGMRES`; a constant is a matrix of rank one,
-   and costs them an iteration or two. `KSPCG` gives an error, `PETSC_ERR_MAT_CH_ZRPVT`.
+   Matrices of multiquadrics and some other functions that grow are definite only for coefficients whose sum is zero. The
+   factor is then that of a constant minus the function, which is definite, for `KSPMINRES` and `KSPGMRES`. The constant is
+   a matrix of rank one and costs them an iteration or two. `KSPCG` gives an error, `PETSC_ERR_MAT_CH_ZRPVT`.
 
-   Restricted additive Schwarz: the points are divided into boxes of neighbours; the matrix of a box and the points around
-   it is factored, and the solution is kept at the box's own points. Then the equations of a sample of all points, the
-   coarse ones, are solved for the residual that is left. Any kernel function works, with `MatScale()`, `MatShift()` (a
-   nugget), `MatDiagonalSet()` and `MatDiagonalScale()`. This restricted variant is not symmetric, also where the matrix
-   is: use `KSPGMRES`, with -ksp_gmres_restart 100 for instance, `KSPFGMRES` or `KSPBCGS`. It has no transpose.
+   The restricted variant is restricted additive Schwarz. The points are divided into boxes of neighbours. The matrix of a
+   box and the points around it is factored, and the solution is kept at the box's own points. Then the equations of a
+   sample of all points, the coarse points, are solved for the remaining residual. Any kernel function works, with
+   `MatScale()`, `MatShift()` (a nugget), `MatDiagonalSet()` and `MatDiagonalScale()`. This variant is not symmetric, even
+   if the matrix is: use `KSPGMRES`, for instance with -ksp_gmres_restart 100, `KSPFGMRES` or `KSPBCGS`. It has no
+   transpose.
 
-   With auto, the set-up begins with the symmetric variant. The restricted one follows where the kernel is complex, where
-   coarse points are asked for, or where a Cholesky factorisation fails on any rank. `KSPCG` and the like give an error then.
+   With auto, the set-up tries the symmetric variant. It uses the restricted one if the kernel is complex, if coarse points
+   are requested, or if a Cholesky factorisation fails on any rank. `KSPCG` and the like then give an error.
 
-   `KSPSetPCSide()` with `PC_RIGHT`, or -ksp_pc_side right, makes GMRES test the norm of b - A x. That of the preconditioned
-   residual, its default, may be small long before. `KSPSetNormType()` with `KSP_NORM_UNPRECONDITIONED` does so for CG.
+   `KSPSetPCSide()` with `PC_RIGHT`, or -ksp_pc_side right, makes GMRES test the norm of b - A x. The norm of the
+   preconditioned residual, its default, may be small long before. For CG use `KSPSetNormType()` with
+   `KSP_NORM_UNPRECONDITIONED`.
 
-   Iterations grow slowly with the number of points, most where the kernel decays slowly. More points around a box mean
-   fewer iterations and a longer set-up.
-   The wider a kernel that decays in units of the spacing of its points, the more of them it needs, and by default gets. One
-   that decays as fast as a Gaussian needs more than others, and has no coarse points by default, because it decays before
-   the next one.
+   Iterations grow slowly with the number of points, most for kernels that decay slowly. More points around a box mean
+   fewer iterations and a longer set-up. A kernel that is wide compared with the spacing of the points needs more points
+   around a box, and gets them by default. A kernel that decays as fast as a Gaussian needs more than others. It has no
+   coarse points by default, because it decays over less than their spacing.
 
-   Singular kernels have zero on the diagonal, unless `MatShift()` or `MatDiagonalSet()` adds what a point does to itself.
-   Without it, the matrix is indefinite, and no method converges well.
+   Singular kernels have a zero diagonal, unless `MatShift()` or `MatDiagonalSet()` adds the action of a point on itself.
+   With a zero diagonal the matrix is indefinite, and no method converges well.
 
-   Boxes, and thus iterations, do not depend on the ranks. Boxes are dealt out in equal shares of the points, neighbours to
-   one rank, which has the points in and around its boxes and the coarse points. A box of b points with p around it stores
-   b (b + p) numbers, and its set-up takes about (b + p)^3 operations.
+   Boxes, and thus iterations, do not depend on the ranks. Each rank gets boxes with an equal share of the points, which are
+   neighbours. It stores the points in and around its boxes and the coarse points. A box of b points with p points around it
+   stores b (b + p) numbers, and its set-up takes about (b + p)^3 operations.
 
-   The restricted variant with coarse points refers to the matrix of its set-up as long as it is used.
+   The restricted variant with coarse points keeps a reference to the matrix of its set-up.
 
    The preconditioner is set up where the points are and applied where the vectors are, on the host or on a GPU.
 
    Errors:
    `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for a matrix that is not square, for gradients,
    and for boxes, with the points around them, that are too large for the numbers of their entries or for a GPU;
-   `PETSC_ERR_MAT_LU_ZRPVT` where the matrix of a box is singular to working precision: its condition number, of which
+   `PETSC_ERR_MAT_LU_ZRPVT` if the matrix of a box is singular to working precision: its condition number, of which
    the view shows an estimate, is larger than the inverse of the precision. The kernel is then too wide for its points, or
-   points coincide. A smaller sigma or a nugget helps; `PETSC_ERR_MAT_CH_ZRPVT` where the symmetric variant meets a matrix
-   that is not symmetric and positive definite, `PETSC_ERR_SUP` where it meets a complex kernel, `PETSC_ERR_ARG_INCOMP`
-   where coarse points are set for it, which has none; `PETSC_ERR_SUP` from `PCApplyTranspose()` of the restricted variant.
-   All on every rank.
+   points coincide; a smaller sigma or a nugget helps. Symmetric variant: `PETSC_ERR_MAT_CH_ZRPVT` for a matrix that is not
+   symmetric and positive definite, `PETSC_ERR_SUP` for a complex kernel, `PETSC_ERR_ARG_INCOMP` for coarse points.
+   Restricted variant: `PETSC_ERR_SUP` from `PCApplyTranspose()`. All on every rank.
 
    References:
    X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
@@ -83,7 +83,7 @@ M*/
 #define PCKERNELSUM "kernelsum"
 
 /*@
-   PCKernelSumSetBoxSize - sets how many points a box of `PCKERNELSUM` has at most
+   PCKernelSumSetBoxSize - sets the largest number of points in a box of `PCKERNELSUM`
 
    Logically Collective
 
@@ -123,11 +123,13 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
    Level: intermediate
 
    Note:
-   Takes effect at the next application. Where the whole set is not larger, the box is solved with all points. By default a
-   Gaussian whose σ is w > 1 spacings of the points in a box has about 230 w^1.25 points around it in 2-D and 600 w^1.75 in 3-D, 1500
-   and 2000 at most: more where points are dense. Other functions count as the Gaussian, or as the inverse multiquadric, 240
-   w^0.5 and 384 w^0.75, that falls to half of its value at r = 0 where they do so or grow to twice; in the symmetric
-   variant those that grow have 320 and 512.
+   Takes effect at the next application. If there are not so many points, the box is solved with all points.
+
+   By default, a Gaussian whose σ is w >= 1 spacings of the points in a box has about 230 w^1.25 points around it in 2-D and
+   600 w^1.75 in 3-D, and at most 1500 and 2000. An inverse multiquadric has 240 w^0.5 and 384 w^0.75. Other functions are
+   treated like the Gaussian if they decay fast, otherwise like the inverse multiquadric, with the σ for which that function
+   falls to half of its value at r = 0 where they do so or grow to twice. In the symmetric variant, functions that grow have
+   320 and 512.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value. Other types ignore the call.
@@ -137,13 +139,13 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
 PETSC_EXTERN PetscErrorCode PCKernelSumSetOverlap(PC pc, PetscInt points);
 
 /*@
-   PCKernelSumSetCoarsePoints - sets how many points the coarse space of `PCKERNELSUM` has
+   PCKernelSumSetCoarsePoints - sets the number of points in the coarse space of `PCKERNELSUM`
 
    Logically Collective
 
    Input Parameters:
 +  pc     - the preconditioner
--  points - about as many, and not more than two in each box; 0: no coarse space; `PETSC_DECIDE` for the default
+-  points - the approximate number, at most two in each box; 0: no coarse space; `PETSC_DECIDE` for the default
 
    Options Database Key:
 .  -pc_kernelsum_coarse <integer, 0 or more> - approximate number of coarse points; 0: no coarse space; the symmetric
@@ -157,8 +159,8 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetOverlap(PC pc, PetscInt points);
    application takes their sums over all points.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value; `PETSC_ERR_ARG_INCOMP` in the set-up of the symmetric variant, where there
-   are to be coarse points. Other types ignore the call.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value; `PETSC_ERR_ARG_INCOMP` in the set-up of the symmetric variant for
+   a number other than 0. Other types ignore the call.
 
 .seealso: `PCKERNELSUM`, `PCKernelSumSetBoxSize()`
 @*/

@@ -73,7 +73,7 @@
    damped Jacobi, and F-cycles are the default. `KSPGMRES` and `KSPBCGS` work with such matrices, `KSPCG` does not. Central
    differences of convection should have cell Peclet numbers |w| h / nu of at most 2; above that solves may diverge.
 
-   Levels of at most 16384 points are gathered on every rank. The last level is solved exactly: by the eigenvectors of its
+   Levels of at most 16384 unknowns are gathered on every rank. The last level is solved exactly: by the eigenvectors of its
    axes, which have at most 36 points each (more on some GPUs); with variable coefficients by its inverse, with at most 144
    points; with several unknowns a point by its inverse, with at most 256 unknowns.
 

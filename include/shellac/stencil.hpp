@@ -4,8 +4,9 @@
 /*
   An operator of your own on the grid of a DMDA, as a Mat type: in C++17, by any compiler.
 
-  A formula is a class with two functions: its shape, and its row at a point. MatRegisterFormula() makes it a Mat type
-  with all that laplace has: products on the CPU and on CUDA vectors, sweeps, boundary forms, views, options, solvers.
+  A formula is a class with two functions: its shape, and its row at a point. MatRegisterFormula() registers it as a Mat
+  type with everything that laplace has: products on the CPU and on CUDA vectors, sweeps, boundary forms, views, options,
+  solvers.
   src/formulas/README.md has a complete program.
 */
 
@@ -25,12 +26,12 @@ struct Shape {
 // Where a row is. In lower dimensions, axes beyond the dimension have one point.
 class Point {
 public:
-  int       dim = 0;          // of the grid
+  int       dim = 0;          // dimension of the grid
   PetscInt  i[3] = {0, 0, 0}; // indices on the whole grid
   PetscInt  N[3] = {1, 1, 1}; // points of the whole grid along each axis
   PetscReal x[3] = {0, 0, 0}; // coordinates [length]: the DMDA's or, with side lengths, from 0 on
   PetscReal h[3] = {1, 1, 1}; // spacing along each axis [length]
-  PetscReal time = 0;         // of MatFormulaSetTime()
+  PetscReal time = 0;         // set by MatFormulaSetTime()
 
 private:
   friend class GridField;
@@ -47,7 +48,7 @@ private:
 
 /*
   The row of a point: u(dx, dy, dz) += a adds a u(x + dx h, ...) to it. The row is written as if the grid had no ends:
-  the boundary forms of the matrix say what is in place of a neighbour beyond one.
+  the boundary forms of the matrix replace neighbours beyond an end.
 */
 class Row {
 public:
@@ -121,8 +122,8 @@ private:
   GridField         *next_ = nullptr;
 };
 
-// A formula: what a row is. Its parameters and fields are all that it knows beside the point: each Mat, and each
-// duplicate, has an object of its own, which may be made anew at any time.
+// A formula: the entries of a row. It depends only on the point, its parameters and its fields. Each Mat, and each
+// duplicate, has an object of its own, which may be created again at any time.
 class Formula {
 public:
   Formula() = default;
@@ -131,16 +132,16 @@ public:
   virtual ~Formula() = default;
 
   virtual Shape shape() const = 0;
-  // Adds the entries of the row of the point p (of several unknowns: of its rows) to u, which is zero.
+  // Adds the entries of the row of the point p (with several unknowns: of its rows) to u, which is zero.
   virtual void row(const Point &p, Row &u) const = 0;
 
   // The DMDA's dof: unknowns at a point.
   virtual PetscInt dof() const { return 1; }
-  // All rows are alike: no field, coordinate or index is read. Rows are then computed once for each distance to the
-  // ends, not for each point.
+  // Whether all rows are equal: no field, coordinate or index is read. Rows are then computed once for each distance to
+  // the ends, not for each point.
   virtual bool constant() const { return false; }
-  // Two points have the same entries for each other, also where one is beyond an end. What the ends make of it is known:
-  // the matrix is symmetric where their forms are.
+  // Whether the entry of p in the row of q equals that of q in the row of p, also for points beyond an end. The matrix is
+  // then symmetric if its boundary forms are.
   virtual bool symmetric() const { return false; }
 
 private:
@@ -167,15 +168,15 @@ inline GridField::GridField(Formula *formula, const char *name, const char *mean
 } // namespace shellac
 
 /*@C
-   ShellacRegisterFormula - what `MatRegisterFormula()` calls
+   ShellacRegisterFormula - registers a formula as a Mat type; called by `MatRegisterFormula()`
 
    Not Collective
 
    Input Parameters:
 +  type       - the name
 .  make       - makes an object of the class
-.  create     - makes a Mat without a type one of this type
--  registered - the name that the class has already, or an empty text; overwritten
+.  create     - sets this type on a Mat without a type
+-  registered - the name that the class already has, or an empty string; overwritten
 
    Level: developer
 
@@ -188,7 +189,7 @@ PETSC_EXTERN PetscErrorCode ShellacRegisterFormula(const char type[], shellac::F
                                                    PetscErrorCode (*create)(Mat), char registered[]);
 
 /*@C
-   ShellacCreateFormula - makes a Mat without a type one of a registered formula; what `MatSetType()` calls
+   ShellacCreateFormula - sets the type of a registered formula on a Mat without a type; called by `MatSetType()`
 
    Collective
 
@@ -219,7 +220,7 @@ template <class Own> struct RegisteredFormula {
 };
 
 /*@C
-   MatRegisterFormula - makes a formula a Mat type: MatRegisterFormula<Biharmonic>("biharmonic")
+   MatRegisterFormula - registers a formula as a Mat type: MatRegisterFormula<Biharmonic>("biharmonic")
 
    Not Collective
 
@@ -234,12 +235,12 @@ template <class Own> struct RegisteredFormula {
    Level: intermediate
 
    Notes:
-   Call it after `PetscInitialize()`. The class has a constructor without arguments. Two types need two classes. The functions that begin with MatLaplaceSet set
-   the boundary of these types, too, and `MatLaplaceAddBoundary()` adds its data.
+   Call it after `PetscInitialize()`. The class needs a constructor without arguments. Two types need two classes. The
+   functions MatLaplaceSet...() set the boundary of these types, too, and `MatLaplaceAddBoundary()` adds its data.
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for a name that is another type's, or a class that has another name, or a parameter with the name of
-   another option.
+   `PETSC_ERR_ARG_WRONG` for the name of another type, for a class that is registered under another name, or for a
+   parameter with the name of another option.
 
 .seealso: `MatFormulaSetParameter()`, `MatFormulaSetField()`, `MatFormulaSetTime()`, `MatCreateFormula()`
 @*/
