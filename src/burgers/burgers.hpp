@@ -1,5 +1,5 @@
 #pragma once
-// Burgers' equation as a TS sees it: what TSSetBurgers() composes with the TS.
+// Burgers' equation of a TS: the context that TSSetBurgers() composes with the TS.
 
 #include <petscts.h>
 
@@ -10,7 +10,7 @@
 
 namespace shellac {
 
-// What options and setters give. Copies are checked before they replace the original.
+// The settings of options and setters. Copies are checked before they replace the original.
 struct BurgersSettings {
   TSBurgersFlux           flux = TS_BURGERS_GODUNOV;
   TSBurgersReconstruction reconstruction = TS_BURGERS_CONSTANT;
@@ -36,7 +36,7 @@ struct BurgersSettings {
   }
 };
 
-// One solve of a TS, from its first step to its last. TS shows both to its monitors only.
+// One solve of a TS, from its first step to its last, which only monitors of TS can see.
 struct BurgersSolve {
   bool      running = false;
   PetscInt  first_step = 0;
@@ -47,7 +47,7 @@ struct BurgersSolve {
   PetscReal wave_speed = 0; // of the Lax-Friedrichs flux, once it is known
 };
 
-// A block of fused steps, as TS sees it.
+// A block of fused steps, in the numbering of TS.
 struct FusedBlock {
   bool      taken = false;
   PetscInt  first = 0, last = 0;    // numbers of its first step, and of the one that TS counts itself

@@ -28,8 +28,8 @@ PetscReal burgers_bound(const Burgers &burgers, PetscReal speed) {
   return rate > 0 ? 1 / rate : PETSC_MAX_REAL;
 }
 
-// During a solve the speed of its first state, so that steps do not depend on how they are taken; otherwise that of the
-// fastest state there was.
+// During a solve the speed of its first state, so that the result does not depend on how steps are fused; otherwise the
+// largest speed of all states so far.
 PetscErrorCode BurgersSetWaveSpeed(Burgers *burgers, PetscMemType memory, const PetscScalar *u) {
   Extremes extremes;
 
@@ -81,7 +81,7 @@ static PetscReal allowed_speed(const Burgers &burgers) {
 }
 static bool is_slow_enough(const Burgers &burgers, PetscReal speed) {
   const PetscReal allowed = allowed_speed(burgers);
-  // high orders overshoot, more than a little where steps are not stable; who gives a speed knows better
+  // high orders overshoot, and much if steps are unstable; a speed that the user gives is taken as it is
   return allowed == 0 || speed <= allowed * (burgers.settings.speed > 0 ? PetscReal(1.01) : PetscReal(1.25));
 }
 static bool is_short_enough(const Burgers &burgers, const StepChecks &checks, PetscReal speed) {

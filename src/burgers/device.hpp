@@ -18,7 +18,7 @@ __device__ inline unsigned long long largest_of_warp(unsigned long long bits) {
   return (unsigned long long)most << 32 | low;
 }
 
-// Raises one of the places by the numbers of a block of 256 threads; all of them call it.
+// Raises one of the places to the largest number of a block of 256 threads; all of them call it.
 __device__ inline void raise(Extremes *places, unsigned long long state, unsigned long long rate) {
   __shared__ Extremes warps[8];
   state = largest_of_warp(state);
@@ -33,7 +33,7 @@ __device__ inline void raise(Extremes *places, unsigned long long state, unsigne
   if (threadIdx.x == 1) atomicMax(&place->rate, rate);
 }
 
-// du/dt: a thread has `cells` cells next to each other; values of its neighbours come from the first cache.
+// du/dt: a thread has `cells` adjacent cells; values of its neighbours come from the L1 cache.
 template <int cells, bool paired, class Scheme, class Real>
 __global__ void __launch_bounds__(256) rates(Scheme scheme, Line<Real> line, Extremes *extremes, Real *rate) {
   constexpr int      r = Scheme::radius;
@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(256) rates(Scheme scheme, Line<Real> line, Ext
   if (extremes) raise(extremes, state, change);
 }
 
-// The rates of a warp's cells, `cells` in the registers of each lane: what is beyond them comes from the lanes beside.
-// Of the first and last lane, the `radius` outer cells get none.
+// The rates of a warp's cells, `cells` in the registers of each lane. Neighbouring values come from the adjacent lanes. The
+// `radius` outer cells of the first and the last lane get no rate.
 template <bool viscous, int cells, class Scheme, class Real>
 __device__ __forceinline__ void warp_rates(const Scheme &scheme, const Real (&u)[cells], Real (&rate)[cells]) {
   constexpr unsigned all = 0xffffffffu;
@@ -124,9 +124,8 @@ __device__ __forceinline__ void warp_rates(const Scheme &scheme, const Real (&u)
   }
 }
 
-// Several steps of a warp's 32 * cells cells in registers, the first of which is the cell `base`. What is computed
-// at both ends is lost, by as many cells as the steps reach. tile: shared memory of the warp, 32 * (cells + 1)
-// values.
+// Several steps of a warp's 32 * cells cells in registers, the first of which is the cell `base`. At both ends, as many
+// cells as the steps reach are invalid afterwards. tile: shared memory of the warp, 32 * (cells + 1) values.
 template <int cells, bool staged, class Scheme, class Real>
 __device__ __forceinline__ void tile_steps(const Scheme &scheme, const Line<Real> &line, const Stages &stages, Real dt,
                                            int count, PetscInt base, bool inner, Real *tile, Real (&u)[cells]) {
@@ -224,8 +223,8 @@ __global__ void __launch_bounds__(32 * step_warps, !staged && Scheme::radius == 
   }
 }
 
-// All steps of a small grid in one launch of one block: its state is in shared memory, and warps take a few steps of
-// their tiles in registers between two barriers.
+// All steps of a small grid in one launch of one block. The state is in shared memory. Between two barriers, each warp takes
+// a few steps of its tile in registers.
 constexpr int resident_warps = 20, resident_cells = 8;
 
 constexpr int resident_steps(int stages, int radius) { // between barriers

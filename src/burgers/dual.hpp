@@ -1,5 +1,5 @@
 #pragma once
-// A value and its derivative along one direction: a formula that is called with them gives its own derivative.
+// Dual numbers: a value and its derivative along one direction. A formula that is called with them also gives its derivative.
 
 #include "device/launch.hpp"
 
@@ -38,7 +38,7 @@ template <class T> SHELLAC_HD Dual<T> operator/(Dual<T> a, T b) {
   return {a.v / b, a.d / b};
 }
 
-// What the formulas ask of a number: plain, or a Dual.
+// The functions of numbers that formulas use, for plain numbers and for Dual.
 template <class T> SHELLAC_HD T value_of(T a) {
   return a;
 }

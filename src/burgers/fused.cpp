@@ -1,12 +1,11 @@
 // The TS type burgersfused: many steps of one Δt between two steps of TS, several of them in one pass over memory.
 //
-// TS itself takes forward Euler's step, of which nothing is left but its frame: the right-hand side only notes where
-// the next state is wanted, and after the stage the last of the block's steps is written there. So the state at the
-// start of a block stays until the block has succeeded. TS counts its own step; the block's others are added to the
-// step number and the time.
+// TS itself takes a forward Euler step, but only formally: the right-hand side notes the vector for the next state, and
+// after the stage the result of the block's steps is written there. So the state at the start of a block remains until the
+// block has succeeded. TS counts its own step; the other steps of the block are added to the step number and the time.
 //
-// Where TS finds that an event is within a block, it goes back to the block's start and on by shorter steps. A step
-// of TS within such a block is taken as it is, in parts that are no longer than the block's steps.
+// If TS finds an event within a block, it rolls back to the start of the block and takes shorter steps. Such a step of TS is
+// divided into parts that are no longer than the block's steps.
 
 #include "burgers/burgers.hpp"
 #include "burgers/options.hpp"
@@ -133,7 +132,7 @@ static PetscErrorCode take_steps(Burgers *burgers, PetscMemType memory, const St
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The next time, at most max_time, that TS has to hit.
+// The next time, at most max_time, at which TS must end a step.
 static PetscErrorCode next_target(TS ts, PetscReal time, PetscReal *target) {
   PetscInt         n;
   const PetscReal *times;
@@ -150,8 +149,8 @@ static PetscErrorCode next_target(TS ts, PetscReal time, PetscReal *target) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Takes a block's steps one by one, from the state u, until an error shows: keeps the state before it, and raises it.
-// The block's checks saw that there is one, which may be of the step after the last; then the steps are good, and their
+// Takes a block's steps one by one from the state u, up to the first error: keeps the state before it and raises the error.
+// The block's checks have found an error, but it may belong to the step after the last. Then all steps are valid, and their
 // result is in `result` again.
 static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages, StepChecks checks, PetscInt n, Vec u,
                                    Vec result) {
@@ -182,7 +181,7 @@ static PetscErrorCode find_failure(TS ts, Burgers *burgers, const Stages &stages
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// How many steps of which length are taken, and how TS counts them.
+// The number and length of the steps of a block, and how TS counts them.
 struct Plan {
   PetscInt  n = 1;
   PetscReal dt = 0;   // of a step

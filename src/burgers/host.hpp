@@ -1,5 +1,5 @@
 #pragma once
-// The loops on the host: chunks of cells that stay in the first cache, every loop vectorised.
+// The loops on the host: chunks of cells that fit into the L1 cache; every loop is vectorised.
 
 #include <algorithm>
 #include <cstdint>
@@ -46,8 +46,8 @@ SHELLAC_WIDEST __attribute__((flatten)) void chunk_rates(Scheme scheme, const Re
   }
 }
 
-// Raises extremes by those of n cells. Rates of small states are finite: no product in a scheme leaves the range of
-// a double.
+// Raises extremes to those of n cells. Rates of small states are finite: no product in a scheme leaves the range of a
+// double.
 template <class Real> void raise_extremes(const Real *u, const Real *rate, PetscInt n, Extremes *extremes) {
   const unsigned long long state = largest_bits(u, n);
   extremes->state = std::max(extremes->state, state);

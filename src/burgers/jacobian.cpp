@@ -48,7 +48,7 @@ PetscErrorCode destroy_jacobian(void *argument) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Makes halos for the settings of now, and exchanges that of the state.
+// Makes halos for the present settings, and exchanges that of the state.
 PetscErrorCode load_state(Jacobian *context) {
   Burgers           *burgers = context->burgers;
   Arrays             arrays;
@@ -153,7 +153,7 @@ PetscErrorCode take_equation(PetscContainer owner, Burgers *burgers, Jacobian *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Makes `to` what `from` is, with a state of its own, whose halo its next product exchanges.
+// Makes `to` a copy of `from` with its own state, whose halo the next product exchanges.
 PetscErrorCode take_values(const Jacobian &from, Jacobian *to) {
   PetscFunctionBegin;
   PetscCall(take_equation(from.owner, from.burgers, to));

@@ -15,7 +15,7 @@ PetscErrorCode BurgersForEachRow(Burgers *burgers, Vec state, const UseRow &f);
 // P = shift + scale J(state), for an AIJ.
 PetscErrorCode BurgersAssembleJacobian(Burgers *burgers, Vec state, PetscReal shift, PetscReal scale, Mat P);
 bool           BurgersIsAIJ(MatType type);
-// What DMSetMatType() says, if that is a kind of AIJ; where it says no more than AIJ, that of the vectors.
+// The type of DMSetMatType(), if it is a kind of AIJ; for plain AIJ, the kind that suits the vectors.
 PetscErrorCode BurgersChooseAIJ(DM dm, MatType *type);
 // An empty one, for BurgersAssembleJacobian().
 PetscErrorCode BurgersCreateAIJ(Burgers *burgers, MatType type, Mat *P);

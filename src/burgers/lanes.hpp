@@ -1,7 +1,7 @@
 #pragma once
-// Several steps of a tile of cells on the host, in vectors whose lanes are parts of the tile far from each other: a cell's
-// neighbours are in the vectors before and after it, in the same lane, so that each value is loaded once in a stage, and
-// each flux is computed once and stays in a register.
+// Several steps of a tile of cells on the host, in SIMD vectors. Each lane has a part of the tile, and the neighbours of a
+// cell are in the previous and the next vector, in the same lane. So each value is loaded once in a stage, and each flux is
+// computed once and remains in a register.
 
 #include "burgers/rows.hpp"
 #include "device/stream.hpp"
@@ -40,7 +40,7 @@ template <class Real> SHELLAC_INLINE Lanes<Real> operator+(Real a, const Lanes<R
 template <class Real> SHELLAC_INLINE Lanes<Real> operator*(Real a, const Lanes<Real> &b) {
   return Lanes<Real>(a * b.v, 0);
 }
-// What the formulas ask of a number, see dual.hpp: the same choices in each lane.
+// The functions of numbers that formulas use, see dual.hpp, lane by lane.
 template <class Real> SHELLAC_INLINE Lanes<Real> magnitude(const Lanes<Real> &a) {
   return Lanes<Real>(a.v < 0 ? -a.v : a.v, 0);
 }
@@ -53,7 +53,7 @@ template <class Real> SHELLAC_INLINE Lanes<Real> where_positive(const Lanes<Real
 template <class Real> SHELLAC_INLINE Lanes<Real> where_negative(const Lanes<Real> &u, const Lanes<Real> &a) {
   return Lanes<Real>(u.v > 0 ? typename Lanes<Real>::Vector{} : a.v, 0);
 }
-// Lane by lane the value of the lane before, or after; at the end its own.
+// In each lane the value of the previous or the next lane; in the end lane its own.
 template <class Real> SHELLAC_INLINE Lanes<Real> from_below(const Lanes<Real> &a) {
   return Lanes<Real>(typename Lanes<Real>::Vector{a.v[0], a.v[0], a.v[1], a.v[2], a.v[3], a.v[4], a.v[5], a.v[6]}, 0);
 }
@@ -61,8 +61,8 @@ template <class Real> SHELLAC_INLINE Lanes<Real> from_above(const Lanes<Real> &a
   return Lanes<Real>(typename Lanes<Real>::Vector{a.v[1], a.v[2], a.v[3], a.v[4], a.v[5], a.v[6], a.v[7], a.v[7]}, 0);
 }
 
-// A stage of `length` vectors u. The cells at both ends of the tile get values that mean nothing. u0: the state at the
-// start of the step, which the first stage sets. For schemes whose edges are the averages.
+// A stage of `length` vectors u. The cells at both ends of the tile become invalid. u0: the state at the start of the step,
+// which the first stage sets. For schemes whose edges are the averages.
 template <bool viscous, bool staged, class Scheme, class Real>
 SHELLAC_WIDEST __attribute__((flatten)) void lanes_stage(Scheme scheme, const Stages &stages, int s, Real dt,
                                                          PetscInt length, Lanes<Real> *u, Lanes<Real> *u0) {

@@ -1,5 +1,5 @@
 #pragma once
-// What TS asks of a scheme, on arrays in any memory; one object for each flux and reconstruction.
+// The operations of a scheme for TS, on arrays in any memory; one object for each flux and reconstruction.
 
 #include <cstring>
 #include <memory>
@@ -64,19 +64,19 @@ struct BurgersOperations {
   // `steps` steps of Δt in one pass over memory. The halos of u are steps × stages × radius wide.
   virtual PetscErrorCode steps(PetscMemType memory, const Coefficients<PetscReal> &at, const Line<PetscReal> &u,
                                const Stages &stages, PetscReal dt, int steps, PetscReal *out) const = 0;
-  // Whether resident() can be called for so many cells; and any number of steps of a whole grid in one launch, on a
+  // Whether resident() supports that many cells; and resident(): any number of steps of a whole grid in one launch on a
   // GPU.
   virtual bool           can_be_resident(const Stages &stages, PetscInt n) const = 0;
   virtual PetscErrorCode resident(const Coefficients<PetscReal> &at, const Line<PetscReal> &u, const Stages &stages,
                                   PetscReal dt, PetscInt steps, PetscReal *out) const = 0;
 };
 
-// In one pass. Halos stay a small part of a tile; and tiles of a million cells fill an H200's processors evenly.
+// The largest number of steps in one pass. Halos remain a small part of a tile, and tiles of a million cells fill an H200 evenly.
 constexpr int most_fused_steps(int stages, int radius) {
   return 19 / (stages * radius) < 1 ? 1 : 19 / (stages * radius);
 }
 
-// The objects of a flux are made in a source of its own; null for a reconstruction that the flux does not have.
+// The objects of a flux are made in its own source; null for a reconstruction that the flux does not support.
 enum class Reconstruction { constant, minmod, vanleer, weno5 };
 using MakeOperations = std::unique_ptr<BurgersOperations>(Reconstruction);
 #define SHELLAC_DECLARE(flux) MakeOperations make_##flux;

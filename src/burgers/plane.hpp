@@ -1,16 +1,16 @@
 #pragma once
-// The rates in 2-D on the host: row after row of a block of columns, of which the last few stay in the cache, with both
-// components apart, so that every loop is vectorised.
+// The rates in 2-D on the host. A block of columns is processed row by row, and the last few rows remain in the cache. The
+// components are stored separately, so that every loop is vectorised.
 
 #include "burgers/host.hpp"
 #include "burgers/point.hpp"
 
 namespace shellac {
 
-// Of a block: many, as rows are read from memory the way they lie there, and few enough for the second cache.
+// Columns of a block: many, because rows are contiguous in memory, but few enough for the L2 cache.
 constexpr PetscInt plane_columns = 2048;
 
-// Where the values of row j begin, which may be in the halo; null where given values stand.
+// The first value of row j, which may be in the halo; null if the row consists of given values.
 template <class Real> const Real *plane_row(const BurgersPatch &patch, const Field<Real> &field, PetscInt j) {
   const Patch   &p = patch.patch;
   const PetscInt n = p.size[1];
@@ -44,7 +44,7 @@ void load_plane_row(const BurgersPatch &patch, const Field<Real> &field, PetscIn
     }
 }
 
-// What the rates of a row of cells are made of.
+// The data of the rates of a row of cells.
 template <class Real> struct PlaneRows {
   const Real *u[2][3];    // [component][row below, here, above]
   const Real *x[2][2];    // [component][lower, upper]: edges along the row, from the cell before it

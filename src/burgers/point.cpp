@@ -2,7 +2,7 @@
 
 namespace shellac {
 
-// given: whether the values beyond an end are those of the state there; else zero, as their derivatives are.
+// given: whether values beyond an end are the given ones of the state; otherwise they are zero, like their derivatives.
 template <int dim, int radius>
 static inline void load_cross(const BurgersPatch &patch, const Field<PetscReal> &field, const PetscInt p[2], bool given,
                               Cross *cross) {

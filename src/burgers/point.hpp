@@ -1,6 +1,6 @@
 #pragma once
-// The rates at one cell of a grid in 1-D or 2-D, from values that are looked up one by one: the system in 2-D on a GPU,
-// and the Jacobian, for which the values carry derivatives.
+// The rates at one cell of a grid in 1-D or 2-D, from values that are looked up one by one: for the system in 2-D on a GPU,
+// and for the Jacobian, where the values are dual numbers.
 //
 // In 2-D the component along an axis obeys the 1-D equation there, and carries the other one:
 //   u_t + (u²/2)_x + v u_y = ν Δu,   v_t + u v_x + (v²/2)_y = ν Δv.
@@ -9,8 +9,7 @@
 
 namespace shellac {
 
-// Finds the cell `offset` steps from p along an axis, which may be in the halo: false where a given value stands
-// there.
+// Finds the cell `offset` steps from p along an axis, which may be in the halo: false if its value is a given one.
 SHELLAC_HD bool find_cell(const BurgersPatch &patch, const PetscInt p[2], int axis, PetscInt offset, PetscInt q[3]) {
   const PetscInt n = patch.patch.size[axis];
   q[0] = p[0], q[1] = p[1], q[2] = 0;

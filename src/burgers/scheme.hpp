@@ -1,5 +1,5 @@
 #pragma once
-// A scheme: what du/dt of a cell is. A flux and a reconstruction make one; central_doubled.cpp has another.
+// A scheme computes du/dt of a cell: from a flux and a reconstruction, or as in central_doubled.cpp.
 //
 // Nothing here is contracted to fused multiply-adds (see CMakeLists.txt), so that the same formula gives the same
 // bits in every loop and on every machine.
@@ -27,14 +27,14 @@ template <class Real> struct Coefficients {
 // (above) is a functor as in godunov.cpp:
 //
 //   name         as in TSBurgersFluxes
-//   speed        for the Lax-Friedrichs flux alone: no wave is faster [length/time]
+//   speed        only for the Lax-Friedrichs flux: a bound of all wave speeds [length/time]
 //   operator()   2f: the factor 1/2 is left to the difference over a cell, where it costs nothing and is exact
 //   transport()  twice the flux q u of a quantity that is carried along with the speed q: for the components across an
 //                axis in more than one dimension
 //
 // Source: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002, ch. 12.
 
-// The transport of fluxes that take the state from where it comes.
+// The transport of upwind fluxes.
 template <class Real> struct UpwindTransport {
   template <class T> SHELLAC_HD T transport(T q, T a, T b) const {
     return Real(2) * (where_positive(q, q * a) + where_negative(q, q * b));
@@ -52,10 +52,10 @@ template <class Flux, class Real> SHELLAC_HD Flux make_flux(const Coefficients<R
 template <class Real_, class Flux, class Reconstruction> struct Conservative {
   using Real = Real_;
   using Edge = Reconstruction;
-  using Faces = Conservative<Real, Flux, Constant<Real>>; // the same between values at faces that are known
+  using Faces = Conservative<Real, Flux, Constant<Real>>; // the same between known values at faces
   static constexpr bool has_faces = true;
-  static constexpr int  edge_radius = Reconstruction::radius; // cells beside a cell that its edges need
-  static constexpr int  radius = edge_radius + 1;             // and that its rate needs
+  static constexpr int  edge_radius = Reconstruction::radius; // cells on each side that a cell's edges depend on
+  static constexpr int  radius = edge_radius + 1;             // and that its rate depends on
   Flux                  flux;
   Coefficients<Real>    at;
 
@@ -63,10 +63,10 @@ template <class Real_, class Flux, class Reconstruction> struct Conservative {
   template <class T> static SHELLAC_HD Edges<T> edges(const T *u) { return Reconstruction::edges(u); }
   template <class T> SHELLAC_HD T               face(T below, T above) const { return flux(below, above); }
   template <class T> SHELLAC_HD T               rate(T lower, T upper) const { return at.inv_2h * (lower - upper); }
-  // Taken from the doubled flux between the cells of these averages.
+  // The viscous part, to be subtracted from the doubled flux between cells with these averages.
   template <class T> SHELLAC_HD T diffusion(T below, T above) const { return at.nu2_h * (above - below); }
-  // The rate of a quantity that the speed q of this cell carries along the axis, from the edges of it and its
-  // neighbours.
+  // The rate of a quantity that is transported along the axis with the speed q of this cell, from the edges of the cell
+  // and its neighbours.
   template <class T> SHELLAC_HD T transport(T q, const Edges<T> e[3]) const {
     return at.inv_2h * (flux.transport(q, e[0].upper, e[1].lower) - flux.transport(q, e[1].upper, e[2].lower));
   }
@@ -103,8 +103,8 @@ SHELLAC_HD void strip_rates(const Scheme &scheme, const T (&u)[cells + 2 * Schem
   }
 }
 
-// The rate along an axis of the component whose speed that is, from the edges and the averages of a cell and its two
-// neighbours there; and of the other component, which the speed q carries along it.
+// The rate along an axis of the component that is the speed along it, from the edges and the averages of a cell and its two
+// neighbours; and the rate of the other component, which is transported with the speed q.
 template <class Scheme, class T>
 SHELLAC_HD T rate_along(const Scheme &scheme, const Edges<T> (&e)[3], const T (&u)[3]) {
   const bool viscous = scheme.at.nu2_h != 0;
@@ -118,7 +118,7 @@ SHELLAC_HD T rate_across(const Scheme &scheme, T q, const Edges<T> (&e)[3], cons
   return carried + scheme.at.inv_2h * (scheme.diffusion(u[1], u[2]) - scheme.diffusion(u[0], u[1]));
 }
 
-// What is beyond an end of a rank's cells.
+// The values beyond an end of a rank's cells.
 enum class End : unsigned char {
   halo,  // a neighbour's cells
   wrap,  // the cells of the other end: one rank has the whole periodic axis
@@ -126,7 +126,7 @@ enum class End : unsigned char {
   value, // a given value: inflow
 };
 
-// A rank's cells along one axis and what is beyond them, as loops see it.
+// A rank's cells along one axis, and the values beyond them, for loops.
 template <class T> struct Line {
   const T *u;       // [n]
   PetscInt n;       // cells

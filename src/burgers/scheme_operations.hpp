@@ -1,5 +1,5 @@
 #pragma once
-// The operations of one scheme: which loop runs where. Included by the sources that make the schemes of a flux.
+// The operations of one scheme: chooses the loop for each memory. Included by the source of each flux.
 
 #include "burgers/device.hpp"
 #include "burgers/host.hpp"

@@ -1,4 +1,4 @@
-// The setters of TSSetBurgers(). A change discards what was set up; the next use sets up again.
+// The setters of TSSetBurgers(). A change discards the set-up; the next use sets up again.
 
 #include "burgers/burgers.hpp"
 
@@ -84,7 +84,7 @@ PetscErrorCode set_fused_steps(MPI_Comm comm, PetscInt steps, BurgersSettings *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// An error for a value that an enumeration lacks; `names` end with the type, the prefix and NULL, as PETSc's.
+// An error for a value outside an enumeration; like PETSc's, `names` end with the type, the prefix and NULL.
 static PetscErrorCode check_enum(TS ts, const char *what, int value, const char *const names[]) {
   int  count = 0;
   char list[256] = "";

@@ -23,7 +23,7 @@ static PetscErrorCode check_grid(const Grid &grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Settings that do not go together; null operations for a reconstruction that the flux does not have.
+// Checks for settings that contradict each other; operations are null for a reconstruction that the flux does not support.
 static PetscErrorCode check_scheme(const BurgersSettings &settings, const Grid &grid,
                                    const BurgersOperations *operations) {
   MPI_Comm comm = grid.comm;
@@ -132,7 +132,7 @@ static PetscErrorCode get_version(Vec coordinates, CoordinatesVersion *version) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whether what was set up still holds. During a solve nobody looks; else a change on one rank is one on all.
+// Whether the set-up is still valid. It is not checked during a solve; otherwise a change on one rank counts for all.
 static PetscErrorCode is_current(const Burgers &burgers, bool *current) {
   Vec                coordinates;
   CoordinatesVersion now;

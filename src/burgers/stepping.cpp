@@ -1,10 +1,10 @@
-// What TS calls: the right-hand side, and a monitor that sees the beginning and the end of a solve.
+// Callbacks of TS: the right-hand side, and a monitor that marks the beginning and the end of a solve.
 
 #include "burgers/burgers.hpp"
 
 namespace shellac {
 
-// PETSc tells in its view alone whether an adapter accepts every step.
+// Whether an adapter accepts every step: PETSc shows this only in its view.
 static PetscErrorCode accepts_every_step(TSAdapt adapt, PetscBool *every) {
   MPI_Comm    comm = PetscObjectComm((PetscObject)adapt);
   char       *text = NULL;
@@ -48,8 +48,8 @@ PetscErrorCode BurgersGetAdapt(TS ts, Burgers *burgers, PetscBool *none, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What to check when TS asks for du/dt: of an explicit type the state it asks for, of another one the state at the start
-// of the step, because it tries states that it may discard.
+// What to check when TS requests du/dt: for an explicit type the state of the request, for other types the state at the start
+// of the step, because they also try states that they discard.
 static PetscErrorCode get_checks(TS ts, Burgers *burgers, StepChecks *checks, PetscBool *is_explicit) {
   PetscBool ssp, none, cfl, rk;
 
@@ -145,7 +145,7 @@ static PetscErrorCode rhs_function(TS ts, PetscReal, Vec u, Vec rate, void *) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whether -ts_view prints on the screen, where what is printed before it stays.
+// Whether -ts_view prints to the screen, so that earlier output remains visible.
 static PetscErrorCode views_on_screen(TS ts, PetscBool *views) {
   PetscOptions options;
   const char  *prefix;

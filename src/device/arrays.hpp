@@ -1,9 +1,9 @@
 #pragma once
 // The arrays of the vectors in one operation, all in one kind of memory.
 //
-// Where one vector is on a GPU and another on the host, all are read on the host, to which PETSc copies them: no rank
-// has an error that others do not have, whose exchange would wait for it. (-vec_bind_below binds vectors by the number
-// of points that a rank owns, so on some ranks only.)
+// If one vector is on a GPU and another on the host, all are read on the host, and PETSc copies them. This is not an error,
+// because an error on one rank would leave others waiting in their exchange: -vec_bind_below binds vectors by the number
+// of points that a rank owns, so perhaps on some ranks only.
 
 #include <vector>
 
@@ -14,13 +14,14 @@ namespace shellac {
 class Arrays {
 public:
   Arrays() = default;
-  // On the host all of them, wherever the vectors are; on the GPU what is read beside none.
+  // With the host's memory, all arrays are on the host, wherever the vectors are. With the GPU's, ReadBeside() without other
+  // vectors is on the GPU.
   explicit Arrays(PetscMemType memory) : memory_(memory), all_on_host_(PetscMemTypeHost(memory)) {}
-  // *array is set again if a later vector takes all to the host: copies of it, and memory(), are right after the last.
+  // *array is set again if a later vector moves all to the host: copies of it, and memory(), are valid after the last one.
   PetscErrorCode Read(Vec v, const PetscScalar **array) { return Get(v, READ, const_cast<PetscScalar **>(array)); }
   PetscErrorCode Write(Vec v, PetscScalar **array) { return Get(v, WRITE, array); }
   PetscErrorCode ReadWrite(Vec v, PetscScalar **array) { return Get(v, READ_WRITE, array); }
-  // A vector of ours, after all others: on the host if those are, whatever its type.
+  // A vector of Shellac, after all others: on the host if those are, whatever its type.
   PetscErrorCode ReadBeside(Vec v, const PetscScalar **array) {
     PetscMemType memory;
 
@@ -50,7 +51,7 @@ public:
     for (const Item &item : items_) writes = writes || (item.vec == v && item.access != READ);
     return writes;
   }
-  // Of the arrays; the host's where there is none.
+  // The memory of the arrays; the host if there are none.
   PetscMemType memory() const { return memory_; }
 
 private:
@@ -59,7 +60,7 @@ private:
     Vec           vec;
     Access        access;
     PetscScalar  *array;
-    PetscScalar **given; // where the caller has it; null: he does not
+    PetscScalar **given; // the caller's pointer to it, or null
     bool          on_host;
   };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Copies into the shared memory of a block that run beside its threads ("bulk copies", GPUs of compute capability 9.0 on),
-// and a ring of stages that one thread fills with them.
+// Asynchronous copies into the shared memory of a block ("bulk copies", compute capability 9.0 and later), and a ring of
+// stages that one thread fills with them.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 #if SHELLAC_CUDA
 namespace shellac {
 
-// Whether the code of a kernel was compiled for GPUs that have bulk copies, as this one then is.
+// Whether a kernel was compiled for GPUs with bulk copies; this GPU then has them.
 template <class... Parameters> PetscErrorCode has_bulk_copies(void (*kernel)(Parameters...), bool *has) {
   cudaFuncAttributes attributes;
 
@@ -25,13 +25,13 @@ template <class... Parameters> PetscErrorCode has_bulk_copies(void (*kernel)(Par
 #define SHELLAC_BULK(...) // no such kernel is launched
 #endif
 
-// In shared memory: a phase ends when so many threads have arrived, and the bytes that they announced have.
+// A barrier in shared memory: a phase ends when the given number of threads and the bytes that they announced have arrived.
 class BulkBarrier {
 public:
   __device__ void begin(int arrivals) {
     SHELLAC_BULK("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address_of(this)), "r"(arrivals));
   }
-  // Before others, or copies, use barriers that this thread has begun.
+  // Call it after this thread has initialised barriers, before other threads or copies use them.
   static __device__ void show_begun() {
     SHELLAC_BULK("fence.mbarrier_init.release.cluster;" ::: "memory");
     SHELLAC_BULK("fence.proxy.async.shared::cta;" ::: "memory");
@@ -43,7 +43,7 @@ public:
     SHELLAC_BULK("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_of(this)), "r"(bytes)
                  : "memory");
   }
-  // For the end of the phase of that parity; the first has 0. A phase before the first, of parity 1, has ended.
+  // Waits for the end of the phase of that parity. The first phase has parity 0; the one before, of parity 1, has ended.
   __device__ void wait(unsigned parity) {
     while (!has_ended(parity)) continue;
   }
@@ -71,8 +71,8 @@ private:
 
 #undef SHELLAC_BULK
 
-// Values from any address, in a copy that begins and ends at multiples of 16 bytes: in shared memory they stand where they do
-// in memory, modulo 16. Up to 15 bytes on either side are read with them.
+// Values from any address, by a copy that begins and ends at multiples of 16 bytes. Modulo 16 bytes, their address in shared
+// memory is that in global memory. Up to 15 bytes on either side are also read.
 template <class T> struct BulkLine {
   const char *first;
   unsigned    bytes;
@@ -87,7 +87,7 @@ template <class T> struct BulkLine {
   }
 };
 
-// Stages in turn, for one thread that fills them and warps that read them: each has its own turn.
+// A ring of stages, for one thread that fills them and warps that read them; each counts its own stage.
 struct BulkRing {
   static constexpr int most = 8;
 

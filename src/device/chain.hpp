@@ -1,6 +1,6 @@
 #pragma once
-// Short kernels in a chain: each begins while the one before it still runs, does what does not depend on it, and then
-// waits for it ("programmatic dependent launch", GPUs of compute capability 9.0 on; elsewhere one after the other).
+// Short kernels in a chain: each begins while the previous one still runs, does the work that does not depend on it, and
+// then waits for it ("programmatic dependent launch", compute capability 9.0 and later; otherwise one after another).
 
 #include "device/launch.hpp"
 
@@ -19,21 +19,21 @@ inline size_t most_shared_memory() { // of a block [bytes]
   return (size_t)attribute_of_gpu(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
-// Before this wait, a kernel launched by launch_in_chain() may read only what set-up made, or what the kernel before had
-// waited for when it let this one begin; and may write only what no unfinished kernel reads.
+// Before this wait, a kernel that launch_in_chain() launched may read only data from set-up, or data that the previous
+// kernel had waited for when it let this one begin. It may write only what no unfinished kernel reads.
 __device__ __forceinline__ void wait_for_kernel_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
-// For a next kernel that reads, before it waits, what this one has waited for, a __threadfence() comes first.
+// If the next kernel reads, before its wait, data that this one has waited for, call __threadfence() first.
 __device__ __forceinline__ void let_next_kernel_begin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-// A kernel launched so must wait for the kernel before, in each block, at some place. cluster: so many blocks run
+// Each block of such a kernel must wait for the previous kernel at some point. cluster: the number of blocks that run
 // together.
 template <class... Parameters, class... Arguments>
 PetscErrorCode launch_clusters_in_chain(void (*kernel)(Parameters...), unsigned cluster, dim3 blocks, dim3 threads,

@@ -1,10 +1,10 @@
 #pragma once
 // Memory that other processes write into.
 //
-// A process must not free memory that another one has mapped, and cannot know without a message when the other is done
-// with it; but objects are destroyed in any order, on each rank in its own (garbage collectors do that). So memory
-// that was once exported is never freed: it is used again for the next object, and the driver frees it when the process
-// ends. For the same reason a mapping of another process' memory stays valid, and is opened once.
+// A process must not free memory that another process has mapped, and without a message it cannot know when the other one
+// has finished. But each rank may destroy objects in its own order, as garbage collectors do. So exported memory is never
+// freed: it is used again for the next object, and the driver frees it when the process ends. For the same reason a mapping
+// of another process' memory remains valid and is opened once.
 
 #include <cstddef>
 #include <vector>
@@ -36,7 +36,7 @@ public:
     *memory = best->memory;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // To be called when no other process writes into it any more.
+  // Call it when no other process writes into the memory any more.
   void Return(void *memory) {
     for (Piece &piece : pieces_)
       if (piece.memory == memory) piece.used = false;

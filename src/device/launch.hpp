@@ -1,17 +1,17 @@
 #pragma once
-// Where a loop runs: one functor over the points of index boxes, on the host or on PETSc's CUDA stream.
+// Runs one functor over the points of index boxes, on the host or on PETSc's CUDA stream.
 
 #include "device/memory.hpp"
 
 #if SHELLAC_CUDA
 #define SHELLAC_HD     __host__ __device__ __forceinline__
-#define SHELLAC_UNROLL _Pragma("unroll 4") // before a loop whose loads shall be under way together
+#define SHELLAC_UNROLL _Pragma("unroll 4") // before a loop whose loads should overlap
 #else
 #define SHELLAC_HD inline
 #define SHELLAC_UNROLL
 #endif
 
-// Before a loop of a constant number of turns.
+// Before a loop with a constant number of iterations.
 #if defined(__CUDACC__)
 #pragma nv_diag_suppress 1675 // "unrecognized GCC pragma", which the host's compiler knows
 #endif
@@ -29,7 +29,7 @@ struct Box {
 
   SHELLAC_HD PetscInt   size(int axis) const { return hi[axis] > lo[axis] ? hi[axis] - lo[axis] : 0; }
   SHELLAC_HD PetscInt64 points() const { return (PetscInt64)size(0) * size(1) * size(2); }
-  // Place of a point among the box', along the first axis first; and the other way round.
+  // The number of a point in the box, along the first axis first; and the inverse.
   SHELLAC_HD size_t index(const PetscInt p[3]) const {
     return (size_t)(p[0] - lo[0]) +
            (size_t)size(0) * ((size_t)(p[1] - lo[1]) + (size_t)size(1) * (size_t)(p[2] - lo[2]));
@@ -69,7 +69,7 @@ struct Boxes {
     for (int b = 0; b < count; b++) sum += box[b].points();
     return sum;
   }
-  // The n-th point of all; false where there are fewer.
+  // The n-th point of all boxes; false if there are fewer.
   SHELLAC_HD bool point(PetscInt64 n, PetscInt p[3]) const {
     for (int b = 0; b < count; b++) {
       const PetscInt64 size = box[b].points();
@@ -90,7 +90,7 @@ inline Boxes line_of(size_t n, size_t m = 1) {
   return boxes;
 }
 
-// The points of a box that are not in another, which lies inside it.
+// The points of a box that are not in another box inside it.
 inline Boxes difference(Box rest, const Box &inside) {
   Boxes boxes;
   if (!inside.points()) {
@@ -171,7 +171,7 @@ template <class Function> PetscErrorCode for_each(PetscMemType memory, const Box
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The same for one box. On a GPU threads know their point without divisions, and f is not copied for each.
+// The same for one box. On a GPU, threads find their point without divisions, and f is not copied for each thread.
 template <class Function> PetscErrorCode for_each_of_box(PetscMemType memory, const Box &box, const Function &f) {
   Boxes boxes;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Memory of the GPU, for code that is also compiled without CUDA: there the functions are never called, or fail.
-// They are compiled once, so that an inline function means the same to every compiler.
+// GPU memory, for code that is also compiled without CUDA, where these functions are never called or fail. They are not
+// inline, so that inline functions that call them are the same for every compiler.
 
 #include "device/petsc.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-// An array that is read where the kernels run: made on the host, and copied to the GPU when first asked for there; or the
-// other way round.
+// An array that is made on the host and copied to the GPU at its first use there, or made on the GPU and copied to the
+// host.
 
 #include <utility>
 #include <vector>
@@ -25,7 +25,7 @@ public:
     made_ = 0;
     return host_;
   }
-  // For kernels that make it in this memory; the host's is then a copy, made when first asked for there.
+  // For kernels that make it in this memory; the host's array is then a copy, made at its first use.
   PetscErrorCode Make(PetscMemType memory, size_t n, T **array) {
     PetscFunctionBegin;
     *array = nullptr;
@@ -75,7 +75,7 @@ public:
     *array = device_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // What it holds, to be changed in this memory, where the latest copy is then.
+  // Its contents, to be changed in this memory; the latest copy is then there.
   PetscErrorCode Edit(PetscMemType memory, T **array) {
     const T *values;
     PetscFunctionBegin;
@@ -90,7 +90,7 @@ public:
   }
   size_t size() const { return made_ ? made_ : host_.size(); }
   size_t bytes() const { return size() * sizeof(T); }
-  // All that another one has, for all that this one has.
+  // Exchanges all contents with another one.
   void swap(Mirror *other) {
     std::swap(host_, other->host_);
     std::swap(device_, other->device_);
@@ -98,7 +98,7 @@ public:
     std::swap(made_, other->made_);
     std::swap(copied_, other->copied_);
   }
-  // Takes the GPU's memory of another one that nobody reads any more; it serves where the same number of values is needed.
+  // Takes the GPU memory of another one that is no longer read; it is used if it has the same number of values.
   void take_memory(Mirror *from) {
     if (device_) return;
     std::swap(device_, from->device_);

@@ -4,8 +4,8 @@
 #include <petscksp.h>
 #include <petscdmda.h>
 
-// Whether nvcc compiles this source: kernels and calls of CUDA stand behind it in sources, and never members of a class,
-// whose layout is the same to every compiler.
+// Whether nvcc compiles this source. Sources use it for kernels and calls of CUDA, never for members of a class, whose layout
+// must be the same for every compiler.
 #if defined(PETSC_HAVE_CUDA) && defined(__CUDACC__)
 #define SHELLAC_CUDA 1
 #include <petscdevice_cuda.h>
@@ -17,7 +17,7 @@
 #define PETSC_SUCCESS ((PetscErrorCode)0)
 #endif
 
-// Of PETSc's manual and library; its public headers lack it.
+// In PETSc's manual and library, but not in its public headers.
 PETSC_EXTERN PetscErrorCode PetscObjectStateGet(PetscObject, PetscObjectState *);
 
 namespace shellac {
@@ -57,8 +57,8 @@ inline PetscErrorCode assemble(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Reads the options of the type of a new A alone: MatSetFromOptions() also reads -mat_type, which is for other matrices
-// of the program where the caller's name says what A is.
+// Reads only the options of the type of a new A. MatSetFromOptions() would also read -mat_type, which is meant for other
+// matrices of the program.
 inline PetscErrorCode set_from_options_of_type(Mat A) {
   OperationFn *operation = NULL;
 
@@ -71,7 +71,7 @@ inline PetscErrorCode set_from_options_of_type(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Where some ranks have an error, all get the text of the first of them.
+// If some ranks have an error, all ranks get the text of the first one.
 inline PetscErrorCode share_error(MPI_Comm comm, char (&text)[512]) {
   PetscMPIInt rank, ranks, first;
   char        here[512];
@@ -91,7 +91,7 @@ inline PetscErrorCode share_error(MPI_Comm comm, char (&text)[512]) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// PetscCheck() for the arguments of a collective call: an error of one rank is one of all, and none waits for another.
+// PetscCheck() for the arguments of a collective call: an error on one rank is an error on all, so that none waits.
 #define SHELLAC_CHECK_ALL(condition, comm, code, ...)                                                                  \
   do {                                                                                                                 \
     char shellac_text[512] = "";                                                                                       \
@@ -100,7 +100,7 @@ inline PetscErrorCode share_error(MPI_Comm comm, char (&text)[512]) {
     PetscCheck(!shellac_text[0], comm, code, "%s", shellac_text);                                                      \
   } while (0)
 
-// Makes a Mat in steps. An error in one of them leaves *A null, and nothing behind.
+// Creates a Mat in steps. After an error in one of them *A is null, and the Mat is destroyed.
 template <class Make> PetscErrorCode create_whole(Mat *A, const Make &make) {
   Mat made = NULL;
 
@@ -113,7 +113,7 @@ template <class Make> PetscErrorCode create_whole(Mat *A, const Make &make) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A vector that a DM lends, given back at the end of the scope, also after an error.
+// A work vector of a DM, restored at the end of the scope, also after an error.
 class WorkVector {
 public:
   WorkVector() = default;

@@ -1,13 +1,13 @@
 #pragma once
-// Loops whose functions compute runs of points, next to each other along the first axis: long runs on the host, in loops that the
-// compiler vectorises, and runs of one point on a GPU, where each point has a thread. One source serves both:
+// Loops over runs of points, which are contiguous along the first axis: long runs on the host, in loops that the compiler
+// vectorises, and runs of one point on a GPU, one thread each. One source serves both:
 //   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const;   // n <= most points from p on
 
 #include "device/launch.hpp"
 #include "device/scratch.hpp"
 #include "device/stream.hpp"
 
-// Functions that are compiled into their caller, and so for its instructions: see SHELLAC_WIDE.
+// Functions that are inlined into their caller, and so compiled for its instruction set: see SHELLAC_WIDE.
 #if SHELLAC_CUDA
 #define SHELLAC_RUN __host__ __device__ __forceinline__
 #else
@@ -16,7 +16,7 @@
 
 namespace shellac {
 
-// So many points at once, whose values stay in the cache.
+// Points of a run on the host: their values stay in the cache.
 constexpr int most_run = 64;
 
 template <class T> SHELLAC_RUN void fill_run(T *to, int n, T value) {
@@ -100,8 +100,8 @@ template <class Function> PetscErrorCode for_each_run(PetscMemType memory, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The sum of what f.run(p, n, &sum) adds for all points of a box, in the same order each time; sum{} is nothing, and sum.add() adds
-// another one. *sum is in `memory`, where nobody waits for it; work is room for the parts.
+// The sum of what f.run(p, n, &sum) adds for all points of a box, in the same order each time. sum{} is zero, and sum.add()
+// adds another sum. *sum is in `memory`, without synchronisation; work is room for partial sums.
 template <class Sum, class Function>
 PetscErrorCode sum_runs(PetscMemType memory, const Box &box, const Function &f, Scratch<Sum> *work, Sum *sum) {
   PetscFunctionBegin;

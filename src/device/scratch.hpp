@@ -1,5 +1,5 @@
 #pragma once
-// An uninitialised array where the kernels run: on the host, on the GPU, or on both if they are asked for both.
+// An uninitialised array in the memory where it is requested: on the host, on the GPU, or both.
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ public:
   ~Scratch() { DeviceFree(device_); }
 
   void resize(size_t n) { n_ = n; }
-  // Makes it as large as n at least, and allocates it in this memory; what it held is lost.
+  // Makes it at least n long, and allocates it in this memory; its contents are lost.
   PetscErrorCode Grow(size_t n, PetscMemType memory) {
     PetscFunctionBegin;
     if (n > n_) {
@@ -33,7 +33,7 @@ public:
     std::swap(device_, other->device_);
     std::swap(capacity_, other->capacity_);
   }
-  // Takes the memory of another array, where it is as large.
+  // Takes the memory of another array, if it is of the same size.
   void take(Scratch *from) {
     if (from->n_ == n_) swap(from);
   }
@@ -42,7 +42,7 @@ public:
     PetscFunctionBegin;
     if (PetscMemTypeHost(memory))
       host_.resize(n_);
-    else if (capacity_ < n_) { // what it had is lost
+    else if (capacity_ < n_) { // its contents are lost
       DeviceFree(device_);
       device_ = nullptr;
       capacity_ = 0;

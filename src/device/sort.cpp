@@ -10,8 +10,8 @@
 
 namespace shellac {
 
-// By digits of eight bits, the last one first. Without values it sorts the keys alone. Gives where the sorted keys are: in
-// `buffer`, room for twice as many, or `keys` themselves where they are in order.
+// Radix sort by digits of eight bits, the last one first. Without values it sorts only the keys. Returns the sorted keys,
+// which are in `buffer` (room for twice as many) or, if they were in order, `keys` themselves.
 static const uint64_t *sort_on_host(size_t n, const uint64_t *keys, const PetscInt *values, PetscInt *sorted,
                                     uint64_t *buffer) {
   constexpr int                               digits = 8;
@@ -43,7 +43,7 @@ static const uint64_t *sort_on_host(size_t n, const uint64_t *keys, const PetscI
 }
 
 #if SHELLAC_CUDA
-// Calls run(room, &bytes, stream), which tells with a null room how many bytes it needs, beside `before` numbers.
+// Calls run(room, &bytes, stream), which returns the bytes that it needs if room is null; `before` numbers come before.
 template <class Run> static PetscErrorCode on_device(size_t n, size_t before, Scratch<uint64_t> *work, const Run &run) {
   size_t       bytes = 0;
   cudaStream_t stream;

@@ -1,5 +1,5 @@
 #pragma once
-// Long loops on the host: wide vectors where the processor has them, and memory traffic at the rate of the memory.
+// Long loops on the host: wide vectors if the processor has them, and streaming stores.
 //
 // Writing long results past the caches. An ordinary store first reads the line that it is about to overwrite; a
 // streaming store does not, which saves a third of a copy's traffic. C's memcpy does the same for long copies.
@@ -18,8 +18,8 @@
 #define SHELLAC_STREAM 0
 #endif
 
-// Before a function whose loops shall use AVX2 and FMA where the processor has them; WIDEST: and AVX-512, whose masks and
-// registers serve formulas with many cases. Only where helpers are inlined: one of its own has other registers' ABI.
+// Before a function whose loops should use AVX2 and FMA if the processor has them; WIDEST: also AVX-512, whose masks and
+// registers help formulas with many cases. All helpers must be inlined: a function of its own would have another ABI.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__) &&                      \
     !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
 #define SHELLAC_WIDE   __attribute__((target_clones("arch=x86-64-v3", "default")))
@@ -29,7 +29,7 @@
 #define SHELLAC_WIDEST
 #endif
 
-// Before a loop whose turns do not depend on each other.
+// Before a loop whose iterations are independent.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
 #define SHELLAC_COLUMNS _Pragma("GCC ivdep")
 #else
@@ -38,7 +38,7 @@
 
 namespace shellac {
 
-// Asks for what a loop will read `ahead` values later: hardware follows one stream well, and a stencil's poorly.
+// Prefetches what a loop will read `ahead` values later: the hardware prefetches one stream well, but not a stencil's.
 template <class T> inline void prefetch(const T *from, size_t n) {
   constexpr size_t ahead = 8192 / sizeof(T), line = 64 / sizeof(T);
   for (size_t i = 0; i < n; i += line) __builtin_prefetch(from + ahead + i, 0, 2);
@@ -65,8 +65,8 @@ inline bool beyond_cache(size_t bytes) {
   return bytes > (size_t)std::max(cache / 2, 4l << 20);
 }
 
-// The largest number of values from `to` on, up to `most`, that ends with a line of the cache: to write a line in two parts
-// past the caches takes as long as several lines. most: a multiple of a line
+// The largest number of values from `to` on, up to `most`, that ends at the end of a cache line: a streaming store of a line
+// in two parts takes as long as several lines. most: a multiple of a line
 template <class T> inline int ends_with_line(const T *to, int most) {
   constexpr size_t line = 64 / sizeof(T);
   return most - (int)((uintptr_t)to / sizeof(T) % line);

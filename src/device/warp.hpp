@@ -1,5 +1,5 @@
 #pragma once
-// Values that the lanes of a warp give each other, and sums of them.
+// Exchange of values between the lanes of a warp, and their sums.
 
 #include <cstring>
 

@@ -4,7 +4,7 @@
 
 namespace shellac {
 
-// A program that assembles the operator we are: check it, store nothing.
+// A program assembles this operator: compare the values, store nothing.
 static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
                                  const PetscScalar values[], InsertMode mode) {
   FormulaMat *context;
@@ -60,7 +60,7 @@ PetscErrorCode MatFormulaCheckZeroed(const FormulaMat &context, bool zeroed) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A program may zero the entries to assemble the same again; if it leaves them zero, that is another operator.
+// A program may zero the entries and assemble the same operator again; if it leaves them zero, it is another operator.
 static PetscErrorCode zero_entries(Mat A) {
   FormulaMat *context;
 

@@ -1,6 +1,6 @@
 #pragma once
-// The ends of a domain: what a row has in place of a neighbour beyond one. Independent of formula and storage: the entry
-// of a neighbour beyond an end moves to the points inside that its value depends on.
+// The ends of a domain: they replace the entry of a neighbour beyond an end by entries at the points inside that its value
+// depends on. This is independent of formula and storage.
 
 #include "grid/grid.hpp"
 #include "shellac.h"
@@ -14,7 +14,7 @@ struct Ends {                   // of one axis
   PetscReal              robin[2] = {0, 0}; // [side]: α of ∂u/∂n + αu = g [1/length]; 0 but for that form
   PetscReal              h = 1;             // spacing [length]
 
-  // Half, none or all of a spacing lies between an end and its last point.
+  // The distance between an end and its last point is half, none or all of a spacing.
   static PetscReal distance(MatLaplaceBoundaryType form) {
     return form == MAT_LAPLACE_ELIMINATED ? 1 : form == MAT_LAPLACE_IDENTITY ? 0 : 0.5;
   }
@@ -26,7 +26,7 @@ struct Ends {                   // of one axis
     return !periodic && !mirror &&
            ((i == 0 && form[LOWER] == MAT_LAPLACE_IDENTITY) || (i == N - 1 && form[UPPER] == MAT_LAPLACE_IDENTITY));
   }
-  // Points along the axis are coupled: it has others than one that is its own neighbour.
+  // Whether points along the axis are coupled: there are others than a single point that is its own neighbour.
   SHELLAC_HD bool couples() const { return !(periodic && N == 1); }
   // A constant function satisfies the condition with g = 0.
   bool holds_constants(Side side) const { return periodic || mirror || (form[side] == MAT_LAPLACE_NEUMANN); }
@@ -34,7 +34,7 @@ struct Ends {                   // of one axis
   // The cell of the point i, in spacings: a mirror cuts it in half.
   SHELLAC_HD PetscReal cell(PetscInt i) const { return mirror && (i == 0 || i == N - 1) ? 0.5 : 1; }
 
-  // The point that i, which may be beyond an end, is by periodicity or reflection in a mirror; i itself beyond other ends.
+  // The point that corresponds to i by periodicity or reflection in a mirror; i itself beyond other ends.
   SHELLAC_HD PetscInt within(PetscInt i) const {
     if (periodic) return (i % N + N) % N;
     if (!mirror || (i >= 0 && i < N)) return i;
@@ -42,9 +42,9 @@ struct Ends {                   // of one axis
     return p < N ? p : period - p;
   }
   // The value at i, which may be beyond an end, is *factor times the value at *inside, plus *given times the boundary's
-  // datum g. A factor of zero: nothing inside.
-  // Neumann and Robin conditions hold half a spacing beyond the last point, by the mean and the difference of the two
-  // values beside them; farther points by odd (Dirichlet) or even (Neumann) reflection.
+  // datum g. If the factor is zero, it depends on no point inside. Neumann and Robin conditions hold half a spacing beyond
+  // the last point, for the mean and the difference of the two adjacent values; values farther away follow by odd
+  // (Dirichlet) or even (Neumann) reflection.
   SHELLAC_HD void fold(PetscInt i, PetscInt *inside, PetscReal *factor, PetscReal *given) const;
 };
 

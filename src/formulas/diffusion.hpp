@@ -7,8 +7,8 @@
 
 namespace shellac {
 
-// k: a constant, a field at the points, or a field for each axis, whose value at a point stands on the face between that
-// point and the one before it.
+// k: a constant, a field at the points, or one field for each axis, whose value at a point is that on the face between this
+// point and the previous one.
 struct Coefficient {
   PetscScalar constant = 1;
   HeldField   field[3]; // of the axes; at points the first alone; null: constant
@@ -17,15 +17,15 @@ struct Coefficient {
   bool is_field() const { return field[0] != nullptr; }
 };
 
-// Of a field that has been read.
+// Properties of a field that has been read.
 struct ReadValues {
   const LoadedField     *field;
   SHELLAC_HD PetscScalar at(const Ends *, const PetscInt i[3]) const { return field->at(i); }
 };
 
 // Second-order central differences of fluxes through the faces between points (Patankar 1980, chapter 4). A face has the
-// mean of the k at the two points beside it. The face beyond the last point, which is on the boundary of neumann and robin
-// sides and half a spacing within that of eliminated ones, has an extrapolated k.
+// mean of k at its two points. The face beyond the last point has an extrapolated k; it is on the boundary for neumann and
+// robin sides, and half a spacing inside it for eliminated sides.
 struct Diffusion : Formula {
   DiffusionTerms<ReadValues> terms;
   HeldField                  k[3]; // the fields of the terms

@@ -6,9 +6,9 @@
 
 namespace shellac {
 
-// k half a spacing (halves = 1) or a spacing (2) beyond the last of two places where it is known. Of a smooth k it is
-// extrapolated: with s = (a - b)/(a + b), the factor differs from that of linear extrapolation by O(h²). Where k jumps, s
-// is near 1 or -1 and the last k remains. So the result is between 0.6 a and 1.4 a, or 0.2 a and 1.8 a.
+// k at half a spacing (halves = 1) or a spacing (2) beyond the last of two places where it is known. A smooth k is
+// extrapolated: with s = (a - b)/(a + b), the factor differs from that of linear extrapolation by O(h²). If k jumps, s is
+// near 1 or -1, and the result is about the last k. The result is between 0.6 a and 1.4 a, or 0.2 a and 1.8 a.
 template <class T> SHELLAC_HD T extrapolate_by_slope(T a, T s, PetscReal halves) {
   return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + halves * s * (PetscReal(1) - s * s)) : a;
 }
@@ -28,7 +28,7 @@ template <class Values> struct DiffusionTerms {
 
   SHELLAC_HD bool coupled(int axis) const { return axis < dim && ends[axis].couples(); }
 
-  // The entries of a row, as if there were no ends: of the point, and of those beside it [axis][end].
+  // The entries of a row, as if there were no ends: of the point, and of its neighbours [axis][end].
   SHELLAC_HD void row(const PetscInt i[3], PetscScalar *center, PetscScalar beside[3][2]) const {
     *center = sigma;
     for (int a = 0; a < 3; a++)
@@ -38,7 +38,7 @@ template <class Values> struct DiffusionTerms {
         *center -= beside[a][e];
       }
   }
-  // k on the face towards the next point or, step = -1, the one before.
+  // k on the face to the next point or, with step = -1, to the previous one.
   SHELLAC_HD PetscScalar face(const PetscInt i[3], int axis, int step) const {
     if (!is_field) return constant;
     PetscScalar value;
@@ -80,7 +80,7 @@ private:
   }
 };
 
-// A field of the grid where the kernels run, with its halo. Beyond an end stands the value at the end; beyond a mirrored one,
+// A field of the grid in the kernels' memory, with its halo. Beyond an end it has the value at the end; beyond a mirrored end,
 // the mirrored value.
 struct FieldBesideHalo {
   Patch              patch;
@@ -98,7 +98,7 @@ struct FieldBesideHalo {
   }
 };
 
-// What a filled row tells: the largest is what a rank has to know.
+// The state of a filled row; a rank needs the largest of its rows.
 enum { ROW_NORMAL = 0, ROW_NOT_NORMAL = 1, ROW_WRONG = 2 }; // the latter: values that are not allowed, or not finite
 
 template <class T> struct FillDiffusion {

@@ -50,7 +50,7 @@ PetscErrorCode LoadedField::Hold(Vec v) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The points of a DMDA are distributed as those of the grid are.
+// Whether the points of a DMDA are distributed like those of the grid.
 static PetscErrorCode is_distributed_as(const Grid &grid, DM dm, bool *is) {
   PetscBool da = PETSC_FALSE;
   Grid      other;

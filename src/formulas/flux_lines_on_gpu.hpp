@@ -1,7 +1,7 @@
 #pragma once
-// −∇·(k∇u) + σu with k at the points of a 3-D grid, for large grids: planes are taken as lines of points, row after row. A block
-// has a piece of the line, of any length, and walks through planes; one thread of it brings the pieces of u and k, with a row
-// on either side, to shared memory some planes ahead. What is kept of the plane before is in registers.
+// −∇·(k∇u) + σu with k at the points of a 3-D grid, for large grids. A plane is treated as one line of points, row after row. A
+// block has a piece of the line, of any length, and goes through the planes. One of its threads copies the pieces of u and k,
+// with a row on either side, to shared memory some planes ahead. Values of the previous plane are kept in registers.
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ struct FluxLines {
 
 namespace kernel {
 
-// A part of a tile. Every other one is walked down, so that the planes that two parts read are read at the same time.
+// A part of a tile. Every other part goes downwards, so that planes that two parts read are read at the same time.
 struct FluxItem {
   int p, points;          // the first in its plane
   int from, planes, step; // the first plane
@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(FluxLines::threads + 32, 1)
 
 } // namespace kernel
 
-// The same as launch_flux_rows() but for the ends of the second and third axis; done: false where the grid is too small for
-// it, or the GPU.
+// The same as launch_flux_rows(), except at the ends of the second and third axis; done: false if the grid or the GPU is too
+// small for it.
 template <class Face, class T, class Other>
 PetscErrorCode launch_flux_lines(const Patch &patch, const Flux<T> &flux, const Other &other, const T *u, Form form,
                                  const T *b, const Box &box, const Box &inner, T *y, bool *done) {

@@ -1,7 +1,7 @@
 #pragma once
-// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D, at the inner points of a rank and at those beside ends: of the
-// first axis or, in 3-D with k at points, of all; the others have other ends or other ranks beside them. With k at points
-// 24 bytes a point move, with k at faces 32 or 40, with a row's coefficients 56 or 72.
+// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D: at the inner points of a rank and at points next to ends, of the
+// first axis or, in 3-D with k at points, of all axes. The other points, next to other ends or ranks, use coefficients. With k
+// at points 24 bytes a point move, with k on faces 32 or 40, with a row's coefficients 56 or 72.
 
 #include "capture/apply.hpp"
 #include "capture/captured.hpp"
@@ -51,7 +51,7 @@ template <class Face, class T> struct FluxRow : RowInside { // for the kernel of
 
 namespace kernel {
 
-// With k on faces, in 3-D: a face's flux is computed once for both of its points, where one warp has both.
+// With k on faces, in 3-D: a face's flux is computed once for both of its points, if one warp has both.
 template <Form form, int width, class T>
 __global__ void __launch_bounds__(32 * PairBlock::warps)
     flux_planes(March march, Patch patch, Flux<T> flux, const T *__restrict__ field, const T *b, T *y) {

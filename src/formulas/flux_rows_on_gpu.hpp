@@ -1,6 +1,6 @@
 #pragma once
-// −∇·(k∇u) + σu with k at the points of a 3-D grid: a warp has some rows of 32 packs, as in star_planes(), and what it needs
-// of u and k in registers. Points at the ends of the domain are among them, by tests in blocks that have some.
+// −∇·(k∇u) + σu with k at the points of a 3-D grid. A warp has some rows of 32 packs, as in star_planes(), and keeps the values
+// of u and k that it needs in registers. Blocks with points at the ends of the domain test for them.
 
 #include "capture/star_on_gpu.hpp"
 #include "formulas/fluxes.hpp"
@@ -14,7 +14,7 @@ template <class T, int width> struct FluxBlock {
   static constexpr int  warps = 4, rows = is_large ? 1 : width > 1 ? 2 : 4, columns = 1, at_once = 4;
 };
 
-// What a block tests for: nothing; ends of the first axis; these, and whether all of a pack is computed; ends of all axes, too.
+// The tests of a block: none; ends of the first axis; also for packs that are computed in part; also for ends of all axes.
 enum class TestedEnds { none, first_axis, parts_of_packs, all };
 
 template <Form form, int width, TestedEnds tested, class Face, class T>

@@ -15,7 +15,7 @@ inline PetscScalar &along(Row &u, int axis, PetscInt step) {
   return u(axis == 0 ? step : 0, axis == 1 ? step : 0, axis == 2 ? step : 0);
 }
 
-// What the source at a neighbour counts in a row's right-hand side.
+// The weight of the source at a neighbour in a row's right-hand side.
 struct SourceWeight {
   PetscInt  step[3] = {0, 0, 0};
   PetscReal value = 1;
@@ -39,8 +39,8 @@ public:
   }
   int             steps() const { return (int)steps_.size(); }
   const PetscInt *step(int n) const { return steps_[(size_t)n].d; }
-  // What is wrong with the row; empty if nothing is. *relative_sum: the largest sum of one equation's entries, relative
-  // to the sum of their sizes.
+  // The error in the row; empty if there is none. *relative_sum: the largest sum of one equation's entries, relative to
+  // the sum of their absolute values.
   std::string problem(PetscReal *relative_sum) const;
 
 private:
@@ -86,8 +86,8 @@ public:
       if (product != 0) f(arms.find(to), r, c, product * value);
     });
   }
-  // What the boundary's data add to the product of row r: f(r, c, i, axis, side, coefficient), where i is the neighbour
-  // whose value beyond the end of the axis depends on the datum of unknown c there.
+  // The contribution of the boundary's data to the product of row r: f(r, c, i, axis, side, coefficient). The value at the
+  // neighbour i, beyond the end of the axis, depends on the datum of unknown c there.
   template <class Function> void get_data(const PetscInt i[3], const Function &f) {
     if (identity(i)) return;
     read(i);

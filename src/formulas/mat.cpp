@@ -112,7 +112,7 @@ static PetscErrorCode set_ends(FormulaMat *context, MatType type, DM dm) {
     h[a] = context->lengths[a] / (ends.intervals() > 0 ? ends.intervals() : 1); // a point on both its ends
     context->origin[a] = ends.periodic || ends.mirror ? 0 : Ends::distance(ends.form[LOWER]) * h[a];
   }
-  // lengths are those of a domain that begins at 0, whatever coordinates there are
+  // a domain with lengths begins at 0; coordinates have no effect
   PetscCall(DMGetCoordinates(dm, &coordinates));
   if (!context->lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h));
   if (!context->lengths_given && coordinates) {
@@ -153,7 +153,7 @@ Point FormulaMat::any_point() const {
   return p;
 }
 
-// A rank's halo is that of its neighbours' own points.
+// A rank's halo consists of its neighbours' own points.
 static PetscErrorCode check_width(const Grid &grid, MatType type) {
   PetscFunctionBegin;
   for (int a = 0; a < grid.dim; a++) {
@@ -167,10 +167,9 @@ static PetscErrorCode check_width(const Grid &grid, MatType type) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// An identity row is not symmetric to the row of a neighbour inside, nor is that of a mirrored end, unless both ends
-// are mirrored ends.
-// Robin's factor depends on how far beyond the end a neighbour is: the one and the other of two points may be at
-// different distances.
+// An identity row is not symmetric to the row of a neighbour inside. Neither is the row of a mirrored end, unless both rows
+// are mirrored ends (N = 2). Robin's factor depends on the distance of a neighbour beyond the end, which may be different
+// for two points.
 static bool has_symmetric_rows(const Ends ends[3], int dim, PetscInt width) {
   bool symmetric = true;
   for (int a = 0; a < dim; a++) {
@@ -268,9 +267,9 @@ PetscErrorCode FormulaMat::take_coefficients(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// VecGetArray() is logically collective, but nothing enforces it, and ranks without any of the changed values leave it out. If
-// states decided alone, those would go on to their products while the others exchange fields: all would wait for ever. So
-// ranks ask each other, in each product where there are fields.
+// VecGetArray() is logically collective, but this is not enforced, and ranks without changed values may not call it. If each
+// rank decided by its own object state, some would start the product while others exchange fields, and all would wait for
+// ever. So ranks agree by a reduction, in each product of an operator with fields.
 PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
   PetscMPIInt stale = 0, any = 0;
 

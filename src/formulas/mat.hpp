@@ -150,11 +150,11 @@ template <class Type> PetscErrorCode MatGetReadyFormula(Mat A, Type **context, b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 PetscErrorCode MatIsFormula(Mat A, bool *is);
-// A duplicate without values gets those that it awaits.
+// Gives a duplicate without values the values that it waits for.
 PetscErrorCode MatFormulaTakeAwaited(FormulaMat *context);
-// An error where MatZeroEntries() came and no assembly since: the operator is not zero.
+// An error after MatZeroEntries() without a later assembly: the operator is not zero.
 PetscErrorCode MatFormulaCheckZeroed(const FormulaMat &context, bool zeroed);
-// nullspace.cpp: attaches the constants where they are a null space, and takes them away where they are none any more.
+// nullspace.cpp: attaches the constants if they are a null space, and removes them if they no longer are.
 PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context);
 // settings.cpp: those of all formulas; the options' names begin with -mat_<type>_
 PetscErrorCode MatFormulaSetSettingOperations(Mat A);

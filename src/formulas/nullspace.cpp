@@ -22,7 +22,7 @@ static PetscErrorCode make_left_null_vector(Mat A, const FormulaMat &context, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Takes away those that we attached and nobody has replaced since.
+// Removes null spaces that Shellac attached and the program has not replaced.
 static PetscErrorCode detach(Mat A, FormulaMat *context) {
   MatNullSpace present[2];
 
@@ -40,7 +40,7 @@ static PetscErrorCode detach(Mat A, FormulaMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What the program has set stays: they are attached when the operator becomes singular, not at each change.
+// They are attached when the operator becomes singular, not at each change, so a program's own null space remains.
 PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context) {
   using State = FormulaMat::NullState;
   MatNullSpace present, constants, left = NULL;
@@ -52,7 +52,7 @@ PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context) {
                   context->is_complete();
   for (int a = 0; a < context->grid.dim; a++)
     for (int side = 0; side < 2; side++) singular = singular && context->ends[a].holds_constants((Side)side);
-  // The left one of a formula that is not known to be symmetric, and of sums with others, is unknown.
+  // The left null space is unknown for sums with other matrices and for formulas that are not known to be symmetric.
   const bool  left_known = context->symmetric || (context->formula->symmetric() && !context->others_added);
   const State now = !singular ? State::none : !left_known ? State::right_alone : State::both, was = context->null_state;
   const bool  turned = context->null_spaces_transposed != context->is_transposed;

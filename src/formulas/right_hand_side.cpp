@@ -6,7 +6,7 @@
 
 namespace shellac {
 
-// The place on a side of a point with these indices. Where they are beyond other sides too, on the edge with those.
+// The position on a side that belongs to a point with these indices; on an edge if they are beyond other sides, too.
 static void locate(const FormulaMat &context, const PetscInt i[3], int axis, Side side, PetscReal x[3]) {
   for (int a = 0; a < 3; a++) {
     const Ends &ends = context.ends[a];

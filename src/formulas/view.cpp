@@ -1,4 +1,4 @@
-// What a formula's rows, alike for the most part, tell without reading all of them: norms, numbers of entries and the view.
+// Norms, numbers of entries and the view of a formula's matrix. Most rows are equal, so that not all of them are read.
 
 #include <algorithm>
 #include <string>
@@ -12,8 +12,8 @@ static bool few_kinds(const FormulaMat &context) {
   return context.captured().known_by_place();
 }
 
-// Calls f(p, multiplicity) for points that stand for all rows of the grid, or of this rank: those near an end of the
-// domain, and one for all that are far from both. p: indices on this rank's patch, which need not contain it.
+// Calls f(p, multiplicity) for points that represent all rows of the grid, or of this rank: the points near an end of the
+// domain, and one for all points that are far from both. p: indices on this rank's patch; it may be outside.
 template <class Function>
 static void for_each_kind_of_row(const FormulaMat &context, bool of_this_rank, const Function &f) {
   std::vector<std::pair<PetscInt, PetscReal>> kinds[3]; // index, how many
@@ -197,7 +197,7 @@ static std::string describe(const Ends &ends, Side side) {
   return "robin, alpha = " + number(ends.robin[side]);
 }
 
-// What has been done to the equation's operator; "" for nothing. The shift comes after the scaling.
+// The changes of the equation's operator; "" if there are none. The shift comes after the scaling.
 static std::string describe_changes(const FormulaMat &context) {
   std::string       text;
   const PetscScalar shift = context.row_of_constant - context.scale * context.of_constant();

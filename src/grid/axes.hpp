@@ -10,8 +10,8 @@ struct GridAxis {
   bool                   uniform = true; // the spacings are equal
 };
 
-// The axes that the DM's coordinates are the product of. Collective. Errors: no coordinates; others than a product of ascending
-// axes.
+// The axes whose product the DM's coordinates are. Collective. Errors: no coordinates, or coordinates that are not the
+// product of ascending axes.
 PetscErrorCode GridGetAxesFromCoordinates(const Grid &grid, DM dm, GridAxis axes[3]);
 
 } // namespace shellac

@@ -14,7 +14,7 @@ namespace shellac {
 
 namespace {
 
-// What a rank tells a neighbour of the link between them.
+// What a rank sends to a neighbour about the link between them.
 struct Card {
   char               host[MPI_MAX_PROCESSOR_NAME];
   int                offers_ipc;
@@ -31,7 +31,7 @@ Exports &exports() {
   return all;
 }
 
-// The memory of another process, mapped once and for good; null where that cannot be.
+// The memory of another process, mapped once and never unmapped; null if it cannot be mapped.
 cudaError_t map_memory(int gpu, const cudaIpcMemHandle_t &handle, void **memory) {
   using Key = std::pair<int, std::array<char, sizeof(handle)>>;
   static std::map<Key, void *> mapped;
@@ -207,8 +207,8 @@ PetscErrorCode GpuHalo::Destroy() {
   PetscFunctionBegin;
   if (memory_) {
     PetscCallCUDA(cudaDeviceSynchronize());
-    // After the end of an exchange no neighbour writes here; what an error has left half done may still do so, and its
-    // memory is given up.
+    // After the end of an exchange no neighbour writes here. After an error, an unfinished exchange may still write: its
+    // memory is not used again.
     if (!open_ && late_neighbour_ && !*late_neighbour_) exports().Return(memory_);
     if (late_neighbour_) PetscCallCUDA(cudaFreeHost(late_neighbour_));
   }

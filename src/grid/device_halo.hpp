@@ -1,13 +1,13 @@
 #pragma once
 // The halo exchange between GPUs, without GPU-aware MPI.
 //
-// Ranks of one host write straight into each other's halo buffers (CUDA IPC, over NVLink where there is one): a kernel
-// packs into the neighbour's memory and then raises a flag there, and a second kernel waits for the flags; the host
-// never waits. Other neighbours get pinned host buffers and MPI; so do ranks whose GPU other ranks use
-// too, which would wait for their turn on it. Each pair agrees on its way once, at creation, and keeps to it wherever
-// the vectors of an exchange live: one rank's may be on the host and its neighbour's on a GPU.
+// Ranks of one host write directly into each other's halo buffers (CUDA IPC, over NVLink if available). A kernel packs
+// into the neighbour's memory and then raises a flag there; a second kernel waits for the flags; the host never waits.
+// Other neighbours use pinned host buffers and MPI. So do ranks that share a GPU, because they would wait for their turn
+// on it. Each pair chooses its way once, at creation, and uses it for all vectors: in one exchange, the vector of one
+// rank may be on the host and that of its neighbour on a GPU.
 //
-// A kernel that waits in vain gives up after a time, sets its halo to NaN and tells the host, whose next exchange is an
+// After a time limit, a waiting kernel gives up, sets its halo to NaN and tells the host, whose next exchange is an
 // error. Objects may be destroyed in any order: see device/exports.hpp.
 
 #include "grid/halo.hpp"
@@ -25,7 +25,7 @@ public:
   // An exchange of u on the GPU, over all links.
   virtual PetscErrorCode Begin(const void *u) = 0;
   virtual PetscErrorCode End(Field<char> *field) = 0;
-  // An exchange of u on the host, over the links that write into the neighbour's memory; the others are the caller's.
+  // An exchange of u on the host, over the links that write into the neighbour's memory; the caller serves the others.
   virtual bool           writes_to_neighbour(size_t link) const = 0;
   virtual PetscErrorCode BeginOnHost(const void *u) = 0;
   virtual PetscErrorCode EndOnHost(Field<char> *field) = 0;

@@ -66,8 +66,8 @@ __device__ unsigned long long nanoseconds_now() {
   return now;
 }
 
-// A halo that does not come becomes NaN, so that no result looks right; `late`, on the GPU, keeps later waits from
-// their time-outs, and late_neighbour, on the host, is the rank that did not answer, plus one.
+// A halo that does not arrive becomes NaN, so that no result looks right. `late`, on the GPU, makes later waits end at
+// once; late_neighbour, on the host, is the rank that did not answer, plus one.
 __global__ void wait_for_flags(Flags flags, unsigned long long exchange, unsigned long long timeout, int *late,
                                int *late_neighbour) {
   const int                          f = threadIdx.x;

@@ -1,5 +1,5 @@
 #pragma once
-// The grid of a DMDA as operators see it: sizes, spacings, who owns what.
+// The grid of a DMDA: sizes, spacings, ownership.
 
 #include <vector>
 
@@ -30,8 +30,8 @@ struct Grid {
   bool        is_distributed_as(const Grid &other) const; // each rank has the same points
   Patch       owned_patch() const;                        // this rank's points, with a halo as wide as the stencil
 
-  // The DMDA's global row of the first value at the point with these indices on the whole grid; and the other way
-  // round: the point, the value's place c at it, and as result the rank that owns the row.
+  // The DMDA's global row of the first value at the point with these indices on the whole grid. And the inverse: the
+  // point of a row, the component c; the result is the rank that owns the row.
   PetscInt    global_row(const PetscInt p[3]) const;
   PetscMPIInt find_row(PetscInt row, PetscInt p[3], PetscInt *c) const;
 };
@@ -40,12 +40,12 @@ struct Grid {
 // Errors: a DM of another type, a twisted boundary; collectively, naming the value and the remedy.
 PetscErrorCode GridCreate(DM dm, Grid *grid);
 
-// An error for a vector whose values are distributed in another way than the grid's; name: the vector in the message.
-// All ranks know all of a layout, so that they agree without a message.
+// An error for a vector with another distribution than the grid's; name: the vector in the message. Every rank knows the
+// whole layout, so ranks agree without communication.
 PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name);
 
-// Spacing along each axis from the DM's coordinates, for axes of two points or more; all others keep the h
-// that they are given. Errors: coordinates that are not an ascending, uniform product grid.
+// Spacing along each axis from the DM's coordinates, for axes of two points or more; other axes keep the given h.
+// Errors: coordinates that are not an ascending, uniform product grid.
 PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3]);
 
 } // namespace shellac

@@ -18,16 +18,16 @@ struct HaloLink { // to a neighbouring patch
   char        *buffer;    // the neighbour's, on the host [count values]
 };
 
-// The link back: what leaves our lower end around a periodic axis arrives at our own upper end.
+// The opposite link: around a periodic axis, values sent from our lower end arrive at our own upper end.
 inline size_t link_back(const std::vector<HaloLink> &links, size_t l) {
   size_t back = 0;
   while (links[back].to.index() != 26 - links[l].to.index()) back++;
   return back;
 }
 
-// Two ranks may be neighbours in several directions; their messages match by order. Links are kept, and messages sent,
-// in the order of their directions; what the neighbour sends comes from the opposite direction, so that receives are
-// posted in reverse order.
+// Two ranks may be neighbours in several directions; their messages match by order. Links are stored, and messages sent,
+// in the order of their directions. The neighbour sends in the opposite directions, so receives are posted in reverse
+// order.
 inline size_t receive_order(const std::vector<HaloLink> &links, size_t l) {
   return links.size() - 1 - l;
 }
@@ -35,15 +35,15 @@ inline size_t receive_order(const std::vector<HaloLink> &links, size_t l) {
 class Halo {
 public:
   // Collective on the grid's communicator.
-  // box: with the neighbours across edges and corners, which a star needs not.
+  // box: also with the neighbours across edges and corners, which a star does not need.
   // device: whether this rank expects vectors on a GPU; only then can its halo go from device to device.
   // value_bytes: of a value; 4, 8 or 16.
   PetscErrorCode Create(const Grid &grid, const Patch &patch, bool box, PetscBool device, HaloWay way,
                         size_t value_bytes = sizeof(PetscScalar));
-  PetscErrorCode Destroy(); // not collective: objects end in any order, on each rank in its own
+  PetscErrorCode Destroy(); // not collective: each rank may destroy objects in its own order
 
-  // Posts the exchange of u, which lives in `memory` and must not change before End(). One exchange at a time. Another
-  // rank's u may live elsewhere.
+  // Posts the exchange of u, which is in `memory` and must not change before End(). One exchange at a time. The u of
+  // another rank may be in another memory.
   PetscErrorCode Begin(const void *u, PetscMemType memory);
   // After it (on a device: in PETSc's stream), field() has the neighbours' values.
   PetscErrorCode                            End();
@@ -53,7 +53,7 @@ public:
     for (int d = 0; d < Direction::count; d++) typed.halo[d] = reinterpret_cast<const T *>(field_.halo[d]);
     return typed;
   }
-  // field() with the neighbours' values on the host. Where the exchange was on a device, this rank alone copies them.
+  // field() with the neighbours' values on the host. After an exchange on a device, only this rank copies them.
   PetscErrorCode FieldOnHost(Field<PetscScalar> *field);
   const char    *transport() const; // how halos between GPUs travel; null without CUDA
   PetscLogDouble bytes() const;     // of the halo

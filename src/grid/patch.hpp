@@ -1,5 +1,5 @@
 #pragma once
-// Where a point is: one rank's part of a grid, and a grid function on it.
+// A patch: one rank's part of a grid; and a grid function on it.
 
 #include "device/launch.hpp"
 
@@ -21,7 +21,7 @@ struct Direction {
 };
 
 // One rank's part of a structured grid of 1 to 3 dimensions; axes beyond the dimension have one point.
-// Points are named by their indices p on the patch; p may leave it by the width of the halo.
+// A point is given by its indices p on the patch; p may be outside by up to the width of the halo.
 struct Patch {
   PetscInt N[3];            // points of the whole grid along each axis
   PetscInt start[3];        // of the first point of the patch, on the whole grid
@@ -40,7 +40,7 @@ struct Patch {
   SHELLAC_HD bool at_domain_end(const PetscInt p[3], int axis, Side end) const {
     return start[axis] + p[axis] == (end == LOWER ? 0 : N[axis] - 1);
   }
-  // Whether the domain has the point, which may be off the end of a periodic axis; and whether the patch has it.
+  // Whether the point is in the domain (beyond the end of a periodic axis it is); and whether it is in the patch.
   SHELLAC_HD bool in_domain(const PetscInt p[3]) const {
     bool inside = true;
     for (int a = 0; a < 3; a++)
@@ -81,7 +81,7 @@ struct Patch {
 // A grid function on a patch: the owned values and the packed halo, both in the memory where the loop runs.
 template <class T> struct Field {
   const T *u;                      // [size[2]][size[1]][size[0]][dof]
-  const T *halo[Direction::count]; // [direction], each as u over beyond_patch(); null where there is nobody, or no need
+  const T *halo[Direction::count]; // [direction], each as u over beyond_patch(); null without a neighbour, or if not needed
 
   // The c-th value at p, which may be in the halo; zero where there is none.
   SHELLAC_HD T value(const Patch &patch, const PetscInt p[3], PetscInt c) const {
