@@ -1,4 +1,4 @@
-// The Mat type equation: the Jacobian's action on a vector, without entries; and what does without them in solvers.
+// The Mat type equation: the Jacobian's action on a vector, without entries; and preconditioners without entries.
 
 #include "equations/equation.hpp"
 #include "equations/types.hpp"
@@ -151,7 +151,7 @@ static PetscErrorCode act(Mat A, Vec v, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y = Jᵀ v, by entries: an element is a sum over the rows of the points around, which each of them would have to evaluate.
+// y = Jᵀ v, by entries: without them, each element would need the rows of all neighbouring points.
 static PetscErrorCode act_transposed(Mat A, Vec v, Vec y) {
   ActionMat      *context;
   EquationOnGrid *equation;
@@ -262,7 +262,7 @@ static PetscErrorCode refuse_submatrices(Mat A, PetscInt, const IS[], const IS[]
   return refuse(PetscObjectComm((PetscObject)A), "a submatrix (redundant, the coarsest solver of mg by default)");
 }
 
-// In a package of its own: PETSc takes the factors of its own package for a default preconditioner.
+// In a package of its own: for its default preconditioner, PETSc looks for factors of its own package.
 PetscErrorCode MatEquationRegisterSolvers() {
   PetscFunctionBegin;
   for (MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC})

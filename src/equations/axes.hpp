@@ -1,5 +1,5 @@
 #pragma once
-// The axes of an equation's grid: where the points, the ends and what stands for points beyond them are.
+// The axes of an equation's grid: positions of the points, of the ends, and of points beyond them.
 
 #include <vector>
 

@@ -56,7 +56,7 @@ std::string part_of_file(const std::string &path) {
   return path + "." + host + "." + std::to_string(getpid());
 }
 
-// Until all ranks are here. Those that wait sleep: MPI's barrier and broadcast take a processor each, which the compiler needs.
+// A barrier in which waiting ranks sleep: in MPI's barrier and broadcast each would occupy a core, which the compiler needs.
 static PetscErrorCode sleep_until_all_are_here(MPI_Comm comm) {
   MPI_Request request;
   PetscMPIInt ranks;

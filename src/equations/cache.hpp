@@ -1,5 +1,5 @@
 #pragma once
-// Files that are made once and kept in a folder, by a hash of what they are made of.
+// Files that are made once and kept in a folder, under a hash of their input.
 
 #include <functional>
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace shellac {
 
-// The file made of the first rank's `content`, which is all that it depends on; extension: of its name. Unless the cache
-// folder has it, the first rank calls make(folder, path), whose result is what is wrong, or empty. *path: this rank's;
-// ranks that do not see the first rank's file have a copy. Collective. Errors, on all ranks: make()'s; a folder that cannot be written.
-// given: the folder; empty: as the environment says.
+// The file that belongs to the first rank's `content`, on which alone it depends; extension: of its name. If it is not in the
+// cache folder, the first rank calls make(folder, path), which returns an error or an empty string. *path: that of this rank;
+// ranks that do not see the first rank's file get a copy. Collective. Errors, on all ranks: that of make(); a folder that cannot be
+// written. given: the folder; empty: from the environment.
 PetscErrorCode GetCachedFile(MPI_Comm comm, const char given[], const std::string &content, const char extension[],
                              const std::function<std::string(const std::string &folder, const std::string &path)> &make,
                              std::string *path);

@@ -35,8 +35,8 @@ static std::string own_flags() {
   return own && *own ? std::string(own) + " " : "";
 }
 
-// The first line of what `COMPILER --version` prints; that of the build where it cannot be run, so that a machine without a
-// compiler finds what another one with the same compiler has made.
+// The first line that `COMPILER --version` prints. If the compiler cannot be run, that of the build, so that a machine without a
+// compiler finds the results of another machine with the same compiler.
 static std::string read_version(const std::string &name) {
   char        line[512] = "";
   FILE       *pipe = popen((name + " --version 2>/dev/null </dev/null").c_str(), "r");
@@ -93,7 +93,7 @@ static std::string in_words(std::string line) {
   return line;
 }
 
-// The compiler's first error, and the user's line that it is about; all that it says where there is none.
+// The compiler's first error and the user's line; the whole output if there is none.
 static std::string first_error(const std::string &output, const SourceText &text) {
   std::istringstream stream(output);
   std::string        line;
@@ -144,7 +144,7 @@ static std::string command_of(const std::string &code, const std::string &to, in
          quoted(to) + libraries + " 2>&1; s=$?; }; rm -f" + objects + "; exit $s";
 }
 
-// On one rank: makes the library `path`; what is wrong, or empty.
+// On one rank: makes the library `path`; returns the error, or an empty string.
 static std::string compile(const std::string &source, int parts, const SourceText &text, const std::string &folder,
                            const std::string &path) {
   if (!make_folder(folder)) return unwritable(folder);

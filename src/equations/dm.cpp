@@ -1,4 +1,4 @@
-// DMDASetEquation(): what KSP, SNES and TS ask of a DM; and what coarser and finer DMs inherit.
+// DMDASetEquation(): the equation of a DM, for KSP, SNES and TS; and its inheritance by coarser and finer DMs.
 
 #include <fstream>
 #include <sstream>

@@ -214,8 +214,8 @@ PetscErrorCode EquationOnGrid::SetEnds() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The points whose neighbours are all within the domain and in the arrays that are read, and the others. Where a periodic
-// axis is so short that a neighbour is the point itself, all are among the others.
+// The points whose neighbours are all within the domain and in the arrays, and the other points. If a periodic axis is so short
+// that a neighbour is the point itself, all points are among the others.
 void EquationOnGrid::MakeRegions() {
   shellac::Box all, inside;
   for (int a = 0; a < 3; a++) {

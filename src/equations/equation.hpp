@@ -1,5 +1,5 @@
 #pragma once
-// A compiled equation, and what of it belongs to one grid.
+// A compiled equation, and its data for one grid.
 
 #include <memory>
 #include <string>
@@ -88,8 +88,8 @@ public:
   const Grid                      &grid() const { return grid_; }
   const std::shared_ptr<Equation> &shared() const { return equation_; }
   std::shared_ptr<TimeStepper>    &stepper() { return stepper_; } // a coarser grid has the one of the finer
-  // Factors of the rows of an implicit step, where the grid is a coarser one than the TS's: restriction sums residuals, as of a
-  // steady equation; and rows of points where u is given are made as large as others. They are of the time of the last
+  // Factors of the rows of an implicit step on a coarser grid than the TS's: restriction sums residuals, as for a steady
+  // equation; and the rows of points where u is given are scaled to the size of the others. They are of the time of the last
   // evaluation. Collective.
   void SetStep(PetscReal row_scale, PetscReal time_step) { step_.row_scale = row_scale, step_.time_step = time_step; }
   PetscErrorCode GetStepScale(Vec *scale);
@@ -122,8 +122,8 @@ public:
   PetscErrorCode GetInitial(PetscReal time, Vec u);
   PetscErrorCode GetExact(PetscReal time, Vec u);
 
-  // Tries the functions at random states: an error where they read a neighbour beyond the stencil. And whether the equation
-  // is linear with its parameters: by its text; where that is unclear, by its values at all points. Collective.
+  // Evaluates the functions at random states: it is an error if they read a neighbour beyond the stencil. And finds whether the
+  // equation is linear with its parameters: by its text, or if that is unclear, by its values at all points. Collective.
   PetscErrorCode Try(bool *linear);
 
   PetscErrorCode SetField(size_t f, Vec values);
@@ -172,7 +172,7 @@ private:
   bool             CellsDiffer() const; // in volume, also those of mirrored ends, which are halves
   // v: volumes of cells, or one, at that unknown; zero at others
   PetscErrorCode SetCells(size_t unknown, bool by_volume, Vec v);
-  // A row's sum over all cells, and that of absolute values.
+  // The sum of a row over all cells, and that of absolute values.
   PetscErrorCode SumRow(size_t row, Vec f, PetscScalar *sum, PetscReal *size);
   // Leaves the unknowns whose constants the Jacobian at u makes zero, and the rows whose sums it leaves as they are.
   PetscErrorCode KeepSingular(Vec u, std::vector<size_t> *unknowns, std::vector<size_t> *rows);
@@ -242,8 +242,8 @@ PetscErrorCode EquationCheckLinear(EquationOnGrid &equation); // an error where 
 // Where A is of type equation: A becomes the derivative at u. *set: whether it is of that type.
 PetscErrorCode MatEquationTrySetState(Mat A, PetscReal time, Vec u, PetscBool *set);
 
-// Where B, the Mat of a KSP's preconditioner, is of type equation: PETSc's default preconditioner, which it chooses before it has
-// seen the Mat, becomes Jacobi's; another one that wants entries is an error.
+// If B, the Mat of a KSP's preconditioner, is of type equation: PETSc's default preconditioner, which is chosen before the Mat is
+// known, is replaced by Jacobi; another one that needs entries is an error.
 PetscErrorCode KSPAvoidEntries(KSP ksp, Mat B);
 
 // "2 dimensions"

@@ -237,7 +237,7 @@ PetscErrorCode EquationOnGrid::FieldsAt(size_t point, std::string *text) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The first values of a solve, and since a change, must be numbers: a solver would only say that it diverges.
+// The first values of a solve, and those after a change, must be finite: a solver would only report divergence.
 PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
   const PetscScalar *value, *state;
   const size_t       n = equation_->unknowns();
@@ -318,7 +318,7 @@ PetscErrorCode EquationOnGrid::CheckEntries(Vec u, const PetscScalar *const *slo
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 
-// What the entries in a Mat were made from: of a linear equation they are made once.
+// The data from which a Mat's entries were computed: for a linear equation they are computed once.
 struct Made {
   PetscInt         version = 0;
   PetscReal        time = 0;

@@ -112,8 +112,8 @@ bool calls_are_whole(const std::string &expression, const std::vector<std::strin
 
 // ---- mistakes --------------------------------------------------------------------------------------------------------
 
-// Finds a division of whole numbers that leaves a rest, which C++ would drop: 1/3, 1/(2*3), 3*1/2. It reads an expression as
-// C++ does, for what is whole. Names and calls of functions are taken for real numbers.
+// Finds integer divisions with a remainder, which C++ would drop: 1/3, 1/(2*3), 3*1/2. It parses an expression as C++ does, to
+// find which parts are integers. Names and function calls count as real numbers.
 class Divisions {
 public:
   explicit Divisions(const std::string &text) : text_(text) {

@@ -35,7 +35,7 @@ std::string mistake_in(const std::string &line);
 // equals sign or a comma outside of brackets.
 std::string mistake_in_whole(const std::string &expression, int *line);
 
-// Those of `names` that a misspelt name is nearest to, as ": did you mean a or b?"; empty where none is near.
+// The `names` nearest to a misspelt name, as ": did you mean a or b?"; empty if none is near.
 std::string suggestion(const std::string &name, const std::vector<std::string> &names);
 
 } // namespace shellac

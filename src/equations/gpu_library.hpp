@@ -26,8 +26,8 @@ public:
     std::vector<std::string> kernels; // their names
   };
 
-  // Compiles sources for the ranks' GPUs and loads their kernels; name: of the sources, in messages. Where that is not possible,
-  // *problem says why, and the library is not present. Collective.
+  // Compiles sources for the ranks' GPUs and loads their kernels; name: of the sources, in messages. If that is not possible,
+  // *problem is the reason, and the library is not present. Collective.
   PetscErrorCode Create(MPI_Comm comm, const std::vector<Source> &sources, const std::string &name, const char cache[],
                         std::string *problem);
   bool           present() const { return !kernels_.empty(); }

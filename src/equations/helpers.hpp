@@ -1,4 +1,4 @@
-// What a text calls: differences of second order. After prelude.hpp; for any compiler, too.
+// The helpers of a text: second-order differences. After prelude.hpp; for any compiler.
 
 namespace shellac {
 namespace equation {

@@ -1,4 +1,4 @@
-// What the library and a compiled equation share: plain data. Without includes, for every compiler that compiles equations.
+// Plain data that the library and a compiled equation share. Without includes, for every compiler that compiles equations.
 
 #ifndef SHELLAC_EQUATION_INTERFACE
 #define SHELLAC_EQUATION_INTERFACE
@@ -93,8 +93,8 @@ constexpr int values_around(int dim, int width, bool box, int at_once, int colum
   if (box) return row * tall * (dim == 3 ? across : 1);
   return at_once * row + 2 * width * columns * (1 + (dim == 3 ? at_once : 0));
 }
-// All loads of a thread come before its arithmetic where it reads no more numbers than this, which 168 registers hold: many bytes
-// are on their way then, also with few threads. In boxes in 3-D sums of values that have come are better.
+// All loads of a thread come before its arithmetic if it reads no more numbers than this, which fit into 168 registers. Many bytes
+// are then in flight, also with few threads. For boxes in 3-D it is better to sum values as they arrive.
 constexpr int most_loaded_first = 72;
 
 constexpr int most_regions_at_ends = 7;

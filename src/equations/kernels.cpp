@@ -18,7 +18,7 @@ PetscErrorCode EquationKernels::Create(MPI_Comm comm, const std::vector<GpuLibra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The region inside, which is the first one, with the points at ends of the first axis beside it; and the others.
+// The first region, the inner one, extended by the points at the ends of the first axis; and the other regions.
 static std::vector<equation::Region> with_whole_rows(const std::vector<equation::Region> &regions) {
   std::vector<equation::Region> joined;
   for (const equation::Region &region : regions) {
@@ -111,8 +111,8 @@ PetscErrorCode EquationKernels::Launch(size_t kernel, const equation::Place &pla
     } else
       blocks_inside = set_inside(region, dim_, at_once, columns, &work);
   }
-  // Blocks at ends wait for memory many times, and come first. One on each multiprocessor, for a slot, leaves room
-  // for those inside.
+  // Blocks at ends wait for memory many times, and are launched first. One on each multiprocessor, for each slot, leaves
+  // room for those inside.
   work.blocks_at_ends =
       (unsigned)PetscMin((points_at_ends + threads - 1) / threads, blocks_inside ? multiprocessors() : most_blocks);
   PetscCheck(

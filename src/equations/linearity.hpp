@@ -1,5 +1,5 @@
 #pragma once
-// Whether an equation is linear in its unknowns, by its text.
+// Determines from its text whether an equation is linear in its unknowns.
 
 #include <vector>
 

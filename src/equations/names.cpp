@@ -1,4 +1,4 @@
-// What the names in a text stand for: mistakes that a compiler would not see, or would not name.
+// The meaning of the names in a text, and mistakes that a compiler would not find or not explain.
 
 #include "equations/text.hpp"
 
@@ -20,7 +20,7 @@ bool has(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// What an expression may have: a row all, data no state, a constant parameters alone.
+// What an expression may use: a row everything, data no state, a constant only parameters.
 enum class Scope { row, data, constant };
 
 const Names coordinates = {"x", "y", "z", "t"}, spacings = {"hx", "hy", "hz", "step_x", "step_y", "step_z"};

@@ -1,4 +1,4 @@
-// The functions of a compiled equation on a GPU, after helpers.hpp: what a thread does.
+// The functions of a compiled equation on a GPU, for one thread; after helpers.hpp.
 
 namespace shellac {
 namespace equation {
@@ -9,8 +9,8 @@ inline unsigned quotient(unsigned n, unsigned d, unsigned inverse) {
   return least + (n - least * d >= d);
 }
 
-// A region has no fewer points along the last axis than a thread computes at once: the last ones begin so early that all have
-// that many, and compute some points twice. Of two columns one may be beside the region.
+// A region has at least as many points along the last axis as a thread computes at once. The last threads begin early enough to
+// have that many points, and some points are computed twice. One of two columns may be outside the region.
 template <int at_once, int columns, class Function>
 inline void for_points_of_thread(const Work &work, unsigned block, const Function &f) {
   constexpr int last = dim - 1;
@@ -63,7 +63,7 @@ struct StepInRow {
   void apply(Scalar *value) const { *value = factor == 0 ? Scalar(0) : factor * *value; }
 };
 
-// Two numbers beside each other, in one load or store.
+// Two adjacent numbers, in one load or store.
 struct alignas(2 * sizeof(Scalar)) Pair {
   Scalar at[2];
 };

@@ -64,7 +64,7 @@ template <bool ends, class Function> inline void for_points(const Place &q, cons
     for_each_point(q, region, f);
 }
 
-// A loop of which all is to be compiled together: else it does without vectors.
+// A loop whose body must be inlined completely: otherwise it is not vectorised.
 #define SHELLAC_WHOLE __attribute__((flatten))
 
 template <class Row, bool ends> SHELLAC_WHOLE void values_in(const Place &q, const Region &region, Scalar *out) {
@@ -77,8 +77,8 @@ template <class Row> void all_values(const Place *place, const Region *region, S
   region->ends ? values_in<Row, true>(q, *region, out) : values_in<Row, false>(q, *region, out);
 }
 
-// Entries of some slots of a row in a pass, which share the row's value and derivatives. Of more slots a compiler keeps the
-// derivatives in memory, and does without vectors: Clang does of more than one.
+// Entries of some slots of a row in one pass, which share the row's value and derivatives. With more slots a compiler keeps the
+// derivatives in memory and does not vectorise; Clang does so for more than one slot.
 #if defined(__clang__)
 constexpr int most_slots_of_pass = 1, most_passes = 20;
 #else
@@ -266,8 +266,8 @@ template <class R, class Exact, class Fields> struct ExactPoint {
 
 using Wide = long double; // for differences of an exact solution
 
-// What the equation makes of the exact solution in the limit of small spacings: by extrapolation (Richardson 1911) from
-// three of them, of sixth order. A rate's source is the exact solution's derivative in time, less the rate.
+// The equation's value at the exact solution in the limit of small spacings, by sixth-order extrapolation from three spacings
+// (Richardson 1911). The source of a rate is the exact solution's derivative in time, minus the rate.
 constexpr int spacings = 3;
 template <class R> struct RowsOfLine { ScalarOf<R> at[unknowns][spacings][points_of_line]; };
 template <class Row, int r = 0, class R, class Exact, class Fields>
@@ -322,8 +322,8 @@ void all_sources(const Place *q, const Region *region, bool wide, Scalar *out) {
   });
 }
 
-// Whether sources need numbers wider than double, which take a hundred times as long: differences of double leave more than 1e-10
-// of the largest source, at some points of the whole grid. Every rank finds the same.
+// Whether sources need numbers wider than double, which take a hundred times as long: with double the error exceeds 1e-10 of the
+// largest source, at some test points of the whole grid. The result is the same on every rank.
 template <class Row, class Exact, class Fields> bool sources_are_wide(const Place *q) {
   constexpr int points = 8;
   Real          size = 0, error = 0;

@@ -1,4 +1,4 @@
-// Options -equation_NAME that nothing reads: PETSc itself would say so at the end of the program, if it is asked.
+// Finds options -equation_NAME that nothing reads. PETSc itself reports them only at the end of the program, on request.
 
 #include "equations/equation.hpp"
 #include "equations/expression.hpp"

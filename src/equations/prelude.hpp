@@ -1,5 +1,5 @@
-// What the text of an equation is compiled with, after interface.hpp, numbers.hpp and the constants `dim`, `unknowns`,
-// `width` and `box`: points and rows. Without includes: a compiler for a GPU takes it as the host's does.
+// Points and rows, with which the text of an equation is compiled, after interface.hpp, numbers.hpp and the constants `dim`,
+// `unknowns`, `width` and `box`. Without includes, for the compilers of the host and of a GPU.
 
 namespace shellac {
 namespace equation {
@@ -104,7 +104,7 @@ struct FromArrays {
   Scalar field(int f, int dx, int dy, int dz) const { return place.fields[f][index(dx, dy, dz)]; }
 };
 
-// What a neighbour that may be beyond an end is: given plus factor times the value at a place in the arrays, an arm's end.
+// The value of a neighbour that may be beyond an end: given plus factor times the value at a place in the arrays.
 struct Neighbour {
   Scalar given;
   Real   factor;
@@ -424,7 +424,7 @@ inline void diagonal_at(const Place &q, Index i, Index j, Index k, const From &f
   if constexpr (r + 1 < unknowns) diagonal_at<Row, r + 1>(q, i, j, k, from, out);
 }
 
-// A function of coordinates, where one place is wanted.
+// A function of coordinates at one place.
 template <class Function, int c, class R>
 SHELLAC_OUT_OF_LINE ScalarOf<R> value_at_place(const Place &q, R x, R y, R z, R t) {
   return Function::template at<c, R>(q, x, y, z, t);

@@ -153,7 +153,7 @@ PetscErrorCode EquationOnGrid::KeepSingular(Vec u, std::vector<size_t> *unknowns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Where the rows whose sums are known are as many as the unknowns, these sums span the null space of the transpose.
+// If there are as many rows with known sums as unknowns, these sums span the null space of the transpose.
 PetscErrorCode EquationOnGrid::MakeNullSpaces() {
   const auto make = [&](const std::vector<size_t> &of, bool by_volume, MatNullSpace *space) {
     std::vector<Vec> basis(of.size());
@@ -179,8 +179,9 @@ PetscErrorCode EquationOnGrid::MakeNullSpaces() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The Jacobian of a linear equation is the same at all states. That of another is tried at states of both signs and several
-// sizes, where terms as max(u - 2, 0) do not vanish, and then at each u: what does not hold there is gone until parameters change.
+// The Jacobian of a linear equation is the same at all states. That of a nonlinear one is tested at states of both signs and
+// several sizes, where terms such as max(u - 2, 0) do not vanish, and then at each u. A property that fails there is dropped until
+// parameters change.
 PetscErrorCode EquationOnGrid::UpdateNullSpaces(Vec u) {
   PetscFunctionBegin;
   place_.time = equation_->time;

@@ -1,4 +1,4 @@
-// What KSP, SNES and TS call on a DMDA with an equation.
+// The callbacks of KSP, SNES and TS on a DMDA with an equation.
 
 #include "equations/solvers.hpp"
 
@@ -128,9 +128,9 @@ using SnesFunction = PetscErrorCode (*)(SNES, Vec, Vec, void *);
 using SnesJacobian = PetscErrorCode (*)(SNES, Vec, Mat, Mat, void *);
 using TsFunction = PetscErrorCode (*)(TS, PetscReal, Vec, Vec, Vec, void *);
 
-// PETSc's SNES asks the DM for its function, which for a TS is SNESTSFormFunction() with the TS. The first TS that is set up
-// leaves it there, and a second one on the same DM, when it finds one, would step with the first one's state. So the
-// functions below take its place, which know the TS at work, and leave when it has finished.
+// PETSc's SNES gets its function from the DM. For a TS this is SNESTSFormFunction() with the TS. The first TS that is set up sets
+// it, and a second TS on the same DM would find it and step with the state of the first one. So the functions below replace it.
+// They know which TS is at work, and are removed when it has finished.
 
 static PetscErrorCode step_function(SNES snes, Vec u, Vec f, void *);
 static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *);
@@ -247,8 +247,8 @@ static PetscErrorCode get_stepper(SNES snes, TS *ts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What a TS asks of a coarser grid: the implicit form, for which PETSc brings a Mat of that grid; for the derivative of the rate
-// alone it brings its own grid's.
+// The callbacks of a TS on a coarser grid. They use the implicit form, for which PETSc passes a Mat of that grid; for the
+// derivative of the rate alone, it would pass one of the TS's own grid.
 static PetscErrorCode coarse_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *) {
   EquationOnGrid *equation;
   Vec             scale;

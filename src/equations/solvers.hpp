@@ -1,11 +1,11 @@
 #pragma once
-// What KSP, SNES and TS call on a DMDA with an equation.
+// The callbacks of KSP, SNES and TS on a DMDA with an equation.
 
 #include "equations/equation.hpp"
 
 namespace shellac {
 
-// Gives a DMDA the functions of its equation. Of a rate: a TS that is set up before finds them no more. Collective.
+// Sets the functions of its equation on a DMDA. For a rate: a TS that was set up before no longer finds its own. Collective.
 PetscErrorCode SetSolverFunctions(DM da, bool rate);
 
 } // namespace shellac

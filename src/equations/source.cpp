@@ -295,7 +295,8 @@ private:
 
 } // namespace
 
-// In 3-D many points are at the ends of rows, and by themselves each takes whole sectors of memory. Their rules must be factors.
+// In 3-D many points are at the ends of rows, and computed separately each would read whole sectors of memory. Their rules must
+// be factors.
 static bool has_whole_rows(const EquationShape &shape, const EquationText &text) {
   bool factors = shape.dim == 3 && text.unknowns.size() == 1 && text.fields.empty() && steps_are_known(text);
   for (const EquationText::End &end : text.unknowns[0].ends[0])
@@ -303,14 +304,14 @@ static bool has_whole_rows(const EquationShape &shape, const EquationText &text)
   return factors;
 }
 
-// A load of 16 bytes has both. In a box a neighbour of a pair that begins with an end of a row may be before the whole array.
+// One load of 16 bytes reads both columns. In a box, a neighbour of a pair at the end of a row may be before the whole array.
 bool has_columns(const EquationShape &shape, const EquationText &text) {
   return shape.dim == 3 && text.unknowns.size() == 1 && !scalars_are_complex && steps_are_known(text) &&
          (!shape.box || (shape.width == 1 && has_whole_rows(shape, text)));
 }
 
-// Measured on an H200. Many points share more loads than four and have more of them on their way, which counts where a point reads
-// much of one unknown, as long as registers hold all. Single columns of boxes in 3-D lose by whole rows.
+// Measured on an H200. More than four points share more loads and have more of them in flight. This helps if a point reads many
+// values of one unknown, as long as they fit into registers. For single columns of boxes in 3-D whole rows are slower.
 EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool along_vector, int columns) {
   const int arrays = (int)(1 + text.fields.size()) + along_vector, many = shape.width > 1 ? 10 : 8,
             numbers = equation::values_around(shape.dim, shape.width, shape.box, many, 1) * arrays;

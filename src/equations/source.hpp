@@ -7,7 +7,7 @@
 
 namespace shellac {
 
-// What of a grid is known when an equation is compiled.
+// The properties of a grid that are known when an equation is compiled.
 struct EquationShape {
   int  dim = 2, width = 1;
   bool box = false;
@@ -19,7 +19,7 @@ struct EquationShape {
 };
 // Whether two columns are better, on grids whose rows have an even number of points.
 bool has_columns(const EquationShape &shape, const EquationText &text);
-// With the best number of points for so many columns, also where the text has a vector beside its unknowns.
+// The shape with the best number of points for that many columns; along_vector: a vector is read, too.
 EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool along_vector, int columns);
 
 // The source: interface.hpp, numbers.hpp, prelude.hpp, helpers.hpp, on_host.hpp, and the text's expressions behind #line, so that a

@@ -1,5 +1,5 @@
 #pragma once
-// How the points of an axis are placed, where a text or an option says so.
+// The stretching of an axis that a text or an option gives.
 
 #include <string>
 
@@ -14,7 +14,7 @@ struct Stretching {
   double operator()(double s) const;
 };
 
-// Reads "geometric" or "tanh" and its strength; what is wrong, or empty.
+// Reads "geometric" or "tanh" and its strength; returns the error, or an empty string.
 std::string read_stretching(const std::string &form, const std::string &strength, Stretching *stretching);
 
 } // namespace shellac

@@ -8,7 +8,7 @@
 
 namespace shellac {
 
-// What stands to the right of an equals sign, in C++; empty where it does not.
+// The right-hand side of a statement, in C++; empty if there is none.
 struct Expression {
   std::string text;
   int         line = 0, column = 0; // of the text, where it begins; columns from 0
@@ -78,10 +78,10 @@ struct EquationText {
 // The last step of reading: checks the names in all expressions, and gathers the axes that they need.
 std::string                           check_names(EquationText *text);
 extern const std::vector<std::string> statement_words; // by which statements begin
-// The statement that a misspelt word is nearest to, as ": did you mean initial?"; empty where none is near.
+// The statement nearest to a misspelt word, as ": did you mean initial?"; empty if none is near.
 std::string suggestion_of_statement(const std::string &word);
 
-// Reads a text; the result is what is wrong with it, as for a user, or empty. file: its name.
+// Reads a text; returns the message for the user if there is an error, or an empty string. file: its name.
 std::string read_equation(const std::string &file, const std::string &text, EquationText *equation);
 
 extern const char *const side_names[3][2]; // left, right, bottom, ...

@@ -1,4 +1,4 @@
-// An equation at random states: what it reads, how large its rows are, and whether it is linear.
+// Evaluates an equation at random states: which neighbours it reads, how large its rows are, and whether it is linear.
 
 #include "equations/equation.hpp"
 #include "equations/linearity.hpp"

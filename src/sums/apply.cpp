@@ -1,4 +1,4 @@
-// y = A c: what is summed where. Blocks of sources travel in a ring of the ranks while the present one is summed.
+// y = A c. Blocks of sources are passed around the ranks in a ring while the present one is summed.
 
 #include "device/arrays.hpp"
 #include "device/memory.hpp"

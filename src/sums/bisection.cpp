@@ -1,5 +1,5 @@
-// Medians of distributed points by their digits: a count of each digit tells in which of 16 intervals a median is, then in
-// which sixteenth of that, until nothing but the median is left.
+// Medians of distributed points by their digits: counts of each digit determine which of 16 intervals contains a median, then
+// which sixteenth of that interval, until only the median is left.
 
 #include "sums/bisection.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// All ranks' points in one order of compact parts, which does not depend on the ranks, and dealt out to them in it.
+// Orders all ranks' points by compact parts, independently of the ranks, and distributes them to the ranks in that order.
 
 #include <functional>
 
@@ -16,12 +16,12 @@ struct DealtPoints {
   std::vector<PetscReal> x;       // coordinate a of point i is x[3 i + a]
 };
 
-// Splits the points along the longest side of each part's box, at the position middle(part), or not where that is an end
-// of it; points at one coordinate by their numbers. A part goes to the rank whose equal share its middle is in.
+// Splits the points of each part along the longest side of its box, at the position middle(part), unless that is an end of the
+// part; points with equal coordinates by their numbers. A part goes to the rank whose equal share contains its middle.
 PetscErrorCode DealPoints(MPI_Comm comm, const PointCloud &points,
                           const std::function<PetscInt(const Cluster &)> &middle, DealtPoints *dealt);
 
-// Where the share of a rank begins, of N points in equal ones; the rank of a position.
+// The first position of a rank's equal share of N points; the rank of a position.
 inline PetscInt share_of(PetscMPIInt rank, PetscMPIInt ranks, PetscInt N) {
   return (PetscInt)((PetscInt64)N * rank / ranks);
 }
@@ -29,7 +29,7 @@ inline PetscMPIInt rank_of(PetscInt position, PetscMPIInt ranks, PetscInt N) {
   return (PetscMPIInt)((((PetscInt64)position + 1) * ranks - 1) / N);
 }
 
-// Sends items, in the order of the ranks that they are for, counts[rank] to each. Gives those received, and their counts.
+// Sends items, sorted by destination, counts[rank] to each rank. Returns those received, and their counts.
 template <class T> PetscErrorCode SendItems(MPI_Comm comm, std::vector<T> *items, std::vector<PetscMPIInt> *counts) {
   const size_t             ranks = counts->size();
   std::vector<PetscMPIInt> in(ranks), starts(ranks), in_starts(ranks);

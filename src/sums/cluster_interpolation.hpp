@@ -1,10 +1,10 @@
 #pragma once
 // Interpolation in the clusters of trees: weights of points go up to the interpolation points, sums at these go down.
 //
-// With m + 1 Chebyshev points along an axis, of which a cluster has those whose indices are all even or all odd, a product
-// T_i(x) T_j(y) T_k(z) of Chebyshev polynomials equals another one, with m - i for i and m - j for j, at all of them.
-// So the interpolant has the products with i/m + j/m <= 1 for each pair of axes, and those on the boundary by halves. It
-// follows functions that are alike in all directions with 0.7 times as many points as one on a tensor grid (in 3-D; the
+// There are m + 1 Chebyshev points along an axis, and a cluster has those whose indices are all even or all odd. At all of these,
+// a product T_i(x) T_j(y) T_k(z) of Chebyshev polynomials equals the product with m - i and m - j instead of i and j. So the
+// interpolant consists of the products with i/m + j/m <= 1 for each pair of axes, those on the boundary by halves. For functions
+// that are alike in all directions it needs 0.7 times as many points as one on a tensor grid (in 3-D; the
 // points: S. De Marchi, M. Vianello, Y. Xu, New cubature formulae and hyperinterpolation in three variables, 2009).
 
 #include "sums/cluster_tree.hpp"
@@ -119,8 +119,8 @@ struct ProxyGrid {
   }
 };
 
-// The interpolant of one cluster: a team's work. Up, from the weights of what is in the cluster it makes those of its interpolation
-// points; down, it adds what the sums at its interpolation points are at what is in it.
+// The interpolant of one cluster, computed by a team. Upwards, it computes the weights of the cluster's interpolation points from
+// those of its contents. Downwards, it interpolates the sums at the interpolation points and adds them to its contents.
 struct Interpolant {
   const ClusterValues &v;
   const Cluster       &node;

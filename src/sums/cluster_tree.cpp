@@ -1,8 +1,8 @@
 // Trees of points, level by level, in the memory that the points are in.
 //
-// Three lists have the points in the order of their coordinates along each axis, cluster by cluster. So the ends of a list's
-// part are the ends of a cluster's box, and its middle is the median. Where clusters are halved, a stable partition
-// of the lists keeps their order (R. Brown, Building a balanced k-d tree in O(kn log n) time, 2015).
+// Three lists contain the points of each cluster in the order of their coordinates along each axis. So the ends of a cluster's
+// part of a list are the ends of its box, and the middle is the median. When clusters are halved, a stable partition of the
+// lists keeps this order (R. Brown, Building a balanced k-d tree in O(kn log n) time, 2015).
 
 #include "sums/cluster_tree.hpp"
 

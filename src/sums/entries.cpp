@@ -1,4 +1,4 @@
-// What looks at entries: the diagonal, norms, conversion to a dense matrix; and products with dense matrices.
+// Operations on entries: the diagonal, norms, conversion to a dense matrix; and products with dense matrices.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Which fast method, and of what order: measured against direct sums on a sample of the targets.
+// Chooses the fast method and its order by measured errors, compared with direct sums on a sample of the targets.
 
 #include <cmath>
 
@@ -54,7 +54,7 @@ PetscErrorCode sum(MPI_Comm comm, const KernelSumMat &context, const Test &test,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A number that has nothing to do with n (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, 2014).
+// A pseudorandom number from n (G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators, 2014).
 SHELLAC_INLINE uint64_t mixed(uint64_t n) {
   uint64_t z = (n + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -62,7 +62,7 @@ SHELLAC_INLINE uint64_t mixed(uint64_t n) {
   return z ^ (z >> 31);
 }
 
-// Values between -1 and 1 that depend on their global numbers alone, not on the ranks.
+// Random values between -1 and 1 that depend only on their global numbers, not on the ranks.
 struct SetRandom {
   PetscScalar *values;
   uint64_t     first;
@@ -110,7 +110,7 @@ PetscErrorCode create_vector(MPI_Comm comm, const KernelSumMat &context, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The error of a series is the same for all pairs at a distance: a test of one has some of the sources only.
+// The error of a Fourier series is the same for all pairs at a given distance: its test uses only some of the sources.
 PetscErrorCode create_test(MPI_Comm comm, const KernelSumMat &context, bool transposed, bool series, Test *test) {
   PointCloud *sources = transposed ? context.targets : context.sources;
 

@@ -49,9 +49,8 @@ PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, Poin
 // The modes that it takes: half of them, since the sums are real. Infinite where they are too many along an axis.
 double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon);
 
-// Makes the fast method of the Mat's settings, of the order that its tolerance needs, measured, and leaves the Mat as
-// it is. Null for direct sums: where they are asked for, or the type is auto and they are faster or nothing else keeps
-// the tolerance.
+// Makes the fast method for the Mat's settings, with the order that the measured error requires; the Mat is not changed. Null for
+// direct sums: if they are requested, or if the type is auto and they are faster or no other method meets the tolerance.
 PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast);
 
 // An array of PetscReals or indices in one kind of memory.

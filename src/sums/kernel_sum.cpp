@@ -34,7 +34,7 @@ static PetscErrorCode copy_vector(Vec from, Vec *to) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A Mat over the same points with the same settings, of which the set-up is left to its first use.
+// A Mat over the same points with the same settings, which is set up at its first use.
 static PetscErrorCode create_like(Mat A, bool gradient, Mat *B) {
   KernelSumMat *from, *to;
 

@@ -1,5 +1,5 @@
 #pragma once
-// The innermost loops of a pair sum on the host, vectorised over targets: what depends on the kernel function. They are
+// The innermost loops of a pair sum on the host, vectorised over targets. They depend on the kernel function and are
 // compiled for each function and form of a sum, and called for a tile of sources and a few targets at a time. Formulas are
 // compiled with them at run time.
 
@@ -14,7 +14,7 @@ constexpr int tile = 128;        // sources in the first cache
 constexpr int most_columns = 16; // right-hand sides that share the distances and the function
 constexpr int most_parts = 2 * most_columns;
 
-// A tile of sources and a few targets, as the innermost loops see them. Complex values are two parts each.
+// A tile of sources and a few targets, for the innermost loops. Complex values are two parts each.
 template <class T> struct alignas(64) Tile {
   T y[3][tile], w[most_parts][tile]; // coordinates and values of sources
   T sum[most_parts][lanes];          // results
@@ -92,7 +92,7 @@ SHELLAC_WIDEST void sum_columns(const void *function, const T (*x)[lanes], int c
   }
 }
 
-// The innermost loops of a function. careful: pairs at one place count for nothing; the others always take care.
+// The innermost loops of a function. careful: coincident pairs add nothing; the other loops always test for them.
 template <class T> struct FunctionLoops {
   using Sum = void (*)(const void *function, const T (*x)[lanes], int columns, bool keep, int begin, int end,
                        Tile<T> &t);

@@ -1,5 +1,5 @@
 #pragma once
-// f_i = Σ_j g(x_i, y_j) c_j on raw arrays of one rank, in one kind of memory: what is to be summed, and how.
+// f_i = Σ_j g(x_i, y_j) c_j on raw arrays of one rank, in one kind of memory: the description of a sum.
 
 #include <vector>
 

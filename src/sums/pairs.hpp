@@ -1,8 +1,8 @@
 #pragma once
-// The pair sum of one kernel function in one precision, on the host or on a GPU: which loop serves which form of a sum.
+// The pair sum of one kernel function in one precision, on the host or on a GPU: chooses the loop for each form of a sum.
 //
-// A singular function is not finite where x = y. Sums do not look for that pair by pair: a block whose sum is not finite
-// is summed again with care, which costs nothing where there is no such pair.
+// A singular function is not finite for x = y. Sums do not test each pair: a block whose sum is not finite is summed again
+// with tests, which costs nothing if there is no such pair.
 
 #include "sums/inverse_distances.hpp"
 #include "sums/kernels/list.hpp"
@@ -12,7 +12,7 @@
 
 namespace shellac {
 
-// What all loops need of a function: the scale of its coordinates, the factor of its sums.
+// Data of a function for all loops: the scale of its coordinates, the factor of its sums.
 template <class T> struct Scales {
   double scale, factor;
 

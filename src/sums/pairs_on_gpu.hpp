@@ -26,7 +26,8 @@ Arguments<Function> arguments_of(const PairSum &s, const Function &f, double sca
 inline bool are_many(PetscInt targets) {
   return targets >= 32768;
 }
-// Whether targets fill the GPU, many of them a thread: the fewer they are, the fewer a thread and a block.
+// Whether there are enough targets to fill the GPU with many of them for each thread; with fewer targets, threads and blocks get
+// fewer.
 inline bool fills(const PairSum &s, int few) {
   return s.group ? s.group_size > 128 * few : s.sources.n >= 512 && are_many(s.targets.n);
 }

@@ -1,4 +1,4 @@
-// Products with vectors: the sum, then what MatScale(), MatShift() and the like have left beside it.
+// Products with vectors: the sum, then the effect of MatScale(), MatShift() and the like.
 
 #include "device/arrays.hpp"
 #include "sums/kernel_sum.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Points dealt out anew: each rank gets those of one region, as many as the others. Trees of them are compact, whatever
+// Redistributed points: each rank gets the points of one region, an equal share. Trees of them are compact, whatever
 // the order of the points in the vectors.
 
 #include <memory>

@@ -1,4 +1,4 @@
-// MatScale(), MatShift(), MatDiagonalScale() and MatDiagonalSet(): stored beside the sum.
+// MatScale(), MatShift(), MatDiagonalScale() and MatDiagonalSet(), which are stored and applied with the sum.
 
 #include "sums/kernel_sum.hpp"
 

@@ -30,12 +30,13 @@ __device__ __forceinline__ void multiply_add_tiles(const double (&a)[4], double2
 
 // ---- one column in single precision, many sources ---------------------------------------------------------------------------
 //
-// r² = |x|² + |y|² - 2 x·y of 16 sources and 8 targets at a time, in double, whose cancellation single precision does not see. It
-// comes times 2^-896: then the exponent has the bits of a float's and a shift makes the float, while a conversion would take the
-// unit of exponentials and roots.
+// r² = |x|² + |y|² - 2 x·y of 16 sources and 8 targets at a time, in double, so that cancellation does not matter in single
+// precision. It is multiplied by 2^-896: its exponent then has the bits of a float's, and a shift makes the float. A conversion
+// would occupy the unit of exponentials and roots.
 //
-// Of coincident points rounding leaves up to 2^-47 extents². Singular functions have coordinates in units of 2^41 extents, where
-// squares below 2^-44 extents² are no normal floats: they count as zero, the sum is not finite, and is taken again with care.
+// For coincident points, rounding leaves r² of up to 2^-47 extents². Singular functions have coordinates in units of 2^41 extents,
+// where squares below 2^-44 extents² are no normal floats: they count as zero, so the sum is not finite and is computed again with
+// tests for coincident points.
 
 constexpr double                           tile_exponent = 0x1p-448;
 template <class Function> constexpr double tile_unit = Function::singular ? 0x1p41 : 1;
@@ -347,7 +348,7 @@ __global__ void __launch_bounds__(128, sizeof(T) == sizeof(float) ? 4 : 3)
   for (PetscInt from = begin; from < end; from += most) {
     const int n = (int)min((PetscInt)most, end - from);
     __syncthreads();
-    // A branch keeps these loads from going beside those of the weights; complex functions in double lack the registers for both.
+    // The branch keeps these loads from overlapping with those of the weights: complex functions in double have too few registers.
     if (most == 128 || sizeof(T) == sizeof(float) || threadIdx.x < most) {
       const unsigned own = most == 128 ? threadIdx.x : threadIdx.x % most; // two threads may store the same
       const PetscInt j = min(from + (PetscInt)own, end - 1);

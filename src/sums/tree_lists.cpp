@@ -1,9 +1,9 @@
 // The traversal of the trees of targets and sources.
 //
-// Two clusters are far from each other where the sum of their radii is at most theta times the distance of their
-// centres. Then the interpolation points of one act on those of the other (L. Wilson, N. Vaughn, R. Krasny, A
+// Two clusters are far from each other if the sum of their radii is at most theta times the distance of their centres.
+// Then the interpolation points of one act on those of the other (L. Wilson, N. Vaughn, R. Krasny, A
 // GPU-accelerated fast multipole method based on barycentric Lagrange interpolation and dual tree traversal, 2021).
-// Where one has fewer points than interpolation points, its points take their place.
+// If a cluster has fewer points than interpolation points, its points are used instead.
 //
 // It begins with the pair of the two roots. Each pass decides for all pairs that are open at once: it moves those that are
 // near or far to the lists, and opens two pairs for each of the others, with the halves of one of the two clusters. At the end the
@@ -47,7 +47,7 @@ SHELLAC_HD PetscInt second_of(uint64_t pair) {
   return (PetscInt)(pair & 0xffffffff);
 }
 
-// What becomes of a pair of clusters: the first three are counted.
+// The decision about a pair of clusters; the first three are counted.
 enum Step : unsigned char { near = 0, far = 1, open_source = 2, open_target = 3, nothing = 4 };
 constexpr int kinds = 3;
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which sources each group of targets sums: points near it, or the interpolation points of clusters far away.
+// The sources that each group of targets sums: near points, or the interpolation points of far clusters.
 
 #include "device/mirror.hpp"
 #include "device/scratch.hpp"
@@ -8,8 +8,8 @@
 
 namespace shellac {
 
-// Ranges of sources for clusters of targets: those of list l are list[first[l]] to list[first[l + 1] - 1]. List 2 t is
-// that of the interpolation points of cluster t, 2 t + 1 that of its points.
+// Ranges of sources for clusters of targets: those of list l are list[first[l]] to list[first[l + 1] - 1]. List 2 t is for the
+// interpolation points of cluster t, list 2 t + 1 for its points.
 struct Lists {
   Mirror<Range>    list;
   Mirror<PetscInt> first;

@@ -1,8 +1,8 @@
 // Fast sums by interpolation in clusters of two trees, for any kernel function: far clusters of sources act through
 // interpolation points with weights of their own, on interpolation points of clusters of targets (L. Wilson, N. Vaughn,
 // R. Krasny, A GPU-accelerated fast multipole method based on barycentric Lagrange interpolation and dual tree traversal,
-// 2021; the points are others). Weights go up the tree from children to parents, sums go down. Far points and near sources are
-// summed by one and the same pair sum, over a list of ranges for each group of targets.
+// 2021; with other points). Weights go up the tree from children to parents, sums go down. The same pair sum adds far
+// interpolation points and near sources, over a list of ranges for each group of targets.
 
 #include <algorithm>
 #include <cmath>
@@ -202,8 +202,8 @@ void set_proxies(std::vector<Cluster> *nodes, int order) {
   }
 }
 
-// Points of the smallest clusters: half as many as there are interpolation points. On a GPU, where these would not fill half a
-// block of threads, they fill a whole one: at low orders smaller clusters cost more than they save.
+// Points of the smallest clusters: half as many as there are interpolation points. On a GPU, if these would not fill half a block
+// of threads, the points fill a whole block: at low orders smaller clusters cost more than they save.
 PetscInt leaf_for(const std::vector<Cluster> &nodes, int order, PetscMemType memory) {
   PetscInt points = 2;
   for (int a = 0; a < 3; a++)
@@ -213,7 +213,7 @@ PetscInt leaf_for(const std::vector<Cluster> &nodes, int order, PetscMemType mem
   return half < device_leaf ? whole_group : half;
 }
 
-// The nodes of a tree with those of its points alone that are at some places, in ascending order.
+// The nodes of a tree restricted to the points at the given places, which are in ascending order.
 void choose_places(const std::vector<PetscInt> &places, std::vector<Cluster> *nodes) {
   const auto before = [&](PetscInt place) {
     return (PetscInt)(std::lower_bound(places.begin(), places.end(), place) - places.begin());

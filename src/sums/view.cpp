@@ -1,4 +1,4 @@
-// MatView(): the entries, or with ::ascii_info what the sum is, its error and its rate.
+// MatView(): the entries, or with ::ascii_info the function, the error and the rate.
 
 #include "sums/fast_sum.hpp"
 #include "sums/kernel_sum.hpp"

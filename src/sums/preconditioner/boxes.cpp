@@ -34,8 +34,8 @@ Shape shape_of(const KernelSumMat &context) {
   return shape;
 }
 
-// Points around a box. The inverse of a Gaussian's matrix decays with the distance between points more slowly than that of
-// kernels that decay slowly themselves, and over more points the wider the kernel is.
+// The number of points around a box. The inverse of a Gaussian's matrix decays more slowly with the distance between points than
+// that of slowly decaying kernels, and it decays over more points for wider kernels.
 static PetscInt default_overlap(const Shape &shape, bool symmetric, int dim, double spacing) {
   struct Law {
     double points, power; // so many for the width σ = 1 spacing, times the power of wider ones
@@ -52,8 +52,8 @@ static PetscInt default_overlap(const Shape &shape, bool symmetric, int dim, dou
   return (PetscInt)std::min(of_dim.most, law.points * std::pow(std::max(1., sigma / spacing), law.power));
 }
 
-// The constant that makes functions positive definite that are so for coefficients whose sum is zero, twice the largest
-// value between two points, and the sign of the matrix beside it.
+// For functions that are positive definite only for coefficients whose sum is zero: the constant that makes them positive definite,
+// twice the largest value between two points, and the sign of the matrix.
 static PetscErrorCode get_raising(MPI_Comm comm, const KernelSumMat &context, double *sign, double *level) {
   PetscReal lower[3], upper[3];
   double    r2 = 0;
@@ -180,7 +180,7 @@ PetscErrorCode Schwarz::ListColumns(PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// For the matrices of a chunk: what belongs to them takes twice as much again. [bytes]
+// Memory for the matrices of a chunk; the data that belong to them take twice as much again. [bytes]
 static PetscErrorCode get_room(PetscMemType memory, size_t *room) {
   PetscFunctionBegin;
   *room = 0; // one matrix

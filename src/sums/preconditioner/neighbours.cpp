@@ -1,5 +1,5 @@
-// Nearest points by a tree, the nearer half of each cluster first: O(log N) a point. Each rank looks at its own points, then
-// asks those ranks that may have nearer ones.
+// Nearest points by a tree, the nearer half of each cluster first: O(log N) a point. Each rank searches its own points, then asks
+// the ranks that may have nearer ones.
 
 #include "sums/preconditioner/neighbours.hpp"
 
@@ -49,7 +49,7 @@ double spacing_in(const std::vector<Cluster> &nodes, const Cluster &box, int hal
                   spacing_in(nodes, nodes[box.child + 1], halvings - 1));
 }
 
-// One query: a walk down the tree. What is found is a heap with the farthest on top, sorted in the end.
+// One query goes down the tree. The points found are a heap with the farthest on top, which is sorted at the end.
 struct FindNearest {
   const BoxTree::Query *queries;
   const Cluster        *nodes;

@@ -17,7 +17,7 @@ struct PointsAround {
 
 class BoxTree {
 public:
-  // box: points of one, at most. With points in this memory
+  // box: largest number of points in a box. With points in this memory
   PetscErrorCode Build(MPI_Comm comm, PetscMemType memory, const PointCloud &points, PetscInt box);
 
   PetscInt all_boxes = 0; // all ranks'

@@ -3,22 +3,22 @@
 //
 //   z = Σ_b C_bᵀ (C_b A_b⁻¹) R_b r,   then   z += R_cᵀ A_c⁻¹ R_c (r - A z)
 //
-// with the matrix A_b of the points of box b and those around it, of which the result is kept at the box's own points
-// alone (C_b): restricted additive Schwarz. c are the coarse points, a sample of all.
+// with the matrix A_b of the points of box b and those around it. The result is kept only at the box's own points (C_b):
+// restricted additive Schwarz. c are the coarse points, a sample of all.
 //
 // The symmetric variant is a sparse Cholesky factor of the inverse: boxes in an order from coarse to fine, each with the
 // points around it among the boxes before,
 //
 //   z = Σ_b G_bᴴ G_b r,   G_b the last rows of L_b⁻¹, those of the box, A_b = L_b L_bᴴ.
 //
-// Matrices of multiquadrics and other functions that grow are definite for coefficients whose sum is zero: of a constant
-// minus the function, for all. The factor is of those then. A constant is a matrix of rank one, and costs a Krylov method
-// one iteration more.
+// Matrices of multiquadrics and other functions that grow are definite only for coefficients whose sum is zero. The factor is
+// then that of a constant minus the function, which is definite for all coefficients. The constant is a matrix of rank one, and
+// costs a Krylov method one iteration more.
 //
-// What is stored are rows of inverses, since an application then reads each number once or twice and waits for nothing, as
-// triangular solves would. Rounding leaves a relative error of ε times the condition number of A_b in rows of A_b⁻¹, and of
-// its root in those of L_b⁻¹: it changes the preconditioner, not the solution, and costs iterations where the condition
-// number comes near to 1/ε; beyond, set-up is an error.
+// Rows of inverses are stored: an application then reads each number once or twice, without the dependences of triangular solves.
+// Rounding leaves a relative error of ε times the condition number of A_b in rows of A_b⁻¹, and of its root in rows of L_b⁻¹. It
+// changes the preconditioner, not the solution, and costs iterations if the condition number is near 1/ε; above 1/ε, set-up is an
+// error.
 //
 // Sources: C. Micchelli, Interpolation of scattered data: distance matrices and conditionally positive definite functions,
 // 1986; X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
@@ -36,7 +36,7 @@
 
 namespace shellac {
 
-// Some points of a box and around it: matrices of blocks are of their places among all that are held here.
+// The points of a box and around it, as places in the list of all points that this rank stores.
 struct BlockPoints {
   size_t   at;    // where its places begin in a list of them
   PetscInt count; // points
@@ -69,7 +69,7 @@ private:
   Scratch<double>     r2_, g_, rows_;
 };
 
-// What a kernel function is like near its middle, unless it is singular.
+// The shape of a kernel function near r = 0, unless it is singular.
 struct Shape {
   double width = 0; // where it has fallen to half of its value at r = 0, or grown to twice; may be infinite [length]
   bool   grows = false; // it is larger there than at r = 0
