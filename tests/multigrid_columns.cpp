@@ -3,11 +3,11 @@
 #include "catch.hpp"
 
 #include "gpu.hpp"
-#include "multigrid/columns.hpp"
-#include "multigrid/direct.hpp"
-#include "multigrid/residuals.hpp"
-#include "multigrid/sweep_pairs.hpp"
-#include "multigrid/sweeps.hpp"
+#include "multigrid/gpu/columns.hpp"
+#include "multigrid/coarse/direct.hpp"
+#include "multigrid/gpu/restrict_residual.hpp"
+#include "multigrid/gpu/sweep_pairs.hpp"
+#include "multigrid/gpu/sweeps.hpp"
 
 using namespace tests;
 using shellac::column::Does;

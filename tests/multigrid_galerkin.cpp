@@ -4,7 +4,7 @@
 
 #include "gpu.hpp"
 #include "multigrid/axis.hpp"
-#include "multigrid/masses.hpp"
+#include "multigrid/setup/masses.hpp"
 #include "two_levels.hpp"
 
 using namespace tests;
@@ -144,7 +144,7 @@ TEST_CASE("masses make rows symmetric, through labyrinths too", "[multigrid]") {
             });
             OK(rows.MakeMass(PETSC_MEMTYPE_HOST));
             shellac::CouplingArrays arrays = in_memory(memory, &rows);
-            OK(shellac::fill_beyond(memory, patch, nullptr, arrays.grown, arrays.values, arrays.slots()));
+            OK(shellac::fill_ghosts(memory, patch, nullptr, arrays.grown, arrays.values, arrays.slots()));
             OK(shellac::get_masses(memory, patch, arrays, &room));
             PetscReal                off = 0;
             std::vector<PetscScalar> mass(rows.points());

@@ -4,11 +4,11 @@
 #include "catch.hpp"
 
 #include "gpu.hpp"
-#include "multigrid/row_planes.hpp"
+#include "multigrid/gpu/variable_planes.hpp"
 
 using namespace tests;
 using shellac::Box;
-using shellac::row_column::Does;
+using shellac::variable_column::Does;
 using T = PetscScalar;
 using Values = std::vector<T>;
 
@@ -173,7 +173,7 @@ template <bool star, bool symmetric> void compare_steps(PetscMemType memory, con
   check_equal("smoothing",
               written(memory, columns, fine,
                       [&](T *out) {
-                        using Step = shellac::row_column::Step<Does::smooth, star, symmetric, T, T>;
+                        using Step = shellac::variable_column::Step<Does::smooth, star, symmetric, T, T>;
                         return Step(part, part.omega[1], 0, width, u.field.u, f, out);
                       }),
               points(1, u.field));
@@ -181,14 +181,14 @@ template <bool star, bool symmetric> void compare_steps(PetscMemType memory, con
   check_equal("two steps from zero",
               written(memory, columns, fine,
                       [&](T *out) {
-                        using Step = shellac::row_column::Step<Does::smooth_zero_twice, star, symmetric, T, T>;
+                        using Step = shellac::variable_column::Step<Does::smooth_zero_twice, star, symmetric, T, T>;
                         return Step(part, part.omega[1], part.omega[0], width, nullptr, f, out);
                       }),
               points(1, one.field));
   check_equal("residual",
               written(memory, columns, fine,
                       [&](T *out) {
-                        using Step = shellac::row_column::Step<Does::residual, star, symmetric, T, T>;
+                        using Step = shellac::variable_column::Step<Does::residual, star, symmetric, T, T>;
                         return Step(part, 0, 0, width, u.field.u, f, out);
                       }),
               written(memory, all, fine, [&](T *out) {
@@ -235,24 +235,25 @@ void compare_transfers(PetscMemType memory, const Level &level, PetscInt width) 
   });
   const auto            restricted = [&](auto weighted) {
     return written(memory, of_coarse, few, [&](T *out) {
-      return shellac::row_column::Restrict<decltype(weighted)::value, T, T>{part, coarse, u.field.u, out};
+      return shellac::variable_column::Restrict<decltype(weighted)::value, T, T>{part, coarse, u.field.u, out};
     });
   };
   check_equal("restriction", part.mass ? restricted(std::true_type()) : restricted(std::false_type()), by_points);
   for (const T *guess : {u.field.u, (const T *)nullptr})
-    check_equal(
-        "correction",
-        written(memory, shellac::column::threads(part.patch, width), fine,
-                [&](T *out) { return shellac::row_column::Correct<T>{part, coarse, width, e.field.u, guess, out}; }),
-        written(memory, all, fine, [&](T *out) {
-          return shellac::point::Correct<T>{part, coarse, e.field, guess, out};
-        }));
+    check_equal("correction",
+                written(memory, shellac::column::threads(part.patch, width), fine,
+                        [&](T *out) {
+                          return shellac::variable_column::Correct<T>{part, coarse, width, e.field.u, guess, out};
+                        }),
+                written(memory, all, fine, [&](T *out) {
+                  return shellac::point::Correct<T>{part, coarse, e.field, guess, out};
+                }));
 }
 
 void compare(PetscMemType memory, const Case &of) {
   const Level level(of, memory);
   const bool  symmetric = of.form == RowForm::symmetric;
-  for (PetscInt width : {shellac::row_column::most_points, (PetscInt)2, (PetscInt)1}) {
+  for (PetscInt width : {shellac::variable_column::most_points, (PetscInt)2, (PetscInt)1}) {
     INFO(width << " points a thread");
     if (of.star && symmetric) compare_steps<true, true>(memory, level, width);
     if (of.star && !symmetric) compare_steps<true, false>(memory, level, width);

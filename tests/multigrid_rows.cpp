@@ -4,7 +4,7 @@
 #include "catch.hpp"
 
 #include "media.hpp"
-#include "multigrid/rows_plan.hpp"
+#include "multigrid/gpu/variable_plan.hpp"
 
 using namespace tests;
 

@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 
-#include "multigrid/systems.hpp"
+#include "multigrid/systems/hierarchy.hpp"
 #include "systems.hpp"
 
 using namespace tests;

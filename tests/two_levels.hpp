@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "multigrid.hpp"
-#include "multigrid/beyond.hpp"
+#include "multigrid/setup/ghost_points.hpp"
 #include "multigrid/couplings.hpp"
 
 namespace tests {
@@ -150,9 +150,9 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
     });
   });
   A = dense_of(fine, patch);
-  if (weighted) OK(shellac::fill_beyond(PETSC_MEMTYPE_HOST, patch, nullptr, fine.grown, fine.mass));
+  if (weighted) OK(shellac::fill_ghosts(PETSC_MEMTYPE_HOST, patch, nullptr, fine.grown, fine.mass));
 
-  OK(shellac::fill_beyond(memory, patch, nullptr, fine.grown, rows().values, fine.slots()));
+  OK(shellac::fill_ghosts(memory, patch, nullptr, fine.grown, rows().values, fine.slots()));
   OK(shellac::invert_diagonals(memory, rows()));
   if (one_way) {
     shellac::Couplings room;
@@ -181,7 +181,7 @@ inline Dense TwoLevels::interpolate(const shellac::CouplingArrays &of, shellac::
   OK(to->MakeZero(memory, (size_t)coarsening.corners() * of.points(), &w));
   for (int axes = 0; axes <= 3; axes++) {
     OK(shellac::interpolate(memory, of, coarsening, axes, w));
-    OK(shellac::fill_beyond(memory, patch, nullptr, of.grown, w, coarsening.corners()));
+    OK(shellac::fill_ghosts(memory, patch, nullptr, of.grown, w, coarsening.corners()));
   }
   std::vector<PetscScalar> values((size_t)coarsening.corners() * of.points());
   if (PetscMemTypeHost(memory))

@@ -2,20 +2,20 @@
 // The hierarchy of levels with arithmetic in T, and how a cycle runs over it.
 
 #include "device/mirror.hpp"
-#include "multigrid/coarse_grids.hpp"
-#include "multigrid/dense.hpp"
-#include "multigrid/direct.hpp"
+#include "multigrid/setup/coarse_grids.hpp"
+#include "multigrid/coarse/dense.hpp"
+#include "multigrid/coarse/direct.hpp"
 #include "multigrid/multigrid.hpp"
 #include "multigrid/types.hpp"
-#include "multigrid/columns.hpp"
-#include "multigrid/fused.hpp"
-#include "multigrid/plane_walk.hpp"
-#include "multigrid/residuals.hpp"
-#include "multigrid/row_columns.hpp"
-#include "multigrid/row_planes.hpp"
-#include "multigrid/rows_march.hpp"
-#include "multigrid/sweep_pairs.hpp"
-#include "multigrid/sweeps.hpp"
+#include "multigrid/gpu/columns.hpp"
+#include "multigrid/hierarchy/run_pass.hpp"
+#include "multigrid/host/plane_walk.hpp"
+#include "multigrid/gpu/restrict_residual.hpp"
+#include "multigrid/gpu/variable_columns.hpp"
+#include "multigrid/gpu/variable_planes.hpp"
+#include "multigrid/gpu/variable_march.hpp"
+#include "multigrid/gpu/sweep_pairs.hpp"
+#include "multigrid/gpu/sweeps.hpp"
 
 namespace shellac {
 
@@ -51,17 +51,17 @@ template <class T> class Hierarchy final : public Multigrid {
     LevelPart<T> part = {};
     size_t       points_at[3] = {0, 0, 0};         // in points_
     Mirror<T>    rows, weights, restriction, mass; // of variable coefficients, see LevelPart
-    Mirror<T>    weights_along_x;                  // of variable coefficients, see rows_plan.hpp
+    Mirror<T>    weights_along_x;                  // of variable coefficients, see gpu/variable_plan.hpp
     Mirror<char> has_shift;                        // likewise
     bool         whole = false;                    // on each rank; otherwise distributed
     bool         fused = false;
-    bool         planes = false;      // passes on the host go plane by plane; see planes.hpp
+    bool         planes = false;      // passes on the host go plane by plane; see host/planes.hpp
     bool         odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
     bool         one_walk = false;    // all of a pass in one walk
     bool         equal_pairs = false; // both couplings of each pair are equal, and there are no masses
     bool         halves = false;      // so passes on the host read one of each
     Grid         parts;               // whole: the parts that the ranks make of it
-    PetscReal    shrunk = 1;          // see renewal::Renewed: since the level was made
+    PetscReal    shrunk = 1;          // see update::Updated: since the level was made
     PetscReal    grown = 1;           // likewise
     Halo         halo_b, halo_u;
     Scratch<T>   b, x, t, s, b_part;
@@ -71,7 +71,7 @@ public:
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                         const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old);
   PetscErrorCode Destroy() override;
-  PetscErrorCode Renew(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) override;
+  PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
@@ -124,7 +124,7 @@ private:
   void           set_omega(Level &level, PetscReal high);
   PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights);
   PetscErrorCode CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike);
-  PetscErrorCode RenewLevels(S a, S *diagonal, bool *serves);
+  PetscErrorCode UpdateLevels(S a, S *diagonal, bool *serves);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, LevelPart<T> *part);
@@ -148,7 +148,7 @@ private:
   template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room);
   template <class B>
   PetscErrorCode SmoothInPairs(int l, const LevelPart<T> &part, const B *b, T *from, bool corrected, int steps, T *to);
-  template <row_column::Does does, class B>
+  template <variable_column::Does does, class B>
   PetscErrorCode StepOverRows(int l, const LevelPart<T> &part, int step, const T *u, const B *b, T *out);
   template <class B> PetscErrorCode        RestrictRows(int l, const B *r);
   template <class B> PetscErrorCode        RestrictColumns(int l, const B *r);
@@ -157,7 +157,7 @@ private:
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     return for_each_in_chain(memory_, patch.all(), f);
   }
-  // make(points): the functor of columns.hpp with so many points of a thread
+  // make(points): the functor of gpu/columns.hpp with so many points of a thread
   template <class Make> PetscErrorCode over_columns(const Patch &patch, const Make &make) {
     const auto run = [&](auto points) {
       return for_each_in_chain(memory_, column::threads(patch, decltype(points)::value), make(points));
@@ -264,7 +264,7 @@ private:
   DirectSolve<T>                      direct_;               // of the last level
   DenseSolve<T>                       dense_;                // variable: likewise
   Mirror<S>                           last_rows_;            // which it was made of: memory for the next set-up
-  std::vector<S>                      last_values_; // a copy of them on the host, where T is S: Renew() changes it
+  std::vector<S>                      last_values_; // a copy of them on the host, where T is S: Update() changes it
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
 
@@ -278,28 +278,4 @@ private:
   bool         recording_ = false; // as a CUDA graph
 };
 
-// In place of *multigrid, whose arrays it may take; where that fails, there is none.
-template <class T>
-PetscErrorCode make_hierarchy(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                              const MultigridOptions &options, PetscBool device, HaloWay way,
-                              std::unique_ptr<Multigrid> *multigrid) {
-  auto                       made = std::make_unique<Hierarchy<T>>();
-  std::unique_ptr<Multigrid> old = std::move(*multigrid);
-
-  PetscFunctionBegin;
-  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, old.get());
-  if (old) PetscCall(old->Destroy());
-  if (code) PetscCall(made->Destroy());
-  PetscCall(code);
-  *multigrid = std::move(made);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 } // namespace shellac
-
-#include "multigrid/application.hpp"
-#include "multigrid/passes.hpp"
-#include "multigrid/renewal.hpp"
-#include "multigrid/setup.hpp"
-#include "multigrid/steps.hpp"
-#include "multigrid/variable.hpp"

@@ -7,7 +7,7 @@
 
 #include "grid/halo.hpp"
 #include "multigrid/axis.hpp"
-#include "multigrid/couplings_of.hpp"
+#include "multigrid/setup/read_couplings.hpp"
 #include "multigrid/cycle.hpp"
 
 namespace shellac {
@@ -18,8 +18,8 @@ enum class Smoother { automatic, chebyshev, red_black }; // of constant coeffici
 
 struct MultigridOptions {
   Cycle    cycle = Cycle::automatic;
-  PetscInt levels = 0;   // at most; 0: as many as there are
-  PetscInt smooths = 0;  // smoothing steps on the way down, and up; 0: automatic
+  PetscInt levels = 0;  // at most; 0: as many as there are
+  PetscInt smooths = 0; // smoothing steps on the way down, and up; 0: automatic
   Smoother smoother = Smoother::automatic;
   bool     full = false; // full multigrid is wanted
   bool     fused = true; // where there is a fused form
@@ -48,7 +48,7 @@ public:
   // After a change of the operator: where it has become a multiple of what it was with another diagonal, and weights of interpolation
   // are still right, the levels follow it. fixed: 1/diagonal of identity rows is written there, zero elsewhere; null where there are
   // none. Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
-  virtual PetscErrorCode Renew(StencilMat *, PetscMemType, Vec, bool *done) {
+  virtual PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done) {
     *done = false;
     return PETSC_SUCCESS;
   }
@@ -62,7 +62,7 @@ public:
   virtual std::vector<LevelInfo> levels() const = 0;
   virtual bool                   failed() const = 0; // the last level is singular: there is nothing to apply
   virtual bool                   gives_norm(PetscMemType memory) = 0; // of the vectors
-  virtual Cycle                  cycle() const = 0; // never automatic
+  virtual Cycle                  cycle() const = 0;                   // never automatic
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
   virtual void LendMemory(Couplings *to) = 0;
 };

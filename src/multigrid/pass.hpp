@@ -4,8 +4,8 @@
 //   u_0 = guess + P e,  u_s = u_{s-1} + ω_s D^-1 (b - A u_{s-1}),  out = u_n,  b_coarse = R (b - A u_n)
 //
 // The array of every grid function is read or written once, but for the points by which parts of the level that are worked
-// on apart overlap: those that the steps use up. With constant coefficients, strips.hpp has the pass for the host, march.hpp and tiles.hpp
-// for GPUs, and fused.hpp puts them together; with variable ones, rows_march.hpp has it for GPUs. Per-point forms of the same steps
+// on apart overlap: those that the steps use up. With constant coefficients, host/strips.hpp has the pass for the host, gpu/march.hpp, gpu/tiles.hpp
+// and gpu/warp_tiles.hpp for GPUs, and hierarchy/run_pass.hpp takes one of them; with variable ones, gpu/variable_march.hpp has it. Per-point forms of the same steps
 // are in points.hpp, and tests compare the two.
 
 #include "multigrid/points.hpp"

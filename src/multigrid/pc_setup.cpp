@@ -134,7 +134,7 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
 PetscErrorCode follow(StencilMG *mg, StencilMat *context, PetscMemType memory, bool current, bool *follows) {
   PetscFunctionBegin;
   *follows = false;
-  if (current) PetscCall(mg->multigrid->Renew(context, memory, mg->fixed, follows));
+  if (current) PetscCall(mg->multigrid->Update(context, memory, mg->fixed, follows));
   mg->changes_followed = *follows ? mg->changes_followed + 1 : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +152,7 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   const auto        &op = static_cast<CapturedStencil &>(*context->op);
   const PetscMemType memory = ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST;
-  bool follows;
+  bool               follows;
   PetscCall(follow(mg, context, memory, current, &follows));
   if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   std::unique_ptr<StencilOperator> star;

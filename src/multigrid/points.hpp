@@ -68,7 +68,7 @@ template <class T> struct LevelPart {
   const T   *mass;        // null where it is one
   Box        grown;
   Neighbours neighbours;
-  // For passes on a GPU, explained in rows_plan.hpp; null on levels that have none.
+  // For passes on a GPU, explained in gpu/variable_plan.hpp; null on levels that have none.
   const T    *weights_along_x;
   const char *has_shift;
 

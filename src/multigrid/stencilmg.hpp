@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "multigrid/axes_of.hpp"
+#include "multigrid/setup/read_axes.hpp"
 #include "multigrid/multigrid.hpp"
 
 namespace shellac {
@@ -26,7 +26,7 @@ struct StencilMG {
   Vec                           work[3] = {NULL, NULL, NULL};
   bool                          symmetric = false;   // the operator
   bool                          mixed_signs = false; // couplings of a star, not symmetric: of both signs
-  PetscInt       changes_followed = 0; // of the operator, by the levels that there are: see Multigrid::Renew()
+  PetscInt       changes_followed = 0; // of the operator, by the levels that there are: see Multigrid::Update()
   bool           corrects = false;     // the hierarchy's operator is only near the matrix, whose residuals count
   bool           stale = false;        // settings have changed since, or a set-up has failed
   PetscInt       applications = 0;

@@ -1,0 +1,30 @@
+#pragma once
+// Makes a hierarchy. This header has all of the class, which each source compiles in one precision.
+
+#include "multigrid/hierarchy/apply.hpp"
+#include "multigrid/hierarchy/create.hpp"
+#include "multigrid/hierarchy/passes.hpp"
+#include "multigrid/hierarchy/smoothing_steps.hpp"
+#include "multigrid/hierarchy/update.hpp"
+#include "multigrid/hierarchy/variable_levels.hpp"
+
+namespace shellac {
+
+// In place of *multigrid, whose arrays it may take; where that fails, there is none.
+template <class T>
+PetscErrorCode make_hierarchy(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
+                              const MultigridOptions &options, PetscBool device, HaloWay way,
+                              std::unique_ptr<Multigrid> *multigrid) {
+  auto                       made = std::make_unique<Hierarchy<T>>();
+  std::unique_ptr<Multigrid> old = std::move(*multigrid);
+
+  PetscFunctionBegin;
+  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, old.get());
+  if (old) PetscCall(old->Destroy());
+  if (code) PetscCall(made->Destroy());
+  PetscCall(code);
+  *multigrid = std::move(made);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,418 @@
+#pragma once
+// Hierarchy's passes over one level, fused or step by step.
+
+#include "multigrid/hierarchy.hpp"
+
+namespace shellac {
+
+template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part) {
+  Level &at = level(l);
+
+  PetscFunctionBegin;
+  const AxisPoint<R> *points;
+  PetscCall(points_.Get(memory_, &points));
+  *part = at.part;
+  for (int a = 0; a < 3; a++) part->axis[a] = points + at.points_at[a] + axis_reach;
+  PetscCall(at.rows.Get(memory_, &part->rows));
+  PetscCall(at.weights.Get(memory_, &part->weights));
+  part->restriction = part->weights;
+  if (at.restriction.size()) PetscCall(at.restriction.Get(memory_, &part->restriction));
+  PetscCall(at.mass.Get(memory_, &part->mass));
+  if (takes_rows(at)) PetscCall(at.weights_along_x.Get(memory_, &part->weights_along_x));
+  if (takes_rows(at) || takes_row_columns(at)) PetscCall(at.has_shift.Get(memory_, &part->has_shift));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What passes over rows read besides the coefficients. Where a level follows a change of the matrix, weights stay as they are and
+// shifts may change.
+template <class T> PetscErrorCode Hierarchy<T>::PrepareRows(int l) {
+  Level       &at = level(l);
+  const Patch &patch = at.patch;
+  LevelPart<T> part;
+  char        *has_shift;
+  T           *weights_along_x;
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+  const Box places = shift_places(patch);
+  PetscCall(at.has_shift.Make(memory_, (size_t)places.points(), &has_shift));
+  PetscCall(for_each_of_box(memory_, places, FindShifts<T>{part, has_shift}));
+  if (!takes_rows(at) || !part.coarsens[0] || at.weights_along_x.size()) PetscFunctionReturn(PETSC_SUCCESS);
+  const Box all = {{-1, 0, 0}, {patch.size[0], patch.size[1], 1}};
+  PetscCall(at.weights_along_x.Make(memory_, (size_t)all.points(), &weights_along_x));
+  PetscCall(for_each_of_box(memory_, all, SetWeightsAlongX<T>{part, weights_along_x}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T>
+template <class V>
+PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const V *u, Field<V> *field) {
+  PetscFunctionBegin;
+  *field = {};
+  field->u = u;
+  if (!at.whole && u) {
+    PetscCall(halo.Begin(u, memory_));
+    PetscCall(halo.End());
+    *field = halo.field<V>();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A whole grid function on each rank, from the ranks' parts of it.
+template <class T> template <class V> PetscErrorCode Hierarchy<T>::Gather(Level &at, const V *part, V *whole) {
+  return gather_parts(memory_, at.parts, 1, part, whole);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::AfterRestriction(int l) {
+  PetscFunctionBegin;
+  if (gathers(l)) PetscCall(Gather(level(l + 1), level(l + 1).b_part.at(memory_), level(l + 1).b.at(memory_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T>
+template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
+PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) {
+  Level          &at = level(l), &next = level(l + 1);
+  Pass<T, B, Out> pass = {};
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &pass.level));
+  if (restricts || at.whole)
+    PetscCall(Exchange(at, at.halo_b, b, &pass.b));
+  else
+    pass.b = at.halo_b.template field<B>(); // of the pass before
+  if (given) PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
+  if (corrected) {
+    PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass.e));
+    pass.coarse_e = next.patch;
+  }
+  pass.out = out;
+  if (restricts) {
+    pass.b_coarse = target(l);
+    pass.coarse_b = target_patch(l);
+  }
+  const bool norm = given && restricts && norm_ && l == 0;
+  pass.norms = norm ? norms_.at(memory_) : nullptr;
+  double *sum = norm ? norm_ : nullptr;
+  if (takes_rows(at)) {
+#if SHELLAC_CUDA
+    if constexpr (steps > 0) {
+      using Kind = PassKind<given, corrected, restricts, true, true, steps>;
+      if (at.part.neighbours.star)
+        PetscCall((run_rows<Kind, true>(pass)));
+      else
+        PetscCall((run_rows<Kind, false>(pass)));
+    }
+#endif
+  } else if (at.part.coarsens[0] && at.part.coarsens[1])
+    PetscCall((run_pass<PassKind<given, corrected, restricts, true, true, steps>>(memory_, pass, sum)));
+  else if (at.part.coarsens[0])
+    PetscCall((run_pass<PassKind<given, corrected, restricts, true, false, steps>>(memory_, pass, sum)));
+  else
+    PetscCall((run_pass<PassKind<given, corrected, restricts, false, true, steps>>(memory_, pass, sum)));
+  if (restricts) PetscCall(AfterRestriction(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A pass by planes that does nothing yet.
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::PlanesAt(int l, const B *b, PlanePass<T> *pass) {
+  PetscFunctionBegin;
+  *pass = {};
+  PetscCall(PartAt(l, &pass->level));
+  pass->own = level(l).patch;
+  pass->halves = level(l).halves;
+  if constexpr (std::is_same<B, T>::value)
+    pass->b.u = b;
+  else
+    pass->b_of_vectors.u = b;
+  if (l < last()) {
+    pass->coarse_e = level(l + 1).patch;
+    pass->coarse_b = target_patch(l);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// One walk: from a guess (null: zero), to which the next level's correction may be added.
+template <class T>
+template <class B>
+PetscErrorCode Hierarchy<T>::WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps,
+                                      PlanePass<T> *pass) {
+  Level &at = level(l), &next = level(l + 1);
+
+  PetscFunctionBegin;
+  PetscCall(PlanesAt(l, b, pass));
+  if (!at.whole) extend(points_beyond(at.part.steps), &pass->level);
+  pass->given = guess;
+  PetscCall(Exchange(at, at.halo_u, guess, &pass->guess));
+  pass->corrected = corrected;
+  if (corrected) PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass->e));
+  pass->end = steps;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// To the next level's right-hand side, in one walk.
+template <class T>
+template <class B>
+PetscErrorCode Hierarchy<T>::WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out) {
+  Level       &at = level(l);
+  PlanePass<T> pass;
+
+  PetscFunctionBegin;
+  PetscCall(WalkFrom(l, b, guess, corrected, steps, &pass));
+  if constexpr (std::is_same<B, T>::value)
+    PetscCall(Exchange(at, at.halo_b, b, &pass.b));
+  else
+    PetscCall(Exchange(at, at.halo_b, b, &pass.b_of_vectors));
+  pass.out = out;
+  pass.b_coarse = target(l);
+  PlaneWalk<T>(pass).run();
+  PetscCall(AfterRestriction(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// From the next level's correction, in one walk; with the halo of b from the walk down.
+template <class T>
+template <class B, class Out>
+PetscErrorCode Hierarchy<T>::WalkUp(int l, const B *b, const T *guess, Out *out) {
+  Level       &at = level(l);
+  PlanePass<T> pass;
+
+  PetscFunctionBegin;
+  PetscCall(WalkFrom(l, b, guess, true, at.part.steps, &pass));
+  if constexpr (std::is_same<B, T>::value) {
+    if (!at.whole) pass.b = at.halo_b.template field<B>();
+  } else if (!at.whole)
+    pass.b_of_vectors = at.halo_b.template field<B>();
+  turn_colours(&pass.level);
+  if constexpr (std::is_same<Out, T>::value)
+    pass.out = out;
+  else
+    pass.out_of_vectors = out;
+  PlaneWalk<T>(pass).run();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// out = u (null: zero) + the next level's correction
+template <class T> PetscErrorCode Hierarchy<T>::Correct(int l, const T *u, T *out) {
+  Level   &at = level(l), &next = level(l + 1);
+  Field<T> e;
+
+  PetscFunctionBegin;
+  PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
+  if (walks(at) && !at.odd_ends) {
+    PlanePass<T> pass;
+    PetscCall(PlanesAt(l, (const T *)nullptr, &pass));
+    pass.given = u;
+    pass.guess.u = u;
+    pass.corrected = true;
+    pass.e = e;
+    pass.out = out;
+    PlaneWalk<T>(pass).run();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  LevelPart<T> part;
+  PetscCall(PartAt(l, &part));
+  if (takes_columns(at))
+    PetscCall(over_columns(at.patch, [&](auto points) {
+      return column::Correct<decltype(points)::value, T>{part, next.patch, e.u, u, out};
+    }));
+  else if (takes_row_columns(at))
+    PetscCall(
+        run_over_columns(column::threads(at.patch, points_of_columns(at.patch)),
+                         variable_column::Correct<T>{part, next.patch, points_of_columns(at.patch), e.u, u, out}));
+  else
+    PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, u, out}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The next level's right-hand side from a residual, where takes_columns().
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictColumns(int l, const B *r) {
+  LevelPart<T> part;
+  const Patch  coarse = target_patch(l);
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+  PetscCall(over_columns(coarse, [&](auto points) {
+    return column::Restrict<decltype(points)::value, T, B>{part, coarse, r, target(l)};
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The same where takes_row_columns().
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictRows(int l, const B *r) {
+  LevelPart<T> part;
+  const Patch  coarse = target_patch(l);
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+  if (part.mass)
+    PetscCall(run_over_columns(coarse.all(), variable_column::Restrict<true, T, B>{part, coarse, r, target(l)}));
+  else
+    PetscCall(run_over_columns(coarse.all(), variable_column::Restrict<false, T, B>{part, coarse, r, target(l)}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Of u, or of b alone where u is null.
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResidual(int l, const B *b, const T *u) {
+  Level       &at = level(l);
+  LevelPart<T> part;
+  PlanePass<T> pass;
+  Field<T>     field;
+  T           *r = at.s.at(memory_);
+
+  PetscFunctionBegin;
+  PetscCall(PartAt(l, &part));
+#if SHELLAC_CUDA
+  if (u && restricts_residual_at_once(l)) {
+    const bool norm = norm_ && l == 0;
+    PetscCall(restrict_residual(part, target_patch(l), u, b, target(l), norm ? norms_.at(memory_) : nullptr,
+                                norm ? norm_ : nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  if (takes_columns(at) && !u) {
+    PetscCall(RestrictColumns(l, b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (takes_row_columns(at)) { // the next level is whole, too
+    if (u) PetscCall((StepOverRows<variable_column::Does::residual>(l, part, 0, u, b, r)));
+    PetscCall(u ? RestrictRows(l, (const T *)r) : RestrictRows(l, b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PlanesAt(l, b, &pass));
+  PetscCall(Exchange(at, at.halo_u, u, &field));
+  if (walks(at)) {
+    pass.given = u;
+    pass.guess = field;
+    pass.residual = r;
+    PlaneWalk<T>(pass).run();
+  } else if (takes_columns(at) && u)
+    PetscCall(over_columns(at.patch, [&](auto points) {
+      return column::Step<column::Does::residual, decltype(points)::value, T, B, T>{part, 0, u, b, r};
+    }));
+  else
+    PetscCall(over(at.patch, point::Residual<T, B>{part, field, b, r}));
+  PetscCall(Exchange(at, at.halo_u, r, &field));
+  if (walks(at) && !at.odd_ends) {
+    pass.b_coarse = target(l);
+    PlaneWalk<T>(pass).restrict_field(field);
+  } else if (takes_columns(at))
+    PetscCall(RestrictColumns(l, (const T *)r));
+  else
+    PetscCall(over(target_patch(l), point::Restrict<T>{part, target_patch(l), field, target(l)}));
+  PetscCall(AfterRestriction(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
+  Level &at = level(l);
+
+  PetscFunctionBegin;
+  const auto with = [&](auto *b, T *x) {
+    PetscFunctionBegin;
+    T *t = at.t.at(memory_);
+    if (at.fused || takes_rows(at)) {
+      const auto pass = [&](auto steps_of) {
+        constexpr int steps = decltype(steps_of)::value;
+        PetscFunctionBegin;
+        if (guess == Guess::zero) PetscCall((Fused<false, false, true, steps>(l, b, nullptr, t)));
+        if (guess == Guess::given) PetscCall((Fused<true, false, true, steps>(l, b, x, t)));
+        if (guess == Guess::interpolated) PetscCall((Fused<false, true, true, steps>(l, b, nullptr, t)));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      };
+      if (at.part.steps == 2)
+        PetscCall(pass(std::integral_constant<int, 2>()));
+      else
+        PetscCall(pass(std::integral_constant<int, 3>()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (at.one_walk && walks(at)) {
+      PetscCall(WalkDown(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, at.part.steps, t));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (l == 0) turned_ = guess == Guess::given && turns();
+    if (l == 0 && turned_) {
+      PetscCall(RestrictResidual(l, b, x));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(Smooth(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, false, t, x));
+    PetscCall(RestrictResidual(l, b, t));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (l > 0 || at.b.size())
+    PetscCall(with((const T *)at.b.at(memory_), at.x.at(memory_)));
+  else if constexpr (std::is_same<T, S>::value)
+    PetscCall(with(b_, x_));
+  else
+    PetscCall(with(b_, at.x.at(memory_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
+  Level &at = level(l);
+
+  PetscFunctionBegin;
+  const auto with = [&](auto *b, auto *x) {
+    PetscFunctionBegin;
+    T *t = at.t.at(memory_);
+    if (at.fused || takes_rows(at)) {
+      if (at.part.steps == 2)
+        PetscCall((Fused<true, true, false, 2>(l, b, t, x)));
+      else
+        PetscCall((Fused<true, true, false, 3>(l, b, t, x)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (at.one_walk && walks(at)) {
+      PetscCall(WalkUp(l, b, t, x));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value)
+      PetscCall(Smooth(l, b, l == 0 && turned_ ? x : t, true, true, x, (T *)nullptr));
+    else {
+      PetscCall(Smooth(l, b, t, true, true, at.x.at(memory_), (T *)nullptr));
+      PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, at.x.at(memory_), x, true}));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  if (l > 0 || at.b.size())
+    PetscCall(with((const T *)at.b.at(memory_), at.x.at(memory_)));
+  else
+    PetscCall(with(b_, x_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::RestrictB(int l) {
+  PetscFunctionBegin;
+  if (l > 0 || level(l).b.size())
+    PetscCall(RestrictFrom(l, (const T *)level(l).b.at(memory_)));
+  else
+    PetscCall(RestrictFrom(l, b_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The next level's right-hand side from b.
+template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictFrom(int l, const B *b) {
+  Level &at = level(l);
+
+  PetscFunctionBegin;
+  if (at.fused)
+    PetscCall((Fused<false, false, true, 0>(l, b, nullptr, (T *)nullptr)));
+  else if (at.one_walk && walks(at))
+    PetscCall(WalkDown(l, b, nullptr, false, 0, (T *)nullptr));
+  else
+    PetscCall(RestrictResidual(l, b, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> PetscErrorCode Hierarchy<T>::Solve() {
+  Level &at = level(last());
+
+  PetscFunctionBegin;
+  if (variable_)
+    PetscCall(dense_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
+  else
+    PetscCall(direct_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

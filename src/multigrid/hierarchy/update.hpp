@@ -1,0 +1,350 @@
+#pragma once
+// Hierarchy's levels for a matrix that has changed by a factor and on its diagonal, A' = aA + D, as by MatScale(), MatShift(), a time
+// step, or Newton's method for a reaction. Couplings and weights of interpolation stay, and the coarse matrices become
+//   A'_c = a A_c + D_c,  D_c = diag(R D P 1) ,
+// with what the Galerkin product would have beside the diagonal lumped into it.
+
+#include "capture/mat.hpp"
+#include "multigrid/setup/factor.hpp"
+#include "multigrid/hierarchy/variable_levels.hpp"
+
+namespace shellac {
+
+namespace update {
+
+// Weights of interpolation depend on shifts that are large beside the couplings of their rows. They no longer serve where, since the
+// levels were made,
+// - a shift of more than `acting` times its row's couplings has got smaller by more than `most_shrunk`, or
+// - one has grown by more than `most_grown` beyond `large` times them, on the finest level or on one where other shifts are less than
+//   `tiny` times them, or
+// where a change of the sign opposite to the diagonal's makes a shift of that sign, larger than `most_opposite` times the couplings.
+constexpr PetscReal acting = 0.3, most_shrunk = 1.4, large = 1, most_grown = 2, tiny = 0.1, most_opposite = 0.1;
+
+// x / y, or the largest ratio that is told from others.
+constexpr PetscReal  most_ratio = 1000;
+SHELLAC_HD PetscReal ratio(PetscReal x, PetscReal y) {
+  return x < most_ratio * y ? x / y : most_ratio;
+}
+
+// The rows of a matrix beside those of the finest level.
+struct RowsBeside {
+  Patch                             patch; // this rank's points
+  CapturedCoefficients<PetscScalar> from;
+  CouplingArrays                    kept;
+  NeighbourList                     neighbours;
+  PetscInt                          offset[3]; // from the patch to the level's
+
+  // The entries of n rows, and what they have besides; the result is their place in the level's arrays.
+  template <int most>
+  SHELLAC_RUN size_t read(const PetscInt p[3], int n, PetscScalar entry[27][most], PetscReal others[most]) const {
+    const PetscInt q[3] = {p[0] + offset[0], p[1] + offset[1], p[2] + offset[2]};
+    PetscScalar   *entries[27] = {};
+    const auto     begin = [&](int place) { fill_run(entries[place] = entry[place], n, PetscScalar(0)); };
+    begin(step_place(0, 0, 0));
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const PetscInt *d = neighbours.at[arm].d;
+      begin(step_place(d[0], d[1], d[2]));
+    }
+    fill_run(others, n, PetscReal(0));
+    from.add_neighbours(patch, p, n, entries, others);
+    return kept.grown.index(q);
+  }
+  SHELLAC_RUN int place(int arm) const {
+    const PetscInt *d = neighbours.at[arm].d;
+    return step_place(d[0], d[1], d[2]);
+  }
+};
+
+// Towards the factor that takes couplings of before to those of now.
+struct FindFactor {
+  RowsBeside rows;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, FactorSums *sums) const {
+    PetscScalar  entry[27][most];
+    PetscReal    others[most];
+    const size_t at = rows.read<most>(p, n, entry, others);
+    for (int arm = 0; arm < rows.neighbours.count; arm++) {
+      const PetscScalar *c = rows.neighbours.at[arm].coupling + at, *e = entry[rows.place(arm)];
+      for (int i = 0; i < n; i++)
+        if (c[i] != (PetscScalar)0) sums->add(-e[i], c[i]);
+    }
+  }
+};
+
+struct Comparison {
+  int differs = 0, fixed = 0, shifted = 0; // in more than the factor and the diagonal; any row is such
+
+  SHELLAC_HD void add(const Comparison &other) {
+    differs = PetscMax(differs, other.differs);
+    fixed = PetscMax(fixed, other.fixed);
+    shifted = PetscMax(shifted, other.shifted);
+  }
+};
+struct CompareRows {
+  RowsBeside   rows;
+  PetscScalar  a;
+  PetscScalar *diagonal; // D [points of the patch]
+  PetscScalar *fixed;    // inverse diagonals of rows that couple nothing, and zero elsewhere; null where there are none
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Comparison *found) const {
+    PetscScalar        entry[27][most], shift[most];
+    PetscReal          others[most];
+    bool               alike[most], is_fixed[most];
+    const size_t       at = rows.read<most>(p, n, entry, others), own = rows.patch.index(p[0], p[1], p[2]);
+    const PetscScalar *before = rows.kept.slot(SHIFT) + at, *inverse = rows.kept.slot(INVERSE_DIAGONAL) + at,
+                      *here = entry[step_place(0, 0, 0)];
+    for (int i = 0; i < n; i++) {
+      is_fixed[i] = inverse[i] == (PetscScalar)0;
+      alike[i] = others[i] == 0 && here[i] - here[i] == (PetscScalar)0 && here[i] != (PetscScalar)0;
+      shift[i] = here[i];
+    }
+    for (int arm = 0; arm < rows.neighbours.count; arm++)
+      for (int i = 0; i < n; i++) shift[i] += entry[rows.place(arm)][i];
+    for (int i = 0; i < n; i++)
+      if (PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(here[i])) shift[i] = 0;
+    for (int arm = 0; arm < rows.neighbours.count; arm++) {
+      const Neighbour   &to = rows.neighbours.at[arm];
+      const PetscScalar *c = to.coupling + at, *e = entry[rows.place(arm)], *there = inverse + to.step;
+      for (int i = 0; i < n; i++) {
+        const PetscScalar expected = a * c[i];
+        if (c[i] == (PetscScalar)0 && e[i] != (PetscScalar)0 && there[i] == (PetscScalar)0 && !is_fixed[i])
+          shift[i] -= e[i]; // with a point whose value is given
+        else
+          alike[i] &= PetscAbsScalar(e[i] + expected) <= rounding * PetscAbsScalar(expected);
+      }
+    }
+    for (int i = 0; i < n; i++) {
+      PetscScalar change = shift[i] - a * before[i];
+      if (is_fixed[i] || PetscAbsScalar(change) <= cancellation * PetscAbsScalar(here[i])) change = 0;
+      diagonal[own + i] = change;
+      if (fixed) fixed[own + i] = is_fixed[i] && alike[i] ? (PetscScalar)1 / here[i] : (PetscScalar)0;
+      if (!alike[i]) found->differs = 1;
+      if (is_fixed[i]) found->fixed = 1;
+      if (!is_fixed[i] && shift[i] != (PetscScalar)0) found->shifted = 1;
+    }
+  }
+};
+
+// Of a level's rows: the bound of RowBound; the largest ratios by which acting shifts have shrunk, and large ones have grown; whether there
+// are tiny shifts, and any of the opposite sign.
+struct Updated {
+  PetscReal high = 0, shrunk = 1, grown = 1;
+  int       has_tiny = 0, has_opposite = 0;
+
+  SHELLAC_HD void add(const Updated &other) {
+    high = PetscMax(high, other.high);
+    shrunk = PetscMax(shrunk, other.shrunk);
+    grown = PetscMax(grown, other.grown);
+    has_tiny = PetscMax(has_tiny, other.has_tiny);
+    has_opposite = PetscMax(has_opposite, other.has_opposite);
+  }
+};
+struct UpdateRows {
+  Patch              patch;
+  CouplingArrays     rows;
+  PetscScalar        a;
+  const PetscScalar *diagonal; // D
+  bool               damps;    // as DampRows do
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Updated *found) const {
+    const size_t at = rows.grown.index(p), own = patch.index(p[0], p[1], p[2]);
+    PetscScalar *shift = rows.slot(SHIFT) + at, *inverse = rows.slot(INVERSE_DIAGONAL) + at, sum[most];
+    PetscReal    size[most];
+
+    fill_run(sum, n, PetscScalar(0));
+    fill_run(size, n, PetscReal(0));
+    for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++) {
+      PetscScalar *c = rows.slot(slot) + at;
+      if (a != (PetscScalar)1)
+        for (int i = 0; i < n; i++) c[i] *= a;
+      for (int i = 0; i < n; i++) sum[i] += c[i], size[i] += PetscAbsScalar(c[i]);
+    }
+    for (int i = 0; i < n; i++) {
+      const PetscScalar before = a * shift[i], now = before + diagonal[own + i], entry = now + sum[i];
+      if (inverse[i] == (PetscScalar)0) continue;
+      shift[i] = now;
+      inverse[i] = entry == (PetscScalar)0 ? (PetscScalar)0 : (PetscScalar)1 / entry;
+      const PetscReal bound = 1 + size[i] * PetscAbsScalar(inverse[i]);
+      if (damps) inverse[i] *= 2 / PetscMax(2, bound);
+      found->high = PetscMax(found->high, bound);
+      const PetscScalar old = PetscConj(before + sum[i]);
+      const PetscReal   was = PetscAbsScalar(before), is = PetscAbsScalar(now);
+      if (was > acting * size[i]) found->shrunk = PetscMax(found->shrunk, ratio(was, is));
+      if (is > large * size[i]) found->grown = PetscMax(found->grown, ratio(is, PetscMax(was, large * size[i])));
+      if (is < tiny * size[i]) found->has_tiny = 1;
+      if (PetscRealPart(diagonal[own + i] * old) < 0 &&
+          PetscRealPart(now * old) < -most_opposite * PetscAbsScalar(old) * size[i])
+        found->has_opposite = 1;
+    }
+  }
+};
+
+// D P 1
+struct TimesOnes {
+  Patch              patch;
+  const PetscScalar *diagonal;
+  PetscScalar       *ones; // P 1, which becomes the product
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = patch.index(p[0], p[1], p[2]);
+    for (int i = 0; i < n; i++) ones[at + i] *= diagonal[at + i];
+  }
+};
+
+struct SetOnes {
+  Patch        patch;
+  PetscScalar *values;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    fill_run(values + patch.index(p[0], p[1], p[2]), n, PetscScalar(1));
+  }
+};
+
+} // namespace update
+
+template <class T>
+PetscErrorCode Hierarchy<T>::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) {
+  PetscFunctionBegin;
+  *done = false;
+  if constexpr (std::is_same<T, S>::value) {
+    bool serves = variable_ && last() > 0;
+    for (int a = 0; a < 3; a++)
+      serves = serves && !(grid_.periodic(a) && grid_.N[a] == 2); // whose couplings are shared
+    if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
+    Level &top = level(0);
+    S      a, *diagonal;
+    PetscCall(Prepare(memory));
+    memory_ = memory;
+    PetscCall(CompareWith(context, fixed, &a, &diagonal, done));
+    if (*done && top.b.size() && parts_) { // the level is whole on each rank
+      PetscCall(Gather(top, diagonal, top.b.at(memory)));
+      diagonal = top.b.at(memory);
+    }
+    if (*done) PetscCall(UpdateLevels(a, diagonal, done));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// *alike: A' = aA + D. *diagonal: D of the rank's points, in an array of the finest level's.
+template <class T>
+PetscErrorCode Hierarchy<T>::CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike) {
+  using namespace update;
+  Level                            &top = level(0);
+  Arrays                            arrays(memory_);
+  Scratch<FactorSums>               factor, factor_parts;
+  Scratch<Comparison>               comparison, parts;
+  std::vector<FactorSums>           sums;
+  std::vector<Comparison>           found;
+  std::unique_ptr<PreparedOperator> op;
+  CouplingArrays                    kept;
+  S                                *inverse = nullptr;
+
+  PetscFunctionBegin;
+  kept.grown = top.part.grown;
+  kept.neighbours = top.part.neighbours;
+  PetscCall(top.rows.Edit(memory_, &kept.values));
+  if (fixed) PetscCall(arrays.Write(fixed, &inverse));
+  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
+  RowsBeside rows = {
+      context->op->patch(), static_cast<PreparedCapture &>(*op).coefficients(), kept, NeighbourList(kept), {0, 0, 0}};
+  Box middle = rows.patch.all();
+  for (int c = 0; c < 3; c++) {
+    rows.offset[c] = rows.patch.start[c] - top.patch.start[c];
+    if (c > 0 && middle.size(c) > 0) middle.lo[c] = middle.hi[c] / 2, middle.hi[c] = middle.lo[c] + 1;
+  }
+  PetscCall(factor.Grow(1, memory_));
+  *a = 0;
+  for (const Box &box : {middle, rows.patch.all()}) {
+    if (*a != (S)0) break; // all points are asked where the middle lines couple nothing
+    PetscCall(sum_runs(memory_, box, FindFactor{rows}, &factor_parts, factor.at(memory_)));
+    PetscCall(factor.GetHost(memory_, &sums));
+    PetscCall(find_factor(grid_.comm, sums[0], a));
+  }
+  *alike = *a != (S)0;
+  if (*alike) {
+    *diagonal = (top.b_part.size() ? top.b_part : top.s).at(memory_);
+    PetscCall(comparison.Grow(1, memory_));
+    PetscCall(
+        sum_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &parts, comparison.at(memory_)));
+    PetscCall(comparison.GetHost(memory_, &found));
+    int is[3] = {found[0].differs, found[0].fixed, found[0].shifted};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 3, MPI_INT, MPI_MAX, grid_.comm));
+    *alike = !is[0];
+    singular_ = !is[1] && !is[2];
+  }
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// diagonal: D on the finest level. *serves: weights of interpolation are still right; the levels are of no use otherwise.
+template <class T> PetscErrorCode Hierarchy<T>::UpdateLevels(S a, S *diagonal, bool *serves) {
+  using namespace update;
+  Scratch<Updated>       sums, parts;
+  std::vector<Updated>   found;
+  std::vector<PetscReal> high;
+  std::vector<S>         of_last;
+  Level                 &bottom = level(last());
+
+  PetscFunctionBegin;
+  PetscCall(sums.Grow(last(), memory_));
+  for (int l = 0; l < last(); l++) {
+    Level      &at = level(l), &next = level(l + 1);
+    const Patch coarse = next.patch;
+    const Box   all = at.patch.all();
+    T          *ones = at.t.at(memory_);
+    UpdateRows  renew = {at.patch, {}, a, diagonal, nonsymmetric_};
+    renew.rows.grown = at.part.grown;
+    renew.rows.neighbours = at.part.neighbours;
+    PetscCall(at.rows.Edit(memory_, &renew.rows.values));
+    PetscCall(sum_runs(memory_, all, renew, &parts, sums.at(memory_) + l));
+    if (walks(at)) { // passes read rows beyond the patch
+      const Boxes beyond = difference(at.part.grown, all);
+      for (int n = FIRST_COUPLING; a != (S)1 && n < renew.rows.slots(); n++)
+        for (int box = 0; box < beyond.count; box++)
+          for_each_row(beyond.box[box], [&](const PetscInt p[3], PetscInt count) {
+            S *c = renew.rows.slot(n) + at.part.grown.index(p);
+            for (PetscInt i = 0; i < count; i++) c[i] *= a;
+          });
+      PetscCall(fill_ghosts(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.slot(SHIFT), 2));
+    } else
+      at.halves = false; // where passes on the host come later
+    PetscCall(for_each_run(memory_, coarse.all(), SetOnes{coarse, next.x.at(memory_)}));
+    PetscCall(Correct(l, nullptr, ones));
+    PetscCall(for_each_run(memory_, all, TimesOnes{at.patch, diagonal, ones}));
+    PetscCall(RestrictFrom(l, (const T *)ones));
+    diagonal = next.b.at(memory_);
+  }
+  PetscCall(sums.GetHost(memory_, &found));
+  for (int l = 0; l < last(); l++) {
+    Level    &at = level(l);
+    PetscReal sizes[3] = {found[l].high, found[l].shrunk, found[l].grown};
+    int       has[2] = {found[l].has_tiny, found[l].has_opposite};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sizes, 3, MPIU_REAL, MPIU_MAX, grid_.comm));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, has, 2, MPI_INT, MPI_MAX, grid_.comm));
+    at.shrunk = PetscMin(most_ratio, at.shrunk * sizes[1]);
+    at.grown = PetscMin(most_ratio, at.grown * sizes[2]);
+    *serves = *serves && at.shrunk <= most_shrunk && !has[1] && !(at.grown > most_grown && (has[0] || l == 0));
+    high.push_back(sizes[0]);
+  }
+  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int l = 0; l < last(); l++) set_omega(level(l), high[l]);
+
+  CouplingArrays rows;
+  rows.grown = bottom.part.grown;
+  rows.neighbours = bottom.part.neighbours;
+  rows.values = last_values_.data();
+  PetscCall(bottom.b.GetHost(memory_, &of_last));
+  UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false};
+  Updated    ignored;
+  runs::add_on_host(bottom.patch.all(), renew, &ignored);
+  PetscCall(dense_.Create(rows, bottom.patch, !nonsymmetric_, singular_));
+  prepared_[0] = prepared_[1] = false;
+#if SHELLAC_CUDA
+  spare_graphs_.insert(spare_graphs_.end(), graphs_.begin(),
+                       graphs_.end()); // they have the smoothers' weights of before
+  graphs_.clear();
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

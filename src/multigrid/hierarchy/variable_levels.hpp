@@ -1,0 +1,304 @@
+#pragma once
+// Hierarchy's levels of variable coefficients: their rows, and the weights of interpolation between them.
+
+#include <bitset>
+
+#include "multigrid/setup/ghost_points.hpp"
+#include "multigrid/hierarchy.hpp"
+
+namespace shellac {
+
+namespace point {
+// An array in another precision. The box numbers its values.
+template <class From, class To> struct Convert {
+  Box         box;
+  const From *from;
+  To         *to;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = box.index(p);
+    for (int i = 0; i < n; i++) to[at + i] = (To)from[at + i];
+  }
+};
+
+// Of n rows from one on: the sum of the absolute entries, over the diagonal one.
+template <int most> SHELLAC_RUN void bound_run(const CouplingArrays &rows, size_t at, int n, PetscReal bound[most]) {
+  const PetscScalar *inverse = rows.slot(INVERSE_DIAGONAL) + at;
+  fill_run(bound, n, PetscReal(0));
+  for (int slot = FIRST_COUPLING; slot < rows.slots(); slot++)
+    for (int i = 0; i < n; i++) bound[i] += PetscAbsScalar(rows.slot(slot)[at + i]);
+  for (int i = 0; i < n; i++) bound[i] = 1 + bound[i] * PetscAbsScalar(inverse[i]);
+}
+
+struct BoundRows {
+  CouplingArrays rows;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *bound) const {
+    PetscReal of_row[most];
+    bound_run<most>(rows, rows.grown.index(p), n, of_row);
+    for (int i = 0; i < n; i++) bound->high = PetscMax(bound->high, of_row[i]);
+  }
+};
+
+// Whether couplings differ from those of the neighbours with the row: by more than rounding errors, for the finest level's residuals
+// have these rows.
+struct FindDifferences {
+  CouplingArrays rows;
+  NeighbourList  neighbours;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowBound *differences) const {
+    const size_t at = rows.grown.index(p);
+    int          differ = 0;
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const Neighbour   &to = neighbours.at[arm];
+      const PetscScalar *c = to.coupling + at, *back = neighbours.at[to.back].coupling + at + to.step;
+      if (arm > to.back) continue;
+      for (int i = 0; i < n; i++)
+        differ |= !(PetscAbsScalar(c[i] - back[i]) <= 4 * PETSC_MACHINE_EPSILON * PetscAbsScalar(c[i]));
+    }
+    if (differ) differences->high = 1;
+  }
+};
+
+// Takes less of a step where a row is not diagonally dominant, as coarse rows of convection may be not.
+struct DampRows {
+  CouplingArrays rows;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = rows.grown.index(p);
+    PetscReal    of_row[most];
+    bound_run<most>(rows, at, n, of_row);
+    for (int i = 0; i < n; i++) rows.slot(INVERSE_DIAGONAL)[at + i] *= 2 / PetscMax(2, of_row[i]);
+  }
+};
+} // namespace point
+
+template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
+  GridCoarsening coarsening;
+  coarsening.patch = level(l).patch;
+  for (int a = 0; a < 3; a++) {
+    coarsening.axis[a] = level(l).to_next[a];
+    coarsening.coarse_N[a] = level(l + 1).patch.N[a];
+  }
+  return coarsening;
+}
+
+template <class T> Box Hierarchy<T>::grown(const Level &at) const {
+  Box box = at.patch.all();
+  for (int a = 0; a < 3; a++) {
+    const PetscInt reach = level_reach(at.patch, a),
+                   shared = at.one_walk ? PetscMax(reach, points_beyond(at.part.steps) + 1) : reach;
+    box.lo[a] -= at.patch.neighbour[a][LOWER] ? shared : reach;
+    box.hi[a] += at.patch.neighbour[a][UPPER] ? shared : reach;
+  }
+  return box;
+}
+
+// A rank's rows, of several ranks, become those of its patch of the level, and of points beyond it.
+template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Couplings &own, Couplings *rows) {
+  Level         &at = level(l);
+  std::vector<S> part, gathered;
+  const bool     gather = parts_ && at.whole && (l == 0 || !level(l - 1).whole);
+
+  PetscFunctionBegin;
+  rows->grown = grown(at);
+  rows->neighbours = own.neighbours;
+  PetscCall(rows->MakeZero(PETSC_MEMTYPE_HOST));
+  const auto copy = [&](const S *from, S *to) {
+    PetscFunctionBegin;
+    if (gather) {
+      const Box all = part_patch(at).all();
+      part.resize((size_t)all.points());
+      gathered.resize((size_t)at.patch.all().points());
+      copy_points(all, own.grown, from, all, part.data());
+      PetscCall(Gather(at, part.data(), gathered.data()));
+      copy_points(at.patch.all(), at.patch.all(), gathered.data(), rows->grown, to);
+    } else
+      copy_points(at.patch.all(), own.grown, from, rows->grown, to);
+    PetscCall(fill_ghosts(PETSC_MEMTYPE_HOST, at.patch, &halo, rows->grown, to));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  for (int n = 0; n < own.slots(); n++) PetscCall(copy(own.slot(n), rows->slot(n)));
+  int weighted = own.mass ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &weighted, 1, MPI_INT, MPI_MAX, grid_.comm));
+  if (weighted) {
+    PetscCall(rows->MakeMass(PETSC_MEMTYPE_HOST));
+    std::fill_n(rows->mass, rows->points(), S(1));
+    PetscCall(copy(own.mass, rows->mass));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The smoother's weights, by a bound on all eigenvalues of D^-1 A. Those of nonsymmetric rows lie in a disk around 1, and
+// one weight is best there.
+template <class T> void Hierarchy<T>::set_omega(Level &at, PetscReal high) {
+  PetscReal strength = 0, least = PETSC_MAX_REAL;
+
+  if (nonsymmetric_) {
+    std::fill_n(at.part.omega, at.part.steps, R(0.8));
+    return;
+  }
+  for (int a = 0; a < 3; a++) {
+    if (at.patch.N[a] == 1) continue;
+    strength += at.axes[a].strength();
+    if (at.to_next[a].coarsens) least = PetscMin(least, at.axes[a].strength());
+  }
+  // far into what the coarse grid sees: where coefficients jump, it sees that less well
+  const PetscReal low = PetscReal(0.3) * high * (least == PETSC_MAX_REAL ? 1 : least / strength);
+  set_chebyshev_weights(low, high, at.part.steps, at.part.omega);
+}
+
+// A level takes its rows over, and the weights.
+template <class T>
+PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights,
+                                  Mirror<S> *restriction) {
+  PetscFunctionBegin;
+  at.part.grown = rows->grown;
+  at.part.neighbours = rows->neighbours;
+  if constexpr (std::is_same<T, S>::value) {
+    at.rows.swap(&rows->memory_of_values);
+    at.weights.swap(weights);
+    at.restriction.swap(restriction);
+    at.mass.swap(&rows->memory_of_mass);
+  } else {
+    const auto convert = [&](Mirror<S> *from, Mirror<T> *to) {
+      const S *values;
+      T       *converted;
+      PetscFunctionBegin;
+      PetscCall(from->Get(memory, &values));
+      PetscCall(to->Make(memory, from->size(), &converted));
+      const Box &grown = rows->grown;
+      const Box  all = {{0, 0, 0},
+                        {grown.size(0), grown.size(1) * grown.size(2), (PetscInt)(from->size() / rows->points())}};
+      PetscCall(for_each_run(memory, all, point::Convert<S, T>{all, values, converted}));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    PetscCall(convert(&rows->memory_of_values, &at.rows));
+    PetscCall(convert(weights, &at.weights));
+    PetscCall(convert(restriction, &at.restriction));
+    PetscCall(convert(&rows->memory_of_mass, &at.mass));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The weights of all points of a level, from these rows.
+template <class T> PetscErrorCode Hierarchy<T>::Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights) {
+  const GridCoarsening coarsening = coarsening_of(l);
+  const int            corners = coarsening.corners();
+
+  PetscFunctionBegin;
+  for (int axes = 0; (1 << axes) <= corners; axes++) {
+    PetscCall(interpolate(memory_, rows, coarsening, axes, weights));
+    // a corner has a bit for each axis along which it is the upper one: those with more bits have no weights yet
+    for (int c = 0; c < corners; c++)
+      if ((int)std::bitset<3>((unsigned)c).count() <= axes)
+        PetscCall(fill_ghosts(memory_, level(l).patch, &halo, rows.grown, weights + c * rows.points()));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// From the finest level's rows, which go, to all levels. All is where they are; the host waits once, for what it needs to know.
+template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
+  constexpr bool         same = std::is_same<T, S>::value;
+  const PetscMemType     memory = of->memory;
+  Couplings              own;
+  std::vector<RowBound>  bounds;
+  std::vector<PetscReal> high;
+
+  PetscFunctionBegin;
+  memory_ = memory;
+  nonsymmetric_ = of->nonsymmetric;
+  own.swap(&of->couplings);
+  PetscCall(of->bounds.Grow(max_levels, memory));
+  PetscCall(of->bounds.Zero(memory));
+  for (int l = 0; l < last(); l++) {
+    Level    &at = level(l);
+    Couplings rows;
+    Mirror<S> of_weights, of_restriction;
+    Halo      halo; // of the set-up's precision, on the host
+    S        *weights, *restriction;
+    if (!at.whole) PetscCall(halo.Create(at.grid, at.patch, true, PETSC_FALSE, HaloWay::automatic));
+    if (parts_)
+      PetscCall(Grow(l, halo, own, &rows));
+    else
+      rows.swap(&own);
+    if (!of->nonsymmetric)
+      PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
+    at.equal_pairs = !nonsymmetric_ && !rows.mass;
+    if (at.equal_pairs && l == 0) {
+      Scratch<RowBound>     parts, sum;
+      std::vector<RowBound> differences;
+      PetscCall(sum.Grow(1, memory));
+      PetscCall(sum.Zero(memory));
+      PetscCall(
+          sum_runs(memory, at.patch.all(), point::FindDifferences{rows, NeighbourList(rows)}, &parts, sum.at(memory)));
+      PetscCall(sum.GetHost(memory, &differences));
+      at.equal_pairs = differences[0].high == 0;
+    }
+    at.halves = at.equal_pairs && PetscMemTypeHost(memory);
+    const GridCoarsening coarsening = coarsening_of(l);
+    const int            corners = coarsening.corners();
+    if constexpr (same) of_weights.take_memory(&at.weights), of_restriction.take_memory(&at.restriction);
+    PetscCall(of_weights.MakeZero(memory, corners * rows.points(), &weights));
+    if (of->nonsymmetric) {
+      CouplingArrays derived = rows;
+      PetscCall(of->derived.Grow(rows.slots() * rows.points(), memory));
+      derived.values = of->derived.at(memory);
+      PetscCall(derive_rows(memory, at.patch, rows, DerivedRows::symmetric_part, derived));
+      PetscCall(Interpolate(l, halo, derived, weights));
+      PetscCall(derive_rows(memory, at.patch, rows, DerivedRows::transpose, derived));
+      PetscCall(of_restriction.MakeZero(memory, corners * rows.points(), &restriction));
+      PetscCall(Interpolate(l, halo, derived, restriction));
+    } else {
+      PetscCall(Interpolate(l, halo, rows, weights));
+      restriction = weights;
+    }
+    if (of->nonsymmetric) PetscCall(for_each_run(memory, rows.grown, point::DampRows{rows}));
+    if (!at.whole) PetscCall(halo.Destroy());
+    // the next level's rows; those of this rank, where it is put together from the ranks' parts
+    const Patch coarse = target_patch(l);
+    own.grown = parts_ ? coarse.all() : grown(level(l + 1));
+    own.neighbours.star = false;
+    for (int a = 0; a < 3; a++) own.neighbours.present[a] = coarse.N[a] > 1;
+    if (l + 1 == last())
+      own.memory_of_values.take_memory(&last_rows_);
+    else if constexpr (same)
+      own.memory_of_values.take_memory(&level(l + 1).rows);
+    PetscCall(own.MakeZero(memory));
+    PetscCall(of->total.Grow(rows.points(), memory));
+    PetscCall(coarsen(memory, rows, coarsening, weights, restriction, coarse, own, of->total.at(memory)));
+    if (!parts_) PetscCall(fill_ghosts(memory, coarse, nullptr, own.grown, own.values, own.slots()));
+    PetscCall(Keep(memory, at, &rows, &of_weights, &of_restriction));
+  }
+  Level &bottom = level(last());
+  if (parts_) {
+    Couplings rows;
+    Halo      none;
+    PetscCall(Grow(last(), none, own, &rows));
+    own.swap(&rows);
+  }
+  const S       *values;
+  CouplingArrays on_host = own;
+  PetscCall(own.memory_of_values.Get(PETSC_MEMTYPE_HOST, &values));
+  on_host.values = const_cast<S *>(values);
+  PetscCall(dense_.Create(on_host, bottom.patch, !nonsymmetric_, singular_));
+  bottom.part.grown = own.grown;
+  bottom.part.neighbours = own.neighbours;
+  if constexpr (same) last_values_.assign(values, values + own.slots() * own.points());
+  last_rows_.swap(&own.memory_of_values);
+  last_rows_.change().clear();
+  PetscCall(of->bounds.GetHost(memory, &bounds));
+  for (const RowBound &bound : bounds) high.push_back(bound.high);
+  if (parts_) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, high.data(), max_levels, MPIU_REAL, MPIU_MAX, grid_.comm));
+  for (int l = 0; l < last(); l++) set_omega(level(l), high[l]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> void Hierarchy<T>::LendMemory(Couplings *to) {
+  if constexpr (std::is_same<T, S>::value) {
+    to->memory_of_values.take_memory(&level(0).rows);
+    to->memory_of_mass.take_memory(&level(0).mass);
+  }
+}
+
+} // namespace shellac

@@ -1,0 +1,431 @@
+#pragma once
+// The walk of planes.hpp: correction, smoothing steps, residual and restriction, each of one plane at a time.
+
+#include "multigrid/host/planes.hpp"
+
+namespace shellac {
+
+template <class T> class PlaneWalk {
+  using R = typename RealOf<T>::type;
+
+public:
+  explicit PlaneWalk(const PlanePass<T> &pass);
+  void run();
+  // Restricts a grid function, of which neighbouring ranks have a part.
+  void restrict_field(const Field<T> &r);
+
+private:
+  // Of an axis those points that have `beyond` more points between them and the rank's own, or fewer.
+  struct Range {
+    PetscInt begin, end;
+    bool     has(PetscInt i) const { return i >= begin && i < end; }
+  };
+  Range range(int axis, PetscInt beyond) const {
+    const PetscInt before = own_from_[axis], after = patch_.size[axis] - before - pass_.own.size[axis];
+    return {PetscMax(before - beyond, 0), patch_.size[axis] - PetscMax(after - beyond, 0)};
+  }
+  Range rows(PetscInt beyond) const { return range(layers_.across, beyond); }
+  Range planes(PetscInt beyond) const { return range(layers_.slow, beyond); }
+  // The points beyond the rank's own at which the values of a step are needed.
+  PetscInt beyond(int s) const { return (pass_.b_coarse ? 2 : 0) + steps_ - s; }
+  // values at the points of a level's arrays, from column i on
+  const T *at(const T *values, PetscInt i, PetscInt m, PetscInt k) const {
+    return values + layers_.index(level_.grown, i, m, k);
+  }
+  const T *coefficients(int slot, PetscInt m, PetscInt k) const {
+    return at(level_.rows + (size_t)slot * grown_points_, 0, m, k);
+  }
+  // of a corner of coarse points among those of a transfer, from first_column_ on
+  const T *weights(const T *of, int x, int across, int slow, PetscInt m, PetscInt k) const {
+    PetscInt c[3];
+    c[0] = x, c[layers_.across] = across, c[layers_.slow] = slow;
+    const PetscInt corner = c[0] + (level_.coarsens[0] ? 2 : 1) * (c[1] + (level_.coarsens[1] ? 2 : 1) * c[2]);
+    return at(of + (size_t)corner * grown_points_, first_column_, m, k);
+  }
+  const AxisPoint<R> &point_across(PetscInt m) const { return level_.axis[layers_.across][m]; }
+  const AxisPoint<R> &point_slow(PetscInt k) const { return level_.axis[layers_.slow][k]; }
+
+  const T                    *b_row(PetscInt m, PetscInt k);
+  template <class V> const T *row_of_b(const Field<V> &b, PetscInt m, PetscInt k);
+  row::AxesRow<T>             axes_row(PetscInt m, PetscInt k) const;
+  row::Neighbours<T>          neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
+  const T                    *inverse_diagonal(int step, PetscInt m, PetscInt k);
+  void                        find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r);
+  void couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result);
+  void begin_plane(PetscInt k);
+  void correct_plane(PetscInt k, Plane<T> *plane);
+  void smooth_plane(int s, PetscInt k);
+  void write_plane(PetscInt k);
+  void residual_plane(PetscInt k);
+  void weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
+  void restrict_ready(PetscInt newest, bool all);
+  void restrict_plane(PetscInt K);
+
+  const PlanePass<T> &pass_;
+  const LevelPart<T> &level_;
+  const Patch        &patch_;
+  const Layers        layers_;
+  const PetscInt      nx_;
+  PetscInt            own_from_[3]; // the rank's first point, on the patch that is walked over
+  int                 padded_; // of a row: loops take so many values, whole vectors, of which the last may not count
+  const size_t        grown_points_, own_points_;
+  const bool          starts_; // from values, not from zero
+  const bool          alone_;  // no neighbouring rank has a part in the planes that steps make
+  const int           steps_;  // those that take neighbours
+  // Transfers count columns from the one before the first coarse point, so that coarse points are odd columns.
+  PetscInt first_column_ = 0, columns_;
+  PetscInt next_coarse_ = 0; // plane to be restricted to
+
+  // Inverse diagonal entries of the row that was asked for last, at the points that a step changes.
+  struct Inverse {
+    std::vector<R>  in; // by x
+    std::vector<T>  values;
+    row::AxesRow<T> row = {};
+    R               row_in = -1;
+  };
+
+  std::vector<R>            west_, east_, prolong_[2], restriction_[2]; // along x
+  Inverse                   inverse_[2]; // red-black: of the points with even x, and with odd x; otherwise one for all
+  std::vector<T>            b_, buffer_;
+  std::vector<PlaneRing<T>> u_; // of each step
+  PlaneRing<T>              r_, e_;
+  struct Coupling {
+    PetscInt64 at;           // the place of its first coefficient in level_.rows, but for the row's
+    int        across, slow; // steps to the row of the neighbours
+    int        along;
+  };
+  std::vector<Coupling> couplings_;
+  Layers                e_layers_;  // of the coarse points that a correction takes, beginning with e_from_
+  PetscInt              e_from_[3]; // on the whole grid
+};
+
+template <class T>
+PlaneWalk<T>::PlaneWalk(const PlanePass<T> &pass)
+    : pass_(pass), level_(pass.level), patch_(pass.level.patch), layers_(patch_), nx_(layers_.nx),
+      grown_points_((size_t)level_.grown.points()), own_points_((size_t)pass.own.all().points()),
+      starts_(pass.given || pass.corrected), alone_(is_alone(patch_)),
+      steps_(starts_ || pass.end == pass.begin ? pass.end - pass.begin : pass.end - pass.begin - 1), columns_(nx_),
+      e_layers_(patch_) {
+  constexpr PetscInt room = 32; // more than a vector has
+  constexpr PetscInt origin[3] = {0, 0, 0};
+  padded_ = whole_vectors<T>(nx_);
+  if (level_.coarsens[0]) {
+    first_column_ = level_.between(0, 0) ? 0 : -1;
+    columns_ = (nx_ - first_column_ + 1) / 2 * 2;
+  }
+  for (int a = 0; a < 3; a++) own_from_[a] = pass.own.start[a] - patch_.start[a];
+  if (!level_.rows) {
+    west_.reserve((size_t)(nx_ + room)), east_.reserve((size_t)(nx_ + room));
+    for (PetscInt i = 0; i < nx_; i++) {
+      const AxisPoint<R> &x = level_.axis[0][i];
+      west_.push_back(x.lower), east_.push_back(x.upper);
+      for (int odd = 0; odd < 2; odd++) inverse_[odd].in.push_back(level_.red_black && i % 2 != odd ? R(0) : x.in);
+    }
+    west_.resize((size_t)(nx_ + room)), east_.resize((size_t)(nx_ + room));
+    for (PetscInt c = 0; c <= columns_; c++)
+      for (int w = 0; w < 2; w++) {
+        const AxisPoint<R> &x = level_.axis[0][first_column_ + c];
+        prolong_[w].push_back(x.prolong[w]);
+        restriction_[w].push_back(x.restriction[w]);
+      }
+  }
+  for (std::vector<T> *values : {&inverse_[0].values, &inverse_[1].values, &b_, &buffer_})
+    values->resize((size_t)(nx_ + room));
+  u_.resize((size_t)steps_ + 1);
+  for (PlaneRing<T> &ring : u_) ring.resize(nx_, layers_.rows);
+  if (pass.residual || pass.b_coarse) r_.resize(nx_, layers_.rows);
+  if (level_.rows) {
+    const Neighbours &neighbours = level_.neighbours;
+    const int         count = neighbours.count();
+    neighbours.each([&](const PetscInt *d) {
+      const PetscInt64 step = (PetscInt64)level_.grown.index(d) - (PetscInt64)level_.grown.index(origin);
+      const int        own = (int)couplings_.size(), back = neighbours.star ? own ^ 1 : count - 1 - own;
+      const bool       there = pass.halves && own < back;
+      couplings_.push_back({(PetscInt64)grown_points_ * (FIRST_COUPLING + (there ? back : own)) + (there ? step : 0),
+                            (int)d[layers_.across], (int)d[layers_.slow], (int)d[0]});
+    });
+  }
+  if (pass.corrected) {
+    const int      across = layers_.across, slow = layers_.slow;
+    const PetscInt last = layers_.rows - 1, first = level_.below(across, 0);
+    e_layers_.nx = level_.coarsens[0] ? columns_ / 2 : columns_;
+    e_layers_.rows = level_.below(across, last) + level_.between(across, last) - first + 1;
+    // the coarse point of column 1, or 0 where all are coarse
+    layers_.to_axes(level_.below(0, first_column_ + (level_.coarsens[0] ? 1 : 0)), first, level_.below(slow, 0),
+                    e_from_);
+    e_.resize(e_layers_.nx, e_layers_.rows);
+  }
+}
+
+template <class T> const T *PlaneWalk<T>::b_row(PetscInt m, PetscInt k) {
+  return pass_.b.u ? row_of_b(pass_.b, m, k) : row_of_b(pass_.b_of_vectors, m, k);
+}
+
+// Where it is, if it is in one place, with values after its end that loops over whole vectors read.
+template <class T> template <class V> const T *PlaneWalk<T>::row_of_b(const Field<V> &b, PetscInt m, PetscInt k) {
+  const Patch   &own = pass_.own;
+  const PetscInt own_m = m - own_from_[layers_.across], own_k = k - own_from_[layers_.slow];
+  PetscInt       p[3], n = nx_;
+  size_t         there;
+  if constexpr (std::is_same<V, T>::value) {
+    const bool is_own = own_m >= 0 && own_m < own.size[layers_.across] && own_k >= 0 && own_k < own.size[layers_.slow];
+    if (is_own && own.size[0] == nx_) {
+      const size_t here = layers_.index(own, 0, own_m, own_k);
+      if (here + (size_t)padded_ <= own_points_) return b.u + here;
+    }
+  }
+  layers_.to_axes(-own_from_[0], own_m, own_k, p);
+  if constexpr (std::is_same<V, T>::value) {
+    const T *values = row_of(own, b, p, &n, &there);
+    if (values && n == nx_ && there >= (size_t)padded_) return values;
+  }
+  copy_row(own, b, p, nx_, b_.data());
+  return b_.data();
+}
+
+template <class T> row::AxesRow<T> PlaneWalk<T>::axes_row(PetscInt m, PetscInt k) const {
+  const AxisPoint<R> &y = point_across(m), &z = point_slow(k);
+  return {west_.data(), east_.data(), y.lower, y.upper, z.lower, z.upper, level_.sigma};
+}
+
+template <class T> row::Neighbours<T> PlaneWalk<T>::neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const {
+  row::Neighbours<T> of;
+  for (int z = 0; z < 3; z++)
+    for (int y = 0; y < 3; y++) of.row[z][y] = u.at(k + z - 1).row(m + y - 1);
+  return of;
+}
+
+template <class T> const T *PlaneWalk<T>::inverse_diagonal(int step, PetscInt m, PetscInt k) {
+  if (level_.rows) return coefficients(INVERSE_DIAGONAL, m, k);
+  PetscInt first[3] = {0, 0, 0};
+  first[layers_.across] = m, first[layers_.slow] = k;
+  Inverse              &inverse = inverse_[level_.changes(step, first) ? 0 : 1];
+  const row::AxesRow<T> op = axes_row(m, k), &last = inverse.row;
+  const R               in = point_across(m).in * point_slow(k).in;
+  if (in != inverse.row_in || op.south != last.south || op.north != last.north || op.below != last.below ||
+      op.above != last.above) {
+    row::invert_diagonal(op, inverse.in.data(), in, (int)nx_, inverse.values.data());
+    inverse.row = op, inverse.row_in = in;
+  }
+  return inverse.values.data();
+}
+
+// b - A u along a row
+template <class T> void PlaneWalk<T>::find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r) {
+  if (level_.rows)
+    couple(u, m, k, nullptr, 0, r);
+  else
+    row::residual(axes_row(m, k), u, b_row(m, k), padded_, r);
+}
+
+// By coefficients of each point: that, or where `inverse` is given a smoothing step.
+template <class T>
+void PlaneWalk<T>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result) {
+  const T *const       rows = at(level_.rows, 0, m, k);
+  row::CouplingsRow<T> of;
+  const int            count = (int)couplings_.size();
+  of.s = rows + SHIFT * grown_points_, of.b = b_row(m, k), of.u = u.center(), of.inverse = inverse, of.omega = omega;
+  for (int n = 0; n < count; n++) {
+    const Coupling &coupling = couplings_[n];
+    of.c[n] = rows + coupling.at;
+    of.there[n] = u.row[coupling.slow + 1][coupling.across + 1] + coupling.along;
+  }
+  const auto run = [&](auto couplings) {
+    constexpr int all = decltype(couplings)::value;
+    if (inverse)
+      row::couple<all, true>(of, padded_, result);
+    else
+      row::couple<all, false>(of, padded_, result);
+  };
+  switch (count) { // all counts that stars and boxes have
+  case 2:
+    return run(std::integral_constant<int, 2>());
+  case 4:
+    return run(std::integral_constant<int, 4>());
+  case 6:
+    return run(std::integral_constant<int, 6>());
+  case 8:
+    return run(std::integral_constant<int, 8>());
+  default:
+    return run(std::integral_constant<int, 26>());
+  }
+}
+
+// The plane k of the values that the walk starts from; beyond the patch those of the guess.
+template <class T> void PlaneWalk<T>::begin_plane(PetscInt k) {
+  const bool  on_patch = k >= 0 && k < layers_.planes;
+  const Range rows = this->rows(beyond(0));
+  if (on_patch ? !planes(beyond(0)).has(k) : !pass_.given || (alone_ && !patch_.periodic[layers_.slow])) return;
+  Plane<T> &plane = u_[0].put(k);
+  if (pass_.given) {
+    PetscInt from[3];
+    layers_.to_axes(-own_from_[0], -own_from_[layers_.across], k - own_from_[layers_.slow], from);
+    load_plane(pass_.own, layers_, pass_.guess, from, &plane);
+  } else if (pass_.corrected)
+    plane.clear();
+  if (!on_patch) return;
+  if (pass_.corrected) correct_plane(k, &plane);
+  if (!starts_ && pass_.end > pass_.begin)
+    for (PetscInt m = rows.begin; m < rows.end; m++)
+      row::start(inverse_diagonal(pass_.begin, m, k), level_.omega[pass_.begin], b_row(m, k), padded_, plane.row(m));
+  if (alone_) close_plane(patch_, layers_, &plane);
+}
+
+template <class T> void PlaneWalk<T>::correct_plane(PetscInt k, Plane<T> *plane) {
+  const int  across = layers_.across, slow = layers_.slow, columns = (int)columns_, coarse_columns = (int)e_layers_.nx;
+  const bool coarsens = level_.coarsens[0];
+  const PetscInt K = level_.below(slow, k) - e_from_[slow];
+  const int      planes = level_.between(slow, k) ? 2 : 1;
+  const Range    rows = this->rows(beyond(0));
+  for (int z = 0; z < planes; z++) {
+    if (e_.has(K + z)) continue;
+    const Patch   &coarse = pass_.coarse_e;
+    const PetscInt plane_at = e_from_[slow] + K + z;
+    PetscInt       from[3];
+    for (int a = 0; a < 3; a++) from[a] = (a == slow ? plane_at : e_from_[a]) - coarse.start[a];
+    load_plane(coarse, e_layers_, pass_.e, from, &e_.put(K + z));
+  }
+  for (PetscInt m = rows.begin; m < rows.end; m++) {
+    T             *fine = plane->row(m) + first_column_;
+    const PetscInt J = level_.below(across, m) - e_from_[across];
+    const int      sources = level_.between(across, m) ? 2 : 1;
+    if (!level_.rows) std::fill_n(buffer_.data(), coarse_columns + 1, T(0));
+    for (int z = 0; z < planes; z++)
+      for (int y = 0; y < sources; y++) {
+        const T *e = e_.at(K + z).row(J + y);
+        if (level_.rows)
+          row::add_interpolated(e, weights(level_.weights, 0, y, z, m, k),
+                                coarsens ? weights(level_.weights, 1, y, z, m, k) : nullptr, coarsens, columns, fine);
+        else
+          row::add(point_across(m).prolong[y] * point_slow(k).prolong[z], e - 1, coarse_columns + 1, buffer_.data());
+      }
+    if (!level_.rows)
+      row::add_interpolated(buffer_.data() + 1, prolong_[0].data(), prolong_[1].data(), coarsens, columns, fine);
+  }
+}
+
+// Step s from the values of the one before it.
+template <class T> void PlaneWalk<T>::smooth_plane(int s, PetscInt k) {
+  const int   step = pass_.begin + s - (starts_ ? 1 : 0);
+  const R     omega = level_.omega[step];
+  const Range rows = this->rows(beyond(s));
+  Plane<T>   &plane = u_[s].put(k);
+  for (PetscInt m = rows.begin; m < rows.end; m++) {
+    const row::Neighbours<T> u = neighbours(u_[s - 1], m, k);
+    const T                 *inverse = inverse_diagonal(step, m, k);
+    if (level_.rows)
+      couple(u, m, k, inverse, omega, plane.row(m));
+    else
+      row::smooth(axes_row(m, k), u, b_row(m, k), inverse, omega, padded_, plane.row(m));
+  }
+  if (alone_) close_plane(patch_, layers_, &plane);
+}
+
+template <class T> void PlaneWalk<T>::write_plane(PetscInt k) {
+  const Patch &own = pass_.own;
+  const Range  rows = this->rows(0);
+  for (PetscInt m = rows.begin; m < rows.end; m++) {
+    const T     *values = u_[steps_].at(k).row(m) + own_from_[0];
+    const size_t at = layers_.index(own, 0, m - own_from_[layers_.across], k - own_from_[layers_.slow]);
+    if (pass_.out) std::copy_n(values, own.size[0], pass_.out + at);
+    if (pass_.out_of_vectors) strip::convert(values, (int)own.size[0], pass_.out_of_vectors + at);
+  }
+}
+
+template <class T> void PlaneWalk<T>::residual_plane(PetscInt k) {
+  Plane<T>   &plane = r_.put(k);
+  const bool  of_zero = !starts_ && pass_.begin == pass_.end;
+  const Range rows = this->rows(pass_.b_coarse ? 1 : 0);
+  for (PetscInt m = rows.begin; m < rows.end; m++) {
+    T *r = plane.row(m);
+    if (of_zero)
+      std::copy_n(b_row(m, k), nx_, r);
+    else
+      find_residual(neighbours(u_[steps_], m, k), m, k, r);
+    if (pass_.residual) std::copy_n(r, nx_, pass_.residual + layers_.index(patch_, 0, m, k));
+  }
+  if (!pass_.b_coarse) return;
+  weigh_by_mass(k, false, &plane);
+  close_plane(patch_, layers_, &plane);
+}
+
+// beyond: at points that belong to neighbours, too
+template <class T> void PlaneWalk<T>::weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r) {
+  if (!level_.mass) return;
+  const PetscInt rows = beyond && patch_.N[layers_.across] > 1 ? 1 : 0, columns = beyond && patch_.N[0] > 1 ? 1 : 0;
+  for (PetscInt m = -rows; m < layers_.rows + rows; m++)
+    row::multiply(at(level_.mass, -columns, m, k), (int)(nx_ + 2 * columns), r->row(m) - columns);
+}
+
+// To the coarse planes whose fine planes are all there.
+template <class T> void PlaneWalk<T>::restrict_ready(PetscInt newest, bool all) {
+  const Patch &coarse = pass_.coarse_b;
+  const int    slow = layers_.slow;
+  for (; next_coarse_ < coarse.size[slow]; next_coarse_++) {
+    const PetscInt center = level_.coarse_point(slow, coarse.start[slow] + next_coarse_);
+    if (!all && center + (level_.coarsens[slow] ? 1 : 0) > newest) return;
+    restrict_plane(next_coarse_);
+  }
+}
+
+template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
+  const Patch   &coarse = pass_.coarse_b;
+  const int      across = layers_.across, slow = layers_.slow, n = (int)coarse.size[0];
+  const bool     coarsens = level_.coarsens[0];
+  const int      columns = coarsens ? 2 * n : n;
+  const PetscInt before =
+      coarsens ? level_.coarse_point(0, coarse.start[0]) - 1 - first_column_ : 0; // columns of no coarse point
+  const PetscInt k = level_.coarse_point(slow, coarse.start[slow] + K);
+  const int      planes = level_.coarsens[slow] ? 1 : 0, rows = level_.coarsens[across] ? 1 : 0;
+  for (PetscInt J = 0; J < coarse.size[across]; J++) {
+    const PetscInt m = level_.coarse_point(across, coarse.start[across] + J);
+    T             *sum = pass_.b_coarse + Layers(coarse, slow).index(coarse, 0, J, K);
+    std::fill_n(sum, n, T(0));
+    if (!level_.rows) std::fill_n(buffer_.data(), columns + 1, T(0));
+    for (int z = -planes; z <= planes; z++)
+      for (int y = -rows; y <= rows; y++) {
+        const T  *r = r_.at(k + z).row(m + y) + first_column_ + before;
+        const int before_y = y < 0 ? 1 : 0, before_z = z < 0 ? 1 : 0; // such a point gives to its upper coarse point
+        if (level_.rows)
+          row::add_restricted(r, weights(level_.restriction, 0, before_y, before_z, m + y, k + z) + before,
+                              coarsens ? weights(level_.restriction, 1, before_y, before_z, m + y, k + z) + before
+                                       : nullptr,
+                              coarsens, columns, sum);
+        else
+          row::add(point_across(m + y).restriction[before_y] * point_slow(k + z).restriction[before_z], r,
+                   columns + (coarsens ? 1 : 0), buffer_.data());
+      }
+    if (!level_.rows)
+      row::add_restricted(buffer_.data(), restriction_[0].data() + before, restriction_[1].data() + before, coarsens,
+                          columns, sum);
+  }
+}
+
+template <class T> void PlaneWalk<T>::run() {
+  const Range of_out = planes(0), of_residual = planes(pass_.b_coarse ? 1 : 0);
+  for (PetscInt k = -1; k <= layers_.planes + steps_; k++) {
+    if (k <= layers_.planes) begin_plane(k);
+    for (int s = 1; s <= steps_; s++)
+      if (planes(beyond(s)).has(k - s)) smooth_plane(s, k - s);
+    if (of_out.has(k - steps_) && (pass_.out || pass_.out_of_vectors)) write_plane(k - steps_);
+    const PetscInt q = k - steps_ - 1; // its neighbours are there
+    if (!of_residual.has(q) || !(pass_.residual || pass_.b_coarse)) continue;
+    residual_plane(q);
+    if (pass_.b_coarse) restrict_ready(q, q == of_residual.end - 1);
+  }
+}
+
+template <class T> void PlaneWalk<T>::restrict_field(const Field<T> &r) {
+  for (PetscInt k = -1; k <= layers_.planes; k++) {
+    if ((k < 0 || k == layers_.planes) && patch_.N[layers_.slow] == 1) continue;
+    Plane<T> &plane = r_.put(k);
+    PetscInt  from[3];
+    layers_.to_axes(0, 0, k, from);
+    load_plane(patch_, layers_, r, from, &plane);
+    weigh_by_mass(k, true, &plane);
+    restrict_ready(k, k == layers_.planes);
+  }
+  restrict_ready(layers_.planes, true);
+}
+
+} // namespace shellac

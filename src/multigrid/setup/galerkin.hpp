@@ -1,0 +1,260 @@
+#pragma once
+// Interpolation that follows variable coefficients, and coarse rows from it, at runs of points: for host and device.
+// Alcouffe, Brandt, Dendy and Painter, "The multi-grid method for the diffusion equation with strongly discontinuous
+// coefficients" (1981), and Dendy, "Black box multigrid" (1982), written once for stars and boxes of any dimension.
+//
+// The points of a run lie alike between coarse ones: next to each other or, where the first axis is coarsened, `stride`
+// apart.
+
+#include "multigrid/setup/coarse_runs.hpp"
+
+namespace shellac {
+
+// ---- rows that are not symmetric -----------------------------------------------------------------------------------
+
+// What transfers follow where rows are not symmetric: interpolation their symmetric part, and restriction, in its transpose,
+// the transposed rows (Dendy, "Black box multigrid for nonsymmetric problems", 1983). Only couplings of the diagonal's sign
+// count, so that no weight is beyond 0 to 1.
+struct DeriveRows {
+  CouplingArrays from, to;
+  NeighbourList  neighbours; // of from
+  DerivedRows    which;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t       at = from.grown.index(p);
+    const PetscReal    of_own = which == DerivedRows::transpose ? 0 : 0.5, of_others = 1 - of_own;
+    const PetscScalar *own_shift = from.slot(SHIFT) + at;
+    PetscScalar        diagonal[most], shift[most]; // the latter: of the transposed row
+
+    for (int i = 0; i < n; i++) diagonal[i] = own_shift[i];
+    for (int arm = 0; arm < neighbours.count; arm++)
+      for (int i = 0; i < n; i++) diagonal[i] += neighbours.at[arm].coupling[at + i];
+    const auto keep = [&](int slot, int i, PetscScalar value) {
+      const bool serves = PetscRealPart(value * PetscConj(diagonal[i])) > 0;
+      to.slot(slot)[at + i] = serves ? value : (PetscScalar)0;
+    };
+    for (int i = 0; i < n; i++) shift[i] = diagonal[i];
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const Neighbour   &other = neighbours.at[arm];
+      const PetscScalar *own = other.coupling + at, *back = neighbours.at[other.back].coupling + at + other.step;
+      for (int i = 0; i < n; i++) {
+        shift[i] -= back[i];
+        keep(FIRST_COUPLING + arm, i, of_own * own[i] + of_others * back[i]);
+      }
+    }
+    for (int i = 0; i < n; i++) {
+      if (PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(diagonal[i])) shift[i] = 0;
+      keep(SHIFT, i, of_own * own_shift[i] + of_others * shift[i]);
+      to.slot(INVERSE_DIAGONAL)[at + i] = from.slot(INVERSE_DIAGONAL)[at + i];
+    }
+  }
+};
+
+// ---- interpolation -------------------------------------------------------------------------------------------------
+
+struct Weights {
+  CouplingArrays fine;
+  GridCoarsening coarsening;
+  NeighbourList  neighbours;
+  PetscScalar   *w; // [corners][points of grown]
+};
+
+// Of n points from p on, coarse ones themselves.
+template <int stride> SHELLAC_RUN void set_kept_run(const Weights &of, const PetscInt p[3], int n) {
+  const GridCoarsening &c = of.coarsening;
+  const size_t          at = of.fine.grown.index(p);
+  const PetscScalar    *inverse = of.fine.slot(INVERSE_DIAGONAL) + at;
+  PetscInt              first[3];
+  bool                  inside = true;
+  for (int a = 0; a < 3; a++) {
+    first[a] = c.below(a, p[a]);
+    if (a > 0) inside = inside && (c.patch.periodic[a] || (first[a] >= 0 && first[a] < c.coarse_N[a]));
+  }
+  if (!inside) return;
+  for (int i = 0; i < n; i++)
+    if (inverse[i * stride] != (PetscScalar)0 &&
+        (c.patch.periodic[0] || (first[0] + i >= 0 && first[0] + i < c.coarse_N[0])))
+      of.w[at + i * stride] = 1;
+}
+
+// Of n points from p on, which lie between coarse ones along some axes: they take the value at which their row, summed
+// up along the other axes, is zero.
+template <int stride, int most>
+SHELLAC_RUN void set_run_between(const Weights &of, const PetscInt p[3], const bool between[3], int n) {
+  const size_t       at = of.fine.grown.index(p), points = of.fine.points();
+  const PetscScalar *shift = of.fine.slot(SHIFT) + at, *inverse = of.fine.slot(INVERSE_DIAGONAL) + at;
+  PetscScalar        towards[27][most], side[3][2][most], sum[most]; // the row, summed up
+  bool               met[27] = {};
+
+  for (int a = 0; a < 3; a++)
+    for (int e = 0; e < 2; e++) fill_run(side[a][e], n, PetscScalar(0));
+  fill_run(sum, n, PetscScalar(0));
+  for (int arm = 0; arm < of.neighbours.count; arm++) {
+    const Neighbour   &neighbour = of.neighbours.at[arm];
+    const PetscInt    *step = neighbour.d;
+    const PetscInt     d[3] = {between[0] ? step[0] : 0, between[1] ? step[1] : 0, between[2] ? step[2] : 0};
+    const PetscScalar *c = neighbour.coupling + at;
+    const int          to = step_place(d[0], d[1], d[2]);
+    if (to == step_place(0, 0, 0)) continue;
+    if (!met[to]) fill_run(towards[to], n, PetscScalar(0));
+    met[to] = true;
+    SHELLAC_COLUMNS
+    for (int i = 0; i < n; i++) towards[to][i] += c[i * stride], sum[i] += c[i * stride];
+    for (int a = 0; a < 3; a++) {
+      PetscScalar *of_side = side[a][d[a] > 0];
+      if (!d[a]) continue;
+      SHELLAC_COLUMNS
+      for (int i = 0; i < n; i++) of_side[i] += c[i * stride];
+    }
+  }
+  // What the row has besides differences pulls the value to zero. Beside an end of the domain along another axis it
+  // does that to the coarse points, too, and is left out; unless it is so much that the coarse points will differ.
+  for (int i = 0; i < n; i++) {
+    const PetscScalar s = shift[i * stride];
+    bool              at_end = false;
+    for (int a = 0; a < 3; a++)
+      at_end = at_end || (between[a] && (side[a][0][i] == (PetscScalar)0 || side[a][1][i] == (PetscScalar)0));
+    if (at_end || PetscAbsScalar(s) > 2 * PetscAbsScalar(sum[i])) sum[i] += s;
+    if (inverse[i * stride] == (PetscScalar)0) sum[i] = 0;
+  }
+  for (PetscInt z = -between[2]; z <= between[2]; z++)
+    for (PetscInt y = -between[1]; y <= between[1]; y++)
+      for (PetscInt x = -between[0]; x <= between[0]; x++) {
+        PetscScalar   *c = towards[step_place(x, y, z)];
+        const PetscInt d[3] = {x, y, z}, q[3] = {p[0] + x, p[1] + y, p[2] + z};
+        const size_t   there = of.fine.grown.index(q);
+        PetscInt       to[3], from[3], last[3];
+        if (!met[step_place(x, y, z)]) continue;
+        for (int i = 0; i < n; i++) c[i] = sum[i] == (PetscScalar)0 ? (PetscScalar)0 : c[i] / sum[i];
+        for (int a = 0; a < 3; a++) last[a] = between[a] && !d[a];
+        for (from[2] = 0; from[2] <= last[2]; from[2]++)
+          for (from[1] = 0; from[1] <= last[1]; from[1]++)
+            for (from[0] = 0; from[0] <= last[0]; from[0]++) {
+              for (int a = 0; a < 3; a++) to[a] = d[a] ? d[a] > 0 : from[a];
+              PetscScalar       *w = of.w + of.coarsening.corner(to) * points + at;
+              const PetscScalar *its = of.w + of.coarsening.corner(from) * points + there;
+              SHELLAC_COLUMNS
+              for (int i = 0; i < n; i++) w[i * stride] += c[i] * its[i * stride];
+            }
+      }
+}
+
+// ---- the coarse operator -------------------------------------------------------------------------------------------
+
+struct Product {
+  CouplingArrays     fine, coarse;
+  NeighbourList      neighbours, coarse_neighbours;
+  const PetscScalar *w[8], *restriction[8]; // [corners], of a point
+  const PetscScalar *total;                 // of a point's w
+  bool               symmetric;             // the coarse rows
+  int                corner_step[3];
+  bool               one[3]; // the coarse axis has one point: neighbours along it are the point itself
+};
+
+// What the rows of a run of coarse points may take from rows before them, where the coarse matrix is symmetric: their couplings with
+// the points before them. At the ends of the first axis there are none.
+struct Mirrored {
+  bool is, from_first, to_last;
+};
+
+// The rows of n coarse points, from one on that has the place `here`.
+template <int stride, int most>
+SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3], size_t here, int n,
+                                const Mirrored &mirrored) {
+  constexpr int center = 13;
+  PetscScalar   weight[most], diagonal[most], value[most], shift[most],
+      to[27][most]; // of the center: its entry, negative
+  int s[3];
+
+  fill_run(shift, n, PetscScalar(0));
+  fill_run(to[center], n, PetscScalar(0));
+  for (int c = 0; c < of.coarse_neighbours.count; c++) {
+    const PetscInt *d = of.coarse_neighbours.at[c].d;
+    fill_run(to[step_place(d[0], d[1], d[2])], n, PetscScalar(0));
+  }
+  for (s[2] = around[2]->lo; s[2] <= around[2]->hi; s[2]++)
+    for (s[1] = around[1]->lo; s[1] <= around[1]->hi; s[1]++)
+      for (s[0] = around[0]->lo; s[0] <= around[0]->hi; s[0]++) {
+        PetscInt p[3];
+        int      corner = 0;
+        bool     near = true;
+        for (int a = 0; a < 3; a++) {
+          const int c = -around[a]->below[Around::reach + s[a]];
+          near = near && c >= 0 && c <= around[a]->between[Around::reach + s[a]];
+          corner += c * of.corner_step[a];
+          p[a] = around[a]->kept + s[a];
+        }
+        if (!near) continue;
+        const size_t       at = of.fine.grown.index(p);
+        const PetscScalar *w = of.restriction[corner] + at, *mass = of.fine.mass ? of.fine.mass + at : nullptr,
+                          *total = of.total + at, *own = of.fine.slot(SHIFT) + at;
+        SHELLAC_COLUMNS
+        for (int i = 0; i < n; i++) weight[i] = w[i * stride];
+        if (mass) {
+          SHELLAC_COLUMNS
+          for (int i = 0; i < n; i++) weight[i] *= mass[i * stride];
+        }
+        SHELLAC_COLUMNS
+        for (int i = 0; i < n; i++) {
+          diagonal[i] = own[i * stride];
+          shift[i] += weight[i] * own[i * stride] * total[i * stride];
+        }
+        for (int arm = 0; arm <= of.neighbours.count; arm++) { // the last: the point itself
+          const Neighbour    self = {{0, 0, 0}, 0, 0, nullptr};
+          const Neighbour   &neighbour = arm < of.neighbours.count ? of.neighbours.at[arm] : self;
+          const PetscScalar *coupling = neighbour.coupling + (neighbour.coupling ? at : 0),
+                            *other = total + neighbour.step;
+          int first[3], last[3], c[3];
+          if (neighbour.coupling) {
+            SHELLAC_COLUMNS
+            for (int i = 0; i < n; i++) {
+              diagonal[i] += coupling[i * stride];
+              value[i] = weight[i] * coupling[i * stride];
+              shift[i] += value[i] * (total[i * stride] - other[i * stride]);
+            }
+          } else {
+            SHELLAC_COLUMNS
+            for (int i = 0; i < n; i++) value[i] = -weight[i] * diagonal[i];
+          }
+          for (int a = 0; a < 3; a++) {
+            const int step = Around::reach + s[a] + (int)neighbour.d[a];
+            first[a] = around[a]->below[step];
+            last[a] = around[a]->between[step];
+          }
+          for (c[2] = 0; c[2] <= last[2]; c[2]++)
+            for (c[1] = 0; c[1] <= last[1]; c[1]++)
+              for (c[0] = 0; c[0] <= last[0]; c[0]++) {
+                int J[3], their_corner = 0;
+                for (int a = 0; a < 3; a++) {
+                  J[a] = of.one[a] ? 0 : first[a] + c[a];
+                  their_corner += c[a] * of.corner_step[a];
+                }
+                const PetscScalar *its = of.w[their_corner] + at + neighbour.step;
+                const int          place = step_place(J[0], J[1], J[2]);
+                PetscScalar       *sum = to[place];
+                if (mirrored.is && place < center) continue;
+                SHELLAC_COLUMNS
+                for (int i = 0; i < n; i++) sum[i] += value[i] * its[i * stride];
+              }
+        }
+      }
+  for (int i = 0; i < n; i++)
+    if (PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(to[center][i])) shift[i] = 0;
+  for (int i = 0; i < n; i++) of.coarse.slot(SHIFT)[here + i] = diagonal[i] = shift[i];
+  for (int c = of.coarse_neighbours.count - 1; c >= 0; c--) { // points after these first
+    const Neighbour   &neighbour = of.coarse_neighbours.at[c];
+    const int          place = step_place(neighbour.d[0], neighbour.d[1], neighbour.d[2]);
+    const PetscScalar *sum = to[place];
+    int                begin = 0, end = n;
+    if (mirrored.is && place < center) {
+      sum = of.coarse_neighbours.at[neighbour.back].coupling + here + neighbour.step;
+      if (mirrored.from_first && neighbour.d[0] < 0) neighbour.coupling[here + begin++] = 0;
+      if (mirrored.to_last && neighbour.d[0] > 0) neighbour.coupling[here + --end] = 0;
+    }
+    SHELLAC_COLUMNS
+    for (int i = begin; i < end; i++) neighbour.coupling[here + i] = sum[i], diagonal[i] += sum[i];
+  }
+  invert_run(diagonal, of.coarse.slot(INVERSE_DIAGONAL) + here, n);
+}
+
+} // namespace shellac

@@ -1,0 +1,353 @@
+// Reads an operator's rows as couplings of neighbouring points.
+
+#include "multigrid/setup/read_couplings.hpp"
+
+#include "capture/mat.hpp"
+#include "multigrid/setup/ghost_points.hpp"
+#include "multigrid/setup/coarse_grids.hpp"
+#include "multigrid/refusals.hpp"
+
+namespace shellac {
+
+namespace {
+
+// What rows are not, in the order of what is said first; with what serves such a matrix.
+enum Problem { none, no_diagonal, far, not_finite };
+const char *const problems[] = {
+    "", "has zeros on its diagonal; use -pc_type jacobi, which leaves those rows as they are, or none", far_couplings,
+    not_a_number};
+const char *const opposite_signs = "couples points with opposite signs" SHELLAC_ILU_OR_AIJ;
+
+// ---- the rows of runs of points
+
+// The diagonal entries go to INVERSE_DIAGONAL for the time being.
+struct ReadRows {
+  Patch                             patch;
+  CapturedCoefficients<PetscScalar> from;
+  CouplingArrays                    to;
+  NeighbourList                     neighbours;
+  PetscScalar                      *fixed;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
+    const size_t at = to.grown.index(p);
+    PetscScalar value[27][most], sum[most], *values[27] = {}, *const diagonal = value[13];
+    PetscReal others[most];
+    bool      alone[most], zeros = false, far_ones = false, finite = true;
+
+    fill_run(values[13] = diagonal, n, PetscScalar(0));
+    fill_run(others, n, PetscReal(0));
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const PetscInt *d = neighbours.at[arm].d;
+      const int       place = step_place(d[0], d[1], d[2]);
+      fill_run(values[place] = value[place], n, PetscScalar(0));
+    }
+    from.add_neighbours(patch, p, n, values, others);
+    for (int i = 0; i < n; i++) {
+      sum[i] = diagonal[i];
+      finite &= diagonal[i] - diagonal[i] == (PetscScalar)0 && others[i] - others[i] == 0;
+      zeros |= diagonal[i] == (PetscScalar)0;
+      far_ones |= others[i] != 0;
+      alone[i] = others[i] == 0;
+    }
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const PetscInt *d = neighbours.at[arm].d;
+      PetscScalar    *c = value[step_place(d[0], d[1], d[2])], *coupling = neighbours.at[arm].coupling + at;
+      for (int i = 0; i < n; i++) {
+        finite &= c[i] - c[i] == (PetscScalar)0;
+        alone[i] &= c[i] == (PetscScalar)0;
+        sum[i] += c[i];
+        coupling[i] = PetscScalar(0) - c[i];
+      }
+    }
+    for (int i = 0; i < n; i++) {
+      fixed[at + i] = alone[i] && diagonal[i] != (PetscScalar)0 ? (PetscScalar)1 / diagonal[i] : (PetscScalar)0;
+      if (alone[i] || PetscAbsScalar(sum[i]) <= cancellation * PetscAbsScalar(diagonal[i])) sum[i] = 0;
+      to.slot(SHIFT)[at + i] = sum[i];
+      to.slot(INVERSE_DIAGONAL)[at + i] = diagonal[i];
+    }
+    found->find(no_diagonal, zeros);
+    found->find(far, far_ones);
+    found->find(not_finite, !finite);
+  }
+};
+
+// Around an axis of two points both neighbours are one point: its coupling is shared by both.
+struct SharePairs {
+  Box          grown;
+  PetscScalar *up, *down;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = grown.index(p);
+    for (int i = 0; i < n; i++) up[at + i] = down[at + i] = (up[at + i] + down[at + i]) / (PetscReal)2;
+  }
+};
+
+// Fixed values are zero in corrections: what couples to them is a shift.
+struct LeaveFixed {
+  CouplingArrays     rows;
+  NeighbourList      neighbours;
+  const PetscScalar *fixed;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
+    const size_t at = rows.grown.index(p);
+    PetscScalar *shift = rows.slot(SHIFT) + at;
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const PetscScalar *there = fixed + at + neighbours.at[arm].step;
+      PetscScalar       *c = neighbours.at[arm].coupling + at;
+      for (int i = 0; i < n; i++) {
+        if (there[i] == (PetscScalar)0 || c[i] == (PetscScalar)0) continue;
+        shift[i] += c[i], c[i] = 0;
+        found->flags.to_fixed = 1;
+      }
+    }
+  }
+};
+
+// Whether M A is symmetric in these rows, with masses M.
+SHELLAC_RUN bool are_symmetric(const CouplingArrays &rows, const NeighbourList &neighbours, size_t at, int n) {
+  const PetscScalar *diagonal = rows.slot(INVERSE_DIAGONAL) + at, *m = rows.mass ? rows.mass + at : nullptr;
+  bool               are = true;
+  for (int arm = 0; arm < neighbours.count; arm++) {
+    const Neighbour   &to = neighbours.at[arm];
+    const PetscScalar *c = to.coupling + at, *back = neighbours.at[to.back].coupling + at + to.step;
+    const auto         alike = [](PetscScalar one, PetscScalar other, PetscScalar entry) {
+      const PetscReal size = PetscMax(PetscAbsScalar(entry), PetscAbsScalar(other));
+      return PetscAbsScalar(one - other) <= rounding * size;
+    };
+    if (m)
+      for (int i = 0; i < n; i++) are &= alike(m[i] * c[i], m[i + to.step] * back[i], m[i] * diagonal[i]);
+    else
+      for (int i = 0; i < n; i++) are &= alike(c[i], back[i], diagonal[i]);
+  }
+  return are;
+}
+
+struct SurveyRows {
+  Patch              patch;
+  CouplingArrays     rows;
+  NeighbourList      neighbours;
+  const PetscScalar *fixed;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
+    const size_t        at = rows.grown.index(p);
+    const PetscScalar  *shift = rows.slot(SHIFT) + at;
+    RowFindings::Flags &flags = found->flags;
+
+    if (!are_symmetric(rows, neighbours, at, n)) flags.weighted = 1;
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const PetscInt    *d = neighbours.at[arm].d;
+      const PetscScalar *c = neighbours.at[arm].coupling + at;
+      const int          axes = (d[0] != 0) + (d[1] != 0) + (d[2] != 0);
+      PetscReal          sum = 0;
+      int                positive = 0, some = 0;
+      for (int i = 0; i < n; i++) {
+        sum += PetscAbsScalar(c[i]);
+        positive += PetscRealPart(c[i]) > 0;
+        some += c[i] != (PetscScalar)0;
+      }
+      if (positive) flags.positive = 1;
+      if (positive < some) flags.negative = 1;
+      if (axes > 1 && some) flags.box = 1;
+      for (int a = 0; a < 3; a++)
+        if (axes == 1 && d[a]) found->sums[a][0] += sum, found->sums[a][1] += some;
+    }
+    for (int i = 0; i < n; i++) {
+      if (fixed[at + i] != (PetscScalar)0) flags.fixed = 1;
+      if (shift[i] != (PetscScalar)0) flags.shifted = 1;
+    }
+    for (int a = 0; a < 3; a++)
+      for (int e = 0; e < 2; e++) {
+        const int      last = a == 0 && e == UPPER ? n - 1 : 0; // of the run, along this axis
+        const PetscInt end[3] = {p[0] + last, p[1], p[2]};
+        if (!patch.at_domain_end(end, a, (Side)e)) continue;
+        for (int i = last; i < (a ? n : last + 1); i++) {
+          if (fixed[at + i] == (PetscScalar)0) flags.other_ends[a][e] = 1;
+          found->sums[a][2 + e] += PetscAbsScalar(shift[i]);
+        }
+      }
+  }
+};
+
+// Of a row's weight to the first row's. Where weights differ by more, as against a strong wind, transfers of their own serve
+// rows better.
+constexpr PetscReal most_range = 1e12;
+
+// Masses, and whether they make the rows symmetric.
+struct CheckMasses {
+  CouplingArrays rows;
+  NeighbourList  neighbours;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
+    const size_t at = rows.grown.index(p);
+    bool         within = true, numbers = true;
+    for (int i = 0; i < n; i++) {
+      const PetscReal size = PetscAbsScalar(rows.mass[at + i]);
+      within &= size * most_range >= 1 && size <= most_range;
+      numbers &= size > 0 && size - size == 0;
+    }
+    if (!within) found->flags.wide = 1;
+    if (!numbers) found->flags.overflow = 1;
+    if (!are_symmetric(rows, neighbours, at, n)) found->flags.nonsymmetric = 1;
+  }
+};
+
+// The arms of a box that has nothing else.
+struct KeepStar {
+  CouplingArrays from, to;
+  int            slot_of[6];
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = to.grown.index(p);
+    for (int slot = 0; slot < to.slots(); slot++) {
+      const PetscScalar *its = from.slot(slot < FIRST_COUPLING ? slot : slot_of[slot - FIRST_COUPLING]) + at;
+      for (int i = 0; i < n; i++) to.slot(slot)[at + i] = its[i];
+    }
+  }
+};
+
+PetscErrorCode keep_star(PetscMemType memory, const CouplingArrays &box, Couplings *star) {
+  KeepStar keep = {box, {}, {}};
+
+  PetscFunctionBegin;
+  star->grown = box.grown;
+  star->neighbours = box.neighbours;
+  star->neighbours.star = true;
+  PetscCall(star->MakeZero(memory));
+  keep.to = *star;
+  const NeighbourList of_box(box), of_star(*star);
+  for (int n = 0; n < of_star.count; n++)
+    for (int m = 0; m < of_box.count; m++)
+      if (of_box.at[m].step == of_star.at[n].step) keep.slot_of[n] = FIRST_COUPLING + m;
+  PetscCall(for_each_run(memory, box.grown, keep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The axes beside the rows.
+void set_axes(const Grid &grid, const RowFindings &found, Axis axes[3]) {
+  for (int a = 0; a < 3; a++) {
+    const PetscInt   N = grid.N[a];
+    const PetscReal *sums = found.sums[a], mean = sums[1] > 0 ? sums[0] / sums[1] : 0;
+    const PetscReal  end_points = (PetscReal)grid.N[0] * grid.N[1] * grid.N[2] / N;
+    bool             free_end[2]; // nothing beyond
+    for (int e = 0; e < 2; e++) free_end[e] = sums[2 + e] <= PetscReal(0.01) * mean * end_points;
+    axes[a] = axis_beside_rows(N, grid.periodic(a), !found.flags.other_ends[a][0] && !found.flags.other_ends[a][1],
+                               mean, free_end);
+  }
+}
+
+} // namespace
+
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows, std::string *why,
+                                      bool *is_not_finite) {
+  enum { OF_ROWS, OF_FIXED, OF_SURVEY, OF_MASSES, sums };
+  const Grid                       &grid = context->grid;
+  Couplings                        &couplings = grid.box ? rows->of_box : rows->couplings;
+  const Grid                        links = with_links(grid);
+  Arrays                            arrays(memory);
+  Patch                             patch;
+  Halo                              halo;
+  PetscScalar                      *fixed = nullptr;
+  PetscMPIInt                       ranks;
+  RowFindings                       found;
+  std::vector<RowFindings>          here;
+  std::unique_ptr<PreparedOperator> op;
+
+  PetscFunctionBegin;
+  why->clear();
+  *is_not_finite = false;
+  rows->memory = memory;
+  rows->nonsymmetric = false;
+  PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
+  for (int a = 0; a < 3; a++) {
+    patch.N[a] = grid.N[a];
+    patch.start[a] = grid.start[a];
+    patch.size[a] = grid.size[a];
+    patch.periodic[a] = grid.periodic(a);
+    couplings.neighbours.present[a] = grid.N[a] > 1;
+    for (int e = 0; e < 2; e++) patch.neighbour[a][e] = links.neighbour(Direction::at(Direction::face(a, e))) >= 0;
+  }
+  couplings.neighbours.star = !grid.box;
+  couplings.grown = patch.all();
+  for (int a = 0; a < 3; a++) { // on one rank as many as the level needs
+    const PetscInt reach = ranks == 1 ? level_reach(patch, a) : PetscMin(level_reach(patch, a), 1);
+    couplings.grown.lo[a] -= reach;
+    couplings.grown.hi[a] += reach;
+  }
+  rows->box = couplings.grown;
+  if (grid.box) couplings.take_memory(&rows->couplings);
+  PetscCall(couplings.MakeZero(memory));
+  PetscCall(rows->fixed.MakeZero(memory, couplings.points(), &fixed));
+  PetscCall(rows->findings.Grow(sums, memory));
+  PetscCall(rows->findings.Zero(memory));
+  PetscCall(halo.Create(links, patch, true, PETSC_FALSE, HaloWay::automatic));
+  NeighbourList neighbours(couplings);
+  const auto    survey = [&](int n, const auto &f) {
+    return sum_runs(memory, patch.all(), f, &rows->parts, rows->findings.at(memory) + n);
+  };
+  // What all ranks have found so far.
+  const auto share = [&]() {
+    PetscFunctionBegin;
+    PetscCall(rows->findings.GetHost(memory, &here));
+    found = RowFindings();
+    for (const RowFindings &one : here) found.add(one);
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found.flags, RowFindings::count, MPI_INT, MPI_MAX, grid.comm));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, found.sums, 12, MPIU_REAL, MPIU_SUM, grid.comm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
+  const auto &coefficients = static_cast<PreparedCapture &>(*op).coefficients();
+  PetscCall(survey(OF_ROWS, ReadRows{patch, coefficients, couplings, neighbours, fixed}));
+  PetscCall(arrays.Restore());
+  for (int n = 0; n < neighbours.count; n++)
+    for (int a = 0; a < 3; a++) {
+      const PetscInt *d = neighbours.at[n].d;
+      if (!grid.periodic(a) || grid.N[a] != 2 || d[a] != 1) continue;
+      int m = 0; // the other one
+      while (neighbours.at[m].d[a] != -1 || neighbours.at[m].d[(a + 1) % 3] != d[(a + 1) % 3] ||
+             neighbours.at[m].d[(a + 2) % 3] != d[(a + 2) % 3])
+        m++;
+      PetscCall(for_each_run(memory, patch.all(),
+                             SharePairs{couplings.grown, neighbours.at[n].coupling, neighbours.at[m].coupling}));
+    }
+  PetscCall(fill_ghosts(memory, patch, &halo, couplings.grown, fixed));
+  PetscCall(survey(OF_FIXED, LeaveFixed{couplings, neighbours, fixed}));
+  PetscCall(fill_ghosts(memory, patch, &halo, couplings.grown, couplings.values, couplings.slots()));
+  PetscCall(survey(OF_SURVEY, SurveyRows{patch, couplings, neighbours, fixed}));
+  PetscCall(share());
+  if (found.flags.weighted) {
+    bool overflow = false;
+    PetscCall(couplings.MakeMass(memory));
+    if (PetscMemTypeDevice(memory))
+      PetscCall(get_masses(memory, patch, couplings, &rows->masses));
+    else
+      PetscCall(get_masses_on_host(grid.comm, patch, &halo, couplings, &overflow));
+    PetscCall(survey(OF_MASSES, CheckMasses{couplings, neighbours}));
+    if (overflow) rows->findings.at(memory)[OF_MASSES].flags.overflow = 1;
+    PetscCall(share());
+    const RowFindings::Flags &is = found.flags;
+    rows->nonsymmetric = is.nonsymmetric || is.wide || is.overflow || (is.positive && is.negative && !is.box);
+    if (rows->nonsymmetric) couplings.DropMass();
+  }
+  PetscCall(halo.Destroy());
+
+  *why = problems[found.flags.problem];
+  *is_not_finite = found.flags.problem == not_finite;
+  rows->symmetric = !found.flags.weighted && !found.flags.to_fixed;
+  // finite elements may do so with the neighbours in a box
+  rows->mixed_signs = found.flags.positive && found.flags.negative && !found.flags.box;
+  if (why->empty() && rows->mixed_signs && !rows->nonsymmetric) *why = opposite_signs;
+  rows->has_fixed = found.flags.fixed;
+  rows->singular = !found.flags.fixed && !found.flags.shifted;
+  set_axes(grid, found, rows->axes);
+  if (grid.box && found.flags.box)
+    rows->couplings.swap(&rows->of_box);
+  else if (grid.box) {
+    PetscCall(keep_star(memory, rows->of_box, &rows->couplings));
+    rows->couplings.swap_masses(&rows->of_box);
+  }
+  PetscCall(invert_diagonals(memory, rows->couplings));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,69 @@
+#pragma once
+// Reads an operator as couplings of neighbouring points, from its rows.
+
+#include <string>
+
+#include "multigrid/couplings.hpp"
+#include "multigrid/setup/masses.hpp"
+#include "stencil/mat.hpp"
+
+namespace shellac {
+
+// What a set-up finds at the points of a rank.
+struct RowFindings {
+  struct Flags {
+    // in a box: couplings across edges and corners; fixed points, and rows that take their values; shifts; couplings that are
+    // symmetric only with weights, if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign
+    int problem, box, fixed, to_fixed, shifted, weighted, nonsymmetric, wide, overflow, positive, negative;
+    int other_ends[3][2]; // ends with points that are not fixed
+  } flags = {};
+  PetscReal sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end
+
+  static constexpr int count = sizeof(Flags) / sizeof(int);
+
+  SHELLAC_HD void find(int problem, bool is = true) {
+    if (is) flags.problem = PetscMax(flags.problem, problem);
+  }
+  SHELLAC_HD void add(const RowFindings &other) {
+    int       *mine = reinterpret_cast<int *>(&flags);
+    const int *its = reinterpret_cast<const int *>(&other.flags);
+    for (int n = 0; n < count; n++) mine[n] = PetscMax(mine[n], its[n]);
+    for (int a = 0; a < 3; a++)
+      for (int n = 0; n < 4; n++) sums[a][n] += other.sums[a][n];
+  }
+};
+
+// A bound on the eigenvalues of D^-1 A, by the sums of the rows' absolute entries.
+struct RowBound {
+  PetscReal high = 0;
+
+  SHELLAC_HD void add(const RowBound &other) { high = PetscMax(high, other.high); }
+};
+
+// The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
+// apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
+// nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null space.
+// symmetric: without weights of the rows, and no row takes a fixed point's value. nonsymmetric: with any weights of a fair
+// range; the rows have none then. mixed_signs: couplings of a star have both signs.
+struct OperatorRows {
+  PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
+  Couplings           couplings;
+  Axis                axes[3];
+  Mirror<PetscScalar> fixed;
+  Box                 box;
+  bool                has_fixed = false, singular = false, symmetric = false, nonsymmetric = false, mixed_signs = false;
+
+  // Room for a set-up, and for the next one.
+  Couplings            of_box; // rows of a box that has a star alone
+  Scratch<RowFindings> findings, parts;
+  MassMemory           masses;
+  Scratch<RowBound>    bounds, bound_parts;
+  Scratch<PetscScalar> total, derived;
+};
+
+// Collective. Into that memory: a GPU's only where one rank has the grid and its coefficients can be there.
+// *why: what the operator is not, and what to use for it; empty otherwise. *not_finite: that is the reason.
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows, std::string *why,
+                                      bool *not_finite);
+
+} // namespace shellac

@@ -1,0 +1,191 @@
+// Cycles over levels with several unknowns a point.
+
+#include "multigrid/setup/coarse_grids.hpp"
+#include "multigrid/systems/hierarchy.hpp"
+
+namespace shellac {
+
+PetscErrorCode SystemHierarchy::Exchange(Level &at, const T *u, Field<T> *field) {
+  PetscFunctionBegin;
+  *field = {};
+  field->u = u;
+  if (!at.whole) {
+    PetscCall(at.transfer_halo.Begin(u, memory_));
+    PetscCall(at.transfer_halo.End());
+    *field = at.transfer_halo.field();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// y = A x, or b - A x
+PetscErrorCode SystemHierarchy::Apply(int l, Form form, const T *b, const T *x, T *y) {
+  Level                           &at = level(l);
+  Arrays                           arrays(memory_);
+  std::unique_ptr<PreparedCapture> op;
+
+  PetscFunctionBegin;
+  PetscCall(at.op->Prepare(&arrays, &op));
+  PetscCall(at.halo->Begin(x, memory_));
+  PetscCall(op->interior(memory_, at.halo->field(), form, b, y));
+  PetscCall(at.halo->End());
+  PetscCall(op->points(memory_, at.op->patch().border(), at.halo->field(), form, b, y));
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Smooth(int l, int from_step) {
+  Level &at = level(l);
+  T     *r = at.r.at(memory_);
+
+  PetscFunctionBegin;
+  for (int step = from_step; step < at.smoothing.steps; step++) {
+    PetscCall(Apply(l, Form::residual, b(l), x(l), r));
+    PetscCall(at.smoothing.Step(memory_, (size_t)at.patch.all().points(), step, false, r, x(l)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::ProlongFrom(int l, bool add) {
+  Level  &at = level(l), &next = level(l + 1);
+  Prolong prolong = {at.transfers, next.patch, {}, add, x(l)};
+
+  PetscFunctionBegin;
+  PetscCall(Exchange(next, x(l + 1), &prolong.e));
+  PetscCall(at.prolongation.Get(memory_, &prolong.of.prolongation));
+  PetscCall(for_each_run(memory_, at.patch.all(), prolong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The next level's right-hand side.
+PetscErrorCode SystemHierarchy::RestrictTo(int l, const T *r) {
+  Level     &at = level(l), &next = level(l + 1);
+  const bool gathers = next.whole && !at.whole;
+  T         *whole = next.b.at(memory_);
+  Restrict   restriction = {at.transfers, at.target, {}, gathers ? at.part.at(memory_) : whole};
+
+  PetscFunctionBegin;
+  PetscCall(Exchange(at, r, &restriction.r));
+  PetscCall(at.prolongation.Get(memory_, &restriction.of.restriction));
+  PetscCall(for_each_coarse_run(memory_, at.transfers.coarsening, at.target, restriction));
+  if (gathers) PetscCall(gather_parts(memory_, at.target_grid, at.patch.dof, restriction.b, whole));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Down(int l, Guess guess) {
+  Level       &at = level(l);
+  const size_t n = (size_t)at.patch.all().points();
+
+  PetscFunctionBegin;
+  if (guess == Guess::zero)
+    PetscCall(at.smoothing.Step(memory_, n, 0, true, b(l), x(l)));
+  else if (guess == Guess::interpolated)
+    PetscCall(ProlongFrom(l, false));
+  PetscCall(Smooth(l, guess == Guess::zero ? 1 : 0));
+  PetscCall(Apply(l, Form::residual, b(l), x(l), at.r.at(memory_)));
+  PetscCall(RestrictTo(l, at.r.at(memory_)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Up(int l) {
+  PetscFunctionBegin;
+  PetscCall(ProlongFrom(l, true));
+  PetscCall(Smooth(l, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal,
+                                      PetscReal, PetscReal *) {
+  PetscFunctionBegin;
+  PetscCall(check_backend(memory));
+  PetscCall(FindFinest());
+  for (auto &at : levels_)
+    for (Scratch<T> *array : {&at->b, &at->x, &at->r, &at->part}) PetscCall(array->Prepare(memory));
+  PetscCall(dense_.Prepare(memory));
+  memory_ = memory;
+  b_ = b;
+  x_ = x;
+  if (full)
+    PetscCall(run_full(*this, 0, last(), cycle()));
+  else
+    PetscCall(run_cycle(*this, 0, last(), cycle(), from_x ? Guess::given : Guess::zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options, PetscBool device,
+                                     std::unique_ptr<Multigrid> *multigrid, std::string *why, bool *not_finite) {
+  std::unique_ptr<Multigrid> old = std::move(*multigrid);
+
+  PetscFunctionBegin;
+  if (!dynamic_cast<SystemHierarchy *>(old.get())) {
+    if (old) PetscCall(old->Destroy());
+    old = std::make_unique<SystemHierarchy>();
+  }
+  auto                &levels = static_cast<SystemHierarchy &>(*old);
+  const PetscErrorCode code = levels.Create(matrix, options, device, why, not_finite);
+  if (code || !why->empty()) PetscCall(levels.Destroy());
+  PetscCall(code);
+  if (why->empty()) *multigrid = std::move(old);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::LevelNorms(std::vector<PetscReal> *norms) {
+  std::vector<T> values;
+
+  PetscFunctionBegin;
+  norms->clear();
+  for (int l = 1; l <= last(); l++) {
+    PetscReal sum = 0;
+    PetscCall(level(l).b.GetHost(memory_, &values));
+    for (const T &value : values) sum += PetscSqr(PetscAbsScalar(value));
+    if (!level(l).whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_REAL, MPIU_SUM, comm_));
+    norms->push_back(PetscSqrtReal(sum));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::DestroyLevels(std::vector<std::unique_ptr<Level>> *levels) {
+  PetscFunctionBegin;
+  for (auto &at : *levels) {
+    if (!at) continue;
+    if (at->own) {
+      PetscCall(at->own->Destroy());
+      PetscCall(at->own_halo.Destroy());
+    }
+    PetscCall(at->transfer_halo.Destroy());
+  }
+  levels->clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Destroy() {
+  PetscFunctionBegin;
+  PetscCall(DestroyLevels(&levels_));
+  PetscCall(DestroyLevels(&before_));
+  PetscCall(MatDestroy(&matrix_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::vector<LevelInfo> SystemHierarchy::levels() const {
+  std::vector<LevelInfo> all;
+  for (const auto &of : levels_) {
+    const Level &at = *of;
+    LevelInfo    info = {};
+    for (int a = 0; a < 3; a++) info.N[a] = at.grid.N[a];
+    info.steps = at.smoothing.steps;
+    std::copy_n(at.smoothing.omega, at.smoothing.steps, info.weights);
+    info.whole = at.whole;
+    info.variable = true;
+    info.unknowns = (int)at.grid.dof;
+    info.passes = "pass by pass";
+    for (const Scratch<T> *array : {&at.b, &at.x, &at.r, &at.part})
+      info.bytes += (PetscLogDouble)(array->size() * sizeof(T));
+    info.bytes += (PetscLogDouble)(at.prolongation.bytes() + at.smoothing.blocks.bytes() + at.smoothing.alone.bytes());
+    if (at.own) info.bytes += at.own->bytes();
+    all.push_back(info);
+  }
+  all.front().bytes += (PetscLogDouble)(diagonal_.bytes() + marks_.bytes() + diagonal_of_setup_.bytes());
+  all.back().bytes += (PetscLogDouble)dense_.bytes();
+  return all;
+}
+
+} // namespace shellac

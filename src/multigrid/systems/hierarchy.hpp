@@ -1,0 +1,123 @@
+#pragma once
+// The hierarchy of levels for operators with several unknowns a point: each level holds captured rows, the finest the matrix' own.
+
+#include <memory>
+
+#include "capture/mat.hpp"
+#include "multigrid/coarse/dense.hpp"
+#include "multigrid/multigrid.hpp"
+#include "multigrid/systems/point_block_jacobi.hpp"
+#include "multigrid/types.hpp"
+#include "multigrid/systems/transfers.hpp"
+
+namespace shellac {
+
+class SystemHierarchy final : public Multigrid {
+  using T = PetscScalar;
+
+  struct Level {
+    Grid                             grid; // of this rank's part
+    bool                             whole = false;
+    CapturedStencil                 *op = nullptr; // own's, or the matrix'
+    std::unique_ptr<CapturedStencil> own;
+    Halo                             own_halo, *halo = nullptr; // of products, likewise
+    Patch                            patch; // and its halo for transfers, along the axes that ranks share
+    Halo                             transfer_halo;
+    bool                             has_transfer_halo = false;
+    Axis                             axes[3];
+    Coarsening                       to_next[3];
+    SystemTransfers                  transfers = {};
+    Mirror<T>                        prolongation; // restriction is its transpose
+    Smoothing                        smoothing;
+    Patch                            target; // this rank's part of the next level's points, before they are gathered
+    Grid                             target_grid;
+    Scratch<T>                       b, x, r, part;
+  };
+
+public:
+  // Collective; also again, for new rows: levels of the same grids as before use their memory again. *why: what multigrid cannot do
+  // with these rows; *not_finite: that is the reason. The hierarchy can only be destroyed then.
+  PetscErrorCode Create(Mat matrix, const MultigridOptions &options, PetscBool device, std::string *why,
+                        bool *not_finite);
+  PetscErrorCode Destroy() override;
+  PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done) override;
+  PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
+                       PetscReal *norm) override;
+  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
+  std::vector<LevelInfo> levels() const override;
+  bool                   failed() const override { return dense_.failed(); }
+  bool                   gives_norm(PetscMemType) override { return false; }
+  Cycle cycle() const override { return options_.cycle == Cycle::automatic ? Cycle::V : options_.cycle; }
+  void  LendMemory(Couplings *) override {}
+
+  // A level's rows and its grid, and how its points lie between the next level's.
+  CapturedStencil  &rows(int l) { return *level(l).op; }
+  const Grid       &grid(int l) { return level(l).grid; }
+  const Coarsening *to_next(int l) { return level(l).to_next; }
+
+  // for run_cycle()
+  PetscErrorCode down(int l, Guess guess) {
+    return logged(multigrid_down_event, [&]() { return Down(l, guess); });
+  }
+  PetscErrorCode up(int l) {
+    return logged(multigrid_up_event, [&]() { return Up(l); });
+  }
+  PetscErrorCode restrict_b(int l) {
+    return logged(multigrid_down_event, [&]() { return RestrictTo(l, b(l)); });
+  }
+  PetscErrorCode solve() {
+    return logged(multigrid_coarse_event, [&]() { return dense_.Apply(memory_, b(last()), x(last())); });
+  }
+
+private:
+  Level   &level(int l) { return *levels_[l]; }
+  int      last() const { return (int)levels_.size() - 1; }
+  const T *b(int l) { return l ? level(l).b.at(memory_) : b_; }
+  T       *x(int l) { return l ? level(l).x.at(memory_) : x_; }
+
+  PetscErrorCode FindFinest(); // the matrix' rows and halo
+
+  // set-up
+  PetscErrorCode MakeLevels(CapturedStencil &finest, std::string *why, bool *not_finite);
+  bool           TakeLevel(const Grid &grid, bool whole); // of before, as the next one
+  PetscErrorCode AddLevel(const Grid &grid, bool whole, const Axis axes[3]);
+  PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
+  PetscErrorCode CoarsenRows(int l, const SystemRows &rows);
+  PetscErrorCode SetSmoothing(int l, const SystemRows &rows, bool *singular);
+  PetscErrorCode InvertBlocksOf(int l, const SystemRows *rows, bool *singular); // rows: null where bits of rows stay
+  PetscErrorCode BoundEigenvalues(int l, const SystemRows &rows, const T *blocks);
+  PetscErrorCode ChooseDamping(int l);
+  PetscErrorCode SolveLast();
+  PetscErrorCode Mark(bool of_setup); // the finest level's rows, to know them again
+
+  static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);
+
+  // the verbs
+  PetscErrorCode Down(int l, Guess guess);
+  PetscErrorCode Up(int l);
+  PetscErrorCode Smooth(int l, int from_step);
+  PetscErrorCode Apply(int l, Form form, const T *b, const T *x, T *y);
+  PetscErrorCode ProlongFrom(int l, bool add);
+  PetscErrorCode RestrictTo(int l, const T *r);
+  PetscErrorCode Exchange(Level &at, const T *u, Field<T> *field);
+
+  MultigridOptions                    options_;
+  Mat                                 matrix_ = NULL;
+  std::vector<std::unique_ptr<Level>> levels_, before_;                    // before_: of the last set-up, during one
+  PetscMemType                        set_up_memory_ = PETSC_MEMTYPE_HOST; // where the hierarchy is made
+  PetscBool                           device_ = PETSC_FALSE;
+  HaloWay                             way_ = HaloWay::automatic;
+  MPI_Comm                            comm_ = MPI_COMM_NULL;
+  std::string                         vec_type_; // of one rank's vectors
+  Pairs                               pairs_;
+  int                                 steps_ = 0; // of smoothing
+  DenseSolve<T>                       dense_;
+  Mirror<T>                           diagonal_, marks_, diagonal_of_setup_; // of the finest level: see update.cpp
+
+  // of the application under way
+  PetscMemType memory_ = PETSC_MEMTYPE_HOST;
+  const T     *b_ = nullptr;
+  T           *x_ = nullptr;
+};
+
+} // namespace shellac

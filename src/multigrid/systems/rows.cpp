@@ -1,0 +1,214 @@
+#include "multigrid/systems/rows.hpp"
+
+namespace shellac {
+
+namespace {
+
+// Copies the entries within one step, and finds rows that couple nothing.
+struct ReadSystem {
+  Patch                             patch;
+  CapturedCoefficients<PetscScalar> from;
+  int                               dof, arms_of_stencil, center, arms;
+  int                               arm[27];
+  bool                              pair[most_unknowns * most_unknowns];
+  Box                               grown;
+  PetscScalar                      *values, *alone;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, SystemFindings *found) const {
+    const size_t  at = patch.index(p[0], p[1], p[2]), to = grown.index(p), points = (size_t)grown.points();
+    constexpr int here = 13;
+    PetscScalar   entry[most], diagonal[most], sum[most];
+    PetscReal     along[3][most];
+    bool          couples[most];
+
+    for (int r = 0, pairs = 0; r < dof; r++) {
+      for (int i = 0; i < n; i++) couples[i] = false;
+      fill_run(diagonal, n, PetscScalar(0));
+      fill_run(sum, n, PetscScalar(0));
+      for (int a = 0; a < 3; a++) fill_run(along[a], n, PetscReal(0));
+      for (int c = 0; c < dof; c++) {
+        if (!pair[r * dof + c]) continue;
+        for (int place = 0; place < 27; place++) {
+          if (arm[place] < 0) continue;
+          PetscScalar *copy = values + (size_t)(pairs * arms + number(place)) * points + to;
+          for (int i = 0; i < n; i++) {
+            const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+            entry[i] =
+                from.entry(from.rows(patch, q, at + i), slot_number(arms_of_stencil, dof, arm[place], r, c), at + i);
+          }
+          for (int i = 0; i < n; i++) {
+            copy[i] = entry[i];
+            if (entry[i] - entry[i] != (PetscScalar)0) found->find(SystemFindings::not_finite);
+            if (place == here && r == c)
+              diagonal[i] = entry[i];
+            else
+              couples[i] |= entry[i] != (PetscScalar)0;
+          }
+          if (r != c) continue;
+          const int d[3] = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
+          for (int i = 0; i < n; i++) sum[i] += entry[i];
+          for (int a = 0; a < 3; a++)
+            for (int i = 0; i < n; i++) along[a][i] -= d[a] * d[a] * PetscRealPart(entry[i]) / 2;
+        }
+        pairs++;
+      }
+      for (int s = from.first[r]; s < from.first[r + 1]; s++) { // others
+        bool near = true;
+        for (int a = 0; a < 3; a++) near = near && from.slot[s].step[a] >= -1 && from.slot[s].step[a] <= 1;
+        for (int i = 0; i < n && !near; i++) {
+          const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+          if (from.value(from.rows(patch, q, at + i), s, at + i) != (PetscScalar)0) found->find(SystemFindings::far);
+        }
+      }
+      for (int i = 0; i < n; i++) {
+        const PetscInt  q[3] = {p[0] + i, p[1], p[2]};
+        const PetscReal size = PetscAbsScalar(diagonal[i]);
+        alone[(size_t)r * points + to + i] = couples[i] || size == 0 ? 0 : 1;
+        if (couples[i]) survey(q, size, sum[i], along[0][i], along[1][i], along[2][i], found);
+      }
+    }
+  }
+
+private:
+  // The number of a step's arm among those within one step.
+  SHELLAC_RUN int number(int place) const {
+    int n = 0;
+    for (int other = 0; other < place; other++) n += arm[other] >= 0;
+    return n;
+  }
+  SHELLAC_RUN void survey(const PetscInt p[3], PetscReal size, PetscScalar sum, PetscReal x, PetscReal y, PetscReal z,
+                          SystemFindings *found) const {
+    const PetscReal along[3] = {x, y, z};
+    bool            inside = true;
+    for (int a = 0; a < 3; a++)
+      for (int e = 0; e < 2; e++) {
+        if (patch.N[a] == 1 || !patch.at_domain_end(p, a, (Side)e)) continue;
+        found->couples[a][e] = 1;
+        inside = false;
+      }
+    if (size == 0 || (x == 0 && y == 0 && z == 0)) return; // couples other unknowns alone
+    for (int a = 0; a < 3; a++) {
+      if (inside) found->coupling[a] += PetscAbsReal(along[a]) / size;
+      for (int e = 0; e < 3; e++) {
+        if (e == 2 ? !inside : !patch.at_domain_end(p, a, (Side)e)) continue;
+        found->shift[a][e] += PetscAbsScalar(sum) / size;
+        found->of_shift[a][e] += 1;
+      }
+    }
+    if (inside) found->rows += 1;
+  }
+};
+
+} // namespace
+
+int SystemRows::arrays() const {
+  int count = 0;
+  for (int r = 0; r < pairs.dof; r++)
+    for (int c = 0; c < pairs.dof; c++) count += pairs.pair(r, c) ? arms : 0;
+  return count;
+}
+
+PairRows SystemRows::of_pair(int r, int c) const {
+  PairRows rows = {};
+  int      before = 0, n = 0;
+  for (int other = 0; other < r * pairs.dof + c; other++) before += pairs.any[other];
+  for (int place = 0; place < 27; place++)
+    if (arm[place] >= 0) rows.entry[place] = values + (size_t)(before * arms + n++) * points();
+  return rows;
+}
+
+PetscErrorCode SystemFindings::Share(MPI_Comm comm) {
+  PetscReal sums[22];
+  int       most[7], n = 0;
+
+  PetscFunctionBegin;
+  most[0] = problem;
+  for (int a = 0; a < 3; a++)
+    for (int e = 0; e < 2; e++) most[1 + 2 * a + e] = couples[a][e];
+  for (int a = 0; a < 3; a++) {
+    sums[n++] = coupling[a];
+    for (int e = 0; e < 3; e++) sums[n++] = shift[a][e], sums[n++] = of_shift[a][e];
+  }
+  sums[n++] = rows;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 7, MPI_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, n, MPIU_REAL, MPIU_SUM, comm));
+  problem = most[0];
+  for (int a = 0; a < 3; a++)
+    for (int e = 0; e < 2; e++) couples[a][e] = most[1 + 2 * a + e];
+  n = 0;
+  for (int a = 0; a < 3; a++) {
+    coupling[a] = sums[n++];
+    for (int e = 0; e < 3; e++) shift[a][e] = sums[n++], of_shift[a][e] = sums[n++];
+  }
+  rows = sums[n];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode get_pairs(const CapturedStencil &op, MPI_Comm comm, Pairs *pairs) {
+  const int dof = (int)op.patch().dof;
+  int       any[most_unknowns * most_unknowns] = {}; // 1: at the point itself, 2: apart
+
+  PetscFunctionBegin;
+  for (int s = 0; s < op.slots(); s++) {
+    int &of_pair = any[s / dof / op.arms().count() * dof + s % dof];
+    if (op.uses(s)) of_pair = PetscMax(of_pair, s / dof % op.arms().count() == op.arms().center() ? 1 : 2);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any, dof * dof, MPI_INT, MPI_MAX, comm));
+  pairs->dof = dof;
+  for (int n = 0; n < dof * dof; n++) {
+    pairs->any[n] = any[n] > 0;
+    pairs->apart[n] = any[n] > 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &patch, Halo *halo, const Box &grown,
+                         const Pairs &pairs, SystemRows *rows, SystemFindings *findings) {
+  ReadSystem                       read = {};
+  Arrays                           arrays(memory);
+  std::unique_ptr<PreparedCapture> prepared;
+  Scratch<SystemFindings>          parts, sum;
+  std::vector<SystemFindings>      found;
+
+  PetscFunctionBegin;
+  rows->grown = grown;
+  rows->pairs = pairs;
+  rows->arms = 0;
+  for (int place = 0; place < 27; place++) {
+    const PetscInt d[3] = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
+    bool           own = false; // a step of this stencil, and not one that leads to the same point as another
+    for (int arm = 0; arm < op.arms().count(); arm++) {
+      const PetscInt *step = op.arms().step(arm);
+      if (step[0] != d[0] || step[1] != d[1] || step[2] != d[2]) continue;
+      own = true;
+      read.arm[place] = arm;
+    }
+    if (!own) read.arm[place] = -1;
+    rows->arm[place] = own ? rows->arms++ : -1;
+  }
+  PetscCall(rows->memory_of_values.MakeZero(memory, rows->arrays() * rows->points(), &rows->values));
+  PetscCall(rows->memory_of_alone.MakeZero(memory, pairs.dof * rows->points(), &rows->alone));
+  PetscCall(op.Prepare(&arrays, &prepared));
+  read.patch = op.patch();
+  read.from = prepared->coefficients();
+  read.dof = pairs.dof;
+  read.arms_of_stencil = op.arms().count();
+  read.center = op.arms().center();
+  read.arms = rows->arms;
+  std::copy_n(pairs.any, pairs.dof * pairs.dof, read.pair);
+  read.grown = grown;
+  read.values = rows->values;
+  read.alone = rows->alone;
+  PetscCall(sum.Grow(1, memory));
+  PetscCall(sum_runs(memory, patch.all(), read, &parts, sum.at(memory)));
+  PetscCall(arrays.Restore());
+  if (findings) {
+    PetscCall(sum.GetHost(memory, &found));
+    *findings = found[0];
+  }
+  PetscCall(fill_ghosts(memory, patch, halo, grown, rows->values, rows->arrays()));
+  PetscCall(fill_ghosts(memory, patch, halo, grown, rows->alone, pairs.dof));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

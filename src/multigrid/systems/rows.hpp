@@ -1,0 +1,81 @@
+#pragma once
+// The rows of an operator with several unknowns a point, as set-up reads them: copies over a box that holds a rank's points and
+// some beyond them.
+
+#include "capture/captured.hpp"
+#include "multigrid/setup/ghost_points.hpp"
+#include "multigrid/couplings.hpp"
+#include "multigrid/multigrid.hpp"
+
+namespace shellac {
+
+// Which unknowns rows couple: pair(r, c) is whether row r has entries for unknown c, at any point; local(r, c): at the point itself
+// alone, as of a reaction. Coarse rows have such entries there alone, too: what the Galerkin product has beside them is lumped.
+struct Pairs {
+  int  dof = 0;
+  bool any[most_unknowns * most_unknowns] = {}, apart[most_unknowns * most_unknowns] = {};
+
+  bool  local(int r, int c) const { return !apart[r * dof + c]; }
+  bool &pair(int r, int c) { return any[r * dof + c]; }
+  bool  pair(int r, int c) const { return any[r * dof + c]; }
+};
+
+// Plain data, on the host or on a GPU. The entries of a pair for the 27 steps: null where there are none.
+struct PairRows {
+  const PetscScalar *entry[27]; // [points of the box], by step_place()
+
+  const PetscScalar *first() const { // all of them, one after the other
+    int n = 0;
+    while (!entry[n]) n++;
+    return entry[n];
+  }
+};
+
+struct SystemRows {
+  Box   grown;
+  Pairs pairs;
+  int   arms = 0; // within one step of a point
+  int   arm[27];  // the number of a step's, by step_place(); -1 for none
+
+  size_t   points() const { return (size_t)grown.points(); }
+  int      arrays() const; // of all pairs and arms
+  PairRows of_pair(int r, int c) const;
+
+  PetscScalar *values = nullptr; // [pairs][arms][points]
+  PetscScalar *alone = nullptr;  // [dof][points]: 1 for a row that couples nothing, 0 for others
+
+  Mirror<PetscScalar> memory_of_values, memory_of_alone;
+};
+
+// What was found in the rows of a level.
+struct SystemFindings {
+  enum Problem { none, far, not_finite };
+  int       problem = none;
+  int       couples[3][2] = {};  // the ends where a row couples anything
+  PetscReal coupling[3] = {};    // of unknowns with themselves, along each axis, relative to diagonals
+  PetscReal rows = 0;            // whose couplings those are
+  PetscReal shift[3][3] = {};    // what rows sum up to, likewise: at the ends of an axis, and elsewhere
+  PetscReal of_shift[3][3] = {}; // how many
+
+  SHELLAC_HD void find(int which) { problem = PetscMax(problem, which); }
+  SHELLAC_HD void add(const SystemFindings &other) {
+    find(other.problem);
+    for (int a = 0; a < 3; a++) {
+      for (int e = 0; e < 2; e++) couples[a][e] = PetscMax(couples[a][e], other.couples[a][e]);
+      for (int e = 0; e < 3; e++) shift[a][e] += other.shift[a][e], of_shift[a][e] += other.of_shift[a][e];
+      coupling[a] += other.coupling[a];
+    }
+    rows += other.rows;
+  }
+  PetscErrorCode Share(MPI_Comm comm); // over all ranks
+};
+
+// Reads the rows of an operator: patch has the same points, with one value each and a halo of values beyond it. findings: null where
+// nobody wants them.
+PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &patch, Halo *halo, const Box &grown,
+                         const Pairs &pairs, SystemRows *rows, SystemFindings *findings);
+
+// The pairs that any rank's rows have.
+PetscErrorCode get_pairs(const CapturedStencil &op, MPI_Comm comm, Pairs *pairs);
+
+} // namespace shellac

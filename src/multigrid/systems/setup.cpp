@@ -1,0 +1,345 @@
+// Levels with several unknowns a point: which there are, and what each needs.
+
+#include "multigrid/setup/coarse_grids.hpp"
+#include "multigrid/refusals.hpp"
+#include "multigrid/systems/hierarchy.hpp"
+
+namespace shellac {
+
+namespace {
+
+constexpr PetscInt inverted_unknowns = 256; // the last level is as small, if it can
+
+// The axes beside the rows, which tell how far apart points are on average.
+void choose_axes(const Grid &grid, const SystemFindings &found, Axis axes[3]) {
+  for (int a = 0; a < 3; a++) {
+    const auto mean = [&](int e) { return found.of_shift[a][e] > 0 ? found.shift[a][e] / found.of_shift[a][e] : 0; };
+    const PetscReal coupling = found.rows > 0 ? found.coupling[a] / found.rows : grid.N[a] > 1 ? 1 : 0;
+    bool            free_end[2];
+    for (int e = 0; e < 2; e++) free_end[e] = !(mean(e) - mean(2) > PetscReal(0.1) * coupling);
+    axes[a] =
+        axis_beside_rows(grid.N[a], grid.periodic(a), !found.couples[a][0] && !found.couples[a][1], coupling, free_end);
+  }
+}
+
+// Rows without entries become rows of the identity: those of coarse points whose fine ones couple nothing.
+struct FillEmptyRows {
+  OpenCoefficients<PetscScalar> rows;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt dof = rows.patch.dof;
+    const size_t   at = rows.patch.index(i, j, k);
+    for (PetscInt r = 0; r < dof; r++) {
+      bool empty = true;
+      for (int arm = 0; arm < rows.arms; arm++)
+        for (PetscInt c = 0; c < dof; c++) {
+          const PetscScalar *values = rows.values[rows.slot(arm, r, c)];
+          if (values) empty = empty && values[at] == (PetscScalar)0;
+        }
+      if (empty) rows.values[rows.slot(rows.center, r, r)][at] = 1;
+    }
+  }
+};
+
+} // namespace
+
+PetscErrorCode SystemHierarchy::FindFinest() {
+  bool         captured;
+  CapturedMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsCaptured(matrix_, &captured));
+  PetscCheck(captured, comm_, PETSC_ERR_ORDER,
+             "the matrix that stencilmg was set up for has become one of another type; set it up again");
+  PetscCall(MatGetCaptured(matrix_, &context));
+  PetscCall(context->check_readable());
+  level(0).op = &context->captured();
+  level(0).halo = &context->halo;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &options, PetscBool device, std::string *why,
+                                       bool *not_finite) {
+  CapturedMat *context;
+  PetscMPIInt  ranks;
+  int          dim = 1;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetCaptured(matrix, &context));
+  const Grid      &grid = context->grid;
+  CapturedStencil &finest = context->captured();
+  const PetscBool  on_device = device && !context->bound_to_host ? PETSC_TRUE : PETSC_FALSE;
+  if (matrix != matrix_ || on_device != device_ || context->halo_way != way_ || finest.vec_type() != vec_type_)
+    PetscCall(Destroy()); // nothing of before fits
+  if (!matrix_) PetscCall(PetscObjectReference((PetscObject)matrix));
+  matrix_ = matrix;
+  PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
+  comm_ = grid.comm;
+  options_ = options;
+  way_ = context->halo_way;
+  vec_type_ = finest.vec_type();
+  device_ = on_device;
+  if (ranks == 1 && SHELLAC_CUDA) set_up_memory_ = finest.home();
+  before_.swap(levels_);
+  if (!TakeLevel(grid, ranks == 1)) levels_.push_back(std::make_unique<Level>());
+  level(0).grid = grid;
+  level(0).whole = ranks == 1;
+  PetscCall(FindFinest());
+  for (int a = 0; a < 3; a++)
+    if (grid.N[a] > 1) dim = a + 1;
+  steps_ = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
+  PetscCall(get_pairs(finest, comm_, &pairs_));
+  PetscCall(MakeLevels(finest, why, not_finite));
+  PetscCall(DestroyLevels(&before_));
+  if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int l = 0; l <= last(); l++) {
+    Level       &at = level(l);
+    const size_t n = (size_t)at.patch.all().points() * at.patch.dof;
+    if (l > 0) at.b.resize(n), at.x.resize(n);
+    if (l == last()) break;
+    at.r.resize(n);
+    if (level(l + 1).whole && !at.whole) at.part.resize((size_t)at.target.all().points() * at.patch.dof);
+  }
+  for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
+  PetscCall(Mark(true));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, std::string *why, bool *not_finite) {
+  const PetscInt dof = finest.patch().dof;
+  int            copies = 0; // of a level's points on each rank, without coarsening
+
+  PetscFunctionBegin;
+  *not_finite = false;
+  while (true) {
+    const int      l = last();
+    Level         &at = level(l);
+    SystemRows     rows;
+    SystemFindings found;
+    Halo           halo; // of one value a point, on the host
+    Axis           present[3];
+    PetscReal      strongest = 0;
+    PetscInt64     points = 1;
+    bool           odd = false, singular;
+
+    for (int a = 0; a < 3; a++) {
+      points *= at.grid.N[a];
+      odd = odd || (at.grid.periodic(a) && at.grid.N[a] % 2);
+      if (!l) at.axes[a].periodic = at.grid.periodic(a);
+    }
+    const bool thin = is_thin(at.grid, odd ? 3 : 2);
+    at.patch = patch_of(at.grid, at.axes, thin ? 1 : odd ? 3 : 2);
+    Box grown = at.patch.all();
+    for (int a = 0; a < 3; a++) {
+      const PetscInt reach = PetscMin(level_reach(at.patch, a), at.whole ? 3 : at.patch.width);
+      grown.lo[a] -= reach;
+      grown.hi[a] += reach;
+    }
+    if (!at.whole) PetscCall(halo.Create(with_links(at.grid), at.patch, true, PETSC_FALSE, HaloWay::automatic));
+    PetscCall(read_rows(*at.op, set_up_memory_, at.patch, &halo, grown, pairs_, &rows, l ? nullptr : &found));
+    if (!l) {
+      PetscCall(found.Share(comm_));
+      *not_finite = found.problem == SystemFindings::not_finite;
+      if (*not_finite) *why = not_a_number;
+      if (found.problem == SystemFindings::far) *why = far_couplings;
+      choose_axes(at.grid, found, at.axes);
+    }
+    for (int a = 0; a < 3; a++)
+      if (can_coarsen(at.axes[a])) strongest = PetscMax(strongest, at.axes[a].strength());
+    const bool more = points * dof > inverted_unknowns && strongest > 0 && l < max_levels - 2 &&
+                      (!options_.levels || l + 1 - copies < options_.levels);
+    at.patch.dof = dof;
+    if (!at.whole && !at.has_transfer_halo)
+      PetscCall(at.transfer_halo.Create(with_links(at.grid), at.patch, true, device_, way_));
+    at.has_transfer_halo = !at.whole;
+    if (why->empty() && (more || !at.whole || !l)) { // singular blocks are refused on grids of any size
+      PetscCall(SetSmoothing(l, rows, &singular));
+      if (singular && !l)
+        *why = "has a point whose diagonal block is singular or zero; for a saddle point use -pc_type fieldsplit "
+               "-pc_fieldsplit_detect_saddle_point -pc_fieldsplit_type schur";
+    }
+    if (!why->empty() || (!more && at.whole)) {
+      PetscCall(halo.Destroy());
+      break;
+    }
+    for (int a = 0; a < 3; a++) {
+      const bool coarsens =
+          more && !thin && can_coarsen(at.axes[a]) && at.axes[a].strength() >= weak_coupling * strongest;
+      present[a] = coarsen(at.axes[a], coarsens, &at.to_next[a]);
+    }
+    at.target_grid = coarse_grid(at.grid, present, at.to_next);
+    at.target = patch_of(at.target_grid, present, 0);
+    PetscInt64 next_points = 1;
+    bool       next_odd = false;
+    for (int a = 0; a < 3; a++) {
+      next_points *= present[a].N();
+      next_odd = next_odd || (present[a].periodic && present[a].N() % 2);
+    }
+    const bool copied = !more || thin;
+    const bool whole =
+        at.whole || copied || next_points * dof <= gathered_points || is_thin(at.target_grid, next_odd ? 3 : 2);
+    copies += copied;
+    PetscCall(AddLevel(at.target_grid, whole, present));
+    PetscCall(SetWeights(l, &halo, rows));
+    PetscCall(CoarsenRows(l, rows));
+    PetscCall(halo.Destroy());
+  }
+  if (why->empty()) PetscCall(SolveLast());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool SystemHierarchy::TakeLevel(const Grid &grid, bool whole) {
+  const size_t l = levels_.size();
+  if (l >= before_.size() || !before_[l] || before_[l]->whole != whole) return false;
+  const Grid &its = before_[l]->grid;
+  for (int a = 0; a < 3; a++)
+    if (its.N[a] != grid.N[a] || (!whole && its.first[a] != grid.first[a])) return false;
+  levels_.push_back(std::move(before_[l]));
+  return true;
+}
+
+PetscErrorCode SystemHierarchy::AddLevel(const Grid &parts, bool whole, const Axis axes[3]) {
+  PetscFunctionBegin;
+  if (TakeLevel(parts, whole)) {
+    std::copy_n(axes, 3, level(last()).axes);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  levels_.push_back(std::make_unique<Level>());
+  Level &next = level(last());
+  next.grid = parts;
+  if (whole) {
+    next.grid = whole_grid(parts);
+    next.grid.comm = PETSC_COMM_SELF;
+  }
+  next.whole = whole;
+  next.grid.width = 1;
+  next.grid.box = true;
+  for (int a = 0; a < 3; a++) {
+    next.axes[a] = axes[a];
+    next.grid.boundary[a] = axes[a].periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+  }
+  const Patch patch = next.grid.owned_patch();
+  next.own =
+      std::make_unique<CapturedStencil>(comm_, patch, std::make_shared<const Arms>(next.grid), vec_type_.c_str(), 2);
+  if (!device_) PetscCall(next.own->BindToHost(true));
+  next.op = next.own.get();
+  PetscCall(next.own_halo.Create(next.grid, patch, true, device_, way_));
+  next.halo = &next.own_halo;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::SetWeights(int l, Halo *halo, const SystemRows &rows) {
+  Level                 &at = level(l);
+  const int              dof = (int)at.grid.dof;
+  SetLinearWeights       set = {};
+  Mirror<PetscReal>      along;
+  std::vector<PetscReal> all;
+  const PetscReal       *values;
+
+  PetscFunctionBegin;
+  set.coarsening.patch = at.patch;
+  set.coarsening.patch.dof = 1;
+  for (int a = 0; a < 3; a++) {
+    set.coarsening.axis[a] = at.to_next[a];
+    set.coarsening.coarse_N[a] = at.target.N[a];
+    for (const auto &weights : at.to_next[a].prolong) all.insert(all.end(), weights.begin(), weights.end());
+  }
+  along.change() = all;
+  PetscCall(along.Get(set_up_memory_, &values));
+  for (int a = 0; a < 3; a++) set.along[a] = values, values += 2 * at.grid.N[a];
+  set.grown = rows.grown;
+  set.dof = dof;
+  set.alone = rows.alone;
+  const int arrays = set.coarsening.corners() * dof;
+  PetscCall(at.prolongation.MakeZero(set_up_memory_, (size_t)arrays * rows.points(), &set.weights));
+  PetscCall(for_each_run(set_up_memory_, at.patch.all(), set));
+  PetscCall(fill_ghosts(set_up_memory_, set.coarsening.patch, halo, rows.grown, set.weights, arrays));
+  at.transfers = {set.coarsening, rows.grown, dof, set.weights, set.weights};
+  at.transfers.coarsening.patch.dof = at.grid.dof;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
+  Level              &at = level(l), &next = level(l + 1);
+  const bool          gathers = next.whole && !at.whole;
+  CapturedStencil    &coarse = *next.own;
+  const Arms         &arms = coarse.arms();
+  CoarsenPair         product = {};
+  FillEmptyRows       fill;
+  std::vector<T>      parts;
+  PetscScalar *const *values;
+
+  PetscFunctionBegin;
+  product.of = at.transfers;
+  product.coarse = at.target;
+  for (int a = 0; a < 3; a++) product.one[a] = at.target.N[a] == 1;
+  PetscCall(coarse.Zero()); // its memory is used again
+  PetscCall(coarse.Open(&values, set_up_memory_));
+  const size_t points = (size_t)at.target.all().points();
+  for (int r = 0; r < pairs_.dof; r++)
+    for (int c = 0; c < pairs_.dof; c++) {
+      if (r == c) PetscCall(coarse.Need(coarse.slot(arms.center(), r, c)));
+      if (!pairs_.pair(r, c)) continue;
+      const bool local = r != c && pairs_.local(r, c);
+      product.fine = rows.of_pair(r, c);
+      for (int arm = 0; arm < arms.count(); arm++)
+        if (!local || arm == arms.center()) PetscCall(coarse.Need(coarse.slot(arm, r, c)));
+      if (gathers) parts.assign(points * arms.count(), 0);
+      for (int place = 0; place < 27; place++) {
+        const PetscInt d[3] = {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
+        bool           leaves = false;
+        for (int a = 0; a < 3; a++) leaves = leaves || (d[a] && a >= at.grid.dim);
+        const int arm = leaves ? -1 : local ? arms.center() : arms.find(d);
+        if (local && place != step_place(0, 0, 0)) product.fine.entry[place] = nullptr;
+        product.to[place] = arm < 0   ? nullptr
+                            : gathers ? parts.data() + (size_t)arm * points
+                                      : values[coarse.slot(arm, r, c)];
+      }
+      product.row = r;
+      product.column = c;
+      PetscCall(for_each_coarse_run(set_up_memory_, product.of.coarsening, at.target, product));
+      for (int arm = 0; arm < arms.count() && gathers; arm++)
+        if (values[coarse.slot(arm, r, c)])
+          PetscCall(gather_parts(PETSC_MEMTYPE_HOST, at.target_grid, 1, parts.data() + (size_t)arm * points,
+                                 values[coarse.slot(arm, r, c)]));
+    }
+  PetscCall(coarse.GetOpen(&fill.rows));
+  PetscCall(coarse.ForAllPoints(fill));
+  PetscCall(coarse.CloseAsArrays());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::SolveLast() {
+  Level                           &at = level(last());
+  const PetscInt                   dof = at.grid.dof;
+  const PetscInt64                 n = at.patch.all().points() * dof;
+  Arrays                           arrays(PETSC_MEMTYPE_HOST);
+  std::unique_ptr<PreparedCapture> op;
+  std::vector<T>                   A;
+  std::vector<Entry>               entries;
+
+  PetscFunctionBegin;
+  PetscCheck(n <= most_dense, comm_, PETSC_ERR_ARG_OUTOFRANGE,
+             "the last of %d levels has %" PetscInt64_FMT " unknowns, too many to solve directly; raise "
+             "-pc_stencilmg_levels, or leave it out for as many levels as there are",
+             (int)levels_.size(), n);
+  A.assign((size_t)(n * n), 0);
+  PetscCall(at.op->Prepare(&arrays, &op));
+  for_each_on_host(at.patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt p[3] = {i, j, k};
+    for (PetscInt r = 0; r < dof; r++) {
+      op->row(p, r, &entries);
+      for (const Entry &entry : entries) {
+        PetscInt q[3];
+        for (int a = 0; a < 3; a++) q[a] = (entry.point[a] + at.grid.N[a]) % at.grid.N[a]; // around a periodic axis
+        A[at.patch.index(i, j, k) * dof + r + (size_t)n * (at.patch.index(q[0], q[1], q[2]) * dof + entry.c)] +=
+            entry.value;
+      }
+    }
+  });
+  PetscCall(arrays.Restore());
+  PetscCall(dense_.Create((int)n, std::move(A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,237 @@
+// What smoothing needs on a level with several unknowns a point.
+
+#include "capture/block_inverses.hpp"
+#include "multigrid/systems/hierarchy.hpp"
+
+namespace shellac {
+
+namespace {
+
+constexpr int ritz_values = 10;
+
+struct CountSingular {
+  int             count = 0;
+  SHELLAC_HD void add(const CountSingular &other) { count += other.count; }
+};
+
+// Bits of rows that couple nothing; blocks without an inverse become zero.
+struct CheckBlocks {
+  Patch              patch;
+  Box                grown;
+  int                dof;
+  const PetscScalar *alone; // [dof][points of grown]; null: the bits stay
+  PetscScalar       *blocks;
+  unsigned char     *bits;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, CountSingular *found) const {
+    const size_t at = patch.index(p[0], p[1], p[2]), there = grown.index(p), points = (size_t)grown.points();
+    for (int i = 0; i < n; i++) {
+      PetscScalar *block = blocks + (at + i) * dof * dof;
+      bool         finite = true;
+      unsigned     which = 0;
+      for (int e = 0; e < dof * dof; e++) // PETSc's infinity may be a large number
+        finite = finite && PetscAbsScalar(block[e]) < PETSC_INFINITY / 2;
+      for (int e = 0; e < dof * dof && !finite; e++) block[e] = 0;
+      for (int r = 0; alone && r < dof; r++)
+        if (alone[r * points + there + i] != (PetscScalar)0) which |= 1u << r;
+      if (bits) bits[at + i] = (unsigned char)which;
+      found->count += !finite;
+    }
+  }
+};
+
+// Of each unknown's equation.
+struct BoundOfRows {
+  PetscReal high[most_unknowns] = {};
+
+  SHELLAC_HD void add(const BoundOfRows &other) {
+    for (int r = 0; r < most_unknowns; r++) high[r] = PetscMax(high[r], other.high[r]);
+  }
+};
+
+// The largest sums of what a point's equations of D⁻¹A have for unknown c.
+struct BoundColumn {
+  Patch              patch;
+  Box                grown;
+  int                dof, arms;
+  const PetscScalar *blocks;              // D⁻¹
+  const PetscScalar *rows[most_unknowns]; // [arms][points of grown] of the pairs (k, c); null for none
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, BoundOfRows *bound) const {
+    const size_t at = patch.index(p[0], p[1], p[2]), there = grown.index(p), points = (size_t)grown.points();
+    for (int i = 0; i < n; i++) {
+      const PetscScalar *block = blocks + (at + i) * dof * dof;
+      PetscReal          sum[most_unknowns] = {};
+      for (int arm = 0; arm < arms; arm++) {
+        PetscScalar entry[most_unknowns] = {};
+        for (int k = 0; k < dof; k++) {
+          const PetscScalar value = rows[k] ? rows[k][arm * points + there + i] : PetscScalar(0);
+          if (value == (PetscScalar)0) continue;
+          for (int r = 0; r < dof; r++) entry[r] += block[k * dof + r] * value;
+        }
+        for (int r = 0; r < dof; r++) sum[r] += PetscAbsScalar(entry[r]);
+      }
+      for (int r = 0; r < dof; r++) bound->high[r] = PetscMax(bound->high[r], sum[r]);
+    }
+  }
+};
+
+// Numbers between -1 and 1 that depend on the place in the grid alone.
+struct SetArbitrary {
+  Patch        patch;
+  int          dof;
+  PetscScalar *v;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt64 row = patch.start[1] + j + (PetscInt64)patch.N[1] * (patch.start[2] + k),
+                     at = patch.start[0] + i + (PetscInt64)patch.N[0] * row;
+    for (int c = 0; c < dof; c++) {
+      unsigned x = (unsigned)(at * dof + c) * 2654435761u + 12345u;
+      x ^= x >> 15, x *= 2246822519u, x ^= x >> 13;
+      v[patch.index(i, j, k) * dof + c] = (PetscReal)(x & 0xffffu) / 32768 - 1;
+    }
+  }
+};
+
+struct SetUnknowns {
+  Patch        patch;
+  int          dof;
+  PetscReal    value[most_unknowns];
+  PetscScalar *v;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    for (int c = 0; c < dof; c++) v[patch.index(i, j, k) * dof + c] = value[c];
+  }
+};
+
+} // namespace
+
+PetscErrorCode SystemHierarchy::SetSmoothing(int l, const SystemRows &rows, bool *singular) {
+  Level &at = level(l);
+  T     *blocks = nullptr;
+
+  PetscFunctionBegin;
+  at.smoothing.dof = (int)at.grid.dof;
+  at.smoothing.steps = steps_;
+  PetscCall(InvertBlocksOf(l, &rows, singular));
+  PetscCall(at.smoothing.blocks.Edit(set_up_memory_, &blocks));
+  PetscCall(BoundEigenvalues(l, rows, blocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, const SystemRows *rows, bool *singular) {
+  Level                           &at = level(l);
+  const PetscInt                   dof = at.grid.dof;
+  const size_t                     points = (size_t)at.patch.all().points();
+  Arrays                           arrays(set_up_memory_);
+  std::unique_ptr<PreparedCapture> op;
+  InvertBlocks<T>                  invert;
+  CheckBlocks                      check = {at.patch, {}, (int)dof, nullptr, nullptr, nullptr};
+  Scratch<PetscInt>                pivots;
+  Scratch<CountSingular>           parts, sum;
+  std::vector<CountSingular>       found;
+
+  PetscFunctionBegin;
+  PetscCall(at.smoothing.blocks.Make(set_up_memory_, points * dof * dof, &check.blocks));
+  if (rows) {
+    check.grown = rows->grown;
+    check.alone = rows->alone;
+    PetscCall(at.smoothing.alone.Make(set_up_memory_, points, &check.bits));
+  }
+  PetscCall(pivots.Grow(points * dof, set_up_memory_));
+  PetscCall(at.op->Prepare(&arrays, &op));
+  invert.patch = at.op->patch();
+  invert.a = op->coefficients();
+  invert.inverse = check.blocks;
+  invert.pivots = pivots.at(set_up_memory_);
+  PetscCall(at.op->ForAllPoints(set_up_memory_, invert));
+  PetscCall(arrays.Restore());
+  PetscCall(sum.Grow(1, set_up_memory_));
+  PetscCall(sum_runs(set_up_memory_, at.patch.all(), check, &parts, sum.at(set_up_memory_)));
+  PetscCall(sum.GetHost(set_up_memory_, &found));
+  int any = found[0].count > 0;
+  if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm_));
+  *singular = any;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The spectral radius of D⁻¹A is at most that of the matrix of the norms of its parts, one for each pair of unknowns. The scales that
+// make the sums of that matrix' rows equal are good ones for the unknowns, too.
+PetscErrorCode SystemHierarchy::BoundEigenvalues(int l, const SystemRows &rows, const T *blocks) {
+  Level                   &at = level(l);
+  const int                dof = (int)at.grid.dof;
+  BoundColumn              bound = {at.patch, rows.grown, dof, rows.arms, blocks, {}};
+  Scratch<BoundOfRows>     parts, bounds;
+  std::vector<BoundOfRows> found;
+  std::vector<PetscReal>   norms((size_t)(dof * dof));
+
+  PetscFunctionBegin;
+  PetscCall(bounds.Grow((size_t)dof, set_up_memory_));
+  for (int c = 0; c < dof; c++) {
+    for (int k = 0; k < dof; k++) bound.rows[k] = pairs_.pair(k, c) ? rows.of_pair(k, c).first() : nullptr;
+    PetscCall(sum_runs(set_up_memory_, at.patch.all(), bound, &parts, bounds.at(set_up_memory_) + c));
+  }
+  PetscCall(bounds.GetHost(set_up_memory_, &found));
+  for (int r = 0; r < dof; r++)
+    for (int c = 0; c < dof; c++) norms[r * dof + c] = found[c].high[r];
+  if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norms.data(), dof * dof, MPIU_REAL, MPIU_MAX, comm_));
+  at.smoothing.bound = perron_root(dof, norms.data(), at.smoothing.scale);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The eigenvalues that smoothing shall damp, along the axes that are coarsened.
+PetscErrorCode SystemHierarchy::ChooseDamping(int l) {
+  Level                 &at = level(l);
+  const size_t           points = (size_t)at.patch.all().points();
+  std::vector<Vec>       v(ritz_values + 1, NULL);
+  std::vector<PetscReal> re, im;
+  PetscReal              strength = 0, least = PETSC_MAX_REAL;
+  SetArbitrary           set = {at.patch, (int)at.grid.dof, NULL};
+  Arrays                 arrays;
+
+  PetscFunctionBegin;
+  PetscCall(VecCreate(at.whole ? PETSC_COMM_SELF : comm_, &v[0]));
+  PetscCall(VecSetSizes(v[0], (PetscInt)points * at.grid.dof, PETSC_DETERMINE));
+  PetscCall(VecSetType(v[0], device_ ? VECCUDA : VECSTANDARD));
+  for (size_t n = 1; n < v.size(); n++) PetscCall(VecDuplicate(v[0], &v[n]));
+  PetscCall(arrays.Write(v[0], &set.v));
+  PetscCall(for_each_of_box(arrays.memory(), at.patch.all(), set));
+  PetscCall(arrays.Restore());
+  SetUnknowns scales = {at.patch, (int)at.grid.dof, {}, NULL};
+  Vec         scale, scaled;
+  std::copy_n(at.smoothing.scale, at.grid.dof, scales.value);
+  PetscCall(VecDuplicate(v[0], &scale));
+  PetscCall(VecDuplicate(v[0], &scaled));
+  PetscCall(arrays.Write(scale, &scales.v));
+  PetscCall(for_each_of_box(arrays.memory(), at.patch.all(), scales));
+  PetscCall(arrays.Restore());
+  const auto product = [&](Vec from, Vec to) {
+    const T *x;
+    T       *y;
+    Arrays   of;
+    PetscFunctionBegin;
+    PetscCall(VecPointwiseMult(scaled, scale, from));
+    PetscCall(of.Read(scaled, &x));
+    PetscCall(of.Write(to, &y));
+    memory_ = of.memory();
+    PetscCall(at.r.Prepare(memory_));
+    PetscCall(Apply(l, Form::product, NULL, x, at.r.at(memory_)));
+    PetscCall(at.smoothing.Step(memory_, points, -1, true, at.r.at(memory_), y));
+    PetscCall(of.Restore());
+    PetscCall(VecPointwiseDivide(to, to, scale));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(get_ritz_values(v, product, &re, &im));
+  for (Vec &one : v) PetscCall(VecDestroy(&one));
+  PetscCall(VecDestroy(&scale));
+  PetscCall(VecDestroy(&scaled));
+  for (int a = 0; a < 3; a++) {
+    strength += at.axes[a].strength();
+    if (at.to_next[a].coarsens) least = PetscMin(least, at.axes[a].strength());
+  }
+  choose_damping(re, im, at.smoothing.bound, PetscReal(0.35) * (least == PETSC_MAX_REAL ? 1 : least / strength), steps_,
+                 at.smoothing.omega);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

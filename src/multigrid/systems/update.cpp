@@ -1,0 +1,225 @@
+// Levels with several unknowns a point, for a matrix that has changed by a factor and on its diagonal: A' = aA + D. As with one unknown
+// (see hierarchy/update.hpp) coarse matrices become a A_c + diag(R D P 1). Where D has the diagonal's sign, eigenvalues of the blocks'
+// D⁻¹A come nearer to one, so that the bound on them holds; the smoother's weights are chosen anew.
+
+#include "multigrid/setup/factor.hpp"
+#include "multigrid/systems/hierarchy.hpp"
+
+namespace shellac {
+
+namespace {
+
+constexpr PetscReal most_opposite = 0.01; // of a change of the diagonal, beside it
+
+// A number for a place in a row, by which rows are told apart.
+SHELLAC_HD PetscReal weight_of(const Slot &slot) {
+  unsigned x = 2654435761u;
+  for (int a = 0; a < 3; a++) x = (x + (unsigned)(slot.step[a] + 8)) * 2246822519u;
+  x = (x + (unsigned)slot.c) * 3266489917u;
+  x ^= x >> 15;
+  return 1 + (PetscReal)(x & 0xffffu) / 65536;
+}
+
+// A row in short: its diagonal entry, the sum of the others with those weights, and of their absolute values.
+struct ShortRow {
+  PetscScalar diagonal = 0, mark = 0;
+  PetscReal   size = 0;
+
+  SHELLAC_HD ShortRow(const CapturedCoefficients<PetscScalar> &from, const PetscScalar *rows, int r, size_t at) {
+    for (int s = from.first[r]; s < from.first[r + 1]; s++) {
+      const Slot       &slot = from.slot[s];
+      const PetscScalar value = from.value(rows, s, at);
+      if (slot.c == r && !slot.step[0] && !slot.step[1] && !slot.step[2]) {
+        diagonal += value;
+        continue;
+      }
+      mark += weight_of(slot) * value;
+      size += 2 * PetscAbsScalar(value);
+    }
+  }
+};
+
+struct MarkRows {
+  Patch                             patch;
+  CapturedCoefficients<PetscScalar> from;
+  PetscScalar                      *diagonal, *mark, *of_setup; // [points][dof]; the last one may be null
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k}, dof = patch.dof;
+    const size_t   at = patch.index(i, j, k);
+    for (PetscInt r = 0; r < dof; r++) {
+      const ShortRow row(from, from.rows(patch, p, at), (int)r, at);
+      diagonal[at * dof + r] = row.diagonal;
+      if (of_setup) of_setup[at * dof + r] = row.diagonal;
+      mark[at * dof + r] = row.mark;
+    }
+  }
+};
+
+struct Changes {
+  FactorSums factor;
+  int        others = 0; // than by that factor and on the diagonal, of its sign
+
+  SHELLAC_HD void add(const Changes &other) {
+    factor.add(other.factor);
+    others = PetscMax(others, other.others);
+  }
+};
+struct CompareMarks {
+  Patch                             patch;
+  CapturedCoefficients<PetscScalar> from;
+  const PetscScalar                *diagonal, *mark, *of_setup; // before; the latter: the diagonal of the last set-up
+  bool                              compares;                   // or sums up for the factor
+  PetscScalar                       a;
+  PetscScalar                      *change; // D
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Changes *found) const {
+    const PetscInt dof = patch.dof;
+    for (int i = 0; i < n; i++) {
+      const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+      const size_t   at = patch.index(q[0], q[1], q[2]);
+      for (PetscInt r = 0; r < dof; r++) {
+        const size_t   place = at * dof + r;
+        const ShortRow row(from, from.rows(patch, q, at), (int)r, at);
+        if (!compares) {
+          found->factor.add(row.mark, mark[place]);
+          continue;
+        }
+        const PetscScalar whole = row.diagonal - a * of_setup[place], old = PetscConj(a * of_setup[place]);
+        if (!(PetscAbsScalar(row.mark - a * mark[place]) <= rounding * row.size)) found->others = 1;
+        if (!(PetscRealPart(whole * old) >= -most_opposite * PetscRealPart(old * PetscConj(old)))) found->others = 1;
+        if (old == (PetscScalar)0 && whole != (PetscScalar)0) found->others = 1; // there is no sign to compare with
+        if (!(PetscAbsReal(PetscImaginaryPart(whole * old)) <= most_opposite * PetscRealPart(old * PetscConj(old))))
+          found->others = 1;
+        change[place] = row.diagonal - a * diagonal[place];
+      }
+    }
+  }
+};
+
+struct Scale {
+  PetscScalar  a;
+  PetscScalar *values;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] *= a; }
+};
+struct Multiply {
+  const PetscScalar *by;
+  PetscScalar       *values;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] *= by[i]; }
+};
+struct SetOne {
+  PetscScalar *values;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] = 1; }
+};
+
+struct AddToDiagonal {
+  OpenCoefficients<PetscScalar> rows;
+  const PetscScalar            *diagonal;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt dof = rows.patch.dof;
+    const size_t   at = rows.patch.index(i, j, k);
+    for (PetscInt r = 0; r < dof; r++) rows.values[rows.slot(rows.center, r, r)][at] += diagonal[at * dof + r];
+  }
+};
+
+Box values_of(const Patch &patch) {
+  return {{0, 0, 0}, {(PetscInt)patch.all().points() * patch.dof, 1, 1}};
+}
+
+} // namespace
+
+PetscErrorCode SystemHierarchy::Mark(bool of_setup) {
+  Level                           &top = level(0);
+  Arrays                           arrays(set_up_memory_);
+  std::unique_ptr<PreparedCapture> op;
+  MarkRows                         mark = {top.op->patch(), {}, nullptr, nullptr, nullptr};
+  const size_t                     n = (size_t)values_of(mark.patch).points();
+
+  PetscFunctionBegin;
+  PetscCall(diagonal_.Make(set_up_memory_, n, &mark.diagonal));
+  PetscCall(marks_.Make(set_up_memory_, n, &mark.mark));
+  if (of_setup) PetscCall(diagonal_of_setup_.Make(set_up_memory_, n, &mark.of_setup));
+  PetscCall(top.op->Prepare(&arrays, &op));
+  mark.from = op->coefficients();
+  PetscCall(for_each_of_box(set_up_memory_, mark.patch.all(), mark));
+  PetscCall(arrays.Restore());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *done) {
+  Arrays               arrays(set_up_memory_);
+  Scratch<T>           room;
+  Scratch<Changes>     sum, parts;
+  std::vector<Changes> found;
+  CompareMarks         compare = {};
+
+  PetscFunctionBegin;
+  *done = false;
+  PetscCall(FindFinest());
+  Level &top = level(0);
+  if (last() == 0 || !top.op->made_for_device() != !device_) PetscFunctionReturn(PETSC_SUCCESS);
+  memory_ = set_up_memory_;
+  for (auto &at : levels_)
+    for (Scratch<T> *array : {&at->b, &at->x, &at->r, &at->part}) PetscCall(array->Prepare(memory_));
+  compare.patch = top.op->patch();
+  PetscCall(diagonal_.Get(memory_, &compare.diagonal));
+  PetscCall(marks_.Get(memory_, &compare.mark));
+  PetscCall(diagonal_of_setup_.Get(memory_, &compare.of_setup));
+  compare.change = top.r.at(memory_);
+  PetscCall(sum.Grow(1, memory_));
+  std::unique_ptr<PreparedCapture> op;
+  PetscCall(top.op->Prepare(&arrays, &op));
+  compare.from = op->coefficients();
+  PetscCall(sum_runs(memory_, compare.patch.all(), compare, &parts, sum.at(memory_)));
+  PetscCall(sum.GetHost(memory_, &found));
+  T a = 0;
+  PetscCall(find_factor(comm_, found[0].factor, &a));
+  int others = a == (T)0;
+  if (!others) {
+    compare.compares = true;
+    compare.a = a;
+    PetscCall(sum_runs(memory_, compare.patch.all(), compare, &parts, sum.at(memory_)));
+    PetscCall(sum.GetHost(memory_, &found));
+    others = found[0].others;
+  }
+  PetscCall(arrays.Restore());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &others, 1, MPI_INT, MPI_MAX, comm_));
+  if (others) PetscFunctionReturn(PETSC_SUCCESS);
+
+  bool     singular = false;
+  const T *D = compare.change;
+  PetscCall(room.Grow((size_t)values_of(compare.patch).points(), memory_));
+  x_ = room.at(memory_);
+  for (int l = 0; l < last() && !singular; l++) {
+    Level        &at = level(l), &next = level(l + 1);
+    T *const     *values;
+    AddToDiagonal add;
+    PetscCall(InvertBlocksOf(l, nullptr, &singular));
+    PetscCall(for_each_of_box(memory_, values_of(next.patch), SetOne{x(l + 1)}));
+    PetscCall(ProlongFrom(l, false));
+    PetscCall(for_each_of_box(memory_, values_of(at.patch), Multiply{D, x(l)}));
+    PetscCall(RestrictTo(l, x(l)));
+    D = next.b.at(memory_);
+    if (a != (T)1) PetscCall(next.own->Scale(a));
+    PetscCall(next.own->Open(&values, memory_));
+    PetscCall(next.own->GetOpen(&add.rows));
+    add.diagonal = D;
+    PetscCall(next.own->ForAllPoints(add));
+    PetscCall(next.own->CloseAsArrays());
+  }
+  if (singular) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SolveLast());
+  for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
+  PetscCall(Mark(false));
+  Scale scale = {a, nullptr};
+  PetscCall(diagonal_of_setup_.Edit(memory_, &scale.values));
+  PetscCall(for_each_of_box(memory_, values_of(compare.patch), scale));
+  *done = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
