@@ -8,6 +8,9 @@
 #include "multigrid/gpu/restrict_residual.hpp"
 #include "multigrid/gpu/sweep_pairs.hpp"
 #include "multigrid/gpu/sweeps.hpp"
+#include "multigrid/prolong.hpp"
+#include "multigrid/restrict.hpp"
+#include "multigrid/smooth.hpp"
 
 using namespace tests;
 using shellac::column::Does;

@@ -5,6 +5,9 @@
 
 #include "gpu.hpp"
 #include "multigrid/gpu/variable_planes.hpp"
+#include "multigrid/prolong.hpp"
+#include "multigrid/restrict.hpp"
+#include "multigrid/smooth.hpp"
 
 using namespace tests;
 using shellac::Box;

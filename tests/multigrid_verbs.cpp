@@ -4,7 +4,9 @@
 #include "catch.hpp"
 
 #include "gpu.hpp"
-#include "multigrid/points.hpp"
+#include "multigrid/prolong.hpp"
+#include "multigrid/restrict.hpp"
+#include "multigrid/smooth.hpp"
 #include "two_levels.hpp"
 
 using namespace tests;

@@ -6,9 +6,9 @@
 // The array of every grid function is read or written once, but for the points by which parts of the level that are worked
 // on apart overlap: those that the steps use up. With constant coefficients, host/strips.hpp has the pass for the host, gpu/march.hpp, gpu/tiles.hpp
 // and gpu/warp_tiles.hpp for GPUs, and hierarchy/run_pass.hpp takes one of them; with variable ones, gpu/variable_march.hpp has it. Per-point forms of the same steps
-// are in points.hpp, and tests compare the two.
+// are in smooth.hpp, residual.hpp, restrict.hpp and prolong.hpp, and tests compare the two.
 
-#include "multigrid/points.hpp"
+#include "multigrid/level.hpp"
 
 namespace shellac {
 
@@ -54,29 +54,5 @@ template <class T, class B, class Out> struct Pass {
   Patch        coarse_b, coarse_e;
   double      *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
 };
-
-// b - A u at a point, by the values there and around it and the weights of its edges. By differences, whose rounding
-// errors are those of smooth functions' second differences.
-template <class T, class R>
-SHELLAC_HD T residual_of(T f, T center, T west, T east, T south, T north, R to_west, R to_east, R to_south, R to_north,
-                         T sigma) {
-  T r = f - sigma * center;
-  r += to_south * (south - center);
-  r += to_north * (north - center);
-  r += to_west * (west - center);
-  r += to_east * (east - center);
-  return r;
-}
-
-// The value at (i, j), which may lie beyond the patch.
-template <class S> SHELLAC_HD S value_near(const Patch &patch, const Field<S> &field, PetscInt i, PetscInt j) {
-  if (is_alone(patch)) {
-    i = periodic_index(patch, 0, i);
-    j = periodic_index(patch, 1, j);
-    return i >= 0 && j >= 0 ? field.u[patch.index(i, j, 0)] : S(0);
-  }
-  const PetscInt p[3] = {i, j, 0};
-  return value_at(patch, field, p);
-}
 
 } // namespace shellac

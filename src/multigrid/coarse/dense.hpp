@@ -7,7 +7,7 @@
 
 #include "device/scratch.hpp"
 #include "multigrid/couplings.hpp"
-#include "multigrid/points.hpp"
+#include "multigrid/scalars.hpp"
 
 namespace shellac {
 

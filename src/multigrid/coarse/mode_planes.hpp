@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "device/chain.hpp"
-#include "multigrid/points.hpp"
+#include "multigrid/scalars.hpp"
 
 namespace shellac {
 

@@ -6,6 +6,7 @@
 #include "device/chain.hpp"
 #include "device/warp.hpp"
 #include "multigrid/pass.hpp"
+#include "multigrid/residual.hpp"
 
 namespace shellac {
 

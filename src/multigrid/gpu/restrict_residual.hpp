@@ -8,7 +8,7 @@
 #include "device/warp.hpp"
 #include "multigrid/gpu/plane_blocks.hpp"
 #include "multigrid/gpu/sum_norms.hpp"
-#include "multigrid/points.hpp"
+#include "multigrid/level.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "device/chain.hpp"
-#include "multigrid/points.hpp"
+#include "multigrid/level.hpp"
 
 #if SHELLAC_CUDA
 #include <cuda_pipeline.h>

@@ -8,7 +8,7 @@
 #include "device/chain.hpp"
 #include "device/warp.hpp"
 #include "multigrid/gpu/plane_blocks.hpp"
-#include "multigrid/points.hpp"
+#include "multigrid/level.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {

@@ -1,6 +1,6 @@
 #pragma once
 // Passes over a level of three dimensions with variable coefficients on a GPU: a thread computes some points of a column along the
-// third axis, and keeps what the next one needs. The level is one rank's. Each does what the functor of the same name in points.hpp
+// third axis, and keeps what the next one needs. The level is one rank's. Each does what the functor of the same name in the file of its verb
 // does; pure functors, for host and device, so that tests compare the two.
 
 #include "multigrid/gpu/columns.hpp"

@@ -2,6 +2,9 @@
 // Hierarchy's passes over one level, fused or step by step.
 
 #include "multigrid/hierarchy.hpp"
+#include "multigrid/prolong.hpp"
+#include "multigrid/residual.hpp"
+#include "multigrid/restrict.hpp"
 
 namespace shellac {
 

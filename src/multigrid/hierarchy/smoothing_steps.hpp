@@ -2,6 +2,7 @@
 // Hierarchy's smoothing steps on one level, where they are not fused with the residual and the transfer.
 
 #include "multigrid/hierarchy.hpp"
+#include "multigrid/smooth.hpp"
 
 namespace shellac {
 

@@ -4,6 +4,7 @@
 
 #include "device/stream.hpp"
 #include "multigrid/pass.hpp"
+#include "multigrid/residual.hpp"
 
 namespace shellac {
 

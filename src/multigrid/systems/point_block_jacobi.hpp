@@ -4,7 +4,7 @@
 #include "device/mirror.hpp"
 #include "device/runs.hpp"
 #include "multigrid/multigrid.hpp"
-#include "multigrid/points.hpp"
+#include "multigrid/smoothing_weights.hpp"
 
 namespace shellac {
 

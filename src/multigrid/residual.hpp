@@ -1,0 +1,123 @@
+#pragma once
+// The residual b - A u at one point of a level, in 1 to 3 dimensions. The functors of this file, smooth.hpp, restrict.hpp and prolong.hpp
+// are for host and device; passes over several points compute the same, and tests compare the two.
+
+#include "multigrid/level.hpp"
+
+namespace shellac {
+
+// b - A u at a point, by the values there and around it and the weights of its edges. By differences, whose rounding
+// errors are those of smooth functions' second differences.
+template <class T, class R>
+SHELLAC_HD T residual_of(T f, T center, T west, T east, T south, T north, R to_west, R to_east, R to_south, R to_north,
+                         T sigma) {
+  T r = f - sigma * center;
+  r += to_south * (south - center);
+  r += to_north * (north - center);
+  r += to_west * (west - center);
+  r += to_east * (east - center);
+  return r;
+}
+
+namespace point {
+
+// (A u) at p from its row, where neighbours may be other ranks'
+template <class T>
+SHELLAC_RARE T row_product_beyond(const LevelPart<T> &level, const Field<T> &u, PetscInt i, PetscInt j, PetscInt k) {
+  const PetscInt p[3] = {i, j, k};
+  const size_t   points = (size_t)level.grown.points();
+  const T       *row = level.rows + level.grown.index(p);
+  const T        center = u.u[level.patch.index(i, j, k)];
+  T              sum = row[SHIFT * points] * center;
+  row += FIRST_COUPLING * points;
+  level.neighbours.each([&](const PetscInt *d) {
+    const PetscInt q[3] = {i + d[0], j + d[1], k + d[2]};
+    sum += *row * (center - value_at(level.patch, u, q));
+    row += points;
+  });
+  return sum;
+}
+
+// The same in few instructions where all neighbours are on the patch
+template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
+  const Patch &patch = level.patch;
+  PetscInt64   step[3][3]; // down, none and up each axis; none where that leaves the domain: its coupling is zero
+  bool         far = false;
+  SHELLAC_UNROLL_ALL
+  for (int a = 0; a < 3; a++) {
+    const PetscInt   N = patch.size[a];
+    const PetscInt64 stride = (PetscInt64)patch.stride(a);
+    const bool       periodic = patch.periodic[a] && N == patch.N[a];
+    const bool       first = p[a] == 0, last = p[a] == N - 1;
+    step[a][0] = !first ? -stride : periodic ? (N - 1) * stride : 0;
+    step[a][1] = 0;
+    step[a][2] = !last ? stride : periodic ? (1 - N) * stride : 0;
+    far = far || (first && patch.neighbour[a][LOWER]) || (last && patch.neighbour[a][UPPER]);
+  }
+  if (far) return row_product_beyond(level, u, p[0], p[1], p[2]);
+  const bool  *present = level.neighbours.present;
+  const T     *here = u.u + patch.index(p[0], p[1], p[2]);
+  const size_t points = (size_t)level.grown.points();
+  const T     *row = level.rows + level.grown.index(p);
+  const T      center = *here;
+  T            sum = row[SHIFT * points] * center;
+  row += FIRST_COUPLING * points;
+  if (level.neighbours.star) { // in the order of Neighbours::each()
+    SHELLAC_UNROLL_ALL
+    for (int a = 0; a < 3; a++) {
+      if (!present[a]) continue;
+      sum += row[0] * (center - here[step[a][0]]) + row[points] * (center - here[step[a][2]]);
+      row += 2 * points;
+    }
+    return sum;
+  }
+  SHELLAC_UNROLL_ALL
+  for (int z = 0; z < 3; z++) {
+    if (z != 1 && !present[2]) continue;
+    SHELLAC_UNROLL_ALL
+    for (int y = 0; y < 3; y++) {
+      if (y != 1 && !present[1]) continue;
+      SHELLAC_UNROLL_ALL
+      for (int x = 0; x < 3; x++) {
+        if ((x != 1 && !present[0]) || (x == 1 && y == 1 && z == 1)) continue;
+        sum += *row * (center - here[step[0][x] + step[1][y] + step[2][z]]);
+        row += points;
+      }
+    }
+  }
+  return sum;
+}
+
+// (A u) at p
+template <class T> SHELLAC_HD T product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
+  if (level.rows) return row_product(level, u, p);
+  const Patch &patch = level.patch;
+  const T      center = u.u[patch.index(p[0], p[1], p[2])];
+  T            sum = level.sigma * center;
+  for (int a = 0; a < 3; a++) {
+    if (patch.N[a] == 1) continue; // its edges are in sigma
+    PetscInt lower[3] = {p[0], p[1], p[2]}, upper[3] = {p[0], p[1], p[2]};
+    lower[a]--;
+    upper[a]++;
+    sum += level.axis[a][p[a]].lower * (center - value_at(patch, u, lower)) +
+           level.axis[a][p[a]].upper * (center - value_at(patch, u, upper));
+  }
+  return sum;
+}
+
+template <class T, class B> struct Residual {
+  LevelPart<T> level;
+  Field<T>     u;
+  const B     *b;
+  T           *out;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = level.patch.index(i, j, k);
+    out[at] = (T)b[at] - (u.u ? product(level, u, p) : T(0));
+  }
+};
+
+} // namespace point
+
+} // namespace shellac

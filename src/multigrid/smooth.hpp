@@ -1,0 +1,27 @@
+#pragma once
+// A smoothing step at one point of a level.
+
+#include "multigrid/residual.hpp"
+
+namespace shellac {
+namespace point {
+
+// A step of weighted Jacobi; from zero where the guess is null.
+template <class T, class B, class Out> struct Smooth {
+  using R = typename RealOf<T>::type;
+  LevelPart<T> level;
+  int          step;
+  Field<T>     u;
+  const B     *b;
+  Out         *out;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt p[3] = {i, j, k};
+    const size_t   at = level.patch.index(i, j, k);
+    const T        scale = level.scale(step, p), f = (T)b[at];
+    out[at] = u.u ? u.u[at] + scale * (f - product(level, u, p)) : scale * f;
+  }
+};
+
+} // namespace point
+} // namespace shellac
