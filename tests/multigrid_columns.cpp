@@ -75,13 +75,13 @@ static void check_equal(const char *what, PetscReal least, const Values &by_colu
 
 // Returns how often it compared passes of two steps.
 static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], int coarsens, bool fixed) {
-  Chain                           chain[3] = {{spacing, N[0], (coarsens & 1) != 0, fixed && N[0] > 2, 1},
-                                              {spacing, N[1], (coarsens & 2) != 0, false, 3},
-                                              {spacing, N[2], (coarsens & 4) != 0, fixed && N[2] > 2, 5}};
-  int                             pairs = 0;
-  shellac::LevelPart<PetscScalar> level = {};
-  shellac::Patch                  coarse = {};
-  const PetscReal                 least = spacing == Spacing::any ? 0.1 : 0.01;
+  Chain                                chain[3] = {{spacing, N[0], (coarsens & 1) != 0, fixed && N[0] > 2, 1},
+                                                   {spacing, N[1], (coarsens & 2) != 0, false, 3},
+                                                   {spacing, N[2], (coarsens & 4) != 0, fixed && N[2] > 2, 5}};
+  int                                  pairs = 0;
+  shellac::SeparableLevel<PetscScalar> level = {};
+  shellac::Patch                       coarse = {};
+  const PetscReal                      least = spacing == Spacing::any ? 0.1 : 0.01;
   level.sigma = 0.3;
   level.omega[0] = 0.7;
   for (int a = 0; a < 3; a++) {
@@ -107,6 +107,7 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
   e.u = in(memory, e_values);
   const PetscScalar *b = in(memory, b_values);
   using T = PetscScalar;
+  using Part = shellac::SeparableLevel<T>;
   const auto points = [&](const auto &make) { return written(memory, level.patch.all(), fine, make); };
   const auto with = [&](auto width_of) {
     constexpr PetscInt width = decltype(width_of)::value;
@@ -118,26 +119,26 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
                   return shellac::column::Step<Does::smooth, width, T, T, T>{level, level.omega[0], u.u, b, out};
                 }),
                 points([&](T *out) {
-                  return shellac::point::Smooth<T, T, T>{level, 0, u, b, out};
+                  return shellac::point::Smooth<Part, T, T>{level, 0, u, b, out};
                 }));
     check_equal(
         "smoothing from zero", least, columns([&](T *out) {
           return shellac::column::Step<Does::smooth_zero, width, T, T, T>{level, level.omega[0], nullptr, b, out};
         }),
         points([&](T *out) {
-          return shellac::point::Smooth<T, T, T>{level, 0, none, b, out};
+          return shellac::point::Smooth<Part, T, T>{level, 0, none, b, out};
         }));
     check_equal("residual", least, columns([&](T *out) {
                   return shellac::column::Step<Does::residual, width, T, T, T>{level, 0, u.u, b, out};
                 }),
                 points([&](T *out) {
-                  return shellac::point::Residual<T, T>{level, u, b, out};
+                  return shellac::point::Residual<Part, T>{level, u, b, out};
                 }));
     check_equal("correction", least, columns([&](T *out) {
                   return shellac::column::Correct<width, T>{level, coarse, e.u, u.u, out};
                 }),
                 points([&](T *out) {
-                  return shellac::point::Correct<T>{level, coarse, e, u.u, out};
+                  return shellac::point::Correct<Part>{level, coarse, e, u.u, out};
                 }));
     check_equal("restriction", least,
                 written(memory, shellac::column::threads(coarse, width), few,
@@ -145,7 +146,7 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
                           return shellac::column::Restrict<width, T, T>{level, coarse, u.u, out};
                         }),
                 written(memory, coarse.all(), few, [&](T *out) {
-                  return shellac::point::Restrict<T>{level, coarse, u, out};
+                  return shellac::point::Restrict<Part>{level, coarse, u, out};
                 }));
   };
   with(std::integral_constant<PetscInt, shellac::column::many>());
@@ -163,13 +164,13 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
   if (coarsens == 7) {
     shellac::Mirror<PetscScalar> r_values;
     shellac::Field<PetscScalar>  r = {};
-    r_values.change() = points([&](T *out) { return shellac::point::Residual<T, T>{level, u, b, out}; });
+    r_values.change() = points([&](T *out) { return shellac::point::Residual<Part, T>{level, u, b, out}; });
     r.u = in(memory, r_values);
     check_equal(
         "residual and restriction", 0.01,
         on_gpu(few, [&](T *out) { return shellac::restrict_residual(level, coarse, u.u, b, out, nullptr, nullptr); }),
         written(memory, coarse.all(), few, [&](T *out) {
-          return shellac::point::Restrict<T>{level, coarse, r, out};
+          return shellac::point::Restrict<Part>{level, coarse, r, out};
         }));
     const auto              parts = shellac::plan_residual<T>(coarse).count();
     double                  sum = 0, by_points = 0;
@@ -196,7 +197,9 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
     shellac::Field<PetscScalar>  now = from;
     for (int n = 0; n < count; n++) {
       const int half = n % 2;
-      values[half].change() = points([&](T *out) { return shellac::point::Smooth<T, T, T>{level, half, now, b, out}; });
+      values[half].change() = points([&](T *out) {
+        return shellac::point::Smooth<Part, T, T>{level, half, now, b, out};
+      });
       now.u = in(memory, values[half]);
     }
     return values[(count + 1) % 2].host();
@@ -216,7 +219,7 @@ static int compare(PetscMemType memory, Spacing spacing, const PetscInt N[3], in
         shellac::Field<PetscScalar>  start = from;
         if (corrects) {
           corrected_values.change() = points([&](T *out) {
-            return shellac::point::Correct<T>{level, coarse, e, from.u, out};
+            return shellac::point::Correct<Part>{level, coarse, e, from.u, out};
           });
           start.u = in(memory, corrected_values);
         }

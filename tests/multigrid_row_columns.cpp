@@ -14,6 +14,7 @@ using shellac::Box;
 using shellac::variable_column::Does;
 using T = PetscScalar;
 using Values = std::vector<T>;
+using Part = shellac::VariableLevel<T>;
 
 namespace {
 
@@ -31,7 +32,7 @@ struct Case {
 
 // A level with random rows and weights of interpolation.
 struct Level {
-  shellac::LevelPart<T> part = {};
+  Part                  part = {};
   shellac::Patch        coarse = {};
   shellac::Mirror<T>    rows, weights, restriction, mass;
   shellac::Mirror<char> has_shift;
@@ -170,7 +171,7 @@ template <bool star, bool symmetric> void compare_steps(PetscMemType memory, con
   const T         *f = b.field.u;
   const auto       points = [&](int step, const shellac::Field<T> &from) {
     return written(memory, all, fine, [&](T *out) {
-      return shellac::point::Smooth<T, T, T>{part, step, from, f, out};
+      return shellac::point::Smooth<Part, T, T>{part, step, from, f, out};
     });
   };
   check_equal("smoothing",
@@ -195,7 +196,7 @@ template <bool star, bool symmetric> void compare_steps(PetscMemType memory, con
                         return Step(part, 0, 0, width, u.field.u, f, out);
                       }),
               written(memory, all, fine, [&](T *out) {
-                return shellac::point::Residual<T, T>{part, u.field, f, out};
+                return shellac::point::Residual<Part, T>{part, u.field, f, out};
               }));
 }
 
@@ -215,7 +216,7 @@ template <bool from_zero> void compare_planes(const Level &level) {
     const Vector             before(memory, by_points);
     const shellac::Field<T> &from = from_zero && step == 0 ? zero : before.field;
     by_points = written(memory, all, fine, [&](T *out) {
-      return shellac::point::Smooth<T, T, T>{part, step, from, b.field.u, out};
+      return shellac::point::Smooth<Part, T, T>{part, step, from, b.field.u, out};
     });
   }
   OK(by_planes.MakeZero(memory, (size_t)fine, &array));
@@ -234,7 +235,7 @@ void compare_transfers(PetscMemType memory, const Level &level, PetscInt width) 
   const PetscInt64      fine = all.points(), few = of_coarse.points();
   const Vector          u(memory, Vector::random(fine, 7)), e(memory, Vector::random(few, 9));
   const Values          by_points = written(memory, of_coarse, few, [&](T *out) {
-    return shellac::point::Restrict<T>{part, coarse, u.field, out};
+    return shellac::point::Restrict<Part>{part, coarse, u.field, out};
   });
   const auto            restricted = [&](auto weighted) {
     return written(memory, of_coarse, few, [&](T *out) {
@@ -249,7 +250,7 @@ void compare_transfers(PetscMemType memory, const Level &level, PetscInt width) 
                           return shellac::variable_column::Correct<T>{part, coarse, width, e.field.u, guess, out};
                         }),
                 written(memory, all, fine, [&](T *out) {
-                  return shellac::point::Correct<T>{part, coarse, e.field, guess, out};
+                  return shellac::point::Correct<Part>{part, coarse, e.field, guess, out};
                 }));
 }
 

@@ -84,10 +84,11 @@ TEST_CASE("a coarse operator is the Galerkin product of dense matrices", "[multi
 TEST_CASE("smoothing, residual and transfers are products with dense matrices", "[multigrid]") {
   for_each_two_levels(!no_gpu(false), [](TwoLevels &levels, const std::string &text) {
     INFO(text);
-    const PetscMemType              memory = levels.memory;
-    const shellac::CouplingArrays   rows = levels.rows();
-    shellac::LevelPart<PetscScalar> part = {};
-    shellac::Field<PetscScalar>     field = {};
+    const PetscMemType            memory = levels.memory;
+    const shellac::CouplingArrays rows = levels.rows();
+    using Part = shellac::VariableLevel<PetscScalar>;
+    Part                        part = {};
+    shellac::Field<PetscScalar> field = {};
     part.patch = levels.patch;
     part.patch.width = 4;
     part.omega[0] = 0.7;
@@ -115,20 +116,20 @@ TEST_CASE("smoothing, residual and transfers are products with dense matrices", 
     }
     field.u = u_there.read();
     const auto all = levels.patch.all();
-    OK(shellac::for_each_of_box(
-        memory, all, shellac::point::Residual<PetscScalar, PetscScalar>{part, field, b_there.read(), out.write()}));
+    OK(shellac::for_each_of_box(memory, all,
+                                shellac::point::Residual<Part, PetscScalar>{part, field, b_there.read(), out.write()}));
     CHECK(difference(out.on_host(), residual) <= 1e-12);
     OK(shellac::for_each_of_box(
         memory, all,
-        shellac::point::Smooth<PetscScalar, PetscScalar, PetscScalar>{part, 0, field, b_there.read(), out.write()}));
+        shellac::point::Smooth<Part, PetscScalar, PetscScalar>{part, 0, field, b_there.read(), out.write()}));
     CHECK(difference(out.on_host(), smoothed) <= 1e-12);
     OK(shellac::for_each_of_box(memory, coarse.all(),
-                                shellac::point::Restrict<PetscScalar>{part, coarse, field, coarse_out.write()}));
+                                shellac::point::Restrict<Part>{part, coarse, field, coarse_out.write()}));
     CHECK(difference(coarse_out.on_host(), product(levels.R, u)) <= 1e-12);
     shellac::Field<PetscScalar> of_e = {};
     of_e.u = e_there.read();
     OK(shellac::for_each_of_box(memory, all,
-                                shellac::point::Correct<PetscScalar>{part, coarse, of_e, u_there.read(), out.write()}));
+                                shellac::point::Correct<Part>{part, coarse, of_e, u_there.read(), out.write()}));
     CHECK(difference(out.on_host(), corrected) <= 1e-12);
   });
 }

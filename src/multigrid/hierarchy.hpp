@@ -2,20 +2,18 @@
 // The hierarchy of levels with arithmetic in T, and how a cycle runs over it.
 
 #include "device/mirror.hpp"
-#include "multigrid/setup/coarse_grids.hpp"
-#include "multigrid/coarse/dense.hpp"
-#include "multigrid/coarse/direct.hpp"
-#include "multigrid/multigrid.hpp"
-#include "multigrid/types.hpp"
+#include "multigrid/coarse_solve.hpp"
 #include "multigrid/gpu/columns.hpp"
-#include "multigrid/hierarchy/run_pass.hpp"
-#include "multigrid/host/plane_walk.hpp"
 #include "multigrid/gpu/restrict_residual.hpp"
-#include "multigrid/gpu/variable_columns.hpp"
-#include "multigrid/gpu/variable_planes.hpp"
-#include "multigrid/gpu/variable_march.hpp"
 #include "multigrid/gpu/sweep_pairs.hpp"
 #include "multigrid/gpu/sweeps.hpp"
+#include "multigrid/gpu/variable_columns.hpp"
+#include "multigrid/gpu/variable_planes.hpp"
+#include "multigrid/hierarchy/run_pass.hpp"
+#include "multigrid/host/plane_walk.hpp"
+#include "multigrid/multigrid.hpp"
+#include "multigrid/setup/coarse_grids.hpp"
+#include "multigrid/types.hpp"
 
 namespace shellac {
 
@@ -38,9 +36,12 @@ template <class From, class To> struct CopyPart { // of a whole grid, or to it
 };
 } // namespace point
 
-template <class T> class Hierarchy final : public Multigrid {
+// Part: SeparableLevel or VariableLevel
+template <class Part> class Hierarchy final : public Multigrid {
+  using T = typename Part::Scalar;
   using R = typename RealOf<T>::type;
   using S = PetscScalar;
+  static constexpr bool variable = Part::variable;
 
   struct Level {
     Grid         grid; // of this rank's part
@@ -48,12 +49,11 @@ template <class T> class Hierarchy final : public Multigrid {
     Axis         axes[3];
     Coarsening   to_next[3];
     PetscScalar  sigma = 0;
-    LevelPart<T> part = {};
-    size_t       points_at[3] = {0, 0, 0};         // in points_
-    Mirror<T>    rows, weights, restriction, mass; // of variable coefficients, see LevelPart
-    Mirror<T>    weights_along_x;                  // of variable coefficients, see gpu/variable_plan.hpp
-    Mirror<char> has_shift;                        // likewise
-    bool         whole = false;                    // on each rank; otherwise distributed
+    Part         part = {};
+    size_t       points_at[3] = {0, 0, 0};                          // separable: in points_
+    Mirror<T>    rows, weights, restriction, mass, weights_along_x; // variable, see VariableLevel
+    Mirror<char> has_shift;                                         // likewise
+    bool         whole = false;                                     // on each rank; otherwise distributed
     bool         fused = false;
     bool         planes = false;      // passes on the host go plane by plane; see host/planes.hpp
     bool         odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
@@ -69,7 +69,7 @@ template <class T> class Hierarchy final : public Multigrid {
 
 public:
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                        const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old);
+                        const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from);
   PetscErrorCode Destroy() override;
   PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
@@ -78,7 +78,7 @@ public:
   std::vector<LevelInfo> levels() const override;
   void                   LendMemory(Couplings *to) override;
   Cycle                  cycle() const override { return options_.cycle; }
-  bool                   failed() const override { return variable_ ? dense_.failed() : direct_.failed(); }
+  bool                   failed() const override { return solver_.failed(); }
   bool                   gives_norm(PetscMemType memory) override {
     const PetscMemType of_last = memory_;
     memory_ = memory;
@@ -127,7 +127,7 @@ private:
   PetscErrorCode UpdateLevels(S a, S *diagonal, bool *serves);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
-  PetscErrorCode PartAt(int l, LevelPart<T> *part);
+  PetscErrorCode PartAt(int l, Part *part);
   PetscErrorCode PrepareRows(int l);
   template <class V> PetscErrorCode Exchange(Level &level, Halo &halo, const V *u, Field<V> *field);
   template <class V> PetscErrorCode Gather(Level &level, const V *part, V *whole);
@@ -139,21 +139,23 @@ private:
   PetscErrorCode                    Solve();
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
   PetscErrorCode                    Fused(int l, const B *b, const T *guess, Out *out);
-  template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<T> *pass);
+  template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<Part> *pass);
   template <class B>
-  PetscErrorCode WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps, PlanePass<T> *pass);
+  PetscErrorCode WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps, PlanePass<Part> *pass);
   template <class B> PetscErrorCode WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
   template <class B, class Out> PetscErrorCode WalkUp(int l, const B *b, const T *guess, Out *out);
   PetscErrorCode                               Correct(int l, const T *u, T *out);
   template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room);
   template <class B>
-  PetscErrorCode SmoothInPairs(int l, const LevelPart<T> &part, const B *b, T *from, bool corrected, int steps, T *to);
+  PetscErrorCode SmoothOnce(int l, const Part &part, int n, int steps, const Field<T> &from, const B *b, T *out);
+  template <class B>
+  PetscErrorCode SmoothInPairs(int l, const Part &part, const B *b, T *from, bool corrected, int steps, T *to);
   template <variable_column::Does does, class B>
-  PetscErrorCode StepOverRows(int l, const LevelPart<T> &part, int step, const T *u, const B *b, T *out);
-  template <class B> PetscErrorCode        RestrictRows(int l, const B *r);
-  template <class B> PetscErrorCode        RestrictColumns(int l, const B *r);
-  template <class B> PetscErrorCode        RestrictResidual(int l, const B *b, const T *u);
-  PetscErrorCode                           AfterRestriction(int l);
+  PetscErrorCode                    StepOverRows(int l, const Part &part, int step, const T *u, const B *b, T *out);
+  template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
+  template <class B> PetscErrorCode ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r);
+  template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
+  PetscErrorCode                    AfterRestriction(int l);
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     return for_each_in_chain(memory_, patch.all(), f);
   }
@@ -167,8 +169,11 @@ private:
   }
   // Whether two steps take one pass.
   bool takes_row_planes(const Level &at) const {
-    return std::is_floating_point<T>::value && takes_row_columns(at) && at.equal_pairs && at.part.neighbours.star &&
-           at.patch.all().points() >= points_in_planes && at.patch.N[2] >= least_planes && has_memory_for_row_planes();
+    if constexpr (variable)
+      return std::is_floating_point<T>::value && takes_row_columns(at) && at.equal_pairs && at.part.neighbours.star &&
+             at.patch.all().points() >= points_in_planes && at.patch.N[2] >= least_planes &&
+             has_memory_for_row_planes();
+    return false;
   }
   // Steps of the next pass, from the guess zero or another, where so many are left.
   int steps_of_pass(const Level &at, bool zero, int left) const {
@@ -180,14 +185,18 @@ private:
   bool walks(const Level &at) const { return at.planes && !PetscMemTypeDevice(memory_); }
   // Whether they go column by column.
   bool takes_columns(const Level &at) const {
-    return !variable_ && PetscMemTypeDevice(memory_) && column::fits(at.patch);
+    return !variable && PetscMemTypeDevice(memory_) && column::fits(at.patch);
   }
   // Whether both colours take one pass.
-  bool takes_sweeps(const Level &at) const { return at.part.red_black && options_.fused && takes_columns(at); }
+  bool takes_sweeps(const Level &at) const {
+    if constexpr (!variable) return at.part.red_black && options_.fused && takes_columns(at);
+    return false;
+  }
   // Whether two steps of both colours take one pass, and the coarse grid's correction with them.
   bool takes_pairs(const Level &at) const {
 #if SHELLAC_CUDA
-    if (at.patch.all().points() >= points_in_pairs && takes_sweeps(at)) return can_sweep_pairs<T, S>(at.part);
+    if constexpr (!variable)
+      if (at.patch.all().points() >= points_in_pairs && takes_sweeps(at)) return can_sweep_pairs<T, S>(at.part);
 #endif
     (void)at;
     return false;
@@ -207,23 +216,32 @@ private:
     return !options_.full && options_.cycle != Cycle::F;
   }
   // Half-steps on the way up in the opposite order, where that makes cycles symmetric.
-  void turn_colours(LevelPart<T> *part) const {
-    if (!part->red_black || !is_symmetric()) return;
-    part->first_colour = 1;
-    std::reverse(part->omega, part->omega + part->steps);
+  void turn_colours(Part *part) const {
+    if constexpr (!variable) {
+      if (!part->red_black || !is_symmetric()) return;
+      part->first_colour = 1;
+      std::reverse(part->omega, part->omega + part->steps);
+    } else
+      (void)part;
   }
   // Whether all of a pass is one walk over rows with variable coefficients.
   bool takes_rows(const Level &at) const {
     const PetscInt *N = at.patch.N;
-    return variable_ && !nonsymmetric_ && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends &&
-           (at.part.steps == 2 || at.part.steps == 3) && N[0] > 1 && N[1] > 1 && N[2] == 1 &&
-           has_indices_for_rows(at.part.grown) && has_memory_for_rows<T>();
+    if constexpr (variable)
+      return !nonsymmetric_ && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends &&
+             (at.part.steps == 2 || at.part.steps == 3) && N[0] > 1 && N[1] > 1 && N[2] == 1 &&
+             has_indices_for_rows(at.part.grown) && has_memory_for_rows<T>();
+    (void)N;
+    return false;
   }
   // Whether passes over rows with variable coefficients go column by column.
   bool takes_row_columns(const Level &at) const {
     const PetscInt *N = at.patch.N;
-    return variable_ && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends && N[0] > 1 &&
-           N[1] > 1 && N[2] > 1 && PetscMax(N[1], N[2]) < 65536 && has_indices_for_rows(at.part.grown);
+    if constexpr (variable)
+      return at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends && N[0] > 1 && N[1] > 1 &&
+             N[2] > 1 && PetscMax(N[1], N[2]) < 65536 && has_indices_for_rows(at.part.grown);
+    (void)N;
+    return false;
   }
   // Whether the next level is put together from the ranks' parts of it.
   bool gathers(int l) const {
@@ -259,10 +277,8 @@ private:
   bool                                singular_ = false;     // constants are the operator's null space
   Grid                                grid_;                 // of the vectors
   Mirror<AxisPoint<R>>                points_;               // of all axes of all levels: one copy to the GPU
-  bool                                variable_ = false;     // levels have coefficients at each point
   bool                                nonsymmetric_ = false; // with any masses: restriction has weights of its own
-  DirectSolve<T>                      direct_;               // of the last level
-  DenseSolve<T>                       dense_;                // variable: likewise
+  CoarseSolve<Part>                   solver_;               // of the last level
   Mirror<S>                           last_rows_;            // which it was made of: memory for the next set-up
   std::vector<S>                      last_values_; // a copy of them on the host, where T is S: Update() changes it
   Scratch<double>                     norms_;

@@ -12,54 +12,16 @@
 
 namespace shellac {
 
-// One rank's part of a level.
+// One rank's part of a level: what all levels have.
 template <class T> struct LevelPart {
+  using Scalar = T;
   using R = typename RealOf<T>::type;
-  Patch               patch;
-  const AxisPoint<R> *axis[3]; // at the patch's first point
-  T                   sigma;
-  R                   omega[max_smoothing_steps]; // weights of the smoothing steps
-  int                 steps;
-  bool                red_black;    // each step changes one colour: points with an even sum of indices, or an odd one
-  int                 first_colour; // 0: even; of the first step
-  bool                coarsens[3];  // see Coarsening
-  PetscInt            offset[3];
-  bool                ties_ends[3];
-  // Points of this rank from regular_lo to before regular_hi are like typical[parity], by the parity of their index on
-  // the whole grid: most of a uniform grid, and none of a stretched one.
-  PetscInt     regular_lo[3], regular_hi[3];
-  AxisPoint<R> typical[3][2];
-  bool         uniform;  // in two dimensions: all points are like these, with u = 0 beyond them; see is_alike()
-  int          frame[2]; // uniform: so many points at both ends of each axis are fixed instead
-  bool         alike[3]; // all of the axis' points have the rows of typical[0], and none is fixed
-  // Coefficients that are no sum over the axes: see Couplings; null elsewhere.
-  const T   *rows;        // [slots][points of grown]
-  const T   *weights;     // of interpolation, see interpolate()
-  const T   *restriction; // likewise; the same array, but where rows are not symmetric with any masses
-  const T   *mass;        // null where it is one
-  Box        grown;
-  Neighbours neighbours;
-  // For passes on a GPU, explained in gpu/variable_plan.hpp; null on levels that have none.
-  const T    *weights_along_x;
-  const char *has_shift;
-
-  SHELLAC_HD bool regular(int a, PetscInt i) const { return i >= regular_lo[a] && i < regular_hi[a]; }
-  SHELLAC_HD void get_prolong(int a, PetscInt i, R *lower, R *upper) const {
-    if (regular(a, i)) {
-      const bool odd = (patch.start[a] + i) & 1;
-      *lower = odd ? typical[a][1].prolong[0] : typical[a][0].prolong[0];
-      *upper = odd ? typical[a][1].prolong[1] : typical[a][0].prolong[1];
-    } else
-      *lower = axis[a][i].prolong[0], *upper = axis[a][i].prolong[1];
-  }
-  SHELLAC_HD void get_restriction(int a, PetscInt i, R *lower, R *upper) const {
-    if (regular(a, i)) {
-      const bool odd = (patch.start[a] + i) & 1;
-      *lower = odd ? typical[a][1].restriction[0] : typical[a][0].restriction[0];
-      *upper = odd ? typical[a][1].restriction[1] : typical[a][0].restriction[1];
-    } else
-      *lower = axis[a][i].restriction[0], *upper = axis[a][i].restriction[1];
-  }
+  Patch    patch;
+  R        omega[max_smoothing_steps]; // weights of the smoothing steps
+  int      steps;
+  bool     coarsens[3]; // see Coarsening
+  PetscInt offset[3];
+  bool     ties_ends[3];
 
   SHELLAC_HD PetscInt below(int a, PetscInt i) const { // coarse index of the fine point i of this rank, on whole grids
     const PetscInt g = patch.start[a] + i - offset[a];
@@ -77,10 +39,31 @@ template <class T> struct LevelPart {
   SHELLAC_HD PetscInt coarse_point(int a, PetscInt J) const {
     return (coarsens[a] ? 2 * J + offset[a] : J) - patch.start[a];
   }
-  // The weight, among those of a transfer, of the corner c of the coarse points around p.
-  SHELLAC_HD T weight(const T *of, const PetscInt p[3], const PetscInt c[3]) const {
-    const PetscInt corner = c[0] + (coarsens[0] ? 2 : 1) * (c[1] + (coarsens[1] ? 2 : 1) * c[2]);
-    return of[(size_t)corner * (size_t)grown.points() + grown.index(p)];
+};
+
+// A level whose operator is a sum over the axes: only they are stored, see axis.hpp.
+template <class T> struct SeparableLevel : LevelPart<T> {
+  using R = typename RealOf<T>::type;
+  using LevelPart<T>::patch;
+  using LevelPart<T>::omega;
+  static constexpr bool variable = false;
+
+  const AxisPoint<R> *axis[3]; // at the patch's first point
+  T                   sigma;
+  bool                red_black;    // each step changes one colour: points with an even sum of indices, or an odd one
+  int                 first_colour; // 0: even; of the first step
+  // Points of this rank from regular_lo to before regular_hi are like typical[parity], by the parity of their index on
+  // the whole grid: most of a uniform grid, and none of a stretched one.
+  PetscInt     regular_lo[3], regular_hi[3];
+  AxisPoint<R> typical[3][2];
+  bool         uniform;  // in two dimensions: all points are like these, with u = 0 beyond them; see is_alike()
+  int          frame[2]; // uniform: so many points at both ends of each axis are fixed instead
+  bool         alike[3]; // all of the axis' points have the rows of typical[0], and none is fixed
+
+  SHELLAC_HD bool regular(int a, PetscInt i) const { return i >= regular_lo[a] && i < regular_hi[a]; }
+  // The axis' data of a point, without reading them where it is regular.
+  SHELLAC_HD const AxisPoint<R> &point(int a, PetscInt i) const {
+    return regular(a, i) ? typical[a][(patch.start[a] + i) & 1] : axis[a][i];
   }
   // Whether a step changes points like p.
   SHELLAC_HD bool changes(int step, const PetscInt p[3]) const {
@@ -91,7 +74,6 @@ template <class T> struct LevelPart {
   }
   // The scale of a step; zero where there is nothing to correct.
   SHELLAC_HD T scale(int step, const PetscInt p[3]) const {
-    if (rows) return omega[step] * rows[INVERSE_DIAGONAL * (size_t)grown.points() + grown.index(p)];
     const R inside = axis[0][p[0]].in * axis[1][p[1]].in * axis[2][p[2]].in;
     return inside == 0 || !changes(step, p) ? T(0) : omega[step] / diagonal(p);
   }
@@ -102,13 +84,42 @@ template <class T> struct LevelPart {
   }
 };
 
+// A level with coefficients at each point, see couplings.hpp.
+template <class T> struct VariableLevel : LevelPart<T> {
+  using LevelPart<T>::patch;
+  using LevelPart<T>::omega;
+  using LevelPart<T>::coarsens;
+  static constexpr bool variable = true;
+
+  const T   *rows;        // [slots][points of grown]
+  const T   *weights;     // [corners][points of grown], of interpolation, see interpolate()
+  const T   *restriction; // likewise; the same array, but where rows are not symmetric with any masses
+  const T   *mass;        // [points of grown]; null where it is one
+  Box        grown;
+  Neighbours neighbours;
+  // For passes on a GPU, explained in gpu/variable_plan.hpp; null on levels that have none.
+  const T    *weights_along_x;
+  const char *has_shift;
+
+  SHELLAC_HD const T *row(int slot, const PetscInt p[3]) const {
+    return rows + (size_t)slot * (size_t)grown.points() + grown.index(p);
+  }
+  // The weight, among those of a transfer, of the corner c of the coarse points around p.
+  SHELLAC_HD T weight(const T *of, const PetscInt p[3], const PetscInt c[3]) const {
+    const PetscInt corner = c[0] + (coarsens[0] ? 2 : 1) * (c[1] + (coarsens[1] ? 2 : 1) * c[2]);
+    return of[(size_t)corner * (size_t)grown.points() + grown.index(p)];
+  }
+  // The scale of a step; zero where there is nothing to correct.
+  SHELLAC_HD T scale(int step, const PetscInt p[3]) const { return omega[step] * *row(INVERSE_DIAGONAL, p); }
+};
+
 template <class T> bool coarsens_all(const LevelPart<T> &level) {
   return level.coarsens[0] && level.coarsens[1] && level.coarsens[2];
 }
 
 // The longest run of points around the middle of an axis that are alike, kept ones and others.
 template <class T, class Point>
-void find_typical(int a, const std::vector<Point> &all, PetscInt start, LevelPart<T> *part) {
+void find_typical(int a, const std::vector<Point> &all, PetscInt start, SeparableLevel<T> *part) {
   const PetscInt N = (PetscInt)all.size() - 2 * axis_reach, middle = N / 2;
   const auto alike = [&](PetscInt i) { return !memcmp(&all[axis_reach + i], &part->typical[a][i & 1], sizeof(Point)); };
   PetscInt   lo = middle, hi = middle;
@@ -133,7 +144,7 @@ void find_typical(int a, const std::vector<Point> &all, PetscInt start, LevelPar
 // Whether all points of a whole axis, which is coarsened, are like typical ones, but for `frame` fixed ones at both ends
 // and for transfers to and from there or beyond.
 template <class T, class Point>
-bool is_alike(int a, int frame, const std::vector<Point> &all, const LevelPart<T> &part) {
+bool is_alike(int a, int frame, const std::vector<Point> &all, const SeparableLevel<T> &part) {
   const PetscInt N = (PetscInt)all.size() - 2 * axis_reach;
   bool           alike = part.coarsens[a] && !part.patch.periodic[a] && part.regular_hi[a] > part.regular_lo[a];
   for (PetscInt i = frame; i < N - frame && alike; i++) {

@@ -44,15 +44,19 @@ struct PassKind {
   static constexpr int ghost_columns = (ghost + (corrected ? 1 : 0) + 1) / 2 * 2;
 };
 
-// T: of the level's own arrays; B: of b; Out: of the result
-template <class T, class B, class Out> struct Pass {
-  LevelPart<T> level;
-  Field<B>     b;
-  Field<T>     guess, e;
-  Out         *out;      // null: not wanted
-  T           *b_coarse; // on the points of coarse_b
-  Patch        coarse_b, coarse_e;
-  double      *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
+// B: numbers of b; Out: of the result
+template <class Level_, class B, class Out> struct Pass {
+  using Level = Level_;
+  using T = typename Level::Scalar;
+  Level    level;
+  Field<B> b;
+  Field<T> guess, e;
+  Out     *out;      // null: not wanted
+  T       *b_coarse; // on the points of coarse_b
+  Patch    coarse_b, coarse_e;
+  double  *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
 };
+template <class T, class B, class Out> using SeparablePass = Pass<SeparableLevel<T>, B, Out>;
+template <class T, class B, class Out> using VariablePass = Pass<VariableLevel<T>, B, Out>;
 
 } // namespace shellac

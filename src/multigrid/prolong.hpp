@@ -6,37 +6,12 @@
 namespace shellac {
 namespace point {
 
-// u plus what the coarse grid adds at p
+// What the coarse grid adds at p
 template <class T>
-SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Field<T> &e, const PetscInt p[3]) {
+SHELLAC_HD T correction(const SeparableLevel<T> &level, const Patch &coarse, const Field<T> &e, const PetscInt p[3]) {
   PetscInt J[3], c[3];
   T        sum = 0;
   for (int a = 0; a < 3; a++) J[a] = level.below(a, p[a]) - coarse.start[a];
-  if (level.rows) {
-    PetscInt last[3];
-    bool     inside = true;
-    for (int a = 0; a < 3; a++) {
-      last[a] = level.between(a, p[a]) ? 1 : 0;
-      inside = inside && J[a] >= 0 && J[a] + last[a] < coarse.size[a];
-    }
-    if (inside) {
-      const size_t points = (size_t)level.grown.points(), at = level.grown.index(p);
-      const T     *weight = level.weights + at, *values = e.u + coarse.index(J[0], J[1], J[2]);
-      const size_t line = coarse.stride(1), plane = coarse.stride(2);
-      for (int z = 0; z <= (level.coarsens[2] ? 1 : 0); z++)
-        for (int y = 0; y <= (level.coarsens[1] ? 1 : 0); y++)
-          for (int x = 0; x <= (level.coarsens[0] ? 1 : 0); x++, weight += points)
-            if (x <= last[0] && y <= last[1] && z <= last[2]) sum += *weight * values[x + y * line + z * plane];
-      return sum;
-    }
-    for (c[2] = 0; c[2] <= last[2]; c[2]++)
-      for (c[1] = 0; c[1] <= last[1]; c[1]++)
-        for (c[0] = 0; c[0] <= last[0]; c[0]++) {
-          const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
-          sum += level.weight(level.weights, p, c) * value_at(coarse, e, q);
-        }
-    return sum;
-  }
   for (c[2] = 0; c[2] <= (level.coarsens[2] ? 1 : 0); c[2]++)
     for (c[1] = 0; c[1] <= (level.coarsens[1] ? 1 : 0); c[1]++)
       for (c[0] = 0; c[0] <= (level.coarsens[0] ? 1 : 0); c[0]++) {
@@ -48,12 +23,43 @@ SHELLAC_HD T correction(const LevelPart<T> &level, const Patch &coarse, const Fi
   return sum;
 }
 
-template <class T> struct Correct {
-  LevelPart<T> level;
-  Patch        coarse;
-  Field<T>     e;
-  const T     *u; // null for zero
-  T           *out;
+template <class T>
+SHELLAC_HD T correction(const VariableLevel<T> &level, const Patch &coarse, const Field<T> &e, const PetscInt p[3]) {
+  PetscInt J[3], last[3], c[3];
+  T        sum = 0;
+  bool     inside = true;
+  for (int a = 0; a < 3; a++) {
+    J[a] = level.below(a, p[a]) - coarse.start[a];
+    last[a] = level.between(a, p[a]) ? 1 : 0;
+    inside = inside && J[a] >= 0 && J[a] + last[a] < coarse.size[a];
+  }
+  if (inside) {
+    const size_t points = (size_t)level.grown.points(), at = level.grown.index(p);
+    const T     *weight = level.weights + at, *values = e.u + coarse.index(J[0], J[1], J[2]);
+    const size_t line = coarse.stride(1), plane = coarse.stride(2);
+    for (int z = 0; z <= (level.coarsens[2] ? 1 : 0); z++)
+      for (int y = 0; y <= (level.coarsens[1] ? 1 : 0); y++)
+        for (int x = 0; x <= (level.coarsens[0] ? 1 : 0); x++, weight += points)
+          if (x <= last[0] && y <= last[1] && z <= last[2]) sum += *weight * values[x + y * line + z * plane];
+    return sum;
+  }
+  for (c[2] = 0; c[2] <= last[2]; c[2]++)
+    for (c[1] = 0; c[1] <= last[1]; c[1]++)
+      for (c[0] = 0; c[0] <= last[0]; c[0]++) {
+        const PetscInt q[3] = {J[0] + c[0], J[1] + c[1], J[2] + c[2]};
+        sum += level.weight(level.weights, p, c) * value_at(coarse, e, q);
+      }
+  return sum;
+}
+
+// u plus that
+template <class Level> struct Correct {
+  using T = typename Level::Scalar;
+  Level    level;
+  Patch    coarse;
+  Field<T> e;
+  const T *u; // null for zero
+  T       *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};

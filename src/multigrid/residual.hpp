@@ -21,9 +21,9 @@ SHELLAC_HD T residual_of(T f, T center, T west, T east, T south, T north, R to_w
 
 namespace point {
 
-// (A u) at p from its row, where neighbours may be other ranks'
+// (A u) at p, where neighbours may be other ranks'
 template <class T>
-SHELLAC_RARE T row_product_beyond(const LevelPart<T> &level, const Field<T> &u, PetscInt i, PetscInt j, PetscInt k) {
+SHELLAC_RARE T product_beyond(const VariableLevel<T> &level, const Field<T> &u, PetscInt i, PetscInt j, PetscInt k) {
   const PetscInt p[3] = {i, j, k};
   const size_t   points = (size_t)level.grown.points();
   const T       *row = level.rows + level.grown.index(p);
@@ -39,7 +39,7 @@ SHELLAC_RARE T row_product_beyond(const LevelPart<T> &level, const Field<T> &u, 
 }
 
 // The same in few instructions where all neighbours are on the patch
-template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
+template <class T> SHELLAC_HD T product(const VariableLevel<T> &level, const Field<T> &u, const PetscInt p[3]) {
   const Patch &patch = level.patch;
   PetscInt64   step[3][3]; // down, none and up each axis; none where that leaves the domain: its coupling is zero
   bool         far = false;
@@ -54,7 +54,7 @@ template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Fie
     step[a][2] = !last ? stride : periodic ? (1 - N) * stride : 0;
     far = far || (first && patch.neighbour[a][LOWER]) || (last && patch.neighbour[a][UPPER]);
   }
-  if (far) return row_product_beyond(level, u, p[0], p[1], p[2]);
+  if (far) return product_beyond(level, u, p[0], p[1], p[2]);
   const bool  *present = level.neighbours.present;
   const T     *here = u.u + patch.index(p[0], p[1], p[2]);
   const size_t points = (size_t)level.grown.points();
@@ -88,9 +88,7 @@ template <class T> SHELLAC_HD T row_product(const LevelPart<T> &level, const Fie
   return sum;
 }
 
-// (A u) at p
-template <class T> SHELLAC_HD T product(const LevelPart<T> &level, const Field<T> &u, const PetscInt p[3]) {
-  if (level.rows) return row_product(level, u, p);
+template <class T> SHELLAC_HD T product(const SeparableLevel<T> &level, const Field<T> &u, const PetscInt p[3]) {
   const Patch &patch = level.patch;
   const T      center = u.u[patch.index(p[0], p[1], p[2])];
   T            sum = level.sigma * center;
@@ -105,11 +103,12 @@ template <class T> SHELLAC_HD T product(const LevelPart<T> &level, const Field<T
   return sum;
 }
 
-template <class T, class B> struct Residual {
-  LevelPart<T> level;
-  Field<T>     u;
-  const B     *b;
-  T           *out;
+template <class Level, class B> struct Residual {
+  using T = typename Level::Scalar;
+  Level    level;
+  Field<T> u;
+  const B *b;
+  T       *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};

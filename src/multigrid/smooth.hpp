@@ -7,13 +7,13 @@ namespace shellac {
 namespace point {
 
 // A step of weighted Jacobi; from zero where the guess is null.
-template <class T, class B, class Out> struct Smooth {
-  using R = typename RealOf<T>::type;
-  LevelPart<T> level;
-  int          step;
-  Field<T>     u;
-  const B     *b;
-  Out         *out;
+template <class Level, class B, class Out> struct Smooth {
+  using T = typename Level::Scalar;
+  Level    level;
+  int      step;
+  Field<T> u;
+  const B *b;
+  Out     *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};

@@ -36,11 +36,11 @@ enum class Does { smooth, smooth_zero, residual }; // from a guess; from the gue
 
 template <Does does, PetscInt points, class T, class B, class Out> struct Step {
   using R = typename RealOf<T>::type;
-  LevelPart<T> level;
-  R            omega;
-  const T     *u;
-  const B     *b;
-  Out         *out;
+  SeparableLevel<T> level;
+  R                 omega;
+  const T          *u;
+  const B          *b;
+  Out              *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt part) const {
     const Patch        &patch = level.patch;
@@ -88,10 +88,10 @@ template <Does does, PetscInt points, class T, class B, class Out> struct Step {
 // The coarse right-hand side: on the columns of the coarse patch.
 template <PetscInt points, class T, class B> struct Restrict {
   using R = typename RealOf<T>::type;
-  LevelPart<T> level; // the fine one
-  Patch        coarse;
-  const B     *r;
-  T           *out;
+  SeparableLevel<T> level; // the fine one
+  Patch             coarse;
+  const B          *r;
+  T                *out;
 
   SHELLAC_HD void operator()(PetscInt I, PetscInt J, PetscInt part) const {
     const Patch   &patch = level.patch;
@@ -138,10 +138,10 @@ private:
 // out = u (null: zero) + the interpolation of e
 template <PetscInt points, class T> struct Correct {
   using R = typename RealOf<T>::type;
-  LevelPart<T> level;
-  Patch        coarse;
-  const T     *e, *u;
-  T           *out;
+  SeparableLevel<T> level;
+  Patch             coarse;
+  const T          *e, *u;
+  T                *out;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt part) const {
     const Patch    &patch = level.patch;

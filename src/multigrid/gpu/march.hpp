@@ -19,7 +19,7 @@ struct MarchPlan {
 };
 
 // Both axes lose every second point, and all points in reach have the same weights.
-template <class T> bool is_uniform(const LevelPart<T> &level) {
+template <class T> bool is_uniform(const SeparableLevel<T> &level) {
   for (int a = 0; a < 2; a++) {
     if (!level.coarsens[a]) return false;
     const auto &kept = level.typical[a][level.offset[a] & 1], &other = level.typical[a][1 - (level.offset[a] & 1)];
@@ -39,7 +39,7 @@ constexpr double march_points = 3e5;                                    // a par
 template <class Kind> constexpr int march_batch = Kind::given ? 2 : 4; // rows that are read while others are worked on
 
 // at_once: warps that the GPU runs
-template <class Kind, class T> MarchPlan plan_march(const LevelPart<T> &level, PetscInt64 at_once) {
+template <class Kind, class T> MarchPlan plan_march(const SeparableLevel<T> &level, PetscInt64 at_once) {
   constexpr PetscInt columns = Kind::ghost_columns, ghost_rows = Kind::ghost, written = march_columns - 2 * columns;
   const Patch       &patch = level.patch;
   PetscInt           lo[2], hi[2];
@@ -85,15 +85,16 @@ template <class T> struct Pair { // a lane's part of a row
 };
 
 template <class Kind, class T, class B, class Out>
-__global__ __launch_bounds__(32 * march_warps, march_blocks) void march(const __grid_constant__ Pass<T, B, Out> pass,
-                                                                        const __grid_constant__ MarchPlan       plan) {
+__global__ __launch_bounds__(32 * march_warps,
+                             march_blocks) void march(const __grid_constant__ SeparablePass<T, B, Out> pass,
+                                                      const __grid_constant__ MarchPlan                plan) {
   using R = typename RealOf<T>::type;
-  constexpr int       steps = Kind::steps, last = Kind::last, batch = march_batch<Kind>;
-  constexpr PetscInt  ghost_columns = Kind::ghost_columns, written = march_columns - 2 * ghost_columns;
-  const LevelPart<T> &level = pass.level;
-  const Patch        &patch = level.patch;
-  const PetscInt64    warp = (PetscInt64)blockIdx.x * march_warps + threadIdx.x / 32;
-  const int           lane = threadIdx.x % 32;
+  constexpr int            steps = Kind::steps, last = Kind::last, batch = march_batch<Kind>;
+  constexpr PetscInt       ghost_columns = Kind::ghost_columns, written = march_columns - 2 * ghost_columns;
+  const SeparableLevel<T> &level = pass.level;
+  const Patch             &patch = level.patch;
+  const PetscInt64         warp = (PetscInt64)blockIdx.x * march_warps + threadIdx.x / 32;
+  const int                lane = threadIdx.x % 32;
   if (warp >= plan.warps()) return;
   // The kernel before is the pass over the rest of the level, which lets this one begin when all before it is there: this
   // one waits at its end, for those that follow.

@@ -24,7 +24,7 @@ constexpr int residual_blocks(int rows) {
 // norms: the sum of the residual's squares in each block's own points that are not fixed
 template <int rows, bool norm, class T, class B>
 __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks(rows))
-    restrict_residual_planes(const __grid_constant__ LevelPart<T> level, const __grid_constant__ Patch coarse,
+    restrict_residual_planes(const __grid_constant__ SeparableLevel<T> level, const __grid_constant__ Patch coarse,
                              const __grid_constant__ PlaneBlocks plan, const T *__restrict__ u, const B *__restrict__ b,
                              T *__restrict__ out, double *__restrict__ norms) {
   using R = typename RealOf<T>::type;
@@ -183,7 +183,7 @@ template <class T> PlaneBlocks plan_residual(const Patch &coarse) {
 
 // norm: the sum of the residual's squares at points that are not fixed; norms: for the blocks' parts of it. null: not wanted
 template <class T, class B>
-PetscErrorCode restrict_residual(const LevelPart<T> &level, const Patch &coarse, const T *u, const B *b, T *out,
+PetscErrorCode restrict_residual(const SeparableLevel<T> &level, const Patch &coarse, const T *u, const B *b, T *out,
                                  double *norms, double *norm) {
   constexpr int     rows = residual_warps<T>();
   const PlaneBlocks plan = plan_residual<T>(coarse);

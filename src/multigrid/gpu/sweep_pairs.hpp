@@ -27,11 +27,11 @@ struct PairPlan {
 
 template <class T> struct StarSteps {
   using R = typename RealOf<T>::type;
-  LevelPart<T> level;
-  Patch        coarse;
-  T            center;
-  R            arm[3][2];
-  T            factor[4]; // of the half-steps: weight / diagonal
+  SeparableLevel<T> level;
+  Patch             coarse;
+  T                 center;
+  R                 arm[3][2];
+  T                 factor[4]; // of the half-steps: weight / diagonal
 };
 
 // stages: half-steps
@@ -258,7 +258,7 @@ template <class Shape> PairPlan plan_pairs(const Patch &patch) {
 }
 
 // Whether the rows of a level are a star, each axis is coarsened, and the GPU has the shared memory for passes of two steps.
-template <class T, class B> bool can_sweep_pairs(const LevelPart<T> &level) {
+template <class T, class B> bool can_sweep_pairs(const SeparableLevel<T> &level) {
   bool can = coarsens_all(level) && most_shared_memory() >= PairShape<T, B, 4>::bytes;
   for (const bool alike : level.alike) can = can && alike;
   return can;
@@ -278,7 +278,7 @@ PetscErrorCode launch_sweep_pairs(const StarSteps<typename Shape::T> &steps, con
 
 // out = u (null: zero) + the interpolation of e (null: none) after the n-th red-black step, and with 4 stages the next one
 template <int stages, class T, class B>
-PetscErrorCode run_sweep_pairs(const LevelPart<T> &level, const Patch &coarse, int n, const T *u, const B *b,
+PetscErrorCode run_sweep_pairs(const SeparableLevel<T> &level, const Patch &coarse, int n, const T *u, const B *b,
                                const T *e, T *out) {
   using Shape = PairShape<T, B, stages>;
   StarSteps<T> steps = {};

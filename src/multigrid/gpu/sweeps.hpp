@@ -30,14 +30,14 @@ constexpr int sweep_halo(bool from_zero) {
 
 // The inverse diagonal entry of a point in a plane of its own kind, from that in regular planes.
 template <class T, class R>
-__device__ __noinline__ T inverse_in_plane(const LevelPart<T> &level, T regular, const AxisPoint<R> &z) {
+__device__ __noinline__ T inverse_in_plane(const SeparableLevel<T> &level, T regular, const AxisPoint<R> &z) {
   return R(1) / (R(1) / regular + ((z.lower + z.upper) - (level.typical[2][0].lower + level.typical[2][0].upper)));
 }
 
 // out = u (null: zero) after a step. The pass reads all of u, and out is another array.
 template <bool from_zero, int rows, class T, class B>
 __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(rows))
-    sweep_planes(const __grid_constant__ LevelPart<T> level, const __grid_constant__ PlaneBlocks plan,
+    sweep_planes(const __grid_constant__ SeparableLevel<T> level, const __grid_constant__ PlaneBlocks plan,
                  const T *__restrict__ u, const B *__restrict__ b, T *__restrict__ out) {
   using R = typename RealOf<T>::type;
   constexpr int halo = sweep_halo(from_zero), lanes = SweepShape::lanes;
@@ -198,8 +198,9 @@ template <int rows, class T> PlaneBlocks plan_sweep(const Patch &patch, bool fro
 }
 
 // out = u (null: zero) after the n-th red-black step; out is another array
-template <class T, class B> PetscErrorCode run_sweep(const LevelPart<T> &of, int n, const T *u, const B *b, T *out) {
-  LevelPart<T> level = of;
+template <class T, class B>
+PetscErrorCode run_sweep(const SeparableLevel<T> &of, int n, const T *u, const B *b, T *out) {
+  SeparableLevel<T> level = of;
 
   PetscFunctionBegin;
   level.omega[0] = of.omega[2 * n], level.omega[1] = of.omega[2 * n + 1];

@@ -47,13 +47,13 @@ template <class Kind> struct TileShape {
 };
 
 template <class Kind, class T, class B, class Out>
-__global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_constant__ Pass<T, B, Out> pass,
-                                                              const __grid_constant__ TilePlan        plan) {
+__global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_constant__ SeparablePass<T, B, Out> pass,
+                                                              const __grid_constant__ TilePlan                 plan) {
   using R = typename RealOf<T>::type;
   using Shape = TileShape<Kind>;
   constexpr int             steps = Kind::steps, ghost = Kind::ghost;
   constexpr int             rows = tile_rows / (tile_threads / tile_columns); // of a thread
-  const LevelPart<T>       &level = pass.level;
+  const SeparableLevel<T>  &level = pass.level;
   const Patch              &patch = level.patch;
   extern __shared__ double2 shared_memory[];
   T *const tiles = reinterpret_cast<T *>(shared_memory), *const e = tiles + 2 * Shape::values;

@@ -29,7 +29,7 @@ struct Steps {
   PetscInt value[3], row[3];
 };
 
-template <class T> SHELLAC_HD Steps steps_along(const LevelPart<T> &level, int a, PetscInt p) {
+template <class T> SHELLAC_HD Steps steps_along(const VariableLevel<T> &level, int a, PetscInt p) {
   const PetscInt last = level.patch.size[a] - 1, value = (PetscInt)level.patch.stride(a),
                  row = a == 0   ? 1
                        : a == 1 ? level.grown.size(0)
@@ -70,15 +70,15 @@ template <Does does, bool star, bool symmetric, class T, class B> struct Step {
   static constexpr int            pairs = star ? 3 : 13;
   SHELLAC_HD static constexpr int upper(int pair) { return !star ? 14 + pair : pair == 0 ? 14 : pair == 1 ? 16 : 22; }
 
-  LevelPart<T> level;
-  R            omega, omega_of_first; // the latter: of the first of two steps
-  PetscInt     points;                // of a thread
-  const T     *u;
-  const B     *b;
-  T           *out;
-  const T     *to_upper[pairs], *to_lower[pairs];
+  VariableLevel<T> level;
+  R                omega, omega_of_first; // the latter: of the first of two steps
+  PetscInt         points;                // of a thread
+  const T         *u;
+  const B         *b;
+  T               *out;
+  const T         *to_upper[pairs], *to_lower[pairs];
 
-  Step(const LevelPart<T> &of, R weight, R first_weight, PetscInt many, const T *from, const B *right, T *to)
+  Step(const VariableLevel<T> &of, R weight, R first_weight, PetscInt many, const T *from, const B *right, T *to)
       : level(of), omega(weight), omega_of_first(first_weight), points(many), u(from), b(right), out(to) {
     const T *couplings = of.rows + FIRST_COUPLING * (size_t)of.grown.points();
     for (int n = 0; n < pairs; n++) {
@@ -162,7 +162,7 @@ template <int count> SHELLAC_HD Taken<count> taken(const Patch &patch, int a, Pe
 }
 
 // Of a transfer's weights, the first of the upper one of two coarse points along an axis, if there are two.
-template <class T> SHELLAC_HD size_t upper_corner(const LevelPart<T> &level, int a) {
+template <class T> SHELLAC_HD size_t upper_corner(const VariableLevel<T> &level, int a) {
   size_t corner = level.coarsens[a] ? (size_t)level.grown.points() : 0;
   for (int of = 0; of < a; of++) corner *= level.coarsens[of] ? 2 : 1;
   return corner;
@@ -172,7 +172,7 @@ template <class T> SHELLAC_HD size_t upper_corner(const LevelPart<T> &level, int
 // weighted: rows have masses.
 template <bool weighted, class T, class B> struct Restrict {
   static constexpr int blocks = sizeof(T) > 8 ? 4 : 8;
-  LevelPart<T>         level; // the fine one
+  VariableLevel<T>     level; // the fine one
   Patch                coarse;
   const B             *r;
   T                   *out;
@@ -206,7 +206,7 @@ private:
 // out = u (null: zero) + the interpolation of e
 template <class T> struct Correct {
   static constexpr int blocks = sizeof(T) > 8 ? 3 : 6;
-  LevelPart<T>         level;
+  VariableLevel<T>     level;
   Patch                coarse;
   PetscInt             points; // of a thread
   const T             *e, *u;

@@ -64,7 +64,7 @@ template <class T> struct RowsArrays {
   const T *along_x, *lower, *upper, *to_lower, *to_upper; // weights of interpolation, and of restriction
 };
 
-template <bool star, class T> RowsArrays<T> rows_arrays(const LevelPart<T> &level) {
+template <bool star, class T> RowsArrays<T> rows_arrays(const VariableLevel<T> &level) {
   const size_t  points = (size_t)level.grown.points(), upper = level.coarsens[0] ? 2 : 1;
   const int     arm[4] = {star ? 1 : 4, star ? 3 : 6, 5, 7}; // see Neighbours::each()
   RowsArrays<T> arrays = {};
@@ -79,17 +79,16 @@ template <bool star, class T> RowsArrays<T> rows_arrays(const LevelPart<T> &leve
 
 template <class Kind, bool star, class T, class B, class Out>
 __global__
-__launch_bounds__((RowsShape<Kind, star, T, B>::columns),
-                  (RowsShape<Kind, star, T, B>::blocks)) void march_rows(const __grid_constant__ Pass<T, B, Out> pass,
-                                                                         const __grid_constant__ RowsPlan        plan,
-                                                                         const __grid_constant__ RowsArrays<T> arrays) {
+__launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star, T, B>::blocks)) void march_rows(
+    const __grid_constant__ VariablePass<T, B, Out> pass, const __grid_constant__ RowsPlan plan,
+    const __grid_constant__ RowsArrays<T> arrays) {
   using R = typename RealOf<T>::type;
   using Shape = RowsShape<Kind, star, T, B>;
-  constexpr int       steps = Kind::steps, last = Kind::last, behind = Shape::behind, width = Shape::width;
-  constexpr int       columns = Shape::columns, ahead = Shape::ahead, arms = Shape::arms, depth = Shape::depth;
-  constexpr int       row_size = (arms + 1) * width;
-  const LevelPart<T> &level = pass.level;
-  const Patch        &patch = level.patch;
+  constexpr int           steps = Kind::steps, last = Kind::last, behind = Shape::behind, width = Shape::width;
+  constexpr int           columns = Shape::columns, ahead = Shape::ahead, arms = Shape::arms, depth = Shape::depth;
+  constexpr int           row_size = (arms + 1) * width;
+  const VariableLevel<T> &level = pass.level;
+  const Patch            &patch = level.patch;
 
   extern __shared__ double2 shared_memory[];
   T *const rows = reinterpret_cast<T *>(shared_memory), *const guess = rows + Shape::of_rows,
@@ -341,7 +340,8 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns),
   __pipeline_wait_prior(0);
 }
 
-template <class Kind, bool star, class T, class B, class Out> PetscErrorCode run_rows(const Pass<T, B, Out> &pass) {
+template <class Kind, bool star, class T, class B, class Out>
+PetscErrorCode launch_rows(const VariablePass<T, B, Out> &pass) {
   using Shape = RowsShape<Kind, star, T, B>;
   constexpr auto kernel = march_rows<Kind, star, T, B, Out>;
   static int     blocks = 0; // of a multiprocessor
@@ -357,6 +357,10 @@ template <class Kind, bool star, class T, class B, class Out> PetscErrorCode run
   PetscCall(
       launch_in_chain(kernel, plan.blocks(), Shape::columns, Shape::bytes, pass, plan, rows_arrays<star>(pass.level)));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Kind, class T, class B, class Out> PetscErrorCode run_rows(const VariablePass<T, B, Out> &pass) {
+  return pass.level.neighbours.star ? launch_rows<Kind, true>(pass) : launch_rows<Kind, false>(pass);
 }
 
 } // namespace shellac

@@ -14,8 +14,8 @@ SHELLAC_HD size_t place_along_x(const Patch &patch, PetscInt i, PetscInt j) {
   return (size_t)(i + 1) + (size_t)(patch.size[0] + 1) * (size_t)j;
 }
 template <class T> struct SetWeightsAlongX {
-  LevelPart<T> level;
-  T           *weights_along_x;
+  VariableLevel<T> level;
+  T               *weights_along_x;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt) const {
     const bool     between_x = level.between(0, i), between_y = level.between(1, j);
@@ -39,8 +39,8 @@ SHELLAC_HD size_t shift_place(const Patch &patch, PetscInt i, PetscInt j, PetscI
          (size_t)shift_segments(patch) * ((size_t)j + (size_t)patch.size[1] * (size_t)(k / shift_planes));
 }
 template <class T> struct FindShifts {
-  LevelPart<T> level;
-  char        *has_shift;
+  VariableLevel<T> level;
+  char            *has_shift;
 
   SHELLAC_HD void operator()(PetscInt segment, PetscInt j, PetscInt planes) const {
     const Patch   &patch = level.patch;

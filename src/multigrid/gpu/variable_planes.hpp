@@ -31,7 +31,7 @@ __device__ __forceinline__ PetscInt place_near(const Patch &patch, int a, PetscI
 
 template <bool from_zero, class T, class B>
 __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
-    step_over_planes(const __grid_constant__ LevelPart<T> level, const __grid_constant__ PlaneBlocks plan, int step,
+    step_over_planes(const __grid_constant__ VariableLevel<T> level, const __grid_constant__ PlaneBlocks plan, int step,
                      const T *u, const B *b, T *out) {
   using R = typename RealOf<T>::type;
   using Shape = RowPlanes<from_zero>;
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
 
 // out = u after RowPlanes::steps steps, from `step` on
 template <bool from_zero, class T, class B>
-PetscErrorCode run_step_over_planes(const LevelPart<T> &level, int step, const T *u, const B *b, T *out) {
+PetscErrorCode run_step_over_planes(const VariableLevel<T> &level, int step, const T *u, const B *b, T *out) {
   using Shape = RowPlanes<from_zero>;
   constexpr auto    kernel = step_over_planes<from_zero, T, B>;
   constexpr size_t  bytes = (size_t)Shape::arrays * Shape::plane * sizeof(T);

@@ -31,7 +31,7 @@ struct WarpTilePlan {
   int first[2], across, tiles; // of the first tile: its first point; tiles side by side, and in all
 };
 
-template <class Tile, class T> WarpTilePlan plan_warp_tiles(const LevelPart<T> &level) {
+template <class Tile, class T> WarpTilePlan plan_warp_tiles(const SeparableLevel<T> &level) {
   const int    size[2] = {warp_columns, Tile::height}, step[2] = {Tile::written_columns, Tile::written_rows};
   WarpTilePlan plan;
   int          count[2];
@@ -48,7 +48,7 @@ template <class Tile, class T> WarpTilePlan plan_warp_tiles(const LevelPart<T> &
 
 // Calls f with the tile that a pass of a level takes, if it takes any: of the shapes that were tried the fastest, on
 // small levels and on others.
-template <class Kind, class T, class Function> bool with_warp_tile(const LevelPart<T> &level, const Function &f) {
+template <class Kind, class T, class Function> bool with_warp_tile(const SeparableLevel<T> &level, const Function &f) {
   if constexpr (std::is_floating_point<T>::value && Kind::coarsens_x && Kind::coarsens_y) {
     const PetscInt64 points = level.patch.all().points();
     if (!level.uniform || !is_alone(level.patch) || points > most_warp_points) return false;
@@ -74,18 +74,18 @@ template <class T> struct alignas(2 * sizeof(T)) TwoColumns { // a lane's part o
 
 template <class Tile, class T, class B, class Out>
 __global__ __launch_bounds__(Tile::threads,
-                             Tile::blocks) void pass_in_registers(const __grid_constant__ Pass<T, B, Out> pass,
-                                                                  const __grid_constant__ WarpTilePlan    plan) {
+                             Tile::blocks) void pass_in_registers(const __grid_constant__ SeparablePass<T, B, Out> pass,
+                                                                  const __grid_constant__ WarpTilePlan plan) {
   using Kind = typename Tile::Kind;
   using R = typename RealOf<T>::type;
   using Point = AxisPoint<R>;
   using Row = TwoColumns<T>;
-  constexpr bool      sums = Kind::given && Kind::restricts;
-  constexpr int       rows = Tile::rows, warps = Tile::warps, steps = Kind::steps;
-  const LevelPart<T> &level = pass.level;
-  const int           nx = (int)level.patch.size[0], ny = (int)level.patch.size[1];
-  const int           lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, row = warp * rows;
-  const int           tile_i = plan.first[0] + (int)blockIdx.x % plan.across * Tile::written_columns,
+  constexpr bool           sums = Kind::given && Kind::restricts;
+  constexpr int            rows = Tile::rows, warps = Tile::warps, steps = Kind::steps;
+  const SeparableLevel<T> &level = pass.level;
+  const int                nx = (int)level.patch.size[0], ny = (int)level.patch.size[1];
+  const int                lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, row = warp * rows;
+  const int                tile_i = plan.first[0] + (int)blockIdx.x % plan.across * Tile::written_columns,
             tile_j = plan.first[1] + (int)blockIdx.x / plan.across * Tile::written_rows;
   const int                 i = tile_i + 2 * lane, j = tile_j + row; // this thread's first point
   extern __shared__ double2 shared_memory[];

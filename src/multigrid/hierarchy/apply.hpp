@@ -5,9 +5,9 @@
 
 namespace shellac {
 
-template <class T>
-PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
-                                   PetscReal limit, PetscReal *norm) {
+template <class Part>
+PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
+                                      PetscReal limit, PetscReal *norm) {
   Level &top = level(0);
 
   PetscFunctionBegin;
@@ -50,7 +50,7 @@ PetscErrorCode Hierarchy<T>::Apply(PetscMemType memory, const S *b, S *x, bool f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::Run(bool from_x, bool full) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Run(bool from_x, bool full) {
   PetscFunctionBegin;
   if (full)
     PetscCall(run_full(*this, 0, last(), options_.cycle));
@@ -76,7 +76,7 @@ inline cudaError_t make_executable(cudaGraph_t graph, cudaGraphExec_t before, cu
 }
 
 // The same as one graph, recorded when these arrays come for the first time.
-template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full, bool *done) {
+template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool full, bool *done) {
   cudaStream_t stream;
 
   PetscFunctionBegin;
@@ -134,7 +134,7 @@ template <class T> PetscErrorCode Hierarchy<T>::RunGraph(bool from_x, bool full,
 }
 #endif
 
-template <class T> PetscErrorCode Hierarchy<T>::ReadNorm(PetscReal *norm) {
+template <class Part> PetscErrorCode Hierarchy<Part>::ReadNorm(PetscReal *norm) {
   double sum = 0;
 
   PetscFunctionBegin;
@@ -152,7 +152,7 @@ template <class T> PetscErrorCode Hierarchy<T>::ReadNorm(PetscReal *norm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::LevelNorms(std::vector<PetscReal> *norms) {
+template <class Part> PetscErrorCode Hierarchy<Part>::LevelNorms(std::vector<PetscReal> *norms) {
   PetscFunctionBegin;
   norms->clear();
   for (int l = 1; l <= last(); l++) {

@@ -5,7 +5,7 @@
 
 namespace shellac {
 
-template <class T> void Hierarchy<T>::fold_single_points(Axis axes[3], PetscScalar *sigma) {
+template <class Part> void Hierarchy<Part>::fold_single_points(Axis axes[3], PetscScalar *sigma) {
   for (int a = 0; a < 3; a++) {
     if (axes[a].N() > 1) continue;
     if (!axes[a].periodic) *sigma += (axes[a].edge[0] + axes[a].edge[1]) / axes[a].mass[0];
@@ -15,7 +15,7 @@ template <class T> void Hierarchy<T>::fold_single_points(Axis axes[3], PetscScal
 
 // The roots of the Chebyshev polynomial that is least on the eigenvalues of D^-1 A that the coarse grid does not see;
 // those of a uniform grid, in closed form (Trottenberg, Oosterlee, Schüller 2001, section 2.1 and 5.1).
-template <class T> void Hierarchy<T>::choose_weights(const Level &level, int steps, R *omega) {
+template <class Part> void Hierarchy<Part>::choose_weights(const Level &level, int steps, R *omega) {
   PetscReal sum = 0, most = 0, least = PETSC_MAX_REAL, sign = 1; // most: of a point's couplings
   for (int a = 0; a < 3; a++) {
     const Axis &axis = level.axes[a];
@@ -38,9 +38,10 @@ template <class T> void Hierarchy<T>::choose_weights(const Level &level, int ste
   set_chebyshev_weights(low, high, steps, omega);
 }
 
-template <class T>
-PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                                    const MultigridOptions &options, PetscBool device, HaloWay way, Multigrid *old) {
+template <class Part>
+PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
+                                       const MultigridOptions &options, PetscBool device, HaloWay way,
+                                       Hierarchy *from) {
   PetscMPIInt ranks;
   PetscInt    dim = 0;
   Grid        parts = with_links(grid);
@@ -56,7 +57,6 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
   whole = ranks == 1;
   for (int a = 0; a < 3; a++)
     if (grid.N[a] > 1) dim = a + 1;
-  variable_ = rows;
   singular_ = rows ? rows->singular : sigma == (PetscScalar)0;
   for (int a = 0; a < 3 && !rows; a++)
     singular_ =
@@ -89,10 +89,10 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
     }
     // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
-    const bool red_black = wants_red_black && !variable_ && dim == 3 && !odd_periodic;
-    const int  automatic = red_black ? 2 : dim == 3 && variable_ ? 4 : 3;
+    const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic;
+    const int  automatic = red_black ? 2 : dim == 3 && variable ? 4 : 3;
     const int  steps = (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
-    at.fused = options.fused && !variable_ && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
+    at.fused = options.fused && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
     // on the host a rank walks over points of its neighbours, too, as far as it knows the axes beyond its own
     const bool knows_beyond = options.fused && !at.fused && !device && points_beyond(steps) < axis_reach - 1,
                walks_beyond = knows_beyond && work_beyond(parts, points_beyond(steps)) <= most_work_beyond;
@@ -104,11 +104,11 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     at.parts = parts;
     at.grid = whole ? whole_grid(parts) : parts;
     at.patch = patch_of(at.grid, present, width);
-    more = variable_ ? points > inverted_points : points > solved_points || longest > solved_axis;
+    more = variable ? points > inverted_points : points > solved_points || longest > solved_axis;
     // where a GPU solves more points at once than the host does, the number of levels can make it the host's
     const PetscInt N[3] = {present[0].N(), present[1].N(), present[2].N()};
-    const bool     in_planes = !variable_ && device && !parts_ && dim == 3 && is_solved_in_planes<T>(N);
-    const bool     in_quarters = !variable_ && device && !parts_ && dim == 2 && is_solved_in_quarters<T>(present);
+    const bool     in_planes = !variable && device && !parts_ && dim == 3 && is_solved_in_planes<T>(N);
+    const bool     in_quarters = !variable && device && !parts_ && dim == 2 && is_solved_in_quarters<T>(present);
     more = more && strongest > 0 && !((in_planes || in_quarters) && !options.levels);
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
     // the last level must be whole
@@ -124,10 +124,12 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       present[a] = coarsen(present[a], coarsens, &at.to_next[a]);
       const PetscInt start = at.grid.start[a];
       const auto    &all = points_at_axis[a] = axis_points<R>(at.axes[a], at.to_next[a]);
-      at.points_at[a] = points_.host().size();
-      points_.change().insert(points_.change().end(), all.begin() + start,
-                              all.begin() + start + at.grid.size[a] + 2 * axis_reach);
-      find_typical(a, all, start, &at.part);
+      if constexpr (!variable) {
+        at.points_at[a] = points_.host().size();
+        points_.change().insert(points_.change().end(), all.begin() + start,
+                                all.begin() + start + at.grid.size[a] + 2 * axis_reach);
+        find_typical(a, all, start, &at.part);
+      }
       at.part.coarsens[a] = coarsens;
       at.part.offset[a] = at.to_next[a].offset;
       at.part.ties_ends[a] = at.to_next[a].ties_ends;
@@ -140,14 +142,16 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     const bool around = at.patch.periodic[layers.slow] && layers.planes == at.patch.N[layers.slow] && layers.planes > 1;
     at.one_walk = at.planes && (at.whole || walks_beyond) && !at.odd_ends && !around;
     at.part.patch = at.patch;
-    at.part.uniform = at.whole && dim == 2;
-    for (int a = 0; a < 2; a++) {
-      at.part.frame[a] = at.axes[a].fixed ? 1 : 0;
-      at.part.uniform = at.part.uniform && is_alike(a, at.part.frame[a], points_at_axis[a], at.part);
-    }
-    at.part.sigma = (T)sigma;
     at.part.steps = steps;
-    at.part.red_black = red_black;
+    if constexpr (!variable) {
+      at.part.uniform = at.whole && dim == 2;
+      for (int a = 0; a < 2; a++) {
+        at.part.frame[a] = at.axes[a].fixed ? 1 : 0;
+        at.part.uniform = at.part.uniform && is_alike(a, at.part.frame[a], points_at_axis[a], at.part);
+      }
+      at.part.sigma = (T)sigma;
+      at.part.red_black = red_black;
+    }
     if (red_black)
       set_red_black_weights(is_symmetric(), steps, at.part.omega);
     else
@@ -157,7 +161,7 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way, sizeof(T)));
     }
     if (!more) {
-      const bool solvable = variable_
+      const bool solvable = variable
                                 ? points <= most_dense
                                 : in_planes || in_quarters || (points <= most_solved && longest <= most_solved_axis);
       PetscCheck(solvable || strongest > 0, grid.comm, PETSC_ERR_ARG_WRONG,
@@ -184,23 +188,25 @@ PetscErrorCode Hierarchy<T>::Create(const Grid &grid, const Axis axes[3], PetscS
     if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
-  PetscInt64 norms = norm_count(level(0).part);
+  PetscInt64 norms = 0;
+  if constexpr (!variable) {
+    norms = norm_count(level(0).part);
 #if SHELLAC_CUDA
-  if (last() > 0 && dim == 3) norms = PetscMax(norms, plan_residual<T>(level(1).patch).count());
+    if (last() > 0 && dim == 3) norms = PetscMax(norms, plan_residual<T>(level(1).patch).count());
 #endif
+  }
   norms_.resize((size_t)norms + 1);
-  auto *from = dynamic_cast<Hierarchy<T> *>(old);
-  if (!variable_)
-    PetscCall(direct_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->direct_ : nullptr,
+  if constexpr (!variable)
+    PetscCall(solver_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->solver_ : nullptr,
                              device && !parts_ && is_solved_in_quarters<T>(levels_.back()->axes)));
   if (from) TakeMemory(from);
-  if (variable_) PetscCall(SetRows(rows));
+  if constexpr (variable) PetscCall(SetRows(rows));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Memory of arrays that are as large here as there, and graphs to be changed.
-template <class T> void Hierarchy<T>::TakeMemory(Hierarchy *from) {
+template <class Part> void Hierarchy<Part>::TakeMemory(Hierarchy *from) {
   for (int l = 0; l <= PetscMin(last(), from->last()); l++) {
     Level &at = level(l), &its = from->level(l);
     at.b.take(&its.b), at.x.take(&its.x), at.t.take(&its.t), at.s.take(&its.s), at.b_part.take(&its.b_part);
@@ -210,8 +216,7 @@ template <class T> void Hierarchy<T>::TakeMemory(Hierarchy *from) {
   }
   points_.take_memory(&from->points_);
   norms_.take(&from->norms_);
-  direct_.TakeMemory(&from->direct_);
-  dense_.TakeMemory(&from->dense_);
+  solver_.TakeMemory(&from->solver_);
   last_rows_.take_memory(&from->last_rows_);
 #if SHELLAC_CUDA
   spare_graphs_.swap(from->graphs_);
@@ -220,7 +225,7 @@ template <class T> void Hierarchy<T>::TakeMemory(Hierarchy *from) {
 }
 
 // All that is allocated for vectors in this memory.
-template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Prepare(PetscMemType memory) {
   PetscFunctionBegin;
   if (prepared_[PetscMemTypeDevice(memory) ? 1 : 0]) PetscFunctionReturn(PETSC_SUCCESS);
   memory_ = memory;
@@ -231,15 +236,13 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
       const T *values;
       PetscCall(array->Get(memory, &values));
     }
-    if (l < last() && (takes_rows(at) || takes_row_columns(at))) PetscCall(PrepareRows(l));
+    if constexpr (variable)
+      if (l < last() && (takes_rows(at) || takes_row_columns(at))) PetscCall(PrepareRows(l));
   }
   PetscCall(norms_.Prepare(memory));
   const AxisPoint<R> *points;
   PetscCall(points_.Get(memory, &points));
-  if (variable_)
-    PetscCall(dense_.Prepare(memory));
-  else
-    PetscCall(direct_.Prepare(memory));
+  PetscCall(solver_.Prepare(memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) { // passes read what is prepared before they wait for the kernel before
     cudaStream_t stream;
@@ -251,7 +254,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Prepare(PetscMemType memory) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::Destroy() {
+template <class Part> PetscErrorCode Hierarchy<Part>::Destroy() {
   PetscFunctionBegin;
   for (auto &at : levels_) {
     if (at->whole) continue;
@@ -270,34 +273,36 @@ template <class T> PetscErrorCode Hierarchy<T>::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> std::vector<LevelInfo> Hierarchy<T>::levels() const {
+template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
   std::vector<LevelInfo> all;
   for (int l = 0; l < (int)levels_.size(); l++) {
     const Level &at = level(l);
     LevelInfo    info = {};
     for (int a = 0; a < 3; a++) info.N[a] = at.axes[a].N();
     info.steps = at.part.steps;
-    info.red_black = at.part.red_black;
+    if constexpr (!variable) info.red_black = at.part.red_black;
     for (int s = 0; s < info.steps; s++) info.weights[s] = at.part.omega[s];
     info.passes = at.fused || takes_rows(at) || (walks(at) && at.one_walk) ? "fused"
                   : walks(at)                                              ? "plane by plane"
                   : takes_columns(at) || takes_row_columns(at)             ? "column by column"
                                                                            : "point by point";
-    if (l == last() && !variable_)
-      info.passes = direct_.in_quarters(memory_) ? "axes' modes, in quarters"
-                    : direct_.in_planes(memory_) ? "axes' modes, plane by plane"
-                                                 : "axes' modes";
+    if constexpr (!variable)
+      if (l == last())
+        info.passes = solver_.in_quarters(memory_) ? "axes' modes, in quarters"
+                      : solver_.in_planes(memory_) ? "axes' modes, plane by plane"
+                                                   : "axes' modes";
     info.whole = at.whole;
-    info.variable = variable_;
+    info.variable = variable;
     info.weighted = at.mass.size() > 0;
     info.nonsymmetric = nonsymmetric_;
     for (const Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part})
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
-    for (int a = 0; a < 3; a++) info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
+    for (int a = 0; a < 3 && !variable; a++)
+      info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
     for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass, &at.weights_along_x})
       info.bytes += array->bytes();
     info.bytes += at.has_shift.bytes();
-    if (l == last()) info.bytes += variable_ ? dense_.bytes() + last_values_.size() * sizeof(S) : direct_.bytes();
+    if (l == last()) info.bytes += solver_.bytes() + last_values_.size() * sizeof(S);
     all.push_back(info);
   }
   return all;

@@ -11,20 +11,30 @@
 namespace shellac {
 
 // In place of *multigrid, whose arrays it may take; where that fails, there is none.
-template <class T>
-PetscErrorCode make_hierarchy(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                              const MultigridOptions &options, PetscBool device, HaloWay way,
-                              std::unique_ptr<Multigrid> *multigrid) {
-  auto                       made = std::make_unique<Hierarchy<T>>();
+template <class Part>
+PetscErrorCode make_hierarchy_of(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
+                                 const MultigridOptions &options, PetscBool device, HaloWay way,
+                                 std::unique_ptr<Multigrid> *multigrid) {
+  auto                       made = std::make_unique<Hierarchy<Part>>();
   std::unique_ptr<Multigrid> old = std::move(*multigrid);
+  auto                      *alike = dynamic_cast<Hierarchy<Part> *>(old.get());
 
   PetscFunctionBegin;
-  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, old.get());
-  if (old) PetscCall(old->Destroy());
+  if (old && !alike) PetscCall(old->Destroy());
+  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, alike);
+  if (alike) PetscCall(alike->Destroy());
   if (code) PetscCall(made->Destroy());
   PetscCall(code);
   *multigrid = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T>
+PetscErrorCode make_hierarchy(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
+                              const MultigridOptions &options, PetscBool device, HaloWay way,
+                              std::unique_ptr<Multigrid> *multigrid) {
+  return rows ? make_hierarchy_of<VariableLevel<T>>(grid, axes, sigma, rows, options, device, way, multigrid)
+              : make_hierarchy_of<SeparableLevel<T>>(grid, axes, sigma, rows, options, device, way, multigrid);
 }
 
 } // namespace shellac

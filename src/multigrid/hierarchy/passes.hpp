@@ -8,30 +8,33 @@
 
 namespace shellac {
 
-template <class T> PetscErrorCode Hierarchy<T>::PartAt(int l, LevelPart<T> *part) {
+template <class Part> PetscErrorCode Hierarchy<Part>::PartAt(int l, Part *part) {
   Level &at = level(l);
 
   PetscFunctionBegin;
-  const AxisPoint<R> *points;
-  PetscCall(points_.Get(memory_, &points));
   *part = at.part;
-  for (int a = 0; a < 3; a++) part->axis[a] = points + at.points_at[a] + axis_reach;
-  PetscCall(at.rows.Get(memory_, &part->rows));
-  PetscCall(at.weights.Get(memory_, &part->weights));
-  part->restriction = part->weights;
-  if (at.restriction.size()) PetscCall(at.restriction.Get(memory_, &part->restriction));
-  PetscCall(at.mass.Get(memory_, &part->mass));
-  if (takes_rows(at)) PetscCall(at.weights_along_x.Get(memory_, &part->weights_along_x));
-  if (takes_rows(at) || takes_row_columns(at)) PetscCall(at.has_shift.Get(memory_, &part->has_shift));
+  if constexpr (variable) {
+    PetscCall(at.rows.Get(memory_, &part->rows));
+    PetscCall(at.weights.Get(memory_, &part->weights));
+    part->restriction = part->weights;
+    if (at.restriction.size()) PetscCall(at.restriction.Get(memory_, &part->restriction));
+    PetscCall(at.mass.Get(memory_, &part->mass));
+    if (takes_rows(at)) PetscCall(at.weights_along_x.Get(memory_, &part->weights_along_x));
+    if (takes_rows(at) || takes_row_columns(at)) PetscCall(at.has_shift.Get(memory_, &part->has_shift));
+  } else {
+    const AxisPoint<R> *points;
+    PetscCall(points_.Get(memory_, &points));
+    for (int a = 0; a < 3; a++) part->axis[a] = points + at.points_at[a] + axis_reach;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // What passes over rows read besides the coefficients. Where a level follows a change of the matrix, weights stay as they are and
 // shifts may change.
-template <class T> PetscErrorCode Hierarchy<T>::PrepareRows(int l) {
+template <class Part> PetscErrorCode Hierarchy<Part>::PrepareRows(int l) {
   Level       &at = level(l);
   const Patch &patch = at.patch;
-  LevelPart<T> part;
+  Part         part;
   char        *has_shift;
   T           *weights_along_x;
 
@@ -47,9 +50,9 @@ template <class T> PetscErrorCode Hierarchy<T>::PrepareRows(int l) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T>
+template <class Part>
 template <class V>
-PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const V *u, Field<V> *field) {
+PetscErrorCode Hierarchy<Part>::Exchange(Level &at, Halo &halo, const V *u, Field<V> *field) {
   PetscFunctionBegin;
   *field = {};
   field->u = u;
@@ -62,21 +65,21 @@ PetscErrorCode Hierarchy<T>::Exchange(Level &at, Halo &halo, const V *u, Field<V
 }
 
 // A whole grid function on each rank, from the ranks' parts of it.
-template <class T> template <class V> PetscErrorCode Hierarchy<T>::Gather(Level &at, const V *part, V *whole) {
+template <class Part> template <class V> PetscErrorCode Hierarchy<Part>::Gather(Level &at, const V *part, V *whole) {
   return gather_parts(memory_, at.parts, 1, part, whole);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::AfterRestriction(int l) {
+template <class Part> PetscErrorCode Hierarchy<Part>::AfterRestriction(int l) {
   PetscFunctionBegin;
   if (gathers(l)) PetscCall(Gather(level(l + 1), level(l + 1).b_part.at(memory_), level(l + 1).b.at(memory_)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T>
+template <class Part>
 template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
-PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) {
-  Level          &at = level(l), &next = level(l + 1);
-  Pass<T, B, Out> pass = {};
+PetscErrorCode Hierarchy<Part>::Fused(int l, const B *b, const T *guess, Out *out) {
+  Level             &at = level(l), &next = level(l + 1);
+  Pass<Part, B, Out> pass = {};
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &pass.level));
@@ -97,16 +100,11 @@ PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) 
   const bool norm = given && restricts && norm_ && l == 0;
   pass.norms = norm ? norms_.at(memory_) : nullptr;
   double *sum = norm ? norm_ : nullptr;
-  if (takes_rows(at)) {
+  if constexpr (variable) {
 #if SHELLAC_CUDA
-    if constexpr (steps > 0) {
-      using Kind = PassKind<given, corrected, restricts, true, true, steps>;
-      if (at.part.neighbours.star)
-        PetscCall((run_rows<Kind, true>(pass)));
-      else
-        PetscCall((run_rows<Kind, false>(pass)));
-    }
+    if constexpr (steps > 0) PetscCall((run_rows<PassKind<given, corrected, restricts, true, true, steps>>(pass)));
 #endif
+    (void)sum;
   } else if (at.part.coarsens[0] && at.part.coarsens[1])
     PetscCall((run_pass<PassKind<given, corrected, restricts, true, true, steps>>(memory_, pass, sum)));
   else if (at.part.coarsens[0])
@@ -118,7 +116,9 @@ PetscErrorCode Hierarchy<T>::Fused(int l, const B *b, const T *guess, Out *out) 
 }
 
 // A pass by planes that does nothing yet.
-template <class T> template <class B> PetscErrorCode Hierarchy<T>::PlanesAt(int l, const B *b, PlanePass<T> *pass) {
+template <class Part>
+template <class B>
+PetscErrorCode Hierarchy<Part>::PlanesAt(int l, const B *b, PlanePass<Part> *pass) {
   PetscFunctionBegin;
   *pass = {};
   PetscCall(PartAt(l, &pass->level));
@@ -136,10 +136,10 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::PlanesAt(int 
 }
 
 // One walk: from a guess (null: zero), to which the next level's correction may be added.
-template <class T>
+template <class Part>
 template <class B>
-PetscErrorCode Hierarchy<T>::WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps,
-                                      PlanePass<T> *pass) {
+PetscErrorCode Hierarchy<Part>::WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps,
+                                         PlanePass<Part> *pass) {
   Level &at = level(l), &next = level(l + 1);
 
   PetscFunctionBegin;
@@ -154,11 +154,11 @@ PetscErrorCode Hierarchy<T>::WalkFrom(int l, const B *b, const T *guess, bool co
 }
 
 // To the next level's right-hand side, in one walk.
-template <class T>
+template <class Part>
 template <class B>
-PetscErrorCode Hierarchy<T>::WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out) {
-  Level       &at = level(l);
-  PlanePass<T> pass;
+PetscErrorCode Hierarchy<Part>::WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out) {
+  Level          &at = level(l);
+  PlanePass<Part> pass;
 
   PetscFunctionBegin;
   PetscCall(WalkFrom(l, b, guess, corrected, steps, &pass));
@@ -168,17 +168,17 @@ PetscErrorCode Hierarchy<T>::WalkDown(int l, const B *b, const T *guess, bool co
     PetscCall(Exchange(at, at.halo_b, b, &pass.b_of_vectors));
   pass.out = out;
   pass.b_coarse = target(l);
-  PlaneWalk<T>(pass).run();
+  PlaneWalk<Part>(pass).run();
   PetscCall(AfterRestriction(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // From the next level's correction, in one walk; with the halo of b from the walk down.
-template <class T>
+template <class Part>
 template <class B, class Out>
-PetscErrorCode Hierarchy<T>::WalkUp(int l, const B *b, const T *guess, Out *out) {
-  Level       &at = level(l);
-  PlanePass<T> pass;
+PetscErrorCode Hierarchy<Part>::WalkUp(int l, const B *b, const T *guess, Out *out) {
+  Level          &at = level(l);
+  PlanePass<Part> pass;
 
   PetscFunctionBegin;
   PetscCall(WalkFrom(l, b, guess, true, at.part.steps, &pass));
@@ -191,95 +191,103 @@ PetscErrorCode Hierarchy<T>::WalkUp(int l, const B *b, const T *guess, Out *out)
     pass.out = out;
   else
     pass.out_of_vectors = out;
-  PlaneWalk<T>(pass).run();
+  PlaneWalk<Part>(pass).run();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // out = u (null: zero) + the next level's correction
-template <class T> PetscErrorCode Hierarchy<T>::Correct(int l, const T *u, T *out) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Correct(int l, const T *u, T *out) {
   Level   &at = level(l), &next = level(l + 1);
   Field<T> e;
 
   PetscFunctionBegin;
   PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
   if (walks(at) && !at.odd_ends) {
-    PlanePass<T> pass;
+    PlanePass<Part> pass;
     PetscCall(PlanesAt(l, (const T *)nullptr, &pass));
     pass.given = u;
     pass.guess.u = u;
     pass.corrected = true;
     pass.e = e;
     pass.out = out;
-    PlaneWalk<T>(pass).run();
+    PlaneWalk<Part>(pass).run();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  LevelPart<T> part;
+  Part part;
   PetscCall(PartAt(l, &part));
-  if (takes_columns(at))
+  if constexpr (variable) {
+    if (takes_row_columns(at)) {
+      const PetscInt points = points_of_columns(at.patch);
+      PetscCall(run_over_columns(column::threads(at.patch, points),
+                                 variable_column::Correct<T>{part, next.patch, points, e.u, u, out}));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  } else if (takes_columns(at)) {
     PetscCall(over_columns(at.patch, [&](auto points) {
       return column::Correct<decltype(points)::value, T>{part, next.patch, e.u, u, out};
     }));
-  else if (takes_row_columns(at))
-    PetscCall(
-        run_over_columns(column::threads(at.patch, points_of_columns(at.patch)),
-                         variable_column::Correct<T>{part, next.patch, points_of_columns(at.patch), e.u, u, out}));
-  else
-    PetscCall(over(at.patch, point::Correct<T>{part, next.patch, e, u, out}));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(over(at.patch, point::Correct<Part>{part, next.patch, e, u, out}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The next level's right-hand side from a residual, where takes_columns().
-template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictColumns(int l, const B *r) {
-  LevelPart<T> part;
-  const Patch  coarse = target_patch(l);
+// The next level's right-hand side from a residual, where takes_columns() or takes_row_columns().
+template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::RestrictColumns(int l, const B *r) {
+  Part        part;
+  const Patch coarse = target_patch(l);
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
-  PetscCall(over_columns(coarse, [&](auto points) {
-    return column::Restrict<decltype(points)::value, T, B>{part, coarse, r, target(l)};
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The same where takes_row_columns().
-template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictRows(int l, const B *r) {
-  LevelPart<T> part;
-  const Patch  coarse = target_patch(l);
-
-  PetscFunctionBegin;
-  PetscCall(PartAt(l, &part));
-  if (part.mass)
+  if constexpr (!variable)
+    PetscCall(over_columns(coarse, [&](auto points) {
+      return column::Restrict<decltype(points)::value, T, B>{part, coarse, r, target(l)};
+    }));
+  else if (part.mass)
     PetscCall(run_over_columns(coarse.all(), variable_column::Restrict<true, T, B>{part, coarse, r, target(l)}));
   else
     PetscCall(run_over_columns(coarse.all(), variable_column::Restrict<false, T, B>{part, coarse, r, target(l)}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The residual of u in one pass on a GPU; column by column.
+template <class Part>
+template <class B>
+PetscErrorCode Hierarchy<Part>::ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r) {
+  PetscFunctionBegin;
+  if constexpr (variable)
+    PetscCall((StepOverRows<variable_column::Does::residual>(l, part, 0, u, b, r)));
+  else
+    PetscCall(over_columns(part.patch, [&](auto points) {
+      return column::Step<column::Does::residual, decltype(points)::value, T, B, T>{part, 0, u, b, r};
+    }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Of u, or of b alone where u is null.
-template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResidual(int l, const B *b, const T *u) {
-  Level       &at = level(l);
-  LevelPart<T> part;
-  PlanePass<T> pass;
-  Field<T>     field;
-  T           *r = at.s.at(memory_);
+template <class Part>
+template <class B>
+PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) {
+  Level          &at = level(l);
+  Part            part;
+  PlanePass<Part> pass;
+  Field<T>        field;
+  T              *r = at.s.at(memory_);
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
 #if SHELLAC_CUDA
-  if (u && restricts_residual_at_once(l)) {
-    const bool norm = norm_ && l == 0;
-    PetscCall(restrict_residual(part, target_patch(l), u, b, target(l), norm ? norms_.at(memory_) : nullptr,
-                                norm ? norm_ : nullptr));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if constexpr (!variable)
+    if (u && restricts_residual_at_once(l)) {
+      const bool norm = norm_ && l == 0;
+      PetscCall(restrict_residual(part, target_patch(l), u, b, target(l), norm ? norms_.at(memory_) : nullptr,
+                                  norm ? norm_ : nullptr));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
 #endif
-  if (takes_columns(at) && !u) {
-    PetscCall(RestrictColumns(l, b));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (takes_row_columns(at)) { // the next level is whole, too
-    if (u) PetscCall((StepOverRows<variable_column::Does::residual>(l, part, 0, u, b, r)));
-    PetscCall(u ? RestrictRows(l, (const T *)r) : RestrictRows(l, b));
+  if (takes_columns(at) || takes_row_columns(at)) { // the next level is whole, too
+    if (u) PetscCall(ResidualOfColumns(l, part, b, u, r));
+    PetscCall(u ? RestrictColumns(l, (const T *)r) : RestrictColumns(l, b));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PlanesAt(l, b, &pass));
@@ -288,26 +296,20 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictResid
     pass.given = u;
     pass.guess = field;
     pass.residual = r;
-    PlaneWalk<T>(pass).run();
-  } else if (takes_columns(at) && u)
-    PetscCall(over_columns(at.patch, [&](auto points) {
-      return column::Step<column::Does::residual, decltype(points)::value, T, B, T>{part, 0, u, b, r};
-    }));
-  else
-    PetscCall(over(at.patch, point::Residual<T, B>{part, field, b, r}));
+    PlaneWalk<Part>(pass).run();
+  } else
+    PetscCall(over(at.patch, point::Residual<Part, B>{part, field, b, r}));
   PetscCall(Exchange(at, at.halo_u, r, &field));
   if (walks(at) && !at.odd_ends) {
     pass.b_coarse = target(l);
-    PlaneWalk<T>(pass).restrict_field(field);
-  } else if (takes_columns(at))
-    PetscCall(RestrictColumns(l, (const T *)r));
-  else
-    PetscCall(over(target_patch(l), point::Restrict<T>{part, target_patch(l), field, target(l)}));
+    PlaneWalk<Part>(pass).restrict_field(field);
+  } else
+    PetscCall(over(target_patch(l), point::Restrict<Part>{part, target_patch(l), field, target(l)}));
   PetscCall(AfterRestriction(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Down(int l, Guess guess) {
   Level &at = level(l);
 
   PetscFunctionBegin;
@@ -351,7 +353,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Down(int l, Guess guess) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
   Level &at = level(l);
 
   PetscFunctionBegin;
@@ -384,7 +386,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Up(int l) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::RestrictB(int l) {
+template <class Part> PetscErrorCode Hierarchy<Part>::RestrictB(int l) {
   PetscFunctionBegin;
   if (l > 0 || level(l).b.size())
     PetscCall(RestrictFrom(l, (const T *)level(l).b.at(memory_)));
@@ -394,7 +396,7 @@ template <class T> PetscErrorCode Hierarchy<T>::RestrictB(int l) {
 }
 
 // The next level's right-hand side from b.
-template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictFrom(int l, const B *b) {
+template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::RestrictFrom(int l, const B *b) {
   Level &at = level(l);
 
   PetscFunctionBegin;
@@ -407,14 +409,11 @@ template <class T> template <class B> PetscErrorCode Hierarchy<T>::RestrictFrom(
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode Hierarchy<T>::Solve() {
+template <class Part> PetscErrorCode Hierarchy<Part>::Solve() {
   Level &at = level(last());
 
   PetscFunctionBegin;
-  if (variable_)
-    PetscCall(dense_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
-  else
-    PetscCall(direct_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
+  PetscCall(solver_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

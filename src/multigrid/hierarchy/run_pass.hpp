@@ -11,7 +11,7 @@ namespace shellac {
 
 #if SHELLAC_CUDA
 // What march() does of a level, and the rest.
-template <class Kind, class T> void plan_pass(const LevelPart<T> &level, MarchPlan *inner, TilePlan *rest) {
+template <class Kind, class T> void plan_pass(const SeparableLevel<T> &level, MarchPlan *inner, TilePlan *rest) {
   *inner = MarchPlan();
   if constexpr (Kind::coarsens_x && Kind::coarsens_y)
     *inner = plan_march<Kind>(level, (PetscInt64)multiprocessors() * march_warps * march_blocks);
@@ -21,7 +21,7 @@ template <class Kind, class T> void plan_pass(const LevelPart<T> &level, MarchPl
 #endif
 
 // Sums that a pass of a level makes towards a norm.
-template <class T> PetscInt64 norm_count(const LevelPart<T> &level) {
+template <class T> PetscInt64 norm_count(const SeparableLevel<T> &level) {
   PetscInt64 most = 0;
 #if SHELLAC_CUDA
   const auto count = [&](auto kind) {
@@ -43,7 +43,7 @@ template <class T> PetscInt64 norm_count(const LevelPart<T> &level) {
 
 #if SHELLAC_CUDA
 template <class Tile, class T, class B, class Out>
-PetscErrorCode run_warp_tiles(const Pass<T, B, Out> &pass, PetscInt64 *sums) {
+PetscErrorCode run_warp_tiles(const SeparablePass<T, B, Out> &pass, PetscInt64 *sums) {
   constexpr auto     kernel = pass_in_registers<Tile, T, B, Out>;
   constexpr size_t   bytes = Tile::template bytes<T>();
   const WarpTilePlan plan = plan_warp_tiles<Tile>(pass.level);
@@ -58,7 +58,7 @@ PetscErrorCode run_warp_tiles(const Pass<T, B, Out> &pass, PetscInt64 *sums) {
 
 // norm: sum of |b - A u_0|² over the rank's points, in the pass' memory; null: not wanted
 template <class Kind, class T, class B, class Out>
-PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double *norm) {
+PetscErrorCode run_pass(PetscMemType memory, const SeparablePass<T, B, Out> &pass, double *norm) {
   PetscFunctionBegin;
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) {
@@ -75,9 +75,9 @@ PetscErrorCode run_pass(PetscMemType memory, const Pass<T, B, Out> &pass, double
     // the rest first, small, and the inner part beside it: march() waits for it at its own end
     PetscCheck(!inner.warps() || rest.tiles(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pass without ends of the level");
     if (rest.tiles()) {
-      constexpr auto  kernel = pass_tiles<Kind, T, B, Out>;
-      const size_t    bytes = TileShape<Kind>::template bytes<T>();
-      Pass<T, B, Out> of_rest = pass;
+      constexpr auto           kernel = pass_tiles<Kind, T, B, Out>;
+      const size_t             bytes = TileShape<Kind>::template bytes<T>();
+      SeparablePass<T, B, Out> of_rest = pass;
       rest.before_march = inner.warps() > 0;
       if (pass.norms) of_rest.norms += inner.warps();
       PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));

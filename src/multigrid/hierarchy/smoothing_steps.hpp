@@ -7,9 +7,9 @@
 namespace shellac {
 
 // A pass of variable_column::Step, where takes_row_columns(); step: the last one of it.
-template <class T>
+template <class Part>
 template <variable_column::Does does, class B>
-PetscErrorCode Hierarchy<T>::StepOverRows(int l, const LevelPart<T> &part, int step, const T *u, const B *b, T *out) {
+PetscErrorCode Hierarchy<Part>::StepOverRows(int l, const Part &part, int step, const T *u, const B *b, T *out) {
   constexpr std::true_type  yes;
   constexpr std::false_type no;
   const bool                symmetric = level(l).equal_pairs;
@@ -29,13 +29,13 @@ PetscErrorCode Hierarchy<T>::StepOverRows(int l, const LevelPart<T> &part, int s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// So many red-black steps from `from` (null: zero), and from the next level's correction; the last of them writes `to`.
-template <class T>
-template <class B>
-PetscErrorCode Hierarchy<T>::SmoothInPairs(int l, const LevelPart<T> &part, const B *b, T *from, bool corrected,
-                                           int steps, T *to) {
-  PetscFunctionBegin;
 #if SHELLAC_CUDA
+// So many red-black steps from `from` (null: zero), and from the next level's correction; the last of them writes `to`.
+template <class Part>
+template <class B>
+PetscErrorCode Hierarchy<Part>::SmoothInPairs(int l, const Part &part, const B *b, T *from, bool corrected, int steps,
+                                              T *to) {
+  PetscFunctionBegin;
   int passes = (steps + 1) / 2;
   if (from == to && passes % 2) passes++; // a pass writes another array than it reads
   for (int p = 0, n = 0; p < passes; p++) {
@@ -49,28 +49,88 @@ PetscErrorCode Hierarchy<T>::SmoothInPairs(int l, const LevelPart<T> &part, cons
     from = out;
     n += two ? 2 : 1;
   }
-#else
-  (void)l, (void)part, (void)b, (void)from, (void)corrected, (void)steps, (void)to;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 #endif
+
+// One pass: so many steps, from the n-th on.
+template <class Part>
+template <class B>
+PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int steps, const Field<T> &from, const B *b,
+                                           T *out) {
+  Level         &at = level(l);
+  const T *const u = from.u;
+
+  PetscFunctionBegin;
+  if (walks(at)) {
+    PlanePass<Part> pass;
+    PetscCall(PlanesAt(l, b, &pass));
+    pass.level = part;
+    pass.given = u;
+    pass.guess = from;
+    pass.begin = n, pass.end = n + 1;
+    pass.out = out;
+    PlaneWalk<Part>(pass).run();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if constexpr (variable) {
+    using variable_column::Does;
+#if SHELLAC_CUDA
+    if constexpr (std::is_floating_point<T>::value)
+      if (takes_row_planes(at) && steps > (u ? 1 : 2)) {
+        PetscCall(u ? run_step_over_planes<false, T, B>(part, n, u, b, out)
+                    : run_step_over_planes<true, T, B>(part, n, nullptr, b, out));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }
+#endif
+    if (takes_row_columns(at) && (u || steps > 1)) {
+      PetscCall(u ? StepOverRows<Does::smooth>(l, part, n, u, b, out)
+                  : StepOverRows<Does::smooth_zero_twice>(l, part, n + 1, nullptr, b, out));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  } else {
+    using column::Does;
+#if SHELLAC_CUDA
+    if (takes_sweeps(at)) {
+      PetscCall(run_sweep(part, n % part.steps / 2, u, b, out));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
+    if (takes_columns(at) && !part.red_black) {
+      const auto run = [&](auto does) {
+        return over_columns(at.patch, [&](auto points) {
+          return column::Step<decltype(does)::value, decltype(points)::value, T, B, T>{part, part.omega[n], u, b, out};
+        });
+      };
+      PetscCall(u ? run(std::integral_constant<Does, Does::smooth>())
+                  : run(std::integral_constant<Does, Does::smooth_zero>()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  (void)steps;
+  PetscCall(over(at.patch, point::Smooth<Part, B, T>{part, n, from, b, out}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Smoothing steps from `from` (null: zero), which they may change; the last of them writes `to`. corrected: with the next
 // level's correction before them; room: for that, where `from` is null
-template <class T>
+template <class Part>
 template <class B>
-PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room) {
-  Level       &at = level(l);
-  LevelPart<T> part;
+PetscErrorCode Hierarchy<Part>::Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room) {
+  Level &at = level(l);
+  Part   part;
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
   if (upward) turn_colours(&part);
   const int times = upward && l == 0 && turned_ ? 2 : 1; // those of the way down too
-  if (takes_pairs(at)) {
-    PetscCall(SmoothInPairs(l, part, b, from, corrected, times * part.steps / 2, to));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+#if SHELLAC_CUDA
+  if constexpr (!variable)
+    if (takes_pairs(at)) {
+      PetscCall(SmoothInPairs(l, part, b, from, corrected, times * part.steps / 2, to));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
   if (corrected) {
     T *const u = from ? from : room;
     PetscCall(Correct(l, from, u));
@@ -84,44 +144,7 @@ PetscErrorCode Hierarchy<T>::Smooth(int l, const B *b, T *from, bool corrected, 
     steps = steps_of_pass(at, !from, total - n);
     Field<T> field;
     PetscCall(Exchange(at, at.halo_u, from, &field));
-    if (walks(at)) {
-      PlanePass<T> pass;
-      PetscCall(PlanesAt(l, b, &pass));
-      pass.level = part;
-      pass.given = from;
-      pass.guess = field;
-      pass.begin = n, pass.end = n + 1;
-      pass.out = out;
-      PlaneWalk<T>(pass).run();
-    } else if (takes_sweeps(at)) {
-#if SHELLAC_CUDA
-      PetscCall(run_sweep(part, n % part.steps / 2, from, b, out));
-#endif
-    } else if (takes_row_planes(at) && steps > (from ? 1 : 2)) {
-#if SHELLAC_CUDA
-      if constexpr (std::is_floating_point<T>::value) {
-        if (from)
-          PetscCall((run_step_over_planes<false, T, B>(part, n, from, b, out)));
-        else
-          PetscCall((run_step_over_planes<true, T, B>(part, n, nullptr, b, out)));
-      }
-#endif
-    } else if (takes_row_columns(at) && from)
-      PetscCall((StepOverRows<variable_column::Does::smooth>(l, part, n, from, b, out)));
-    else if (takes_row_columns(at) && steps > 1)
-      PetscCall((StepOverRows<variable_column::Does::smooth_zero_twice>(l, part, n + 1, nullptr, b, out)));
-    else if (takes_columns(at) && !part.red_black && from)
-      PetscCall(over_columns(at.patch, [&](auto points) {
-        using Step = column::Step<column::Does::smooth, decltype(points)::value, T, B, T>;
-        return Step{part, part.omega[n], from, b, out};
-      }));
-    else if (takes_columns(at) && !part.red_black)
-      PetscCall(over_columns(at.patch, [&](auto points) {
-        using Step = column::Step<column::Does::smooth_zero, decltype(points)::value, T, B, T>;
-        return Step{part, part.omega[n], nullptr, b, out};
-      }));
-    else
-      PetscCall(over(at.patch, point::Smooth<T, B, T>{part, n, field, b, out}));
+    PetscCall(SmoothOnce(l, part, n, steps, field, b, out));
     from = out;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

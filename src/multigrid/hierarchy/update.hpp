@@ -202,12 +202,12 @@ struct SetOnes {
 
 } // namespace update
 
-template <class T>
-PetscErrorCode Hierarchy<T>::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) {
+template <class Part>
+PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) {
   PetscFunctionBegin;
   *done = false;
-  if constexpr (std::is_same<T, S>::value) {
-    bool serves = variable_ && last() > 0;
+  if constexpr (variable && std::is_same<T, S>::value) {
+    bool serves = last() > 0;
     for (int a = 0; a < 3; a++)
       serves = serves && !(grid_.periodic(a) && grid_.N[a] == 2); // whose couplings are shared
     if (!serves) PetscFunctionReturn(PETSC_SUCCESS);
@@ -226,8 +226,8 @@ PetscErrorCode Hierarchy<T>::Update(StencilMat *context, PetscMemType memory, Ve
 }
 
 // *alike: A' = aA + D. *diagonal: D of the rank's points, in an array of the finest level's.
-template <class T>
-PetscErrorCode Hierarchy<T>::CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike) {
+template <class Part>
+PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike) {
   using namespace update;
   Level                            &top = level(0);
   Arrays                            arrays(memory_);
@@ -277,7 +277,7 @@ PetscErrorCode Hierarchy<T>::CompareWith(StencilMat *context, Vec fixed, S *a, S
 }
 
 // diagonal: D on the finest level. *serves: weights of interpolation are still right; the levels are of no use otherwise.
-template <class T> PetscErrorCode Hierarchy<T>::UpdateLevels(S a, S *diagonal, bool *serves) {
+template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diagonal, bool *serves) {
   using namespace update;
   Scratch<Updated>       sums, parts;
   std::vector<Updated>   found;
@@ -337,7 +337,7 @@ template <class T> PetscErrorCode Hierarchy<T>::UpdateLevels(S a, S *diagonal, b
   UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false};
   Updated    ignored;
   runs::add_on_host(bottom.patch.all(), renew, &ignored);
-  PetscCall(dense_.Create(rows, bottom.patch, !nonsymmetric_, singular_));
+  PetscCall(solver_.Create(rows, bottom.patch, !nonsymmetric_, singular_));
   prepared_[0] = prepared_[1] = false;
 #if SHELLAC_CUDA
   spare_graphs_.insert(spare_graphs_.end(), graphs_.begin(),

@@ -73,7 +73,7 @@ struct DampRows {
 };
 } // namespace point
 
-template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
+template <class Part> GridCoarsening Hierarchy<Part>::coarsening_of(int l) const {
   GridCoarsening coarsening;
   coarsening.patch = level(l).patch;
   for (int a = 0; a < 3; a++) {
@@ -83,7 +83,7 @@ template <class T> GridCoarsening Hierarchy<T>::coarsening_of(int l) const {
   return coarsening;
 }
 
-template <class T> Box Hierarchy<T>::grown(const Level &at) const {
+template <class Part> Box Hierarchy<Part>::grown(const Level &at) const {
   Box box = at.patch.all();
   for (int a = 0; a < 3; a++) {
     const PetscInt reach = level_reach(at.patch, a),
@@ -95,7 +95,7 @@ template <class T> Box Hierarchy<T>::grown(const Level &at) const {
 }
 
 // A rank's rows, of several ranks, become those of its patch of the level, and of points beyond it.
-template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Couplings &own, Couplings *rows) {
+template <class Part> PetscErrorCode Hierarchy<Part>::Grow(int l, Halo &halo, const Couplings &own, Couplings *rows) {
   Level         &at = level(l);
   std::vector<S> part, gathered;
   const bool     gather = parts_ && at.whole && (l == 0 || !level(l - 1).whole);
@@ -131,7 +131,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Grow(int l, Halo &halo, const Co
 
 // The smoother's weights, by a bound on all eigenvalues of D^-1 A. Those of nonsymmetric rows lie in a disk around 1, and
 // one weight is best there.
-template <class T> void Hierarchy<T>::set_omega(Level &at, PetscReal high) {
+template <class Part> void Hierarchy<Part>::set_omega(Level &at, PetscReal high) {
   PetscReal strength = 0, least = PETSC_MAX_REAL;
 
   if (nonsymmetric_) {
@@ -149,9 +149,9 @@ template <class T> void Hierarchy<T>::set_omega(Level &at, PetscReal high) {
 }
 
 // A level takes its rows over, and the weights.
-template <class T>
-PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights,
-                                  Mirror<S> *restriction) {
+template <class Part>
+PetscErrorCode Hierarchy<Part>::Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights,
+                                     Mirror<S> *restriction) {
   PetscFunctionBegin;
   at.part.grown = rows->grown;
   at.part.neighbours = rows->neighbours;
@@ -182,7 +182,8 @@ PetscErrorCode Hierarchy<T>::Keep(PetscMemType memory, Level &at, Couplings *row
 }
 
 // The weights of all points of a level, from these rows.
-template <class T> PetscErrorCode Hierarchy<T>::Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights) {
+template <class Part>
+PetscErrorCode Hierarchy<Part>::Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights) {
   const GridCoarsening coarsening = coarsening_of(l);
   const int            corners = coarsening.corners();
 
@@ -198,7 +199,7 @@ template <class T> PetscErrorCode Hierarchy<T>::Interpolate(int l, Halo &halo, c
 }
 
 // From the finest level's rows, which go, to all levels. All is where they are; the host waits once, for what it needs to know.
-template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
+template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of) {
   constexpr bool         same = std::is_same<T, S>::value;
   const PetscMemType     memory = of->memory;
   Couplings              own;
@@ -281,7 +282,7 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
   CouplingArrays on_host = own;
   PetscCall(own.memory_of_values.Get(PETSC_MEMTYPE_HOST, &values));
   on_host.values = const_cast<S *>(values);
-  PetscCall(dense_.Create(on_host, bottom.patch, !nonsymmetric_, singular_));
+  PetscCall(solver_.Create(on_host, bottom.patch, !nonsymmetric_, singular_));
   bottom.part.grown = own.grown;
   bottom.part.neighbours = own.neighbours;
   if constexpr (same) last_values_.assign(values, values + own.slots() * own.points());
@@ -294,7 +295,7 @@ template <class T> PetscErrorCode Hierarchy<T>::SetRows(OperatorRows *of) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> void Hierarchy<T>::LendMemory(Couplings *to) {
+template <class Part> void Hierarchy<Part>::LendMemory(Couplings *to) {
   if constexpr (std::is_same<T, S>::value) {
     to->memory_of_values.take_memory(&level(0).rows);
     to->memory_of_mass.take_memory(&level(0).mass);

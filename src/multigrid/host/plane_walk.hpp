@@ -5,11 +5,13 @@
 
 namespace shellac {
 
-template <class T> class PlaneWalk {
+template <class Level> class PlaneWalk {
+  using T = typename Level::Scalar;
   using R = typename RealOf<T>::type;
+  static constexpr bool variable = Level::variable;
 
 public:
-  explicit PlaneWalk(const PlanePass<T> &pass);
+  explicit PlaneWalk(const PlanePass<Level> &pass);
   void run();
   // Restricts a grid function, of which neighbouring ranks have a part.
   void restrict_field(const Field<T> &r);
@@ -28,19 +30,20 @@ private:
   Range planes(PetscInt beyond) const { return range(layers_.slow, beyond); }
   // The points beyond the rank's own at which the values of a step are needed.
   PetscInt beyond(int s) const { return (pass_.b_coarse ? 2 : 0) + steps_ - s; }
-  // values at the points of a level's arrays, from column i on
+  // with variable coefficients: values at the points of a level's arrays, from column i on
+  size_t   grown_points() const { return (size_t)level_.grown.points(); }
   const T *at(const T *values, PetscInt i, PetscInt m, PetscInt k) const {
     return values + layers_.index(level_.grown, i, m, k);
   }
   const T *coefficients(int slot, PetscInt m, PetscInt k) const {
-    return at(level_.rows + (size_t)slot * grown_points_, 0, m, k);
+    return at(level_.rows + (size_t)slot * grown_points(), 0, m, k);
   }
   // of a corner of coarse points among those of a transfer, from first_column_ on
   const T *weights(const T *of, int x, int across, int slow, PetscInt m, PetscInt k) const {
     PetscInt c[3];
     c[0] = x, c[layers_.across] = across, c[layers_.slow] = slow;
     const PetscInt corner = c[0] + (level_.coarsens[0] ? 2 : 1) * (c[1] + (level_.coarsens[1] ? 2 : 1) * c[2]);
-    return at(of + (size_t)corner * grown_points_, first_column_, m, k);
+    return at(of + (size_t)corner * grown_points(), first_column_, m, k);
   }
   const AxisPoint<R> &point_across(PetscInt m) const { return level_.axis[layers_.across][m]; }
   const AxisPoint<R> &point_slow(PetscInt k) const { return level_.axis[layers_.slow][k]; }
@@ -61,17 +64,17 @@ private:
   void restrict_ready(PetscInt newest, bool all);
   void restrict_plane(PetscInt K);
 
-  const PlanePass<T> &pass_;
-  const LevelPart<T> &level_;
-  const Patch        &patch_;
-  const Layers        layers_;
-  const PetscInt      nx_;
-  PetscInt            own_from_[3]; // the rank's first point, on the patch that is walked over
-  int                 padded_; // of a row: loops take so many values, whole vectors, of which the last may not count
-  const size_t        grown_points_, own_points_;
-  const bool          starts_; // from values, not from zero
-  const bool          alone_;  // no neighbouring rank has a part in the planes that steps make
-  const int           steps_;  // those that take neighbours
+  const PlanePass<Level> &pass_;
+  const Level            &level_;
+  const Patch            &patch_;
+  const Layers            layers_;
+  const PetscInt          nx_;
+  PetscInt                own_from_[3]; // the rank's first point, on the patch that is walked over
+  int          padded_; // of a row: loops take so many values, whole vectors, of which the last may not count
+  const size_t own_points_;
+  const bool   starts_; // from values, not from zero
+  const bool   alone_;  // no neighbouring rank has a part in the planes that steps make
+  const int    steps_;  // those that take neighbours
   // Transfers count columns from the one before the first coarse point, so that coarse points are odd columns.
   PetscInt first_column_ = 0, columns_;
   PetscInt next_coarse_ = 0; // plane to be restricted to
@@ -99,22 +102,20 @@ private:
   PetscInt              e_from_[3]; // on the whole grid
 };
 
-template <class T>
-PlaneWalk<T>::PlaneWalk(const PlanePass<T> &pass)
+template <class Level>
+PlaneWalk<Level>::PlaneWalk(const PlanePass<Level> &pass)
     : pass_(pass), level_(pass.level), patch_(pass.level.patch), layers_(patch_), nx_(layers_.nx),
-      grown_points_((size_t)level_.grown.points()), own_points_((size_t)pass.own.all().points()),
-      starts_(pass.given || pass.corrected), alone_(is_alone(patch_)),
+      own_points_((size_t)pass.own.all().points()), starts_(pass.given || pass.corrected), alone_(is_alone(patch_)),
       steps_(starts_ || pass.end == pass.begin ? pass.end - pass.begin : pass.end - pass.begin - 1), columns_(nx_),
       e_layers_(patch_) {
   constexpr PetscInt room = 32; // more than a vector has
-  constexpr PetscInt origin[3] = {0, 0, 0};
   padded_ = whole_vectors<T>(nx_);
   if (level_.coarsens[0]) {
     first_column_ = level_.between(0, 0) ? 0 : -1;
     columns_ = (nx_ - first_column_ + 1) / 2 * 2;
   }
   for (int a = 0; a < 3; a++) own_from_[a] = pass.own.start[a] - patch_.start[a];
-  if (!level_.rows) {
+  if constexpr (!variable) {
     west_.reserve((size_t)(nx_ + room)), east_.reserve((size_t)(nx_ + room));
     for (PetscInt i = 0; i < nx_; i++) {
       const AxisPoint<R> &x = level_.axis[0][i];
@@ -134,14 +135,15 @@ PlaneWalk<T>::PlaneWalk(const PlanePass<T> &pass)
   u_.resize((size_t)steps_ + 1);
   for (PlaneRing<T> &ring : u_) ring.resize(nx_, layers_.rows);
   if (pass.residual || pass.b_coarse) r_.resize(nx_, layers_.rows);
-  if (level_.rows) {
-    const Neighbours &neighbours = level_.neighbours;
-    const int         count = neighbours.count();
+  if constexpr (variable) {
+    constexpr PetscInt origin[3] = {0, 0, 0};
+    const Neighbours  &neighbours = level_.neighbours;
+    const int          count = neighbours.count();
     neighbours.each([&](const PetscInt *d) {
       const PetscInt64 step = (PetscInt64)level_.grown.index(d) - (PetscInt64)level_.grown.index(origin);
       const int        own = (int)couplings_.size(), back = neighbours.star ? own ^ 1 : count - 1 - own;
       const bool       there = pass.halves && own < back;
-      couplings_.push_back({(PetscInt64)grown_points_ * (FIRST_COUPLING + (there ? back : own)) + (there ? step : 0),
+      couplings_.push_back({(PetscInt64)grown_points() * (FIRST_COUPLING + (there ? back : own)) + (there ? step : 0),
                             (int)d[layers_.across], (int)d[layers_.slow], (int)d[0]});
     });
   }
@@ -157,12 +159,14 @@ PlaneWalk<T>::PlaneWalk(const PlanePass<T> &pass)
   }
 }
 
-template <class T> const T *PlaneWalk<T>::b_row(PetscInt m, PetscInt k) {
+template <class Level> auto PlaneWalk<Level>::b_row(PetscInt m, PetscInt k) -> const T * {
   return pass_.b.u ? row_of_b(pass_.b, m, k) : row_of_b(pass_.b_of_vectors, m, k);
 }
 
 // Where it is, if it is in one place, with values after its end that loops over whole vectors read.
-template <class T> template <class V> const T *PlaneWalk<T>::row_of_b(const Field<V> &b, PetscInt m, PetscInt k) {
+template <class Level>
+template <class V>
+auto PlaneWalk<Level>::row_of_b(const Field<V> &b, PetscInt m, PetscInt k) -> const T * {
   const Patch   &own = pass_.own;
   const PetscInt own_m = m - own_from_[layers_.across], own_k = k - own_from_[layers_.slow];
   PetscInt       p[3], n = nx_;
@@ -183,48 +187,53 @@ template <class T> template <class V> const T *PlaneWalk<T>::row_of_b(const Fiel
   return b_.data();
 }
 
-template <class T> row::AxesRow<T> PlaneWalk<T>::axes_row(PetscInt m, PetscInt k) const {
+template <class Level> auto PlaneWalk<Level>::axes_row(PetscInt m, PetscInt k) const -> row::AxesRow<T> {
   const AxisPoint<R> &y = point_across(m), &z = point_slow(k);
   return {west_.data(), east_.data(), y.lower, y.upper, z.lower, z.upper, level_.sigma};
 }
 
-template <class T> row::Neighbours<T> PlaneWalk<T>::neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const {
+template <class Level>
+auto PlaneWalk<Level>::neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const -> row::Neighbours<T> {
   row::Neighbours<T> of;
   for (int z = 0; z < 3; z++)
     for (int y = 0; y < 3; y++) of.row[z][y] = u.at(k + z - 1).row(m + y - 1);
   return of;
 }
 
-template <class T> const T *PlaneWalk<T>::inverse_diagonal(int step, PetscInt m, PetscInt k) {
-  if (level_.rows) return coefficients(INVERSE_DIAGONAL, m, k);
-  PetscInt first[3] = {0, 0, 0};
-  first[layers_.across] = m, first[layers_.slow] = k;
-  Inverse              &inverse = inverse_[level_.changes(step, first) ? 0 : 1];
-  const row::AxesRow<T> op = axes_row(m, k), &last = inverse.row;
-  const R               in = point_across(m).in * point_slow(k).in;
-  if (in != inverse.row_in || op.south != last.south || op.north != last.north || op.below != last.below ||
-      op.above != last.above) {
-    row::invert_diagonal(op, inverse.in.data(), in, (int)nx_, inverse.values.data());
-    inverse.row = op, inverse.row_in = in;
+template <class Level> auto PlaneWalk<Level>::inverse_diagonal(int step, PetscInt m, PetscInt k) -> const T * {
+  if constexpr (variable)
+    return coefficients(INVERSE_DIAGONAL, m, k);
+  else {
+    PetscInt first[3] = {0, 0, 0};
+    first[layers_.across] = m, first[layers_.slow] = k;
+    Inverse              &inverse = inverse_[level_.changes(step, first) ? 0 : 1];
+    const row::AxesRow<T> op = axes_row(m, k), &last = inverse.row;
+    const R               in = point_across(m).in * point_slow(k).in;
+    if (in != inverse.row_in || op.south != last.south || op.north != last.north || op.below != last.below ||
+        op.above != last.above) {
+      row::invert_diagonal(op, inverse.in.data(), in, (int)nx_, inverse.values.data());
+      inverse.row = op, inverse.row_in = in;
+    }
+    return inverse.values.data();
   }
-  return inverse.values.data();
 }
 
 // b - A u along a row
-template <class T> void PlaneWalk<T>::find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r) {
-  if (level_.rows)
+template <class Level> void PlaneWalk<Level>::find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r) {
+  if constexpr (variable)
     couple(u, m, k, nullptr, 0, r);
   else
     row::residual(axes_row(m, k), u, b_row(m, k), padded_, r);
 }
 
 // By coefficients of each point: that, or where `inverse` is given a smoothing step.
-template <class T>
-void PlaneWalk<T>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result) {
+template <class Level>
+void PlaneWalk<Level>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega,
+                              T *result) {
   const T *const       rows = at(level_.rows, 0, m, k);
   row::CouplingsRow<T> of;
   const int            count = (int)couplings_.size();
-  of.s = rows + SHIFT * grown_points_, of.b = b_row(m, k), of.u = u.center(), of.inverse = inverse, of.omega = omega;
+  of.s = rows + SHIFT * grown_points(), of.b = b_row(m, k), of.u = u.center(), of.inverse = inverse, of.omega = omega;
   for (int n = 0; n < count; n++) {
     const Coupling &coupling = couplings_[n];
     of.c[n] = rows + coupling.at;
@@ -252,7 +261,7 @@ void PlaneWalk<T>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, c
 }
 
 // The plane k of the values that the walk starts from; beyond the patch those of the guess.
-template <class T> void PlaneWalk<T>::begin_plane(PetscInt k) {
+template <class Level> void PlaneWalk<Level>::begin_plane(PetscInt k) {
   const bool  on_patch = k >= 0 && k < layers_.planes;
   const Range rows = this->rows(beyond(0));
   if (on_patch ? !planes(beyond(0)).has(k) : !pass_.given || (alone_ && !patch_.periodic[layers_.slow])) return;
@@ -271,7 +280,7 @@ template <class T> void PlaneWalk<T>::begin_plane(PetscInt k) {
   if (alone_) close_plane(patch_, layers_, &plane);
 }
 
-template <class T> void PlaneWalk<T>::correct_plane(PetscInt k, Plane<T> *plane) {
+template <class Level> void PlaneWalk<Level>::correct_plane(PetscInt k, Plane<T> *plane) {
   const int  across = layers_.across, slow = layers_.slow, columns = (int)columns_, coarse_columns = (int)e_layers_.nx;
   const bool coarsens = level_.coarsens[0];
   const PetscInt K = level_.below(slow, k) - e_from_[slow];
@@ -289,23 +298,23 @@ template <class T> void PlaneWalk<T>::correct_plane(PetscInt k, Plane<T> *plane)
     T             *fine = plane->row(m) + first_column_;
     const PetscInt J = level_.below(across, m) - e_from_[across];
     const int      sources = level_.between(across, m) ? 2 : 1;
-    if (!level_.rows) std::fill_n(buffer_.data(), coarse_columns + 1, T(0));
+    if constexpr (!variable) std::fill_n(buffer_.data(), coarse_columns + 1, T(0));
     for (int z = 0; z < planes; z++)
       for (int y = 0; y < sources; y++) {
         const T *e = e_.at(K + z).row(J + y);
-        if (level_.rows)
+        if constexpr (variable)
           row::add_interpolated(e, weights(level_.weights, 0, y, z, m, k),
                                 coarsens ? weights(level_.weights, 1, y, z, m, k) : nullptr, coarsens, columns, fine);
         else
           row::add(point_across(m).prolong[y] * point_slow(k).prolong[z], e - 1, coarse_columns + 1, buffer_.data());
       }
-    if (!level_.rows)
+    if constexpr (!variable)
       row::add_interpolated(buffer_.data() + 1, prolong_[0].data(), prolong_[1].data(), coarsens, columns, fine);
   }
 }
 
 // Step s from the values of the one before it.
-template <class T> void PlaneWalk<T>::smooth_plane(int s, PetscInt k) {
+template <class Level> void PlaneWalk<Level>::smooth_plane(int s, PetscInt k) {
   const int   step = pass_.begin + s - (starts_ ? 1 : 0);
   const R     omega = level_.omega[step];
   const Range rows = this->rows(beyond(s));
@@ -313,7 +322,7 @@ template <class T> void PlaneWalk<T>::smooth_plane(int s, PetscInt k) {
   for (PetscInt m = rows.begin; m < rows.end; m++) {
     const row::Neighbours<T> u = neighbours(u_[s - 1], m, k);
     const T                 *inverse = inverse_diagonal(step, m, k);
-    if (level_.rows)
+    if constexpr (variable)
       couple(u, m, k, inverse, omega, plane.row(m));
     else
       row::smooth(axes_row(m, k), u, b_row(m, k), inverse, omega, padded_, plane.row(m));
@@ -321,7 +330,7 @@ template <class T> void PlaneWalk<T>::smooth_plane(int s, PetscInt k) {
   if (alone_) close_plane(patch_, layers_, &plane);
 }
 
-template <class T> void PlaneWalk<T>::write_plane(PetscInt k) {
+template <class Level> void PlaneWalk<Level>::write_plane(PetscInt k) {
   const Patch &own = pass_.own;
   const Range  rows = this->rows(0);
   for (PetscInt m = rows.begin; m < rows.end; m++) {
@@ -332,7 +341,7 @@ template <class T> void PlaneWalk<T>::write_plane(PetscInt k) {
   }
 }
 
-template <class T> void PlaneWalk<T>::residual_plane(PetscInt k) {
+template <class Level> void PlaneWalk<Level>::residual_plane(PetscInt k) {
   Plane<T>   &plane = r_.put(k);
   const bool  of_zero = !starts_ && pass_.begin == pass_.end;
   const Range rows = this->rows(pass_.b_coarse ? 1 : 0);
@@ -350,15 +359,17 @@ template <class T> void PlaneWalk<T>::residual_plane(PetscInt k) {
 }
 
 // beyond: at points that belong to neighbours, too
-template <class T> void PlaneWalk<T>::weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r) {
-  if (!level_.mass) return;
-  const PetscInt rows = beyond && patch_.N[layers_.across] > 1 ? 1 : 0, columns = beyond && patch_.N[0] > 1 ? 1 : 0;
-  for (PetscInt m = -rows; m < layers_.rows + rows; m++)
-    row::multiply(at(level_.mass, -columns, m, k), (int)(nx_ + 2 * columns), r->row(m) - columns);
+template <class Level> void PlaneWalk<Level>::weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r) {
+  if constexpr (variable) {
+    if (!level_.mass) return;
+    const PetscInt rows = beyond && patch_.N[layers_.across] > 1 ? 1 : 0, columns = beyond && patch_.N[0] > 1 ? 1 : 0;
+    for (PetscInt m = -rows; m < layers_.rows + rows; m++)
+      row::multiply(at(level_.mass, -columns, m, k), (int)(nx_ + 2 * columns), r->row(m) - columns);
+  }
 }
 
 // To the coarse planes whose fine planes are all there.
-template <class T> void PlaneWalk<T>::restrict_ready(PetscInt newest, bool all) {
+template <class Level> void PlaneWalk<Level>::restrict_ready(PetscInt newest, bool all) {
   const Patch &coarse = pass_.coarse_b;
   const int    slow = layers_.slow;
   for (; next_coarse_ < coarse.size[slow]; next_coarse_++) {
@@ -368,7 +379,7 @@ template <class T> void PlaneWalk<T>::restrict_ready(PetscInt newest, bool all) 
   }
 }
 
-template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
+template <class Level> void PlaneWalk<Level>::restrict_plane(PetscInt K) {
   const Patch   &coarse = pass_.coarse_b;
   const int      across = layers_.across, slow = layers_.slow, n = (int)coarse.size[0];
   const bool     coarsens = level_.coarsens[0];
@@ -381,12 +392,12 @@ template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
     const PetscInt m = level_.coarse_point(across, coarse.start[across] + J);
     T             *sum = pass_.b_coarse + Layers(coarse, slow).index(coarse, 0, J, K);
     std::fill_n(sum, n, T(0));
-    if (!level_.rows) std::fill_n(buffer_.data(), columns + 1, T(0));
+    if constexpr (!variable) std::fill_n(buffer_.data(), columns + 1, T(0));
     for (int z = -planes; z <= planes; z++)
       for (int y = -rows; y <= rows; y++) {
         const T  *r = r_.at(k + z).row(m + y) + first_column_ + before;
         const int before_y = y < 0 ? 1 : 0, before_z = z < 0 ? 1 : 0; // such a point gives to its upper coarse point
-        if (level_.rows)
+        if constexpr (variable)
           row::add_restricted(r, weights(level_.restriction, 0, before_y, before_z, m + y, k + z) + before,
                               coarsens ? weights(level_.restriction, 1, before_y, before_z, m + y, k + z) + before
                                        : nullptr,
@@ -395,13 +406,13 @@ template <class T> void PlaneWalk<T>::restrict_plane(PetscInt K) {
           row::add(point_across(m + y).restriction[before_y] * point_slow(k + z).restriction[before_z], r,
                    columns + (coarsens ? 1 : 0), buffer_.data());
       }
-    if (!level_.rows)
+    if constexpr (!variable)
       row::add_restricted(buffer_.data(), restriction_[0].data() + before, restriction_[1].data() + before, coarsens,
                           columns, sum);
   }
 }
 
-template <class T> void PlaneWalk<T>::run() {
+template <class Level> void PlaneWalk<Level>::run() {
   const Range of_out = planes(0), of_residual = planes(pass_.b_coarse ? 1 : 0);
   for (PetscInt k = -1; k <= layers_.planes + steps_; k++) {
     if (k <= layers_.planes) begin_plane(k);
@@ -415,7 +426,7 @@ template <class T> void PlaneWalk<T>::run() {
   }
 }
 
-template <class T> void PlaneWalk<T>::restrict_field(const Field<T> &r) {
+template <class Level> void PlaneWalk<Level>::restrict_field(const Field<T> &r) {
   for (PetscInt k = -1; k <= layers_.planes; k++) {
     if ((k < 0 || k == layers_.planes) && patch_.N[layers_.slow] == 1) continue;
     Plane<T> &plane = r_.put(k);

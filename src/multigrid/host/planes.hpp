@@ -11,21 +11,22 @@
 namespace shellac {
 
 // What a walk does. b, and the result, are of T or, where T is not PETSc's scalar, of that.
-template <class T> struct PlanePass {
+template <class Level> struct PlanePass {
   using S = PetscScalar;
-  LevelPart<T> level;            // its patch is what is walked over
-  bool         halves;           // each pair of couplings, which are equal, is read in one of its rows
-  Patch        own;              // the rank's points, of guess, b and results: that patch, or a part of it
-  bool         given, corrected; // starts from a guess; from that, or zero, with the coarse correction added
-  int          begin, end;       // smoothing steps
-  Field<T>     guess, e;
-  Field<T>     b;
-  Field<S>     b_of_vectors; // in place of b, where b.u is null
-  T           *out;          // the last step's result; null: not wanted
-  S           *out_of_vectors;
-  T           *residual; // b - A u after the steps; null: not wanted
-  T           *b_coarse; // the residual's restriction, on the points of coarse_b; null: not wanted
-  Patch        coarse_b, coarse_e;
+  using T = typename Level::Scalar;
+  Level    level;            // its patch is what is walked over
+  bool     halves;           // each pair of couplings, which are equal, is read in one of its rows
+  Patch    own;              // the rank's points, of guess, b and results: that patch, or a part of it
+  bool     given, corrected; // starts from a guess; from that, or zero, with the coarse correction added
+  int      begin, end;       // smoothing steps
+  Field<T> guess, e;
+  Field<T> b;
+  Field<S> b_of_vectors; // in place of b, where b.u is null
+  T       *out;          // the last step's result; null: not wanted
+  S       *out_of_vectors;
+  T       *residual; // b - A u after the steps; null: not wanted
+  T       *b_coarse; // the residual's restriction, on the points of coarse_b; null: not wanted
+  Patch    coarse_b, coarse_e;
 };
 
 // Points beyond a rank's that its results depend on, from a guess to the restricted residual.
@@ -33,7 +34,7 @@ constexpr PetscInt points_beyond(int steps) {
   return steps + 2;
 }
 // Extends a rank's part of a level by so many points of each neighbour.
-template <class T> void extend(PetscInt points, LevelPart<T> *level) {
+template <class Level> void extend(PetscInt points, Level *level) {
   Patch &patch = level->patch;
   for (int a = 0; a < 3; a++) {
     const PetscInt before = patch.neighbour[a][LOWER] ? points : 0, after = patch.neighbour[a][UPPER] ? points : 0;
@@ -41,9 +42,12 @@ template <class T> void extend(PetscInt points, LevelPart<T> *level) {
     patch.start[a] -= before;
     patch.size[a] += before + after;
     for (bool &neighbour : patch.neighbour[a]) neighbour = false;
-    level->axis[a] -= before;
-    level->grown.lo[a] += before, level->grown.hi[a] += before;
-    level->regular_lo[a] += before, level->regular_hi[a] += before;
+    if constexpr (Level::variable) {
+      level->grown.lo[a] += before, level->grown.hi[a] += before;
+    } else {
+      level->axis[a] -= before;
+      level->regular_lo[a] += before, level->regular_hi[a] += before;
+    }
   }
 }
 

@@ -13,18 +13,18 @@ constexpr int most_fused_steps = 3;
 // A pass whose kind is known at run time. b and the result are of T or, where T is not PETSc's scalar, of that.
 template <class T> struct StripPass {
   using S = PetscScalar;
-  LevelPart<T> level;
-  bool         given, corrected, restricts; // see PassKind
-  int          steps, last, ghost, ghost_columns;
-  Field<T>     b, guess, e;
-  Field<S>     b_of_vectors; // in place of b, where b.u is null
-  T           *out;
-  S           *out_of_vectors; // in place of out, where that is null
-  T           *b_coarse;
-  Patch        coarse_b, coarse_e;
+  SeparableLevel<T> level;
+  bool              given, corrected, restricts; // see PassKind
+  int               steps, last, ghost, ghost_columns;
+  Field<T>          b, guess, e;
+  Field<S>          b_of_vectors; // in place of b, where b.u is null
+  T                *out;
+  S                *out_of_vectors; // in place of out, where that is null
+  T                *b_coarse;
+  Patch             coarse_b, coarse_e;
 };
 
-template <class Kind, class T, class B, class Out> StripPass<T> strip_pass(const Pass<T, B, Out> &pass) {
+template <class Kind, class T, class B, class Out> StripPass<T> strip_pass(const SeparablePass<T, B, Out> &pass) {
   StripPass<T> strips = {};
   strips.level = pass.level;
   strips.given = Kind::given;
@@ -76,14 +76,14 @@ private:
   RowOperator<T> op(const AxisPoint<R> &y) const { return {west_, east_, y.lower, y.upper, level_.sigma}; }
   bool           is_coarse(PetscInt j) const { return level_.below(1, j + 1) == level_.below(1, j); }
 
-  const StripPass<T> &pass_;
-  const LevelPart<T> &level_;
-  const Patch        &patch_;
-  const bool          coarsened_x_, coarsened_y_, starts_;
-  const int           half_;          // coarse columns
-  const PetscInt      written_, odd_; // columns that a strip writes; coarse points shall lie at odd places of a strip
-  PetscInt            i0_, i_lo_, i_hi_; // the strip's first column; those that it writes
-  PetscInt            coarse_i0_;
+  const StripPass<T>      &pass_;
+  const SeparableLevel<T> &level_;
+  const Patch             &patch_;
+  const bool               coarsened_x_, coarsened_y_, starts_;
+  const int                half_;   // coarse columns
+  const PetscInt written_, odd_;    // columns that a strip writes; coarse points shall lie at odd places of a strip
+  PetscInt       i0_, i_lo_, i_hi_; // the strip's first column; those that it writes
+  PetscInt       coarse_i0_;
 
   // of the columns
   StripRow<R> west_, east_, in_, prolong_[2], from_before_, from_here_, from_after_;
@@ -155,12 +155,11 @@ template <class T> void StripWalk<T>::start(PetscInt j) {
   else
     std::fill(row, row + n, T(0));
   if (!pass_.corrected) return;
-  R lower, upper;
-  level_.get_prolong(1, j, &lower, &upper);
-  const bool between = coarsened_y_ && !is_coarse(j);
+  const AxisPoint<R> &y = level_.point(1, j);
+  const bool          between = coarsened_y_ && !is_coarse(j);
   if (!coarsened_y_) load_coarse(level_.below(1, j));
   if (between) load_coarse(level_.below(1, j) + 1);
-  strip::add_sum<T, R>(lower, e_[between ? 1 : 0], between ? upper : R(0), e_[0], row);
+  strip::add_sum<T, R>(y.prolong[0], e_[between ? 1 : 0], between ? y.prolong[1] : R(0), e_[0], row);
 }
 
 // u_s at row q, which is s rows behind, or s - 1
@@ -199,26 +198,25 @@ template <class T> void StripWalk<T>::restrict_residual(PetscInt q) {
   const StripRows<T, 3> &u = u_[pass_.steps];
   StripRow<T>            residual;
   const T               *r = b_[0];
-  R                      lower, upper;
   if (pass_.steps > 0) {
     strip::find_residual<T>(op(level_.axis[1][q]), b_[pass_.last + 1], u[2], u[1], u[0], residual);
     r = residual;
   }
   strip::restrict_x<T, R>(r, from_before_, from_here_, from_after_, coarsened_x_, coarse_);
-  level_.get_restriction(1, q, &lower, &upper);
+  const R       *to = level_.point(1, q).restriction; // the coarse rows below and above
   const PetscInt J = level_.below(1, q), rows = patch_.size[1];
   if (!coarsened_y_) {
-    strip::accumulate<T, R>(lower, coarse_, true, sum_);
+    strip::accumulate<T, R>(to[0], coarse_, true, sum_);
     if (q >= 0 && q < rows) store_sum(J);
   } else if (is_coarse(q)) {
-    strip::accumulate<T, R>(lower, coarse_, !summing_, sum_);
+    strip::accumulate<T, R>(to[0], coarse_, !summing_, sum_);
     summing_ = true;
   } else {
     if (summing_) {
-      strip::accumulate<T, R>(lower, coarse_, false, sum_);
+      strip::accumulate<T, R>(to[0], coarse_, false, sum_);
       if (q - 1 >= 0 && q - 1 < rows) store_sum(J);
     }
-    strip::accumulate<T, R>(upper, coarse_, true, sum_);
+    strip::accumulate<T, R>(to[1], coarse_, true, sum_);
     summing_ = true;
   }
 }

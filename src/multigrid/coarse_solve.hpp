@@ -1,0 +1,14 @@
+#pragma once
+// The exact solution of the last level: of a sum over its axes by their modes, of another matrix by its inverse.
+
+#include "multigrid/coarse/dense.hpp"
+#include "multigrid/coarse/direct.hpp"
+#include "multigrid/level.hpp"
+
+namespace shellac {
+
+template <class Level>
+using CoarseSolve =
+    std::conditional_t<Level::variable, DenseSolve<typename Level::Scalar>, DirectSolve<typename Level::Scalar>>;
+
+} // namespace shellac
