@@ -3,43 +3,31 @@
 // are for host and device; passes over several points compute the same, and tests compare the two.
 
 #include "multigrid/level.hpp"
+#include "multigrid/step.hpp"
 
 namespace shellac {
 
-// b - A u at a point, by the values there and around it and the weights of its edges. By differences, whose rounding
-// errors are those of smooth functions' second differences.
-template <class T, class R>
-SHELLAC_HD T residual_of(T f, T center, T west, T east, T south, T north, R to_west, R to_east, R to_south, R to_north,
-                         T sigma) {
-  T r = f - sigma * center;
-  r += to_south * (south - center);
-  r += to_north * (north - center);
-  r += to_west * (west - center);
-  r += to_east * (east - center);
+namespace point {
+
+// f - A u at p, where neighbours may be other ranks'
+template <class T>
+SHELLAC_RARE T residual_beyond(const VariableLevel<T> &level, const Field<T> &u, T f, PetscInt i, PetscInt j,
+                               PetscInt k) {
+  const PetscInt p[3] = {i, j, k};
+  const size_t   points = (size_t)level.grown.points();
+  const T       *coupling = level.row(FIRST_COUPLING, p);
+  const T        center = u.u[level.patch.index(i, j, k)];
+  T              r = residual_of(f, *level.row(SHIFT, p), center);
+  level.neighbours.each([&](const PetscInt *d) {
+    const PetscInt q[3] = {i + d[0], j + d[1], k + d[2]};
+    r = add_fluxes(r, center, *coupling, value_at(level.patch, u, q));
+    coupling += points;
+  });
   return r;
 }
 
-namespace point {
-
-// (A u) at p, where neighbours may be other ranks'
-template <class T>
-SHELLAC_RARE T product_beyond(const VariableLevel<T> &level, const Field<T> &u, PetscInt i, PetscInt j, PetscInt k) {
-  const PetscInt p[3] = {i, j, k};
-  const size_t   points = (size_t)level.grown.points();
-  const T       *row = level.rows + level.grown.index(p);
-  const T        center = u.u[level.patch.index(i, j, k)];
-  T              sum = row[SHIFT * points] * center;
-  row += FIRST_COUPLING * points;
-  level.neighbours.each([&](const PetscInt *d) {
-    const PetscInt q[3] = {i + d[0], j + d[1], k + d[2]};
-    sum += *row * (center - value_at(level.patch, u, q));
-    row += points;
-  });
-  return sum;
-}
-
 // The same in few instructions where all neighbours are on the patch
-template <class T> SHELLAC_HD T product(const VariableLevel<T> &level, const Field<T> &u, const PetscInt p[3]) {
+template <class T> SHELLAC_HD T residual(const VariableLevel<T> &level, const Field<T> &u, T f, const PetscInt p[3]) {
   const Patch &patch = level.patch;
   PetscInt64   step[3][3]; // down, none and up each axis; none where that leaves the domain: its coupling is zero
   bool         far = false;
@@ -54,22 +42,21 @@ template <class T> SHELLAC_HD T product(const VariableLevel<T> &level, const Fie
     step[a][2] = !last ? stride : periodic ? (1 - N) * stride : 0;
     far = far || (first && patch.neighbour[a][LOWER]) || (last && patch.neighbour[a][UPPER]);
   }
-  if (far) return product_beyond(level, u, p[0], p[1], p[2]);
+  if (far) return residual_beyond(level, u, f, p[0], p[1], p[2]);
   const bool  *present = level.neighbours.present;
   const T     *here = u.u + patch.index(p[0], p[1], p[2]);
   const size_t points = (size_t)level.grown.points();
-  const T     *row = level.rows + level.grown.index(p);
+  const T     *coupling = level.row(FIRST_COUPLING, p);
   const T      center = *here;
-  T            sum = row[SHIFT * points] * center;
-  row += FIRST_COUPLING * points;
+  T            r = residual_of(f, *level.row(SHIFT, p), center);
   if (level.neighbours.star) { // in the order of Neighbours::each()
     SHELLAC_UNROLL_ALL
     for (int a = 0; a < 3; a++) {
       if (!present[a]) continue;
-      sum += row[0] * (center - here[step[a][0]]) + row[points] * (center - here[step[a][2]]);
-      row += 2 * points;
+      r = add_fluxes(r, center, coupling[0], here[step[a][0]], coupling[points], here[step[a][2]]);
+      coupling += 2 * points;
     }
-    return sum;
+    return r;
   }
   SHELLAC_UNROLL_ALL
   for (int z = 0; z < 3; z++) {
@@ -80,27 +67,27 @@ template <class T> SHELLAC_HD T product(const VariableLevel<T> &level, const Fie
       SHELLAC_UNROLL_ALL
       for (int x = 0; x < 3; x++) {
         if ((x != 1 && !present[0]) || (x == 1 && y == 1 && z == 1)) continue;
-        sum += *row * (center - here[step[0][x] + step[1][y] + step[2][z]]);
-        row += points;
+        r = add_fluxes(r, center, *coupling, here[step[0][x] + step[1][y] + step[2][z]]);
+        coupling += points;
       }
     }
   }
-  return sum;
+  return r;
 }
 
-template <class T> SHELLAC_HD T product(const SeparableLevel<T> &level, const Field<T> &u, const PetscInt p[3]) {
+template <class T> SHELLAC_HD T residual(const SeparableLevel<T> &level, const Field<T> &u, T f, const PetscInt p[3]) {
   const Patch &patch = level.patch;
   const T      center = u.u[patch.index(p[0], p[1], p[2])];
-  T            sum = level.sigma * center;
+  T            r = residual_of(f, level.sigma, center);
   for (int a = 0; a < 3; a++) {
     if (patch.N[a] == 1) continue; // its edges are in sigma
     PetscInt lower[3] = {p[0], p[1], p[2]}, upper[3] = {p[0], p[1], p[2]};
     lower[a]--;
     upper[a]++;
-    sum += level.axis[a][p[a]].lower * (center - value_at(patch, u, lower)) +
-           level.axis[a][p[a]].upper * (center - value_at(patch, u, upper));
+    r = add_fluxes(r, center, level.axis[a][p[a]].lower, value_at(patch, u, lower), level.axis[a][p[a]].upper,
+                   value_at(patch, u, upper));
   }
-  return sum;
+  return r;
 }
 
 template <class Level, class B> struct Residual {
@@ -113,7 +100,7 @@ template <class Level, class B> struct Residual {
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
     const size_t   at = level.patch.index(i, j, k);
-    out[at] = (T)b[at] - (u.u ? product(level, u, p) : T(0));
+    out[at] = u.u ? residual(level, u, (T)b[at], p) : (T)b[at];
   }
 };
 

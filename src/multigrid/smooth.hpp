@@ -19,7 +19,7 @@ template <class Level, class B, class Out> struct Smooth {
     const PetscInt p[3] = {i, j, k};
     const size_t   at = level.patch.index(i, j, k);
     const T        scale = level.scale(step, p), f = (T)b[at];
-    out[at] = u.u ? u.u[at] + scale * (f - product(level, u, p)) : scale * f;
+    out[at] = u.u ? jacobi_step(u.u[at], scale, residual(level, u, f, p)) : scale * f;
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include "device/chain.hpp"
 #include "multigrid/level.hpp"
+#include "multigrid/step.hpp"
 
 namespace shellac {
 namespace column {
@@ -67,17 +68,13 @@ template <Does does, PetscInt points, class T, class B, class Out> struct Step {
         const T above = k + 1 < nz ? here[plane] : T(0);
         const T west = has_west ? here[-1] : T(0), east = has_east ? here[1] : T(0);
         const T south = has_south ? here[-row] : T(0), north = has_north ? here[row] : T(0);
-        T       r = (T)*f - level.sigma * center;
-        r += x.lower * (west - center);
-        r += x.upper * (east - center);
-        r += y.lower * (south - center);
-        r += y.upper * (north - center);
-        r += z[k].lower * (below - center);
-        r += z[k].upper * (above - center);
+        const T r = residual_of((T)*f, level.sigma, center, x.lower, west, x.upper, east, y.lower, south, y.upper,
+                                north, z[k].lower, below, z[k].upper, above);
         if constexpr (does == Does::residual)
           *to = (Out)r;
         else
-          *to = (Out)(inside * z[k].in == 0 ? center : center + omega / (diagonal + (z[k].lower + z[k].upper)) * r);
+          *to = (Out)(inside * z[k].in == 0 ? center
+                                            : jacobi_step(center, omega / (diagonal + (z[k].lower + z[k].upper)), r));
         below = center;
         center = above;
       }

@@ -6,7 +6,7 @@
 #include "device/chain.hpp"
 #include "device/warp.hpp"
 #include "multigrid/pass.hpp"
-#include "multigrid/residual.hpp"
+#include "multigrid/step.hpp"
 
 namespace shellac {
 
@@ -149,8 +149,8 @@ __global__ __launch_bounds__(32 * march_warps,
   const auto add_e = [&](T value) { e.add(Row{{R(0.5) * (shuffled(value, lane - 1) + value), value}}); };
   const auto residual = [&](const Row &f, const LastValues<Row, 3> &v) {
     const T west = shuffled(v[1][1], lane - 1), east = shuffled(v[1][0], lane + 1);
-    return Row{{residual_of(f[0], v[1][0], west, v[1][1], v[2][0], v[0][0], kx, kx, ky, ky, level.sigma),
-                residual_of(f[1], v[1][1], v[1][0], east, v[2][1], v[0][1], kx, kx, ky, ky, level.sigma)}};
+    return Row{{residual_of(f[0], level.sigma, v[1][0], ky, v[2][0], ky, v[0][0], kx, west, kx, v[1][1]),
+                residual_of(f[1], level.sigma, v[1][1], ky, v[2][1], ky, v[0][1], kx, v[1][0], kx, east)}};
   };
 
   if (Kind::corrected) add_e(*from_e);
@@ -189,7 +189,7 @@ __global__ __launch_bounds__(32 * march_warps,
           for (int l = 0; l < 2; l++) row[l] = scale * b[0][l];
         } else {
           const Row r_of = residual(b[lag], u[s - 1]);
-          for (int l = 0; l < 2; l++) row[l] = u[s - 1][1][l] + scale * r_of[l];
+          for (int l = 0; l < 2; l++) row[l] = jacobi_step(u[s - 1][1][l], scale, r_of[l]);
           if (Kind::given && Kind::restricts && s == 1 && pass.norms && j + r - lag >= j0 && j + r - lag < j1 && writes)
             squares += squared(r_of[0]) + squared(r_of[1]);
         }

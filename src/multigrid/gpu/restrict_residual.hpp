@@ -9,6 +9,7 @@
 #include "multigrid/gpu/plane_blocks.hpp"
 #include "multigrid/gpu/sum_norms.hpp"
 #include "multigrid/level.hpp"
+#include "multigrid/step.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
@@ -113,14 +114,10 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
     T       r[2];
     SHELLAC_UNROLL_ALL
     for (int c = 0; c < 2; c++) {
-      const T center = here[c];
-      r[c] = f[c] - level.sigma * center;
-      r[c] += x[c].lower * ((c ? here[0] : beside[0]) - center);
-      r[c] += x[c].upper * ((c ? beside[1] : here[1]) - center);
-      r[c] += y.lower * (values_of(c, turn)[-lanes] - center);
-      r[c] += y.upper * (values_of(c, turn)[lanes] - center);
-      r[c] += z.lower * (below[c] - center);
-      r[c] += z.upper * (above[c] - center);
+      const T west = c ? here[0] : beside[0], east = c ? beside[1] : here[1];
+      r[c] = residual_of(f[c], level.sigma, here[c], x[c].lower, west, x[c].upper, east, y.lower,
+                         values_of(c, turn)[-lanes], y.upper, values_of(c, turn)[lanes], z.lower, below[c], z.upper,
+                         above[c]);
     }
     if (norm && k < end_owned && z.in != 0) {
       if (counts_first) squares += squared(r[0]);

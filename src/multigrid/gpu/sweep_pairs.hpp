@@ -11,6 +11,7 @@
 
 #include "device/chain.hpp"
 #include "multigrid/level.hpp"
+#include "multigrid/step.hpp"
 
 #if SHELLAC_CUDA
 #include <cuda_pipeline.h>
@@ -208,7 +209,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
         sum += a.arm[0][LOWER] * row[-1] + a.arm[0][UPPER] * row[1];
         sum += arm_outer * row[outer] + arm_partner * other[p][s];
         sum += a.arm[2][LOWER] * here[p][s] + a.arm[2][UPPER] * upper;
-        const T    value = v + a.factor[s] * (T(now_b[1 + s][at_b + 2 * p * W]) - sum);
+        const T    value = jacobi_step(v, a.factor[s], T(now_b[1 + s][at_b + 2 * p * W]) - sum);
         const bool in = (mine >> first >> 2 * p & 1) && m - s >= 0 && m - s < nz;
         fresh[s] = in ? value : v;
         if (in && s + 1 < stages) row[0] = value;

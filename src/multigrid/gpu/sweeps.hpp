@@ -9,6 +9,7 @@
 #include "device/warp.hpp"
 #include "multigrid/gpu/plane_blocks.hpp"
 #include "multigrid/level.hpp"
+#include "multigrid/step.hpp"
 
 #if SHELLAC_CUDA
 namespace shellac {
@@ -141,26 +142,18 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(ro
     if constexpr (from_zero) {
       v = omega[0] * inverse * b_here;
     } else {
-      T sum = b_here;
-      sum += here.beside * shuffled(d, here.side);
-      sum += here.own * d;
-      sum += y_lower * before_step(turn)[-lanes];
-      sum += y_upper * before_step(turn)[lanes];
-      sum += now.lower * d_below;
-      sum += now.upper * d_above;
-      v = (in ? 1 - omega[0] : R(1)) * a + omega[0] * inverse * sum;
+      const T sum =
+          add_products(b_here, here.beside, shuffled(d, here.side), here.own, d, y_lower, before_step(turn)[-lanes],
+                       y_upper, before_step(turn)[lanes], now.lower, d_below, now.upper, d_above);
+      v = sor_step(a, omega[0], inverse, in, sum);
     }
     *after_step(turn) = v;
     if constexpr (!from_zero) *before_step(1 - turn) = d_above;
     // the second colour in plane k - 1
-    T sum = b_below;
-    sum += here.beside * shuffled(v_below, here.side);
-    sum += here.own * v_below;
-    sum += y_lower * after_step(1 - turn)[-lanes];
-    sum += y_upper * after_step(1 - turn)[lanes];
-    sum += before.lower * v_before;
-    sum += before.upper * v;
-    const T w = (in_before ? 1 - omega[1] : R(1)) * d_below + omega[1] * inverse_before * sum;
+    const T sum = add_products(b_below, here.beside, shuffled(v_below, here.side), here.own, v_below, y_lower,
+                               after_step(1 - turn)[-lanes], y_upper, after_step(1 - turn)[lanes], before.lower,
+                               v_before, before.upper, v);
+    const T w = sor_step(d_below, omega[1], inverse_before, in_before, sum);
     if (writes && (regular || k > first)) {
       T *to = out + (at - plane);
       if (here.there) to[here.second] = w;

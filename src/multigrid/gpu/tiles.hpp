@@ -6,7 +6,7 @@
 #include "device/chain.hpp"
 #include "device/warp.hpp"
 #include "multigrid/pass.hpp"
-#include "multigrid/residual.hpp"
+#include "multigrid/step.hpp"
 
 namespace shellac {
 
@@ -137,10 +137,10 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
   const auto residual = [&](T *result) {
 #pragma unroll
     for (int r = 0; r < rows; r++)
-      result[r] = residual_of(b[r], u[r], now[r * tile_columns - 1], now[r * tile_columns + 1],
-                              r > 0 ? u[r > 0 ? r - 1 : 0] : now[-tile_columns],
-                              r + 1 < rows ? u[r + 1 < rows ? r + 1 : 0] : now[rows * tile_columns], west, east,
-                              y_edges[2 * (row + r)], y_edges[2 * (row + r) + 1], level.sigma);
+      result[r] = residual_of(b[r], level.sigma, u[r], y_edges[2 * (row + r)],
+                              r > 0 ? u[r > 0 ? r - 1 : 0] : now[-tile_columns], y_edges[2 * (row + r) + 1],
+                              r + 1 < rows ? u[r + 1 < rows ? r + 1 : 0] : now[rows * tile_columns], west,
+                              now[r * tile_columns - 1], east, now[r * tile_columns + 1]);
   };
   double squares = 0;
 #pragma unroll
@@ -155,7 +155,7 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
     }
 #pragma unroll
     for (int r = 0; r < rows; r++) {
-      u[r] += level.omega[s - 1] * inverse[r] * r_of[r];
+      u[r] = jacobi_step(u[r], level.omega[s - 1] * inverse[r], r_of[r]);
       if (Kind::given && Kind::restricts && s == 1 && writes[r]) squares += squared(r_of[r]);
     }
   }

@@ -121,20 +121,19 @@ template <Does does, bool star, bool symmetric, class T, class B> struct Step {
       const Steps z = steps_along(level, 2, k);
       load(2, z.value[2], z.row[2]);
       const T own_shift = shifts & 1 ? unchanging(shift + row) : T(0), center = values[1][4];
-      T       r = (T)unchanging(b + at) - own_shift * center, diagonal = own_shift;
+      T       r = residual_of((T)unchanging(b + at), own_shift, center), diagonal = own_shift;
       SHELLAC_UNROLL_ALL
-      for (int n = 0; n < pairs; n++) { // in differences, see couplings.hpp
+      for (int n = 0; n < pairs; n++) {
         const int      up = upper(n), low = 26 - up;
         const PetscInt back = symmetric ? x.row[low % 3] + y.row[low / 3 % 3] + z.row[low / 9] : 0;
         const T        above = unchanging(to_upper[n] + row), below = unchanging(to_lower[n] + (row + back));
-        r += above * (values[up / 9][up % 9] - center);
-        r += below * (values[low / 9][low % 9] - center);
+        r = add_fluxes(r, center, above, values[up / 9][up % 9], below, values[low / 9][low % 9]);
         diagonal += above + below;
       }
       if constexpr (does == Does::residual)
         out[at] = r;
       else
-        out[at] = center + omega * (adds_up ? inverse_of(diagonal) : unchanging(inverse + row)) * r;
+        out[at] = jacobi_step(center, omega * (adds_up ? inverse_of(diagonal) : unchanging(inverse + row)), r);
       SHELLAC_UNROLL_ALL
       for (int m = 0; m < 9; m++)
         if (is_read(m)) values[0][m] = values[1][m], values[1][m] = values[2][m];

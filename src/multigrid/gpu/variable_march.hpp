@@ -267,20 +267,15 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star,
     const auto residual = [&](int lag, const LastValues<T, 3> &v, int s) {
       const Coefficients<T> &here = coefficients[lag], &below = coefficients[lag + 1];
       const T *const         line = line_before(s, 1);
-      T                      r = right[lag] - here.shift * v[1];
-      r += below.north * (v[2] - v[1]);
-      r += here.north * (v[0] - v[1]);
-      T along = here.west * (line[-1] - v[1]); // a sum of its own, which need not wait
-      along += here.east * (line[1] - v[1]);
+      T                      r = residual_of(right[lag], here.shift, v[1], below.north, v[2], here.north, v[0]);
+      T                      along = flux(here.west, line[-1], v[1]); // a sum of its own, which need not wait
+      along = add_fluxes(along, v[1], here.east, line[1]);
       if (!star) {
         const T *const newer = line_before(s, 0), *const older = line_before(s, 2);
-        along += below.next_sw * (older[-1] - v[1]);
-        along += below.next_se * (older[1] - v[1]);
-        r += here.nw * (newer[-1] - v[1]);
-        r += here.ne * (newer[1] - v[1]);
+        along = add_fluxes(along, v[1], below.next_sw, older[-1], below.next_se, older[1]);
+        r = add_fluxes(r, v[1], here.nw, newer[-1], here.ne, newer[1]);
       }
-      r += along;
-      return r;
+      return r + along;
     };
     if (Kind::starts) {
       T value = Kind::given ? guess[now * columns + c] : T(0);
@@ -311,7 +306,7 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star,
         const int margin = steps - s + (Kind::restricts ? 2 : 0);
         if (star || (j - lag >= j0 - margin && j - lag < j1 + margin)) {
           if (!star) __syncthreads();
-          value = u[s - 1][1] + level.omega[s - 1] * inverse[lag] * residual(lag, u[s - 1], s - 1);
+          value = jacobi_step(u[s - 1][1], level.omega[s - 1] * inverse[lag], residual(lag, u[s - 1], s - 1));
         } else
           value = 0;
       }

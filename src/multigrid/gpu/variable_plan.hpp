@@ -4,6 +4,7 @@
 
 #include "device/chain.hpp"
 #include "multigrid/pass.hpp"
+#include "multigrid/step.hpp"
 
 namespace shellac {
 

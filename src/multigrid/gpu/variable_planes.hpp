@@ -106,26 +106,16 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
             north_new = unchanging(north + row_2), top_new = unchanging(top + row_2), u_new = of_u(k + 3, b_new),
             shift_new = of_shift(k + 1);
     const T *const at = all_u + now + mine, *const e = all_east + now + mine, *const n = all_north + now + mine;
-    const T diagonal = shift_here + (e[0] + e[-1] + (n[0] + n[-width]) + (top_here + top_before));
-    const T own_inverse = variable_column::inverse_of(diagonal);
-    T       r = b_here - shift_here * u_here;
-    r += e[0] * (at[1] - u_here);
-    r += e[-1] * (at[-1] - u_here);
-    r += n[0] * (at[width] - u_here);
-    r += n[-width] * (at[-width] - u_here);
-    r += top_here * (u_1 - u_here);
-    r += top_before * (u_before - u_here);
-    const T        v = u_here + first_omega * own_inverse * r;
+    const T        diagonal = shift_here + (e[0] + e[-1] + (n[0] + n[-width]) + (top_here + top_before));
+    const T        own_inverse = variable_column::inverse_of(diagonal);
+    const T        r = residual_of(b_here, shift_here, u_here, e[0], at[1], e[-1], at[-1], n[0], at[width], n[-width],
+                                   at[-width], top_here, u_1, top_before, u_before);
+    const T        v = jacobi_step(u_here, first_omega * own_inverse, r);
     const T *const after = all_v + next + mine;
-    T              s = rest;
-    s += to_east * (after[1] - v_here);
-    s += to_west * (after[-1] - v_here);
-    s += to_north * (after[width] - v_here);
-    s += to_south * (after[-width] - v_here);
-    s += top_before * (v - v_here);
-    s += top_second * (v_before - v_here);
-    if (writes && k > k0) out[own + plane * (k - 1)] = v_here + weight * s;
-    rest = b_here - shift_here * v, weight = second_omega * own_inverse;
+    const T        s = add_fluxes(rest, v_here, to_east, after[1], to_west, after[-1], to_north, after[width], to_south,
+                                  after[-width], top_before, v, top_second, v_before);
+    if (writes && k > k0) out[own + plane * (k - 1)] = jacobi_step(v_here, weight, s);
+    rest = residual_of(b_here, shift_here, v), weight = second_omega * own_inverse;
     to_east = e[0], to_west = e[-1], to_north = n[0], to_south = n[-width];
     all_v[now + mine] = v, all_u[next + mine] = u_1, all_east[next + mine] = east_1, all_north[next + mine] = north_1;
     v_before = v_here, v_here = v;

@@ -9,6 +9,7 @@
 #include "device/chain.hpp"
 #include "device/warp.hpp"
 #include "multigrid/pass.hpp"
+#include "multigrid/step.hpp"
 
 namespace shellac {
 
@@ -169,7 +170,7 @@ __global__ __launch_bounds__(Tile::threads,
     const Row south = lasts[(turn * (warps + 1) + warp) * 32 + lane],
               north = firsts[(turn * (warps + 1) + warp + 1) * 32 + lane];
     const T scale[2] = {omega * inverse[0], omega * inverse[1]};
-    Row     below = {{u[0][0] - south[0], u[0][1] - south[1]}}; // differences
+    Row     below = {{u[0][0] - south[0], u[0][1] - south[1]}}; // differences that two points share, computed once
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       T   west = __shfl_up_sync(0xffffffffu, u[r][1], 1), east = __shfl_down_sync(0xffffffffu, u[r][0], 1);
@@ -180,21 +181,21 @@ __global__ __launch_bounds__(Tile::threads,
 #pragma unroll
       for (int l = 0; l < 2; l++) {
         above[l] = (r + 1 < rows ? u[r + 1 < rows ? r + 1 : r][l] : north[l]) - u[r][l];
-        r_of[l] = b[r][l] - level.sigma * u[r][l];
+        r_of[l] = residual_of(b[r][l], level.sigma, u[r][l]);
         r_of[l] -= to_south * below[l];
         r_of[l] += to_north * above[l];
       }
-      r_of[0] += to_west * (west - u[r][0]);
+      r_of[0] = add_fluxes(r_of[0], u[r][0], to_west, west);
       r_of[0] += to_east * middle;
       r_of[1] -= to_west * middle;
-      r_of[1] += to_east * (east - u[r][1]);
+      r_of[1] = add_fluxes(r_of[1], u[r][1], to_east, east);
 #pragma unroll
       for (int l = 0; l < 2; l++) {
         if (sums && adds && writes[l] && writes_row(r)) squares += squared(r_of[l]);
         if (!decltype(smooths)::value)
           u[r][l] = r_of[l];
         else if (changes_row(r))
-          u[r][l] += scale[l] * r_of[l];
+          u[r][l] = jacobi_step(u[r][l], scale[l], r_of[l]);
       }
       below = above;
     }

@@ -52,14 +52,11 @@ template <class T> struct AxesRow {
   T        sigma;
 };
 
-// b - A u at a point, as product() has it.
+// b - A u at a point
 template <class T> inline T residual_at(const AxesRow<T> &op, const Neighbours<T> &u, const T *b, int i) {
-  const T center = u.center()[i];
-  T r = residual_of(b[i], center, u.center()[i - 1], u.center()[i + 1], u.row[1][0][i], u.row[1][2][i], op.west[i],
-                    op.east[i], op.south, op.north, op.sigma);
-  r += op.below * (u.row[0][1][i] - center);
-  r += op.above * (u.row[2][1][i] - center);
-  return r;
+  return residual_of(b[i], op.sigma, u.center()[i], op.south, u.row[1][0][i], op.north, u.row[1][2][i], op.west[i],
+                     u.center()[i - 1], op.east[i], u.center()[i + 1], op.below, u.row[0][1][i], op.above,
+                     u.row[2][1][i]);
 }
 
 template <class T> SHELLAC_WIDE void residual(const AxesRow<T> &of, const Neighbours<T> &u, const T *b, int n, T *r) {
@@ -76,7 +73,8 @@ SHELLAC_WIDE void smooth(const AxesRow<T> &of, const Neighbours<T> &u, const T *
   const Neighbours<T> local = u;
   const int           count = all_vectors<T>(n);
   SHELLAC_COLUMNS
-  for (int i = 0; i < count; i++) result[i] = local.center()[i] + omega * inverse[i] * residual_at(op, local, b, i);
+  for (int i = 0; i < count; i++)
+    result[i] = jacobi_step(local.center()[i], omega * inverse[i], residual_at(op, local, b, i));
 }
 // 1/diagonal; zero at fixed points. in: by x, and of this row
 template <class T>
@@ -104,10 +102,10 @@ SHELLAC_WIDEST void couple(const CouplingsRow<T> &of, int n, T *result) {
   SHELLAC_COLUMNS
   for (int i = 0; i < count; i++) {
     const T center = row.u[i];
-    T       r = row.b[i] - row.s[i] * center;
+    T       r = residual_of(row.b[i], row.s[i], center);
 #pragma GCC unroll 26
-    for (int a = 0; a < couplings; a++) r -= row.c[a][i] * (center - row.there[a][i]);
-    result[i] = smooths ? center + row.omega * row.inverse[i] * r : r;
+    for (int a = 0; a < couplings; a++) r = add_fluxes(r, center, row.c[a][i], row.there[a][i]);
+    result[i] = smooths ? jacobi_step(center, row.omega * row.inverse[i], r) : r;
   }
 }
 template <class T>

@@ -4,7 +4,7 @@
 
 #include "device/stream.hpp"
 #include "multigrid/pass.hpp"
-#include "multigrid/residual.hpp"
+#include "multigrid/step.hpp"
 
 namespace shellac {
 
@@ -38,8 +38,8 @@ namespace strip {
 
 template <class T>
 inline T residual_at(const RowOperator<T> &op, const T *f, const T *south, const T *center, const T *north, int l) {
-  return residual_of(f[l], center[l], center[l - 1], center[l + 1], south[l], north[l], op.west[l], op.east[l],
-                     op.south, op.north, op.sigma);
+  return residual_of(f[l], op.sigma, center[l], op.south, south[l], op.north, north[l], op.west[l], center[l - 1],
+                     op.east[l], center[l + 1]);
 }
 
 template <class From, class To> SHELLAC_WIDE void convert(const From *from, int count, To *to) {
@@ -70,7 +70,7 @@ SHELLAC_WIDE void smooth(const RowOperator<T> &given, const T *f, const T *south
   const RowOperator<T> op = given;
   SHELLAC_COLUMNS
   for (int l = 0; l < strip_columns; l++)
-    result[l] = center[l] + omega * inverse[l] * residual_at(op, f, south, center, north, l);
+    result[l] = jacobi_step(center[l], omega * inverse[l], residual_at(op, f, south, center, north, l));
 }
 
 template <class T>

@@ -4,6 +4,8 @@
 
 #include <complex>
 
+#include "multigrid/step.hpp"
+
 namespace shellac {
 
 namespace {
@@ -24,8 +26,8 @@ template <int dof> struct StepOfBlocks {
       for (int c = 0; c < dof; c++)
         for (int k = 0; k < dof; k++) sum[k] += block[c * dof + k] * of[c];
       for (int k = 0; k < dof; k++) {
-        const PetscScalar change = (exact >> k & 1 ? 1 : omega) * sum[k];
-        to[k] = from_zero ? change : to[k] + change;
+        const PetscReal scale = exact >> k & 1 ? 1 : omega;
+        to[k] = from_zero ? scale * sum[k] : jacobi_step(to[k], scale, sum[k]);
       }
     }
   }

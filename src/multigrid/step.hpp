@@ -1,0 +1,45 @@
+#pragma once
+// The residual of a row and a smoothing step, which all passes call: at points, over rows on the host, and on GPUs.
+
+#include "device/launch.hpp"
+
+namespace shellac {
+
+// A coupling's part of a residual.
+template <class T, class K> SHELLAC_HD T flux(K coupling, T neighbour, T center) {
+  return coupling * (neighbour - center);
+}
+
+// r + Σ coupling (neighbour - center) over pairs of a coupling and a neighbour's value, in their order.
+template <class T> SHELLAC_HD T add_fluxes(T r, T) {
+  return r;
+}
+template <class T, class K, class... More>
+SHELLAC_HD T add_fluxes(T r, T center, K coupling, T neighbour, More... more) {
+  r += flux(coupling, neighbour, center);
+  return add_fluxes(r, center, more...);
+}
+
+// f - A u at a point, by its row's shift and such pairs. Differences have the rounding errors of smooth functions' second differences.
+template <class T, class... Pairs> SHELLAC_HD T residual_of(T f, T shift, T center, Pairs... pairs) {
+  return add_fluxes(f - shift * center, center, pairs...);
+}
+
+// A step of weighted Jacobi, u + ω D^-1 (f - A u); scale: ω D^-1. Those of one colour, and of point blocks, are the same.
+template <class T, class Scale> SHELLAC_HD T jacobi_step(T u, Scale scale, T residual) {
+  return u + scale * residual;
+}
+
+// The same with fewer operations: (1 - ω) u + ω D^-1 (f + Σ coupling neighbour). A point that does not change has no inverse.
+template <class T, class R> SHELLAC_HD T sor_step(T u, R omega, T inverse, bool changes, T sum) {
+  return (changes ? 1 - omega : R(1)) * u + omega * inverse * sum;
+}
+template <class T> SHELLAC_HD T add_products(T sum) {
+  return sum;
+}
+template <class T, class K, class... More> SHELLAC_HD T add_products(T sum, K coupling, T neighbour, More... more) {
+  sum += coupling * neighbour;
+  return add_products(sum, more...);
+}
+
+} // namespace shellac
