@@ -277,9 +277,11 @@ static std::vector<T> solution(PetscMemType memory, const shellac::Axis axes[3],
   const T           *from, *all;
   T                 *x;
   b_values.change() = b;
-  OK(solve->Create(axes, sigma, false, old, PetscMemTypeDevice(memory) && shellac::is_solved_in_quarters<T>(axes)));
+  bool failed = true;
+  OK(solve->Create(axes, sigma, false, old, PetscMemTypeDevice(memory) && shellac::is_solved_in_quarters<T>(axes),
+                   &failed));
   if (old) solve->TakeMemory(old);
-  CHECK(!solve->failed());
+  CHECK(!failed);
   OK(solve->Prepare(memory));
   OK(b_values.Get(memory, &from));
   OK(x_values.MakeZero(memory, b.size(), &x));

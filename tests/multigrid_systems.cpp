@@ -210,10 +210,9 @@ TEST_CASE("coarse rows of systems are the Galerkin product of each unknown's int
                };
     Matrix                   A = captured(l, fill, &da);
     shellac::SystemHierarchy levels;
-    std::string              why;
-    bool                     not_finite;
-    OK(levels.Create(A, {}, makes_cuda_vectors(da) ? PETSC_TRUE : PETSC_FALSE, &why, &not_finite));
-    CHECK(why == "");
+    shellac::SetupFindings   found;
+    OK(levels.Create(A, {}, makes_cuda_vectors(da) ? PETSC_TRUE : PETSC_FALSE, &found));
+    CHECK(found.refusal == "");
     const Dense       fine = dense_of(l, fill);
     std::vector<bool> alone;
     for (size_t i = 0; i < fine.size(); i++) {

@@ -69,16 +69,16 @@ template <class Part> class Hierarchy final : public Multigrid {
 
 public:
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                        const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from);
+                        const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from,
+                        bool *singular);
   PetscErrorCode Destroy() override;
-  PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) override;
+  PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *singular) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
   void                   LendMemory(Couplings *to) override;
   Cycle                  cycle() const override { return options_.cycle; }
-  bool                   failed() const override { return solver_.failed(); }
   bool                   gives_norm(PetscMemType memory) override {
     const PetscMemType of_last = memory_;
     memory_ = memory;
@@ -118,13 +118,13 @@ private:
   static void    choose_weights(const Level &level, int steps, R *omega);
   GridCoarsening coarsening_of(int l) const;
   Box            grown(const Level &at) const;
-  PetscErrorCode SetRows(OperatorRows *of);
+  PetscErrorCode SetRows(OperatorRows *of, bool *singular);
   PetscErrorCode Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
   PetscErrorCode Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights, Mirror<S> *restriction);
   void           set_omega(Level &level, PetscReal high);
   PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights);
   PetscErrorCode CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike);
-  PetscErrorCode UpdateLevels(S a, S *diagonal, bool *serves);
+  PetscErrorCode UpdateLevels(S a, S *diagonal, bool *serves, bool *singular);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, Part *part);

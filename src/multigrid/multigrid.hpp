@@ -47,8 +47,8 @@ public:
   virtual PetscErrorCode Destroy() = 0;
   // After a change of the operator: where it has become a multiple of what it was with another diagonal, and weights of interpolation
   // are still right, the levels follow it. fixed: 1/diagonal of identity rows is written there, zero elsewhere; null where there are
-  // none. Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
-  virtual PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done) {
+  // none. *singular: see SetupFindings. Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
+  virtual PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *) {
     *done = false;
     return PETSC_SUCCESS;
   }
@@ -60,7 +60,6 @@ public:
   // 2-norms of the right-hand sides of the coarse levels, as the last cycle left them; for monitors.
   virtual PetscErrorCode         LevelNorms(std::vector<PetscReal> *norms) = 0;
   virtual std::vector<LevelInfo> levels() const = 0;
-  virtual bool                   failed() const = 0; // the last level is singular: there is nothing to apply
   virtual bool                   gives_norm(PetscMemType memory) = 0; // of the vectors
   virtual Cycle                  cycle() const = 0;                   // never automatic
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
@@ -70,18 +69,18 @@ public:
 // Collective. sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and
 // the rows go into the hierarchy. single: the arrays of the levels and the arithmetic are in single precision.
 // *multigrid: where it is one of levels of the same sizes, its arrays are used again; it is destroyed.
+// *singular: see SetupFindings.
 // Errors: a last level too large for its direct solve, naming the option.
 PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                const MultigridOptions &options, bool single, PetscBool device, HaloWay way,
-                               std::unique_ptr<Multigrid> *multigrid);
+                               std::unique_ptr<Multigrid> *multigrid, bool *singular);
 
 // The same for a matrix with several unknowns a point, whose rows are the finest level's, also after they have changed.
-// *why: what the matrix is that it cannot be; empty otherwise. *not_finite: that is the reason.
 PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options, PetscBool device,
-                                     std::unique_ptr<Multigrid> *multigrid, std::string *why, bool *not_finite);
+                                     std::unique_ptr<Multigrid> *multigrid, SetupFindings *found);
 
 PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                      const MultigridOptions &options, PetscBool device, HaloWay way,
-                                     std::unique_ptr<Multigrid> *multigrid);
+                                     std::unique_ptr<Multigrid> *multigrid, bool *singular);
 
 } // namespace shellac

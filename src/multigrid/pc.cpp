@@ -161,7 +161,7 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
-  if (mg->multigrid->failed()) { // as PETSc's factorisations do: no method takes this for a solution
+  if (mg->singular) { // as PETSc's factorisations do: no method takes this for a solution
     PetscCall(VecSet(x, std::numeric_limits<PetscReal>::infinity()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -207,14 +207,14 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   mg->applications++;
   // the residual's norm comes out of the first pass of the cycle that follows, where that can be
-  const bool     tests = rtol > 0 || abstol > 0;
-  PetscMemType   memory = PETSC_MEMTYPE_HOST;
+  const bool   tests = rtol > 0 || abstol > 0;
+  PetscMemType memory = PETSC_MEMTYPE_HOST;
   PetscCall(memory_of(b, x, &memory));
   const bool     inside = A == P && !mg->fixed && !mg->corrects && mg->multigrid->gives_norm(memory);
   constexpr auto none = (PCRichardsonConvergedReason)0;
   const auto     limit = [&]() { return dtol > 0 && first > 0 ? dtol * first : PETSC_MAX_REAL; };
   *reason = none;
-  if (mg->multigrid->failed()) { // PETSc has no such reason for PCs, and takes it over as the solver's
+  if (mg->singular) { // PETSc has no such reason for PCs, and takes it over as the solver's
     *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
     *done = 0;
     PetscCall(PetscLogEventEnd(multigrid_apply_event, pc, b, x, 0));

@@ -130,11 +130,21 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The error, where a set-up has found one.
+PetscErrorCode refuse(const SetupFindings &found, MPI_Comm comm, const char *served, MatType type) {
+  PetscFunctionBegin;
+  PetscCheck(!found.not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type,
+             found.refusal.c_str());
+  PetscCheck(found.refusal.empty(), comm, PETSC_ERR_SUP, "-pc_type stencilmg serves %s; this matrix of type %s %s",
+             served, type, found.refusal.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // current: the hierarchy is there for this matrix, with coefficients of before. *follows: it serves those of now.
 PetscErrorCode follow(StencilMG *mg, StencilMat *context, PetscMemType memory, bool current, bool *follows) {
   PetscFunctionBegin;
   *follows = false;
-  if (current) PetscCall(mg->multigrid->Update(context, memory, mg->fixed, follows));
+  if (current) PetscCall(mg->multigrid->Update(context, memory, mg->fixed, follows, &mg->singular));
   mg->changes_followed = *follows ? mg->changes_followed + 1 : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,7 +155,6 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   Axis        axes[3];
   PetscScalar sigma;
   std::string why;
-  bool        not_finite = false;
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
@@ -170,20 +179,18 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
     mg->rows = std::make_unique<OperatorRows>();
   OperatorRows *rows = mg->rows.get();
   if (variable) {
+    SetupFindings found;
     if (mg->multigrid) mg->multigrid->LendMemory(&rows->couplings);
-    PetscCall(MatStencilGetCouplings(context, memory, rows, &why, &not_finite));
+    PetscCall(MatStencilGetCouplings(context, memory, rows, &found));
+    PetscCall(refuse(found, comm, "operators that couple neighbouring points", type));
   }
-  PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
-  PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
-             "-pc_type stencilmg serves operators that couple neighbouring points; this matrix of type %s %s", type,
-             why.c_str());
   mg->symmetric = variable ? rows->symmetric : is_symmetric(axes);
   mg->mixed_signs = variable && rows->mixed_signs;
   PetscCall(set_fixed(mg, P, context->grid, axes, rows));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
     mg->sum.reset();
     PetscCall(CreateMultigrid(context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, mg->single, device,
-                              context->halo_way, &mg->multigrid));
+                              context->halo_way, &mg->multigrid, &mg->singular));
     if (!variable) mg->sum = std::make_unique<SumOverAxes>(SumOverAxes{{axes[0], axes[1], axes[2]}, sigma});
   }
   if (variable && PetscMemTypeHost(rows->memory)) mg->rows.reset(); // memory is cheap to get there
@@ -191,9 +198,8 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
 }
 
 PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBool device, MatType type, bool current) {
-  MPI_Comm    comm = context->grid.comm;
-  std::string why;
-  bool        not_finite = false;
+  MPI_Comm      comm = context->grid.comm;
+  SetupFindings found;
 
   PetscFunctionBegin;
   PetscCheck(!mg->single, comm, PETSC_ERR_SUP,
@@ -211,12 +217,11 @@ PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   mg->sum.reset();
   PetscCall(VecDestroy(&mg->fixed));
   mg->corrects = mg->symmetric = mg->mixed_signs = false;
-  PetscCall(CreateSystemMultigrid(P, mg->options, device, &mg->multigrid, &why, &not_finite));
-  PetscCheck(!not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type, why.c_str());
-  PetscCheck(why.empty(), comm, PETSC_ERR_SUP,
-             "-pc_type stencilmg serves operators that couple neighbouring points, with an invertible block for each "
-             "point on the diagonal; this matrix of type %s %s",
-             type, why.c_str());
+  PetscCall(CreateSystemMultigrid(P, mg->options, device, &mg->multigrid, &found));
+  PetscCall(refuse(found, comm,
+                   "operators that couple neighbouring points, with an invertible block for each point on the diagonal",
+                   type));
+  mg->singular = found.singular;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,7 +263,7 @@ PetscErrorCode set_up_stencilmg(PC pc) {
     PetscCall(set_up_system(mg, P, context, device, type, current));
   else
     PetscCall(set_up_scalar(mg, P, context, device, type, current));
-  PetscCall(PCSetFailedReason(pc, mg->multigrid->failed() ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
+  PetscCall(PCSetFailedReason(pc, mg->singular ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
   mg->flops = 0;
   for (const LevelInfo &level : mg->multigrid->levels())
     mg->flops += (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] *

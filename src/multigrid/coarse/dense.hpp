@@ -32,13 +32,13 @@ template <class T> struct DenseProduct {
 template <class T> class DenseSolve {
 public:
   // The rows of all points of the level, on the host. singular, of symmetric ones: constants are the null space; the solution is the
-  // one without them. Others may have any null space.
-  PetscErrorCode Create(const CouplingArrays &rows, const Patch &patch, bool symmetric, bool singular);
+  // one without them. Others may have any null space. *failed: there is another zero eigenvalue.
+  PetscErrorCode Create(const CouplingArrays &rows, const Patch &patch, bool symmetric, bool singular, bool *failed);
   // Of any matrix [n][n], by columns, that may have a null space.
-  PetscErrorCode Create(int n, std::vector<PetscScalar> A) {
+  PetscErrorCode Create(int n, std::vector<PetscScalar> A, bool *failed) {
     PetscFunctionBegin;
     n_ = n;
-    PetscCall(pseudo_inverse(n, &A, &failed_));
+    PetscCall(pseudo_inverse(n, &A, failed));
     inverse_.change().assign(A.begin(), A.end());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -56,17 +56,16 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void   TakeMemory(DenseSolve *from) { inverse_.take_memory(&from->inverse_); }
-  bool   failed() const { return failed_; } // there is another zero eigenvalue
   size_t bytes() const { return inverse_.bytes(); }
 
 private:
   int       n_ = 0;
   Mirror<T> inverse_;
-  bool      failed_ = false;
 };
 
 template <class T>
-PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &patch, bool symmetric, bool singular) {
+PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &patch, bool symmetric, bool singular,
+                                     bool *failed) {
   PetscBLASInt             n, info, size;
   std::vector<PetscScalar> A;
   PetscReal                mean = 0, least = PETSC_MAX_REAL, largest = 0;
@@ -100,7 +99,7 @@ PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &pa
     mean += PetscAbsScalar(diagonal) / n;
   });
   if (!symmetric) {
-    PetscCall(pseudo_inverse(n_, &A, &failed_));
+    PetscCall(pseudo_inverse(n_, &A, failed));
     inverse_.change().assign(A.begin(), A.end());
     for (PetscBLASInt j = 0; j < n; j++)
       for (PetscBLASInt i = 0; i < n; i++)
@@ -130,15 +129,15 @@ PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &pa
     least = PetscMin(least, pivot);
     largest = PetscMax(largest, pivot);
   }
-  failed_ = info != 0 || !(least > 8 * PETSC_MACHINE_EPSILON * largest);
-  if (!failed_) PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, A.data(), &n, pivots.data(), work.data(), &size, &info));
+  *failed = info != 0 || !(least > 8 * PETSC_MACHINE_EPSILON * largest);
+  if (!*failed) PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, A.data(), &n, pivots.data(), work.data(), &size, &info));
   scale_both();
-  if (failed_) A.assign(A.size(), 0); // whoever applies it all the same gets no correction
+  if (*failed) A.assign(A.size(), 0); // whoever applies it all the same gets no correction
   std::vector<T> &inverse = inverse_.change();
   inverse.resize(A.size());
   for (PetscBLASInt j = 0; j < n; j++)
     for (PetscBLASInt i = 0; i < n; i++) {
-      const PetscScalar lifted = singular && !failed_ ? 1 / (mean * n) : 0;
+      const PetscScalar lifted = singular && !*failed ? 1 / (mean * n) : 0;
       inverse[i + (size_t)j * n] = in[i] && in[j] ? T(A[i + (size_t)j * n] - lifted) : T(0);
     }
   PetscFunctionReturn(PETSC_SUCCESS);

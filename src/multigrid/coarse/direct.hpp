@@ -144,8 +144,9 @@ template <class T> class DirectSolve {
 public:
   // singular: constants are the null space; the solution is the one without them. old: one that is not to be used any
   // more, whose modes serve where its axes are the same; may be null. quarters: a GPU solves it so, see
-  // mode_quarters.hpp
-  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old, bool quarters = false);
+  // mode_quarters.hpp. *failed: there is another zero eigenvalue
+  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old, bool quarters,
+                        bool *failed);
   PetscErrorCode Prepare(PetscMemType memory); // the caller waits for the stream: Apply() reads early what it makes
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x);
   void           TakeMemory(DirectSolve *from) {
@@ -155,7 +156,6 @@ public:
               quarter_matrices_.take_memory(&from->quarter_matrices_);
               work_.take(&from->work_);
   }
-  bool failed() const { return failed_; } // there is another zero eigenvalue
   bool in_planes(PetscMemType memory) const { return PetscMemTypeDevice(memory) && is_solved_in_planes<T>(factors_.n); }
   bool in_quarters(PetscMemType memory) const { return PetscMemTypeDevice(memory) && quarters_; }
   size_t bytes() const { return matrices_.bytes() + scale_.bytes() + quarter_matrices_.bytes(); }
@@ -163,7 +163,7 @@ public:
 private:
   PetscErrorCode MakeModes();
   PetscErrorCode PrepareQuarters(PetscMemType memory);
-  void           FindZeros(bool singular);
+  int            FindZeros(bool singular);
 
   size_t               work_bytes() const { return 2 * factors_.points() * sizeof(T); }
   size_t               close_bytes() const { return work_bytes() + matrices_.bytes() + scale_.bytes(); }
@@ -177,12 +177,11 @@ private:
   InvertEigenvalues<T> invert_ = {};
   Mirror<T>            scale_; // made by Prepare()
   Scratch<T>           work_;  // the host's, or a GPU's with little shared memory
-  bool                 failed_ = false;
 };
 
 template <class T>
 PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old,
-                                      bool quarters) {
+                                      bool quarters, bool *failed) {
   bool same = old && old->quarters_ == quarters;
 
   PetscFunctionBegin;
@@ -208,7 +207,7 @@ PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, boo
   quarters_ = quarters;
   factors_.matrix_quads = (int)matrices_.size();
   invert_.sigma = sigma;
-  FindZeros(singular);
+  *failed = FindZeros(singular) > (singular ? 1 : 0);
   scale_.change().clear();
   work_.resize(2 * (size_t)factors_.points());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -246,8 +245,8 @@ template <class T> PetscErrorCode DirectSolve<T>::MakeModes() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Which eigenvalue is the null space's, and whether there are others of zero.
-template <class T> void DirectSolve<T>::FindZeros(bool singular) {
+// Finds which eigenvalue is the null space's; returns how many are zero.
+template <class T> int DirectSolve<T>::FindZeros(bool singular) {
   InvertEigenvalues<T> host = invert_;
   const int           *n = factors_.n;
   PetscReal            largest = PetscAbsScalar(invert_.sigma), least = PETSC_MAX_REAL, low = 0, high = 0;
@@ -275,7 +274,7 @@ template <class T> void DirectSolve<T>::FindZeros(bool singular) {
           if (size < least) least = size, least_at = host.place(i, j, k);
         }
   invert_.null = singular && zeros ? least_at : -1;
-  failed_ = zeros > (singular ? 1 : 0);
+  return zeros;
 }
 
 template <class T> PetscErrorCode DirectSolve<T>::PrepareQuarters(PetscMemType memory) {

@@ -40,8 +40,8 @@ template <class Part> void Hierarchy<Part>::choose_weights(const Level &level, i
 
 template <class Part>
 PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                                       const MultigridOptions &options, PetscBool device, HaloWay way,
-                                       Hierarchy *from) {
+                                       const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from,
+                                       bool *singular) {
   PetscMPIInt ranks;
   PetscInt    dim = 0;
   Grid        parts = with_links(grid);
@@ -198,9 +198,9 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
   norms_.resize((size_t)norms + 1);
   if constexpr (!variable)
     PetscCall(solver_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->solver_ : nullptr,
-                             device && !parts_ && is_solved_in_quarters<T>(levels_.back()->axes)));
+                             device && !parts_ && is_solved_in_quarters<T>(levels_.back()->axes), singular));
   if (from) TakeMemory(from);
-  if constexpr (variable) PetscCall(SetRows(rows));
+  if constexpr (variable) PetscCall(SetRows(rows, singular));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

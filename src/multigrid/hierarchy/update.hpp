@@ -203,7 +203,8 @@ struct SetOnes {
 } // namespace update
 
 template <class Part>
-PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done) {
+PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done,
+                                       bool *singular) {
   PetscFunctionBegin;
   *done = false;
   if constexpr (variable && std::is_same<T, S>::value) {
@@ -220,7 +221,7 @@ PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory,
       PetscCall(Gather(top, diagonal, top.b.at(memory)));
       diagonal = top.b.at(memory);
     }
-    if (*done) PetscCall(UpdateLevels(a, diagonal, done));
+    if (*done) PetscCall(UpdateLevels(a, diagonal, done, singular));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,7 +278,7 @@ PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a
 }
 
 // diagonal: D on the finest level. *serves: weights of interpolation are still right; the levels are of no use otherwise.
-template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diagonal, bool *serves) {
+template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diagonal, bool *serves, bool *singular) {
   using namespace update;
   Scratch<Updated>       sums, parts;
   std::vector<Updated>   found;
@@ -337,7 +338,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
   UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false};
   Updated    ignored;
   runs::add_on_host(bottom.patch.all(), renew, &ignored);
-  PetscCall(solver_.Create(rows, bottom.patch, !nonsymmetric_, singular_));
+  PetscCall(solver_.Create(rows, bottom.patch, !nonsymmetric_, singular_, singular));
   prepared_[0] = prepared_[1] = false;
 #if SHELLAC_CUDA
   spare_graphs_.insert(spare_graphs_.end(), graphs_.begin(),

@@ -237,8 +237,8 @@ void set_axes(const Grid &grid, const RowFindings &found, Axis axes[3]) {
 
 } // namespace
 
-PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows, std::string *why,
-                                      bool *is_not_finite) {
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows,
+                                      SetupFindings *result) {
   enum { OF_ROWS, OF_FIXED, OF_SURVEY, OF_MASSES, sums };
   const Grid                       &grid = context->grid;
   Couplings                        &couplings = grid.box ? rows->of_box : rows->couplings;
@@ -253,8 +253,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   std::unique_ptr<PreparedOperator> op;
 
   PetscFunctionBegin;
-  why->clear();
-  *is_not_finite = false;
+  *result = {};
   rows->memory = memory;
   rows->nonsymmetric = false;
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
@@ -331,12 +330,12 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   }
   PetscCall(halo.Destroy());
 
-  *why = problems[found.flags.problem];
-  *is_not_finite = found.flags.problem == not_finite;
+  result->refusal = problems[found.flags.problem];
+  result->not_finite = found.flags.problem == not_finite;
   rows->symmetric = !found.flags.weighted && !found.flags.to_fixed;
   // finite elements may do so with the neighbours in a box
   rows->mixed_signs = found.flags.positive && found.flags.negative && !found.flags.box;
-  if (why->empty() && rows->mixed_signs && !rows->nonsymmetric) *why = opposite_signs;
+  if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
   rows->has_fixed = found.flags.fixed;
   rows->singular = !found.flags.fixed && !found.flags.shifted;
   set_axes(grid, found, rows->axes);

@@ -1,9 +1,8 @@
 #pragma once
 // Reads an operator as couplings of neighbouring points, from its rows.
 
-#include <string>
-
 #include "multigrid/couplings.hpp"
+#include "multigrid/refusals.hpp"
 #include "multigrid/setup/masses.hpp"
 #include "stencil/mat.hpp"
 
@@ -62,8 +61,7 @@ struct OperatorRows {
 };
 
 // Collective. Into that memory: a GPU's only where one rank has the grid and its coefficients can be there.
-// *why: what the operator is not, and what to use for it; empty otherwise. *not_finite: that is the reason.
-PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows, std::string *why,
-                                      bool *not_finite);
+PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows,
+                                      SetupFindings *result);
 
 } // namespace shellac

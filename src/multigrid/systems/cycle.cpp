@@ -112,7 +112,7 @@ PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, boo
 }
 
 PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options, PetscBool device,
-                                     std::unique_ptr<Multigrid> *multigrid, std::string *why, bool *not_finite) {
+                                     std::unique_ptr<Multigrid> *multigrid, SetupFindings *found) {
   std::unique_ptr<Multigrid> old = std::move(*multigrid);
 
   PetscFunctionBegin;
@@ -121,10 +121,10 @@ PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options
     old = std::make_unique<SystemHierarchy>();
   }
   auto                &levels = static_cast<SystemHierarchy &>(*old);
-  const PetscErrorCode code = levels.Create(matrix, options, device, why, not_finite);
-  if (code || !why->empty()) PetscCall(levels.Destroy());
+  const PetscErrorCode code = levels.Create(matrix, options, device, found);
+  if (code || !found->refusal.empty()) PetscCall(levels.Destroy());
   PetscCall(code);
-  if (why->empty()) *multigrid = std::move(old);
+  if (found->refusal.empty()) *multigrid = std::move(old);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

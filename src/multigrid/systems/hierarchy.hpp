@@ -35,17 +35,15 @@ class SystemHierarchy final : public Multigrid {
   };
 
 public:
-  // Collective; also again, for new rows: levels of the same grids as before use their memory again. *why: what multigrid cannot do
-  // with these rows; *not_finite: that is the reason. The hierarchy can only be destroyed then.
-  PetscErrorCode Create(Mat matrix, const MultigridOptions &options, PetscBool device, std::string *why,
-                        bool *not_finite);
+  // Collective; also again, for new rows: levels of the same grids as before use their memory again. Where found->refusal
+  // is not empty, the hierarchy can only be destroyed then.
+  PetscErrorCode Create(Mat matrix, const MultigridOptions &options, PetscBool device, SetupFindings *found);
   PetscErrorCode Destroy() override;
-  PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done) override;
+  PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *singular) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
-  bool                   failed() const override { return dense_.failed(); }
   bool                   gives_norm(PetscMemType) override { return false; }
   Cycle cycle() const override { return options_.cycle == Cycle::automatic ? Cycle::V : options_.cycle; }
   void  LendMemory(Couplings *) override {}
@@ -78,7 +76,7 @@ private:
   PetscErrorCode FindFinest(); // the matrix' rows and halo
 
   // set-up
-  PetscErrorCode MakeLevels(CapturedStencil &finest, std::string *why, bool *not_finite);
+  PetscErrorCode MakeLevels(CapturedStencil &finest, SetupFindings *result);
   bool           TakeLevel(const Grid &grid, bool whole); // of before, as the next one
   PetscErrorCode AddLevel(const Grid &grid, bool whole, const Axis axes[3]);
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
@@ -87,7 +85,7 @@ private:
   PetscErrorCode InvertBlocksOf(int l, const SystemRows *rows, bool *singular); // rows: null where bits of rows stay
   PetscErrorCode BoundEigenvalues(int l, const SystemRows &rows, const T *blocks);
   PetscErrorCode ChooseDamping(int l);
-  PetscErrorCode SolveLast();
+  PetscErrorCode SolveLast(bool *singular);
   PetscErrorCode Mark(bool of_setup); // the finest level's rows, to know them again
 
   static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);

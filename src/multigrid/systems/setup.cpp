@@ -58,8 +58,8 @@ PetscErrorCode SystemHierarchy::FindFinest() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &options, PetscBool device, std::string *why,
-                                       bool *not_finite) {
+PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &options, PetscBool device,
+                                       SetupFindings *found) {
   CapturedMat *context;
   PetscMPIInt  ranks;
   int          dim = 1;
@@ -89,9 +89,9 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
     if (grid.N[a] > 1) dim = a + 1;
   steps_ = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
   PetscCall(get_pairs(finest, comm_, &pairs_));
-  PetscCall(MakeLevels(finest, why, not_finite));
+  PetscCall(MakeLevels(finest, found));
   PetscCall(DestroyLevels(&before_));
-  if (!why->empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!found->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int l = 0; l <= last(); l++) {
     Level       &at = level(l);
     const size_t n = (size_t)at.patch.all().points() * at.patch.dof;
@@ -105,12 +105,13 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, std::string *why, bool *not_finite) {
+PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFindings *result) {
+  std::string   &why = result->refusal;
   const PetscInt dof = finest.patch().dof;
   int            copies = 0; // of a level's points on each rank, without coarsening
 
   PetscFunctionBegin;
-  *not_finite = false;
+  *result = {};
   while (true) {
     const int      l = last();
     Level         &at = level(l);
@@ -139,9 +140,9 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, std::string 
     PetscCall(read_rows(*at.op, set_up_memory_, at.patch, &halo, grown, pairs_, &rows, l ? nullptr : &found));
     if (!l) {
       PetscCall(found.Share(comm_));
-      *not_finite = found.problem == SystemFindings::not_finite;
-      if (*not_finite) *why = not_a_number;
-      if (found.problem == SystemFindings::far) *why = far_couplings;
+      result->not_finite = found.problem == SystemFindings::not_finite;
+      if (result->not_finite) why = not_a_number;
+      if (found.problem == SystemFindings::far) why = far_couplings;
       choose_axes(at.grid, found, at.axes);
     }
     for (int a = 0; a < 3; a++)
@@ -152,13 +153,13 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, std::string 
     if (!at.whole && !at.has_transfer_halo)
       PetscCall(at.transfer_halo.Create(with_links(at.grid), at.patch, true, device_, way_));
     at.has_transfer_halo = !at.whole;
-    if (why->empty() && (more || !at.whole || !l)) { // singular blocks are refused on grids of any size
+    if (why.empty() && (more || !at.whole || !l)) { // singular blocks are refused on grids of any size
       PetscCall(SetSmoothing(l, rows, &singular));
       if (singular && !l)
-        *why = "has a point whose diagonal block is singular or zero; for a saddle point use -pc_type fieldsplit "
-               "-pc_fieldsplit_detect_saddle_point -pc_fieldsplit_type schur";
+        why = "has a point whose diagonal block is singular or zero; for a saddle point use -pc_type fieldsplit "
+              "-pc_fieldsplit_detect_saddle_point -pc_fieldsplit_type schur";
     }
-    if (!why->empty() || (!more && at.whole)) {
+    if (!why.empty() || (!more && at.whole)) {
       PetscCall(halo.Destroy());
       break;
     }
@@ -184,7 +185,7 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, std::string 
     PetscCall(CoarsenRows(l, rows));
     PetscCall(halo.Destroy());
   }
-  if (why->empty()) PetscCall(SolveLast());
+  if (why.empty()) PetscCall(SolveLast(&result->singular));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -309,7 +310,7 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::SolveLast() {
+PetscErrorCode SystemHierarchy::SolveLast(bool *singular) {
   Level                           &at = level(last());
   const PetscInt                   dof = at.grid.dof;
   const PetscInt64                 n = at.patch.all().points() * dof;
@@ -338,7 +339,7 @@ PetscErrorCode SystemHierarchy::SolveLast() {
     }
   });
   PetscCall(arrays.Restore());
-  PetscCall(dense_.Create((int)n, std::move(A)));
+  PetscCall(dense_.Create((int)n, std::move(A), singular));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -150,7 +150,7 @@ PetscErrorCode SystemHierarchy::Mark(bool of_setup) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *done) {
+PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *done, bool *singular) {
   Arrays               arrays(set_up_memory_);
   Scratch<T>           room;
   Scratch<Changes>     sum, parts;
@@ -190,15 +190,15 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &others, 1, MPI_INT, MPI_MAX, comm_));
   if (others) PetscFunctionReturn(PETSC_SUCCESS);
 
-  bool     singular = false;
+  bool     no_inverse = false; // of a block
   const T *D = compare.change;
   PetscCall(room.Grow((size_t)values_of(compare.patch).points(), memory_));
   x_ = room.at(memory_);
-  for (int l = 0; l < last() && !singular; l++) {
+  for (int l = 0; l < last() && !no_inverse; l++) {
     Level        &at = level(l), &next = level(l + 1);
     T *const     *values;
     AddToDiagonal add;
-    PetscCall(InvertBlocksOf(l, nullptr, &singular));
+    PetscCall(InvertBlocksOf(l, nullptr, &no_inverse));
     PetscCall(for_each_of_box(memory_, values_of(next.patch), SetOne{x(l + 1)}));
     PetscCall(ProlongFrom(l, false));
     PetscCall(for_each_of_box(memory_, values_of(at.patch), Multiply{D, x(l)}));
@@ -211,8 +211,8 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
     PetscCall(next.own->ForAllPoints(add));
     PetscCall(next.own->CloseAsArrays());
   }
-  if (singular) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SolveLast());
+  if (no_inverse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SolveLast(singular));
   for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
   PetscCall(Mark(false));
   Scale scale = {a, nullptr};
