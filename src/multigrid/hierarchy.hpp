@@ -167,6 +167,10 @@ private:
     if (column::fills_gpu(patch, column::many)) return run(std::integral_constant<PetscInt, column::many>());
     return run(std::integral_constant<PetscInt, column::few>());
   }
+  // f(steps), those of a fused pass
+  template <class Function> static PetscErrorCode with_steps(const Level &at, const Function &f) {
+    return at.part.steps == 2 ? f(std::integral_constant<int, 2>()) : f(std::integral_constant<int, 3>());
+  }
   // Whether two steps take one pass.
   bool takes_row_planes(const Level &at) const {
     if constexpr (variable)
@@ -192,15 +196,12 @@ private:
     if constexpr (!variable) return at.part.red_black && options_.fused && takes_columns(at);
     return false;
   }
+#if SHELLAC_CUDA
   // Whether two steps of both colours take one pass, and the coarse grid's correction with them.
   bool takes_pairs(const Level &at) const {
-#if SHELLAC_CUDA
-    if constexpr (!variable)
-      if (at.patch.all().points() >= points_in_pairs && takes_sweeps(at)) return can_sweep_pairs<T, S>(at.part);
-#endif
-    (void)at;
-    return false;
+    return at.patch.all().points() >= points_in_pairs && takes_sweeps(at) && can_sweep_pairs<T, S>(at.part);
   }
+#endif
   // Whether a residual and its restriction take one pass; on small levels two short ones are faster.
   bool restricts_residual_at_once(int l) const {
     return options_.fused && takes_columns(level(l)) && coarsens_all(level(l).part) &&

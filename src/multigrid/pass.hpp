@@ -56,6 +56,23 @@ template <class Level_, class B, class Out> struct Pass {
   Patch    coarse_b, coarse_e;
   double  *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
 };
+// Passes on the host are compiled for T alone: b, and the result, are of T or, where T is not PETSc's scalar, of that.
+template <class T> struct EitherNumbers {
+  Field<T>           b;
+  Field<PetscScalar> b_of_vectors; // in place of b, where b.u is null
+  T                 *out;
+  PetscScalar       *out_of_vectors; // in place of out, where that is null
+
+  template <class B> Field<B> &right() {
+    if constexpr (std::is_same<B, T>::value)
+      return b;
+    else
+      return b_of_vectors;
+  }
+  void                      set_out(T *to) { out = to; }
+  template <class Out> void set_out(Out *to) { out_of_vectors = to; }
+};
+
 template <class T, class B, class Out> using SeparablePass = Pass<SeparableLevel<T>, B, Out>;
 template <class T, class B, class Out> using VariablePass = Pass<VariableLevel<T>, B, Out>;
 

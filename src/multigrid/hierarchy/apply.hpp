@@ -157,19 +157,10 @@ template <class Part> PetscErrorCode Hierarchy<Part>::LevelNorms(std::vector<Pet
   norms->clear();
   for (int l = 1; l <= last(); l++) {
     Level         &at = level(l);
-    std::vector<T> values((size_t)at.patch.all().points());
+    std::vector<T> values;
     double         sum = 0;
-    const T       *b = at.b.at(memory_);
-#if SHELLAC_CUDA
-    if (PetscMemTypeDevice(memory_)) {
-      cudaStream_t stream;
-      PetscCall(current_stream(&stream));
-      PetscCallCUDA(cudaMemcpyAsync(values.data(), b, values.size() * sizeof(T), cudaMemcpyDeviceToHost, stream));
-      PetscCallCUDA(cudaStreamSynchronize(stream));
-      b = values.data();
-    }
-#endif
-    for (size_t n = 0; n < values.size(); n++) sum += squared(b[n]);
+    PetscCall(at.b.GetHost(memory_, &values));
+    for (const T &value : values) sum += squared(value);
     if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
     norms->push_back(PetscSqrtReal((PetscReal)sum));
   }

@@ -124,10 +124,7 @@ PetscErrorCode Hierarchy<Part>::PlanesAt(int l, const B *b, PlanePass<Part> *pas
   PetscCall(PartAt(l, &pass->level));
   pass->own = level(l).patch;
   pass->halves = level(l).halves;
-  if constexpr (std::is_same<B, T>::value)
-    pass->b.u = b;
-  else
-    pass->b_of_vectors.u = b;
+  pass->template right<B>().u = b;
   if (l < last()) {
     pass->coarse_e = level(l + 1).patch;
     pass->coarse_b = target_patch(l);
@@ -162,10 +159,7 @@ PetscErrorCode Hierarchy<Part>::WalkDown(int l, const B *b, const T *guess, bool
 
   PetscFunctionBegin;
   PetscCall(WalkFrom(l, b, guess, corrected, steps, &pass));
-  if constexpr (std::is_same<B, T>::value)
-    PetscCall(Exchange(at, at.halo_b, b, &pass.b));
-  else
-    PetscCall(Exchange(at, at.halo_b, b, &pass.b_of_vectors));
+  PetscCall(Exchange(at, at.halo_b, b, &pass.template right<B>()));
   pass.out = out;
   pass.b_coarse = target(l);
   PlaneWalk<Part>(pass).run();
@@ -182,15 +176,9 @@ PetscErrorCode Hierarchy<Part>::WalkUp(int l, const B *b, const T *guess, Out *o
 
   PetscFunctionBegin;
   PetscCall(WalkFrom(l, b, guess, true, at.part.steps, &pass));
-  if constexpr (std::is_same<B, T>::value) {
-    if (!at.whole) pass.b = at.halo_b.template field<B>();
-  } else if (!at.whole)
-    pass.b_of_vectors = at.halo_b.template field<B>();
+  if (!at.whole) pass.template right<B>() = at.halo_b.template field<B>();
   turn_colours(&pass.level);
-  if constexpr (std::is_same<Out, T>::value)
-    pass.out = out;
-  else
-    pass.out_of_vectors = out;
+  pass.set_out(out);
   PlaneWalk<Part>(pass).run();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -317,18 +305,12 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Down(int l, Guess guess) {
     PetscFunctionBegin;
     T *t = at.t.at(memory_);
     if (at.fused || takes_rows(at)) {
-      const auto pass = [&](auto steps_of) {
+      PetscCall(with_steps(at, [&](auto steps_of) {
         constexpr int steps = decltype(steps_of)::value;
-        PetscFunctionBegin;
-        if (guess == Guess::zero) PetscCall((Fused<false, false, true, steps>(l, b, nullptr, t)));
-        if (guess == Guess::given) PetscCall((Fused<true, false, true, steps>(l, b, x, t)));
-        if (guess == Guess::interpolated) PetscCall((Fused<false, true, true, steps>(l, b, nullptr, t)));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      };
-      if (at.part.steps == 2)
-        PetscCall(pass(std::integral_constant<int, 2>()));
-      else
-        PetscCall(pass(std::integral_constant<int, 3>()));
+        return guess == Guess::zero    ? Fused<false, false, true, steps>(l, b, nullptr, t)
+               : guess == Guess::given ? Fused<true, false, true, steps>(l, b, x, t)
+                                       : Fused<false, true, true, steps>(l, b, nullptr, t);
+      }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (at.one_walk && walks(at)) {
@@ -361,10 +343,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
     PetscFunctionBegin;
     T *t = at.t.at(memory_);
     if (at.fused || takes_rows(at)) {
-      if (at.part.steps == 2)
-        PetscCall((Fused<true, true, false, 2>(l, b, t, x)));
-      else
-        PetscCall((Fused<true, true, false, 3>(l, b, t, x)));
+      PetscCall(
+          with_steps(at, [&](auto steps) { return Fused<true, true, false, decltype(steps)::value>(l, b, t, x); }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (at.one_walk && walks(at)) {

@@ -179,27 +179,6 @@ struct UpdateRows {
   }
 };
 
-// D P 1
-struct TimesOnes {
-  Patch              patch;
-  const PetscScalar *diagonal;
-  PetscScalar       *ones; // P 1, which becomes the product
-
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    const size_t at = patch.index(p[0], p[1], p[2]);
-    for (int i = 0; i < n; i++) ones[at + i] *= diagonal[at + i];
-  }
-};
-
-struct SetOnes {
-  Patch        patch;
-  PetscScalar *values;
-
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
-    fill_run(values + patch.index(p[0], p[1], p[2]), n, PetscScalar(1));
-  }
-};
-
 } // namespace update
 
 template <class Part>
@@ -289,11 +268,10 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
   PetscFunctionBegin;
   PetscCall(sums.Grow(last(), memory_));
   for (int l = 0; l < last(); l++) {
-    Level      &at = level(l), &next = level(l + 1);
-    const Patch coarse = next.patch;
-    const Box   all = at.patch.all();
-    T          *ones = at.t.at(memory_);
-    UpdateRows  renew = {at.patch, {}, a, diagonal, nonsymmetric_};
+    Level     &at = level(l), &next = level(l + 1);
+    const Box  all = at.patch.all();
+    T         *ones = at.t.at(memory_);
+    UpdateRows renew = {at.patch, {}, a, diagonal, nonsymmetric_};
     renew.rows.grown = at.part.grown;
     renew.rows.neighbours = at.part.neighbours;
     PetscCall(at.rows.Edit(memory_, &renew.rows.values));
@@ -309,9 +287,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
       PetscCall(fill_ghosts(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.slot(SHIFT), 2));
     } else
       at.halves = false; // where passes on the host come later
-    PetscCall(for_each_run(memory_, coarse.all(), SetOnes{coarse, next.x.at(memory_)}));
+    PetscCall(for_each(memory_, line_of(next.x.size()), SetOnes{next.x.at(memory_)}));
     PetscCall(Correct(l, nullptr, ones));
-    PetscCall(for_each_run(memory_, all, TimesOnes{at.patch, diagonal, ones}));
+    PetscCall(for_each(memory_, line_of(at.t.size()), Multiply{diagonal, ones})); // D P 1
     PetscCall(RestrictFrom(l, (const T *)ones));
     diagonal = next.b.at(memory_);
   }

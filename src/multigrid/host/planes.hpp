@@ -10,9 +10,8 @@
 
 namespace shellac {
 
-// What a walk does. b, and the result, are of T or, where T is not PETSc's scalar, of that.
-template <class Level> struct PlanePass {
-  using S = PetscScalar;
+// What a walk does.
+template <class Level> struct PlanePass : EitherNumbers<typename Level::Scalar> { // out: of the last step
   using T = typename Level::Scalar;
   Level    level;            // its patch is what is walked over
   bool     halves;           // each pair of couplings, which are equal, is read in one of its rows
@@ -20,10 +19,6 @@ template <class Level> struct PlanePass {
   bool     given, corrected; // starts from a guess; from that, or zero, with the coarse correction added
   int      begin, end;       // smoothing steps
   Field<T> guess, e;
-  Field<T> b;
-  Field<S> b_of_vectors; // in place of b, where b.u is null
-  T       *out;          // the last step's result; null: not wanted
-  S       *out_of_vectors;
   T       *residual; // b - A u after the steps; null: not wanted
   T       *b_coarse; // the residual's restriction, on the points of coarse_b; null: not wanted
   Patch    coarse_b, coarse_e;

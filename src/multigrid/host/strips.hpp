@@ -10,16 +10,12 @@ namespace shellac {
 
 constexpr int most_fused_steps = 3;
 
-// A pass whose kind is known at run time. b and the result are of T or, where T is not PETSc's scalar, of that.
-template <class T> struct StripPass {
-  using S = PetscScalar;
+// A pass whose kind is known at run time.
+template <class T> struct StripPass : EitherNumbers<T> {
   SeparableLevel<T> level;
   bool              given, corrected, restricts; // see PassKind
   int               steps, last, ghost, ghost_columns;
-  Field<T>          b, guess, e;
-  Field<S>          b_of_vectors; // in place of b, where b.u is null
-  T                *out;
-  S                *out_of_vectors; // in place of out, where that is null
+  Field<T>          guess, e;
   T                *b_coarse;
   Patch             coarse_b, coarse_e;
 };
@@ -34,16 +30,10 @@ template <class Kind, class T, class B, class Out> StripPass<T> strip_pass(const
   strips.last = Kind::last;
   strips.ghost = Kind::ghost;
   strips.ghost_columns = Kind::ghost_columns;
-  if constexpr (std::is_same<T, B>::value)
-    strips.b = pass.b;
-  else
-    strips.b_of_vectors = pass.b;
+  strips.template right<B>() = pass.b;
+  strips.set_out(pass.out);
   strips.guess = pass.guess;
   strips.e = pass.e;
-  if constexpr (std::is_same<T, Out>::value)
-    strips.out = pass.out;
-  else
-    strips.out_of_vectors = pass.out;
   strips.b_coarse = pass.b_coarse;
   strips.coarse_b = pass.coarse_b;
   strips.coarse_e = pass.coarse_e;

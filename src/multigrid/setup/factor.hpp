@@ -1,5 +1,5 @@
 #pragma once
-// The factor by which a matrix has changed, by least squares.
+// What levels that follow a change of the matrix compute with: the factor by which it has changed, by least squares; D P 1.
 
 #include <petscsys.h>
 
@@ -34,5 +34,18 @@ inline PetscErrorCode find_factor(MPI_Comm comm, const FactorSums &sums, PetscSc
   if (!(*a - *a == (PetscScalar)0)) *a = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+// Over arrays of values.
+struct SetOnes {
+  PetscScalar *values;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] = 1; }
+};
+struct Multiply {
+  const PetscScalar *by;
+  PetscScalar       *values;
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] *= by[i]; }
+};
 
 } // namespace shellac

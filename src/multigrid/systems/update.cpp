@@ -103,18 +103,6 @@ struct Scale {
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] *= a; }
 };
-struct Multiply {
-  const PetscScalar *by;
-  PetscScalar       *values;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] *= by[i]; }
-};
-struct SetOne {
-  PetscScalar *values;
-
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { values[i] = 1; }
-};
-
 struct AddToDiagonal {
   OpenCoefficients<PetscScalar> rows;
   const PetscScalar            *diagonal;
@@ -199,7 +187,7 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
     T *const     *values;
     AddToDiagonal add;
     PetscCall(InvertBlocksOf(l, nullptr, &no_inverse));
-    PetscCall(for_each_of_box(memory_, values_of(next.patch), SetOne{x(l + 1)}));
+    PetscCall(for_each_of_box(memory_, values_of(next.patch), SetOnes{x(l + 1)}));
     PetscCall(ProlongFrom(l, false));
     PetscCall(for_each_of_box(memory_, values_of(at.patch), Multiply{D, x(l)}));
     PetscCall(RestrictTo(l, x(l)));
