@@ -24,7 +24,7 @@ struct FinePoints {
 template <class T>
 SHELLAC_HD T restricted(const SeparableLevel<T> &level, const Patch &coarse, const Field<T> &r, const PetscInt I[3]) {
   const FinePoints from(level, coarse, I);
-  PetscInt         p[3];
+  PetscInt         p[3] = {};
   T                sum = 0;
   const auto       weight = [&](int a) { // the point before the centre gives to the coarse point above it
     return level.axis[a][p[a]].restriction[p[a] < from.center[a] ? 1 : 0];
