@@ -103,7 +103,8 @@ public:
     return stage(multigrid_down_event, [&]() { return RestrictB(l); });
   }
   PetscErrorCode solve() {
-    return stage(multigrid_coarse_event, [&]() { return Solve(); });
+    Level &at = level(last());
+    return stage(multigrid_coarse_event, [&]() { return solver_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)); });
   }
 
 private:
@@ -136,7 +137,6 @@ private:
   PetscErrorCode                    RestrictB(int l);
   template <class B> PetscErrorCode RestrictFrom(int l, const B *b);
   PetscErrorCode                    ReadNorm(PetscReal *norm);
-  PetscErrorCode                    Solve();
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
   PetscErrorCode                    Fused(int l, const B *b, const T *guess, Out *out);
   template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<Part> *pass);
@@ -227,21 +227,21 @@ private:
   }
   // Whether all of a pass is one walk over rows with variable coefficients.
   bool takes_rows(const Level &at) const {
-    const PetscInt *N = at.patch.N;
     if constexpr (variable)
-      return !nonsymmetric_ && at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends &&
-             (at.part.steps == 2 || at.part.steps == 3) && N[0] > 1 && N[1] > 1 && N[2] == 1 &&
-             has_indices_for_rows(at.part.grown) && has_memory_for_rows<T>();
-    (void)N;
+      return !nonsymmetric_ && is_whole_on_gpu(at) && (at.part.steps == 2 || at.part.steps == 3) &&
+             at.patch.N[2] == 1 && has_memory_for_rows<T>();
     return false;
   }
   // Whether passes over rows with variable coefficients go column by column.
   bool takes_row_columns(const Level &at) const {
     const PetscInt *N = at.patch.N;
+    return is_whole_on_gpu(at) && N[2] > 1 && PetscMax(N[1], N[2]) < 65536;
+  }
+  // What both need.
+  bool is_whole_on_gpu(const Level &at) const {
     if constexpr (variable)
-      return at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends && N[0] > 1 && N[1] > 1 &&
-             N[2] > 1 && PetscMax(N[1], N[2]) < 65536 && has_indices_for_rows(at.part.grown);
-    (void)N;
+      return at.whole && options_.fused && PetscMemTypeDevice(memory_) && !at.odd_ends && at.patch.N[0] > 1 &&
+             at.patch.N[1] > 1 && has_indices_for_rows(at.part.grown);
     return false;
   }
   // Whether the next level is put together from the ranks' parts of it.

@@ -389,12 +389,4 @@ template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::Restric
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Part> PetscErrorCode Hierarchy<Part>::Solve() {
-  Level &at = level(last());
-
-  PetscFunctionBegin;
-  PetscCall(solver_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 } // namespace shellac
