@@ -45,8 +45,7 @@ struct PassKind {
 };
 
 // B: numbers of b; Out: of the result
-template <class Level_, class B, class Out> struct Pass {
-  using Level = Level_;
+template <class Level, class B, class Out> struct Pass {
   using T = typename Level::Scalar;
   Level    level;
   Field<B> b;
@@ -56,6 +55,9 @@ template <class Level_, class B, class Out> struct Pass {
   Patch    coarse_b, coarse_e;
   double  *norms; // [parts]: sums of |b - A u_0|²; null: not wanted
 };
+template <class T, class B, class Out> using SeparablePass = Pass<SeparableLevel<T>, B, Out>;
+template <class T, class B, class Out> using VariablePass = Pass<VariableLevel<T>, B, Out>;
+
 // Passes on the host are compiled for T alone: b, and the result, are of T or, where T is not PETSc's scalar, of that.
 template <class T> struct EitherNumbers {
   Field<T>           b;
@@ -72,8 +74,5 @@ template <class T> struct EitherNumbers {
   void                      set_out(T *to) { out = to; }
   template <class Out> void set_out(Out *to) { out_of_vectors = to; }
 };
-
-template <class T, class B, class Out> using SeparablePass = Pass<SeparableLevel<T>, B, Out>;
-template <class T, class B, class Out> using VariablePass = Pass<VariableLevel<T>, B, Out>;
 
 } // namespace shellac
