@@ -152,21 +152,23 @@ public:
     const Index q = p_[axis] + d, steps = width == 1 ? 1 : side ? q - place_.N[axis] + 1 : -q;
     return place_.folds[((c * axes + axis) * sides + side) * width + steps - 1];
   }
-  // What the rules of the axes along which an arm leaves the domain give, with their data; the first axis first.
+  // What the rules of the axes along which an arm leaves the domain give, with their data. A rule leads to a point inside, where
+  // the next axis takes its datum. Rules that lead to no point come last, so that no datum is taken beyond its side for them.
   SHELLAC_OUT_OF_LINE Scalar datum(int c, int dx, int dy, int dz) const {
     const int d[axes] = {dx, dy, dz};
     Real      x[axes], factor = 1;
     Scalar    sum = 0;
-    bool      placed = false; // x is known
-    for (int a = 0; a < dim && factor != 0; a++) {
+    for (int a = 0; a < axes; a++) x[a] = coordinate<Real>(place_, a, in_period(a, p_[a] + d[a]));
+    for (int n = 0; n < 2 * dim && factor != 0; n++) {
+      const int a = n < dim ? n : n - dim;
       if (!leaves(a, d[a])) continue;
       const int   side = d[a] < 0 ? 0 : 1;
       const Fold &rule = fold(c, a, d[a]);
-      for (int b = 0; b < axes && !placed; b++) x[b] = coordinate<Real>(place_, b, p_[b] + d[b]);
-      placed = true;
+      if ((rule.factor == 0) != (n >= dim)) continue;
       x[a] = place_.end[a][side];
       sum += factor * rule.given * boundary_datum<Real>(place_, c, a, side, x[0], x[1], x[2], place_.time);
       factor *= rule.factor;
+      x[a] = coordinate<Real>(place_, a, rule.inside);
     }
     return sum;
   }
@@ -201,7 +203,11 @@ protected:
   }
 
 private:
-  bool is_within_axis(int axis, int d) const { return d == 0 || (p_[axis] + d >= 0 && p_[axis] + d < place_.N[axis]); }
+  bool  is_within_axis(int axis, int d) const { return d == 0 || (p_[axis] + d >= 0 && p_[axis] + d < place_.N[axis]); }
+  Index in_period(int axis, Index index) const { // of data that are formulas, and repeat nothing themselves
+    const Index N = place_.N[axis];
+    return axis >= dim || !place_.periodic[axis] || (index >= 0 && index < N) ? index : (index % N + N) % N;
+  }
   bool leads_back(int axis, int d) const {
     return d == 0 || (place_.periodic[axis] && place_.N[axis] <= width && d % (int)place_.N[axis] == 0);
   }
