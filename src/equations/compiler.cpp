@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "equations/cache.hpp"
+#include "equations/cores.hpp"
 #include "equation_compiler.inc" // SHELLAC_EQUATION_CXX
 
 namespace shellac {
@@ -134,8 +135,8 @@ static std::string command_of(const std::string &code, const std::string &to, in
   std::string command, wait = "s=0; ", objects;
   for (int k = parts; k-- > 0;) { // the first one in front of the others, which it waits for
     const std::string object = quoted(to + "." + std::to_string(k) + ".o"), number = std::to_string(k);
-    command += call + (k ? "" : flags_of_first_part) + own + "-c -DSHELLAC_PART=" + number + " " + quoted(code) + " -o " +
-               object +
+    command += call + (k ? "" : flags_of_first_part) + own + "-c -DSHELLAC_PART=" + number + " " + quoted(code) +
+               " -o " + object +
                (k ? " >" + object + ".log 2>&1 </dev/null & p" + number + "=$!; " : " 2>&1 </dev/null; t=$?; ");
     if (k) wait += "wait $p" + number + " || { s=$?; cat " + object + ".log; }; rm -f " + object + ".log; ";
     objects += " " + object;
@@ -156,10 +157,11 @@ static std::string compile(const std::string &source, int parts, const SourceTex
     unlink(code.c_str());
     return unwritable(folder);
   }
-  const std::string command = command_of(code, part, parts);
-  FILE             *pipe = popen(command.c_str(), "r");
-  std::string       output;
-  char              buffer[4096];
+  const std::string   command = command_of(code, part, parts);
+  const LauncherCores cores;
+  FILE               *pipe = popen(command.c_str(), "r");
+  std::string         output;
+  char                buffer[4096];
   if (pipe)
     for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) output.append(buffer, n);
   const int status = pipe ? pclose(pipe) : -1;

@@ -13,6 +13,7 @@
 
 #include "equation_compiler.inc" // SHELLAC_CUDA_LIBRARIES
 #include "equations/cache.hpp"
+#include "equations/cores.hpp"
 
 namespace shellac {
 
@@ -124,6 +125,7 @@ std::string nvrtc_compile(const std::string &source, const std::string &name, in
 // Each of some sources, in no more threads than there are cores; the first problem.
 static std::string compile_all(const std::vector<std::string> &sources, const std::string &name, int architecture,
                                std::vector<std::string> *binaries) {
+  const LauncherCores      more_cores; // before they are counted
   std::vector<std::string> problems(sources.size());
   std::vector<std::thread> others;
   std::atomic<size_t>      next{0};
