@@ -23,23 +23,33 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
   const MPI_Comm comm = grid_.comm;
   PetscCheck(text.unknowns.size() <= 8, comm, PETSC_ERR_SUP, "%s has %d unknowns; 8 are possible", text.file.c_str(),
              (int)text.unknowns.size());
-  PetscCheck((size_t)grid_.dof == text.unknowns.size(), comm, PETSC_ERR_ARG_SIZ,
-             "%s has %d unknowns, but the DMDA has %" PetscInt_FMT
-             " at a point; make the DMDA with dof %d, or state the "
-             "unknowns, as unknowns(u, v)",
-             text.file.c_str(), (int)text.unknowns.size(), grid_.dof, (int)text.unknowns.size());
-  PetscCheck(!text.dim || text.dim == grid_.dim, comm, PETSC_ERR_ARG_SIZ,
-             "%s is stated for a grid of %d dimensions, but the DMDA has %d", text.file.c_str(), text.dim, grid_.dim);
+  const std::string count =
+      std::to_string(text.unknowns.size()) + (text.unknowns.size() == 1 ? " unknown" : " unknowns");
+  PetscCheck((size_t)grid_.dof == text.unknowns.size(), comm, PETSC_ERR_ARG_SIZ, "%s",
+             text.error_at(text.unknowns[0].line,
+                           "the text has " + count + ", but the DMDA has " + std::to_string(grid_.dof) +
+                               " at a point; make the DMDA with dof " + std::to_string(text.unknowns.size()) +
+                               ", or state the unknowns, as unknowns(u, v)")
+                 .c_str());
+  PetscCheck(!text.dim || text.dim == grid_.dim, comm, PETSC_ERR_ARG_SIZ, "%s",
+             text.error_at(text.grid_line, "the text is for a grid of " + dimensions(text.dim) + ", but the DMDA has " +
+                                               std::to_string(grid_.dim) +
+                                               "; make another DMDA, or change the statement")
+                 .c_str());
   for (const auto &use : text.axis_uses)
     PetscCheck(use.axis < grid_.dim, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
                text.error_at(use.line, "the grid has " + dimensions(grid_.dim) + "; " + use.word + " needs " +
                                            std::to_string(use.axis + 1))
                    .c_str());
-  PetscCheck(grid_.width >= PetscMax(text.width, 1) && (grid_.box || !text.box), comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s needs a %s stencil of width %d, but the DMDA has a %s of width %" PetscInt_FMT
-             "; make the DMDA with the wider one (DMDA_STENCIL_%s)",
-             text.file.c_str(), text.box ? "box" : "star", PetscMax(text.width, 1), grid_.box ? "box" : "star",
-             grid_.width, text.box ? "BOX" : "STAR");
+  const auto stencil = [](bool box, PetscInt width) {
+    return std::string(box ? "box" : "star") + " stencil of width " + std::to_string(width);
+  };
+  PetscCheck(grid_.width >= PetscMax(text.width, 1) && (grid_.box || !text.box), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
+             text.error_at(text.grid_line, "the text needs a " + stencil(text.box, PetscMax(text.width, 1)) +
+                                               ", but the DMDA has a " + stencil(grid_.box, grid_.width) +
+                                               "; make the DMDA with the wider one (DMDA_STENCIL_" +
+                                               (text.box ? "BOX)" : "STAR)"))
+                 .c_str());
   for (int a = 0; a < grid_.dim; a++)
     PetscCheck(!text.periodic[a] || grid_.boundary[a] == DM_BOUNDARY_PERIODIC, comm, PETSC_ERR_ARG_WRONG,
                "%s is periodic along %c, but the DMDA is not; make it with DM_BOUNDARY_PERIODIC there",

@@ -179,27 +179,6 @@ PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f, bool alone
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What was read beyond the stencil: place_.arm.
-std::string EquationOnGrid::ArmProblem(const int arm[5]) const {
-  const std::string step[3] = {std::to_string(arm[1]), std::to_string(arm[2]), std::to_string(arm[3])};
-  std::string       read = "(" + step[0] + ", " + step[1] + ", " + step[2] + ")";
-  if (arm[4] >= 0)
-    read = equation_->text.unknowns[(size_t)arm[4]].name + read;
-  else if (arm[4] == -1)
-    read = "a field" + read;
-  else { // the farther one of two coordinates along an axis
-    const int axis = -2 - arm[4], farther = arm[1 + axis];
-    read = std::string("step_") + "xyz"[axis] + "(" + std::to_string(farther > 0 ? farther - 1 : farther) + ")";
-  }
-  for (int a = grid_.dim; a < 3; a++)
-    if (arm[1 + a])
-      return equation_->text.file + " reads " + read + ", but the grid has " + dimensions(grid_.dim) +
-             "; a step along " + "xyz"[a] + " needs " + std::to_string(a + 1);
-  return equation_->text.file + " reads " + read + ", beyond the DMDA's " + (grid_.box ? "box" : "star") +
-         " stencil of width " + std::to_string(grid_.width) +
-         "; make the DMDA with a wider one, and state it, as grid(" + std::to_string(grid_.dim) + ", box, 2)";
-}
-
 // Try() has found it already, unless a value decides what is read.
 PetscErrorCode EquationOnGrid::CheckArms() const {
   PetscFunctionBegin;

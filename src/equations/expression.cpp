@@ -82,6 +82,31 @@ std::vector<NameInLine> names_by_line(const std::string &expression) {
   return names;
 }
 
+std::vector<Call> calls_in(const std::string &expression) {
+  std::vector<Call> calls;
+  std::string       name;
+  for (size_t at = 0; find_name(expression, &at, &name);) {
+    size_t c = at;
+    while (c < expression.size() && std::isspace((unsigned char)expression[c])) c++;
+    if (c == expression.size() || expression[c] != '(') continue;
+    const int line = (int)std::count(expression.begin(), expression.begin() + (long)at, '\n');
+    calls.push_back({name, {""}, line});
+    auto &arguments = calls.back().arguments;
+    for (int depth = 0; c < expression.size(); c++) {
+      const char letter = expression[c];
+      const int  change = letter == '(' ? 1 : letter == ')' ? -1 : 0;
+      const bool outer = (change > 0 && depth == 0) || (change < 0 && depth == 1);
+      depth += change;
+      if (outer && change < 0) break;
+      if (letter == ',' && depth == 1)
+        arguments.emplace_back();
+      else if (!outer && !std::isspace((unsigned char)letter))
+        arguments.back() += letter;
+    }
+  }
+  return calls;
+}
+
 static bool is_one_of(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }

@@ -21,6 +21,13 @@ struct NameInLine {
   int         line = 0; // of the expression, from 0
 };
 std::vector<NameInLine> names_by_line(const std::string &expression);
+// Calls NAME(...), also within the arguments of others; line: from 0.
+struct Call {
+  std::string              name;
+  std::vector<std::string> arguments;
+  int                      line;
+};
+std::vector<Call> calls_in(const std::string &expression);
 
 // Whether it is made of whole numbers, and of names that stand for such; and whether all arguments of these functions are.
 bool is_whole(const std::string &expression, const std::vector<std::string> &whole);

@@ -62,7 +62,7 @@ struct Place : PlaceNumbers {
   const Real          *given_scale; // [unknown]: of the rows where u is given, which makes them as large as the others
   const Fold          *folds;       // [unknown][axis][side][steps - 1]
   const unsigned char *identity;    // [unknown][axis][side]: the last point is on the end, where u is given
-  int                 *arm;         // where a neighbour beyond the stencil is noted: 1, its steps, its unknown
+  int                 *arm;         // a neighbour that is read beyond the stencil: 1, its steps, its number: see ArmProblem()
 #endif
 };
 

@@ -235,7 +235,7 @@ template <class SeedType, class From> struct GridPoint {
     return stretched && axis < dim ? (x(axis, 1) - x(axis, -1)) / 2 : place.h[axis];
   }
   Real step(int axis, int d) const {                       // to the next point [length]; both must be in reach
-    const int  farther = d < 0 ? d : d + 1, n = -2 - axis; // of no unknown and no field
+    const int  farther = d < 0 ? d : d + 1, n = -1 - axis; // of no unknown and no field
     const auto along = [&](int a) { return a == axis ? farther : 0; };
     const bool tabled = stretched && axis < dim && check(n, along(0), along(1), along(2));
     return tabled ? x(axis, d + 1) - x(axis, d) : place.h[axis];
@@ -266,7 +266,7 @@ template <class SeedType, class From> struct GridPoint {
                     dx == 0 && dy == 0 && dz == 0);
   }
   template <int f> Scalar field(int dx, int dy, int dz) const {
-    return check(-1, dx, dy, dz) ? from.field(f, dx, dy, dz) : Scalar(0);
+    return check(unknowns + f, dx, dy, dz) ? from.field(f, dx, dy, dz) : Scalar(0);
   }
 
   // What an unknown has along the vector place.direction, if derivatives are.

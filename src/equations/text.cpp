@@ -21,7 +21,7 @@ static std::string trimmed(const std::string &text) {
 }
 
 std::string EquationText::error_at(int line, const std::string &message) const {
-  std::string text = file + ":" + std::to_string(line) + ": " + message;
+  std::string text = file + (line ? ":" + std::to_string(line) : "") + ": " + message;
   if (line >= 1 && line <= (int)lines.size()) text += "\n  " + trimmed(lines[line - 1]);
   return text;
 }
@@ -47,7 +47,10 @@ public:
       if (!line.empty() && line.back() == '\r') line.pop_back();
       to_.lines.push_back(line);
     }
-    split(without_comments(text));
+    int               opened = 0;
+    const std::string code = without_comments(text, &opened);
+    if (opened) fail(opened, "a comment that is opened here by /* is not closed; close it by */");
+    split(code);
     for (const Statement &statement : statements_)
       if (error_.empty()) take(statement);
     if (error_.empty()) finish();
@@ -59,20 +62,23 @@ private:
     if (error_.empty()) error_ = to_.error_at(line, message);
   }
 
-  static std::string without_comments(const std::string &text) {
+  // *opened: the line of a comment that is not closed
+  static std::string without_comments(const std::string &text, int *opened) {
     std::string out = text;
+    int         line = 1;
     enum { code, to_end_of_line, block } in = code;
     for (size_t c = 0; c < out.size(); c++) {
       const bool slash = text[c] == '/' && c + 1 < text.size();
       if (in == code && slash && text[c + 1] == '/')
         in = to_end_of_line;
       else if (in == code && slash && text[c + 1] == '*')
-        in = block, out[c] = out[c + 1] = ' ', c++;
+        *opened = line, in = block, out[c] = out[c + 1] = ' ', c++;
       else if (in == block && text[c] == '*' && c + 1 < text.size() && text[c + 1] == '/') {
-        in = code, out[c] = out[c + 1] = ' ', c++;
+        *opened = 0, in = code, out[c] = out[c + 1] = ' ', c++;
         continue;
       }
       if (text[c] == '\n') {
+        line++;
         if (in == to_end_of_line) in = code;
       } else if (in != code || text[c] == '\r')
         out[c] = ' ';
@@ -231,9 +237,13 @@ private:
   }
   void need_unknowns() { // those of a text that names none
     if (!to_.unknowns.empty()) return;
-    if (known("u") && error_.empty())
-      error_ = to_.file + ": the name u is that of the unknown, where a text names none; choose another, or state "
-                          "unknowns(...) first";
+    if (known("u")) {
+      int line = 0;
+      for (const auto &p : to_.parameters) line = p.name == "u" ? p.line : line;
+      for (const auto &f : to_.fields) line = f.name == "u" ? f.line : line;
+      fail(line, "the name u is that of the unknown, where a text names none; choose another, or state unknowns(...) "
+                 "first");
+    }
     to_.unknowns.resize(1);
     to_.unknowns[0].name = "u";
   }
@@ -282,10 +292,12 @@ private:
       if (!take_name(s, name)) return;
       to_.unknowns.emplace_back();
       to_.unknowns.back().name = name;
+      to_.unknowns.back().line = s.line;
     }
   }
   void grid(const Statement &s) {
     double value;
+    to_.grid_line = s.line;
     for (const std::string &word : s.arguments) {
       if (word == "star" || word == "box") {
         to_.box = word == "box";
@@ -321,6 +333,7 @@ private:
   }
   void domain(const Statement &s) {
     double value;
+    to_.domain_line = s.line;
     for (const std::string &word : s.arguments) {
       if (!number(s, word, &value)) return;
       to_.domain.push_back(value);

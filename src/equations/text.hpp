@@ -49,6 +49,7 @@ struct EquationText {
   };
   struct Unknown {
     std::string name;
+    int         line = 0; // 0: the text names none
     Expression  residual, rate, initial, exact;
     End         ends[3][2]; // [axis][side]
   };
@@ -60,7 +61,8 @@ struct EquationText {
   std::vector<Definition>  definitions;
   std::vector<Unknown>     unknowns; // one named u, where the text names none
   std::vector<AxisUse>     axis_uses;
-  int                      dim = 0, width = 0; // of the grid; 0: any
+  int                      dim = 0, width = 0;             // of the grid; 0: any
+  int                      grid_line = 0, domain_line = 0; // of these statements; 0: there is none
   bool                     box = false;
   bool                     periodic[3] = {false, false, false};
   Stretching               stretching[3]; // of each axis
@@ -71,7 +73,7 @@ struct EquationText {
   bool stretches() const { // some axis, not by the DM's coordinates
     return stretching[0].form || stretching[1].form || stretching[2].form;
   }
-  // "FILE:LINE: message", and the line
+  // "FILE:LINE: message", and the line; line 0: "FILE: message"
   std::string error_at(int line, const std::string &message) const;
 };
 

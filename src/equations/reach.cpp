@@ -1,0 +1,93 @@
+// Errors for a neighbour that a text reads beyond the DMDA's stencil, with the line that reads it.
+
+#include "equations/equation.hpp"
+#include "equations/expression.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace shellac {
+
+namespace {
+
+struct Reader { // what reads a neighbour
+  std::string call;
+  int         line = 0;
+  int         certainty = -1; // 3: these steps; 2: a helper that reads it; 1: steps that are not numbers; 0: the row
+};
+
+// Steps as numbers; false if one is a formula.
+bool read_steps(const std::vector<std::string> &arguments, int steps[3]) {
+  for (size_t a = 0; a < 3; a++) steps[a] = 0;
+  for (size_t a = 0; a < arguments.size() && a < 3; a++) {
+    char *end;
+    steps[a] = (int)std::strtol(arguments[a].c_str(), &end, 10);
+    if (*end) return false;
+  }
+  return true;
+}
+
+// The first one of those that are most certain.
+Reader find_reader(const EquationText &text, const std::string &name, const int steps[3]) {
+  Reader     found;
+  const auto take = [&](const Reader &other) {
+    if (other.certainty > found.certainty) found = other;
+  };
+  const auto look = [&](const Expression &e, bool is_row) {
+    if (is_row && e) take({"", e.line, 0});
+    for (const Call &call : calls_in(e.text)) {
+      int        given[3];
+      const int  line = e.line + call.line;
+      const auto has = std::find(call.arguments.begin(), call.arguments.end(), name);
+      if ((call.name == "bilaplacian" || call.name == "dxy") && has != call.arguments.end())
+        take({call.name + "(" + name + ")", line, 2});
+      if (call.name != name) continue;
+      if (!read_steps(call.arguments, given))
+        take({"", line, 1});
+      else if (std::equal(given, given + 3, steps))
+        take({"", line, 3});
+    }
+  };
+  for (const auto &d : text.definitions) look(d.value, false);
+  for (const auto &u : text.unknowns) look(text.has_rate ? u.rate : u.residual, true);
+  return found;
+}
+
+} // namespace
+
+// arm: 1, the steps, and a number: of an unknown, of a field after those, or -1 - axis of step_x, step_y or step_z.
+std::string EquationOnGrid::ArmProblem(const int arm[5]) const {
+  const EquationText &text = equation_->text;
+  const int           n = (int)text.unknowns.size(), number = arm[4], axis = -1 - number;
+  int                 steps[3] = {arm[1], arm[2], arm[3]}, written = grid_.dim, box = 0, width = 1;
+  for (int a = 0; a < 3; a++) {
+    box += steps[a] != 0, width = std::max(width, std::abs(steps[a]));
+    if (steps[a]) written = std::max(written, a + 1);
+  }
+  std::string name;
+  if (number < 0) { // what was noted is the farther one of two points
+    name = std::string("step_") + "xyz"[axis];
+    const int farther = steps[axis];
+    steps[0] = farther > 0 ? farther - 1 : farther, steps[1] = steps[2] = 0, written = 1;
+  } else
+    name = number < n ? text.unknowns[(size_t)number].name : text.fields[(size_t)(number - n)].name;
+  const Reader reader = find_reader(text, name, steps);
+  std::string  read = name + "(";
+  for (int a = 0; a < written; a++) read += (a ? ", " : "") + std::to_string(steps[a]);
+  read = (reader.call.empty() ? "" : reader.call + " reads ") + read + ")" + (reader.call.empty() ? " is" : ",");
+  for (int a = grid_.dim; a < 3; a++)
+    if (arm[1 + a])
+      return text.error_at(reader.line, read + " beyond a grid of " + dimensions(grid_.dim) + "; a step along " +
+                                            "xyz"[a] + " needs " + std::to_string(a + 1));
+  if (reader.call == "bilaplacian(" + name + ")") box = grid_.dim > 1 ? 2 : box, width = 2;
+  if (box > 1 || grid_.box) width = std::max(width, (int)grid_.width); // what else the text reads stays in reach
+  const std::string shape = box > 1 || grid_.box ? "box" : "star";
+  return text.error_at(reader.line, read + " beyond the DMDA's " + (grid_.box ? "box" : "star") + " stencil of width " +
+                                        std::to_string(grid_.width) +
+                                        (width > 8 ? "; the widest one that can be stated is 8"
+                                                   : "; state grid(" + std::to_string(grid_.dim) + ", " + shape + ", " +
+                                                         std::to_string(width) + "), and make the DMDA with a " +
+                                                         shape + " of width " + std::to_string(width)));
+}
+
+} // namespace shellac
