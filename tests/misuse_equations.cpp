@@ -74,7 +74,10 @@ TEST_CASE("texts that cannot be read, with their line", "[misuse]") {
           CALL(user, "neither|residual = ", b.set("parameter(a, 1)")),
           CALL(user, "equation:2|not closed|residual = -(u", b.set("parameter(a, 1)\nresidual = -(u(1) - u\n")),
           CALL(user, "equation:1|closes nothing", b.set("residual = u)")),
-          CALL(user, "name u|unknown|unknowns", b.set("parameter(u, 6)\nresidual = u")),
+          CALL(user, "equation:2: the name u|unknown|unknowns|parameter(u, 6)",
+               b.set("// a name\nparameter(u, 6)\nresidual = u")),
+          CALL(user, "equation:2: a comment|/*|not closed|residual = u /* - 1",
+               b.set("k = 1\nresidual = u /* - 1\n + k\n")),
           CALL(user, "equation:1|1/3 is an integer division|1./3", b.set("residual = u - 1/3 * x")),
           CALL(user, "equation:1|1/(2*3) is an integer division", b.set("residual = u - 1/(2*3) * x")),
           CALL(user, "equation:1|is an integer division", b.set("residual = u - (1 +\n  1)/3 * x")),
@@ -259,9 +262,20 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
   check_mistakes(
       [&](Vec *y) { return b.residual(y); },
       {
-          CALL(out, "u(2, 0, 0)|star|width 1|wider", b.set("residual = u(2) - u")),
-          CALL(out, "u(1, 1, 0)|star|width 1", b.set("residual = u(1, 1) - u")),
-          CALL(out, "u(0, 0, 1)|the grid has 2 dimensions|along z needs 3", b.set("residual = u(0, 0, 1)")),
+          CALL(out,
+               "equation:1: u(2, 0) is beyond the DMDA's star stencil of width 1|grid(2, star, 2)|residual = u(2) - u",
+               b.set("residual = u(2) - u")),
+          CALL(out, "equation:2: u(1, 1) is|star stencil of width 1|grid(2, box, 1)|+ u(1, 1) - u",
+               b.set("residual = u\n  + u(1, 1) - u")),
+          CALL(out, "equation:1: u(0, -2) is|grid(2, star, 2)|wide(d) = u(0, d)",
+               b.set("wide(d) = u(0, d)\nresidual = wide(-2) - u")),
+          CALL(out, "equation:2: k(3, 0) is|grid(2, star, 3)|k(3, 0) * u",
+               b.set("field(k) = 1\nresidual = k(3, 0) * u + u(1)")),
+          CALL(out, "equation:1: dxy(u) reads u(|grid(2, box, 1)|dxy(u)", b.set("residual = u - dxy(u)")),
+          CALL(out, "equation:1: bilaplacian(u) reads u(|grid(2, box, 2)|bilaplacian(u)",
+               b.set("residual = bilaplacian(u)")),
+          CALL(out, "equation:1: u(0, 0, 1) is|a grid of 2 dimensions; a step along z needs 3|residual = u(0, 0, 1)",
+               b.set("residual = u(0, 0, 1)")),
           CALL(out, "equation:1|the grid has 2 dimensions; dz needs 3", b.set("residual = dz(u)")),
           CALL(out, "equation:3|the grid has 2 dimensions; dzz needs 3",
                b.set("stretch(x, tanh, 1)\nresidual = u\n  + dzz(u)")),
@@ -272,12 +286,19 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
           CALL(out, "equation:1|2 dimensions; periodic(z) needs 3", b.set("periodic(z)\nresidual = u")),
           CALL(out, "equation:1|1 dimension; dy needs 2", residual_in_1d("residual = dy(u)")),
           CALL(out, "equation:1|1 dimension; upwind_y needs 2", residual_in_1d("residual = upwind_y(1, u)")),
-          CALL(out, "step_x(3)|star|width 1|wider", b.set("stretch(y, tanh, 1)\nresidual = u * step_x(3)")),
-          CALL(out, "step_y(1)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = u * step_y(1)")),
-          CALL(out, "step_y(-2)|star|width 1", b.set("stretch(x, tanh, 1)\nresidual = u / step_y(-2)")),
-          CALL(out, "box|width 2|star|DMDA_STENCIL_BOX", b.set("grid(2, box, 2)\nresidual = u")),
-          CALL(size, "2 unknowns|1 at a point", b.set("unknowns(u, v)\nresidual(u) = v\nresidual(v) = u")),
-          CALL(size, "3 dimensions|2", b.set("grid(3)\nresidual = u")),
+          CALL(out, "equation:2: step_x(3) is|star stencil of width 1|grid(2, star, 4)|u * step_x(3)",
+               b.set("stretch(y, tanh, 1)\nresidual = u * step_x(3)")),
+          CALL(out, "equation:2: step_y(1) is|star|width 1|grid(2, star, 2)",
+               b.set("stretch(x, tanh, 1)\nresidual = u * step_y(1)")),
+          CALL(out, "equation:2: step_y(-2) is|star|width 1|grid(2, star, 2)",
+               b.set("stretch(x, tanh, 1)\nresidual = u / step_y(-2)")),
+          CALL(out, "equation:1|box|width 2|star|DMDA_STENCIL_BOX|grid(2, box, 2)",
+               b.set("grid(2, box, 2)\nresidual = u")),
+          CALL(size, "equation:1|2 unknowns|1 at a point|dof 2|unknowns(u, v)",
+               b.set("unknowns(u, v)\nresidual(u) = v\nresidual(v) = u")),
+          CALL(size, "equation:1|3 dimensions|2|grid(3)", b.set("grid(3)\nresidual = u")),
+          CALL(size, "equation:2|6 numbers|2 dimensions needs 4|domain(0, 1, 0, 1, 0, 1)",
+               b.set("parameter(a, 1)\ndomain(0, 1, 0, 1, 0, 1)\nresidual = a * u")),
           CALL(PETSC_ERR_ARG_WRONG, "periodic|x|DM_BOUNDARY_PERIODIC", b.set("periodic(x)\nresidual = u")),
           CALL(size, "one point along y|both ends|identity",
                residual_in_2d_of_one_row("identity(sides) = 0\nresidual = u")),
@@ -317,6 +338,54 @@ TEST_CASE("equations that a grid does not fit, and wrong calls", "[misuse]") {
       });
 }
 
+// Exactly one error on all ranks; none waits for another.
+TEST_CASE("arguments of equations that are wrong or other on one rank alone", "[misuse]") {
+  if (!equations_work() || rank_count() == 1) return;
+  Bratu             b;
+  const auto        null = PETSC_ERR_ARG_NULL, other = PETSC_ERR_ARG_INCOMP, out = PETSC_ERR_ARG_OUTOFRANGE;
+  DM                made = NULL;
+  Mat               A = NULL;
+  static const char text[] = "residual = -laplacian(u) - 1";
+  check_mistakes(
+      [&](Vec *y) { return b.residual(y); },
+      {
+          CALL(null, "text is null|on rank", b.set(on_last<const char *>(NULL, text))),
+          CALL(other, "text differs|same one", b.set(on_last("residual = u - 1", "residual = u - 2"))),
+          CALL(null, "file is null|on rank", DMDASetEquationFromFile(b.da, on_last<const char *>(NULL, "missing.h"))),
+          CALL(null, "file is null|on rank",
+               DMDACreateFromEquationFile(PETSC_COMM_WORLD, on_last<const char *>(NULL, "missing.h"), &made)),
+          CALL(null, "DMDA is null|on rank",
+               DMDACreateFromEquationFile(PETSC_COMM_WORLD, "missing.h", on_last<DM *>(NULL, &made))),
+          CALL(other, "the parameter lambda is 5 on one rank and 7 on another|the same",
+               DMDAEquationSetParameter(b.da, "lambda", on_last<PetscReal>(5, 7))),
+          CALL(out, "no parameter 'sigma'|on rank", DMDAEquationSetParameter(b.da, on_last("sigma", "lambda"), 6)),
+          CALL(out, "no parameter ''", DMDAEquationSetParameter(b.da, on_last<const char *>(NULL, "lambda"), 6)),
+          CALL(null, "field k is null|on rank", DMDAEquationSetField(b.da, "k", on_last<Vec>(NULL, b.u))),
+          CALL(out, "no field 'c'|on rank", DMDAEquationSetField(b.da, on_last("c", "k"), b.u)),
+          CALL(other, "the time is 1 on one rank and 2 on another",
+               DMDAEquationSetTime(b.da, on_last<PetscReal>(1, 2))),
+          CALL(null, "vector is null|on rank", DMDAEquationComputeInitial(b.da, on_last<Vec>(NULL, b.u))),
+          CALL(null, "vector is null|on rank", DMDAEquationComputeExact(b.da, 0, on_last<Vec>(NULL, b.u))),
+          CALL(null, "matrix is null|on rank", DMDACreateEquationMat(b.da, on_last<Mat *>(NULL, &A))),
+      });
+  const auto work = [&](Vec *y) { return b.residual(y); };
+  const auto again = [&] { return b.set("parameter(lambda, 6)\nresidual = u - lambda"); };
+  const struct {
+    const char    *of_last, *of_others, *words;
+    PetscErrorCode code;
+  } options[] = {
+      {"-equation_lambda 5", "-equation_lambda 7", "-equation_lambda is 5 on one rank and 7 on another", other},
+      {"-equation_domain 0,1,0", "-equation_domain 0,1,0,1", "-equation_domain|3|on rank", out},
+      {"-equation_domain 0,1,0,2", "-equation_domain 0,1,0,1", "number 4 of -equation_domain is 1 on one rank and 2",
+       other},
+      {"-equation_stretch_x tanh,2", "-equation_stretch_x tanh,1", "strength of -equation_stretch_x is 1", other},
+  };
+  for (const auto &o : options) {
+    Options set(on_last(o.of_last, o.of_others));
+    check_mistakes(work, {CALL(o.code, o.words, again())});
+  }
+}
+
 TEST_CASE("options of equations, a compiler that is missing and a cache that cannot be written", "[misuse]") {
   if (!equations_work()) return;
   Bratu             b;
@@ -331,6 +400,16 @@ TEST_CASE("options of equations, a compiler that is missing and a cache that can
   {
     Options domain("-equation_domain 0,1");
     check_mistakes(work, {CALL(PETSC_ERR_ARG_SIZ, "-equation_domain|2 numbers|2 dimensions|4", again())});
+  }
+  {
+    Options domain("-equation_domain 0,1,0,1,0,2");
+    check_mistakes(
+        work, {CALL(PETSC_ERR_ARG_SIZ, "-equation_domain 0,1,0,1,0,2|6 numbers|3 dimensions|has 2|first 4", again())});
+  }
+  {
+    Options stretch("-equation_stretch_z tanh,2");
+    check_mistakes(work, {CALL(out, "-equation_stretch_z tanh,2|3 dimensions|has 2|remove it", again())});
+    check_mistakes(work, {CALL(out, "-equation_stretch_z tanh,2|3 dimensions|has 1", residual_in_1d("residual = u"))});
   }
   {
     Options parameter("-equation_lambda nan");

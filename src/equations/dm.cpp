@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "equations/agreement.hpp"
 #include "equations/equation.hpp"
 #include "equations/options.hpp"
 #include "equations/solvers.hpp"
@@ -115,60 +116,95 @@ static PetscErrorCode refine(DM coarse, DM fine, void *) {
 
 // ---- making ---------------------------------------------------------------------------------------------------------
 
+// What an option says about an axis that the grid has not.
+static std::string beyond_grid(const std::string &option, PetscInt dim, PetscInt needed, const char *remedy) {
+  return option + " is for a grid of " + dimensions((int)needed) + ", but the DMDA has " + std::to_string(dim) + "; " +
+         remedy + ", or give the DMDA that it is for a prefix, DMSetOptionsPrefix()";
+}
+
+// The ends of the domain, from numbers of -equation_domain; *problem: what is wrong, *sizes: with their number.
+static void set_domain(const PetscReal ends[], PetscInt n, PetscInt dim, Equation *equation, std::string *problem,
+                       std::string *sizes) {
+  bool        ascending = n == 2 || n == 4 || n == 6;
+  std::string given;
+  for (PetscInt i = 0; i < PetscMin(n, 6); i++) {
+    char number[32];
+    snprintf(number, sizeof(number), "%s%g", i ? "," : "", (double)ends[i]);
+    given += number;
+  }
+  for (PetscInt i = 0; i + 1 < n && i < 6; i += 2)
+    ascending =
+        ascending && ends[i] < ends[i + 1] && !PetscIsInfOrNanReal(ends[i]) && !PetscIsInfOrNanReal(ends[i + 1]);
+  const std::string numbers = "-equation_domain " + given + " has " + std::to_string(n) + " numbers",
+                    needed = std::to_string(2 * dim);
+  if (!ascending)
+    *problem = numbers + ", or an axis that does not ascend; give the lower and the upper end of each axis, as 0,1,0,2 "
+                         "in 2-D";
+  else if (n < 2 * dim)
+    *sizes = numbers + "; a grid of " + dimensions((int)dim) + " needs " + needed;
+  else if (n > 2 * dim)
+    *sizes = beyond_grid(numbers + " and", dim, n / 2, ("give the first " + needed).c_str());
+  else
+    equation->domain.assign(ends, ends + n);
+}
+
 // The values of parameters, and the domain, from the options database.
 static PetscErrorCode set_from_options(DM da, Equation *equation, char cache[], size_t cache_size) {
-  const char *prefix;
-  PetscReal   ends[7];
-  PetscInt    n = 7, dim;
-  PetscBool   set;
+  const char         *prefix;
+  PetscReal           ends[7];
+  PetscInt            n = 7, dim;
+  PetscBool           set;
+  std::string         problem, sizes;
+  std::vector<Agreed> agreed;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetOptionsPrefix((PetscObject)da, &prefix));
+  PetscCall(DMGetDimension(da, &dim));
   const MPI_Comm comm = PetscObjectComm((PetscObject)da);
+  const auto     fail = [&](const std::string &message) {
+    if (problem.empty()) problem = message;
+  };
   PetscOptionsBegin(comm, prefix, "Equation options", "DMDA");
   const Option &folder = find_option(equation_options, "-equation_cache"),
                &domain = find_option(equation_options, "-equation_domain");
   PetscCall(PetscOptionsString(folder.key, folder.meaning, folder.setter, cache, cache, cache_size, NULL));
   for (int i = 0; i < 6; i++) ends[i] = i < (int)equation->domain.size() ? equation->domain[(size_t)i] : i % 2;
   PetscCall(PetscOptionsRealArray(domain.key, domain.meaning, domain.setter, ends, &n, &set));
-  if (set) {
-    bool ascending = n == 2 || n == 4 || n == 6;
-    for (PetscInt i = 0; i + 1 < n && i < 6; i += 2)
-      ascending =
-          ascending && ends[i] < ends[i + 1] && !PetscIsInfOrNanReal(ends[i]) && !PetscIsInfOrNanReal(ends[i + 1]);
-    PetscCheck(
-        ascending, comm, PETSC_ERR_ARG_OUTOFRANGE,
-        "-equation_domain has %" PetscInt_FMT
-        " numbers, or an axis that does not ascend; give the lower and the upper end of each axis, as 0,1,0,2 in 2-D",
-        n);
-    PetscCall(DMGetDimension(da, &dim));
-    PetscCheck(n >= 2 * dim, comm, PETSC_ERR_ARG_SIZ,
-               "-equation_domain has %" PetscInt_FMT " numbers; a grid of %" PetscInt_FMT
-               " dimensions needs %" PetscInt_FMT,
-               n, dim, 2 * dim);
-    equation->domain.assign(ends, ends + n);
-  }
+  if (set) set_domain(ends, n, dim, equation, &problem, &sizes);
   for (int a = 0; a < 3; a++) {
     const Option &stretch = find_option(equation_options, (std::string("-equation_stretch_") + "xyz"[a]).c_str());
     char          given[64] = "";
     PetscCall(PetscOptionsString(stretch.key, stretch.meaning, stretch.setter, given, given, sizeof(given), &set));
-    const std::string words = given;
+    if (!set) continue;
+    const std::string words = given, option = std::string(stretch.key) + " " + given;
     const size_t      comma = PetscMin(words.find(','), words.size());
-    const std::string problem =
-        set ? read_stretching(words.substr(0, comma), words.substr(PetscMin(comma + 1, words.size())),
-                              &equation->text.stretching[a])
-            : "";
-    PetscCheck(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s %s: %s", stretch.key, given, problem.c_str());
+    const std::string wrong = read_stretching(words.substr(0, comma), words.substr(PetscMin(comma + 1, words.size())),
+                                              &equation->text.stretching[a]);
+    if (!wrong.empty()) fail(option + ": " + wrong);
+    if (a >= dim) fail(beyond_grid(option, dim, a + 1, "remove it"));
   }
   for (size_t p = 0; p < equation->parameters.size(); p++) {
     const std::string key = "-equation_" + equation->text.parameters[p].name;
     PetscCall(PetscOptionsReal(key.c_str(), "Parameter of the equation", "DMDAEquationSetParameter",
                                equation->parameters[p], &equation->parameters[p], &set));
     if (set) equation->known[p] = true;
-    PetscCheck(!PetscIsInfOrNanReal(equation->parameters[p]), comm, PETSC_ERR_ARG_OUTOFRANGE,
-               "%s is %g; it must be finite", key.c_str(), (double)equation->parameters[p]);
+    if (PetscIsInfOrNanReal(equation->parameters[p]))
+      fail(key + " is " + std::to_string(equation->parameters[p]) + "; it must be finite");
+    agreed.push_back({"whether " + key + " is given (0 or 1)", (PetscReal)equation->known[p]});
+    agreed.push_back({key, equation->parameters[p]});
   }
   PetscOptionsEnd();
+  SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
+  SHELLAC_CHECK_ALL(sizes.empty(), comm, PETSC_ERR_ARG_SIZ, "%s", sizes.c_str());
+  for (size_t i = 0; i < 6; i++)
+    agreed.push_back({"number " + std::to_string(i + 1) + " of -equation_domain",
+                      i < equation->domain.size() ? equation->domain[i] : 0});
+  for (int a = 0; a < 3; a++) {
+    const std::string key = std::string("-equation_stretch_") + "xyz"[a];
+    agreed.push_back({"the form of " + key + " (0: none)", (PetscReal)equation->text.stretching[a].form});
+    agreed.push_back({"the strength of " + key, (PetscReal)equation->text.stretching[a].strength});
+  }
+  PetscCall(CheckAgreement(comm, agreed));
   PetscCall(CheckOptionNames(da, *equation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -188,6 +224,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
              "equations need a PETSc in double precision; build Shellac with such a PETSc");
   PetscCall(PetscObjectTypeCompare((PetscObject)da, DMDA, &is_da));
   PetscCheck(is_da, comm, PETSC_ERR_ARG_WRONG, "an equation needs the grid of a DMDA; the DM is another");
+  PetscCall(CheckAgreement(comm, "the equation's text", text));
   const std::string problem = read_equation(file, text, &equation->text);
   PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
   for (const auto &p : equation->text.parameters) {
@@ -204,11 +241,15 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
              equation->text.has_rate ? "rate" : "residual", equation->text.has_rate ? "residual" : "rate");
   equation->domain.assign(equation->text.domain.begin(), equation->text.domain.end());
   PetscCall(set_from_options(da, equation.get(), cache, sizeof(cache)));
-  if (own_grid && equation->domain.empty()) equation->domain = {0, 1, 0, 1, 0, 1};
   PetscCall(DMDAGetInfo(da, &dim, NULL, NULL, NULL, NULL, NULL, NULL, &dof, &width, NULL, NULL, NULL, &stencil));
-  PetscCheck(equation->domain.empty() || (PetscInt)equation->domain.size() >= 2 * dim, comm, PETSC_ERR_ARG_SIZ,
-             "the domain of %s has %d numbers; a grid of %" PetscInt_FMT " dimensions needs %" PetscInt_FMT,
-             file.c_str(), (int)equation->domain.size(), dim, 2 * dim);
+  const bool unit = own_grid && equation->domain.empty();
+  for (PetscInt a = 0; a < dim && unit; a++) equation->domain.insert(equation->domain.end(), {0, 1});
+  PetscCheck(equation->domain.empty() || (PetscInt)equation->domain.size() == 2 * dim, comm, PETSC_ERR_ARG_SIZ, "%s",
+             equation->text
+                 .error_at(equation->text.domain_line, "the domain has " + std::to_string(equation->domain.size()) +
+                                                           " numbers; a grid of " + dimensions((int)dim) + " needs " +
+                                                           std::to_string(2 * dim))
+                 .c_str());
   for (size_t i = 0; i < equation->domain.size(); i++) equation->ends[i / 2][i % 2] = equation->domain[i];
   if (equation->text.has_exact)
     for (const auto &field : equation->text.fields)
@@ -270,7 +311,7 @@ using namespace shellac;
 PetscErrorCode DMDASetEquation(DM da, const char text[]) {
   PetscFunctionBegin;
   PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DM is null; create a DMDA first");
-  PetscCheck(text, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL, "the equation's text is null");
+  SHELLAC_CHECK_ALL(text, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL, "the equation's text is null");
   PetscCall(ShellacInitializePackage());
   PetscCall(set_equation(da, "equation", text));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -281,7 +322,8 @@ PetscErrorCode DMDASetEquationFromFile(DM da, const char file[]) {
 
   PetscFunctionBegin;
   PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DM is null; create a DMDA first");
-  PetscCheck(file, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL, "the name of the equation's file is null");
+  SHELLAC_CHECK_ALL(file, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_NULL,
+                    "the name of the equation's file is null");
   PetscCall(ShellacInitializePackage());
   PetscCall(read_file(PetscObjectComm((PetscObject)da), file, &text));
   PetscCall(set_equation(da, file, text));
@@ -300,8 +342,8 @@ PetscErrorCode DMDASetEquationFromOptions(DM da) {
   const Option &option = find_option(equation_options, "-equation");
   PetscCall(PetscOptionsString(option.key, option.meaning, option.setter, file, file, sizeof(file), &set));
   PetscOptionsEnd();
-  PetscCheck(set, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_WRONGSTATE,
-             "there is no equation; give -equation <file>");
+  SHELLAC_CHECK_ALL(set, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_WRONGSTATE,
+                    "there is no equation; give -equation <file>");
   PetscCall(DMDASetEquationFromFile(da, file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -339,8 +381,8 @@ PetscErrorCode DMDACreateFromEquationFile(MPI_Comm comm, const char file[], DM *
   DM          made = NULL;
 
   PetscFunctionBegin;
-  PetscCheck(file, comm, PETSC_ERR_ARG_NULL, "the name of the equation's file is null");
-  PetscCheck(da, comm, PETSC_ERR_ARG_NULL, "the pointer to the DMDA is null");
+  SHELLAC_CHECK_ALL(file, comm, PETSC_ERR_ARG_NULL, "the name of the equation's file is null");
+  SHELLAC_CHECK_ALL(da, comm, PETSC_ERR_ARG_NULL, "the pointer to the DMDA is null");
   PetscCall(ShellacInitializePackage());
   *da = NULL;
   PetscCall(read_file(comm, file, &text));

@@ -1,35 +1,44 @@
 // Parameters, fields, the time, and what else is asked of the equation of a DM.
 
+#include "equations/agreement.hpp"
 #include "equations/equation.hpp"
 #include "equations/expression.hpp"
 #include "shellac.h"
 
 using namespace shellac;
 
-static PetscErrorCode find_parameter(EquationOnGrid &on_grid, const char name[], size_t *p) {
-  const auto &parameters = on_grid.equation().text.parameters;
-  std::string names;
-
-  PetscFunctionBegin;
+// The parameter of a name; *problem: the error, or empty.
+static size_t find_parameter(EquationOnGrid &on_grid, const char name[], std::string *problem) {
+  const EquationText      &text = on_grid.equation().text;
+  std::string              names;
   std::vector<std::string> all;
-  for (const auto &parameter : parameters) all.push_back(parameter.name);
-  for (*p = 0; *p < parameters.size() && (!name || parameters[*p].name != name); ++*p)
-    names += (names.empty() ? "" : ", ") + parameters[*p].name;
-  PetscCheck(*p < parameters.size(), on_grid.grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s has no parameter '%s'; its parameters are: %s%s", on_grid.equation().text.file.c_str(),
-             name ? name : "", names.empty() ? "none" : names.c_str(), suggestion(name ? name : "", all).c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  size_t                   p;
+
+  for (const auto &parameter : text.parameters) all.push_back(parameter.name);
+  for (p = 0; p < all.size() && (!name || all[p] != name); p++) names += (names.empty() ? "" : ", ") + all[p];
+  if (p == all.size())
+    *problem = text.file + " has no parameter '" + (name ? name : "") +
+               "'; its parameters are: " + (names.empty() ? "none" : names) + suggestion(name ? name : "", all);
+  return p;
 }
 
 PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal value) {
   EquationOnGrid *on_grid;
-  size_t          p;
+  std::string     problem;
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
-  PetscCall(find_parameter(*on_grid, name, &p));
-  SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(value), PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
-                    "the parameter %s is %g; it must be finite", name, (double)value);
+  const MPI_Comm comm = PetscObjectComm((PetscObject)da);
+  const size_t   p = find_parameter(*on_grid, name, &problem);
+  if (problem.empty() && PetscIsInfOrNanReal(value))
+    problem = std::string("the parameter ") + name + " is " +
+              (value != value ? "nan"
+               : value > 0    ? "inf"
+                              : "-inf") +
+              "; it must be finite";
+  SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
+  PetscCall(CheckAgreement(comm, {{"the number of the parameter that is set", (PetscReal)p},
+                                  {std::string("the parameter ") + name, value}}));
   Equation &equation = on_grid->equation();
   if (equation.known[p] && equation.parameters[p] == value) PetscFunctionReturn(PETSC_SUCCESS);
   equation.parameters[p] = value;
@@ -41,11 +50,12 @@ PetscErrorCode DMDAEquationSetParameter(DM da, const char name[], PetscReal valu
 
 PetscErrorCode DMDAEquationGetParameter(DM da, const char name[], PetscReal *value) {
   EquationOnGrid *on_grid;
-  size_t          p;
+  std::string     problem;
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
-  PetscCall(find_parameter(*on_grid, name, &p));
+  const size_t p = find_parameter(*on_grid, name, &problem);
+  PetscCheck(problem.empty(), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", problem.c_str());
   PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the pointer to the value is null");
   *value = on_grid->equation().parameters[p];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -71,11 +81,12 @@ PetscErrorCode DMDAEquationSetField(DM da, const char name[], Vec values) {
   const auto &fields = on_grid->equation().text.fields;
   for (f = 0; f < fields.size() && (!name || fields[f].name != name); f++)
     names += (names.empty() ? "" : ", ") + fields[f].name;
-  PetscCheck(f < fields.size(), on_grid->grid().comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "%s has no field '%s'; its fields are: %s", on_grid->equation().text.file.c_str(), name ? name : "",
-             names.empty() ? "none" : names.c_str());
-  PetscCheck(values, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the field %s is null; give a vector", name);
-  PetscCheck(!on_grid->equation().text.has_exact, on_grid->grid().comm, PETSC_ERR_ARG_WRONGSTATE,
+  const MPI_Comm comm = on_grid->grid().comm;
+  SHELLAC_CHECK_ALL(f < fields.size(), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s has no field '%s'; its fields are: %s",
+                    on_grid->equation().text.file.c_str(), name ? name : "", names.empty() ? "none" : names.c_str());
+  SHELLAC_CHECK_ALL(values, comm, PETSC_ERR_ARG_NULL, "the field %s is null; give a vector", name);
+  PetscCall(CheckAgreement(comm, {{"the number of the field that is set", (PetscReal)f}}));
+  PetscCheck(!on_grid->equation().text.has_exact, comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s has an exact solution, which needs fields by formula; remove one of the two",
              on_grid->equation().text.file.c_str());
   PetscCall(on_grid->SetField(f, values));
@@ -90,6 +101,7 @@ PetscErrorCode DMDAEquationSetTime(DM da, PetscReal time) {
   PetscCall(DMGetEquation(da, &on_grid));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(time), PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_OUTOFRANGE,
                     "the time is %g; it must be finite", (double)time);
+  PetscCall(CheckAgreement(PetscObjectComm((PetscObject)da), {{"the time", time}}));
   if (on_grid->equation().time != time) on_grid->equation().version++;
   on_grid->equation().time = time;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -120,7 +132,8 @@ PetscErrorCode DMDAEquationComputeInitial(DM da, Vec u) {
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the vector is null; create it with DMCreateGlobalVector()");
+  SHELLAC_CHECK_ALL(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL,
+                    "the vector is null; create it with DMCreateGlobalVector()");
   PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
   PetscCall(on_grid->GetInitial(on_grid->equation().time, u));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,7 +144,8 @@ PetscErrorCode DMDAEquationComputeExact(DM da, PetscReal time, Vec u) {
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the vector is null; create it with DMCreateGlobalVector()");
+  SHELLAC_CHECK_ALL(u, on_grid->grid().comm, PETSC_ERR_ARG_NULL,
+                    "the vector is null; create it with DMCreateGlobalVector()");
   PetscCall(GridCheckVector(on_grid->grid(), u, "vector"));
   PetscCall(on_grid->GetExact(time, u));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,7 +157,7 @@ PetscErrorCode DMDACreateEquationMat(DM da, Mat *A) {
 
   PetscFunctionBegin;
   PetscCall(DMGetEquation(da, &on_grid));
-  PetscCheck(A, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the pointer to the matrix is null");
+  SHELLAC_CHECK_ALL(A, on_grid->grid().comm, PETSC_ERR_ARG_NULL, "the pointer to the matrix is null");
   PetscCall(EquationCheckLinear(*on_grid));
   PetscCall(DMGetGlobalVector(da, &zero));
   PetscCall(VecSet(zero, 0));
