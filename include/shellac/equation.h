@@ -47,8 +47,9 @@
 
    Errors:
    `PETSC_ERR_USER` for a text that cannot be read or compiled, with its line, `PETSC_ERR_ARG_OUTOFRANGE` for a neighbour
-   beyond the `DMDA`'s stencil, `PETSC_ERR_ARG_SIZ` for another number of unknowns or dimensions, `PETSC_ERR_SUP` with a
-   PETSc that is not in double precision. Nothing is changed on the `DMDA` then.
+   beyond the `DMDA`'s stencil, `PETSC_ERR_ARG_SIZ` for another number of unknowns or dimensions, `PETSC_ERR_ARG_INCOMP`
+   for a text or options that differ between the ranks, `PETSC_ERR_SUP` with a PETSc that is not in double precision.
+   Nothing is changed on the `DMDA` then.
 
 .seealso: `DMDASetEquationFromFile()`, `DMDAEquationSetParameter()`, `DMDAEquationSetField()`, `DMDACreateEquationMat()`
 @*/

@@ -254,7 +254,7 @@ class Mistakes(unittest.TestCase):
             (lambda: eq.set(k=PETSc.Vec()), ValueError, "not been created"),
             (lambda: eq.set(k=PETSc.Vec().createMPI(7)), PETSc.Error, "7 values, is not one of the DMDA's vectors"),
             (lambda: new("residual = -laplacian(w)"), PETSc.Error, "equation:1:.*'?w.*\n.*residual = -laplacian\\(w\\)"),
-            (lambda: new("residual = u(2, 0)"), PETSc.Error, "wider one"),
+            (lambda: new("residual = u(2, 0)"), PETSc.Error, "state grid.2, box, 2"),
             (lambda: new("unknowns(u, v)\nresidual(u) = u\nresidual(v) = v"), PETSc.Error, "dof 2"),
             (lambda: new().solve(), PETSc.Error, "equation:1: the field k has no values"),
             (lambda: new(BRATU).solve(), PETSc.Error, "lambda has no value; give -equation_lambda"),
