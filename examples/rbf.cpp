@@ -37,7 +37,8 @@ static PetscErrorCode Solve(Mat A, PCType type, bool may_fail, Vec f, Vec c) {
   KSP                ksp;
   PC                 pc;
   PetscInt           iterations;
-  PetscReal          norm, residual;
+  PetscReal          norm, residual, rtol;
+  KSPNormType        norm_type;
   KSPConvergedReason reason;
   PetscLogDouble     begin, end;
   Vec                r;
@@ -65,6 +66,14 @@ static PetscErrorCode Solve(Mat A, PCType type, bool may_fail, Vec f, Vec c) {
   PetscCall(PCGetType(pc, &type));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s %6" PetscInt_FMT " %10.3g %12.2g   %s\n", type, iterations,
                         end - begin, (double)(residual / norm), KSPConvergedReasons[reason]));
+  PetscCall(KSPGetTolerances(ksp, &rtol, nullptr, nullptr, nullptr));
+  PetscCall(KSPGetNormType(ksp, &norm_type));
+  if (reason > 0 && norm_type == KSP_NORM_UNPRECONDITIONED && residual > 10 * rtol * norm)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "  the residual is above the tolerance %g that the method has reached: rounding, in an "
+                          "ill-conditioned matrix;\n  -ksp_view prints the condition number. Take a smaller "
+                          "-mat_kernelsum_sigma or a larger -ridge\n",
+                          (double)rtol));
   PetscCall(VecDestroy(&r));
   PetscCall(KSPDestroy(&ksp));
   PetscCheck(reason > 0 || may_fail, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED,
@@ -104,8 +113,20 @@ int main(int argc, char **argv) {
   char              kernel[64] = "inverse_multiquadric";
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-mat_kernelsum_kernel", kernel, sizeof(kernel), nullptr));
 
+  // the function as it is, and whether it has a length
+  char      text[4096];
+  PetscBool by_formula;
+  PetscCall(PetscOptionsGetString(nullptr, nullptr, "-mat_kernelsum_formula", text, sizeof(text), &by_formula));
+  const std::string function = by_formula ? text : kernel;
+  const bool        has_sigma = function.find(by_formula ? "sigma" : "multiquadric") != std::string::npos ||
+                         function == "gaussian";
+  char length[32] = "";
+  if (has_sigma) PetscCall(PetscSNPrintf(length, sizeof(length), ", sigma %.4g", (double)sigma));
+
   PetscCall(PictureGetFile("rbf-" + (kernel == std::string(usual) ? "" : std::string(kernel) + "-") + std::to_string(n),
-                           {"-mat_kernelsum_formula", "-mat_kernelsum_sigma", "-mat_kernelsum_wavenumber", "-ridge"},
+                           {"-mat_kernelsum_formula", "-mat_kernelsum_sigma", "-mat_kernelsum_wavenumber",
+                            "-mat_kernelsum_precision", "-mat_kernelsum_self", "-mat_kernelsum_type",
+                            "-mat_kernelsum_rtol", "-ridge"},
                            &file));
 
   for (PetscInt i = 0; i < 2 * n; i++) points.push_back(random.next());
@@ -138,8 +159,8 @@ int main(int argc, char **argv) {
   PetscCall(VecRestoreArrayWrite(f, &values));
 
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%" PetscInt_FMT " points, kernel %s, sigma %.4g, ridge %g\n%-14s %6s %10s %12s\n", n, kernel,
-                        (double)sigma, (double)ridge, "preconditioner", "its", "s", "|f - Ac|/|f|"));
+                        "%" PetscInt_FMT " points, kernel %s%s, ridge %g\n%-14s %6s %10s %12s\n", n,
+                        function.c_str(), length, (double)ridge, "preconditioner", "its", "s", "|f - Ac|/|f|"));
   PetscCall(Solve(A, PCKERNELSUM, false, f, c));
   if (compare) {
     Vec other;

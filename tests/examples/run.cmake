@@ -99,7 +99,15 @@ if(no_cairo EQUAL -1)
     expect("wrote poisson-helmholtz-12x12-shift400.png" poisson -n 12 -dm_mat_type helmholtz -mat_helmholtz_shift 400)
     expect("wrote poisson-laplace-12x12-lengths1,2.png" poisson -n 12 -mat_laplace_lengths 1,2)
     expect("wrote rbf-100-sigma0.3-ridge1e-6.png" rbf -n 100 -ridge 1e-6 -mat_kernelsum_sigma 0.3)
-    expect("wrote rbf-90-formulaexp_-r_sigma_-[0-9a-f]*.png" rbf -n 90 -mat_kernelsum_formula "exp(-r/sigma)")
+    expect("kernel exp[(]-r/sigma[)], sigma 0.2108.*wrote rbf-90-formulaexp_-r_sigma_-[0-9a-f]*.png" rbf -n 90
+      -mat_kernelsum_formula "exp(-r/sigma)")
+    expect("kernel exp[(]-r[)], ridge" rbf -n 50 -mat_kernelsum_formula "exp(-r)" -picture none)
+    expect("the residual is above the tolerance 1e-14 that.*-ksp_view" rbf -n 2000 -mat_kernelsum_kernel multiquadric
+      -ridge 0 -ksp_rtol 1e-14 -picture none)
+    expect("rounding may leave a relative residual" rbf -n 100 -ksp_view -picture none)
+    expect("kernel thin_plate, ridge" rbf -n 50 -mat_kernelsum_kernel thin_plate -picture none)
+    expect("wrote kernel_sum-laplace-7-points9-precisionsingle-selfzero.png" kernel_sum -points 9 -sources 7
+      -mat_kernelsum_kernel laplace -mat_kernelsum_precision single -mat_kernelsum_self zero)
     expect("kernelsum .*CONVERGED.*none .*wrote rbf-multiquadric-90.png" rbf -n 90 -compare -mat_kernelsum_kernel multiquadric)
   endif()
 elseif(NOT complex)
@@ -187,12 +195,19 @@ if(alone) # every rank reads the same options
   expect_error("-series u.txt: the name must end in" burgers -series u.txt -picture none)
   expect_error("-preset other is unknown" burgers -preset other)
   expect_error("-mat_kernelsum_kernel cubic" kernel_sum -mat_kernelsum_kernel cubic)
+  expect_error("-mat_kernelsum_formula exp.-r.: .*laplace, helmholtz and gaussian only.*rbf" kernel_sum
+    -mat_kernelsum_formula "exp(-r)")
+  # a table goes on where a precision cannot keep the tolerance
+  expect("helmholtz +double +[0-9].*helmholtz +single +-\n.*no fast sum keeps the tolerance.*larger -mat_kernelsum_rtol"
+    kernel_sum -points 40 -mat_kernelsum_kernel helmholtz -mat_kernelsum_type fast -picture none)
+  expect_error("nan" kernel_sum -points 5 -mat_kernelsum_type fast -mat_kernelsum_rtol nan)
   expect_error("-sigma has no effect" kernel_sum -sigma 1 -mat_kernelsum_kernel laplace)
   expect_error("nan" kernel_sum -points 5 -sigma nan -picture none)
   expect_error("-noise 0.*are not possible" gaussian_process -noise 0)
   expect_error("-ridge nan" rbf -n 5 -ridge nan -picture none)
 endif()
 expect_error("-mat_laplace_shape box is no operator.*use star" poisson -n 12 -mat_laplace_shape box)
+expect_error("formula 1./0 has no finite value at r = " rbf -n 50 -mat_kernelsum_formula 1./0 -picture none)
 expect_error("nan" rbf -n 5 -mat_kernelsum_sigma nan -picture none)
 expect_error("no solution: DIVERGED_ITS after 3 iterations.*-pc_kernelsum_overlap" rbf -n 200 -ksp_max_it 3 -pc_type none
   -picture none)
