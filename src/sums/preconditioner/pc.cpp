@@ -131,9 +131,16 @@ PetscErrorCode apply_transpose(PC pc, Vec r, Vec z) {
 PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   KernelSumPC *context;
   PetscBool    needs_symmetric, needs_definite;
+  PetscReal    rtol;
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &context));
+  PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
+  if (rtol < context->method.rounding())
+    PetscCall(PetscInfo(pc,
+                        "the tolerance %g may be out of reach: by the condition number, rounding may leave a relative "
+                        "residual of up to about %.1g, whatever the method reports; take a smaller sigma or a larger nugget\n",
+                        (double)rtol, (double)context->method.rounding()));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_definite, KSPCG, KSPFCG, KSPPIPECG, KSPPIPECGRR,
                                       KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPPIPEFCG, KSPNASH, KSPSTCG,
                                       KSPGLTR, ""));

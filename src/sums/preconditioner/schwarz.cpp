@@ -231,6 +231,9 @@ PetscErrorCode Schwarz::View(PetscViewer viewer) const {
   PetscCall(PetscViewerASCIIPrintf(viewer, " points around it%s; condition number of a box: %.2g or more\n",
                                    symmetric_ ? " among the boxes before" : "", (double)condition_));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "rounding may leave a relative residual |b - A x|/|b| of up to about %.1g, most "
+                                           "of it for b that are not smooth, also where the method reports less\n",
+                                   (double)rounding()));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "a rank has %" PetscInt_FMT " of the %" PetscInt_FMT " points in and around its boxes, at most\n",
       most_held_, points_));

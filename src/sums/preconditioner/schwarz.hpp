@@ -96,6 +96,8 @@ public:
   PetscErrorCode View(PetscViewer viewer) const;
   PetscErrorCode Reset();
   bool           is_symmetric() const { return symmetric_; }
+  // About the relative residual that rounding may leave, of a right-hand side that is not smooth: ε times the condition number.
+  PetscReal      rounding() const { return PETSC_MACHINE_EPSILON * condition_; }
   bool           is_for_definite() const { return symmetric_ && !raised_; } // the matrix is definite as it is
 
   // Rows of the inverse of a box, or of that of its factor: row i begins at values + i columns.
