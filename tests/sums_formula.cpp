@@ -302,6 +302,18 @@ TEST_CASE("mistakes in a formula", "[misuse][formula]") {
     CHECK(difference_of_arrays(y, before) == 0);
   }
   EXPECT_ERROR(PETSC_ERR_ARG_NULL, ({"null"}), [&] { return MatKernelSumSetFormula(A, NULL); });
+  // no finite value where points are apart
+  for (const char *text : {"1./0", "exp(r*1e5)", "log(r - 10)", "r > 0 ? sqrt(-r) : 0"}) {
+    INFO(text);
+    EXPECT_ERROR(PETSC_ERR_FP, ({text, "no finite value at r = ", "only at r = 0"}),
+                 [&] { return MatKernelSumSetFormula(A, text); });
+    OK(MatMult(A, x, y));
+    CHECK(difference_of_arrays(y, before) == 0);
+  }
+  OK(MatKernelSumSetFormula(A, "1/pow(r, 16)"));
+  OK(MatKernelSumSetFormula(A, "1e50/(1e50 + r)"));
+  EXPECT_ERROR(PETSC_ERR_FP, ({"in single precision", "-mat_kernelsum_precision double"}),
+               [&] { return MatKernelSumSetPrecision(A, MAT_KERNELSUM_SINGLE); });
   // parameters that a formula does not have, or needs
   OK(MatKernelSumSetFormula(A, "exp(-r)"));
   {

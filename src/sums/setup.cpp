@@ -1,6 +1,8 @@
 // The set-up of a kernel sum: its sizes, and what is computed from its points.
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "sums/fast_sum.hpp"
 #include "sums/kernel_sum.hpp"
@@ -139,6 +141,72 @@ static PetscErrorCode check_coincident(Mat A, const KernelSumMat &context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// About so many of all ranks' points on every rank, or of its own points on each: x[3 i + axis].
+static PetscErrorCode gather_some(MPI_Comm comm, const PointCloud &cloud, PetscMemType memory, PetscInt wanted,
+                                  bool own, std::vector<PetscReal> *x) {
+  const PetscInt           step = std::max<PetscInt>(1, (own ? cloud.n : cloud.N) / wanted);
+  std::vector<PetscInt>    chosen;
+  std::vector<PetscReal>   mine;
+  std::vector<PetscMPIInt> counts, starts;
+  PointCloud              *some;
+  Points                   points;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < cloud.n; i += step) chosen.push_back(i);
+  PetscCall(PointCloudCreateChosen(comm, cloud, memory, chosen, &some));
+  PetscCall(PointCloudGetPoints(some, PETSC_MEMTYPE_HOST, &points));
+  for (size_t i = 0; i < chosen.size(); i++)
+    for (int a = 0; a < 3; a++) mine.push_back(points.x[a][i]);
+  PetscCall(PointCloudDestroy(&some));
+  if (own) {
+    *x = mine;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscMPIInt sum = 0;
+  for (PetscInt n : cloud.counts) {
+    starts.push_back(sum);
+    counts.push_back((PetscMPIInt)(3 * ((n + step - 1) / step)));
+    sum += counts.back();
+  }
+  x->resize((size_t)sum);
+  PetscCallMPI(MPI_Allgatherv(mine.data(), (PetscMPIInt)mine.size(), MPIU_REAL, x->data(), counts.data(), starts.data(),
+                              MPIU_REAL, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// An error for a formula without a finite value at a distance between some targets and sources.
+static PetscErrorCode check_finite(Mat A, const KernelSumMat &context) {
+  std::vector<PetscReal> x, y;
+  double                 least = INFINITY; // distance without a value
+  MPI_Comm               comm = PetscObjectComm((PetscObject)A);
+
+  PetscFunctionBegin;
+  if (!context.formula) PetscFunctionReturn(PETSC_SUCCESS);
+  const FormulaFunctions &functions = context.formula->functions();
+  const bool              narrow = context.precision != MAT_KERNELSUM_DOUBLE;
+  const double            unit = narrow ? free_unit<float>(context.parameters) : 1;
+  PetscCall(gather_some(comm, *context.targets, context.memory(), 64, true, &x));
+  PetscCall(gather_some(comm, *context.sources, context.memory(), 64, false, &y));
+  for (size_t i = 0; i < x.size(); i += 3)
+    for (size_t j = 0; j < y.size(); j += 3) {
+      double r2 = 0;
+      for (size_t a = 0; a < 3; a++) {
+        const double step = ((double)x[i + a] - (double)y[j + a]) / unit;
+        r2 += step * step;
+      }
+      if (!(r2 > 0) || (narrow && !((float)r2 > 0)) || unit * std::sqrt(r2) >= least) continue;
+      if (!std::isfinite((narrow ? functions.value_in_single : functions.value)(context.parameters, r2).re))
+        least = unit * std::sqrt(r2);
+    }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, comm));
+  PetscCheck(least == INFINITY, comm, PETSC_ERR_FP,
+             "the formula %s has no finite value%s at r = %g, a distance between a target and a source; it may lack one "
+             "only at r = 0: change the formula, its sigma or k%s",
+             context.info().formula, narrow ? " in single precision" : "", least,
+             narrow ? ", or use -mat_kernelsum_precision double" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatKernelSumCheck(Mat A) {
   KernelSumMat *context;
 
@@ -175,6 +243,7 @@ PetscErrorCode MatKernelSumPrepare(Mat A) {
     extent = PetscMax(extent, upper[a] - lower[a]);
   }
   context->parameters.extent = extent > 0 ? std::exp2(std::ilogb((double)extent)) : 1;
+  PetscCall(check_finite(A, *context));
   PetscCall(MatKernelSumCreateFast(A, &fast));
   PetscCall(FastSumDestroy(&context->fast));
   context->fast = fast;
