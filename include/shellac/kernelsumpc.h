@@ -12,8 +12,8 @@
    Options Database Keys:
 +  -pc_kernelsum_box <integer, 1 or more>            - largest number of points in a box; default 100
 .  -pc_kernelsum_overlap <integer, 0 or more>        - points around a box that are solved with it; default 48, 240, 384
-                                                       in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96,
-                                                       320, 512; more where the kernel is wide
+                                                       in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric in the
+                                                       symmetric variant 96, 320, 512; more where the kernel is wide
 .  -pc_kernelsum_coarse <integer, 0 or more>         - approximate number of coarse points; 0: no coarse space; the
                                                        symmetric variant takes only 0; default one for each 50 points,
                                                        at most 1000; none for a Gaussian
@@ -117,8 +117,8 @@ PETSC_EXTERN PetscErrorCode PCKernelSumSetBoxSize(PC pc, PetscInt points);
 
    Options Database Key:
 .  -pc_kernelsum_overlap <integer, 0 or more> - points around a box that are solved with it; default 48, 240, 384 in
-                                                1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96, 320, 512;
-                                                more where the kernel is wide
+                                                1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric in the symmetric
+                                                variant 96, 320, 512; more where the kernel is wide
 
    Level: intermediate
 

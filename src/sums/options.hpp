@@ -29,7 +29,7 @@ constexpr Option sums_options[] = {
 constexpr Option sums_pc_options[] = {
     {"-pc_kernelsum_box", "integer, 1 or more", "100", "largest number of points in a box", "PCKernelSumSetBoxSize"},
     {"-pc_kernelsum_overlap", "integer, 0 or more",
-     "48, 240, 384 in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric 96, 320, 512; more where the kernel is wide",
+     "48, 240, 384 in 1-D, 2-D, 3-D; a Gaussian 64, 230, 600, a multiquadric in the symmetric variant 96, 320, 512; more where the kernel is wide",
      "points around a box that are solved with it", "PCKernelSumSetOverlap"},
     {"-pc_kernelsum_coarse", "integer, 0 or more", "one for each 50 points, at most 1000; none for a Gaussian",
      "approximate number of coarse points; 0: no coarse space; the symmetric variant takes only 0",
