@@ -26,6 +26,11 @@ struct Ends {                   // of one axis
     return !periodic && !mirror &&
            ((i == 0 && form[LOWER] == MAT_LAPLACE_IDENTITY) || (i == N - 1 && form[UPPER] == MAT_LAPLACE_IDENTITY));
   }
+  bool gives_derivative(PetscInt i) const { // i is beyond an end whose condition contains ∂u/∂n
+    if (periodic || mirror || (i >= 0 && i < N)) return false;
+    const auto of = form[i < 0 ? LOWER : UPPER];
+    return of == MAT_LAPLACE_NEUMANN || of == MAT_LAPLACE_ROBIN;
+  }
   // Whether points along the axis are coupled: there are others than a single point that is its own neighbour.
   SHELLAC_HD bool couples() const { return !(periodic && N == 1); }
   // A constant function satisfies the condition with g = 0.

@@ -94,15 +94,19 @@ public:
     row_.for_each([&](int n, PetscInt r, PetscInt c, PetscScalar value) {
       const PetscInt *step = row_.step(n);
       PetscInt        at[3] = {i[0] + step[0], i[1] + step[1], i[2] + step[2]};
-      for (int a = 0; a < 3; a++) {
-        PetscInt  inside;
-        PetscReal factor, given;
-        ends_[a].fold(at[a], &inside, &factor, &given);
-        if (given != 0) f(r, c, (const PetscInt *)at, a, at[a] < 0 ? LOWER : UPPER, given * value);
-        at[a] = inside;
-        value *= factor;
-        if (factor == 0) return;
-      }
+      // Derivatives first: a datum at a place off by O(h) then enters times the distance to it. Values come last, at places
+      // that are within the other sides.
+      for (bool derivatives : {true, false})
+        for (int a = 0; a < 3; a++) {
+          PetscInt  inside;
+          PetscReal factor, given;
+          if (derivatives && !ends_[a].gives_derivative(at[a])) continue;
+          ends_[a].fold(at[a], &inside, &factor, &given);
+          if (given != 0) f(r, c, (const PetscInt *)at, a, at[a] < 0 ? LOWER : UPPER, given * value);
+          at[a] = inside;
+          value *= factor;
+          if (factor == 0) return;
+        }
     });
   }
 
