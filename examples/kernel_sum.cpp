@@ -145,7 +145,7 @@ static PetscErrorCode SumTryToCreate(const Problem &p, const char *kernel, MatKe
   PetscCall(PetscOptionsGetString(nullptr, nullptr, "-mat_kernelsum_type", type, sizeof(type), nullptr));
   PetscCall(PetscStrcmp(type, "fast", &fast));
   if (fast) {
-    PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, nullptr));
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
     const PetscErrorCode code = SumCreate(p, kernel, precision, sum);
     PetscCall(PetscPopErrorHandler());
     if (!code) PetscFunctionReturn(PETSC_SUCCESS);

@@ -39,7 +39,7 @@ template <class T> struct Apply;
 }
 template <class T> struct StarEquation;
 
-// A product at inner points on a GPU that does not read the coefficients, but what they were made of.
+// A product at inner points that does not read the coefficients, but what they were made of.
 class InteriorProduct {
 public:
   virtual ~InteriorProduct() = default;
@@ -274,7 +274,7 @@ public:
                                 T shift, const T *b, T *x, bool *done) const override;
   void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
-  // On a GPU; it is made by the first product, and brings what it reads there.
+  // It is made by the first product, and brings what it reads to that product's memory.
   using MakeProduct = std::function<PetscErrorCode(std::unique_ptr<const InteriorProduct> *)>;
   void SetInteriorProduct(MakeProduct make) { make_product_ = std::move(make); }
 

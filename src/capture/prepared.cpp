@@ -241,7 +241,10 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  if (op_.shape_ == 1 && op_.storage_ == Storage::constant)
+  if (make_product_ && !product_) PetscCall(make_product_(&product_));
+  if (product_)
+    PetscCall(product_->interior({row, u, form, b, y}, arrays_.data(), op_.patch_.interior(), inner()));
+  else if (op_.shape_ == 1 && op_.storage_ == Storage::constant)
     apply_star_on_host(op_.arms_->dim(), row, u, form, b, op_.patch_.interior(), y);
   else
     apply_captured_on_host(row, u, form, b, op_.patch_.interior(), y);

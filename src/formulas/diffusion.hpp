@@ -7,6 +7,8 @@
 
 namespace shellac {
 
+template <class T> struct Flux;
+
 // k: a constant, a field at the points, or one field for each axis, whose value at a point is that on the face between this
 // point and the previous one.
 struct Coefficient {
@@ -65,7 +67,9 @@ protected:
   PetscErrorCode               view_terms(PetscViewer viewer, bool velocity) const;
 
 private:
-  PetscErrorCode destroy_face_halos();
+  template <template <class, class> class Product>
+  std::unique_ptr<const InteriorProduct> product_by_fluxes(const Flux<PetscScalar> &flux) const;
+  PetscErrorCode                         destroy_face_halos();
 
   Halo face_halos[2]; // of k on the faces of the second and the third axis; they stay for the next change of k
   int  face_halos_made = 0;

@@ -5,17 +5,20 @@
 
 #include "formulas/diffusion_terms.hpp"
 
-#if SHELLAC_CUDA
 namespace shellac {
 
-// 1/x for numbers whose reciprocals are normal: faster than the division, which provides for all others.
-__device__ __forceinline__ double reciprocal(double x) {
+// 1/x for numbers whose reciprocals are normal: faster on a GPU than the division, which provides for all others.
+SHELLAC_HD double reciprocal(double x) {
+#ifdef __CUDA_ARCH__
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
   const double e = fma(-x, r, 1.); // of 2^-20, so that the cube is nothing
   return fma(r, fma(e, e, e), r);
+#else
+  return 1 / x;
+#endif
 }
-template <class T> __device__ __forceinline__ T reciprocal(T x) {
+template <class T> SHELLAC_HD T reciprocal(T x) {
   return PetscReal(1) / x;
 }
 
@@ -39,13 +42,13 @@ template <class T> struct FluxEnd {
     ends.fold(side == LOWER ? -1 : ends.N, &inside, &factor, &given);
     (inside == (side == LOWER ? 0 : ends.N - 1) ? own : inner) = factor;
   }
-  __device__ T u(T last, T before) const { return own * last + inner * before; }
+  SHELLAC_HD T u(T last, T before) const { return own * last + inner * before; }
   // The k of the face at the end, from those at the last points and the face between these.
-  __device__ T face(T last, T before, T between) const {
+  SHELLAC_HD T face(T last, T before, T between) const {
     return mirror ? between : extrapolate_by_slope(last, (last - before) * reciprocal(last + before), 1);
   }
   // That through the face at the end, outward.
-  __device__ T flux(T u_last, T u_before, T k_last, T k_before, T between) const {
+  SHELLAC_HD T flux(T u_last, T u_before, T k_last, T k_before, T between) const {
     return face(k_last, k_before, between) * (u(u_last, u_before) - u_last);
   }
 };
@@ -60,31 +63,33 @@ template <class T> struct Flux {
 // of(): the k of a face, from those that stand at the points below and above it. The means are those of DiffusionTerms, in
 // another order of operations. beyond(): the k beyond an end with which the face there has the k that rows have.
 struct HarmonicMean {
-  static constexpr bool                                  on_faces = false;
-  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &end, T last, T before) {
+  static constexpr bool                  on_faces = false;
+  template <class T> static SHELLAC_HD T beyond(const FluxEnd<T> &end, T last, T before) {
     const T face = extrapolate_coefficient(last, before, 1);
     return end.mirror ? before : last * (face / (PetscReal(2) * last - face));
   }
-  template <class T> static __device__ __forceinline__ T of(T below, T above) {
+  template <class T> static SHELLAC_HD T of(T below, T above) {
     return PetscReal(2) * below * (above * reciprocal(below + above));
   }
 };
 struct ArithmeticMean {
-  static constexpr bool                                  on_faces = false;
-  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &end, T last, T before) {
+  static constexpr bool                  on_faces = false;
+  template <class T> static SHELLAC_HD T beyond(const FluxEnd<T> &end, T last, T before) {
     return end.mirror ? before : PetscReal(2) * extrapolate_coefficient(last, before, 1) - last;
   }
-  template <class T> static __device__ __forceinline__ T of(T below, T above) {
-    return (below + above) * PetscReal(0.5);
-  }
+  template <class T> static SHELLAC_HD T of(T below, T above) { return (below + above) * PetscReal(0.5); }
 };
 struct OnFaces {
-  static constexpr bool                                  on_faces = true;
-  template <class T> static __device__ __forceinline__ T beyond(const FluxEnd<T> &, T last, T before) {
+  static constexpr bool                  on_faces = true;
+  template <class T> static SHELLAC_HD T beyond(const FluxEnd<T> &, T last, T before) {
     return extrapolate_coefficient(last, before, 2); // beyond the upper end; what is read before the lower is not used
   }
-  template <class T> static __device__ __forceinline__ T of(T, T above) { return above; }
+  template <class T> static SHELLAC_HD T of(T, T above) { return above; }
 };
 
+// Of a row.
+template <class Face> constexpr int flops_by_fluxes(int dim) {
+  return 2 + dim * (Face::on_faces ? 6 : 12);
+}
+
 } // namespace shellac
-#endif

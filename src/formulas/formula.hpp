@@ -93,20 +93,29 @@ public:
     read(i);
     row_.for_each([&](int n, PetscInt r, PetscInt c, PetscScalar value) {
       const PetscInt *step = row_.step(n);
-      PetscInt        at[3] = {i[0] + step[0], i[1] + step[1], i[2] + step[2]};
-      // Derivatives first: a datum at a place off by O(h) then enters times the distance to it. Values come last, at places
-      // that are within the other sides.
-      for (bool derivatives : {true, false})
-        for (int a = 0; a < 3; a++) {
-          PetscInt  inside;
-          PetscReal factor, given;
-          if (derivatives && !ends_[a].gives_derivative(at[a])) continue;
-          ends_[a].fold(at[a], &inside, &factor, &given);
-          if (given != 0) f(r, c, (const PetscInt *)at, a, at[a] < 0 ? LOWER : UPPER, given * value);
-          at[a] = inside;
-          value *= factor;
-          if (factor == 0) return;
-        }
+      PetscInt        at[3], inside[3];
+      PetscReal       factor[3] = {1, 1, 1}, given[3] = {0, 0, 0};
+      for (int a = 0; a < 3; a++) {
+        at[a] = inside[a] = ends_[a].within(i[a] + step[a]);
+        if (ends_[a].gives_derivative(at[a])) ends_[a].fold(at[a], &inside[a], &factor[a], &given[a]);
+      }
+      // Derivatives first, at the neighbour's place along the other axes. An edge of several such sides is in the middle
+      // between the neighbour and the point inside: the value there is their mean.
+      for (int a = 0; a < 3; a++) {
+        PetscReal weight = given[a];
+        for (int other = 0; other < 3; other++)
+          if (other != a) weight *= (1 + factor[other]) / 2;
+        if (weight != 0) f(r, c, at, a, at[a] < 0 ? LOWER : UPPER, weight * value);
+      }
+      value *= factor[0] * factor[1] * factor[2];
+      // Values come last, at places that are within the other sides.
+      for (int a = 0; a < 3 && value != PetscScalar(0); a++) {
+        PetscInt to;
+        ends_[a].fold(inside[a], &to, &factor[a], &given[a]);
+        if (given[a] != 0) f(r, c, inside, a, inside[a] < 0 ? LOWER : UPPER, given[a] * value);
+        inside[a] = to;
+        value *= factor[a];
+      }
     });
   }
 
