@@ -129,6 +129,14 @@ template <class T> struct RelaxColour {
   PetscInt period, colour[3];
   bool     parity;
 
+  // The first of them with the indices j and k; -1: there is none.
+  PetscInt first(PetscInt j, PetscInt k) const {
+    const PetscInt *start = relax.row.patch.start, i[3] = {0, start[1] + j, start[2] + k};
+    if (parity) return (start[0] + i[1] + i[2] + colour[0]) & 1;
+    for (int a = 1; a < 3; a++)
+      if (i[a] % period != colour[a]) return -1;
+    return (colour[0] + period - start[0] % period) % period;
+  }
   Box box() const {
     Box box = relax.row.patch.all();
     for (int a = 0; a < (parity ? 1 : 3); a++) box.hi[a] = (box.hi[a] + period - 1) / period;

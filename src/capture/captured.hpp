@@ -36,6 +36,8 @@ class PreparedCapture;
 
 namespace captured {
 template <class T> struct Apply;
+template <class T> struct Relax;
+template <class T> struct RelaxColour;
 }
 template <class T> struct StarEquation;
 
@@ -270,6 +272,10 @@ public:
   PetscErrorCode rows(PetscMemType memory, RowProperty property, T *out) const override;
   PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
                        T *x) const override;
+  PetscErrorCode relax_two(PetscMemType memory, const int colours[2], const Field<T> &field, PetscReal omega, T shift,
+                           const T *b, T *x, bool *done) const override;
+  PetscErrorCode relax_outer(int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
+                             T *x) const override;
   PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero, PetscReal omega,
                                 T shift, const T *b, T *x, bool *done) const override;
   void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
@@ -279,7 +285,8 @@ public:
   void SetInteriorProduct(MakeProduct make) { make_product_ = std::move(make); }
 
 private:
-  bool           is_star_to_ends(const Box &inside) const;
+  captured::RelaxColour<T> colour_points(int colour, const captured::Relax<T> &relax) const;
+  bool                     is_star_to_ends(const Box &inside) const;
   PetscErrorCode relax_in_space(PetscMemType memory, StarEquation<T> equation, int colour,
                                 const std::vector<PetscReal> &turns, bool from_zero, bool *done) const;
   friend class CapturedStencil;

@@ -2,6 +2,7 @@
 
 #include "capture/apply.hpp"
 #include "capture/captured.hpp"
+#include "capture/colours_on_host.hpp"
 #include "capture/sweep_on_gpu.hpp"
 
 namespace shellac {
@@ -17,21 +18,29 @@ int CapturedStencil::colours() const {
   return colours;
 }
 
+captured::RelaxColour<PetscScalar> PreparedCapture::colour_points(int colour, const captured::Relax<T> &relax) const {
+  const PetscInt           period = op_.arms_->width() + 1;
+  captured::RelaxColour<T> points{relax, period, {colour, 0, 0}, true};
+  if (by_parity(*op_.arms_)) return points;
+  points.parity = false;
+  for (int a = 0; a < 3; a++) {
+    points.colour[a] = a < op_.arms_->dim() ? colour % period : 0;
+    colour /= (int)period;
+  }
+  return points;
+}
+
 PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift,
                                       const T *b, T *x) const {
-  const int                dim = op_.arms_->dim();
-  const PetscInt           period = op_.arms_->width() + 1;
-  const Box                inside = inner();
-  captured::RelaxColour<T> point{{{op_.patch_, a_}, field, omega, shift, b, x}, period, {colour, 0, 0}, true};
-  Boxes                    boxes;
+  const int                      dim = op_.arms_->dim();
+  const Box                      inside = inner();
+  const captured::RelaxColour<T> point = colour_points(colour, {{op_.patch_, a_}, field, omega, shift, b, x});
+  Boxes                          boxes;
 
   PetscFunctionBegin;
-  if (!by_parity(*op_.arms_)) {
-    point.parity = false;
-    for (int a = 0; a < 3; a++) {
-      point.colour[a] = a < dim ? colour % period : 0;
-      colour /= (int)period;
-    }
+  if (PetscMemTypeHost(memory) && ColourOnHost<T>::serves(point.relax.row)) {
+    ColourOnHost<T>(point, inside).all(ColourOnHost<T>::Part::all);
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   boxes.add(point.box());
   if (has_constant_star(inside)) {
@@ -53,6 +62,26 @@ PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Fie
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(for_each(memory, boxes, point));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PreparedCapture::relax_two(PetscMemType memory, const int colours[2], const Field<T> &field,
+                                          PetscReal omega, T shift, const T *b, T *x, bool *done) const {
+  const captured::Relax<T> relax{{op_.patch_, a_}, field, omega, shift, b, x};
+
+  PetscFunctionBegin;
+  *done = PetscMemTypeHost(memory) && ColourOnHost<T>::serves(relax.row);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  ColourOnHost<T> one(colour_points(colours[0], relax), inner()), two(colour_points(colours[1], relax), inner());
+  relax_two_on_host(one, two, op_.arms_->dim(), op_.patch_.size, op_.arms_->width());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PreparedCapture::relax_outer(int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
+                                            T *x) const {
+  PetscFunctionBegin;
+  ColourOnHost<T>(colour_points(colour, {{op_.patch_, a_}, field, omega, shift, b, x}), inner())
+      .all(ColourOnHost<T>::Part::outer);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

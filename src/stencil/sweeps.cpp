@@ -77,7 +77,15 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
   if (from_zero && !done) PetscCall(set_zero(arrays.memory(), patch.all().points() * patch.dof, px));
   PetscCall(PetscLogGpuTimeEnd());
   for (size_t n = 0; n < order.size() && !done; n++) {
+    bool two = false;
     PetscCall(MatStencilExchange(context, px, arrays.memory()));
+    if (n + 1 < order.size() && order[n] != order[n + 1])
+      PetscCall(op->relax_two(arrays.memory(), &order[n], context->halo.field(), omega, shift, pb, px, &two));
+    if (two) {
+      PetscCall(MatStencilExchange(context, px, arrays.memory()));
+      PetscCall(op->relax_outer(order[++n], context->halo.field(), omega, shift, pb, px));
+      continue;
+    }
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(op->relax(arrays.memory(), order[n], context->halo.field(), omega, shift, pb, px));
     PetscCall(PetscLogGpuTimeEnd());
