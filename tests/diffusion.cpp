@@ -113,6 +113,24 @@ TEST_CASE("diffusion has the rows of a textbook with both means and any boundary
   }
 }
 
+TEST_CASE("diffusion has the rows of a textbook on long rows of points", "[diffusion]") {
+  for (int dim : {2, 3})
+    for (bool on_faces : {false, true})
+      for (MatDiffusionMeanType mean : {MAT_DIFFUSION_HARMONIC, MAT_DIFFUSION_ARITHMETIC}) {
+        Grid   da;
+        Matrix A;
+        Medium m;
+        m.dim = dim;
+        m.N[0] = 1031, m.N[1] = 5, m.N[2] = dim == 3 ? 4 : 1;
+        m.on_faces = on_faces;
+        m.mean = mean;
+        m.k = [](const PetscReal x[]) { return rough(x, 1); };
+        INFO(describe(m));
+        REQUIRE(make(m, da, A));
+        check_operator(A, assemble_by_hand(m, da), da);
+      }
+}
+
 TEST_CASE("advection_diffusion has the rows of a textbook with both schemes", "[diffusion]") {
   int number = 0;
   for (Medium m : media()) {

@@ -168,6 +168,13 @@ inline void check_operator(Mat A, Mat B, DM da) {
     OK(transposed ? MatMultTranspose(B, x, z) : MatMult(B, x, z));
     CHECK(difference(y, z) <= 10 * exact);
   }
+  Vector b = random_vector(da, 4);
+  OK(MatMultAdd(A, x, b, y));
+  OK(MatMultAdd(B, x, b, z));
+  CHECK(difference(y, z) <= 10 * exact);
+  OK(MatResidual(A, b, x, y));
+  OK(MatResidual(B, b, x, z));
+  CHECK(difference(y, z) <= 10 * exact);
   OK(MatGetDiagonal(A, y));
   OK(MatGetDiagonal(B, z));
   CHECK(difference(y, z) <= 10 * exact);

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "formulas/fill_on_host.hpp"
 #include "formulas/flux_on_gpu.hpp"
 #include "formulas/flux_on_host.hpp"
 #include "formulas/options.hpp"
@@ -214,7 +215,12 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   PetscCall(VecDuplicate(state, &sum));
   PetscCall(arrays.Write(state, &fill.state));
   PetscCall(arrays.Write(sum, &fill.sum));
-  PetscCall(to->ForAllPoints(fill));
+#if !PetscDefined(USE_COMPLEX)
+  if (PetscMemTypeHost(to->memory()))
+    PetscCall(fill_on_host(fill));
+  else
+#endif
+    PetscCall(to->ForAllPoints(fill));
   PetscCall(arrays.Restore());
   PetscCall(VecMax(state, NULL, &most[0]));
   PetscCall(VecMax(sum, NULL, &most[1]));
