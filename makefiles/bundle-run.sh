@@ -44,8 +44,10 @@ test_on() {
   local ranks=$1 where=$2 tests=$3
   shift 3
   echo "== tests ${tests:-all}, $where, $ranks rank(s), $files_at_once file(s) at once ($SECONDS s)"
-  "$here/bin/shellac_tests" -# --list-tags ${tests:+"$tests"} | grep -o '\[#.*\]' |
-    PETSC_OPTIONS="$PETSC_OPTIONS $*" xargs -P "$files_at_once" -I{} bash -c 'test_file "$@"' - "$ranks" {} || failed=1
+  local files # the exit status of a list is the number of its entries
+  files=$({ "$here/bin/shellac_tests" -# --list-tags ${tests:+"$tests"} || true; } | grep -o '\[#.*\]') || failed=1
+  PETSC_OPTIONS="$PETSC_OPTIONS $*" xargs -r -P "$files_at_once" -I{} bash -c 'test_file "$@"' - "$ranks" {} <<< "$files" ||
+    failed=1
 }
 run_tests() {
   local cuda='-vec_type cuda -dm_vec_type cuda' ranks
