@@ -2,6 +2,7 @@
 
 #include "formulas/diffusion.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "formulas/fill_on_host.hpp"
@@ -133,7 +134,8 @@ static PetscErrorCode check_coefficient(const Grid &grid, const LoadedField &k, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-constexpr PetscReal least_normal = 16 * std::numeric_limits<PetscReal>::min();
+// Of values whose products of four sums have normal reciprocals.
+static const PetscReal least_normal = 16 * std::pow(std::numeric_limits<PetscReal>::min(), PetscReal(0.25));
 
 // The values are not read: products and rows are computed where they are.
 PetscErrorCode DiffusionMat::load_fields() {

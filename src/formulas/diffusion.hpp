@@ -43,7 +43,7 @@ struct DiffusionMat : FormulaMat {
   PetscScalar          sigma = 0;
   Coefficient          k; // not read before MatSetUp()
   MatDiffusionMeanType mean = MAT_DIFFUSION_HARMONIC;
-  bool                 k_is_normal = false; // so are the reciprocals of sums of two values; on this rank
+  bool                 k_is_normal = false; // products may divide by sums of its values; on this rank
 
   std::unique_ptr<Formula> make_formula() const override;
   PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;

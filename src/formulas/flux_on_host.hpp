@@ -6,27 +6,51 @@
 
 namespace shellac {
 
-// The fluxes through the faces between points next to each other along an axis, at n points along the first axis.
-template <class Face, class T>
-SHELLAC_WIDE void find_fluxes(const T *k_below, const T *k_above, const T *u_below, const T *u_above, PetscInt n,
-                              T *flux) {
-#pragma GCC       ivdep
-  for (PetscInt i = 0; i < n; i++) flux[i] = Face::of(k_below[i], k_above[i]) * (u_above[i] - u_below[i]);
+// The k of the faces around a point but those below it along the second and the third axis.
+template <class T> struct Faces { T west, east, north, top; };
+
+// From the k of the point and of the points there, or of the faces below these. Harmonic means are those of HarmonicMean, with
+// one division for all.
+template <class Face, int dim, class T> SHELLAC_HD Faces<T> find_faces(T here, T west, T east, T north, T top) {
+  if constexpr (std::is_same_v<Face, HarmonicMean>) {
+    const T w = here + west, e = here + east, n = here + north, t = dim > 2 ? here + top : T(1);
+    const T we = w * e, nt = n * t, twice = 2 * here / (we * nt);
+    return {west * (twice * (e * nt)), east * (twice * (w * nt)), north * (twice * (we * t)), top * (twice * (we * n))};
+  } else
+    return {Face::of(west, here), Face::of(here, east), Face::of(here, north), Face::of(here, top)};
 }
 
-// out[i] = A u, b + A u or b - A u at points next to each other along the first axis. flux: [axis][side]. out may be b.
-template <int dim, Form form, class T>
-SHELLAC_WIDE void sum_fluxes(const Flux<T> &of, const T *const (*flux)[2], const T *u, const T *b, PetscInt n, T *out) {
+// out[i] = A u, b + A u or b - A u at n points next to each other along the first axis; out may be b. k: of each axis at the
+// points or on the faces below them. above: how far the next point is along an axis. below: of the second and the third axis,
+// the fluxes through the faces below the points; it gets those through the faces above them.
+template <class Face, int dim, Form form, class T>
+SHELLAC_WIDE void apply_fluxes(const Flux<T> &of, const T *const k[3], const T *u, const ptrdiff_t above[3], const T *b,
+                               PetscInt n, T *const below[3], T *out) {
   const T  sigma = of.sigma, cx = of.c[0], cy = of.c[1], cz = of.c[2];
-  const T *west = flux[0][LOWER], *east = flux[0][UPPER], *south = flux[1][LOWER], *north = flux[1][UPPER];
-  const T *below = nullptr, *above = nullptr;
-  if constexpr (dim > 2) below = flux[2][LOWER], above = flux[2][UPPER];
+  const T *kx = k[0], *ky = k[1] + above[1], *kz = k[dim - 1] + above[dim - 1];
+  const T *uy = u + above[1], *uz = u + above[dim - 1];
+  T       *south = below[1], *bottom = below[dim - 1];
 #pragma GCC ivdep
   for (PetscInt i = 0; i < n; i++) {
-    T value = sigma * u[i] - cx * (east[i] - west[i]) - cy * (north[i] - south[i]);
-    if constexpr (dim > 2) value -= cz * (above[i] - below[i]);
+    const Faces<T> face = find_faces<Face, dim, T>(kx[i], kx[i - 1], kx[i + 1], ky[i], kz[i]);
+    const T        here = u[i], north = face.north * (uy[i] - here);
+    T              value =
+        sigma * here - cx * (face.east * (u[i + 1] - here) - face.west * (here - u[i - 1])) - cy * (north - south[i]);
+    south[i] = north;
+    if constexpr (dim > 2) {
+      const T top = face.top * (uz[i] - here);
+      value -= cz * (top - bottom[i]);
+      bottom[i] = top;
+    }
     out[i] = form == Form::product ? value : form == Form::sum ? b[i] + value : b[i] - value;
   }
+}
+
+// The fluxes through the faces above n points along an axis. k: see above.
+template <class Face, class T>
+SHELLAC_WIDE void find_fluxes(const T *k, const T *u, ptrdiff_t above, PetscInt n, T *flux) {
+#pragma GCC       ivdep
+  for (PetscInt i = 0; i < n; i++) flux[i] = Face::of(k[i], k[i + above]) * (u[i + above] - u[i]);
 }
 
 template <class Face, class T> class FluxProductOnHost final : public InteriorProduct {
@@ -48,18 +72,14 @@ public:
   }
 
 private:
+  static constexpr PetscInt chunk = 256; // points whose result stays in the first cache
+
   template <Form form, int dim>
   void apply(const captured::ApplyWhole<T, dim, false, true, false> &point, const Box &box, const Box &inner) const {
-    constexpr PetscInt chunk = 256; // points whose fluxes stay in the first cache
-    const Patch       &patch = point.row.patch;
-    const bool         past = beyond_cache((size_t)box.points() * sizeof(T));
-    std::vector<T>     south((size_t)PetscMax(inner.hi[0] - inner.lo[0], 0)), north(south.size());
-    T                  along_x[chunk + 1], below[chunk], above[chunk], buffer[chunk];
-    const auto         find = [&](int axis, size_t at, PetscInt n, T *flux) { // below the points at `at`
-      const size_t before = at - (size_t)patch.stride(axis);
-      const T     *k = flux_.k[Face::on_faces ? axis : 0], *u = point.field.u;
-      find_fluxes<Face>(k + before, k + at, u + before, u + at, n, flux);
-    };
+    const Patch &patch = point.row.patch;
+    const bool   past = beyond_cache((size_t)box.points() * sizeof(T));
+    // the fluxes through the faces below the next row of points, and below the next plane of them
+    std::vector<T> row((size_t)inner.size(0)), plane(dim > 2 ? (size_t)inner.size(0) * (size_t)inner.size(1) : 0);
 
     for (PetscInt k = box.lo[2]; k < box.hi[2]; k++)
       for (PetscInt j = box.lo[1]; j < box.hi[1]; j++) {
@@ -67,30 +87,43 @@ private:
             inner.points() > 0 && j >= inner.lo[1] && j < inner.hi[1] && k >= inner.lo[2] && k < inner.hi[2];
         const PetscInt lo = here ? inner.lo[0] : box.hi[0], hi = here ? inner.hi[0] : box.hi[0];
         for (PetscInt i = box.lo[0]; i < lo; i++) point(i, j, k);
-        if (here && j == inner.lo[1]) find(1, patch.index(lo, j, k), hi - lo, south.data());
         for (PetscInt from = lo, n; from < hi; from += n) {
-          const size_t at = patch.index(from, j, k), up = at + (size_t)patch.stride(dim - 1);
-          T           *north_here = north.data() + (from - lo);
-          const T     *flux[3][2] = {{along_x, along_x + 1}, {south.data() + (from - lo), north_here}, {below, above}};
+          const size_t at = patch.index(from, j, k), in_row = (size_t)(from - lo);
+          T           *below[3] = {nullptr, row.data() + in_row, nullptr};
+          if (dim > 2) below[2] = plane.data() + (size_t)inner.size(0) * (size_t)(j - inner.lo[1]) + in_row;
           n = PetscMin(past ? ends_with_line(point.y + at, (int)chunk) : chunk, hi - from);
-          if (past) {
-            prefetch(point.field.u + up, n);
-            for (int a = 0; a < (Face::on_faces ? dim : 1); a++) prefetch(flux_.k[a] + up, n);
-          }
-          find(0, at, n + 1, along_x);
-          find(1, at + (size_t)patch.stride(1), n, north_here);
-          if constexpr (dim > 2) {
-            find(2, at, n, below);
-            find(2, up, n, above);
-          }
-          sum_fluxes<dim, form>(flux_, flux, point.field.u + at, point.b ? point.b + at : nullptr, n,
-                                past ? buffer : point.y + at);
-          if (past) stream_copy(point.y + at, buffer, n);
+          if (j == inner.lo[1]) find_below(1, patch, point.field.u, at, n, below[1]);
+          if (dim > 2 && k == inner.lo[2]) find_below(2, patch, point.field.u, at, n, below[2]);
+          apply_inner<form>(point, at, n, past, below);
         }
-        if (here) std::swap(south, north);
         for (PetscInt i = hi; i < box.hi[0]; i++) point(i, j, k);
       }
     if (past) stream_fence();
+  }
+
+  // n points from `at` on.
+  template <Form form, int dim>
+  void apply_inner(const captured::ApplyWhole<T, dim, false, true, false> &point, size_t at, PetscInt n, bool past,
+                   T *const below[3]) const {
+    const Patch &patch = point.row.patch;
+    const T     *k[3], *u = point.field.u + at;
+    ptrdiff_t    above[3];
+    T            buffer[chunk];
+    for (int a = 0; a < 3; a++) {
+      above[a] = (ptrdiff_t)patch.stride(a);
+      k[a] = flux_.k[Face::on_faces && a < dim ? a : 0] + at;
+    }
+    if (past) {
+      prefetch(u + above[dim - 1], n);
+      for (int a = 0; a < (Face::on_faces ? dim : 1); a++) prefetch(k[a] + above[dim - 1], n);
+    }
+    apply_fluxes<Face, dim, form>(flux_, k, u, above, point.b ? point.b + at : nullptr, n, below,
+                                  past ? buffer : point.y + at);
+    if (past) stream_copy(point.y + at, buffer, n);
+  }
+  void find_below(int axis, const Patch &patch, const T *u, size_t at, PetscInt n, T *flux) const {
+    const ptrdiff_t above = (ptrdiff_t)patch.stride(axis), from = (ptrdiff_t)at - above;
+    find_fluxes<Face>(flux_.k[Face::on_faces ? axis : 0] + from, u + from, above, n, flux);
   }
 
   int     dim_;
