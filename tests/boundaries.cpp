@@ -211,6 +211,46 @@ TEST_CASE("boxes are of second order with any pair of forms at a corner, whichev
         }
 }
 
+TEST_CASE("constants are solutions with any forms at a corner", "[boundaries]") {
+  const auto f = [](PetscInt, const PetscReal[], PetscScalar *value, void *ctx) -> PetscErrorCode {
+    *value = static_cast<Domain *>(ctx)->sigma;
+    return PETSC_SUCCESS;
+  };
+  const auto g = [](PetscInt, const PetscReal[], PetscInt axis, PetscBool upper, PetscScalar *value,
+                    void *ctx) -> PetscErrorCode {
+    const auto form = static_cast<Domain *>(ctx)->forms[axis][upper ? 1 : 0];
+    *value = form == MAT_LAPLACE_NEUMANN ? 0 : form == MAT_LAPLACE_ROBIN ? alpha : 1;
+    return PETSC_SUCCESS;
+  };
+  for (int dim : {2, 3})
+    for (MatLaplaceShapeType shape : {MAT_LAPLACE_STAR, MAT_LAPLACE_BOX})
+      for (MatLaplaceBoundaryType x : all_forms)
+        for (MatLaplaceBoundaryType y : all_forms)
+          for (MatLaplaceBoundaryType z : all_forms) {
+            Domain d;
+            Grid   da;
+            Matrix A;
+            if (dim == 2 && z != x) continue;
+            d.dim = dim;
+            d.shape = shape;
+            for (int a = 0; a < dim; a++) {
+              const MatLaplaceBoundaryType forms[] = {x, y, z};
+              d.forms[a][0] = d.forms[a][1] = forms[a];
+              d.N[a] = 5;
+            }
+            INFO(describe(d));
+            if (!make(d, da, A)) continue;
+            Vector    one = make_vector(da), b = make_vector(da), r = make_vector(da);
+            PetscReal residual, largest;
+            OK(VecSet(one, 1));
+            OK(MatLaplaceSetRightHandSide(A, f, g, &d, b));
+            OK(MatResidual(A, b, one, r));
+            OK(VecNorm(r, NORM_INFINITY, &residual));
+            OK(MatNorm(A, NORM_INFINITY, &largest));
+            CHECK(residual <= 10 * exact * largest);
+          }
+}
+
 TEST_CASE("boxes are of fourth order with their right-hand sides", "[boundaries]") {
   for (int dim : {1, 2, 3})
     for (int kind = 0; kind < 3; kind++) { // eliminated, identity to eliminated, periodic along y

@@ -46,6 +46,54 @@ TEST_CASE("rows follow their fields and their settings", "[diffusion_settings]")
   check_operator(A, assemble_by_hand(m, da), da);
 }
 
+TEST_CASE("products are as before after a k that is refused", "[diffusion_settings]") {
+  Medium m;
+  m.dim = 2;
+  m.N[0] = 9, m.N[1] = 16;
+  m.k = [](const PetscReal x[]) { return 1e-200 * rough(x, 1); }; // whose products of several underflow
+  Grid   da;
+  Matrix A;
+  REQUIRE(make(m, da, A));
+  Vector   x = random_vector(da, 3), y = make_vector(da), z = make_vector(da), wrong = make_vector(da);
+  PetscInt last;
+  OK(MatMult(A, x, y));
+  OK(VecSet(wrong, 1));
+  OK(VecGetSize(wrong, &last));
+  OK(VecSetValue(wrong, last - 1, -1, INSERT_VALUES)); // of the last rank
+  OK(VecAssemblyBegin(wrong));
+  OK(VecAssemblyEnd(wrong));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"-1"}, [&] { return MatDiffusionSetCoefficient(A, wrong); });
+  OK(MatMult(A, x, z));
+  CHECK(difference(y, z) == 0);
+}
+
+TEST_CASE("products and rows agree where k jumps by many orders of magnitude", "[diffusion_settings]") {
+  for (int dim : {2, 3})
+    for (PetscReal low : {1e-60, 1e-70, 1e-80}) {
+      Medium m;
+      m.dim = dim;
+      for (int a = 0; a < dim; a++) m.N[a] = 7;
+      m.k = [&](const PetscReal x[]) { // low at the middle
+        bool middle = true;
+        for (int a = 0; a < dim; a++) middle = middle && std::abs(x[a] - 0.5) < 0.01;
+        return middle ? low : 1e70;
+      };
+      Grid   da;
+      Matrix A, aij;
+      INFO(describe(m) << " k " << low);
+      REQUIRE(make(m, da, A));
+      Vector    x = random_vector(da, 3), y = make_vector(da), z = make_vector(da);
+      PetscReal sizes[2];
+      OK(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+      OK(MatMult(A, x, y));
+      OK(MatMult(aij, x, z));
+      OK(VecPointwiseDivide(y, y, z)); // also where the rows are small
+      OK(VecShift(y, -1));
+      OK(VecNorm(y, NORM_INFINITY, &sizes[0]));
+      CHECK(sizes[0] < 1e-9);
+    }
+}
+
 TEST_CASE("what is taken from an assembled copy follows the fields", "[diffusion_settings]") {
   Medium m;
   m.N[0] = 8 * rank_count();

@@ -1,6 +1,8 @@
 #pragma once
 // Sweeps of captured coefficients over the points of colours on the host, along rows of points; one value a point.
 
+#include <vector>
+
 #include "capture/apply.hpp"
 
 namespace shellac {

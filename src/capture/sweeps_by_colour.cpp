@@ -43,7 +43,7 @@ PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Fie
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   boxes.add(point.box());
-  if (has_constant_star(inside)) {
+  if (has_constant_star(inside)) { // on a GPU: on the host it is done
     const ConstantStar<T> star = shifted_star(inside, shift);
     const T               factor = omega / star.center;
     const int             parity = (int)point.colour[0];

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <limits>
 
-#include "formulas/fill_on_host.hpp"
 #include "formulas/flux_on_gpu.hpp"
-#include "formulas/flux_on_host.hpp"
 #include "formulas/options.hpp"
 #include "stencil/types.hpp"
+#if !PetscDefined(USE_COMPLEX)
+#include "formulas/fill_on_host.hpp"
+#include "formulas/flux_on_host.hpp"
+#endif
 
 namespace shellac {
 
@@ -72,8 +74,7 @@ std::unique_ptr<const InteriorProduct> DiffusionMat::product_by_fluxes(const Flu
   return std::make_unique<Product<ArithmeticMean, PetscScalar>>(grid.dim, flux);
 }
 
-// Where k is in the memory of the product, this takes it in place of the coefficients; not complex values on the host, whose
-// quotients take longer than coefficients do.
+// Where k is in the memory of the product, this takes it in place of the coefficients; on the host only real values.
 PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) {
   const int n = k.on_faces ? grid.dim : 1;
 
@@ -81,7 +82,7 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
   PetscCall(FormulaMat::Prepare(of, arrays, prepared));
   if (!k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
   if (of != op.get() || is_transposed || !as_filled || !is_flux_alone()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (k.conjugated || !k_is_normal) PetscFunctionReturn(PETSC_SUCCESS);
+  if (k.conjugated || !k.is_normal) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscDefined(USE_COMPLEX) && PetscMemTypeHost(arrays->memory())) PetscFunctionReturn(PETSC_SUCCESS);
   if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int a = 0; a < n; a++) {
@@ -105,7 +106,9 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
       PetscFunctionReturn(PETSC_SUCCESS);
     }
 #endif
+#if !PetscDefined(USE_COMPLEX)
     *product = product_by_fluxes<FluxProductOnHost>(flux);
+#endif
     PetscFunctionReturn(PETSC_SUCCESS);
   };
   static_cast<PreparedCapture &>(**prepared).SetInteriorProduct(make_product);
@@ -228,13 +231,14 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   PetscCall(VecMax(sum, NULL, &most[1]));
   PetscCall(VecDestroy(&state));
   PetscCall(VecDestroy(&sum));
-  k_is_normal = most[0] == ROW_NORMAL;
+  const bool is_normal = most[0] == ROW_NORMAL;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 2, MPIU_REAL, MPIU_MAX, grid.comm));
   *relative_sum = most[1];
   *done = most[0] != ROW_WRONG;
-  if (*done)
+  if (*done) {
+    k.is_normal = is_normal;
     PetscCall(to->Close(compression, &refusal));
-  else {
+  } else {
     PetscCall(to->Zero()); // there is an error that names the point, on the host
     PetscCall(destroy_face_halos());
   }
@@ -266,7 +270,6 @@ void DiffusionMat::take_settings(const CapturedMat &other) {
   FormulaMat::take_settings(other);
   sigma = from.sigma;
   k = from.k;
-  k_is_normal = from.k_is_normal;
   mean = from.mean;
 }
 

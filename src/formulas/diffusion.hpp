@@ -15,6 +15,7 @@ struct Coefficient {
   PetscScalar constant = 1;
   HeldField   field[3]; // of the axes; at points the first alone; null: constant
   bool        on_faces = false, conjugated = false;
+  bool        is_normal = false; // a field, on this rank: products may divide by sums of its values
 
   bool is_field() const { return field[0] != nullptr; }
 };
@@ -43,7 +44,6 @@ struct DiffusionMat : FormulaMat {
   PetscScalar          sigma = 0;
   Coefficient          k; // not read before MatSetUp()
   MatDiffusionMeanType mean = MAT_DIFFUSION_HARMONIC;
-  bool                 k_is_normal = false; // products may divide by sums of its values; on this rank
 
   std::unique_ptr<Formula> make_formula() const override;
   PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;

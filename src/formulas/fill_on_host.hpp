@@ -2,51 +2,51 @@
 // The rows of diffusion on the host where no end is near, along rows of points. The numbers are those of FillDiffusion, bit by
 // bit, so that the operator is symmetric.
 
-#include <cmath>
+#include <algorithm>
 
 #include "device/stream.hpp"
 #include "formulas/diffusion_terms.hpp"
 
 namespace shellac {
 
-enum class Face { given, harmonic, arithmetic };
+enum class OnFace { given, harmonic, arithmetic };
 
 // The entries for the neighbours in one direction, at n points along the first axis, and what is left of the diagonal. k,
 // other: at the points and at the neighbours; or other: on the faces. square: h².
-template <Face face>
+template <OnFace face>
 SHELLAC_WIDE void fill_entries(const PetscReal *k, const PetscReal *other, PetscReal square, PetscInt n,
                                PetscReal *entry, PetscReal *diagonal) {
-#pragma GCC       ivdep
+  SHELLAC_COLUMNS
   for (PetscInt i = 0; i < n; i++) {
-          const PetscReal a = k[i], b = other[i], small = a <= b ? a : b, large = a <= b ? b : a;
-          const PetscReal on_face = face == Face::given      ? b
-                                    : face == Face::harmonic ? 2 * small * (large / (small + large))
-                                                             : a / 2 + b / 2;
-          entry[i] = -on_face / square;
-          diagonal[i] -= entry[i];
+    const PetscReal a = k[i], b = other[i], small = a <= b ? a : b, large = a <= b ? b : a;
+    const PetscReal on_face = face == OnFace::given      ? b
+                              : face == OnFace::harmonic ? 2 * small * (large / (small + large))
+                                                         : a / 2 + b / 2;
+    entry[i] = -on_face / square;
+    diagonal[i] -= entry[i];
   }
 }
 
 // The sum of a row's entries, and of their absolute values.
 SHELLAC_WIDE inline void add_entries(const PetscReal *entry, PetscInt n, PetscReal *total, PetscReal *size) {
-  for (PetscInt i = 0; i < n; i++) total[i] += entry[i], size[i] += std::fabs(entry[i]);
+  for (PetscInt i = 0; i < n; i++) total[i] += entry[i], size[i] += PetscAbsReal(entry[i]);
 }
 
 // The state of a row, and the relative sum of its entries.
-template <Face face>
+template <OnFace face>
 void judge_rows(const PetscReal *k, const PetscReal *total, const PetscReal *size, PetscReal least, PetscInt n,
                 PetscReal *state, PetscReal *sum) {
   const PetscReal most = 1 / least;
   for (PetscInt i = 0; i < n; i++) {
-    const PetscReal absolute = std::fabs(k[i]);
-    const bool      right = size[i] - size[i] == 0 && (face != Face::harmonic || k[i] > 0);
-    const bool      normal = face == Face::given || (least < absolute && absolute < most);
+    const PetscReal absolute = PetscAbsReal(k[i]);
+    const bool      right = size[i] - size[i] == 0 && (face != OnFace::harmonic || k[i] > 0);
+    const bool      normal = face == OnFace::given || (least < absolute && absolute < most);
     state[i] = PetscReal(!right ? ROW_WRONG : normal ? ROW_NORMAL : ROW_NOT_NORMAL);
-    sum[i] = std::fabs(total[i]) / (size[i] > 0 ? size[i] : 1);
+    sum[i] = PetscAbsReal(total[i]) / (size[i] > 0 ? size[i] : 1);
   }
 }
 
-template <Face face> void fill_inner_rows(const FillDiffusion<PetscReal> &fill, const Box &inner) {
+template <OnFace face> void fill_inner_rows(const FillDiffusion<PetscReal> &fill, const Box &inner) {
   constexpr PetscInt chunk = 256; // points whose numbers stay in the first cache
   const Patch       &patch = fill.to.patch;
   PetscReal          total[chunk], size[chunk];
@@ -64,11 +64,11 @@ template <Face face> void fill_inner_rows(const FillDiffusion<PetscReal> &fill, 
         std::fill_n(diagonal, n, fill.terms.sigma);
         for_each_arm([&](int a, int e, PetscReal *entry) {
           const ptrdiff_t  stride = (ptrdiff_t)patch.stride(a);
-          const PetscReal *other = face == Face::given ? fill.terms.k[a].values.u + at + (e == LOWER ? 0 : stride)
-                                                       : here + (e == LOWER ? -stride : stride);
+          const PetscReal *other = face == OnFace::given ? fill.terms.k[a].values.u + at + (e == LOWER ? 0 : stride)
+                                                         : here + (e == LOWER ? -stride : stride);
           fill_entries<face>(here, other, fill.terms.ends[a].h * fill.terms.ends[a].h, n, entry, diagonal);
         });
-        for (PetscInt i = 0; i < n; i++) total[i] = diagonal[i], size[i] = std::fabs(diagonal[i]);
+        for (PetscInt i = 0; i < n; i++) total[i] = diagonal[i], size[i] = PetscAbsReal(diagonal[i]);
         for_each_arm([&](int, int, PetscReal *entry) { add_entries(entry, n, total, size); });
         judge_rows<face>(here, total, size, fill.least, n, fill.state + at, fill.sum + at);
       }
@@ -83,11 +83,11 @@ inline PetscErrorCode fill_on_host(const FillDiffusion<PetscReal> &fill) {
   for (int a = 0; a < fill.terms.dim; a++) inner.lo[a] = 1, inner.hi[a] = patch.size[a] - 1;
   if (fill.to.count() > 2 * fill.terms.dim + 1) inner = {}; // there are slots that are zero
   if (fill.terms.on_faces)
-    fill_inner_rows<Face::given>(fill, inner);
+    fill_inner_rows<OnFace::given>(fill, inner);
   else if (fill.terms.mean_type == MAT_DIFFUSION_HARMONIC)
-    fill_inner_rows<Face::harmonic>(fill, inner);
+    fill_inner_rows<OnFace::harmonic>(fill, inner);
   else
-    fill_inner_rows<Face::arithmetic>(fill, inner);
+    fill_inner_rows<OnFace::arithmetic>(fill, inner);
   PetscCall(for_each(PETSC_MEMTYPE_HOST, difference(patch.all(), inner), fill));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

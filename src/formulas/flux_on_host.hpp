@@ -1,6 +1,8 @@
 #pragma once
 // The product of −∇·(k∇u) + σu on the host, by fluxes: reads k in place of the coefficients.
 
+#include <memory>
+
 #include "capture/apply.hpp"
 #include "formulas/fluxes.hpp"
 
@@ -11,11 +13,12 @@ template <class T> struct Faces { T west, east, north, top; };
 
 // From the k of the point and of the points there, or of the faces below these. Harmonic means are those of HarmonicMean, with
 // one division for all.
-template <class Face, int dim, class T> SHELLAC_HD Faces<T> find_faces(T here, T west, T east, T north, T top) {
+template <class Face, int dim, class T> inline Faces<T> find_faces(T here, T west, T east, T north, T top) {
   if constexpr (std::is_same_v<Face, HarmonicMean>) {
     const T w = here + west, e = here + east, n = here + north, t = dim > 2 ? here + top : T(1);
-    const T we = w * e, nt = n * t, twice = 2 * here / (we * nt);
-    return {west * (twice * (e * nt)), east * (twice * (w * nt)), north * (twice * (we * t)), top * (twice * (we * n))};
+    const T we = w * e, nt = n * t, inverse = 1 / (we * nt), twice = PetscReal(2) * here;
+    return {west * (twice * (inverse * (e * nt))), east * (twice * (inverse * (w * nt))),
+            north * (twice * (inverse * (we * t))), top * (twice * (inverse * (we * n)))};
   } else
     return {Face::of(west, here), Face::of(here, east), Face::of(here, north), Face::of(here, top)};
 }
@@ -30,7 +33,7 @@ SHELLAC_WIDE void apply_fluxes(const Flux<T> &of, const T *const k[3], const T *
   const T *kx = k[0], *ky = k[1] + above[1], *kz = k[dim - 1] + above[dim - 1];
   const T *uy = u + above[1], *uz = u + above[dim - 1];
   T       *south = below[1], *bottom = below[dim - 1];
-#pragma GCC ivdep
+  SHELLAC_COLUMNS
   for (PetscInt i = 0; i < n; i++) {
     const Faces<T> face = find_faces<Face, dim, T>(kx[i], kx[i - 1], kx[i + 1], ky[i], kz[i]);
     const T        here = u[i], north = face.north * (uy[i] - here);
@@ -49,7 +52,7 @@ SHELLAC_WIDE void apply_fluxes(const Flux<T> &of, const T *const k[3], const T *
 // The fluxes through the faces above n points along an axis. k: see above.
 template <class Face, class T>
 SHELLAC_WIDE void find_fluxes(const T *k, const T *u, ptrdiff_t above, PetscInt n, T *flux) {
-#pragma GCC       ivdep
+  SHELLAC_COLUMNS
   for (PetscInt i = 0; i < n; i++) flux[i] = Face::of(k[i], k[i + above]) * (u[i + above] - u[i]);
 }
 
@@ -79,18 +82,19 @@ private:
     const Patch &patch = point.row.patch;
     const bool   past = beyond_cache((size_t)box.points() * sizeof(T));
     // the fluxes through the faces below the next row of points, and below the next plane of them
-    std::vector<T> row((size_t)inner.size(0)), plane(dim > 2 ? (size_t)inner.size(0) * (size_t)inner.size(1) : 0);
+    std::unique_ptr<T[]> row(new T[(size_t)inner.size(0)]),
+        plane(new T[dim > 2 ? (size_t)inner.size(0) * (size_t)inner.size(1) : 0]);
 
     for (PetscInt k = box.lo[2]; k < box.hi[2]; k++)
       for (PetscInt j = box.lo[1]; j < box.hi[1]; j++) {
-        const bool here =
+        const bool has_inner =
             inner.points() > 0 && j >= inner.lo[1] && j < inner.hi[1] && k >= inner.lo[2] && k < inner.hi[2];
-        const PetscInt lo = here ? inner.lo[0] : box.hi[0], hi = here ? inner.hi[0] : box.hi[0];
+        const PetscInt lo = has_inner ? inner.lo[0] : box.hi[0], hi = has_inner ? inner.hi[0] : box.hi[0];
         for (PetscInt i = box.lo[0]; i < lo; i++) point(i, j, k);
         for (PetscInt from = lo, n; from < hi; from += n) {
           const size_t at = patch.index(from, j, k), in_row = (size_t)(from - lo);
-          T           *below[3] = {nullptr, row.data() + in_row, nullptr};
-          if (dim > 2) below[2] = plane.data() + (size_t)inner.size(0) * (size_t)(j - inner.lo[1]) + in_row;
+          T           *below[3] = {nullptr, row.get() + in_row, nullptr};
+          if (dim > 2) below[2] = plane.get() + (size_t)inner.size(0) * (size_t)(j - inner.lo[1]) + in_row;
           n = PetscMin(past ? ends_with_line(point.y + at, (int)chunk) : chunk, hi - from);
           if (j == inner.lo[1]) find_below(1, patch, point.field.u, at, n, below[1]);
           if (dim > 2 && k == inner.lo[2]) find_below(2, patch, point.field.u, at, n, below[2]);

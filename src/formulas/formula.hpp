@@ -99,22 +99,22 @@ public:
         at[a] = inside[a] = ends_[a].within(i[a] + step[a]);
         if (ends_[a].gives_derivative(at[a])) ends_[a].fold(at[a], &inside[a], &factor[a], &given[a]);
       }
-      // Derivatives first, at the neighbour's place along the other axes. An edge of several such sides is in the middle
-      // between the neighbour and the point inside: the value there is their mean.
+      // Derivatives first, at the neighbour's place along the other axes: an edge of several such sides is in the middle
+      // between the neighbour and the point inside. A weight is the mean over all orders in which the axes can be folded.
       for (int a = 0; a < 3; a++) {
-        PetscReal weight = given[a];
-        for (int other = 0; other < 3; other++)
-          if (other != a) weight *= (1 + factor[other]) / 2;
+        const PetscReal one = factor[(a + 1) % 3], other = factor[(a + 2) % 3];
+        const PetscReal weight = given[a] * (2 + one + other + 2 * one * other) / 6;
         if (weight != 0) f(r, c, at, a, at[a] < 0 ? LOWER : UPPER, weight * value);
       }
       value *= factor[0] * factor[1] * factor[2];
       // Values come last, at places that are within the other sides.
       for (int a = 0; a < 3 && value != PetscScalar(0); a++) {
-        PetscInt to;
-        ends_[a].fold(inside[a], &to, &factor[a], &given[a]);
-        if (given[a] != 0) f(r, c, inside, a, inside[a] < 0 ? LOWER : UPPER, given[a] * value);
+        PetscInt  to;
+        PetscReal of_inside, of_datum;
+        ends_[a].fold(inside[a], &to, &of_inside, &of_datum);
+        if (of_datum != 0) f(r, c, inside, a, inside[a] < 0 ? LOWER : UPPER, of_datum * value);
         inside[a] = to;
-        value *= factor[a];
+        value *= of_inside;
       }
     });
   }

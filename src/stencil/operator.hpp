@@ -51,15 +51,15 @@ public:
   virtual PetscErrorCode relax(PetscMemType memory, int colour, const Field<PetscScalar> &field, PetscReal omega,
                                PetscScalar shift, const PetscScalar *b, PetscScalar *x) const = 0;
 
-  // On the host, the same for two colours in one pass, where the operator can: *done. Of the second, only the points whose
-  // stencil is on the patch: after another exchange relax_outer() does the others.
+  // relax() for two colours in one pass over memory, on the host and where the operator can: *done. Of the second colour it
+  // takes only the points whose stencil is on the patch. After another exchange relax_outer() takes the others.
   virtual PetscErrorCode relax_two(PetscMemType memory, const int colours[2], const Field<PetscScalar> &field,
                                    PetscReal omega, PetscScalar shift, const PetscScalar *b, PetscScalar *x,
                                    bool *done) const = 0;
   virtual PetscErrorCode relax_outer(int colour, const Field<PetscScalar> &field, PetscReal omega, PetscScalar shift,
                                      const PetscScalar *b, PetscScalar *x) const = 0;
 
-  // The same for one colour after the other, in fewer passes over memory, where the operator can: *done. from_zero: x stands
+  // relax() for one colour after the other, in fewer passes over memory, where the operator can: *done. from_zero: x stands
   // for zero, and is not read.
   virtual PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero,
                                         PetscReal omega, PetscScalar shift, const PetscScalar *b, PetscScalar *x,
