@@ -44,7 +44,7 @@ static PetscErrorCode GetBoundary(MatType type, MatLaplaceBoundaryType *boundary
     *boundary = (MatLaplaceBoundaryType)b;
   }
   PetscCheck(found, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
-             "%s %s is unknown; use eliminated, identity or neumann", key, name);
+             "%s %s is not for this program; use eliminated, identity or neumann", key, name);
   PetscCall(PetscOptionsSetValue(nullptr, key, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -287,7 +287,7 @@ int main(int argc, char **argv) {
   PetscCall(ShellacInitializePackage());
   PetscCall(GetSizes(&dim, &n));
   PetscCall(CreateProblem(dim, n, &problem, &free.A));
-  PetscCall(DMGetMatType(problem.da, &free.name));
+  PetscCall(MatGetType(free.A, &free.name)); // that of the DMDA changes
   PetscCall(GetPictureName(problem, free.name, &picture));
 
   PetscCall(AssembleAIJ(problem, &assembled.A));

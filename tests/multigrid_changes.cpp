@@ -36,7 +36,7 @@ PetscInt iterations_to_solve(KSP ksp, Mat A, Vec b) {
 bool follows(KSP ksp) {
   PC pc;
   OK(KSPGetPC(ksp, &pc));
-  return printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }).find("have followed: ") != std::string::npos;
+  return printed([&] { OK(PCView(pc, PETSC_VIEWER_STDOUT_WORLD)); }).find("levels updated since") != std::string::npos;
 }
 
 struct Change {

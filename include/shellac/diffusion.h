@@ -6,12 +6,12 @@
 #include <shellac/laplace.h>
 
 /*MC
-   MATDIFFUSION - "diffusion": -∇·(k∇u) + σu on the grid of a `DMDA`, with a coefficient k that is a field or a constant,
-   never assembled. Second-order central differences: the star of 3, 5 or 7 points in 1-D, 2-D or 3-D.
+   MATDIFFUSION - "diffusion": -∇·(k∇u) + σu on the grid of a `DMDA`, with a coefficient k that is a field or a constant.
+   Second-order central differences: the star of 3, 5 or 7 points in 1-D, 2-D or 3-D.
 
    Options Database Keys:
-+  -mat_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + σu, instead of a field; a setter that is
-      called later takes precedence; default 1
++  -mat_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + σu, in place of a field that was given before;
+      a setter that is called later takes precedence; default 1
 .  -mat_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without effect if
       k is given on faces; default harmonic
 .  -mat_diffusion_shift <any scalar> - σ of -∇·(k∇u) + σu [k/length²]; default 0
@@ -58,16 +58,16 @@ M*/
 #define MATDIFFUSION "diffusion"
 
 /*MC
-   MATADVECTIONDIFFUSION - "advection_diffusion": -∇·(k∇u) + w·∇u + σu on the grid of a `DMDA`, never assembled; k and the
-   velocity w are fields or constants. Not symmetric. The notes of `MATDIFFUSION` about k, boundaries and changes hold here,
+   MATADVECTIONDIFFUSION - "advection_diffusion": -∇·(k∇u) + w·∇u + σu on the grid of a `DMDA`; k and the velocity
+   w are fields or constants. Not symmetric. The notes of `MATDIFFUSION` about k, boundaries and changes hold here,
    too, and also for changes of w.
 
    Options Database Keys:
-+  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, instead of a field; a setter that
-      is called later takes precedence; default 0
++  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, in place of a field that was
+      given before; a setter that is called later takes precedence; default 0
 .  -mat_advection_diffusion_scheme <central|upwind> - differences of w·∇u: of second or first order; default central
-.  -mat_advection_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + w·∇u + σu, instead of a field; a
-      setter that is called later takes precedence; default 1
+.  -mat_advection_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + w·∇u + σu, in place of a field that
+      was given before; a setter that is called later takes precedence; default 1
 .  -mat_advection_diffusion_mean <harmonic|arithmetic> - mean of the k of two points, for the face between them; without
       effect if k is given on faces; default harmonic
 .  -mat_advection_diffusion_shift <any scalar> - σ of -∇·(k∇u) + w·∇u + σu [k/length²]; default 0
@@ -215,10 +215,12 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetFaceCoefficients(Mat A, PetscInt n, c
 -  k - the coefficient; its real part is >= 0
 
    Options Database Keys:
-+  -mat_diffusion_coefficient <scalar, >= 0>           - a constant k of -∇·(k∇u) + σu, instead of a field; a setter
-                                                         that is called later takes precedence; default 1
--  -mat_advection_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + w·∇u + σu, instead of a field; a
-                                                         setter that is called later takes precedence; default 1
++  -mat_diffusion_coefficient <scalar, >= 0>           - a constant k of -∇·(k∇u) + σu, in place of a field that was
+                                                         given before; a setter that is called later takes precedence;
+                                                         default 1
+-  -mat_advection_diffusion_coefficient <scalar, >= 0> - a constant k of -∇·(k∇u) + w·∇u + σu, in place of a field that
+                                                         was given before; a setter that is called later takes
+                                                         precedence; default 1
 
    Level: beginner
 
@@ -345,8 +347,9 @@ PETSC_EXTERN PetscErrorCode MatAdvectionDiffusionSetVelocity(Mat A, Vec w);
 -  w - the components [k/length]; array of size n
 
    Options Database Key:
-.  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, instead of a field; a setter that
-                                                                is called later takes precedence; default 0
+.  -mat_advection_diffusion_velocity <one real for each axis> - a constant velocity w, in place of a field that was
+                                                                given before; a setter that is called later takes
+                                                                precedence; default 0
 
    Level: beginner
 

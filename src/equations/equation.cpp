@@ -44,11 +44,13 @@ PetscErrorCode EquationOnGrid::Create(DM da, std::shared_ptr<Equation> equation)
   const auto stencil = [](bool box, PetscInt width) {
     return std::string(box ? "box" : "star") + " stencil of width " + std::to_string(width);
   };
-  PetscCheck(grid_.width >= PetscMax(text.width, 1) && (grid_.box || !text.box), comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
-             text.error_at(text.grid_line, "the text needs a " + stencil(text.box, PetscMax(text.width, 1)) +
-                                               ", but the DMDA has a " + stencil(grid_.box, grid_.width) +
-                                               "; make the DMDA with the wider one (DMDA_STENCIL_" +
-                                               (text.box ? "BOX)" : "STAR)"))
+  const PetscInt width = PetscMax(text.width, 1);
+  const bool     shape_serves = grid_.box || !text.box;
+  PetscCheck(grid_.width >= width && shape_serves, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",
+             text.error_at(text.grid_line, "the text needs a " + stencil(text.box, width) + ", but the DMDA has a " +
+                                               stencil(grid_.box, grid_.width) + "; make the DMDA with " +
+                                               (shape_serves ? "" : "DMDA_STENCIL_BOX and ") + "stencil width " +
+                                               std::to_string(width))
                  .c_str());
   for (int a = 0; a < grid_.dim; a++)
     PetscCheck(!text.periodic[a] || grid_.boundary[a] == DM_BOUNDARY_PERIODIC, comm, PETSC_ERR_ARG_WRONG,
@@ -200,8 +202,9 @@ PetscErrorCode EquationOnGrid::SetEnds() {
         PetscCheck(
             Ends::distance(e.form[side]) == Ends::distance(ends_[0][a].form[side]), grid_.comm, PETSC_ERR_SUP, "%s",
             text.error_at(PetscMax(text.unknowns[c].ends[a][side].line, text.unknowns[0].ends[a][side].line),
-                          "eliminated, identity and neumann or robin place the points at other distances from the "
-                          "end; use forms that agree for all unknowns")
+                          "the unknowns have conditions that place the last points at different distances from the end "
+                          "(eliminated: a spacing, identity: none, neumann and robin: half a spacing); use conditions of "
+                          "one distance")
                 .c_str());
       }
       PetscCheck(

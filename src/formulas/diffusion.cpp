@@ -157,7 +157,7 @@ PetscErrorCode DiffusionMat::load_fields() {
 
 PetscErrorCode DiffusionMat::read_fields() {
   const char *remedy = must_be_positive()
-                           ? "harmonic means need finite values > 0; MatDiffusionSetMean() selects arithmetic ones"
+                           ? "it must be finite and, for harmonic means, > 0; MatDiffusionSetMean() selects arithmetic ones"
                            : "it must be finite";
 
   PetscFunctionBegin;

@@ -30,11 +30,13 @@ constexpr Option helmholtz_options[] = {
      "MatLaplaceSetShape"},
     {"-mat_helmholtz_lengths", "one real for each axis, > 0", "from the DM's coordinates, else 1",
      "Side lengths of the domain, one for each axis [length]", "MatLaplaceSetLengths"},
-    {"-mat_helmholtz_halo", "automatic|ipc|host", "automatic", "How halos are exchanged between GPUs", "MatSetHaloType"}};
+    {"-mat_helmholtz_halo", "automatic|ipc|host", "automatic", "How halos are exchanged between GPUs",
+     "MatSetHaloType"}};
 
 constexpr Option diffusion_options[] = {
     {"-mat_diffusion_coefficient", "scalar, >= 0", "1",
-     "A constant k of -∇·(k∇u) + σu, instead of a field; a setter that is called later takes precedence",
+     "A constant k of -∇·(k∇u) + σu, in place of a field that was given before; a setter that is called later takes "
+     "precedence",
      "MatDiffusionSetConstant"},
     {"-mat_diffusion_mean", "harmonic|arithmetic", "harmonic",
      "Mean of the k of two points, for the face between them; without effect if k is given on faces",
@@ -47,16 +49,18 @@ constexpr Option diffusion_options[] = {
      "α of the Robin condition ∂u/∂n + αu = g [1/length]", "MatLaplaceSetRobin"},
     {"-mat_diffusion_lengths", "one real for each axis, > 0", "from the DM's coordinates, else 1",
      "Side lengths of the domain, one for each axis [length]", "MatLaplaceSetLengths"},
-    {"-mat_diffusion_halo", "automatic|ipc|host", "automatic", "How halos are exchanged between GPUs", "MatSetHaloType"}};
+    {"-mat_diffusion_halo", "automatic|ipc|host", "automatic", "How halos are exchanged between GPUs",
+     "MatSetHaloType"}};
 
 constexpr Option advection_diffusion_options[] = {
     {"-mat_advection_diffusion_velocity", "one real for each axis", "0",
-     "A constant velocity w, instead of a field; a setter that is called later takes precedence",
+     "A constant velocity w, in place of a field that was given before; a setter that is called later takes precedence",
      "MatAdvectionDiffusionSetConstantVelocity"},
     {"-mat_advection_diffusion_scheme", "central|upwind", "central", "Differences of w·∇u: of second or first order",
      "MatAdvectionDiffusionSetScheme"},
     {"-mat_advection_diffusion_coefficient", "scalar, >= 0", "1",
-     "A constant k of -∇·(k∇u) + w·∇u + σu, instead of a field; a setter that is called later takes precedence",
+     "A constant k of -∇·(k∇u) + w·∇u + σu, in place of a field that was given before; a setter that is called later "
+     "takes precedence",
      "MatDiffusionSetConstant"},
     {"-mat_advection_diffusion_mean", "harmonic|arithmetic", "harmonic",
      "Mean of the k of two points, for the face between them; without effect if k is given on faces",

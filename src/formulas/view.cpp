@@ -148,7 +148,7 @@ static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::strin
     PetscCall(VecMin(d, NULL, &least));
     PetscCall(VecMax(d, NULL, &most));
     PetscCall(VecDestroy(&d));
-    *text = "each point has a row of its own, " +
+    *text = "rows differ between points, " +
             (least < most ? "with " + number(least) + " to " + number(most) : "all with " + number(least)) +
             " at the point";
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -301,7 +301,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
                 "differences, a finer grid, or -pc_type bjacobi\n"));
   if (mg->changes_followed)
     PetscCall(PetscViewerASCIIPrintf(
-        viewer, "changes by a factor and on the diagonal that these levels have followed: %" PetscInt_FMT "\n",
+        viewer, "levels updated since they were built: %" PetscInt_FMT " times\n",
         mg->changes_followed));
   for (size_t l = 0; l < levels.size(); l++) {
     const LevelInfo &level = levels[l];

@@ -68,7 +68,8 @@ execute(burgers -n 16 -time 0.1 -picture none -series s.h5)
 string(FIND "${output}" "without HDF5" no_hdf5)
 
 if(no_cairo EQUAL -1)
-  expect("${converged}.*stencilmg: .*CONVERGED_RTOL.*wrote poisson-laplace-30x30.png" poisson -n 30)
+  expect(" laplace +aij +aij / laplace.*${converged}.*laplace with -pc_type stencilmg: .*CONVERGED_RTOL.*wrote poisson-laplace-30x30.png"
+    poisson -n 30)
   expect_file(poisson-laplace-30x30.png ${png} 10000)
   expect_file(p.svg ${xml} 10000)
   file(READ ${folder}/p.svg svg)
