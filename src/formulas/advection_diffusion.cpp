@@ -99,10 +99,9 @@ PetscErrorCode AdvectionDiffusionMat::load_fields() {
       }
     });
     SHELLAC_CHECK_ALL(!found, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-                      "the velocity along %c is %g + %gi at the point (%" PetscInt_FMT ", %" PetscInt_FMT
-                      ", %" PetscInt_FMT "); it must be finite and real",
-                      "xyz"[component], (double)PetscRealPart(value), (double)PetscImaginaryPart(value), bad[0], bad[1],
-                      bad[2]);
+                      "the velocity along %c is %s at the point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
+                      "); it must be finite and real",
+                      "xyz"[component], number(value).c_str(), bad[0], bad[1], bad[2]);
   }
   PetscCall(DiffusionMat::load_fields());
   if (w) w = loaded;

@@ -111,8 +111,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
 
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-                    "the shift σ of the Helmholtz operator is %g + %gi; it must be finite",
-                    (double)PetscRealPart(sigma), (double)PetscImaginaryPart(sigma));
+                    "the shift σ of the Helmholtz operator is %s; it must be finite", number(sigma).c_str());
   PetscCall(MatGetFormula(A, &context));
   PetscScalar &present = context->sigma;
   if (context->op) {
