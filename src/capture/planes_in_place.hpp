@@ -258,7 +258,8 @@ __global__ void __launch_bounds__(Shape::threads, 1)
         if (mine >> n & 1) has_ends = has_ends || !s.inner(0, i) || !s.inner(1, j + n);
       has_ends = __any_sync(0xffffffffu, has_ends);
     }
-    // also for threads without a point, which compute one all the same
+    // also for threads without a point, which compute one all the same, of values that others may be changing (racecheck
+    // reports these reads) and not for use
     const auto place = [&](int a, int p) { return s.place(a, max(0, min(p, s.n[a] - 1))); };
     __pipeline_wait_prior(ahead - 1);
     __syncthreads();
