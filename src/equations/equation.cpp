@@ -201,10 +201,11 @@ PetscErrorCode EquationOnGrid::SetEnds() {
         e.form[side] = forms[text.unknowns[c].ends[a][side].form];
         PetscCheck(
             Ends::distance(e.form[side]) == Ends::distance(ends_[0][a].form[side]), grid_.comm, PETSC_ERR_SUP, "%s",
-            text.error_at(PetscMax(text.unknowns[c].ends[a][side].line, text.unknowns[0].ends[a][side].line),
-                          "the unknowns have conditions that place the last points at different distances from the end "
-                          "(eliminated: a spacing, identity: none, neumann and robin: half a spacing); use conditions of "
-                          "one distance")
+            text.error_at(
+                    PetscMax(text.unknowns[c].ends[a][side].line, text.unknowns[0].ends[a][side].line),
+                    "the unknowns have conditions that place the last points at different distances from the end "
+                    "(eliminated: a spacing, identity: none, neumann and robin: half a spacing); use conditions of "
+                    "one distance")
                 .c_str());
       }
       PetscCheck(

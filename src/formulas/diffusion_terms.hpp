@@ -16,6 +16,16 @@ template <class T> SHELLAC_HD T extrapolate_coefficient(T a, T b, PetscReal halv
   return extrapolate_by_slope(a, (a - b) / (a + b), halves);
 }
 
+// Means of two k. The same number, bit by bit, for (a, b) and (b, a): the operator is symmetric.
+template <class T> SHELLAC_HD T harmonic_mean(T a, T b) {
+  const bool ascending = PetscAbsScalar(a) <= PetscAbsScalar(b);
+  const T    small = ascending ? a : b, large = ascending ? b : a;
+  return PetscReal(2) * small * (large / (small + large)); // no product of both, which might overflow
+}
+template <class T> SHELLAC_HD T arithmetic_mean(T a, T b) {
+  return a / PetscReal(2) + b / PetscReal(2);
+}
+
 // Values has the values of k at points of the whole grid and beside them: value.at(ends, i), of each axis or of all.
 template <class Values> struct DiffusionTerms {
   int                  dim = 1;
@@ -71,12 +81,8 @@ private:
     before[axis] = PetscMax(N - 2, 0);
     return extrapolate_coefficient(k[axis].at(ends, last), k[axis].at(ends, before), 2);
   }
-  // The same number, bit by bit, for (a, b) and (b, a): the operator is symmetric.
   SHELLAC_HD PetscScalar mean(PetscScalar a, PetscScalar b) const {
-    if (mean_type == MAT_DIFFUSION_ARITHMETIC) return a / PetscReal(2) + b / PetscReal(2);
-    const bool        ascending = PetscAbsScalar(a) <= PetscAbsScalar(b);
-    const PetscScalar small = ascending ? a : b, large = ascending ? b : a;
-    return PetscReal(2) * small * (large / (small + large)); // no product of both, which might overflow
+    return mean_type == MAT_DIFFUSION_ARITHMETIC ? arithmetic_mean(a, b) : harmonic_mean(a, b);
   }
 };
 

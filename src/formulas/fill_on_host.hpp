@@ -18,10 +18,9 @@ SHELLAC_WIDE void fill_entries(const PetscReal *k, const PetscReal *other, Petsc
                                PetscReal *entry, PetscReal *diagonal) {
   SHELLAC_COLUMNS
   for (PetscInt i = 0; i < n; i++) {
-    const PetscReal a = k[i], b = other[i], small = a <= b ? a : b, large = a <= b ? b : a;
-    const PetscReal on_face = face == OnFace::given      ? b
-                              : face == OnFace::harmonic ? 2 * small * (large / (small + large))
-                                                         : a / 2 + b / 2;
+    const PetscReal on_face = face == OnFace::given      ? other[i]
+                              : face == OnFace::harmonic ? harmonic_mean(k[i], other[i])
+                                                         : arithmetic_mean(k[i], other[i]);
     entry[i] = -on_face / square;
     diagonal[i] -= entry[i];
   }

@@ -300,9 +300,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
         viewer, "couplings have both signs, which no coarse grid follows: convergence may be slow, or fail; use upwind "
                 "differences, a finer grid, or -pc_type bjacobi\n"));
   if (mg->changes_followed)
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "levels updated since they were built: %" PetscInt_FMT " times\n",
-        mg->changes_followed));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "levels updated since they were built: %" PetscInt_FMT " times\n",
+                                     mg->changes_followed));
   for (size_t l = 0; l < levels.size(); l++) {
     const LevelInfo &level = levels[l];
     char             weights[128] = "", one[32];

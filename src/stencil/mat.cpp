@@ -215,7 +215,8 @@ PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stor
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_DOUBLE, MPI_SUM, context->grid.comm));
   const PetscLogDouble rows = (PetscLogDouble)context->grid.offset.back();
   const PetscLogDouble of_aij = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "products run where their vectors are; MatCreateVecs() makes vectors of type %s\n", vec_type));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "products run where their vectors are; MatCreateVecs() makes vectors of type %s\n", vec_type));
   if (ranks > 1 && context->halo.transport())
     PetscCall(PetscViewerASCIIPrintf(viewer, "halos between GPUs travel by %s\n", context->halo.transport()));
   PetscCall(PetscViewerASCIIPrintf(viewer,

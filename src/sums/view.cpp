@@ -59,7 +59,8 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "direct sums of all pairs in %s precision\n",
                                      MatKernelSumPrecisions[context->precision]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "products run where their vectors are; MatCreateVecs() makes vectors of type %s\n",
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "products run where their vectors are; MatCreateVecs() makes vectors of type %s\n",
                                    context->vec_type.c_str()));
   if (context->products) {
     PetscLogDouble seconds = context->seconds;
