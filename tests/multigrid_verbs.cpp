@@ -4,12 +4,14 @@
 #include "catch.hpp"
 
 #include "gpu.hpp"
+#include "multigrid/directed_sweep.hpp"
 #include "multigrid/prolong.hpp"
 #include "multigrid/restrict.hpp"
 #include "multigrid/smooth.hpp"
 #include "two_levels.hpp"
 
 using namespace tests;
+using shellac::Box;
 
 using Values = std::vector<PetscReal>;
 
@@ -131,6 +133,68 @@ TEST_CASE("smoothing, residual and transfers are products with dense matrices", 
     OK(shellac::for_each_of_box(memory, all,
                                 shellac::point::Correct<Part>{part, coarse, of_e, u_there.read(), out.write()}));
     CHECK(difference(out.on_host(), corrected) <= 1e-12);
+  });
+}
+
+// Gauss-Seidel's method in tiles of `extent`, point by point along `way`; outside of its tile, and around an axis, a point's row
+// takes u.
+static Values swept(const TwoLevels &levels, PetscReal weight, const PetscInt way[3], const PetscInt extent[3],
+                    const Values &u, const Values &b) {
+  const Box  all = levels.patch.all();
+  Values     x = u;
+  const auto takes_new = [&](const PetscInt p[3], const PetscInt q[3]) {
+    bool same = true;
+    for (int a = 0; a < 3; a++) same = same && p[a] / extent[a] == q[a] / extent[a] && PetscAbsInt(p[a] - q[a]) <= 1;
+    return same;
+  };
+  shellac::for_each_on_host(all, [&](PetscInt i, PetscInt j, PetscInt k) {
+    PetscInt p[3] = {i, j, k}, q[3];
+    for (int a = 0; a < 3; a++)
+      if (way[a] < 0) p[a] = all.hi[a] - 1 - p[a];
+    const size_t at = all.index(p);
+    PetscReal    r = b[at];
+    for (size_t n = 0; n < x.size(); n++) {
+      all.point((PetscInt64)n, q);
+      r -= levels.A[at][n] * (takes_new(p, q) ? x[n] : u[n]);
+    }
+    x[at] += weight * r / levels.A[at][at];
+  });
+  return x;
+}
+
+TEST_CASE("a directed sweep is Gauss-Seidel's method in tiles, in eight directions one after the other",
+          "[multigrid]") {
+  for_each_two_levels(!no_gpu(false), [](TwoLevels &levels, const std::string &text) {
+    using Part = shellac::VariableLevel<PetscScalar>;
+    const PetscMemType            memory = levels.memory;
+    const shellac::CouplingArrays rows = levels.rows();
+    const PetscInt small[3] = {5, 4, 3}, whole[3] = {levels.patch.size[0], levels.patch.size[1], levels.patch.size[2]},
+                   ways[8][3] = {{1, 1, 1},  {-1, -1, -1}, {-1, 1, 1},  {1, -1, -1},
+                                 {1, 1, -1}, {-1, -1, 1},  {-1, 1, -1}, {1, -1, 1}};
+    Part part = {};
+    part.patch = levels.patch;
+    part.patch.width = 4;
+    part.steps = 2;
+    part.omega[0] = 1, part.omega[1] = 0.7;
+    part.rows = rows.values;
+    part.grown = rows.grown;
+    part.neighbours = rows.neighbours;
+    const size_t n = levels.A.size();
+    const Values u = random_values(n, 1), b = random_values(n, 2), zero(n, 0);
+    Array        u_there(memory, u), b_there(memory, b), out(memory, u);
+    for (const PetscInt *extent : {small, whole}) {
+      if (PetscMemTypeDevice(memory) && extent[0] > shellac::columns_of_tile) continue;
+      for (int step = 0; step < 8; step++)
+        for (bool from_zero : {false, true}) {
+          INFO(text << ", step " << step << " in tiles of " << extent[0] << " columns");
+          shellac::Field<PetscScalar> field = {};
+          if (!from_zero) field.u = u_there.read();
+          OK(shellac::run_directed_sweep(
+              memory, shellac::directed_sweep(part, step, extent, field, b_there.read(), out.write())));
+          const Values wanted = swept(levels, part.omega[step % 2], ways[step], extent, from_zero ? zero : u, b);
+          CHECK(difference(out.on_host(), wanted) <= 1e-12);
+        }
+    }
   });
 }
 

@@ -18,7 +18,8 @@
 .  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles in one application; default 1
 .  -pc_stencilmg_smooths <integer, 0 to 4>                  - smoothing steps before the coarse grid, and after it; 0:
                                                               3; in 3-D 2 with red_black, and 4 with variable
-                                                              coefficients or several unknowns; default 0
+                                                              coefficients or several unknowns, but 3 for convection;
+                                                              default 0
 .  -pc_stencilmg_smoother <automatic|chebyshev|red_black>   - in 3-D with constant coefficients: Jacobi steps with
                                                               Chebyshev's weights, or red-black over-relaxation;
                                                               automatic: red_black in full multigrid and F-cycles,
@@ -69,9 +70,11 @@
 
    A matrix may be symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that are multiplied
    by a coefficient). If no scaling makes it symmetric, or only one by more than 12 orders of magnitude, as with
-   convection, interpolation follows the symmetric part of the rows and restriction the transposed rows, the smoother is
-   damped Jacobi, and F-cycles are the default. `KSPGMRES` and `KSPBCGS` work with such matrices, `KSPCG` does not. Central
-   differences of convection should have cell Peclet numbers |w| h / nu of at most 2; above that solves may diverge.
+   convection, interpolation follows the symmetric part of the rows and restriction the transposed rows, and F-cycles are
+   the default. The smoother is Gauss-Seidel's method in tiles of the grid, each step in another direction along the axes.
+   Coarse rows get some diffusion where a coupling has the wrong sign. `KSPGMRES` and `KSPBCGS` work with such matrices,
+   `KSPCG` does not. Central differences of convection should have cell Peclet numbers |w| h / nu of at most 2; above that
+   solves may diverge.
 
    Levels of at most 16384 unknowns are gathered on every rank. The last level is solved exactly: by the eigenvectors of its
    axes, which have at most 36 points each (more on some GPUs); with variable coefficients by its inverse, with at most 144
@@ -99,12 +102,12 @@
 
    References:
    U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full
-   multigrid), 5.1 (anisotropy); Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: section 12.3.2 (Chebyshev);
-   R. E. Alcouffe, A. Brandt, J. E. Dendy, J. W. Painter, The multi-grid method for the diffusion equation with strongly
-   discontinuous coefficients, 1981; J. E. Dendy, Black box multigrid, 1982 (variable coefficients), and Black box
-   multigrid for nonsymmetric problems, 1983;
-   R. E. Lynch, J. R. Rice, D. H. Thomas, Direct solution of partial difference equations by tensor product methods, 1964
-   (the last level); I. Yavneh, On red-black SOR smoothing in multigrid, 1996.
+   multigrid), 5.1 (anisotropy), 7.2 (convection); Y. Saad, Iterative Methods for Sparse Linear Systems, 2003: section
+   12.3.2 (Chebyshev); R. E. Alcouffe, A. Brandt, J. E. Dendy, J. W. Painter, The multi-grid method for the diffusion
+   equation with strongly discontinuous coefficients, 1981; J. E. Dendy, Black box multigrid, 1982 (variable
+   coefficients), and Black box multigrid for nonsymmetric problems, 1983; R. E. Lynch, J. R. Rice, D. H. Thomas,
+   Direct solution of partial difference equations by tensor product methods, 1964 (the last level); I. Yavneh, On
+   red-black SOR smoothing in multigrid, 1996.
 
 .seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCStencilMGSetType()`, `PCStencilMGSetCycleType()`,
           `PCStencilMGSetCycles()`, `PCStencilMGSetSmooths()`, `PCStencilMGSetSmoother()`, `PCStencilMGSetLevels()`, `PCStencilMGSetPrecision()`,
@@ -264,7 +267,8 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
 
    Options Database Key:
 .  -pc_stencilmg_smooths <integer, 0 to 4> - smoothing steps before the coarse grid, and after it; 0: 3; in 3-D 2 with
-                                             red_black, and 4 with variable coefficients or several unknowns; default 0
+                                             red_black, and 4 with variable coefficients or several unknowns, but 3 for
+                                             convection; default 0
 
    Level: intermediate
 

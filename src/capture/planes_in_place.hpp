@@ -22,7 +22,7 @@ namespace shellac {
 template <class T> struct PlaneSweep {
   int             n[3];              // points of the grid
   int             size[3], tiles[3]; // of a tile: columns, rows (both even), planes; and how many tiles
-  int             rows;              // that the threads of a tile have
+  int             rows;              // that the threads of a tile have: at least its own
   int             inner_lo[3], inner_hi[3];
   int             colour; // of the first half-sweep: its points have an even sum of this and their indices
   ConstantStar<T> star;
@@ -150,8 +150,9 @@ __global__ void __launch_bounds__(BorderBlocks::threads, BorderBlocks::at_once(s
 template <class T_, class B_, int threads_, int pairs_, int ahead_> struct PlaneShape {
   using T = T_;
   using B = B_;
-  static constexpr int threads = threads_, pairs = pairs_, ahead = ahead_;
-  static constexpr int ring = 3 + ahead, ring_b = 1 + ahead; // planes: the three around the one that is relaxed
+  static constexpr int  threads = threads_, pairs = pairs_, ahead = ahead_;
+  static constexpr int  ring = 3 + ahead, ring_b = 1 + ahead; // planes: the three around the one that is relaxed
+  SHELLAC_HD static int threads_of(int columns, int rows) { return columns * (rows / (2 * pairs)); }
   // in shared memory, x with the points around the tile
   SHELLAC_HD static int    pitch(int columns) { return columns + 2; }
   SHELLAC_HD static int    plane(int columns, int rows) { return pitch(columns) * (rows + 2); }
@@ -174,8 +175,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   B *const F = reinterpret_cast<B *>(X_end), *const F_end = F + Shape::ring_b * plane_b;
   auto *const table = reinterpret_cast<RowOfPoint<T> *>(reinterpret_cast<char *>(memory) + Shape::rows_at(W, s.rows));
   const int   thread = threadIdx.x, group = thread / W;
-  const bool  has_rows = group * 2 * P < s.rows;
-  const int   l = has_rows ? thread - group * W : 0, r0 = has_rows ? group * 2 * P : 0; // its first row in the tile
+  const int   l = thread - group * W, r0 = group * 2 * P; // its first row in the tile
   const int   nx = s.n[0], ny = s.n[1], nz = s.n[2];
   const unsigned above = blockIdx.x / (unsigned)s.tiles[0];
   const int x0 = (int)(blockIdx.x % (unsigned)s.tiles[0]) * W, y0 = (int)(above % (unsigned)s.tiles[1]) * s.size[1],
@@ -185,6 +185,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const ptrdiff_t plane = (ptrdiff_t)nx * ny;
 
   for (int n = thread; n < Shape::ring * plane_x; n += Shape::threads) X[n] = T(0);
+  if (r0 >= s.rows) return; // has no rows
   // a point beside the tile, for some threads
   int beside_at = -1, beside_from = 0; // in the tile; in the grid, from the thread's first point
   if (thread < 2 * (w + h)) {
@@ -204,7 +205,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
 #pragma unroll
   for (int n = 0; n < 2 * P; n++) {
     const int r = r0 + n;
-    if (!has_rows || l >= w || r >= h) continue;
+    if (l >= w || r >= h) continue;
     mine |= 1u << n;
     if ((l > 0 || x0 == 0) && (l < w - 1 || x0 + w == nx) && (r > 0 || y0 == 0) && (r < h - 1 || y0 + h == ny))
       open |= 1u << n;
@@ -249,7 +250,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
     constexpr bool inner = decltype(is_inner)::value;
     bool           has_ends = false; // of the warp
     if constexpr (!inner) {
-      for (int n = thread; n < (int)s.places(); n += Shape::threads) {
+      for (int n = thread; n < (int)s.places(); n += Shape::threads_of(W, s.rows)) {
         const int above_x = n / s.places(0);
         table[n] = rows.row(s.point_at(0, n % s.places(0)), s.point_at(1, above_x % s.places(1)),
                             s.point_at(2, above_x / s.places(1)));
@@ -258,8 +259,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
         if (mine >> n & 1) has_ends = has_ends || !s.inner(0, i) || !s.inner(1, j + n);
       has_ends = __any_sync(0xffffffffu, has_ends);
     }
-    // also for threads without a point, which compute one all the same, of values that others may be changing (racecheck
-    // reports these reads) and not for use
+    // also for threads without points
     const auto place = [&](int a, int p) { return s.place(a, max(0, min(p, s.n[a] - 1))); };
     __pipeline_wait_prior(ahead - 1);
     __syncthreads();
@@ -370,17 +370,17 @@ template <class Shape> void cut_into_tiles(size_t memory, PlaneSweep<typename Sh
 
   for (int along = 1; along == 1 || nx >= along * least_columns; along++) { // tiles of a row
     const int columns = 2 * parts(parts(nx, along), 2);
-    // a thread has at most one point beside the tile
     const int most_rows = PetscMin(2 * pairs * (threads / columns), threads / 2 - columns);
     if (columns > most_columns || most_rows < 2) continue;
     int tiles_y = parts(ny, most_rows) - 1, size_y, rows;
     do { // as few as shared memory allows
       tiles_y++;
       size_y = 2 * parts(parts(ny, tiles_y), 2);
-      rows = 2 * pairs * parts(size_y, 2 * pairs);
+      // a thread with rows for each point beside the tile
+      rows = 2 * pairs * PetscMax(parts(size_y, 2 * pairs), parts(2 * (columns + size_y), columns));
     } while (size_y > 2 && Shape::bytes(columns, rows) > memory);
     const int across = parts(nx, columns) * parts(ny, size_y);
-    if (2 * (columns + size_y) > threads || Shape::bytes(columns, rows) > memory) continue;
+    if (Shape::threads_of(columns, rows) > threads || Shape::bytes(columns, rows) > memory) continue;
     for (int layers = 1; layers == 1 || (across * layers <= most_rounds * at_once && 2 * layers <= nz); layers++) {
       const int planes = parts(nz, layers);
       // Bytes of a point, as measured with tiles of many forms: borders across rows take whole sectors. Bytes of a

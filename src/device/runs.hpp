@@ -52,16 +52,17 @@ template <class Sum, class Function> SHELLAC_WIDE void add_on_host(const Box &bo
 constexpr int blocks = 1024, threads = 128; // the same on any GPU, so that sums are
 
 #if SHELLAC_CUDA
-// The sum of a block's threads, in the first of them.
+// The sum of a block's threads, in each of them.
 template <class Sum> __device__ void add_over_block(Sum *mine) {
   __shared__ alignas(16) unsigned char memory[threads * sizeof(Sum)];
   Sum                                 *all = reinterpret_cast<Sum *>(memory);
   all[threadIdx.x] = *mine;
+  __syncthreads();
   for (int half = threads / 2; half > 0; half /= 2) {
-    __syncthreads();
     if ((int)threadIdx.x < half) all[threadIdx.x].add(all[threadIdx.x + half]);
+    __syncthreads();
   }
-  if (threadIdx.x == 0) *mine = all[0]; // the others would read it while it is written
+  *mine = all[0];
 }
 
 template <class Sum, class Function>

@@ -181,6 +181,7 @@ private:
   }
   // Steps of the next pass, from the guess zero or another, where so many are left.
   int steps_of_pass(const Level &at, bool zero, int left) const {
+    if (nonsymmetric_) return 1;
     const int in_planes = zero ? RowPlanes<true>::steps : RowPlanes<false>::steps;
     if (takes_row_planes(at) && left >= in_planes) return in_planes;
     return left > 1 && (takes_sweeps(at) || (zero && takes_row_columns(at))) ? 2 : 1;
@@ -216,14 +217,14 @@ private:
   bool is_symmetric() const {
     return !options_.full && options_.cycle != Cycle::F;
   }
-  // Half-steps on the way up in the opposite order, where that makes cycles symmetric.
-  void turn_colours(Part *part) const {
+  // For steps on the way up: colours in the opposite order, where that makes cycles symmetric; directions go on.
+  void turn(Part *part) const {
     if constexpr (!variable) {
       if (!part->red_black || !is_symmetric()) return;
       part->first_colour = 1;
       std::reverse(part->omega, part->omega + part->steps);
     } else
-      (void)part;
+      part->steps_before = part->steps;
   }
   // Whether all of a pass is one walk over rows with variable coefficients.
   bool takes_rows(const Level &at) const {

@@ -97,6 +97,7 @@ template <class T> struct VariableLevel : LevelPart<T> {
   const T   *mass;        // [points of grown]; null where it is one
   Box        grown;
   Neighbours neighbours;
+  int        steps_before; // of directed sweeps, on the way down
   // For passes on a GPU, explained in gpu/variable_plan.hpp; null on levels that have none.
   const T    *weights_along_x;
   const char *has_shift;

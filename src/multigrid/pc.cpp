@@ -321,7 +321,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
           level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "", level.passes,
           level.whole ? "" : ", distributed",
           level.red_black      ? "red-black relaxation"
-          : level.nonsymmetric ? "damped Jacobi"
+          : level.nonsymmetric ? "Gauss-Seidel in alternating directions"
                                : "Chebyshev-weighted Jacobi",
           weights));
     else

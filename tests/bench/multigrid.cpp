@@ -384,7 +384,7 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   const bool        flows = coefficients == Coefficients::wind;
   const bool        constant = coefficients == Coefficients::constant;
-  const std::string V = std::string(flows ? "F" : "V") + (dim == 3 && !constant ? "(4,4)" : "(3,3)");
+  const std::string V = std::string(flows ? "F" : "V") + (dim == 3 && !constant && !flows ? "(4,4)" : "(3,3)");
   const Cycles      of = {V, dim == 3 && constant ? "V(2,2), red-black" : V};
   for (PetscInt s = 0; s < count; s++) {
     Problem   p;

@@ -50,7 +50,8 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
 
   PetscFunctionBegin;
   options_ = options;
-  if (options_.cycle == Cycle::automatic) options_.cycle = rows && rows->nonsymmetric ? Cycle::F : Cycle::V;
+  nonsymmetric_ = rows && rows->nonsymmetric;
+  if (options_.cycle == Cycle::automatic) options_.cycle = nonsymmetric_ ? Cycle::F : Cycle::V;
   grid_ = grid;
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   parts_ = ranks > 1;
@@ -90,7 +91,7 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     }
     // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
     const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic;
-    const int  automatic = red_black ? 2 : dim == 3 && variable ? 4 : 3;
+    const int  automatic = red_black ? 2 : dim == 3 && variable && !nonsymmetric_ ? 4 : 3;
     const int  steps = (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
     at.fused = options.fused && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
     // on the host a rank walks over points of its neighbours, too, as far as it knows the axes beyond its own
@@ -140,7 +141,7 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     for (int a = 0; a < 3; a++)
       at.odd_ends = at.odd_ends || (present[a].periodic && at.axes[a].N() % 2 && at.to_next[a].coarsens);
     const bool around = at.patch.periodic[layers.slow] && layers.planes == at.patch.N[layers.slow] && layers.planes > 1;
-    at.one_walk = at.planes && (at.whole || walks_beyond) && !at.odd_ends && !around;
+    at.one_walk = at.planes && (at.whole || walks_beyond) && !at.odd_ends && !around && !nonsymmetric_;
     at.part.patch = at.patch;
     at.part.steps = steps;
     if constexpr (!variable) {

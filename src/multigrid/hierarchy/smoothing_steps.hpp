@@ -1,6 +1,7 @@
 #pragma once
 // Hierarchy's smoothing steps on one level, where they are not fused with the residual and the transfer.
 
+#include "multigrid/directed_sweep.hpp"
 #include "multigrid/hierarchy.hpp"
 #include "multigrid/smooth.hpp"
 
@@ -62,6 +63,13 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
   const T *const u = from.u;
 
   PetscFunctionBegin;
+  if constexpr (variable)
+    if (nonsymmetric_) {
+      PetscInt extent[3];
+      extent_of_tiles(memory_, at.patch, extent);
+      PetscCall(run_directed_sweep(memory_, directed_sweep(part, part.steps_before + n, extent, from, b, out)));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   if (walks(at)) {
     PlanePass<Part> pass;
     PetscCall(PlanesAt(l, b, &pass));
@@ -122,7 +130,7 @@ PetscErrorCode Hierarchy<Part>::Smooth(int l, const B *b, T *from, bool correcte
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
-  if (upward) turn_colours(&part);
+  if (upward) turn(&part);
   const int times = upward && l == 0 && turned_ ? 2 : 1; // those of the way down too
 #if SHELLAC_CUDA
   if constexpr (!variable)

@@ -60,6 +60,35 @@ struct FindDifferences {
   }
 };
 
+// Coarse rows of convection get couplings of the wrong sign, for Galerkin products approach central differences, and on
+// coarse grids these have hardly any inverse. A part of such a coupling is made up for by diffusion along it: both couplings
+// of the pair grow, where there are two, so the row of a linear function stays.
+struct AddDiffusion {
+  static constexpr double part =
+      0.1; // hardly more iterations than without, where that converges; 0.5 takes half as many again
+  CouplingArrays rows;
+  NeighbourList  neighbours;
+
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = rows.grown.index(p);
+    PetscScalar *inverse = rows.slot(INVERSE_DIAGONAL) + at, sum[most]; // of what is added, over the diagonal
+    fill_run(sum, n, PetscScalar(0));
+    for (int arm = 0; arm < neighbours.count; arm++) {
+      const Neighbour &to = neighbours.at[arm];
+      PetscScalar     *c = to.coupling + at, *opposite = neighbours.at[to.back].coupling + at;
+      if (arm > to.back) continue;
+      for (int i = 0; i < n; i++) {
+        const PetscReal least = PetscMin(PetscRealPart(c[i] * inverse[i]), PetscRealPart(opposite[i] * inverse[i]));
+        if (!(least < 0) || c[i] == PetscScalar(0) || opposite[i] == PetscScalar(0)) continue;
+        const PetscScalar added = -(PetscReal)part * least / inverse[i];
+        c[i] += added, opposite[i] += added;
+        sum[i] += 2 * added * inverse[i];
+      }
+    }
+    for (int i = 0; i < n; i++) inverse[i] /= PetscReal(1) + sum[i];
+  }
+};
+
 // Takes less of a step where a row is not diagonally dominant, as coarse rows of convection may be not.
 struct DampRows {
   CouplingArrays rows;
@@ -129,13 +158,12 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Grow(int l, Halo &halo, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The smoother's weights, by a bound on all eigenvalues of D^-1 A. Those of nonsymmetric rows lie in a disk around 1, and
-// one weight is best there.
+// The smoother's weights, by a bound on all eigenvalues of D^-1 A.
 template <class Part> void Hierarchy<Part>::set_omega(Level &at, PetscReal high) {
   PetscReal strength = 0, least = PETSC_MAX_REAL;
 
   if (nonsymmetric_) {
-    std::fill_n(at.part.omega, at.part.steps, R(0.8));
+    std::fill_n(at.part.omega, at.part.steps, R(1));
     return;
   }
   for (int a = 0; a < 3; a++) {
@@ -208,7 +236,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
 
   PetscFunctionBegin;
   memory_ = memory;
-  nonsymmetric_ = of->nonsymmetric;
   own.swap(&of->couplings);
   PetscCall(of->bounds.Grow(max_levels, memory));
   PetscCall(of->bounds.Zero(memory));
@@ -268,6 +295,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
     PetscCall(own.MakeZero(memory));
     PetscCall(of->total.Grow(rows.points(), memory));
     PetscCall(coarsen(memory, rows, coarsening, weights, restriction, coarse, own, of->total.at(memory)));
+    if (of->nonsymmetric) PetscCall(for_each_run(memory, coarse.all(), point::AddDiffusion{own, NeighbourList(own)}));
     if (!parts_) PetscCall(fill_ghosts(memory, coarse, nullptr, own.grown, own.values, own.slots()));
     PetscCall(Keep(memory, at, &rows, &of_weights, &of_restriction));
   }
