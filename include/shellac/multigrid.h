@@ -18,8 +18,7 @@
 .  -pc_stencilmg_multiplicative_cycles <integer, 1 or more> - cycles in one application; default 1
 .  -pc_stencilmg_smooths <integer, 0 to 4>                  - smoothing steps before the coarse grid, and after it; 0:
                                                               3; in 3-D 2 with red_black, and 4 with variable
-                                                              coefficients or several unknowns, but 3 for convection;
-                                                              default 0
+                                                              coefficients or several unknowns; default 0
 .  -pc_stencilmg_smoother <automatic|chebyshev|red_black>   - in 3-D with constant coefficients: Jacobi steps with
                                                               Chebyshev's weights, or red-black over-relaxation;
                                                               automatic: red_black in full multigrid and F-cycles,
@@ -70,11 +69,9 @@
 
    A matrix may be symmetric up to a scaling of its rows (mirrored ends, stretched grids, equations that are multiplied
    by a coefficient). If no scaling makes it symmetric, or only one by more than 12 orders of magnitude, as with
-   convection, interpolation follows the symmetric part of the rows and restriction the transposed rows, and F-cycles are
-   the default. The smoother is Gauss-Seidel's method in tiles of the grid, each step in another direction along the axes.
-   Coarse rows get some diffusion where a coupling has the wrong sign. `KSPGMRES` and `KSPBCGS` work with such matrices,
-   `KSPCG` does not. Central differences of convection should have cell Peclet numbers |w| h / nu of at most 2; above that
-   solves may diverge.
+   convection, interpolation follows the symmetric part of the rows and restriction the transposed rows, the smoother is
+   Gauss-Seidel in alternating directions, and F-cycles are the default. Use `KSPGMRES` or `KSPBCGS`, not `KSPCG`. Central
+   differences of convection should have cell Peclet numbers |w| h / nu of at most 2; above that solves may diverge.
 
    Levels of at most 16384 unknowns are gathered on every rank. The last level is solved exactly: by the eigenvectors of its
    axes, which have at most 36 points each (more on some GPUs); with variable coefficients by its inverse, with at most 144
@@ -267,8 +264,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles);
 
    Options Database Key:
 .  -pc_stencilmg_smooths <integer, 0 to 4> - smoothing steps before the coarse grid, and after it; 0: 3; in 3-D 2 with
-                                             red_black, and 4 with variable coefficients or several unknowns, but 3 for
-                                             convection; default 0
+                                             red_black, and 4 with variable coefficients or several unknowns; default 0
 
    Level: intermediate
 

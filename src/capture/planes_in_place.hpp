@@ -22,7 +22,7 @@ namespace shellac {
 template <class T> struct PlaneSweep {
   int             n[3];              // points of the grid
   int             size[3], tiles[3]; // of a tile: columns, rows (both even), planes; and how many tiles
-  int             rows;              // that the threads of a tile have: at least its own
+  int             rows;              // of a tile's threads, at least size[1]
   int             inner_lo[3], inner_hi[3];
   int             colour; // of the first half-sweep: its points have an even sum of this and their indices
   ConstantStar<T> star;
@@ -184,8 +184,8 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   const int       i = x0 + l, j = y0 + r0;
   const ptrdiff_t plane = (ptrdiff_t)nx * ny;
 
-  for (int n = thread; n < Shape::ring * plane_x; n += Shape::threads) X[n] = T(0);
   if (r0 >= s.rows) return; // has no rows
+  for (int n = thread; n < Shape::ring * plane_x; n += Shape::threads_of(W, s.rows)) X[n] = T(0);
   // a point beside the tile, for some threads
   int beside_at = -1, beside_from = 0; // in the tile; in the grid, from the thread's first point
   if (thread < 2 * (w + h)) {
@@ -378,7 +378,7 @@ template <class Shape> void cut_into_tiles(size_t memory, PlaneSweep<typename Sh
       size_y = 2 * parts(parts(ny, tiles_y), 2);
       // a thread with rows for each point beside the tile
       rows = 2 * pairs * PetscMax(parts(size_y, 2 * pairs), parts(2 * (columns + size_y), columns));
-    } while (size_y > 2 && Shape::bytes(columns, rows) > memory);
+    } while (size_y > 2 && (Shape::bytes(columns, rows) > memory || Shape::threads_of(columns, rows) > threads));
     const int across = parts(nx, columns) * parts(ny, size_y);
     if (Shape::threads_of(columns, rows) > threads || Shape::bytes(columns, rows) > memory) continue;
     for (int layers = 1; layers == 1 || (across * layers <= most_rounds * at_once && 2 * layers <= nz); layers++) {

@@ -266,6 +266,7 @@ __global__ void __launch_bounds__(32) sweep_tiles(const __grid_constant__ Direct
         factor *= its_factor;
       }
     }
+    __syncwarp(); // all lanes have read their neighbours' values
     if (has_points) *out = *at += change;
     at += of_tile[plane_ends], out += of_values[plane_ends];
     __syncwarp();
@@ -314,26 +315,32 @@ template <int couplings, class T, class B> PetscErrorCode run_with(PetscMemType 
   sweep_on_host<couplings>(s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+// Of a star or a box in one to three dimensions.
 template <class T, class B> PetscErrorCode run_directed_sweep(PetscMemType memory, const DirectedSweep<T, B> &s) {
   PetscFunctionBegin;
   PetscCall(s.couplings == 2   ? run_with<2>(memory, s)
             : s.couplings == 4 ? run_with<4>(memory, s)
             : s.couplings == 6 ? run_with<6>(memory, s)
             : s.couplings == 8 ? run_with<8>(memory, s)
-                               : run_with<26>(memory, s));
+                               : run_with<most_couplings>(memory, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Its tiles: on a GPU many small ones; on the host as few as the cache allows.
+// Its tiles: on a GPU many small ones; on the host as large ones as the cache allows, of whole rows.
 inline void extent_of_tiles(PetscMemType memory, const Patch &patch, PetscInt extent[3]) {
   const bool     in_3d = patch.N[1] > 1 && patch.N[2] > 1;
-  const PetscInt on_gpu[3] = {columns_of_tile, in_3d ? 4 : 8, in_3d ? 2 : 8};
-  PetscInt       room = 1 << 17; // points
+  const PetscInt on_gpu[3] = {columns_of_tile, in_3d ? 4 : 8, in_3d ? 2 : 8}, points = 1 << 17;
+  const auto     at_most = [&](int a, PetscInt n) { return PetscMax(PetscMin(patch.size[a], n), (PetscInt)1); };
 
-  for (int a = 0; a < 3; a++) {
-    extent[a] = PetscMemTypeDevice(memory) ? on_gpu[a] : PetscMax(PetscMin(patch.size[a], room), 1);
-    room /= extent[a];
+  if (PetscMemTypeDevice(memory)) {
+    std::copy_n(on_gpu, 3, extent);
+    return;
   }
+  extent[0] = at_most(0, points);
+  const PetscInt rows = points / extent[0];
+  extent[2] = at_most(2, (PetscInt)PetscSqrtReal((PetscReal)rows)); // as many planes as rows in each
+  extent[1] = at_most(1, rows / extent[2]);
+  extent[2] = at_most(2, rows / extent[1]);
 }
 
 } // namespace shellac

@@ -218,7 +218,7 @@ private:
     return !options_.full && options_.cycle != Cycle::F;
   }
   // For steps on the way up: colours in the opposite order, where that makes cycles symmetric; directions go on.
-  void turn(Part *part) const {
+  void begin_upward(Part *part) const {
     if constexpr (!variable) {
       if (!part->red_black || !is_symmetric()) return;
       part->first_colour = 1;

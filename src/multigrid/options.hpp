@@ -16,7 +16,7 @@ constexpr Option multigrid_options[] = {
      "PCStencilMGSetCycles"},
     {"-pc_stencilmg_smooths", "integer, 0 to 4", "0",
      "smoothing steps before the coarse grid, and after it; 0: 3; in 3-D 2 with red_black, and 4 with "
-     "variable coefficients or several unknowns, but 3 for convection",
+     "variable coefficients or several unknowns",
      "PCStencilMGSetSmooths"},
     {"-pc_stencilmg_smoother", "automatic|chebyshev|red_black", "automatic",
      "in 3-D with constant coefficients: Jacobi steps with Chebyshev's weights, or red-black "

@@ -305,7 +305,9 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   for (size_t l = 0; l < levels.size(); l++) {
     const LevelInfo &level = levels[l];
     char             weights[128] = "", one[32];
-    for (PetscInt s = 0; s < level.steps; s++) {
+    const bool       sweeps = level.nonsymmetric && level.unknowns == 1;
+    if (sweeps) PetscCall(PetscSNPrintf(weights, sizeof(weights), "%d steps", level.steps));
+    for (PetscInt s = 0; s < level.steps && !sweeps; s++) {
       PetscCall(PetscSNPrintf(one, sizeof(one), "%s%.4g", s ? ", " : "", (double)level.weights[s]));
       PetscCall(PetscStrlcat(weights, one, sizeof(weights)));
     }
@@ -320,9 +322,9 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
           viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s%s%s, %s (%s)\n", (int)l,
           level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "", level.passes,
           level.whole ? "" : ", distributed",
-          level.red_black      ? "red-black relaxation"
-          : level.nonsymmetric ? "Gauss-Seidel in alternating directions"
-                               : "Chebyshev-weighted Jacobi",
+          level.red_black ? "red-black relaxation"
+          : sweeps        ? "Gauss-Seidel in alternating directions"
+                          : "Chebyshev-weighted Jacobi",
           weights));
     else
       PetscCall(PetscViewerASCIIPrintf(

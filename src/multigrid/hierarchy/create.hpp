@@ -91,7 +91,7 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     }
     // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
     const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic;
-    const int  automatic = red_black ? 2 : dim == 3 && variable && !nonsymmetric_ ? 4 : 3;
+    const int  automatic = red_black ? 2 : dim == 3 && variable ? 4 : 3;
     const int  steps = (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
     at.fused = options.fused && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
     // on the host a rank walks over points of its neighbours, too, as far as it knows the axes beyond its own

@@ -177,7 +177,7 @@ PetscErrorCode Hierarchy<Part>::WalkUp(int l, const B *b, const T *guess, Out *o
   PetscFunctionBegin;
   PetscCall(WalkFrom(l, b, guess, true, at.part.steps, &pass));
   if (!at.whole) pass.template right<B>() = at.halo_b.template field<B>();
-  turn(&pass.level);
+  begin_upward(&pass.level);
   pass.set_out(out);
   PlaneWalk<Part>(pass).run();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -130,7 +130,7 @@ PetscErrorCode Hierarchy<Part>::Smooth(int l, const B *b, T *from, bool correcte
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
-  if (upward) turn(&part);
+  if (upward) begin_upward(&part);
   const int times = upward && l == 0 && turned_ ? 2 : 1; // those of the way down too
 #if SHELLAC_CUDA
   if constexpr (!variable)
