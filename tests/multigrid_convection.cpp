@@ -2,20 +2,12 @@
 
 #include "catch.hpp"
 
-#include "multigrid.hpp"
+#include "media.hpp"
 
 using namespace tests;
 
 namespace {
 
-using Wind = std::function<void(const PetscReal x[3], PetscReal w[3])>;
-
-void rotate(const PetscReal x[3], PetscReal w[3]) {
-  w[0] = x[1] - 0.5, w[1] = 0.5 - x[0], w[2] = 0.3 * x[0];
-}
-void meander(const PetscReal x[3], PetscReal w[3]) {
-  w[0] = 1 + 0.5 * PetscSinReal(7 * x[1]), w[1] = PetscCosReal(5 * x[0]), w[2] = PetscSinReal(3 * x[0] + x[1]);
-}
 void turn_around(const PetscReal x[3], PetscReal w[3]) {
   w[0] = PetscSinReal(PETSC_PI * x[0]) * PetscCosReal(PETSC_PI * x[1]);
   w[1] = -PetscCosReal(PETSC_PI * x[0]) * PetscSinReal(PETSC_PI * x[1]);
@@ -23,23 +15,6 @@ void turn_around(const PetscReal x[3], PetscReal w[3]) {
 }
 Wind constant(PetscReal x, PetscReal y, PetscReal z) {
   return [=](const PetscReal *, PetscReal w[3]) { w[0] = x, w[1] = y, w[2] = z; };
-}
-
-// u = 0 beyond the ends; h² times the equation.
-Fill convection_fill(const Lattice &l, PetscReal nu, const Wind &wind, bool upwind) {
-  const PetscReal h = PetscReal(1) / (l.N[0] + 1);
-  return [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
-    PetscReal x[3], w[3];
-    for (int a = 0; a < 3; a++) x[a] = (p[a] + 1) * h;
-    wind(x, w);
-    *block = 0;
-    for (int a = 0; a < l.dim; a++) {
-      const PetscReal along = w[a] * h, size = upwind ? PetscAbsReal(along) : 0;
-      if (arm[a] && PetscAbsInt(arm[0]) + PetscAbsInt(arm[1]) + PetscAbsInt(arm[2]) == 1)
-        *block = -nu + (arm[a] * along - size) / 2;
-      if (!arm[0] && !arm[1] && !arm[2]) *block += 2 * nu + size;
-    }
-  };
 }
 
 // GMRES' iterations to 1e-8, with a check of the residual.

@@ -74,6 +74,22 @@ TEST_CASE("set-up on a GPU makes the levels that set-up on the host makes", "[mu
         }
 }
 
+TEST_CASE("convection on a GPU takes the host's steps, where its tiles are whole grids", "[multigrid][device]") {
+  if (skips(no_gpu(false) || rank_count() > 1)) return;
+  const DMBoundaryType none = DM_BOUNDARY_NONE;
+  for (const DMBoundaryType first : {none, DM_BOUNDARY_PERIODIC})
+    for (const Point &N : {Point{30, 8, 1}, Point{17, 7, 1}, Point{28, 1, 1}, Point{30, 4, 2}, Point{15, 4, 2}}) {
+      const Lattice l = lattice(N, {first, none, none});
+      INFO(describe(l));
+      for (PetscReal nu : {1e-2, 1e-6}) {
+        Twins on_gpu(l, VECCUDA), on_host(l, VECSTANDARD);
+        for (Twins *t : {&on_gpu, &on_host}) fill_in(t->da, t->A, convection_fill(l, nu, meander, true));
+        Preconditioner of_gpu = make_pc(on_gpu.A, small_last_level), of_host = make_pc(on_host.A, small_last_level);
+        CHECK(difference(applied(of_gpu, on_gpu.da), applied(of_host, on_host.da)) <= 1e4 * exact);
+      }
+    }
+}
+
 TEST_CASE("a new set-up on a GPU copies no coefficients", "[multigrid][device]") {
   if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());

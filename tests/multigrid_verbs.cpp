@@ -7,6 +7,7 @@
 #include "multigrid/directed_sweep.hpp"
 #include "multigrid/prolong.hpp"
 #include "multigrid/restrict.hpp"
+#include "multigrid/setup/row_changes.hpp"
 #include "multigrid/smooth.hpp"
 #include "two_levels.hpp"
 
@@ -138,8 +139,8 @@ TEST_CASE("smoothing, residual and transfers are products with dense matrices", 
 
 // Gauss-Seidel's method in tiles of `extent`, point by point along `way`; outside of its tile, and around an axis, a point's row
 // takes u.
-static Values swept(const TwoLevels &levels, PetscReal weight, const PetscInt way[3], const PetscInt extent[3],
-                    const Values &u, const Values &b) {
+static Values swept(const TwoLevels &levels, const PetscInt way[3], const PetscInt extent[3], const Values &u,
+                    const Values &b) {
   const Box  all = levels.patch.all();
   Values     x = u;
   const auto takes_new = [&](const PetscInt p[3], const PetscInt q[3]) {
@@ -157,7 +158,7 @@ static Values swept(const TwoLevels &levels, PetscReal weight, const PetscInt wa
       all.point((PetscInt64)n, q);
       r -= levels.A[at][n] * (takes_new(p, q) ? x[n] : u[n]);
     }
-    x[at] += weight * r / levels.A[at][at];
+    x[at] += r / levels.A[at][at];
   });
   return x;
 }
@@ -174,8 +175,6 @@ TEST_CASE("a directed sweep is Gauss-Seidel's method in tiles, in eight directio
     Part part = {};
     part.patch = levels.patch;
     part.patch.width = 4;
-    part.steps = 2;
-    part.omega[0] = 1, part.omega[1] = 0.7;
     part.rows = rows.values;
     part.grown = rows.grown;
     part.neighbours = rows.neighbours;
@@ -191,7 +190,7 @@ TEST_CASE("a directed sweep is Gauss-Seidel's method in tiles, in eight directio
           if (!from_zero) field.u = u_there.read();
           OK(shellac::run_directed_sweep(
               memory, shellac::directed_sweep(part, step, extent, field, b_there.read(), out.write())));
-          const Values wanted = swept(levels, part.omega[step % 2], ways[step], extent, from_zero ? zero : u, b);
+          const Values wanted = swept(levels, ways[step], extent, from_zero ? zero : u, b);
           CHECK(difference(out.on_host(), wanted) <= 1e-12);
         }
     }
@@ -228,5 +227,96 @@ TEST_CASE("rows are transposed, and their symmetric part taken, without coupling
     for (size_t i = 0; i < A.size(); i++)
       for (size_t j = 0; j < A.size(); j++) half[i][j] = (half[i][j] + A[i][j]) / 2;
     CHECK(largest_difference(derived(shellac::DerivedRows::symmetric_part), followed(half)) <= 1e-12);
+  });
+}
+
+// The arrays in this memory, for a function that changes them there.
+static shellac::CouplingArrays to_change(PetscMemType memory, shellac::Couplings *rows) {
+  shellac::CouplingArrays arrays = *rows;
+  OK(rows->memory_of_values.Edit(memory, &arrays.values));
+  return arrays;
+}
+
+// The rows of a level in the same memory, with shifts that leave some of them far from diagonally dominant.
+static void make_small_shifts(TwoLevels &levels, shellac::Couplings *room) {
+  const shellac::CouplingArrays from = in_memory(PETSC_MEMTYPE_HOST, &levels.fine);
+  room->grown = from.grown;
+  room->neighbours = from.neighbours;
+  OK(room->MakeZero(PETSC_MEMTYPE_HOST));
+  std::copy_n(from.values, from.slots() * from.points(), room->values);
+  for (size_t at = 0; at < from.points(); at++) {
+    PetscReal sum = 0, size = 0;
+    for (int slot = shellac::FIRST_COUPLING; slot < from.slots(); slot++) {
+      sum += PetscRealPart(from.slot(slot)[at]);
+      size += PetscAbsScalar(from.slot(slot)[at]);
+    }
+    room->slot(shellac::SHIFT)[at] = 0.2 + 0.3 * size + PetscMax(-sum, 0); // diagonal entries are positive
+  }
+  OK(shellac::invert_diagonals(levels.memory, to_change(levels.memory, room)));
+}
+
+// Products of diagonal entries and what a level has as their inverses.
+static Values times_inverses(const Dense &A, const shellac::CouplingArrays &rows, const shellac::Patch &patch) {
+  Values   all;
+  PetscInt p[3];
+  for (size_t i = 0; i < A.size(); i++) {
+    patch.all().point((PetscInt64)i, p);
+    all.push_back(A[i][i] * PetscRealPart(rows.slot(shellac::INVERSE_DIAGONAL)[rows.grown.index(p)]));
+  }
+  return all;
+}
+
+// The number of the point one step away, or more than there are.
+static size_t neighbour_of(const shellac::Patch &patch, size_t point, const PetscInt *step, int way) {
+  PetscInt q[3];
+  patch.all().point((PetscInt64)point, q);
+  for (int a = 0; a < 3; a++) {
+    q[a] += way * step[a];
+    if (patch.periodic[a]) q[a] = (q[a] + patch.N[a]) % patch.N[a];
+  }
+  return patch.all().contains(q) ? patch.all().index(q) : SIZE_MAX;
+}
+
+TEST_CASE("a tenth of a wrong-signed coupling becomes diffusion, and rows that are not dominant are damped",
+          "[multigrid]") {
+  for_each_two_levels(!no_gpu(false), [](TwoLevels &levels, const std::string &text) {
+    INFO(text);
+    shellac::Couplings room;
+    make_small_shifts(levels, &room);
+    const shellac::Patch &patch = levels.patch;
+    const auto            on_host = [&]() { return in_memory(PETSC_MEMTYPE_HOST, &room); };
+    const Dense           before = dense_of(on_host(), patch);
+    Dense                 wanted = before;
+    Values                of_damped;
+    int                   changed = 0, damped = 0;
+    const size_t          n = before.size();
+    for (size_t i = 0; i < n; i++) {
+      room.neighbours.each([&](const PetscInt *d) {
+        const size_t to = neighbour_of(patch, i, d, 1), opposite = neighbour_of(patch, i, d, -1);
+        if (to >= n || opposite >= n || to > opposite) return; // each pair once
+        // of entries: couplings have the other sign
+        const PetscReal most = PetscMax(before[i][to], before[i][opposite]);
+        if (most <= 0) return;
+        changed++;
+        wanted[i][to] -= most / 10, wanted[i][opposite] -= most / 10;
+        wanted[i][i] += most / 5;
+      });
+      PetscReal size = 0;
+      for (size_t j = 0; j < n; j++) size += PetscAbsReal(wanted[i][j]);
+      const PetscReal bound = size / wanted[i][i];
+      if (bound > 2) damped++;
+      of_damped.push_back(bound > 2 ? 2 / bound : 1);
+    }
+    const shellac::CouplingArrays rows = to_change(levels.memory, &room);
+    OK(shellac::for_each_run(levels.memory, patch.all(),
+                             shellac::point::AddDiffusion{rows, shellac::NeighbourList(rows)}));
+    const Dense after = dense_of(on_host(), patch);
+    CHECK(largest_difference(after, wanted) <= 1e-12);
+    CHECK(difference(times_inverses(after, on_host(), patch), Values(n, 1)) <= 1e-12);
+    const bool nonsymmetric = levels.of_restriction.size() > 0;
+    CHECK((changed > 0) == nonsymmetric);
+    CHECK((damped > 0) == nonsymmetric);
+    OK(shellac::for_each_run(levels.memory, patch.all(), shellac::point::DampRows{to_change(levels.memory, &room)}));
+    CHECK(difference(times_inverses(after, on_host(), patch), of_damped) <= 1e-12);
   });
 }

@@ -24,18 +24,6 @@ struct March {
   unsigned blocks_x, blocks_y;
 };
 
-template <class T> __device__ __forceinline__ T from_lane(T value, bool before) { // the next one otherwise
-  constexpr unsigned all = 0xffffffffu;
-  constexpr int      words = sizeof(T) / 4;
-  int                word[words];
-  memcpy(word, &value, sizeof(T));
-#pragma unroll
-  for (int w = 0; w < words; w++)
-    word[w] = before ? __shfl_up_sync(all, word[w], 1) : __shfl_down_sync(all, word[w], 1);
-  memcpy(&value, word, sizeof(T));
-  return value;
-}
-
 // The points of this thread's block and warp.
 template <class Block, int width> struct BlockOfWalk {
   PetscInt i, end_i, j, k; // j: of the warp
@@ -90,10 +78,11 @@ template <class T, int width> struct Place {
   }
   // The values before and after a pack at u; zero beyond the grid.
   __device__ void beside(const T *__restrict__ u, const Values &here, T *west, T *east) const {
-    *west = from_lane(here.lane[width - 1], true);
-    *east = from_lane(here.lane[0], false);
-    if (threadIdx.x % 32 == 0 && !no_west() && i < nx) *west = u[-1];
-    if (threadIdx.x % 32 == 31 && !no_east()) *east = u[width];
+    const int lane = threadIdx.x % 32;
+    *west = shuffled(here.lane[width - 1], lane - 1);
+    *east = shuffled(here.lane[0], lane + 1);
+    if (lane == 0 && !no_west() && i < nx) *west = u[-1];
+    if (lane == 31 && !no_east()) *east = u[width];
     if (no_west()) *west = 0;
     if (no_east()) *east = 0;
   }

@@ -8,7 +8,7 @@
 #if SHELLAC_CUDA
 namespace shellac {
 
-// The value of the lane `from`; all lanes of the warp call it.
+// The value of the lane `from`, modulo 32; all lanes of the warp call it.
 template <class T> __device__ __forceinline__ T shuffled(T value, int from) {
   static_assert(sizeof(T) % 4 == 0, "values of 4 bytes or more");
   unsigned words[sizeof(T) / 4];

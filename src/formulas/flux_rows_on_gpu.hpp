@@ -93,8 +93,8 @@ __device__ __forceinline__ void walk_fluxes(const March &march, const Patch &pat
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       const Values &v = here[r], &kv = k_here[r];
-      const T       u_before = from_lane(v.lane[width - 1], true), k_before = from_lane(kv.lane[width - 1], true);
-      const T       u_after = from_lane(v.lane[0], false), k_after = from_lane(kv.lane[0], false);
+      const T       u_before = shuffled(v.lane[width - 1], lane - 1), k_before = shuffled(kv.lane[width - 1], lane - 1);
+      const T       u_after = shuffled(v.lane[0], lane + 1), k_after = shuffled(kv.lane[0], lane + 1);
       const T       west = lane == 0 ? u_west[r] : u_before, k_of_west = lane == 0 ? k_west[r] : k_before;
       const T       east = lane == 31 ? u_east[r] : u_after, k_of_east = lane == 31 ? k_east[r] : k_after;
       T             along[width + 1]; // fluxes along the row

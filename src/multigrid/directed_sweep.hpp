@@ -10,9 +10,10 @@
 #include "device/chain.hpp"
 #include "device/runs.hpp"
 #include "device/stream.hpp"
-#include "multigrid/gpu/variable_columns.hpp"
+#include "device/warp.hpp"
 #include "multigrid/level.hpp"
 #include "multigrid/step.hpp"
+#include "multigrid/values.hpp"
 
 namespace shellac {
 
@@ -20,16 +21,15 @@ constexpr int columns_of_tile = 30; // on a GPU: with one on either side, a lane
 constexpr int most_couplings = 26;
 
 template <class T, class B> struct DirectedSweep {
-  VariableLevel<T>         level;
-  Field<T>                 u; // null: zero
-  const B                 *b;
-  T                       *out;
-  typename RealOf<T>::type weight;
-  int                      way[3];            // 1 or -1 along each axis
-  int                      tile[3], tiles[3]; // points of a tile; how many of them
-  int                      rim[3]; // points of neighbours on either side of a tile that are kept beside its own
-  int                      couplings, before;    // how many; that with the point before in the row, or -1
-  int                      step[most_couplings]; // to each neighbour in a tile's array
+  VariableLevel<T> level;
+  Field<T>         u; // null: zero
+  const B         *b;
+  T               *out;
+  int              way[3];               // 1 or -1 along each axis
+  int              tile[3], tiles[3];    // points of a tile; how many of them
+  int              rim[3];               // points of neighbours on either side of a tile that are kept beside its own
+  int              couplings, before;    // how many; that with the point before in the row, or -1
+  int              step[most_couplings]; // to each neighbour in a tile's array
 
   SHELLAC_HD int    pitch(int a) const { return tile[a] + 2 * rim[a]; }
   SHELLAC_HD size_t points_of_tile() const { return (size_t)pitch(0) * pitch(1) * pitch(2); }
@@ -48,13 +48,6 @@ template <class T, class B> struct DirectedSweep {
     }
     return box;
   }
-  // Its n-th row in the order of the sweep, by the first point.
-  SHELLAC_HD void row(const Box &box, int n, PetscInt p[3]) const {
-    const int rows = box.size(1), planes = box.size(2), j = n % rows, k = n / rows;
-    p[0] = box.lo[0];
-    p[1] = box.lo[1] + (way[1] > 0 ? j : rows - 1 - j);
-    p[2] = box.lo[2] + (way[2] > 0 ? k : planes - 1 - k);
-  }
   SHELLAC_HD T value_before(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
     return u.u ? value_at(level.patch, u, p) : T(0);
@@ -66,7 +59,7 @@ template <class T, class B> struct DirectedSweep {
                                 std::integer_sequence<int, c...>) const {
     SHELLAC_COLUMNS
     for (int i = 0; i < n; i++) {
-      const T scale = weight * row.coefficient(INVERSE_DIAGONAL, i);
+      const T scale = row.coefficient(INVERSE_DIAGONAL, i);
       T       r = residual_of((T)row.right(i), row.coefficient(SHIFT, i), at[i]);
       ((r += flux(row.coefficient(FIRST_COUPLING + c, i), at[i + step[c]], at[i])), ...);
       change[i] = scale * r;
@@ -110,10 +103,12 @@ template <int couplings, class T, class B> SHELLAC_WIDE void sweep_on_host(const
           for (PetscInt i = 0; i < columns; i++) to[i] = s.value_before(box.lo[0] + i, y, z);
         for (PetscInt i = columns; i < columns + s.rim[0]; i++) to[i] = s.value_before(box.lo[0] + i, y, z);
       }
-    for (int r = 0; r < box.size(1) * box.size(2); r++) {
-      PetscInt p[3];
-      s.row(box, r, p);
-      T *const at = memory.data() + s.place(0, p[1] - box.lo[1], p[2] - box.lo[2]);
+    const int rows = box.size(1), planes = box.size(2);
+    for (int r = 0; r < rows * planes; r++) {
+      const int      j = r % rows, k = r / rows;
+      const PetscInt p[3] = {box.lo[0], box.lo[1] + (s.way[1] > 0 ? j : rows - 1 - j),
+                             box.lo[2] + (s.way[2] > 0 ? k : planes - 1 - k)};
+      T *const       at = memory.data() + s.place(0, p[1] - box.lo[1], p[2] - box.lo[2]);
       s.find_changes(RowInArrays<T, B>(s, p), columns, at, change.data(), factor.data(),
                      std::make_integer_sequence<int, couplings>());
       if (s.way[0] > 0)
@@ -151,21 +146,8 @@ template <int couplings, class T, class B> struct RowInRegisters {
   }
 };
 
-// Another lane's value.
-template <class T> __device__ __forceinline__ T of_lane(T value, int lane) {
-  constexpr int words = sizeof(T) / 4;
-  union Words {
-    T          value;
-    int        word[words];
-    __device__ Words() {}
-  } of;
-  of.value = value;
-#pragma unroll
-  for (int w = 0; w < words; w++) of.word[w] = __shfl_sync(0xffffffffu, of.word[w], lane);
-  return of.value;
-}
-
-// An index along an axis as one of the patch, around the axis where that is. It is another rank's, or there is none.
+// The place on the patch of an index along an axis, at most one beyond it: that spares the division of periodic_index().
+// Or the point is another rank's, or there is none.
 struct IndexAlong {
   PetscInt at;
   bool     others, none;
@@ -260,7 +242,7 @@ __global__ void __launch_bounds__(32) sweep_tiles(const __grid_constant__ Direct
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
       const int from_lane = lane + backward * distance;
-      const T   its_change = of_lane(change, from_lane & 31), its_factor = of_lane(factor, from_lane & 31);
+      const T   its_change = shuffled(change, from_lane), its_factor = shuffled(factor, from_lane);
       if (from_lane >= 0 && from_lane < 32) {
         change += factor * its_change;
         factor *= its_factor;
@@ -285,7 +267,6 @@ DirectedSweep<T, B> directed_sweep(const VariableLevel<T> &level, int n, const P
   DirectedSweep<T, B> s = {};
 
   s.level = level, s.u = u, s.b = b, s.out = out;
-  s.weight = level.omega[n % level.steps];
   for (int a = 0; a < 3; a++) {
     const PetscInt size = level.patch.size[a];
     s.way[a] = order[n % 8] >> a & 1 ? -1 : 1;

@@ -13,6 +13,16 @@ namespace shellac {
 #define SHELLAC_RARE __attribute__((noinline))
 #endif
 
+// A value that no thread changes while the kernel runs: its load may begin before stores.
+template <class T> SHELLAC_HD T unchanging(const T *at) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_floating_point<T>::value)
+    return __ldg(at);
+  else
+#endif
+    return *at;
+}
+
 // The value at p, which is beyond the patch, in its halo or on the other side; zero beyond the domain.
 template <class T>
 SHELLAC_RARE T value_beyond(const Patch &patch, const Field<T> &field, PetscInt i, PetscInt j, PetscInt k) {

@@ -8,16 +8,6 @@
 
 namespace shellac {
 
-// A value that no thread changes while the kernel runs: its load may begin before stores.
-template <class T> SHELLAC_HD T unchanging(const T *at) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (std::is_floating_point<T>::value)
-    return __ldg(at);
-  else
-#endif
-    return *at;
-}
-
 namespace variable_column {
 
 // Points of a column that a thread computes, at most: a place in level.has_shift is of as many.

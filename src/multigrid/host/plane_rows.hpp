@@ -88,24 +88,31 @@ SHELLAC_WIDE void invert_diagonal(const AxesRow<T> &of, const typename RealOf<T>
   for (int i = 0; i < n; i++) inverse[i] = in[i] * row_in == 0 ? T(0) : R(1) / (sigma + (west[i] + east[i] + rest));
 }
 
-// Of a level with variable coefficients: the residual of a row, r = b - s u - Σ c (u - u_there), or a smoothing step,
-// u + ω D^-1 r.
-template <class T> struct CouplingsRow {
-  const T                 *s, *b, *u, *inverse;
+// Of a level with variable coefficients: the residual at the points of a plane's rows, r = b - s u - Σ c (u - u_there), or a
+// smoothing step, u + ω D^-1 r. All but b are where the first row is.
+template <class T> struct CouplingsPlane {
+  int                      rows, n;              // n: whole vectors
+  ptrdiff_t                row_step, value_step; // from a row to the next one: of coefficients; of u and the result
+  const T *const          *b;                    // each row's
+  const T                 *s, *inverse, *u;
   typename RealOf<T>::type omega;
   const T                 *c[26], *there[26]; // of each neighbour the coupling with it, and values
+  T                       *result;
 };
-template <int couplings, bool smooths, class T>
-SHELLAC_WIDEST void couple(const CouplingsRow<T> &of, int n, T *result) {
-  const CouplingsRow<T> row = of;
-  const int             count = all_vectors<T>(n);
-  SHELLAC_COLUMNS
-  for (int i = 0; i < count; i++) {
-    const T center = row.u[i];
-    T       r = residual_of(row.b[i], row.s[i], center);
+template <int couplings, bool smooths, class T> SHELLAC_WIDEST void couple(const CouplingsPlane<T> &of) {
+  const CouplingsPlane<T> plane = of;
+  const int               count = all_vectors<T>(of.n);
+  for (int m = 0; m < plane.rows; m++) {
+    const T *const  b = plane.b[m];
+    const ptrdiff_t at = m * plane.row_step, here = m * plane.value_step;
+    SHELLAC_COLUMNS
+    for (int i = 0; i < count; i++) {
+      const T center = plane.u[here + i];
+      T       r = residual_of(b[i], plane.s[at + i], center);
 #pragma GCC unroll 26
-    for (int a = 0; a < couplings; a++) r = add_fluxes(r, center, row.c[a][i], row.there[a][i]);
-    result[i] = smooths ? jacobi_step(center, row.omega * row.inverse[i], r) : r;
+      for (int a = 0; a < couplings; a++) r = add_fluxes(r, center, plane.c[a][at + i], plane.there[a][here + i]);
+      plane.result[here + i] = smooths ? jacobi_step(center, plane.omega * plane.inverse[at + i], r) : r;
+    }
   }
 }
 template <class T>
@@ -124,11 +131,11 @@ template <class T> SHELLAC_WIDE void multiply(const T *factor, int n, T *values)
   for (int i = 0; i < n; i++) values[i] *= factor[i];
 }
 
-// Interpolation by weights of each point, from a coarse row: of the coarse point at or before it, and of the next one.
+// Interpolation by weights of the columns, from a coarse row: of the coarse point at or before each, and of the next one.
 // Coarse points are the odd columns where the axis is coarsened, and every column otherwise.
-template <class T, class Weight>
-SHELLAC_WIDE void add_interpolated(const T *coarse, const Weight *lower, const Weight *upper, bool coarsened,
-                                   int columns, T *fine) {
+template <class T, class R>
+SHELLAC_WIDE void add_interpolated(const T *coarse, const R *lower, const R *upper, bool coarsened, int columns,
+                                   T *fine) {
   if (!coarsened) {
     SHELLAC_COLUMNS
     for (int m = 0; m < columns; m++) fine[m] += lower[m] * coarse[m];
@@ -141,8 +148,8 @@ SHELLAC_WIDE void add_interpolated(const T *coarse, const Weight *lower, const W
   }
 }
 // Its transpose.
-template <class T, class Weight>
-SHELLAC_WIDE void add_restricted(const T *fine, const Weight *lower, const Weight *upper, bool coarsened, int columns,
+template <class T, class R>
+SHELLAC_WIDE void add_restricted(const T *fine, const R *lower, const R *upper, bool coarsened, int columns,
                                  T *coarse) {
   if (!coarsened) {
     SHELLAC_COLUMNS
@@ -152,6 +159,57 @@ SHELLAC_WIDE void add_restricted(const T *fine, const Weight *lower, const Weigh
   SHELLAC_COLUMNS
   for (int m = 0; m < columns / 2; m++)
     coarse[m] += upper[2 * m] * fine[2 * m] + lower[2 * m + 1] * fine[2 * m + 1] + lower[2 * m + 2] * fine[2 * m + 2];
+}
+
+// The same by weights of the points, between one row and some of the other grid. On a coarsened axis a coarse row is one value a
+// column: that of the coarse point at or before it. The upper weight of a coarse point is zero.
+template <class T> struct WeightedRows {
+  static constexpr int most = 9;
+  int                  count = 0;
+  const T             *values[most], *lower[most], *upper[most]; // upper: where the axis is coarsened
+
+  void add(const T *of, const T *lower_weights, const T *upper_weights) {
+    values[count] = of, lower[count] = lower_weights, upper[count++] = upper_weights;
+  }
+};
+
+// In place, from a coarse row with room for the columns and one more.
+template <class T> void spread(int columns, T *coarse) {
+  for (int c = columns; c >= 0; c--) coarse[c] = coarse[(c + 1) / 2 - 1];
+}
+template <int rows, bool coarsened, class T>
+SHELLAC_WIDE void interpolate(const WeightedRows<T> &from, int columns, T *fine) {
+  const WeightedRows<T> of = from;
+  SHELLAC_COLUMNS
+  for (int c = 0; c < columns; c++) {
+    T sum = fine[c];
+#pragma GCC unroll 9
+    for (int n = 0; n < rows; n++) {
+      sum += of.lower[n][c] * of.values[n][c];
+      if (coarsened) sum += of.upper[n][c] * of.values[n][c + 1];
+    }
+    fine[c] = sum;
+  }
+}
+// Of each column what it gives to the coarse point at or before it, and to the next one.
+template <int rows, bool coarsened, class T>
+SHELLAC_WIDE void weigh(const WeightedRows<T> &from, int columns, T *lower, T *upper) {
+  const WeightedRows<T> of = from;
+  SHELLAC_COLUMNS
+  for (int c = 0; c < columns; c++) {
+    T to_lower = 0, to_upper = 0;
+#pragma GCC unroll 9
+    for (int n = 0; n < rows; n++) {
+      to_lower += of.lower[n][c] * of.values[n][c];
+      if (coarsened) to_upper += of.upper[n][c] * of.values[n][c];
+    }
+    lower[c] = to_lower;
+    if (coarsened) upper[c] = to_upper;
+  }
+}
+template <class T> SHELLAC_WIDE void collect(const T *lower, const T *upper, int points, T *coarse) {
+  SHELLAC_COLUMNS
+  for (int m = 0; m < points; m++) coarse[m] = upper[2 * m] + lower[2 * m + 1] + lower[2 * m + 2];
 }
 
 } // namespace row

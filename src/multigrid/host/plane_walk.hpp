@@ -45,6 +45,22 @@ private:
     const PetscInt corner = c[0] + (level_.coarsens[0] ? 2 : 1) * (c[1] + (level_.coarsens[1] ? 2 : 1) * c[2]);
     return at(of + (size_t)corner * grown_points(), first_column_, m, k);
   }
+  // Calls f with constants: how many rows a transfer takes, and whether the first axis is coarsened.
+  template <class Function> static void with_rows(int count, bool coarsened, const Function &f) {
+    const auto known = [&](auto rows) { coarsened ? f(rows, std::true_type()) : f(rows, std::false_type()); };
+    switch (count) {
+    case 1:
+      return known(std::integral_constant<int, 1>());
+    case 2:
+      return known(std::integral_constant<int, 2>());
+    case 3:
+      return known(std::integral_constant<int, 3>());
+    case 4:
+      return known(std::integral_constant<int, 4>());
+    default:
+      return known(std::integral_constant<int, 9>());
+    }
+  }
   const AxisPoint<R> &point_across(PetscInt m) const { return level_.axis[layers_.across][m]; }
   const AxisPoint<R> &point_slow(PetscInt k) const { return level_.axis[layers_.slow][k]; }
 
@@ -53,16 +69,15 @@ private:
   row::AxesRow<T>             axes_row(PetscInt m, PetscInt k) const;
   row::Neighbours<T>          neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
   const T                    *inverse_diagonal(int step, PetscInt m, PetscInt k);
-  void                        find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r);
-  void couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega, T *result);
-  void begin_plane(PetscInt k);
-  void correct_plane(PetscInt k, Plane<T> *plane);
-  void smooth_plane(int s, PetscInt k);
-  void write_plane(PetscInt k);
-  void residual_plane(PetscInt k);
-  void weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
-  void restrict_ready(PetscInt newest, bool all);
-  void restrict_plane(PetscInt K);
+  void                        couple(const PlaneRing<T> &u, Range rows, PetscInt k, const R *omega, Plane<T> *result);
+  void                        begin_plane(PetscInt k);
+  void                        correct_plane(PetscInt k, Plane<T> *plane);
+  void                        smooth_plane(int s, PetscInt k);
+  void                        write_plane(PetscInt k);
+  void                        residual_plane(PetscInt k);
+  void                        weigh_by_mass(PetscInt k, bool beyond, Plane<T> *r);
+  void                        restrict_ready(PetscInt newest, bool all);
+  void                        restrict_plane(PetscInt K);
 
   const PlanePass<Level> &pass_;
   const Level            &level_;
@@ -89,7 +104,9 @@ private:
 
   std::vector<R>            west_, east_, prolong_[2], restriction_[2]; // along x
   Inverse                   inverse_[2]; // red-black: of the points with even x, and with odd x; otherwise one for all
-  std::vector<T>            b_, buffer_;
+  Plane<T>                  b_;          // rows that are copied
+  std::vector<const T *>    rows_of_b_;
+  std::vector<T>            buffer_[2];
   std::vector<PlaneRing<T>> u_; // of each step
   PlaneRing<T>              r_, e_;
   struct Coupling {
@@ -130,8 +147,10 @@ PlaneWalk<Level>::PlaneWalk(const PlanePass<Level> &pass)
         restriction_[w].push_back(x.restriction[w]);
       }
   }
-  for (std::vector<T> *values : {&inverse_[0].values, &inverse_[1].values, &b_, &buffer_})
+  for (std::vector<T> *values : {&inverse_[0].values, &inverse_[1].values, &buffer_[0], &buffer_[1]})
     values->resize((size_t)(nx_ + room));
+  b_.resize(nx_, layers_.rows);
+  rows_of_b_.resize((size_t)layers_.rows);
   u_.resize((size_t)steps_ + 1);
   for (PlaneRing<T> &ring : u_) ring.resize(nx_, layers_.rows);
   if (pass.residual || pass.b_coarse) r_.resize(nx_, layers_.rows);
@@ -155,7 +174,7 @@ PlaneWalk<Level>::PlaneWalk(const PlanePass<Level> &pass)
     // the coarse point of column 1, or 0 where all are coarse
     layers_.to_axes(level_.below(0, first_column_ + (level_.coarsens[0] ? 1 : 0)), first, level_.below(slow, 0),
                     e_from_);
-    e_.resize(e_layers_.nx, e_layers_.rows);
+    e_.resize(variable ? columns_ + 1 : e_layers_.nx, e_layers_.rows);
   }
 }
 
@@ -183,8 +202,8 @@ auto PlaneWalk<Level>::row_of_b(const Field<V> &b, PetscInt m, PetscInt k) -> co
     const T *values = row_of(own, b, p, &n, &there);
     if (values && n == nx_ && there >= (size_t)padded_) return values;
   }
-  copy_row(own, b, p, nx_, b_.data());
-  return b_.data();
+  copy_row(own, b, p, nx_, b_.row(m));
+  return b_.row(m);
 }
 
 template <class Level> auto PlaneWalk<Level>::axes_row(PetscInt m, PetscInt k) const -> row::AxesRow<T> {
@@ -218,33 +237,34 @@ template <class Level> auto PlaneWalk<Level>::inverse_diagonal(int step, PetscIn
   }
 }
 
-// b - A u along a row
-template <class Level> void PlaneWalk<Level>::find_residual(const row::Neighbours<T> &u, PetscInt m, PetscInt k, T *r) {
-  if constexpr (variable)
-    couple(u, m, k, nullptr, 0, r);
-  else
-    row::residual(axes_row(m, k), u, b_row(m, k), padded_, r);
-}
-
-// By coefficients of each point: that, or where `inverse` is given a smoothing step.
+// By coefficients of each point: a smoothing step, or with no omega the residual.
 template <class Level>
-void PlaneWalk<Level>::couple(const row::Neighbours<T> &u, PetscInt m, PetscInt k, const T *inverse, R omega,
-                              T *result) {
-  const T *const       rows = at(level_.rows, 0, m, k);
-  row::CouplingsRow<T> of;
-  const int            count = (int)couplings_.size();
-  of.s = rows + SHIFT * grown_points(), of.b = b_row(m, k), of.u = u.center(), of.inverse = inverse, of.omega = omega;
+void PlaneWalk<Level>::couple(const PlaneRing<T> &u, Range rows, PetscInt k, const R *omega, Plane<T> *result) {
+  const PetscInt           first = rows.begin;
+  const T *const           coefficients = at(level_.rows, 0, first, k);
+  const row::Neighbours<T> around = neighbours(u, first, k);
+  row::CouplingsPlane<T>   of;
+  const int                count = (int)couplings_.size();
+  for (PetscInt m = first; m < rows.end; m++) rows_of_b_[(size_t)(m - first)] = b_row(m, k);
+  of.rows = (int)(rows.end - first), of.n = padded_;
+  of.row_step = at(level_.rows, 0, first + 1, k) - coefficients;
+  of.value_step = result->row(first + 1) - result->row(first);
+  of.b = rows_of_b_.data();
+  of.s = coefficients + SHIFT * grown_points(), of.inverse = coefficients + INVERSE_DIAGONAL * grown_points();
+  of.u = around.center();
+  of.omega = omega ? *omega : 0;
+  of.result = result->row(first);
   for (int n = 0; n < count; n++) {
     const Coupling &coupling = couplings_[n];
-    of.c[n] = rows + coupling.at;
-    of.there[n] = u.row[coupling.slow + 1][coupling.across + 1] + coupling.along;
+    of.c[n] = coefficients + coupling.at;
+    of.there[n] = around.row[coupling.slow + 1][coupling.across + 1] + coupling.along;
   }
   const auto run = [&](auto couplings) {
     constexpr int all = decltype(couplings)::value;
-    if (inverse)
-      row::couple<all, true>(of, padded_, result);
+    if (omega)
+      row::couple<all, true>(of);
     else
-      row::couple<all, false>(of, padded_, result);
+      row::couple<all, false>(of);
   };
   switch (count) { // all counts that stars and boxes have
   case 2:
@@ -292,24 +312,33 @@ template <class Level> void PlaneWalk<Level>::correct_plane(PetscInt k, Plane<T>
     const PetscInt plane_at = e_from_[slow] + K + z;
     PetscInt       from[3];
     for (int a = 0; a < 3; a++) from[a] = (a == slow ? plane_at : e_from_[a]) - coarse.start[a];
-    load_plane(coarse, e_layers_, pass_.e, from, &e_.put(K + z));
+    Plane<T> &e = e_.put(K + z);
+    load_plane(coarse, e_layers_, pass_.e, from, &e);
+    if (variable && coarsens)
+      for (PetscInt m = 0; m < e_layers_.rows; m++) row::spread(columns, e.row(m));
   }
   for (PetscInt m = rows.begin; m < rows.end; m++) {
     T             *fine = plane->row(m) + first_column_;
     const PetscInt J = level_.below(across, m) - e_from_[across];
     const int      sources = level_.between(across, m) ? 2 : 1;
-    if constexpr (!variable) std::fill_n(buffer_.data(), coarse_columns + 1, T(0));
-    for (int z = 0; z < planes; z++)
-      for (int y = 0; y < sources; y++) {
-        const T *e = e_.at(K + z).row(J + y);
-        if constexpr (variable)
-          row::add_interpolated(e, weights(level_.weights, 0, y, z, m, k),
-                                coarsens ? weights(level_.weights, 1, y, z, m, k) : nullptr, coarsens, columns, fine);
-        else
-          row::add(point_across(m).prolong[y] * point_slow(k).prolong[z], e - 1, coarse_columns + 1, buffer_.data());
-      }
-    if constexpr (!variable)
-      row::add_interpolated(buffer_.data() + 1, prolong_[0].data(), prolong_[1].data(), coarsens, columns, fine);
+    if constexpr (variable) {
+      row::WeightedRows<T> of;
+      for (int z = 0; z < planes; z++)
+        for (int y = 0; y < sources; y++)
+          of.add(e_.at(K + z).row(J + y), weights(level_.weights, 0, y, z, m, k),
+                 coarsens ? weights(level_.weights, 1, y, z, m, k) : nullptr);
+      with_rows(of.count, coarsens, [&](auto rows_known, auto known) {
+        row::interpolate<decltype(rows_known)::value, decltype(known)::value>(of, columns, fine);
+      });
+    } else {
+      T *const sum = buffer_[0].data();
+      std::fill_n(sum, coarse_columns + 1, T(0));
+      for (int z = 0; z < planes; z++)
+        for (int y = 0; y < sources; y++)
+          row::add(point_across(m).prolong[y] * point_slow(k).prolong[z], e_.at(K + z).row(J + y) - 1,
+                   coarse_columns + 1, sum);
+      row::add_interpolated(sum + 1, prolong_[0].data(), prolong_[1].data(), coarsens, columns, fine);
+    }
   }
 }
 
@@ -319,14 +348,12 @@ template <class Level> void PlaneWalk<Level>::smooth_plane(int s, PetscInt k) {
   const R     omega = level_.omega[step];
   const Range rows = this->rows(beyond(s));
   Plane<T>   &plane = u_[s].put(k);
-  for (PetscInt m = rows.begin; m < rows.end; m++) {
-    const row::Neighbours<T> u = neighbours(u_[s - 1], m, k);
-    const T                 *inverse = inverse_diagonal(step, m, k);
-    if constexpr (variable)
-      couple(u, m, k, inverse, omega, plane.row(m));
-    else
-      row::smooth(axes_row(m, k), u, b_row(m, k), inverse, omega, padded_, plane.row(m));
-  }
+  if constexpr (variable)
+    couple(u_[s - 1], rows, k, &omega, &plane);
+  else
+    for (PetscInt m = rows.begin; m < rows.end; m++)
+      row::smooth(axes_row(m, k), neighbours(u_[s - 1], m, k), b_row(m, k), inverse_diagonal(step, m, k), omega,
+                  padded_, plane.row(m));
   if (alone_) close_plane(patch_, layers_, &plane);
 }
 
@@ -345,14 +372,15 @@ template <class Level> void PlaneWalk<Level>::residual_plane(PetscInt k) {
   Plane<T>   &plane = r_.put(k);
   const bool  of_zero = !starts_ && pass_.begin == pass_.end;
   const Range rows = this->rows(pass_.b_coarse ? 1 : 0);
-  for (PetscInt m = rows.begin; m < rows.end; m++) {
-    T *r = plane.row(m);
-    if (of_zero)
-      std::copy_n(b_row(m, k), nx_, r);
-    else
-      find_residual(neighbours(u_[steps_], m, k), m, k, r);
-    if (pass_.residual) std::copy_n(r, nx_, pass_.residual + layers_.index(patch_, 0, m, k));
-  }
+  if (of_zero)
+    for (PetscInt m = rows.begin; m < rows.end; m++) std::copy_n(b_row(m, k), nx_, plane.row(m));
+  else if constexpr (variable)
+    couple(u_[steps_], rows, k, nullptr, &plane);
+  else
+    for (PetscInt m = rows.begin; m < rows.end; m++)
+      row::residual(axes_row(m, k), neighbours(u_[steps_], m, k), b_row(m, k), padded_, plane.row(m));
+  for (PetscInt m = rows.begin; pass_.residual && m < rows.end; m++)
+    std::copy_n(plane.row(m), nx_, pass_.residual + layers_.index(patch_, 0, m, k));
   if (!pass_.b_coarse) return;
   weigh_by_mass(k, false, &plane);
   close_plane(patch_, layers_, &plane);
@@ -391,24 +419,32 @@ template <class Level> void PlaneWalk<Level>::restrict_plane(PetscInt K) {
   for (PetscInt J = 0; J < coarse.size[across]; J++) {
     const PetscInt m = level_.coarse_point(across, coarse.start[across] + J);
     T             *sum = pass_.b_coarse + Layers(coarse, slow).index(coarse, 0, J, K);
-    std::fill_n(sum, n, T(0));
-    if constexpr (!variable) std::fill_n(buffer_.data(), columns + 1, T(0));
-    for (int z = -planes; z <= planes; z++)
-      for (int y = -rows; y <= rows; y++) {
-        const T  *r = r_.at(k + z).row(m + y) + first_column_ + before;
-        const int before_y = y < 0 ? 1 : 0, before_z = z < 0 ? 1 : 0; // such a point gives to its upper coarse point
-        if constexpr (variable)
-          row::add_restricted(r, weights(level_.restriction, 0, before_y, before_z, m + y, k + z) + before,
-                              coarsens ? weights(level_.restriction, 1, before_y, before_z, m + y, k + z) + before
-                                       : nullptr,
-                              coarsens, columns, sum);
-        else
-          row::add(point_across(m + y).restriction[before_y] * point_slow(k + z).restriction[before_z], r,
-                   columns + (coarsens ? 1 : 0), buffer_.data());
-      }
-    if constexpr (!variable)
-      row::add_restricted(buffer_.data(), restriction_[0].data() + before, restriction_[1].data() + before, coarsens,
-                          columns, sum);
+    const PetscInt first = first_column_ + before;
+    if constexpr (variable) {
+      T *const lower = coarsens ? buffer_[0].data() : sum, *const upper = buffer_[1].data();
+      row::WeightedRows<T> of;
+      for (int z = -planes; z <= planes; z++)
+        for (int y = -rows; y <= rows; y++) { // a point before the coarse one gives to its upper coarse point
+          const auto weights = [&](int x) {
+            return this->weights(level_.restriction, x, y < 0, z < 0, m + y, k + z) + before;
+          };
+          of.add(r_.at(k + z).row(m + y) + first, weights(0), coarsens ? weights(1) : nullptr);
+        }
+      with_rows(of.count, coarsens, [&](auto rows_known, auto known) {
+        row::weigh<decltype(rows_known)::value, decltype(known)::value>(of, columns + coarsens, lower, upper);
+      });
+      if (coarsens) row::collect(lower, upper, n, sum);
+    } else {
+      std::fill_n(sum, n, T(0));
+      T *const along = buffer_[0].data();
+      std::fill_n(along, columns + 1, T(0));
+      for (int z = -planes; z <= planes; z++)
+        for (int y = -rows; y <= rows; y++)
+          row::add(point_across(m + y).restriction[y < 0] * point_slow(k + z).restriction[z < 0],
+                   r_.at(k + z).row(m + y) + first, columns + coarsens, along);
+      row::add_restricted(along, restriction_[0].data() + before, restriction_[1].data() + before, coarsens, columns,
+                          sum);
+    }
   }
 }
 
