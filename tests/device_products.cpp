@@ -271,38 +271,66 @@ TEST_CASE("what needs the coefficients of diffusion alone leaves k where it is",
 }
 
 #if defined(PETSC_HAVE_CUDA)
-TEST_CASE("rows of diffusion are filled on the GPU where k is there", "[device_products]") {
+TEST_CASE("rows of diffusion and advection are filled on the GPU where the fields are", "[device_products]") {
   if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
   Lattice lattice;
   lattice.N[0] = 300, lattice.N[1] = 40;
-  for (bool on_faces : {false, true}) {
-    std::vector<Vector> k;
+  const struct {
+    const char                     *name;
+    int                             k; // fields: 1 at the points, 2 on the faces of the axes
+    bool                            flows;
+    MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
+  } kinds[] = {{"k at points", 1, false},
+               {"k on faces", 2, false},
+               {"w", 0, true},
+               {"k at points and w, upwind", 1, true, MAT_ADVECTION_DIFFUSION_UPWIND},
+               {"k on faces and w", 2, true}};
+  for (const auto &kind : kinds) {
+    INFO(kind.name);
+    std::vector<Vector> fields;
     Pair                pair(lattice, [&](DM da, Mat *A) {
       Vec axes[2];
-      k.clear();
-      for (Vec &axis : axes) {
-        k.push_back(make_vector(da));
-        axis = k.back();
-        set_values(da, axis, [&](const PetscInt p[3]) { return PetscScalar(2) + random_value(lattice.natural(p), 3); });
-      }
+      fields.clear();
       OK(MatCreate(PETSC_COMM_WORLD, A));
       OK(MatSetDM(*A, da));
-      OK(MatSetType(*A, MATDIFFUSION));
-      OK(on_faces ? MatDiffusionSetFaceCoefficients(*A, 2, axes) : MatDiffusionSetCoefficient(*A, axes[0]));
+      OK(MatSetType(*A, kind.flows ? MATADVECTIONDIFFUSION : MATDIFFUSION));
+      for (int a = 0; a < kind.k; a++) {
+        fields.push_back(make_vector(da));
+        axes[a] = fields.back();
+        set_values(da, axes[a],
+                                  [&](const PetscInt p[3]) { return PetscScalar(2) + random_value(lattice.natural(p), 3); });
+      }
+      if (kind.k)
+        OK(kind.k > 1 ? MatDiffusionSetFaceCoefficients(*A, 2, axes) : MatDiffusionSetCoefficient(*A, axes[0]));
+      if (kind.flows) {
+        Grid    vectors;
+        VecType type;
+        OK(DMDACreateCompatibleDMDA(da, 2, &vectors));
+        OK(DMGetVecType(da, &type));
+        OK(DMSetVecType(vectors, type));
+        Vector w = random_vector(vectors, 5);
+        OK(VecRealPart(w));
+        OK(MatAdvectionDiffusionSetVelocity(*A, w));
+        OK(MatAdvectionDiffusionSetScheme(*A, kind.scheme));
+        fields.push_back(std::move(w));
+      }
       OK(MatSetUp(*A));
     });
     Vector              x = random_vector(pair.da[1], 1), y = make_vector(pair.da[1]);
     const auto          change = [&] {
-      for (Vec axis : k) OK(VecScale(axis, 2));
+      for (Vec field : fields) OK(VecScale(field, 2));
       OK(MatMult(pair.A[1], x, y));
     };
-    change(); // brings k and x to the GPU
+    change(); // brings the fields and x to the GPU
     const PetscReal few = 300 * 40 * (PetscReal)sizeof(PetscScalar) / 2;
     CHECK(bytes_copied(change) <= few);
     CHECK(bytes_copied([&] { CHECK(nonzeros(pair.A[1]) == nonzeros(pair.A[0])); }) <= few);
-    OK(MatScale(pair.A[0], 4));
+    for (Vec field : fields) OK(VecScale(field, 0.25)); // both are as before
     pair.check();
+    OK(VecScale(fields.back(), PETSC_INFINITY));
+    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {kind.flows ? "velocity" : "coefficient k", "must be finite"},
+                 [&] { return MatMult(pair.A[1], x, y); });
   }
 }
 #endif

@@ -6,105 +6,82 @@
 
 namespace shellac {
 
-// Central differences of second order, or differences to the side that the velocity comes from, of first order (Courant,
-// Isaacson and Rees 1952).
-struct AdvectionDiffusion final : Diffusion {
-  PetscReal                       constant_w[3] = {0, 0, 0};
-  HeldField                       w; // null: constant_w
-  MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
-
-  bool constant() const override { return !w && Diffusion::constant(); }
-  bool symmetric() const override { return false; }
-  void row(const Point &p, Row &u) const override {
-    Diffusion::row(p, u);
-    for (int a = 0; a < terms.dim; a++) {
-      if (!terms.coupled(a)) continue;
-      const PetscReal speed = w ? PetscRealPart(w->at(p.i, a)) : constant_w[a];
-      const auto      add = [&](PetscInt s, PetscReal value) { along(u, a, s) += value / p.h[a]; };
-      if (scheme == MAT_ADVECTION_DIFFUSION_CENTRAL) {
-        add(-1, -speed / 2);
-        add(1, speed / 2);
-      } else {
-        add(0, PetscAbsReal(speed));
-        add(speed > 0 ? -1 : 1, -PetscAbsReal(speed));
-      }
-    }
-  }
-};
-
 struct AdvectionDiffusionMat final : DiffusionMat {
-  PetscReal                       constant_w[3] = {0, 0, 0};
-  PetscInt                        velocity_given = 0; // how many components; 0: none
-  HeldField                       w;                  // null: constant_w
-  MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
+  Velocity w; // a setting
 
   const Option &option(const char *name) const override {
     return find_option(advection_diffusion_options, (std::string("-mat_advection_diffusion_") + name).c_str());
   }
-  std::unique_ptr<Formula> make_formula() const override {
-    auto formula = std::make_unique<AdvectionDiffusion>();
-    set_formula(formula.get());
-    for (int a = 0; a < 3; a++) formula->constant_w[a] = constant_w[a];
-    formula->w = w;
-    formula->scheme = scheme;
-    return formula;
-  }
-  bool                     is_flux_alone() const override { return false; }
-  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2], &w}; }
+  const Velocity          *velocity() const override { return &w; }
+  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2], &w.field}; }
   void                     take_settings(const CapturedMat &other) override {
-    const auto &from = static_cast<const AdvectionDiffusionMat &>(other);
     DiffusionMat::take_settings(other);
-    for (int a = 0; a < 3; a++) constant_w[a] = from.constant_w[a];
-    velocity_given = from.velocity_given;
-    w = from.w;
-    scheme = from.scheme;
+    w = static_cast<const AdvectionDiffusionMat &>(other).w;
   }
   PetscErrorCode load_fields() override;
+  PetscErrorCode read_fields() override;
   PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override;
   PetscErrorCode view_equation(PetscViewer viewer) const override {
     PetscFunctionBegin;
     std::string of_w = "a field";
     PetscCall(view_terms(viewer, true));
-    if (!w) {
-      of_w = "= (" + number(constant_w[0]);
-      for (int a = 1; a < grid.dim; a++) of_w += ", " + number(constant_w[a]);
+    if (!w.field) {
+      of_w = "= (" + number(w.constant[0]);
+      for (int a = 1; a < grid.dim; a++) of_w += ", " + number(w.constant[a]);
       of_w += ")";
     }
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), w %s\n",
-                                     MatAdvectionDiffusionSchemeTypes[scheme], of_w.c_str()));
+                                     MatAdvectionDiffusionSchemeTypes[w.scheme], of_w.c_str()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
 PetscErrorCode AdvectionDiffusionMat::load_fields() {
+  auto loaded = std::make_shared<LoadedField>();
+
+  PetscFunctionBegin;
+  PetscCheck(w.given == 0 || w.given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
+             "the velocity has %" PetscInt_FMT " components and the grid %d dimension%s; give %d to "
+             "-mat_advection_diffusion_velocity or MatAdvectionDiffusionSetConstantVelocity()",
+             w.given, grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
+  if (w.field) PetscCall(loaded->Check(grid, grid.dim, w.field->vec(), "velocity w"));
+  PetscCall(DiffusionMat::load_fields());
+  if (w.field) w.field = loaded;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AdvectionDiffusionMat::read_fields() {
   PetscInt    bad[3] = {0, 0, 0}, component = 0;
   PetscScalar value = 0;
   bool        found = false;
 
   PetscFunctionBegin;
-  PetscCheck(velocity_given == 0 || velocity_given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
-             "the velocity has %" PetscInt_FMT " components and the grid %d dimension%s; give %d to "
-             "-mat_advection_diffusion_velocity or MatAdvectionDiffusionSetConstantVelocity()",
-             velocity_given, grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
-  auto loaded = std::make_shared<LoadedField>();
-  if (w) {
-    PetscCall(loaded->Load(grid, grid.owned_patch(), ends, 1, false, grid.dim, w->vec(), "velocity w"));
-    for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-      const PetscInt i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
-      for (int a = 0; a < grid.dim && !found; a++) {
-        value = loaded->at(i, a);
-        found = PetscIsInfOrNanScalar(value) || PetscImaginaryPart(value) != 0;
-        for (int b = 0; b < 3; b++) bad[b] = i[b];
-        component = a;
-      }
-    });
-    SHELLAC_CHECK_ALL(!found, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-                      "the velocity along %c is %s at the point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
-                      "); it must be finite and real",
-                      "xyz"[component], number(value).c_str(), bad[0], bad[1], bad[2]);
-  }
-  PetscCall(DiffusionMat::load_fields());
-  if (w) w = loaded;
+  PetscCall(DiffusionMat::read_fields());
+  if (!w.field || w.field->is_read()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(w.field->Read(grid, grid.owned_patch(), ends, 1, false, grid.dim));
+  for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
+    const PetscInt i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
+    for (int a = 0; a < grid.dim && !found; a++) {
+      value = w.field->at(i, a);
+      found = PetscIsInfOrNanScalar(value) || PetscImaginaryPart(value) != 0;
+      for (int b = 0; b < 3; b++) bad[b] = i[b];
+      component = a;
+    }
+  });
+  SHELLAC_CHECK_ALL(!found, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "the velocity along %c is %s at the point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
+                    "); it must be finite and real",
+                    "xyz"[component], number(value).c_str(), bad[0], bad[1], bad[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Changes w, or restores it in case of an error.
+static PetscErrorCode change_velocity(Mat A, AdvectionDiffusionMat *context, const Velocity &w) {
+  const Velocity before = context->w;
+
+  PetscFunctionBegin;
+  PetscCall(MatFormulaChangeSettings(
+      A, context, [&] { return context->w = w, PETSC_SUCCESS; }, [&] { context->w = before; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,11 +95,10 @@ static PetscErrorCode set_velocity(Mat A, Vec w) {
                     "to MatAdvectionDiffusionSetConstantVelocity()");
   auto field = std::make_shared<LoadedField>();
   PetscCall(field->Hold(w));
-  const auto     before = context->w;
-  const PetscInt given = context->velocity_given;
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->w = field, context->velocity_given = 0, PETSC_SUCCESS; },
-      [&] { context->w = before, context->velocity_given = given; }));
+  Velocity changed = context->w;
+  changed.field = field;
+  changed.given = 0;
+  PetscCall(change_velocity(A, context, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,17 +115,11 @@ static PetscErrorCode set_constant_velocity(Mat A, PetscInt n, const PetscReal w
   while (wrong < n && !PetscIsInfOrNanReal(w[wrong])) wrong++;
   SHELLAC_CHECK_ALL(wrong == n, comm, PETSC_ERR_ARG_OUTOFRANGE, "the velocity along %c is %g; it must be finite",
                     "xyz"[wrong], (double)w[wrong]);
-  const auto      before = context->w;
-  const PetscInt  given = context->velocity_given;
-  const PetscReal was[3] = {context->constant_w[0], context->constant_w[1], context->constant_w[2]};
-  const auto      set = [&](const HeldField &field, PetscInt count, const PetscReal values[]) {
-    context->w = field;
-    context->velocity_given = count;
-    for (int a = 0; a < 3; a++) context->constant_w[a] = a < n ? values[a] : 0;
-    return PETSC_SUCCESS;
-  };
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return set(nullptr, n, w); }, [&] { set(before, given, was); }));
+  Velocity changed = context->w;
+  changed.field = nullptr;
+  changed.given = n;
+  for (int a = 0; a < 3; a++) changed.constant[a] = a < n ? w[a] : 0;
+  PetscCall(change_velocity(A, context, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,17 +131,17 @@ static PetscErrorCode set_scheme(Mat A, MatAdvectionDiffusionSchemeType scheme) 
   SHELLAC_CHECK_ALL(scheme == MAT_ADVECTION_DIFFUSION_CENTRAL || scheme == MAT_ADVECTION_DIFFUSION_UPWIND,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "scheme %d is unknown; use central or upwind", (int)scheme);
-  const auto before = context->scheme;
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->scheme = scheme, PETSC_SUCCESS; }, [&] { context->scheme = before; }));
+  Velocity changed = context->w;
+  changed.scheme = scheme;
+  PetscCall(change_velocity(A, context, changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AdvectionDiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObject) {
-  PetscReal                       numbers[4] = {constant_w[0], constant_w[1], constant_w[2], 0};
+  PetscReal                       numbers[4] = {w.constant[0], w.constant[1], w.constant[2], 0};
   PetscInt                        n = 4;
   PetscBool                       set;
-  MatAdvectionDiffusionSchemeType present = scheme;
+  MatAdvectionDiffusionSchemeType present = w.scheme;
 
   PetscFunctionBegin;
   PetscCall(DiffusionMat::set_from_options(A, PetscOptionsObject));

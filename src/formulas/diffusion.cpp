@@ -40,19 +40,23 @@ template <class Values> void DiffusionMat::set_terms(DiffusionTerms<Values> *ter
   terms->on_faces = k.on_faces;
   terms->conjugated = k.conjugated;
   terms->mean_type = mean;
-}
-
-void DiffusionMat::set_formula(Diffusion *formula) const {
-  set_terms(&formula->terms);
-  for (int a = 0; a < 3; a++) {
-    formula->k[a] = k.field[a];
-    formula->terms.k[a].field = k.field[a].get();
+  if (const Velocity *w = velocity()) {
+    terms->flows = true;
+    terms->w_is_field = w->field != nullptr;
+    terms->upwind = w->scheme == MAT_ADVECTION_DIFFUSION_UPWIND;
+    for (int a = 0; a < 3; a++) terms->constant_w[a] = w->constant[a];
   }
 }
 
 std::unique_ptr<Formula> DiffusionMat::make_formula() const {
   auto formula = std::make_unique<Diffusion>();
-  set_formula(formula.get());
+  set_terms(&formula->terms);
+  for (int a = 0; a < 3; a++) {
+    formula->k[a] = k.field[a];
+    formula->terms.k[a].field = k.field[a].get();
+  }
+  if (velocity()) formula->w = velocity()->field;
+  formula->terms.w.field = formula->w.get();
   return formula;
 }
 
@@ -81,7 +85,7 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
   PetscFunctionBegin;
   PetscCall(FormulaMat::Prepare(of, arrays, prepared));
   if (!k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (of != op.get() || is_transposed || !as_filled || !is_flux_alone()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of != op.get() || is_transposed || !as_filled || velocity()) PetscFunctionReturn(PETSC_SUCCESS);
   if (k.conjugated || !k.is_normal) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscDefined(USE_COMPLEX) && PetscMemTypeHost(arrays->memory())) PetscFunctionReturn(PETSC_SUCCESS);
   if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,9 +160,10 @@ PetscErrorCode DiffusionMat::load_fields() {
 }
 
 PetscErrorCode DiffusionMat::read_fields() {
-  const char *remedy = must_be_positive()
-                           ? "it must be finite and, for harmonic means, > 0; MatDiffusionSetMean() selects arithmetic ones"
-                           : "it must be finite";
+  const char *remedy =
+      must_be_positive()
+          ? "it must be finite and, for harmonic means, > 0; MatDiffusionSetMean() selects arithmetic ones"
+          : "it must be finite";
 
   PetscFunctionBegin;
   for (const HeldField &field : k.field) {
@@ -170,7 +175,7 @@ PetscErrorCode DiffusionMat::read_fields() {
 }
 
 PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) {
-  const int                  n = k.on_faces ? grid.dim : 1;
+  const int                  n = !k.is_field() ? 0 : k.on_faces ? grid.dim : 1; // fields of k
   FillDiffusion<PetscScalar> fill;
   PetscMemType               memory = to->home();
   PetscScalar *const        *ignored;
@@ -180,12 +185,12 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
 
   PetscFunctionBegin;
   *done = false;
-  if (!is_flux_alone()) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int a = 0; a < n; a++) {
+  for (const HeldField *field : fields()) {
     bool             on_gpu = false;
     PetscOffloadMask mask;
-    PetscCall(is_of_gpu(k.field[a]->vec(), &on_gpu));
-    PetscCall(VecGetOffloadMask(k.field[a]->vec(), &mask));
+    if (!*field) continue;
+    PetscCall(is_of_gpu((*field)->vec(), &on_gpu));
+    PetscCall(VecGetOffloadMask((*field)->vec(), &mask));
     if (!on_gpu || mask == PETSC_OFFLOAD_CPU) memory = PETSC_MEMTYPE_HOST;
   }
   PetscCall(to->Open(&ignored, memory));
@@ -206,6 +211,11 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
     PetscCall(of_k.End());
     fill.terms.k[a] = {to->patch(), of_k.field()};
   }
+  if (fill.terms.w_is_field) { // rows take only their own points' values
+    fill.terms.w = {to->patch(), {}};
+    fill.terms.w.patch.dof = grid.dim;
+    PetscCall(arrays.Read(velocity()->field->vec(), &fill.terms.w.values.u));
+  }
   for (int a = 0; a < 3; a++)
     for (int e = 0; e < 2; e++) {
       PetscInt step[3] = {0, 0, 0};
@@ -221,7 +231,7 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   PetscCall(arrays.Write(state, &fill.state));
   PetscCall(arrays.Write(sum, &fill.sum));
 #if !PetscDefined(USE_COMPLEX)
-  if (PetscMemTypeHost(to->memory()))
+  if (PetscMemTypeHost(to->memory()) && !velocity())
     PetscCall(fill_on_host(fill));
   else
 #endif

@@ -1,5 +1,5 @@
 #pragma once
-// −∇·(k∇u) + σu, and the Mat of it and of operators with more terms.
+// −∇·(k∇u) + w·∇u + σu, and the Mat of it without w·∇u.
 
 #include "formulas/diffusion_terms.hpp"
 #include "formulas/field.hpp"
@@ -20,10 +20,19 @@ struct Coefficient {
   bool is_field() const { return field[0] != nullptr; }
 };
 
+struct Velocity {
+  PetscReal                       constant[3] = {0, 0, 0};
+  PetscInt                        given = 0; // how many components of the constant; 0: none
+  HeldField                       field;     // null: constant
+  MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
+};
+
 // Properties of a field that has been read.
 struct ReadValues {
   const LoadedField     *field;
-  SHELLAC_HD PetscScalar at(const Ends *, const PetscInt i[3]) const { return field->at(i); }
+  SHELLAC_HD PetscScalar at(const Ends *, const PetscInt i[3], PetscInt component = 0) const {
+    return field->at(i, component);
+  }
 };
 
 // Second-order central differences of fluxes through the faces between points (Patankar 1980, chapter 4). A face has the
@@ -31,11 +40,11 @@ struct ReadValues {
 // robin sides, and half a spacing inside it for eliminated sides.
 struct Diffusion : Formula {
   DiffusionTerms<ReadValues> terms;
-  HeldField                  k[3]; // the fields of the terms
+  HeldField                  k[3], w; // the fields of the terms
 
   Shape shape() const override { return {1, false}; }
-  bool  constant() const override { return !terms.is_field; }
-  bool  symmetric() const override { return true; }
+  bool  constant() const override { return !terms.is_field && !terms.w_is_field; }
+  bool  symmetric() const override { return !terms.flows; }
   void  row(const Point &p, Row &u) const override;
 };
 
@@ -47,22 +56,21 @@ struct DiffusionMat : FormulaMat {
 
   std::unique_ptr<Formula> make_formula() const override;
   PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
-  virtual bool   is_flux_alone() const { return true; } // the operator has no other terms
-  PetscScalar    of_constant() const override { return sigma; }
-  PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override;
-  PetscErrorCode view_equation(PetscViewer viewer) const override;
-  PetscErrorCode load_fields() override;
-  PetscErrorCode read_fields() override;
-  PetscErrorCode fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) override;
-  PetscErrorCode destroy() override;
-  void           take_settings(const CapturedMat &from) override;
-  void           conjugate_settings() override;
+  virtual const Velocity  *velocity() const { return nullptr; } // null: there is no term w·∇u
+  PetscScalar              of_constant() const override { return sigma; }
+  PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) override;
+  PetscErrorCode           view_equation(PetscViewer viewer) const override;
+  PetscErrorCode           load_fields() override;
+  PetscErrorCode           read_fields() override;
+  PetscErrorCode           fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) override;
+  PetscErrorCode           destroy() override;
+  void                     take_settings(const CapturedMat &from) override;
+  void                     conjugate_settings() override;
   std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2]}; }
   virtual const Option    &option(const char *name) const; // its own
 
 protected:
-  template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of k
-  void                         set_formula(Diffusion *formula) const;
+  template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of fields
   bool                         must_be_positive() const { return mean == MAT_DIFFUSION_HARMONIC && !k.on_faces; }
   PetscErrorCode               view_terms(PetscViewer viewer, bool velocity) const;
 

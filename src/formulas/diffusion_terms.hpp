@@ -1,5 +1,5 @@
 #pragma once
-// The rows of −∇·(k∇u) + σu, for host and device.
+// The rows of −∇·(k∇u) + w·∇u + σu, for host and device.
 
 #include "capture/coefficients.hpp"
 #include "formulas/boundary.hpp"
@@ -26,7 +26,8 @@ template <class T> SHELLAC_HD T arithmetic_mean(T a, T b) {
   return a / PetscReal(2) + b / PetscReal(2);
 }
 
-// Values has the values of k at points of the whole grid and beside them: value.at(ends, i), of each axis or of all.
+// Values has the values of a field at points of the whole grid and beside them: value.at(ends, i, component). k: of each axis or
+// of all; w: of its components.
 template <class Values> struct DiffusionTerms {
   int                  dim = 1;
   Ends                 ends[3];
@@ -35,18 +36,28 @@ template <class Values> struct DiffusionTerms {
   bool                 is_field = false, on_faces = false, conjugated = false; // of k
   MatDiffusionMeanType mean_type = MAT_DIFFUSION_HARMONIC;
   Values               k[3];
+  bool                 flows = false, w_is_field = false, upwind = false;
+  PetscReal            constant_w[3] = {0, 0, 0}; // [length of k]
+  Values               w;
 
   SHELLAC_HD bool coupled(int axis) const { return axis < dim && ends[axis].couples(); }
 
   // The entries of a row, as if there were no ends: of the point, and of its neighbours [axis][end].
   SHELLAC_HD void row(const PetscInt i[3], PetscScalar *center, PetscScalar beside[3][2]) const {
     *center = sigma;
-    for (int a = 0; a < 3; a++)
+    for (int a = 0; a < 3; a++) {
+      PetscReal flow[2] = {0, 0};
+      if (flows && coupled(a)) add_flow(i, a, flow);
       for (int e = 0; e < 2; e++) {
         const PetscReal h = ends[a].h;
-        beside[a][e] = coupled(a) ? -face(i, a, e == LOWER ? -1 : 1) / (h * h) : PetscScalar(0);
+        beside[a][e] = coupled(a) ? flow[e] - face(i, a, e == LOWER ? -1 : 1) / (h * h) : PetscScalar(0);
         *center -= beside[a][e];
       }
+    }
+  }
+  // The velocity along an axis; of a field that may have other values than real ones.
+  SHELLAC_HD PetscScalar velocity(const PetscInt i[3], int axis) const {
+    return w_is_field ? w.at(ends, i, axis) : PetscScalar(constant_w[axis]);
   }
   // k on the face to the next point or, with step = -1, to the previous one.
   SHELLAC_HD PetscScalar face(const PetscInt i[3], int axis, int step) const {
@@ -66,6 +77,15 @@ template <class Values> struct DiffusionTerms {
   }
 
 private:
+  // Central differences of second order, or differences to the side that the velocity comes from, of first order (Courant,
+  // Isaacson and Rees 1952).
+  SHELLAC_HD void add_flow(const PetscInt i[3], int axis, PetscReal flow[2]) const {
+    const PetscReal w_here = PetscRealPart(velocity(i, axis)), h = ends[axis].h;
+    if (upwind)
+      flow[w_here > 0 ? LOWER : UPPER] -= PetscAbsReal(w_here) / h;
+    else
+      flow[LOWER] -= w_here / (2 * h), flow[UPPER] += w_here / (2 * h);
+  }
   SHELLAC_HD bool beyond(const PetscInt i[3], int axis) const { // an end that no condition of the DMDA goes on from
     return !ends[axis].periodic && !ends[axis].mirror && (i[axis] < 0 || i[axis] >= ends[axis].N);
   }
@@ -92,7 +112,7 @@ struct FieldBesideHalo {
   Patch              patch;
   Field<PetscScalar> values;
 
-  SHELLAC_HD PetscScalar at(const Ends ends[3], const PetscInt i[3]) const {
+  SHELLAC_HD PetscScalar at(const Ends ends[3], const PetscInt i[3], PetscInt component = 0) const {
     PetscInt p[3];
     for (int a = 0; a < 3; a++) {
       const PetscInt N = ends[a].N;
@@ -100,7 +120,7 @@ struct FieldBesideHalo {
       if (!ends[a].periodic || N == 1) p[a] = PetscMin(PetscMax(ends[a].within(i[a]), (PetscInt)0), N - 1);
       p[a] -= patch.start[a];
     }
-    return values.value(patch, p, 0);
+    return values.value(patch, p, component);
   }
 };
 
@@ -123,11 +143,16 @@ template <class T> struct FillDiffusion {
     PetscReal      size = 0;
     bool           identity = false, right = true, normal = true;
     for (int a = 0; a < 3; a++) identity = identity || terms.ends[a].identity(g[a]);
-    for (int n = 0; n < (terms.on_faces ? terms.dim : 1); n++) {
+    for (int n = 0; terms.is_field && n < (terms.on_faces ? terms.dim : 1); n++) {
       const T         here = terms.k[n].at(terms.ends, g);
       const PetscReal absolute = PetscAbsScalar(here);
       right = right && absolute - absolute == 0 && (!positive || PetscRealPart(here) > 0);
       normal = normal && (terms.on_faces || (least < absolute && absolute < 1 / least));
+    }
+    for (int a = 0; terms.w_is_field && a < terms.dim; a++) {
+      const T         here = terms.velocity(g, a);
+      const PetscReal absolute = PetscAbsScalar(here);
+      right = right && absolute - absolute == 0 && PetscImaginaryPart(here) == 0;
     }
     for (int s = 0; s < to.count(); s++) to.values[s][at] = 0;
     T &diagonal = to.values[to.slot(to.center, 0, 0)][at];
