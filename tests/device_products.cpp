@@ -274,19 +274,25 @@ TEST_CASE("what needs the coefficients of diffusion alone leaves k where it is",
 TEST_CASE("rows of diffusion and advection are filled on the GPU where the fields are", "[device_products]") {
   if (skips(no_gpu(false) || rank_count() > 1)) return;
   OK(PetscLogDefaultBegin());
-  Lattice lattice;
-  lattice.N[0] = 300, lattice.N[1] = 40;
+  Lattice plane, space;
+  plane.N[0] = 300, plane.N[1] = 40;
+  space.dim = 3;
+  space.N[0] = 40, space.N[1] = 20, space.N[2] = 15;
+  space.ends[1] = DM_BOUNDARY_PERIODIC;
   const struct {
     const char                     *name;
     int                             k; // fields: 1 at the points, 2 on the faces of the axes
     bool                            flows;
+    Lattice                         lattice;
     MatAdvectionDiffusionSchemeType scheme = MAT_ADVECTION_DIFFUSION_CENTRAL;
-  } kinds[] = {{"k at points", 1, false},
-               {"k on faces", 2, false},
-               {"w", 0, true},
-               {"k at points and w, upwind", 1, true, MAT_ADVECTION_DIFFUSION_UPWIND},
-               {"k on faces and w", 2, true}};
+  } kinds[] = {{"k at points", 1, false, plane},
+               {"k on faces", 2, false, plane},
+               {"w", 0, true, plane},
+               {"w in space, upwind", 0, true, space, MAT_ADVECTION_DIFFUSION_UPWIND},
+               {"k at points and w, upwind", 1, true, plane, MAT_ADVECTION_DIFFUSION_UPWIND},
+               {"k on faces and w", 2, true, plane}};
   for (const auto &kind : kinds) {
+    const Lattice &lattice = kind.lattice;
     INFO(kind.name);
     std::vector<Vector> fields;
     Pair                pair(lattice, [&](DM da, Mat *A) {
@@ -306,7 +312,7 @@ TEST_CASE("rows of diffusion and advection are filled on the GPU where the field
       if (kind.flows) {
         Grid    vectors;
         VecType type;
-        OK(DMDACreateCompatibleDMDA(da, 2, &vectors));
+        OK(DMDACreateCompatibleDMDA(da, lattice.dim, &vectors));
         OK(DMGetVecType(da, &type));
         OK(DMSetVecType(vectors, type));
         Vector w = random_vector(vectors, 5);
@@ -323,14 +329,21 @@ TEST_CASE("rows of diffusion and advection are filled on the GPU where the field
       OK(MatMult(pair.A[1], x, y));
     };
     change(); // brings the fields and x to the GPU
-    const PetscReal few = 300 * 40 * (PetscReal)sizeof(PetscScalar) / 2;
+    const PetscReal few = 12000 * (PetscReal)sizeof(PetscScalar) / 2;
     CHECK(bytes_copied(change) <= few);
     CHECK(bytes_copied([&] { CHECK(nonzeros(pair.A[1]) == nonzeros(pair.A[0])); }) <= few);
     for (Vec field : fields) OK(VecScale(field, 0.25)); // both are as before
     pair.check();
-    OK(VecScale(fields.back(), PETSC_INFINITY));
+    Vector before = make_vector(pair.da[1]), good;
+    OK(MatMult(pair.A[1], x, before));
+    OK(VecDuplicate(fields.back(), &good));
+    OK(VecCopy(fields.back(), good));
+    OK(VecScale(fields.back(), std::numeric_limits<PetscReal>::infinity()));
     EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {kind.flows ? "velocity" : "coefficient k", "must be finite"},
                  [&] { return MatMult(pair.A[1], x, y); });
+    OK(VecCopy(good, fields.back()));
+    OK(MatMult(pair.A[1], x, y));
+    CHECK(difference(y, before) == 0);
   }
 }
 #endif

@@ -24,7 +24,7 @@ struct AdvectionDiffusionMat final : DiffusionMat {
   PetscErrorCode view_equation(PetscViewer viewer) const override {
     PetscFunctionBegin;
     std::string of_w = "a field";
-    PetscCall(view_terms(viewer, true));
+    PetscCall(view_terms(viewer));
     if (!w.field) {
       of_w = "= (" + number(w.constant[0]);
       for (int a = 1; a < grid.dim; a++) of_w += ", " + number(w.constant[a]);

@@ -283,7 +283,7 @@ void DiffusionMat::take_settings(const CapturedMat &other) {
   mean = from.mean;
 }
 
-PetscErrorCode DiffusionMat::view_terms(PetscViewer viewer, bool velocity) const {
+PetscErrorCode DiffusionMat::view_terms(PetscViewer viewer) const {
   const char *names[] = {"harmonic", "arithmetic"};
 
   PetscFunctionBegin;
@@ -291,12 +291,12 @@ PetscErrorCode DiffusionMat::view_terms(PetscViewer viewer, bool velocity) const
                            : k.on_faces  ? std::string("k a field on faces")
                                          : std::string("k a field, ") + names[mean] + " means";
   PetscCall(PetscViewerASCIIPrintf(viewer, "-div(k grad(u))%s + sigma u, %s, sigma = %s\n",
-                                   velocity ? " + w.grad(u)" : "", of_k.c_str(), number(sigma).c_str()));
+                                   velocity() ? " + w.grad(u)" : "", of_k.c_str(), number(sigma).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {
-  return view_terms(viewer, false);
+  return view_terms(viewer);
 }
 
 // ---- settings ------------------------------------------------------------------------------------------------------

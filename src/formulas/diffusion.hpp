@@ -72,7 +72,7 @@ struct DiffusionMat : FormulaMat {
 protected:
   template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of fields
   bool                         must_be_positive() const { return mean == MAT_DIFFUSION_HARMONIC && !k.on_faces; }
-  PetscErrorCode               view_terms(PetscViewer viewer, bool velocity) const;
+  PetscErrorCode               view_terms(PetscViewer viewer) const;
 
 private:
   template <template <class, class> class Product>

@@ -37,7 +37,7 @@ template <class Values> struct DiffusionTerms {
   MatDiffusionMeanType mean_type = MAT_DIFFUSION_HARMONIC;
   Values               k[3];
   bool                 flows = false, w_is_field = false, upwind = false;
-  PetscReal            constant_w[3] = {0, 0, 0}; // [length of k]
+  PetscReal            constant_w[3] = {0, 0, 0}; // [1/length of k]
   Values               w;
 
   SHELLAC_HD bool coupled(int axis) const { return axis < dim && ends[axis].couples(); }
@@ -46,17 +46,16 @@ template <class Values> struct DiffusionTerms {
   SHELLAC_HD void row(const PetscInt i[3], PetscScalar *center, PetscScalar beside[3][2]) const {
     *center = sigma;
     for (int a = 0; a < 3; a++) {
-      PetscReal flow[2] = {0, 0};
-      if (flows && coupled(a)) add_flow(i, a, flow);
+      const PetscReal h = ends[a].h;
       for (int e = 0; e < 2; e++) {
-        const PetscReal h = ends[a].h;
-        beside[a][e] = coupled(a) ? flow[e] - face(i, a, e == LOWER ? -1 : 1) / (h * h) : PetscScalar(0);
+        beside[a][e] = coupled(a) ? -face(i, a, e == LOWER ? -1 : 1) / (h * h) : PetscScalar(0);
         *center -= beside[a][e];
       }
+      if (flows && coupled(a)) add_flow(PetscRealPart(w_at(i, a)) / h, center, beside[a]);
     }
   }
-  // The velocity along an axis; of a field that may have other values than real ones.
-  SHELLAC_HD PetscScalar velocity(const PetscInt i[3], int axis) const {
+  // Along an axis; of a field that may have other values than real ones.
+  SHELLAC_HD PetscScalar w_at(const PetscInt i[3], int axis) const {
     return w_is_field ? w.at(ends, i, axis) : PetscScalar(constant_w[axis]);
   }
   // k on the face to the next point or, with step = -1, to the previous one.
@@ -79,12 +78,12 @@ template <class Values> struct DiffusionTerms {
 private:
   // Central differences of second order, or differences to the side that the velocity comes from, of first order (Courant,
   // Isaacson and Rees 1952).
-  SHELLAC_HD void add_flow(const PetscInt i[3], int axis, PetscReal flow[2]) const {
-    const PetscReal w_here = PetscRealPart(velocity(i, axis)), h = ends[axis].h;
-    if (upwind)
-      flow[w_here > 0 ? LOWER : UPPER] -= PetscAbsReal(w_here) / h;
-    else
-      flow[LOWER] -= w_here / (2 * h), flow[UPPER] += w_here / (2 * h);
+  SHELLAC_HD void add_flow(PetscReal w_over_h, PetscScalar *center, PetscScalar beside[2]) const {
+    const PetscReal lower = upwind ? PetscMax(w_over_h, 0) : w_over_h / 2,
+                    upper = upwind ? PetscMin(w_over_h, 0) : w_over_h / 2;
+    *center += lower - upper;
+    beside[LOWER] -= lower;
+    beside[UPPER] += upper;
   }
   SHELLAC_HD bool beyond(const PetscInt i[3], int axis) const { // an end that no condition of the DMDA goes on from
     return !ends[axis].periodic && !ends[axis].mirror && (i[axis] < 0 || i[axis] >= ends[axis].N);
@@ -106,7 +105,7 @@ private:
   }
 };
 
-// A field of the grid in the kernels' memory, with its halo. Beyond an end it has the value at the end; beyond a mirrored end,
+// A field of the grid in the kernels' memory, with its halo if rows need it. Beyond an end it has the value at the end; beyond a mirrored end,
 // the mirrored value.
 struct FieldBesideHalo {
   Patch              patch;
@@ -150,7 +149,7 @@ template <class T> struct FillDiffusion {
       normal = normal && (terms.on_faces || (least < absolute && absolute < 1 / least));
     }
     for (int a = 0; terms.w_is_field && a < terms.dim; a++) {
-      const T         here = terms.velocity(g, a);
+      const T         here = terms.w_at(g, a);
       const PetscReal absolute = PetscAbsScalar(here);
       right = right && absolute - absolute == 0 && PetscImaginaryPart(here) == 0;
     }

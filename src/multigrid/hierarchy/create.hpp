@@ -282,7 +282,7 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
     for (int a = 0; a < 3; a++) info.N[a] = at.axes[a].N();
     info.steps = at.part.steps;
     if constexpr (!variable) info.red_black = at.part.red_black;
-    for (int s = 0; s < info.steps; s++) info.weights[s] = at.part.omega[s];
+    for (int s = 0; s < info.steps && !nonsymmetric_; s++) info.weights[s] = at.part.omega[s];
     info.passes = at.fused || takes_rows(at) || (walks(at) && at.one_walk) ? "fused"
                   : walks(at)                                              ? "plane by plane"
                   : takes_columns(at) || takes_row_columns(at)             ? "column by column"

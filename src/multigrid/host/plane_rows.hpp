@@ -89,7 +89,7 @@ SHELLAC_WIDE void invert_diagonal(const AxesRow<T> &of, const typename RealOf<T>
 }
 
 // Of a level with variable coefficients: the residual at the points of a plane's rows, r = b - s u - Σ c (u - u_there), or a
-// smoothing step, u + ω D^-1 r. All but b are where the first row is.
+// smoothing step, u + ω D^-1 r. Pointers but b are to the first row.
 template <class T> struct CouplingsPlane {
   int                      rows, n;              // n: whole vectors
   ptrdiff_t                row_step, value_step; // from a row to the next one: of coefficients; of u and the result
@@ -161,8 +161,9 @@ SHELLAC_WIDE void add_restricted(const T *fine, const R *lower, const R *upper, 
     coarse[m] += upper[2 * m] * fine[2 * m] + lower[2 * m + 1] * fine[2 * m + 1] + lower[2 * m + 2] * fine[2 * m + 2];
 }
 
-// The same by weights of the points, between one row and some of the other grid. On a coarsened axis a coarse row is one value a
-// column: that of the coarse point at or before it. The upper weight of a coarse point is zero.
+// The same by weights of the points, between one row and some of the other grid. On a coarsened axis a coarse row has a value for
+// each column: that of the coarse point at or before it. So the next column has the value of the next coarse point, but where the
+// column is a coarse point; there the upper weight is zero.
 template <class T> struct WeightedRows {
   static constexpr int most = 9;
   int                  count = 0;
@@ -186,7 +187,7 @@ SHELLAC_WIDE void interpolate(const WeightedRows<T> &from, int columns, T *fine)
 #pragma GCC unroll 9
     for (int n = 0; n < rows; n++) {
       sum += of.lower[n][c] * of.values[n][c];
-      if (coarsened) sum += of.upper[n][c] * of.values[n][c + 1];
+      if constexpr (coarsened) sum += of.upper[n][c] * of.values[n][c + 1];
     }
     fine[c] = sum;
   }
@@ -201,10 +202,10 @@ SHELLAC_WIDE void weigh(const WeightedRows<T> &from, int columns, T *lower, T *u
 #pragma GCC unroll 9
     for (int n = 0; n < rows; n++) {
       to_lower += of.lower[n][c] * of.values[n][c];
-      if (coarsened) to_upper += of.upper[n][c] * of.values[n][c];
+      if constexpr (coarsened) to_upper += of.upper[n][c] * of.values[n][c];
     }
     lower[c] = to_lower;
-    if (coarsened) upper[c] = to_upper;
+    if constexpr (coarsened) upper[c] = to_upper;
   }
 }
 template <class T> SHELLAC_WIDE void collect(const T *lower, const T *upper, int points, T *coarse) {

@@ -45,27 +45,18 @@ private:
     const PetscInt corner = c[0] + (level_.coarsens[0] ? 2 : 1) * (c[1] + (level_.coarsens[1] ? 2 : 1) * c[2]);
     return at(of + (size_t)corner * grown_points(), first_column_, m, k);
   }
-  // Calls f with constants: how many rows a transfer takes, and whether the first axis is coarsened.
-  template <class Function> static void with_rows(int count, bool coarsened, const Function &f) {
-    const auto known = [&](auto rows) { coarsened ? f(rows, std::true_type()) : f(rows, std::false_type()); };
-    switch (count) {
-    case 1:
-      return known(std::integral_constant<int, 1>());
-    case 2:
-      return known(std::integral_constant<int, 2>());
-    case 3:
-      return known(std::integral_constant<int, 3>());
-    case 4:
-      return known(std::integral_constant<int, 4>());
-    default:
-      return known(std::integral_constant<int, 9>());
-    }
+  // Calls f with constants: how many rows a transfer takes, one of `counts`; and whether the first axis is coarsened.
+  template <int... counts, class Function> static void with_rows(int count, bool coarsened, const Function &f) {
+    const auto known = [&](auto rows) {
+      if (count == decltype(rows)::value) coarsened ? f(rows, std::true_type()) : f(rows, std::false_type());
+    };
+    (known(std::integral_constant<int, counts>()), ...);
   }
   const AxisPoint<R> &point_across(PetscInt m) const { return level_.axis[layers_.across][m]; }
   const AxisPoint<R> &point_slow(PetscInt k) const { return level_.axis[layers_.slow][k]; }
 
   const T                    *b_row(PetscInt m, PetscInt k);
-  template <class V> const T *row_of_b(const Field<V> &b, PetscInt m, PetscInt k);
+  template <class V> const T *find_b_row(const Field<V> &b, PetscInt m, PetscInt k);
   row::AxesRow<T>             axes_row(PetscInt m, PetscInt k) const;
   row::Neighbours<T>          neighbours(const PlaneRing<T> &u, PetscInt m, PetscInt k) const;
   const T                    *inverse_diagonal(int step, PetscInt m, PetscInt k);
@@ -105,7 +96,7 @@ private:
   std::vector<R>            west_, east_, prolong_[2], restriction_[2]; // along x
   Inverse                   inverse_[2]; // red-black: of the points with even x, and with odd x; otherwise one for all
   Plane<T>                  b_;          // rows that are copied
-  std::vector<const T *>    rows_of_b_;
+  std::vector<const T *>    b_rows_;
   std::vector<T>            buffer_[2];
   std::vector<PlaneRing<T>> u_; // of each step
   PlaneRing<T>              r_, e_;
@@ -149,8 +140,8 @@ PlaneWalk<Level>::PlaneWalk(const PlanePass<Level> &pass)
   }
   for (std::vector<T> *values : {&inverse_[0].values, &inverse_[1].values, &buffer_[0], &buffer_[1]})
     values->resize((size_t)(nx_ + room));
-  b_.resize(nx_, layers_.rows);
-  rows_of_b_.resize((size_t)layers_.rows);
+  b_.resize(nx_, variable ? layers_.rows : 1);
+  b_rows_.resize(variable ? (size_t)layers_.rows : 0);
   u_.resize((size_t)steps_ + 1);
   for (PlaneRing<T> &ring : u_) ring.resize(nx_, layers_.rows);
   if (pass.residual || pass.b_coarse) r_.resize(nx_, layers_.rows);
@@ -179,13 +170,13 @@ PlaneWalk<Level>::PlaneWalk(const PlanePass<Level> &pass)
 }
 
 template <class Level> auto PlaneWalk<Level>::b_row(PetscInt m, PetscInt k) -> const T * {
-  return pass_.b.u ? row_of_b(pass_.b, m, k) : row_of_b(pass_.b_of_vectors, m, k);
+  return pass_.b.u ? find_b_row(pass_.b, m, k) : find_b_row(pass_.b_of_vectors, m, k);
 }
 
 // Where it is, if it is in one place, with values after its end that loops over whole vectors read.
 template <class Level>
 template <class V>
-auto PlaneWalk<Level>::row_of_b(const Field<V> &b, PetscInt m, PetscInt k) -> const T * {
+auto PlaneWalk<Level>::find_b_row(const Field<V> &b, PetscInt m, PetscInt k) -> const T * {
   const Patch   &own = pass_.own;
   const PetscInt own_m = m - own_from_[layers_.across], own_k = k - own_from_[layers_.slow];
   PetscInt       p[3], n = nx_;
@@ -202,8 +193,9 @@ auto PlaneWalk<Level>::row_of_b(const Field<V> &b, PetscInt m, PetscInt k) -> co
     const T *values = row_of(own, b, p, &n, &there);
     if (values && n == nx_ && there >= (size_t)padded_) return values;
   }
-  copy_row(own, b, p, nx_, b_.row(m));
-  return b_.row(m);
+  T *const copy = b_.row(variable ? m : 0); // where a plane's rows are used together, each has a place
+  copy_row(own, b, p, nx_, copy);
+  return copy;
 }
 
 template <class Level> auto PlaneWalk<Level>::axes_row(PetscInt m, PetscInt k) const -> row::AxesRow<T> {
@@ -245,11 +237,11 @@ void PlaneWalk<Level>::couple(const PlaneRing<T> &u, Range rows, PetscInt k, con
   const row::Neighbours<T> around = neighbours(u, first, k);
   row::CouplingsPlane<T>   of;
   const int                count = (int)couplings_.size();
-  for (PetscInt m = first; m < rows.end; m++) rows_of_b_[(size_t)(m - first)] = b_row(m, k);
+  for (PetscInt m = first; m < rows.end; m++) b_rows_[(size_t)(m - first)] = b_row(m, k);
   of.rows = (int)(rows.end - first), of.n = padded_;
   of.row_step = at(level_.rows, 0, first + 1, k) - coefficients;
   of.value_step = result->row(first + 1) - result->row(first);
-  of.b = rows_of_b_.data();
+  of.b = b_rows_.data();
   of.s = coefficients + SHIFT * grown_points(), of.inverse = coefficients + INVERSE_DIAGONAL * grown_points();
   of.u = around.center();
   of.omega = omega ? *omega : 0;
@@ -327,7 +319,7 @@ template <class Level> void PlaneWalk<Level>::correct_plane(PetscInt k, Plane<T>
         for (int y = 0; y < sources; y++)
           of.add(e_.at(K + z).row(J + y), weights(level_.weights, 0, y, z, m, k),
                  coarsens ? weights(level_.weights, 1, y, z, m, k) : nullptr);
-      with_rows(of.count, coarsens, [&](auto rows_known, auto known) {
+      with_rows<1, 2, 4>(of.count, coarsens, [&](auto rows_known, auto known) {
         row::interpolate<decltype(rows_known)::value, decltype(known)::value>(of, columns, fine);
       });
     } else {
@@ -430,7 +422,7 @@ template <class Level> void PlaneWalk<Level>::restrict_plane(PetscInt K) {
           };
           of.add(r_.at(k + z).row(m + y) + first, weights(0), coarsens ? weights(1) : nullptr);
         }
-      with_rows(of.count, coarsens, [&](auto rows_known, auto known) {
+      with_rows<1, 3, 9>(of.count, coarsens, [&](auto rows_known, auto known) {
         row::weigh<decltype(rows_known)::value, decltype(known)::value>(of, columns + coarsens, lower, upper);
       });
       if (coarsens) row::collect(lower, upper, n, sum);
