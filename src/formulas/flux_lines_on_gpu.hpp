@@ -132,6 +132,9 @@ __global__ void __launch_bounds__(FluxLines::threads + 32, 1)
 
   BulkTurn   turn;
   T          here[per], k_here[per], behind[per]; // the flux through the face behind
+  // compute-sanitizer's racecheck reports races here: it takes lane 0's arrival for lane 0's alone, and threads without
+  // points read stages that are being filled. With an arrival of each thread, and reads within the piece, it reports none;
+  // that takes 8 % longer.
   const auto release = [&](int stage) {
     __syncwarp();
     if (t % 32 == 0) ring->empty[stage].arrive();
