@@ -71,6 +71,15 @@ PetscErrorCode LoadedField::Check(const Grid &grid, PetscInt components, Vec v, 
 
   PetscFunctionBegin;
   for (PetscInt &offset : layout.offset) offset = offset / grid.dof * components;
+  if (components != grid.dof) {
+    PetscInt total;
+    PetscCall(VecGetSize(v, &total));
+    PetscCheck(total == layout.offset.back(), grid.comm, PETSC_ERR_ARG_SIZ,
+               "the %s, of %" PetscInt_FMT " values, needs %" PetscInt_FMT " at each of the grid's %" PetscInt_FMT
+               " points; make it with DMCreateGlobalVector() of a DMDA that DMDACreateCompatibleDMDA() makes with dof "
+               "= %" PetscInt_FMT,
+               name, total, components, layout.offset.back() / components, components);
+  }
   PetscCall(GridCheckVector(layout, v, name));
   PetscCall(VecGetDM(v, &dm));
   PetscCall(is_distributed_as(grid, dm, &same)); // as many values on each rank may be those of other points
