@@ -380,7 +380,8 @@ TEST_CASE("mistakes with fields are told on all ranks and change nothing", "[dif
   EXPECT_ERROR(PETSC_ERR_ARG_SIZ, {"1 axes", "2 dimensions"},
                [&] { return MatDiffusionSetFaceCoefficients(A, 1, one_axis); });
   EXPECT_ERROR(PETSC_ERR_ARG_SIZ, {"coefficient k", "72"}, [&] { return MatDiffusionSetCoefficient(A, wrong); });
-  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, {"velocity w", "56", "DMDACreateCompatibleDMDA", "dof = 2"}, [&] { return MatAdvectionDiffusionSetVelocity(A, k); });
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, {"velocity w", "56", "DMDACreateCompatibleDMDA", "dof = 2"},
+               [&] { return MatAdvectionDiffusionSetVelocity(A, k); });
   EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"-4", "(2, 3, 0)", "MatDiffusionSetMean"},
                [&] { return MatDiffusionSetCoefficient(A, bad); });
   EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"-4", "(2, 3, 0)"}, [&] { return MatCreateDiffusion(da, bad, &made); });
