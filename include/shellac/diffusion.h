@@ -43,8 +43,9 @@
    collective operation of the matrix, such as `MatMult()` or `MatGetDiagonalBlock()`, computes the rows again on all ranks.
    Call `MatAssemblyBegin()` and `MatAssemblyEnd()`, or `MatDiffusionSetCoefficient()` with the same k, before `KSPSolve()`,
    so that solvers are set up again; otherwise the preconditioner changes during the solve, and the solution may be wrong
-   although the solver reports convergence. New rows do not include an earlier `MatScale()`, `MatShift()` or `MatZeroRows()`: repeat
-   it after a setter. Without a setter, a change of k after one of these is an error. Duplicates refer to the same k.
+   although the solver reports convergence. New rows do not include an earlier `MatScale()`, `MatShift()` or
+   `MatZeroRows()`: repeat it after a setter. Without a setter, a change of k after one of these is an error. Duplicates
+   refer to the same k.
 
    `PCSTENCILMG` solves with jumps of k. `PCMG` with the program's `DMDA`s works if the program restricts k and sets it in
    `KSPSetComputeOperators()` for each level. Otherwise a coarse matrix has k = 1.

@@ -105,8 +105,8 @@ private:
   }
 };
 
-// A field of the grid in the kernels' memory, with its halo if rows need it. Beyond an end it has the value at the end; beyond a mirrored end,
-// the mirrored value.
+// A field of the grid in the kernels' memory, with its halo if rows need it. Beyond an end it has the value at the end; beyond
+// a mirrored end, the mirrored value.
 struct FieldBesideHalo {
   Patch              patch;
   Field<PetscScalar> values;
