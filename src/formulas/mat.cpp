@@ -286,6 +286,7 @@ PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
              "a field of the operator has changed after the operator itself (MatScale(), MatZeroRows(), ...); set the "
              "field again, which fills all rows anew, and repeat those calls");
   PetscCall(refill(A));
+  refreshes++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -343,7 +344,6 @@ PetscErrorCode FormulaMat::replace_rows(Mat A) {
     op = std::move(other);
   }
   PetscCall(take_coefficients(A));
-  PetscCall(assemble(A)); // tells solvers that the matrix is another
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -53,8 +53,8 @@ struct FormulaMat : CapturedMat {
   // An error on all ranks where a row is wrong. relative_sum: the largest sum of a row's entries, relative to their sizes.
   PetscErrorCode fill(const Formula &formula, PetscScalar identity, CapturedStencil *coefficients,
                       PetscReal *relative_sum = NULL);
-  // Reads the fields and computes the coefficients anew, as an assembly does: of the present settings. Before MatSetUp(),
-  // does nothing. With an error nothing is changed.
+  // Reads the fields and computes the coefficients anew, of the present settings. Before MatSetUp(), does nothing. With an
+  // error nothing is changed.
   PetscErrorCode refill(Mat A);
   // The rows of a formula on the domain, as they are before any change of the operator.
   DomainRows rows_of(const Formula &of) const { return DomainRows(of, ends, any_point(), rows_conjugated); }
@@ -120,6 +120,7 @@ PetscErrorCode MatFormulaChangeSettings(Mat A, FormulaMat *context, const Set &s
   const PetscErrorCode error = context->refill(A);
   if (error) undo();
   PetscCall(error);
+  if (context->op && context->is_complete()) PetscCall(assemble(A)); // tells solvers that the matrix is another
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

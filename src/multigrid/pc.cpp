@@ -61,6 +61,22 @@ PetscErrorCode get_ready(PC pc, StencilMG **mg) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A field has changed, and the program has not assembled the matrix since: KSPSolve()'s PCSetUp() did not see it.
+PetscErrorCode pre_solve(PC pc, KSP, Vec, Vec) {
+  StencilMG  *mg;
+  StencilMat *context;
+  Mat         A, P;
+
+  PetscFunctionBegin;
+  PetscCall(get_context(pc, &mg));
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(MatGetReadyStencil(P, &context));
+  if (context->refreshes == mg->refreshes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(assemble(P));
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode get_work(PC pc, StencilMG *mg, int n, Vec *v) {
   Mat A, P;
   PetscFunctionBegin;
@@ -357,6 +373,7 @@ PetscErrorCode PCCreate_StencilMG(PC pc) {
   PetscCall(PCShellSetApply(pc, apply));
   PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));
   PetscCall(PCShellSetApplyRichardson(pc, apply_richardson));
+  PetscCall(PCShellSetPreSolve(pc, pre_solve));
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCSTENCILMG));

@@ -259,6 +259,7 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   }
   mg->matrix = id;
   mg->on_device = device;
+  mg->refreshes = context->refreshes;
   if (context->grid.dof > 1)
     PetscCall(set_up_system(mg, P, context, device, type, current));
   else

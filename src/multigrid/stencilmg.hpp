@@ -24,6 +24,7 @@ struct StencilMG {
   PetscBool                     on_device = PETSC_FALSE; // and where
   Vec                           fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                           work[3] = {NULL, NULL, NULL};
+  PetscInt                      refreshes = 0;       // of the matrix then: see StencilMat::refresh()
   bool                          singular = false;    // the last level: see SetupFindings
   bool                          symmetric = false;   // the operator
   bool                          mixed_signs = false; // couplings of a star, not symmetric: of both signs

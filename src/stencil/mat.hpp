@@ -23,8 +23,9 @@ struct StencilMat {
   virtual PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) = 0;
   virtual PetscErrorCode destroy() = 0;
   virtual PetscErrorCode bind_operator() = 0; // to the host or not, as the setting says
-  // Brings the operator up to date with what it was made of; an error where that takes other ranks' calls, too, and this
-  // call is not collective.
+  // Brings the operator up to date with what it was made of, and counts it in `refreshes`; an error where that takes other
+  // ranks' calls, too, and this call is not collective. The matrix' state stays: PCApply() would set the PC up in the middle
+  // of a solve. What is made of the operator and must follow compares `refreshes`.
   virtual PetscErrorCode refresh(Mat, bool) { return PETSC_SUCCESS; }
   // Discards what was made of the operator; to be called after each change of it.
   virtual PetscErrorCode invalidate();
@@ -41,6 +42,7 @@ struct StencilMat {
   bool                             symmetric = true;
   bool                             divides = false; // no diagonal entry plus divides_shift is zero
   PetscReal                        divides_shift = 0;
+  PetscInt                         refreshes = 0;       // so many: see refresh()
   Mat                              aij = NULL;          // an assembled copy, for whoever needs entries; null before
   PetscErrorCode (*load)(Mat, PetscViewer) = NULL;      // the type's
   PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL; // what DMCreateMatrix() put in place of our view
@@ -129,7 +131,7 @@ PetscErrorCode MatStencilCopyEntries(Mat A, Mat B);
 PetscErrorCode MatStencilSetAssembledOperations(Mat A);
 // Lets PCPBJACOBI work on the GPU (PETSc 3.23 on).
 PetscErrorCode MatStencilSetBlockDiagonalOperation(Mat A);
-// Lets MatGetFactor() factor matrices of this type through it.
+// factors.cpp: lets MatGetFactor() factor matrices of this type through it.
 PetscErrorCode MatStencilRegisterSolvers(MatType type);
 
 extern PetscLogEvent halo_begin_event, halo_end_event;

@@ -1,0 +1,255 @@
+// Factorisation through an assembled copy.
+// The factor is the AIJ's own, of the AIJ's solver package. Its symbolic and numeric steps are given our matrix: they are
+// wrapped to be given the assembled copy instead. Its solves are wrapped, too: where a field has changed and the program has
+// not assembled the matrix since, PCSetUp() cannot know that the factor is an old one, so that the solve repeats the
+// numeric step.
+
+#include "stencil/mat.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace shellac {
+
+// A matrix without its values.
+struct NonzeroPattern {
+  std::vector<size_t>   first{0};
+  std::vector<PetscInt> columns; // of each row of this rank, ascending
+
+  PetscErrorCode Read(Mat aij) {
+    PetscInt begin, end;
+
+    PetscFunctionBegin;
+    *this = {};
+    PetscCall(MatGetOwnershipRange(aij, &begin, &end));
+    for (PetscInt row = begin; row < end; row++) {
+      const PetscInt *of_row;
+      PetscInt        n;
+      PetscCall(MatGetRow(aij, row, &n, &of_row, NULL));
+      columns.insert(columns.end(), of_row, of_row + n);
+      first.push_back(columns.size());
+      PetscCall(MatRestoreRow(aij, row, &n, &of_row, NULL));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  bool has(const NonzeroPattern &other) const {
+    bool all = first.size() == other.first.size();
+    for (size_t r = 0; all && r + 1 < first.size(); r++)
+      all = std::includes(columns.begin() + (ptrdiff_t)first[r], columns.begin() + (ptrdiff_t)first[r + 1],
+                          other.columns.begin() + (ptrdiff_t)other.first[r],
+                          other.columns.begin() + (ptrdiff_t)other.first[r + 1]);
+    return all;
+  }
+};
+
+static constexpr MatOperation symbolic_operations[] = {MATOP_LUFACTOR_SYMBOLIC, MATOP_CHOLESKY_FACTOR_SYMBOLIC,
+                                                       MATOP_ILUFACTOR_SYMBOLIC, MATOP_ICCFACTOR_SYMBOLIC};
+static constexpr MatOperation numeric_operations[] = {MATOP_LUFACTOR_NUMERIC, MATOP_CHOLESKY_FACTOR_NUMERIC};
+static constexpr MatOperation solve_operations[] = {MATOP_SOLVE,         MATOP_SOLVE_TRANSPOSE,
+                                                    MATOP_FORWARD_SOLVE, MATOP_BACKWARD_SOLVE,
+                                                    MATOP_SOLVE_ADD,     MATOP_SOLVE_TRANSPOSE_ADD,  // of three vectors
+                                                    MATOP_MAT_SOLVE,     MATOP_MAT_SOLVE_TRANSPOSE}; // of two matrices
+constexpr int                 solve_count = sizeof(solve_operations) / sizeof(solve_operations[0]);
+
+struct FactorSteps {
+  OperationFn     *symbolic[4]; // the package's
+  OperationFn     *numeric[2];
+  OperationFn     *solves[solve_count];
+  NonzeroPattern   pattern;  // that the symbolic step was given
+  Mat              A = NULL; // that the numeric step was given, in this state:
+  PetscObjectState state = -1;
+  PetscInt         refreshes = 0;
+  MatFactorInfo    info;
+
+  ~FactorSteps() { (void)!MatDestroy(&A); }
+};
+
+// Puts operations in the place of those that F has, which are kept.
+template <int count>
+static PetscErrorCode wrap(Mat F, const MatOperation (&operations)[count], OperationFn *const (&wrapped)[count],
+                           OperationFn *(&kept)[count]) {
+  PetscFunctionBegin;
+  for (int n = 0; n < count; n++) {
+    OperationFn *present;
+    PetscCall(MatGetOperation(F, operations[n], &present));
+    if (!present || present == wrapped[n]) continue;
+    kept[n] = present;
+    PetscCall(MatSetOperation(F, operations[n], wrapped[n]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_steps(Mat F, FactorSteps **steps) {
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)F, "ShellacFactorSteps", (PetscObject *)&container));
+  PetscCall(PetscContainerGetPointer(container, (void **)steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Repeats the numeric step where A has been refreshed since, unless a program that has assembled A wants the old factor.
+static PetscErrorCode follow_refreshes(Mat F, FactorSteps *steps) {
+  StencilMat      *context;
+  PetscObjectState state;
+  MatFactorType    type;
+  MatFactorInfo    info = steps->info;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyStencil(steps->A, &context));
+  PetscCall(PetscObjectStateGet((PetscObject)steps->A, &state));
+  if (context->refreshes == steps->refreshes || state != steps->state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetFactorType(F, &type));
+  if (type == MAT_FACTOR_LU || type == MAT_FACTOR_ILU)
+    PetscCall(MatLUFactorNumeric(F, steps->A, &info));
+  else
+    PetscCall(MatCholeskyFactorNumeric(F, steps->A, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int n, class... Operands> static PetscErrorCode solve(Mat F, Operands... operands) {
+  FactorSteps *steps;
+
+  PetscFunctionBegin;
+  PetscCall(get_steps(F, &steps));
+  PetscCall(follow_refreshes(F, steps));
+  PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Operands...)>(steps->solves[n]))(F, operands...));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A numeric step chooses the solves: take their place.
+static PetscErrorCode wrap_solves(Mat F, FactorSteps *steps) {
+  OperationFn *const wrapped[solve_count] = {reinterpret_cast<OperationFn *>(solve<0, Vec, Vec>),
+                                             reinterpret_cast<OperationFn *>(solve<1, Vec, Vec>),
+                                             reinterpret_cast<OperationFn *>(solve<2, Vec, Vec>),
+                                             reinterpret_cast<OperationFn *>(solve<3, Vec, Vec>),
+                                             reinterpret_cast<OperationFn *>(solve<4, Vec, Vec, Vec>),
+                                             reinterpret_cast<OperationFn *>(solve<5, Vec, Vec, Vec>),
+                                             reinterpret_cast<OperationFn *>(solve<6, Mat, Mat>),
+                                             reinterpret_cast<OperationFn *>(solve<7, Mat, Mat>)};
+
+  PetscFunctionBegin;
+  PetscCall(wrap(F, solve_operations, wrapped, steps->solves));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFactorInfo *info) {
+  FactorSteps   *steps;
+  StencilMat    *context;
+  NonzeroPattern now;
+  Mat            aij;
+
+  PetscFunctionBegin;
+  PetscCall(get_steps(F, &steps));
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(now.Read(aij));
+  // our matrix does not tell PETSc that its copy has entries in other places
+  SHELLAC_CHECK_ALL(steps->pattern.has(now), PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER,
+                    "the matrix has entries where it had none when its factorization began (rows were zeroed then, or "
+                    "coefficients zero); call KSPReset() before KSPSolve()");
+  PetscCall(
+      (*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, const MatFactorInfo *)>(steps->numeric[kind]))(F, aij, info));
+  PetscCall(wrap_solves(F, steps));
+  PetscCall(MatGetStencil(A, &context));
+  PetscCall(PetscObjectReference((PetscObject)A));
+  PetscCall(MatDestroy(&steps->A));
+  steps->A = A;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &steps->state));
+  steps->refreshes = context->refreshes;
+  steps->info = *info;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A symbolic step chooses the numeric ones: take their place.
+static PetscErrorCode wrap_numeric_steps(Mat F, FactorSteps *steps) {
+  OperationFn *const wrapped[2] = {reinterpret_cast<OperationFn *>(numeric_step<0>),
+                                   reinterpret_cast<OperationFn *>(numeric_step<1>)};
+
+  PetscFunctionBegin;
+  PetscCall(wrap(F, numeric_operations, wrapped, steps->numeric));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int kind, class... Orderings> // of rows and columns, or of both
+static PetscErrorCode symbolic_step(Mat F, Mat A, Orderings... orderings, const MatFactorInfo *info) {
+  using Step = PetscErrorCode(Mat, Mat, Orderings..., const MatFactorInfo *);
+  FactorSteps *steps;
+  Mat          aij;
+
+  PetscFunctionBegin;
+  PetscCall(get_steps(F, &steps));
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(steps->pattern.Read(aij));
+  PetscCall((*reinterpret_cast<Step *>(steps->symbolic[kind]))(F, aij, orderings..., info));
+  PetscCall(wrap_numeric_steps(F, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode free_steps(void *argument) {
+  delete context_to_destroy<FactorSteps>(argument);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode wrap_factor(Mat F) {
+  OperationFn *const wrapped[4] = {
+      reinterpret_cast<OperationFn *>(symbolic_step<0, IS, IS>), reinterpret_cast<OperationFn *>(symbolic_step<1, IS>),
+      reinterpret_cast<OperationFn *>(symbolic_step<2, IS, IS>), reinterpret_cast<OperationFn *>(symbolic_step<3, IS>)};
+  PetscContainer container;
+  FactorSteps   *steps = new FactorSteps{};
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)F), &container));
+  PetscCall(PetscContainerSetPointer(container, steps));
+  PetscCall(PetscContainerSetCtxDestroy(container, destructor(free_steps)));
+  PetscCall(PetscObjectCompose((PetscObject)F, "ShellacFactorSteps", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(wrap(F, symbolic_operations, wrapped, steps->symbolic));
+  PetscCall(wrap_numeric_steps(F, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The packages that factor an AIJ; the first is what an unnamed choice finds.
+static const char *const packages[] = {MATSOLVERPETSC,     MATSOLVERMUMPS,       MATSOLVERSUPERLU_DIST,
+                                       MATSOLVERSUPERLU,   MATSOLVERUMFPACK,     MATSOLVERKLU,
+                                       MATSOLVERCHOLMOD,   MATSOLVERMKL_PARDISO, MATSOLVERPASTIX,
+                                       MATSOLVERSTRUMPACK, MATSOLVERMKL_CPARDISO};
+constexpr int            package_count = sizeof(packages) / sizeof(packages[0]);
+
+template <int package> static PetscErrorCode get_factor(Mat A, MatFactorType kind, Mat *F) {
+  Mat       aij;
+  PetscBool available;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatGetFactorAvailable(aij, packages[package], kind, &available));
+  // PETSc's own factors are of one rank: there, as for an AIJ, the first other package serves
+  PetscCall(MatGetFactor(aij, package == 0 && !available ? NULL : packages[package], kind, F));
+  if (*F) PetscCall(wrap_factor(*F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int package> static PetscErrorCode register_packages(MatType type) {
+  PetscFunctionBegin;
+  if constexpr (package < package_count) {
+    for (MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC}) {
+      bool any = false;
+      for (MatType aij : {MATSEQAIJ, MATMPIAIJ}) {
+        PetscBool found_package, found_type;
+        PetscErrorCode (*create)(Mat, MatFactorType, Mat *);
+        PetscCall(MatSolverTypeGet(packages[package], aij, kind, &found_package, &found_type, &create));
+        any = any || create;
+      }
+      if (any) PetscCall(MatSolverTypeRegister(packages[package], type, kind, get_factor<package>));
+    }
+    PetscCall(register_packages<package + 1>(type));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStencilRegisterSolvers(MatType type) {
+  PetscFunctionBegin;
+  PetscCall(register_packages<0>(type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
