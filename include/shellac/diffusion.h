@@ -147,6 +147,10 @@ PETSC_EXTERN const char *const MatAdvectionDiffusionSchemeTypes[];
 
    Level: beginner
 
+   Note:
+   The options are read here. Setters that are called later take precedence; call `MatSetFromOptions()` after them if options
+   shall override them.
+
    Errors:
    As `MatCreateLaplace()` and `MatDiffusionSetCoefficient()`.
 
@@ -306,6 +310,10 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma);
 .  see `MATADVECTIONDIFFUSION`
 
    Level: beginner
+
+   Note:
+   The options are read here. Setters that are called later take precedence; call `MatSetFromOptions()` after them if options
+   shall override them.
 
    Errors:
    As `MatCreateLaplace()` and `MatAdvectionDiffusionSetVelocity()`.

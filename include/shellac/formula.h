@@ -93,9 +93,10 @@ PETSC_EXTERN PetscErrorCode MatFormulaGetParameter(Mat A, const char name[], Pet
 
    Notes:
    The operator keeps a reference to the vector. After a change of its values, on any rank, the next collective operation of
-   the matrix, such as `MatMult()`, computes the coefficients again. `PCSTENCILMG` and factors follow in the next `KSPSolve()`.
-   `MatAssemblyBegin()` and `MatAssemblyEnd()` after a change let other preconditioners be set up again. After a `MatScale()`, `MatZeroRows()` or the like, a change is an error until this function is called
-   again: see `MatFormulaSetParameter()`.
+   the matrix, such as `MatMult()`, computes the coefficients again. `PCSTENCILMG` and factors follow in the next
+   `KSPSolve()`. `MatAssemblyBegin()` and `MatAssemblyEnd()` after a change let other preconditioners be set up again. After
+   a `MatScale()`, `MatZeroRows()` or the like, a change is an error until this function is called again: see
+   `MatFormulaSetParameter()`.
 
    Set all fields before the operator is used.
 

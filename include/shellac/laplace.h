@@ -141,6 +141,10 @@ PETSC_EXTERN const char *const MatLaplaceShapeTypes[];
 
    Level: beginner
 
+   Note:
+   The options are read here. Setters that are called later take precedence; call `MatSetFromOptions()` after them if options
+   shall override them.
+
    Errors:
    `PETSC_ERR_ARG_NULL` where da or A is null, `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates,
    `PETSC_ERR_ARG_OUTOFRANGE` for dof != 1 or lengths <= 0, `PETSC_ERR_SUP` for a twisted boundary; on every rank.

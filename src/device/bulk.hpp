@@ -1,6 +1,6 @@
 #pragma once
-// Asynchronous copies into the shared memory of a block ("bulk copies", compute capability 9.0 and later), and a ring of
-// stages that one thread fills with them.
+// Asynchronous copies into and from the shared memory of a block ("bulk copies", compute capability 9.0 and later), and a
+// ring of stages that one thread fills or empties with them.
 
 #include <cstdint>
 
@@ -69,25 +69,52 @@ private:
   unsigned long long state_;
 };
 
-#undef SHELLAC_BULK
-
-// Values from any address, by a copy that begins and ends at multiples of 16 bytes. Modulo 16 bytes, their address in shared
-// memory is that in global memory. Up to 15 bytes on either side are also read.
+// Values from any address, by a copy that begins and ends at multiples of 16 bytes. Their address in shared memory is that
+// in global memory modulo the bytes of a cache line, so that none is read in two parts. Up to 15 bytes on either side are also
+// read.
 template <class T> struct BulkLine {
+  static constexpr unsigned cache_line = 128;
+
   const char *first;
   unsigned    bytes;
 
   __device__ BulkLine(const T *from, const T *to)
       : first((const char *)((uintptr_t)from & ~(uintptr_t)15)),
         bytes((unsigned)((((uintptr_t)to + 15) & ~(uintptr_t)15) - (uintptr_t)first)) {}
-  static __device__ unsigned phase(const T *from) { return (unsigned)((uintptr_t)from & 15); }
+  static __device__ unsigned phase(const T *from) { return (unsigned)((uintptr_t)from & (cache_line - 1)); }
   // Into a stage that begins with the value at `origin`, which is not behind the first one.
   __device__ void copy(unsigned char *stage, const T *origin, BulkBarrier *barrier) const {
     barrier->copy(stage + (first - ((const char *)origin - phase(origin))), first, bytes);
   }
 };
 
-// A ring of stages, for one thread that fills them and warps that read them; each counts its own stage.
+// Values to any address, from shared memory, where they have the phase of BulkLine: by a copy of those that are in whole
+// pieces of 16 bytes, and the others one by one. One thread calls its functions.
+template <class T> struct BulkResults {
+  T       *to;
+  unsigned count, head, end; // the copy takes the values from head up to the end
+
+  __device__ BulkResults(T *results, int values)
+      : to(results), count((unsigned)values), head((unsigned)((16 - (uintptr_t)results % 16) % 16 / sizeof(T))),
+        end(count - (unsigned)((uintptr_t)(results + count) % 16 / sizeof(T))) {}
+  __device__ void copy(const unsigned char *stage) const {
+    const T *const values = (const T *)(stage + BulkLine<T>::phase(to));
+    if (end > head)
+      SHELLAC_BULK("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + head),
+                   "r"((unsigned)__cvta_generic_to_shared(values + head)), "r"((unsigned)((end - head) * sizeof(T)))
+                   : "memory");
+    SHELLAC_BULK("cp.async.bulk.commit_group;" ::: "memory");
+    for (unsigned n = 0; n < head; n++) to[n] = values[n];
+    for (unsigned n = end; n < count; n++) to[n] = values[n];
+  }
+  // Until the copies that have begun have read shared memory, or have ended.
+  static __device__ void wait_until_read() { SHELLAC_BULK("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+  static __device__ void wait_for_all() { SHELLAC_BULK("cp.async.bulk.wait_group 0;" ::: "memory"); }
+  // The threads that have written results to shared memory call it before one of them lets the copy begin.
+  static __device__ void show() { SHELLAC_BULK("fence.proxy.async.shared::cta;" ::: "memory"); }
+};
+
+// A ring of stages, for one thread that fills or empties them and warps that read or write them; each counts its own stage.
 struct BulkRing {
   static constexpr int most = 8;
 
@@ -101,6 +128,8 @@ struct BulkTurn {
     if (++stage == stages) stage = 0, parity ^= 1;
   }
 };
+
+#undef SHELLAC_BULK
 
 } // namespace shellac
 #endif

@@ -310,11 +310,8 @@ PetscErrorCode EquationOnGrid::SetFieldsByFormula() {
 }
 
 PetscErrorCode EquationOnGrid::SetField(size_t f, Vec values) {
-  Grid one_value;
-
   PetscFunctionBegin;
-  PetscCall(GridCreate(field_da_, &one_value));
-  PetscCall(GridCheckVector(one_value, values, "field of the equation"));
+  PetscCall(GridCheckVector(grid_, values, "field of the equation", 1));
   PetscReal norm; // not finite where a value is not
   PetscCall(VecNorm(values, NORM_1, &norm));
   PetscCheck(!PetscIsInfOrNanReal(norm), grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s",

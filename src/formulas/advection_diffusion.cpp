@@ -51,27 +51,14 @@ PetscErrorCode AdvectionDiffusionMat::load_fields() {
 }
 
 PetscErrorCode AdvectionDiffusionMat::read_fields() {
-  PetscInt    bad[3] = {0, 0, 0}, component = 0;
-  PetscScalar value = 0;
-  bool        found = false;
+  const char *const names[] = {"the velocity along x", "the velocity along y", "the velocity along z"};
 
   PetscFunctionBegin;
   PetscCall(DiffusionMat::read_fields());
   if (!w.field || w.field->is_read()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(w.field->Read(grid, grid.owned_patch(), ends, 1, false, grid.dim));
-  for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-    const PetscInt i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
-    for (int a = 0; a < grid.dim && !found; a++) {
-      value = w.field->at(i, a);
-      found = PetscIsInfOrNanScalar(value) || PetscImaginaryPart(value) != 0;
-      for (int b = 0; b < 3; b++) bad[b] = i[b];
-      component = a;
-    }
-  });
-  SHELLAC_CHECK_ALL(!found, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "the velocity along %c is %s at the point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
-                    "); it must be finite and real",
-                    "xyz"[component], number(value).c_str(), bad[0], bad[1], bad[2]);
+  const auto good = [](PetscScalar value) { return !PetscIsInfOrNanScalar(value) && PetscImaginaryPart(value) == 0; };
+  PetscCall(w.field->CheckValues(grid, good, names, "it must be finite and real"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -119,28 +119,6 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// An error on all ranks that names the first value that the means do not allow.
-static PetscErrorCode check_coefficient(const Grid &grid, const LoadedField &k, bool positive, const char *remedy) {
-  PetscInt    bad[3] = {0, 0, 0};
-  PetscScalar value = 0;
-  bool        found = false;
-
-  PetscFunctionBegin;
-  for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
-    const PetscInt    i[3] = {grid.start[0] + p[0], grid.start[1] + p[1], grid.start[2] + p[2]};
-    const PetscScalar here = k.at(i);
-    if (found || (!PetscIsInfOrNanScalar(here) && (!positive || PetscRealPart(here) > 0))) return;
-    found = true;
-    value = here;
-    for (int a = 0; a < 3; a++) bad[a] = i[a];
-  });
-  SHELLAC_CHECK_ALL(!found, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "the coefficient k is %s at the point (%" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT
-                    "); %s",
-                    number(value).c_str(), bad[0], bad[1], bad[2], remedy);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Of values whose products of four sums have normal reciprocals.
 static const PetscReal least_normal = 16 * std::pow(std::numeric_limits<PetscReal>::min(), PetscReal(0.25));
 
@@ -160,16 +138,21 @@ PetscErrorCode DiffusionMat::load_fields() {
 }
 
 PetscErrorCode DiffusionMat::read_fields() {
-  const char *remedy =
-      must_be_positive()
-          ? "it must be finite and, for harmonic means, > 0; MatDiffusionSetMean() selects arithmetic ones"
-          : "it must be finite";
+  const bool        positive = must_be_positive();
+  const char *const names[] = {"the coefficient k"},
+                    *remedy = positive
+                                  ? "it must be finite and, for harmonic means, > 0; MatDiffusionSetMean() selects "
+                                    "arithmetic ones"
+                                  : "it must be finite";
+  const auto good = [&](PetscScalar value) {
+    return !PetscIsInfOrNanScalar(value) && (!positive || PetscRealPart(value) > 0);
+  };
 
   PetscFunctionBegin;
   for (const HeldField &field : k.field) {
     if (!field || field->is_read()) continue;
     PetscCall(field->Read(grid, grid.owned_patch(), ends, 1, false, 1));
-    PetscCall(check_coefficient(grid, *field, must_be_positive(), remedy));
+    PetscCall(field->CheckValues(grid, good, names, remedy));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 #include "formulas/field.hpp"
 
 #include "grid/halo.hpp"
+#include "stencil/mat.hpp"
 
 namespace shellac {
 
@@ -65,22 +66,11 @@ static PetscErrorCode is_distributed_as(const Grid &grid, DM dm, bool *is) {
 }
 
 PetscErrorCode LoadedField::Check(const Grid &grid, PetscInt components, Vec v, const char *name) {
-  Grid layout = grid;
   bool same;
   DM   dm;
 
   PetscFunctionBegin;
-  for (PetscInt &offset : layout.offset) offset = offset / grid.dof * components;
-  if (components != grid.dof) {
-    PetscInt total;
-    PetscCall(VecGetSize(v, &total));
-    PetscCheck(total == layout.offset.back(), grid.comm, PETSC_ERR_ARG_SIZ,
-               "the %s, of %" PetscInt_FMT " values, needs %" PetscInt_FMT " at each of the grid's %" PetscInt_FMT
-               " points; make it with DMCreateGlobalVector() of a DMDA that DMDACreateCompatibleDMDA() makes with dof "
-               "= %" PetscInt_FMT,
-               name, total, components, layout.offset.back() / components, components);
-  }
-  PetscCall(GridCheckVector(layout, v, name));
+  PetscCall(GridCheckVector(grid, v, name, components));
   PetscCall(VecGetDM(v, &dm));
   PetscCall(is_distributed_as(grid, dm, &same)); // as many values on each rank may be those of other points
   SHELLAC_CHECK_ALL(same, grid.comm, PETSC_ERR_ARG_SIZ,
@@ -97,6 +87,26 @@ PetscErrorCode LoadedField::Read(const Grid &grid, const Patch &patch, const End
   PetscFunctionBegin;
   PetscCall(values_.Read(grid, patch, ends, width, box, components, vec_));
   is_read_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode LoadedField::CheckValues(const Grid &grid, const std::function<bool(PetscScalar)> &good,
+                                        const char *const names[], const char *remedy) const {
+  std::string problem;
+
+  PetscFunctionBegin;
+  for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
+    PetscInt i[3];
+    for (int a = 0; a < 3; a++) i[a] = grid.start[a] + p[a];
+    for (PetscInt c = 0; c < values_.components() && problem.empty(); c++) {
+      const PetscScalar value = at(i, c);
+      if (good(value)) continue;
+      problem = std::string(names[c]) + " is " + number(value) + " at the point (" + std::to_string(i[0]);
+      for (int a = 1; a < grid.dim; a++) problem += ", " + std::to_string(i[a]);
+      problem += ")";
+    }
+  });
+  SHELLAC_CHECK_ALL(problem.empty(), grid.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s; %s", problem.c_str(), remedy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // Fields that formulas read: a program's vector, with the values of the neighbours' points that rows need.
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "formulas/boundary.hpp"
 
@@ -44,10 +46,13 @@ public:
                       PetscInt components, Vec v, const char *name);
   PetscErrorCode Hold(Vec v); // the vector has not been looked at yet
   // Load() in two steps: its errors, and the state of the vector; then its values. Both are collective.
-  PetscErrorCode         Check(const Grid &grid, PetscInt components, Vec v, const char *name);
-  PetscErrorCode         Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
-                              PetscInt components) const;
-  bool                   is_read() const { return is_read_; }
+  PetscErrorCode Check(const Grid &grid, PetscInt components, Vec v, const char *name);
+  PetscErrorCode Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
+                      PetscInt components) const;
+  // An error on all ranks that names the first value that is not good, by the name of its component.
+  PetscErrorCode CheckValues(const Grid &grid, const std::function<bool(PetscScalar)> &good, const char *const names[],
+                             const char *remedy) const;
+  bool           is_read() const { return is_read_; }
   SHELLAC_HD PetscScalar at(const PetscInt i[3], PetscInt c = 0) const { return values_.at(i, c); }
   bool                   stale() const; // the vector has changed since, as this rank sees it
   Vec                    vec() const { return vec_; }
@@ -60,6 +65,8 @@ private:
   mutable GridValues values_;
   mutable bool       is_read_ = false;
 };
+
+std::string number(PetscScalar value); // "2", "2+3i"
 
 using HeldField = std::shared_ptr<const LoadedField>;
 

@@ -186,7 +186,8 @@ public:
       bool            done = false;
       if constexpr (std::is_same_v<T, double>)
         if (!reads_packs<T>(patch, vectors))
-          PetscCall(launch_flux_lines<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y, &done));
+          PetscCall(
+              launch_lines(patch, FluxLine<Face, T>{flux_}, at_ends, u, point.form, b, box, inner, point.y, &done));
       for (int a = 1; a < 3; a++) extend_to_ends(a);
       if (!done) PetscCall(launch_flux_rows<Face>(patch, flux_, at_ends, u, point.form, b, box, inner, point.y));
     } else

@@ -124,7 +124,6 @@ PetscErrorCode MatFormulaChangeSettings(Mat A, FormulaMat *context, const Set &s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-std::string number(PetscScalar value); // "2", "2+3i"
 // A Mat of the type on the DMDA's grid, with what set() sets and its options, set up.
 PetscErrorCode MatCreateOfType(DM da, MatType type, const std::function<PetscErrorCode(Mat)> &set, Mat *A);
 // Makes a Mat without a type a shell of type `type` over the context, which it owns from then on, also in case of

@@ -1,6 +1,7 @@
 #include "grid/axes.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace shellac {
 
@@ -103,18 +104,24 @@ PetscErrorCode GridCreate(DM dm, Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name) {
+PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name, PetscInt values) {
   const PetscInt *first; // value of each rank
   PetscMPIInt     ranks;
 
   PetscFunctionBegin;
+  if (!values) values = grid.dof;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &ranks));
   PetscCall(VecGetOwnershipRanges(v, &first));
-  PetscCheck((size_t)ranks + 1 == grid.offset.size() && std::equal(grid.offset.begin(), grid.offset.end(), first),
-             grid.comm, PETSC_ERR_ARG_SIZ,
-             "the %s, of %" PetscInt_FMT " values, is not one of the DMDA's vectors, which have %" PetscInt_FMT
-             ", in the DMDA's distribution over the ranks; make it with DMCreateGlobalVector() or MatCreateVecs()",
-             name, first[ranks], grid.offset.back());
+  bool same = (size_t)ranks + 1 == grid.offset.size();
+  for (PetscMPIInt r = 0; same && r <= ranks; r++) same = first[r] == grid.offset[r] / grid.dof * values;
+  const bool  of_dmda = values == grid.dof;
+  std::string with = of_dmda ? "" : " with dof = " + std::to_string(values),
+              maker = of_dmda ? "DMCreateGlobalVector() or MatCreateVecs()"
+                              : "DMCreateGlobalVector() of a DMDA that DMDACreateCompatibleDMDA() makes" + with;
+  PetscCheck(same, grid.comm, PETSC_ERR_ARG_SIZ,
+             "the %s, of %" PetscInt_FMT " values, is not one of the DMDA's vectors%s, which have %" PetscInt_FMT
+             ", in the DMDA's distribution over the ranks; make it with %s",
+             name, first[ranks], with.c_str(), grid.offset.back() / grid.dof * values, maker.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,9 +40,9 @@ struct Grid {
 // Errors: a DM of another type, a twisted boundary; collectively, naming the value and the remedy.
 PetscErrorCode GridCreate(DM dm, Grid *grid);
 
-// An error for a vector with another distribution than the grid's; name: the vector in the message. Every rank knows the
-// whole layout, so ranks agree without communication.
-PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name);
+// An error for a vector with another distribution than the grid's, with so many values a point, 0: as the DMDA; name: the
+// vector in the message. Every rank knows the whole layout, so ranks agree without communication.
+PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name, PetscInt values = 0);
 
 // Spacing along each axis from the DM's coordinates, for axes of two points or more; other axes keep the given h.
 // Errors: coordinates that are not an ascending, uniform product grid.

@@ -1,6 +1,7 @@
 // The preconditioner stencilmg: a shell that runs cycles.
 
 #include <limits>
+#include <string>
 
 #include "device/arrays.hpp"
 #include <shellac/multigrid.h>
@@ -281,6 +282,13 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// "65 x 65", of a level of a hierarchy in so many dimensions.
+std::string points_of(const LevelInfo &level, int dim) {
+  std::string text = std::to_string(level.N[0]);
+  for (int a = 1; a < dim; a++) text += " x " + std::to_string(level.N[a]);
+  return text;
+}
+
 PetscErrorCode view(PC pc, PetscViewer viewer) {
   StencilMG *mg;
   PetscBool  ascii;
@@ -300,6 +308,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const auto     levels = mg->multigrid->levels();
+  const int      dim = levels[0].N[2] > 1 ? 3 : levels[0].N[1] > 1 ? 2 : 1;
   PetscLogDouble bytes = 0;
   for (const LevelInfo &level : levels) bytes += level.bytes;
   PetscCall(PetscViewerASCIIPrintf(viewer, "%d levels, %.3g MB on the first rank besides the vectors\n",
@@ -329,23 +338,20 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     }
     if (l + 1 < levels.size() && level.unknowns > 1)
       PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                                       ", %d unknowns a point%s, damped point-block Jacobi (%s), %.3g MB\n",
-                                       (int)l, level.N[0], level.N[1], level.N[2], level.unknowns,
+                                       "level %d: %s, %d unknowns a point%s, damped point-block Jacobi (%s), %.3g MB\n",
+                                       (int)l, points_of(level, dim).c_str(), level.unknowns,
                                        level.whole ? "" : ", distributed", weights, level.bytes / 1e6));
     else if (l + 1 < levels.size())
-      PetscCall(PetscViewerASCIIPrintf(
-          viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s%s%s, %s (%s)\n", (int)l,
-          level.N[0], level.N[1], level.N[2], level.variable ? "variable coefficients, " : "", level.passes,
-          level.whole ? "" : ", distributed",
-          level.red_black ? "red-black relaxation"
-          : sweeps        ? "Gauss-Seidel in alternating directions"
-                          : "Chebyshev-weighted Jacobi",
-          weights));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %s, %s%s%s, %s (%s)\n", (int)l, points_of(level, dim).c_str(),
+                                       level.variable ? "variable coefficients, " : "", level.passes,
+                                       level.whole ? "" : ", distributed",
+                                       level.red_black ? "red-black relaxation"
+                                       : sweeps        ? "Gauss-Seidel in alternating directions"
+                                                       : "Chebyshev-weighted Jacobi",
+                                       weights));
     else
-      PetscCall(PetscViewerASCIIPrintf(
-          viewer, "level %d: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", solved by its %s\n", (int)l,
-          level.N[0], level.N[1], level.N[2], level.variable ? "inverse" : level.passes));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %s, solved by its %s\n", (int)l,
+                                       points_of(level, dim).c_str(), level.variable ? "inverse" : level.passes));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

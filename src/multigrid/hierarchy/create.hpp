@@ -283,10 +283,11 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
     info.steps = at.part.steps;
     if constexpr (!variable) info.red_black = at.part.red_black;
     for (int s = 0; s < info.steps && !nonsymmetric_; s++) info.weights[s] = at.part.omega[s];
-    info.passes = at.fused || takes_rows(at) || (walks(at) && at.one_walk) ? "fused"
-                  : walks(at)                                              ? "plane by plane"
-                  : takes_columns(at) || takes_row_columns(at)             ? "column by column"
-                                                                           : "point by point";
+    info.passes = nonsymmetric_                                              ? "in tiles"
+                  : at.fused || takes_rows(at) || (walks(at) && at.one_walk) ? "fused"
+                  : walks(at)                                                ? "plane by plane"
+                  : takes_columns(at) || takes_row_columns(at)               ? "column by column"
+                                                                             : "point by point";
     if constexpr (!variable)
       if (l == last())
         info.passes = solver_.in_quarters(memory_) ? "axes' modes, in quarters"
