@@ -160,3 +160,55 @@ TEST_CASE("a product does not change the state of the matrix", "[field_changes]"
   OK(PetscObjectStateGet((PetscObject)(Mat)c.A, &after));
   CHECK(before < after);
 }
+
+TEST_CASE("symmetry that was found before a change of a field is forgotten", "[field_changes]") {
+  Changing  c;
+  PetscBool symmetric;
+  REQUIRE(c.begin(true));
+  OK(VecSet(c.w, 0));
+  OK(MatIsSymmetric(c.A, 0, &symmetric));
+  CHECK(symmetric);
+  c.change(0);
+  OK(MatMult(c.A, c.b, c.x));
+  OK(MatIsSymmetric(c.A, 0, &symmetric));
+  CHECK(!symmetric);
+}
+
+TEST_CASE("a factor that a change of a field makes singular gives no solution", "[field_changes]") {
+  if (rank_count() > 1) return; // PETSc's own factors
+  Options  options("-test_ksp_type preonly -test_pc_type lu");
+  Changing c;
+  REQUIRE(c.begin(false));
+  OK(MatDiffusionSetMean(c.A, MAT_DIFFUSION_ARITHMETIC)); // which allows k = 0
+  Solver ksp = make_solver(c.A);
+  OK(KSPSolve(ksp, c.b, c.x));
+  OK(VecSet(c.k, 0));
+  OK(KSPSolve(ksp, c.b, c.x));
+  PetscReal norm;
+  OK(VecNorm(c.x, NORM_2, &norm));
+  CHECK(PetscIsInfOrNanReal(norm));
+}
+
+TEST_CASE("richardson with a hierarchy that is to be reused solves with the present operator", "[field_changes]") {
+  Options  options("-test_ksp_type richardson -test_pc_type stencilmg -test_ksp_rtol 1e-7 -test_ksp_max_it 100");
+  Changing c;
+  KSPConvergedReason reason;
+  Matrix             aij;
+  Vector             r;
+  PetscReal          norms[2];
+  REQUIRE(c.begin(false));
+  OK(MatDiffusionSetConstant(c.A, 1)); // cycles then compute the residual's norm
+  Solver ksp = make_solver(c.A);
+  OK(KSPSolve(ksp, c.b, c.x));
+  OK(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  OK(MatScale(c.A, 0.5));
+  OK(KSPSolve(ksp, c.b, c.x));
+  OK(KSPGetConvergedReason(ksp, &reason));
+  CHECK(reason > 0);
+  r = make_vector(c.da);
+  OK(MatConvert(c.A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+  OK(MatResidual(aij, c.b, c.x, r));
+  OK(VecNorm(r, NORM_2, &norms[0]));
+  OK(VecNorm(c.b, NORM_2, &norms[1]));
+  CHECK(norms[0] < 1e-6 * norms[1]);
+}

@@ -41,11 +41,12 @@
    The rows are computed at `MatSetUp()`, on the GPU if k is there, and stored as in a `MATSTENCILSHELL`: without column
    indices, and equal rows once. The operator keeps a reference to k. If the values of k have changed on any rank, the next
    collective operation of the matrix, such as `MatMult()` or `MatGetDiagonalBlock()`, computes the rows again on all ranks.
-   `PCSTENCILMG` and factors follow in the next `KSPSolve()`. So that other preconditioners are set up again, call
-   `MatAssemblyBegin()` and `MatAssemblyEnd()`, or `MatDiffusionSetCoefficient()` with the same k, before `KSPSolve()`;
-   with an older preconditioner, a Krylov method takes more iterations, to the same solution. New rows do not include an
-   earlier `MatScale()`, `MatShift()` or `MatZeroRows()`: repeat it after a setter. Without a setter, a change of k after
-   one of these is an error. Duplicates refer to the same k.
+   `PCSTENCILMG`, `PCLU` and `PCILU` follow in the next `KSPSolve()`. For other preconditioners, and for `KSPCHEBYSHEV`,
+   which estimates eigenvalues, call `MatAssemblyBegin()` and `MatAssemblyEnd()`, or `MatDiffusionSetCoefficient()` with the
+   same k, after the change. Otherwise these use the old operator: a Krylov method takes more iterations, and `KSPPREONLY`
+   returns the solution of the old operator. New rows do not include an earlier `MatScale()`, `MatShift()` or
+   `MatZeroRows()`: repeat it after a setter. Without a setter, a change of k after one of these is an error. Duplicates
+   refer to the same k.
 
    `PCSTENCILMG` solves with jumps of k. `PCMG` with the program's `DMDA`s works if the program restricts k and sets it in
    `KSPSetComputeOperators()` for each level. Otherwise a coarse matrix has k = 1.

@@ -93,8 +93,8 @@ PETSC_EXTERN PetscErrorCode MatFormulaGetParameter(Mat A, const char name[], Pet
 
    Notes:
    The operator keeps a reference to the vector. After a change of its values, on any rank, the next collective operation of
-   the matrix, such as `MatMult()`, computes the coefficients again. `PCSTENCILMG` and factors follow in the next
-   `KSPSolve()`. `MatAssemblyBegin()` and `MatAssemblyEnd()` after a change let other preconditioners be set up again. After
+   the matrix, such as `MatMult()`, computes the coefficients again. `PCSTENCILMG`, `PCLU` and `PCILU` follow in the
+   next `KSPSolve()`. For other preconditioners, call `MatAssemblyBegin()` and `MatAssemblyEnd()` after the change. After
    a `MatScale()`, `MatZeroRows()` or the like, a change is an error until this function is called again: see
    `MatFormulaSetParameter()`.
 

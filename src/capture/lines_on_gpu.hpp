@@ -15,8 +15,8 @@ namespace shellac {
 
 // The kernel computes by a Row, which has
 //   T, arrays              the type of values, how many arrays are read
-//   threads, per           of a block, and a warp that copies, together a multiple of 128, so that registers are divided evenly;
-//                          points of a thread
+//   threads                of a block; with the warp that copies a multiple of 128, so that registers are divided evenly
+//   per                    points of a thread
 //   array(u, n)            the n-th array; the first is u
 //   last(side)             the last point of the first axis, or -1 where it is not to be marked
 //   begin(before, here)    what is kept of the plane before, from values there and in the first plane
@@ -152,19 +152,19 @@ __device__ __forceinline__ void fill_stage(const LinePlanes &at, const Row &row,
   }
 }
 
-// The work of one thread. When the warps have left a plane's stage, its results are there as well, and are copied. While the
-// next plane is computed, that copy reads its results, and there is another place for the new ones.
+// The work of one thread. A plane's results are complete when all warps have left its stage: the thread then copies them. Two
+// places for results alternate.
 template <class Row, class T>
 __device__ __forceinline__ void copy_planes(const Lines &lines, const Row &row, const T *u, T *y, LineRings *rings,
                                             unsigned char *stages, const unsigned char *results) {
-  const int  behind = lines.result_bytes > 0 ? lines.stages : 0; // planes, from the one that is read
+  const int  lag = lines.result_bytes > 0 ? lines.stages : 0; // of the results that are copied [steps]
   LinePlanes fill(lines), out(lines);
   BulkTurn   turn, turn_out;
   bool       copying = false;
-  for (int step = 0, last = -1; last < 0 || step < last + behind; step++, turn.next(lines.stages)) {
-    if (last < 0 && !fill.any()) {
-      last = step;
-      if (!behind) break;
+  for (int step = 0, filled = -1; filled < 0 || step < filled + lag; step++, turn.next(lines.stages)) {
+    if (filled < 0 && !fill.any()) {
+      filled = step;
+      if (!lag) break;
     }
     rings->in.empty[turn.stage].wait(turn.parity ^ 1);
     if (copying) {
@@ -176,7 +176,7 @@ __device__ __forceinline__ void copy_planes(const Lines &lines, const Row &row, 
       fill_stage(fill, row, u, &rings->in.full[turn.stage], stages + turn.stage * Row::arrays * lines.array_bytes);
       fill.next();
     }
-    if (!behind || step < behind) continue;
+    if (!lag || step < lag) continue;
     if (out.computed()) {
       rings->out.full[turn_out.stage].wait(turn_out.parity);
       BulkResults<T>(out.item.points_of(lines, y, out.s), out.item.points)
@@ -348,7 +348,7 @@ PetscErrorCode launch_lines(const Patch &patch, const Row &row, const Other &oth
     Patch patch;
     Box   box;
     Lines lines;
-  } last; // division of work, which takes a while
+  } division; // of the last call: it takes a while
 
   PetscFunctionBegin;
   *done = false;
@@ -356,12 +356,12 @@ PetscErrorCode launch_lines(const Patch &patch, const Row &row, const Other &oth
   fits = fits && in_plane >= least_in_plane && in_plane <= most_in_plane && patch.size[2] <= most_in_plane;
   for (int a = 1; a < 3; a++) fits = fits && inner.lo[a] > 0 && inner.hi[a] < patch.size[a]; // rows and planes beside
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
-  bool same = last.made;
+  bool same = division.made;
   for (int a = 0; a < 3; a++)
-    same =
-        same && last.patch.size[a] == patch.size[a] && last.box.lo[a] == inner.lo[a] && last.box.hi[a] == inner.hi[a];
-  if (!same) last = {true, patch, inner, Lines::of<Row>(patch, inner)};
-  const Lines &lines = last.lines;
+    same = same && division.patch.size[a] == patch.size[a] && division.box.lo[a] == inner.lo[a] &&
+           division.box.hi[a] == inner.hi[a];
+  if (!same) division = {true, patch, inner, Lines::of<Row>(patch, inner)};
+  const Lines &lines = division.lines;
   if (!lines.tiles) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(with_form(form, [&](auto known) -> PetscErrorCode {
     constexpr Form f = decltype(known)::value;

@@ -19,6 +19,7 @@
 
 // In PETSc's manual and library, but not in its public headers.
 PETSC_EXTERN PetscErrorCode PetscObjectStateGet(PetscObject, PetscObjectState *);
+PETSC_EXTERN PetscErrorCode PetscObjectStateSet(PetscObject, PetscObjectState);
 
 namespace shellac {
 

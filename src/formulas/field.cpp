@@ -97,6 +97,7 @@ PetscErrorCode LoadedField::CheckValues(const Grid &grid, const std::function<bo
   PetscFunctionBegin;
   for_each_owned(grid, [&](const PetscInt p[3], PetscInt) {
     PetscInt i[3];
+    if (!problem.empty()) return;
     for (int a = 0; a < 3; a++) i[a] = grid.start[a] + p[a];
     for (PetscInt c = 0; c < values_.components() && problem.empty(); c++) {
       const PetscScalar value = at(i, c);

@@ -49,7 +49,7 @@ public:
   PetscErrorCode Check(const Grid &grid, PetscInt components, Vec v, const char *name);
   PetscErrorCode Read(const Grid &grid, const Patch &patch, const Ends ends[3], PetscInt width, bool box,
                       PetscInt components) const;
-  // An error on all ranks that names the first value that is not good, by the name of its component.
+  // An error on all ranks that names the first value that is not good; names: of each component.
   PetscErrorCode CheckValues(const Grid &grid, const std::function<bool(PetscScalar)> &good, const char *const names[],
                              const char *remedy) const;
   bool           is_read() const { return is_read_; }

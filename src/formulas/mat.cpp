@@ -271,7 +271,8 @@ PetscErrorCode FormulaMat::take_coefficients(Mat A) {
 // rank decided by its own object state, some would start the product while others exchange fields, and all would wait for
 // ever. So ranks agree by a reduction, in each product of an operator with fields.
 PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
-  PetscMPIInt stale = 0, any = 0;
+  PetscMPIInt      stale = 0, any = 0;
+  PetscObjectState state;
 
   PetscFunctionBegin;
   for (const HeldField *field : fields())
@@ -287,6 +288,9 @@ PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
              "field again, which fills all rows anew, and repeat those calls");
   PetscCall(refill(A));
   refreshes++;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(assemble(A)); // forgets whether the rows were symmetric
+  PetscCall(PetscObjectStateSet((PetscObject)A, state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -109,19 +109,23 @@ PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name, PetscI
   PetscMPIInt     ranks;
 
   PetscFunctionBegin;
-  if (!values) values = grid.dof;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &ranks));
   PetscCall(VecGetOwnershipRanges(v, &first));
-  bool same = (size_t)ranks + 1 == grid.offset.size();
-  for (PetscMPIInt r = 0; same && r <= ranks; r++) same = first[r] == grid.offset[r] / grid.dof * values;
-  const bool  of_dmda = values == grid.dof;
-  std::string with = of_dmda ? "" : " with dof = " + std::to_string(values),
-              maker = of_dmda ? "DMCreateGlobalVector() or MatCreateVecs()"
-                              : "DMCreateGlobalVector() of a DMDA that DMDACreateCompatibleDMDA() makes" + with;
-  PetscCheck(same, grid.comm, PETSC_ERR_ARG_SIZ,
+  const size_t counts = (size_t)ranks + 1;
+  const bool   of_dmda = !values || values == grid.dof;
+  if (of_dmda && counts == grid.offset.size() && std::equal(grid.offset.begin(), grid.offset.end(), first))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  bool same = !of_dmda && counts == grid.offset.size();
+  for (size_t r = 0; same && r < counts; r++) same = first[r] == grid.offset[r] / grid.dof * values;
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  const std::string with = of_dmda ? "" : " with dof = " + std::to_string(values),
+                    maker = of_dmda ? "DMCreateGlobalVector() or MatCreateVecs()"
+                                    : "DMCreateGlobalVector() of a DMDA that DMDACreateCompatibleDMDA() makes" + with;
+  PetscCheck(false, grid.comm, PETSC_ERR_ARG_SIZ,
              "the %s, of %" PetscInt_FMT " values, is not one of the DMDA's vectors%s, which have %" PetscInt_FMT
              ", in the DMDA's distribution over the ranks; make it with %s",
-             name, first[ranks], with.c_str(), grid.offset.back() / grid.dof * values, maker.c_str());
+             name, first[ranks], with.c_str(), of_dmda ? grid.offset.back() : grid.offset.back() / grid.dof * values,
+             maker.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

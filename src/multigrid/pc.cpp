@@ -62,17 +62,36 @@ PetscErrorCode get_ready(PC pc, StencilMG **mg) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A field has changed, and the program has not assembled the matrix since: KSPSolve()'s PCSetUp() did not see it.
-PetscErrorCode pre_solve(PC pc, KSP, Vec, Vec) {
-  StencilMG  *mg;
-  StencilMat *context;
-  Mat         A, P;
+// Whether the matrix is what the hierarchy was made of. With PCSetReusePreconditioner() it may be any other one.
+PetscErrorCode is_of_hierarchy(Mat P, const StencilMG &mg, bool *is) {
+  StencilMat      *context;
+  PetscObjectId    id;
+  PetscObjectState state;
 
   PetscFunctionBegin;
+  *is = false;
+  PetscCall(PetscObjectGetId((PetscObject)P, &id));
+  if (id != mg.matrix) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetReadyStencil(P, &context));
+  PetscCall(PetscObjectStateGet((PetscObject)P, &state));
+  *is = state == mg.state && context->refreshes == mg.refreshes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A field has changed, and the program has not assembled the matrix since: KSPSolve()'s PCSetUp() did not see it.
+PetscErrorCode pre_solve(PC pc, KSP, Vec, Vec) {
+  StencilMG *mg;
+  Mat        A, P;
+  PetscBool  reused;
+  bool       current;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetReusePreconditioner(pc, &reused));
+  if (reused) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(get_context(pc, &mg));
   PetscCall(PCGetOperators(pc, &A, &P));
-  PetscCall(MatGetReadyStencil(P, &context));
-  if (context->refreshes == mg->refreshes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(is_of_hierarchy(P, *mg, &current));
+  if (current) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(assemble(P));
   PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -217,17 +236,20 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   Mat        A, P;
   PetscReal  norm = 0, first = 0;
   PetscInt   n = 0;
+  bool       current; // cycles from x are steps for A x = b
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
   PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(is_of_hierarchy(P, *mg, &current));
+  current = current && A == P;
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   mg->applications++;
   // the residual's norm comes out of the first pass of the cycle that follows, where that can be
   const bool   tests = rtol > 0 || abstol > 0;
   PetscMemType memory = PETSC_MEMTYPE_HOST;
   PetscCall(memory_of(b, x, &memory));
-  const bool     inside = A == P && !mg->fixed && !mg->corrects && mg->multigrid->gives_norm(memory);
+  const bool     inside = current && !mg->fixed && !mg->corrects && mg->multigrid->gives_norm(memory);
   constexpr auto none = (PCRichardsonConvergedReason)0;
   const auto     limit = [&]() { return dtol > 0 && first > 0 ? dtol * first : PETSC_MAX_REAL; };
   *reason = none;
@@ -263,7 +285,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
       PetscCall(cycle(mg, b, x, true, PetscMax(abstol, rtol * first), limit(), tests ? &norm : NULL));
       if (tests) judge();
       if (*reason != none) break; // the cycle has ended before it changed x
-    } else if (zero || A == P) {
+    } else if (zero || current) {
       PetscCall(improve(pc, mg, b, x, !zero));
     } else {
       Vec y;
@@ -272,7 +294,7 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
       for (PetscInt c = 0; c < mg->cycles; c++) PetscCall(improve(pc, mg, r, y, c > 0));
       PetscCall(VecAXPY(x, 1, y));
     }
-    for (PetscInt c = 1; c < mg->cycles && (A == P || zero); c++) PetscCall(improve(pc, mg, b, x, true));
+    for (PetscInt c = 1; c < mg->cycles && (current || zero); c++) PetscCall(improve(pc, mg, b, x, true));
     n++;
     if (mg->monitor) PetscCall(monitor(pc, mg, n, b, x));
   }
@@ -380,6 +402,7 @@ PetscErrorCode PCCreate_StencilMG(PC pc) {
   PetscCall(PCShellSetApplyTranspose(pc, apply_transpose));
   PetscCall(PCShellSetApplyRichardson(pc, apply_richardson));
   PetscCall(PCShellSetPreSolve(pc, pre_solve));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCPreSolveChangeRHS_C", NULL)); // it leaves b as it is
   PetscCall(PCShellSetView(pc, view));
   PetscCall(PCShellSetDestroy(pc, destroy));
   PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCSTENCILMG));

@@ -260,6 +260,7 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   mg->matrix = id;
   mg->on_device = device;
   mg->refreshes = context->refreshes;
+  PetscCall(PetscObjectStateGet((PetscObject)P, &mg->state));
   if (context->grid.dof > 1)
     PetscCall(set_up_system(mg, P, context, device, type, current));
   else

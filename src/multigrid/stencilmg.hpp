@@ -24,7 +24,8 @@ struct StencilMG {
   PetscBool                     on_device = PETSC_FALSE; // and where
   Vec                           fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                           work[3] = {NULL, NULL, NULL};
-  PetscInt                      refreshes = 0;       // of the matrix then: see StencilMat::refresh()
+  PetscObjectState              state = -1;          // the matrix' at set-up,
+  PetscInt                      refreshes = 0;       // and its StencilMat::refreshes
   bool                          singular = false;    // the last level: see SetupFindings
   bool                          symmetric = false;   // the operator
   bool                          mixed_signs = false; // couplings of a star, not symmetric: of both signs

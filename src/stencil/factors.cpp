@@ -7,6 +7,9 @@
 #include "stencil/mat.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace shellac {
@@ -57,6 +60,7 @@ struct FactorSteps {
   OperationFn     *solves[solve_count];
   NonzeroPattern   pattern;  // that the symbolic step was given
   Mat              A = NULL; // that the numeric step was given, in this state:
+  PetscObjectId    id = 0;
   PetscObjectState state = -1;
   PetscInt         refreshes = 0;
   MatFactorInfo    info;
@@ -88,14 +92,17 @@ static PetscErrorCode get_steps(Mat F, FactorSteps **steps) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Repeats the numeric step where A has been refreshed since, unless a program that has assembled A wants the old factor.
+// Repeats the numeric step where A has been refreshed since, and only that: a rise of its state is PCSetUp()'s to follow.
 static PetscErrorCode follow_refreshes(Mat F, FactorSteps *steps) {
   StencilMat      *context;
+  PetscObjectId    id;
   PetscObjectState state;
   MatFactorType    type;
   MatFactorInfo    info = steps->info;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)steps->A, &id));
+  if (id != steps->id) PetscFunctionReturn(PETSC_SUCCESS); // converted in place: no longer ours
   PetscCall(MatGetReadyStencil(steps->A, &context));
   PetscCall(PetscObjectStateGet((PetscObject)steps->A, &state));
   if (context->refreshes == steps->refreshes || state != steps->state) PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,11 +115,19 @@ static PetscErrorCode follow_refreshes(Mat F, FactorSteps *steps) {
 }
 
 template <int n, class... Operands> static PetscErrorCode solve(Mat F, Operands... operands) {
-  FactorSteps *steps;
+  FactorSteps   *steps;
+  MatFactorError error;
 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(follow_refreshes(F, steps));
+  PetscCall(MatFactorGetError(F, &error));
+  const auto result = std::get<sizeof...(Operands) - 1>(std::make_tuple(operands...));
+  if constexpr (std::is_same_v<decltype(result), const Vec>)
+    if (error) { // as MatSolve() does where the factor has failed before
+      PetscCall(VecSet(result, std::numeric_limits<PetscReal>::infinity()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   PetscCall((*reinterpret_cast<PetscErrorCode (*)(Mat, Operands...)>(steps->solves[n]))(F, operands...));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,9 +169,11 @@ template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFa
   PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(MatDestroy(&steps->A));
   steps->A = A;
+  PetscCall(PetscObjectGetId((PetscObject)A, &steps->id));
   PetscCall(PetscObjectStateGet((PetscObject)A, &steps->state));
   steps->refreshes = context->refreshes;
-  steps->info = *info;
+  PetscCall(MatFactorInfoInitialize(&steps->info));
+  if (info) steps->info = *info;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

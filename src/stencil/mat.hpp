@@ -24,8 +24,8 @@ struct StencilMat {
   virtual PetscErrorCode destroy() = 0;
   virtual PetscErrorCode bind_operator() = 0; // to the host or not, as the setting says
   // Brings the operator up to date with what it was made of, and counts it in `refreshes`; an error where that takes other
-  // ranks' calls, too, and this call is not collective. The matrix' state stays: PCApply() would set the PC up in the middle
-  // of a solve. What is made of the operator and must follow compares `refreshes`.
+  // ranks' calls, too, and this call is not collective. The matrix' state stays: otherwise PCApply() would set the PC up in
+  // the middle of a solve. So PCs and factors of ours compare `refreshes` as well.
   virtual PetscErrorCode refresh(Mat, bool) { return PETSC_SUCCESS; }
   // Discards what was made of the operator; to be called after each change of it.
   virtual PetscErrorCode invalidate();
