@@ -58,8 +58,12 @@ run() {
   [ "$kind" = ksp ] && tolerances=$linear
   shift 4
   rm -f "$name.solution"
-  timeout 120 $launcher "$n" "$here/$program" $reported $tolerances $options "$@" -viewer_binary_skip_info \
-    "-${kind}_view_solution" "binary:$name.solution" > "$name.log" 2>&1
+  for _ in 1 2; do # on a busy host Open MPI at times fails before the program begins: once more
+    timeout 120 $launcher "$n" "$here/$program" $reported $tolerances $options "$@" -viewer_binary_skip_info \
+      "-${kind}_view_solution" "binary:$name.solution" > "$name.log" 2>&1 && return
+    if grep -aqE 'PETSC ERROR|solve|TS dt' "$name.log"; then return 1; fi
+  done
+  return 1
 }
 # why a run failed, in a line: PETSc's first error, else the last output
 error_of() {
