@@ -198,10 +198,10 @@ static std::string numeral(PetscScalar value) {
 }
 // The indices of an owned point.
 std::string EquationOnGrid::PlaceOf(size_t point) const {
-  const size_t nx = (size_t)grid_.size[0], ny = (size_t)grid_.size[1];
-  return "(" + std::to_string(grid_.start[0] + (PetscInt)(point % nx)) + ", " +
-         std::to_string(grid_.start[1] + (PetscInt)(point / nx % ny)) + ", " +
-         std::to_string(grid_.start[2] + (PetscInt)(point / nx / ny)) + ")";
+  const size_t   nx = (size_t)grid_.size[0], ny = (size_t)grid_.size[1];
+  const PetscInt i[3] = {grid_.start[0] + (PetscInt)(point % nx), grid_.start[1] + (PetscInt)(point / nx % ny),
+                         grid_.start[2] + (PetscInt)(point / nx / ny)};
+  return text_of(i, 3);
 }
 // The values of the fields there: ", k = 2".
 PetscErrorCode EquationOnGrid::FieldsAt(size_t point, std::string *text) const {

@@ -102,9 +102,7 @@ PetscErrorCode LoadedField::CheckValues(const Grid &grid, const std::function<bo
     for (PetscInt c = 0; c < values_.components() && problem.empty(); c++) {
       const PetscScalar value = at(i, c);
       if (good(value)) continue;
-      problem = std::string(names[c]) + " is " + number(value) + " at the point (" + std::to_string(i[0]);
-      for (int a = 1; a < grid.dim; a++) problem += ", " + std::to_string(i[a]);
-      problem += ")";
+      problem = std::string(names[c]) + " is " + number(value) + " at the point " + text_of(i, grid.dim);
     }
   });
   SHELLAC_CHECK_ALL(problem.empty(), grid.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s; %s", problem.c_str(), remedy);

@@ -33,16 +33,12 @@ void StencilRow::Conjugate() {
   for (PetscScalar &value : values_) value = PetscConj(value);
 }
 
-static std::string text_of(const PetscInt i[3]) {
-  return "(" + std::to_string(i[0]) + ", " + std::to_string(i[1]) + ", " + std::to_string(i[2]) + ")";
-}
-
 std::string StencilRow::problem(PetscReal *relative_sum) const {
   std::string text;
   *relative_sum = 0;
   if (row_.is_outside_) {
     const PetscInt *at = row_.outside_;
-    text = "adds an entry at the step " + text_of(at);
+    text = "adds an entry at the step " + text_of(at, 3);
     if (row_.dof_ > 1) text += ", of equation " + std::to_string(at[3]) + " and unknown " + std::to_string(at[4]);
     return text +
            ", which is outside its shape; shape() must have the width, box for steps along several axes at once" +
@@ -65,7 +61,7 @@ std::string StencilRow::problem(PetscReal *relative_sum) const {
   for_each([&](int n, PetscInt, PetscInt, PetscScalar value) {
     if (text.empty() && PetscIsInfOrNanScalar(value))
       text = "gives the coefficient " + std::to_string((double)PetscRealPart(value)) + " at the step " +
-             text_of(step(n)) + "; check its parameters, fields and spacings";
+             text_of(step(n), 3) + "; check its parameters, fields and spacings";
   });
   return text;
 }
@@ -106,9 +102,10 @@ void DomainRows::read(const PetscInt i[3]) {
     problem = std::string("is constant() and reads the field ") + point_.outside_->name_ + "; constant() must be false";
   else if (point_.outside_)
     problem = std::string("reads the field ") + point_.outside_->name_ + " at the step " +
-              text_of(point_.outside_step_) + ", which is outside its shape's width or the field's values at a point";
+              text_of(point_.outside_step_, 3) +
+              ", which is outside its shape's width or the field's values at a point";
   point_.outside_ = nullptr;
-  if (!problem.empty() && problem_.empty()) problem_ = "at the point " + text_of(i) + " the formula " + problem;
+  if (!problem.empty() && problem_.empty()) problem_ = "at the point " + text_of(i, 3) + " the formula " + problem;
   relative_sum_ = PetscMax(relative_sum_, sum);
   read_ = true;
 }

@@ -1,7 +1,6 @@
 #include "grid/axes.hpp"
 
 #include <algorithm>
-#include <string>
 
 namespace shellac {
 
@@ -127,6 +126,12 @@ PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name, PetscI
              name, first[ranks], with.c_str(), of_dmda ? grid.offset.back() : grid.offset.back() / grid.dof * values,
              maker.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::string text_of(const PetscInt i[], int n) {
+  std::string text = "(" + std::to_string(i[0]);
+  for (int a = 1; a < n; a++) text += ", " + std::to_string(i[a]);
+  return text + ")";
 }
 
 // product: the coordinates are one of ascending axes.

@@ -1,6 +1,7 @@
 #pragma once
 // The grid of a DMDA: sizes, spacings, ownership.
 
+#include <string>
 #include <vector>
 
 #include "grid/patch.hpp"
@@ -43,6 +44,8 @@ PetscErrorCode GridCreate(DM dm, Grid *grid);
 // An error for a vector with another distribution than the grid's, with so many values a point, 0: as the DMDA; name: the
 // vector in the message. Every rank knows the whole layout, so ranks agree without communication.
 PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name, PetscInt values = 0);
+
+std::string text_of(const PetscInt i[], int n); // of indices or steps: "(2, 3)"
 
 // Spacing along each axis from the DM's coordinates, for axes of two points or more; other axes keep the given h.
 // Errors: coordinates that are not an ascending, uniform product grid.
