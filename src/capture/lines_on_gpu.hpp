@@ -5,6 +5,7 @@
 // What a point needs of the planes before is kept in registers.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "capture/planes_on_gpu.hpp"
@@ -343,12 +344,10 @@ PetscErrorCode launch_lines(const Patch &patch, const Row &row, const Other &oth
   constexpr PetscInt64 least_points = 8 << 20, longest_row = 1024, least_in_plane = 1 << 15, most_in_plane = 1 << 30;
   const Boxes          others = difference(box, inner);
   bool                 fits = inner.points() >= least_points && patch.size[0] <= longest_row;
-  static struct {
-    bool  made = false;
-    Patch patch;
-    Box   box;
-    Lines lines;
-  } division; // of the last call: it takes a while
+  // The last division of work, and what was divided: to make one takes a while.
+  static Lines                   lines;
+  static std::array<PetscInt, 9> divided = {};
+  std::array<PetscInt, 9>        sizes;
 
   PetscFunctionBegin;
   *done = false;
@@ -356,12 +355,9 @@ PetscErrorCode launch_lines(const Patch &patch, const Row &row, const Other &oth
   fits = fits && in_plane >= least_in_plane && in_plane <= most_in_plane && patch.size[2] <= most_in_plane;
   for (int a = 1; a < 3; a++) fits = fits && inner.lo[a] > 0 && inner.hi[a] < patch.size[a]; // rows and planes beside
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
-  bool same = division.made;
-  for (int a = 0; a < 3; a++)
-    same = same && division.patch.size[a] == patch.size[a] && division.box.lo[a] == inner.lo[a] &&
-           division.box.hi[a] == inner.hi[a];
-  if (!same) division = {true, patch, inner, Lines::of<Row>(patch, inner)};
-  const Lines &lines = division.lines;
+  for (size_t a = 0; a < 3; a++)
+    sizes[3 * a] = patch.size[a], sizes[3 * a + 1] = inner.lo[a], sizes[3 * a + 2] = inner.hi[a];
+  if (sizes != divided) lines = Lines::of<Row>(patch, inner), divided = sizes;
   if (!lines.tiles) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(with_form(form, [&](auto known) -> PetscErrorCode {
     constexpr Form f = decltype(known)::value;

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "capture/box_on_gpu.hpp"
 #include "capture/kernels.hpp"
 #include "capture/star_on_gpu.hpp"
 #include "capture/star_on_host.hpp"
@@ -161,7 +162,7 @@ bool PreparedCapture::extend_to_all_ends(Box *inside, StarDiagonal<T> *more) con
 
   if (!ends.looked) {
     ends.looked = true;
-    ends.more = diagonal_at_ends(*inside);
+    if (op_.shape_ == 1) ends.more = diagonal_at_ends(*inside); // no kernel of boxes has more there
     ends.alike = rows_are_alike(*inside, ends.more);
   }
   if (!ends.alike) return false;
@@ -217,7 +218,7 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
       PetscCall(launch_rows_of_classes(row, point, u.u, form, b, box, inside, is_star, y));
     else if (dim == 3 && constants) {
       StarDiagonal<T> more;
-      if (!is_star || !extend_to_all_ends(&inside, &more)) extend_to_ends(&inside, more.at_end[0]);
+      if (!extend_to_all_ends(&inside, &more)) extend_to_ends(&inside, more.at_end[0]);
       if (is_star)
         PetscCall(launch_star_planes(op_.patch_, star(constants), more,
                                      captured::ApplyWhole<T, 3, false, false, false>(point, arrays), u.u, form, b, box,

@@ -153,8 +153,8 @@ PetscErrorCode launch_star_planes(const Patch &patch, const ConstantStar<T> &sta
     constexpr int  width = decltype(width_of)::value;
     using Block = kernel::StarBlock<T, f, width>;
     return launch_walk<Block>(in_chain, kernel::star_planes<f, width, T>,
-                              short_march<Block, T, width>(inner, f == Form::product ? 48 : 16), patch, star, more, u,
-                              b, y);
+                              short_march<Block, T, width>(inner, 5, f == Form::product ? 48 : 16), patch, star, more,
+                              u, b, y);
   });
 }
 

@@ -51,6 +51,65 @@ template <class Face, class T> struct FluxRow : RowInside { // for the kernel of
 
 namespace kernel {
 
+struct PairBlock {
+  static constexpr int warps = 4, rows = 2, columns = 1; // of a block; of a warp; of a lane, 32 packs apart
+};
+
+// Where a thread of a PairBlock stands. Those beyond the points read at the last ones, and write nothing.
+template <class T, int width> struct Place {
+  static constexpr int rows = PairBlock::rows;
+  using Values = Pack<T, width>;
+
+  PetscInt i, nx, lo, hi;
+  int      planes, last; // its last row
+  bool     in_row;
+  size_t   at, row, plane; // the first point in the arrays, and the strides
+
+  __device__ Place(const March &march, const Patch &patch) {
+    const Box     &box = march.inner;
+    const unsigned above = blockIdx.x / march.blocks_x;
+    const int      lane = threadIdx.x % 32;
+    const PetscInt j = box.lo[1] + (PetscInt)(above % march.blocks_y * PairBlock::warps + threadIdx.x / 32) * rows,
+                   k = box.lo[2] + (PetscInt)(above / march.blocks_y) * march.planes;
+    nx = patch.size[0], lo = box.lo[0], hi = box.hi[0];
+    i = march.first + ((PetscInt)(blockIdx.x % march.blocks_x) * 32 + lane) * width;
+    planes = (int)PetscMin((PetscInt)march.planes, box.hi[2] - k);
+    last = (int)PetscMax(PetscMin((PetscInt)rows, box.hi[1] - j) - 1, (PetscInt)0);
+    in_row = j < box.hi[1];
+    row = nx, plane = row * patch.size[1];
+    at = patch.index(PetscMin(i, nx - width), PetscMin(j, box.hi[1] - 1), k);
+  }
+  __device__ bool   no_west() const { return i <= 0; }
+  __device__ bool   no_east() const { return i + width >= nx; }
+  __device__ size_t offset(int r) const { return (size_t)(r < last ? r : last) * row; }
+  // From the row before the warp's, 0, to the one after its last.
+  __device__ const T *beside_rows(const T *u, int r) const {
+    return u + (ptrdiff_t)((r < last + 2 ? r : last + 2) - 1) * (ptrdiff_t)row;
+  }
+  // The values before and after a pack at u; zero beyond the grid.
+  __device__ void beside(const T *__restrict__ u, const Values &here, T *west, T *east) const {
+    const int lane = threadIdx.x % 32;
+    *west = shuffled(here.lane[width - 1], lane - 1);
+    *east = shuffled(here.lane[0], lane + 1);
+    if (lane == 0 && !no_west() && i < nx) *west = u[-1];
+    if (lane == 31 && !no_east()) *east = u[width];
+    if (no_west()) *west = 0;
+    if (no_east()) *east = 0;
+  }
+  __device__ void store(T *to, int r, const Values &values) const {
+    if (!in_row || r > last) return;
+    if (i >= lo && i + width <= hi)
+      *reinterpret_cast<Values *>(to + r * row) = values;
+    else
+#pragma unroll
+      for (int l = 0; l < width; l++)
+        if (i + l >= lo && i + l < hi) to[r * row + l] = values.lane[l];
+  }
+  static __device__ Values load(const T *__restrict__ from) {
+    return *reinterpret_cast<const Values *>(from);
+  }
+};
+
 // With k on faces, in 3-D: a face's flux is computed once for both of its points, if one warp has both.
 template <Form form, int width, class T>
 __global__ void __launch_bounds__(32 * PairBlock::warps)

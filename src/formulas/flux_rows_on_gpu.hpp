@@ -181,7 +181,7 @@ PetscErrorCode launch_flux_rows(const Patch &patch, const Flux<T> &flux, const O
                          constexpr int  width = decltype(width_of)::value;
                          using Block = kernel::FluxBlock<T, width>;
                          return launch_walk<Block>(in_chain, kernel::flux_rows<f, width, Face, T>,
-                                                   short_march<Block, T, width>(inner), patch, flux, u, b, y);
+                                                   short_march<Block, T, width>(inner, 5, 16), patch, flux, u, b, y);
                        });
 }
 

@@ -62,36 +62,20 @@ PetscErrorCode get_ready(PC pc, StencilMG **mg) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whether the matrix is what the hierarchy was made of. With PCSetReusePreconditioner() it may be any other one.
-PetscErrorCode is_of_hierarchy(Mat P, const StencilMG &mg, bool *is) {
-  StencilMat      *context;
-  PetscObjectId    id;
-  PetscObjectState state;
-
-  PetscFunctionBegin;
-  *is = false;
-  PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  if (id != mg.matrix) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetReadyStencil(P, &context));
-  PetscCall(PetscObjectStateGet((PetscObject)P, &state));
-  *is = state == mg.state && context->refreshes == mg.refreshes;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // A field has changed, and the program has not assembled the matrix since: KSPSolve()'s PCSetUp() did not see it.
 PetscErrorCode pre_solve(PC pc, KSP, Vec, Vec) {
   StencilMG *mg;
   Mat        A, P;
   PetscBool  reused;
-  bool       current;
+  MatChange  change;
 
   PetscFunctionBegin;
   PetscCall(PCGetReusePreconditioner(pc, &reused));
   if (reused) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(get_context(pc, &mg));
   PetscCall(PCGetOperators(pc, &A, &P));
-  PetscCall(is_of_hierarchy(P, *mg, &current));
-  if (current) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(mg->made_of.Compare(P, &change));
+  if (change == MatChange::none) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(assemble(P));
   PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,13 +220,13 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   Mat        A, P;
   PetscReal  norm = 0, first = 0;
   PetscInt   n = 0;
-  bool       current; // cycles from x are steps for A x = b
+  MatChange  change; // with PCSetReusePreconditioner() the matrix may be any other one
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
   PetscCall(PCGetOperators(pc, &A, &P));
-  PetscCall(is_of_hierarchy(P, *mg, &current));
-  current = current && A == P;
+  PetscCall(mg->made_of.Compare(P, &change));
+  const bool current = change == MatChange::none && A == P; // cycles from x are steps for A x = b
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   mg->applications++;
   // the residual's norm comes out of the first pass of the cycle that follows, where that can be

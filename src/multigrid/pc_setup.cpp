@@ -251,16 +251,14 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   PetscCall(MatGetVecType(P, &vec_type));
   PetscCall(PetscStrendswith(vec_type, VECCUDA, &device));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscObjectId id;
-  PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  if (id != mg->matrix || mg->on_device != device) {
+  MatVersion version;
+  PetscCall(version.Read(P));
+  if (version.id != mg->made_of.id || mg->on_device != device) {
     PetscCall(destroy_vectors(mg));
     current = false;
   }
-  mg->matrix = id;
+  mg->made_of = version;
   mg->on_device = device;
-  mg->refreshes = context->refreshes;
-  PetscCall(PetscObjectStateGet((PetscObject)P, &mg->state));
   if (context->grid.dof > 1)
     PetscCall(set_up_system(mg, P, context, device, type, current));
   else

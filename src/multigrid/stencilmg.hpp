@@ -20,12 +20,10 @@ struct StencilMG {
   std::unique_ptr<OperatorRows> rows; // of variable coefficients on a GPU: memory for the next set-up; null elsewhere
   std::unique_ptr<SumOverAxes>  sum;  // that the levels are of; null where they have variable coefficients
   AxesMemory                    axes_memory;
-  PetscObjectId                 matrix = 0;              // that the vectors are for,
-  PetscBool                     on_device = PETSC_FALSE; // and where
+  MatVersion                    made_of;
+  PetscBool                     on_device = PETSC_FALSE; // the vectors
   Vec                           fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                           work[3] = {NULL, NULL, NULL};
-  PetscObjectState              state = -1;          // the matrix' at set-up,
-  PetscInt                      refreshes = 0;       // and its StencilMat::refreshes
   bool                          singular = false;    // the last level: see SetupFindings
   bool                          symmetric = false;   // the operator
   bool                          mixed_signs = false; // couplings of a star, not symmetric: of both signs

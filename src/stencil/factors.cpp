@@ -55,15 +55,13 @@ static constexpr MatOperation solve_operations[] = {MATOP_SOLVE,         MATOP_S
 constexpr int                 solve_count = sizeof(solve_operations) / sizeof(solve_operations[0]);
 
 struct FactorSteps {
-  OperationFn     *symbolic[4]; // the package's
-  OperationFn     *numeric[2];
-  OperationFn     *solves[solve_count];
-  NonzeroPattern   pattern;  // that the symbolic step was given
-  Mat              A = NULL; // that the numeric step was given, in this state:
-  PetscObjectId    id = 0;
-  PetscObjectState state = -1;
-  PetscInt         refreshes = 0;
-  MatFactorInfo    info;
+  OperationFn   *symbolic[4]; // the package's
+  OperationFn   *numeric[2];
+  OperationFn   *solves[solve_count];
+  NonzeroPattern pattern;  // that the symbolic step was given
+  Mat            A = NULL; // that the numeric step was given,
+  MatVersion     version;  // in this state
+  MatFactorInfo  info;
 
   ~FactorSteps() { (void)!MatDestroy(&A); }
 };
@@ -94,18 +92,13 @@ static PetscErrorCode get_steps(Mat F, FactorSteps **steps) {
 
 // Repeats the numeric step where A has been refreshed since, and only that: a rise of its state is PCSetUp()'s to follow.
 static PetscErrorCode follow_refreshes(Mat F, FactorSteps *steps) {
-  StencilMat      *context;
-  PetscObjectId    id;
-  PetscObjectState state;
-  MatFactorType    type;
-  MatFactorInfo    info = steps->info;
+  MatChange     change; // other: also where A was converted in place
+  MatFactorType type;
+  MatFactorInfo info = steps->info;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)steps->A, &id));
-  if (id != steps->id) PetscFunctionReturn(PETSC_SUCCESS); // converted in place: no longer ours
-  PetscCall(MatGetReadyStencil(steps->A, &context));
-  PetscCall(PetscObjectStateGet((PetscObject)steps->A, &state));
-  if (context->refreshes == steps->refreshes || state != steps->state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(steps->version.Compare(steps->A, &change));
+  if (change != MatChange::refreshed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetFactorType(F, &type));
   if (type == MAT_FACTOR_LU || type == MAT_FACTOR_ILU)
     PetscCall(MatLUFactorNumeric(F, steps->A, &info));
@@ -150,7 +143,6 @@ static PetscErrorCode wrap_solves(Mat F, FactorSteps *steps) {
 
 template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFactorInfo *info) {
   FactorSteps   *steps;
-  StencilMat    *context;
   NonzeroPattern now;
   Mat            aij;
 
@@ -165,13 +157,10 @@ template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFa
   PetscCall(
       (*reinterpret_cast<PetscErrorCode (*)(Mat, Mat, const MatFactorInfo *)>(steps->numeric[kind]))(F, aij, info));
   PetscCall(wrap_solves(F, steps));
-  PetscCall(MatGetStencil(A, &context));
   PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(MatDestroy(&steps->A));
   steps->A = A;
-  PetscCall(PetscObjectGetId((PetscObject)A, &steps->id));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &steps->state));
-  steps->refreshes = context->refreshes;
+  PetscCall(steps->version.Read(A));
   PetscCall(MatFactorInfoInitialize(&steps->info));
   if (info) steps->info = *info;
   PetscFunctionReturn(PETSC_SUCCESS);

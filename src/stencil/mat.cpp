@@ -33,6 +33,31 @@ PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context, bool collective) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatVersion::Read(Mat A) {
+  StencilMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &context));
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  refreshes = context->refreshes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatVersion::Compare(Mat A, MatChange *change) const {
+  StencilMat *context;
+  MatVersion  now;
+
+  PetscFunctionBegin;
+  *change = MatChange::other;
+  PetscCall(PetscObjectGetId((PetscObject)A, &now.id));
+  if (now.id != id) PetscFunctionReturn(PETSC_SUCCESS); // and maybe none of ours
+  PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(now.Read(A));
+  if (now.state == state) *change = now.refreshes == refreshes ? MatChange::none : MatChange::refreshed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode StencilMat::invalidate() {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&aij));

@@ -25,7 +25,7 @@ struct StencilMat {
   virtual PetscErrorCode bind_operator() = 0; // to the host or not, as the setting says
   // Brings the operator up to date with what it was made of, and counts it in `refreshes`; an error where that takes other
   // ranks' calls, too, and this call is not collective. The matrix' state stays: otherwise PCApply() would set the PC up in
-  // the middle of a solve. So PCs and factors of ours compare `refreshes` as well.
+  // the middle of a solve. So PCs and factors of ours keep a MatVersion.
   virtual PetscErrorCode refresh(Mat, bool) { return PETSC_SUCCESS; }
   // Discards what was made of the operator; to be called after each change of it.
   virtual PetscErrorCode invalidate();
@@ -57,6 +57,18 @@ PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat
 PetscErrorCode MatGetStencil(Mat A, StencilMat **context); // set up or not
 // Sets it up. collective: all ranks call it.
 PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context, bool collective = true);
+
+// Which matrix of ours something was made of, and in which state.
+enum class MatChange { none, refreshed, other }; // since; other: PETSc knows of it, or it is another matrix
+struct MatVersion {
+  PetscErrorCode Read(Mat A);
+  PetscErrorCode Compare(Mat A, MatChange *change) const; // brings A up to date if it is the matrix
+
+  PetscObjectId    id = 0;
+  PetscObjectState state = -1;
+  PetscInt         refreshes = 0; // StencilMat::refreshes
+};
+
 // A Mat's sizes, local numbering, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device: vectors are
 // expected on a GPU. Errors: a Mat without a DMDA, sizes that are not the DMDA's; collectively.
 PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_device);
