@@ -173,6 +173,7 @@ TEST_CASE("products on large grids on CUDA vectors equal AIJ's on the host", "[c
       {2, {601, 145, 1}, {none, none, none}, star, 1, 1},  {2, {601, 145, 1}, {around, mirror, none}, star, 1, 1},
       {2, {257, 131, 1}, {none, around, none}, box, 1, 2}, {2, {257, 131, 1}, {none, none, none}, star, 2, 1},
       {3, {131, 35, 19}, {none, none, none}, star, 1, 1},  {3, {131, 35, 19}, {around, none, around}, box, 1, 1},
+      {3, {131, 35, 19}, {none, none, none}, box, 1, 1},   {3, {130, 35, 19}, {none, none, none}, box, 1, 1},
       {3, {67, 35, 19}, {none, mirror, none}, star, 1, 4},
   };
   for (const Lattice &lattice : part_of(large))

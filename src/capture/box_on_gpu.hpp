@@ -10,11 +10,21 @@ namespace kernel {
 
 template <class T> struct ConstantBox {
   T c[3][3][3]; // [dz + 1][dy + 1][dx + 1]
+
+  bool is_symmetric() const { // along the first and the third axis
+    bool is = true;
+    for (int dz = 0; dz < 3; dz++)
+      for (int dy = 0; dy < 3; dy++)
+        for (int dx = 0; dx < 3; dx++)
+          is = is && c[dz][dy][dx] == c[2 - dz][dy][dx] && c[dz][dy][dx] == c[dz][dy][2 - dx];
+    return is;
+  }
 };
 
-template <class T, int width> struct BoxBlock {
-  static constexpr bool is_large = sizeof(T) > 8;
-  static constexpr int  warps = 4, rows = 2, columns = is_large || width > 1 ? 1 : 2, at_once = is_large ? 1 : 5;
+template <class T, Form form, int width, bool symmetric> struct BoxBlock {
+  static constexpr bool is_large = sizeof(T) > 8, product = form == Form::product;
+  static constexpr int  warps = 4, rows = 2, columns = is_large || width > 1 ? 1 : 2;
+  static constexpr int  at_once = is_large ? 1 : product && width > 1 ? 7 : product &&symmetric ? 6 : 5;
 };
 
 // What a thread has: packs of some rows, each of them in columns that are 32 packs apart. at_ends: some of what is read
@@ -83,13 +93,14 @@ template <class Block, int width, bool at_ends, class T> struct Walk {
   }
 };
 
-// A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above.
-template <Form form, int width, bool at_ends, class T>
+// A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above. symmetric: so is
+// the box, along the first and the third axis.
+template <Form form, int width, bool symmetric, bool at_ends, class T>
 __device__ __forceinline__ void walk_box(const March &march, const Patch &patch, const ConstantBox<T> &box,
                                          const T *__restrict__ field, const T *b, T *y, PetscInt j, PetscInt k,
                                          int planes) {
   using Values = Pack<T, width>;
-  using Block = BoxBlock<T, width>;
+  using Block = BoxBlock<T, form, width, symmetric>;
   constexpr int                        rows = Block::rows, columns = Block::columns;
   const Walk<Block, width, at_ends, T> walk(march, patch, j, k);
   const T                             *u = field + walk.at - walk.plane;
@@ -133,14 +144,21 @@ __device__ __forceinline__ void walk_box(const March &march, const Patch &patch,
         for (int l = 0; l < width; l++) {
           T below = sum_below[r][c][l], here = sum_here[r][c][l], above = 0;
 #pragma unroll
-          for (int dy = 0; dy < 3; dy++)
+          for (int dy = 0; dy < 3; dy++) {
+            const T *values = &window[r + dy][c][l];
+            if (symmetric) {
+              const T sides = values[0] + values[2];
+              here += box.c[1][dy][1] * values[1] + box.c[1][dy][0] * sides;
+              above += box.c[0][dy][1] * values[1] + box.c[0][dy][0] * sides;
+            } else
 #pragma unroll
-            for (int dx = 0; dx < 3; dx++) {
-              const T value = window[r + dy][c][l + dx];
-              below += box.c[2][dy][dx] * value;
-              here += box.c[1][dy][dx] * value;
-              above += box.c[0][dy][dx] * value;
-            }
+              for (int dx = 0; dx < 3; dx++) {
+                below += box.c[2][dy][dx] * values[dx];
+                here += box.c[1][dy][dx] * values[dx];
+                above += box.c[0][dy][dx] * values[dx];
+              }
+          }
+          if (symmetric) below += above;
           result.lane[l] = combine(form, add[r][c].lane, l, below);
           sum_below[r][c][l] = here;
           sum_here[r][c][l] = above;
@@ -152,14 +170,15 @@ __device__ __forceinline__ void walk_box(const March &march, const Patch &patch,
   }
 }
 
-template <Form form, int width, class T>
-__global__ void __launch_bounds__(32 * BoxBlock<T, width>::warps, BoxBlock<T, width>::at_once)
+template <Form form, int width, bool symmetric, class T>
+__global__ void __launch_bounds__(32 * BoxBlock<T, form, width, symmetric>::warps,
+                                  BoxBlock<T, form, width, symmetric>::at_once)
     box_planes(March march, Patch patch, ConstantBox<T> box, const T *__restrict__ field, const T *b, T *y) {
-  const BlockOfWalk<BoxBlock<T, width>, width> block(march, patch);
+  const BlockOfWalk<BoxBlock<T, form, width, symmetric>, width> block(march, patch);
   if (block.at_ends || block.parts)
-    walk_box<form, width, true>(march, patch, box, field, b, y, block.j, block.k, block.planes);
+    walk_box<form, width, symmetric, true>(march, patch, box, field, b, y, block.j, block.k, block.planes);
   else
-    walk_box<form, width, false>(march, patch, box, field, b, y, block.j, block.k, block.planes);
+    walk_box<form, width, symmetric, false>(march, patch, box, field, b, y, block.j, block.k, block.planes);
   wait_for_kernel_before();
 }
 
@@ -169,13 +188,17 @@ __global__ void __launch_bounds__(32 * BoxBlock<T, width>::warps, BoxBlock<T, wi
 template <class T, class Other>
 PetscErrorCode launch_box_planes(const Patch &patch, const kernel::ConstantBox<T> &stencil, const Other &other,
                                  const T *u, Form form, const T *b, const Box &box, const Box &inner, T *y) {
-  return launch_planes(patch, other, u, form, b, box, inner, y, 0, [&](auto form_of, auto width_of, bool in_chain) {
-    constexpr Form f = decltype(form_of)::value;
-    constexpr int  width = decltype(width_of)::value;
-    using Block = kernel::BoxBlock<T, width>;
-    return launch_walk<Block>(in_chain, kernel::box_planes<f, width, T>, short_march<Block, T, width>(inner, 16, 64),
-                              patch, stencil, u, b, y);
-  });
+  const auto launch = [&](auto symmetric_of) {
+    return launch_planes(patch, other, u, form, b, box, inner, y, 0, [&](auto form_of, auto width_of, bool in_chain) {
+      constexpr bool symmetric = decltype(symmetric_of)::value;
+      constexpr Form f = decltype(form_of)::value;
+      constexpr int  width = decltype(width_of)::value;
+      using Block = kernel::BoxBlock<T, f, width, symmetric>;
+      return launch_walk<Block>(in_chain, kernel::box_planes<f, width, symmetric, T>,
+                                short_march<Block, T, width>(inner, 16, 64), patch, stencil, u, b, y);
+    });
+  };
+  return stencil.is_symmetric() ? launch(std::true_type{}) : launch(std::false_type{});
 }
 
 } // namespace shellac
