@@ -188,6 +188,35 @@ TEST_CASE("products on large grids on CUDA vectors equal AIJ's on the host", "[c
     }
 }
 
+TEST_CASE("constant boxes with other diagonals at faces, edges and corners multiply on CUDA vectors as AIJ",
+          "[capture][device]") {
+  if (no_gpu()) return;
+  const DMBoundaryType       none = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC;
+  const std::vector<Lattice> large = {{3, {131, 35, 19}, {none, none, none}, DMDA_STENCIL_BOX, 1, 1},
+                                      {3, {130, 20, 35}, {none, none, none}, DMDA_STENCIL_BOX, 1, 1},
+                                      {3, {66, 35, 19}, {none, around, none}, DMDA_STENCIL_BOX, 1, 1},
+                                      {3, {66, 20, 19}, {around, none, none}, DMDA_STENCIL_BOX, 1, 1},
+                                      {3, {4, 3, 3}, {none, none, none}, DMDA_STENCIL_BOX, 1, 1}};
+  for (const Lattice &lattice : large)
+    for (bool equal_sides : {false, true}) {
+      INFO(describe(lattice) << (equal_sides ? "; equal sides" : ""));
+      Options set("-mat_stencil_compress constant");
+      Grid    possible;
+      if (!try_make_grid(lattice, &possible)) continue;
+      Twins      t(lattice, VECCUDA);
+      const Fill uniform = uniform_fill(lattice, 1);
+      fill_and_assemble(t, [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+        const bool is_diagonal = !arm[0] && !arm[1] && !arm[2];
+        uniform(p, arm, block);
+        if (equal_sides) block[0] = is_diagonal ? 40 : -1 - PetscReal(arm[1]) / 4;
+        for (int a = 0; a < 3 && is_diagonal; a++) // not sums of what each end adds
+          if (lattice.ends[a] == none && (p[a] == 0 || p[a] == lattice.N[a] - 1))
+            block[0] = 1.5 * block[0] + 1 + a + (p[a] ? 0 : 0.25);
+      });
+      CHECK(t.operator_problem() == "");
+    }
+}
+
 TEST_CASE("sweeps on CUDA vectors converge and leave the solution as it is", "[capture][device]") {
   if (no_gpu()) return;
   for (const Lattice &lattice : lattices())

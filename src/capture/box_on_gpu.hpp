@@ -1,6 +1,6 @@
 #pragma once
-// Products of constant boxes of 27 points on a GPU in 3-D, as star_planes(). Points at ends of the domain where the row has no
-// other values than at inner points are among them.
+// Products of constant boxes of 27 points on a GPU in 3-D, in the way of star_on_gpu.hpp. Points at the ends of the domain are
+// among them if their rows are the box without the arms beyond, with any diagonal.
 
 #include "capture/planes_on_gpu.hpp"
 
@@ -9,9 +9,11 @@ namespace shellac {
 namespace kernel {
 
 template <class T> struct ConstantBox {
-  T c[3][3][3]; // [dz + 1][dy + 1][dx + 1]
+  T              c[3][3][3]; // [dz + 1][dy + 1][dx + 1]
+  EndDiagonal<T> diagonal;
 
-  bool is_symmetric() const { // along the first and the third axis
+  // Whether opposite entries along the first axis are equal, and those along the third.
+  bool has_equal_sides() const {
     bool is = true;
     for (int dz = 0; dz < 3; dz++)
       for (int dy = 0; dy < 3; dy++)
@@ -21,18 +23,18 @@ template <class T> struct ConstantBox {
   }
 };
 
-template <class T, Form form, int width, bool symmetric> struct BoxBlock {
-  static constexpr bool is_large = sizeof(T) > 8, product = form == Form::product;
+// at_once: blocks of a multiprocessor, as many as leave the compiler enough registers.
+template <class T, Form form, int width, bool equal_sides> struct BoxBlock {
+  static constexpr bool is_large = sizeof(T) > 8;
   static constexpr int  warps = 4, rows = 2, columns = is_large || width > 1 ? 1 : 2;
-  static constexpr int  at_once = is_large ? 1 : product && width > 1 ? 7 : product &&symmetric ? 6 : 5;
+  static constexpr int  at_once = is_large ? 1 : form != Form::product || width == 1 ? 5 : equal_sides ? 7 : 6;
 };
 
-// What a thread has: packs of some rows, each of them in columns that are 32 packs apart. at_ends: some of what is read
-// may be beyond the patch, and is 0 then; some of what is computed outside the box. walk_star() has a form of its own of this:
-// with Walk it takes up to 5 % longer.
-template <class Block, int width, bool at_ends, class T> struct Walk {
+// A thread's points: some rows, and in each of them packs that are 32 packs apart, its columns. at_ends: values beyond the patch
+// are read as 0, and points outside the box are not written. walk_star() does not use this: it would take up to 5 % longer.
+template <int columns, int width, bool at_ends, class T> struct Walk {
   using Values = Pack<T, width>;
-  static constexpr int columns = Block::columns, apart = 32 * width, last = columns - 1;
+  static constexpr int apart = 32 * width, last = columns - 1; // from column to column; the last one
 
   const Box &box;
   int        lane;
@@ -93,19 +95,19 @@ template <class Block, int width, bool at_ends, class T> struct Walk {
   }
 };
 
-// A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above. symmetric: so is
-// the box, along the first and the third axis.
-template <Form form, int width, bool symmetric, bool at_ends, class T>
+// A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above. equal_sides: see
+// ConstantBox.
+template <Form form, int width, bool equal_sides, bool at_ends, class T>
 __device__ __forceinline__ void walk_box(const March &march, const Patch &patch, const ConstantBox<T> &box,
                                          const T *__restrict__ field, const T *b, T *y, PetscInt j, PetscInt k,
                                          int planes) {
   using Values = Pack<T, width>;
-  using Block = BoxBlock<T, form, width, symmetric>;
-  constexpr int                        rows = Block::rows, columns = Block::columns;
-  const Walk<Block, width, at_ends, T> walk(march, patch, j, k);
-  const T                             *u = field + walk.at - walk.plane;
-  T                                   *to = y + walk.at - 2 * walk.plane; // two planes behind what is read
-  T                                    sum_below[rows][columns][width] = {}, sum_here[rows][columns][width] = {};
+  using Block = BoxBlock<T, form, width, equal_sides>;
+  constexpr int                          rows = Block::rows, columns = Block::columns;
+  const Walk<columns, width, at_ends, T> walk(march, patch, j, k);
+  const T                               *u = field + walk.at - walk.plane;
+  T                                     *to = y + walk.at - 2 * walk.plane; // two planes behind what is read
+  T                                      sum_below[rows][columns][width] = {}, sum_here[rows][columns][width] = {};
 
 #pragma unroll 1
   for (int s = 0; s < planes + 2; s++) {
@@ -142,23 +144,27 @@ __device__ __forceinline__ void walk_box(const March &march, const Patch &patch,
         Values result;
 #pragma unroll
         for (int l = 0; l < width; l++) {
-          T below = sum_below[r][c][l], here = sum_here[r][c][l], above = 0;
+          T below = sum_below[r][c][l], here = sum_here[r][c][l], above = 0, center = box.c[1][1][1];
+          if (at_ends) {
+            const PetscInt p[3] = {walk.i + c * walk.apart + l, j + r, k + s - 1};
+            center += box.diagonal.at(p, patch.size);
+          }
 #pragma unroll
           for (int dy = 0; dy < 3; dy++) {
             const T *values = &window[r + dy][c][l];
-            if (symmetric) {
+            if (equal_sides) {
               const T sides = values[0] + values[2];
-              here += box.c[1][dy][1] * values[1] + box.c[1][dy][0] * sides;
+              here += (dy == 1 ? center : box.c[1][dy][1]) * values[1] + box.c[1][dy][0] * sides;
               above += box.c[0][dy][1] * values[1] + box.c[0][dy][0] * sides;
             } else
 #pragma unroll
               for (int dx = 0; dx < 3; dx++) {
                 below += box.c[2][dy][dx] * values[dx];
-                here += box.c[1][dy][dx] * values[dx];
+                here += (dy == 1 && dx == 1 ? center : box.c[1][dy][dx]) * values[dx];
                 above += box.c[0][dy][dx] * values[dx];
               }
           }
-          if (symmetric) below += above;
+          if (equal_sides) below += above;
           result.lane[l] = combine(form, add[r][c].lane, l, below);
           sum_below[r][c][l] = here;
           sum_here[r][c][l] = above;
@@ -170,35 +176,38 @@ __device__ __forceinline__ void walk_box(const March &march, const Patch &patch,
   }
 }
 
-template <Form form, int width, bool symmetric, class T>
-__global__ void __launch_bounds__(32 * BoxBlock<T, form, width, symmetric>::warps,
-                                  BoxBlock<T, form, width, symmetric>::at_once)
+template <Form form, int width, bool equal_sides, class T>
+__global__ void __launch_bounds__(32 * BoxBlock<T, form, width, equal_sides>::warps,
+                                  BoxBlock<T, form, width, equal_sides>::at_once)
     box_planes(March march, Patch patch, ConstantBox<T> box, const T *__restrict__ field, const T *b, T *y) {
-  const BlockOfWalk<BoxBlock<T, form, width, symmetric>, width> block(march, patch);
-  if (block.at_ends || block.parts)
-    walk_box<form, width, symmetric, true>(march, patch, box, field, b, y, block.j, block.k, block.planes);
+  const BlockOfWalk<BoxBlock<T, form, width, equal_sides>, width> block(march, patch);
+  // blocks that are not at_ends have no points at ends of the second and third axis
+  const bool at_ends_of_rows = (block.i == 0 && box.diagonal.added[1][1][0] != T(0)) ||
+                               (block.end_i >= patch.size[0] && box.diagonal.added[1][1][2] != T(0));
+  if (block.at_ends || block.parts || at_ends_of_rows)
+    walk_box<form, width, equal_sides, true>(march, patch, box, field, b, y, block.j, block.k, block.planes);
   else
-    walk_box<form, width, symmetric, false>(march, patch, box, field, b, y, block.j, block.k, block.planes);
+    walk_box<form, width, equal_sides, false>(march, patch, box, field, b, y, block.j, block.k, block.planes);
   wait_for_kernel_before();
 }
 
 } // namespace kernel
 
-// inner: points whose row is the box, without its arms that leave the patch where that is the domain.
+// inner: points whose row is the box, with its diagonal at ends, without its arms that leave the domain.
 template <class T, class Other>
 PetscErrorCode launch_box_planes(const Patch &patch, const kernel::ConstantBox<T> &stencil, const Other &other,
                                  const T *u, Form form, const T *b, const Box &box, const Box &inner, T *y) {
   const auto launch = [&](auto symmetric_of) {
     return launch_planes(patch, other, u, form, b, box, inner, y, 0, [&](auto form_of, auto width_of, bool in_chain) {
-      constexpr bool symmetric = decltype(symmetric_of)::value;
+      constexpr bool equal_sides = decltype(symmetric_of)::value;
       constexpr Form f = decltype(form_of)::value;
       constexpr int  width = decltype(width_of)::value;
-      using Block = kernel::BoxBlock<T, f, width, symmetric>;
-      return launch_walk<Block>(in_chain, kernel::box_planes<f, width, symmetric, T>,
+      using Block = kernel::BoxBlock<T, f, width, equal_sides>;
+      return launch_walk<Block>(in_chain, kernel::box_planes<f, width, equal_sides, T>,
                                 short_march<Block, T, width>(inner, 16, 64), patch, stencil, u, b, y);
     });
   };
-  return stencil.is_symmetric() ? launch(std::true_type{}) : launch(std::false_type{});
+  return stencil.has_equal_sides() ? launch(std::true_type{}) : launch(std::false_type{});
 }
 
 } // namespace shellac

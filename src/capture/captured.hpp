@@ -209,9 +209,12 @@ private:
   // A point of the whole grid of that class.
   void point_of_class(size_t of_class, PetscInt i[3]) const;
 
-  struct AllEnds { // of a constant star, in 3-D: whether the rows there differ as StarDiagonal says
+  // Of a constant star or box in 3-D: whether rows at the ends are those inside without the arms beyond, with another diagonal;
+  // of a star, one of sums.
+  struct AllEnds {
     bool            looked = false, alike = false;
-    StarDiagonal<T> more;
+    EndDiagonal<T>  diagonal;
+    StarDiagonal<T> sums;
   };
 
   MPI_Comm                    comm_;
@@ -300,10 +303,11 @@ private:
   // Inner points and those up to an end of the first axis, if these lack an arm there and else are alike; of a star they may
   // have at_end more on their diagonal.
   void extend_to_ends(Box *inside, T at_end[2]) const;
-  // The same for a star and the ends of all axes, or none.
-  bool            extend_to_all_ends(Box *inside, StarDiagonal<T> *more) const;
-  StarDiagonal<T> diagonal_at_ends(const Box &inner) const;
-  bool            rows_are_alike(const Box &inner, const StarDiagonal<T> &more) const;
+  // The same for the ends of all axes in 3-D, or none: see AllEnds.
+  bool            extend_to_all_ends(Box *inside) const;
+  EndDiagonal<T>  diagonal_at_ends(const Box &inner) const;
+  bool            rows_are_alike(const Box &inner, const EndDiagonal<T> &diagonal) const;
+  bool            find_sums(const Box &inner, const EndDiagonal<T> &diagonal, StarDiagonal<T> *sums) const;
   // Whether it holds at one point of the inner ones and at all of each axis' ends around them, each with each.
   template <class Holds> static bool holds_around(const Box &inner, const Box &all, const Holds &holds) {
     const auto next = [&](int a, PetscInt i) { return i == inner.lo[a] ? inner.hi[a] : i + 1; };

@@ -181,7 +181,19 @@ template <class T> struct StarEnds {
   T        at_end[2] = {};
 };
 
-// What stands on the diagonal of such a star at the ends of the domain besides; rows there have no arm beyond.
+// What the diagonal of a row at the ends of the domain has more than that of an inner point, in 3-D: [z][y][x], by the place in the
+// patch along each axis. 0 beside a neighbouring patch.
+template <class T> struct EndDiagonal {
+  T added[3][3][3] = {};
+
+  // 0 at the lower end, 1 between the ends, 2 at the upper end of n points.
+  SHELLAC_HD static int place(PetscInt i, PetscInt n) { return i == 0 ? 0 : i == n - 1 ? 2 : 1; }
+  SHELLAC_HD T          at(const PetscInt p[3], const PetscInt n[3]) const {
+             return added[place(p[2], n[2])][place(p[1], n[1])][place(p[0], n[0])];
+  }
+};
+
+// The same, where it is a sum of what each end adds: the kernel of stars is faster so.
 template <class T> struct StarDiagonal {
   T at_end[3][2] = {};
 };

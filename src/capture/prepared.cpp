@@ -11,6 +11,9 @@
 
 namespace shellac {
 
+// Relative differences of sums of coefficients up to this are due to rounding.
+constexpr auto rounding = 4 * std::numeric_limits<PetscReal>::epsilon();
+
 // ---- products ------------------------------------------------------------------------------------------------------
 
 PetscErrorCode CapturedStencil::GetClosed(PetscMemType memory, CapturedCoefficients<T> *a) {
@@ -108,24 +111,48 @@ void PreparedCapture::extend_to_ends(Box *inside, T at_end[2]) const {
   }
 }
 
-StarDiagonal<PetscScalar> PreparedCapture::diagonal_at_ends(const Box &inner) const {
-  const int       center = a_.count / 2;
-  StarDiagonal<T> more;
+EndDiagonal<PetscScalar> PreparedCapture::diagonal_at_ends(const Box &inner) const {
+  const int      center = a_.count / 2;
+  const T        at_inner = row_on_host(inner.lo)[center];
+  EndDiagonal<T> diagonal;
+
+  for (int n = 0; n < 27; n++) {
+    const int place[3] = {n % 3, n / 3 % 3, n / 9};
+    PetscInt  p[3] = {inner.lo[0], inner.lo[1], inner.lo[2]};
+    for (int a = 0; a < 3; a++) {
+      if (place[a] == 0 && !op_.patch_.neighbour[a][LOWER]) p[a] = 0;
+      if (place[a] == 2 && !op_.patch_.neighbour[a][UPPER]) p[a] = op_.patch_.size[a] - 1;
+    }
+    diagonal.added[place[2]][place[1]][place[0]] = row_on_host(p)[center] - at_inner;
+  }
+  return diagonal;
+}
+
+// Whether the diagonal at edges and corners has the sum of what it has more at faces.
+bool PreparedCapture::find_sums(const Box &inner, const EndDiagonal<T> &diagonal, StarDiagonal<T> *sums) const {
+  const T at_inner = row_on_host(inner.lo)[a_.count / 2];
+  bool    are_sums = true;
 
   for (int a = 0; a < 3; a++)
     for (Side e : {LOWER, UPPER}) {
-      PetscInt p[3] = {inner.lo[0], inner.lo[1], inner.lo[2]};
-      if (op_.patch_.neighbour[a][e]) continue;
-      p[a] = e == LOWER ? 0 : op_.patch_.size[a] - 1;
-      more.at_end[a][e] = row_on_host(p)[center] - row_on_host(inner.lo)[center];
+      int place[3] = {1, 1, 1};
+      place[a] = e == LOWER ? 0 : 2;
+      sums->at_end[a][e] = diagonal.added[place[2]][place[1]][place[0]];
     }
-  return more;
+  for (int n = 0; n < 27; n++) {
+    const int place[3] = {n % 3, n / 3 % 3, n / 9};
+    T         sum = at_inner;
+    for (int a = 0; a < 3; a++)
+      if (place[a] != 1) sum += sums->at_end[a][place[a] == 0 ? LOWER : UPPER];
+    const T entry = at_inner + diagonal.added[place[2]][place[1]][place[0]];
+    are_sums = are_sums && PetscAbsScalar(entry - sum) <= rounding * PetscAbsScalar(entry);
+  }
+  return are_sums;
 }
 
 // Compares the row of an inner point with those of one point of each other class of places.
-bool PreparedCapture::rows_are_alike(const Box &inner, const StarDiagonal<T> &more) const {
+bool PreparedCapture::rows_are_alike(const Box &inner, const EndDiagonal<T> &diagonal) const {
   constexpr PetscInt deepest = 3;
-  constexpr auto     rounding = 4 * std::numeric_limits<PetscReal>::epsilon();
   const Patch       &patch = op_.patch_;
   const T           *row = row_on_host(inner.lo);
   const int          count = a_.count, center = count / 2;
@@ -138,35 +165,31 @@ bool PreparedCapture::rows_are_alike(const Box &inner, const StarDiagonal<T> &mo
   }
   return holds_around(inner, all, [&](const PetscInt *p) {
     const T *other = row_on_host(p);
-    T        diagonal = row[center];
+    const T  entry = row[center] + diagonal.at(p, patch.size);
     bool     alike = true;
-    for (int a = 0; a < 3; a++) {
-      if (p[a] == 0) diagonal += more.at_end[a][LOWER];
-      if (p[a] == patch.size[a] - 1) diagonal += more.at_end[a][UPPER];
-    }
     for (int n = 0; n < count; n++) {
       bool outward = false;
       for (int a = 0; a < 3; a++) {
         const PetscInt q = p[a] + op_.slot_.host()[n].step[a];
         outward = outward || q < 0 || q >= patch.size[a];
       }
-      alike = alike && (n == center ? PetscAbsScalar(other[n] - diagonal) <= rounding * PetscAbsScalar(diagonal)
+      alike = alike && (n == center ? PetscAbsScalar(other[n] - entry) <= rounding * PetscAbsScalar(entry)
                                     : other[n] == (outward ? T(0) : row[n]));
     }
     return alike;
   });
 }
 
-bool PreparedCapture::extend_to_all_ends(Box *inside, StarDiagonal<T> *more) const {
+bool PreparedCapture::extend_to_all_ends(Box *inside) const {
   auto &ends = op_.ends_;
 
   if (!ends.looked) {
     ends.looked = true;
-    if (op_.shape_ == 1) ends.more = diagonal_at_ends(*inside); // no kernel of boxes has more there
-    ends.alike = rows_are_alike(*inside, ends.more);
+    ends.diagonal = diagonal_at_ends(*inside);
+    ends.alike =
+        rows_are_alike(*inside, ends.diagonal) && (op_.shape_ == 2 || find_sums(*inside, ends.diagonal, &ends.sums));
   }
   if (!ends.alike) return false;
-  *more = ends.more;
   for (int a = 0; a < 3; a++) {
     if (!op_.patch_.neighbour[a][LOWER]) inside->lo[a] = 0;
     if (!op_.patch_.neighbour[a][UPPER]) inside->hi[a] = op_.patch_.size[a];
@@ -217,15 +240,17 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
     } else if (dim == 2 && op_.storage_ == Storage::indexed)
       PetscCall(launch_rows_of_classes(row, point, u.u, form, b, box, inside, is_star, y));
     else if (dim == 3 && constants) {
-      StarDiagonal<T> more;
-      if (!extend_to_all_ends(&inside, &more)) extend_to_ends(&inside, more.at_end[0]);
+      const bool      to_all_ends = extend_to_all_ends(&inside);
+      StarDiagonal<T> sums;
+      if (!to_all_ends) extend_to_ends(&inside, sums.at_end[0]);
       if (is_star)
-        PetscCall(launch_star_planes(op_.patch_, star(constants), more,
+        PetscCall(launch_star_planes(op_.patch_, star(constants), to_all_ends ? op_.ends_.sums : sums,
                                      captured::ApplyWhole<T, 3, false, false, false>(point, arrays), u.u, form, b, box,
                                      inside, y));
       else {
         kernel::ConstantBox<T> stencil;
         for (int n = 0; n < 27; n++) stencil.c[n / 9][n / 3 % 3][n % 3] = constants[n];
+        if (to_all_ends) stencil.diagonal = op_.ends_.diagonal;
         PetscCall(launch_box_planes(op_.patch_, stencil, captured::ApplyWhole<T, 3, true, false, false>(point, arrays),
                                     u.u, form, b, box, inside, y));
       }

@@ -19,16 +19,22 @@ void Laplace::row(const Point &, Row &u) const {
     for (int s = -1; s <= 1; s++) along(u, a, s) += second[s + 1] * each;
   }
   if (!box || minus_laplace == 0) return;
-  for (int s = -1; s <= 1; s++)
-    for (int t = -1; t <= 1; t++) {
-      const PetscReal product = -second[s + 1] * second[t + 1] / 12;
-      if (inv_h2[0] > 0 && inv_h2[1] > 0) u(s, t) += product * (inv_h2[0] + inv_h2[1]);
-      if (inv_h2[0] > 0 && inv_h2[2] > 0) u(s, 0, t) += product * (inv_h2[0] + inv_h2[2]);
-      if (inv_h2[1] > 0 && inv_h2[2] > 0) u(0, s, t) += product * (inv_h2[1] + inv_h2[2]);
-      if (inv_h2[0] > 0 && inv_h2[1] > 0 && inv_h2[2] > 0)
-        for (int r = -1; r <= 1; r++)
-          u(s, t, r) += -second[s + 1] * second[t + 1] * second[r + 1] * (inv_h2[0] + inv_h2[1] + inv_h2[2]) / 90;
+  // axis by axis, so that opposite entries are sums in the same order, and equal: see ConstantBox::has_equal_sides()
+  for (int a = 0; a < dim; a++)
+    for (int b = a + 1; b < dim; b++) {
+      if (inv_h2[a] == 0 || inv_h2[b] == 0) continue;
+      for (int s = -1; s <= 1; s++)
+        for (int t = -1; t <= 1; t++) {
+          PetscInt to[3] = {0, 0, 0};
+          to[a] = s, to[b] = t;
+          u(to[0], to[1], to[2]) += -second[s + 1] * second[t + 1] / 12 * (inv_h2[a] + inv_h2[b]);
+        }
     }
+  if (inv_h2[0] == 0 || inv_h2[1] == 0 || inv_h2[2] == 0) return;
+  for (int s = -1; s <= 1; s++)
+    for (int t = -1; t <= 1; t++)
+      for (int r = -1; r <= 1; r++)
+        u(s, t, r) += -second[s + 1] * second[t + 1] * second[r + 1] * (inv_h2[0] + inv_h2[1] + inv_h2[2]) / 90;
 }
 
 struct LaplaceMat : FormulaMat {

@@ -59,10 +59,10 @@ PetscErrorCode MatGetStencil(Mat A, StencilMat **context); // set up or not
 PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context, bool collective = true);
 
 // Which matrix of ours something was made of, and in which state.
-enum class MatChange { none, refreshed, other }; // since; other: PETSc knows of it, or it is another matrix
+enum class MatChange { none, refreshed, other }; // refreshed: in the same state; other: in another, or another matrix
 struct MatVersion {
   PetscErrorCode Read(Mat A);
-  PetscErrorCode Compare(Mat A, MatChange *change) const; // brings A up to date if it is the matrix
+  PetscErrorCode Compare(Mat A, MatChange *change) const; // brings the matrix up to date first; all ranks call it
 
   PetscObjectId    id = 0;
   PetscObjectState state = -1;
