@@ -38,7 +38,7 @@ namespace captured {
 template <class T> struct Apply;
 template <class T> struct Relax;
 template <class T> struct RelaxColour;
-}
+} // namespace captured
 template <class T> struct StarEquation;
 
 // A product at inner points that does not read the coefficients, but what they were made of.
@@ -290,8 +290,8 @@ public:
 private:
   captured::RelaxColour<T> colour_points(int colour, const captured::Relax<T> &relax) const;
   bool                     is_star_to_ends(const Box &inside) const;
-  PetscErrorCode relax_in_space(PetscMemType memory, StarEquation<T> equation, int colour,
-                                const std::vector<PetscReal> &turns, bool from_zero, bool *done) const;
+  PetscErrorCode           relax_in_space(PetscMemType memory, StarEquation<T> equation, int colour,
+                                          const std::vector<PetscReal> &turns, bool from_zero, bool *done) const;
   friend class CapturedStencil;
   Box inner() const; // the points that a kernel for many points computes
   // Where coefficients are constant: those of a point's rows, and such a row as a star.
@@ -304,10 +304,13 @@ private:
   // have at_end more on their diagonal.
   void extend_to_ends(Box *inside, T at_end[2]) const;
   // The same for the ends of all axes in 3-D, or none: see AllEnds.
-  bool            extend_to_all_ends(Box *inside) const;
-  EndDiagonal<T>  diagonal_at_ends(const Box &inner) const;
-  bool            rows_are_alike(const Box &inner, const EndDiagonal<T> &diagonal) const;
-  bool            find_sums(const Box &inner, const EndDiagonal<T> &diagonal, StarDiagonal<T> *sums) const;
+  bool           extend_to_all_ends(Box *inside) const;
+  EndDiagonal<T> diagonal_at_ends(const Box &inner) const;
+  bool           rows_are_alike(const Box &inner, const EndDiagonal<T> &diagonal) const;
+  bool           find_sums(const Box &inner, const EndDiagonal<T> &diagonal, StarDiagonal<T> *sums) const;
+  template <class Index> // 3-D stars, by the kind of each point, on a GPU
+  PetscErrorCode products_of_kinds(const captured::Apply<T> &point, const Index *index, const Box &box,
+                                   const Box &inside) const;
   // Whether it holds at one point of the inner ones and at all of each axis' ends around them, each with each.
   template <class Holds> static bool holds_around(const Box &inner, const Box &all, const Holds &holds) {
     const auto next = [&](int a, PetscInt i) { return i == inner.lo[a] ? inner.hi[a] : i + 1; };

@@ -6,6 +6,7 @@
 
 #include "capture/box_on_gpu.hpp"
 #include "capture/kernels.hpp"
+#include "capture/kinds_on_gpu.hpp"
 #include "capture/star_on_gpu.hpp"
 #include "capture/star_on_host.hpp"
 
@@ -197,6 +198,28 @@ bool PreparedCapture::extend_to_all_ends(Box *inside) const {
   return true;
 }
 
+#if SHELLAC_CUDA
+template <class Index>
+PetscErrorCode PreparedCapture::products_of_kinds(const captured::Apply<T> &point, const Index *index, const Box &box,
+                                                  const Box &inside) const {
+  const Patch &patch = op_.patch_;
+  Box          to_ends = inside; // rows there are of kinds of their own
+  bool         done;
+
+  PetscFunctionBegin;
+  for (int a = 0; a < 3; a++) {
+    if (!patch.neighbour[a][LOWER]) to_ends.lo[a] = 0;
+    if (!patch.neighbour[a][UPPER]) to_ends.hi[a] = patch.size[a];
+  }
+  PetscCall(launch_kinds(patch, Kinds<T, Index>{a_.table, index, (int)op_.kinds()}, point, point.u.u, point.form,
+                         point.b, box, to_ends, point.y, &done));
+  if (!done)
+    PetscCall((launch_whole_stencil<3, false>(point.row, (const T *)nullptr, arrays_.data(), point.u, point.form,
+                                              point.b, box, inside, point.y)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const {
   const CapturedRow<T> row{op_.patch_, a_};
 
@@ -254,7 +277,10 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
         PetscCall(launch_box_planes(op_.patch_, stencil, captured::ApplyWhole<T, 3, true, false, false>(point, arrays),
                                     u.u, form, b, box, inside, y));
       }
-    } else if (dim == 1)
+    } else if (dim == 3 && is_star && op_.storage_ == Storage::indexed)
+      PetscCall(a_.index8 ? products_of_kinds(point, a_.index8, box, inside)
+                          : products_of_kinds(point, a_.index16, box, inside));
+    else if (dim == 1)
       PetscCall((launch_whole_stencil<1, false>(row, constants, arrays, u, form, b, box, inside, y)));
     else if (dim == 2 && is_star)
       PetscCall((launch_whole_stencil<2, false>(row, constants, arrays, u, form, b, box, inside, y)));
