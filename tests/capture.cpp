@@ -242,6 +242,28 @@ TEST_CASE("more kinds of rows than a byte can number", "[capture][forms]") {
   CHECK(t.operator_problem() == "");
 }
 
+// On a GPU: several blocks along each axis; indices of one byte and of two; more kinds than a block holds.
+TEST_CASE("stars of few and of many kinds of rows in 3-D", "[capture][forms]") {
+  Options set("-mat_stencil_compress indexed");
+  for (int kinds : {2, 12, 30}) { // far from the ends; with those there up to 27 times as many
+    Lattice l;
+    l.dim = 3;
+    l.N[0] = 67, l.N[1] = 35, l.N[2] = 11;
+    INFO(kinds << " kinds");
+    Twins t(l);
+    t.both([&](DM da, Mat M) {
+      const auto fill = [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+        block[0] = random_value(l.natural(p) * 7919 % (size_t)kinds, (int)(arm[0] + 3 * arm[1] + 9 * arm[2]));
+      };
+      set_rows(da, M, fill, Way::stencil, INSERT_VALUES);
+      assemble(M);
+    });
+    CHECK(t.difference_of([](DM, Mat M, Vec x, Vec, Vec y) { OK(MatMult(M, x, y)); }) <= exact);
+    CHECK(t.difference_of([](DM, Mat M, Vec x, Vec, Vec y) { OK(MatMultAdd(M, x, y, y)); }) <= exact);
+    CHECK(t.difference_of([](DM, Mat M, Vec x, Vec b, Vec y) { OK(MatResidual(M, b, x, y)); }) <= exact);
+  }
+}
+
 static void check_refused(const Lattice &l, const char *form, const Fill &fill) {
   INFO(describe(l) << " as " << form);
   Options set(std::string("-mat_stencil_compress ") + form);

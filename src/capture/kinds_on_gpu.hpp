@@ -1,6 +1,7 @@
 #pragma once
-// Products of stars on a GPU in 3-D whose rows are of some kinds, in the way of star_on_gpu.hpp. A block has the kinds'
-// coefficients in shared memory: read from the caches, where rows of 64 bytes are far apart, they would take most of the time.
+// Products of stars on a GPU in 3-D whose rows are of some kinds, in the way of star_on_gpu.hpp. Each block copies the kinds'
+// coefficients to shared memory. Loads from the caches took most of the time: a point's kind often has its row in another
+// sector than the kinds of the points beside.
 
 #include "capture/planes_on_gpu.hpp"
 
@@ -13,12 +14,13 @@ template <class T, class Index> struct Kinds {
 
   const T *__restrict__ table;
   const Index *__restrict__ index;
-  int kinds;
+  int number;
 
-  size_t          bytes() const { return (size_t)kinds * count * sizeof(T); } // of shared memory: [count][kinds]
+  size_t bytes() const { return (size_t)number * count * sizeof(T); } // of shared memory: [count][number]
+  // All threads of the block call it.
   __device__ void copy(T *shared) const {
-    for (int n = (int)threadIdx.x; n < count * kinds; n += (int)blockDim.x) {
-      const int arm = n / kinds, kind = n - arm * kinds;
+    for (int n = (int)threadIdx.x; n < count * number; n += (int)blockDim.x) {
+      const int arm = n / number, kind = n - arm * number;
       shared[n] = table[kind * stride + arm];
     }
     __syncthreads();
@@ -34,10 +36,10 @@ template <class T> struct KindsBlock {
 
 // The rows j, j + 1, ... of planes k, k + 1, ... at_ends: as in walk_star().
 template <Form form, bool at_ends, class T, class Index>
-__device__ __forceinline__ void walk_kinds(const March &march, const Patch &patch, const Kinds<T, Index> &all,
+__device__ __forceinline__ void walk_kinds(const March &march, const Patch &patch, const Kinds<T, Index> &kinds,
                                            const T *shared, const T *__restrict__ field, const T *b, T *y, PetscInt j,
                                            PetscInt k, int planes) {
-  constexpr int   rows = KindsBlock<T>::rows, count = all.count;
+  constexpr int   rows = KindsBlock<T>::rows, count = Kinds<T, Index>::count;
   const Box      &box = march.inner;
   const int       lane = threadIdx.x % 32;
   const PetscInt  nx = patch.size[0], ny = patch.size[1], nz = patch.size[2];
@@ -46,7 +48,7 @@ __device__ __forceinline__ void walk_kinds(const March &march, const Patch &patc
   const bool      reads_west = lane == 0 && i > 0, reads_east = lane == 31 && i + 1 < nx;
   const bool      computed = i >= box.lo[0] && i < box.hi[0];
   const T        *u = field + at;
-  const Index    *kind_at = all.index + at;
+  const Index    *kind_at = kinds.index + at;
   T              *to = y + at, below[rows], here[rows];
   Index           kind[rows];
   const auto      has_row = [&](int r) { return !at_ends || (j + r >= 0 && j + r < ny); };
@@ -67,7 +69,7 @@ __device__ __forceinline__ void walk_kinds(const March &march, const Patch &patc
       over[r] = load(u + plane + r * row, has_row(r) && (!at_ends || k + s + 1 < nz));
       if (s + 1 < planes && has_row(r)) kind_over[r] = kind_at[plane + r * row];
 #pragma unroll
-      for (int arm = 0; arm < count; arm++) a[r][arm] = shared[arm * all.kinds + kind[r]];
+      for (int arm = 0; arm < count; arm++) a[r][arm] = shared[arm * kinds.number + kind[r]];
     }
     const T south = load(u - row, has_row(-1)), north = load(u + rows * row, has_row(rows));
 #pragma unroll
@@ -106,21 +108,19 @@ __global__ void __launch_bounds__(32 * KindsBlock<T>::warps, KindsBlock<T>::at_o
 
 } // namespace kernel
 
-// y on the points of a box. inner: points whose rows have no arm to other patches. done: false where the kinds do not fit into
-// shared memory beside those of other blocks.
-template <class T, class Index, class Other>
-PetscErrorCode launch_kinds(const Patch &patch, const Kinds<T, Index> &kinds, const Other &other, const T *u, Form form,
-                            const T *b, const Box &box, const Box &inner, T *y, bool *done) {
-  constexpr size_t most_bytes = 32 << 10;
+// y on the points of a box, whose arms meet no other patch. done: false where there are more kinds than a block should copy.
+template <class T, class Index>
+PetscErrorCode launch_kinds(const Patch &patch, const Kinds<T, Index> &kinds, const T *u, Form form, const T *b,
+                            const Box &box, T *y, bool *done) {
+  constexpr size_t most_bytes = 32 << 10; // then four blocks fit on a multiprocessor
   using Block = kernel::KindsBlock<T>;
-  const kernel::March march = short_march<Block, T, 1>(inner, 16, 32);
-  const PetscInt64 blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(march.inner.size(2), march.planes);
-  cudaStream_t     stream;
+  const kernel::March march = short_march<Block, T, 1>(box, 16, 32);
+  const PetscInt64    blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(box.size(2), march.planes);
+  cudaStream_t        stream;
 
   PetscFunctionBegin;
-  *done = kinds.bytes() <= most_bytes && inner.points() > 0;
+  *done = kinds.bytes() <= most_bytes;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(launch_other_points(difference(box, inner), other));
   PetscCall(current_stream(&stream));
   with_form(form, [&](auto known) {
     kernel::kinds_planes<decltype(known)::value, T, Index>

@@ -202,17 +202,11 @@ bool PreparedCapture::extend_to_all_ends(Box *inside) const {
 template <class Index>
 PetscErrorCode PreparedCapture::products_of_kinds(const captured::Apply<T> &point, const Index *index, const Box &box,
                                                   const Box &inside) const {
-  const Patch &patch = op_.patch_;
-  Box          to_ends = inside; // rows there are of kinds of their own
-  bool         done;
+  bool done;
 
   PetscFunctionBegin;
-  for (int a = 0; a < 3; a++) {
-    if (!patch.neighbour[a][LOWER]) to_ends.lo[a] = 0;
-    if (!patch.neighbour[a][UPPER]) to_ends.hi[a] = patch.size[a];
-  }
-  PetscCall(launch_kinds(patch, Kinds<T, Index>{a_.table, index, (int)op_.kinds()}, point, point.u.u, point.form,
-                         point.b, box, to_ends, point.y, &done));
+  PetscCall(launch_kinds(op_.patch_, Kinds<T, Index>{a_.table, index, (int)op_.kinds()}, point.u.u, point.form, point.b,
+                         box, point.y, &done));
   if (!done)
     PetscCall((launch_whole_stencil<3, false>(point.row, (const T *)nullptr, arrays_.data(), point.u, point.form,
                                               point.b, box, inside, point.y)));
