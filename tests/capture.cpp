@@ -242,7 +242,7 @@ TEST_CASE("more kinds of rows than a byte can number", "[capture][forms]") {
   CHECK(t.operator_problem() == "");
 }
 
-// On a GPU: several blocks along each axis; indices of one byte and of two; more kinds than a block holds.
+// On a GPU: several blocks along each axis; indices of one byte and of two, which have kernels of their own.
 TEST_CASE("stars of few and of many kinds of rows in 3-D", "[capture][forms]") {
   Options set("-mat_stencil_compress indexed");
   for (int kinds : {2, 12, 30}) { // far from the ends; with those there up to 27 times as many

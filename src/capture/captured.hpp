@@ -308,9 +308,6 @@ private:
   EndDiagonal<T> diagonal_at_ends(const Box &inner) const;
   bool           rows_are_alike(const Box &inner, const EndDiagonal<T> &diagonal) const;
   bool           find_sums(const Box &inner, const EndDiagonal<T> &diagonal, StarDiagonal<T> *sums) const;
-  template <class Index> // 3-D stars, by the kind of each point, on a GPU
-  PetscErrorCode products_of_kinds(const captured::Apply<T> &point, const Index *index, const Box &box,
-                                   const Box &inside) const;
   // Whether it holds at one point of the inner ones and at all of each axis' ends around them, each with each.
   template <class Holds> static bool holds_around(const Box &inner, const Box &all, const Holds &holds) {
     const auto next = [&](int a, PetscInt i) { return i == inner.lo[a] ? inner.hi[a] : i + 1; };

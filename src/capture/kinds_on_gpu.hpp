@@ -1,5 +1,5 @@
 #pragma once
-// Products of stars on a GPU in 3-D whose rows are of some kinds, in the way of star_on_gpu.hpp. Each block copies the kinds'
+// Products of stars on a GPU in 3-D whose rows are of up to 256 kinds, in the way of star_on_gpu.hpp. Each block copies the kinds'
 // coefficients to shared memory. Loads from the caches took most of the time: a point's kind often has its row in another
 // sector than the kinds of the points beside.
 
@@ -9,11 +9,11 @@
 namespace shellac {
 
 // Where the kinds' coefficients are, and the kind of each point.
-template <class T, class Index> struct Kinds {
+template <class T> struct Kinds {
   static constexpr int count = 7, stride = table_stride<T>(count); // coefficients of a kind
 
   const T *__restrict__ table;
-  const Index *__restrict__ index;
+  const unsigned char *__restrict__ index;
   int number;
 
   size_t bytes() const { return (size_t)number * count * sizeof(T); } // of shared memory: [count][number]
@@ -35,11 +35,12 @@ template <class T> struct KindsBlock {
 };
 
 // The rows j, j + 1, ... of planes k, k + 1, ... at_ends: as in walk_star().
-template <Form form, bool at_ends, class T, class Index>
-__device__ __forceinline__ void walk_kinds(const March &march, const Patch &patch, const Kinds<T, Index> &kinds,
+template <Form form, bool at_ends, class T>
+__device__ __forceinline__ void walk_kinds(const March &march, const Patch &patch, const Kinds<T> &kinds,
                                            const T *shared, const T *__restrict__ field, const T *b, T *y, PetscInt j,
                                            PetscInt k, int planes) {
-  constexpr int   rows = KindsBlock<T>::rows, count = Kinds<T, Index>::count;
+  using Index = unsigned char;
+  constexpr int   rows = KindsBlock<T>::rows, count = Kinds<T>::count;
   const Box      &box = march.inner;
   const int       lane = threadIdx.x % 32;
   const PetscInt  nx = patch.size[0], ny = patch.size[1], nz = patch.size[2];
@@ -93,9 +94,9 @@ __device__ __forceinline__ void walk_kinds(const March &march, const Patch &patc
   }
 }
 
-template <Form form, class T, class Index>
+template <Form form, class T>
 __global__ void __launch_bounds__(32 * KindsBlock<T>::warps, KindsBlock<T>::at_once)
-    kinds_planes(March march, Patch patch, Kinds<T, Index> kinds, const T *__restrict__ field, const T *b, T *y) {
+    kinds_planes(March march, Patch patch, Kinds<T> kinds, const T *__restrict__ field, const T *b, T *y) {
   extern __shared__ __align__(16) unsigned char bytes[];
   T *const                                      shared = reinterpret_cast<T *>(bytes);
   const BlockOfWalk<KindsBlock<T>, 1>           block(march, patch);
@@ -108,22 +109,19 @@ __global__ void __launch_bounds__(32 * KindsBlock<T>::warps, KindsBlock<T>::at_o
 
 } // namespace kernel
 
-// y on the points of a box, whose arms meet no other patch. done: false where there are more kinds than a block should copy.
-template <class T, class Index>
-PetscErrorCode launch_kinds(const Patch &patch, const Kinds<T, Index> &kinds, const T *u, Form form, const T *b,
-                            const Box &box, T *y, bool *done) {
-  constexpr size_t most_bytes = 32 << 10; // then four blocks fit on a multiprocessor
+// y on the points of a box, whose arms meet no other patch.
+template <class T>
+PetscErrorCode launch_kinds(const Patch &patch, const Kinds<T> &kinds, const T *u, Form form, const T *b,
+                            const Box &box, T *y) {
   using Block = kernel::KindsBlock<T>;
   const kernel::March march = short_march<Block, T, 1>(box, 16, 32);
   const PetscInt64    blocks = (PetscInt64)march.blocks_x * march.blocks_y * blocks_of(box.size(2), march.planes);
   cudaStream_t        stream;
 
   PetscFunctionBegin;
-  *done = kinds.bytes() <= most_bytes;
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(current_stream(&stream));
   with_form(form, [&](auto known) {
-    kernel::kinds_planes<decltype(known)::value, T, Index>
+    kernel::kinds_planes<decltype(known)::value, T>
         <<<(unsigned)blocks, 32 * Block::warps, kinds.bytes(), stream>>>(march, patch, kinds, u, b, y);
   });
   PetscCallCUDA(cudaGetLastError());

@@ -198,22 +198,6 @@ bool PreparedCapture::extend_to_all_ends(Box *inside) const {
   return true;
 }
 
-#if SHELLAC_CUDA
-template <class Index>
-PetscErrorCode PreparedCapture::products_of_kinds(const captured::Apply<T> &point, const Index *index, const Box &box,
-                                                  const Box &inside) const {
-  bool done;
-
-  PetscFunctionBegin;
-  PetscCall(launch_kinds(op_.patch_, Kinds<T, Index>{a_.table, index, (int)op_.kinds()}, point.u.u, point.form, point.b,
-                         box, point.y, &done));
-  if (!done)
-    PetscCall((launch_whole_stencil<3, false>(point.row, (const T *)nullptr, arrays_.data(), point.u, point.form,
-                                              point.b, box, inside, point.y)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
 PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const {
   const CapturedRow<T> row{op_.patch_, a_};
 
@@ -271,9 +255,8 @@ PetscErrorCode PreparedCapture::interior(PetscMemType memory, const Field<T> &u,
         PetscCall(launch_box_planes(op_.patch_, stencil, captured::ApplyWhole<T, 3, true, false, false>(point, arrays),
                                     u.u, form, b, box, inside, y));
       }
-    } else if (dim == 3 && is_star && op_.storage_ == Storage::indexed)
-      PetscCall(a_.index8 ? products_of_kinds(point, a_.index8, box, inside)
-                          : products_of_kinds(point, a_.index16, box, inside));
+    } else if (dim == 3 && is_star && op_.storage_ == Storage::indexed && a_.index8)
+      PetscCall(launch_kinds(op_.patch_, Kinds<T>{a_.table, a_.index8, (int)op_.kinds()}, u.u, form, b, box, y));
     else if (dim == 1)
       PetscCall((launch_whole_stencil<1, false>(row, constants, arrays, u, form, b, box, inside, y)));
     else if (dim == 2 && is_star)
