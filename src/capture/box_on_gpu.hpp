@@ -84,14 +84,7 @@ template <int columns, int width, bool at_ends, class T> struct Walk {
     }
   }
   __device__ void store(T *to, int r, int c, const Values &values) const {
-    const bool computed = !at_ends || j + r < box.hi[1];
-    T         *first = to + r * row + c * apart;
-    if (whole[c] && computed)
-      *reinterpret_cast<Values *>(first) = values;
-    else if (at_ends && width > 1 && computed)
-#pragma unroll
-      for (int l = 0; l < width; l++)
-        if (i + c * apart + l >= box.lo[0] && i + c * apart + l < box.hi[0]) first[l] = values.lane[l];
+    store_pack<at_ends>(to + r * row + c * apart, values, whole[c], !at_ends || j + r < box.hi[1], i + c * apart, box);
   }
 };
 
@@ -197,9 +190,9 @@ __global__ void __launch_bounds__(32 * BoxBlock<T, form, width, equal_sides>::wa
 template <class T, class Other>
 PetscErrorCode launch_box_planes(const Patch &patch, const kernel::ConstantBox<T> &stencil, const Other &other,
                                  const T *u, Form form, const T *b, const Box &box, const Box &inner, T *y) {
-  const auto launch = [&](auto symmetric_of) {
+  const auto launch = [&](auto equal_sides_of) {
     return launch_planes(patch, other, u, form, b, box, inner, y, 0, [&](auto form_of, auto width_of, bool in_chain) {
-      constexpr bool equal_sides = decltype(symmetric_of)::value;
+      constexpr bool equal_sides = decltype(equal_sides_of)::value;
       constexpr Form f = decltype(form_of)::value;
       constexpr int  width = decltype(width_of)::value;
       using Block = kernel::BoxBlock<T, f, width, equal_sides>;

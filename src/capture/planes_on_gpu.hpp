@@ -13,6 +13,18 @@ namespace kernel {
 // As many values next to each other as one load of 16 bytes brings, or one.
 template <class T, int width> struct alignas(width * sizeof(T)) Pack { T lane[width]; };
 
+// Stores a pack whose first point is the i-th of its row: whole, or, at ends, those of its points that are in the box.
+template <bool at_ends, class T, int width>
+__device__ __forceinline__ void store_pack(T *to, const Pack<T, width> &values, bool whole, bool row_is_computed,
+                                           PetscInt i, const Box &box) {
+  if (whole && row_is_computed)
+    *reinterpret_cast<Pack<T, width> *>(to) = values;
+  else if (at_ends && width > 1 && row_is_computed)
+#pragma unroll
+    for (int l = 0; l < width; l++)
+      if (i + l >= box.lo[0] && i + l < box.hi[0]) to[l] = values.lane[l];
+}
+
 struct March {
   Box      inner;
   PetscInt first;  // where the first thread along the first axis stands

@@ -110,14 +110,8 @@ __device__ __forceinline__ void walk_star(const March &march, const Patch &patch
           its.center = at_ends ? center[c][l] + at_end : center[c][l];
           result.lane[l] = combine(form, add[r][c].lane, l, its.template operator()<3>(here[r][c].lane[l], beside));
         }
-        const bool computed = !at_ends || j + r < box.hi[1];
-        T         *first = to + r * row + c * apart;
-        if (whole[c] && computed)
-          *reinterpret_cast<Values *>(first) = result;
-        else if (at_ends && width > 1 && computed)
-#pragma unroll
-          for (int l = 0; l < width; l++)
-            if (i + c * apart + l >= box.lo[0] && i + c * apart + l < box.hi[0]) first[l] = result.lane[l];
+        store_pack<at_ends>(to + r * row + c * apart, result, whole[c], !at_ends || j + r < box.hi[1], i + c * apart,
+                            box);
       }
     }
 #pragma unroll

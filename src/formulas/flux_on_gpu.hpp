@@ -82,10 +82,6 @@ template <class T, int width> struct Place {
   __device__ bool   no_west() const { return i <= 0; }
   __device__ bool   no_east() const { return i + width >= nx; }
   __device__ size_t offset(int r) const { return (size_t)(r < last ? r : last) * row; }
-  // From the row before the warp's, 0, to the one after its last.
-  __device__ const T *beside_rows(const T *u, int r) const {
-    return u + (ptrdiff_t)((r < last + 2 ? r : last + 2) - 1) * (ptrdiff_t)row;
-  }
   // The values before and after a pack at u; zero beyond the grid.
   __device__ void beside(const T *__restrict__ u, const Values &here, T *west, T *east) const {
     const int lane = threadIdx.x % 32;
