@@ -197,9 +197,5 @@ TEST_CASE("matrices that stencilmg does not serve", "[misuse]") {
                attempt(A, "-pc_type gamg -ksp_max_it 2")),
           CALL(PETSC_ERR_ARG_UNKNOWN_TYPE, "no_such_type", attempt(A, "-pc_type no_such_type")),
           CALL(PETSC_ERR_MISSING_FACTOR, "nobodys", attempt(A, "-pc_type lu -pc_factor_mat_solver_type nobodys")),
-          CALL(PETSC_ERR_SUP, "transpose|-pc_stencilmg_cycle_type v or w",
-               attempt(A, "-pc_stencilmg_cycle_type f -ksp_type bicg")),
-          CALL(PETSC_ERR_SUP, "transpose|-pc_stencilmg_type multiplicative",
-               attempt(A, "-pc_stencilmg_type full -ksp_type bicg")),
       });
 }

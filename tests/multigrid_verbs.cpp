@@ -189,7 +189,7 @@ TEST_CASE("a directed sweep is Gauss-Seidel's method in tiles, in eight directio
           shellac::Field<PetscScalar> field = {};
           if (!from_zero) field.u = u_there.read();
           OK(shellac::run_directed_sweep(
-              memory, shellac::directed_sweep(part, step, extent, field, b_there.read(), out.write())));
+              memory, shellac::directed_sweep(part, step, false, extent, field, b_there.read(), out.write())));
           const Values wanted = swept(levels, ways[step], extent, from_zero ? zero : u, b);
           CHECK(difference(out.on_host(), wanted) <= 1e-12);
         }

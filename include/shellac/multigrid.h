@@ -85,9 +85,12 @@
    sigma is that of the modified Helmholtz equation: positive, or complex. A slightly negative one works with
    `KSPFGMRES`. The coarse levels of a strongly indefinite operator do not approximate it.
 
-   Single precision is for corrections; `KSPRICHARDSON` then computes a `MatResidual()` in each cycle. F-cycles and full
-   multigrid have no transpose. With several unknowns a point there is no transpose and no single precision, passes are not
-   fused, and there are no CUDA graphs.
+   `PCApplyTranspose()`, as of `KSPSolveTranspose()`, `TSAdjointSolve()`, `KSPBICG` or `KSPLSQR`, is the exact transpose, without
+   conjugation, of any cycle and of full multigrid. Rows that no scaling makes symmetric, and levels with several unknowns a
+   point, store a transposed copy of their rows from the first such call on.
+
+   Single precision is for corrections; `KSPRICHARDSON` then computes a `MatResidual()` in each cycle. With several unknowns a
+   point there is no single precision, passes are not fused, and there are no CUDA graphs.
 
    `PCReset()` keeps the levels, because PETSc does not notify a shell. `PCDestroy()` and a change of the type free them.
 

@@ -107,6 +107,9 @@ PetscErrorCode MatCapturedSetLoadOperations(Mat A);
 PetscErrorCode MatCapturedSetAlgebraOperations(Mat A);
 PetscErrorCode MatCapturedSetDiagonalOperations(Mat A);
 PetscErrorCode MatCapturedSetTransposeOperations(Mat A);
+// The transpose of rows, where these are; halo: of their values.
+PetscErrorCode transpose_captured(CapturedStencil &A, Halo *halo, Compression wish,
+                                  std::unique_ptr<CapturedStencil> *made);
 PetscErrorCode MatCapturedSetColoringOperations(Mat A);
 
 PetscErrorCode MatIsCaptured(Mat A, bool *is);               // whether its coefficients are captured or a formula's

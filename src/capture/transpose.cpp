@@ -38,7 +38,18 @@ template <class T> struct SetRow {
 };
 
 PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *made) {
-  CapturedStencil                 &A = captured();
+  std::unique_ptr<CapturedStencil> B;
+
+  PetscFunctionBegin;
+  PetscCall(transpose_captured(captured(), &halo, compression, &B));
+  *made = std::move(B);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode transpose_captured(CapturedStencil &A, Halo *halo, Compression wish,
+                                  std::unique_ptr<CapturedStencil> *made) {
+  const Arms                      &arms = A.arms();
+  const PetscInt                   dof = A.patch().dof;
   const PetscMemType               memory = A.home();
   Arrays                           beside(memory);
   std::unique_ptr<PreparedCapture> present;
@@ -46,7 +57,6 @@ PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *mad
   GatherColumn<PetscScalar>        gather;
   SetRow<PetscScalar>              set;
   PetscScalar *const              *ignored;
-  Compression                      wish = compression;
   Refusal                          refusal;
 
   PetscFunctionBegin;
@@ -62,20 +72,21 @@ PetscErrorCode CapturedMat::make_transpose(std::unique_ptr<StencilOperator> *mad
   PetscCall(B->NeedAll());
   PetscCall(B->GetOpen(&set.to));
   PetscCall(A.Prepare(&beside, &present));
-  column.resize((size_t)(A.patch().all().points() * grid.dof));
+  column.resize((size_t)(A.patch().all().points() * dof));
   PetscCall(column.Prepare(memory));
   gather.patch = A.patch();
   gather.a = present->coefficients();
-  gather.arms = arms->count();
+  gather.arms = arms.count();
   gather.to = column.at(memory);
-  for (int arm = 0; arm < arms->count(); arm++)
-    for (PetscInt c = 0; c < grid.dof; c++) {
+  for (int arm = 0; arm < arms.count(); arm++)
+    for (PetscInt c = 0; c < dof; c++) {
       gather.arm = arm;
       gather.c = c;
       PetscCall(A.ForAllPoints(memory, gather));
-      PetscCall(MatStencilExchange(this, gather.to, memory));
-      set.from = halo.field();
-      set.back = arms->opposite(arm);
+      PetscCall(halo->Begin(gather.to, memory));
+      PetscCall(halo->End());
+      set.from = halo->field();
+      set.back = arms.opposite(arm);
       set.r = c;
       PetscCall(A.ForAllPoints(memory, set));
     }

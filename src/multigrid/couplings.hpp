@@ -183,8 +183,8 @@ PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const Gr
                        const CouplingArrays &coarse, PetscScalar *total);
 
 // From the rows of a patch's points and of those next to them: the transposed ones, or half the sum of both, at the patch's
-// points. They have no masses, and *derived has the same arrays.
-enum class DerivedRows { transpose, symmetric_part };
+// points. They have no masses, and *derived has the same arrays. But for all_of_transpose, couplings of the wrong sign are left out.
+enum class DerivedRows { transpose, symmetric_part, all_of_transpose };
 PetscErrorCode derive_rows(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, DerivedRows which,
                            const CouplingArrays &derived);
 

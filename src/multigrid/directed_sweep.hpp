@@ -258,10 +258,10 @@ __global__ void __launch_bounds__(32) sweep_tiles(const __grid_constant__ Direct
 } // namespace kernel
 #endif
 
-// The n-th step of a level, in tiles of at most so many points along each axis.
+// The n-th step of a level, or with opposite directions, in tiles of at most so many points along each axis.
 template <class T, class B>
-DirectedSweep<T, B> directed_sweep(const VariableLevel<T> &level, int n, const PetscInt extent[3], const Field<T> &u,
-                                   const B *b, T *out) {
+DirectedSweep<T, B> directed_sweep(const VariableLevel<T> &level, int n, bool opposite, const PetscInt extent[3],
+                                   const Field<T> &u, const B *b, T *out) {
   // by a bit for each axis: opposite directions follow each other, and four steps take all of the first two axes
   constexpr int       order[8] = {0, 7, 1, 6, 4, 3, 5, 2};
   DirectedSweep<T, B> s = {};
@@ -269,7 +269,7 @@ DirectedSweep<T, B> directed_sweep(const VariableLevel<T> &level, int n, const P
   s.level = level, s.u = u, s.b = b, s.out = out;
   for (int a = 0; a < 3; a++) {
     const PetscInt size = level.patch.size[a];
-    s.way[a] = order[n % 8] >> a & 1 ? -1 : 1;
+    s.way[a] = (order[n % 8] >> a & 1) != opposite ? -1 : 1;
     s.tile[a] = (int)PetscMax(PetscMin(extent[a], size), 1);
     s.tiles[a] = (int)((size + s.tile[a] - 1) / s.tile[a]);
     s.rim[a] = level.patch.N[a] > 1 ? 1 : 0;

@@ -53,6 +53,8 @@ template <class Part> class Hierarchy final : public Multigrid {
     size_t       points_at[3] = {0, 0, 0};                          // separable: in points_
     Mirror<T>    rows, weights, restriction, mass, weights_along_x; // variable, see VariableLevel
     Mirror<char> has_shift;                                         // likewise
+    Mirror<T>    transposed_rows;                                   // see SetTransposedRows()
+    Mirror<char> transposed_has_shift;
     bool         whole = false;                                     // on each rank; otherwise distributed
     bool         fused = false;
     bool         planes = false;      // passes on the host go plane by plane; see host/planes.hpp
@@ -75,6 +77,8 @@ public:
   PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *singular) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
+  PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
+  PetscErrorCode GetMasses(S *m, bool *any) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
   void                   LendMemory(Couplings *to) override;
@@ -102,9 +106,22 @@ public:
   PetscErrorCode restrict_b(int l) {
     return stage(multigrid_down_event, [&]() { return RestrictB(l); });
   }
+  PetscErrorCode restrict_residual(int l) {
+    return stage(multigrid_down_event, [&]() { return RestrictResidualOf(l); });
+  }
+  PetscErrorCode correct(int l) {
+    return stage(multigrid_up_event, [&]() { return AddCorrection(l); });
+  }
   PetscErrorCode solve() {
     Level &at = level(last());
-    return stage(multigrid_coarse_event, [&]() { return solver_.Apply(memory_, at.b.at(memory_), at.x.at(memory_)); });
+    return stage(multigrid_coarse_event, [&]() {
+      const T *b = at.b.at(memory_);
+      T       *x = at.x.at(memory_);
+      if constexpr (variable)
+        return solver_.Apply(memory_, b, x, transposed_);
+      else // symmetric but for masses
+        return solver_.Apply(memory_, b, x);
+    });
   }
 
 private:
@@ -155,6 +172,11 @@ private:
   template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
   template <class B> PetscErrorCode ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r);
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
+  PetscErrorCode                    RestrictResidualOf(int l);
+  PetscErrorCode                    AddCorrection(int l);
+  PetscErrorCode                    SetTransposedRows(int l);
+  PetscErrorCode                    Begin(PetscMemType memory, const S *b, S *x, const S *guess);
+  PetscErrorCode                    Finish(bool from_x, bool full);
   PetscErrorCode                    AfterRestriction(int l);
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     return for_each_in_chain(memory_, patch.all(), f);
@@ -208,8 +230,8 @@ private:
     return options_.fused && takes_columns(level(l)) && coarsens_all(level(l).part) &&
            column::fills_gpu(level(l).patch, 4);
   }
-  // Whether the cycles after full multigrid take all steps on the finest level after the coarse grid: the cycle before
-  // ended with such steps. The first pass of a cycle then computes the residual and its norm.
+  // Whether the cycles after full multigrid take all steps on the finest level after the coarse grid (transposed: before it): the cycle
+  // before ended with such steps. The first pass of a cycle then computes the residual and its norm.
   bool turns() const {
     return options_.full && last() > 0 && !parts_ && std::is_same<T, S>::value && takes_sweeps(level(0));
   }
@@ -217,14 +239,17 @@ private:
   bool is_symmetric() const {
     return !options_.full && options_.cycle != Cycle::F;
   }
-  // For steps on the way up: colours in the opposite order, where that makes cycles symmetric; directions go on.
-  void begin_upward(Part *part) const {
+  static void reverse_colours(Part *part) {
     if constexpr (!variable) {
-      if (!part->red_black || !is_symmetric()) return;
+      if (!part->red_black) return;
       part->first_colour = 1;
       std::reverse(part->omega, part->omega + part->steps);
-    } else
-      part->steps_before = part->steps;
+    }
+  }
+  // For steps on the way up: colours in the opposite order, where that makes cycles symmetric; directions go on.
+  void begin_upward(Part *part) const {
+    if (is_symmetric()) reverse_colours(part);
+    if constexpr (variable) part->steps_before = part->steps;
   }
   // Whether all of a pass is one walk over rows with variable coefficients.
   bool takes_rows(const Level &at) const {
@@ -263,8 +288,12 @@ private:
 #if SHELLAC_CUDA
   struct Graph {
     const S        *b, *x;
-    bool            from_x, full, begun;
+    bool            from_x, full, begun, transposed;
     cudaGraphExec_t exec;
+
+    bool is_like(const Graph &other) const { // of any arrays
+      return from_x == other.from_x && full == other.full && begun == other.begun && transposed == other.transposed;
+    }
   };
   static constexpr size_t most_graphs = 64; // pairs of arrays
   PetscErrorCode          RunGraph(bool from_x, bool full, bool *done);
@@ -292,6 +321,7 @@ private:
   S           *x_ = nullptr;
   double      *norm_ = nullptr;
   bool         begun_ = false;     // the first pass has been done
+  bool         transposed_ = false, full_ = false;
   bool         turned_ = false;    // see turns()
   bool         recording_ = false; // as a CUDA graph
 };

@@ -57,6 +57,14 @@ public:
   // Arrays in `memory`, work in PETSc's stream.
   virtual PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool from_x, bool full,
                                PetscReal stop, PetscReal limit, PetscReal *norm) = 0;
+  // x = the transpose of a cycle from zero, or of full multigrid, times b. Of rows that weights make symmetric (see GetMasses()) it is
+  // that of M A M⁻¹, M the weights.
+  virtual PetscErrorCode ApplyTranspose(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool full) = 0;
+  // The weights, at the points of the vectors; *any: there are such beside ones.
+  virtual PetscErrorCode GetMasses(PetscScalar *, bool *any) {
+    *any = false;
+    return PETSC_SUCCESS;
+  }
   // 2-norms of the right-hand sides of the coarse levels, as the last cycle left them; for monitors.
   virtual PetscErrorCode         LevelNorms(std::vector<PetscReal> *norms) = 0;
   virtual std::vector<LevelInfo> levels() const = 0;

@@ -195,21 +195,75 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The transpose of a cycle over a symmetric operator is itself, but for the F-cycle and full multigrid.
+// y = the transpose of a cycle, or of full multigrid, times b. The hierarchy has it between the masses of symmetric operators.
+PetscErrorCode transposed_cycle(PC pc, StencilMG *mg, bool full, Vec b, Vec y) {
+  Arrays             arrays;
+  const PetscScalar *pb = NULL;
+  PetscScalar       *py = NULL;
+  Vec                scaled = b;
+  Mat                A, P;
+
+  PetscFunctionBegin;
+  if (!mg->has_masses) {
+    bool any;
+    PetscCall(VecDestroy(&mg->masses));
+    PetscCall(PCGetOperators(pc, &A, &P));
+    PetscCall(MatCreateVecs(P, NULL, &mg->masses));
+    PetscCall(VecGetArrayWrite(mg->masses, &py));
+    PetscCall(mg->multigrid->GetMasses(py, &any));
+    PetscCall(VecRestoreArrayWrite(mg->masses, &py));
+    if (!any) PetscCall(VecDestroy(&mg->masses));
+    mg->has_masses = true;
+  }
+  if (mg->masses) {
+    PetscCall(get_work(pc, mg, 2, &scaled));
+    PetscCall(VecPointwiseDivide(scaled, b, mg->masses));
+  }
+  PetscCall(arrays.Read(scaled, &pb));
+  PetscCall(arrays.Write(y, &py));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(mg->multigrid->ApplyTranspose(arrays.memory(), pb, py, full));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(log_flops(arrays.memory(), mg->flops));
+  PetscCall(arrays.Restore());
+  if (mg->masses) PetscCall(VecPointwiseMult(y, y, mg->masses));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The transpose of what apply() does: all of it in the opposite order.
 PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
   StencilMG *mg;
+  Mat        A, P;
+  Vec        y, r;
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
-  PetscCheck(mg->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "stencilmg has a transpose only over symmetric operators of one unknown a point (with boundary forms: "
-             "eliminated, neumann and robin, no mirrored axis), which this one is not; use a method without it, such "
-             "as gmres or "
-             "bcgs");
-  PetscCheck(!mg->options.full && mg->multigrid->cycle() != Cycle::F, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "stencilmg has a transpose only of V- and W-cycles; use -pc_stencilmg_type multiplicative and "
-             "-pc_stencilmg_cycle_type v or w, or a method without it, such as gmres or bcgs");
-  PetscCall(apply(pc, b, x));
+  if (mg->singular) {
+    PetscCall(VecSet(x, std::numeric_limits<PetscReal>::infinity()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(get_work(pc, mg, 0, &y));
+  PetscCall(get_work(pc, mg, 1, &r));
+  const auto residual = [&]() {
+    PetscFunctionBegin;
+    PetscCall(MatMultTranspose(P, x, r));
+    PetscCall(VecAYPX(r, -1, b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
+  mg->applications++;
+  for (PetscInt n = 0; n < mg->cycles; n++) {
+    const bool full = mg->options.full && (n + 1 == mg->cycles || mg->fixed || mg->corrects);
+    if (n > 0) PetscCall(residual());
+    PetscCall(transposed_cycle(pc, mg, full, n > 0 ? r : b, n > 0 ? y : x));
+    if (n > 0) PetscCall(VecAXPY(x, 1, y));
+    if (!mg->fixed) continue;
+    PetscCall(residual()); // identity rows are solved exactly, after the rest
+    PetscCall(VecPointwiseMult(y, r, mg->fixed));
+    PetscCall(VecAXPY(x, 1, y));
+  }
+  PetscCall(PetscLogEventEnd(multigrid_apply_event, pc, b, x, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,6 +15,7 @@ namespace shellac {
 PetscErrorCode destroy_vectors(StencilMG *mg) {
   PetscFunctionBegin;
   PetscCall(VecDestroy(&mg->fixed));
+  PetscCall(VecDestroy(&mg->masses));
   for (Vec &v : mg->work) PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -66,14 +67,6 @@ PetscReal range_of_weights(const Axis axes[3]) {
     range *= *ends.second / *ends.first;
   }
   return range;
-}
-
-// Rows of equal weights, none of which takes values of fixed points.
-bool is_symmetric(const Axis axes[3]) {
-  bool is = PetscAbsReal(range_of_weights(axes) - 1) <= rounding;
-  for (int a = 0; a < 3; a++)
-    if (axes[a].fixed) is = is && axes[a].edge[1] == 0 && axes[a].edge[axes[a].N() - 1] == 0;
-  return is;
 }
 
 // The inverse diagonal of identity rows, and zero elsewhere.
@@ -184,7 +177,6 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
     PetscCall(MatStencilGetCouplings(context, memory, rows, &found));
     PetscCall(refuse(found, comm, "operators that couple neighbouring points", type));
   }
-  mg->symmetric = variable ? rows->symmetric : is_symmetric(axes);
   mg->mixed_signs = variable && rows->mixed_signs;
   PetscCall(set_fixed(mg, P, context->grid, axes, rows));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
@@ -216,7 +208,7 @@ PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   mg->rows.reset();
   mg->sum.reset();
   PetscCall(VecDestroy(&mg->fixed));
-  mg->corrects = mg->symmetric = mg->mixed_signs = false;
+  mg->corrects = mg->mixed_signs = false;
   PetscCall(CreateSystemMultigrid(P, mg->options, device, &mg->multigrid, &found));
   PetscCall(refuse(found, comm,
                    "operators that couple neighbouring points, with an invertible block for each point on the diagonal",
@@ -243,6 +235,7 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   PetscCall(get_context(pc, &mg));
   bool current = mg->is_current();
   mg->stale = true; // until all is made
+  mg->has_masses = false;
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
   PetscCall(MatIsCaptured(P, &ours));

@@ -24,8 +24,9 @@ struct StencilMG {
   PetscBool                     on_device = PETSC_FALSE; // the vectors
   Vec                           fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                           work[3] = {NULL, NULL, NULL};
+  Vec                           masses = NULL;      // see Multigrid::GetMasses(); null where they are ones, or nobody has asked
+  bool                          has_masses = false; // somebody has
   bool                          singular = false;    // the last level: see SetupFindings
-  bool                          symmetric = false;   // the operator
   bool                          mixed_signs = false; // couplings of a star, not symmetric: of both signs
   PetscInt       changes_followed = 0; // of the operator, by the levels that there are: see Multigrid::Update()
   bool           corrects = false;     // the hierarchy's operator is only near the matrix, whose residuals count

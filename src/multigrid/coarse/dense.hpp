@@ -21,10 +21,11 @@ template <class T> struct DenseProduct {
   const T        *b;
   T              *x;
   int             n;
+  size_t          row, column; // steps from one to the next
   SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const {
     T sum = 0;
     SHELLAC_UNROLL
-    for (int j = 0; j < n; j++) sum += inverse[(size_t)j * n + i] * b[j];
+    for (int j = 0; j < n; j++) sum += inverse[j * column + i * row] * b[j];
     x[i] = sum;
   }
 };
@@ -48,8 +49,9 @@ public:
     PetscCall(inverse_.Get(memory, &inverse));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Apply(PetscMemType memory, const T *b, T *x) {
-    DenseProduct<T> product = {nullptr, b, x, n_};
+  PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool transposed) {
+    const size_t    n = (size_t)n_;
+    DenseProduct<T> product = {nullptr, b, x, n_, transposed ? n : 1, transposed ? 1 : n};
     PetscFunctionBegin;
     PetscCall(inverse_.Get(memory, &product.inverse));
     PetscCall(for_each(memory, line_of((size_t)n_), product));

@@ -5,9 +5,9 @@
 
 namespace shellac {
 
+// Of an application: guess: null for zero.
 template <class Part>
-PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
-                                      PetscReal limit, PetscReal *norm) {
+PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, const S *guess) {
   Level &top = level(0);
 
   PetscFunctionBegin;
@@ -17,7 +17,7 @@ PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, boo
   b_ = b;
   x_ = x;
   begun_ = false;
-  norm_ = norm ? norms_.at(memory) + norms_.size() - 1 : nullptr;
+  norm_ = nullptr;
   const Patch own = part_patch(top);
   if (top.b.size()) { // the level has arrays of its own
     const auto in = [&](const S *from, T *to) {
@@ -32,8 +32,17 @@ PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, boo
       PetscFunctionReturn(PETSC_SUCCESS);
     };
     PetscCall(in(b, top.b.at(memory)));
-    if (from_x) PetscCall(in(x, top.x.at(memory)));
+    if (guess) PetscCall(in(guess, top.x.at(memory)));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part>
+PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
+                                      PetscReal limit, PetscReal *norm) {
+  PetscFunctionBegin;
+  PetscCall(Begin(memory, b, x, from_x ? x : nullptr));
+  norm_ = norm ? norms_.at(memory) + norms_.size() - 1 : nullptr;
   if (norm) {
     PetscCall(stage(multigrid_down_event, [&]() { return Down(0, Guess::given); }));
     PetscCall(ReadNorm(norm));
@@ -41,18 +50,45 @@ PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, boo
     if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
     begun_ = true;
   }
-  bool done = false;
+  PetscCall(Finish(from_x, full));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part>
+PetscErrorCode Hierarchy<Part>::ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) {
+  PetscFunctionBegin;
+  PetscCall(Begin(memory, b, x, nullptr));
+  for (int l = 0; l < last() && nonsymmetric_; l++) PetscCall(SetTransposedRows(l));
+  transposed_ = true;
+  const PetscErrorCode code = Finish(false, full);
+  transposed_ = false;
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool full) {
+  Level &top = level(0);
+  bool   done = false;
+
+  PetscFunctionBegin;
+  full_ = full;
 #if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory) && options_.graph && !parts_) PetscCall(RunGraph(from_x, full, &done));
+  if (PetscMemTypeDevice(memory_) && options_.graph && !parts_) PetscCall(RunGraph(from_x, full, &done));
 #endif
   if (!done) PetscCall(Run(from_x, full));
-  if (top.b.size()) PetscCall(over(own, point::CopyPart<T, S>{own, top.patch, top.x.at(memory), x, true}));
+  if (top.b.size()) {
+    const Patch own = part_patch(top);
+    PetscCall(over(own, point::CopyPart<T, S>{own, top.patch, top.x.at(memory_), x_, true}));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Part> PetscErrorCode Hierarchy<Part>::Run(bool from_x, bool full) {
   PetscFunctionBegin;
-  if (full)
+  if (transposed_)
+    PetscCall(full ? run_full_transposed(*this, 0, last(), options_.cycle)
+                   : run_cycle(*this, 0, last(), options_.cycle, Guess::zero, true));
+  else if (full)
     PetscCall(run_full(*this, 0, last(), options_.cycle));
   else
     PetscCall(run_cycle(*this, 0, last(), options_.cycle, from_x ? Guess::given : Guess::zero));
@@ -80,10 +116,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
   cudaStream_t stream;
 
   PetscFunctionBegin;
-  Graph wanted = {b_, x_, from_x, full, begun_, nullptr};
+  Graph wanted = {b_, x_, from_x, full, begun_, transposed_, nullptr};
   for (const Graph &graph : graphs_)
-    if (graph.b == b_ && graph.x == x_ && graph.from_x == from_x && graph.full == full && graph.begun == begun_)
-      wanted.exec = graph.exec;
+    if (graph.b == b_ && graph.x == x_ && graph.is_like(wanted)) wanted.exec = graph.exec;
   if (!wanted.exec) {
     cudaGraph_t     graph = nullptr;
     cudaGraphExec_t before = nullptr;
@@ -93,8 +128,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
     };
     *done = false;
     for (size_t n = 0; n < spare_graphs_.size() && !before; n++)
-      if (spare_graphs_[n].from_x == from_x && spare_graphs_[n].full == full && spare_graphs_[n].begun == begun_)
-        take(&spare_graphs_, n);
+      if (spare_graphs_[n].is_like(wanted)) take(&spare_graphs_, n);
     if (!before && graphs_.size() == most_graphs) take(&graphs_, 0); // the oldest
     cudaError_t    error = cudaSuccess;
     PetscErrorCode code = PETSC_SUCCESS;
@@ -133,6 +167,32 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
+
+// The masses of the finest level's rows, as its passes have them.
+template <class Part> PetscErrorCode Hierarchy<Part>::GetMasses(S *m, bool *any) {
+  Level      &top = level(0);
+  const Patch own = part_patch(top);
+  const T    *of_rows;
+
+  PetscFunctionBegin;
+  PetscCall(top.mass.Get(PETSC_MEMTYPE_HOST, &of_rows)); // null where they are ones, or of the axes
+  int found = 0;
+  for_each_on_host(own.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt p[3] = {i, j, k};
+    PetscInt       q[3];
+    S              mass = 1;
+    for (int a = 0; a < 3; a++) q[a] = p[a] + own.start[a] - top.patch.start[a];
+    if constexpr (variable) {
+      if (of_rows) mass = of_rows[top.part.grown.index(q)];
+    } else
+      for (int a = 0; a < 3; a++) mass *= top.axes[a].mass[(size_t)(own.start[a] + p[a])];
+    if (mass != (S)1) found = 1;
+    m[own.index(i, j, k)] = mass;
+  });
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, grid_.comm));
+  *any = found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 template <class Part> PetscErrorCode Hierarchy<Part>::ReadNorm(PetscReal *norm) {
   double sum = 0;

@@ -301,7 +301,7 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3 && !variable; a++)
       info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
-    for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass, &at.weights_along_x})
+    for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass, &at.weights_along_x, &at.transposed_rows})
       info.bytes += array->bytes();
     info.bytes += at.has_shift.bytes();
     if (l == last()) info.bytes += solver_.bytes() + last_values_.size() * sizeof(S);

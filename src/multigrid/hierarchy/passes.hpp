@@ -21,7 +21,13 @@ template <class Part> PetscErrorCode Hierarchy<Part>::PartAt(int l, Part *part) 
     PetscCall(at.mass.Get(memory_, &part->mass));
     if (takes_rows(at)) PetscCall(at.weights_along_x.Get(memory_, &part->weights_along_x));
     if (takes_rows(at) || takes_row_columns(at)) PetscCall(at.has_shift.Get(memory_, &part->has_shift));
+    if (transposed_ && nonsymmetric_) {
+      std::swap(part->weights, part->restriction);
+      if (at.transposed_rows.size()) PetscCall(at.transposed_rows.Get(memory_, &part->rows));
+      if (part->has_shift) PetscCall(at.transposed_has_shift.Get(memory_, &part->has_shift));
+    }
   } else {
+    if (transposed_ && !is_symmetric()) reverse_colours(part);
     const AxisPoint<R> *points;
     PetscCall(points_.Get(memory_, &points));
     for (int a = 0; a < 3; a++) part->axis[a] = points + at.points_at[a] + axis_reach;
@@ -260,7 +266,7 @@ PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) 
   Part            part;
   PlanePass<Part> pass;
   Field<T>        field;
-  T              *r = at.s.at(memory_);
+  T              *r = (at.fused ? at.t : at.s).at(memory_);
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
@@ -317,8 +323,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Down(int l, Guess guess) {
       PetscCall(WalkDown(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, at.part.steps, t));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (l == 0) turned_ = guess == Guess::given && turns();
-    if (l == 0 && turned_) {
+    if (l == 0) turned_ = (transposed_ ? !full_ : guess == Guess::given) && turns();
+    if (l == 0 && turned_ && !transposed_) {
       PetscCall(RestrictResidual(l, b, x));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -351,9 +357,12 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
       PetscCall(WalkUp(l, b, t, x));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value)
-      PetscCall(Smooth(l, b, l == 0 && turned_ ? x : t, true, true, x, (T *)nullptr));
-    else {
+    if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value) {
+      if (l == 0 && turned_ && transposed_)
+        PetscCall(Correct(l, t, x));
+      else
+        PetscCall(Smooth(l, b, l == 0 && turned_ ? x : t, true, true, x, (T *)nullptr));
+    } else {
       PetscCall(Smooth(l, b, t, true, true, at.x.at(memory_), (T *)nullptr));
       PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, at.x.at(memory_), x, true}));
     }
@@ -363,6 +372,40 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
     PetscCall(with((const T *)at.b.at(memory_), at.x.at(memory_)));
   else
     PetscCall(with(b_, x_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Of run_full_transposed(), which no pass does at once.
+template <class Part> PetscErrorCode Hierarchy<Part>::RestrictResidualOf(int l) {
+  Level &at = level(l);
+  T     *x = at.x.at(memory_);
+
+  PetscFunctionBegin;
+  if (l > 0 || at.b.size()) {
+    PetscCall(RestrictResidual(l, (const T *)at.b.at(memory_), x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if constexpr (std::is_same<T, S>::value)
+    x = x_;
+  else {
+    PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
+    x = at.x.at(memory_);
+    PetscCall(over(at.patch, point::CopyPart<S, T>{at.patch, at.patch, x_, x, true}));
+  }
+  PetscCall(RestrictResidual(l, b_, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Part> PetscErrorCode Hierarchy<Part>::AddCorrection(int l) {
+  Level &at = level(l);
+  T     *x = at.x.at(memory_);
+
+  PetscFunctionBegin;
+  if constexpr (std::is_same<T, S>::value)
+    if (l == 0 && !at.b.size()) x = x_;
+  PetscCall(Correct(l, x, x));
+  if constexpr (!std::is_same<T, S>::value)
+    if (l == 0 && !at.b.size())
+      PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, x, x_, true}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -67,7 +67,9 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
     if (nonsymmetric_) {
       PetscInt extent[3];
       extent_of_tiles(memory_, at.patch, extent);
-      PetscCall(run_directed_sweep(memory_, directed_sweep(part, part.steps_before + n, extent, from, b, out)));
+      const int step = part.steps_before + n;
+      PetscCall(run_directed_sweep(memory_, directed_sweep(part, transposed_ ? 2 * part.steps - 1 - step : step,
+                                                           transposed_, extent, from, b, out)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   if (walks(at)) {
@@ -131,7 +133,7 @@ PetscErrorCode Hierarchy<Part>::Smooth(int l, const B *b, T *from, bool correcte
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
   if (upward) begin_upward(&part);
-  const int times = upward && l == 0 && turned_ ? 2 : 1; // those of the way down too
+  const int times = upward != transposed_ && l == 0 && turned_ ? 2 : 1; // those of the other way, too
 #if SHELLAC_CUDA
   if constexpr (!variable)
     if (takes_pairs(at)) {

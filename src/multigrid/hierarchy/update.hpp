@@ -306,7 +306,11 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
     high.push_back(sizes[0]);
   }
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int l = 0; l < last(); l++) set_omega(level(l), high[l]);
+  for (int l = 0; l < last(); l++) {
+    set_omega(level(l), high[l]);
+    level(l).transposed_rows.change().clear();
+    level(l).transposed_has_shift.change().clear();
+  }
 
   CouplingArrays rows;
   rows.grown = bottom.part.grown;

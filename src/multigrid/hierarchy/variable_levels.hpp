@@ -272,6 +272,49 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// The transposed rows of a level whose rows no masses make symmetric, with the steps' damping, from the present ones.
+template <class Part> PetscErrorCode Hierarchy<Part>::SetTransposedRows(int l) {
+  PetscFunctionBegin;
+  if constexpr (variable) {
+    Level             &at = level(l);
+    const PetscMemType memory = at.whole ? memory_ : PETSC_MEMTYPE_HOST;
+    Part               part = at.part;
+    if (!at.transposed_rows.size()) {
+      Halo           halo; // of PETSc's numbers, on the host
+      CouplingArrays rows, transposed;
+      Scratch<S>     of_rows, of_transposed;
+      const T       *values;
+      T             *to;
+      const size_t   n = at.rows.size();
+      rows.grown = part.grown;
+      rows.neighbours = part.neighbours;
+      transposed = rows;
+      const Box all = {{0, 0, 0}, {(PetscInt)rows.points(), rows.slots(), 1}};
+      PetscCall(of_rows.Grow(n, memory));
+      PetscCall(of_transposed.Grow(n, memory));
+      PetscCall(of_transposed.Zero(memory));
+      rows.values = of_rows.at(memory);
+      transposed.values = of_transposed.at(memory);
+      PetscCall(at.rows.Get(memory, &values));
+      PetscCall(for_each_run(memory, all, point::Convert<T, S>{all, values, rows.values}));
+      if (!at.whole) PetscCall(halo.Create(at.grid, at.patch, true, PETSC_FALSE, HaloWay::automatic));
+      PetscCall(fill_ghosts(memory, at.patch, &halo, rows.grown, rows.values, rows.slots()));
+      if (!at.whole) PetscCall(halo.Destroy());
+      PetscCall(derive_rows(memory, at.patch, rows, DerivedRows::all_of_transpose, transposed));
+      PetscCall(at.transposed_rows.MakeZero(memory, n, &to));
+      PetscCall(for_each_run(memory, all, point::Convert<S, T>{all, transposed.values, to}));
+    }
+    PetscCall(at.transposed_rows.Get(memory_, &part.rows));
+    if (at.has_shift.size() && !at.transposed_has_shift.size()) {
+      const Box places = shift_places(at.patch);
+      char     *has_shift;
+      PetscCall(at.transposed_has_shift.Make(memory_, (size_t)places.points(), &has_shift));
+      PetscCall(for_each_of_box(memory_, places, FindShifts<T>{part, has_shift}));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Part> void Hierarchy<Part>::LendMemory(Couplings *to) {
   if constexpr (std::is_same<T, S>::value) {
     to->memory_of_values.take_memory(&level(0).rows);

@@ -14,7 +14,7 @@ namespace shellac {
 
 // What transfers follow where rows are not symmetric: interpolation their symmetric part, and restriction, in its transpose,
 // the transposed rows (Dendy, "Black box multigrid for nonsymmetric problems", 1983). Only couplings of the diagonal's sign
-// count, so that no weight is beyond 0 to 1.
+// count, so that no weight is beyond 0 to 1. The rows of transposed cycles are all of the transpose.
 struct DeriveRows {
   CouplingArrays from, to;
   NeighbourList  neighbours; // of from
@@ -22,7 +22,8 @@ struct DeriveRows {
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     const size_t       at = from.grown.index(p);
-    const PetscReal    of_own = which == DerivedRows::transpose ? 0 : 0.5, of_others = 1 - of_own;
+    const bool         all = which == DerivedRows::all_of_transpose;
+    const PetscReal    of_own = which == DerivedRows::symmetric_part ? 0.5 : 0, of_others = 1 - of_own;
     const PetscScalar *own_shift = from.slot(SHIFT) + at;
     PetscScalar        diagonal[most], shift[most]; // the latter: of the transposed row
 
@@ -30,7 +31,7 @@ struct DeriveRows {
     for (int arm = 0; arm < neighbours.count; arm++)
       for (int i = 0; i < n; i++) diagonal[i] += neighbours.at[arm].coupling[at + i];
     const auto keep = [&](int slot, int i, PetscScalar value) {
-      const bool serves = PetscRealPart(value * PetscConj(diagonal[i])) > 0;
+      const bool serves = all || PetscRealPart(value * PetscConj(diagonal[i])) > 0;
       to.slot(slot)[at + i] = serves ? value : (PetscScalar)0;
     };
     for (int i = 0; i < n; i++) shift[i] = diagonal[i];
@@ -43,7 +44,7 @@ struct DeriveRows {
       }
     }
     for (int i = 0; i < n; i++) {
-      if (PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(diagonal[i])) shift[i] = 0;
+      if (!all && PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(diagonal[i])) shift[i] = 0;
       keep(SHIFT, i, of_own * own_shift[i] + of_others * shift[i]);
       to.slot(INVERSE_DIAGONAL)[at + i] = from.slot(INVERSE_DIAGONAL)[at + i];
     }

@@ -332,7 +332,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
 
   result->refusal = problems[found.flags.problem];
   result->not_finite = found.flags.problem == not_finite;
-  rows->symmetric = !found.flags.weighted && !found.flags.to_fixed;
   // finite elements may do so with the neighbours in a box
   rows->mixed_signs = found.flags.positive && found.flags.negative && !found.flags.box;
   if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;

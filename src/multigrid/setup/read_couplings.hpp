@@ -42,15 +42,14 @@ struct RowBound {
 // The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
 // nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null space.
-// symmetric: without weights of the rows, and no row takes a fixed point's value. nonsymmetric: with any weights of a fair
-// range; the rows have none then. mixed_signs: couplings of a star have both signs.
+// nonsymmetric: with any weights of a fair range; the rows have none then. mixed_signs: couplings of a star have both signs.
 struct OperatorRows {
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
   Couplings           couplings;
   Axis                axes[3];
   Mirror<PetscScalar> fixed;
   Box                 box;
-  bool                has_fixed = false, singular = false, symmetric = false, nonsymmetric = false, mixed_signs = false;
+  bool                has_fixed = false, singular = false, nonsymmetric = false, mixed_signs = false;
 
   // Room for a set-up, and for the next one.
   Couplings            of_box; // rows of a box that has a star alone

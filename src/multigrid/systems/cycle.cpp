@@ -17,14 +17,35 @@ PetscErrorCode SystemHierarchy::Exchange(Level &at, const T *u, Field<T> *field)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SystemHierarchy::RowsToApply(int l, CapturedStencil **op) {
+  Level           &at = level(l);
+  StencilMat      *context;
+  StencilOperator *transposed;
+
+  PetscFunctionBegin;
+  *op = at.op;
+  if (!transposed_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (at.own) {
+    if (!at.transposed) PetscCall(transpose_captured(*at.own, at.halo, {}, &at.transposed));
+    *op = at.transposed.get();
+  } else {
+    PetscCall(MatGetStencil(matrix_, &context));
+    PetscCall(MatStencilGetOperator(context, true, &transposed));
+    *op = static_cast<CapturedStencil *>(transposed);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // y = A x, or b - A x
 PetscErrorCode SystemHierarchy::Apply(int l, Form form, const T *b, const T *x, T *y) {
   Level                           &at = level(l);
   Arrays                           arrays(memory_);
+  CapturedStencil                 *rows;
   std::unique_ptr<PreparedCapture> op;
 
   PetscFunctionBegin;
-  PetscCall(at.op->Prepare(&arrays, &op));
+  PetscCall(RowsToApply(l, &rows));
+  PetscCall(rows->Prepare(&arrays, &op));
   PetscCall(at.halo->Begin(x, memory_));
   PetscCall(op->interior(memory_, at.halo->field(), form, b, y));
   PetscCall(at.halo->End());
@@ -40,7 +61,7 @@ PetscErrorCode SystemHierarchy::Smooth(int l, int from_step) {
   PetscFunctionBegin;
   for (int step = from_step; step < at.smoothing.steps; step++) {
     PetscCall(Apply(l, Form::residual, b(l), x(l), r));
-    PetscCall(at.smoothing.Step(memory_, (size_t)at.patch.all().points(), step, false, r, x(l)));
+    PetscCall(at.smoothing.Step(memory_, (size_t)at.patch.all().points(), step, transposed_, false, r, x(l)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,12 +98,19 @@ PetscErrorCode SystemHierarchy::Down(int l, Guess guess) {
 
   PetscFunctionBegin;
   if (guess == Guess::zero)
-    PetscCall(at.smoothing.Step(memory_, n, 0, true, b(l), x(l)));
+    PetscCall(at.smoothing.Step(memory_, n, 0, transposed_, true, b(l), x(l)));
   else if (guess == Guess::interpolated)
     PetscCall(ProlongFrom(l, false));
   PetscCall(Smooth(l, guess == Guess::zero ? 1 : 0));
-  PetscCall(Apply(l, Form::residual, b(l), x(l), at.r.at(memory_)));
-  PetscCall(RestrictTo(l, at.r.at(memory_)));
+  PetscCall(RestrictResidual(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::RestrictResidual(int l) {
+  T *r = level(l).r.at(memory_);
+  PetscFunctionBegin;
+  PetscCall(Apply(l, Form::residual, b(l), x(l), r));
+  PetscCall(RestrictTo(l, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,8 +121,7 @@ PetscErrorCode SystemHierarchy::Up(int l) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal,
-                                      PetscReal, PetscReal *) {
+PetscErrorCode SystemHierarchy::Begin(PetscMemType memory, const T *b, T *x) {
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
   PetscCall(FindFinest());
@@ -104,10 +131,28 @@ PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, boo
   memory_ = memory;
   b_ = b;
   x_ = x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal,
+                                      PetscReal, PetscReal *) {
+  PetscFunctionBegin;
+  PetscCall(Begin(memory, b, x));
   if (full)
     PetscCall(run_full(*this, 0, last(), cycle()));
   else
     PetscCall(run_cycle(*this, 0, last(), cycle(), from_x ? Guess::given : Guess::zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) {
+  PetscFunctionBegin;
+  PetscCall(Begin(memory, b, x));
+  transposed_ = true;
+  const PetscErrorCode code = full ? run_full_transposed(*this, 0, last(), cycle())
+                                   : run_cycle(*this, 0, last(), cycle(), Guess::zero, true);
+  transposed_ = false;
+  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,6 +195,7 @@ PetscErrorCode SystemHierarchy::DestroyLevels(std::vector<std::unique_ptr<Level>
     if (at->own) {
       PetscCall(at->own->Destroy());
       PetscCall(at->own_halo.Destroy());
+      PetscCall(at->drop_transposed());
     }
     PetscCall(at->transfer_halo.Destroy());
   }
@@ -181,6 +227,7 @@ std::vector<LevelInfo> SystemHierarchy::levels() const {
       info.bytes += (PetscLogDouble)(array->size() * sizeof(T));
     info.bytes += (PetscLogDouble)(at.prolongation.bytes() + at.smoothing.blocks.bytes() + at.smoothing.alone.bytes());
     if (at.own) info.bytes += at.own->bytes();
+    if (at.transposed) info.bytes += at.transposed->bytes();
     all.push_back(info);
   }
   all.front().bytes += (PetscLogDouble)(diagonal_.bytes() + marks_.bytes() + diagonal_of_setup_.bytes());

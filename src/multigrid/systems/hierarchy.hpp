@@ -20,6 +20,7 @@ class SystemHierarchy final : public Multigrid {
     bool                             whole = false;
     CapturedStencil                 *op = nullptr; // own's, or the matrix'
     std::unique_ptr<CapturedStencil> own;
+    std::unique_ptr<CapturedStencil> transposed; // of own; null until it is asked for
     Halo                             own_halo, *halo = nullptr; // of products, likewise
     Patch                            patch; // and its halo for transfers, along the axes that ranks share
     Halo                             transfer_halo;
@@ -32,6 +33,13 @@ class SystemHierarchy final : public Multigrid {
     Patch                            target; // this rank's part of the next level's points, before they are gathered
     Grid                             target_grid;
     Scratch<T>                       b, x, r, part;
+
+    PetscErrorCode drop_transposed() { // its rows have changed
+      PetscFunctionBegin;
+      if (transposed) PetscCall(transposed->Destroy());
+      transposed.reset();
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   };
 
 public:
@@ -42,6 +50,7 @@ public:
   PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *singular) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
+  PetscErrorCode ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
   bool                   gives_norm(PetscMemType) override { return false; }
@@ -63,8 +72,14 @@ public:
   PetscErrorCode restrict_b(int l) {
     return logged(multigrid_down_event, [&]() { return RestrictTo(l, b(l)); });
   }
+  PetscErrorCode restrict_residual(int l) {
+    return logged(multigrid_down_event, [&]() { return RestrictResidual(l); });
+  }
+  PetscErrorCode correct(int l) {
+    return logged(multigrid_up_event, [&]() { return ProlongFrom(l, true); });
+  }
   PetscErrorCode solve() {
-    return logged(multigrid_coarse_event, [&]() { return dense_.Apply(memory_, b(last()), x(last())); });
+    return logged(multigrid_coarse_event, [&]() { return dense_.Apply(memory_, b(last()), x(last()), transposed_); });
   }
 
 private:
@@ -91,6 +106,9 @@ private:
   static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);
 
   // the verbs
+  PetscErrorCode Begin(PetscMemType memory, const T *b, T *x); // an application
+  PetscErrorCode RowsToApply(int l, CapturedStencil **op);
+  PetscErrorCode RestrictResidual(int l);
   PetscErrorCode Down(int l, Guess guess);
   PetscErrorCode Up(int l);
   PetscErrorCode Smooth(int l, int from_step);
@@ -116,6 +134,7 @@ private:
   PetscMemType memory_ = PETSC_MEMTYPE_HOST;
   const T     *b_ = nullptr;
   T           *x_ = nullptr;
+  bool         transposed_ = false;
 };
 
 } // namespace shellac

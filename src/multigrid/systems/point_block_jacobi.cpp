@@ -10,7 +10,7 @@ namespace shellac {
 
 namespace {
 
-template <int dof> struct StepOfBlocks {
+template <int dof, bool transposed> struct StepOfBlocks {
   const PetscScalar   *blocks, *r;
   const unsigned char *alone;
   PetscReal            omega;
@@ -23,11 +23,13 @@ template <int dof> struct StepOfBlocks {
       const PetscScalar *block = blocks + at * dof * dof, *of = r + at * dof;
       PetscScalar       *to = x + at * dof, sum[dof] = {};
       const unsigned     exact = alone[at];
+      const auto         scale = [&](int k) { return exact >> k & 1 ? PetscReal(1) : omega; };
       for (int c = 0; c < dof; c++)
-        for (int k = 0; k < dof; k++) sum[k] += block[c * dof + k] * of[c];
+        for (int k = 0; k < dof; k++)
+          sum[k] += transposed ? block[k * dof + c] * (scale(c) * of[c]) : block[c * dof + k] * of[c];
       for (int k = 0; k < dof; k++) {
-        const PetscReal scale = exact >> k & 1 ? 1 : omega;
-        to[k] = from_zero ? scale * sum[k] : jacobi_step(to[k], scale, sum[k]);
+        const PetscReal of_sum = transposed ? 1 : scale(k);
+        to[k] = from_zero ? of_sum * sum[k] : jacobi_step(to[k], of_sum, sum[k]);
       }
     }
   }
@@ -35,17 +37,18 @@ template <int dof> struct StepOfBlocks {
 
 template <int dof>
 PetscErrorCode step_of(PetscMemType memory, size_t n, const PetscScalar *blocks, const unsigned char *alone,
-                       PetscReal omega, bool from_zero, const PetscScalar *r, PetscScalar *x) {
-  return for_each_run(memory, Box{{0, 0, 0}, {(PetscInt)n, 1, 1}},
-                      StepOfBlocks<dof>{blocks, r, alone, omega, from_zero, x});
+                       PetscReal omega, bool transposed, bool from_zero, const PetscScalar *r, PetscScalar *x) {
+  const Box points = {{0, 0, 0}, {(PetscInt)n, 1, 1}};
+  return transposed ? for_each_run(memory, points, StepOfBlocks<dof, true>{blocks, r, alone, omega, from_zero, x})
+                    : for_each_run(memory, points, StepOfBlocks<dof, false>{blocks, r, alone, omega, from_zero, x});
 }
 
 } // namespace
 
-PetscErrorCode Smoothing::Step(PetscMemType memory, size_t n, int step, bool from_zero, const PetscScalar *r,
-                               PetscScalar *x) {
+PetscErrorCode Smoothing::Step(PetscMemType memory, size_t n, int step, bool transposed, bool from_zero,
+                               const PetscScalar *r, PetscScalar *x) {
   constexpr PetscErrorCode (*of[])(PetscMemType, size_t, const PetscScalar *, const unsigned char *, PetscReal, bool,
-                                   const PetscScalar *, PetscScalar *) = {
+                                   bool, const PetscScalar *, PetscScalar *) = {
       step_of<1>, step_of<2>, step_of<3>, step_of<4>, step_of<5>, step_of<6>, step_of<7>, step_of<8>};
   const PetscScalar   *inverse;
   const unsigned char *exact;
@@ -53,7 +56,8 @@ PetscErrorCode Smoothing::Step(PetscMemType memory, size_t n, int step, bool fro
   PetscFunctionBegin;
   PetscCall(blocks.Get(memory, &inverse));
   PetscCall(alone.Get(memory, &exact));
-  PetscCall(of[dof - 1](memory, n, inverse, exact, step < 0 ? 1 : omega[step], from_zero, r, x));
+  const PetscReal weight = step < 0 ? 1 : omega[transposed ? steps - 1 - step : step];
+  PetscCall(of[dof - 1](memory, n, inverse, exact, weight, transposed, from_zero, r, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,8 +16,9 @@ struct Smoothing {
   Mirror<PetscScalar>   blocks;                    // [points][dof][dof], inverse, by columns
   Mirror<unsigned char> alone; // [points]: bits of rows that couple nothing, whose solution is exact
 
-  // x += ω D⁻¹ r or, from_zero, x = ω D⁻¹ r; at n points.
-  PetscErrorCode Step(PetscMemType memory, size_t n, int step, bool from_zero, const PetscScalar *r, PetscScalar *x);
+  // x += ω D⁻¹ r or, from_zero, x = ω D⁻¹ r; at n points. step: negative: ω = 1; transposed: steps come in the opposite order.
+  PetscErrorCode Step(PetscMemType memory, size_t n, int step, bool transposed, bool from_zero, const PetscScalar *r,
+                      PetscScalar *x);
 };
 
 // Weights that damp best what a coarse grid does not see: the eigenvalues of D⁻¹A from low to the largest, and those of `ritz` that

@@ -307,6 +307,7 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
   PetscCall(coarse.GetOpen(&fill.rows));
   PetscCall(coarse.ForAllPoints(fill));
   PetscCall(coarse.CloseAsArrays());
+  PetscCall(next.drop_transposed());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

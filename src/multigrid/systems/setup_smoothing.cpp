@@ -216,7 +216,7 @@ PetscErrorCode SystemHierarchy::ChooseDamping(int l) {
     memory_ = of.memory();
     PetscCall(at.r.Prepare(memory_));
     PetscCall(Apply(l, Form::product, NULL, x, at.r.at(memory_)));
-    PetscCall(at.smoothing.Step(memory_, points, -1, true, at.r.at(memory_), y));
+    PetscCall(at.smoothing.Step(memory_, points, -1, false, true, at.r.at(memory_), y));
     PetscCall(of.Restore());
     PetscCall(VecPointwiseDivide(to, to, scale));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -198,6 +198,7 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
     add.diagonal = D;
     PetscCall(next.own->ForAllPoints(add));
     PetscCall(next.own->CloseAsArrays());
+    PetscCall(next.drop_transposed());
   }
   if (no_inverse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SolveLast(singular));
