@@ -24,17 +24,29 @@ TEST_CASE("the text says whether an equation is linear", "[equations]") {
     INFO(linear);
     CHECK(linearity(linear) == Linearity::linear);
   }
-  for (const char *nonlinear :
-       {"u * u", "1 / u", "exp(u)", "k * u * u * u", "max(u - 50, 0)", "min(0, u)", "fabs(u)", "abs(k * u)",
-        "pow(u, p)", "pow(2, u)", "u > 50 ? u + 1 : u + 0", "(u < 50) * k", "d(u, u)", "d(u, k)", "upwind_y(u, u)",
-        "upwind_x(u - 50, k)", "u(u > 0 ? 1 : -1)", "dx(u) * u", "tanh(u - 50)", "k * (!(u == 0) ? 1. : 2.)",
-        "(x < 1 || u > 2) * k"}) {
+  for (const char *nonlinear : {"u * u",
+                                "1 / u",
+                                "exp(u)",
+                                "k * u * u * u",
+                                "max(u - 50, 0)",
+                                "min(0, u)",
+                                "fabs(u)",
+                                "abs(k * u)",
+                                "pow(u, p)",
+                                "pow(2, u)",
+                                "u > 50 ? u + 1 : u + 0",
+                                "(u < 50) * k",
+                                "d(u, u)",
+                                "d(u, k)",
+                                "upwind_y(u, u)",
+                                "upwind_x(u - 50, k)",
+                                "u(u > 0 ? 1 : -1)",
+                                "dx(u) * u",
+                                "tanh(u - 50)",
+                                "k * (!(u == 0) ? 1. : 2.)",
+                                "(x < 1 || u > 2) * k"}) {
     INFO(nonlinear);
     CHECK(linearity(nonlinear) == Linearity::nonlinear);
-  }
-  for (const char *unclear : {"double(k) * u", "(k > 0 | x > 0) * u"}) {
-    INFO(unclear);
-    CHECK(linearity(unclear) == Linearity::unclear);
   }
   const std::string head =
       "flux(i) = (u(i + 1) - u(i)) / step_x(i)\ntwice(v) = v + v\nsquare(v) = v * v\nw = twice(u) - 1\n";
@@ -73,11 +85,9 @@ TEST_CASE("what is not linear somewhere is not linear, on any ranks", "[equation
     bool        linear;
   } cases[] = {{"max(u - 50, 0) * 100", false},
                {"(fabs(x - 0.5) < 0.15 && fabs(y - 0.5) < 0.15 ? 500. : 0.) * u * u * u", false},
-               // by values, for what is not read
-               {"(fabs(x - 0.5) < 0.15 & fabs(y - 0.5) < 0.15 ? 500. : 0.) * u * u * u", false},
-               {"(x < 0.5 | y < 0.5 ? 500. : 0.) * u", true},
-               {"double(1) * (a - b) * u * u", false},
-               {"double(1) * (a - b) * u", true}};
+               {"(x < 0.5 || y < 0.5 ? 500. : 0.) * u", true},
+               {"(a - b) * u * u", false},
+               {"(a - b) * u", true}};
   for (const auto &c : cases) {
     PetscBool linear;
     INFO(c.text);

@@ -71,9 +71,9 @@ public:
     if (given_) return;
     const char *path = info.lineInfo.file, *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     bool        quick = false;
-    for (const char *name :
-         {"equations_action.cpp", "equations_complex.cpp", "equations_domain.cpp", "equations_linear.cpp",
-          "equations_singular.cpp", "equations_solvers.cpp", "equations_stretched.cpp", "misuse_equations.cpp"})
+    for (const char *name : {"equations_action.cpp", "equations_complex.cpp", "equations_domain.cpp",
+                             "equations_language.cpp", "equations_linear.cpp", "equations_singular.cpp",
+                             "equations_solvers.cpp", "equations_stretched.cpp", "misuse_equations.cpp"})
       quick = quick || !strcmp(file, name);
     setenv("SHELLAC_CXXFLAGS", quick ? "-O0" : "", 1);
   }

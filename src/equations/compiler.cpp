@@ -1,5 +1,6 @@
 #include "equations/compiler.hpp"
 
+#include <cctype>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>
@@ -9,6 +10,7 @@
 
 #include "equations/cache.hpp"
 #include "equations/cores.hpp"
+#include "equations/source.hpp"
 #include "equation_compiler.inc" // SHELLAC_EQUATION_CXX
 
 namespace shellac {
@@ -91,6 +93,8 @@ static std::string in_words(std::string line) {
       line.replace(at, end - at, name[1]);
     }
   }
+  for (size_t at = 0; (at = line.find("t_", at)) != std::string::npos; at++) // the text's names, see name_in_cpp()
+    if (!at || !(std::isalnum((unsigned char)line[at - 1]) || line[at - 1] == '_')) line.erase(at, 2);
   return line;
 }
 
@@ -115,14 +119,15 @@ static std::string first_error(const std::string &output, const SourceText &text
                                    says("point") || says("member reference")))
     line += " (laplacian, dx and the like take an unknown or a field itself: write 2*laplacian(u), not laplacian(2*u))";
   // the error's own line, or that which a helper was called from
-  const std::string begin = text.file + ":";
-  std::string       from = line.compare(0, begin.size(), begin) == 0 ? line : "";
+  const std::string begin = std::string(compiled_text) + ":";
+  const auto        is_of_text = [&](const std::string &l) { return l.compare(0, begin.size(), begin) == 0; };
+  std::string       from = is_of_text(line) ? line : "";
   for (std::istringstream all(output); from.empty() && std::getline(all, from);)
-    if (from.compare(0, begin.size(), begin) != 0) from.clear();
+    if (!is_of_text(from)) from.clear();
   const size_t number = text.lines.size() == 1 ? 1 : from.empty() ? 0 : (size_t)atol(from.c_str() + begin.size());
   if (number >= 1 && number <= text.lines.size()) {
-    if (from != line.substr(0, from.size())) line = begin + std::to_string(number) + ": " + line;
-    line += "\n  " + text.lines[number - 1];
+    if (is_of_text(line)) line.erase(0, line.find("error:")); // columns are not the user's
+    line = text.file + ":" + std::to_string(number) + ": " + line + "\n  " + text.lines[number - 1];
   }
   return line.substr(0, 900);
 }

@@ -1,9 +1,10 @@
 #include "equations/expression.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <cmath>
 #include <cstring>
-#include <string>
+#include <locale>
+#include <sstream>
 
 namespace shellac {
 
@@ -11,322 +12,385 @@ const char *const expression_functions[] = {"exp",  "log",  "sqrt", "sin",  "cos
                                             "acos", "atan", "sinh", "cosh", "tanh", "floor", "fabs",
                                             "abs",  "pow",  "min",  "max",  nullptr};
 
+int arguments_of_function(const std::string &name) {
+  return name == "pow" || name == "min" || name == "max" ? 2 : 1;
+}
+
+// In ASCII, whatever the program's locale.
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 static bool starts_name(char c) {
-  return std::isalpha((unsigned char)c) || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 static bool in_name(char c) {
-  return std::isalnum((unsigned char)c) || c == '_';
+  return starts_name(c) || is_digit(c);
+}
+static bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 bool is_name(const std::string &text) {
   return !text.empty() && starts_name(text[0]) && std::all_of(text.begin(), text.end(), in_name);
 }
 
+bool is_operator_word(const std::string &name) {
+  return name == "and" || name == "or" || name == "not" || name == "true" || name == "false";
+}
+
 std::string lower_case(std::string text) {
-  for (char &c : text) c = (char)std::tolower((unsigned char)c);
+  for (char &c : text)
+    if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
   return text;
 }
 
-bool is_word_of_cpp(const std::string &name) {
-  static const char *const words[] = {
-      "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
-      "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
-      "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
-      "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
-      "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
-      "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
-      "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
-      "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
-      "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
-      "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
-      "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
-      "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
-      "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
-      "xor_eq"};
-  return std::any_of(std::begin(words), std::end(words), [&](const char *word) { return name == word; });
-}
+// ---- numbers ---------------------------------------------------------------------------------------------------------
 
-// The next name from a place on, and the place behind it; whether there is one.
-static bool find_name(const std::string &expression, size_t *place, std::string *name) {
-  while (*place < expression.size()) {
-    const size_t at = *place;
-    size_t       end = at + 1;
-    const bool   number = std::isdigit((unsigned char)expression[at]) != 0; // 1.e3 has no name
-    while (in_name(expression[at]) && end < expression.size() &&
-           (in_name(expression[end]) || (number && expression[end] == '.')))
-      end++;
-    *place = end;
-    if (!starts_name(expression[at])) continue;
-    *name = expression.substr(at, end - at);
-    return true;
+// How many letters from a place on are a decimal number.
+static size_t length_of_decimal(const std::string &text, size_t begin) {
+  size_t     at = begin;
+  const auto digits = [&] {
+    const size_t first = at;
+    while (at < text.size() && is_digit(text[at])) at++;
+    return at - first;
+  };
+  size_t some = digits();
+  if (at < text.size() && text[at] == '.') at++, some += digits();
+  if (!some) return 0;
+  const size_t mantissa = at;
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    at++;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) at++;
+    if (!digits()) at = mantissa;
   }
-  return false;
+  return at - begin;
 }
 
-std::vector<std::string> names_in(const std::string &expression) {
-  std::vector<std::string> names;
-  std::string              name;
-  for (size_t at = 0; find_name(expression, &at, &name);) names.push_back(name);
-  return names;
+bool read_decimal(const std::string &text, double *value) {
+  if (text.empty() || length_of_decimal(text, 0) != text.size()) return false;
+  if (text[0] == '0' && text.size() > 1 && is_digit(text[1])) return false; // C++ would read it in base eight
+  std::istringstream stream(text);
+  stream.imbue(std::locale::classic()); // with a point, whatever the program's locale
+  if (!(stream >> *value) || !std::isfinite(*value)) return false;
+  return *value != 0 || text.substr(0, text.find_first_of("eE")).find_first_of("123456789") == std::string::npos;
 }
 
-std::vector<NameInLine> names_by_line(const std::string &expression) {
-  std::vector<NameInLine> names;
-  std::string             name;
-  size_t                  counted = 0;
-  int                     line = 0;
-  for (size_t at = 0; find_name(expression, &at, &name); counted = at) {
-    line += (int)std::count(expression.begin() + (long)counted, expression.begin() + (long)at, '\n');
-    names.push_back({name, line});
-  }
-  return names;
-}
-
-std::vector<Call> calls_in(const std::string &expression) {
-  std::vector<Call> calls;
-  std::string       name;
-  for (size_t at = 0; find_name(expression, &at, &name);) {
-    size_t c = at;
-    while (c < expression.size() && std::isspace((unsigned char)expression[c])) c++;
-    if (c == expression.size() || expression[c] != '(') continue;
-    const int line = (int)std::count(expression.begin(), expression.begin() + (long)at, '\n');
-    calls.push_back({name, {""}, line});
-    auto &arguments = calls.back().arguments;
-    for (int depth = 0; c < expression.size(); c++) {
-      const char letter = expression[c];
-      const int  change = letter == '(' ? 1 : letter == ')' ? -1 : 0;
-      const bool outer = (change > 0 && depth == 0) || (change < 0 && depth == 1);
-      depth += change;
-      if (outer && change < 0) break;
-      if (letter == ',' && depth == 1)
-        arguments.emplace_back();
-      else if (!outer && !std::isspace((unsigned char)letter))
-        arguments.back() += letter;
-    }
-  }
-  return calls;
-}
-
-static bool is_one_of(const std::vector<std::string> &names, const std::string &name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool is_whole(const std::string &expression, const std::vector<std::string> &whole) {
-  const auto names = names_in(expression);
-  return std::all_of(names.begin(), names.end(), [&](const std::string &name) { return is_one_of(whole, name); }) &&
-         std::all_of(expression.begin(), expression.end(),
-                     [](char c) { return in_name(c) || std::isspace((unsigned char)c) || std::strchr("+-*(),", c); });
-}
-
-bool calls_are_whole(const std::string &expression, const std::vector<std::string> &functions,
-                     const std::vector<std::string> &whole) {
-  std::string name;
-  for (size_t at = 0; find_name(expression, &at, &name);) {
-    size_t open = at;
-    while (open < expression.size() && std::isspace((unsigned char)expression[open])) open++;
-    if (!is_one_of(functions, name) || open == expression.size() || expression[open] != '(') continue;
-    size_t close = open;
-    for (int depth = 0; close < expression.size(); close++) {
-      depth += expression[close] == '(' ? 1 : expression[close] == ')' ? -1 : 0;
-      if (depth == 0) break;
-    }
-    if (!is_whole(expression.substr(open, close - open), whole)) return false;
-  }
+bool read_signed_decimal(const std::string &text, double *value) {
+  const bool has_sign = !text.empty() && (text[0] == '-' || text[0] == '+');
+  if (!read_decimal(text.substr(has_sign), value)) return false;
+  if (text[0] == '-') *value = -*value;
   return true;
 }
 
-// ---- mistakes --------------------------------------------------------------------------------------------------------
-
-// Finds integer divisions with a remainder, which C++ would drop: 1/3, 1/(2*3), 3*1/2. It parses an expression as C++ does, to
-// find which parts are integers. Names and function calls count as real numbers.
-class Divisions {
-public:
-  explicit Divisions(const std::string &text) : text_(text) {
-    while (at_ < text_.size()) {
-      read_list();
-      at_++; // a bracket that closes nothing
-    }
+// What is wrong with a number of these letters.
+static std::string mistake_in_number(const std::string &text) {
+  const size_t      decimal = length_of_decimal(text, 0);
+  const std::string number = text.substr(0, decimal), rest = text.substr(decimal);
+  if (text[0] == '0' && text.size() > 1 && in_name(text[1]) && !(decimal > 1 && starts_name(text[1]))) {
+    size_t first = std::min(text.find_first_not_of('0'), text.size() - 1);
+    if (!is_digit(text[first])) first--;
+    if (is_digit(text[1])) return text + ": a number has no zeros in front; write " + text.substr(first);
+    if (std::strchr("xXbB", text[1])) return text + " is no number; numbers are decimal, as 16 or 1e-3";
   }
-  const std::string &inexact() const { return inexact_; } // the first one; empty if there is none
+  if (rest.empty()) return text + " is out of the range of double precision";
+  if (std::strchr("dD", rest[0]) && rest.size() > 1 && std::all_of(rest.begin() + 1, rest.end(), is_digit))
+    return text + " is no number; write " + number + "e" + rest.substr(1);
+  if (starts_name(rest[0]) && rest[0] != '_') return text + ": write " + number + "*" + rest;
+  return text + " is no number; give one as 1000, 0.25 or 1e-3";
+}
+
+// ---- the grammar -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int    most_nested = 200;
+constexpr size_t most_quoted = 40; // letters
+
+// Reads an expression by its grammar. After the first mistake all that follows is its end.
+class Parser {
+public:
+  explicit Parser(const std::string &text) : text_(text) { advance(); }
+
+  Mistake read(Node *tree) {
+    *tree = read_choice();
+    if (token_ == closing)
+      fail("a bracket is not opened: this ) closes nothing");
+    else if (token_ != the_end)
+      expect_end();
+    return mistake_;
+  }
 
 private:
-  struct Operand {
-    bool      whole = false, known = false; // known: by its value
-    long long value = 0;
-  };
+  enum Token { the_end, number, word, operation, opening, closing };
 
-  char next() {
-    while (at_ < text_.size() && std::isspace((unsigned char)text_[at_])) at_++;
-    return at_ < text_.size() ? text_[at_] : '\0';
+  void fail(const std::string &message, size_t at) {
+    if (mistake_.message.empty()) mistake_.message = message, mistake_.at = at;
+    token_ = the_end, begin_ = end_ = text_.size();
   }
-  bool next_is(const char *characters) {
-    const char c = next();
-    return c && std::string(characters).find(c) != std::string::npos;
-  }
-  static Operand whole(bool known, long long value) {
-    Operand result;
-    result.whole = true;
-    result.known = known && value <= 2147483647 && value >= -2147483647; // an int
-    result.value = result.known ? value : 0;
-    return result;
-  }
+  void fail(const std::string &message) { fail(message, begin_); }
+  bool failed() const { return !mistake_.message.empty(); }
 
-  // What is in a bracket, or in no bracket: expressions between commas and the like. The last one is the value.
-  Operand read_list() {
-    Operand a = read_choice();
-    while (next() && !next_is(")")) {
-      at_++;
-      a = read_choice();
+  std::string written(size_t begin, size_t end) const { return text_.substr(begin, end - begin); }
+  std::string token() const { return written(begin_, end_); }
+  bool        is(const char *other) const { return token_ == operation && token() == other; }
+
+  // ---- tokens
+
+  void advance() {
+    if (failed()) return;
+    last_ = begin_, last_end_ = end_;
+    for (begin_ = end_; begin_ < text_.size() && is_space(text_[begin_]); begin_++)
+      if (text_[begin_] == '\n') line_++;
+    end_ = begin_;
+    if (begin_ == text_.size()) {
+      token_ = the_end;
+      return;
     }
-    return a;
+    const char c = text_[begin_], next = begin_ + 1 < text_.size() ? text_[begin_ + 1] : ' ';
+    if (is_digit(c) || (c == '.' && is_digit(next)))
+      take_number();
+    else if (starts_name(c)) {
+      token_ = word;
+      while (end_ < text_.size() && in_name(text_[end_])) end_++;
+    } else
+      take_operator(c);
   }
-  Operand read_choice() {
-    const Operand a = read_comparison();
-    if (!next_is("?")) return a;
-    at_++;
-    const Operand b = read_choice();
-    if (!next_is(":")) return b;
-    at_++;
-    const Operand c = read_choice();
-    return b.whole && c.whole ? whole(false, 0) : Operand();
+  void take_number() {
+    double value;
+    token_ = number;
+    end_ = begin_ + length_of_decimal(text_, begin_);
+    while (end_ < text_.size() && (in_name(text_[end_]) || text_[end_] == '.' || text_[end_] == '\'')) end_++;
+    if (!read_decimal(token(), &value)) fail(mistake_in_number(token()));
   }
-  Operand read_comparison() {
-    Operand a = read_sum();
-    while (next_is("<>=!&|^")) {
-      while (next_is("<>=!&|^")) at_++;
-      read_sum();
-      a = whole(false, 0);
-    }
-    return a;
-  }
-  Operand read_sum() {
-    Operand a = read_product();
-    while (next_is("+-")) {
-      const bool    plus = text_[at_++] == '+';
-      const Operand b = read_product();
-      a = a.whole && b.whole ? whole(a.known && b.known, plus ? a.value + b.value : a.value - b.value) : Operand();
-    }
-    return a;
-  }
-  Operand read_product() {
-    next();
-    const size_t begin = at_;
-    Operand      a = read_factor();
-    while (next_is("*/%")) {
-      const char    operation = text_[at_++];
-      const Operand b = read_factor();
-      const bool    both = a.whole && b.whole, known = both && a.known && b.known;
-      const bool    exact = known && b.value != 0 && a.value % b.value == 0;
-      if (both && operation == '/' && !exact && inexact_.empty()) {
-        inexact_ = text_.substr(begin, at_ - begin);
-        while (std::isspace((unsigned char)inexact_.back())) inexact_.pop_back();
+  void take_operator(char c) {
+    static const char *const operators[] = {"**", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*",
+                                            "/",  "<",  ">",  "!",  "?",  ":",  ",",  "=", "^"};
+    token_ = c == '(' ? opening : c == ')' ? closing : operation;
+    end_ = begin_ + 1;
+    if (token_ != operation) return;
+    for (const char *o : operators)
+      if (text_.compare(begin_, std::strlen(o), o) == 0) {
+        end_ = begin_ + std::strlen(o);
+        return;
       }
-      if (!both)
-        a = Operand();
-      else if (operation == '*')
-        a = whole(known, a.value * b.value);
-      else
-        a = whole(operation == '/' && exact, exact ? a.value / b.value : 0);
-    }
-    return a;
-  }
-  Operand read_factor() {
-    if (next_is("+-!~")) {
-      const char    sign = text_[at_++];
-      const Operand a = read_factor();
-      return a.whole ? whole(a.known && (sign == '+' || sign == '-'), sign == '-' ? -a.value : a.value) : a;
-    }
-    Operand a;
-    if (next_is("("))
-      a = read_bracket();
-    else if (std::isdigit((unsigned char)next()) || next_is("."))
-      a = read_number();
+    while (end_ < text_.size() && (text_[end_] & 0xc0) == 0x80) end_++; // the rest of a character in UTF-8
+    if (c == '&' || c == '|')
+      fail(token() + " is no operator here; write " + token() + token());
+    else if (c == ';')
+      fail("a ; stands inside: give one expression, and one statement a line");
     else
-      while (at_ < text_.size() && in_name(text_[at_])) at_++;
-    while (next_is("(")) { // a call
-      read_bracket();
-      a = Operand();
+      fail((c > ' ' || c < 0 ? "'" + token() + "'" : "a character without a picture") +
+           " has no meaning in an expression; it is made of numbers, names, calls, brackets and + - * / < <= > "
+           ">= == != && || ! ?:");
+  }
+
+  // ---- parts
+
+  Node start(Node::Kind kind) const {
+    Node node;
+    node.kind = kind, node.begin = begin_, node.line = line_;
+    return node;
+  }
+  Node finish(Node node) const {
+    node.end = last_end_;
+    return node;
+  }
+  // A node above `first`.
+  Node above(Node::Kind kind, Node first) const {
+    Node node;
+    node.kind = kind, node.begin = first.begin, node.line = first.line;
+    node.parts.push_back(std::move(first));
+    return node;
+  }
+  void take_operation(Node *node) {
+    node->operators.push_back(token());
+    advance();
+  }
+  // Of parts with operators of one rank between them.
+  template <class Read> Node read_chain(Node::Kind kind, const std::vector<const char *> &operators, Read read) {
+    Node       first = (this->*read)();
+    const auto goes_on = [&] {
+      return std::any_of(operators.begin(), operators.end(), [&](const char *o) { return is(o); });
+    };
+    if (!goes_on()) return first;
+    Node node = above(kind, std::move(first));
+    while (goes_on()) {
+      take_operation(&node);
+      node.parts.push_back((this->*read)());
     }
-    return a;
+    return finish(std::move(node));
   }
-  Operand read_bracket() {
-    at_++;
-    const Operand a = read_list();
-    if (next_is(")")) at_++;
-    return a;
+
+  Node read_choice() {
+    const Nesting nesting(this);
+    Node          condition = read_any();
+    if (!is("?")) return condition;
+    Node node = above(Node::choice, std::move(condition));
+    advance();
+    node.parts.push_back(read_choice());
+    if (!is(":")) {
+      fail("a choice is written as condition ? a : b; here : is missing");
+      return node;
+    }
+    advance();
+    node.parts.push_back(read_choice());
+    return finish(std::move(node));
   }
-  Operand read_number() {
-    const size_t begin = at_;
-    while (at_ < text_.size() &&
-           (in_name(text_[at_]) || text_[at_] == '.' ||
-            (std::tolower((unsigned char)text_[at_ - 1]) == 'e' && std::strchr("+-", text_[at_]))))
-      at_++;
-    const std::string number = text_.substr(begin, at_ - begin);
-    if (number.find_first_of(".eEfF") != std::string::npos && number.compare(0, 2, "0x") != 0) return Operand();
-    const bool decimal = number.size() < 10 && std::all_of(number.begin(), number.end(),
-                                                           [](char c) { return std::isdigit((unsigned char)c) != 0; });
-    return whole(decimal, decimal ? std::stol(number) : 0);
+  Node read_any() { return read_chain(Node::any, {"||"}, &Parser::read_all); }
+  Node read_all() { return read_chain(Node::all, {"&&"}, &Parser::read_comparison); }
+  Node read_comparison() {
+    static const std::vector<const char *> comparisons = {"<", "<=", ">", ">=", "==", "!="};
+    Node                                   node = read_chain(Node::comparison, comparisons, &Parser::read_sum);
+    if (node.kind == Node::comparison && !node.bracketed && node.parts.size() > 2 && !failed()) {
+      const auto part = [&](size_t p) { return written(node.parts[p].begin, node.parts[p].end); };
+      const bool brief =
+          part(0).size() + part(1).size() + part(2).size() < most_quoted && part(0).find('\n') == std::string::npos;
+      const auto &o = node.operators;
+      fail("two comparisons in a row compare the truth of the first one; write " +
+               (brief ? part(0) + " " + o[0] + " " + part(1) + " && " + part(1) + " " + o[1] + " " + part(2)
+                      : "a < b && b < c"),
+           node.parts[1].begin);
+    }
+    return node;
   }
+  Node read_sum() { return read_chain(Node::sum, {"+", "-"}, &Parser::read_product); }
+  Node read_product() { return read_chain(Node::product, {"*", "/"}, &Parser::read_factor); }
+  Node read_factor() {
+    if (!is("+") && !is("-") && !is("!")) return read_operand();
+    const Nesting nesting(this);
+    Node          node = start(Node::sign);
+    take_operation(&node);
+    node.parts.push_back(read_factor());
+    return finish(std::move(node));
+  }
+  Node read_operand() {
+    Node node = start(token_ == number ? Node::number : Node::name);
+    if (token_ == number || token_ == word) {
+      node.text = token();
+      if (node.text == "not") fail("not is no operator here; write !");
+      advance();
+      if (node.kind == Node::name && token_ == opening) {
+        node.kind = Node::call;
+        read_arguments(&node);
+      }
+    } else if (token_ == opening)
+      node = read_bracket(node.begin);
+    else
+      expect_operand();
+    node = finish(std::move(node));
+    check_next(node);
+    return node;
+  }
+  Node read_bracket(size_t begin) {
+    advance();
+    if (token_ == closing) fail("nothing stands in these brackets");
+    Node node = read_choice();
+    if (is(",")) fail("a comma stands in brackets that belong to no call; decimals have a point, as 1.5");
+    close(begin);
+    node.begin = begin, node.bracketed = true;
+    return node;
+  }
+  void read_arguments(Node *call) {
+    const size_t begin = begin_;
+    advance();
+    if (token_ != closing) call->parts.push_back(read_choice());
+    while (is(",")) {
+      advance();
+      call->parts.push_back(read_choice());
+    }
+    close(begin);
+  }
+  void close(size_t opened) {
+    if (token_ == closing)
+      advance();
+    else if (token_ == the_end)
+      fail("a bracket that is opened here is not closed", opened);
+    else
+      expect_end();
+  }
+
+  // ---- mistakes
+
+  // After an operand: a power, or a second operand without an operator.
+  void check_next(const Node &node) {
+    const std::string before = written(node.begin, node.end);
+    if (is("^") || is("**")) {
+      const size_t      at = begin_;
+      const std::string sign = token();
+      advance();
+      const size_t exponent = begin_;
+      if (is("-")) advance();
+      (void)read_operand();
+      const std::string power = failed() ? "" : written(exponent, last_end_);
+      const bool        brief = !power.empty() && before.size() + power.size() < most_quoted;
+      fail((brief ? before + sign + power + ": " : "") + sign + " is no power here; write " +
+               (!brief         ? "u*u or pow(u, 2)"
+                : power == "2" ? before + "*" + before + " or pow(" + before + ", 2)"
+                               : "pow(" + before + ", " + power + ")"),
+           at);
+    } else if (token_ == word && (token() == "and" || token() == "or"))
+      fail(token() + " is no operator here; write " + (token() == "and" ? "&&" : "||"));
+    else if (token_ == number || token_ == word || token_ == opening) {
+      const bool brief = before.size() < most_quoted,
+                 calls = std::count(expression_functions, std::end(expression_functions) - 1, node.text);
+      fail("an operator is missing before " + token() +
+           (calls   ? "; write " + node.text + "(...)"
+            : brief ? "; a product is written " + before + "*" + token() + (token_ == opening ? "...)" : "")
+                    : "; a product is written a*b"));
+    }
+  }
+  void expect_operand() {
+    if (token_ == the_end && end_ > 0 && last_end_ > last_)
+      fail("the expression ends with " + written(last_, last_end_) + "; what follows is missing");
+    else if (token_ == the_end)
+      fail("the expression is empty");
+    else
+      fail("a number, a name or a bracket must stand before " + token());
+  }
+  void expect_end() {
+    if (is("="))
+      fail("an equals sign stands inside the expression; bring everything to one side, as residual = -laplacian(u) - "
+           "1, or compare by ==");
+    else if (is(","))
+      fail("a comma stands outside of brackets; decimals have a point, as 1.5, and one statement has a line");
+    else
+      fail("no " + token() + " can stand here");
+  }
+
+  struct Nesting {
+    Parser *parser;
+
+    explicit Nesting(Parser *parser) : parser(parser) {
+      if (++parser->nested_ > most_nested)
+        parser->fail("brackets, calls and signs are nested more than " + std::to_string(most_nested) +
+                     " deep; give inner parts names by definitions, as a = ...");
+    }
+    ~Nesting() { parser->nested_--; }
+  };
 
   const std::string &text_;
-  std::string        inexact_;
-  size_t             at_ = 0;
+  Mistake            mistake_;
+  Token              token_ = the_end;
+  size_t             begin_ = 0, end_ = 0;     // of the token
+  size_t             last_ = 0, last_end_ = 0; // of the one before
+  int                line_ = 0, nested_ = 0;
 };
 
-// The powers that a line writes as u^2; empty if there is none.
-static std::string power(const std::string &line) {
-  const size_t at = line.find('^');
-  if (at == std::string::npos) return "";
-  size_t begin = at, end = at + 1;
-  while (begin > 0 && line[begin - 1] == ' ') begin--;
-  const size_t last = begin;
-  if (begin > 0 && line[begin - 1] == ')') { // back to its bracket, and the name before
-    for (int depth = 0; begin > 0;) {
-      begin--;
-      depth += line[begin] == ')' ? 1 : line[begin] == '(' ? -1 : 0;
-      if (depth == 0) break;
-    }
-  }
-  while (begin > 0 && (in_name(line[begin - 1]) || line[begin - 1] == '.')) begin--;
-  while (end < line.size() && line[end] == ' ') end++;
-  const size_t first = end;
-  while (end < line.size() && (in_name(line[end]) || line[end] == '.' || (end == first && line[end] == '-'))) end++;
-  const std::string base = line.substr(begin, last - begin), exponent = line.substr(first, end - first);
-  if (base.empty() || exponent.empty()) return "^ is no power here, as in C++; write u*u or pow(u, 2)";
-  return base + "^" + exponent + ": ^ is no power here, as in C++; write " +
-         (exponent == "2" ? base + "*" + base + " or " : "") + "pow(" + base + ", " + exponent + ")";
+} // namespace
+
+Mistake parse_expression(const std::string &text, Node *tree) {
+  return Parser(text).read(tree);
 }
 
-std::string mistake_in(const std::string &line) {
-  const std::string as_power = power(line);
-  if (!as_power.empty()) return as_power;
-  const std::string division = Divisions(line).inexact();
-  if (division.empty()) return "";
-  return division + " is an integer division, which C++ truncates; write 1./3, say";
+std::vector<std::string> names_in(const Node &tree) {
+  std::vector<std::string> names;
+  for_each_node(tree, [&](const Node &node) {
+    if (node.kind == Node::name || node.kind == Node::call) names.push_back(node.text);
+  });
+  return names;
 }
 
-std::string mistake_in_whole(const std::string &expression, int *line) {
-  size_t last = expression.size();
-  while (last > 0 && std::isspace((unsigned char)expression[last - 1])) last--;
-  const auto at = [&](size_t c, const std::string &message) {
-    *line = (int)std::count(expression.begin(), expression.begin() + (long)c, '\n');
-    return message;
-  };
-  if (expression.find_first_of("[{") != std::string::npos) return ""; // C++ with statements of its own
-  int depth = 0;
-  for (size_t c = 0; c < last; c++) {
-    const char before = c ? expression[c - 1] : ' ', after = c + 1 < last ? expression[c + 1] : ' ';
-    depth += expression[c] == '(' ? 1 : expression[c] == ')' ? -1 : 0;
-    if (expression[c] == '=' && after != '=' && !std::strchr("=<>!", before))
-      return at(c, "an equals sign stands inside the expression; bring everything to one side, as residual = "
-                   "-laplacian(u) - 1, or compare by ==");
-    if (expression[c] == ',' && depth == 0)
-      return at(c, "a comma stands outside of brackets; decimals have a point, as 1.5, and one statement has a line");
-  }
-  if (last > 0 && std::strchr("+-*/%?:=<>&|!,", expression[last - 1]))
-    return at(last, std::string("the expression ends with ") + expression[last - 1] + "; what follows is missing");
-  return "";
-}
+// ---- misspelt names --------------------------------------------------------------------------------------------------
 
 // The least number of letters that are put in, left out or changed (V. Levenshtein, 1966); two neighbours that change
 // places count as one.

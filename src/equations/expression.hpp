@@ -1,5 +1,6 @@
 #pragma once
-// Expressions in C++ that a user writes: names, and mistakes that a compiler would not see, or not name.
+// Expressions that a user writes. The language is closed: numbers, names, calls, operators and brackets are all that is read, and
+// what a compiler gets is written anew from the tree (in_cpp.hpp).
 
 #include <string>
 #include <vector>
@@ -8,39 +9,53 @@ namespace shellac {
 
 // The functions of numbers that an expression may call; a null pointer ends them.
 extern const char *const expression_functions[];
+int                      arguments_of_function(const std::string &name); // 2 of pow, min and max, else 1
 
 std::string lower_case(std::string text); // as PETSc takes options
 
 bool is_name(const std::string &text);
-bool is_word_of_cpp(const std::string &name); // a keyword, which can be no name
+bool is_operator_word(const std::string &name); // and, or, not, true, false: they can be no names
+// A decimal number without a sign: 2, 0.25, 1e-3. False for C++'s other ones, as 010, 0x10 and 2f, and for what is out of range.
+bool read_decimal(const std::string &text, double *value);
+// The same with a sign.
+bool read_signed_decimal(const std::string &text, double *value);
 
-// The names in an expression, in their order.
-std::vector<std::string> names_in(const std::string &expression);
-struct NameInLine {
-  std::string name;
-  int         line = 0; // of the expression, from 0
+// A part of an expression.
+struct Node {
+  enum Kind {
+    number,     // text: as it is written
+    name,       // text
+    call,       // text: of what; parts: its arguments
+    sign,       // of one part; operators: + or - or !
+    sum,        // of two or more parts, with + and - between them
+    product,    // with * and /
+    comparison, // of two parts
+    all,        // with && between them
+    any,        // with ||
+    choice      // a ? b : c
+  } kind = number;
+  std::string              text;
+  std::vector<std::string> operators;
+  std::vector<Node>        parts;
+  bool                     bracketed = false;
+  size_t                   begin = 0, end = 0; // in the expression's text
+  int                      line = 0;           // of the expression, from 0
 };
-std::vector<NameInLine> names_by_line(const std::string &expression);
-// Calls NAME(...), also within the arguments of others; line: from 0.
-struct Call {
-  std::string              name;
-  std::vector<std::string> arguments;
-  int                      line;
+
+// Calls see(node) for a node and all of its parts, in the order of the text.
+template <class See> void for_each_node(const Node &node, const See &see) {
+  see(node);
+  for (const Node &part : node.parts) for_each_node(part, see);
+}
+// The names in it, in their order.
+std::vector<std::string> names_in(const Node &node);
+
+// What is wrong with an expression, as for a user, and where.
+struct Mistake {
+  std::string message; // empty: nothing
+  size_t      at = 0;
 };
-std::vector<Call> calls_in(const std::string &expression);
-
-// Whether it is made of whole numbers, and of names that stand for such; and whether all arguments of these functions are.
-bool is_whole(const std::string &expression, const std::vector<std::string> &whole);
-bool calls_are_whole(const std::string &expression, const std::vector<std::string> &functions,
-                     const std::vector<std::string> &whole);
-
-// What is wrong with a line of an expression, as for a user, or empty: u^2, which is no power; 1/3 or 1/(2*3), which is
-// zero.
-std::string mistake_in(const std::string &line);
-
-// What is wrong with an expression as a whole, and on which of its lines (from 0); or empty: it ends with an operator, has an
-// equals sign or a comma outside of brackets.
-std::string mistake_in_whole(const std::string &expression, int *line);
+Mistake parse_expression(const std::string &text, Node *tree);
 
 // The `names` nearest to a misspelt name, as ": did you mean a or b?"; empty if none is near.
 std::string suggestion(const std::string &name, const std::vector<std::string> &names);

@@ -2,9 +2,11 @@
 
 #include "equations/text.hpp"
 
-#include "equations/expression.hpp"
+#include "equations/in_cpp.hpp"
 
 #include <algorithm>
+
+#include <petscsys.h>
 
 namespace shellac {
 
@@ -26,9 +28,12 @@ enum class Scope { row, data, constant };
 const Names coordinates = {"x", "y", "z", "t"}, spacings = {"hx", "hy", "hz", "step_x", "step_y", "step_z"};
 const Names helpers = {"laplacian", "bilaplacian", "d",   "dx",       "dy",       "dz",      "dxx",
                        "dyy",       "dzz",         "dxy", "upwind_x", "upwind_y", "upwind_z"};
-const Names always = {"pi", "I", "real", "imag", "conj"};
-const Names words_of_cpp = {"int",      "double", "float", "long", "bool", "true", "false",  "char",       "short",
-                            "unsigned", "const",  "auto",  "and",  "or",   "not",  "sizeof", "static_cast"};
+const Names of_complex = {"I", "real", "imag", "conj"};
+#if defined(PETSC_USE_COMPLEX)
+constexpr bool scalars_are_complex = true;
+#else
+constexpr bool scalars_are_complex = false;
+#endif
 const struct {
   const char *name;
   int         axis;
@@ -44,8 +49,9 @@ public:
     for (const auto &p : text_.parameters) parameters_.push_back(p.name);
     for (const auto &f : text_.fields) fields_.push_back(f.name);
     for (const auto &u : text_.unknowns) unknowns_.push_back(u.name);
-    for (const auto &d : text_.definitions) {
-      look(d.value, Scope::row, "", d.arguments);
+    for (auto &d : text_.definitions) {
+      find_steps(&d);
+      look(d.value, Scope::row, "", &d);
       defined_.push_back(d.name);
     }
     for (const auto &f : text_.fields) look(f.formula, Scope::data, "the formula of a field");
@@ -72,7 +78,8 @@ private:
   // What is wrong with a name in a scope, `what` in words; or empty.
   std::string problem(const std::string &name, Scope scope, const std::string &what) const {
     Names known = parameters_;
-    for (const Names &more : {always, words_of_cpp}) known.insert(known.end(), more.begin(), more.end());
+    known.push_back("pi");
+    if (scalars_are_complex) known.insert(known.end(), of_complex.begin(), of_complex.end());
     for (const char *const *f = expression_functions; *f; f++) known.push_back(*f);
     Names state = fields_;
     for (const Names &more : {unknowns_, spacings, helpers}) state.insert(state.end(), more.begin(), more.end());
@@ -89,6 +96,9 @@ private:
              ", which belongs to the grid or its state; it is a formula of coordinates, the time and parameters";
     known.insert(known.end(), state.begin(), state.end());
     if (has(known, name)) return "";
+    if (is_operator_word(name)) return name + " has no meaning here; a condition compares numbers, as 1 > 0";
+    if (name == "I") return "the imaginary unit I needs a PETSc with complex numbers";
+    if (has(of_complex, name)) return name + " is for complex numbers, and needs a PETSc with these";
     for (const auto &d : text_.definitions)
       if (d.name == name)
         return "the name " + name + " is defined in line " + std::to_string(d.line) + "; state it before it is used";
@@ -97,23 +107,79 @@ private:
            "parameter(" + name + "), field(" + name + ") or " + name + " = ...";
   }
 
-  void look(const Expression &e, Scope scope, const std::string &what = "", const Names &arguments = {}) {
-    if (e.text.find_first_of("[{") != std::string::npos) return; // C++ with names of its own
-    for (const auto &found : names_by_line(e.text)) {
-      if (has(arguments, found.name)) continue;
-      const int         line = e.line + found.line;
-      const std::string wrong = problem(found.name, scope, what);
-      if (!wrong.empty()) return fail(line, wrong);
+  // Which arguments of a definition are steps to neighbours, and whether its value is a whole number.
+  void find_steps(EquationText::Definition *d) {
+    const NamesOf names{&text_, d};
+    d->is_step.assign(d->arguments.size(), false);
+    for_each_node(d->value.tree, [&](const Node &call) {
+      for (size_t a = 0; call.kind == Node::call && a < call.parts.size(); a++)
+        if (takes_step(names, call, a))
+          for (const std::string &name : names_in(call.parts[a]))
+            if (names.argument(name) >= 0) d->is_step[(size_t)names.argument(name)] = true;
+    });
+    if (d->arguments.empty()) d->largest_whole = largest_whole(names, d->value.tree);
+  }
+
+  // What is wrong with a call, or with a name that is not called; or empty.
+  std::string mistake_in_call(const NamesOf &names, const Node &node, const std::string &written) const {
+    const std::string &name = node.text;
+    const size_t       given = node.parts.size();
+    const bool         called = node.kind == Node::call, grid = names.is_grid_function(name);
+    const auto        *d = names.definition(name);
+    const auto         takes = [&](size_t n) {
+      return name + " takes " + std::to_string(n) + (n == 1 ? " argument" : " arguments");
+    };
+    for (size_t a = 0; a < given; a++)
+      if (takes_step(names, node, a) && largest_whole(names, node.parts[a]) < 0)
+        return written + ": steps to neighbours are integers, as " + name + "(1)";
+    if (grid) return given > 3 ? name + " takes at most 3 steps, along x, y and z" : "";
+    if (d && !d->arguments.empty())
+      return !called || given != d->arguments.size()
+                 ? takes(d->arguments.size()) + ", by its definition in line " + std::to_string(d->line)
+                 : "";
+    if (names.is_own(name) || has(coordinates, name) || name == "pi" || name == "I" || name[0] == 'h')
+      return called ? written + ": " + name + " is no function; a product is written " + name + "*(...)" +
+                          (d ? ", and a definition for neighbours " + name + "(i, j) = ..." : "")
+                    : "";
+    if (name.compare(0, 5, "step_") == 0)
+      return !called || given > 1
+                 ? "the distance to the next point is " + name + "(0), that to the previous one " + name + "(-1)"
+                 : "";
+    const bool   helps = has(helpers, name);
+    const size_t n =
+        helps ? (name == "d" || name.compare(0, 7, "upwind_") == 0 ? 2 : 1) : (size_t)arguments_of_function(name);
+    if (!called || given != n) return takes(n);
+    const auto is_grid = [&](const Node &argument) {
+      return argument.kind == Node::name && names.is_grid_function(argument.text);
+    };
+    if (helps && !is_grid(node.parts[n - 1]))
+      return written +
+             ": laplacian, dx and the like take an unknown or a field itself: write 2*laplacian(u), not "
+             "laplacian(2*u). Another formula is given by a definition with steps, as m(i, j) = u(i, j)*u(i, j), and "
+             "differences of it, as (m(1, 0) - m(-1, 0))/(2*hx); or as an unknown";
+    return "";
+  }
+
+  void look(const Expression &e, Scope scope, const std::string &what = "",
+            const EquationText::Definition *within = nullptr) {
+    const NamesOf names{&text_, within};
+    if (!e) return;
+    for_each_node(e.tree, [&](const Node &node) {
+      if ((node.kind != Node::name && node.kind != Node::call) || !error_.empty()) return;
+      const bool  own = names.argument(node.text) >= 0;
+      std::string wrong = own ? "" : problem(node.text, scope, what);
+      if (wrong.empty()) wrong = mistake_in_call(names, node, e.text.substr(node.begin, node.end - node.begin));
+      if (!wrong.empty()) return fail(e.line + node.line, wrong);
       for (const auto &a : axis_names)
-        if (found.name == a.name) text_.axis_uses.push_back({found.name, a.axis, line});
-    }
+        if (!own && node.text == a.name) text_.axis_uses.push_back({node.text, a.axis, e.line + node.line});
+    });
   }
 
   // A definition that nothing uses may be a statement that is misspelt.
   void look_for_unused() {
     Names      used;
     const auto use = [&](const Expression &e, const std::string &of = "") {
-      for (const std::string &name : names_in(e.text))
+      for (const std::string &name : names_in(e.tree))
         if (name != of) used.push_back(name);
     };
     for (const auto &d : text_.definitions) use(d.value, d.name);

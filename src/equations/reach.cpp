@@ -1,7 +1,6 @@
 // Errors for a neighbour that a text reads beyond the DMDA's stencil, with the line that reads it.
 
 #include "equations/equation.hpp"
-#include "equations/expression.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,12 +16,14 @@ struct Reader { // what reads a neighbour
 };
 
 // Steps as numbers; false if one is a formula.
-bool read_steps(const std::vector<std::string> &arguments, int steps[3]) {
+bool read_steps(const std::vector<Node> &arguments, int steps[3]) {
+  double size = 0;
   for (size_t a = 0; a < 3; a++) steps[a] = 0;
   for (size_t a = 0; a < arguments.size() && a < 3; a++) {
-    char *end;
-    steps[a] = (int)std::strtol(arguments[a].c_str(), &end, 10);
-    if (*end) return false;
+    const bool  has_sign = arguments[a].kind == Node::sign;
+    const Node &number = has_sign ? arguments[a].parts[0] : arguments[a];
+    if (number.kind != Node::number || !read_decimal(number.text, &size)) return false;
+    steps[a] = (int)(has_sign && arguments[a].operators[0] == "-" ? -size : size);
   }
   return true;
 }
@@ -35,18 +36,18 @@ Reader find_reader(const EquationText &text, const std::string &name, const int 
   };
   const auto look = [&](const Expression &e, bool is_row) {
     if (is_row && e) take({"", e.line, 0});
-    for (const Call &call : calls_in(e.text)) {
-      int        given[3];
-      const int  line = e.line + call.line;
-      const auto has = std::find(call.arguments.begin(), call.arguments.end(), name);
-      if ((call.name == "bilaplacian" || call.name == "dxy") && has != call.arguments.end())
-        take({call.name + "(" + name + ")", line, 2});
-      if (call.name != name) continue;
-      if (!read_steps(call.arguments, given))
+    for_each_node(e.tree, [&](const Node &call) {
+      int       given[3];
+      const int line = e.line + call.line;
+      if (call.kind != Node::call) return;
+      if ((call.text == "bilaplacian" || call.text == "dxy") && call.parts[0].text == name)
+        take({call.text + "(" + name + ")", line, 2});
+      if (call.text != name) return;
+      if (!read_steps(call.parts, given))
         take({"", line, 1});
       else if (std::equal(given, given + 3, steps))
         take({"", line, 3});
-    }
+    });
   };
   for (const auto &d : text.definitions) look(d.value, false);
   for (const auto &u : text.unknowns) look(text.has_rate ? u.rate : u.residual, true);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "equations/expression.hpp"
+#include "equations/in_cpp.hpp"
 #include "equations/interface.hpp"
 
 namespace shellac {
@@ -36,30 +36,46 @@ constexpr bool scalars_are_complex = false;
 
 namespace {
 
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  return out + "\"";
+using Names = std::vector<std::string>;
+bool has(const Names &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether it is made of whole numbers, and of names that stand for such; and whether all arguments of calls of these functions are.
+bool is_whole(const Node &node, const Names &whole) {
+  if (node.kind == Node::number) return node.text.find_first_not_of("0123456789") == std::string::npos;
+  if (node.kind == Node::name) return has(whole, node.text);
+  const bool operates = node.kind == Node::sum || node.kind == Node::sign || node.kind == Node::product;
+  return operates &&
+         std::all_of(node.parts.begin(), node.parts.end(), [&](const Node &p) { return is_whole(p, whole); });
+}
+bool calls_are_whole(const Node &tree, const Names &functions, const Names &whole) {
+  bool are = true;
+  for_each_node(tree, [&](const Node &call) {
+    for (size_t a = 0; call.kind == Node::call && has(functions, call.text) && a < call.parts.size(); a++)
+      are = are && is_whole(call.parts[a], whole);
+  });
+  return are;
 }
 
 // Whether a compiler can know all steps to neighbours that the rows take.
 bool steps_are_known(const EquationText &text) {
-  std::vector<std::string> functions, whole; // of steps; names that are whole numbers
-  bool                     known = true;
+  Names functions, whole; // of steps; names that are whole numbers
+  bool  known = true;
   for (const auto &unknown : text.unknowns) functions.push_back(unknown.name);
   for (const auto &field : text.fields) functions.push_back(field.name);
   for (const auto &d : text.definitions) {
     auto with_arguments = whole, called = functions; // an argument may be a step, or an unknown
     with_arguments.insert(with_arguments.end(), d.arguments.begin(), d.arguments.end());
     called.insert(called.end(), d.arguments.begin(), d.arguments.end());
-    known = known && calls_are_whole(d.value.text, called, with_arguments);
+    known = known && calls_are_whole(d.value.tree, called, with_arguments);
     if (!d.arguments.empty()) {
-      if (!calls_are_whole(d.value.text, called, whole)) functions.push_back(d.name); // of steps
-    } else if (is_whole(d.value.text, whole))
+      if (!calls_are_whole(d.value.tree, called, whole)) functions.push_back(d.name); // of steps
+    } else if (is_whole(d.value.tree, whole))
       whole.push_back(d.name);
   }
   for (const auto &unknown : text.unknowns)
-    known = known && calls_are_whole(text.has_rate ? unknown.rate.text : unknown.residual.text, functions, whole);
+    known = known && calls_are_whole(text.has_rate ? unknown.rate.tree : unknown.residual.tree, functions, whole);
   return known;
 }
 
@@ -112,12 +128,13 @@ public:
 private:
   void line(const std::string &text) { out_ += text + "\n"; }
 
-  // An expression in brackets at the user's line and column, so that the compiler's messages have them. The bracket that closes
-  // it is on its last line; what follows is the compiler's own again.
-  std::string expression(const Expression &e) const {
+  // An expression in brackets at the user's line, so that the compiler's messages have it. The bracket that closes it is on its
+  // last line; what follows is the compiler's own again.
+  std::string expression(const Expression &e, const EquationText::Definition *within = nullptr) const {
     const int  last = e.line + (int)std::count(e.text.begin(), e.text.end(), '\n');
-    const auto at = [&](int line) { return "\n#line " + std::to_string(line) + " " + quoted(text_.file) + "\n"; };
-    return "(" + at(e.line) + std::string((size_t)e.column, ' ') + e.text + at(last) + ")\n#line 1 \"generated\"\n";
+    const auto at = [&](int line) { return "\n#line " + std::to_string(line) + " \"" + compiled_text + "\"\n"; };
+    const bool whole = within && within->largest_whole >= 0;
+    return "(" + at(e.line) + in_cpp({&text_, within}, e.tree, whole) + at(last) + ")\n#line 1 \"generated\"\n";
   }
 
   // Whether an end's rule has a value, or the exact solution's.
@@ -129,11 +146,11 @@ private:
     return has;
   }
 
-  // The names of the functions' own end with _, so that the text may have c, r or point.
   std::string parameters(const std::string &place) const {
     std::string names;
     for (size_t p = 0; p < text_.parameters.size(); p++)
-      names += "const R_ " + text_.parameters[p].name + " = " + place + ".parameters[" + std::to_string(p) + "]; ";
+      names += "const R_ " + name_in_cpp(text_.parameters[p].name) + " = " + place + ".parameters[" +
+               std::to_string(p) + "]; ";
     if (scalars_are_complex) names += "const ScalarOf<R_> I(0, 1); ";
     return names + "const R_ pi = R_(3.14159265358979323846264338327950288L); ";
   }
@@ -141,14 +158,14 @@ private:
     std::string text;
     for (const auto &d : text_.definitions) {
       if (d.of_state && !of_state) continue;
-      text += "const auto " + d.name + " = ";
+      text += "const auto " + name_in_cpp(d.name) + " = ";
       if (d.arguments.empty()) {
-        text += "(" + expression(d.value) + ");\n";
+        text += "(" + expression(d.value, &d) + ");\n";
         continue;
       }
       text += "[&](";
-      for (size_t a = 0; a < d.arguments.size(); a++) text += (a ? ", auto " : "auto ") + d.arguments[a];
-      text += ") { return (" + expression(d.value) + "); };\n";
+      for (size_t a = 0; a < d.arguments.size(); a++) text += (a ? ", auto " : "auto ") + name_in_cpp(d.arguments[a]);
+      text += ") { return (" + expression(d.value, &d) + "); };\n";
     }
     return text;
   }
@@ -189,9 +206,9 @@ private:
       line(std::string("const auto step_") + "xyz"[a] + " = [&](equation::Step d_) { return point_.step(" +
            std::to_string(a) + ", d_.steps); };");
     for (size_t c = 0; c < text_.unknowns.size(); c++)
-      line("const Unknown<Point_, " + std::to_string(c) + "> " + text_.unknowns[c].name + "(point_);");
+      line("const Unknown<Point_, " + std::to_string(c) + "> " + name_in_cpp(text_.unknowns[c].name) + "(point_);");
     for (size_t f = 0; f < text_.fields.size(); f++)
-      line("const Coefficient<Point_, " + std::to_string(f) + "> " + text_.fields[f].name + "(point_);");
+      line("const Coefficient<Point_, " + std::to_string(f) + "> " + name_in_cpp(text_.fields[f].name) + "(point_);");
     out_ += definitions(true);
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       line("if constexpr (r_ == " + std::to_string(c) + ") return typename Point_::Number(" +

@@ -22,6 +22,9 @@ bool has_columns(const EquationShape &shape, const EquationText &text);
 // The shape with the best number of points for that many columns; along_vector: a vector is read, too.
 EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool along_vector, int columns);
 
+// What compilers call the text, in their messages.
+constexpr char compiled_text[] = "text";
+
 // The source: interface.hpp, numbers.hpp, prelude.hpp, helpers.hpp, on_host.hpp, and the text's expressions behind #line, so that a
 // compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.
 // It is compiled in parts.

@@ -1,11 +1,10 @@
 #include "equations/text.hpp"
 
-#include "equations/expression.hpp"
+#include "equations/lines.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
 namespace shellac {
@@ -13,15 +12,9 @@ namespace shellac {
 const char *const side_names[3][2] = {{"left", "right"}, {"bottom", "top"}, {"back", "front"}};
 const char *const form_names_of_equations[4] = {"eliminated", "identity", "neumann", "robin"};
 
-static std::string trimmed(const std::string &text) {
-  size_t first = 0, last = text.size();
-  while (first < last && std::isspace((unsigned char)text[first])) first++;
-  while (last > first && std::isspace((unsigned char)text[last - 1])) last--;
-  return text.substr(first, last - first);
-}
-
-std::string EquationText::error_at(int line, const std::string &message) const {
-  std::string text = file + (line ? ":" + std::to_string(line) : "") + ": " + message;
+std::string EquationText::error_at(int line, const std::string &message, int column) const {
+  const auto  number = [](int n) { return n ? ":" + std::to_string(n) : ""; };
+  std::string text = file + number(line) + number(column) + ": " + message;
   if (line >= 1 && line <= (int)lines.size()) text += "\n  " + trimmed(lines[line - 1]);
   return text;
 }
@@ -41,12 +34,10 @@ class Reader {
 public:
   explicit Reader(EquationText *to) : to_(*to) {}
 
-  std::string read(const std::string &text) {
+  std::string read(const std::string &as_given) {
+    const std::string  text = with_plain_lines(as_given);
     std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) {
-      if (!line.empty() && line.back() == '\r') line.pop_back();
-      to_.lines.push_back(line);
-    }
+    for (std::string line; std::getline(stream, line);) to_.lines.push_back(line);
     int               opened = 0;
     const std::string code = without_comments(text, &opened);
     if (opened) fail(opened, "a comment that is opened here by /* is not closed; close it by */");
@@ -58,43 +49,17 @@ public:
   }
 
 private:
-  void fail(int line, const std::string &message) {
-    if (error_.empty()) error_ = to_.error_at(line, message);
-  }
-
-  // *opened: the line of a comment that is not closed
-  static std::string without_comments(const std::string &text, int *opened) {
-    std::string out = text;
-    int         line = 1;
-    enum { code, to_end_of_line, block } in = code;
-    for (size_t c = 0; c < out.size(); c++) {
-      const bool slash = text[c] == '/' && c + 1 < text.size();
-      if (in == code && slash && text[c + 1] == '/')
-        in = to_end_of_line;
-      else if (in == code && slash && text[c + 1] == '*')
-        *opened = line, in = block, out[c] = out[c + 1] = ' ', c++;
-      else if (in == block && text[c] == '*' && c + 1 < text.size() && text[c + 1] == '/') {
-        *opened = 0, in = code, out[c] = out[c + 1] = ' ', c++;
-        continue;
-      }
-      if (text[c] == '\n') {
-        line++;
-        if (in == to_end_of_line) in = code;
-      } else if (in != code || text[c] == '\r')
-        out[c] = ' ';
-    }
-    return out;
+  void fail(int line, const std::string &message, int column = 0) {
+    if (error_.empty()) error_ = to_.error_at(line, message, column);
   }
 
   // A statement ends with its line, unless a bracket is open, the line ends in an operator, or the next one begins with
-  // an operator or with white space.
+  // an operator, or with white space and is no statement by itself.
   void split(const std::string &text) {
     std::istringstream stream(text);
     std::string        statement;
     int                number = 0, begin = 0, depth = 0, opened = 0;
     const auto         flush = [&] {
-      const std::string mistake = mistake_in(statement); // over several lines
-      if (!mistake.empty()) return fail(begin, mistake);
       if (!trimmed(statement).empty()) parse(statement, begin);
       statement.clear();
     };
@@ -106,10 +71,8 @@ private:
         continue;
       }
       if (content[0] == '#') return fail(number, "the line begins with #; a text has no includes and no macros");
-      const std::string mistake = mistake_in(content);
-      if (!mistake.empty()) return fail(number, mistake);
       const std::string before = trimmed(statement);
-      const bool        goes_on = depth > 0 || std::isspace((unsigned char)line[0]) ||
+      const bool        goes_on = depth > 0 || (std::isspace((unsigned char)line[0]) && !is_statement(content)) ||
                            std::string("+-*/%?:),=<>&|").find(content[0]) != std::string::npos ||
                            (!before.empty() && std::string("+-*/%?:(,=<>&|").find(before.back()) != std::string::npos);
       if (before.empty() || !goes_on) {
@@ -128,6 +91,14 @@ private:
     flush();
   }
 
+  // No expression has such a word, or an equals sign.
+  static bool is_statement(const std::string &line) {
+    const auto   in_word = [](char c) { return std::isalnum((unsigned char)c) || c == '_'; };
+    const size_t length = (size_t)(std::find_if_not(line.begin(), line.end(), in_word) - line.begin());
+    return std::count(statement_words.begin(), statement_words.end(), line.substr(0, length)) ||
+           (find_equals(line) != std::string::npos && find_equals(line) > 0);
+  }
+
   static size_t find_equals(const std::string &text) {
     int depth = 0;
     for (size_t c = 0; c < text.size(); c++) {
@@ -141,6 +112,16 @@ private:
     return std::string::npos;
   }
 
+  // An expression's tree.
+  bool parse(Expression *e) {
+    const Mistake mistake = parse_expression(e->text, &e->tree);
+    if (mistake.message.empty()) return true;
+    const auto   before = e->text.begin() + (long)mistake.at;
+    const size_t start = mistake.at ? e->text.rfind('\n', mistake.at - 1) : std::string::npos;
+    const size_t column = start == std::string::npos ? (size_t)e->column + mistake.at : mistake.at - start - 1;
+    fail(e->line + (int)std::count(e->text.begin(), before, '\n'), mistake.message, (int)column + 1);
+    return false;
+  }
   void parse(std::string text, int line) {
     Statement statement;
     statement.line = line;
@@ -154,12 +135,9 @@ private:
       statement.value.line = line + (int)std::count(text.begin(), text.begin() + (long)at, '\n');
       statement.value.text = text.substr(at);
       if (statement.value.text.empty()) return fail(line, "nothing stands after the equals sign");
-      if (statement.value.text.find(';') != std::string::npos) return fail(line, "one statement a line, please");
-      const size_t      start = text.rfind('\n', at);
-      int               wrong_line = 0;
-      const std::string wrong = mistake_in_whole(statement.value.text, &wrong_line);
+      const size_t start = text.rfind('\n', at);
       statement.value.column = (int)(start == std::string::npos ? at : at - start - 1);
-      if (!wrong.empty()) return fail(statement.value.line + wrong_line, wrong);
+      if (!parse(&statement.value)) return;
     }
     const size_t open = head.find('(');
     statement.head = trimmed(head.substr(0, open));
@@ -188,12 +166,11 @@ private:
 
   bool reserved(const std::string &name) const {
     static const char *const names[] = {
-        "x", "y", "z", "t", "I", "hx", "hy", "hz", "pi", "parameter", "field", "unknowns", "residual", "rate",
-        "initial", "exact", "grid", "periodic", "domain", "stretch", "step_x", "step_y", "step_z", "sides", "laplacian",
-        "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy",
-        // what the functions that are compiled have beside the text
-        "Unknown", "Coefficient", "ScalarOf", "Point_", "R_", "c_", "r_", "d_", "axis_", "side_", "place_", "point_",
-        "alpha_", "exact_datum"};
+        "x",         "y",           "z",        "t",        "I",        "hx",     "hy",      "hz",
+        "pi",        "parameter",   "field",    "unknowns", "residual", "rate",   "initial", "exact",
+        "grid",      "periodic",    "domain",   "stretch",  "step_x",   "step_y", "step_z",  "sides",
+        "laplacian", "bilaplacian", "upwind_x", "upwind_y", "upwind_z", "d",      "dx",      "dy",
+        "dz",        "dxx",         "dyy",      "dzz",      "dxy"};
     for (const char *other : names)
       if (name == other) return true;
     for (const char *const *other = expression_functions; *other; other++)
@@ -216,7 +193,8 @@ private:
   // what: an argument's name, say
   bool may_be_name(const Statement &s, const std::string &name, const char *what = "name") {
     if (!is_name(name)) fail(s.line, "'" + name + "' is no " + what + "; use letters, digits and _");
-    if (is_word_of_cpp(name)) fail(s.line, name + " is a word of C++ and can be no " + what + "; choose another");
+    if (is_operator_word(name))
+      fail(s.line, name + " is an operator's word and can be no " + what + "; choose another");
     return error_.empty();
   }
   bool take_name(const Statement &s, const std::string &name) {
@@ -228,10 +206,7 @@ private:
     return true;
   }
   bool number(const Statement &s, const std::string &text, double *value) {
-    char             *end;
-    const std::string plain = text == "pi" ? "3.14159265358979323846" : text;
-    *value = std::strtod(plain.c_str(), &end);
-    if (!plain.empty() && !*end && std::isfinite(*value)) return true;
+    if (read_signed_decimal(text == "pi" ? "3.14159265358979323846" : text, value)) return true;
     fail(s.line, "'" + text + "' is no number; give one as 0.25 or 1e-3");
     return false;
   }
@@ -375,6 +350,9 @@ private:
                               (needed == 2 ? "robin(left, alpha, u) = g" : s.head + "(left, u) = g"));
     EquationText::Unknown *one = nullptr;
     if (s.arguments.size() > needed && !(one = unknown(s, s.arguments.back()))) return;
+    Expression alpha;
+    if (needed == 2) alpha.text = s.arguments[1], alpha.line = s.line;
+    if (needed == 2 && !parse(&alpha)) return;
     const bool by_name = s.arguments[0] != "sides";
     bool       found = false;
     for (auto &u : to_.unknowns)
@@ -397,7 +375,7 @@ private:
           e.value = s.value;
           e.line = s.line;
           e.by_name = by_name;
-          e.alpha = needed == 2 ? Expression{s.arguments[1], s.line} : Expression{};
+          e.alpha = alpha;
         }
     if (!found)
       fail(s.line, "'" + s.arguments[0] + "' is no side; use left, right, bottom, top, back, front, or sides for all");
@@ -405,7 +383,7 @@ private:
 
   bool is_of_time(const Expression &e) const {
     bool is = false;
-    for (const std::string &name : names_in(e.text)) {
+    for (const std::string &name : names_in(e.tree)) {
       is = is || name == "t";
       for (const auto &d : to_.definitions) is = is || (d.of_time && d.name == name);
     }
@@ -419,7 +397,7 @@ private:
   }
   void definition(const Statement &s) {
     const std::string near = suggestion_of_statement(s.head);
-    const auto        used = names_in(s.value.text);
+    const auto        used = names_in(s.value.tree);
     if (std::any_of(s.arguments.begin(), s.arguments.end(), [&](const std::string &argument) {
           return is_side(argument) && std::find(used.begin(), used.end(), argument) == used.end();
         }))
@@ -434,9 +412,12 @@ private:
     EquationText::Definition definition;
     definition.name = s.head, definition.line = s.line, definition.arguments = s.arguments, definition.value = s.value;
     if (s.called && s.arguments.empty()) return fail(s.line, "a definition has arguments or no brackets");
-    for (const std::string &argument : s.arguments)
+    for (const std::string &argument : s.arguments) {
       if (!may_be_name(s, argument, "name of an argument")) return;
-    for (const std::string &name : names_in(s.value.text)) {
+      if (std::count(s.arguments.begin(), s.arguments.end(), argument) > 1)
+        return fail(s.line, "two arguments have the name " + argument);
+    }
+    for (const std::string &name : names_in(s.value.tree)) {
       for (const auto &u : to_.unknowns) definition.of_state = definition.of_state || u.name == name;
       for (const auto &f : to_.fields) definition.of_state = definition.of_state || f.name == name;
       for (const auto &d : to_.definitions) definition.of_state = definition.of_state || (d.of_state && d.name == name);

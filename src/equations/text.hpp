@@ -4,14 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "equations/expression.hpp"
 #include "equations/stretching.hpp"
 
 namespace shellac {
 
-// The right-hand side of a statement, in C++; empty if there is none.
+// The right-hand side of a statement; empty if there is none.
 struct Expression {
   std::string text;
   int         line = 0, column = 0; // of the text, where it begins; columns from 0
+  Node        tree;
 
   explicit operator bool() const { return !text.empty(); }
 };
@@ -35,6 +37,9 @@ struct EquationText {
     int                      line = 0;
     bool                     of_state = false; // depends on unknowns or fields
     bool                     of_time = false;
+    bool                     of_place = false; // differs between points
+    std::vector<bool>        is_step;          // [arguments]: it is a step to a neighbour, or a part of one
+    double largest_whole = -1; // its value is a whole number of at most this size; negative: another one
   };
   enum Form { eliminated, identity, neumann, robin };
   struct End { // what holds on an end of an axis for an unknown
@@ -73,8 +78,8 @@ struct EquationText {
   bool stretches() const { // some axis, not by the DM's coordinates
     return stretching[0].form || stretching[1].form || stretching[2].form;
   }
-  // "FILE:LINE: message", and the line; line 0: "FILE: message"
-  std::string error_at(int line, const std::string &message) const;
+  // "FILE:LINE: message", and the line; line 0: "FILE: message". column: from 1; 0: none is said
+  std::string error_at(int line, const std::string &message, int column = 0) const;
 };
 
 // The last step of reading: checks the names in all expressions, and gathers the axes that they need.

@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "equations/compiler.hpp"
-#include "equations/expression.hpp"
+#include "equations/in_cpp.hpp"
+#include "equations/source.hpp"
 #include "sums/pairs.hpp"
 
 namespace shellac {
@@ -52,6 +53,8 @@ static const char host_macros[] =
                   gpu_macros[] = "#define SHELLAC_UNROLL_ALL _Pragma(\"unroll\")\n";
 
 static std::string source_of(const std::string &formula, bool for_gpu) {
+  Node tree;
+  (void)parse_expression(formula, &tree); // which Create() has checked
   std::string source = std::string("typedef ") + (sizeof(PetscReal) == sizeof(float) ? "float" : "double") +
                        " PetscReal;\ntypedef " + (sizeof(PetscInt) == sizeof(int) ? "int" : "long long") +
                        " PetscInt;\ntypedef long long PetscInt64;\n" + (for_gpu ? gpu_macros : host_macros);
@@ -66,10 +69,12 @@ static std::string source_of(const std::string &formula, bool for_gpu) {
     part("loops_on_host.hpp", loops_on_host_text);
   part("formula_interface.hpp", interface_text);
   part("numbers.hpp", numbers_text);
-  source += "namespace shellac {\nnamespace equation {\n"
-            "template <class R_, class T_> SHELLAC_INLINE R_ formula_value(const R_ &r, T_ sigma, T_ k) {\n"
-            "const T_ pi = T_(3.14159265358979323846);\nreturn R_(\n#line 1 \"formula\"\n" +
-            formula + "\n);\n}\n} // namespace equation\n} // namespace shellac\n";
+  source +=
+      "namespace shellac {\nnamespace equation {\n"
+      "template <class Number_, class R_> SHELLAC_INLINE Number_ formula_value(const Number_ &r, R_ sigma, R_ k) {\n"
+      "const R_ pi = R_(3.14159265358979323846);\nreturn Number_(\n#line 1 \"" +
+      std::string(compiled_text) + "\"\n" + in_cpp({}, tree) +
+      "\n);\n}\n} // namespace equation\n} // namespace shellac\n";
   part("formula_function.hpp", function_text);
   return source;
 }
@@ -161,7 +166,9 @@ PetscErrorCode KernelFormula::NeedKernels(MPI_Comm comm, PetscMemType memory, bo
 // ---- a formula -------------------------------------------------------------------------------------------------------
 
 PetscErrorCode KernelFormula::Create(MPI_Comm comm, const std::string &text, std::shared_ptr<KernelFormula> *formula) {
-  std::vector<std::string> known = {"r", "sigma", "k", "pi"};
+  std::vector<std::string> known = {"r", "sigma", "k", "pi"}, functions;
+  std::string              wrong;
+  Node                     tree;
   const void              *compiled;
 
   PetscFunctionBegin;
@@ -169,28 +176,28 @@ PetscErrorCode KernelFormula::Create(MPI_Comm comm, const std::string &text, std
   made->text_ = text;
   PetscCheck(text.find_first_not_of(" \t\n") != std::string::npos, comm, PETSC_ERR_USER,
              "the formula of the kernel is empty; give one, as -mat_kernelsum_formula \"exp(-r/sigma)\"");
-  PetscCheck(text.find_first_of(";{}#\\\"'\n") == std::string::npos && text.find("//") == std::string::npos &&
-                 text.find("/*") == std::string::npos,
-             comm, PETSC_ERR_USER, "a formula is one expression in C++, as exp(-r/sigma)\n  %s", text.c_str());
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (depth < 0) break;
-  }
-  PetscCheck(depth == 0, comm, PETSC_ERR_USER, "the formula has a bracket that is not %s\n  %s",
-             depth > 0 ? "closed" : "opened", text.c_str());
-  const std::string mistake = mistake_in(text);
-  PetscCheck(mistake.empty(), comm, PETSC_ERR_USER, "the formula: %s\n  %s", mistake.c_str(), text.c_str());
-  for (const char *const *f = expression_functions; *f; f++) known.push_back(*f);
-  for (const std::string &name : names_in(text)) {
-    PetscCheck(
-        std::find(known.begin(), known.end(), name) != known.end(), comm, PETSC_ERR_USER,
-        "the formula has an unknown name, %s%s It may have r, sigma, k (the wavenumber), pi and the functions of "
-        "equations, as exp and pow\n  %s",
-        name.c_str(), suggestion(name, known).empty() ? "." : suggestion(name, known).c_str(), text.c_str());
-    if (name == "sigma") made->uses_sigma_ = true;
-    if (name == "k") made->uses_wavenumber_ = true;
-  }
+  const Mistake mistake = parse_expression(text, &tree);
+  PetscCheck(mistake.message.empty(), comm, PETSC_ERR_USER, "the formula, at its letter %d: %s\n  %s",
+             (int)mistake.at + 1, mistake.message.c_str(), text.c_str());
+  for (const char *const *f = expression_functions; *f; f++) functions.push_back(*f);
+  known.insert(known.end(), functions.begin(), functions.end());
+  for_each_node(tree, [&](const Node &node) {
+    const bool called = node.kind == Node::call;
+    if ((!called && node.kind != Node::name) || !wrong.empty()) return;
+    const std::string near = suggestion(node.text, known);
+    const bool        is_function = std::count(functions.begin(), functions.end(), node.text);
+    const size_t      takes = is_function ? (size_t)arguments_of_function(node.text) : 0;
+    if (!std::count(known.begin(), known.end(), node.text))
+      wrong = "has an unknown name, " + node.text + (near.empty() ? "." : near) +
+              " It may have r, sigma, k (the wavenumber), pi and the functions of equations, as exp and pow";
+    else if (called && !is_function)
+      wrong = "calls " + node.text + ", which is no function; a product is written " + node.text + "*(...)";
+    else if (node.parts.size() != takes)
+      wrong = "has " + node.text + " without its " + (takes == 1 ? "argument" : "two arguments");
+    if (node.text == "sigma") made->uses_sigma_ = true;
+    if (node.text == "k") made->uses_wavenumber_ = true;
+  });
+  PetscCheck(wrong.empty(), comm, PETSC_ERR_USER, "the formula %s\n  %s", wrong.c_str(), text.c_str());
   PetscCall(CompileSource(comm, source_of(text, false), {"the formula", "formula", {text}}, "", &compiled));
   made->functions_ = static_cast<const FormulaFunctions *>(compiled);
   *formula = made;
