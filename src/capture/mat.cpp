@@ -88,8 +88,12 @@ PetscErrorCode CapturedMat::make_operator(Mat A, PetscBool on_device, PetscInt d
 // ---- changes -------------------------------------------------------------------------------------------------------
 
 PetscErrorCode CapturedMat::changed(Mat A) {
+  PetscObjectState state;
+
   PetscFunctionBegin;
   PetscCall(invalidate());
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state)); // PETSc gives a new one after most changes: not after MatAXPY()
+  PetscCall(PetscObjectStateSet((PetscObject)A, state + 1));
   PetscCall(MatCapturedMakeReference(A, this));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

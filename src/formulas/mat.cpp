@@ -286,9 +286,9 @@ PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
   PetscCheck(as_filled, grid.comm, PETSC_ERR_ORDER,
              "a field of the operator has changed after the operator itself (MatScale(), MatZeroRows(), ...); set the "
              "field again, which fills all rows anew, and repeat those calls");
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(refill(A));
   refreshes++;
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(assemble(A)); // forgets whether the rows were symmetric
   PetscCall(PetscObjectStateSet((PetscObject)A, state));
   PetscFunctionReturn(PETSC_SUCCESS);
