@@ -274,6 +274,48 @@ TEST_CASE("the domain begins at the coordinates' or, with lengths, at the origin
   }
 }
 
+// The ghost points of a DM_BOUNDARY_GHOSTED axis have no coordinates.
+TEST_CASE("the domain begins at the first coordinate for every boundary type", "[boundaries]") {
+  const DMBoundaryType all[] = {DM_BOUNDARY_NONE, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_MIRROR};
+  for (int dim = 1; dim <= 3; dim++)
+    for (PetscInt points : {1, 8})
+      for (DMBoundaryType type : all)
+        for (PetscReal begin : {PetscReal(3), PetscReal(-7)}) {
+          Problem p = problem(dim, points, dim > 1 ? 6 : 1, dim > 2 ? 5 : 1);
+          for (int a = 0; a < dim; a++) p.ends[a] = type;
+          if (type == DM_BOUNDARY_MIRROR && points == 1) continue;
+          INFO(describe(p) << " from " << begin);
+          Grid   da;
+          Matrix A;
+          Vec    coordinates;
+          if (!try_make_grid(p, &da)) continue;
+          OK(DMDASetUniformCoordinates(da, begin, begin + 2, begin, begin + 3, begin, begin + 4));
+          OK(DMGetCoordinates(da, &coordinates));
+          OK(MatCreateLaplace(da, &A));
+          // f is called once at each of the rank's points, in their order
+          struct Points {
+            const PetscScalar *next;
+            bool               right = true;
+          } at;
+          OK(VecGetArrayRead(coordinates, &at.next));
+          const PetscScalar     *first = at.next;
+          const MatLaplaceSource f = [](PetscInt n, const PetscReal x[], PetscScalar *value, void *ctx) {
+            Points *expected = static_cast<Points *>(ctx);
+            for (PetscInt a = 0; a < n; a++) {
+              const PetscReal right = PetscRealPart(*expected->next++); // PETSc gives NaN to a single point
+              expected->right = expected->right &&
+                                (PetscIsNanReal(right) ? !PetscIsNanReal(x[a]) : PetscAbsReal(x[a] - right) < 1e-12);
+            }
+            *value = 0;
+            return (PetscErrorCode)PETSC_SUCCESS;
+          };
+          Vector b = make_vector(da);
+          OK(MatLaplaceSetRightHandSide(A, f, NULL, &at, b));
+          OK(VecRestoreArrayRead(coordinates, &first));
+          CHECK(everywhere(at.right));
+        }
+}
+
 TEST_CASE("boundary forms after MatSetUp() are compared side by side", "[boundaries]") {
   Domain d;
   Grid   da;

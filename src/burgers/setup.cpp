@@ -150,7 +150,7 @@ static PetscErrorCode is_current(const Burgers &burgers, bool *current) {
 
 PetscErrorCode BurgersSetUpAgain(Burgers *burgers) {
   const BurgersSettings &settings = burgers->settings;
-  PetscReal              h[3] = {1, 1, 1};
+  PetscReal              h[3] = {1, 1, 1}, origin[3];
   Vec                    coordinates;
   bool                   current;
 
@@ -163,7 +163,7 @@ PetscErrorCode BurgersSetUpAgain(Burgers *burgers) {
   PetscCall(check_grid(grid));
   burgers->operations = makers[settings.flux]((Reconstruction)settings.reconstruction);
   PetscCall(check_scheme(settings, grid, burgers->operations.get()));
-  PetscCall(GridGetSpacingFromCoordinates(grid, burgers->dm, h));
+  PetscCall(GridGetSpacingFromCoordinates(grid, burgers->dm, h, origin));
   PetscCall(DMGetCoordinates(burgers->dm, &coordinates));
   PetscCall(get_version(coordinates, &burgers->coordinates));
 

@@ -1,5 +1,8 @@
 #include "formulas/mat.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace shellac {
 
 PetscErrorCode MatIsFormula(Mat A, bool *is) {
@@ -78,7 +81,6 @@ static PetscErrorCode set_ends(FormulaMat *context, MatType type, DM dm) {
   const Grid            &grid = context->grid;
   MatLaplaceBoundaryType forms[3][2];
   PetscReal              robin[3][2], h[3];
-  Vec                    coordinates;
 
   PetscFunctionBegin;
   PetscCall(check_sides(*context, context->forms_given, "boundary forms"));
@@ -113,17 +115,11 @@ static PetscErrorCode set_ends(FormulaMat *context, MatType type, DM dm) {
     context->origin[a] = ends.periodic || ends.mirror ? 0 : Ends::distance(ends.form[LOWER]) * h[a];
   }
   // a domain with lengths begins at 0; coordinates have no effect
-  PetscCall(DMGetCoordinates(dm, &coordinates));
-  if (!context->lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h));
-  if (!context->lengths_given && coordinates) {
-    PetscReal least[3] = {0, 0, 0}, most[3];
-    PetscCall(DMGetBoundingBox(dm, least, most));
-    for (int a = 0; a < grid.dim; a++) context->origin[a] = least[a];
-  }
+  if (!context->lengths_given) PetscCall(GridGetSpacingFromCoordinates(grid, dm, h, context->origin));
   for (int a = 0; a < grid.dim; a++) {
+    using Limits = std::numeric_limits<PetscReal>; // without a division by zero: -fp_trap
     PetscCheck(
-        h[a] > 0 && 1 / (h[a] * h[a]) > 0 && !PetscIsInfOrNanReal(1 / (h[a] * h[a])), grid.comm,
-        PETSC_ERR_ARG_OUTOFRANGE,
+        h[a] >= std::sqrt(Limits::min()) && h[a] <= std::sqrt(Limits::max()), grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
         "the spacing along axis %c is %g, of which 1/h² cannot be taken; check the DM's coordinates or set the side "
         "lengths (-mat_%s_lengths)",
         "xyz"[a], (double)h[a], type);

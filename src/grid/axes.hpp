@@ -6,7 +6,7 @@
 namespace shellac {
 
 struct GridAxis {
-  std::vector<PetscReal> x; // coordinates of the whole grid's points, ascending; empty of an axis of one point
+  std::vector<PetscReal> x;              // coordinates of the whole grid's points, ascending; empty without coordinates
   bool                   uniform = true; // the spacings are equal
 };
 

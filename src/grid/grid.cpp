@@ -151,13 +151,14 @@ static PetscErrorCode read_axes(const Grid &grid, Vec coordinates, GridAxis axes
     std::vector<PetscReal> &x = axes[a].x;
     axes[a].uniform = true;
     x.clear();
-    if (a >= grid.dim || grid.N[a] < 2) continue;
+    if (a >= grid.dim) continue;
     x.assign((size_t)grid.N[a], PETSC_MAX_REAL);
     for (size_t p = 0; p < points; p++) {
       PetscReal &to = x[index(p, a)];
       to = PetscMin(to, PetscRealPart(array[p * (size_t)grid.dim + (size_t)a]));
     }
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, x.data(), (PetscMPIInt)grid.N[a], MPIU_REAL, MPIU_MIN, grid.comm));
+    if (grid.N[a] < 2) continue;
     const PetscReal h = (x.back() - x[0]) / (PetscReal)(grid.N[a] - 1);
     // the coordinates' own rounding, far from the origin or in single precision
     const PetscReal rounding = 8 * PETSC_MACHINE_EPSILON * PetscMax(PetscAbsReal(x[0]), PetscAbsReal(x.back()));
@@ -195,7 +196,7 @@ PetscErrorCode GridGetAxesFromCoordinates(const Grid &grid, DM dm, GridAxis axes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3]) {
+PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3], PetscReal origin[3]) {
   Vec      coordinates;
   GridAxis axes[3];
   bool     uniform;
@@ -205,7 +206,9 @@ PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal 
   if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(read_axes(grid, coordinates, axes, &uniform));
   for (int a = 0; a < grid.dim; a++) {
-    if (axes[a].x.empty()) continue;
+    if (!PetscIsNanReal(axes[a].x[0]))
+      origin[a] = axes[a].x[0]; // DMDASetUniformCoordinates() gives NaN to a single point
+    if (grid.N[a] < 2) continue;
     uniform = uniform && axes[a].uniform;
     h[a] = (axes[a].x.back() - axes[a].x[0]) / (PetscReal)(grid.N[a] - 1);
   }

@@ -47,8 +47,9 @@ PetscErrorCode GridCheckVector(const Grid &grid, Vec v, const char *name, PetscI
 
 std::string text_of(const PetscInt i[], int n); // of indices or steps: "(2, 3)"
 
-// Spacing along each axis from the DM's coordinates, for axes of two points or more; other axes keep the given h.
+// Spacing along each axis and coordinates of the grid's first point, from the DM's coordinates. Without coordinates both are
+// as given, and so is the h of an axis of one point. (DMGetBoundingBox() takes in ghost points that have no coordinates.)
 // Errors: coordinates that are not an ascending, uniform product grid.
-PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3]);
+PetscErrorCode GridGetSpacingFromCoordinates(const Grid &grid, DM dm, PetscReal h[3], PetscReal origin[3]);
 
 } // namespace shellac
