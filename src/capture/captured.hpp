@@ -107,6 +107,7 @@ public:
   template <class Function> void SetByPlace(const Function &read);
   // The coefficients are known on all ranks, for all places, since SetByPlace(); and such a one's transpose.
   bool           known_by_place() const { return by_place_; }
+  PetscInt       depth(int axis) const { return depth_[axis]; } // 0 of an axis without ends
   void           TransposeByPlace();
   PetscErrorCode Scale(T a);
   PetscErrorCode Shift(T a);

@@ -237,8 +237,9 @@ PetscErrorCode FormulaMat::set_up(Mat A) {
   PetscCall(load_fields()); // as far around the points as the shape says
   formula = make_formula();
   symmetric = formula->symmetric() && has_symmetric_rows(ends, grid.dim, shape.width);
-  // of the transpose, rows also differ where those that they take their entries from do
-  PetscCall(make_operator(A, on_device, symmetric ? shape.width : 2 * shape.width));
+  // the last row differs from those inside where it is the identity's, however narrow the shape; of the transpose, rows also
+  // differ where those that they take their entries from do
+  PetscCall(make_operator(A, on_device, PetscMax(shape.width, 1) * (symmetric ? 1 : 2)));
   captured().set_explicit_zeros(false);
   const PetscErrorCode error = is_complete() ? fill(*formula, 1, &captured(), &relative_sum) : PETSC_SUCCESS;
   if (error) { // the Mat is as before its set-up

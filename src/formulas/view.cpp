@@ -18,8 +18,7 @@ template <class Function>
 static void for_each_kind_of_row(const FormulaMat &context, bool of_this_rank, const Function &f) {
   std::vector<std::pair<PetscInt, PetscReal>> kinds[3]; // index, how many
   for (int a = 0; a < 3; a++) {
-    // a row near an end differs by its own entries, and those of a transpose by the rows that these come from
-    const PetscInt near = 2 * context.grid.width, N = context.grid.N[a], start = context.grid.start[a],
+    const PetscInt near = context.captured().depth(a), N = context.grid.N[a], start = context.grid.start[a],
                    lo = of_this_rank ? start : 0, hi = of_this_rank ? start + context.grid.size[a] : N;
     for (PetscInt i = lo, alike; i < hi; i += alike) {
       alike = few_kinds(context) && i >= near && i < N - near ? PetscMin(hi, N - near) - i : 1;
