@@ -55,9 +55,9 @@ public:
   PetscScalar &operator()(PetscInt dx, PetscInt dy = 0, PetscInt dz = 0) { return entry(0, 0, dx, dy, dz); }
   // Several unknowns at a point: of the equation r, the coefficient of the unknown c.
   PetscScalar &entry(PetscInt r, PetscInt c, PetscInt dx, PetscInt dy = 0, PetscInt dz = 0) {
-    const PetscInt w = width_, side = 2 * w + 1;
-    if (r >= 0 && r < dof_ && c >= 0 && c < dof_ && dx >= -w && dx <= w && dy >= -w && dy <= w && dz >= -w && dz <= w) {
-      const int step = step_at_[dx + w + side * (dy + w + side * (dz + w))];
+    const PetscInt x = reach_[0], y = reach_[1], z = reach_[2];
+    if (r >= 0 && r < dof_ && c >= 0 && c < dof_ && dx >= -x && dx <= x && dy >= -y && dy <= y && dz >= -z && dz <= z) {
+      const int step = step_at_[dx + x + (2 * x + 1) * (dy + y + (2 * y + 1) * (dz + z))];
       if (step >= 0) return values_[((PetscInt)step * dof_ + r) * dof_ + c];
     }
     if (!is_outside_) outside_[0] = dx, outside_[1] = dy, outside_[2] = dz, outside_[3] = r, outside_[4] = c;
@@ -67,8 +67,9 @@ public:
 
 private:
   friend class StencilRow;
-  PetscInt     width_ = 0, dof_ = 1;
-  const int   *step_at_ = nullptr; // [2 width + 1]³: the number of a step; -1 outside the shape
+  PetscInt     reach_[3] = {0, 0, 0}; // longest step along each axis
+  PetscInt     dof_ = 1;
+  const int   *step_at_ = nullptr; // [2 reach + 1] of each axis: the number of a step; -1 outside the shape
   PetscScalar *values_ = nullptr;  // [steps][dof][dof]
   PetscScalar  nowhere_ = 0;
   bool         is_outside_ = false; // an entry outside the shape was asked for: the step, equation and unknown
@@ -138,10 +139,10 @@ public:
   // The DMDA's dof: unknowns at a point.
   virtual PetscInt dof() const { return 1; }
   // Whether all rows are equal: no field, coordinate or index is read. Rows are then computed once for each distance to
-  // the ends, not for each point.
+  // the ends, not for each point. MatSetUp() compares the rows of some points: an error where they differ.
   virtual bool constant() const { return false; }
   // Whether the entry of p in the row of q equals that of q in the row of p, also for points beyond an end. The matrix is
-  // then symmetric if its boundary forms are.
+  // then symmetric if its boundary forms are. MatSetUp() compares entries of some points: an error where they differ.
   virtual bool symmetric() const { return false; }
 
 private:

@@ -2,18 +2,19 @@
 
 namespace shellac {
 
-Arms::Arms(const Grid &grid) : dim_(grid.dim), width_(grid.width), side_(2 * grid.width + 1), box_(grid.box) {
-  PetscInt d[3], reach[3];
-  size_t   all = 0;
+Arms::Arms(const Grid &grid) : dim_(grid.dim), width_(grid.width), box_(grid.box) {
+  PetscInt d[3];
+  size_t   all = 0, places = 1;
   for (int a = 0; a < 3; a++) {
     N_[a] = grid.N[a];
     periodic_[a] = grid.boundary[a] == DM_BOUNDARY_PERIODIC;
-    reach[a] = a < dim_ ? width_ : 0;
+    reach_[a] = a < dim_ ? width_ : 0;
+    places *= (size_t)(2 * reach_[a] + 1);
   }
-  arm_at_.assign((size_t)(side_ * side_ * side_), -1);
-  for (d[2] = -reach[2]; d[2] <= reach[2]; d[2]++)
-    for (d[1] = -reach[1]; d[1] <= reach[1]; d[1]++)
-      for (d[0] = -reach[0]; d[0] <= reach[0]; d[0]++) {
+  arm_at_.assign(places, -1);
+  for (d[2] = -reach_[2]; d[2] <= reach_[2]; d[2]++)
+    for (d[1] = -reach_[1]; d[1] <= reach_[1]; d[1]++)
+      for (d[0] = -reach_[0]; d[0] <= reach_[0]; d[0]++) {
         const int axes = (d[0] != 0) + (d[1] != 0) + (d[2] != 0);
         PetscInt  shortest[3] = {d[0], d[1], d[2]};
         bool      arm = box_ || axes <= 1;
@@ -40,7 +41,7 @@ int Arms::find(const PetscInt step[3]) const {
   PetscInt d[3] = {step[0], step[1], step[2]};
   reduce(d);
   for (int a = 0; a < 3; a++)
-    if (d[a] < -width_ || d[a] > width_) return -1;
+    if (d[a] < -reach_[a] || d[a] > reach_[a]) return -1;
   return arm_at_[place(d)];
 }
 

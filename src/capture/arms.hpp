@@ -31,12 +31,14 @@ private:
     PetscInt d[3];
   };
   size_t place(const PetscInt d[3]) const {
-    return (size_t)(d[0] + width_) + (size_t)side_ * ((size_t)(d[1] + width_) + (size_t)side_ * (d[2] + width_));
+    size_t at = 0;
+    for (int a = 2; a >= 0; a--) at = at * (size_t)(2 * reach_[a] + 1) + (size_t)(d[a] + reach_[a]);
+    return at;
   }
   void reduce(PetscInt d[3]) const;
 
   int               dim_, center_ = 0;
-  PetscInt          width_, side_, N_[3];
+  PetscInt          width_, reach_[3], N_[3]; // reach: longest step along each axis
   bool              periodic_[3], box_, complete_;
   std::vector<Step> steps_; // along the first axis first
   std::vector<int>  arm_at_;

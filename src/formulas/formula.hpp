@@ -37,8 +37,9 @@ public:
         for (PetscInt c = 0; c < row_.dof_; c++, value++)
           if (*value != PetscScalar(0)) f(n, r, c, *value);
   }
-  int             steps() const { return (int)steps_.size(); }
-  const PetscInt *step(int n) const { return steps_[(size_t)n].d; }
+  const std::vector<PetscScalar> &values() const { return values_; }
+  int                             steps() const { return (int)steps_.size(); }
+  const PetscInt                 *step(int n) const { return steps_[(size_t)n].d; }
   // The error in the row; empty if there is none. *relative_sum: the largest sum of one equation's entries, relative to
   // the sum of their absolute values.
   std::string problem(PetscReal *relative_sum) const;
@@ -119,12 +120,17 @@ public:
     });
   }
 
+  // Of rows at some points, this rank's where rows may read fields: what constant() and, for a matrix that is to be
+  // symmetric, symmetric() promise and they do not keep. Empty if they keep it, or if one of them has a problem().
+  std::string broken_promise(const Arms &arms, const Patch &patch, bool symmetric);
+
   // Of the rows that have been read: what is wrong with the first that is not right; and the largest relative sum.
   const std::string &problem() const { return problem_; }
   PetscReal          relative_sum() const { return relative_sum_; }
 
 private:
   void read(const PetscInt i[3]);
+  void read_anew(const PetscInt i[3]);
   bool is_far(const PetscInt i[3]) const { // from all ends, so that no step leads beyond one
     bool far = true;
     for (int a = 0; a < 3; a++) far = far && (ends_[a].periodic || (i[a] >= width_ && i[a] < ends_[a].N - width_));

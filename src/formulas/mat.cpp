@@ -189,6 +189,11 @@ PetscErrorCode FormulaMat::fill(const Formula &of, PetscScalar identity, Capture
   if (!of.constant() && relative_sum) PetscCall(fill_beside_fields(coefficients, relative_sum, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(read_fields());
+  if (is_of_program()) {
+    const bool        must_be_symmetric = of.symmetric() && has_symmetric_rows(ends, grid.dim, grid.width);
+    const std::string broken = rows.broken_promise(*arms, coefficients->patch(), must_be_symmetric);
+    SHELLAC_CHECK_ALL(broken.empty(), grid.comm, PETSC_ERR_USER, "%s", broken.c_str());
+  }
   const auto read = [&](const PetscInt i[3], const auto &put) {
     rows.get(*arms, i, identity,
              [&](int arm, PetscInt r, PetscInt c, PetscScalar value) { put(coefficients->slot(arm, r, c), value); });

@@ -28,6 +28,7 @@ struct FormulaMat : CapturedMat {
   virtual bool           has_known_sums() const { return true; } // all rows times the function 1 are of_constant()
   virtual PetscErrorCode check_complete() const { return PETSC_SUCCESS; } // an error where something is not set yet
   virtual bool           is_complete() const { return true; }
+  virtual bool           is_of_program() const { return false; } // its promises are checked
   // of the right-hand side that MatLaplaceSetRightHandSide() makes
   virtual std::vector<SourceWeight> source_weights() const { return std::vector<SourceWeight>(1); }
   // The settings become those of the conjugate operator. Where they cannot say it, its rows are the formula's conjugates.

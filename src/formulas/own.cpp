@@ -23,6 +23,7 @@ struct OwnFormulaMat final : FormulaMat {
   bool                     has_known_sums() const override;
   PetscErrorCode           check_complete() const override;
   bool                     is_complete() const override { return missing() == nullptr; }
+  bool                     is_of_program() const override { return true; }
   void                     take_settings(const CapturedMat &from) override;
 
   const char    *missing() const;                        // the first field without values; null for none
@@ -271,6 +272,19 @@ PetscErrorCode OwnFormulaMat::check_registered(MPI_Comm comm) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Names such as aij, which stand for a type on one rank and another on several, are in no list of types.
+static PetscErrorCode names_a_type(const char *name, bool *names) {
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  *names = !MatSetType(A, name);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace shellac
 
 using namespace shellac;
@@ -285,8 +299,10 @@ PetscErrorCode ShellacRegisterFormula(const char type[], Formula *(*make)(void),
              "the name of the Mat type is \"%s\"; use letters, digits and underscores, fewer than 64",
              type ? type : "(null)");
   PetscCall(PetscFunctionListFind(MatList, type, &present));
-  PetscCheck(!present || present == create, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "%s is the name of another Mat type; take another name", type);
+  bool is_taken = present && present != create;
+  if (!present) PetscCall(names_a_type(type, &is_taken));
+  PetscCheck(!is_taken, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "%s is the name of another Mat type; take another name",
+             type);
   PetscCheck(!registered[0] || !strcmp(registered, type), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
              "the formula is registered as %s already; derive a class from it to register it as %s, too", registered,
              type);
