@@ -181,6 +181,8 @@ TEST_CASE("a duplicate without values is zero until it is assembled or changed",
       PetscFunctionBeginUser;
       PetscCall(MatGetOwnershipRange(other, &first, NULL));
       PetscCall(MatSetValues(other, 1, &first, 1, &first, &far, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(other, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(other, MAT_FINAL_ASSEMBLY));
       PetscFunctionReturn(PETSC_SUCCESS);
     });
     OK(MatShift(changed, 2));

@@ -289,7 +289,11 @@ TEST_CASE("a program that assembles the same diffusion runs unchanged", "[diffus
     check_operator(A, B, da);
     EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, {"assembles"}, [&] {
       const PetscScalar wrong = -100;
-      return MatSetValues(A, 1, &first, 1, &first, &wrong, INSERT_VALUES);
+      PetscFunctionBeginUser;
+      PetscCall(MatSetValues(A, 1, &first, 1, &first, &wrong, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
 }

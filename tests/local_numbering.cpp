@@ -61,6 +61,8 @@ TEST_CASE("operators made by hand take the values that they have, and no others"
         PetscCall(DMDAGetCorners(da, &corner[0], &corner[1], &corner[2], NULL, NULL, NULL));
         point.i = corner[0], point.j = corner[1], point.k = corner[2];
         PetscCall(MatSetValuesStencil(A, 1, &point, 1, &point, &value, INSERT_VALUES));
+        PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+        PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
         PetscFunctionReturn(PETSC_SUCCESS);
       });
       assemble(A);

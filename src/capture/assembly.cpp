@@ -230,7 +230,7 @@ PetscErrorCode MatCapturedDiscardValues(CapturedMat *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode set_option(Mat A, MatOption option, PetscBool flag) {
+PetscErrorCode MatCapturedSetOption(Mat A, MatOption option, PetscBool flag) {
   CapturedMat *context;
 
   PetscFunctionBegin;
@@ -371,7 +371,7 @@ PetscErrorCode MatCapturedSetAssemblyOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_SET_VALUES_BLOCKED, set_values_blocked<set_values>));
   PetscCall(set_operation(A, MATOP_SET_VALUES_BLOCKEDLOCAL, set_values_blocked<set_values_local>));
   PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, MatCapturedZero));
-  PetscCall(set_operation(A, MATOP_SET_OPTION, set_option));
+  PetscCall(set_operation(A, MATOP_SET_OPTION, MatCapturedSetOption));
   PetscCall(set_operation(A, MATOP_ASSEMBLY_END, assembly_end));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -132,6 +132,7 @@ PetscErrorCode MatCapturedFallBack(Mat A, CapturedMat *context);
 PetscErrorCode MatCapturedCheckAlike(const CapturedMat &a, const CapturedMat &b);
 // A matrix of the same type, grid and settings; zero.
 PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B);
+PetscErrorCode MatCapturedSetOption(Mat A, MatOption option, PetscBool flag);
 PetscErrorCode MatCapturedZero(Mat A);                                // MatZeroEntries()
 PetscErrorCode MatCapturedForgetEntries(Mat A, CapturedMat *context); // all but the operator's
 // Drops values that were set, but not assembled.

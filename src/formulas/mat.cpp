@@ -269,16 +269,22 @@ PetscErrorCode FormulaMat::take_coefficients(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+bool FormulaMat::stale() {
+  for (const HeldField *field : fields())
+    if (*field && (*field)->stale()) return true;
+  return false;
+}
+
 // VecGetArray() is logically collective, but this is not enforced, and ranks without changed values may not call it. If each
 // rank decided by its own object state, some would start the product while others exchange fields, and all would wait for
 // ever. So ranks agree by a reduction, in each product of an operator with fields.
 PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
-  PetscMPIInt      stale = 0, any = 0;
+  PetscMPIInt      stale = this->stale();
+  bool             any = false;
   PetscObjectState state;
 
   PetscFunctionBegin;
-  for (const HeldField *field : fields())
-    if (*field) any = 1, stale = stale || (*field)->stale();
+  for (const HeldField *field : fields()) any = any || *field;
   PetscCheck(!stale || collective, PETSC_COMM_SELF, PETSC_ERR_ORDER,
              "a field of the operator has changed, and single rows cannot be filled anew; call MatAssemblyBegin() and "
              "MatAssemblyEnd() on all ranks before");

@@ -59,6 +59,7 @@ struct FormulaMat : CapturedMat {
   PetscErrorCode refill(Mat A);
   // The rows of a formula on the domain, as they are before any change of the operator.
   DomainRows rows_of(const Formula &of) const { return DomainRows(of, ends, any_point(), rows_conjugated); }
+  bool       stale();           // a field has changed since the rows were filled, as this rank sees it
   Point      any_point() const; // of the grid: what the formula's points have in common
   PetscReal  coordinate(int axis, PetscInt i) const {
      return origin[axis] + (PetscReal)ends[axis].within(i) * ends[axis].h;
@@ -87,6 +88,8 @@ struct FormulaMat : CapturedMat {
   bool                             null_spaces_transposed = false; // they were made when the operator was transposed
   bool                             null_spaces_are_theirs = false; // the program has set or taken away one since
   std::unique_ptr<StencilOperator> awaited; // of a duplicate without values, which is zero: what it is once assembled
+  std::string                      mistake; // of MatSetValues(), and its code; see note_mistake()
+  PetscErrorCode                   mistake_code = PETSC_SUCCESS;
   bool      zeroed = false;           // MatZeroEntries() came, and neither MatSetValues() nor MatAssemblyEnd() since
   bool      is_transposed = false;    // by MatTranspose()
   PetscReal relative_sum = 0;         // of the rows; see fill()
