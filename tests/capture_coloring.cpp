@@ -223,3 +223,74 @@ TEST_CASE("coloured difference quotients fill a captured matrix as they fill AIJ
     CHECK(difference(solution[1], solution[0]) <= 1e-7);
   }
 }
+
+// DMDASNESSetFunctionLocal() without a Jacobian: PETSc takes colours, and counts on a reference to the DMDA that these keep.
+TEST_CASE("coloured Jacobians of a DMDA leave its references as AIJ's do", "[capture][coloring]") {
+  const auto function = [](DMDALocalInfo *info, void *values, void *result, void *) -> PetscErrorCode {
+    const PetscScalar *u = static_cast<const PetscScalar *>(values);
+    PetscScalar       *f = static_cast<PetscScalar *>(result);
+    const PetscReal    h = 1 / (PetscReal)(info->mx - 1);
+    for (PetscInt i = info->xs; i < info->xs + info->xm; i++)
+      f[i] = i == 0 || i == info->mx - 1 ? u[i] : (PetscReal(2) * u[i] - u[i - 1] - u[i + 1]) / h - h;
+    return PETSC_SUCCESS;
+  };
+  for (PetscInt finer_grids : {0, 2})
+    for (bool vector_of_dm : {false, true}) {
+      PetscInt    left[2];
+      PetscScalar sums[2];
+      for (int n = 0; n < 2; n++) {
+        DM   da;
+        SNES snes;
+        Vec  u, solution;
+        OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 9, 1, 1, NULL, &da));
+        OK(DMSetMatType(da, n ? captured_type : MATAIJ));
+        OK(DMSetUp(da));
+        OK(SNESCreate(PETSC_COMM_WORLD, &snes));
+        OK(SNESSetDM(snes, da));
+        OK(DMDASNESSetFunctionLocal(da, INSERT_VALUES,
+                                    (PetscErrorCode(*)(DMDALocalInfo *, void *, void *, void *))function, NULL));
+        OK(SNESSetGridSequence(snes, finer_grids));
+        if (vector_of_dm)
+          OK(DMGetGlobalVector(da, &u));
+        else
+          OK(DMCreateGlobalVector(da, &u));
+        OK(VecSet(u, 0));
+        OK(SNESSolve(snes, NULL, u));
+        if (!finer_grids) OK(SNESSolve(snes, NULL, u));
+        OK(SNESGetSolution(snes, &solution));
+        OK(VecSum(solution, &sums[n]));
+        if (vector_of_dm)
+          OK(DMRestoreGlobalVector(da, &u));
+        else
+          OK(VecDestroy(&u));
+        OK(SNESDestroy(&snes));
+        OK(PetscObjectGetReference((PetscObject)da, &left[n]));
+        OK(DMDestroy(&da));
+      }
+      CHECK(left[1] == left[0]);
+      CHECK(PetscAbsScalar(sums[1] - sums[0]) <= 1e-6 * PetscAbsScalar(sums[0]));
+    }
+}
+
+TEST_CASE("a colouring of a narrower stencil is an error on all ranks", "[capture][coloring][errors]") {
+  for (int dim = 1; dim <= 2; dim++) // in 3-D the colours of a star are those of a box
+    for (PetscInt dof : {1, 2}) {
+      const std::vector<PetscInt> N = {18, 9};
+      Lattice                     narrow = lattice(dim, N, DMDA_STENCIL_STAR, dof);
+      Lattice                     wide = lattice(dim, N, dim == 1 ? DMDA_STENCIL_STAR : DMDA_STENCIL_BOX, dof);
+      if (dim == 1) wide.width = 2;
+      Grid          from, da;
+      Matrix        A;
+      ISColoring    colours;
+      MatFDColoring fd;
+      if (!try_make_grid(narrow, &from) || !try_make_grid(wide, &da)) continue;
+      OK(DMSetMatType(da, captured_type));
+      OK(DMCreateMatrix(da, &A));
+      OK(DMCreateColoring(from, IS_COLORING_GLOBAL, &colours));
+      OK(MatFDColoringCreate(A, colours, &fd));
+      EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"colour", "DMCreateColoring()"}),
+                   [&] { return MatFDColoringSetUp(A, colours, fd); });
+      OK(MatFDColoringDestroy(&fd));
+      OK(ISColoringDestroy(&colours));
+    }
+}

@@ -137,6 +137,39 @@ static PetscErrorCode get_local_colours(CapturedMat *context, const ISColoringVa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A difference belongs to one entry of a row only where the row's columns have different colours: an error where the
+// colouring is of a narrower stencil.
+static PetscErrorCode check_colours(const CapturedMat &context, PetscInt count, const std::vector<PetscInt> &colours) {
+  const Patch           patch = context.grid.owned_patch();
+  const Box             points = ghosted_points(context);
+  const PetscInt        dof = patch.dof;
+  std::vector<PetscInt> last((size_t)count, -1); // point whose row has met the colour
+  PetscInt              wrong[3] = {-1, 0, 0};
+
+  PetscFunctionBegin;
+  for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt at = (PetscInt)patch.index(i, j, k), p[3] = {i, j, k};
+    for (int arm = 0; arm < context.arms->count(); arm++) {
+      if (!context.captured().in_domain(p, arm)) continue;
+      const PetscInt *d = context.arms->step(arm), q[3] = {i + d[0], j + d[1], k + d[2]};
+      if (!points.contains(q)) continue;
+      for (PetscInt c = 0; c < dof; c++) {
+        const PetscInt colour = colours[points.index(q) * (size_t)dof + (size_t)c];
+        if (colour < 0) continue;
+        if (last[(size_t)colour] == at && wrong[0] < 0)
+          for (int a = 0; a < 3; a++) wrong[a] = patch.start[a] + p[a];
+        last[(size_t)colour] = at;
+      }
+    }
+  });
+  SHELLAC_CHECK_ALL(wrong[0] < 0, context.grid.comm, PETSC_ERR_ARG_INCOMP,
+                    "the colouring has the same colour for two columns of the row of the point %s: it is one of fewer "
+                    "neighbours than the DMDA's stencil; make it with DMCreateColoring(), or the DMDA with a narrower "
+                    "stencil",
+                    text_of(wrong, context.grid.dim).c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *application);
 static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring fd) {
   CapturedMat           *context;
@@ -159,6 +192,7 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
                     " here; make it with DMCreateColoring()",
                     n, needed);
   PetscCall(get_local_colours(context, colours, coloring->local, &local_colours));
+  PetscCall(check_colours(*context, count, local_colours));
   auto &first = coloring->first; // columns sorted by colour, by counting
   first.assign((size_t)count + 2, 0);
   for (PetscInt colour : local_colours)
@@ -346,6 +380,22 @@ static PetscErrorCode set_in_reference(Mat reference, DM dm, bool local, MatFDCo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// PETSc's own differences keep a copy of x in the MatFDColoring, and with it a reference to the DMDA. For a SNES whose
+// Jacobian is that of colours PETSc drops one reference to the DMDA in return.
+static PetscErrorCode keep_reference(MatFDColoring fd, Vec x) {
+  constexpr char name[] = "ShellacVector";
+  PetscObject    kept;
+  Vec            copy;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)fd, name, &kept));
+  if (kept) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDuplicate(x, &copy));
+  PetscCall(PetscObjectCompose((PetscObject)fd, name, (PetscObject)copy));
+  PetscCall(VecDestroy(&copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *application) {
   CapturedMat      *context;
   Coloring         *coloring;
@@ -361,6 +411,7 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   PetscCall(PetscObjectQuery((PetscObject)fd, "ShellacColoring", (PetscObject *)&container));
   PetscCheck(container, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "call MatFDColoringSetUp() first");
   PetscCall(PetscContainerGetPointer(container, (void **)&coloring));
+  PetscCall(keep_reference(fd, x));
   PetscCall(get_function(MatFDColoringGetFunction, fd, &function, &function_context));
   const auto evaluate = [&](Vec at, Vec values) {
     return call_function(function, application, at, values, function_context);
