@@ -125,6 +125,56 @@ TEST_CASE("preconditioners of a captured matrix take as many iterations as AIJ's
     }
 }
 
+// On one rank PETSc cuts rows into strips, unless a matrix has a diagonal block of its own.
+TEST_CASE("Schwarz methods on one rank have AIJ's subdomains", "[capture]") {
+  if (rank_count() > 1) return;
+  std::vector<std::string> methods;
+  for (const char *blocks : {"1", "3", "4"})
+    for (const char *overlap : {"0", "2"}) {
+      const std::string ksp = "-test_ksp_type gmres ";
+      methods.push_back(ksp + "-test_pc_type asm -test_pc_asm_blocks " + blocks + " -test_pc_asm_overlap " + overlap);
+      methods.push_back(ksp + "-test_pc_type gasm -test_pc_gasm_total_subdomains " + blocks +
+                        " -test_pc_gasm_overlap " + overlap);
+      methods.push_back(ksp + "-test_pc_type bjacobi -test_pc_bjacobi_blocks " + blocks);
+    }
+  for (const Lattice &l : {lattice(1, {41}), lattice(2, {14, 13}), lattice(2, {9, 11}, DMDA_STENCIL_BOX, 1, 2),
+                           lattice(3, {5, 6, 7}, DMDA_STENCIL_STAR, 1, 1)})
+    check_solvers(l, Form::arrays, false, methods);
+}
+
+TEST_CASE("Schwarz methods on one rank take as many iterations with a formula as with AIJ", "[capture]") {
+  if (rank_count() > 1) return;
+  const Problem p = problem(2, 14, 13);
+  Grid          da = make_grid(p);
+  Matrix        A = make_operator(p, da), aij = make_reference(p, da);
+  Vector        b = random_vector(da, 1);
+  for (const char *method :
+       {"-test_pc_type asm -test_pc_asm_blocks 4", "-test_pc_type gasm -test_pc_gasm_total_subdomains 4",
+        "-test_pc_type bjacobi -test_pc_bjacobi_blocks 4"}) {
+    INFO(method);
+    Options  set(std::string(method) + " -test_ksp_rtol 1e-10");
+    PetscInt iterations[2];
+    for (int n = 0; n < 2; n++) {
+      const Mat M = n ? (Mat)A : (Mat)aij;
+      Solver    ksp;
+      Vector    x = make_vector(da), r = make_vector(da);
+      PetscReal norm, size;
+      OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      OK(KSPSetOptionsPrefix(ksp, "test_"));
+      OK(KSPSetOperators(ksp, M, M));
+      OK(KSPSetFromOptions(ksp));
+      OK(KSPSolve(ksp, b, x));
+      OK(KSPGetIterationNumber(ksp, &iterations[n]));
+      OK(MatMult(aij, x, r));
+      OK(VecAXPY(r, -1, b));
+      OK(VecNorm(r, NORM_2, &norm));
+      OK(VecNorm(b, NORM_2, &size));
+      CHECK(norm <= 1e-6 * size);
+    }
+    CHECK(iterations[1] == iterations[0]);
+  }
+}
+
 TEST_CASE("fields of a captured matrix are split as AIJ's", "[capture]") {
   for (PetscInt dof : {2, 3})
     for (Form form : forms_of_storage) {

@@ -185,6 +185,8 @@ static PetscErrorCode cholesky_factor(Mat A, IS, const MatFactorInfo *) {
 }
 
 PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
+  PetscMPIInt ranks;
+
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", set_product));
   // an AIJ's orderings are of its inodes; this makes them orderings of rows
@@ -196,7 +198,10 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
   PetscCall(set_operation(A, MATOP_LUFACTOR, lu_factor));
   PetscCall(set_operation(A, MATOP_CHOLESKYFACTOR, cholesky_factor));
-  PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, OnAssembled<MatGetDiagonalBlock>::call));
+  // On one rank a matrix without this operation is its own diagonal block; by its absence PCASM and PCGASM see, as with an
+  // AIJ, that their subdomains can be strips of rows.
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
+  if (ranks > 1) PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, OnAssembled<MatGetDiagonalBlock>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, OnAssembled<MatCreateSubMatrix>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, OnAssembled<MatCreateSubMatrices>::call));
   PetscCall(set_operation(A, MATOP_INCREASE_OVERLAP, OnAssembled<MatIncreaseOverlap>::call));
