@@ -1,5 +1,7 @@
 // Fields, settings and solvers of diffusion and advection_diffusion.
 
+#include <cfenv>
+
 #include "diffusion.hpp"
 
 using namespace tests;
@@ -92,6 +94,43 @@ TEST_CASE("products and rows agree where k jumps by many orders of magnitude", "
       OK(VecNorm(y, NORM_INFINITY, &sizes[0]));
       CHECK(sizes[0] < 1e-9);
     }
+}
+
+// By the flags that -fp_trap makes signals of.
+TEST_CASE("coefficients that are allowed divide by no zero, nor do those that are refused", "[diffusion_settings]") {
+  const auto k_of = [](int which, const PetscInt i[3]) {
+    const PetscInt n = i[0] + i[1] + i[2];
+    const int      values[][3] = {{0, 0, 0}, {1, 0, 1}, {0, 0, 3}, {1, -1, 1}, {-1, 1, 0}};
+    return PetscScalar(values[which][n % 3]);
+  };
+  for (int dim = 1; dim <= 3; dim++)
+    for (bool on_faces : {false, true})
+      for (MatDiffusionMeanType mean : {MAT_DIFFUSION_ARITHMETIC, MAT_DIFFUSION_HARMONIC})
+        for (int which = 0; which < 5; which++) {
+          Medium m;
+          m.dim = dim, m.mean = mean, m.on_faces = on_faces;
+          for (int a = 0; a < dim; a++) m.N[a] = 7 - a;
+          for (int a = 0; a < dim; a++) m.forms[a][0] = m.forms[a][1] = all_forms[a];
+          INFO(describe(m) << ", values " << which);
+          Grid   da;
+          Matrix A;
+          REQUIRE(make(m, da, A));
+          Vector                 k = make_vector(da), y = make_vector(da);
+          const std::vector<Vec> faces((size_t)dim, (Vec)k);
+          set_values(da, k, [&](const PetscInt i[3]) { return k_of(which, i); });
+          Vector     x = random_vector(da, 1);
+          const bool refused = mean == MAT_DIFFUSION_HARMONIC && !on_faces;
+          (void)std::feclearexcept(FE_ALL_EXCEPT);
+          const auto set = [&] {
+            return on_faces ? MatDiffusionSetFaceCoefficients(A, dim, faces.data()) : MatDiffusionSetCoefficient(A, k);
+          };
+          if (refused)
+            EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, {"coefficient k"}, set);
+          else
+            OK(set());
+          OK(MatMult(A, x, y));
+          CHECK(everywhere(!std::fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW)));
+        }
 }
 
 TEST_CASE("what is taken from an assembled copy follows the fields", "[diffusion_settings]") {

@@ -227,3 +227,30 @@ TEST_CASE("operators without coupling between unlike rows are symmetric", "[entr
       check(p, n == 2); // both ends are mirrors of each other
     }
 }
+
+TEST_CASE("the inverse of a zero diagonal is infinite, as AIJ's", "[entries]") {
+  Grid               da = make_grid(problem(2, 9, 8));
+  const PetscScalar *inverse;
+  for (const char *type : {MATSTENCILSHELL, MATHELMHOLTZ}) {
+    Matrix   A;
+    PetscInt first, last;
+    OK(DMSetMatType(da, type));
+    OK(DMCreateMatrix(da, &A));
+    Vector d = make_vector(da);
+    set_values(da, d, [](const PetscInt p[3]) { return PetscScalar(p[0] == 4 ? 0 : 2); });
+    OK(MatDiagonalSet(A, d, INSERT_VALUES));
+    OK(MatGetOwnershipRange(A, &first, &last));
+    std::vector<PetscScalar> ours;
+    OK(MatInvertBlockDiagonal(A, &inverse));
+    ours.assign(inverse, inverse + (last - first));
+    bool       same = true;
+    const auto d_of = natural_values(da, d);
+    for (PetscScalar value : ours) same = same && (PetscIsInfOrNanScalar(value) || value == PetscScalar(0.5));
+    PetscInt infinite = 0, zeros = 0;
+    for (PetscScalar value : ours) infinite += PetscIsInfOrNanScalar(value) ? 1 : 0;
+    for (PetscScalar value : d_of) zeros += value == PetscScalar(0) ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &infinite, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD);
+    CHECK(everywhere(same));
+    CHECK(infinite == zeros);
+  }
+}

@@ -51,6 +51,23 @@ TEST_CASE("a new shift gives the operator that has it from the start, whatever c
   }
 }
 
+TEST_CASE("a shift that is refused changes nothing", "[boundaries]") {
+  Grid        da = make_grid(problem(1, 9));
+  Matrix      A;
+  PetscScalar sigma;
+  Options     o("-mat_helmholtz_lengths 1.6e-153"); // 1/h² is large, and finite
+  if (sizeof(PetscReal) != sizeof(double)) return;
+  OK(MatCreateHelmholtz(da, 4, &A));
+  Vector before = make_vector(da), after = make_vector(da);
+  OK(MatGetDiagonal(A, before));
+  EXPECT_ERROR(PETSC_ERR_USER, ({"coefficient"}), [&] { return MatHelmholtzSetShift(A, PETSC_MAX_REAL); });
+  OK(MatHelmholtzGetShift(A, &sigma));
+  CHECK(sigma == PetscScalar(4));
+  OK(MatGetDiagonal(A, after));
+  CHECK(difference(after, before) == 0);
+  OK(MatHelmholtzSetShift(A, 5));
+}
+
 TEST_CASE("a shift is not set where single rows have changed", "[boundaries]") {
   Domain         d;
   Grid           da;

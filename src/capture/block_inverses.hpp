@@ -1,6 +1,8 @@
 #pragma once
 // The inverses of the diagonal blocks of captured rows.
 
+#include <cmath>
+
 #include "capture/coefficients.hpp"
 
 namespace shellac {
@@ -24,7 +26,7 @@ template <class T> struct InvertBlocks {
         block[c * n + r] = s < 0 ? T(0) : a.value(rows, s, at);
       }
     if (!invert(block, pivots + at * n, n))
-      for (PetscInt e = 0; e < n * n; e++) block[e] = PETSC_INFINITY;
+      for (PetscInt e = 0; e < n * n; e++) block[e] = (PetscReal)INFINITY; // PETSC_INFINITY is a finite number
   }
   SHELLAC_HD static bool invert(T *block, PetscInt *pivot, PetscInt n) {
     for (PetscInt s = 0; s < n; s++) {

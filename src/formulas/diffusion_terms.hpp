@@ -13,14 +13,16 @@ template <class T> SHELLAC_HD T extrapolate_by_slope(T a, T s, PetscReal halves)
   return PetscAbsScalar(s) < 1 ? a * (PetscReal(1) + halves * s * (PetscReal(1) - s * s)) : a;
 }
 template <class T> SHELLAC_HD T extrapolate_coefficient(T a, T b, PetscReal halves) {
-  return extrapolate_by_slope(a, (a - b) / (a + b), halves);
+  const T jump = a - b, sum = a + b; // which may be zero: k = 0, or of both signs
+  return PetscAbsScalar(jump) < PetscAbsScalar(sum) ? extrapolate_by_slope(a, jump / sum, halves) : a;
 }
 
-// Means of two k. The same number, bit by bit, for (a, b) and (b, a): the operator is symmetric.
+// Means of two k. The same number, bit by bit, for (a, b) and (b, a): the operator is symmetric. A harmonic mean is that of
+// positive k; of others, which are refused later, it is any number, without a division by zero.
 template <class T> SHELLAC_HD T harmonic_mean(T a, T b) {
   const bool ascending = PetscAbsScalar(a) <= PetscAbsScalar(b);
-  const T    small = ascending ? a : b, large = ascending ? b : a;
-  return PetscReal(2) * small * (large / (small + large)); // no product of both, which might overflow
+  const T    small = ascending ? a : b, large = ascending ? b : a, sum = small + large;
+  return PetscReal(2) * small * (large / (sum == T(0) ? T(1) : sum)); // no product of both, which might overflow
 }
 template <class T> SHELLAC_HD T arithmetic_mean(T a, T b) {
   return a / PetscReal(2) + b / PetscReal(2);

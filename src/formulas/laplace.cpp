@@ -130,20 +130,21 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
     // a duplicate without values stays zero, and awaits others
     CapturedStencil &target =
         context->awaited ? static_cast<CapturedStencil &>(*context->awaited) : context->captured();
+    // all anew, so that no rounding of former shifts stays; or the change, which is added, scaled and transposed as the
+    // operator was
+    const bool                     anew = context->is_scaled_formula;
+    const std::unique_ptr<Laplace> part = context->make_laplace();
+    part->sigma = anew ? sigma : change;
+    part->minus_laplace = anew;
+    PetscCall(context->fill(*part, anew, other.get())); // with an error nothing is changed
     present = sigma;
     context->formula = context->make_formula();
-    if (context->is_scaled_formula) { // anew, so that no rounding of former shifts stays
-      PetscCall(context->fill(*context->formula, 1, other.get()));
-      if (context->is_transposed) other->TransposeByPlace();
+    if (context->is_transposed) other->TransposeByPlace();
+    if (anew) {
       PetscCall(other->Scale(context->scale));
       PetscCall(other->CopyTo(&target));
       context->row_of_constant = context->scale * sigma;
-    } else { // add the change, scaled and transposed as the operator was
-      const std::unique_ptr<Laplace> part = context->make_laplace();
-      part->sigma = change;
-      part->minus_laplace = 0;
-      PetscCall(context->fill(*part, 0, other.get()));
-      if (context->is_transposed) other->TransposeByPlace();
+    } else {
       PetscCall(target.Axpy(context->scale, *other, context->compression));
       context->row_of_constant += context->scale * change;
     }
