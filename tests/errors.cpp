@@ -3,6 +3,9 @@
 #include "catch.hpp"
 #include "support.hpp"
 
+#include <petscdmcomposite.h>
+#include <petscdmstag.h>
+
 #include <cmath>
 
 using namespace tests;
@@ -385,4 +388,92 @@ TEST_CASE("a row that one rank names wrongly is an error on all", "[errors]") {
   const PetscInt wrong = 5000, none = rank == rank_count() - 1 ? 1 : 0;
   EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"5000", "72 rows"}),
                [&] { return MatZeroRows(A, none, &wrong, 1, NULL, NULL); });
+}
+
+TEST_CASE("a value that one rank assembles wrongly is an error of all in MatAssemblyEnd()", "[errors]") {
+  Grid   da = make_grid(problem(2, 9, 8));
+  Vector x = random_vector(da, 1), before = make_vector(da), after = make_vector(da);
+  int    rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const bool mine = rank == rank_count() - 1;
+  struct Case {
+    PetscErrorCode           code;
+    std::vector<std::string> words;
+    PetscInt                 row; // from this rank's first on
+    InsertMode               mode;
+  };
+  for (const Case &c : {Case{PETSC_ERR_ARG_INCOMP, {"assembles 999", "aij"}, 0, INSERT_VALUES},
+                        Case{PETSC_ERR_SUP, {"ADD_VALUES", "aij"}, 0, ADD_VALUES},
+                        Case{PETSC_ERR_SUP, {"only owned rows"}, 1000, INSERT_VALUES}}) {
+    Matrix   A;
+    PetscInt first;
+    OK(MatCreateLaplace(da, &A));
+    OK(MatMult(A, x, before));
+    OK(MatGetOwnershipRange(A, &first, NULL));
+    const PetscInt    row = first + c.row;
+    const PetscScalar wrong = 999;
+    if (mine) OK(MatSetValues(A, 1, &row, 1, &row, &wrong, c.mode));
+    OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    EXPECT_ERROR(c.code, (c.words), [&] { return MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY); });
+    assemble(A);
+    OK(MatMult(A, x, after));
+    CHECK(difference(after, before) == 0);
+  }
+}
+
+TEST_CASE("lists of entries are refused by formulas, before anything is assembled", "[errors]") {
+  Grid        da = make_grid(problem(1, 16));
+  PetscInt    first, rows[1], columns[1];
+  PetscScalar value = 2;
+  for (const char *type : {MATLAPLACE, MATHELMHOLTZ, MATDIFFUSION, MATADVECTIONDIFFUSION}) {
+    Matrix A;
+    OK(DMSetMatType(da, type));
+    OK(DMCreateMatrix(da, &A));
+    OK(MatGetOwnershipRange(A, &first, NULL));
+    rows[0] = columns[0] = first;
+    const std::vector<std::string> words = {type, "-dm_mat_type stencil", "MatSetValues()"};
+    EXPECT_ERROR(PETSC_ERR_SUP, (words), [&] { return MatSetPreallocationCOO(A, 1, rows, columns); });
+    rows[0] = columns[0] = 0;
+    EXPECT_ERROR(PETSC_ERR_SUP, (words), [&] { return MatSetPreallocationCOOLocal(A, 1, rows, columns); });
+    EXPECT_ERROR(PETSC_ERR_SUP, (words), [&] { return MatSetValuesCOO(A, &value, INSERT_VALUES); });
+  }
+}
+
+TEST_CASE("-dm_mat_type that reaches other DMs than the DMDA is an error with a way out", "[errors]") {
+  Grid da = make_grid(problem(1, 16));
+  DM   stag, pair;
+  Mat  made = NULL;
+  for (const char *type : {MATSTENCILSHELL, MATLAPLACE}) {
+    const std::vector<std::string> words = {type, "DMDA", "DMSetOptionsPrefix()", std::string("dm_mat_type ") + type};
+    OK(DMStagCreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 16, 1, 1, DMSTAG_STENCIL_BOX, 1, NULL, &stag));
+    OK(DMSetUp(stag));
+    OK(DMSetMatType(stag, type));
+    EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, (words), [&] { return DMCreateMatrix(stag, &made); });
+    OK(MatDestroy(&made));
+    // where the matrix knows its DM
+    Matrix A;
+    OK(MatCreate(PETSC_COMM_WORLD, &A));
+    OK(MatSetType(A, type));
+    OK(MatSetDM(A, stag));
+    std::vector<std::string> with_type = words;
+    with_type.push_back("of type stag");
+    EXPECT_ERROR(PETSC_ERR_ARG_WRONG, (with_type), [&] { return MatSetUp(A); });
+    OK(DMDestroy(&stag));
+    OK(DMCompositeCreate(PETSC_COMM_WORLD, &pair));
+    OK(DMCompositeAddDM(pair, da));
+    OK(DMSetUp(pair));
+    OK(DMSetMatType(pair, type));
+    EXPECT_ERROR(PetscErrorCode(0), (words), [&] { return DMCreateMatrix(pair, &made); });
+    OK(MatDestroy(&made));
+    OK(DMDestroy(&pair));
+  }
+  // the way out
+  Options set("-grid_dm_mat_type stencil");
+  Matrix  A;
+  MatType type;
+  OK(DMSetOptionsPrefix(da, "grid_"));
+  OK(DMSetFromOptions(da));
+  OK(DMCreateMatrix(da, &A));
+  OK(MatGetType(A, &type));
+  CHECK(std::string(type) == MATSTENCILSHELL);
 }

@@ -149,8 +149,8 @@ PETSC_EXTERN const char *const MatAdvectionDiffusionSchemeTypes[];
    Level: beginner
 
    Note:
-   The options are read here. Setters that are called later take precedence; call `MatSetFromOptions()` after them if options
-   shall override them.
+   The options are read here. Setters of k, w, σ, the mean and the scheme may follow, and take precedence. Boundary forms and
+   lengths are fixed: see `MatCreateLaplace()` for the order of calls.
 
    Errors:
    As `MatCreateLaplace()` and `MatDiffusionSetCoefficient()`.
@@ -313,8 +313,8 @@ PETSC_EXTERN PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma);
    Level: beginner
 
    Note:
-   The options are read here. Setters that are called later take precedence; call `MatSetFromOptions()` after them if options
-   shall override them.
+   The options are read here. Setters of k, w, σ, the mean and the scheme may follow, and take precedence. Boundary forms and
+   lengths are fixed: see `MatCreateLaplace()` for the order of calls.
 
    Errors:
    As `MatCreateLaplace()` and `MatAdvectionDiffusionSetVelocity()`.

@@ -20,6 +20,9 @@
 
    Level: intermediate
 
+   Note:
+   Parameters, fields and the time may be set later; boundary forms and lengths not: see `MatCreateLaplace()`.
+
    Errors:
    `PETSC_ERR_ARG_NULL` where da, type or A is null, `PETSC_ERR_ARG_UNKNOWN_TYPE` for another type; as
    `MatCreateLaplace()` for the grid, and as `MatFormulaSetField()` for the rows.

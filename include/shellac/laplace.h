@@ -56,7 +56,8 @@
    store nothing.
 
    `MatSetValues()` with `INSERT_VALUES` compares the values with the operator and stores nothing. A program that assembles
-   the same operator runs unchanged; a program that assembles another one gets an error.
+   the same operator runs unchanged; a program that assembles another one gets an error in `MatAssemblyEnd()`, on all ranks.
+   `MatSetPreallocationCOO()` is an error.
 
    `MatTranspose()` makes an operator of the same type. `MatZeroRows()`, `MatDiagonalScale()`, `MatDiagonalSet()` and sums with
    other operators of the same grid and stencil may give each point a row of its own, which is stored as in a
@@ -95,6 +96,12 @@ M*/
 
 /*E
    MatLaplaceBoundaryType - the boundary form of a Mat with a formula (`MATLAPLACE`, `MATDIFFUSION`, registered ones)
+
+   Values:
++  `MAT_LAPLACE_ELIMINATED` - Dirichlet values that are eliminated; the unknowns are the interior nodes
+.  `MAT_LAPLACE_IDENTITY`   - Dirichlet values on nodes of the grid, whose rows are the identity
+.  `MAT_LAPLACE_NEUMANN`    - no flux through the end, half a spacing beyond the last point
+-  `MAT_LAPLACE_ROBIN`      - ∂u/∂n + αu = 0 there; `MatLaplaceSetRobin()` sets α
 
    Level: beginner
 
@@ -142,8 +149,17 @@ PETSC_EXTERN const char *const MatLaplaceShapeTypes[];
    Level: beginner
 
    Note:
-   The options are read here. Setters that are called later take precedence; call `MatSetFromOptions()` after them if options
-   shall override them.
+   The options are read here, and fix the boundary forms, Robin coefficients, lengths, shape and halo type. A program that
+   sets these itself creates the Mat in steps:
+.vb
+   MatCreate(PetscObjectComm((PetscObject)da), &A);
+   MatSetDM(A, da);
+   MatSetType(A, MATLAPLACE);        // after ShellacInitializePackage()
+   MatLaplaceSetBoundaries(A, 4, forms);
+   MatLaplaceSetRobin(A, 1, &alpha);
+   MatSetFromOptions(A);             // options override what was set before
+   MatSetUp(A);
+.ve
 
    Errors:
    `PETSC_ERR_ARG_NULL` where da or A is null, `PETSC_ERR_ARG_WRONG` for another DM or non-uniform coordinates,
@@ -241,7 +257,7 @@ PETSC_EXTERN PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ORDER` after `MatSetUp()`. Other types ignore the call.
+   `PETSC_ERR_ORDER` after `MatSetUp()` or `MatCreateLaplace()`, which shows the order of calls. Other types ignore the call.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetLengths()`
 @*/

@@ -391,7 +391,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
     const LevelInfo &level = levels[l];
     char             weights[128] = "", one[32];
     const bool       sweeps = level.nonsymmetric && level.unknowns == 1;
-    if (sweeps) PetscCall(PetscSNPrintf(weights, sizeof(weights), "%d steps", level.steps));
+    if (sweeps) PetscCall(PetscSNPrintf(weights, sizeof(weights), "%" PetscInt_FMT " steps", level.steps));
     for (PetscInt s = 0; s < level.steps && !sweeps; s++) {
       PetscCall(PetscSNPrintf(one, sizeof(one), "%s%.4g", s ? ", " : "", (double)level.weights[s]));
       PetscCall(PetscStrlcat(weights, one, sizeof(weights)));

@@ -121,23 +121,35 @@ static PetscErrorCode set_local_numbering(Mat A, const Grid &grid, DM dm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What to do where -dm_mat_type reaches all DMs of a program; with the type.
+#define DMDA_ALONE                                                                                                     \
+  "give the DMDA an options prefix by DMSetOptionsPrefix(), and use -<prefix>dm_mat_type %s; or take -dm_mat_type aij"
+
 PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_device) {
   DM          dm;
+  DMType      dm_type;
   VecType     vec_type;
   MatType     type;
   PetscInt    m, n, M, N, owned;
-  PetscBool   bound = PETSC_FALSE;
+  PetscBool   is_da, bound = PETSC_FALSE;
   PetscMPIInt misfit;
   PetscLayout layout[2];
 
   PetscFunctionBegin;
   PetscCall(MatGetDM(A, &dm));
   PetscCall(MatGetType(A, &type));
+  // a DMStag, DMPlex or DMComposite sets itself after MatSetUp()
   PetscCheck(
       dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
-      "a Mat of type %s needs the DMDA whose grid it acts on; make it with DMCreateMatrix(), or call MatSetDM() before "
-      "MatSetUp()",
-      type);
+      "a Mat of type %s needs the DMDA whose grid it acts on, and has no DM; call MatSetDM() before MatSetUp(). If "
+      "DMCreateMatrix() makes it for a DMStag, DMPlex or DMComposite, these cannot have this type: " DMDA_ALONE,
+      type, type);
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &is_da));
+  PetscCall(DMGetType(dm, &dm_type));
+  PetscCheck(
+      is_da, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONG,
+      "a Mat of type %s needs the grid of a DMDA; its DM is of type %s, which cannot have this type: " DMDA_ALONE, type,
+      dm_type ? dm_type : "(not set)", type);
   PetscCall(GridCreate(dm, &context->grid));
   const Grid &grid = context->grid;
   owned = grid.dof * grid.size[0] * grid.size[1] * grid.size[2];
@@ -231,6 +243,7 @@ PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stor
   PetscLogDouble bytes[] = {stored, context->halo.bytes()};
   MatInfo        info;
   VecType        vec_type;
+  PetscBool      cuda;
   PetscMPIInt    ranks;
 
   PetscFunctionBegin;
@@ -240,8 +253,10 @@ PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stor
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_DOUBLE, MPI_SUM, context->grid.comm));
   const PetscLogDouble rows = (PetscLogDouble)context->grid.offset.back();
   const PetscLogDouble of_aij = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + rows * sizeof(PetscInt);
-  PetscCall(PetscViewerASCIIPrintf(
-      viewer, "products run where their vectors are; MatCreateVecs() makes vectors of type %s\n", vec_type));
+  PetscCall(PetscStrendswith(vec_type, "cuda", &cuda));
+  if (cuda)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "products run where their vectors are; MatCreateVecs() makes vectors of type %s\n", vec_type));
   if (ranks > 1 && context->halo.transport())
     PetscCall(PetscViewerASCIIPrintf(viewer, "halos between GPUs travel by %s\n", context->halo.transport()));
   PetscCall(PetscViewerASCIIPrintf(viewer,

@@ -59,9 +59,10 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "direct sums of all pairs in %s precision\n",
                                      MatKernelSumPrecisions[context->precision]));
-  PetscCall(PetscViewerASCIIPrintf(viewer,
-                                   "products run where their vectors are; MatCreateVecs() makes vectors of type %s\n",
-                                   context->vec_type.c_str()));
+  if (context->vec_type.find("cuda") != std::string::npos)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "products run where their vectors are; MatCreateVecs() makes vectors of type %s\n",
+                                     context->vec_type.c_str()));
   if (context->products) {
     PetscLogDouble seconds = context->seconds;
 #if SHELLAC_CUDA
