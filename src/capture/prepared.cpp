@@ -7,6 +7,7 @@
 #include "capture/box_on_gpu.hpp"
 #include "capture/kernels.hpp"
 #include "capture/kinds_on_gpu.hpp"
+#include "capture/rows_on_host.hpp"
 #include "capture/star_on_gpu.hpp"
 #include "capture/star_on_host.hpp"
 
