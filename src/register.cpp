@@ -48,6 +48,7 @@ PetscErrorCode ShellacInitializePackage(void) {
     PetscCall(MatRegister(entry.type, entry.create));
     if (entry.factors) PetscCall(shellac::MatStencilRegisterSolvers(entry.type));
   }
+  PetscCall(PCRegister(PCASSEMBLED, shellac::PCCreate_Assembled));
   PetscCall(PCRegister(PCSTENCILMG, shellac::PCCreate_StencilMG));
   PetscCall(PCRegister(PCKERNELSUM, shellac::PCCreate_KernelSum));
   PetscCall(TSRegister(TSBURGERSFUSED, shellac::TSCreate_BurgersFused));

@@ -43,10 +43,11 @@
 
    Notes:
    Solvers: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCEISENSTAT`, `PCMG` with the program's hierarchy, Chebyshev and all
-   KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`), `PCFIELDSPLIT`,
-   `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they first ask for it;
-   the view shows whether there is one. PETSc's default preconditioner is one of these, as for AIJ: ILU or ICC on
-   one rank, block Jacobi on several. `PCGAMG` needs an assembled matrix: -dm_mat_type aij.
+   KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`, `PCGASM`), `PCFIELDSPLIT`,
+   `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they first ask for it, and is filled
+   again in place after changes; the view shows whether there is one. PETSc's default preconditioner is one of these, as for AIJ:
+   ILU or ICC on one rank, block Jacobi on several. `PCGAMG`, `PCML`, `PCHYPRE` and others that accept an AIJ only work with
+   `PCASSEMBLED`: -pc_type assembled -assembled_pc_type gamg.
 
    `MatLoad()` reads a file that an AIJ matrix wrote. If `DMCreateMatrix()` created the matrix on several ranks, call
    `MatZeroEntries()` first.
@@ -351,5 +352,52 @@ PETSC_EXTERN PetscErrorCode MatStencilShellGetSlot(Mat A, const PetscInt offset[
 @*/
 PETSC_EXTERN PetscErrorCode MatStencilShellRestoreSlot(Mat A, const PetscInt offset[], PetscInt r, PetscInt c,
                                                        Vec *coefficients);
+
+/*MC
+   PCASSEMBLED - "assembled": a preconditioner that needs an assembled matrix, on a copy (`MATAIJ`) of one of Shellac's on a `DMDA`
+
+   Options Database Key:
+.  -assembled_pc_type <a PC type of PETSc> - the preconditioner of the copy, as gamg, hypre or ml; its own options have
+                                             the prefix assembled_ too; default PETSc's for AIJ
+
+   Notes:
+   It is for `PCGAMG`, `PCHYPRE`, `PCML`, `PCCP`, `PCTFS` and others that accept certain types of matrix only. Factorisations, block
+   Jacobi, Schwarz methods and Galerkin products find the copy themselves, and need no such type.
+
+   The copy has the null spaces, the near null space and the block size of the matrix, and follows its changes. Its memory is
+   that of the matrix with -dm_mat_type aij, and is shared with all others who need entries.
+
+   Errors:
+   `PETSC_ERR_SUP` at set-up for other matrices.
+
+   Level: intermediate
+
+.seealso: `PCAssembledGetPC()`, `MATSTENCILSHELL`
+M*/
+#define PCASSEMBLED "assembled"
+
+/*@
+   PCAssembledGetPC - gets the preconditioner of the assembled copy from a `PCASSEMBLED`
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  inner - that of the copy; borrowed. It gets its operators when `pc` is set up.
+
+   Options Database Key:
+.  -assembled_pc_type <a PC type of PETSc> - the preconditioner of the copy, as gamg, hypre or ml; its own options have
+                                             the prefix assembled_ too; default PETSc's for AIJ
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_WRONG` for a preconditioner of another type, `PETSC_ERR_ARG_NULL` for null pointers.
+
+.seealso: `PCASSEMBLED`
+@*/
+PETSC_EXTERN PetscErrorCode PCAssembledGetPC(PC pc, PC *inner);
 
 #endif

@@ -282,7 +282,11 @@ public:
                              T *x) const override;
   PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero, PetscReal omega,
                                 T shift, const T *b, T *x, bool *done) const override;
-  void           row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
+  int             arms() const override { return op_.arms_->count(); }
+  const PetscInt *step(int arm) const override { return op_.arms_->step(arm); }
+  bool            stores_zeros() const override { return op_.explicit_zeros_; }
+  void            values(const PetscInt p[3], PetscInt points, T *values) const override;
+  void            row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
   // It is made by the first product, and brings what it reads to that product's memory.
   using MakeProduct = std::function<PetscErrorCode(std::unique_ptr<const InteriorProduct> *)>;

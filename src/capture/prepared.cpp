@@ -310,6 +310,23 @@ PetscErrorCode PreparedCapture::rows(PetscMemType memory, RowProperty property, 
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 
+void PreparedCapture::values(const PetscInt p[3], PetscInt points, T *values) const {
+  const std::vector<int> &place = op_.place_.host();
+  const size_t            at = op_.patch_.index(p[0], p[1], p[2]), slots = place.size();
+  if (op_.storage_ == Storage::arrays) {
+    for (size_t s = 0; s < slots; s++) {
+      const T *array = place[s] < 0 ? nullptr : a_.array[place[s]] + at;
+      for (PetscInt i = 0; i < points; i++) values[(size_t)i * slots + s] = array ? array[i] : T(0);
+    }
+    return;
+  }
+  for (PetscInt i = 0; i < points; i++, values += slots) {
+    const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+    const T       *rows = a_.rows(op_.patch_, q, at + i);
+    for (size_t s = 0; s < slots; s++) values[s] = place[s] < 0 ? T(0) : rows[place[s]];
+  }
+}
+
 void PreparedCapture::row(const PetscInt p[3], PetscInt r, std::vector<Entry> *entries) const {
   const size_t at = op_.patch_.index(p[0], p[1], p[2]);
   const T     *rows = a_.rows(op_.patch_, p, at);

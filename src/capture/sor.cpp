@@ -2,6 +2,7 @@
 
 #include "capture/apply.hpp"
 #include "capture/mat.hpp"
+#include "stencil/rows.hpp"
 
 namespace shellac {
 
@@ -32,11 +33,11 @@ static PetscErrorCode apply_upper(Mat A, CapturedMat *context, Vec b, PetscReal 
   PetscCall(VecGetArrayRead(b, &pb));
   PetscCall(VecGetArrayWrite(x, &px));
   row = first;
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const GlobalRow &r = rows.Get(p, c);
-    const PetscInt   begin = row - c % most, end = PetscMin(begin + most, row - c + dof); // of its block
-    PetscScalar      sum = 0;
-    for (size_t e = 0; e < r.column.size(); e++) {
+  rows.ForAll([&](const GlobalRow &r) {
+    const PetscInt c = (row - first) % dof, begin = row - c % most;
+    const PetscInt end = PetscMin(begin + most, row - c + dof); // of its block
+    PetscScalar    sum = 0;
+    for (PetscInt e = 0; e < r.n; e++) {
       const PetscInt column = r.column[e];
       if (column < begin || column >= last) continue;
       const PetscScalar entry = r.value[e] + (column == row ? shift : 0);

@@ -1,6 +1,7 @@
 // Assembly into an operator whose formula is fixed: values are compared, not stored.
 
 #include "formulas/mat.hpp"
+#include "stencil/rows.hpp"
 
 namespace shellac {
 
@@ -24,11 +25,11 @@ static PetscErrorCode compare_row(FormulaMat *context, MatType type, PetscInt ro
   PetscReal largest = 0;
 
   PetscFunctionBegin;
-  for (PetscScalar value : ours.value) largest = PetscMax(largest, PetscAbsScalar(value));
+  for (PetscInt e = 0; e < ours.n; e++) largest = PetscMax(largest, PetscAbsScalar(ours.value[e]));
   for (PetscInt k = 0; k < n; k++) {
     PetscScalar own = 0;
     if (columns[k] < 0) continue;
-    for (size_t e = 0; e < ours.column.size(); e++)
+    for (PetscInt e = 0; e < ours.n; e++)
       if (ours.column[e] == columns[k]) own = ours.value[e];
     const PetscScalar given = values ? values[k * stride] : 0;
     if (!(PetscAbsScalar(own - given) <= 1e3 * PETSC_MACHINE_EPSILON * largest))

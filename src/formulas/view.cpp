@@ -4,6 +4,7 @@
 #include <string>
 
 #include "formulas/mat.hpp"
+#include "stencil/rows.hpp"
 
 namespace shellac {
 
@@ -112,9 +113,12 @@ PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm) {
   PetscCall(rows.Begin(context, op));
   for_each_kind_of_row(*context, false, [&](const PetscInt p[3], PetscReal multiplicity) {
     for (PetscInt c = 0; c < context->grid.dof; c++) {
-      PetscReal sum = 0;
-      for (PetscScalar entry : rows.Get(p, c).value)
-        sum += type == NORM_FROBENIUS ? PetscAbsScalar(entry) * PetscAbsScalar(entry) : PetscAbsScalar(entry);
+      const GlobalRow row = rows.Get(p, c);
+      PetscReal       sum = 0;
+      for (PetscInt e = 0; e < row.n; e++) {
+        const PetscReal entry = PetscAbsScalar(row.value[e]);
+        sum += type == NORM_FROBENIUS ? entry * entry : entry;
+      }
       value = type == NORM_FROBENIUS ? value + multiplicity * sum : PetscMax(value, sum);
     }
   });

@@ -37,6 +37,11 @@ PetscInt Grid::global_row(const PetscInt p[3]) const {
   PetscMPIInt at[3];
   PetscInt    row = 0;
   for (int a = 2; a >= 0; a--) {
+    if (p[a] >= start[a] && p[a] < start[a] + size[a]) { // this rank's, as most are
+      at[a] = place[a];
+      row = row * size[a] + p[a] - start[a];
+      continue;
+    }
     at[a] = (PetscMPIInt)(std::upper_bound(first[a].begin(), first[a].end(), p[a]) - first[a].begin()) - 1;
     row = row * (first[a][at[a] + 1] - first[a][at[a]]) + p[a] - first[a][at[a]];
   }

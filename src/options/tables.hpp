@@ -8,6 +8,7 @@
 #include "multigrid/options.hpp"
 #include "options/option.hpp"
 #include "formulas/options.hpp"
+#include "stencil/options.hpp"
 #include "sums/options.hpp"
 
 namespace shellac {
@@ -23,10 +24,10 @@ template <size_t n> constexpr Table table_of(const Option (&rows)[n]) {
 
 constexpr Table tables[] = {table_of(laplace_options),   table_of(helmholtz_options),
                             table_of(diffusion_options), table_of(advection_diffusion_options),
-                            table_of(stencil_options),   table_of(multigrid_options),
-                            table_of(sums_options),      table_of(sums_pc_options),
-                            table_of(burgers_options),   table_of(equation_options),
-                            table_of(halo_options)};
+                            table_of(stencil_options),   table_of(assembled_pc_options),
+                            table_of(multigrid_options), table_of(sums_options),
+                            table_of(sums_pc_options),   table_of(burgers_options),
+                            table_of(equation_options),  table_of(halo_options)};
 
 // A type with options of its own. An option belongs to the topic with the longest prefix of its key.
 struct Topic {
@@ -44,6 +45,8 @@ constexpr Topic topics[] = {
      "−∇·(k∇u) + w·∇u + σu on the grid of a `DMDA`."},
     {"-mat_stencil_", "MATSTENCILSHELL", "Mat type stencil",
      "What the application assembles on a `DMDA`: [Any application, matrix-free](../capture/README.md)."},
+    {"-assembled_", "PCASSEMBLED", "PC type assembled",
+     "Preconditioners for assembled matrices: [Solvers](../capture/README.md#solvers)."},
     {"-pc_stencilmg_", "PCSTENCILMG", "PC type stencilmg", "Geometric multigrid: [Multigrid](../multigrid/README.md)."},
     {"-mat_kernelsum_", "MATKERNELSUM", "Mat type kernelsum", "Sums over particles: [Sums](../sums/README.md)."},
     {"-pc_kernelsum_", "PCKERNELSUM", "PC type kernelsum",

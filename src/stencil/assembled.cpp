@@ -1,29 +1,141 @@
 // What needs a matrix' entries goes through an assembled copy: conversion, orderings, submatrices.
 
-#include "stencil/mat.hpp"
+#include "stencil/rows.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace shellac {
 
-static PetscErrorCode take_null_spaces(Mat A, Mat B) {
+PetscErrorCode MatStencilTakeProperties(Mat A, Mat B) {
   MatNullSpace null;
 
   PetscFunctionBegin;
+  PetscCall(MatPropagateSymmetryOptions(A, B));
   PetscCall(MatGetNullSpace(A, &null));
   PetscCall(MatSetNullSpace(B, null));
   PetscCall(MatGetTransposeNullSpace(A, &null));
   PetscCall(MatSetTransposeNullSpace(B, null));
+  PetscCall(MatGetNearNullSpace(A, &null));
+  PetscCall(MatSetNearNullSpace(B, null));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// An AIJ's diagonal block and, on several ranks, what is beside it: their arrays.
+struct AijParts {
+  int             count = 1;
+  Mat             part[2] = {NULL, NULL};
+  const PetscInt *beside = NULL; // global columns of the second part's; null before the first assembly
+  const PetscInt *begin[2], *column[2];
+  PetscScalar    *value[2];
+
+  PetscErrorCode Find(Mat B) {
+    PetscBool distributed;
+
+    PetscFunctionBegin;
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATMPIAIJ, &distributed));
+    part[0] = B;
+    if (distributed) PetscCall(MatMPIAIJGetSeqAIJ(B, &part[0], &part[1], &beside));
+    count = distributed ? 2 : 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Open() {
+    PetscFunctionBegin;
+    for (int p = 0; p < count; p++) {
+      PetscInt  rows;
+      PetscBool done;
+      PetscCall(MatGetRowIJ(part[p], 0, PETSC_FALSE, PETSC_FALSE, &rows, &begin[p], &column[p], &done));
+      PetscCall(MatSeqAIJGetArrayWrite(part[p], &value[p]));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Close() {
+    PetscFunctionBegin;
+    for (int p = 0; p < count; p++) {
+      PetscInt  rows;
+      PetscBool done;
+      PetscCall(MatSeqAIJRestoreArrayWrite(part[p], &value[p]));
+      PetscCall(MatRestoreRowIJ(part[p], 0, PETSC_FALSE, PETSC_FALSE, &rows, &begin[p], &column[p], &done));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // Sets a part of a row, n entries at column(e) with value(e); zeros elsewhere. Returns whether there are places for all.
+  template <class Column, class Value>
+  bool Set(int p, size_t row, PetscInt n, const Column &column_of, const Value &value_of) const {
+    PetscInt e = 0;
+    for (PetscInt at = begin[p][row]; at < begin[p][row + 1]; at++) {
+      const PetscInt there = p && beside ? beside[column[p][at]] : column[p][at];
+      value[p][at] = e < n && column_of(e) == there ? value_of(e++) : PetscScalar(0);
+    }
+    return e == n;
+  }
+  // The same for a row of the diagonal block, whose first column is `first`.
+  bool SetDiagonal(size_t row, PetscInt n, const PetscInt *columns, PetscInt first, const PetscScalar *values) const {
+    const PetscInt *there = column[0] + begin[0][row];
+    PetscScalar    *to = value[0] + begin[0][row];
+    bool            differ = begin[0][row + 1] - begin[0][row] != n;
+    for (PetscInt e = 0; !differ && e < n; e++) differ = there[e] != columns[e] - first;
+    if (differ)
+      return Set(
+          0, row, n, [&](PetscInt e) { return columns[e] - first; }, [&](PetscInt e) { return values[e]; });
+    std::copy_n(values, n, to);
+    return true;
+  }
+};
+
+// The columns lo to hi of a row, which ascend, are those of the diagonal block.
+static void find_diagonal_block(const GlobalRow &row, PetscInt first, PetscInt last, PetscInt *lo, PetscInt *hi) {
+  for (*lo = 0; *lo < row.n && row.column[*lo] < first;) ++*lo;
+  for (*hi = row.n; *hi > *lo && row.column[*hi - 1] >= last;) --*hi;
+}
+
+// Gives A's entries to B, an AIJ; *fits: its nonzero pattern has them all, on all ranks. Otherwise B's values are undefined.
+static PetscErrorCode fill(Mat A, Mat B, bool *fits) {
+  StencilMat *context;
+  RowReader   rows;
+  AijParts    to;
+  PetscInt    first, last;
+  size_t      row = 0;
+  PetscMPIInt all = 1;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetReadyStencil(A, &context));
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  PetscCall(to.Find(B));
+  PetscCall(to.Open());
+  PetscCall(rows.Begin(context, context->op.get()));
+  rows.ForAll([&](const GlobalRow &r) {
+    PetscInt lo, hi;
+    find_diagonal_block(r, first, last, &lo, &hi);
+    const auto beside = [&](PetscInt e) { return e < lo ? e : e + hi - lo; };
+    if (!to.SetDiagonal(row, hi - lo, r.column + lo, first, r.value + lo)) all = 0;
+    if (to.count > 1 && !to.Set(
+                            1, row, r.n - (hi - lo), [&](PetscInt e) { return r.column[beside(e)]; },
+                            [&](PetscInt e) { return r.value[beside(e)]; }))
+      all = 0;
+    row++;
+  });
+  PetscCall(rows.End());
+  PetscCall(to.Close());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, context->grid.comm));
+  *fits = all;
+  if (*fits) {
+    PetscCall(MatSetOption(B, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
+    PetscCall(assemble(B));
+    // ours alone: what the matrix' user may set is as in any other
+    PetscCall(MatSetOption(B, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   StencilMat           *context;
   RowReader             rows;
+  AijParts              to;
   PetscInt              m, n, M, N, bs, first, last;
-  std::vector<PetscInt> counts[2]; // entries of a row in and off the diagonal block
+  std::vector<PetscInt> counts[2], columns[2]; // entries of a row in and off the diagonal block; their columns
   char                 *aij, *baij;
-  PetscErrorCode        error = PETSC_SUCCESS;
+  bool                  fits;
 
   PetscFunctionBegin;
   PetscCall(PetscStrstr(type, "aij", &aij));
@@ -39,42 +151,50 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   PetscCall(MatGetSize(A, &M, &N));
   PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(MatGetOwnershipRange(A, &first, &last));
-  for (auto &c : counts) c.assign(m, 0);
+  for (auto &c : counts) c.reserve((size_t)m);
   PetscCall(rows.Begin(context, context->op.get()));
-  PetscInt row = first;
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    for (PetscInt column : rows.Get(p, c).column) counts[column < first || column >= last][row - first]++;
-    row++;
+  rows.ForAll([&](const GlobalRow &r) {
+    PetscInt lo, hi;
+    find_diagonal_block(r, first, last, &lo, &hi);
+    counts[0].push_back(hi - lo);
+    counts[1].push_back(r.n - (hi - lo));
+    for (PetscInt e = lo; e < hi; e++) columns[0].push_back(r.column[e] - first);
+    columns[1].insert(columns[1].end(), r.column, r.column + lo);
+    columns[1].insert(columns[1].end(), r.column + hi, r.column + r.n);
   });
+  PetscCall(rows.End());
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
   PetscCall(MatSetSizes(*B, m, n, M, N));
   PetscCall(MatSetType(*B, type));
   PetscCall(MatSetBlockSize(*B, bs));
   PetscCall(MatSeqAIJSetPreallocation(*B, 0, counts[0].data()));
   PetscCall(MatMPIAIJSetPreallocation(*B, 0, counts[0].data(), 0, counts[1].data()));
-  PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-  row = first;
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const GlobalRow &r = rows.Get(p, c);
-    if (!error)
-      error = MatSetValues(*B, 1, &row, (PetscInt)r.column.size(), r.column.data(), r.value.data(), INSERT_VALUES);
-    row++;
-  });
-  PetscCall(error);
-  PetscCall(rows.End());
-  PetscCall(assemble(*B));
-  // ours alone: what the matrix' user may set is as in any other
-  PetscCall(MatSetOption(*B, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
-  PetscCall(MatPropagateSymmetryOptions(A, *B));
-  PetscCall(take_null_spaces(A, *B));
+  PetscCall(to.Find(*B));
+  for (int p = 0; p < to.count; p++) {
+    columns[p].push_back(0); // so that there is an address
+    PetscCall(MatSeqAIJSetColumnIndices(to.part[p], columns[p].data()));
+  }
+  PetscCall(fill(A, *B, &fits));
+  PetscCall(MatStencilTakeProperties(A, *B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatStencilCopyEntries(Mat A, Mat B) {
-  MatType type;
-  Mat     made;
+  PetscInt  m, n, m_of_B, n_of_B;
+  PetscBool aij, assembled;
+  bool      fits = false;
+  MatType   type;
+  Mat       made;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)B, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCall(MatAssembled(B, &assembled));
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatGetLocalSize(B, &m_of_B, &n_of_B));
+  PetscMPIInt alike = aij && assembled && m == m_of_B && n == n_of_B;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &alike, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  if (alike) PetscCall(fill(A, B, &fits));
+  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetType(B, &type));
   PetscCall(MatStencilAssemble(A, type, &made));
   PetscCall(MatCopy(made, B, DIFFERENT_NONZERO_PATTERN)); // another structure copies values without looking at columns
@@ -84,11 +204,15 @@ PetscErrorCode MatStencilCopyEntries(Mat A, Mat B) {
 
 PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij) {
   StencilMat *context;
+  bool        fits = true;
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context));
+  if (context->aij && context->aij_is_old) PetscCall(fill(A, context->aij, &fits));
+  if (!fits) PetscCall(MatDestroy(&context->aij));
   if (!context->aij) PetscCall(MatStencilAssemble(A, MATAIJ, &context->aij));
-  PetscCall(MatPropagateSymmetryOptions(A, context->aij)); // which may be known since
+  context->aij_is_old = false;
+  PetscCall(MatStencilTakeProperties(A, context->aij));
   *aij = context->aij;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,7 +223,7 @@ static PetscErrorCode convert(Mat A, MatType type, MatReuse reuse, Mat *B) {
   PetscFunctionBegin;
   if (reuse == MAT_REUSE_MATRIX) {
     PetscCall(MatStencilCopyEntries(A, *B));
-    PetscCall(take_null_spaces(A, *B));
+    PetscCall(MatStencilTakeProperties(A, *B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatStencilAssemble(A, type, &made));
@@ -132,38 +256,10 @@ static PetscErrorCode create_graph(Mat A) {
   PetscCall(MatGetType(A, &type));
   SETERRQ(
       PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-      "MatCreateGraph(), as PCGAMG calls it, needs an assembled matrix, and this one is of type %s; give "
-      "KSPSetOperators() a MatConvert(A, MATAIJ) as the matrix of the preconditioner, or, where DMCreateMatrix() made "
-      "this one, use -dm_mat_type aij",
+      "MatCreateGraph(), as PCGAMG calls it, needs an assembled matrix, and this one is of type %s; use "
+      "-pc_type assembled -assembled_pc_type gamg, which gives it a copy, or, where DMCreateMatrix() made this one, "
+      "-dm_mat_type aij",
       type);
-}
-
-// Products with assembled matrices, PᵀAP of a Galerkin coarse operator among them. Called where PETSc finds none of its
-// own for D's matrices.
-static PetscErrorCode set_product(Mat D) {
-  Mat   factor[3], aij[3] = {NULL, NULL, NULL};
-  char *on_gpu = NULL;
-  bool  any = false;
-
-  PetscFunctionBegin;
-  PetscCall(MatProductGetMats(D, &factor[0], &factor[1], &factor[2]));
-  for (Mat M : factor) {
-    MatType type;
-    if (!M) continue;
-    PetscCall(MatGetType(M, &type));
-    if (!on_gpu) PetscCall(PetscStrstr(type, "cusparse", &on_gpu));
-  }
-  for (int f = 0; f < 3; f++) {
-    PetscErrorCode (*ours)(Mat, PetscViewer) = NULL;
-    if (factor[f]) PetscCall(PetscObjectQueryFunction((PetscObject)factor[f], "ShellacView_C", &ours));
-    if (ours) PetscCall(MatStencilAssemble(factor[f], on_gpu ? MATAIJCUSPARSE : MATAIJ, &aij[f]));
-    any = any || ours;
-  }
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatProductReplaceMats(aij[0], aij[1], aij[2], D)); // keeps them
-  for (Mat &M : aij) PetscCall(MatDestroy(&M));
-  PetscCall(MatProductSetFromOptions(D));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode refuse_factor(Mat A) {
@@ -188,7 +284,7 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", set_product));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", MatStencilSetProduct));
   // an AIJ's orderings are of its inodes; this makes them orderings of rows
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatInodeAdjustForInodes_C",
                                        OnAssembled<MatInodeAdjustForInodes>::call));
@@ -204,6 +300,8 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   if (ranks > 1) PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, OnAssembled<MatGetDiagonalBlock>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, OnAssembled<MatCreateSubMatrix>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, OnAssembled<MatCreateSubMatrices>::call));
+  PetscCall(set_operation(A, MATOP_CREATE_SUB_MATRICES_MPI, OnAssembled<MatCreateSubMatricesMPI>::call));
+  PetscCall(set_operation(A, MATOP_GET_MULTI_PROC_BLOCK, OnAssembled<MatGetMultiProcBlock>::call));
   PetscCall(set_operation(A, MATOP_INCREASE_OVERLAP, OnAssembled<MatIncreaseOverlap>::call));
   PetscCall(set_operation(A, MATOP_GET_ROW_IJ, OnAssembled<MatGetRowIJ>::call));
   PetscCall(set_operation(A, MATOP_RESTORE_ROW_IJ, OnAssembled<MatRestoreRowIJ>::call));

@@ -1,6 +1,8 @@
 // What is read off the rows of an operator: single entries, whole rows, norms, extrema.
 
-#include "stencil/mat.hpp"
+#include "stencil/rows.hpp"
+
+#include <algorithm>
 
 namespace shellac {
 
@@ -55,19 +57,17 @@ static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
 static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) {
   StencilMat *context;
   RowReader   rows;
-  size_t      n = 0;
 
   PetscFunctionBegin;
   PetscCall(MatStencilGetRows(A, RowProperty::max_abs, v));
   if (!columns) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetStencil(A, &context));
   PetscCall(rows.Begin(context, context->op.get()));
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const GlobalRow &row = rows.Get(p, c);
-    size_t           best = 0;
-    for (size_t e = 1; e < row.value.size(); e++)
+  rows.ForAll([&](const GlobalRow &row) {
+    PetscInt best = 0;
+    for (PetscInt e = 1; e < row.n; e++)
       if (PetscAbsScalar(row.value[e]) > PetscAbsScalar(row.value[best])) best = e;
-    columns[n++] = row.column[best];
+    *columns++ = row.column[best];
   });
   PetscCall(rows.End());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,16 +89,14 @@ static PetscErrorCode get_extreme_entries(Mat A, Vec v, PetscInt columns[], bool
   PetscCall(MatGetSize(A, NULL, &N));
   PetscCall(rows.Begin(context, context->op.get()));
   PetscCall(VecGetArrayWrite(v, &values));
-  for_each_owned(context->grid, [&](const PetscInt p[3], PetscInt c) {
-    const GlobalRow &row = rows.Get(p, c);
-    PetscInt         column = 0;
-    PetscScalar      best = 0;
-    if ((PetscInt)row.column.size() == N)
+  rows.ForAll([&](const GlobalRow &row) {
+    PetscInt    column = 0;
+    PetscScalar best = 0;
+    if (row.n == N)
       best = row.value[0];
     else
-      while (column < (PetscInt)row.column.size() && row.column[column] == column)
-        column++; // the first that is not stored
-    for (size_t e = 0; e < row.value.size(); e++)
+      while (column < row.n && row.column[column] == column) column++; // the first that is not stored
+    for (PetscInt e = 0; e < row.n; e++)
       if (measure(row.value[e]) > measure(best)) best = row.value[e], column = row.column[e];
     values[n] = absolute ? PetscScalar(PetscAbsScalar(best)) : best;
     if (columns) columns[n] = column;
@@ -144,31 +142,57 @@ PetscErrorCode RowReader::Begin(StencilMat *context, StencilOperator *op) {
   PetscFunctionBegin;
   context_ = context;
   PetscCall(context->Prepare(op, &arrays_, &op_));
+  length_ = (size_t)op_->arms() * (size_t)context->grid.dof;
+  slots_ = length_ * (size_t)context->grid.dof;
+  most_ = (PetscInt)PetscMax((size_t)1, PetscMin((size_t)64, 2048 / slots_)); // whose values stay in the first cache
+  values_.resize((size_t)most_ * slots_);
+  reach_ = 0;
+  for (int arm = 0; arm < op_->arms(); arm++) reach_ = PetscMax(reach_, PetscAbs(op_->step(arm)[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const GlobalRow &RowReader::Get(const PetscInt p[3], PetscInt c) {
+void RowReader::Read(const PetscInt p[3], PetscInt points) {
   const Grid &grid = context_->grid;
-  op_->row(p, c, &entries_);
-  row_.column.clear();
-  row_.value.clear();
-  for (const Entry &entry : entries_) {
-    PetscInt at[3];
+  const int   arms = op_->arms();
+  op_->values(p, points, values_.data());
+  ends_.clear();
+  for (int arm = 0; arm < arms; arm++) {
+    const PetscInt *step = op_->step(arm);
+    PetscInt        at[3];
+    bool            inside = true;
     for (int a = 0; a < 3; a++) {
-      at[a] = grid.start[a] + entry.point[a];
-      if (at[a] < 0 || at[a] >= grid.N[a]) at[a] = (at[a] % grid.N[a] + grid.N[a]) % grid.N[a];
+      at[a] = grid.start[a] + p[a] + step[a];
+      if (at[a] >= 0 && at[a] < grid.N[a]) continue;
+      inside = inside && grid.periodic(a);
+      at[a] = (at[a] % grid.N[a] + grid.N[a]) % grid.N[a];
     }
-    const PetscInt column = grid.global_row(at) + entry.c;
-    size_t         place = row_.column.size();
-    while (place > 0 && row_.column[place - 1] >= column) place--;
-    if (place < row_.column.size() && row_.column[place] == column) { // a periodic axis of two points
-      row_.value[place] += entry.value;
-      continue;
-    }
-    row_.column.insert(row_.column.begin() + place, column);
-    row_.value.insert(row_.value.begin() + place, entry.value);
+    if (inside) ends_.push_back({grid.global_row(at), arm});
   }
-  return row_;
+  const bool sorted = std::is_sorted(ends_.begin(), ends_.end());
+  if (!sorted) std::sort(ends_.begin(), ends_.end());
+  as_stored_ = sorted && (int)ends_.size() == arms && op_->stores_zeros();
+  columns_.clear();
+  for (const auto &end : ends_)
+    for (PetscInt c = 0; c < grid.dof; c++) columns_.push_back(end.first + c);
+}
+
+GlobalRow RowReader::Select(PetscInt r, const PetscScalar *values) {
+  const PetscInt dof = context_->grid.dof;
+  row_values_.clear();
+  if (op_->stores_zeros()) {
+    for (const auto &end : ends_)
+      row_values_.insert(row_values_.end(), values + end.second * dof, values + (end.second + 1) * dof);
+    return {(PetscInt)columns_.size(), columns_.data(), row_values_.data()};
+  }
+  row_columns_.clear();
+  for (size_t e = 0; e < columns_.size(); e++) {
+    const PetscInt    c = (PetscInt)e % dof, *step = op_->step(ends_[e / (size_t)dof].second);
+    const PetscScalar value = values[ends_[e / (size_t)dof].second * dof + c];
+    if (value == (PetscScalar)0 && (c != r || step[0] || step[1] || step[2])) continue;
+    row_columns_.push_back(columns_[e]);
+    row_values_.push_back(value);
+  }
+  return {(PetscInt)row_columns_.size(), row_columns_.data(), row_values_.data()};
 }
 
 PetscErrorCode RowReader::End() {
@@ -178,36 +202,64 @@ PetscErrorCode RowReader::End() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode get_row(Mat A, PetscInt global, PetscInt *n, PetscInt **columns, PetscScalar **values) {
-  StencilMat *context;
-  RowReader   rows;
-  PetscInt    p[3], c;
+// Programs read row by row: where a row follows those that were read before, the next ones of its line are read with it.
+static PetscErrorCode read_rows(StencilMat *context, PetscInt global) {
+  constexpr size_t most = 8192; // entries
+  const Grid      &grid = context->grid;
+  const bool       follows = !context->row_blocks.empty() && context->row_blocks.back()->last == global;
+  RowReader        rows;
+  PetscInt         p[3], c, points = 1;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context, false));
-  const Grid &grid = context->grid;
   (void)grid.find_row(global, p, &c);
   for (int a = 0; a < 3; a++) p[a] -= grid.start[a];
   PetscCall(rows.Begin(context, context->op.get()));
-  const GlobalRow &row = rows.Get(p, c);
-  const PetscInt   count = (PetscInt)row.column.size();
-  if (n) *n = count;
-  if (columns) {
-    PetscCall(PetscMalloc1(count, columns));
-    PetscCall(PetscArraycpy(*columns, row.column.data(), count));
-  }
-  if (values) {
-    PetscCall(PetscMalloc1(count, values));
-    PetscCall(PetscArraycpy(*values, row.value.data(), count));
-  }
+  if (!context->rows_taken) context->row_blocks.resize(PetscMin(context->row_blocks.size(), (size_t)1));
+  if (context->rows_taken || context->row_blocks.empty())
+    context->row_blocks.push_back(std::make_unique<RowBlock>()); // others are in use
+  RowBlock &block = *context->row_blocks.back();
+  if (follows) points = PetscMin((PetscInt)(most / rows.slots()) + 1, grid.size[0] - p[0]);
+  block.begin.assign(1, 0);
+  block.column.resize((size_t)points * rows.slots());
+  block.value.resize((size_t)points * rows.slots());
+  block.first = block.last = global - c;
+  rows.ForLine(p, points, [&](const GlobalRow &row) {
+    std::copy_n(row.column, row.n, block.column.begin() + (ptrdiff_t)block.begin.back());
+    std::copy_n(row.value, row.n, block.value.begin() + (ptrdiff_t)block.begin.back());
+    block.begin.push_back(block.begin.back() + (size_t)row.n);
+    block.last++;
+  });
   PetscCall(rows.End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode restore_row(Mat, PetscInt, PetscInt *, PetscInt **columns, PetscScalar **values) {
+static PetscErrorCode get_row(Mat A, PetscInt global, PetscInt *n, PetscInt **columns, PetscScalar **values) {
+  StencilMat *context;
+  RowBlock   *block;
+
   PetscFunctionBegin;
-  if (columns) PetscCall(PetscFree(*columns));
-  if (values) PetscCall(PetscFree(*values));
+  PetscCall(MatGetReadyStencil(A, &context, false));
+  block = context->row_blocks.empty() ? nullptr : context->row_blocks.back().get();
+  if (!block || global < block->first || global >= block->last) {
+    PetscCall(read_rows(context, global));
+    block = context->row_blocks.back().get();
+  }
+  const size_t begin = block->begin[(size_t)(global - block->first)];
+  if (n) *n = (PetscInt)(block->begin[(size_t)(global - block->first) + 1] - begin);
+  if (columns) *columns = block->column.data() + begin;
+  if (values) *values = block->value.data() + begin;
+  context->rows_taken++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode restore_row(Mat A, PetscInt, PetscInt *, PetscInt **columns, PetscScalar **values) {
+  StencilMat *context;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &context));
+  if (context->rows_taken > 0) context->rows_taken--;
+  if (columns) *columns = NULL;
+  if (values) *values = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,12 +283,11 @@ static PetscErrorCode get_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
     if (rows[r] < 0) continue;
     (void)grid.find_row(rows[r], p, &c);
     for (int a = 0; a < 3; a++) p[a] -= grid.start[a];
-    const GlobalRow &row = reader.Get(p, c);
+    const GlobalRow row = reader.Get(p, c);
     for (PetscInt k = 0; k < n; k++) {
       if (columns[k] < 0) continue;
-      values[r * n + k] = 0;
-      for (size_t e = 0; e < row.column.size(); e++)
-        if (row.column[e] == columns[k]) values[r * n + k] = row.value[e];
+      const PetscInt e = (PetscInt)(std::lower_bound(row.column, row.column + row.n, columns[k]) - row.column);
+      values[r * n + k] = e < row.n && row.column[e] == columns[k] ? row.value[e] : PetscScalar(0);
     }
   }
   PetscCall(reader.End());

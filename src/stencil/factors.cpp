@@ -10,40 +10,30 @@
 #include <limits>
 #include <tuple>
 #include <type_traits>
-#include <vector>
 
 namespace shellac {
 
-// A matrix without its values.
-struct NonzeroPattern {
-  std::vector<size_t>   first{0};
-  std::vector<PetscInt> columns; // of each row of this rank, ascending
+// Whether the nonzero pattern of one AIJ has all of another's.
+static PetscErrorCode has_pattern(Mat aij, Mat other, bool *has) {
+  PetscInt first, last, rows;
 
-  PetscErrorCode Read(Mat aij) {
-    PetscInt begin, end;
-
-    PetscFunctionBegin;
-    *this = {};
-    PetscCall(MatGetOwnershipRange(aij, &begin, &end));
-    for (PetscInt row = begin; row < end; row++) {
-      const PetscInt *of_row;
-      PetscInt        n;
-      PetscCall(MatGetRow(aij, row, &n, &of_row, NULL));
-      columns.insert(columns.end(), of_row, of_row + n);
-      first.push_back(columns.size());
-      PetscCall(MatRestoreRow(aij, row, &n, &of_row, NULL));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionBegin;
+  *has = aij == other;
+  if (*has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetOwnershipRange(aij, &first, &last));
+  PetscCall(MatGetLocalSize(other, &rows, NULL));
+  *has = rows == last - first;
+  for (PetscInt row = first; *has && row < last; row++) {
+    const PetscInt *columns, *of_other;
+    PetscInt        n, m;
+    PetscCall(MatGetRow(aij, row, &n, &columns, NULL));
+    PetscCall(MatGetRow(other, row, &m, &of_other, NULL));
+    *has = std::includes(columns, columns + n, of_other, of_other + m);
+    PetscCall(MatRestoreRow(other, row, &m, &of_other, NULL));
+    PetscCall(MatRestoreRow(aij, row, &n, &columns, NULL));
   }
-  bool has(const NonzeroPattern &other) const {
-    bool all = first.size() == other.first.size();
-    for (size_t r = 0; all && r + 1 < first.size(); r++)
-      all = std::includes(columns.begin() + (ptrdiff_t)first[r], columns.begin() + (ptrdiff_t)first[r + 1],
-                          other.columns.begin() + (ptrdiff_t)other.first[r],
-                          other.columns.begin() + (ptrdiff_t)other.first[r + 1]);
-    return all;
-  }
-};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static constexpr MatOperation symbolic_operations[] = {MATOP_LUFACTOR_SYMBOLIC, MATOP_CHOLESKY_FACTOR_SYMBOLIC,
                                                        MATOP_ILUFACTOR_SYMBOLIC, MATOP_ICCFACTOR_SYMBOLIC};
@@ -55,15 +45,18 @@ static constexpr MatOperation solve_operations[] = {MATOP_SOLVE,         MATOP_S
 constexpr int                 solve_count = sizeof(solve_operations) / sizeof(solve_operations[0]);
 
 struct FactorSteps {
-  OperationFn   *symbolic[4]; // the package's
-  OperationFn   *numeric[2];
-  OperationFn   *solves[solve_count];
-  NonzeroPattern pattern;  // that the symbolic step was given
-  Mat            A = NULL; // that the numeric step was given,
-  MatVersion     version;  // in this state
-  MatFactorInfo  info;
+  OperationFn  *symbolic[4]; // the package's
+  OperationFn  *numeric[2];
+  OperationFn  *solves[solve_count];
+  Mat           pattern = NULL; // the copy that the symbolic step was given
+  Mat           A = NULL;       // that the numeric step was given,
+  MatVersion    version;        // in this state
+  MatFactorInfo info;
 
-  ~FactorSteps() { (void)!MatDestroy(&A); }
+  ~FactorSteps() {
+    (void)!MatDestroy(&pattern);
+    (void)!MatDestroy(&A);
+  }
 };
 
 // Puts operations in the place of those that F has, which are kept.
@@ -142,16 +135,16 @@ static PetscErrorCode wrap_solves(Mat F, FactorSteps *steps) {
 }
 
 template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFactorInfo *info) {
-  FactorSteps   *steps;
-  NonzeroPattern now;
-  Mat            aij;
+  FactorSteps *steps;
+  Mat          aij;
+  bool         has;
 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(now.Read(aij));
   // our matrix does not tell PETSc that its copy has entries in other places
-  SHELLAC_CHECK_ALL(steps->pattern.has(now), PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER,
+  PetscCall(has_pattern(steps->pattern, aij, &has));
+  SHELLAC_CHECK_ALL(has, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER,
                     "the matrix has entries where it had none when its factorization began (rows were zeroed then, or "
                     "coefficients zero); call KSPReset() before KSPSolve()");
   PetscCall(
@@ -185,7 +178,9 @@ static PetscErrorCode symbolic_step(Mat F, Mat A, Orderings... orderings, const 
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(steps->pattern.Read(aij));
+  PetscCall(PetscObjectReference((PetscObject)aij));
+  PetscCall(MatDestroy(&steps->pattern));
+  steps->pattern = aij;
   PetscCall((*reinterpret_cast<Step *>(steps->symbolic[kind]))(F, aij, orderings..., info));
   PetscCall(wrap_numeric_steps(F, steps));
   PetscFunctionReturn(PETSC_SUCCESS);

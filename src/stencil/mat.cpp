@@ -60,7 +60,8 @@ PetscErrorCode MatVersion::Compare(Mat A, MatChange *change) const {
 
 PetscErrorCode StencilMat::invalidate() {
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&aij));
+  aij_is_old = true;
+  for (auto &block : row_blocks) block->first = block->last = 0;
   transpose.reset();
   inverse_blocks.clear();
   divides = false;
@@ -73,6 +74,7 @@ static PetscErrorCode destroy_context(void *argument) {
   PetscFunctionBegin;
   if (last_asked.context == context) last_asked = {};
   PetscCall(context->invalidate());
+  PetscCall(MatDestroy(&context->aij));
   PetscCall(context->destroy());
   PetscCall(context->halo.Destroy());
   delete context;
@@ -263,7 +265,9 @@ PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stor
                                    "bytes stored: %.0f, and %.0f of halos; an AIJ of its %.0f nonzeros takes %.0f\n",
                                    bytes[0], bytes[1], info.nz_used, of_aij));
   if (context->aij)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "an assembled copy (AIJ) is stored, for a solver that needs entries\n"));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "an assembled copy (AIJ) is stored, too, for a preconditioner that needs entries; "
+                                     "none is for -pc_type stencilmg, jacobi, sor, mg\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,6 +12,14 @@
 
 namespace shellac {
 
+// Consecutive rows that MatGetRow() has read.
+struct RowBlock {
+  PetscInt                 first = 0, last = 0; // global rows; none after a change of the operator
+  std::vector<size_t>      begin;               // of each row
+  std::vector<PetscInt>    column;
+  std::vector<PetscScalar> value;
+};
+
 // The context of the shell.
 struct StencilMat {
   virtual ~StencilMat() = default;
@@ -35,18 +43,21 @@ struct StencilMat {
   bool    bound_to_host = false; // by MatBindToCPU()
 
   // made by MatSetUp()
-  Grid                             grid;
-  Halo                             halo;
-  std::unique_ptr<StencilOperator> op;        // null before
-  std::unique_ptr<StencilOperator> transpose; // made when asked for; null where the operator is symmetric
-  bool                             symmetric = true;
-  bool                             divides = false; // no diagonal entry plus divides_shift is zero
-  PetscReal                        divides_shift = 0;
-  PetscInt                         refreshes = 0;       // so many: see refresh()
-  Mat                              aij = NULL;          // an assembled copy, for whoever needs entries; null before
-  PetscErrorCode (*load)(Mat, PetscViewer) = NULL;      // the type's
-  PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL; // what DMCreateMatrix() put in place of our view
-  std::vector<PetscScalar> inverse_blocks;              // of MatInvertBlockDiagonal(); empty before
+  Grid                                   grid;
+  Halo                                   halo;
+  std::unique_ptr<StencilOperator>       op;        // null before
+  std::unique_ptr<StencilOperator>       transpose; // made when asked for; null where the operator is symmetric
+  bool                                   symmetric = true;
+  bool                                   divides = false; // no diagonal entry plus divides_shift is zero
+  PetscReal                              divides_shift = 0;
+  PetscInt                               refreshes = 0; // so many: see refresh()
+  Mat                                    aij = NULL;    // an assembled copy, for whoever needs entries; null before
+  bool                                   aij_is_old = false; // it has other values
+  std::vector<std::unique_ptr<RowBlock>> row_blocks; // the last one is read next; others are in use since MatGetRow()
+  PetscInt                               rows_taken = 0; // by MatGetRow(), and not restored
+  PetscErrorCode (*load)(Mat, PetscViewer) = NULL;       // the type's
+  PetscErrorCode (*dmda_view)(Mat, PetscViewer) = NULL;  // what DMCreateMatrix() put in place of our view
+  std::vector<PetscScalar> inverse_blocks;               // of MatInvertBlockDiagonal(); empty before
 };
 
 // Makes a Mat without a type a shell over the context, which it owns from then on, also in case of error; with all
@@ -103,26 +114,6 @@ PetscErrorCode MatStencilGetRows(Mat A, RowProperty property, Vec v);
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm);
 PetscErrorCode MatStencilSetEntryOperations(Mat A);
 
-// One row with global columns, ascending and without repetition.
-struct GlobalRow {
-  std::vector<PetscInt>    column;
-  std::vector<PetscScalar> value;
-};
-// Rows of op (or its transpose) are read between Begin() and End(), on the host. c: which value at the point.
-class RowReader {
-public:
-  PetscErrorCode   Begin(StencilMat *context, StencilOperator *op);
-  const GlobalRow &Get(const PetscInt p[3], PetscInt c);
-  PetscErrorCode   End();
-
-private:
-  StencilMat                       *context_ = nullptr;
-  std::unique_ptr<PreparedOperator> op_; // null but between the two
-  Arrays                            arrays_;
-  std::vector<Entry>                entries_;
-  GlobalRow                         row_;
-};
-
 // Calls f(p, c) for all values of the rank's points, in the order of its rows.
 template <class Function> void for_each_owned(const Grid &grid, const Function &f) {
   const PetscInt *size = grid.size;
@@ -133,12 +124,17 @@ template <class Function> void for_each_owned(const Grid &grid, const Function &
         for (PetscInt c = 0; c < grid.dof; c++) f((const PetscInt *)p, c);
 }
 
-// An assembled copy, kept until the operator changes; borrowed.
+// An assembled copy; borrowed. It is kept, and a change of the operator changes its values in place, so that what was made of
+// its nonzero pattern stays valid; it is another matrix only where the pattern has no place for the new entries.
 PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij);
 // A new matrix of that type with A's entries.
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B);
 // Gives A's entries to B, an assembled matrix of any nonzero pattern, and no others.
 PetscErrorCode MatStencilCopyEntries(Mat A, Mat B);
+// What a copy shares with A, which may be known only since: null spaces, symmetry.
+PetscErrorCode MatStencilTakeProperties(Mat A, Mat copy);
+// products.cpp: MatProductSetFromOptions() of products with such a matrix.
+PetscErrorCode MatStencilSetProduct(Mat D);
 // Sets the operations that use it: conversion, orderings, diagonal block, submatrices, column norms.
 PetscErrorCode MatStencilSetAssembledOperations(Mat A);
 // Lets PCPBJACOBI work on the GPU (PETSc 3.23 on).

@@ -65,6 +65,13 @@ public:
                                         PetscReal omega, PetscScalar shift, const PetscScalar *b, PetscScalar *x,
                                         bool *done) const = 0;
 
+  // What rows can have: an entry for each arm and each value at its end. Arms are in the order of the points at their ends.
+  virtual int             arms() const = 0;
+  virtual const PetscInt *step(int arm) const = 0;
+  virtual bool stores_zeros() const = 0; // otherwise rows have only entries that are not zero, and the diagonal
+  // The rows of points next to each other along the first axis, in host memory: [points][dof][arms][dof].
+  virtual void values(const PetscInt p[3], PetscInt points, PetscScalar *values) const = 0;
+
   // The entries of the row of the c-th value at p, in host memory; none beyond the domain, zeros within the stencil.
   virtual void row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const = 0;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// The constructors of the Mat types, for register.cpp.
+// The constructors of the types, for register.cpp.
 
-#include <petscmat.h>
+#include <petscpc.h>
 
 namespace shellac {
 
@@ -10,5 +10,6 @@ PetscErrorCode MatCreate_Helmholtz(Mat A);
 PetscErrorCode MatCreate_Diffusion(Mat A);
 PetscErrorCode MatCreate_AdvectionDiffusion(Mat A);
 PetscErrorCode MatCreate_Stencil(Mat A);
+PetscErrorCode PCCreate_Assembled(PC pc);
 
 } // namespace shellac
