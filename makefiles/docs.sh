@@ -16,28 +16,20 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cd "$source"
 
-# The pages in the order of the navigation, with their names there; then whatever pages there are besides
-pages=() names=()
-add_page() {
-  if [ -e "$1" ]; then pages+=("$1") names+=("$2"); fi
-}
-add_page README.md "Shellac"
-add_page examples/README.md "Examples"
-add_page src/capture/README.md "Any application, matrix-free"
-add_page src/formulas/README.md "Operators"
-add_page src/multigrid/README.md "Multigrid"
-add_page src/burgers/README.md "Burgers' equation"
-add_page src/sums/README.md "Sums over particles"
-add_page src/python/README.md "Python"
-add_page src/device/README.md "GPUs"
-add_page src/options/README.md "Options"
-add_page tests/bench/README.md "Figures"
-add_page src/README.md "Architecture"
+# The pages in the order of the front page's contents, with their names there; then whatever pages there are besides
+pages=(README.md) names=(Shellac)
+while IFS=$'\t' read -r page name; do
+  pages+=("$page") names+=("$name")
+done < <(sed -nE 's/^\| \[([^]]+)\]\(([^)]+README\.md)\) \|.*/\2\t\1/p' README.md)
+if [ "${#pages[@]}" -lt 2 ]; then
+  echo "docs: README.md has no table of contents, lines that begin with | [name](folder/README.md) |" >&2
+  exit 1
+fi
 shopt -s nullglob
 for page in */README.md */*/README.md */*/*/README.md; do
   case " ${pages[*]} " in *" $page "*) continue ;; esac
   case $page in build*/* | dist/*) continue ;; esac
-  add_page "$page" "$(sed -n 's/^# *//p;T;q' "$page")"
+  pages+=("$page") names+=("$(sed -n 's/^# *//p;T;q' "$page")")
 done
 
 files=$(python3 makefiles/check_pages.py "$source" "${pages[@]}")
@@ -45,6 +37,10 @@ files=$(python3 makefiles/check_pages.py "$source" "${pages[@]}")
 mkdir -p "$out/.work"
 trap 'rm -rf "$out/.work"' EXIT
 python3 makefiles/reference.py include/shellac.h include/shellac/*.h include/shellac/*.hpp > "$out/.work/reference.md"
+# the C++ interface explains itself
+{
+  echo "# shellac/stencil.hpp" && echo && echo '```cpp' && cat include/shellac/stencil.hpp && echo '```'
+} > "$out/.work/stencil.md"
 
 # Links from page to page: a README.md or its folder becomes that folder's index.html, a header its part of the reference.
 cat > "$out/.work/links.lua" << 'LUA'
@@ -60,9 +56,10 @@ html() {
   local page=$1 title=$2 from=$3 up i target name current
   up=$(tr -cd / <<< "$page" | sed 's,/,../,g')
   {
-    echo '<nav><ul>'
-    for i in "${!pages[@]}" reference; do
-      if [ "$i" = reference ]; then target=reference.html name=Reference; else target=${pages[$i]%README.md}index.html name=${names[$i]}; fi
+    echo '<nav><input id="search" type="search" placeholder="Search" aria-label="Search the manual"><ul id="found"></ul><ul>'
+    for i in "${!names[@]}"; do
+      target=${pages[$i]%README.md} name=${names[$i]}
+      [[ $target == *.html ]] || target+=index.html
       current=
       if [ "$target" = "$page" ]; then current=' class="current"'; fi
       echo "<li><a href=\"$up$target\"$current>$name</a></li>"
@@ -74,13 +71,19 @@ html() {
     -M "title=$title" -V "up=$up" --include-before-body "$out/.work/navigation.html" "${@:4}" -o "$out/$page" "$from"
 }
 
+sources=("${pages[@]}" "$out/.work/reference.md" "$out/.work/stencil.md")
+pages+=(reference.html stencil.html) names+=("Reference (C)" "Reference (C++)")
 for i in "${!pages[@]}"; do
-  html "${pages[$i]%README.md}index.html" "${names[$i]}" "${pages[$i]}"
+  case ${pages[$i]} in
+    reference.html) html reference.html "Reference (C)" "${sources[$i]}" --toc --toc-depth 3 ;;
+    stencil.html) html stencil.html "Reference (C++)" "${sources[$i]}" ;;
+    *) html "${pages[$i]%README.md}index.html" "${names[$i]}" "${sources[$i]}" ;;
+  esac
 done
-html reference.html "Reference" "$out/.work/reference.md" --toc --toc-depth 3
+python3 makefiles/search_index.py "$out" > "$out/search.js"
 
 for file in $files; do
   mkdir -p "$(dirname "$out/$file")"
   cp "$file" "$out/$file"
 done
-echo "$((${#pages[@]} + 1)) pages: $out/index.html"
+echo "${#pages[@]} pages: $out/index.html"
