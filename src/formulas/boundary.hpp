@@ -16,7 +16,13 @@ struct Ends {                   // of one axis
 
   // The distance between an end and its last point is half, none or all of a spacing.
   static PetscReal distance(MatLaplaceBoundaryType form) {
-    return form == MAT_LAPLACE_ELIMINATED ? 1 : form == MAT_LAPLACE_IDENTITY ? 0 : 0.5;
+    switch (form) { // each form, and no default: the compiler names what a new one lacks
+    case MAT_LAPLACE_ELIMINATED: return 1;
+    case MAT_LAPLACE_IDENTITY: return 0;
+    case MAT_LAPLACE_NEUMANN:
+    case MAT_LAPLACE_ROBIN: return 0.5;
+    }
+    return NAN;
   }
   // The length of the domain in spacings.
   PetscReal intervals() const {
@@ -28,8 +34,7 @@ struct Ends {                   // of one axis
   }
   bool gives_derivative(PetscInt i) const { // i is beyond an end whose condition contains ∂u/∂n
     if (periodic || mirror || (i >= 0 && i < N)) return false;
-    const auto of = form[i < 0 ? LOWER : UPPER];
-    return of == MAT_LAPLACE_NEUMANN || of == MAT_LAPLACE_ROBIN;
+    return distance(form[i < 0 ? LOWER : UPPER]) == 0.5;
   }
   // Whether points along the axis are coupled: there are others than a single point that is its own neighbour.
   SHELLAC_HD bool couples() const { return !(periodic && N == 1); }
@@ -59,23 +64,25 @@ SHELLAC_HD void Ends::fold(PetscInt i, PetscInt *inside, PetscReal *factor, Pets
   while (!periodic && (i < 0 || i >= N)) {
     const Side     side = i < 0 ? LOWER : UPPER;
     const PetscInt m = side == LOWER ? -i : i - N + 1; // steps beyond the last point
-    PetscInt       depth;                              // of the reflected point, in steps from the last
-    if (mirror)
-      depth = m;
-    else if (form[side] == MAT_LAPLACE_IDENTITY) { // about the last point
-      depth = m;
-      *given += 2 * *factor;
-      *factor = -*factor;
-    } else if (form[side] == MAT_LAPLACE_ELIMINATED) { // about the first point beyond
-      depth = m - 2;
-      *given += (m == 1 ? 1 : 2) * *factor;
-      *factor = m == 1 ? 0 : -*factor;
-    } else { // ∂u/∂n + αu = g at the middle of the reflection
-      const PetscReal distance = (2 * m - 1) * h, mean = robin[side] * distance / 2;
-      depth = m - 1;
-      *given += *factor * distance / (1 + mean);
-      *factor *= (1 - mean) / (1 + mean);
-    }
+    PetscInt       depth = m;                          // of the reflected point, in steps from the last
+    if (!mirror) switch (form[side]) {                 // no default, as above
+      case MAT_LAPLACE_IDENTITY: // about the last point
+        *given += 2 * *factor;
+        *factor = -*factor;
+        break;
+      case MAT_LAPLACE_ELIMINATED: // about the first point beyond
+        depth = m - 2;
+        *given += (m == 1 ? 1 : 2) * *factor;
+        *factor = m == 1 ? 0 : -*factor;
+        break;
+      case MAT_LAPLACE_NEUMANN:
+      case MAT_LAPLACE_ROBIN: // ∂u/∂n + αu = g at the middle of the reflection
+        const PetscReal length = (2 * m - 1) * h, mean = robin[side] * length / 2;
+        depth = m - 1;
+        *given += *factor * length / (1 + mean);
+        *factor *= (1 - mean) / (1 + mean);
+        break;
+      }
     if (*factor == 0) {
       i = side == LOWER ? 0 : N - 1;
       break;

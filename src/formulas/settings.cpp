@@ -20,7 +20,9 @@ static PetscErrorCode set_boundaries(Mat A, PetscInt n, const MatLaplaceBoundary
                     " boundary forms are given; give one for all sides, or one for each: 2, 4 or 6 of a grid of "
                     "1, 2 or 3 dimensions",
                     n);
-  while (wrong < n && forms[wrong] >= MAT_LAPLACE_ELIMINATED && forms[wrong] <= MAT_LAPLACE_ROBIN) wrong++;
+  PetscInt known = 0; // MatLaplaceBoundaryTypes are the names, that of the type, a prefix
+  while (MatLaplaceBoundaryTypes[known]) known++;
+  while (wrong < n && forms[wrong] >= 0 && (PetscInt)forms[wrong] < known - 2) wrong++;
   SHELLAC_CHECK_ALL(wrong == n, comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "boundary form %d is unknown; use eliminated, identity, neumann or robin", (int)forms[wrong]);
   PetscInt   differs = 0; // the first side with another form

@@ -194,10 +194,13 @@ static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::strin
 }
 
 static std::string describe(const Ends &ends, Side side) {
-  if (ends.form[side] == MAT_LAPLACE_ELIMINATED) return "eliminated (zero Dirichlet values beyond the ends)";
-  if (ends.form[side] == MAT_LAPLACE_IDENTITY) return "identity rows at the ends";
-  if (ends.form[side] == MAT_LAPLACE_NEUMANN) return "neumann";
-  return "robin, alpha = " + number(ends.robin[side]);
+  switch (ends.form[side]) {
+  case MAT_LAPLACE_ELIMINATED: return "eliminated (zero Dirichlet values beyond the ends)";
+  case MAT_LAPLACE_IDENTITY: return "identity rows at the ends";
+  case MAT_LAPLACE_NEUMANN: return "neumann";
+  case MAT_LAPLACE_ROBIN: return "robin, alpha = " + number(ends.robin[side]);
+  }
+  return "";
 }
 
 // The changes of the equation's operator; "" if there are none. The shift comes after the scaling.
