@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,22 @@ static std::vector<picture::Panel> DrawFilm(const Film &film, PetscReal length) 
     panels[1].field.values.insert(panels[1].field.values.end(), film.states[at].y.begin(), film.states[at].y.end());
   }
   return panels;
+}
+
+// An option's value in the words of a title.
+static std::string InWords(const std::string &value) {
+  static const std::map<std::string, std::string> words = {{"central", "central flux"},
+                                                           {"lax_friedrichs", "Lax–Friedrichs flux"},
+                                                           {"rusanov", "Rusanov flux"},
+                                                           {"godunov", "Godunov flux"},
+                                                           {"engquist_osher", "Engquist–Osher flux"},
+                                                           {"central_doubled", "twice the central difference"},
+                                                           {"constant", "first order"},
+                                                           {"minmod", "minmod slopes"},
+                                                           {"vanleer", "van Leer slopes"},
+                                                           {"weno5", "WENO5"}};
+  const auto                                      found = words.find(value);
+  return found == words.end() ? value : found->second;
 }
 
 // Options without effect are mistakes.
@@ -381,7 +398,7 @@ static PetscErrorCode RunExample() {
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d steps of -ts_type %s to t = %g in %.3g s; u from %g to %g\n", (int)steps,
                         type, (double)time, end - begin, (double)smallest, (double)largest));
   PetscCall(SeriesDestroy(&series));
-  std::string title = "Burgers' equation: " + settings.flux + ", " + settings.reconstruction;
+  std::string title = "Burgers' equation, " + InWords(settings.flux) + ", " + InWords(settings.reconstruction);
   if (!file.empty() && settings.dim == 1 && rank == 0) panels = DrawFilm(film, settings.length);
   if (!file.empty() && settings.dim == 2) {
     panels.resize(2);

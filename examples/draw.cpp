@@ -132,7 +132,7 @@ static Scale scale_of(const Panel &panel) {
 
 // ---- drawing -------------------------------------------------------------------------------------------------------
 
-static const double font = 19, gap = 10, tick_length = 6, bar_width = 26;
+static const double font = 24, gap = 12, tick_length = 7, bar_width = 30; // to be read in a talk
 
 class Canvas {
 public:
@@ -217,6 +217,7 @@ struct Layout {
     };
     if (p.field.columns) include({p.field.x.low, p.field.x.high}, {p.field.y.low, p.field.y.high});
     for (const Curve &curve : p.curves) include(curve.x, curve.y);
+    include(p.band.x, p.band.low), include(p.band.x, p.band.high);
     include(p.points.x, p.points.y);
     x = widened(x), y = widened(y);
     const double margin = fit_y && !p.field.columns ? 0.05 * (y.high - y.low) : 0;
@@ -244,7 +245,7 @@ struct Layout {
       for (const Tick &tick : bar_ticks) widest = std::max(widest, canvas.width(tick.text) + tick_length + gap / 2);
       margin_right = 2 * gap + bar_width + widest + gap;
     }
-    widest = 0;
+    widest = canvas.width(p.band.name);
     for (const Curve &curve : p.curves) widest = std::max(widest, canvas.width(curve.name));
     legend = widest > 0;
     if (legend) margin_right += gap + 40 + widest;
@@ -299,6 +300,10 @@ struct Layout {
           at_y(field.y.low) - at_y(field.y.high));
     for (int level = 0; level < panel->contours; level++)
       draw_contour(canvas, scale.range.low + (scale.range.high - scale.range.low) * (level + 0.5) / panel->contours);
+    const Band &band = panel->band;
+    for (size_t k = 0; k < band.x.size(); k++) cairo_line_to(cr, at_x(band.x[k]), at_y(band.high[k]));
+    for (size_t k = band.x.size(); k-- > 0;) cairo_line_to(cr, at_x(band.x[k]), at_y(band.low[k]));
+    fill_band(canvas);
     for (size_t c = 0; c < panel->curves.size(); c++) {
       const Curve &curve = panel->curves[c];
       for (size_t k = 0; k < curve.x.size(); k++)
@@ -346,9 +351,18 @@ struct Layout {
       cairo_stroke(cr);
       canvas.text(at + 40, y, panel->curves[c].name, 0, 0.5);
     }
+    if (band.x.empty()) return;
+    const double at = left + width + 2 * gap, y = top + gap + ((double)panel->curves.size() + 0.5) * 1.6 * font;
+    cairo_rectangle(cr, at, y - font / 2, 30, font);
+    fill_band(canvas);
+    canvas.text(at + 40, y, band.name, 0, 0.5);
   }
 
 private:
+  static void fill_band(const Canvas &canvas) {
+    cairo_set_source_rgba(canvas.cr, 0.15, 0.6, 0.55, 0.3);
+    cairo_fill(canvas.cr);
+  }
   Color curve_color(size_t c) const { // dark to light, not as light as the paper
     const size_t count = panel->curves.size();
     return color_at(count > 1 ? 0.88 * (double)c / (double)(count - 1) : 0.3, false);
@@ -393,7 +407,7 @@ private:
 bool draw(const std::vector<Panel> &panels, int columns, const std::string &title, const std::string &file) {
   const std::string ending = file.substr(file.size() - 4);
   cairo_surface_t  *paper = cairo_recording_surface_create(CAIRO_CONTENT_COLOR_ALPHA, nullptr), *surface;
-  double            width = gap, height = gap + (title.empty() ? 0 : 44);
+  double            width = gap, height = gap + (title.empty() ? 0 : 52);
   {
     const Canvas                       canvas(paper);
     std::vector<Layout>                layouts;
@@ -420,8 +434,8 @@ bool draw(const std::vector<Panel> &panels, int columns, const std::string &titl
     }
     width = 0;
     for (const auto &column : lefts) width += column[0] + column[1];
-    width = std::max(width, canvas.width(title, 23)) + 2 * gap;
-    canvas.text(width / 2, 2 * gap, title, 0.5, 0, 23);
+    width = std::max(width, canvas.width(title, 28)) + 2 * gap;
+    canvas.text(width / 2, 2 * gap, title, 0.5, 0, 28);
     for (const Layout &layout : layouts) layout.draw(canvas);
   }
   const double scale = ending == ".png" ? 1 : 0.6; // to points of 1/72 inch

@@ -391,18 +391,17 @@ int main(int argc, char **argv) {
   for (PetscInt i = 0; i < n; i += step)
     panels[0].points.x.push_back(points[2 * i]), panels[0].points.y.push_back(points[2 * i + 1]);
   panels[1].title = "along the diagonal", panels[1].x_name = "x = y", panels[1].y_name = "u";
-  panels[1].curves.resize(4);
-  const char *names[] = {"u", "mean", "mean + 2 standard deviations", "mean − 2 standard deviations"};
-  for (int k = 0; k < 4; k++) {
-    panels[1].curves[k].name = names[k];
-    for (PetscInt p = 0; p < places; p++) {
-      const double deviation = 2 * std::sqrt(std::fmax(0, variances[p]));
-      panels[1].curves[k].x.push_back(along(p));
-      panels[1].curves[k].y.push_back(k == 0   ? Franke(along(p), along(p))
-                                      : k == 1 ? means[p]
-                                               : means[p] + (k == 2 ? deviation : -deviation));
-    }
+  picture::Curve truth_along{"u", {}, {}}, mean_along{"mean", {}, {}};
+  picture::Band &band = panels[1].band;
+  band.name = "± 2 standard deviations";
+  for (PetscInt p = 0; p < places; p++) {
+    const double deviation = 2 * std::sqrt(std::fmax(0, variances[p]));
+    for (std::vector<double> *at : {&truth_along.x, &mean_along.x, &band.x}) at->push_back(along(p));
+    truth_along.y.push_back(Franke(along(p), along(p)));
+    mean_along.y.push_back(means[p]);
+    band.low.push_back(means[p] - deviation), band.high.push_back(means[p] + deviation);
   }
+  panels[1].curves = {truth_along, mean_along};
   PetscCall(
       PictureWrite(da, s, {panels[0], panels[1]}, 2, "A Gaussian process on " + std::to_string(n) + " samples", file));
   for (Vec *v : {&x, &y, &c, &line, &m, &s, &truth}) PetscCall(VecDestroy(v));

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -205,7 +206,13 @@ static PetscErrorCode SumDraw(const Problem &p, const Sum &sum, const char *kern
   std::vector<double>         values;
   std::vector<picture::Panel> row(3);
 
+  static const char *const in_words[][2] = {
+      {"gaussian", "Gaussian"}, {"laplace", "Potential"}, {"helmholtz", "Acoustic waves"}};
+  const char              *words = kernel;
+
   PetscFunctionBeginUser;
+  for (const auto &name : in_words)
+    if (!std::strcmp(name[0], kernel)) words = name[1];
   for (int side = 0; side < 3; side++) {
     Vec re;
     PetscCall(DMCreateGlobalVector(p.sides[side], &re));
@@ -222,7 +229,7 @@ static PetscErrorCode SumDraw(const Problem &p, const Sum &sum, const char *kern
       values.insert(values.end(), row[side].field.values.begin(), row[side].field.values.end());
     }
     PetscCall(VecDestroy(&re));
-    row[side].title = std::string(kernel) + ", " + side_names[side];
+    row[side].title = std::string(words) + " at " + side_names[side];
     row[side].x_name = side == 2 ? "y" : "x";
     row[side].y_name = side == 0 ? "y" : "z";
     row[side].x = row[side].y = {0, 1};

@@ -44,16 +44,21 @@ struct Curve { // broken where y is not finite
   std::string         name;
   std::vector<double> x, y;
 };
+struct Band { // between two curves over the same x
+  std::string         name;
+  std::vector<double> x, low, high;
+};
 struct Points {
   std::vector<double> x, y;
 };
 struct Panel {
   std::string        title, x_name = "x", y_name = "y", value_name;
   Range              x, y, values; // of the axes and of the colours
-  double             width = 600, height = 560;
+  double             width = 600, height = 600;
   bool               bar = true; // draw the colour bar
   Field              field;
   std::vector<Curve> curves;
+  Band               band;
   Points             points;
   int                contours = 0; // lines of equal value of the field, at even steps of the colours
 };

@@ -219,10 +219,11 @@ int main(int argc, char **argv) {
                         steps > 1 ? 1e3 * assembly / (double)(steps - 1) : 0.));
 
   const PetscReal first[3] = {-half_width, -half_width, 0}, spacing[3] = {h, h, 1};
-  panel.title = "u at t = 4";
+  panel.title = "the front at t = 4";
   PetscCall(GridSetCoordinates(da, first, spacing));
   PetscCall(PictureSetField(da, u, first, spacing, &panel));
-  PetscCall(PictureWrite(da, u, {panel}, 1, "u_t = Δ(u²)", file));
+  panel.value_name = "u";
+  PetscCall(PictureWrite(da, u, {panel}, 1, "A porous medium: u_t = Δ(u²)", file));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   for (Vec *v : {&u, &exact, &value_array}) PetscCall(VecDestroy(v));

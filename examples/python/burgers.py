@@ -36,7 +36,7 @@ u, error = da.createGlobalVec(), da.createGlobalVec()
 (i0, i1), = da.getRanges()
 x = (np.arange(i0, i1) + 0.5) / n
 u.setArray(exact(x, 0))
-times, states = np.linspace(0, 1.2, 97), [shellac.gather(da, u)]
+times, states = np.linspace(0, 1.6, 385), [shellac.gather(da, u)]
 for before, after in zip(times, times[1:]):
     ts.setTime(before)
     ts.setTimeStep(0.5 / n)

@@ -70,12 +70,15 @@ def profiles(x, times, states, exact, file):
     shown = np.linspace(0, len(times) - 1, 5).astype(int)
     colors = plt.get_cmap("viridis")(np.linspace(0, 0.85, len(shown)))
     for k, color in zip(shown, colors):
-        left.plot(x, states[k], color=color, lw=2, label=f"t = {times[k]:.2g}")
-        left.plot(x, exact(x, times[k]), color="0.3", lw=1, ls="--", label="exact" if k == shown[-1] else None)
-    left.set(xlabel="x", ylabel="u", title="u at five times", xlim=(0, 1), ylim=(-0.05, 1.35),
+        left.plot(x, states[k], color=color, lw=2)
+        left.plot(x, exact(x, times[k]), color="0.3", lw=1, ls="--")
+        front = np.flatnonzero(states[k] > 0.5 * states[k].max())[-1]
+        left.annotate(f"t = {times[k]:.2g}", (x[front], states[k].max()), xytext=(0, 5), textcoords="offset points",
+                      color=color, ha="right" if x[front] > 0.9 else "center")
+    left.set(xlabel="x", ylabel="u", title="u at five times (dashed: exact)", xlim=(0, 1), ylim=(-0.03, 1.1),
              yticks=np.linspace(0, 1, 6))
-    left.legend(frameon=False, fontsize=11, ncol=3, loc="upper center")
-    field = right.pcolormesh(x, times, np.array(states), cmap="magma", shading="nearest", rasterized=True)
+    field = right.imshow(np.array(states), cmap="magma_r", origin="lower", aspect="auto", interpolation="bilinear",
+                         extent=(0, 1, times[0], times[-1]))
     _bar(figure, field, right, "u")
     right.set(xlabel="x", ylabel="t", title="shock, caught up by a rarefaction wave")
     figure.savefig(file)
