@@ -1,84 +1,150 @@
 #include "equations/compiler.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <unistd.h>
 
 #include "equations/cache.hpp"
 #include "equations/cores.hpp"
+#include "equations/process.hpp"
 #include "equations/source.hpp"
 #include "equation_compiler.inc" // SHELLAC_EQUATION_CXX
 
 namespace shellac {
 
-static const char flags[] = "-std=c++17 -O3 -march=native -fPIC -w -fno-math-errno -fno-trapping-math "
-                            "-fno-signed-zeros -freciprocal-math -ffinite-math-only "
-                            "--param=sra-max-scalarization-size-Ospeed=512"; // GCC: derivatives in registers
+using Words = std::vector<std::string>;
+
+static const Words flags = {"-std=c++17",
+                            "-O3",
+                            "-fPIC",
+                            "-w",
+                            "-fno-math-errno",
+                            "-fno-trapping-math",
+                            "-fno-signed-zeros",
+                            "-freciprocal-math",
+                            "-ffinite-math-only",
+                            "--param=sra-max-scalarization-size-Ospeed=512"}; // GCC: derivatives in registers
 // Of several parts: what runs seldom compiles in two thirds of the time.
-static const char flags_of_first_part[] = "-O1 -ftree-vectorize ";
+static const Words flags_of_first_part = {"-O1", "-ftree-vectorize"};
 
 #if defined(__x86_64__) && defined(__gnu_linux__)
-static const char libraries[] = " -Wl,--as-needed -lmvec -lm"; // see SHELLAC_IN_VECTORS
+static const Words libraries = {"-Wl,--as-needed", "-lmvec", "-lm"}; // see SHELLAC_IN_VECTORS
 #else
-static const char libraries[] = "";
+static const Words libraries = {};
 #endif
 
-static std::string compiler() {
-  const char *own = getenv("SHELLAC_CXX");
-  return own && *own ? own : SHELLAC_EQUATION_CXX;
+static std::string variable(const char *name) {
+  const char *value = getenv(name);
+  return value ? value : "";
+}
+static void append(Words *words, const Words &more) {
+  words->insert(words->end(), more.begin(), more.end());
+}
+static std::string joined(const Words &words) {
+  std::string all;
+  for (const std::string &word : words) all += word + " ";
+  return all;
 }
 
-// The user's options of it, after ours.
-static std::string own_flags() {
-  const char *own = getenv("SHELLAC_CXXFLAGS");
-  return own && *own ? std::string(own) + " " : "";
+// ---- the compiler ----------------------------------------------------------------------------------------------------
+
+struct Compiler {
+  std::string name, version;
+  Words       command; // its name may have options behind it
+};
+
+static bool find_version(const std::string &name, Compiler *compiler) {
+  compiler->name = name;
+  compiler->command = access(name.c_str(), X_OK) ? words_of(name) : Words{name}; // a path may have blanks
+  Words call = compiler->command;
+  call.push_back("--version");
+  std::string output;
+  if (Process(call).wait(&output) != 0) return false;
+  compiler->version = output.substr(0, output.find('\n'));
+  return true;
 }
 
-// The first line that `COMPILER --version` prints. If the compiler cannot be run, that of the build, so that a machine without a
-// compiler finds the results of another machine with the same compiler.
-static std::string read_version(const std::string &name) {
-  char        line[512] = "";
-  FILE       *pipe = popen((name + " --version 2>/dev/null </dev/null").c_str(), "r");
-  const bool  some = pipe && fgets(line, sizeof(line), pipe);
-  std::string rest = some ? line : SHELLAC_EQUATION_CXX_VERSION;
-  if (pipe) {
-    while (fgets(line, sizeof(line), pipe)) {
-    }
-    pclose(pipe);
-  }
-  while (!rest.empty() && rest.back() == '\n') rest.pop_back();
-  return rest;
-}
-static const std::string &version() {
-  static std::map<std::string, std::string> read;
-  const std::string                         name = compiler();
-  if (!read.count(name)) read[name] = read_version(name);
-  return read[name];
+// That of $SHELLAC_CXX, of the build, or another one of this machine where the build's is no more. If none can be run, that of the
+// build, so that a machine without a compiler finds the results of another machine with the same compiler.
+static const Compiler &compiler() {
+  static std::map<std::string, Compiler> found;
+  const std::string                      own = variable("SHELLAC_CXX"), key = own.empty() ? SHELLAC_EQUATION_CXX : own;
+  const auto                             known = found.find(key);
+  if (known != found.end()) return known->second;
+  Compiler &c = found[key];
+  Words     names = {key};
+  if (own.empty()) append(&names, {"c++", "g++", "clang++"});
+  for (const std::string &name : names)
+    if (find_version(name, &c)) return c;
+  (void)find_version(key, &c);
+  c.version = SHELLAC_EQUATION_CXX_VERSION;
+  return c;
 }
 
-static std::string read_processor() {
+// ---- the processor ---------------------------------------------------------------------------------------------------
+
+static Words lines_about_processor() { // what Linux says of the first core: its model, and what it can do
   std::ifstream file("/proc/cpuinfo");
-  std::string   line, text;
-  while (std::getline(file, line) && !line.empty())
-    if (line.compare(0, 5, "model") == 0 || line.compare(0, 5, "flags") == 0) text += line;
-  return text;
+  Words         lines;
+  for (std::string line; std::getline(file, line) && !line.empty();)
+    for (const char *begin : {"model", "flags", "CPU ", "Features", "cpu\t", "isa"})
+      if (line.compare(0, strlen(begin), begin) == 0) lines.push_back(line);
+  return lines;
 }
 
-// -march=native depends on it.
-static const std::string &processor() {
-  static const std::string text = read_processor();
-  return text;
+#if defined(__x86_64__)
+static const struct {
+  const char *name;
+  Words       features, flags; // of Linux; of the compiler
+} levels[] = {{"x86-64", {}, {}},
+              {"x86-64-v2", {"sse4_2", "popcnt", "ssse3"}, {"-msse4.2", "-mpopcnt"}},
+              {"x86-64-v3", {"avx2", "fma", "bmi1", "bmi2"}, {"-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mtune=haswell"}},
+              {"x86-64-v4",
+               {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+               {"-mavx512f", "-mavx512bw", "-mavx512cd", "-mavx512dq", "-mavx512vl", "-mtune=skylake-avx512"}}};
+
+static int level_of_processor() {
+  Words can;
+  for (const std::string &line : lines_about_processor())
+    if (line.compare(0, 5, "flags") == 0) can = words_of(line);
+  for (int level = 1; level < 4; level++)
+    for (const std::string &feature : levels[level].features)
+      if (std::find(can.begin(), can.end(), feature) == can.end()) return level - 1;
+  return 3;
+}
+#endif
+
+// Options for a processor that all ranks have, or that is a part of each; *name: of it, for the key of the cache. Collective.
+static PetscErrorCode GetTarget(MPI_Comm comm, Words *options, std::string *name) {
+  PetscFunctionBegin;
+#if defined(__x86_64__)
+  static const int own = level_of_processor();
+  int              level = own;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &level, 1, MPI_INT, MPI_MIN, comm));
+  for (int l = 0; l <= level; l++) append(options, levels[l].flags);
+  *name = levels[level].name;
+#else
+  static const std::string own = joined(lines_about_processor());
+  const std::string        hash = hash_of(own);
+  std::vector<int>         extremes; // of each digit, and of its negative
+  for (const char digit : hash) extremes.insert(extremes.end(), {digit, -digit});
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), (PetscMPIInt)extremes.size(), MPI_INT, MPI_MAX, comm));
+  bool same = true;
+  for (size_t d = 0; d < extremes.size(); d += 2) same = same && extremes[d] == -extremes[d + 1];
+  if (same) options->push_back("-march=native");
+  *name = same ? own : "any";
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static std::string quoted(const std::string &text) { // for the shell
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
+// ---- messages --------------------------------------------------------------------------------------------------------
 
 // A message in the field's words: "unknown" for the type shellac::equation::Unknown<...>.
 static std::string in_words(std::string line) {
@@ -107,12 +173,8 @@ static std::string first_error(const std::string &output, const SourceText &text
   if (line.find("error:") == std::string::npos) return output.substr(0, 900);
   line = in_words(line);
   const auto says = [&](const char *words) { return line.find(words) != std::string::npos; };
-  if (says("‘I’") || says("'I'"))
-    line += " (the imaginary unit I needs a PETSc with complex numbers)";
-  else if (says("Complex number") && (says("operator<") || says("operator>") || says("binary expression")))
+  if (says("Complex number") && (says("operator<") || says("operator>") || says("binary expression")))
     line += " (complex numbers have no order; max, min, comparisons and upwind velocities take real ones, as real(k))";
-  else if (says("Step(") || says("'Step'") || says("shellac::equation::Step"))
-    line += " (steps to neighbours are integers, as u(1, 0))";
   else if (says("operands to") || says("operand types"))
     line += " (make them of one kind: u > 0 ? u + 0 : 0*u, or max(u, 0))";
   else if (says("helpers.hpp") && (says("no match for call to") || says("a call operator") || says(" function") ||
@@ -132,86 +194,106 @@ static std::string first_error(const std::string &output, const SourceText &text
   return line.substr(0, 900);
 }
 
-// The shell's command that makes a library of the parts of a source: the first one's messages, and the first status that is not
-// zero.
-static std::string command_of(const std::string &code, const std::string &to, int parts) {
-  const std::string call = compiler() + " " + flags + " ", own = own_flags();
-  if (parts == 1) return call + own + "-shared " + quoted(code) + " -o " + quoted(to) + libraries + " 2>&1 </dev/null";
-  std::string command, wait = "s=0; ", objects;
-  for (int k = parts; k-- > 0;) { // the first one in front of the others, which it waits for
-    const std::string object = quoted(to + "." + std::to_string(k) + ".o"), number = std::to_string(k);
-    command += call + (k ? "" : flags_of_first_part) + own + "-c -DSHELLAC_PART=" + number + " " + quoted(code) +
-               " -o " + object +
-               (k ? " >" + object + ".log 2>&1 </dev/null & p" + number + "=$!; " : " 2>&1 </dev/null; t=$?; ");
-    if (k) wait += "wait $p" + number + " || { s=$?; cat " + object + ".log; }; rm -f " + object + ".log; ";
-    objects += " " + object;
-  }
-  return command + wait + "[ $t = 0 ] || s=$t; [ $s = 0 ] && { " + compiler() + " -shared" + objects + " -o " +
-         quoted(to) + libraries + " 2>&1; s=$?; }; rm -f" + objects + "; exit $s";
-}
+// ---- compiling -------------------------------------------------------------------------------------------------------
 
-// On one rank: makes the library `path`; returns the error, or an empty string.
-static std::string compile(const std::string &source, int parts, const SourceText &text, const std::string &folder,
+// On one rank: makes the library `path` of the parts of a source; returns the error, or an empty string.
+static std::string compile(const std::string &source, int parts, const SourceText &text, const Words &target,
                            const std::string &path) {
-  if (!make_folder(folder)) return unwritable(folder);
-  const std::string part = part_of_file(path), code = part + ".cpp";
-  std::ofstream     stream(code);
+  const std::string folder = path.substr(0, path.rfind('/')), code = folder + "/source.cpp",
+                    named = "the compiler '" + compiler().name + "'";
+  std::ofstream stream(code);
   stream << source;
   stream.close();
-  if (!stream) {
-    unlink(code.c_str());
-    return unwritable(folder);
+  if (!stream)
+    return "the file " + code +
+           " cannot be written; is the disk full? Another folder for temporary files is named by "
+           "the environment variable TMPDIR";
+  const LauncherCores                   cores;
+  const Words                           own = words_of(variable("SHELLAC_CXXFLAGS"));
+  std::vector<std::unique_ptr<Process>> running;
+  Words                                 objects;
+  std::string                           output;
+  int                                   status = 0;
+  const auto                            command = [&](const Words &more, const Words &last) {
+    Words words = compiler().command;
+    append(&words, flags);
+    append(&words, target);
+    append(&words, more);
+    append(&words, own);
+    append(&words, last);
+    return words;
+  };
+  const auto finish = [&] { // the first status that is not zero
+    for (auto &process : running) {
+      const int own_status = process->wait(&output);
+      status = status ? status : own_status;
+    }
+    running.clear();
+  };
+  for (int k = 0; k < parts && parts > 1; k++) {
+    objects.push_back(folder + "/" + std::to_string(k) + ".o");
+    running.push_back(
+        std::make_unique<Process>(command(k ? Words{} : flags_of_first_part,
+                                          {"-c", "-DSHELLAC_PART=" + std::to_string(k), code, "-o", objects.back()}),
+                                  folder));
   }
-  const std::string   command = command_of(code, part, parts);
-  const LauncherCores cores;
-  FILE               *pipe = popen(command.c_str(), "r");
-  std::string         output;
-  char                buffer[4096];
-  if (pipe)
-    for (size_t n; (n = fread(buffer, 1, sizeof(buffer), pipe)) > 0;) output.append(buffer, n);
-  const int status = pipe ? pclose(pipe) : -1;
-  unlink(code.c_str());
-  if (status == 0 && rename(part.c_str(), path.c_str()) == 0) return "";
-  unlink(part.c_str());
-  if (status == 0) return unwritable(folder);
-  const bool missing =
-      status == -1 || (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126));
-  if (missing)
-    return "the compiler '" + compiler() + "', which compiles " + text.what +
+  finish();
+  if (status == 0) {
+    Words last = parts > 1 ? objects : Words{code};
+    last.insert(last.begin(), "-shared");
+    append(&last, {"-o", path});
+    append(&last, libraries);
+    running.push_back(std::make_unique<Process>(command({}, last), folder));
+    finish();
+  }
+  if (status == 0 && access(path.c_str(), R_OK) == 0) return "";
+  if (status == Process::cannot_run || status == 126)
+    return named + ", which compiles " + text.what +
            ", cannot be run; name another by the environment variable SHELLAC_CXX";
+  if (status > 256) output += " (it was ended by signal " + std::to_string(status - 256) + ")";
   if (output.find("error:") == std::string::npos)
-    return "the compiler '" + compiler() +
-           "' fails; name another by the environment variable SHELLAC_CXX. It says: " + first_error(output, text);
+    return named +
+           " fails; name another by the environment variable SHELLAC_CXX. It says: " + first_error(output, text);
   return text.what + " does not compile: " + first_error(output, text);
 }
 
 PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const SourceText &text, const char cache[],
                              const void **compiled, int parts) {
-  static std::map<std::string, const void *> loaded;
-  std::string                                path, problem, content;
+  static std::map<std::string, const void *> loaded; // by the hash of the key
+  std::string                                problem, failed, key, hash(32, '0'), target_name;
+  Words                                      target;
   PetscMPIInt                                rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank == 0) // where it is compiled
-    content = source + flags + flags_of_first_part + own_flags() + libraries + compiler() + version() + processor();
-  const auto make = [&](const std::string &folder, const std::string &to) {
-    return compile(source, parts, text, folder, to);
-  };
-  PetscCall(GetCachedFile(comm, cache, content, ".so", make, &path));
-  auto &found = loaded[path];
-  if (!found) {
-    const std::string absolute = path.find('/') == std::string::npos ? "./" + path : path;
-    if (void *library = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL)) found = dlsym(library, "shellac_compiled");
-    if (!found) {
-      const char *error = dlerror();
-      problem = "what was compiled for " + text.what + ", " + path +
-                ", cannot be loaded: " + (error ? error : "it has no functions") +
-                "; remove it, and it is compiled again";
-    }
+  PetscCall(GetTarget(comm, &target, &target_name));
+  if (rank == 0) { // where it is compiled
+    key = source + joined(flags) + joined(flags_of_first_part) + joined(target) + target_name +
+          variable("SHELLAC_CXXFLAGS") + joined(libraries) + compiler().name + compiler().version;
+    hash = hash_of(key);
+    PetscCall(PetscInfo(NULL, "The compiler for %s is %s (%s), its processor %s\n", text.what.c_str(),
+                        compiler().name.c_str(), compiler().version.c_str(), target_name.c_str()));
   }
-  SHELLAC_CHECK_ALL(problem.empty(), comm, PETSC_ERR_LIB, "%s", problem.c_str());
-  *compiled = found;
+  PetscCallMPI(MPI_Bcast(&hash[0], 32, MPI_CHAR, 0, comm));
+  int is_loaded = loaded.count(hash) > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &is_loaded, 1, MPI_INT, MPI_MIN, comm));
+  const auto make = [&](const std::string &to) { return compile(source, parts, text, target, to); };
+  const auto load = [&](const std::string &path, const std::string &) {
+    const void *found = nullptr;
+    if (loaded.count(hash)) return;
+    if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) found = dlsym(library, "shellac_compiled");
+    const char *error = found ? nullptr : dlerror();
+    if (found)
+      loaded[hash] = found;
+    else
+      failed = "what was compiled for " + text.what + ", " + path +
+               ", cannot be loaded: " + (error ? error : "it has no functions") +
+               "; name another cache folder, where programs may be, by the environment variable SHELLAC_CACHE";
+  };
+  if (!is_loaded) PetscCall(GetCachedFile(comm, cache, key, ".so", make, load, &problem));
+  PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
+  SHELLAC_CHECK_ALL(failed.empty(), comm, PETSC_ERR_LIB, "%s", failed.c_str());
+  *compiled = loaded[hash];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fstream>
+#include <sstream>
 #include <system_error>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "equation_compiler.inc" // SHELLAC_CUDA_LIBRARIES
@@ -163,35 +163,30 @@ static std::vector<std::string> read_binaries(std::istream &file) {
 PetscErrorCode CompileKernels(MPI_Comm comm, const std::vector<std::string> &sources, const std::string &name,
                               int architecture, const char cache[], std::vector<std::string> *binaries,
                               std::string *problem) {
-  std::string content, path;
+  std::string key;
   PetscMPIInt rank;
 
   PetscFunctionBegin;
+  binaries->clear();
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (rank == 0) { // where they are compiled
-    for (const std::string &source : sources) content += source;
-    content += std::to_string(architecture) + " " + nvrtc().release();
-    for (const char *flag : flags) content += flag;
+    for (const std::string &source : sources) key += source;
+    key += std::to_string(architecture) + " " + nvrtc().release();
+    for (const char *flag : flags) key += flag;
   }
-  const auto make = [&](const std::string &folder, const std::string &to) -> std::string {
+  const auto make = [&](const std::string &path) {
     std::vector<std::string> made;
-    if (!make_folder(folder)) return unwritable(folder);
-    *problem = compile_all(sources, name, architecture, &made);
-    std::ofstream file(part_of_file(to), std::ios::binary);
-    if (problem->empty()) write_binaries(file, made);
+    std::string              wrong = compile_all(sources, name, architecture, &made);
+    std::ofstream            file(path, std::ios::binary);
+    write_binaries(file, made);
     file.close();
-    return file && rename(part_of_file(to).c_str(), to.c_str()) == 0 ? "" : unwritable(folder);
+    return !wrong.empty() || file ? wrong : "the file " + path + " cannot be written; is the disk full?";
   };
-  PetscCall(GetCachedFile(comm, cache, content, ".cubins", make, &path));
-  std::ifstream file(path, std::ios::binary);
-  *binaries = read_binaries(file);
-  int all_have = binaries->size() == sources.size();
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all_have, 1, MPI_INT, MPI_MIN, comm));
-  if (!all_have) {
-    if (problem->empty()) *problem = "the first rank has no kernels";
-    binaries->clear();
-    unlink(path.c_str()); // not to be found the next time
-  }
+  const auto read = [&](const std::string &, const std::string &bytes) {
+    std::istringstream stream(bytes);
+    *binaries = read_binaries(stream);
+  };
+  PetscCall(GetCachedFile(comm, cache, key, ".cubins", make, read, problem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
