@@ -341,9 +341,6 @@ PetscErrorCode CapturedStencil::Axpy(T a, CapturedStencil &x, const Compression 
 }
 
 PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
-  const unsigned char  *small;
-  const unsigned short *large;
-
   PetscFunctionBegin;
   PetscCall(to->Zero());
   to->use_slots(used_);
@@ -352,12 +349,10 @@ PetscErrorCode CapturedStencil::CopyTo(CapturedStencil *to) {
   to->by_place_ = by_place_;
   for (int a = 0; a < 3; a++) to->depth_[a] = depth_[a];
   to->look_.class_points.change().clear();
-  PetscCall(index8_.Get(PETSC_MEMTYPE_HOST, &small));
-  PetscCall(index16_.Get(PETSC_MEMTYPE_HOST, &large));
   to->change_table() = table_.host();
-  to->index8_ = index8_;
-  to->index16_ = index16_;
-  to->kind_points_ = kind_points_;
+  PetscCall(to->index8_.CopyFrom(&index8_));
+  PetscCall(to->index16_.CopyFrom(&index16_));
+  PetscCall(to->kind_points_.CopyFrom(&kind_points_));
   for (int s = 0; s < slots(); s++) {
     const bool stored = storage_ == Storage::arrays && place(s) >= 0;
     if (!stored) PetscCall(VecDestroy(&to->arrays_[s]));

@@ -12,12 +12,20 @@ namespace shellac {
 template <class T> class Mirror {
 public:
   Mirror() = default;
-  Mirror(const Mirror &from) : host_(from.host_) {}
-  Mirror &operator=(const Mirror &from) {
-    change() = from.host_;
+  Mirror(Mirror &&from) noexcept { swap(&from); }
+  Mirror &operator=(Mirror &&from) noexcept {
+    swap(&from);
     return *this;
   }
   ~Mirror() { DeviceFree(device_); }
+  // A copy of another one's contents, wherever they are. (A copy constructor could not tell of an error.)
+  PetscErrorCode CopyFrom(Mirror *from) {
+    const T *ignored;
+    PetscFunctionBegin;
+    PetscCall(from->Get(PETSC_MEMTYPE_HOST, &ignored));
+    change() = from->host_;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
   const std::vector<T> &host() const { return host_; } // not after Make() on a GPU
   std::vector<T>       &change() {                     // the GPU's copy is out of date from now on

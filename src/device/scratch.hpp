@@ -19,11 +19,7 @@ public:
   // Makes it at least n long, and allocates it in this memory; its contents are lost.
   PetscErrorCode Grow(size_t n, PetscMemType memory) {
     PetscFunctionBegin;
-    if (n > n_) {
-      DeviceFree(device_);
-      device_ = nullptr;
-      n_ = n;
-    }
+    n_ = std::max(n_, n);
     PetscCall(Prepare(memory));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
