@@ -278,7 +278,7 @@ static PetscErrorCode names_a_type(const char *name, bool *names) {
 
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
-  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   *names = !MatSetType(A, name);
   PetscCall(PetscPopErrorHandler());
   PetscCall(MatDestroy(&A));
