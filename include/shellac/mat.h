@@ -3,6 +3,7 @@
 
 /* Shell matrices on the grid of a DMDA: the type stencil, and functions for all types. */
 
+#include <petscpc.h>
 #include <shellac/diffusion.h>
 #include <shellac/laplace.h>
 

@@ -274,7 +274,7 @@ PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) 
   if constexpr (!variable)
     if (u && restricts_residual_at_once(l)) {
       const bool norm = norm_ && l == 0;
-      PetscCall(restrict_residual(part, target_patch(l), u, b, target(l), norm ? norms_.at(memory_) : nullptr,
+      PetscCall(shellac::restrict_residual(part, target_patch(l), u, b, target(l), norm ? norms_.at(memory_) : nullptr,
                                   norm ? norm_ : nullptr));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
