@@ -136,7 +136,11 @@ static Outcome solve(const Lattice &l, DM da, Mat M) {
   OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
   OK(KSPSetOptionsPrefix(ksp, "test_"));
   OK(KSPSetDM(ksp, da)); // for the levels of mg
+#if PETSC_VERSION_LT(3, 25, 0)
   OK(KSPSetDMActive(ksp, PETSC_FALSE));
+#else
+  OK(KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
+#endif
   OK(KSPSetOperators(ksp, M, M));
   OK(KSPSetFromOptions(ksp));
   for (int step = 0; step < 3; step++) {
