@@ -41,7 +41,7 @@ struct Folder {
     std::vector<std::string> names;
     DIR                     *open = opendir(path.c_str());
     while (const dirent *next = open ? readdir(open) : nullptr)
-      if (next->d_name[0] != '.') names.push_back(next->d_name);
+      if (std::string(next->d_name).find_first_not_of('.') != std::string::npos) names.push_back(next->d_name);
     if (open) closedir(open);
     return names;
   }
@@ -125,6 +125,9 @@ TEST_CASE("the cache takes nothing that another user can have written", "[equati
   CHECK(symlink("victim", path.c_str()) == 0);
   CHECK(take(folder).made == 1);
   CHECK((lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode)));
+  unlink(path.c_str());
+  CHECK(mkfifo(path.c_str(), 0600) == 0); // which nobody writes
+  CHECK(take(folder).made == 1);
   CHECK(read(folder.path + "/victim") == evil);
   // folders: nothing is read or written there
   unlink(path.c_str());
@@ -158,9 +161,10 @@ TEST_CASE("the cache takes nothing that another user can have written", "[equati
 
 TEST_CASE("the cache has a bound, and what stopped programs leave goes", "[equations][cache]") {
   Folder            folder, temporary;
-  const std::string old = take(folder, "old").path, part = folder.path + "/part-aaaaaa",
-                    young = folder.path + "/part-bbbbbb", own = folder.path + "/a-file-of-the-user",
-                    left = temporary.path + "/shellac-aaaaaa", used = temporary.path + "/shellac-bbbbbb";
+  const std::string old = take(folder, "old").path, part = folder.path + "/.shellac-part-aaaaaa",
+                    young = folder.path + "/.shellac-part-bbbbbb", own = folder.path + "/part-of-mine",
+                    left = temporary.path + "/shellac-compiles-aaaaaa",
+                    used = temporary.path + "/shellac-compiles-bbbbbb";
   set_age(old, 3000000);
   const std::string recent = take(folder, "recent").path, newest = take(folder, "newest").path;
   set_age(recent, 200000);
@@ -191,7 +195,7 @@ TEST_CASE("the cache has a bound, and what stopped programs leave goes", "[equat
     unsetenv("TMPDIR");
   else
     setenv("TMPDIR", before.c_str(), 1);
-  CHECK(temporary.files() == std::vector<std::string>{"shellac-bbbbbb"});
+  CHECK(temporary.files() == std::vector<std::string>{"shellac-compiles-bbbbbb"});
 }
 
 TEST_CASE("several processes make a file of the cache at once", "[equations][cache]") {

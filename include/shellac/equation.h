@@ -294,8 +294,8 @@ PETSC_EXTERN PetscErrorCode DMDAEquationGetTime(DM da, PetscReal *time);
 
    Notes:
    A comparison of unknowns, max(u, 0) or |u| is never linear. A factor that is zero by the present parameters removes a
-   term, but a field that is zero at all points does not. If the text has C++ that is not analysed for this, the values at
-   all points are tested, at several random states.
+   term, but a field that is zero at all points does not. If definitions call others very often, the values at all points
+   are tested instead, at several random states.
 
    The operator of a linear equation is assembled once, and again at the next solve after a change of a parameter, a field
    or the time.

@@ -248,7 +248,7 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
 
    Input Parameters:
 +  A    - the operator
--  text - a C++ expression of r = |x - y|, sigma, k and pi, such as "exp(-r/sigma)"; the same on all ranks
+-  text - an expression of r = |x - y|, sigma, k and pi, such as "exp(-r/sigma)"; the same on all ranks
 
    Options Database Key:
 .  -mat_kernelsum_formula <text> - a formula of r, sigma and k instead of a named function, such as "exp(-r/sigma)";

@@ -68,9 +68,9 @@ static std::vector<Entry> entries_of(const std::string &folder, bool (*is_ours)(
   return entries;
 }
 
-static const char temporary_folder[] = "shellac-", part_of_file[] = "part-", pattern[] = "XXXXXX";
-static bool       begins(const std::string &name, const char *with) {
-        return name.compare(0, strlen(with), with) == 0;
+static const char temporary_folder[] = "shellac-compiles-", part_of_file[] = ".shellac-part-", pattern[] = "XXXXXX";
+static bool is_of(const std::string &name, const char *begin) { // with such a pattern behind; else it is the user's own
+  return name.size() == strlen(begin) + strlen(pattern) && name.compare(0, strlen(begin), begin) == 0;
 }
 static bool is_old(const Entry &e) {
   return e.info.st_mtime + day < time(nullptr);
@@ -87,7 +87,7 @@ PrivateFolder::PrivateFolder() {
   for (const char *name : {given && *given ? given : "/tmp", "/tmp", "/var/tmp"}) {
     const std::string folder = real_path(name);
     if (folder.empty() || !untrusted(folder).empty()) continue;
-    for (const Entry &e : entries_of(folder, [](const std::string &n) { return begins(n, temporary_folder); }))
+    for (const Entry &e : entries_of(folder, [](const std::string &n) { return is_of(n, temporary_folder); }))
       if (S_ISDIR(e.info.st_mode) && is_old(e)) remove_folder(e.path); // of programs that were stopped
     std::string path = folder + "/" + temporary_folder + pattern;
     if (!mkdtemp(&path[0])) continue;
@@ -148,7 +148,7 @@ static bool read_all(int file, size_t size, std::string *content) {
 // The bytes and the key of a file, in turn, without the line. Returns whether it is whole and no other user can have written it.
 static bool read_file(const std::string &path, std::string *content, size_t *bytes) {
   const size_t length = line_about(0, 0, hash_of("")).size();
-  const int    file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  const int    file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat  info;
   size_t       key = 0;
   if (file < 0) return false;
@@ -190,11 +190,12 @@ static std::string keep_file(const std::string &folder, const std::string &path,
 }
 
 void prune_cache(const std::string &folder, long long most_bytes) {
-  const auto is_kept = [](const std::string &name) { // by its hash
-    return name.size() > 33 && name.find_first_not_of("0123456789abcdef") == 32 && name[32] == '.';
+  const auto is_kept = [](const std::string &name) { // by its hash; else it is the user's own
+    const std::string extension = name.size() > 32 ? name.substr(32) : "";
+    return name.find_first_not_of("0123456789abcdef") == 32 && (extension == ".so" || extension == ".cubins");
   };
   long long bytes = 0;
-  for (const Entry &e : entries_of(folder, [](const std::string &name) { return begins(name, part_of_file); }))
+  for (const Entry &e : entries_of(folder, [](const std::string &name) { return is_of(name, part_of_file); }))
     if (is_old(e)) unlink(e.path.c_str());
   auto kept = entries_of(folder, is_kept);
   std::sort(kept.begin(), kept.end(), [](const Entry &a, const Entry &b) { return a.info.st_mtime > b.info.st_mtime; });

@@ -22,7 +22,7 @@ struct NamesOf {
 
 // How large a part may be that is a whole number, as a step to a neighbour is; negative: it is another number, or too large. An
 // argument that is a step counts as `of_step`.
-constexpr double most_steps = 1e9, of_step = 1e3;
+constexpr double most_steps = 1e6, of_step = 1e3;
 double           largest_whole(const NamesOf &names, const Node &node);
 // Whether an argument of a call is a step to a neighbour.
 bool takes_step(const NamesOf &names, const Node &call, size_t argument);

@@ -99,7 +99,7 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
         'inverse_multiquadric' 1/sqrt(r**2 + sigma**2), 'thin_plate' r**2 log(r), 'logarithm' -log(r)/(2 pi).
         'gaussian' by default.
     formula : str, optional
-        Instead of a kernel an expression in C++ of r, sigma, k (the wavenumber) and pi, as 'exp(-r/sigma)'; compiled at run
+        Instead of a kernel an expression of r, sigma, k (the wavenumber) and pi, as 'exp(-r/sigma)'; compiled at run
         time.
     sigma : float, optional
         [length], > 0; 1 by default. Only for kernels that have it.
