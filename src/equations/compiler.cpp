@@ -131,15 +131,14 @@ static PetscErrorCode GetTarget(MPI_Comm comm, Words *options, std::string *name
   for (int l = 0; l <= level; l++) append(options, levels[l].flags);
   *name = levels[level].name;
 #else
-  static const std::string own = joined(lines_about_processor());
-  const std::string        hash = hash_of(own);
+  static const std::string hash = hash_of(joined(lines_about_processor()));
   std::vector<int>         extremes; // of each digit, and of its negative
   for (const char digit : hash) extremes.insert(extremes.end(), {digit, -digit});
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), (PetscMPIInt)extremes.size(), MPI_INT, MPI_MAX, comm));
   bool same = true;
   for (size_t d = 0; d < extremes.size(); d += 2) same = same && extremes[d] == -extremes[d + 1];
   if (same) options->push_back("-march=native");
-  *name = same ? own : "any";
+  *name = same ? "native, " + hash : "any";
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
