@@ -245,6 +245,114 @@ TEST_CASE("a change that fails leaves a kernel sum as it was", "[sums][errors]")
   CHECK(difference_of_arrays(f, before) <= exact);
 }
 
+TEST_CASE("settings that differ between ranks are errors on all of them that change nothing", "[sums][errors]") {
+  if (rank_count() < 2) return;
+  const Cloud cloud = random_cloud(60, 2, 1), other = random_cloud(60, 2, 2);
+  Vector      x = cloud.coordinates(), y = other.coordinates();
+  int         rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const bool first = rank == 0;
+  for (const char *type : {"direct", "fast"}) {
+    Options set(std::string("-mat_kernelsum_type ") + type);
+    Matrix  A = make_square_sum(cloud);
+    Solver  ksp;
+    PC      pc;
+    Vector  c = right_vector(A), f = left_vector(A), before = left_vector(A);
+    set_random(c, 1);
+    OK(MatMult(A, c, before));
+    OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    OK(KSPGetPC(ksp, &pc));
+    OK(PCSetType(pc, PCKERNELSUM));
+    const auto refused = [&](const std::vector<std::string> &words, const std::function<PetscErrorCode()> &call) {
+      std::vector<std::string> all = words;
+      all.push_back("differs between the ranks: on rank 0");
+      EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, (all), call);
+    };
+    refused({"MatKernelSumSetSigma() with 0.3", "MatKernelSumSetSigma() with 0.1"},
+            [&] { return MatKernelSumSetSigma(A, first ? 0.3 : 0.1); });
+    refused({"MatKernelSumSetWavenumber() with 2"}, [&] { return MatKernelSumSetWavenumber(A, first ? 2 : 3); });
+    refused({"laplace", "logarithm"}, [&] { return MatKernelSumSetKernel(A, first ? "laplace" : "logarithm"); });
+    refused({"exp(-r)", "1/(1+r)"}, [&] { return MatKernelSumSetFormula(A, first ? "exp(-r)" : "1/(1+r)"); });
+    refused({"MatKernelSumSetPrecision()"},
+            [&] { return MatKernelSumSetPrecision(A, first ? MAT_KERNELSUM_DOUBLE : MAT_KERNELSUM_MIXED); });
+    refused({"MatKernelSumSetSelf()"},
+            [&] { return MatKernelSumSetSelf(A, first ? MAT_KERNELSUM_SELF_ZERO : MAT_KERNELSUM_SELF_AUTO); });
+    refused({"MatKernelSumSetMethod()"},
+            [&] { return MatKernelSumSetMethod(A, first ? MAT_KERNELSUM_DIRECT : MAT_KERNELSUM_FAST, 1e-6); });
+    refused({"0.001", "1e-09"}, [&] { return MatKernelSumSetMethod(A, MAT_KERNELSUM_FAST, first ? 1e-3 : 1e-9); });
+    refused({"as sources"}, [&] { return MatKernelSumSetPoints(A, x, first ? x : y); });
+    refused({"MatKernelSumSetSigma()", "MatKernelSumSetKernel()"}, // other calls
+            [&] { return first ? MatKernelSumSetSigma(A, 0.3) : MatKernelSumSetKernel(A, "laplace"); });
+    refused({"PCKernelSumSetBoxSize() with 20"}, [&] { return PCKernelSumSetBoxSize(pc, first ? 20 : 30); });
+    refused({"PCKernelSumSetVariant()"},
+            [&] { return PCKernelSumSetVariant(pc, first ? PC_KERNELSUM_SYMMETRIC : PC_KERNELSUM_RESTRICTED); });
+    for (const char *option : {"-mat_kernelsum_sigma 0.3", "-mat_kernelsum_rtol 1e-3", "-mat_kernelsum_kernel nonsense",
+                               "-pc_kernelsum_box 30"}) { // on one rank
+      Options here(first ? option : "");
+      refused({option}, [&] { return option[1] == 'm' ? MatSetFromOptions(A) : PCSetFromOptions(pc); });
+    }
+    OK(MatMult(A, c, f));
+    CHECK(difference_of_arrays(f, before) == 0);
+  }
+}
+
+TEST_CASE("points of another dimension are an error", "[sums][errors]") {
+  const Cloud cloud = random_cloud(20, 2, 1);
+  Matrix      A = make_square_sum(cloud);
+  Vector      flat = cloud.vector(1, [](PetscInt i) { return (PetscScalar)i; });
+  EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"2-D", "block size 1", "VecSetBlockSize(x, 2)"}),
+               [&] { return MatKernelSumSetPoints(A, flat, flat); });
+  PetscInt M;
+  OK(MatGetSize(A, &M, NULL));
+  CHECK(M == 20);
+  if (!complex_petsc) return;
+  Vector z =
+      cloud.vector(2, [](PetscInt i) { return i == 7 ? PetscScalar(std::sqrt(PetscScalar(-1))) : PetscScalar(0.5); });
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"coordinate y", "point 3", "real"}),
+               [&] { return MatKernelSumSetPoints(A, z, z); });
+}
+
+TEST_CASE("PETSc is told of symmetry only where scalings keep it", "[sums]") {
+  const Cloud cloud = random_cloud(20, 2, 1), other = random_cloud(20, 2, 2);
+  Matrix      A = make_square_sum(cloud), B = make_square_sum(cloud), C = make_square_sum(cloud);
+  Vector      left = left_vector(A), x = cloud.coordinates(), y = other.coordinates();
+  set_random(left, 1);
+  const auto known = [](Mat M) { // symmetric
+    PetscBool set, is;
+    OK(MatIsSymmetricKnown(M, &set, &is));
+    return set && is;
+  };
+  for (Mat M : {(Mat)A, (Mat)B, (Mat)C}) {
+    Vector c = right_vector(M), f = left_vector(M);
+    OK(VecSet(c, 1));
+    OK(MatMult(M, c, f)); // sets it up
+    CHECK(known(M));
+  }
+  OK(MatDiagonalScale(A, left, NULL));
+  OK(MatKernelSumSetSigma(A, 0.3));
+  CHECK(!known(A));
+  OK(MatDiagonalScale(B, left, left));
+  OK(MatKernelSumSetSigma(B, 0.3));
+  CHECK(known(B));
+  OK(MatKernelSumSetPoints(C, x, y));
+  CHECK(!known(C));
+}
+
+TEST_CASE("the list of kernel functions has their formulas", "[sums]") {
+  const char *const *names, *const *formulas;
+  OK(MatKernelSumGetKernels(&names, &formulas));
+  for (const Function &f : functions) {
+    INFO(f.name);
+    REQUIRE(*names);
+    CHECK(std::string(*names++) == f.name);
+    const std::string formula = std::string(" ") + *formulas++ + " ";
+    CHECK((formula.find("sigma") != std::string::npos) == f.sigma);
+    CHECK((formula.find(" k ") != std::string::npos || formula.find("-k ") != std::string::npos) == f.wavenumber);
+  }
+  CHECK(!*names);
+  CHECK(!*formulas);
+}
+
 TEST_CASE("a preconditioner follows a kernel sum whose function changes", "[sums]") {
   const Cloud cloud = random_cloud(40, 2, 1);
   Options     set("-mat_kernelsum_kernel inverse_multiquadric -mat_kernelsum_sigma 0.1");

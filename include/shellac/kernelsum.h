@@ -56,13 +56,15 @@
             interpolation between clusters that are far from each other. One right-hand side at a time. Gradients are direct.
             With tolerances of 1e-6 and more it may use single precision, with coordinates relative to each group of
             targets, except for near pairs of singular functions. It is an error if no order meets the tolerance.
+            Pairs that are so far from each other that the function has decayed, whatever function it is, are left out.
 -  auto   - fast if it is estimated to be faster and meets the tolerance, otherwise direct
 
    Notes:
    Settings may be changed at any time, in any order. The set-up checks that they do not contradict each other, looks
    for coincident points and prepares a fast method. After `MatCreateKernelSum()` it runs at the first use: a product, a
    view, an entry. A Mat that is created by `MatCreate()` and `MatSetType()` is set up by `MatSetUp()`. A setting
-   that is changed later takes effect at once; if it fails, nothing is changed.
+   that is changed later takes effect at once; if it fails, nothing is changed. All ranks must give the same settings and
+   options: values that differ are an error on all of them, `PETSC_ERR_ARG_INCOMP`, that names two of them.
 
    Targets and sources may be distributed over the ranks in any way, independently of each other; a rank may have no
    points. Blocks of sources are passed around the ranks in a ring while the present block is summed. They go through
@@ -77,8 +79,9 @@
 
    `MatMatMult()` and `MatTransposeMatMult()` with a `MATDENSE` or `MATDENSECUDA` compute distances and g once for up
    to 16 columns. `MatGetDiagonal()`, `MatNorm()` (row by row, nothing is stored) and `MatConvert()` to `MATDENSE`
-   compute entries on the host. `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are stored
-   and applied with the sum. `MatView()` prints entries, as for other matrices; -mat_view ::ascii_info shows the
+   compute entries on the host, on one rank also `MatGetRow()` and `MatGetValues()`. Submatrices and factors of lu or
+   cholesky are those of the dense matrix. `MatScale()`, `MatShift()`, `MatDiagonalScale()` and `MatDiagonalSet()` are
+   stored and applied with the sum. `MatView()` prints entries, as for other matrices; -mat_view ::ascii_info shows the
    function, the error and the rate.
 
    PETSc uses no preconditioner by default. -pc_type kernelsum (`PCKERNELSUM`) is one for square sums.
@@ -158,14 +161,15 @@ PETSC_EXTERN const char *const MatKernelSumMethods[];
    Level: beginner
 
    Note:
-   The coordinates are copied. Vectors that A makes have the type of `targets`. In a complex PETSc the real parts are
-   used. -mat_type is not read. A setter that is called later overrides an option; call `MatSetFromOptions()` after the
-   setters to let the options override them.
+   The coordinates are copied. Vectors that A makes have the type of `targets`. In a complex PETSc they have no
+   imaginary parts. -mat_type is not read. A setter that is called later overrides an option; call
+   `MatSetFromOptions()` after the setters to let the options override them.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another block size, a coordinate that is not finite, σ <= 0, k < 0; `PETSC_ERR_ARG_INCOMP` for
-   different block sizes; `PETSC_ERR_ARG_NULL`. At the first use: `PETSC_ERR_ARG_INCOMP` for a limit that g does not have, or for
-   an option that has no effect on g; `PETSC_ERR_ARG_WRONGSTATE` for a function that needs k without k; `PETSC_ERR_ARG_WRONG` for
+   `PETSC_ERR_ARG_OUTOFRANGE` for another block size, a coordinate that is not finite and real, σ <= 0, k < 0;
+   `PETSC_ERR_ARG_INCOMP` for different block sizes; `PETSC_ERR_ARG_NULL`. At the first use: `PETSC_ERR_ARG_INCOMP`
+   for a limit that g does not have, or for an option that has no effect on g; `PETSC_ERR_ARG_WRONGSTATE` for a
+   function that needs k without k; `PETSC_ERR_ARG_WRONG` for
    coincident points with -mat_kernelsum_self error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot meet its tolerance. On
    every rank.
 
@@ -208,7 +212,8 @@ PETSC_EXTERN PetscErrorCode MatCreateKernelSumDM(DM targets, DM sources, Mat *A)
    Level: intermediate
 
    Errors:
-   As `MatCreateKernelSum()`; `PETSC_ERR_ARG_SIZ` for other numbers of points where A has been scaled by vectors. Other types
+   As `MatCreateKernelSum()`; `PETSC_ERR_ARG_INCOMP` for points of another dimension than those before;
+   `PETSC_ERR_ARG_SIZ` for other numbers of points where A has been scaled by vectors. Other types
    ignore the call.
 
 .seealso: `MATKERNELSUM`, `MatCreateKernelSum()`
@@ -240,6 +245,24 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec source
 .seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`, `MatKernelSumSetWavenumber()`
 @*/
 PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
+
+/*@C
+   MatKernelSumGetKernels - gets the kernel functions that this library has
+
+   Not Collective
+
+   Output Parameters:
++  names    - their names for `MatKernelSumSetKernel()`, ended by a null pointer; or NULL
+-  formulas - in the same order what they compute, of r, sigma and k, ended by a null pointer; or NULL
+
+   Level: intermediate
+
+   Note:
+   A function has the parameters whose names are in its formula.
+
+.seealso: `MATKERNELSUM`, `MatKernelSumSetKernel()`
+@*/
+PETSC_EXTERN PetscErrorCode MatKernelSumGetKernels(const char *const **names, const char *const **formulas);
 
 /*@C
    MatKernelSumSetFormula - sets the kernel function of a `MATKERNELSUM` as text, which is compiled at run time

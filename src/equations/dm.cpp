@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "equations/agreement.hpp"
+#include "options/agreement.hpp"
 #include "equations/equation.hpp"
 #include "equations/options.hpp"
 #include "equations/solvers.hpp"
@@ -224,7 +224,9 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
              "equations need a PETSc in double precision; build Shellac with such a PETSc");
   PetscCall(PetscObjectTypeCompare((PetscObject)da, DMDA, &is_da));
   PetscCheck(is_da, comm, PETSC_ERR_ARG_WRONG, "an equation needs the grid of a DMDA; the DM is another");
-  PetscCall(CheckAgreement(comm, "the equation's text", text));
+  PetscCall(
+      CheckAgreement(comm, "the equation's text", text,
+                     "give all ranks the same, or call DMDASetEquationFromFile(), which reads the first rank's file"));
   const std::string problem = read_equation(file, text, &equation->text);
   PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
   for (const auto &p : equation->text.parameters) {

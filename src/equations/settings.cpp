@@ -1,6 +1,6 @@
 // Parameters, fields, the time, and what else is asked of the equation of a DM.
 
-#include "equations/agreement.hpp"
+#include "options/agreement.hpp"
 #include "equations/equation.hpp"
 #include "equations/expression.hpp"
 #include "shellac.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "device/runs.hpp"
@@ -17,8 +18,17 @@ struct SplitCoordinates {
   size_t             n;
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt axis, PetscInt) const {
-    x[axis * n + i] = axis < dim ? PetscRealPart(from[(size_t)i * dim + axis]) : 0;
+    const PetscScalar value = axis < dim ? from[(size_t)i * dim + axis] : (PetscScalar)0;
+    // an imaginary part is found with what is not finite
+    x[axis * n + i] = PetscImaginaryPart(value) == 0 ? PetscRealPart(value) : (PetscReal)NAN;
   }
+};
+struct Shift {
+  PetscReal *x;
+  size_t     n;
+  PetscReal  by[3];
+
+  SHELLAC_HD void operator()(PetscInt i, PetscInt axis, PetscInt) const { x[axis * n + i] -= by[axis]; }
 };
 struct GatherPoint {
   Points          points;
@@ -103,6 +113,7 @@ PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscI
 
   PetscFunctionBegin;
   PetscCall(create_cloud(comm, dim, n, cloud));
+  (*cloud)->memory = memory;
   PetscCall((*cloud)->x.Make(memory, (size_t)3 * n, &x));
   PetscCall(for_each(memory, line_of((size_t)n, 3), SplitCoordinates{coordinates, dim, x, (size_t)n}));
   PetscCall(set_ends(*cloud, memory, &bad));
@@ -111,7 +122,7 @@ PetscErrorCode PointCloudCreate(MPI_Comm comm, const char *what, int dim, PetscI
   if (bad != Ends::none) {
     PetscCall(PointCloudDestroy(cloud));
     SETERRQ(comm, PETSC_ERR_ARG_OUTOFRANGE,
-            "coordinate %c of %s point %" PetscInt64_FMT " is not a finite number; check the coordinates",
+            "coordinate %c of %s point %" PetscInt64_FMT " is not a finite real number; check the coordinates",
             "xyz"[bad % 3], what, bad / 3);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,6 +187,29 @@ PetscErrorCode PointCloudsGetBox(MPI_Comm comm, const PointCloud *a, const Point
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PointCloudsCenter(MPI_Comm comm, PointCloud *a, PointCloud *b) {
+  PetscReal lower[3], upper[3], origin[3] = {0, 0, 0};
+
+  PetscFunctionBegin;
+  PetscCall(PointCloudsGetBox(comm, a, b, lower, upper));
+  for (int d = 0; d < 3; d++)
+    if ((lower[d] > 0 && upper[d] <= 2 * lower[d]) || (upper[d] < 0 && lower[d] >= 2 * upper[d]))
+      origin[d] = lower[d] + (upper[d] - lower[d]) / 2;
+  for (PointCloud *cloud : {a, a == b ? nullptr : b}) {
+    Shift shift = {nullptr, cloud ? (size_t)cloud->n : 0, {origin[0], origin[1], origin[2]}};
+    if (!cloud || (origin[0] == 0 && origin[1] == 0 && origin[2] == 0)) continue;
+    PetscCall(cloud->x.Edit(cloud->memory, &shift.x));
+    PetscCall(for_each(cloud->memory, line_of(shift.n, 3), shift));
+    for (int d = 0; d < 3; d++) {
+      cloud->origin[d] = origin[d];
+      if (!cloud->n) continue; // its box has no ends
+      cloud->ends[d] += origin[d];
+      cloud->ends[3 + d] -= origin[d];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PointCloudGather(MPI_Comm comm, const PointCloud *cloud, std::vector<PetscReal> *x) {
   std::vector<PetscMPIInt> counts, starts;
   PetscMPIInt              own;
@@ -232,7 +266,7 @@ PetscErrorCode PointCloudsFindCoincident(MPI_Comm comm, const PointCloud *target
   *source = found[0] == first ? found[1] : PETSC_MAX_INT;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, source, 1, MPIU_INT, MPI_MIN, comm));
   if (*target >= 0)
-    for (int a = 0; a < 3; a++) place[a] = x[(size_t)a * sources->N + *source];
+    for (int a = 0; a < 3; a++) place[a] = sources->origin[a] + x[(size_t)a * sources->N + *source];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,10 +10,12 @@ namespace shellac {
 
 struct PointCloud {
   int                   dim = 0;
-  PetscInt              n = 0, N = 0; // on this rank, on all
-  PetscInt              first = 0;    // points on the ranks before
-  std::vector<PetscInt> counts;       // of each rank
-  PetscReal             ends[6];      // of the box of this rank's points: -lower, upper [length]
+  PetscInt              n = 0, N = 0;                // on this rank, on all
+  PetscInt              first = 0;                   // points on the ranks before
+  std::vector<PetscInt> counts;                      // of each rank
+  PetscReal             ends[6];                     // of the box of this rank's points: -lower, upper [length]
+  PetscReal             origin[3] = {0, 0, 0};       // that coordinates are relative to [length]
+  PetscMemType          memory = PETSC_MEMTYPE_HOST; // where it was made
   int                   references = 1;
 
   // Coordinate a of point i is x[a n + i]; three arrays, zero beyond dim [length]. Copied to the GPU, or from it, when asked
@@ -41,6 +43,10 @@ PetscErrorCode PointCloudGetPoints(const PointCloud *cloud, PetscMemType memory,
 // The coordinates of n points that are chosen, three arrays.
 PetscErrorCode GatherPoints(PetscMemType memory, const Points &points, size_t n, const PetscInt *chosen, PetscReal *x);
 
+// Makes the coordinates of two clouds, which may be the same, relative to an origin among them, along axes where
+// they are far from zero: positions of interpolation points are then rounded in the size of the box, not in its distance. All
+// coordinates along such an axis are within a factor of two, so that no digit is lost, and differences are the same.
+PetscErrorCode PointCloudsCenter(MPI_Comm comm, PointCloud *a, PointCloud *b);
 // Lower and upper ends of the box of all ranks' points of both clouds.
 PetscErrorCode PointCloudsGetBox(MPI_Comm comm, const PointCloud *a, const PointCloud *b, PetscReal lower[3],
                                  PetscReal upper[3]);

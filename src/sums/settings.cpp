@@ -1,8 +1,10 @@
 // The settings of a kernel sum: setters and options. All may change at any time.
 
+#include <array>
 #include <utility>
 
 #include "device/arrays.hpp"
+#include "options/agreement.hpp"
 #include "sums/kernel_sum.hpp"
 #include "sums/options.hpp"
 
@@ -48,25 +50,42 @@ template <class Modify> static PetscErrorCode change(Mat A, const Modify &modify
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// An error on all ranks where they do not make the same call. It follows the check of the arguments' own values in every
+// setter: whatever comes later may depend on the arguments, and wait for other ranks.
+static PetscErrorCode agree(Mat A, const std::string &call) {
+  PetscFunctionBegin;
+  PetscCall(CheckAgreement(PetscObjectComm((PetscObject)A), "a setting of the kernelsum", call,
+                           "give all ranks the same, as a value that is computed from all ranks' points"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_points(Mat A, Vec targets, Vec sources) {
-  PetscInt    dims[2];
-  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
-  PointCloud *clouds[2] = {NULL, NULL};
-  VecType     type;
+  KernelSumMat *context;
+  PetscInt      dims[2];
+  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
+  PointCloud   *clouds[2] = {NULL, NULL};
+  VecType       type;
 
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(targets && sources, comm, PETSC_ERR_ARG_NULL, "the coordinates of targets or sources are null");
-  for (int side = 0; side < 2; side++) { // the same on all ranks
-    PetscCall(VecGetBlockSize(side ? sources : targets, &dims[side]));
+  PetscCall(VecGetBlockSize(targets, &dims[0]));
+  PetscCall(VecGetBlockSize(sources, &dims[1]));
+  PetscCall(agree(A, "MatKernelSumSetPoints() with targets of block size " + std::to_string(dims[0]) +
+                         (sources == targets ? " as sources" : " and sources of " + std::to_string(dims[1]))));
+  for (int side = 0; side < 2; side++)
     PetscCheck(dims[side] >= 1 && dims[side] <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE,
                "the coordinates of the %s have block size %" PetscInt_FMT
                ", which is the dimension; it must be 1, 2 or 3: see VecSetBlockSize()",
                side ? "sources" : "targets", dims[side]);
-  }
   PetscCheck(dims[0] == dims[1], comm, PETSC_ERR_ARG_INCOMP,
              "the targets have %" PetscInt_FMT " coordinates each, the sources %" PetscInt_FMT
              "; both must be points of the same space",
              dims[0], dims[1]);
+  PetscCall(MatGetKernelSumSettings(A, &context));
+  PetscCheck(!context->targets || context->targets->dim == dims[0], comm, PETSC_ERR_ARG_INCOMP,
+             "the points of the kernelsum are in %d-D, and vectors of block size %" PetscInt_FMT
+             " have points in %" PetscInt_FMT "-D; call VecSetBlockSize(x, %d), or make another Mat",
+             context->targets->dim, dims[0], dims[0], context->targets->dim);
   for (int side = 0; side < 2; side++) {
     const Vec          v = side ? sources : targets;
     const PetscScalar *x;
@@ -85,6 +104,7 @@ static PetscErrorCode set_points(Mat A, Vec targets, Vec sources) {
     if (code && side) PetscCall(PointCloudDestroy(&clouds[0]));
     PetscCall(code);
   }
+  PetscCall(PointCloudsCenter(comm, clouds[0], clouds[1]));
   PetscCall(VecGetType(targets, &type));
   PetscCall(change(A, [&](KernelSumSettings *now) {
     now->targets = clouds[0];
@@ -101,12 +121,14 @@ static PetscErrorCode set_kernel(Mat A, const char *name) {
 
   PetscFunctionBegin;
   for (size_t f = 0; f < kernel_functions().size(); f++) {
-    PetscCall(PetscStrcmp(name, kernel_functions()[f].name, &same));
+    if (name) PetscCall(PetscStrcmp(name, kernel_functions()[f].name, &same));
     if (same) function = (int)f;
     names += std::string(f ? ", " : "") + kernel_functions()[f].name;
   }
-  SHELLAC_CHECK_ALL(function >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_UNKNOWN_TYPE,
-                    "the kernel function %s is unknown; use one of %s", name, names.c_str());
+  SHELLAC_CHECK_ALL(
+      function >= 0, PetscObjectComm((PetscObject)A), name ? PETSC_ERR_ARG_UNKNOWN_TYPE : PETSC_ERR_ARG_NULL,
+      "the name of the kernel function is %s, which is unknown; use one of %s", name ? name : "null", names.c_str());
+  PetscCall(agree(A, std::string("MatKernelSumSetKernel() with ") + name));
   PetscCall(change(A, [&](KernelSumSettings *now) { now->function = function, now->formula.reset(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,12 +149,14 @@ static PetscErrorCode set_formula(Mat A, const char *text) {
   std::shared_ptr<KernelFormula> formula;
 
   PetscFunctionBegin;
+  SHELLAC_CHECK_ALL(text, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL, "the text of the formula is null");
+  PetscCall(agree(A, std::string("MatKernelSumSetFormula() with ") + text));
   PetscCall(get_formula(A, text, &formula));
   PetscCall(change(A, [&](KernelSumSettings *now) { now->formula = formula; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// ---- values that are possible ------------------------------------------------------------------------------------------
+// ---- values that are possible --------------------------------------------------------------------------------------------
 
 static PetscErrorCode check_sigma(Mat A, PetscReal sigma) {
   PetscFunctionBegin;
@@ -147,12 +171,9 @@ static PetscErrorCode check_wavenumber(Mat A, PetscReal k) {
                     (double)k);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-static PetscErrorCode check_rtol(Mat A, PetscReal rtol) {
-  PetscFunctionBegin;
-  SHELLAC_CHECK_ALL(rtol >= 1e-12 && rtol < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-                    "the tolerance is %g; it must be at least 1e-12 and less than 1 (-mat_kernelsum_rtol)",
-                    (double)rtol);
-  PetscFunctionReturn(PETSC_SUCCESS);
+static std::string mistake_in_rtol(PetscReal rtol) {
+  if (rtol >= 1e-12 && rtol < 1) return "";
+  return "the tolerance is " + text_of(rtol) + "; it must be at least 1e-12 and less than 1 (-mat_kernelsum_rtol)";
 }
 static void assign_wavenumber(KernelSumSettings *now, PetscReal k) {
   now->parameters.wavenumber = (double)k;
@@ -164,6 +185,7 @@ static void assign_wavenumber(KernelSumSettings *now, PetscReal k) {
 static PetscErrorCode set_sigma(Mat A, PetscReal sigma) {
   PetscFunctionBegin;
   PetscCall(check_sigma(A, sigma));
+  PetscCall(agree(A, "MatKernelSumSetSigma() with " + text_of(sigma)));
   PetscCall(change(A, [&](KernelSumSettings *now) { now->parameters.sigma = (double)sigma; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,6 +193,7 @@ static PetscErrorCode set_sigma(Mat A, PetscReal sigma) {
 static PetscErrorCode set_wavenumber(Mat A, PetscReal k) {
   PetscFunctionBegin;
   PetscCall(check_wavenumber(A, k));
+  PetscCall(agree(A, "MatKernelSumSetWavenumber() with " + text_of(k)));
   PetscCall(change(A, [&](KernelSumSettings *now) { assign_wavenumber(now, k); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -180,6 +203,7 @@ static PetscErrorCode set_precision(Mat A, MatKernelSumPrecision precision) {
   SHELLAC_CHECK_ALL(precision >= MAT_KERNELSUM_DOUBLE && precision <= MAT_KERNELSUM_MIXED,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "precision %d is unknown; use double, single or mixed", (int)precision);
+  PetscCall(agree(A, "MatKernelSumSetPrecision() with " + std::to_string((int)precision)));
   PetscCall(change(A, [&](KernelSumSettings *now) { now->precision = precision; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,6 +213,7 @@ static PetscErrorCode set_self(Mat A, MatKernelSumSelf self) {
   SHELLAC_CHECK_ALL(self >= MAT_KERNELSUM_SELF_AUTO && self <= MAT_KERNELSUM_SELF_ERROR,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "self %d is unknown; use automatic, zero, limit or error", (int)self);
+  PetscCall(agree(A, "MatKernelSumSetSelf() with " + std::to_string((int)self)));
   PetscCall(change(A, [&](KernelSumSettings *now) { now->self = self; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -198,13 +223,15 @@ static PetscErrorCode set_method(Mat A, MatKernelSumMethod method, PetscReal rto
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSumSettings(A, &context));
-  SHELLAC_CHECK_ALL(method >= MAT_KERNELSUM_DIRECT && method <= MAT_KERNELSUM_AUTO, PetscObjectComm((PetscObject)A),
-                    PETSC_ERR_ARG_OUTOFRANGE, "type %d is unknown; use direct, fast or auto", (int)method);
-  if (rtol == (PetscReal)PETSC_DEFAULT) rtol = context->rtol;
-  PetscCall(check_rtol(A, rtol));
+  const PetscReal   kept = rtol == (PetscReal)PETSC_DEFAULT ? context->rtol : rtol;
+  const bool        known = method >= MAT_KERNELSUM_DIRECT && method <= MAT_KERNELSUM_AUTO;
+  const std::string mistake =
+      known ? mistake_in_rtol(kept) : "type " + std::to_string((int)method) + " is unknown; use direct, fast or auto";
+  SHELLAC_CHECK_ALL(mistake.empty(), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%s", mistake.c_str());
+  PetscCall(agree(A, "MatKernelSumSetMethod() with " + std::to_string((int)method) + " and " + text_of(kept)));
   PetscCall(change(A, [&](KernelSumSettings *now) {
     now->method = method;
-    now->rtol = rtol;
+    now->rtol = kept;
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,6 +250,7 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   KernelSumSettings read = *context;
   PetscReal         sigma = (PetscReal)read.parameters.sigma, k = (PetscReal)read.parameters.wavenumber;
   PetscInt          function = read.function;
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, table));
   PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum options");
   const Option &kernel = find_option(table, "-mat_kernelsum_kernel");
   PetscCall(PetscOptionsEList(kernel.key, kernel.meaning, kernel.setter, names.data(), (PetscInt)names.size(),
@@ -254,7 +282,8 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
       read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_type"), MatKernelSumMethods, &read.method));
   PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_rtol"), &read.rtol, &set));
   if (set) {
-    PetscCall(check_rtol(A, read.rtol));
+    PetscCheck(mistake_in_rtol(read.rtol).empty(), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%s",
+               mistake_in_rtol(read.rtol).c_str());
     read.new_rtol = true;
   }
   PetscCall(read_option(PetscOptionsObject, find_option(table, "-mat_kernelsum_monitor"), &context->monitor));
@@ -288,6 +317,23 @@ PetscErrorCode MatKernelSumSetSettings(Mat A) {
 
 } // namespace shellac
 
+PetscErrorCode MatKernelSumGetKernels(const char *const **names, const char *const **formulas) {
+  static const auto lists = [] {
+    std::array<std::vector<const char *>, 2> made;
+    for (const shellac::FunctionInfo &info : shellac::kernel_functions()) {
+      made[0].push_back(info.name);
+      made[1].push_back(info.formula);
+    }
+    for (auto &list : made) list.push_back(NULL);
+    return made;
+  }();
+
+  PetscFunctionBegin;
+  if (names) *names = lists[0].data();
+  if (formulas) *formulas = lists[1].data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const char *const MatKernelSumPrecisions[] = {"double",         "single", "mixed", "MatKernelSumPrecision",
                                               "MAT_KERNELSUM_", NULL};
 const char *const MatKernelSumSelves[] = {"automatic",           "zero", "limit", "error", "MatKernelSumSelf",
@@ -298,16 +344,10 @@ PetscErrorCode MatKernelSumSetPoints(Mat A, Vec targets, Vec sources) {
   return shellac::try_method(A, "MatKernelSumSetPoints_C", NULL, targets, sources);
 }
 PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]) {
-  PetscFunctionBegin;
-  PetscCheck(name, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the name of the kernel function is null");
-  PetscCall(shellac::try_method(A, "MatKernelSumSetKernel_C", NULL, name));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatKernelSumSetKernel_C", NULL, name);
 }
 PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]) {
-  PetscFunctionBegin;
-  PetscCheck(text, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the text of the formula is null");
-  PetscCall(shellac::try_method(A, "MatKernelSumSetFormula_C", NULL, text));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatKernelSumSetFormula_C", NULL, text);
 }
 PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma) {
   return shellac::try_method(A, "MatKernelSumSetSigma_C", NULL, sigma);

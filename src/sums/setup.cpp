@@ -199,11 +199,12 @@ static PetscErrorCode check_finite(Mat A, const KernelSumMat &context) {
         least = unit * std::sqrt(r2);
     }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, comm));
-  PetscCheck(least == INFINITY, comm, PETSC_ERR_FP,
-             "the formula %s has no finite value%s at r = %g, a distance between a target and a source; it may lack one "
-             "only at r = 0: change the formula, its sigma or k%s",
-             context.info().formula, narrow ? " in single precision" : "", least,
-             narrow ? ", or use -mat_kernelsum_precision double" : "");
+  PetscCheck(
+      least == INFINITY, comm, PETSC_ERR_FP,
+      "the formula %s has no finite value%s at r = %g, a distance between a target and a source; it may lack one "
+      "only at r = 0: change the formula, its sigma or k%s",
+      context.info().formula, narrow ? " in single precision" : "", least,
+      narrow ? ", or use -mat_kernelsum_precision double" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,11 +220,19 @@ PetscErrorCode MatKernelSumCheck(Mat A) {
 
 PetscErrorCode MatKernelSumSetSymmetry(Mat A) {
   KernelSumMat *context;
+  PetscBool     symmetric = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSumSettings(A, &context));
-  if (context->targets == context->sources && !context->gradient && !context->interleaved())
-    PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  if (context->targets == context->sources && !context->gradient && !context->interleaved()) {
+    if (context->left && context->right)
+      PetscCall(VecEqual(context->left, context->right, &symmetric));
+    else
+      symmetric = context->left || context->right ? PETSC_FALSE : PETSC_TRUE;
+  }
+  // what a program has said of points that it knows to be equal stays
+  if (symmetric || context->symmetric) PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric));
+  context->symmetric = symmetric;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,7 @@
 #include <shellac/kernelsum.h>
 #include <shellac/kernelsumpc.h>
 
+#include "options/agreement.hpp"
 #include "sums/options.hpp"
 #include "sums/preconditioner/schwarz.hpp"
 #include "sums/types.hpp"
@@ -137,10 +138,11 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   PetscCall(get_ready(pc, &context));
   PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
   if (rtol < context->method.rounding())
-    PetscCall(PetscInfo(pc,
-                        "the tolerance %g may be out of reach: by the condition number, rounding may leave a relative "
-                        "residual of up to about %.1g, whatever the method reports; take a smaller sigma or a larger nugget\n",
-                        (double)rtol, (double)context->method.rounding()));
+    PetscCall(PetscInfo(
+        pc,
+        "the tolerance %g may be out of reach: by the condition number, rounding may leave a relative "
+        "residual of up to about %.1g, whatever the method reports; take a smaller sigma or a larger nugget\n",
+        (double)rtol, (double)context->method.rounding()));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &needs_definite, KSPCG, KSPFCG, KSPPIPECG, KSPPIPECGRR,
                                       KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPPIPEFCG, KSPNASH, KSPSTCG,
                                       KSPGLTR, ""));
@@ -172,6 +174,8 @@ PetscErrorCode set_variant(PetscObject pc, KernelSumPC *context, PCKernelSumVari
   SHELLAC_CHECK_ALL(variant >= PC_KERNELSUM_AUTO && variant <= PC_KERNELSUM_SYMMETRIC, PetscObjectComm(pc),
                     PETSC_ERR_ARG_OUTOFRANGE,
                     "-pc_kernelsum_variant: variant %d is unknown; use auto, restricted or symmetric", (int)variant);
+  PetscCall(CheckAgreement(PetscObjectComm(pc), "a setting of the preconditioner",
+                           "PCKernelSumSetVariant() with " + std::to_string((int)variant)));
   context->settings.variant = variant;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -209,6 +213,8 @@ PetscErrorCode set(PetscObject pc, KernelSumPC *context, const Setting &setting,
   SHELLAC_CHECK_ALL(value >= setting.least || (setting.least == 0 && value == PETSC_DECIDE), PetscObjectComm(pc),
                     PETSC_ERR_ARG_OUTOFRANGE, "%s, %s(): %" PetscInt_FMT " points were given; allowed: %s",
                     setting.option.key, setting.option.setter, value, setting.option.values);
+  PetscCall(CheckAgreement(PetscObjectComm(pc), "a setting of the preconditioner",
+                           std::string(setting.option.setter) + "() with " + std::to_string(value)));
   context->settings.*setting.member = value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -233,6 +239,7 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare(object, PCKERNELSUM, &ours));
   if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckOptionsAgree(PetscOptionsObject, sums_pc_options));
   PetscOptionsHeadBegin(PetscOptionsObject, "Kernel sum preconditioner options");
   for (const Setting &setting : {box_setting, overlap_setting, coarse_setting}) {
     PetscInt value = context->settings.*setting.member;

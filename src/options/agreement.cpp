@@ -1,5 +1,7 @@
-#include "equations/agreement.hpp"
+#include "options/agreement.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 namespace shellac {
@@ -32,20 +34,37 @@ PetscErrorCode CheckAgreement(MPI_Comm comm, const std::vector<Agreed> &values) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CheckAgreement(MPI_Comm comm, const std::string &name, const std::string &text) {
+std::string text_of(PetscReal value) {
+  char text[32];
+  for (const int digits : {6, 15, 17}) {
+    snprintf(text, sizeof(text), "%.*g", digits, (double)value);
+    if ((PetscReal)strtod(text, NULL) == value) break;
+  }
+  return text;
+}
+
+PetscErrorCode CheckAgreement(MPI_Comm comm, const std::string &name, const std::string &text, const char *remedy) {
   const size_t           hash = std::hash<std::string>()(text);
   std::vector<PetscReal> least, largest;
+  char                   heads[2][160] = {"", ""}; // of the first rank's text, of one that differs
+  PetscMPIInt            rank, differs = 0;
 
   PetscFunctionBegin; // in parts that single precision has exactly
   PetscCall(get_range(comm,
                       {(PetscReal)(hash & 0xfffff), (PetscReal)(hash >> 20 & 0xfffff),
                        (PetscReal)((unsigned long long)hash >> 40), (PetscReal)(text.size() & 0xfffff)},
                       &least, &largest));
-  PetscCheck(least == largest, comm, PETSC_ERR_ARG_INCOMP,
-             "%s differs between the ranks; give all ranks the same one, or call DMDASetEquationFromFile(), which "
-             "reads the first rank's file",
-             name.c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (least == largest) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscStrncpy(heads[0], text.empty() ? "none" : text.c_str(), sizeof(heads[0])));
+  PetscCall(PetscStrncpy(heads[1], heads[0], sizeof(heads[1])));
+  PetscCallMPI(MPI_Bcast(heads[0], sizeof(heads[0]), MPI_CHAR, 0, comm));
+  if (std::string(heads[0]) != heads[1]) differs = rank;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, comm));
+  PetscCallMPI(MPI_Bcast(heads[1], sizeof(heads[1]), MPI_CHAR, differs, comm));
+  PetscCheck(!differs, comm, PETSC_ERR_ARG_INCOMP, "%s differs between the ranks: on rank 0 %s, on rank %d %s; %s",
+             name.c_str(), heads[0], (int)differs, heads[1], remedy);
+  SETERRQ(comm, PETSC_ERR_ARG_INCOMP, "%s differs between the ranks; %s", name.c_str(), remedy); // after the heads
 }
 
 } // namespace shellac

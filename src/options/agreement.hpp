@@ -1,0 +1,41 @@
+#pragma once
+// Arguments of collective calls, and options, that must be the same on all ranks.
+
+#include <string>
+#include <vector>
+
+#include "options/option.hpp"
+
+namespace shellac {
+
+struct Agreed {
+  std::string name; // "the parameter k"
+  PetscReal   value;
+};
+
+// Errors, on all ranks: a value that differs between them. All have as many values, with the same names.
+PetscErrorCode CheckAgreement(MPI_Comm comm, const std::vector<Agreed> &values);
+// The same for a text; name: "the equation's text". Every call is one reduction of the same size, so that ranks which make
+// different calls meet here too, if their texts say what they call.
+PetscErrorCode CheckAgreement(MPI_Comm comm, const std::string &name, const std::string &text,
+                              const char *remedy = "give all ranks the same");
+
+// A number as a text that no other number has.
+std::string text_of(PetscReal value);
+
+// The same for the options of a table, before they are read: one that is not possible is then an error on all ranks.
+template <size_t n> PetscErrorCode CheckOptionsAgree(OptionItems items, const Option (&table)[n]) {
+  std::string given;
+
+  PetscFunctionBegin;
+  for (const Option &option : table) {
+    const char *value = NULL;
+    PetscBool   set;
+    PetscCall(PetscOptionsFindPair(items->options, items->prefix, option.key, &value, &set));
+    if (set) given += (given.empty() ? "" : " ") + std::string(option.key) + " " + (value ? value : "");
+  }
+  PetscCall(CheckAgreement(items->comm, "the list of options", given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
