@@ -56,6 +56,7 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscCall(shellac::BurgersRegisterEvents(classid));
   PetscCall(shellac::BurgersRegisterSolvers());
   PetscCall(shellac::MatEquationRegisterSolvers());
+  PetscCall(shellac::MatKernelSumRegisterSolvers());
   PetscCall(PetscLogEventRegister("HaloBegin", classid, &shellac::halo_begin_event));
   PetscCall(PetscLogEventRegister("HaloEnd", classid, &shellac::halo_end_event));
   PetscCall(PetscLogEventRegister("StencilMGSetUp", classid, &shellac::multigrid_setup_event));

@@ -199,6 +199,11 @@ TEST_CASE("operations on kernelsum", "[misuse]") {
   PetscScalar sigma;
   Matrix      dense;
   OK(MatConvert(square, MATDENSE, MAT_INITIAL_MATRIX, &dense));
+  IS       first_rows;
+  Mat     *many = NULL;
+  PetscInt begin, end;
+  OK(MatGetOwnershipRange(square, &begin, &end));
+  OK(ISCreateStride(PETSC_COMM_WORLD, PetscMin(1, end - begin), begin, 1, &first_rows));
   check_mistakes(
       [&](Vec *f) { return product_with(A, f); },
       {
@@ -228,6 +233,12 @@ TEST_CASE("operations on kernelsum", "[misuse]") {
           OPERATION(PETSC_ERR_SUP, "kernelsum|MATCOMPOSITE|MatConvert()", MatAXPY(square, 1, dense, same)),
           OPERATION(PETSC_ERR_SUP, "kernelsum|MatZeroEntries()|MatConvert()", MatZeroEntries(square)),
           OPERATION(PETSC_ERR_SUP, "kernelsum|MatLUFactor()|MatConvert()", MatLUFactor(square, NULL, NULL, NULL)),
+          OPERATION(PETSC_ERR_SUP, "kernelsum|lu|MatConvert()|-pc_type kernelsum",
+                    MatGetFactor(square, "shellac", MAT_FACTOR_LU, &made)),
+          OPERATION(PETSC_ERR_SUP, "kernelsum|submatrices|MatConvert()",
+                    MatCreateSubMatrices(square, 1, &first_rows, &first_rows, MAT_INITIAL_MATRIX, &many)),
+          OPERATION(PETSC_ERR_SUP, "kernelsum|MatCreateSubMatrix()|MatConvert()",
+                    MatCreateSubMatrix(square, first_rows, first_rows, MAT_INITIAL_MATRIX, &made)),
           OPERATION(PETSC_ERR_ARG_SIZ, "x: global dim 9 30", MatSOR(square, c, 1, SOR_FORWARD_SWEEP, 0, 1, 1, f)),
           OPERATION(PETSC_ERR_ARG_UNKNOWN_TYPE, "no_such_type",
                     MatConvert(square, "no_such_type", MAT_INITIAL_MATRIX, &made)),
@@ -235,4 +246,5 @@ TEST_CASE("operations on kernelsum", "[misuse]") {
           OPERATION(PETSC_ERR_ARG_SIZ, "9x9|30x20", MatPtAP(square, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &made)),
           OPERATION(PETSC_ERR_SUP, "helmholtz", MatHelmholtzGetShift(A, &sigma)),
       });
+  OK(ISDestroy(&first_rows));
 }

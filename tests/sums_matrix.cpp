@@ -48,6 +48,52 @@ TEST_CASE("gradients", "[sums]") {
     }
 }
 
+TEST_CASE("rows and values of a kernel sum are those of the matrix", "[sums]") {
+  const Cloud sources = random_cloud(11, 2, 2), targets = random_cloud(7, 2, 1);
+  for (const Function &f : functions)
+    for (bool gradient : {false, true}) {
+      Options set = options(f);
+      Matrix  sum = gradient ? make_sum(targets, sources) : make_square_sum(sources), G;
+      if (gradient) OK(MatKernelSumCreateGradient(sum, &G));
+      const Mat A = gradient ? G : sum;
+      Vector    left = left_vector(A), right = right_vector(A);
+      set_random(left, 1);
+      set_random(right, 2);
+      OK(MatScale(A, 3));
+      OK(MatDiagonalScale(A, left, right));
+      if (!gradient) OK(MatShift(A, 2));
+      if (!gradient) OK(MatDiagonalSet(A, left, ADD_VALUES));
+      PetscInt           begin, end, n, M, N;
+      const PetscInt    *columns;
+      const PetscScalar *values;
+      INFO(f.name << (gradient ? ", gradients" : ""));
+      OK(MatGetOwnershipRange(A, &begin, &end));
+      OK(MatGetSize(A, &M, &N));
+      if (rank_count() > 1) { // a call of one rank, which does not have the others' points
+        EXPECT_ERROR(PETSC_ERR_SUP, ({"kernelsum", "several ranks", "MatConvert()"}),
+                     [&] { return MatGetRow(A, begin, &n, &columns, &values); });
+        continue;
+      }
+      Matrix dense = dense_of(A);
+      for (PetscInt i = 0; i < M; i++) {
+        PetscReal   worst = 0;
+        PetscScalar same[2] = {-7, -7}, expected;
+        OK(MatGetRow(A, i, &n, &columns, &values));
+        CHECK(n == N);
+        for (PetscInt j = 0; j < n; j++) {
+          OK(MatGetValues(dense, 1, &i, 1, &columns[j], &expected));
+          worst = std::max(worst, PetscAbsScalar(values[j] - expected) / (1 + PetscAbsScalar(expected)));
+        }
+        CHECK(worst <= exact);
+        const PetscInt rows[2] = {-1, i}, column = N - 1; // negative: ignored
+        OK(MatGetValues(A, 2, rows, 1, &column, same));
+        CHECK(same[0] == PetscScalar(-7));
+        CHECK(same[1] == values[N - 1]);
+        OK(MatRestoreRow(A, i, &n, &columns, &values));
+      }
+    }
+}
+
 TEST_CASE("many right-hand sides at once are one after the other", "[sums]") {
   for (const Function &f : functions)
     for (PetscInt columns : {1, 2, 19, 22}) {

@@ -1,5 +1,6 @@
 // Operations on entries: the diagonal, norms, conversion to a dense matrix; and products with dense matrices.
 
+#include <algorithm>
 #include <cmath>
 
 #include "sums/kernel_sum.hpp"
@@ -28,6 +29,19 @@ void KernelSumBlock(const KernelSumMat &context, const PetscReal x[3], PetscScal
   }
 }
 
+// The entries of the rows of a target with these sources, values[row * columns + column], without scalings.
+static void fill_rows(const KernelSumMat &context, const PetscReal target[3], PetscInt N, const PetscReal *const y[3],
+                      PetscScalar *values) {
+  const int   rows = context.scalars_a_target(), columns = context.scalars_a_value();
+  PetscScalar block[12];
+  for (PetscInt j = 0; j < N; j++) {
+    const PetscReal x[3] = {target[0] - y[0][j], target[1] - y[1][j], target[2] - y[2][j]};
+    KernelSumBlock(context, x, block);
+    for (int r = 0; r < rows; r++)
+      for (int c = 0; c < columns; c++) values[((size_t)r * N + j) * columns + c] = block[(size_t)r * columns + c];
+  }
+}
+
 // Calls f(local row, columns of the whole matrix, values) for every local row, without scalings.
 template <class Function>
 static PetscErrorCode for_each_row(MPI_Comm comm, const KernelSumMat &context, const Function &f) {
@@ -39,16 +53,11 @@ static PetscErrorCode for_each_row(MPI_Comm comm, const KernelSumMat &context, c
   PetscFunctionBegin;
   PetscCall(PointCloudGather(comm, &sources, &y));
   PetscCall(PointCloudGetPoints(&targets, PETSC_MEMTYPE_HOST, &points));
-  std::vector<PetscScalar> values((size_t)rows * columns * sources.N), block((size_t)rows * columns);
+  std::vector<PetscScalar> values((size_t)rows * columns * sources.N);
+  const PetscReal *const   of_sources[3] = {y.data(), y.data() + sources.N, y.data() + 2 * (size_t)sources.N};
   for (PetscInt i = 0; i < targets.n; i++) {
-    for (PetscInt j = 0; j < sources.N; j++) {
-      PetscReal x[3];
-      for (int a = 0; a < 3; a++) x[a] = points.x[a][i] - y[(size_t)a * sources.N + j];
-      KernelSumBlock(context, x, block.data());
-      for (int r = 0; r < rows; r++)
-        for (int c = 0; c < columns; c++)
-          values[((size_t)r * sources.N + j) * columns + c] = block[(size_t)r * columns + c];
-    }
+    const PetscReal target[3] = {points.x[0][i], points.x[1][i], points.x[2][i]};
+    fill_rows(context, target, sources.N, of_sources, values.data());
     for (int r = 0; r < rows; r++) PetscCall(f(i * rows + r, &values[(size_t)r * sources.N * columns]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,6 +93,81 @@ static PetscErrorCode get_diagonal(Mat A, Vec d) {
   if (context->right) PetscCall(VecPointwiseMult(d, d, context->right));
   if (context->shift != (PetscScalar)0) PetscCall(VecShift(d, context->shift));
   if (context->diagonal) PetscCall(VecAXPY(d, 1, context->diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The entries of a row. A call of one rank alone: other ranks' points are not there.
+static PetscErrorCode get_values_of_row(Mat A, PetscInt row, std::vector<PetscScalar> *values) {
+  KernelSumMat *context;
+  Points        x, y;
+  PetscInt      M, N;
+  PetscMPIInt   ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
+  if (ranks > 1) PetscCall(MatKernelSumRefuse(PETSC_COMM_SELF, "rows on one of several ranks"));
+  PetscCall(MatGetKernelSum(A, &context));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(PointCloudGetPoints(context->targets, PETSC_MEMTYPE_HOST, &x));
+  PetscCall(PointCloudGetPoints(context->sources, PETSC_MEMTYPE_HOST, &y));
+  const PetscInt           rows = context->scalars_a_target(), i = row / rows;
+  const PetscReal          target[3] = {x.x[0][i], x.x[1][i], x.x[2][i]};
+  std::vector<PetscScalar> of_target((size_t)rows * N);
+  fill_rows(*context, target, y.n, y.x, of_target.data());
+  values->assign(of_target.begin() + (row % rows) * N, of_target.begin() + (row % rows + 1) * N);
+  const PetscScalar *left = NULL, *right = NULL, *diagonal = NULL;
+  if (context->left) PetscCall(VecGetArrayRead(context->left, &left));
+  if (context->right) PetscCall(VecGetArrayRead(context->right, &right));
+  if (context->diagonal) PetscCall(VecGetArrayRead(context->diagonal, &diagonal));
+  for (PetscInt j = 0; j < N; j++) (*values)[j] *= context->scale * (left ? left[row] : 1) * (right ? right[j] : 1);
+  if (row < N) (*values)[row] += context->shift + (diagonal ? diagonal[row] : 0);
+  if (context->diagonal) PetscCall(VecRestoreArrayRead(context->diagonal, &diagonal));
+  if (context->right) PetscCall(VecRestoreArrayRead(context->right, &right));
+  if (context->left) PetscCall(VecRestoreArrayRead(context->left, &left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_row(Mat A, PetscInt row, PetscInt *n, PetscInt **columns, PetscScalar **entries) {
+  std::vector<PetscScalar> values;
+
+  PetscFunctionBegin;
+  PetscCall(get_values_of_row(A, row, &values));
+  *n = (PetscInt)values.size();
+  if (columns) {
+    PetscCall(PetscMalloc1(*n, columns));
+    for (PetscInt j = 0; j < *n; j++) (*columns)[j] = j;
+  }
+  if (entries) {
+    PetscCall(PetscMalloc1(*n, entries));
+    std::copy(values.begin(), values.end(), *entries);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode restore_row(Mat, PetscInt, PetscInt *, PetscInt **columns, PetscScalar **entries) {
+  PetscFunctionBegin;
+  if (columns) PetscCall(PetscFree(*columns));
+  if (entries) PetscCall(PetscFree(*entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_values(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt columns[],
+                                 PetscScalar entries[]) {
+  std::vector<PetscScalar> values;
+  PetscInt                 M, N;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &M, &N));
+  for (PetscInt i = 0; i < m; i++) {
+    if (rows[i] < 0) continue; // as all types ignore it
+    PetscCheck(rows[i] < M, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "row %" PetscInt_FMT " was asked for; the matrix has %" PetscInt_FMT, rows[i], M);
+    PetscCall(get_values_of_row(A, rows[i], &values));
+    for (PetscInt j = 0; j < n; j++) {
+      PetscCheck(columns[j] < N, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "column %" PetscInt_FMT " was asked for; the matrix has %" PetscInt_FMT, columns[j], N);
+      if (columns[j] >= 0) entries[i * n + j] = values[columns[j]];
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,6 +358,9 @@ PetscErrorCode MatKernelSumSetEntryOperations(Mat A) {
   PetscFunctionBegin;
   PetscCall(set_operation(A, MATOP_GET_DIAGONAL, get_diagonal));
   PetscCall(set_operation(A, MATOP_NORM, norm));
+  PetscCall(MatSetOperation(A, MATOP_GET_ROW, reinterpret_cast<OperationFn *>(get_row)));
+  PetscCall(MatSetOperation(A, MATOP_RESTORE_ROW, reinterpret_cast<OperationFn *>(restore_row)));
+  PetscCall(MatSetOperation(A, MATOP_GET_VALUES, reinterpret_cast<OperationFn *>(get_values)));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
   for (MatType type : {
          MATDENSE,

@@ -85,12 +85,16 @@ static PetscErrorCode create_gradient(Mat A, Mat *G) {
 
 // ---- the type --------------------------------------------------------------------------------------------------------
 
-// What MATSHELL would do to a product of its own, which is not ours.
-static PetscErrorCode refuse(Mat A, const char *operation) {
+PetscErrorCode MatKernelSumRefuse(MPI_Comm comm, const char *operation) {
   PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-          "a Mat of type kernelsum has no %s; put it into a MATCOMPOSITE, or convert it to dense with MatConvert()",
-          operation);
+  SETERRQ(
+      comm, PETSC_ERR_SUP,
+      "a Mat of type kernelsum has no %s; convert it to dense with MatConvert(), or put it into a MATCOMPOSITE. Its "
+      "preconditioner is -pc_type kernelsum",
+      operation);
+}
+static PetscErrorCode refuse(Mat A, const char *operation) {
+  return MatKernelSumRefuse(PetscObjectComm((PetscObject)A), operation);
 }
 static PetscErrorCode axpy(Mat Y, PetscScalar, Mat, MatStructure) {
   return refuse(Y, "MatAXPY()");
@@ -108,14 +112,39 @@ static PetscErrorCode set_values(Mat A, PetscInt, const PetscInt[], PetscInt, co
                                  InsertMode) {
   return refuse(A, "MatSetValues()");
 }
+static PetscErrorCode submatrix(Mat A, IS, IS, MatReuse, Mat *) {
+  return refuse(A, "MatCreateSubMatrix()");
+}
+static PetscErrorCode submatrices(Mat A, PetscInt, const IS[], const IS[], MatReuse, Mat *[]) {
+  return refuse(A, "submatrices (of asm and other preconditioners)");
+}
+static PetscErrorCode diagonal_block(Mat A, Mat *) {
+  return refuse(A, "block of its diagonal (of bjacobi)");
+}
+static PetscErrorCode relax(Mat A, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec) {
+  return refuse(A, "relaxation (sor)");
+}
 static PetscErrorCode lu_factor(Mat A, IS, IS, const MatFactorInfo *) {
   return refuse(A, "MatLUFactor()");
 }
 static PetscErrorCode cholesky_factor(Mat A, IS, const MatFactorInfo *) {
   return refuse(A, "MatCholeskyFactor()");
 }
+static PetscErrorCode get_factor(Mat A, MatFactorType, Mat *) {
+  return refuse(A, "factorisation (lu, cholesky)");
+}
+
+// In a package of its own: for its default preconditioner, PETSc looks for factors of its own package.
+PetscErrorCode MatKernelSumRegisterSolvers() {
+  PetscFunctionBegin;
+  for (MatFactorType kind : {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC})
+    PetscCall(MatSolverTypeRegister("shellac", MATKERNELSUM, kind, get_factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode MatCreate_KernelSum(Mat A) {
+  PetscMPIInt ranks;
+
   PetscFunctionBegin;
   PetscCall(MatSetType(A, MATSHELL));
   PetscCall(MatShellSetContext(A, new KernelSumMat));
@@ -135,6 +164,12 @@ PetscErrorCode MatCreate_KernelSum(Mat A) {
   PetscCall(MatSetOperation(A, MATOP_SET_VALUES, reinterpret_cast<OperationFn *>(set_values)));
   PetscCall(MatSetOperation(A, MATOP_LUFACTOR, reinterpret_cast<OperationFn *>(lu_factor)));
   PetscCall(MatSetOperation(A, MATOP_CHOLESKYFACTOR, reinterpret_cast<OperationFn *>(cholesky_factor)));
+  PetscCall(MatSetOperation(A, MATOP_SOR, reinterpret_cast<OperationFn *>(relax)));
+  PetscCall(MatSetOperation(A, MATOP_CREATE_SUBMATRIX, reinterpret_cast<OperationFn *>(submatrix)));
+  PetscCall(MatSetOperation(A, MATOP_CREATE_SUBMATRICES, reinterpret_cast<OperationFn *>(submatrices)));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
+  if (ranks > 1) // on one rank, where there is no operation, PETSc takes the matrix itself
+    PetscCall(MatSetOperation(A, MATOP_GET_DIAGONAL_BLOCK, reinterpret_cast<OperationFn *>(diagonal_block)));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatKernelSumCreateGradient_C", create_gradient));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATKERNELSUM));
   PetscCall(MatKernelSumSetEntryOperations(A)); // products are found by the new name

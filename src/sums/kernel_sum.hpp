@@ -78,7 +78,7 @@ PetscErrorCode MatGetKernelSumSettings(Mat A, KernelSumMat **context); // as it 
 PetscErrorCode MatKernelSumSetUp(Mat A); // MATOP_SETUP
 PetscErrorCode MatKernelSumSetSizes(Mat A);
 PetscErrorCode MatKernelSumPrepare(Mat A);
-PetscErrorCode MatKernelSumCheck(Mat A);       // whether the settings go together
+PetscErrorCode MatKernelSumCheck(Mat A); // whether the settings go together
 // An error for a vector of another layout than that of the rows or the columns; it may be null. Every rank knows the whole layout,
 // so ranks agree without communication, also if PETSc's check of local sizes has returned with an error on some.
 PetscErrorCode MatKernelSumCheckLayout(Mat A, Vec v, bool of_columns);
@@ -108,6 +108,8 @@ PetscErrorCode MatKernelSumSetProducts(Mat A);
 PetscErrorCode MatKernelSumSetScalings(Mat A);
 PetscErrorCode MatKernelSumSetView(Mat A);
 PetscErrorCode MatKernelSumSetEntryOperations(Mat A);
+// What MATSHELL would do to a product of its own, or not at all: an error that names a remedy.
+PetscErrorCode MatKernelSumRefuse(MPI_Comm comm, const char *operation);
 
 // ---- pieces of KernelSumApply() --------------------------------------------------------------------------------------
 

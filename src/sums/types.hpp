@@ -9,6 +9,7 @@ namespace shellac {
 
 PetscErrorCode MatCreate_KernelSum(Mat A);
 PetscErrorCode PCCreate_KernelSum(PC pc);
+PetscErrorCode MatKernelSumRegisterSolvers();
 PetscErrorCode SumPairsFinalize(); // frees the work space of all sums
 
 } // namespace shellac
