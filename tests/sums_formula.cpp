@@ -77,6 +77,56 @@ TEST_CASE("formulas are the functions that they say", "[sums][formula]") {
   }
 }
 
+// Two points at each of many distances: values against the C library's functions in long double.
+TEST_CASE("functions in formulas are accurate where they underflow and near zero", "[sums][formula]") {
+  if (!compiler_is_there()) return;
+  using Exact = std::function<long double(long double)>;
+  const struct {
+    const char *text;
+    double      ulps; // units in the last place of the value
+    Exact       value;
+  } cases[] = {
+      {"exp(-r)", 4, [](long double r) { return std::exp(-r); }},
+      {"exp(-700 - r)", 4, [](long double r) { return std::exp(-700 - r); }},
+      {"tanh(r)", 4, [](long double r) { return std::tanh(r); }},
+      {"-tanh(-r)", 4, [](long double r) { return std::tanh(r); }},
+      {"pow(r, 12)", 8, [](long double r) { return std::pow(r, 12.L); }},
+      {"pow(r, -6)", 8, [](long double r) { return std::pow(r, -6.L); }},
+      {"pow(r, 3)", 4, [](long double r) { return r * r * r; }},
+      {"pow(r, 20)", 4, [](long double r) { return std::pow(r, 20.L); }},
+      {"pow(max(1 - r/4, 0), 3)", 8, [](long double r) { return std::pow(std::max(1 - r / 4, 0.L), 3.L); }},
+      {"pow(max(1 - r/4, 0), 2.5)", 4, [](long double r) { return std::pow(std::max(1 - r / 4, 0.L), 2.5L); }},
+  };
+  const PetscReal tiny = PetscReal(4e-308); // what is below counts as zero
+  Cloud           targets = random_cloud(64, 1, 1), origin = random_cloud(1, 1, 2);
+  origin.x[0] = 0;
+  for (PetscInt i = 0; i < targets.N; i++) targets.x[(size_t)i] = (PetscReal)std::exp2(0.25 * (double)i - 6); // to 844
+  if (sizeof(PetscReal) < sizeof(double)) return;
+  for (const auto &one : cases) {
+    INFO(one.text);
+    OK(PetscOptionsSetValue(NULL, "-mat_kernelsum_formula", one.text));
+    Matrix A = make_sum(targets, origin);
+    OK(PetscOptionsClearValue(NULL, "-mat_kernelsum_formula"));
+    Vector    c = right_vector(A), y = left_vector(A);
+    PetscInt  begin, end;
+    PetscReal worst = 0, all;
+    OK(VecSet(c, 1));
+    OK(MatMult(A, c, y));
+    OK(VecGetOwnershipRange(y, &begin, &end));
+    Vector             here = on_host(y);
+    const PetscScalar *values;
+    OK(VecGetArrayRead(here, &values));
+    for (PetscInt i = begin; i < end; i++) {
+      const long double g = one.value((long double)targets.x[(size_t)i]);
+      const long double error = std::abs((long double)PetscRealPart(values[i - begin]) - g);
+      if (error > tiny) worst = std::max(worst, (PetscReal)(error / std::abs(g) / (long double)PETSC_MACHINE_EPSILON));
+    }
+    OK(VecRestoreArrayRead(here, &values));
+    MPI_Allreduce(&worst, &all, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD);
+    CHECK(all <= one.ulps);
+  }
+}
+
 // Needs no GPU.
 TEST_CASE("formulas compile for a GPU", "[sums][formula]") {
   if (!shellac::nvrtc_present() || rank_count() > 1) {

@@ -66,7 +66,24 @@ template <class A, class B> using Wider = decltype(typename Arithmetic<A>::type(
       return of_double(name)(R(a));                                                                                    \
   }
 #endif
-SHELLAC_REAL_FUNCTION(exp, SHELLAC_IN_VECTORS)
+#if defined(__CUDACC_RTC__)
+SHELLAC_REAL_FUNCTION(exp, SHELLAC_MATH)
+#else
+// The library's functions for several numbers take them one by one where a result underflows, or a base is zero: they are
+// not given such. What is below the smallest normal number, about, is zero.
+template <class A, class R = typename Arithmetic<A>::type> inline R exp(A a) {
+  const R x = R(a);
+  if constexpr (sizeof(R) > sizeof(double)) return SHELLAC_MATH(expl)(x);
+  constexpr R least = sizeof(R) < sizeof(double) ? R(-87) : R(-708);
+  const R     within = x < least ? least : x;
+  R           e;
+  if constexpr (sizeof(R) < sizeof(double))
+    e = SHELLAC_MATH(expf)(within);
+  else
+    e = SHELLAC_IN_VECTORS(exp)(within);
+  return x < least ? R(0) : e;
+}
+#endif
 SHELLAC_REAL_FUNCTION(log, SHELLAC_IN_VECTORS)
 SHELLAC_REAL_FUNCTION(sqrt, SHELLAC_MATH)
 SHELLAC_REAL_FUNCTION(sin, SHELLAC_IN_VECTORS)
@@ -77,7 +94,19 @@ SHELLAC_REAL_FUNCTION(acos, SHELLAC_MATH)
 SHELLAC_REAL_FUNCTION(atan, SHELLAC_MATH)
 SHELLAC_REAL_FUNCTION(sinh, SHELLAC_MATH)
 SHELLAC_REAL_FUNCTION(cosh, SHELLAC_MATH)
+#if defined(__CUDACC_RTC__)
 SHELLAC_REAL_FUNCTION(tanh, SHELLAC_MATH)
+#else
+// By exp, and near zero by Lambert's continued fraction, the first eight parts of it: both without branches.
+template <class A, class R = typename Arithmetic<A>::type> inline R tanh(A a) {
+  const R x = R(a), size = x < 0 ? -x : x, z = x * x;
+  if constexpr (sizeof(R) > sizeof(double)) return SHELLAC_MATH(tanhl)(x);
+  const R e = equation::exp(-2 * size), far = (1 - e) / (1 + e);
+  const R near = x * (2027025 + z * (270270 + z * (6930 + z * 36))) /
+                 (2027025 + z * (945945 + z * (51975 + z * (630 + z))));
+  return size < R(0.6) ? near : x < 0 ? -far : far;
+}
+#endif
 SHELLAC_REAL_FUNCTION(floor, SHELLAC_MATH)
 SHELLAC_REAL_FUNCTION(fabs, SHELLAC_MATH)
 template <class A, class R = typename Arithmetic<A>::type> inline R abs(A a) {
@@ -93,12 +122,14 @@ template <class A, class B, class R = Wider<A, B>> inline R pow(A a, B b) {
   return power(R(a), R(b));
 #else
   if constexpr (sizeof(R) > sizeof(double)) return SHELLAC_MATH(powl)(R(a), R(b));
-  if constexpr (sizeof(R) < sizeof(double)) return SHELLAC_MATH(powf)(R(a), R(b));
-  return SHELLAC_IN_VECTORS(pow)(R(a), R(b));
+  const R x = R(a), y = R(b), base = x == 0 ? R(1) : x;
+  R       power;
+  if constexpr (sizeof(R) < sizeof(double))
+    power = SHELLAC_MATH(powf)(base, y);
+  else
+    power = SHELLAC_IN_VECTORS(pow)(base, y);
+  return x != 0 || y == 0 ? power : y > 0 ? R(0) : y < 0 ? R(SHELLAC_MATH(inf)()) : y;
 #endif
-}
-template <class A, class R = typename Arithmetic<A>::type> inline R pow(A a, int b) {
-  return b == 2 ? R(a) * R(a) : equation::pow(a, double(b));
 }
 template <class A, class B, class R = Wider<A, B>> inline R min(A a, B b) {
   return R(a) < R(b) ? R(a) : R(b);
@@ -124,6 +155,27 @@ template <class A, class R = typename Arithmetic<A>::type> inline R inverse(A b)
   return 1 / R(b);
 }
 #endif
+
+// a^b for 0 <= b <= most_by_products, by products: up to 8 units in the last place off. A compiler knows b, where a text has
+// it, and keeps the products that are needed.
+constexpr int most_by_products = 16;
+
+template <class R> inline R product_of(R a, int b) {
+  const R a2 = a * a, a4 = a2 * a2, a8 = a4 * a4;
+  R       result = b & 1 ? a : R(1);
+  if (b & 2) result = result * a2;
+  if (b & 4) result = result * a4;
+  if (b & 8) result = result * a8;
+  return b & 16 ? a8 * a8 : result;
+}
+template <class R> inline R integer_power(R a, int b) {
+  if (b >= 0 && b <= most_by_products) return product_of(a, b);
+  if (b < 0 && b >= -most_by_products) return inverse(product_of(a, -b)); // also of complex numbers, below
+  return pow(a, R(b));
+}
+template <class A, class R = typename Arithmetic<A>::type> inline R pow(A a, int b) {
+  return equation::integer_power(R(a), b);
+}
 
 // ---- complex numbers -----------------------------------------------------------------------------------------------
 
@@ -443,7 +495,7 @@ inline Number<S, directions> differences(const Number<S, directions> &before, co
 }
 
 template <class S, int directions> inline Number<S, directions> pow(const Number<S, directions> &a, int b) {
-  return b == 2 ? a * a : pow(a, S(b));
+  return Number<S, directions>::chain(integer_power(a.v, b), b == 0 ? S(0) : S(b) * integer_power(a.v, b - 1), a);
 }
 
 } // namespace equation
