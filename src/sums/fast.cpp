@@ -168,6 +168,30 @@ PetscErrorCode measure(MPI_Comm comm, const KernelSumMat &context, const Test &t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// What sums cost on a device, for each target, in pairs of a direct sum. Measured for Gaussians in 2-D and 3-D, and 1/r
+// (`shellac_bench_sums`, with -host on the host).
+struct Costs {
+  double tree, cut;       // a tree; one of a function that has decayed at most of the sources
+  double point, gaussian; // an interpolation point of a cluster, with any function, with a Gaussian
+  double mode;            // of a Fourier series, there and back: on the host 0.4 to 1.6, by the width of its vectors
+
+  static Costs of(PetscMemType memory) {
+    return PetscMemTypeHost(memory) ? Costs{5e3, 1e3, 60, 60, 1} : Costs{4e4, 4e4, 60, 200, 0.7};
+  }
+  // Of a tree with so many interpolation points in a cluster, and so many of all sources within reach of a target.
+  double of_tree(double points, bool of_gaussian, double within, double all) const {
+    const double of_any = tree + (of_gaussian ? gaussian : point) * points;
+    return within < all / 4 ? std::min(of_any, cut + 2 * within) : of_any;
+  }
+};
+
+// About how many sources are nearer to a target than this.
+double sources_within(double reach, double sources, const PetscReal lower[3], const PetscReal upper[3]) {
+  for (int a = 0; a < 3; a++)
+    if (upper[a] > lower[a]) sources *= std::min(1., 2 * reach / (double)(upper[a] - lower[a]));
+  return sources;
+}
+
 // A fast method and what it computes with.
 struct Choice {
   bool         series;
@@ -209,7 +233,7 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   // The first order is that of an a-priori estimate, with which the first measurement is mostly the last: each order
   // multiplies the error by about 0.26.
   const double rtol = context->rtol;
-  const bool   singular = context->info().singular, on_host = PetscMemTypeHost(context->memory());
+  const bool   singular = context->info().singular;
   const int    order = std::max(3, (int)std::lround(1 - 0.75 * std::log(rtol)));
   // The closest pairs of a singular function may be the largest terms, single precision may not know their distance, and
   // a sample of the targets mostly lacks them.
@@ -223,13 +247,13 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   PetscCall(PointCloudsGetBox(comm, context->targets, context->sources, lower, upper));
   for (int a = 0; a < 3; a++)
     if (upper[a] > lower[a]) points *= 0.5 * order;
-  // Pairs a target: of the tree, of all; of the series, whose modes cost a third of a pair, twice, on a GPU, and as much
-  // as 20 on the host.
-  const double tree_pairs = (on_host ? 5e3 : 4e4) + 60 * points;
-  if (gaussian && context->limit_is_own()) modes = 0.7 * FourierSumModes(*context, lower, upper, tree.epsilon);
+  const Costs  costs = Costs::of(context->memory());
+  const double reach = KernelReach(*context, tree.epsilon);
+  const double tree_cost = costs.of_tree(points, gaussian, sources_within(reach, all, lower, upper), all);
+  if (gaussian && context->limit_is_own()) modes = FourierSumModes(*context, lower, upper, tree.epsilon);
   const bool automatic = context->method == MAT_KERNELSUM_AUTO;
-  now.series = modes < 4e4 + 200 * points;
-  if (automatic && all < 2 * (now.series ? modes * (on_host ? 20 : 1) : tree_pairs)) PetscFunctionReturn(PETSC_SUCCESS);
+  now.series = costs.mode * modes < tree_cost;
+  if (automatic && all < 2 * std::min(costs.mode * modes, tree_cost)) PetscFunctionReturn(PETSC_SUCCESS);
 
   // sums of equal points are their own transposes
   const int         tests = context->targets == context->sources ? 1 : 2;
@@ -242,7 +266,7 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
     const double last = best.error;
     FastSum     *made;
     now.series = now.series && FourierSumModes(*context, lower, upper, tree.epsilon) < INFINITY;
-    if (!now.series && automatic && all < 2 * tree_pairs) break;
+    if (!now.series && automatic && all < 2 * tree_cost) break;
     for (int t = 0; t < tests && series != now.series; t++) {
       PetscCall(destroy_test(&test[t]));
       PetscCall(create_test(comm, *context, t == 1, now.series, &test[t]));
@@ -273,7 +297,8 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
       tree.order = lower_order;
       continue;
     }
-    if (error == INFINITY || (!now.series && tree.order >= max_tree_order && (!gaussian || tree.epsilon < 1e-100)))
+    if (error == INFINITY ||
+        (!now.series && tree.order >= max_tree_order && (reach == INFINITY || tree.epsilon < 1e-100)))
       break;
     lower_order = tree.order;
     tree.order = std::min(
@@ -284,6 +309,13 @@ PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast) {
   if (best.error <= rtol) {
     PetscCall(create(comm, *context, best, NULL, &trees, fast));
     PetscCall(trees.Destroy());
+    if (automatic && !best.series) { // now the pairs are known
+      double pairs[2] = {(*fast)->Terms(false) + 2 * points * (double)context->targets->n,
+                         all * (double)context->targets->n};
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, pairs, 2, MPI_DOUBLE, MPI_SUM, comm));
+      if (pairs[0] > pairs[1]) PetscCall(FastSumDestroy(fast));
+      PetscCall(PetscInfo(A, "trees: %g pairs, direct sums: %g\n", pairs[0], pairs[1]));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(trees.Destroy());

@@ -32,7 +32,11 @@ struct PointSample {
   PointCloud           *points = NULL; // those
 };
 
-// Interpolation in the clusters of two trees: `order` points along each axis; a Gaussian below about `epsilon` counts as
+// The distance beyond which a kernel function adds less than about `epsilon` to sums: infinite where it does not decay within
+// the points. It is known by values of the function, whatever that is. [length]
+double KernelReach(const KernelSumMat &context, double epsilon);
+
+// Interpolation in the clusters of two trees: `order` points along each axis; a function below about `epsilon` counts as
 // zero. In single precision: nothing (0), far pairs (1), all (2), beside what the Mat says. With samples of the targets of
 // A and of its transpose, it computes the sums at those alone.
 struct TreeSettings {

@@ -16,11 +16,12 @@ namespace shellac {
 
 namespace {
 
-// Modes -K .. K along x and y, 0 .. K along z.
+// Modes -K .. K along the first two axes, 0 .. K along the last one.
 struct Modes {
   int    K[3];
   double step[3];   // 2π/L [1/length]
   double center[3]; // coordinates count from it [length]
+  int    axis[3];   // of the points, for each of these; the host has flat ones first, since its inner loop is the last
 
   SHELLAC_INLINE int    along(int a) const { return a < 2 ? 2 * K[a] + 1 : K[2] + 1; }
   SHELLAC_INLINE size_t count() const { return (size_t)along(0) * along(1) * along(2); }
@@ -50,11 +51,15 @@ SHELLAC_INLINE void powers(double angle, int K, bool negative, Complex<double> *
 Modes make_modes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon) {
   const double sigma = context.parameters.sigma, tail = std::sqrt(2 * std::log(1 / epsilon));
   Modes        m;
+  int          places[3] = {0, 1, 2};
+  if (PetscMemTypeHost(context.memory()))
+    std::stable_sort(places, places + 3, [&](int a, int b) { return !(upper[a] > lower[a]) && upper[b] > lower[b]; });
   for (int a = 0; a < 3; a++) {
-    const double extent = upper[a] - lower[a], L = extent + sigma * tail;
+    const int    axis = m.axis[a] = places[a];
+    const double extent = upper[axis] - lower[axis], L = extent + sigma * tail;
     m.step[a] = 2 * pi / L;
-    m.K[a] = a < context.targets->dim && extent > 0 ? (int)std::ceil(tail / sigma / m.step[a]) : 0;
-    m.center[a] = 0.5 * (lower[a] + upper[a]);
+    m.K[a] = axis < context.targets->dim && extent > 0 ? (int)std::ceil(tail / sigma / m.step[a]) : 0;
+    m.center[a] = 0.5 * (lower[axis] + upper[axis]);
     if (m.K[a] == 0) m.step[a] = 0; // a flat axis: one mode that is constant
   }
   return m;
@@ -201,10 +206,13 @@ class FourierSum final : public FastSum {
 public:
   PetscErrorCode Apply(MPI_Comm comm, bool transposed, const Layout &layout) override;
   PetscErrorCode View(PetscViewer viewer) const override {
+    int along[3];
+
     PetscFunctionBegin;
+    for (int a = 0; a < 3; a++) along[modes.axis[a]] = 2 * modes.K[a] + 1;
     PetscCall(PetscViewerASCIIPrintf(
-        viewer, "Fourier series of %d x %d x %d modes, in double precision; error measured: %.2g\n", 2 * modes.K[0] + 1,
-        2 * modes.K[1] + 1, 2 * modes.K[2] + 1, error));
+        viewer, "Fourier series of %d x %d x %d modes, in double precision; error measured: %.2g\n", along[0], along[1],
+        along[2], error));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Destroy() override {
@@ -233,14 +241,20 @@ PetscErrorCode FourierSum::Apply(MPI_Comm comm, bool transposed, const Layout &l
   const PetscMemType memory = layout.sum.memory;
   const size_t       reals = 2 * modes.count();
   const int          nz = modes.along(2);
-  const Points      &x = layout.sum.targets;
-  Points             y;
-  PetscMPIInt        ranks, count;
+  const auto         in_order = [&](const Points &points) { // of the modes' axes
+    Points ordered = points;
+    for (int a = 0; a < 3; a++) ordered.x[a] = points.x[modes.axis[a]];
+    return ordered;
+  };
+  const Points x = in_order(layout.sum.targets);
+  Points       y;
+  PetscMPIInt  ranks, count;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCall(PetscMPIIntCast((PetscInt)reals, &count));
   PetscCall(PointCloudGetPoints(sources[transposed], memory, &y));
+  y = in_order(y);
   on_host_.resize(reals);
   for (int p = 0; p < layout.reals; p++) { // the real, the imaginary parts
     const PetscReal *c = layout.sum.in.data + p;

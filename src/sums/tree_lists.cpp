@@ -11,8 +11,11 @@
 
 #include "sums/tree_lists.hpp"
 
+#include <cmath>
+
 #include "device/runs.hpp"
 #include "device/sort.hpp"
+#include "sums/fast_sum.hpp"
 
 namespace shellac {
 
@@ -32,6 +35,24 @@ void TargetGroups::make(const std::vector<Cluster> &clusters, PetscInt most) {
     if (c.proxies >= 0) add_groups(c, c.proxies, c.proxies + proxy_count(c), 2 * (PetscInt)at, most, this);
     if (c.child < 0) add_groups(c, c.begin, c.end, 2 * (PetscInt)at + 1, most, this);
   }
+}
+
+double KernelReach(const KernelSumMat &context, double epsilon) {
+  const FunctionInfo &info = context.info();
+  const int           dim = context.sources->dim;
+  const double spacing = context.parameters.extent / std::pow(PetscMax(1., (double)context.sources->N), 1. / dim);
+  const auto   size = [&](double r) {
+    const Complex<double> g = info.value(context.parameters, r * r);
+    return std::hypot(g.re, g.im);
+  };
+  const double enough = size(info.singular ? spacing : 0) * epsilon / 200, step = std::exp2(1. / 64);
+  double       reach = INFINITY;
+  if (!(enough > 0)) return reach; // nothing to compare with
+  // from the points' diameter inwards, in steps of a percent, down to where it is no longer small
+  for (double r = 2 * context.parameters.extent * std::sqrt((double)dim); r > 0.1 * spacing && size(r) <= enough;
+       r /= step)
+    reach = r;
+  return reach;
 }
 
 namespace {
@@ -65,8 +86,7 @@ struct Rule {
       length = 1 / std::fabs(context.parameters.wavenumber);
     if (is_gaussian(context) || (context.formula && info.uses_sigma))
       length = std::min(length, context.parameters.sigma);
-    if (!is_gaussian(context)) return;
-    reach = context.parameters.sigma * std::sqrt(2 * std::log(2e2 / epsilon));
+    reach = KernelReach(context, epsilon);
   }
   SHELLAC_HD bool beyond_reach(const Cluster &s, const Cluster &t) const {
     double gap2 = 0;
