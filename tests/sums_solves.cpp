@@ -47,6 +47,31 @@ TEST_CASE("one box with all points is the inverse of any square kernel sum, scal
   }
 }
 
+// The matrix is well conditioned; a coarse point with a close partner would spoil it.
+TEST_CASE("pairs of close points do not spoil the coarse space", "[sums][solves]") {
+  for (PetscReal gap : {PetscReal(1e-4), PetscReal(1e-9), PetscReal(1e-12)})
+    for (bool all : {true, false}) { // pairs, or one in ten
+      Options set("-mat_kernelsum_kernel laplace -ksp_rtol 1e-9");
+      Cloud   cloud = random_cloud(600, 2, 4);
+      for (PetscInt i = 0; i + 1 < cloud.N; i += all ? 2 : 20)
+        for (int a = 0; a < 2; a++) cloud.x[(size_t)(2 * (i + 1) + a)] = cloud.x[(size_t)(2 * i + a)] + gap;
+      Matrix A = make_square_sum(cloud);
+      OK(MatShift(A, PetscSqrtReal((PetscReal)cloud.N) / 2));
+      Vector b = right_vector(A), u = right_vector(A), r = right_vector(A);
+      set_random(b, 1);
+      INFO("gap " << gap << (all ? "" : ", few"));
+      Solve solver(A);
+      CHECK(solver.solve(b, u) > 0);
+      CHECK(solver.solve(b, u) <= 25);
+      PetscReal norms[2];
+      OK(MatMult(A, u, r));
+      OK(VecAXPY(r, -1, b));
+      OK(VecNorm(r, NORM_2, &norms[0]));
+      OK(VecNorm(b, NORM_2, &norms[1]));
+      CHECK(norms[0] <= 1e-6 * norms[1]);
+    }
+}
+
 TEST_CASE("GMRES with overlapping boxes solves as a dense matrix does", "[sums][solves]") {
   int number = 0;
   for (const Function &f : functions)

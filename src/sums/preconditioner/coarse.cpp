@@ -3,6 +3,7 @@
 #include "sums/preconditioner/schwarz.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "device/arrays.hpp"
@@ -98,7 +99,15 @@ PetscErrorCode Schwarz::SetUpCoarse(const BoxTree &tree, PetscInt count) {
   PetscFunctionBegin;
   PetscCall(MatGetKernelSum(A_, &context));
   if (count < 0) count = shape_of(*context).fast ? 0 : std::min<PetscInt>(1000, points_ / 50);
-  PetscCall(tree.SampleEvenly(count, &chosen));
+  // What is corrected at a point whose function is much larger at a close one would be an error there, which no box corrects.
+  const FunctionInfo &info = context->info();
+  const auto          size = [&](double r) {
+    const Complex<double> g = info.value(context->parameters, r * r);
+    return std::hypot(g.re, g.im);
+  };
+  PetscCall(tree.SampleEvenly(
+      count, [&](double nearest, double spacing) { return info.singular && size(nearest) > 10 * size(spacing); },
+      &chosen));
   coarse_count_ = 0;
   if (chosen.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   std::sort(chosen.begin(), chosen.end());
@@ -115,7 +124,9 @@ PetscErrorCode Schwarz::SetUpCoarse(const BoxTree &tree, PetscInt count) {
   PetscCall(entries.Fill(place, points, &matrix));
   PetscCall(matrix.GetMatrices(&inverse));
   PetscCall(invert(&inverse, n * entries.scalars, &singular));
-  if (singular) {
+  PetscMPIInt none = singular; // on any rank: their processors may differ
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &none, 1, MPI_INT, MPI_MAX, comm_));
+  if (none) {
     PetscCall(PetscSFDestroy(&sf));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

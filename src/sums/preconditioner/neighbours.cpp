@@ -377,11 +377,13 @@ PetscErrorCode BoxTree::FindAround(const std::vector<PetscInt> &wanted, bool bef
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BoxTree::SampleEvenly(PetscInt count, std::vector<PetscInt> *chosen) const {
+PetscErrorCode BoxTree::SampleEvenly(PetscInt count, const std::function<bool(double, double)> &too_close,
+                                     std::vector<PetscInt> *chosen) const {
+  constexpr size_t most_tried = 64; // in a part, where all may be too close
   struct Candidate {
     PetscInt part;
     double   r2;
-    PetscInt number;
+    PetscInt number, place;
     bool     operator<(const Candidate &other) const { return r2 != other.r2 ? r2 < other.r2 : number < other.number; }
   };
   std::vector<Candidate>   candidates, sent; // the nearest point to the middle of each part, on each rank that has some
@@ -395,17 +397,32 @@ PetscErrorCode BoxTree::SampleEvenly(PetscInt count, std::vector<PetscInt> *chos
   PetscCall(PointCloudGetPoints(&cloud_, PETSC_MEMTYPE_HOST, &x));
   // parts of no more points than are to share one
   for (const Cluster &part : down_to(tree_.nodes, std::max<PetscInt>(1, N_ / count))) {
-    Candidate best = {part.begin, INFINITY, -1};
+    std::vector<Candidate> points;
     for (PetscInt t = std::max(part.begin, tree_.first); part.child < 0 && t < std::min(part.end, end); t++) {
       const PetscInt i = t - tree_.first;
-      Candidate      point = {part.begin, 0, numbers[i]};
+      Candidate      point = {part.begin, 0, numbers[i], i};
       for (int a = 0; a < 3; a++) {
         const double d = (double)x.x[a][i] - part.center(a);
         point.r2 += d * d;
       }
-      if (best.number < 0 || point < best) best = point;
+      points.push_back(point);
     }
-    if (best.number >= 0) candidates.push_back(best);
+    const size_t tried = std::min(points.size(), most_tried);
+    std::partial_sort(points.begin(), points.begin() + (ptrdiff_t)tried, points.end());
+    for (size_t c = 0; c < tried; c++) {
+      double nearest2 = INFINITY;
+      for (const Candidate &other : points) {
+        double r2 = 0;
+        for (int a = 0; a < 3; a++) {
+          const double d = (double)x.x[a][points[c].place] - (double)x.x[a][other.place];
+          r2 += d * d;
+        }
+        if (r2 > 0) nearest2 = std::min(nearest2, r2);
+      }
+      if (too_close(std::sqrt(nearest2), lattice_spacing(part))) continue;
+      candidates.push_back(points[c]);
+      break;
+    }
   }
   for (PetscMPIInt &of_rank : counts) { // all to all
     of_rank = (PetscMPIInt)candidates.size();

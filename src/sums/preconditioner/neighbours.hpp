@@ -3,6 +3,8 @@
 // holds its equal share of the points, and the parts of the others without what is in them. Neither the tree nor what is
 // found depends on the ranks.
 
+#include <functional>
+
 #include "device/scratch.hpp"
 #include "sums/cluster_tree.hpp"
 
@@ -32,8 +34,10 @@ public:
   // order from coarse to fine, in which those before a box surround it.
   PetscErrorCode FindAround(const std::vector<PetscInt> &counts, bool before, PointsAround *around);
 
-  // One point of each of about `count` parts: that nearest to the middle of the part.
-  PetscErrorCode SampleEvenly(PetscInt count, std::vector<PetscInt> *chosen) const;
+  // One point of each of about `count` parts: that nearest to the middle of the part, of those that are not too close to
+  // another one: too_close(nearest distance, about that of as many points of a lattice). It may be that a part has none.
+  PetscErrorCode SampleEvenly(PetscInt count, const std::function<bool(double nearest, double spacing)> &too_close,
+                              std::vector<PetscInt> *chosen) const;
 
   // Points around one of the asking rank's boxes: the nearest `count`, within a distance, and in boxes whose place in the
   // order is before.
