@@ -189,6 +189,55 @@ class Sums(unittest.TestCase):
                 np.testing.assert_allclose(shellac.multiply(A, share(c)), formulas[kernel](distance) @ c, rtol=1e-12,
                                            err_msg=f"{kernel} in {dim}-D")
 
+    def test_arguments_that_differ_between_ranks_are_errors_on_all(self):
+        if ranks == 1:
+            return
+        x = rng.random((20, 2))
+        for arguments in ({"sigma": 0.1 * (rank + 1)}, {"kernel": ["laplace", "logarithm"][rank > 0]},
+                          {"type": ["direct", "fast"][rank > 0]}, {"type": "fast", "rtol": 1e-3 / (rank + 1)},
+                          {"formula": ["exp(-r)", "1/(1+r)"][rank > 0]}, {"precision": ["double", None][rank > 0]}):
+            with self.assertRaisesRegex(ValueError, "must be the same on all ranks"):
+                shellac.kernelsum(share(x), **arguments)
+        with self.assertRaisesRegex(ValueError, "must be the same on all ranks"):
+            shellac.kernelsum(share(x), *([share(x)] if rank else []))
+
+    def test_complex_points_and_points_of_another_dimension(self):
+        z = rng.random(20) + 1j * rng.random(20)
+        with self.assertRaisesRegex(TypeError, "z.real, z.imag"):
+            shellac.kernelsum(z)
+        x = rng.random((20, 2))
+        A = shellac.kernelsum(share(x))
+        with functions.temporary(shellac.vector(share(x).ravel())) as v:
+            with self.assertRaises(PETSc.Error):
+                shellac.MatKernelSumSetPoints(A, v, v)
+        self.assertEqual(A.getSize(), (20, 20))
+
+    def test_rows(self):
+        if ranks > 1:
+            return
+        x = rng.random((6, 2))
+        A = shellac.kernelsum(x, sigma=0.3)
+        g = np.exp(-np.linalg.norm(x[3] - x, axis=1)**2 / 0.18)
+        columns, values = A.getRow(3)
+        np.testing.assert_allclose(values, g, rtol=1e-14)
+        self.assertAlmostEqual(A[3, 1], g[1])
+
+    def test_temporaries_are_destroyed(self):
+        A, w = shellac.kernelsum(rng.random((20000 // ranks, 2)), type="fast"), np.ones(20000 // ranks)
+        da = PETSc.DMDA().create([300, 300])
+        v = da.createGlobalVec()
+
+        def memory():  # [MB]
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * 4096 / 1e6
+
+        for call in (lambda: shellac.multiply(A, w), lambda: shellac.gather(da, v)):
+            call()
+            before = memory()
+            for _ in range(30):
+                call()
+            self.assertLess(memory() - before, 4)
+
     def test_a_formula(self):
         x, c = rng.random((29, 3)), rng.random(29)
         r = np.linalg.norm(share(x)[:, None] - x[None], axis=2)

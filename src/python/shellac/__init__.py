@@ -28,10 +28,17 @@ from .grids import gather, scatter
 from .library import library_path, load as _load
 from .operators import advection_diffusion, diffusion, helmholtz, laplace, right_hand_side, stencil
 from .solvers import burgers, stencilmg
-from .sums import KERNELS, gradient, kernelsum, multiply, vector
+from .sums import gradient, kernels as _kernels, kernelsum, multiply, vector
 
 _load()
 globals().update(_functions.define())
+
+
+def __getattr__(name):
+    if name == "KERNELS":  # the library's own list
+        return _kernels()
+    raise AttributeError(f"module 'shellac' has no attribute {name!r}")
+
 
 __all__ = ["Equation", "KERNELS", "advection_diffusion", "burgers", "diffusion", "gather", "gradient", "helmholtz",
            "kernelsum", "laplace", "library_path", "multiply", "right_hand_side", "scatter", "stencil", "stencilmg",

@@ -149,7 +149,13 @@ class Equation:
 
     def _set(self, what, values):
         parameters, fields = _call("DMDAEquationGetNames", self.da)
-        points = self.da if self.da.getDof() == 1 else self.da.duplicate(dof=1)
+        if self.da.getDof() == 1:
+            self._set_on(self.da, what, values, parameters, fields)
+        else:
+            with c.temporary(self.da.duplicate(dof=1)) as points:
+                self._set_on(points, what, values, parameters, fields)
+
+    def _set_on(self, points, what, values, parameters, fields):
         first = self.da.comm.getRank() == 0
         numbers, vectors, arrays, problem = {}, {}, {}, None
         try:
@@ -174,7 +180,9 @@ class Equation:
         c.agree(self.da.comm, problem, **{"the number of " + kind: len(some) for kind, some in (
             ("parameters", numbers), ("vectors", vectors), ("arrays", arrays))})
         c.agree(self.da.comm, None, **{"the parameter " + name: numbers[name] for name in sorted(numbers)})
-        vectors.update((name, grids.scatter(points, arrays[name])) for name in sorted(arrays))
+        for name in sorted(arrays):
+            with c.temporary(grids.scatter(points, arrays[name])) as vector:
+                _call("DMDAEquationSetField", self.da, name, vector)
         for name in sorted(vectors):
             _call("DMDAEquationSetField", self.da, name, vectors[name])
         for name, number in numbers.items():
@@ -250,11 +258,16 @@ class Equation:
         """
         da = ctypes.c_void_p()  # solvers may have refined the grid
         c.call("VecGetDM", c.handle(u, "Vec", "shellac.Equation.error(): u"), ctypes.byref(da))
-        if da:
-            c.call("PetscObjectReference", da)  # petsc4py 3.18's u.getDM() does without
-        difference = self._exact(c.adopt(u, da) if da else self.da, time)
-        difference -= u
-        return difference.norm(_petsc().NormType.INFINITY)
+        if not da:
+            return self._difference(self.da, u, time)
+        c.call("PetscObjectReference", da)  # petsc4py 3.18's u.getDM() does without
+        with c.temporary(c.adopt(u, da)) as own:
+            return self._difference(own, u, time)
+
+    def _difference(self, da, u, time):
+        with c.temporary(self._exact(da, time)) as exact:
+            exact -= u
+            return exact.norm(_petsc().NormType.INFINITY)
 
     def evaluate(self, u, time=None):
         """The residual of a state, or its rate at a time.
@@ -270,23 +283,24 @@ class Equation:
         -------
         PETSc.Vec
         """
-        u = self._state(u, "shellac.Equation.evaluate(): u")
-        f = u.duplicate()
-        if time is not None:
-            time = self._agreed_time(time, "shellac.Equation.evaluate(): time")
-        if self.has_rate:
-            self.ts.computeRHSFunction(self.time if time is None else time, u, f)
+        state = self._state(u, "shellac.Equation.evaluate(): u")
+        with c.temporary(*([] if state is u else [state])):
+            f = state.duplicate()
+            if time is not None:
+                time = self._agreed_time(time, "shellac.Equation.evaluate(): time")
+            if self.has_rate:
+                self.ts.computeRHSFunction(self.time if time is None else time, state, f)
+                return f
+            if time is None:
+                self.snes.computeFunction(state, f)
+                return f
+            before = self.time
+            self._set_time(time)
+            try:
+                self.snes.computeFunction(state, f)
+            finally:
+                self._set_time(before)
             return f
-        if time is None:
-            self.snes.computeFunction(u, f)
-            return f
-        before = self.time
-        self._set_time(time)
-        try:
-            self.snes.computeFunction(u, f)
-        finally:
-            self._set_time(before)
-        return f
 
     def mat(self):
         """The operator of a linear equation, assembled, of the grid's Mat type: a PETSc.Mat.

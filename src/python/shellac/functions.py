@@ -4,6 +4,7 @@ The headers are read, so that nothing is declared twice: types of arguments from
 from the library's own lists of their names, docstrings from the manual pages.
 """
 
+import contextlib
 import ctypes
 import functools
 import inspect
@@ -220,12 +221,12 @@ def reals(values, what):
 
 def adopt(owner, pointer):
     """A petsc4py object for one that C has created on an owner's ranks: composed with a third, asked for, released."""
-    key, holder = b"shellac_new", _petsc().Vec().create(comm=owner.comm)
-    call("PetscObjectCompose", ctypes.c_void_p(holder.handle), key, pointer)
-    made = holder.query(key.decode())
-    call("PetscObjectDereference", pointer)
-    holder.destroy()
-    return made
+    with temporary(_petsc().Vec().create(comm=owner.comm)) as holder:
+        key = b"shellac_new"
+        call("PetscObjectCompose", ctypes.c_void_p(holder.handle), key, pointer)
+        made = holder.query(key.decode())
+        call("PetscObjectDereference", pointer)
+        return made
 
 
 def _output(kind):
@@ -310,7 +311,7 @@ def _function(name, arguments):
             call(name, *converted)
         except _petsc().Error as error:
             raise problems[0] if problems else error from None
-        results = [_result(kind, value, values[0]) for kind, value in outputs]
+        results = [_result(kind, value, next(iter(values), None)) for kind, value in outputs]
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     function.__name__ = function.__qualname__ = name
@@ -351,15 +352,23 @@ class temporary_options:
             self.database.delValue(key)
 
 
+@contextlib.contextmanager
+def temporary(*objects):
+    """PETSc objects that are destroyed at the end of a with block: old versions of petsc4py keep those that are not."""
+    try:
+        yield objects[0] if len(objects) == 1 else objects
+    finally:
+        for one in objects:
+            one.destroy()
+
+
 def any_rank(comm, flag, /):
     """Whether a flag is set on any rank."""
     if comm.getSize() == 1:
         return bool(flag)
-    flags = _petsc().Vec().createMPI((1, None), comm=comm)
-    flags.set(1 if flag else 0)
-    found = flags.max()[1] > 0
-    flags.destroy()
-    return found
+    with temporary(_petsc().Vec().createMPI((1, None), comm=comm)) as flags:
+        flags.set(1 if flag else 0)
+        return flags.max()[1] > 0
 
 
 def comm_of(arguments):
@@ -379,12 +388,11 @@ def agree(comm, problem, /, **same):
     if any_rank(comm, problem is not None):
         raise problem or ValueError("another rank has an error in the arguments of this call")
     if comm.getSize() > 1:
-        numbers = _petsc().Vec().createMPI((1, None), comm=comm)
-        for name, value in same.items():
-            numbers.set(zlib.crc32(value.encode()) & 0xFFFFFF if isinstance(value, str) else value)
-            if numbers.min()[1] != numbers.max()[1] and problem is None:
-                problem = ValueError(f"{name} must be the same on all ranks; this one has {value}")
-        numbers.destroy()
+        with temporary(_petsc().Vec().createMPI((1, None), comm=comm)) as numbers:
+            for name, value in same.items():
+                numbers.set(zlib.crc32(value.encode()) & 0xFFFFFF if isinstance(value, str) else value)
+                if numbers.min()[1] != numbers.max()[1] and problem is None:
+                    problem = ValueError(f"{name} must be the same on all ranks; this one has {value}")
     if problem is not None:
         raise problem
 

@@ -28,22 +28,22 @@ def gather(da, v):
     """
     from petsc4py import PETSc
     c.handle(da, "DM", "shellac.gather(): da")
-    natural = da.createNaturalVec()
-    problem = None
-    try:
-        c.handle(v, "Vec", "shellac.gather(): v")
-        if v.getSizes() != natural.getSizes():
-            raise ValueError(f"shellac.gather(): v has {v.getSize()} values, {v.getLocalSize()} of them on this rank; "
-                             f"the grid's vectors have {natural.getSize()} and {natural.getLocalSize()}")
-    except (TypeError, ValueError) as error:
-        problem = error
-    c.agree(da.comm, problem)
-    da.globalToNatural(v, natural)
-    scatter, everything = PETSc.Scatter.toZero(natural)
-    scatter.scatter(natural, everything)
-    if da.comm.getRank() > 0:
-        return None
-    return everything.getArray().reshape(shape(da)).copy()
+    with c.temporary(da.createNaturalVec()) as natural:
+        problem = None
+        try:
+            c.handle(v, "Vec", "shellac.gather(): v")
+            if v.getSizes() != natural.getSizes():
+                raise ValueError(f"shellac.gather(): v has {v.getSize()} values, {v.getLocalSize()} of them on this rank; "
+                                 f"the grid's vectors have {natural.getSize()} and {natural.getLocalSize()}")
+        except (TypeError, ValueError) as error:
+            problem = error
+        c.agree(da.comm, problem)
+        da.globalToNatural(v, natural)
+        with c.temporary(*PETSc.Scatter.toZero(natural)) as (to_zero, everything):
+            to_zero.scatter(natural, everything)
+            if da.comm.getRank() > 0:
+                return None
+            return everything.getArray().reshape(shape(da)).copy()
 
 
 def array_of(da, values, what):
@@ -87,10 +87,11 @@ def scatter(da, values):
     except (TypeError, ValueError) as error:
         problem = error
     c.agree(da.comm, problem)
-    natural, v = da.createNaturalVec(), da.createGlobalVec()
-    to_zero, everything = PETSc.Scatter.toZero(natural)
-    if array is not None:
-        everything.setArray(array.ravel())
-    to_zero.scatter(everything, natural, mode=PETSc.ScatterMode.REVERSE)
-    da.naturalToGlobal(natural, v)
+    v = da.createGlobalVec()
+    with c.temporary(da.createNaturalVec()) as natural:
+        with c.temporary(*PETSc.Scatter.toZero(natural)) as (to_zero, everything):
+            if array is not None:
+                everything.setArray(array.ravel())
+            to_zero.scatter(everything, natural, mode=PETSc.ScatterMode.REVERSE)
+        da.naturalToGlobal(natural, v)
     return v

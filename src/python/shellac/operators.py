@@ -1,5 +1,6 @@
 """Matrix-free operators on a DMDA."""
 
+import contextlib
 import ctypes
 
 import numpy
@@ -135,9 +136,10 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
     da : PETSc.DMDA
         The grid, 1-D, 2-D or 3-D, with one unknown at each point.
     shift : scalar, optional
-        The shift [1/length**2]. Negative: waves.
+        The shift [1/length**2]. Waves of wavenumber k, -Laplacian - k**2, have shift = -k**2.
     omega : float, optional
-        Instead of `shift`: shift = omega**2, the modified Helmholtz equation [1/length].
+        Instead of `shift`: shift = +omega**2, the modified Helmholtz equation, whose solutions decay [1/length]. No
+        wavenumber: that of waves is part of a negative `shift`.
     boundary, robin, shape, lengths, halo, prefix
         As for `laplace`.
 
@@ -149,7 +151,7 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
     what, problem = "shellac.helmholtz()", None
     name, sigma = ("shift", shift) if omega is None else ("omega", omega)
     if (shift is None) == (omega is None):
-        problem = TypeError(f"{what} takes one of shift and omega (shift = omega**2), "
+        problem = TypeError(f"{what} takes one of shift and omega (shift = omega**2; waves have shift = -k**2), "
                             + ("none was given" if shift is None else "both were given"))
     elif omega is not None:
         try:
@@ -161,12 +163,13 @@ def helmholtz(da, *, shift=None, omega=None, boundary=None, robin=None, shape=No
                      MatHelmholtzSetShift=(name, "PetscScalar", sigma))
 
 
+@contextlib.contextmanager
 def _coefficient(da, k, what):
-    """The setter of a field, of one for each axis, or of a constant. An array is the first rank's, of the whole grid; then
-    it does not matter what other ranks have."""
+    """The setter of a field, of one for each axis, or of a constant, for a with block. An array is the first rank's, of the
+    whole grid; then it does not matter what other ranks have."""
     from petsc4py import PETSc
     check_dmda(da, what)
-    first = da.comm.getRank() == 0
+    first, made = da.comm.getRank() == 0, []
     if c.any_rank(da.comm, first and isinstance(k, numpy.ndarray) and k.ndim):
         problem = None
         try:
@@ -176,11 +179,14 @@ def _coefficient(da, k, what):
             problem = error
         c.agree(da.comm, problem)
         k = grids.scatter(da, k)
-    if isinstance(k, (list, tuple)):
-        return {"MatDiffusionSetFaceCoefficients": ("k", "Vec[]", k)}
-    if isinstance(k, PETSc.Vec):
-        return {"MatDiffusionSetCoefficient": ("k", "Vec", k)}
-    return {"MatDiffusionSetConstant": ("k", "PetscScalar", k)}
+        made.append(k)  # the operator has a reference of its own
+    with c.temporary(*made):
+        if isinstance(k, (list, tuple)):
+            yield {"MatDiffusionSetFaceCoefficients": ("k", "Vec[]", k)}
+        elif isinstance(k, PETSc.Vec):
+            yield {"MatDiffusionSetCoefficient": ("k", "Vec", k)}
+        else:
+            yield {"MatDiffusionSetConstant": ("k", "PetscScalar", k)}
 
 
 def _useless_mean(mean, coefficient, what):
@@ -217,11 +223,11 @@ def diffusion(da, k, *, mean=None, shift=None, boundary=None, robin=None, length
         Of type 'diffusion', set up.
     """
     what = "shellac.diffusion()"
-    coefficient = _coefficient(da, k, what)
-    return _operator(da, "diffusion", prefix, problem=_useless_mean(mean, coefficient, what), boundary=boundary,
-                     robin=robin, lengths=lengths, halo=halo,
-                     MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
-                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **coefficient)
+    with _coefficient(da, k, what) as coefficient:
+        return _operator(da, "diffusion", prefix, problem=_useless_mean(mean, coefficient, what), boundary=boundary,
+                         robin=robin, lengths=lengths, halo=halo,
+                         MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
+                         MatDiffusionSetShift=("shift", "PetscScalar", shift), **coefficient)
 
 
 @c.named_keywords
@@ -251,12 +257,12 @@ def advection_diffusion(da, k, w, *, scheme=None, mean=None, shift=None, boundar
     velocity = {"MatAdvectionDiffusionSetVelocity": ("w", "Vec", w)} if isinstance(w, PETSc.Vec) else \
         {"MatAdvectionDiffusionSetConstantVelocity": ("w", "PetscReal[]", w)}
     what = "shellac.advection_diffusion()"
-    coefficient = _coefficient(da, k, what)
-    return _operator(da, "advection_diffusion", prefix, problem=_useless_mean(mean, coefficient, what),
-                     boundary=boundary, robin=robin, lengths=lengths, halo=halo,
-                     MatAdvectionDiffusionSetScheme=("scheme", "MatAdvectionDiffusionSchemeType", scheme),
-                     MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
-                     MatDiffusionSetShift=("shift", "PetscScalar", shift), **coefficient, **velocity)
+    with _coefficient(da, k, what) as coefficient:
+        return _operator(da, "advection_diffusion", prefix, problem=_useless_mean(mean, coefficient, what),
+                         boundary=boundary, robin=robin, lengths=lengths, halo=halo,
+                         MatAdvectionDiffusionSetScheme=("scheme", "MatAdvectionDiffusionSchemeType", scheme),
+                         MatDiffusionSetMean=("mean", "MatDiffusionMeanType", mean),
+                         MatDiffusionSetShift=("shift", "PetscScalar", shift), **coefficient, **velocity)
 
 
 def right_hand_side(A, f, g=None):

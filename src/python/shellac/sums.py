@@ -7,16 +7,24 @@ import numpy
 
 from . import functions as c
 
-# name: (has sigma, has a wavenumber)
-KERNELS = {"gaussian": (True, False), "laplace": (False, False), "helmholtz": (False, True), "yukawa": (False, True),
-           "multiquadric": (True, False), "inverse_multiquadric": (True, False), "thin_plate": (False, False),
-           "logarithm": (False, False)}
+
+def kernels():
+    """The library's kernel functions: name: (has sigma, has a wavenumber)."""
+    return {name: _parameters_of(formula) for name, formula in zip(*c.define()["MatKernelSumGetKernels"]())}
+
+
+def _parameters_of(formula):
+    names = re.findall(r"[A-Za-z_]\w*", formula)
+    return "sigma" in names, "k" in names
 
 
 def _points(points, what):
     try:
-        array = numpy.asarray(points, dtype=float)
-    except (TypeError, ValueError):
+        array = numpy.asarray(points)
+        if numpy.iscomplexobj(array):
+            raise TypeError(f"{what} is complex; points x + iy of a plane are numpy.stack([z.real, z.imag], axis=1)")
+        array = array.astype(float)
+    except ValueError:
         raise TypeError(f"{what} must be an array of numbers of shape (n, dim)") from None
     if array.ndim == 1:
         array = array[:, None]
@@ -93,7 +101,7 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
     sources : array_like, shape (n, dim) or (n,), optional
         This rank's source points y_j [length]; the targets by default.
     kernel : str, optional
-        The kernel function, one of `KERNELS`; r = |x - y|:
+        The kernel function, a name of `KERNELS`; r = |x - y|. Among them are
         'gaussian' exp(-r**2/(2 sigma**2)), 'laplace' 1/(4 pi r), 'helmholtz' exp(1j k r)/(4 pi r),
         'yukawa' exp(-k r)/(4 pi r), 'multiquadric' sqrt(r**2 + sigma**2),
         'inverse_multiquadric' 1/sqrt(r**2 + sigma**2), 'thin_plate' r**2 log(r), 'logarithm' -log(r)/(2 pi).
@@ -127,7 +135,7 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
     from petsc4py import PETSc
     what = "shellac.kernelsum()"
     comm = c.petsc_comm(comm)
-    problem, dim = None, 0
+    problem, given = None, {}
     try:
         x = _points(targets, f"{what}: targets")
         y = x if sources is None else _points(sources, f"{what}: sources")
@@ -139,11 +147,13 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
             raise ValueError(f"{what}: kernel and formula are two functions; leave one out")
         if kernel is None and formula is None:
             kernel = "gaussian"
-        if formula is None and kernel not in KERNELS:
-            raise ValueError(f"{what}: kernel is {kernel!r}; use one of {', '.join(map(repr, KERNELS))}")
         if formula is None:
-            _check_used(what, f"the kernel {kernel!r}", KERNELS[kernel], sigma, wavenumber)
-        if wavenumber is None and formula is None and KERNELS[kernel][1] and not PETSc.Options(prefix).hasName("mat_kernelsum_wavenumber"):
+            known = kernels()
+            if kernel not in known:
+                raise ValueError(f"{what}: kernel is {kernel!r}; use one of {', '.join(map(repr, known))}")
+            _check_used(what, f"the kernel {kernel!r}", known[kernel], sigma, wavenumber)
+        needs_wavenumber = formula is None and known[kernel][1]
+        if wavenumber is None and needs_wavenumber and not PETSc.Options(prefix).hasName("mat_kernelsum_wavenumber"):
             raise ValueError(f"{what}: the kernel {kernel!r} needs its wavenumber; 'laplace' is the one without")
         if rtol is not None and (type or "direct") == "direct":
             raise ValueError(f"{what}: rtol has no effect on direct sums; use type='fast' or 'auto', or leave it out")
@@ -152,18 +162,21 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
         precision = None if precision is None else c.value_of("MatKernelSumPrecision", precision, f"{what}: precision")
         self = None if self is None else c.value_of("MatKernelSumSelf", self, f"{what}: self")
         type = None if type is None else c.value_of("MatKernelSumMethod", type, f"{what}: type")
-        dim = x.shape[1]
+        given = {"the number of coordinates a point": x.shape[1], "whether sources are given": sources is not None,
+                 "kernel": kernel, "formula": formula, "precision": precision, "self": self, "type": type, "prefix": prefix}
+        given.update((name, None if v is None else v.value) for name, v in
+                     (("sigma", sigma), ("wavenumber", wavenumber), ("rtol", rtol)))
     except (TypeError, ValueError) as error:
         problem = error
-    c.agree(comm, problem, **{"the number of coordinates a point": dim})
+    c.agree(comm, problem, **{f"{what}: {name}": repr(value) for name, value in given.items()})
     A = PETSc.Mat().create(comm=comm)
     c.ready_type(A, "kernelsum")
     if prefix is not None:
         A.setOptionsPrefix(prefix)
     address = ctypes.c_void_p(A.handle)
-    x_vector = vector(x, comm)
-    y_vector = x_vector if y is x else vector(y, comm)
-    c.call("MatKernelSumSetPoints", address, ctypes.c_void_p(x_vector.handle), ctypes.c_void_p(y_vector.handle))
+    vectors = [vector(x, comm)] + ([] if y is x else [vector(y, comm)])
+    with c.temporary(*vectors):
+        c.call("MatKernelSumSetPoints", address, *(ctypes.c_void_p(v.handle) for v in (vectors[0], vectors[-1])))
     if kernel is not None:
         c.call("MatKernelSumSetKernel", address, kernel.encode())
     if sigma is not None:
@@ -172,8 +185,7 @@ def kernelsum(targets, sources=None, *, kernel=None, formula=None, sigma=None, w
         c.call("MatKernelSumSetWavenumber", address, wavenumber)
     if formula is not None:
         c.call("MatKernelSumSetFormula", address, formula.encode())  # which says what is wrong with the text
-        names = re.findall(r"[A-Za-z_]\w*", formula)
-        _check_used(what, f"the formula {formula!r}", ("sigma" in names, "k" in names), sigma, wavenumber)
+        _check_used(what, f"the formula {formula!r}", _parameters_of(formula), sigma, wavenumber)
     if precision is not None:
         c.call("MatKernelSumSetPrecision", address, ctypes.c_int(precision))
     if self is not None:
@@ -221,26 +233,26 @@ def multiply(A, weights):
     """
     from petsc4py import PETSc
     c.handle(A, "Mat", "shellac.multiply(): A")
-    x, y = A.createVecs()
-    real = not numpy.issubdtype(PETSc.ScalarType, numpy.complexfloating)
-    interleaved = real and A.getType() == "kernelsum" and x.getBlockSize() == 2
-    n = x.getLocalSize() // (2 if interleaved else 1)
-    problem = None
-    try:
-        weights = _numbers(weights, "shellac.multiply(): weights")
-        if weights.shape != (n,):
-            raise ValueError(f"shellac.multiply(): weights has shape {weights.shape}; this rank has {n} sources, so it "
-                             f"must be ({n},)")
-        if numpy.iscomplexobj(weights) and real and not interleaved:
-            raise TypeError("shellac.multiply(): weights is complex, but the sums are real; give its parts one by one")
-        weights = weights.astype(complex).view(float) if interleaved else weights.astype(PETSc.ScalarType)
-    except (TypeError, ValueError) as error:
-        problem = error
-    c.agree(A.comm, problem)
-    x.setArray(weights)
-    A.mult(x, y)
-    values = y.getArray().copy()
+    with c.temporary(*A.createVecs()) as (x, y):
+        real = not numpy.issubdtype(PETSc.ScalarType, numpy.complexfloating)
+        interleaved = real and A.getType() == "kernelsum" and x.getBlockSize() == 2
+        n = x.getLocalSize() // (2 if interleaved else 1)
+        problem = None
+        try:
+            weights = _numbers(weights, "shellac.multiply(): weights")
+            if weights.shape != (n,):
+                raise ValueError(f"shellac.multiply(): weights has shape {weights.shape}; this rank has {n} sources, so "
+                                 f"it must be ({n},)")
+            if numpy.iscomplexobj(weights) and real and not interleaved:
+                raise TypeError("shellac.multiply(): weights is complex, but the sums are real; give its parts one by one")
+            weights = weights.astype(complex).view(float) if interleaved else weights.astype(PETSc.ScalarType)
+        except (TypeError, ValueError) as error:
+            problem = error
+        c.agree(A.comm, problem)
+        x.setArray(weights)
+        A.mult(x, y)
+        values = y.getArray().copy()
+        dim = y.getBlockSize() // (2 if interleaved else 1)
     if interleaved:
         values = values.view(complex)
-    dim = y.getBlockSize() // (2 if interleaved else 1)
     return values.reshape(-1, dim) if dim > 1 else values
