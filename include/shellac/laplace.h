@@ -78,7 +78,7 @@ M*/
 
    Options Database Keys:
 +  -mat_helmholtz_shift <any scalar> - σ of -Δu + σu [1/length²]; default 0
-.  -mat_helmholtz_omega <any scalar> - sets σ = ω²; not together with -mat_helmholtz_shift; default 0
+.  -mat_helmholtz_omega <any scalar> - sets σ = +ω²; waves have -mat_helmholtz_shift -k²; give one of the two; default 0
 .  -mat_helmholtz_boundary <eliminated|identity|neumann|robin, or one for each side> - boundary form of the axes that
       are not periodic or mirrored; sides are x lower, x upper, y lower ...; default eliminated
 .  -mat_helmholtz_robin <one real, or one for each side> - α of the Robin condition ∂u/∂n + αu = g [1/length]; default
@@ -204,7 +204,7 @@ PETSC_EXTERN PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A)
 
    Options Database Keys:
 +  -mat_helmholtz_shift <any scalar> - σ of -Δu + σu [1/length²]; default 0
--  -mat_helmholtz_omega <any scalar> - sets σ = ω²; not together with -mat_helmholtz_shift; default 0
+-  -mat_helmholtz_omega <any scalar> - sets σ = +ω²; waves have -mat_helmholtz_shift -k²; give one of the two; default 0
 
    Level: beginner
 

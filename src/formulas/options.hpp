@@ -19,7 +19,7 @@ constexpr Option laplace_options[] = {
 
 constexpr Option helmholtz_options[] = {
     {"-mat_helmholtz_shift", "any scalar", "0", "σ of -Δu + σu [1/length²]", "MatHelmholtzSetShift"},
-    {"-mat_helmholtz_omega", "any scalar", "0", "Sets σ = ω²; not together with -mat_helmholtz_shift",
+    {"-mat_helmholtz_omega", "any scalar", "0", "Sets σ = +ω²; waves have -mat_helmholtz_shift -k²; give one of the two",
      "MatHelmholtzSetShift"},
     {"-mat_helmholtz_boundary", "eliminated|identity|neumann|robin, or one for each side", "eliminated",
      "Boundary form of the axes that are not periodic or mirrored; sides are x lower, x upper, y lower ...",
