@@ -461,7 +461,7 @@ class Interface(unittest.TestCase):
                 self.assertFalse(hasattr(shellac, name), f"{name} is in the package")
             elif not name.startswith(("MatCreate", "DMDACreate", "ShellacInitialize")):
                 self.assertTrue(hasattr(shellac, name), f"{name} is not in the package")
-                self.assertIn("Input Parameter", getattr(shellac, name).__doc__)
+                self.assertRegex(getattr(shellac, name).__doc__, "(In|Out)put Parameter")
                 self.assertIn(name, shellac.__all__)
 
 
