@@ -320,10 +320,11 @@ void PreparedCapture::values(const PetscInt p[3], PetscInt points, T *values) co
     }
     return;
   }
+  PetscInt q[3] = {p[0], p[1], p[2]};
   for (PetscInt i = 0; i < points; i++, values += slots) {
-    const PetscInt q[3] = {p[0] + i, p[1], p[2]};
-    const T       *rows = a_.rows(op_.patch_, q, at + i);
+    const T *rows = a_.rows(op_.patch_, q, at + i);
     for (size_t s = 0; s < slots; s++) values[s] = place[s] < 0 ? T(0) : rows[place[s]];
+    for (int a = 0; a < 3 && ++q[a] == op_.patch_.size[a]; a++) q[a] = 0; // the next point
   }
 }
 

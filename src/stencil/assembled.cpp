@@ -73,13 +73,15 @@ struct AijParts {
   bool SetDiagonal(size_t row, PetscInt n, const PetscInt *columns, PetscInt first, const PetscScalar *values) const {
     const PetscInt *there = column[0] + begin[0][row];
     PetscScalar    *to = value[0] + begin[0][row];
-    bool            differ = begin[0][row + 1] - begin[0][row] != n;
-    for (PetscInt e = 0; !differ && e < n; e++) differ = there[e] != columns[e] - first;
-    if (differ)
-      return Set(
-          0, row, n, [&](PetscInt e) { return columns[e] - first; }, [&](PetscInt e) { return values[e]; });
-    std::copy_n(values, n, to);
-    return true;
+    PetscInt        differ = begin[0][row + 1] - begin[0][row] - n;
+    if (!differ)
+      for (PetscInt e = 0; e < n; e++) {
+        differ |= there[e] ^ (columns[e] - first);
+        to[e] = values[e];
+      }
+    if (!differ) return true;
+    return Set(
+        0, row, n, [&](PetscInt e) { return columns[e] - first; }, [&](PetscInt e) { return values[e]; });
   }
 };
 
@@ -152,13 +154,14 @@ PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B) {
   PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(MatGetOwnershipRange(A, &first, &last));
   for (auto &c : counts) c.reserve((size_t)m);
-  PetscCall(rows.Begin(context, context->op.get()));
+  PetscCall(rows.Begin(context, context->op.get(), false));
   rows.ForAll([&](const GlobalRow &r) {
     PetscInt lo, hi;
     find_diagonal_block(r, first, last, &lo, &hi);
     counts[0].push_back(hi - lo);
     counts[1].push_back(r.n - (hi - lo));
-    for (PetscInt e = lo; e < hi; e++) columns[0].push_back(r.column[e] - first);
+    columns[0].resize(columns[0].size() + (size_t)(hi - lo));
+    for (PetscInt e = lo; e < hi; e++) columns[0].end()[e - hi] = r.column[e] - first;
     columns[1].insert(columns[1].end(), r.column, r.column + lo);
     columns[1].insert(columns[1].end(), r.column + hi, r.column + r.n);
   });

@@ -138,7 +138,7 @@ PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
 
 // ---- entries -------------------------------------------------------------------------------------------------------
 
-PetscErrorCode RowReader::Begin(StencilMat *context, StencilOperator *op) {
+PetscErrorCode RowReader::Begin(StencilMat *context, StencilOperator *op, bool with_values) {
   PetscFunctionBegin;
   context_ = context;
   PetscCall(context->Prepare(op, &arrays_, &op_));
@@ -146,6 +146,8 @@ PetscErrorCode RowReader::Begin(StencilMat *context, StencilOperator *op) {
   slots_ = length_ * (size_t)context->grid.dof;
   most_ = (PetscInt)PetscMax((size_t)1, PetscMin((size_t)64, 2048 / slots_)); // whose values stay in the first cache
   values_.resize((size_t)most_ * slots_);
+  count_ = 0;
+  with_values_ = with_values || !op_->stores_zeros();
   reach_ = 0;
   for (int arm = 0; arm < op_->arms(); arm++) reach_ = PetscMax(reach_, PetscAbs(op_->step(arm)[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,7 +156,14 @@ PetscErrorCode RowReader::Begin(StencilMat *context, StencilOperator *op) {
 void RowReader::Read(const PetscInt p[3], PetscInt points) {
   const Grid &grid = context_->grid;
   const int   arms = op_->arms();
-  op_->values(p, points, values_.data());
+  // values are read for points of several lines: for many arms they come from as many arrays
+  const size_t point = context_->op->patch().index(p[0], p[1], p[2]);
+  if (with_values_ && (point < first_ || point + (size_t)points > first_ + count_)) {
+    first_ = point;
+    count_ = PetscMin((size_t)most_, end_ - point);
+    op_->values(p, (PetscInt)count_, values_.data());
+  }
+  at_ = with_values_ ? point - first_ : 0;
   ends_.clear();
   for (int arm = 0; arm < arms; arm++) {
     const PetscInt *step = op_->step(arm);

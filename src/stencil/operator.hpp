@@ -69,7 +69,7 @@ public:
   virtual int             arms() const = 0;
   virtual const PetscInt *step(int arm) const = 0;
   virtual bool stores_zeros() const = 0; // otherwise rows have only entries that are not zero, and the diagonal
-  // The rows of points next to each other along the first axis, in host memory: [points][dof][arms][dof].
+  // The rows of a point and of those that follow in the order of the patch, in host memory: [points][dof][arms][dof].
   virtual void values(const PetscInt p[3], PetscInt points, PetscScalar *values) const = 0;
 
   // The entries of the row of the c-th value at p, in host memory; none beyond the domain, zeros within the stencil.
