@@ -10,6 +10,20 @@ static PetscReal in_series(PetscReal a, PetscReal b) {
   return a == 0 || b == 0 ? 0 : a * (b / (a + b));
 }
 
+PetscReal Axis::lowest() const {
+  const PetscInt end = N() - (fixed ? 1 : 0),
+                 begin = fixed ? 1 : 0; // edges from `begin` to `end` touch points that are not fixed
+  PetscReal resistance = 0, masses = 0;
+
+  if (periodic || (edge[begin] == 0 && edge[end] == 0)) return 0;
+  for (PetscInt i = begin; i < end; i++) masses += mass[i];
+  for (PetscInt i = begin; i <= end; i++) { // the far end's edge may be missing; all others lead on
+    if (edge[i] == 0 && i > begin && i < end) return 0;
+    if (edge[i] != 0) resistance += 1 / PetscAbsReal(edge[i]);
+  }
+  return 1 / (resistance * masses);
+}
+
 // The first fine point that is kept.
 static PetscInt first_kept(const Axis &axis) {
   const PetscInt N = axis.N();

@@ -74,7 +74,8 @@ public:
                         const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from,
                         bool *singular);
   PetscErrorCode Destroy() override;
-  PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *singular) override;
+  PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *equal,
+                        bool *singular) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
@@ -141,7 +142,7 @@ private:
   PetscErrorCode Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights, Mirror<S> *restriction);
   void           set_omega(Level &level, PetscReal high);
   PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights);
-  PetscErrorCode CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike);
+  PetscErrorCode CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike, bool *equal);
   PetscErrorCode UpdateLevels(S a, S *diagonal, bool *serves, bool *singular);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);

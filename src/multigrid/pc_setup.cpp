@@ -137,7 +137,9 @@ PetscErrorCode refuse(const SetupFindings &found, MPI_Comm comm, const char *ser
 PetscErrorCode follow(StencilMG *mg, StencilMat *context, PetscMemType memory, bool current, bool *follows) {
   PetscFunctionBegin;
   *follows = false;
-  if (current) PetscCall(mg->multigrid->Update(context, memory, mg->fixed, follows, &mg->singular));
+  bool equal = true;
+  if (current) PetscCall(mg->multigrid->Update(context, memory, mg->fixed, follows, &equal, &mg->singular));
+  mg->corrects = mg->corrects || !equal;
   mg->changes_followed = *follows ? mg->changes_followed + 1 : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -148,6 +150,7 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   Axis        axes[3];
   PetscScalar sigma;
   std::string why;
+  bool        equal;
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
@@ -159,13 +162,14 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
-  PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), &mg->axes_memory, axes, &sigma, &why));
-  mg->corrects = mg->single || star;
+  PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), &mg->axes_memory, axes, &sigma, &equal,
+                              &why));
   // the last level's modes lose as many digits as the root of the range of the rows' weights has
   const PetscReal precision = mg->single ? std::numeric_limits<float>::epsilon() : PETSC_MACHINE_EPSILON;
   if (why.empty() && !(precision * PetscSqrtReal(range_of_weights(axes)) <= PetscReal(1e-3)))
     why = "has rows with weights of a wide range";
   const bool variable = !why.empty();
+  mg->corrects = mg->single || star || !(variable || equal);
   if (!variable)
     mg->rows.reset();
   else if (!mg->rows)

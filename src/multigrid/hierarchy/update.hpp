@@ -72,10 +72,12 @@ struct FindFactor {
 };
 
 struct Comparison {
-  int differs = 0, fixed = 0, shifted = 0; // in more than the factor and the diagonal; any row is such
+  // in more than the factor and the diagonal; in more of these than rounding; any row is such
+  int differs = 0, is_near = 0, fixed = 0, shifted = 0;
 
   SHELLAC_HD void add(const Comparison &other) {
     differs = PetscMax(differs, other.differs);
+    is_near = PetscMax(is_near, other.is_near);
     fixed = PetscMax(fixed, other.fixed);
     shifted = PetscMax(shifted, other.shifted);
   }
@@ -107,15 +109,18 @@ struct CompareRows {
       const PetscScalar *c = to.coupling + at, *e = entry[rows.place(arm)], *there = inverse + to.step;
       for (int i = 0; i < n; i++) {
         const PetscScalar expected = a * c[i];
-        if (c[i] == (PetscScalar)0 && e[i] != (PetscScalar)0 && there[i] == (PetscScalar)0 && !is_fixed[i])
+        if (c[i] == (PetscScalar)0 && e[i] != (PetscScalar)0 && there[i] == (PetscScalar)0 && !is_fixed[i]) {
           shift[i] -= e[i]; // with a point whose value is given
-        else
-          alike[i] &= PetscAbsScalar(e[i] + expected) <= rounding * PetscAbsScalar(expected);
+          continue;
+        }
+        const PetscReal off = PetscAbsScalar(e[i] + expected);
+        alike[i] &= off <= rounding * PetscAbsScalar(expected);
+        if (!(off <= agreement * PetscAbsScalar(here[i]))) found->is_near = 1;
       }
     }
     for (int i = 0; i < n; i++) {
       PetscScalar change = shift[i] - a * before[i];
-      if (is_fixed[i] || PetscAbsScalar(change) <= cancellation * PetscAbsScalar(here[i])) change = 0;
+      if (is_fixed[i] || PetscAbsScalar(change) <= agreement * PetscAbsScalar(here[i])) change = 0;
       diagonal[own + i] = change;
       if (fixed) fixed[own + i] = is_fixed[i] && alike[i] ? (PetscScalar)1 / here[i] : (PetscScalar)0;
       if (!alike[i]) found->differs = 1;
@@ -182,7 +187,7 @@ struct UpdateRows {
 } // namespace update
 
 template <class Part>
-PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done,
+PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *equal,
                                        bool *singular) {
   PetscFunctionBegin;
   *done = false;
@@ -195,7 +200,7 @@ PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory,
     S      a, *diagonal;
     PetscCall(Prepare(memory));
     memory_ = memory;
-    PetscCall(CompareWith(context, fixed, &a, &diagonal, done));
+    PetscCall(CompareWith(context, fixed, &a, &diagonal, done, equal));
     if (*done && top.b.size() && parts_) { // the level is whole on each rank
       PetscCall(Gather(top, diagonal, top.b.at(memory)));
       diagonal = top.b.at(memory);
@@ -205,9 +210,10 @@ PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// *alike: A' = aA + D. *diagonal: D of the rank's points, in an array of the finest level's.
+// *alike: A' = aA + D, *equal: to rounding. *diagonal: D of the rank's points, in an array of the finest level's.
 template <class Part>
-PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike) {
+PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike,
+                                            bool *equal) {
   using namespace update;
   Level                            &top = level(0);
   Arrays                            arrays(memory_);
@@ -247,9 +253,10 @@ PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a
     PetscCall(
         sum_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &parts, comparison.at(memory_)));
     PetscCall(comparison.GetHost(memory_, &found));
-    int is[3] = {found[0].differs, found[0].fixed, found[0].shifted};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 3, MPI_INT, MPI_MAX, grid_.comm));
+    int is[4] = {found[0].differs, found[0].fixed, found[0].shifted, found[0].is_near};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 4, MPI_INT, MPI_MAX, grid_.comm));
     *alike = !is[0];
+    *equal = !is[3];
     singular_ = !is[1] && !is[2];
   }
   PetscCall(arrays.Restore());

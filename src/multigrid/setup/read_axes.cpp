@@ -113,11 +113,10 @@ PetscErrorCode get_lines(PetscMemType memory, const Grid &grid, const Coefficien
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-SHELLAC_HD bool real_and_alike(PetscScalar a, PetscScalar b, PetscReal size) {
-  return PetscAbsScalar(a - b) <= rounding * size && PetscAbsReal(PetscImaginaryPart(a)) <= rounding * size;
-}
+enum Off { not_near, not_equal, offs }; // what rows are to those of the sum over the axes
 
-// Whether rows are those of the sum over the axes.
+// Whether rows are those of the sum over the axes. Near ones make the same hierarchy: what their sums differ by is small beside the
+// lowest eigenvalue, or is rounding.
 struct CompareRows {
   struct OneAxis {
     const PetscReal *mass, *edge; // on the whole grid
@@ -127,15 +126,21 @@ struct CompareRows {
   Patch        patch;
   OneAxis      axis[3];
   PetscScalar  sigma;
-  int         *off; // set where one is not: then the others do not matter
+  PetscReal    slack; // a change of the diagonal by this hardly matters to the inverse
+  int         *off;   // [offs], set where one is not; where one is not near, the others do not matter
 
   SHELLAC_HD void operator()(PetscInt i, PetscInt j, PetscInt k) const {
     const PetscInt p[3] = {i, j, k};
-    if (*(volatile int *)off) return;
+    if (((volatile int *)off)[not_near]) return;
     const ArmsOfRow row(of, patch, p);
-    PetscScalar     center = sigma;
+    PetscScalar     center = sigma, sum = 0; // of the differences
+    PetscReal       most = 0;
     const PetscReal size = PetscAbsScalar(row.center);
-    bool            fixed = false, alike = row.only_arms && size - size == 0; // all is small beside an infinity
+    bool            fixed = false;
+    const auto      compare = [&](PetscScalar value, PetscScalar expected) {
+      sum += value - expected;
+      most = PetscMax(most, PetscAbsScalar(value - expected));
+    };
     for (int a = 0; a < 3; a++) {
       const PetscInt g = patch.start[a] + p[a];
       fixed = fixed || (axis[a].fixed && (g == 0 || g == patch.N[a] - 1));
@@ -146,21 +151,23 @@ struct CompareRows {
       const OneAxis  &of_axis = axis[a];
       const PetscReal k_lower = of_axis.periodic || g > 0 ? of_axis.edge[g] / of_axis.mass[g] : 0,
                       k_upper = of_axis.periodic || g < patch.N[a] - 1 ? of_axis.edge[g + 1] / of_axis.mass[g] : 0;
-      alike = alike && real_and_alike(row.arm[a][LOWER], fixed ? 0 : -k_lower, size) &&
-              real_and_alike(row.arm[a][UPPER], fixed ? 0 : -k_upper, size);
+      compare(row.arm[a][LOWER], fixed ? 0 : -k_lower);
+      compare(row.arm[a][UPPER], fixed ? 0 : -k_upper);
     }
-    if (!fixed)
-      alike = alike && PetscAbsScalar(row.center - center) <= rounding * size;
-    else
-      alike = alike && row.center != (PetscScalar)0;
-    if (!alike) *off = 1;
+    compare(row.center, fixed ? row.center : center);
+    const bool has_size = size - size == 0 && (size > 0 || !fixed); // all is small beside an infinity
+    if (!(row.only_arms && has_size && most <= rounding * size &&
+          PetscAbsScalar(sum) <= PetscMax(cancellation * size, slack)))
+      off[not_near] = 1;
+    if (!(most <= agreement * size)) off[not_equal] = 1;
   }
 };
 
-// *off: whether a row of this rank is not the axes'.
+// off: of this rank's rows
 PetscErrorCode compare_rows(PetscMemType memory, const Grid &grid, const Coefficients &of, const Patch &patch,
-                            const Axis axes[3], PetscScalar sigma, bool few_kinds, AxesMemory *room, int *off) {
-  CompareRows             compare = {of, patch, {}, sigma, nullptr};
+                            const Axis axes[3], PetscScalar sigma, PetscReal slack, bool few_kinds, AxesMemory *room,
+                            int off[offs]) {
+  CompareRows             compare = {of, patch, {}, sigma, slack, nullptr};
   std::vector<PetscReal> &all = room->axes.change();
   std::vector<int>        found;
   const PetscReal        *values;
@@ -176,7 +183,7 @@ PetscErrorCode compare_rows(PetscMemType memory, const Grid &grid, const Coeffic
     compare.axis[a] = {values, values + axes[a].mass.size(), axes[a].periodic, axes[a].fixed};
     values += axes[a].mass.size() + axes[a].edge.size();
   }
-  PetscCall(room->off.Grow(1, memory));
+  PetscCall(room->off.Grow(offs, memory));
   PetscCall(room->off.Zero(memory));
   compare.off = room->off.at(memory);
   if (few_kinds) {
@@ -190,14 +197,14 @@ PetscErrorCode compare_rows(PetscMemType memory, const Grid &grid, const Coeffic
   } else
     PetscCall(for_each_of_box(memory, patch.all(), compare));
   PetscCall(room->off.GetHost(memory, &found));
-  *off = found[0];
+  for (int n = 0; n < offs; n++) off[n] = found[n];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace
 
 PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesMemory *room, Axis axes[3],
-                                 PetscScalar *sigma, std::string *why) {
+                                 PetscScalar *sigma, bool *equal, std::string *why) {
   const Grid                       &grid = context->grid;
   const auto                       &op = static_cast<const CapturedStencil &>(*of);
   const bool                        constant = op.storage() == Storage::constant;
@@ -206,10 +213,11 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesM
   std::unique_ptr<PreparedOperator> prepared;
   RowsAlong                         lines[3];
   Arrays                            arrays(memory);
-  int                               off = 0, sign = 0; // rows that the axes do not give; of the edges
+  int                               off[offs] = {}, sign = 0; // rows that the axes do not give; of the edges
 
   PetscFunctionBegin;
   why->clear();
+  *equal = false;
   if (grid.dof > 1) {
     *why = "has " + std::to_string(grid.dof) + " unknowns a point";
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -268,11 +276,16 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesM
   if (PetscAbsScalar(*sigma) <= cancellation * PetscAbsScalar(lines[0].center[grid.N[0] / 2])) *sigma = 0;
 
   // does every row say so? One that does not is enough
-  off = !why->empty();
-  if (!off) PetscCall(compare_rows(memory, grid, rows, op.patch(), axes, *sigma, few_kinds, room, &off));
+  off[not_near] = !why->empty();
+  if (!off[not_near]) {
+    const PetscReal lowest =
+        axes[0].lowest() + axes[1].lowest() + axes[2].lowest() + (sign < 0 ? -1 : 1) * PetscRealPart(*sigma);
+    PetscCall(compare_rows(memory, grid, rows, op.patch(), axes, *sigma, lowest / 100, few_kinds, room, off));
+  }
   PetscCall(arrays.Restore());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &off, 1, MPI_INT, MPI_MAX, grid.comm));
-  if (off && why->empty()) *why = "has coefficients that are not one sum over the axes";
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, off, offs, MPI_INT, MPI_MAX, grid.comm));
+  if (off[not_near] && why->empty()) *why = "has coefficients that are not one sum over the axes";
+  *equal = !off[not_near] && !off[not_equal];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

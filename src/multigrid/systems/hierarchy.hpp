@@ -47,7 +47,7 @@ public:
   // is not empty, the hierarchy can only be destroyed then.
   PetscErrorCode Create(Mat matrix, const MultigridOptions &options, PetscBool device, SetupFindings *found);
   PetscErrorCode Destroy() override;
-  PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *singular) override;
+  PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *equal, bool *singular) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) override;

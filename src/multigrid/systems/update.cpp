@@ -138,7 +138,7 @@ PetscErrorCode SystemHierarchy::Mark(bool of_setup) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *done, bool *singular) {
+PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *done, bool *, bool *singular) {
   Arrays               arrays(set_up_memory_);
   Scratch<T>           room;
   Scratch<Changes>     sum, parts;
