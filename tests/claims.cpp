@@ -272,3 +272,62 @@ TEST_CASE("levels that follow a matrix whose couplings are nearly the same corre
     CHECK(true_residual(ksp, of.aij, b, x) <= 2e-11);
   }
 }
+
+TEST_CASE("methods that take a preconditioner for linear are told that cycles in single precision are not",
+          "[claims]") {
+  const Lattice l = lattice({65, 60, 1});
+  Pair          of = captured_pair("constant", true, l, nearly_constant(l, 0));
+  Vector        b = random_vector(of.da, 3), x = make_vector(of.da);
+  const auto    solver = [&](const std::string &method) {
+    return make_solver(of.A, multigrid + single + " -test_ksp_max_it 40 -test_ksp_type " + method);
+  };
+  for (const char *method : {"gmres -test_ksp_pc_side right", "bcgs -test_ksp_pc_side right",
+                             "cgs -test_ksp_pc_side right", "gmres -test_ksp_rtol 1e-9", "bcgs -test_ksp_rtol 1e-9",
+                             "minres -test_ksp_rtol 1e-9", "tfqmr -test_ksp_rtol 1e-9"}) {
+    Solver ksp = solver(method);
+    INFO(method);
+    EXPECT_ERROR(PETSC_ERR_SUP,
+                 ({"-pc_stencilmg_precision single", "-ksp_type", "fgmres", "-pc_stencilmg_precision double"}),
+                 [&]() { return KSPSolve(ksp, b, x); });
+  }
+  for (const char *method :
+       {"gmres", "bcgs", "minres", "cg -test_ksp_rtol 1e-10", "fcg -test_ksp_rtol 1e-10", "fgmres -test_ksp_rtol 1e-10",
+        "gcr -test_ksp_rtol 1e-10", "fbcgs -test_ksp_rtol 1e-10", "qmrcgs -test_ksp_rtol 1e-10",
+        "richardson -test_ksp_rtol 1e-10", "chebyshev -test_ksp_rtol 1e-10"}) {
+    Solver             ksp = solver(method);
+    KSPConvergedReason reason;
+    PetscReal          tolerance;
+    INFO(method);
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    OK(KSPGetTolerances(ksp, &tolerance, NULL, NULL, NULL));
+    CHECK(reason > 0);
+    CHECK(true_residual(ksp, of.aij, b, x) <= 10 * tolerance);
+  }
+}
+
+TEST_CASE("Richardson's method says whether it has come to its tolerance", "[claims]") {
+  const Lattice l = lattice({65, 60, 1});
+  Pair          of = captured_pair("constant", true, l, nearly_constant(l, 0));
+  Vector        b = random_vector(of.da, 3), x = make_vector(of.da);
+  struct {
+    const char        *options;
+    KSPConvergedReason reason;
+    PetscInt           cycles;
+  } const cases[] = {
+      {" -test_ksp_max_it 2 -test_ksp_rtol 1e-8", KSP_DIVERGED_ITS, 2},
+      {" -test_ksp_max_it 2 -test_ksp_rtol 1e-8 -test_pc_stencilmg_precision single", KSP_DIVERGED_ITS, 2},
+      {" -test_ksp_max_it 3 -test_ksp_rtol 0.5", KSP_CONVERGED_RTOL, 1},
+      {" -test_ksp_max_it 3 -test_ksp_rtol 0.5 -test_ksp_norm_type none", KSP_CONVERGED_ITS, 3}};
+  for (const auto &one : cases) {
+    Solver             ksp = make_solver(of.A, multigrid + "-test_ksp_type richardson" + one.options);
+    KSPConvergedReason reason;
+    PetscInt           cycles;
+    INFO(one.options);
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPGetConvergedReason(ksp, &reason));
+    OK(KSPGetIterationNumber(ksp, &cycles));
+    CHECK(reason == one.reason);
+    CHECK(cycles == one.cycles);
+  }
+}

@@ -77,10 +77,10 @@
    axes, which have at most 36 points each (more on some GPUs); with variable coefficients by its inverse, with at most 144
    points; with several unknowns a point by its inverse, with at most 256 unknowns.
 
-   `KSPRICHARDSON` runs whole cycles in the preconditioner and takes the norm of the residual from the first pass of
-   a cycle. As with `PCMG`, that is the norm of the true residual. If the `KSP` has a monitor or the matrix a null
-   space, PETSc computes residuals itself. `KSPPREONLY` with -pc_stencilmg_type full solves to the discretisation error in
-   one application.
+   `KSPRICHARDSON` runs whole cycles in the preconditioner and takes the norm of the true residual, as with `PCMG`, from the
+   first pass of a cycle. It ends with `KSP_DIVERGED_ITS` if it has not come to its tolerance. If the `KSP` has a monitor or
+   the matrix a null space, PETSc computes residuals itself. `KSPPREONLY` with -pc_stencilmg_type full solves to the
+   discretisation error in one application.
 
    sigma is that of the modified Helmholtz equation: positive, or complex. A slightly negative one works with
    `KSPFGMRES`. The coarse levels of a strongly indefinite operator do not approximate it.
@@ -89,8 +89,8 @@
    conjugation, of any cycle and of full multigrid. Rows that no scaling makes symmetric, and levels with several unknowns a
    point, store a transposed copy of their rows from the first such call on.
 
-   Single precision is for corrections; `KSPRICHARDSON` then computes a `MatResidual()` in each cycle. With several unknowns a
-   point there is no single precision, passes are not fused, and there are no CUDA graphs.
+   Single precision is for corrections, by methods that need no linear preconditioner: see `PCStencilMGSetPrecision()`. With
+   several unknowns a point there is no single precision, passes are not fused, and there are no CUDA graphs.
 
    `PCReset()` keeps the levels, because PETSc does not notify a shell. `PCDestroy()` and a change of the type free them.
 
@@ -358,7 +358,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
    Level: intermediate
 
    Note:
-   It may also be called after set-up: the levels are then created again at the next application.
+   Also after set-up. Single precision is an error for `KSPGMRES` and others, but with the preconditioned norm and rtol >= 1e-6.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.

@@ -31,6 +31,7 @@ struct StencilMG {
   PetscInt       changes_followed = 0; // of the operator, by the levels that there are: see Multigrid::Update()
   bool           corrects = false;     // the hierarchy's operator is only near the matrix, whose residuals count
   bool           stale = false;        // settings have changed since, or a set-up has failed
+  bool           tests = true;         // the KSP of the last solve compares norms with tolerances
   PetscInt       applications = 0;
   PetscLogDouble flops = 0; // of a cycle
 
