@@ -358,7 +358,7 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels);
    Level: intermediate
 
    Note:
-   Also after set-up. Single precision is an error for `KSPGMRES` and others, but with the preconditioned norm and rtol >= 1e-6.
+   Also after set-up. Single precision is an error for `KSPGMRES` and others, unless rtol >= 1e-6 in the preconditioned norm.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.

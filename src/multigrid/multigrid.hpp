@@ -47,8 +47,8 @@ public:
   virtual PetscErrorCode Destroy() = 0;
   // After a change of the operator: where it has become a multiple of what it was with another diagonal, and weights of interpolation
   // are still right, the levels follow it. fixed: 1/diagonal of identity rows is written there, zero elsewhere; null where there are
-  // none. *equal: to rounding; otherwise only nearly, so that residuals have to be the matrix's own. *singular: see SetupFindings.
-  // Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
+  // none. *equal: to rounding; otherwise only nearly, so that residuals have to be the matrix's own. *singular: see
+  // SetupFindings. Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
   virtual PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *, bool *) {
     *done = false;
     return PETSC_SUCCESS;

@@ -17,8 +17,8 @@ struct AxesMemory {
   Scratch<int>         off;
 };
 
-// Collective. *why: what the operator is not, where it is no such sum; empty otherwise. *equal: it is the sum to rounding, so that
-// the sum's residuals are its own; otherwise only near it.
+// Collective. *why: what the operator is not, where it is no such sum; empty otherwise. *equal: it is the sum to rounding, so
+// that the sum's residuals are its own; otherwise only near it.
 PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesMemory *room, Axis axes[3],
                                  PetscScalar *sigma, bool *equal, std::string *why);
 
