@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "support.hpp"
 
+#include <limits>
 #include <regex>
 
 using namespace tests;
@@ -352,4 +353,41 @@ TEST_CASE("products take a captured matrix as any factor", "[capture]") {
     OK(MatMatMult(t.aij, t.aij, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &reference));
     CHECK(difference(ours, reference) <= exact);
   }
+}
+
+// A product reads values across the ends of lines, where coefficients are zero.
+TEST_CASE("what is not finite at a point stays in the rows that couple to it", "[capture]") {
+  for (PetscInt dof : {1, 3})
+    for (PetscInt n : {1, 2, 5, 9}) {
+      Lattice l;
+      l.dim = 3, l.dof = dof, l.N[0] = n, l.N[1] = 6, l.N[2] = 5;
+      Grid possible;
+      if (!try_make_grid(l, &possible)) continue;
+      INFO(describe(l));
+      Twins t(l);
+      t.both([&](DM da, Mat M) {
+        set_rows(da, M, random_fill(l, Form::arrays, 1), Way::stencil, INSERT_VALUES);
+        assemble(M);
+      });
+      for (PetscInt at : {(PetscInt)0, n - 1}) {
+        Vector product[2];
+        int    m = 0;
+        t.both([&](DM da, Mat M) {
+          Vector x = make_vector(da);
+          set_values(da, x, [&](const PetscInt p[3]) {
+            return p[0] == at && p[1] == 3 && p[2] == 2 ? PetscScalar(std::numeric_limits<PetscReal>::infinity())
+                                                        : PetscScalar(1);
+          });
+          product[m] = make_vector(da);
+          OK(MatMult(M, x, product[m]));
+          m++;
+        });
+        const std::vector<PetscScalar> y = natural_values(t.da, product[0]), z = natural_values(t.da, product[1]);
+        bool                           same = true;
+        for (size_t i = 0; i < y.size(); i++)
+          same = same && (PetscIsInfOrNanScalar(z[i]) ? PetscIsInfOrNanScalar(y[i])
+                                                      : PetscAbsScalar(y[i] - z[i]) <= 100 * exact);
+        CHECK(same);
+      }
+    }
 }
