@@ -260,6 +260,9 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetKernel(Mat A, const char name[]);
    Note:
    A function has the parameters whose names are in its formula.
 
+   Errors:
+   None.
+
 .seealso: `MATKERNELSUM`, `MatKernelSumSetKernel()`
 @*/
 PETSC_EXTERN PetscErrorCode MatKernelSumGetKernels(const char *const **names, const char *const **formulas);
