@@ -471,9 +471,13 @@ TEST_CASE("-dm_mat_type that reaches other DMs than the DMDA is an error with a 
   Options set("-grid_dm_mat_type stencil");
   Matrix  A;
   MatType type;
-  OK(DMSetOptionsPrefix(da, "grid_"));
-  OK(DMSetFromOptions(da));
-  OK(DMCreateMatrix(da, &A));
+  DM      grid;
+  OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 16, 1, 1, NULL, &grid));
+  OK(DMSetOptionsPrefix(grid, "grid_"));
+  OK(DMSetFromOptions(grid));
+  OK(DMSetUp(grid));
+  OK(DMCreateMatrix(grid, &A));
+  OK(DMDestroy(&grid));
   OK(MatGetType(A, &type));
   CHECK(std::string(type) == MATSTENCILSHELL);
 }
