@@ -43,6 +43,22 @@ inline PetscReal asymmetry(PC pc, DM da) {
   return PetscAbsScalar(xBy - yBx) / (size_x * size_y);
 }
 
+// |y·Bx - x·Bᵀy| for random vectors, relative to the sizes of the factors.
+inline PetscReal mismatch(PC pc, DM da) {
+  Vector      x = random_vector(da, 1), y = random_vector(da, 2), Bx = make_vector(da), By = make_vector(da);
+  PetscScalar yBx, xBy;
+  PetscReal   size[4];
+  OK(PCApply(pc, x, Bx));
+  OK(PCApplyTranspose(pc, y, By));
+  OK(VecTDot(y, Bx, &yBx));
+  OK(VecTDot(x, By, &xBy));
+  OK(VecNorm(x, NORM_2, &size[0]));
+  OK(VecNorm(y, NORM_2, &size[1]));
+  OK(VecNorm(Bx, NORM_2, &size[2]));
+  OK(VecNorm(By, NORM_2, &size[3]));
+  return PetscAbsScalar(yBx - xBy) / PetscMax(size[0] * size[3], size[1] * size[2]);
+}
+
 // The largest factor by which a cycle reduced the residual, after the first; measured until rounding.
 inline PetscReal worst_reduction(Mat A, PC pc, DM da, int cycles) {
   Vector       b = make_vector(da), x = random_vector(da, 1), r = make_vector(da), z = make_vector(da);

@@ -200,6 +200,8 @@ TEST_CASE("coarse rows of systems are the Galerkin product of each unknown's int
     const Fill random = random_fill(l, Form::arrays, 3),
                fill = [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *v) {
                  random(p, arm, v);
+                 for (PetscInt e = 0; e < of.dof * of.dof && (arm[0] || arm[1] || arm[2]); e++)
+                   v[e] *= 16; // for more levels than one
                  for (PetscInt r = 0; r < of.dof && of.local && (arm[0] || arm[1] || arm[2]); r++)
                    for (PetscInt c = 0; c < of.dof; c++)
                      if (r != c) v[r * of.dof + c] = 0;

@@ -9,22 +9,6 @@ using namespace tests;
 
 namespace {
 
-// |y·Bx - x·Bᵀy| for random vectors, relative to the sizes of the factors.
-PetscReal mismatch(PC pc, DM da) {
-  Vector      x = random_vector(da, 1), y = random_vector(da, 2), Bx = make_vector(da), By = make_vector(da);
-  PetscScalar yBx, xBy;
-  PetscReal   size[4];
-  OK(PCApply(pc, x, Bx));
-  OK(PCApplyTranspose(pc, y, By));
-  OK(VecTDot(y, Bx, &yBx));
-  OK(VecTDot(x, By, &xBy));
-  OK(VecNorm(x, NORM_2, &size[0]));
-  OK(VecNorm(y, NORM_2, &size[1]));
-  OK(VecNorm(Bx, NORM_2, &size[2]));
-  OK(VecNorm(By, NORM_2, &size[3]));
-  return PetscAbsScalar(yBx - xBy) / PetscMax(size[0] * size[3], size[1] * size[2]);
-}
-
 void expect_adjoint(Mat A, DM da, const std::vector<std::string> &all, PetscReal bound = 1e-12) {
   for (const std::string &options : all) {
     INFO(options);
@@ -93,14 +77,16 @@ TEST_CASE("transposed cycles are adjoint to cycles, of formulas with each bounda
 
 TEST_CASE("transposed cycles are adjoint to cycles, of variable coefficients, weighted rows and rows of the identity",
           "[multigrid]") {
-  const Lattice plane = lattice({50, 44, 1}), space = lattice({14, 15, 16}), around = lattice({31, 32, 1}, {periodic});
-  for (const Lattice &l : {plane, space, around}) {
+  const Lattice small = lattice({9, 8, 1}), plane = lattice({50, 44, 1}), space = lattice({14, 15, 16}),
+                around = lattice({31, 32, 1}, {periodic}), line = lattice({170, 1, 1}),
+                ring = lattice({171, 1, 1}, {periodic});
+  for (const Lattice &l : {small, plane, space, around, line, ring}) {
     INFO(describe(l));
-    const Fill coefficients = diffusion_fill(l, Form::arrays), weighted = [=](const PetscInt p[3], const PetscInt arm[3],
-                                                                              PetscScalar *block) {
-      coefficients(p, arm, block);
-      *block *= 1 + p[0] % 3;
-    };
+    const Fill coefficients = diffusion_fill(l, Form::arrays),
+               weighted = [=](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+                 coefficients(p, arm, block);
+                 *block *= 1 + p[0] % 3;
+               };
     for (const char *what : {"as they are", "weighted", "rows", "columns"}) {
       INFO(what);
       Grid     da;
@@ -125,8 +111,9 @@ TEST_CASE("transposed cycles are adjoint to cycles, of convection", "[multigrid]
     REQUIRE(try_make_grid(l, &da));
     Matrix A = captured(da, convection_fill(l, 1e-2, meander, true));
     expect_adjoint(A, da, cycles);
-    expect_adjoint(A, da, {"-test_pc_stencilmg_precision single", "-test_pc_stencilmg_precision single "
-                                                                  "-test_pc_stencilmg_type full"},
+    expect_adjoint(A, da,
+                   {"-test_pc_stencilmg_precision single", "-test_pc_stencilmg_precision single "
+                                                           "-test_pc_stencilmg_type full"},
                    1e-5);
     Preconditioner pc = make_pc(A); // with transposed rows of before an update
     CHECK(mismatch(pc, da) <= 1e-12);

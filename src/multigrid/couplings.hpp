@@ -156,6 +156,12 @@ struct GridCoarsening {
     return axis[a].coarsens && ((g - axis[a].offset) & 1);
   }
   SHELLAC_HD int corners() const { return (1 + axis[0].coarsens) * (1 + axis[1].coarsens) * (1 + axis[2].coarsens); }
+  // How many coarse points a fine one lies between, on average.
+  double weights_of_a_point() const {
+    double n = 1;
+    for (int a = 0; a < 3; a++) n *= axis[a].coarsens ? 1.5 : 1;
+    return n;
+  }
   // The place of a corner c, zero or one along each axis, among a point's weights.
   SHELLAC_HD int corner(const PetscInt c[3]) const {
     return (int)(c[0] + (1 + axis[0].coarsens) * (c[1] + (1 + axis[1].coarsens) * c[2]));

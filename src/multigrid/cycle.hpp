@@ -10,14 +10,14 @@ enum class Cycle { automatic, V, W, F };
 enum class Guess { zero, given, interpolated };
 constexpr int max_levels = 64;
 
-// A cycle from level l down to the last. Levels: down(level, guess) smooths and makes the next level's right-hand side; up(level) takes
-// the next level's solution and smooths; solve() solves the last level exactly. transposed: the levels' verbs are those of the transposed
-// cycle, which has all that a cycle does in the opposite order.
+// A cycle from level l down to the last. Levels: down(level, guess) smooths and makes the next level's right-hand side;
+// up(level) takes the next level's solution and smooths; solve(guess) solves the last level. transposed: the levels'
+// verbs are those of the transposed cycle, which has all that a cycle does in the opposite order.
 template <class Levels>
 PetscErrorCode run_cycle(Levels &levels, int l, int last, Cycle cycle, Guess guess, bool transposed = false) {
   PetscFunctionBegin;
   if (l == last) {
-    PetscCall(levels.solve());
+    PetscCall(levels.solve(guess));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(levels.down(l, guess));
@@ -37,20 +37,21 @@ PetscErrorCode run_cycle(Levels &levels, int l, int last, Cycle cycle, Guess gue
 template <class Levels> PetscErrorCode run_full(Levels &levels, int top, int last, Cycle cycle) {
   PetscFunctionBegin;
   for (int l = top; l < last; l++) PetscCall(levels.restrict_b(l));
-  PetscCall(levels.solve());
+  PetscCall(levels.solve(Guess::zero));
   for (int l = last - 1; l >= top; l--) PetscCall(run_cycle(levels, l, last, cycle, Guess::interpolated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Its transpose: a cycle on each level, from the finest on, whose residual is the next level's right-hand side; then the corrections.
-// Levels: restrict_residual(level) makes that right-hand side; correct(level) adds the next level's solution.
+// Its transpose: a cycle on each level, from the finest on, whose residual is the next level's right-hand side; then the
+// corrections. Levels: restrict_residual(level) makes that right-hand side; correct(level) adds the next level's
+// solution.
 template <class Levels> PetscErrorCode run_full_transposed(Levels &levels, int top, int last, Cycle cycle) {
   PetscFunctionBegin;
   for (int l = top; l < last; l++) {
     PetscCall(run_cycle(levels, l, last, cycle, Guess::zero, true));
     PetscCall(levels.restrict_residual(l));
   }
-  PetscCall(levels.solve());
+  PetscCall(levels.solve(Guess::zero));
   for (int l = last - 1; l >= top; l--) PetscCall(levels.correct(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -62,6 +62,7 @@ template <class Part> class Hierarchy final : public Multigrid {
     bool         one_walk = false;    // all of a pass in one walk
     bool         equal_pairs = false; // both couplings of each pair are equal, and there are no masses
     bool         halves = false;      // so passes on the host read one of each
+    PetscReal    ratio = -1;          // the last level is solved by steps alone: see relaxations(); negative: it is not
     Grid         parts;               // whole: the parts that the ranks make of it
     PetscReal    shrunk = 1;          // see update::Updated: since the level was made
     PetscReal    grown = 1;           // likewise
@@ -82,6 +83,7 @@ public:
   PetscErrorCode GetMasses(S *m, bool *any) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
+  std::vector<LevelFlops> flops() const override;
   void                   LendMemory(Couplings *to) override;
   Cycle                  cycle() const override { return options_.cycle; }
   bool                   gives_norm(PetscMemType memory) override {
@@ -113,22 +115,15 @@ public:
   PetscErrorCode correct(int l) {
     return stage(multigrid_up_event, [&]() { return AddCorrection(l); });
   }
-  PetscErrorCode solve() {
-    Level &at = level(last());
-    return stage(multigrid_coarse_event, [&]() {
-      const T *b = at.b.at(memory_);
-      T       *x = at.x.at(memory_);
-      if constexpr (variable)
-        return solver_.Apply(memory_, b, x, transposed_);
-      else // symmetric but for masses
-        return solver_.Apply(memory_, b, x);
-    });
+  PetscErrorCode solve(Guess guess) {
+    return stage(multigrid_coarse_event, [&]() { return Solve(guess); });
   }
 
 private:
   template <class Function> PetscErrorCode stage(PetscLogEvent event, const Function &f) {
     return logged(recording_ ? -1 : event, f);
   }
+  bool         relaxes() const { return level(last()).ratio >= 0; }
   Level       &level(int l) { return *levels_[l]; }
   const Level &level(int l) const { return *levels_[l]; }
   int          last() const { return (int)levels_.size() - 1; }
@@ -138,6 +133,8 @@ private:
   GridCoarsening coarsening_of(int l) const;
   Box            grown(const Level &at) const;
   PetscErrorCode SetRows(OperatorRows *of, bool *singular);
+  PetscErrorCode FindRatio(const Grid &grid, const Axis axes[3], OperatorRows *rows, PetscReal *ratio);
+  bool           HasLine(const Axis axes[3], PetscScalar sigma, OperatorRows *rows);
   PetscErrorCode Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
   PetscErrorCode Keep(PetscMemType memory, Level &at, Couplings *rows, Mirror<S> *weights, Mirror<S> *restriction);
   void           set_omega(Level &level, PetscReal high);
@@ -173,6 +170,8 @@ private:
   template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
   template <class B> PetscErrorCode ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r);
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
+  PetscErrorCode                           Solve(Guess guess);
+  template <class B> PetscErrorCode        Relax(const B *b, bool from_x, T *x);
   PetscErrorCode                    RestrictResidualOf(int l);
   PetscErrorCode                    AddCorrection(int l);
   PetscErrorCode                    SetTransposedRows(int l);
@@ -310,7 +309,9 @@ private:
   Grid                                grid_;                 // of the vectors
   Mirror<AxisPoint<R>>                points_;               // of all axes of all levels: one copy to the GPU
   bool                                nonsymmetric_ = false; // with any masses: restriction has weights of its own
-  CoarseSolve<Part>                   solver_;               // of the last level
+  CoarseSolve<Part>                   solver_;               // of the last level, unless it is relaxed or has
+  LineSolve<T>                        line_;                 // this one
+  bool                                has_line_ = false;
   Mirror<S>                           last_rows_;            // which it was made of: memory for the next set-up
   std::vector<S>                      last_values_; // a copy of them on the host, where T is S: Update() changes it
   Scratch<double>                     norms_;

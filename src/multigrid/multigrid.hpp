@@ -38,7 +38,16 @@ struct LevelInfo {
   const char    *passes;       // how it is walked
   bool           variable;     // has coefficients at each point
   int            unknowns = 1; // of a point
+  PetscReal      ratio = -1;   // the last level is solved by smoothing alone: see relaxations(); negative: it is not
   PetscLogDouble bytes;        // on this rank
+};
+
+// The operations on one level of a rank, for logs.
+struct LevelFlops {
+  PetscLogDouble residual = 0, from_zero = 0, step = 0; // the first step from zero, and others
+  PetscLogDouble transfer = 0;                          // to the next level, or from it
+  PetscLogDouble solve = 0;                             // beside the steps of a last level that has some
+  int            steps = 0;
 };
 
 class Multigrid {
@@ -69,6 +78,7 @@ public:
   // 2-norms of the right-hand sides of the coarse levels, as the last cycle left them; for monitors.
   virtual PetscErrorCode         LevelNorms(std::vector<PetscReal> *norms) = 0;
   virtual std::vector<LevelInfo> levels() const = 0;
+  virtual std::vector<LevelFlops> flops() const = 0;
   virtual bool                   gives_norm(PetscMemType memory) = 0; // of the vectors
   virtual Cycle                  cycle() const = 0;                   // never automatic
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.

@@ -163,7 +163,7 @@ PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, P
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(mg->multigrid->Apply(arrays.memory(), pb, px, from_x, !from_x && mg->options.full, stop, limit, norm));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(log_flops(arrays.memory(), mg->flops));
+  PetscCall(log_flops(arrays.memory(), mg->flops[from_x ? 1 : mg->options.full ? 2 : 0]));
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -244,10 +244,10 @@ PetscErrorCode transposed_cycle(PC pc, StencilMG *mg, bool full, Vec b, Vec y) {
   const PetscScalar *pb = NULL;
   PetscScalar       *py = NULL;
   Vec                scaled = b;
-  Mat                A, P;
 
   PetscFunctionBegin;
   if (!mg->has_masses) {
+    Mat  A, P;
     bool any;
     PetscCall(VecDestroy(&mg->masses));
     PetscCall(PCGetOperators(pc, &A, &P));
@@ -267,7 +267,7 @@ PetscErrorCode transposed_cycle(PC pc, StencilMG *mg, bool full, Vec b, Vec y) {
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(mg->multigrid->ApplyTranspose(arrays.memory(), pb, py, full));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(log_flops(arrays.memory(), mg->flops));
+  PetscCall(log_flops(arrays.memory(), mg->flops[full ? 2 : 0]));
   PetscCall(arrays.Restore());
   if (mg->masses) PetscCall(VecPointwiseMult(y, y, mg->masses));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -289,10 +289,8 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
   PetscCall(get_work(pc, mg, 0, &y));
   PetscCall(get_work(pc, mg, 1, &r));
   const auto residual = [&]() {
-    PetscFunctionBegin;
     PetscCall(MatMultTranspose(P, x, r));
-    PetscCall(VecAYPX(r, -1, b));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return VecAYPX(r, -1, b);
   };
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   mg->applications++;
@@ -440,7 +438,14 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
       PetscCall(PetscSNPrintf(one, sizeof(one), "%s%.4g", s ? ", " : "", (double)level.weights[s]));
       PetscCall(PetscStrlcat(weights, one, sizeof(weights)));
     }
-    if (l + 1 < levels.size() && level.unknowns > 1)
+    if (level.ratio >= 0)
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "level %d: %s, %d steps of %s alone: beside the diagonal, rows have at most %.2g of "
+                                       "it, so that coarser levels are not needed\n",
+                                       (int)l, points_of(level, dim).c_str(), (int)level.steps,
+                                       level.unknowns > 1 ? "point-block Jacobi" : sweeps ? "Gauss-Seidel" : "Jacobi",
+                                       (double)level.ratio));
+    else if (l + 1 < levels.size() && level.unknowns > 1)
       PetscCall(PetscViewerASCIIPrintf(viewer,
                                        "level %d: %s, %d unknowns a point%s, damped point-block Jacobi (%s), %.3g MB\n",
                                        (int)l, points_of(level, dim).c_str(), level.unknowns,
@@ -455,7 +460,7 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
                                        weights));
     else
       PetscCall(PetscViewerASCIIPrintf(viewer, "level %d: %s, solved by its %s\n", (int)l,
-                                       points_of(level, dim).c_str(), level.variable ? "inverse" : level.passes));
+                                       points_of(level, dim).c_str(), level.unknowns > 1 ? "inverse" : level.passes));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

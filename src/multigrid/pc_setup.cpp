@@ -221,6 +221,29 @@ PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Visits the levels as cycles do.
+struct CountFlops {
+  std::vector<LevelFlops> levels;
+  PetscLogDouble          sum;
+
+  PetscErrorCode add(PetscLogDouble flops) {
+    sum += flops;
+    return PETSC_SUCCESS;
+  }
+  PetscLogDouble smooth(int l, Guess guess) const {
+    const LevelFlops &at = levels[(size_t)l];
+    if (at.steps == 0) return 0;
+    const PetscLogDouble guessed = guess == Guess::interpolated ? at.transfer : 0;
+    return guessed + (guess == Guess::zero ? at.from_zero + (at.steps - 1) * at.step : at.steps * at.step);
+  }
+  PetscErrorCode down(int l, Guess guess) {
+    return add(smooth(l, guess) + levels[(size_t)l].residual + levels[(size_t)l].transfer);
+  }
+  PetscErrorCode up(int l) { return add(levels[(size_t)l].transfer + smooth(l, Guess::given)); }
+  PetscErrorCode restrict_b(int l) { return add(levels[(size_t)l].transfer); }
+  PetscErrorCode solve(Guess guess) { return add(levels.back().solve + smooth((int)levels.size() - 1, guess)); }
+};
+
 } // namespace
 
 PetscErrorCode set_up_stencilmg(PC pc) {
@@ -261,11 +284,16 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   else
     PetscCall(set_up_scalar(mg, P, context, device, type, current));
   PetscCall(PCSetFailedReason(pc, mg->singular ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
-  mg->flops = 0;
-  for (const LevelInfo &level : mg->multigrid->levels())
-    mg->flops += (PetscLogDouble)level.N[0] * level.N[1] * level.N[2] *
-                 (2 * level.steps / (level.red_black ? 2 : 1) + 1) * (4 * context->grid.dim + 4);
-  mg->flops /= ranks;
+  CountFlops count = {mg->multigrid->flops(), 0};
+  const int  last = (int)count.levels.size() - 1;
+  for (int n = 0; n < 3; n++) {
+    count.sum = 0;
+    if (n == 2)
+      PetscCall(run_full(count, 0, last, mg->multigrid->cycle()));
+    else
+      PetscCall(run_cycle(count, 0, last, mg->multigrid->cycle(), n ? Guess::given : Guess::zero));
+    mg->flops[n] = count.sum;
+  }
   mg->stale = false;
   PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

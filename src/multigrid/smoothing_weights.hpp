@@ -1,6 +1,9 @@
 #pragma once
 // Weights ω of smoothing steps.
 
+#include <algorithm>
+#include <cmath>
+
 #include <petscmath.h>
 
 namespace shellac {
@@ -20,6 +23,28 @@ template <class R> void set_red_black_weights(bool symmetric, int half_steps, R 
   const bool one = half_steps == 2;
   for (int s = 0; s < half_steps; s++) omega[s] = R(!symmetric ? (one ? 1.2 : 1.25) : one ? 1 : s % 2 ? 1.3 : 1.4);
   if (symmetric && !one) omega[0] = 1, omega[half_steps - 1] = R(0.8);
+}
+
+// A level whose rows are so dominated by their diagonals needs no coarser one: a few steps there do what a cycle does.
+// ratio: of what a row has beside its diagonal to that, which bounds the error that a step of Jacobi's method leaves, in
+// the maximum norm.
+constexpr int       most_relaxations = 4;
+constexpr PetscReal relaxed_to = 0.3, relaxed_to_full = 0.01; // by such steps, at worst; in place of full multigrid
+
+// How many steps; zero: too many. real: the eigenvalues of D^-1 A are, so that Chebyshev's weights serve.
+inline int relaxations(PetscReal ratio, bool real, bool full) {
+  const PetscReal wanted = full ? relaxed_to_full : relaxed_to;
+  for (int steps = 1; ratio < 1 && steps <= most_relaxations; steps++) {
+    const PetscReal left = real && ratio > 0 ? 1 / std::cosh(steps * std::acosh(1 / ratio)) : std::pow(ratio, steps);
+    if (left <= wanted) return steps;
+  }
+  return 0;
+}
+template <class R> void set_relaxation_weights(PetscReal ratio, bool real, int steps, R *omega) {
+  if (real)
+    set_chebyshev_weights(1 - ratio, 1 + ratio, steps, omega);
+  else
+    std::fill_n(omega, steps, R(1));
 }
 
 } // namespace shellac

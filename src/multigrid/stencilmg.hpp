@@ -33,7 +33,7 @@ struct StencilMG {
   bool           stale = false;        // settings have changed since, or a set-up has failed
   bool           tests = true;         // the KSP of the last solve compares norms with tolerances
   PetscInt       applications = 0;
-  PetscLogDouble flops = 0; // of a cycle
+  PetscLogDouble flops[3] = {}; // of a cycle from zero, one from a guess, and full multigrid
 
   bool is_current() const { return multigrid && !stale; } // the hierarchy is there, and as the settings ask
 };

@@ -58,7 +58,7 @@ template <class Part>
 PetscErrorCode Hierarchy<Part>::ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) {
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x, nullptr));
-  for (int l = 0; l < last() && nonsymmetric_; l++) PetscCall(SetTransposedRows(l));
+  for (int l = 0; l < last() + relaxes() && nonsymmetric_; l++) PetscCall(SetTransposedRows(l));
   transposed_ = true;
   const PetscErrorCode code = Finish(false, full);
   transposed_ = false;

@@ -38,6 +38,72 @@ template <class Part> void Hierarchy<Part>::choose_weights(const Level &level, i
   set_chebyshev_weights(low, high, steps, omega);
 }
 
+// The ratio of relaxations() for a sum over axes.
+inline PetscReal ratio_of(const Axis axes[3], PetscScalar sigma) {
+  PetscReal most = 0, sign = 0; // of a row's couplings
+  for (int a = 0; a < 3; a++) {
+    if (axes[a].N() - (axes[a].fixed ? 2 : 0) <= 1) continue;
+    PetscReal here = 0;
+    for (PetscInt i = 0; i < axes[a].N(); i++) {
+      if (axes[a].is_fixed(i)) continue;
+      for (const PetscReal edge : {axes[a].edge[i], axes[a].edge[i + 1]}) {
+        if (sign == 0) sign = edge < 0 ? -1 : edge > 0 ? 1 : 0;
+        if (edge * sign < 0) return PETSC_MAX_REAL;
+      }
+      here = PetscMax(here, PetscAbsReal((axes[a].edge[i] + axes[a].edge[i + 1]) / axes[a].mass[i]));
+    }
+    most += here;
+  }
+  return sign * PetscRealPart(sigma) >= 0 ? most / PetscAbsScalar(sign * most + sigma) : PETSC_MAX_REAL;
+}
+
+// Whether the points are a line on this rank whose rows elimination solves: by their axes or, of the finest level, as
+// couplings.
+template <class Part> bool Hierarchy<Part>::HasLine(const Axis axes[3], PetscScalar sigma, OperatorRows *rows) {
+  int a = -1;
+  for (int other = 0; other < 3; other++)
+    if (axes[other].N() > 1) a = a < 0 ? other : 3;
+  if (a < 0 || a == 3 || axes[a].N() < 4) return false;
+  const Axis  &axis = axes[a];
+  const size_t N = (size_t)axis.N();
+  LineRows     of(N);
+  of.periodic = axis.periodic;
+  of.singular = singular_ && !nonsymmetric_;
+  if (rows) {
+    const Couplings &c = rows->couplings;
+    PetscInt         p[3] = {0, 0, 0};
+    const size_t     first = c.grown.index(p); // rows are next to each other, as other axes have one point
+    if (c.mass) of.mass.assign(c.mass + first, c.mass + first + N);
+    for (size_t i = 0; i < N; i++) {
+      of.in[i] = c.slot(INVERSE_DIAGONAL)[first + i] != (PetscScalar)0;
+      if (!of.in[i]) continue;
+      of.shift[i] = c.slot(SHIFT)[first + i];
+      of.lower[i] = c.slot(FIRST_COUPLING)[first + i];
+      of.upper[i] = c.slot(FIRST_COUPLING + 1)[first + i];
+    }
+  } else {
+    of.mass.assign(axis.mass.begin(), axis.mass.end());
+    for (size_t i = 0; i < N; i++) {
+      of.in[i] = !axis.is_fixed((PetscInt)i);
+      if (!of.in[i]) continue;
+      of.shift[i] = sigma;
+      of.lower[i] = axis.edge[i] / axis.mass[i];
+      of.upper[i] = axis.edge[i + 1] / axis.mass[i];
+    }
+  }
+  for (int e = 0; e < 2; e++) // values beyond the ends, and those of fixed points, are zero
+    for (size_t i = 0; i < N; i++) {
+      const bool leaves = !of.periodic && i == (e ? N - 1 : 0);
+      if (!leaves && of.in[(i + (e ? 1 : N - 1)) % N]) continue;
+      PetscScalar &coupling = (e ? of.upper : of.lower)[i];
+      of.shift[i] += coupling;
+      coupling = 0;
+    }
+  bool serves;
+  line_.Create(of, &serves);
+  return serves;
+}
+
 template <class Part>
 PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                        const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from,
@@ -62,6 +128,13 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
   for (int a = 0; a < 3 && !rows; a++)
     singular_ =
         singular_ && !axes[a].fixed && (axes[a].periodic || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
+
+  PetscReal ratio = PETSC_MAX_REAL;
+  bool      real = PetscImaginaryPart(sigma) == 0;
+  if constexpr (variable) {
+    PetscCall(FindRatio(parts, axes, rows, &ratio));
+    real = !nonsymmetric_ && std::is_floating_point<T>::value;
+  }
 
   // Red-black relaxation is faster than Chebyshev's weights where cycles need not be symmetric.
   const bool wants_red_black =
@@ -89,18 +162,26 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
       odd_periodic = odd_periodic || (present[a].periodic && present[a].N() % 2 && present[a].N() > 1);
       if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
     }
+    if (!variable)
+      ratio = ratio_of(present, sigma);
+    else if (levels_.size() > 1)
+      ratio = PETSC_MAX_REAL; // of coarse rows, which are not made yet
+    // a line on one rank, or on each, of more points than the solvers of small levels take
+    has_line_ = (whole || (!variable && points <= gathered_points)) && !device && (!variable || levels_.size() == 1) &&
+                points > (variable ? inverted_points : solved_axis) && HasLine(present, sigma, rows);
+    const int relaxed = has_line_ ? 0 : relaxations(ratio, real, options.full);
     // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
-    const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic;
+    const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic && !relaxed;
     const int  automatic = red_black ? 2 : dim == 3 && variable ? 4 : 3;
-    const int  steps = (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
-    at.fused = options.fused && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic;
+    const int  steps = relaxed ? relaxed : (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
+    at.fused = options.fused && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic && !relaxed;
     // on the host a rank walks over points of its neighbours, too, as far as it knows the axes beyond its own
     const bool knows_beyond = options.fused && !at.fused && !device && points_beyond(steps) < axis_reach - 1,
                walks_beyond = knows_beyond && work_beyond(parts, points_beyond(steps)) <= most_work_beyond;
     // what a pass needs, or one of the finer level
     const PetscInt width = at.fused ? steps + 2 : PetscMax(knows_beyond ? points_beyond(steps) : 0, 4);
     // once whole, always whole
-    whole = whole || is_thin(parts, width) || points <= gathered_points;
+    whole = whole || is_thin(parts, width) || (points <= gathered_points && !relaxed);
     at.whole = whole;
     at.parts = parts;
     at.grid = whole ? whole_grid(parts) : parts;
@@ -112,8 +193,10 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     const bool     in_quarters = !variable && device && !parts_ && dim == 2 && is_solved_in_quarters<T>(present);
     more = more && strongest > 0 && !((in_planes || in_quarters) && !options.levels);
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
-    // the last level must be whole
-    if (!more && !whole) {
+    more = more && !has_line_ && !relaxed;
+    if (relaxed) at.ratio = ratio;
+    // a last level that is solved directly must be whole
+    if (!more && !whole && !relaxed) {
       whole = at.whole = true;
       at.grid = whole_grid(parts);
       at.patch = patch_of(at.grid, present, width);
@@ -153,7 +236,9 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
       at.part.sigma = (T)sigma;
       at.part.red_black = red_black;
     }
-    if (red_black)
+    if (relaxed)
+      set_relaxation_weights(ratio, real, steps, at.part.omega);
+    else if (red_black)
       set_red_black_weights(is_symmetric(), steps, at.part.omega);
     else
       choose_weights(at, steps, at.part.omega);
@@ -165,6 +250,7 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
       const bool solvable = variable
                                 ? points <= most_dense
                                 : in_planes || in_quarters || (points <= most_solved && longest <= most_solved_axis);
+      if (relaxed || has_line_) break;
       PetscCheck(solvable || strongest > 0, grid.comm, PETSC_ERR_ARG_WRONG,
                  "the matrix couples no points: there is nothing for multigrid to do; use -pc_type jacobi");
       PetscCheck(solvable, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -181,10 +267,11 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
   for (int l = 0; l <= last(); l++) {
     Level       &at = level(l);
     const size_t n = (size_t)at.patch.all().points();
-    const bool   copies = l == 0 && (last() == 0 || (at.whole && parts_)); // of the vectors
+    const bool   in_place = at.ratio >= 0 || (has_line_ && std::is_same<T, S>::value);
+    const bool   copies = l == 0 && ((last() == 0 && !in_place) || (at.whole && parts_)); // of the vectors
     if (l || copies) at.b.resize(n), at.x.resize(n);
     if (at.whole && parts_ && (l == 0 || !level(l - 1).whole)) at.b_part.resize((size_t)part_patch(at).all().points());
-    if (l == last()) continue;
+    if (l == last() && at.ratio < 0) continue;
     at.t.resize(n);
     if (!at.fused) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
@@ -197,9 +284,12 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
 #endif
   }
   norms_.resize((size_t)norms + 1);
+  const bool has_solver = !relaxes() && !has_line_;
+  if (!has_solver) *singular = false;
   if constexpr (!variable)
-    PetscCall(solver_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->solver_ : nullptr,
-                             device && !parts_ && is_solved_in_quarters<T>(levels_.back()->axes), singular));
+    if (has_solver)
+      PetscCall(solver_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->solver_ : nullptr,
+                               device && !parts_ && is_solved_in_quarters<T>(levels_.back()->axes), singular));
   if (from) TakeMemory(from);
   if constexpr (variable) PetscCall(SetRows(rows, singular));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
@@ -238,12 +328,15 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Prepare(PetscMemType memor
       PetscCall(array->Get(memory, &values));
     }
     if constexpr (variable)
-      if (l < last() && (takes_rows(at) || takes_row_columns(at))) PetscCall(PrepareRows(l));
+      if (l < last() + relaxes() && (takes_rows(at) || takes_row_columns(at))) PetscCall(PrepareRows(l));
   }
   PetscCall(norms_.Prepare(memory));
   const AxisPoint<R> *points;
   PetscCall(points_.Get(memory, &points));
-  PetscCall(solver_.Prepare(memory));
+  if (has_line_)
+    PetscCall(line_.Prepare(memory));
+  else if (!relaxes())
+    PetscCall(solver_.Prepare(memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) { // passes read what is prepared before they wait for the kernel before
     cudaStream_t stream;
@@ -274,6 +367,35 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Part> std::vector<LevelFlops> Hierarchy<Part>::flops() const {
+  std::vector<LevelFlops> all;
+  for (int l = 0; l <= last(); l++) {
+    const Level         &at = level(l);
+    const PetscLogDouble n = (PetscLogDouble)at.patch.all().points();
+    PetscLogDouble       couplings = 0, weights = 1, along = 0;
+    LevelFlops           flops;
+    for (int a = 0; a < 3; a++) {
+      if (at.patch.N[a] == 1) continue;
+      couplings += 2;
+      weights *= at.to_next[a].coarsens ? 1.5 : 1;
+      along += 4 * (PetscLogDouble)at.patch.N[a];
+    }
+    if constexpr (variable) couplings = at.part.neighbours.count();
+    flops.residual = n * (2 + 3 * couplings);
+    flops.step = flops.residual + n * (nonsymmetric_ ? 5 : 2);
+    flops.from_zero = nonsymmetric_ ? flops.step : 2 * n;
+    if constexpr (!variable)
+      if (at.part.red_black) flops.step /= 2, flops.from_zero /= 2;
+    flops.transfer = 2 * n * weights;
+    if (l < last() || at.ratio >= 0)
+      flops.steps = at.part.steps;
+    else
+      flops.solve = has_line_ ? n * line_.flops() : variable ? 2 * n * n : n * (along + 1);
+    all.push_back(flops);
+  }
+  return all;
+}
+
 template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
   std::vector<LevelInfo> all;
   for (int l = 0; l < (int)levels_.size(); l++) {
@@ -288,11 +410,14 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
                   : walks(at)                                                ? "plane by plane"
                   : takes_columns(at) || takes_row_columns(at)               ? "column by column"
                                                                              : "point by point";
+    if (l == last() && variable) info.passes = "inverse";
     if constexpr (!variable)
-      if (l == last())
+      if (l == last() && !relaxes() && !has_line_)
         info.passes = solver_.in_quarters(memory_) ? "axes' modes, in quarters"
                       : solver_.in_planes(memory_) ? "axes' modes, plane by plane"
                                                    : "axes' modes";
+    if (l == last() && has_line_) info.passes = "LU factors, from one end of the line to the other";
+    info.ratio = at.ratio;
     info.whole = at.whole;
     info.variable = variable;
     info.weighted = at.mass.size() > 0;
@@ -304,7 +429,7 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
     for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass, &at.weights_along_x, &at.transposed_rows})
       info.bytes += array->bytes();
     info.bytes += at.has_shift.bytes();
-    if (l == last()) info.bytes += solver_.bytes() + last_values_.size() * sizeof(S);
+    if (l == last()) info.bytes += solver_.bytes() + line_.bytes() + last_values_.size() * sizeof(S);
     all.push_back(info);
   }
   return all;

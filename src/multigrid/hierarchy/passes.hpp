@@ -143,7 +143,7 @@ template <class Part>
 template <class B>
 PetscErrorCode Hierarchy<Part>::WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps,
                                          PlanePass<Part> *pass) {
-  Level &at = level(l), &next = level(l + 1);
+  Level &at = level(l);
 
   PetscFunctionBegin;
   PetscCall(PlanesAt(l, b, pass));
@@ -151,7 +151,10 @@ PetscErrorCode Hierarchy<Part>::WalkFrom(int l, const B *b, const T *guess, bool
   pass->given = guess;
   PetscCall(Exchange(at, at.halo_u, guess, &pass->guess));
   pass->corrected = corrected;
-  if (corrected) PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass->e));
+  if (corrected) {
+    Level &next = level(l + 1);
+    PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass->e));
+  }
   pass->end = steps;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -372,6 +375,54 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
     PetscCall(with((const T *)at.b.at(memory_), at.x.at(memory_)));
   else
     PetscCall(with(b_, x_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The last level.
+template <class Part> PetscErrorCode Hierarchy<Part>::Solve(Guess guess) {
+  Level   &at = level(last());
+  const T *b = at.b.at(memory_);
+  T       *x = at.x.at(memory_);
+
+  PetscFunctionBegin;
+  if (!at.b.size()) { // the only level, which has the vectors' arrays
+    if constexpr (std::is_same<T, S>::value)
+      b = b_, x = x_;
+    else {
+      PetscCall(Relax(b_, guess == Guess::given, x));
+      PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, x, x_, true}));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  // others are symmetric between their masses, which a level that is solved directly does not keep
+  const bool transposed = transposed_ && (nonsymmetric_ || (variable && last() == 0));
+  if (relaxes())
+    PetscCall(Relax(b, guess == Guess::given, x));
+  else if (has_line_)
+    PetscCall(line_.Apply(memory_, b, x, transposed));
+  else if constexpr (variable)
+    PetscCall(solver_.Apply(memory_, b, x, transposed));
+  else
+    PetscCall(solver_.Apply(memory_, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::Relax(const B *b, bool from_x, T *x) {
+  const int l = last();
+  Level    &at = level(l);
+
+  PetscFunctionBegin;
+  if (from_x) { // steps write other arrays than they read
+    PetscCall(Smooth(l, b, x, false, false, at.t.at(memory_), (T *)nullptr));
+    PetscCall(over(at.patch, point::CopyPart<T, T>{at.patch, at.patch, at.t.at(memory_), x, true}));
+  } else if (at.one_walk && walks(at)) {
+    PlanePass<Part> pass;
+    PetscCall(WalkFrom(l, b, nullptr, false, at.part.steps, &pass));
+    PetscCall(Exchange(at, at.halo_b, b, &pass.template right<B>()));
+    pass.out = x;
+    PlaneWalk<Part>(pass).run();
+  } else
+    PetscCall(Smooth(l, b, nullptr, false, false, x, (T *)nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

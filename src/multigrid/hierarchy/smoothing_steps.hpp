@@ -67,9 +67,9 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
     if (nonsymmetric_) {
       PetscInt extent[3];
       extent_of_tiles(memory_, at.patch, extent);
-      const int step = part.steps_before + n;
-      PetscCall(run_directed_sweep(memory_, directed_sweep(part, transposed_ ? 2 * part.steps - 1 - step : step,
-                                                           transposed_, extent, from, b, out)));
+      const int step = part.steps_before + n, all = (at.ratio >= 0 ? 1 : 2) * part.steps;
+      PetscCall(run_directed_sweep(
+          memory_, directed_sweep(part, transposed_ ? all - 1 - step : step, transposed_, extent, from, b, out)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   if (walks(at)) {

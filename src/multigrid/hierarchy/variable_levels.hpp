@@ -175,6 +175,23 @@ PetscErrorCode Hierarchy<Part>::Interpolate(int l, Halo &halo, const CouplingArr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// By how much the finest level's rows are dominated by their diagonals: see relaxations(). Collective.
+template <class Part>
+PetscErrorCode Hierarchy<Part>::FindRatio(const Grid &grid, const Axis axes[3], OperatorRows *rows, PetscReal *ratio) {
+  Scratch<RowBound>     parts, sum;
+  std::vector<RowBound> found;
+
+  PetscFunctionBegin;
+  PetscCall(sum.Grow(1, rows->memory));
+  PetscCall(sum.Zero(rows->memory));
+  PetscCall(sum_runs(rows->memory, patch_of(grid, axes, 0).all(), point::BoundRows{rows->couplings}, &parts,
+                     sum.at(rows->memory)));
+  PetscCall(sum.GetHost(rows->memory, &found));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found[0].high, 1, MPIU_REAL, MPIU_MAX, grid.comm));
+  *ratio = PetscMax(found[0].high - 1, 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // From the finest level's rows, which go, to all levels. All is where they are; the host waits once, for what it needs to know.
 template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, bool *singular) {
   constexpr bool         same = std::is_same<T, S>::value;
@@ -188,7 +205,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
   own.swap(&of->couplings);
   PetscCall(of->bounds.Grow(max_levels, memory));
   PetscCall(of->bounds.Zero(memory));
-  for (int l = 0; l < last(); l++) {
+  for (int l = 0; l < last() + relaxes(); l++) {
     Level    &at = level(l);
     Couplings rows;
     Mirror<S> of_weights, of_restriction;
@@ -213,6 +230,11 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
       at.equal_pairs = differences[0].high == 0;
     }
     at.halves = at.equal_pairs && PetscMemTypeHost(memory);
+    if (l == last()) { // it is relaxed, and there are no transfers
+      if (!at.whole) PetscCall(halo.Destroy());
+      PetscCall(Keep(memory, at, &rows, &of_weights, &of_restriction));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     const GridCoarsening coarsening = coarsening_of(l);
     const int            corners = coarsening.corners();
     if constexpr (same) of_weights.take_memory(&at.weights), of_restriction.take_memory(&at.restriction);
@@ -248,6 +270,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
     if (!parts_) PetscCall(fill_ghosts(memory, coarse, nullptr, own.grown, own.values, own.slots()));
     PetscCall(Keep(memory, at, &rows, &of_weights, &of_restriction));
   }
+  if (has_line_) PetscFunctionReturn(PETSC_SUCCESS);
   Level &bottom = level(last());
   if (parts_) {
     Couplings rows;

@@ -88,7 +88,7 @@ struct LeaveFixed {
   NeighbourList      neighbours;
   const PetscScalar *fixed;
 
-  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, RowFindings *found) const {
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
     const size_t at = rows.grown.index(p);
     PetscScalar *shift = rows.slot(SHIFT) + at;
     for (int arm = 0; arm < neighbours.count; arm++) {
@@ -97,7 +97,6 @@ struct LeaveFixed {
       for (int i = 0; i < n; i++) {
         if (there[i] == (PetscScalar)0 || c[i] == (PetscScalar)0) continue;
         shift[i] += c[i], c[i] = 0;
-        found->flags.to_fixed = 1;
       }
     }
   }
@@ -239,7 +238,7 @@ void set_axes(const Grid &grid, const RowFindings &found, Axis axes[3]) {
 
 PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, OperatorRows *rows,
                                       SetupFindings *result) {
-  enum { OF_ROWS, OF_FIXED, OF_SURVEY, OF_MASSES, sums };
+  enum { OF_ROWS, OF_SURVEY, OF_MASSES, sums };
   const Grid                       &grid = context->grid;
   Couplings                        &couplings = grid.box ? rows->of_box : rows->couplings;
   const Grid                        links = with_links(grid);
@@ -310,7 +309,7 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
                              SharePairs{couplings.grown, neighbours.at[n].coupling, neighbours.at[m].coupling}));
     }
   PetscCall(fill_ghosts(memory, patch, &halo, couplings.grown, fixed));
-  PetscCall(survey(OF_FIXED, LeaveFixed{couplings, neighbours, fixed}));
+  PetscCall(for_each_run(memory, patch.all(), LeaveFixed{couplings, neighbours, fixed}));
   PetscCall(fill_ghosts(memory, patch, &halo, couplings.grown, couplings.values, couplings.slots()));
   PetscCall(survey(OF_SURVEY, SurveyRows{patch, couplings, neighbours, fixed}));
   PetscCall(share());

@@ -11,9 +11,9 @@ namespace shellac {
 // What a set-up finds at the points of a rank.
 struct RowFindings {
   struct Flags {
-    // in a box: couplings across edges and corners; fixed points, and rows that take their values; shifts; couplings that are
+    // in a box: couplings across edges and corners; fixed points; shifts; couplings that are
     // symmetric only with weights, if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign
-    int problem, box, fixed, to_fixed, shifted, weighted, nonsymmetric, wide, overflow, positive, negative;
+    int problem, box, fixed, shifted, weighted, nonsymmetric, wide, overflow, positive, negative;
     int other_ends[3][2]; // ends with points that are not fixed
   } flags = {};
   PetscReal sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end

@@ -92,7 +92,7 @@ PetscErrorCode SystemHierarchy::RestrictTo(int l, const T *r) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::Down(int l, Guess guess) {
+PetscErrorCode SystemHierarchy::SmoothFrom(int l, Guess guess) {
   Level       &at = level(l);
   const size_t n = (size_t)at.patch.all().points();
 
@@ -102,6 +102,12 @@ PetscErrorCode SystemHierarchy::Down(int l, Guess guess) {
   else if (guess == Guess::interpolated)
     PetscCall(ProlongFrom(l, false));
   PetscCall(Smooth(l, guess == Guess::zero ? 1 : 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::Down(int l, Guess guess) {
+  PetscFunctionBegin;
+  PetscCall(SmoothFrom(l, guess));
   PetscCall(RestrictResidual(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -211,6 +217,25 @@ PetscErrorCode SystemHierarchy::Destroy() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+std::vector<LevelFlops> SystemHierarchy::flops() const {
+  std::vector<LevelFlops> all;
+  for (const auto &of : levels_) {
+    const Level         &at = *of;
+    const PetscLogDouble n = (PetscLogDouble)at.patch.all().points(), dof = (PetscLogDouble)at.patch.dof;
+    LevelFlops           flops;
+    flops.residual = n * (2. * (PetscLogDouble)at.op->used_slots() + dof);
+    flops.from_zero = n * (2 * dof * dof);
+    flops.step = flops.residual + n * (2 * dof * dof + 2 * dof);
+    flops.transfer = n * dof * 2 * at.transfers.coarsening.weights_of_a_point();
+    if (&of == &levels_.back() && !at.relaxed)
+      flops.solve = 2 * n * n * dof * dof;
+    else
+      flops.steps = at.smoothing.steps;
+    all.push_back(flops);
+  }
+  return all;
+}
+
 std::vector<LevelInfo> SystemHierarchy::levels() const {
   std::vector<LevelInfo> all;
   for (const auto &of : levels_) {
@@ -223,6 +248,7 @@ std::vector<LevelInfo> SystemHierarchy::levels() const {
     info.variable = true;
     info.unknowns = (int)at.grid.dof;
     info.passes = "pass by pass";
+    if (at.relaxed) info.ratio = PetscMax(at.smoothing.bound - 1, 0);
     for (const Scratch<T> *array : {&at.b, &at.x, &at.r, &at.part})
       info.bytes += (PetscLogDouble)(array->size() * sizeof(T));
     info.bytes += (PetscLogDouble)(at.prolongation.bytes() + at.smoothing.blocks.bytes() + at.smoothing.alone.bytes());

@@ -18,6 +18,7 @@ class SystemHierarchy final : public Multigrid {
   struct Level {
     Grid                             grid; // of this rank's part
     bool                             whole = false;
+    bool                             relaxed = false; // the last level, by steps alone: see relaxations()
     CapturedStencil                 *op = nullptr; // own's, or the matrix'
     std::unique_ptr<CapturedStencil> own;
     std::unique_ptr<CapturedStencil> transposed; // of own; null until it is asked for
@@ -53,6 +54,7 @@ public:
   PetscErrorCode ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo> levels() const override;
+  std::vector<LevelFlops> flops() const override;
   bool                   gives_norm(PetscMemType) override { return false; }
   Cycle cycle() const override { return options_.cycle == Cycle::automatic ? Cycle::V : options_.cycle; }
   void  LendMemory(Couplings *) override {}
@@ -78,8 +80,11 @@ public:
   PetscErrorCode correct(int l) {
     return logged(multigrid_up_event, [&]() { return ProlongFrom(l, true); });
   }
-  PetscErrorCode solve() {
-    return logged(multigrid_coarse_event, [&]() { return dense_.Apply(memory_, b(last()), x(last()), transposed_); });
+  PetscErrorCode solve(Guess guess) {
+    return logged(multigrid_coarse_event, [&]() {
+      return level(last()).relaxed ? SmoothFrom(last(), guess)
+                                   : dense_.Apply(memory_, b(last()), x(last()), transposed_);
+    });
   }
 
 private:
@@ -96,9 +101,10 @@ private:
   PetscErrorCode AddLevel(const Grid &grid, bool whole, const Axis axes[3]);
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
   PetscErrorCode CoarsenRows(int l, const SystemRows &rows);
-  PetscErrorCode SetSmoothing(int l, const SystemRows &rows, bool *singular);
-  PetscErrorCode InvertBlocksOf(int l, const SystemRows *rows, bool *singular); // rows: null where bits of rows stay
-  PetscErrorCode BoundEigenvalues(int l, const SystemRows &rows, const T *blocks);
+  PetscErrorCode SetSmoothing(int l, bool *singular);
+  PetscErrorCode MarkAloneRows(int l, const SystemRows &rows);
+  PetscErrorCode InvertBlocksOf(int l, bool *singular);
+  PetscErrorCode BoundEigenvalues(int l, bool *odd);
   PetscErrorCode ChooseDamping(int l);
   PetscErrorCode SolveLast(bool *singular);
   PetscErrorCode Mark(bool of_setup); // the finest level's rows, to know them again
@@ -112,6 +118,7 @@ private:
   PetscErrorCode Down(int l, Guess guess);
   PetscErrorCode Up(int l);
   PetscErrorCode Smooth(int l, int from_step);
+  PetscErrorCode SmoothFrom(int l, Guess guess);
   PetscErrorCode Apply(int l, Form form, const T *b, const T *x, T *y);
   PetscErrorCode ProlongFrom(int l, bool add);
   PetscErrorCode RestrictTo(int l, const T *r);

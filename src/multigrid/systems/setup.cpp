@@ -96,12 +96,12 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
     Level       &at = level(l);
     const size_t n = (size_t)at.patch.all().points() * at.patch.dof;
     if (l > 0) at.b.resize(n), at.x.resize(n);
+    if (l < last() || at.relaxed) at.r.resize(n);
     if (l == last()) break;
-    at.r.resize(n);
     if (level(l + 1).whole && !at.whole) at.part.resize((size_t)at.target.all().points() * at.patch.dof);
   }
   for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
-  PetscCall(Mark(true));
+  if (last() > 0) PetscCall(Mark(true)); // else there is nothing to be updated
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,10 +118,11 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
     SystemRows     rows;
     SystemFindings found;
     Halo           halo; // of one value a point, on the host
+    Patch          patch;
     Axis           present[3];
     PetscReal      strongest = 0;
     PetscInt64     points = 1;
-    bool           odd = false, singular;
+    bool           odd = false, singular = false;
 
     for (int a = 0; a < 3; a++) {
       points *= at.grid.N[a];
@@ -129,15 +130,21 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
       if (!l) at.axes[a].periodic = at.grid.periodic(a);
     }
     const bool thin = is_thin(at.grid, odd ? 3 : 2);
-    at.patch = patch_of(at.grid, at.axes, thin ? 1 : odd ? 3 : 2);
-    Box grown = at.patch.all();
+    at.patch = patch = patch_of(at.grid, at.axes, thin ? 1 : odd ? 3 : 2);
+    at.patch.dof = dof;
+    if (!at.whole && !at.has_transfer_halo)
+      PetscCall(at.transfer_halo.Create(with_links(at.grid), at.patch, true, device_, way_));
+    at.has_transfer_halo = !at.whole;
+    PetscCall(SetSmoothing(l, &singular));
+    if (at.relaxed) PetscFunctionReturn(PETSC_SUCCESS);
+    Box grown = patch.all();
     for (int a = 0; a < 3; a++) {
-      const PetscInt reach = PetscMin(level_reach(at.patch, a), at.whole ? 3 : at.patch.width);
+      const PetscInt reach = PetscMin(level_reach(patch, a), at.whole ? 3 : patch.width);
       grown.lo[a] -= reach;
       grown.hi[a] += reach;
     }
-    if (!at.whole) PetscCall(halo.Create(with_links(at.grid), at.patch, true, PETSC_FALSE, HaloWay::automatic));
-    PetscCall(read_rows(*at.op, set_up_memory_, at.patch, &halo, grown, pairs_, &rows, l ? nullptr : &found));
+    if (!at.whole) PetscCall(halo.Create(with_links(at.grid), patch, true, PETSC_FALSE, HaloWay::automatic));
+    PetscCall(read_rows(*at.op, set_up_memory_, patch, &halo, grown, pairs_, &rows, l ? nullptr : &found));
     if (!l) {
       PetscCall(found.Share(comm_));
       result->not_finite = found.problem == SystemFindings::not_finite;
@@ -149,16 +156,10 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
       if (can_coarsen(at.axes[a])) strongest = PetscMax(strongest, at.axes[a].strength());
     const bool more = points * dof > inverted_unknowns && strongest > 0 && l < max_levels - 2 &&
                       (!options_.levels || l + 1 - copies < options_.levels);
-    at.patch.dof = dof;
-    if (!at.whole && !at.has_transfer_halo)
-      PetscCall(at.transfer_halo.Create(with_links(at.grid), at.patch, true, device_, way_));
-    at.has_transfer_halo = !at.whole;
-    if (why.empty() && (more || !at.whole || !l)) { // singular blocks are refused on grids of any size
-      PetscCall(SetSmoothing(l, rows, &singular));
-      if (singular && !l)
-        why = "has a point whose diagonal block is singular or zero; for a saddle point use -pc_type fieldsplit "
-              "-pc_fieldsplit_detect_saddle_point -pc_fieldsplit_type schur";
-    }
+    if (why.empty() && singular && !l)
+      why = "has a point whose diagonal block is singular or zero; for a saddle point use -pc_type fieldsplit "
+            "-pc_fieldsplit_detect_saddle_point -pc_fieldsplit_type schur";
+    if (why.empty()) PetscCall(MarkAloneRows(l, rows));
     if (!why.empty() || (!more && at.whole)) {
       PetscCall(halo.Destroy());
       break;

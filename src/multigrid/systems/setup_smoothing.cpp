@@ -14,65 +14,99 @@ struct CountSingular {
   SHELLAC_HD void add(const CountSingular &other) { count += other.count; }
 };
 
-// Bits of rows that couple nothing; blocks without an inverse become zero.
+// Blocks without an inverse become zero.
 struct CheckBlocks {
-  Patch              patch;
-  Box                grown;
-  int                dof;
-  const PetscScalar *alone; // [dof][points of grown]; null: the bits stay
-  PetscScalar       *blocks;
-  unsigned char     *bits;
+  int          dof;
+  PetscScalar *blocks;
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, CountSingular *found) const {
-    const size_t at = patch.index(p[0], p[1], p[2]), there = grown.index(p), points = (size_t)grown.points();
     for (int i = 0; i < n; i++) {
-      PetscScalar *block = blocks + (at + i) * dof * dof;
+      PetscScalar *block = blocks + (size_t)(p[0] + i) * dof * dof;
       bool         finite = true;
-      unsigned     which = 0;
       for (int e = 0; e < dof * dof; e++) // PETSc's infinity may be a large number
         finite = finite && PetscAbsScalar(block[e]) < PETSC_INFINITY / 2;
       for (int e = 0; e < dof * dof && !finite; e++) block[e] = 0;
-      for (int r = 0; alone && r < dof; r++)
-        if (alone[r * points + there + i] != (PetscScalar)0) which |= 1u << r;
-      if (bits) bits[at + i] = (unsigned char)which;
       found->count += !finite;
     }
   }
 };
 
-// Of each unknown's equation.
-struct BoundOfRows {
-  PetscReal high[most_unknowns] = {};
+// Bits of rows that couple nothing.
+struct MarkAlone {
+  Patch              patch;
+  Box                grown;
+  int                dof;
+  const PetscScalar *alone; // [dof][points of grown]
+  unsigned char     *bits;
 
-  SHELLAC_HD void add(const BoundOfRows &other) {
-    for (int r = 0; r < most_unknowns; r++) high[r] = PetscMax(high[r], other.high[r]);
+  template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n) const {
+    const size_t at = patch.index(p[0], p[1], p[2]), there = grown.index(p), points = (size_t)grown.points();
+    for (int i = 0; i < n; i++) {
+      unsigned which = 0;
+      for (int r = 0; r < dof; r++)
+        if (alone[r * points + there + i] != (PetscScalar)0) which |= 1u << r;
+      bits[at + i] = (unsigned char)which;
+    }
   }
 };
 
-// The largest sums of what a point's equations of D⁻¹A have for unknown c.
+// Of each unknown's equation; odd: a coefficient is no number, or couples points that are not neighbours.
+struct BoundOfRows {
+  PetscReal high[most_unknowns] = {};
+  int       odd = 0;
+
+  SHELLAC_HD void add(const BoundOfRows &other) {
+    for (int r = 0; r < most_unknowns; r++) high[r] = PetscMax(high[r], other.high[r]);
+    odd = PetscMax(odd, other.odd);
+  }
+};
+
+// The largest sums of what a point's equations of D⁻¹A have for unknown c of other points.
 struct BoundColumn {
-  Patch              patch;
-  Box                grown;
-  int                dof, arms;
-  const PetscScalar *blocks;              // D⁻¹
-  const PetscScalar *rows[most_unknowns]; // [arms][points of grown] of the pairs (k, c); null for none
+  Patch                             patch;
+  CapturedCoefficients<PetscScalar> from;
+  int                               dof, arms, center, c;
+  const PetscScalar                *blocks; // D⁻¹
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, BoundOfRows *bound) const {
-    const size_t at = patch.index(p[0], p[1], p[2]), there = grown.index(p), points = (size_t)grown.points();
-    for (int i = 0; i < n; i++) {
-      const PetscScalar *block = blocks + (at + i) * dof * dof;
-      PetscReal          sum[most_unknowns] = {};
-      for (int arm = 0; arm < arms; arm++) {
-        PetscScalar entry[most_unknowns] = {};
-        for (int k = 0; k < dof; k++) {
-          const PetscScalar value = rows[k] ? rows[k][arm * points + there + i] : PetscScalar(0);
-          if (value == (PetscScalar)0) continue;
-          for (int r = 0; r < dof; r++) entry[r] += block[k * dof + r] * value;
-        }
-        for (int r = 0; r < dof; r++) sum[r] += PetscAbsScalar(entry[r]);
+    const size_t at = patch.index(p[0], p[1], p[2]);
+    const int    size = dof * dof;
+    PetscReal    sum[most_unknowns][most];
+    PetscScalar  inverse[most_unknowns * most_unknowns][most]; // entry by entry, for loops over the points
+
+    for (int e = 0; e < size; e++)
+      for (int i = 0; i < n; i++) inverse[e][i] = blocks[(at + i) * size + e];
+    for (int r = 0; r < dof; r++) fill_run(sum[r], n, PetscReal(0));
+    for (int arm = 0; arm < arms; arm++) {
+      PetscScalar entry[most_unknowns][most];
+      bool        any = false;
+      for (int k = 0; k < dof && arm != center; k++) {
+        const int s = from.used[slot_number(arms, dof, arm, k, c)];
+        if (s < 0) continue;
+        if (!any)
+          for (int r = 0; r < dof; r++) fill_run(entry[r], n, PetscScalar(0));
+        any = true;
+        PetscScalar values[most];
+        PetscReal   odd = 0;
+        if (from.storage == Storage::arrays)
+          for (int i = 0; i < n; i++) values[i] = from.array[s][at + i];
+        else
+          for (int i = 0; i < n; i++) {
+            const PetscInt q[3] = {p[0] + i, p[1], p[2]};
+            values[i] = from.value(from.rows(patch, q, at + i), s, at + i);
+          }
+        const PetscInt *step = from.slot[s].step;
+        const bool      near = PetscMax(PetscAbs(step[0]), PetscMax(PetscAbs(step[1]), PetscAbs(step[2]))) <= 1;
+        for (int i = 0; i < n; i++) odd += PetscAbsScalar(near ? values[i] - values[i] : values[i]);
+        if (odd != 0) bound->odd = 1; // a number that is none, too
+        for (int r = 0; r < dof; r++)
+          for (int i = 0; i < n; i++) entry[r][i] += inverse[k * dof + r][i] * values[i];
       }
-      for (int r = 0; r < dof; r++) bound->high[r] = PetscMax(bound->high[r], sum[r]);
+      for (int r = 0; r < dof && any; r++)
+        for (int i = 0; i < n; i++) sum[r][i] += PetscAbsScalar(entry[r][i]);
     }
+    for (int r = 0; r < dof; r++)
+      for (int i = 0; i < n; i++) bound->high[r] = PetscMax(bound->high[r], sum[r][i]);
   }
 };
 
@@ -106,38 +140,50 @@ struct SetUnknowns {
 
 } // namespace
 
-PetscErrorCode SystemHierarchy::SetSmoothing(int l, const SystemRows &rows, bool *singular) {
+PetscErrorCode SystemHierarchy::SetSmoothing(int l, bool *singular) {
   Level &at = level(l);
-  T     *blocks = nullptr;
+  bool   odd;
 
   PetscFunctionBegin;
   at.smoothing.dof = (int)at.grid.dof;
   at.smoothing.steps = steps_;
-  PetscCall(InvertBlocksOf(l, &rows, singular));
-  PetscCall(at.smoothing.blocks.Edit(set_up_memory_, &blocks));
-  PetscCall(BoundEigenvalues(l, rows, blocks));
+  PetscCall(InvertBlocksOf(l, singular));
+  PetscCall(BoundEigenvalues(l, &odd));
+  const PetscReal ratio = PetscMax(at.smoothing.bound - 1, 0);
+  const int       steps = *singular || odd ? 0 : relaxations(ratio, false, options_.full);
+  at.relaxed = steps > 0;
+  if (!at.relaxed) PetscFunctionReturn(PETSC_SUCCESS);
+  unsigned char *bits; // all steps have the weight of rows that couple nothing
+  at.smoothing.steps = steps;
+  set_relaxation_weights(ratio, false, steps, at.smoothing.omega);
+  PetscCall(at.smoothing.alone.MakeZero(set_up_memory_, (size_t)at.patch.all().points(), &bits));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, const SystemRows *rows, bool *singular) {
+PetscErrorCode SystemHierarchy::MarkAloneRows(int l, const SystemRows &rows) {
+  Level    &at = level(l);
+  MarkAlone mark = {at.patch, rows.grown, (int)at.grid.dof, rows.alone, nullptr};
+
+  PetscFunctionBegin;
+  PetscCall(at.smoothing.alone.Make(set_up_memory_, (size_t)at.patch.all().points(), &mark.bits));
+  PetscCall(for_each_run(set_up_memory_, at.patch.all(), mark));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, bool *singular) {
   Level                           &at = level(l);
   const PetscInt                   dof = at.grid.dof;
   const size_t                     points = (size_t)at.patch.all().points();
   Arrays                           arrays(set_up_memory_);
   std::unique_ptr<PreparedCapture> op;
   InvertBlocks<T>                  invert;
-  CheckBlocks                      check = {at.patch, {}, (int)dof, nullptr, nullptr, nullptr};
+  CheckBlocks                      check = {(int)dof, nullptr};
   Scratch<PetscInt>                pivots;
   Scratch<CountSingular>           parts, sum;
   std::vector<CountSingular>       found;
 
   PetscFunctionBegin;
   PetscCall(at.smoothing.blocks.Make(set_up_memory_, points * dof * dof, &check.blocks));
-  if (rows) {
-    check.grown = rows->grown;
-    check.alone = rows->alone;
-    PetscCall(at.smoothing.alone.Make(set_up_memory_, points, &check.bits));
-  }
   PetscCall(pivots.Grow(points * dof, set_up_memory_));
   PetscCall(at.op->Prepare(&arrays, &op));
   invert.patch = at.op->patch();
@@ -147,7 +193,7 @@ PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, const SystemRows *rows, bo
   PetscCall(at.op->ForAllPoints(set_up_memory_, invert));
   PetscCall(arrays.Restore());
   PetscCall(sum.Grow(1, set_up_memory_));
-  PetscCall(sum_runs(set_up_memory_, at.patch.all(), check, &parts, sum.at(set_up_memory_)));
+  PetscCall(sum_runs(set_up_memory_, Box{{0, 0, 0}, {(PetscInt)points, 1, 1}}, check, &parts, sum.at(set_up_memory_)));
   PetscCall(sum.GetHost(set_up_memory_, &found));
   int any = found[0].count > 0;
   if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm_));
@@ -156,25 +202,33 @@ PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, const SystemRows *rows, bo
 }
 
 // The spectral radius of D⁻¹A is at most that of the matrix of the norms of its parts, one for each pair of unknowns. The scales that
-// make the sums of that matrix' rows equal are good ones for the unknowns, too.
-PetscErrorCode SystemHierarchy::BoundEigenvalues(int l, const SystemRows &rows, const T *blocks) {
-  Level                   &at = level(l);
-  const int                dof = (int)at.grid.dof;
-  BoundColumn              bound = {at.patch, rows.grown, dof, rows.arms, blocks, {}};
-  Scratch<BoundOfRows>     parts, bounds;
-  std::vector<BoundOfRows> found;
-  std::vector<PetscReal>   norms((size_t)(dof * dof));
+// make the sums of that matrix' rows equal are good ones for the unknowns, too. *odd: see BoundOfRows.
+PetscErrorCode SystemHierarchy::BoundEigenvalues(int l, bool *odd) {
+  Level                           &at = level(l);
+  const int                        dof = (int)at.grid.dof;
+  const Arms                      &arms = at.op->arms();
+  BoundColumn                      bound = {at.op->patch(), {}, dof, arms.count(), arms.center(), 0, nullptr};
+  Arrays                           arrays(set_up_memory_);
+  std::unique_ptr<PreparedCapture> op;
+  Scratch<BoundOfRows>             parts, bounds;
+  std::vector<BoundOfRows>         found;
+  std::vector<PetscReal>           norms((size_t)(dof * dof + 1), 0);
 
   PetscFunctionBegin;
+  PetscCall(at.smoothing.blocks.Get(set_up_memory_, &bound.blocks));
   PetscCall(bounds.Grow((size_t)dof, set_up_memory_));
-  for (int c = 0; c < dof; c++) {
-    for (int k = 0; k < dof; k++) bound.rows[k] = pairs_.pair(k, c) ? rows.of_pair(k, c).first() : nullptr;
-    PetscCall(sum_runs(set_up_memory_, at.patch.all(), bound, &parts, bounds.at(set_up_memory_) + c));
-  }
+  PetscCall(at.op->Prepare(&arrays, &op));
+  bound.from = op->coefficients();
+  for (bound.c = 0; bound.c < dof; bound.c++)
+    PetscCall(sum_runs(set_up_memory_, at.patch.all(), bound, &parts, bounds.at(set_up_memory_) + bound.c));
+  PetscCall(arrays.Restore());
   PetscCall(bounds.GetHost(set_up_memory_, &found));
-  for (int r = 0; r < dof; r++)
-    for (int c = 0; c < dof; c++) norms[r * dof + c] = found[c].high[r];
-  if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norms.data(), dof * dof, MPIU_REAL, MPIU_MAX, comm_));
+  for (int c = 0; c < dof; c++) {
+    for (int r = 0; r < dof; r++) norms[r * dof + c] = found[c].high[r] + (r == c); // D⁻¹D is the identity
+    norms[dof * dof] = PetscMax(norms[dof * dof], found[c].odd);
+  }
+  if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norms.data(), dof * dof + 1, MPIU_REAL, MPIU_MAX, comm_));
+  *odd = norms[dof * dof] != 0;
   at.smoothing.bound = perron_root(dof, norms.data(), at.smoothing.scale);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -186,7 +186,7 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
     Level        &at = level(l), &next = level(l + 1);
     T *const     *values;
     AddToDiagonal add;
-    PetscCall(InvertBlocksOf(l, nullptr, &no_inverse));
+    PetscCall(InvertBlocksOf(l, &no_inverse));
     PetscCall(for_each_of_box(memory_, values_of(next.patch), SetOnes{x(l + 1)}));
     PetscCall(ProlongFrom(l, false));
     PetscCall(for_each_of_box(memory_, values_of(at.patch), Multiply{D, x(l)}));
@@ -200,8 +200,10 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
     PetscCall(next.own->CloseAsArrays());
     PetscCall(next.drop_transposed());
   }
+  if (level(last()).relaxed && !no_inverse) // whose rows are dominated by their diagonals as before, or more
+    PetscCall(InvertBlocksOf(last(), &no_inverse));
   if (no_inverse) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SolveLast(singular));
+  if (!level(last()).relaxed) PetscCall(SolveLast(singular));
   for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
   PetscCall(Mark(false));
   Scale scale = {a, nullptr};
