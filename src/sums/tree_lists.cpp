@@ -38,6 +38,7 @@ void TargetGroups::make(const std::vector<Cluster> &clusters, PetscInt most) {
 }
 
 double KernelReach(const KernelSumMat &context, double epsilon) {
+  if (!context.sources) return INFINITY; // lists of clusters alone, without the Mat's points
   const FunctionInfo &info = context.info();
   const int           dim = context.sources->dim;
   const double spacing = context.parameters.extent / std::pow(PetscMax(1., (double)context.sources->N), 1. / dim);
