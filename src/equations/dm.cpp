@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "equations/coefficients.hpp"
 #include "options/agreement.hpp"
 #include "equations/equation.hpp"
 #include "equations/options.hpp"
@@ -23,7 +24,7 @@ static PetscErrorCode destroy_on_grid(void *argument) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode find_equation(DM da, EquationOnGrid **on_grid) {
+PetscErrorCode DMFindEquation(DM da, EquationOnGrid **on_grid) {
   PetscContainer container;
 
   PetscFunctionBegin;
@@ -36,7 +37,7 @@ static PetscErrorCode find_equation(DM da, EquationOnGrid **on_grid) {
 PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid) {
   PetscFunctionBegin;
   PetscCheck(da, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the DM is null; create a DMDA first");
-  PetscCall(find_equation(da, on_grid));
+  PetscCall(DMFindEquation(da, on_grid));
   PetscCheck(*on_grid, PetscObjectComm((PetscObject)da), PETSC_ERR_ARG_WRONGSTATE,
              "the DM has no equation; call DMDASetEquation() on it");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,7 +74,7 @@ static PetscErrorCode inherit(DM from, DM to, bool from_finer) {
   Vec             has_coordinates;
 
   PetscFunctionBegin;
-  PetscCall(find_equation(from, &source));
+  PetscCall(DMFindEquation(from, &source));
   if (!source) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetCoordinates(from, &has_coordinates));
   auto            made = std::make_unique<EquationOnGrid>();
@@ -102,8 +103,8 @@ static PetscErrorCode restrict_fields(DM fine, Mat, Vec, Mat, DM coarse, void *)
   EquationOnGrid *from, *to;
 
   PetscFunctionBegin;
-  PetscCall(find_equation(fine, &from));
-  PetscCall(find_equation(coarse, &to));
+  PetscCall(DMFindEquation(fine, &from));
+  PetscCall(DMFindEquation(coarse, &to));
   if (from && to) PetscCall(to->TakeFields(*from, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -227,7 +228,8 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   PetscCall(
       CheckAgreement(comm, "the equation's text", text,
                      "give all ranks the same, or call DMDASetEquationFromFile(), which reads the first rank's file"));
-  const std::string problem = read_equation(file, text, &equation->text);
+  std::string problem = read_equation(file, text, &equation->text);
+  if (problem.empty()) problem = check_coefficients(equation->text);
   PetscCheck(problem.empty(), comm, PETSC_ERR_USER, "%s", problem.c_str());
   for (const auto &p : equation->text.parameters) {
     equation->parameters.push_back((PetscReal)p.value);
@@ -237,7 +239,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
   for (const auto &field : equation->text.fields) equation->field_names.push_back(field.name.c_str());
   equation->parameter_names.push_back(nullptr);
   equation->field_names.push_back(nullptr);
-  PetscCall(find_equation(da, &before));
+  PetscCall(DMFindEquation(da, &before));
   PetscCheck(!before || before->equation().text.has_rate == equation->text.has_rate, comm, PETSC_ERR_ARG_WRONGSTATE,
              "%s is a %s, but the DMDA's equation is a %s; give it a DMDA of its own", file.c_str(),
              equation->text.has_rate ? "rate" : "residual", equation->text.has_rate ? "residual" : "rate");
@@ -267,7 +269,7 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
       if (equation) (void)!equation->Destroy();
     }
   } holder{made.get()};
-  equation->shape = {(int)dim, (int)width, stencil == DMDA_STENCIL_BOX};
+  equation->shape = {(int)dim, (int)width, stencil == DMDA_STENCIL_BOX, chooses_neighbours(equation->text)};
   PetscCall(made->Create(da, equation)); // checks the grid
   equation->cache = cache;
   const void *compiled;

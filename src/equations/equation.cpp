@@ -183,6 +183,19 @@ PetscErrorCode EquationOnGrid::SetCoordinates() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// A condition on `sides` may be without effect if it states no datum, or zero.
+static bool is_given_value(const Expression &e) {
+  double number;
+  return e && !(read_decimal(e.text, &number) && number == 0);
+}
+
+bool EquationOnGrid::HasEnds() const {
+  bool has = false;
+  for (int a = 0; a < grid_.dim; a++)
+    has = has || (grid_.boundary[a] != DM_BOUNDARY_PERIODIC && grid_.boundary[a] != DM_BOUNDARY_MIRROR);
+  return has;
+}
+
 // The forms of the ends.
 PetscErrorCode EquationOnGrid::SetEnds() {
   static const MatLaplaceBoundaryType forms[] = {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN,
@@ -198,7 +211,18 @@ PetscErrorCode EquationOnGrid::SetEnds() {
       e.periodic = place_.periodic[a];
       e.mirror = a < grid_.dim && grid_.boundary[a] == DM_BOUNDARY_MIRROR;
       for (int side = 0; side < 2; side++) {
-        e.form[side] = forms[text.unknowns[c].ends[a][side].form];
+        const EquationText::End &stated = text.unknowns[c].ends[a][side];
+        e.form[side] = forms[stated.form];
+        PetscCheck(a >= grid_.dim || !(e.periodic || e.mirror) || !stated.line ||
+                       (!stated.by_name && (HasEnds() || !is_given_value(stated.value))),
+                   grid_.comm, PETSC_ERR_ARG_WRONG, "%s",
+                   text.error_at(stated.line,
+                                 std::string("the condition on ") + (stated.by_name ? side_names[a][side] : "sides") +
+                                     " has no effect, because the axis " + "xyz"[a] + " is " +
+                                     (e.mirror ? "mirrored at its ends" : "periodic") +
+                                     "; remove it, or make the DMDA with DM_BOUNDARY_NONE" +
+                                     (text.periodic[a] ? " and remove periodic(" + std::string(1, "xyz"[a]) + ")" : ""))
+                       .c_str());
         PetscCheck(
             Ends::distance(e.form[side]) == Ends::distance(ends_[0][a].form[side]), grid_.comm, PETSC_ERR_SUP, "%s",
             text.error_at(
@@ -225,6 +249,64 @@ PetscErrorCode EquationOnGrid::SetEnds() {
         identity_[(c * 3 + a) * 2 + side] =
             ends_[c][a].identity(side ? grid_.N[a] - 1 : 0) && ends_[c][a].form[side] == MAT_LAPLACE_IDENTITY;
   place_.identity = identity_.data();
+  PetscCall(SetGiven());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool EquationOnGrid::IsGiven(size_t i) const {
+  const size_t   n = equation_->unknowns();
+  const PetscInt point = (PetscInt)(i / n), nx = grid_.size[0], ny = grid_.size[1],
+                 p[3] = {grid_.start[0] + point % nx, grid_.start[1] + point / nx % ny,
+                         grid_.start[2] + point / nx / ny};
+  bool given = false;
+  for (int a = 0; a < grid_.dim; a++)
+    for (int side = 0; side < 2; side++)
+      given = given || (identity_[(i % n * 3 + (size_t)a) * 2 + (size_t)side] && p[a] == (side ? grid_.N[a] - 1 : 0));
+  return given;
+}
+
+bool EquationOnGrid::Gives(int axis, int side) const {
+  bool gives = false;
+  for (size_t c = 0; c < equation_->unknowns(); c++)
+    gives = gives || identity_[(c * 3 + (size_t)axis) * 2 + (size_t)side];
+  return gives && equation_->text.has_rate;
+}
+
+bool EquationOnGrid::Imposes() const {
+  bool imposes = false;
+  for (int a = 0; a < grid_.dim; a++) imposes = imposes || Gives(a, LOWER) || Gives(a, UPPER);
+  return imposes;
+}
+
+// This rank's points on sides where a rate's unknowns are given, and whether their data depend on the time.
+PetscErrorCode EquationOnGrid::SetGiven() {
+  const EquationText &text = equation_->text;
+
+  PetscFunctionBegin;
+  given_of_time_ = text.has_exact;
+  for (int a = 0; a < grid_.dim; a++)
+    for (int side = 0; side < 2; side++) {
+      const PetscInt   at = side ? grid_.N[a] - 1 : 0;
+      equation::Region region = AllPoints();
+      if (!Gives(a, side)) continue;
+      for (const auto &unknown : text.unknowns)
+        given_of_time_ = given_of_time_ || text.is_of_time(unknown.ends[a][side].value);
+      region.start[a] = at, region.end[a] = at + 1;
+      if (at >= grid_.start[a] && at < grid_.start[a] + grid_.size[a] && region.points())
+        given_regions_.push_back(region);
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode EquationOnGrid::SetAtGiven(Vec v, PetscScalar value) const {
+  const size_t n = equation_->unknowns();
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArray(v, &array));
+  for (size_t i = 0; i < owned() * n; i++)
+    if (IsGiven(i)) array[i] = value;
+  PetscCall(VecRestoreArray(v, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,8 +318,10 @@ void EquationOnGrid::MakeRegions() {
     all.lo[a] = inside.lo[a] = grid_.start[a];
     all.hi[a] = inside.hi[a] = grid_.start[a] + grid_.size[a];
     if (place_.periodic[a] && (a >= grid_.dim || (ghosts_ && grid_.N[a] > grid_.width))) continue;
-    inside.lo[a] = PetscMin(PetscMax(all.lo[a], grid_.width), all.hi[a]);
-    inside.hi[a] = PetscMax(PetscMin(all.hi[a], grid_.N[a] - grid_.width), inside.lo[a]);
+    // what is given on an end takes the place of values there
+    const PetscInt lower = grid_.width + (Gives(a, LOWER) ? 1 : 0), upper = grid_.width + (Gives(a, UPPER) ? 1 : 0);
+    inside.lo[a] = PetscMin(PetscMax(all.lo[a], lower), all.hi[a]);
+    inside.hi[a] = PetscMax(PetscMin(all.hi[a], grid_.N[a] - upper), inside.lo[a]);
   }
   const auto add = [&](const shellac::Box &box, bool ends) {
     equation::Region region;
@@ -371,14 +455,15 @@ PetscErrorCode EquationOnGrid::GetInitial(PetscReal time, Vec u) {
   PetscFunctionBegin;
   PetscCall(CheckComplete());
   PetscCall(Update());
-  auto function = equation_->functions->initial;
-  if (!function) PetscCall(VecSet(u, 0));
-  if (!function) PetscFunctionReturn(PETSC_SUCCESS);
-  place_.time = time;
-  PetscCall(VecGetArrayWrite(u, &array));
-  const equation::Region all = AllPoints();
-  function(&place_, &all, compiled_array(array));
-  PetscCall(VecRestoreArrayWrite(u, &array));
+  if (const auto function = equation_->functions->initial) {
+    place_.time = time;
+    PetscCall(VecGetArrayWrite(u, &array));
+    const equation::Region all = AllPoints();
+    function(&place_, &all, compiled_array(array));
+    PetscCall(VecRestoreArrayWrite(u, &array));
+  } else
+    PetscCall(VecSet(u, 0));
+  PetscCall(Impose(time, u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -55,6 +55,7 @@ struct Equation {
   LazyKernels                      kernels{{"values", "entries"}}; // and "products", where Functions have them
   LazyKernels                      value_kernels{{"values"}};      // where entries are not needed
   LazyKernels                      action_kernels{{"products", "diagonals"}, true};
+  LazyKernels                      impose_kernels{{"imposed"}};
   const equation::ActionFunctions *action = nullptr; // compiled when it is first needed
   PetscMPIInt               ranks = 0; // of the grid that the equation was set on, which make the kernels together
   std::vector<PetscReal>    parameters;
@@ -86,13 +87,20 @@ public:
 
   Equation                        &equation() { return *equation_; }
   const Grid                      &grid() const { return grid_; }
+  DM                               da() const { return da_; }
   const std::shared_ptr<Equation> &shared() const { return equation_; }
   std::shared_ptr<TimeStepper>    &stepper() { return stepper_; } // a coarser grid has the one of the finer
   // Factors of the rows of an implicit step on a coarser grid than the TS's: restriction sums residuals, as for a steady
   // equation; and the rows of points where u is given are scaled to the size of the others. They are of the time of the last
   // evaluation. Collective.
   void SetStep(PetscReal row_scale, PetscReal time_step) { step_.row_scale = row_scale, step_.time_step = time_step; }
+  bool HasStep() const { return step_.time_step != 0; } // it is such a grid
   PetscErrorCode GetStepScale(Vec *scale);
+
+  // The first of a TS's tries of a step whose rates are not finite.
+  struct Attempt {
+    PetscReal begin = PETSC_MAX_REAL, dt = 0; // of the step [time]
+  } attempt;
 
   // Coordinates of the first point, and spacings; of a stretched axis their mean. [axis]
   const double       *origin() const { return place_.origin; }
@@ -105,13 +113,22 @@ public:
   // collective.
   // alone: for steps that take no entries, whose kernel need not be made
   PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f, bool alone = false);
+  // Of a rate: u becomes what sides of the form identity give at that time. Values there have no effect on the rate. again: also if
+  // the data have not changed. Collective.
+  PetscErrorCode Impose(PetscReal time, Vec u, bool again = true);
+  bool           Imposes() const;                            // on any side
+  PetscErrorCode SetAtGiven(Vec v, PetscScalar value) const; // v there
+  // An error where a state after some steps, or its rate f, is not finite or exceeds a bound; remedy: what the user can do.
+  // Collective.
+  PetscErrorCode CheckFinite(PetscReal time, Vec u, Vec f, PetscReal bound, const char remedy[]);
   // Of a steady equation that constants solve without its source: the Mat gets its null spaces, and f becomes a residual or a
   // right-hand side for which there is a solution; both are those at u. first: of a solve; an error where there is none by
   // far. Collective.
   PetscErrorCode AttachNullSpaces(Vec u, Mat A);
   PetscErrorCode MakeConsistent(Vec u, Vec f, bool first);
+  bool           IsSingular() const { return null_spaces_[0]; } // at the last of these states
   // A solve begins: its first values and entries are checked, which must be finite.
-  void BeginSolve() { checked_ = entries_checked_ = 0; }
+  void BeginSolve() { checked_ = entries_checked_ = imposed_ = 0; }
   // The entries of its derivative; A is assembled. Skipped where A has them already.
   PetscErrorCode Assemble(PetscReal time, Vec u, Mat A);
   // Jacobian's action without entries: *state, null or not, is a copy of u; y is the derivative there times v, or its diagonal
@@ -133,6 +150,7 @@ public:
 
 private:
   PetscErrorCode SetEnds();
+  bool           HasEnds() const; // on some axis; not in periods or mirrors alone
   PetscErrorCode SetAxes();
   PetscErrorCode SetTables(PetscMemType memory); // of a stretched grid, for what is computed there
   PetscErrorCode Update();                       // after a change of parameters, fields or the time place_.time
@@ -161,12 +179,15 @@ private:
   PetscErrorCode   ComputeEntries(PetscMemType memory, PetscScalar *const *slots);
   std::string      ArmProblem(const int arm[5]) const;
   PetscErrorCode   CheckArms() const;
-  PetscErrorCode   CheckNumbers(Vec u, Vec f);
+  PetscErrorCode   CheckNumbers(Vec u, Vec f, PetscReal bound, const std::string &when, const std::string &remedy);
   PetscErrorCode   CheckEntries(Vec u, const PetscScalar *const *slots);
   std::string      PlaceOf(size_t point) const;
   PetscErrorCode   FieldsAt(size_t point, std::string *text) const;
   PetscErrorCode   Add(const std::vector<PetscScalar> &entries, Mat A) const;
   void             MakeRegions();
+  bool             Gives(int axis, int side) const; // a rate's unknown, by the form identity
+  bool             IsGiven(size_t i) const;         // an owned value, by that form
+  PetscErrorCode   SetGiven();
   equation::Region AllPoints() const; // of this rank, with those at ends
   bool             EndsHoldConstants() const;
   bool             CellsDiffer() const; // in volume, also those of mirrored ends, which are halves
@@ -225,16 +246,18 @@ private:
   std::vector<bool>                field_set_;
   const PetscScalar               *u_ = nullptr; // what Read() has read
   std::vector<const PetscScalar *> field_arrays_;
+  std::vector<equation::Region>    given_regions_; // points where a rate's unknowns are given, of all ranks
+  bool                             given_of_time_ = false;
   Mirror<PetscScalar>              source_; // [points][unknowns]: what is added to the values
-  bool                             source_is_wide_ = false;
   PetscReal                        source_time_ = 0, fields_time_ = 0;
-  PetscInt                         version_ = 0, source_version_ = 0, null_version_ = 0, checked_ = 0,
-           entries_checked_ = 0; // of the equation, when they were made
+  PetscInt version_ = 0, source_version_ = 0, null_version_ = 0, checked_ = 0, entries_checked_ = 0,
+           imposed_ = 0; // of the equation, when they were made
 };
 
 // An error for an option -equation_NAME that is neither a parameter nor a setting. Collective.
 PetscErrorCode CheckOptionNames(DM da, const Equation &equation);
 
+PetscErrorCode DMFindEquation(DM da, EquationOnGrid **on_grid); // null where the DM has none
 // The equation of a DM. Errors: it has none.
 PetscErrorCode DMGetEquation(DM da, EquationOnGrid **on_grid);
 PetscErrorCode EquationCheckLinear(EquationOnGrid &equation); // an error where it is not linear
@@ -245,6 +268,10 @@ PetscErrorCode MatEquationTrySetState(Mat A, PetscReal time, Vec u, PetscBool *s
 // If B, the Mat of a KSP's preconditioner, is of type equation: PETSc's default preconditioner, which is chosen before the Mat is
 // known, is replaced by Jacobi; another one that needs entries is an error.
 PetscErrorCode KSPAvoidEntries(KSP ksp, Mat B);
+
+// The factors of a singular Mat B have a pivot that is zero, or a rounding error: preconditioners that factor it shift it, unless
+// options or the program say how.
+PetscErrorCode KSPShiftFactors(KSP ksp, Mat B);
 
 // "2 dimensions"
 std::string dimensions(int dim);

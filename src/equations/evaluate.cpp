@@ -125,16 +125,8 @@ PetscErrorCode EquationOnGrid::GetStepScale(Vec *scale) {
   if (made && step == scaled_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SetGivenScale());
   PetscCall(VecGetArrayWrite(step_scale_, &factors));
-  for (size_t i = 0; i < owned() * n; i++) {
-    const PetscInt point = (PetscInt)(i / n), nx = grid_.size[0], ny = grid_.size[1],
-                   p[3] = {grid_.start[0] + point % nx, grid_.start[1] + point / nx % ny,
-                           grid_.start[2] + point / nx / ny};
-    bool given = false;
-    for (int a = 0; a < grid_.dim; a++)
-      for (int side = 0; side < 2; side++)
-        given = given || (identity_[(i % n * 3 + (size_t)a) * 2 + (size_t)side] && p[a] == (side ? grid_.N[a] - 1 : 0));
-    factors[i] = step.row_scale * (given ? 1 + step.time_step * PetscAbsReal(given_scale_[i % n]) : 1);
-  }
+  for (size_t i = 0; i < owned() * n; i++)
+    factors[i] = step.row_scale * (IsGiven(i) ? 1 + step.time_step * PetscAbsReal(given_scale_[i % n]) : 1);
   PetscCall(VecRestoreArrayWrite(step_scale_, &factors));
   scaled_ = step;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,11 +139,8 @@ PetscErrorCode EquationOnGrid::UpdateSource() {
   if (!function || (source_version_ == version_ && source_time_ == place_.time)) PetscFunctionReturn(PETSC_SUCCESS);
   auto &source = source_.change();
   source.resize(owned() * equation_->unknowns());
-  place_.step = 0.02;
-  if (source_version_ != version_ || !source_is_wide_) // at each time: what suffices at one may not at another
-    source_is_wide_ = equation_->functions->source_is_wide(&place_);
   const equation::Region all = AllPoints();
-  function(&place_, &all, source_is_wide_, compiled_array(source.data()));
+  function(&place_, &all, compiled_array(source.data()));
   if (!equation_->text.has_rate)
     for (PetscScalar &value : source) value = -value;
   source_version_ = version_, source_time_ = place_.time;
@@ -175,14 +164,49 @@ PetscErrorCode EquationOnGrid::Evaluate(PetscReal time, Vec u, Vec f, bool alone
   PetscCall(ComputeValues(arrays.memory(), lazy, out));
   PetscCall(arrays.Restore());
   PetscCall(CheckArms());
-  if (checked_ != version_) PetscCall(CheckNumbers(u, f));
+  if (checked_ != version_) {
+    checked_ = version_;
+    const PetscErrorCode error = CheckNumbers(u, f, PETSC_MAX_REAL, "", "the initial state");
+    if (error) checked_ = 0;
+    PetscCall(error);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Try() has found it already, unless a value decides what is read.
-PetscErrorCode EquationOnGrid::CheckArms() const {
+PetscErrorCode EquationOnGrid::Impose(PetscReal time, Vec u, bool again) {
+  LazyKernels &lazy = equation_->impose_kernels;
+  PetscScalar *values;
+  Arrays       arrays;
+
   PetscFunctionBegin;
-  PetscCheck(!arm_[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", ArmProblem(arm_).c_str());
+  if (!Imposes() || (!again && !given_of_time_ && imposed_ == equation_->version)) PetscFunctionReturn(PETSC_SUCCESS);
+  place_.time = time;
+  PetscCall(Update());
+  PetscCall(NeedKernels(u, lazy));
+  if (!KernelsOf(lazy).present()) arrays = Arrays(PETSC_MEMTYPE_HOST);
+  PetscCall(arrays.ReadWrite(u, &values));
+  PetscCall(ReadFields(&arrays));
+  u_ = nullptr; // nothing is read
+  PetscCall(SetPlace(arrays.memory()));
+  if (PetscMemTypeDevice(arrays.memory()))
+    PetscCall(KernelsOf(lazy).Vectors(0, place_, Tables(), given_regions_, compiled_array(values)));
+  else
+    for (const equation::Region &region : given_regions_)
+      equation_->functions->impose(&place_, &region, compiled_array(values));
+  PetscCall(arrays.Restore());
+  imposed_ = equation_->version;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Try() has found it already, unless a value or the place decides what is read, on some ranks alone perhaps.
+PetscErrorCode EquationOnGrid::CheckArms() const {
+  char text[512] = "";
+
+  PetscFunctionBegin;
+  if (!equation_->shape.chooses) PetscFunctionReturn(PETSC_SUCCESS);
+  if (arm_[0]) PetscCall(PetscStrncpy(text, ArmProblem(arm_).c_str(), sizeof(text)));
+  PetscCall(share_error(grid_.comm, text));
+  PetscCheck(!text[0], grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,24 +240,35 @@ PetscErrorCode EquationOnGrid::FieldsAt(size_t point, std::string *text) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The first values of a solve, and those after a change, must be finite: a solver would only report divergence.
-PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
+PetscErrorCode EquationOnGrid::CheckFinite(PetscReal time, Vec u, Vec f, PetscReal bound, const char remedy[]) {
+  char when[32];
+
+  PetscFunctionBegin;
+  snprintf(when, sizeof(when), "at t = %g", (double)time);
+  PetscCall(CheckNumbers(u, f, bound, when, remedy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The first values of a solve, and those after a change, must be finite: a solver would only report divergence. So must be those
+// of later steps. when: empty for the initial state; remedy: what to change or to do
+PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f, PetscReal bound, const std::string &when,
+                                            const std::string &remedy) {
   const PetscScalar *value, *state;
   const size_t       n = equation_->unknowns();
   char               text[512] = "";
   PetscReal          norm;
 
   PetscFunctionBegin;
-  checked_ = version_;
-  PetscCall(VecNorm(f, NORM_2, &norm));
-  if (!PetscIsInfOrNanReal(norm)) PetscFunctionReturn(PETSC_SUCCESS); // and nothing was copied to the host
+  const auto exceeds = [=](PetscScalar number) { return !(PetscAbsScalar(number) <= bound); };
+  PetscCall(VecNorm(f, NORM_1, &norm));
+  if (norm <= bound) PetscFunctionReturn(PETSC_SUCCESS); // and nothing was copied to the host
   PetscCall(VecGetArrayRead(f, &value));
   PetscCall(VecGetArrayRead(u, &state));
   // where the state is a number, if anywhere: elsewhere the formula is not to blame
   size_t at = owned() * n, of_state = at;
   for (size_t i = owned() * n; i-- > 0;) {
-    if (PetscIsInfOrNanScalar(state[i])) of_state = i;
-    if (PetscIsInfOrNanScalar(value[i]) && !PetscIsInfOrNanScalar(state[i])) at = i;
+    if (exceeds(state[i])) of_state = i;
+    if (exceeds(value[i]) && !exceeds(state[i])) at = i;
   }
   PetscInt by_state = of_state < owned() * n; // of any rank: a formula that reads its state is not to blame
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &by_state, 1, MPIU_INT, MPI_MAX, grid_.comm));
@@ -244,21 +279,22 @@ PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f) {
     const std::string place = PlaceOf(at / n), number = numeral(state[at]);
     std::string       fields;
     PetscCall(FieldsAt(at / n, &fields));
-    const std::string problem = by_state ? "the state of " + unknown.name + " is " + number + " at the point " + place +
-                                               ", before anything is computed; change the initial state"
-                                         : std::string("the ") + (rate ? "rate" : "residual") + " of " + unknown.name +
-                                               " is " + numeral(value[at]) + " at the point " + place +
-                                               " of the initial state, where " + unknown.name + " = " + number +
-                                               fields + "; change the formula or the initial state";
-    const int         line = by_state && unknown.initial ? unknown.initial.line
-                             : rate                      ? unknown.rate.line
-                                                         : unknown.residual.line;
+    const bool        first = when.empty();
+    const std::string problem =
+        by_state
+            ? "the state of " + unknown.name + " is " + number + " at the point " + place +
+                  (first ? ", before anything is computed; change " : " " + when + "; ") + remedy
+            : std::string("the ") + (rate ? "rate" : "residual") + " of " + unknown.name + " is " + numeral(value[at]) +
+                  " at the point " + place + (first ? " of the initial state" : " " + when) + ", where " +
+                  unknown.name + " = " + number + fields + "; " + (first ? "change the formula or " : "") + remedy;
+    const int line = by_state && first && unknown.initial ? unknown.initial.line
+                     : rate                               ? unknown.rate.line
+                                                          : unknown.residual.line;
     PetscCall(PetscStrncpy(text, equation_->text.error_at(line, problem).c_str(), sizeof(text)));
   }
   PetscCall(VecRestoreArrayRead(u, &state));
   PetscCall(VecRestoreArrayRead(f, &value));
   PetscCall(share_error(grid_.comm, text));
-  if (text[0]) checked_ = 0;
   PetscCheck(!text[0], grid_.comm, PETSC_ERR_FP, "%s", text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,13 +11,12 @@ template <class Point, class F> auto slope(const Point &p, int axis, int side, c
   return (side > 0 ? f(1) - f(0) : f(0) - f(-1)) * p.inverse_step(axis, side > 0 ? 0 : -1);
 }
 // Of a stretched axis' first derivative: what differences() takes behind and ahead.
-template <class R> struct Weights {
-  R behind, ahead;
-};
+template <class R> struct Weights { R behind, ahead; };
 template <class Point> auto first_weights(const Point &p, int axis) {
   using R = typename Point::Real;
   const R half = p.inverse_h(axis) / 2;
-  return Weights<R>{p.inverse_step(axis, -1) * p.step(axis, 0) * half, p.inverse_step(axis, 0) * p.step(axis, -1) * half};
+  return Weights<R>{p.inverse_step(axis, -1) * p.step(axis, 0) * half,
+                    p.inverse_step(axis, 0) * p.step(axis, -1) * half};
 }
 template <class Point, class F> auto first_difference(const Point &p, int axis, const F &f) {
   if constexpr (stretched) {
@@ -77,39 +76,97 @@ template <class U> auto laplacian(const U &u) {
   return sum;
 }
 
-// A coefficient at a neighbour: of a field, or a constant.
-template <class Point, int f> auto coefficient_at(const Coefficient<Point, f> &k, int axis, int d) {
-  return neighbour(k, axis, d);
+// A point so many steps away, for formulas that are evaluated there.
+template <class Point> struct Shifted {
+  using Real = typename Point::Real;
+  using Scalar = typename Point::Scalar;
+  using Number = typename Point::Number;
+
+  const Point &from;
+  const Place &place;
+  int          d[axes];
+
+  Real                    x(int axis, int by = 0) const { return from.x(axis, d[axis] + by); }
+  Real                    h(int axis) const { return stretched ? inverse(inverse_h(axis)) : from.h(axis); }
+  Real                    step(int axis, int by) const { return from.step(axis, d[axis] + by); }
+  Real                    inverse_h(int axis, int by = 0) const { return from.inverse_h(axis, d[axis] + by); }
+  Real                    inverse_step(int axis, int by) const { return from.inverse_step(axis, d[axis] + by); }
+  Real                    t() const { return from.t(); }
+  bool                    leaves(int axis, int side) const { return from.leaves(axis, d[axis] + side); }
+  template <int c> Number unknown(int dx, int dy, int dz) const {
+    return from.template unknown<c>(d[0] + dx, d[1] + dy, d[2] + dz);
+  }
+  template <int f> Scalar field(int dx, int dy, int dz) const {
+    return from.template field<f>(d[0] + dx, d[1] + dy, d[2] + dz);
+  }
+};
+// A formula as a field: `Of` has it at a point.
+template <class Of, class Point> struct Formula {
+  const Point &point;
+
+  auto operator()(int dx, int dy, int dz) const { return Of::at(Shifted<Point>{point, point.place, {dx, dy, dz}}); }
+};
+template <class Of, class Point> Formula<Of, Point> at_neighbours(const Point &point) {
+  return {point};
 }
+// The value of a formula as a number that is no integer and no unknown.
+template <class A, class R = typename Arithmetic<A>::type> R number_of(A a) {
+  return a;
+}
+template <class S, int directions> Number<S, directions> number_of(const Number<S, directions> &a) {
+  return a;
+}
+template <int terms> Series<terms> number_of(const Series<terms> &a) {
+  return a;
+}
+#if defined(PETSC_USE_COMPLEX)
+template <class R> Complex<R> number_of(const Complex<R> &a) {
+  return a;
+}
+#endif
+
+// A coefficient at a neighbour: of an unknown, or a constant.
 template <class Point, int c> auto coefficient_at(const Unknown<Point, c> &k, int axis, int d) {
   return neighbour(k, axis, d);
 }
-template <class A, class R = typename Arithmetic<A>::type> R coefficient_at(A k, int, int) {
-  return k;
+template <class K> auto coefficient_at(const K &k, int, int) {
+  return number_of(k);
 }
-#if defined(PETSC_USE_COMPLEX)
-template <class R> Complex<R> coefficient_at(const Complex<R> &k, int, int) {
-  return k;
+
+// The inverse of the sum of two values; of two zeros one, as it is multiplied by them.
+template <class A> auto inverse_sum(const A &a, const A &b) {
+  return inverse(a + b + ((a == 0) & (b == 0) ? 1 : 0));
 }
-#endif
+template <class A> auto size_of(const A &a) {
+  return abs(a);
+}
+template <class S, int directions> auto size_of(const Number<S, directions> &a) {
+  return abs(a.v);
+}
 
 // Half of what a coefficient is on the face towards a neighbour: of the harmonic mean.
 template <class K> auto half_on_face(const K &k, int axis, int side) {
   const auto here = coefficient_at(k, axis, 0), other = coefficient_at(k, axis, side);
-  return here * other * inverse(here + other);
+  return here * other * inverse_sum(here, other);
 }
 // Beyond the last point a field is extrapolated, if it does not jump, as by the Mat type diffusion: of second order.
-template <class Point, int f> auto half_on_face(const Coefficient<Point, f> &k, int axis, int side) {
+template <class K> auto half_of_field(const K &k, int axis, int side) {
   const bool leaves = k.point.leaves(axis, side);
   const auto here = neighbour(k, axis, 0), other = leaves ? neighbour(k, axis, -side) : neighbour(k, axis, side),
-             half = here / 2, inverse_sum = inverse(here + other);
-  if (!leaves) return here * other * inverse_sum;
-  const auto slope = (here - other) * inverse_sum;
-  if (!(abs(slope) < 1)) return half;
+             half = here / 2, over_sum = inverse_sum(here, other);
+  if (!leaves) return here * other * over_sum;
+  const auto slope = (here - other) * over_sum;
+  if (!(size_of(slope) < 1)) return half;
   auto change = slope * (1 - slope * slope);
   if constexpr (stretched)
     change = change * (k.point.inverse_step(axis, side > 0 ? -1 : 0) / k.point.inverse_step(axis, side > 0 ? 0 : -1));
   return half * (1 + change);
+}
+template <class Point, int f> auto half_on_face(const Coefficient<Point, f> &k, int axis, int side) {
+  return half_of_field(k, axis, side);
+}
+template <class Of, class Point> auto half_on_face(const Formula<Of, Point> &k, int axis, int side) {
+  return half_of_field(k, axis, side);
 }
 
 // The divergence of k grad u.

@@ -41,7 +41,6 @@ struct PlaceNumbers {
   const Scalar *source;                      // [points written][unknowns], is added to the values; null: zero
   const Scalar *direction;                   // [points read][unknowns], of the Jacobian's action
   Real          row_scale;                   // a factor of all rows
-  Real          step; // of the differences that a manufactured source is made of, of the length of the domain
 };
 
 // What a stretched grid's tables have for each point of an axis, from the point -width to N - 1 + width: first all of the
@@ -116,13 +115,13 @@ using EntriesFunction = void (*)(const Place *, const Region *, Scalar *const *o
 
 // The functions of an equation; null for those that its text does not give.
 struct Functions {
-  VectorFunction  values;                                                // the residual, or the rate
-  EntriesFunction entries;                                               // its derivatives
-  VectorFunction  initial, exact;                                        // states
-  void (*source)(const Place *, const Region *, bool wide, Scalar *out); // what makes the exact solution one
-  bool (*source_is_wide)(const Place *);                                 // whether it needs long double
-  void (*field)(const Place *, const Region *, int field, Scalar *out);  // out: [points]
-  void (*robin)(const Place *, Real *alpha);                             // alpha: [unknown][axis][side]
+  VectorFunction  values;                                               // the residual, or the rate
+  EntriesFunction entries;                                              // its derivatives
+  VectorFunction  initial, exact;                                       // states
+  VectorFunction  source;                                               // what makes the exact solution one
+  VectorFunction  impose;                                               // out becomes what is given on ends
+  void (*field)(const Place *, const Region *, int field, Scalar *out); // out: [points]
+  void (*robin)(const Place *, Real *alpha);                            // alpha: [unknown][axis][side]
   VectorFunction product; // as in ActionFunctions; null where no constants can be in the Jacobian's null space
 };
 

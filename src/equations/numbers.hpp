@@ -187,6 +187,7 @@ template <class R> struct Complex {
 
   Complex() : re(0), im(0) {}
   Complex(R re, R im = 0) : re(re), im(im) {}
+  template <class A, class = typename Arithmetic<A>::type> Complex(A value) : re(value), im(0) {}
   template <class Q> explicit Complex(const Complex<Q> &other) : re((R)other.re), im((R)other.im) {}
 
   friend Complex operator+(const Complex &a) { return a; }
@@ -201,13 +202,25 @@ template <class R> struct Complex {
   friend Complex operator/(const Complex &a, const Complex &b) { return a * inverse(b); }
   friend Complex operator/(const Complex &a, R b) { return {a.re / b, a.im / b}; }
   friend Complex operator/(R a, const Complex &b) { return a * inverse(b); }
-  Complex       &operator+=(const Complex &b) { return *this = *this + b; }
-  friend bool    operator==(const Complex &a, const Complex &b) { return a.re == b.re && a.im == b.im; }
-  friend bool    operator!=(const Complex &a, const Complex &b) { return !(a == b); }
+  template <class A, class = typename Arithmetic<A>::type> friend Complex operator*(A a, const Complex &b) {
+    return R(a) * b;
+  }
+  template <class A, class = typename Arithmetic<A>::type> friend Complex operator*(const Complex &a, A b) {
+    return a * R(b);
+  }
+  template <class A, class = typename Arithmetic<A>::type> friend Complex operator/(const Complex &a, A b) {
+    return a / R(b);
+  }
+  template <class A, class = typename Arithmetic<A>::type> friend Complex operator/(A a, const Complex &b) {
+    return R(a) / b;
+  }
+  Complex    &operator+=(const Complex &b) { return *this = *this + b; }
+  friend bool operator==(const Complex &a, const Complex &b) { return a.re == b.re && a.im == b.im; }
+  friend bool operator!=(const Complex &a, const Complex &b) { return !(a == b); }
 };
 template <class R> inline Complex<R> inverse(const Complex<R> &b) { // scaled, or the squares overflow
-  const R scale = equation::inverse(equation::max(equation::fabs(b.re), equation::fabs(b.im)));
-  const R re = scale * b.re, im = scale * b.im, over = scale * equation::inverse(re * re + im * im);
+  const R scale = inverse(max(fabs(b.re), fabs(b.im)));
+  const R re = scale * b.re, im = scale * b.im, over = scale * inverse(re * re + im * im);
   return {re * over, -im * over};
 }
 template <class R> inline R real(const Complex<R> &a) {
@@ -220,67 +233,66 @@ template <class R> inline Complex<R> conj(const Complex<R> &a) {
   return {a.re, -a.im};
 }
 template <class R> inline R fabs(const Complex<R> &a) { // without overflow
-  const R x = equation::fabs(a.re), y = equation::fabs(a.im), most = equation::max(x, y), least = equation::min(x, y);
-  return most == 0 ? most : most * equation::sqrt(1 + (least / most) * (least / most));
+  const R x = fabs(a.re), y = fabs(a.im), most = max(x, y), least = min(x, y);
+  return most == 0 ? most : most * sqrt(1 + (least / most) * (least / most));
 }
 template <class R> inline R abs(const Complex<R> &a) {
-  return equation::fabs(a);
+  return fabs(a);
 }
 // The same of a field, not of an unknown: they have no complex derivative.
 template <class Point, int f> struct Coefficient; // prelude.hpp
 template <class Point, int f> inline auto real(const Coefficient<Point, f> &k) {
-  return equation::real(k.v);
+  return real(k.v);
 }
 template <class Point, int f> inline auto imag(const Coefficient<Point, f> &k) {
-  return equation::imag(k.v);
+  return imag(k.v);
 }
 template <class Point, int f> inline auto conj(const Coefficient<Point, f> &k) {
-  return equation::conj(k.v);
+  return conj(k.v);
 }
 template <class Point, int f> inline auto abs(const Coefficient<Point, f> &k) {
-  return equation::abs(k.v);
+  return abs(k.v);
 }
 template <class R> inline Complex<R> exp(const Complex<R> &a) {
-  const R e = equation::exp(a.re);
-  return {e * equation::cos(a.im), e * equation::sin(a.im)};
+  const R e = exp(a.re);
+  return {e * cos(a.im), e * sin(a.im)};
 }
 template <class R> inline Complex<R> sqrt(const Complex<R> &a) {
-  const R root = equation::sqrt((equation::fabs(a) + equation::fabs(a.re)) / 2);
+  const R root = sqrt((fabs(a) + fabs(a.re)) / 2);
   if (root == 0) return {};
-  const R other = equation::fabs(a.im) / (2 * root), sign = a.im < 0 ? -1 : 1;
+  const R other = fabs(a.im) / (2 * root), sign = a.im < 0 ? -1 : 1;
   return a.re >= 0 ? Complex<R>(root, sign * other) : Complex<R>(other, sign * root);
 }
 template <class R> inline Complex<R> log(const Complex<R> &a) { // the angle from that of half of it
-  const Complex<R> half = equation::sqrt(a);
-  return {equation::log(equation::fabs(a)),
-          half.re == 0 ? (half.im < 0 ? -2 : 2) * equation::atan(R(1)) * 2 : 2 * equation::atan(half.im / half.re)};
+  const Complex<R> half = sqrt(a);
+  return {log(fabs(a)), half.re == 0 ? (half.im < 0 ? -2 : 2) * atan(R(1)) * 2 : 2 * atan(half.im / half.re)};
 }
 template <class R> inline Complex<R> pow(const Complex<R> &a, const Complex<R> &b) {
   if (a == Complex<R>() && (b.re > 0 || b == Complex<R>())) return b.re > 0 ? R(0) : R(1);
-  return equation::exp(b * equation::log(a));
+  return exp(b * log(a));
 }
 template <class R, class B, class = typename Arithmetic<B>::type> inline Complex<R> pow(const Complex<R> &a, B b) {
-  return equation::pow(a, Complex<R>((R)b));
+  return pow(a, Complex<R>((R)b));
 }
 template <class R> inline Complex<R> sinh(const Complex<R> &a) {
-  return {equation::sinh(a.re) * equation::cos(a.im), equation::cosh(a.re) * equation::sin(a.im)};
+  return {sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im)};
 }
 template <class R> inline Complex<R> cosh(const Complex<R> &a) {
-  return {equation::cosh(a.re) * equation::cos(a.im), equation::sinh(a.re) * equation::sin(a.im)};
+  return {cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im)};
 }
 template <class R> inline Complex<R> tanh(const Complex<R> &a) {
-  if (equation::fabs(a.re) > 25) return a.re > 0 ? R(1) : R(-1); // to the last digit
-  return equation::sinh(a) / equation::cosh(a);
+  if (fabs(a.re) > 25) return a.re > 0 ? R(1) : R(-1); // to the last digit
+  return sinh(a) / cosh(a);
 }
 template <class R> inline Complex<R> sin(const Complex<R> &a) {
-  const Complex<R> s = equation::sinh(Complex<R>(-a.im, a.re)); // i sin(a)
+  const Complex<R> s = sinh(Complex<R>(-a.im, a.re)); // i sin(a)
   return {s.im, -s.re};
 }
 template <class R> inline Complex<R> cos(const Complex<R> &a) {
-  return equation::cosh(Complex<R>(-a.im, a.re));
+  return cosh(Complex<R>(-a.im, a.re));
 }
 template <class R> inline Complex<R> tan(const Complex<R> &a) {
-  const Complex<R> t = equation::tanh(Complex<R>(-a.im, a.re)); // i tan(a)
+  const Complex<R> t = tanh(Complex<R>(-a.im, a.re)); // i tan(a)
   return {t.im, -t.re};
 }
 
@@ -311,18 +323,13 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
 
   Number() : v(0) {}
   Number(S value) : v(value) {}
-#if defined(PETSC_USE_COMPLEX)
   template <class A, class = typename Arithmetic<A>::type> Number(A value) : v(value) {}
-  friend Number pow(const Number &a, double b) {
-    return pow(a, S(b));
-  }
   template <class A, class = typename Arithmetic<A>::type> friend Number operator*(const Number &a, A b) {
     return a * S(b);
   }
   template <class A, class = typename Arithmetic<A>::type> friend Number operator*(A a, const Number &b) {
     return S(a) * b;
   }
-#endif
   // f(a), f(a, b) by their values and partial derivatives
   static Number chain(S f, S fa, const Number &a) {
     Number result(f);
@@ -349,126 +356,73 @@ template <class S, int directions> struct Number : Derivatives<S, directions> {
     return result;
   }
 
-  friend Number operator+(const Number &a) {
-    return a;
-  }
-  friend Number operator-(const Number &a) {
-    return chain(-a.v, S(-1), a);
-  }
-  friend Number operator+(const Number &a, const Number &b) {
-    return chain(a.v + b.v, S(1), a, S(1), b);
-  }
-  friend Number operator-(const Number &a, const Number &b) {
-    return chain(a.v - b.v, S(1), a, S(-1), b);
-  }
-  friend Number operator*(const Number &a, const Number &b) {
-    return chain(a.v * b.v, b.v, a, a.v, b);
-  }
-  friend Number operator*(const Number &a, S b) {
-    return chain(a.v * b, b, a);
-  }
-  friend Number operator*(S a, const Number &b) {
-    return chain(a * b.v, a, b);
-  }
+  friend Number operator+(const Number &a) { return a; }
+  friend Number operator-(const Number &a) { return chain(-a.v, S(-1), a); }
+  friend Number operator+(const Number &a, const Number &b) { return chain(a.v + b.v, S(1), a, S(1), b); }
+  friend Number operator-(const Number &a, const Number &b) { return chain(a.v - b.v, S(1), a, S(-1), b); }
+  friend Number operator*(const Number &a, const Number &b) { return chain(a.v * b.v, b.v, a, a.v, b); }
+  friend Number operator*(const Number &a, S b) { return chain(a.v * b, b, a); }
+  friend Number operator*(S a, const Number &b) { return chain(a * b.v, a, b); }
   friend Number operator/(const Number &a, const Number &b) {
-    const S over_b = equation::inverse(b.v), quotient = a.v * over_b;
+    const S over_b = inverse(b.v), quotient = a.v * over_b;
     return chain(quotient, over_b, a, -quotient * over_b, b);
   }
   friend Number inverse(const Number &b) {
-    const S over_b = equation::inverse(b.v);
+    const S over_b = inverse(b.v);
     return chain(over_b, -over_b * over_b, b);
   }
-  friend bool operator<(const Number &a, const Number &b) {
-    return a.v < b.v;
-  }
-  friend bool operator>(const Number &a, const Number &b) {
-    return a.v > b.v;
-  }
-  friend bool operator<=(const Number &a, const Number &b) {
-    return a.v <= b.v;
-  }
-  friend bool operator>=(const Number &a, const Number &b) {
-    return a.v >= b.v;
-  }
-  friend bool operator==(const Number &a, const Number &b) {
-    return a.v == b.v;
-  }
-  friend bool operator!=(const Number &a, const Number &b) {
-    return a.v != b.v;
-  }
+  friend bool operator<(const Number &a, const Number &b) { return a.v < b.v; }
+  friend bool operator>(const Number &a, const Number &b) { return a.v > b.v; }
+  friend bool operator<=(const Number &a, const Number &b) { return a.v <= b.v; }
+  friend bool operator>=(const Number &a, const Number &b) { return a.v >= b.v; }
+  friend bool operator==(const Number &a, const Number &b) { return a.v == b.v; }
+  friend bool operator!=(const Number &a, const Number &b) { return a.v != b.v; }
 
   friend Number exp(const Number &a) {
-    const S e = equation::exp(a.v);
+    const S e = exp(a.v);
     return chain(e, e, a);
   }
-  friend Number log(const Number &a) {
-    return chain(equation::log(a.v), 1 / a.v, a);
-  }
+  friend Number log(const Number &a) { return chain(log(a.v), 1 / a.v, a); }
   friend Number sqrt(const Number &a) {
-    const S root = equation::sqrt(a.v);
+    const S root = sqrt(a.v);
     return chain(root, S(0.5) / root, a);
   }
-  friend Number sin(const Number &a) {
-    return chain(equation::sin(a.v), equation::cos(a.v), a);
-  }
-  friend Number cos(const Number &a) {
-    return chain(equation::cos(a.v), -equation::sin(a.v), a);
-  }
+  friend Number sin(const Number &a) { return chain(sin(a.v), cos(a.v), a); }
+  friend Number cos(const Number &a) { return chain(cos(a.v), -sin(a.v), a); }
   friend Number tan(const Number &a) {
-    const S f = equation::tan(a.v);
+    const S f = tan(a.v);
     return chain(f, 1 + f * f, a);
   }
-  friend Number asin(const Number &a) {
-    return chain(equation::asin(a.v), 1 / equation::sqrt(1 - a.v * a.v), a);
-  }
-  friend Number acos(const Number &a) {
-    return chain(equation::acos(a.v), -1 / equation::sqrt(1 - a.v * a.v), a);
-  }
-  friend Number atan(const Number &a) {
-    return chain(equation::atan(a.v), 1 / (1 + a.v * a.v), a);
-  }
-  friend Number sinh(const Number &a) {
-    return chain(equation::sinh(a.v), equation::cosh(a.v), a);
-  }
-  friend Number cosh(const Number &a) {
-    return chain(equation::cosh(a.v), equation::sinh(a.v), a);
-  }
+  friend Number asin(const Number &a) { return chain(asin(a.v), 1 / sqrt(1 - a.v * a.v), a); }
+  friend Number acos(const Number &a) { return chain(acos(a.v), -1 / sqrt(1 - a.v * a.v), a); }
+  friend Number atan(const Number &a) { return chain(atan(a.v), 1 / (1 + a.v * a.v), a); }
+  friend Number sinh(const Number &a) { return chain(sinh(a.v), cosh(a.v), a); }
+  friend Number cosh(const Number &a) { return chain(cosh(a.v), sinh(a.v), a); }
   friend Number tanh(const Number &a) {
-    const S f = equation::tanh(a.v);
+    const S f = tanh(a.v);
     return chain(f, 1 - f * f, a);
   }
-  friend Number fabs(const Number &a) {
-    return chain(a.v < 0 ? -a.v : a.v, a.v < 0 ? S(-1) : S(1), a);
-  }
-  friend Number abs(const Number &a) {
-    return fabs(a);
-  }
+  friend Number fabs(const Number &a) { return chain(a.v < 0 ? -a.v : a.v, a.v < 0 ? S(-1) : S(1), a); }
+  friend Number abs(const Number &a) { return fabs(a); }
   friend Number pow(const Number &a, S b) { // a power of a constant exponent
-    return chain(equation::pow(a.v, b), b == 0 ? S(0) : b * equation::pow(a.v, b - 1), a);
+    return chain(pow(a.v, b), b == 0 ? S(0) : b * pow(a.v, b - 1), a);
   }
   friend Number pow(const Number &a, const Number &b) {
-    const S f = equation::pow(a.v, b.v);
-    return chain(f, b.v * equation::pow(a.v, b.v - 1), a, f * equation::log(a.v), b);
+    const S f = pow(a.v, b.v);
+    return chain(f, b.v * pow(a.v, b.v - 1), a, f * log(a.v), b);
   }
-  friend Number min(const Number &a, const Number &b) {
-    return b.v < a.v ? b : a;
-  }
-  friend Number max(const Number &a, const Number &b) {
-    return b.v > a.v ? b : a;
-  }
+  friend Number min(const Number &a, const Number &b) { return b.v < a.v ? b : a; }
+  friend Number max(const Number &a, const Number &b) { return b.v > a.v ? b : a; }
 
 private:
   using AllDirections = typename IndicesTo<directions>::type;
 
-  template <int... n> void derive(Indices<n...>, S fa, const Number &a) {
-    ((this->d[n] = fa * a.d[n]), ...);
-  }
+  template <int... n> void derive(Indices<n...>, S fa, const Number &a) { ((this->d[n] = fa * a.d[n]), ...); }
   template <int... n> void derive(Indices<n...>, S fa, const Number &a, S fb, const Number &b) {
     const S nothing(-0.); // which a compiler may leave out of a sum
     ((this->d[n] = (a.depends_on(n) ? fa * a.d[n] : nothing) + (b.depends_on(n) ? fb * b.d[n] : nothing)), ...);
   }
-  template <int... n>
-  void derive(Indices<n...>, S fa, const Number &a, S fb, const Number &b, S fc, const Number &c) {
+  template <int... n> void derive(Indices<n...>, S fa, const Number &a, S fb, const Number &b, S fc, const Number &c) {
     const S nothing(-0.);
     ((this->d[n] = (a.depends_on(n) ? fa * a.d[n] : nothing) + (b.depends_on(n) ? fb * b.d[n] : nothing) +
                    (c.depends_on(n) ? fc * c.d[n] : nothing)),
@@ -496,6 +450,9 @@ inline Number<S, directions> differences(const Number<S, directions> &before, co
 
 template <class S, int directions> inline Number<S, directions> pow(const Number<S, directions> &a, int b) {
   return Number<S, directions>::chain(integer_power(a.v, b), b == 0 ? S(0) : S(b) * integer_power(a.v, b - 1), a);
+}
+template <class S, int directions> inline Number<S, directions> pow(const Number<S, directions> &a, double b) {
+  return pow(a, S(b));
 }
 
 } // namespace equation

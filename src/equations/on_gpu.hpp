@@ -176,6 +176,14 @@ template <class Row> struct Diagonals {
   }
 };
 
+struct Imposed {
+  static constexpr bool along_vector = false, is_often = false;
+  template <class From>
+  static void at(const Place &q, Index i, Index j, Index k, const From &, const Scalar *, Scalar *out) {
+    impose_at(q, i, j, k, out);
+  }
+};
+
 template <class Of> inline void inside(const Place &q, const Work &work, unsigned block, Scalar *out) {
   constexpr int at_once = points_at_once;
   for_points_of_thread<at_once, columns>(work, block, [&](Index i, Index j, Index k) {
@@ -261,7 +269,8 @@ template <class Function> inline void for_points_at_ends(const Work &work, unsig
 // by it, too.
 template <bool along_vector> struct WindowAtEnds {
   static constexpr bool at_ends = true, finds_neighbours = false;
-  static constexpr bool fits = arm_count * (unknowns * (along_vector ? 2 : 1) + field_count) * sizeof(Scalar) <= 512;
+  static constexpr bool fits =
+      !imposes && arm_count * (unknowns * (along_vector ? 2 : 1) + field_count) * sizeof(Scalar) <= 512;
   Scalar u[unknowns][arm_count], along[along_vector ? unknowns : 1][arm_count], fields[field_count + 1][arm_count];
 
   WindowAtEnds(const Place &q, Index i, Index j, Index k) {
@@ -356,6 +365,9 @@ template <class Of> inline void at_all_points(const Place &q, const Work &work, 
 }
 template <class Row> inline void values(const Place &q, const Work &work, Scalar *out) {
   at_all_points<Values<Row>>(q, work, out);
+}
+template <class Row> inline void imposed(const Place &q, const Work &work, Scalar *out) {
+  at_ends<Imposed>(q, work, blockIdx.x, out);
 }
 template <class Row> inline void products(const Place &q, const Work &work, Scalar *out) {
   at_all_points<Products<Row>>(q, work, out);

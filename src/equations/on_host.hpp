@@ -35,7 +35,7 @@ public:
           if (!in_stencil(dx, dy, dz)) continue;
           const int n = arm_of(dx, dy, dz);
           if (is_within(dx, dy, dz)) {
-            for (int c = 0; c < unknowns; c++) neighbours_[c][n] = within(from, dx, dy, dz);
+            for (int c = 0; c < unknowns; c++) neighbours_[c][n] = within(from, c, dx, dy, dz);
             if (field_count) fields_at_[n] = from.index(dx, dy, dz);
           } else {
             for (int c = 0; c < unknowns; c++) neighbours_[c][n] = beyond(from, c, dx, dy, dz);
@@ -165,13 +165,12 @@ template <class R> struct Line {
   }
 };
 template <class Row, int c, class R>
-__attribute__((noinline, flatten)) void values_on_line(const Place &q, const Line<R> &line, R dx, R dy, R dz, R t,
-                                                       ScalarOf<R> *out) {
+__attribute__((noinline, flatten)) void values_on_line(const Place &q, const Line<R> &line, R t, ScalarOf<R> *out) {
   const int count = line.count;
-  const R   y = line.y + dy, z = line.z + dz;
+  const R   y = line.y, z = line.z;
   for (int m = 0; m < count; m += points_of_vectors)
     SHELLAC_INDEPENDENT for (int n = m; n < m + points_of_vectors; n++) out[n] =
-        Row::template at<c, R>(q, line.x[n] + dx, y, z, t);
+        Row::template at<c, R>(q, line.x[n], y, z, t);
 }
 
 // f(i, j, k, number of points, place written of the first one) for all lines of a region
@@ -187,7 +186,7 @@ template <class Function> inline void for_each_line(const Place &q, const Region
 template <class Row, int c = 0>
 inline void coordinates_at(const Place &q, const Line<Real> &line, int count, Scalar *out) {
   Scalar values[points_of_line];
-  values_on_line<Row, c, Real>(q, line, 0, 0, 0, q.time, values);
+  values_on_line<Row, c, Real>(q, line, q.time, values);
   for (int n = 0; n < count; n++) out[n * unknowns + c] = values[n];
   if constexpr (c + 1 < unknowns) coordinates_at<Row, c + 1>(q, line, count, out);
 }
@@ -197,148 +196,86 @@ template <class Row> void all_coordinates(const Place *q, const Region *region, 
   });
 }
 
-// ---- manufactured solutions ------------------------------------------------------------------------------------------
+// ---- data of ends ----------------------------------------------------------------------------------------------------
 
-// The exact solution, and the fields, around the points of a line of a grid of any spacing, which is uniform. They are computed where
-// they are first read.
-template <class R, class Exact, class Fields> class ExactLine {
-public:
-  using Value = ScalarOf<R>;
-
-  const Place &place;
-
-  ExactLine(const Place &q, Index i, Index j, Index k, int count) : place(q), line_(q, i, j, k, count) {}
-
-  R    x(int axis, int n) const { return axis == 0 ? line_.x[n] : axis == 1 ? line_.y : line_.z; }
-  R    h(int axis) const { return h_[axis]; }
-  void set_spacing(R part) { // of the domain
-    for (int a = 0; a < axes; a++) h_[a] = a < dim ? part * (place.end[a][1] - place.end[a][0]) : 1;
-    for (auto &arms : made_)
-      for (bool &made : arms) made = false;
-  }
-  template <int c> SHELLAC_OUT_OF_LINE Value unknown(int n, int dx, int dy, int dz) {
-    return value<Exact, c>(c, n, dx, dy, dz);
-  }
-  template <int f> SHELLAC_OUT_OF_LINE Value field(int n, int dx, int dy, int dz) {
-    return value<Fields, f>(unknowns + f, n, dx, dy, dz);
-  }
-  template <int c> void at_time(R t, Value *out) const { values_on_line<Exact, c, R>(place, line_, 0, 0, 0, t, out); }
-
-private:
-  template <class Row, int c> Value value(int row, int n, int dx, int dy, int dz) {
-    // beyond the stencil reads what a value decides
-    const bool near = in_stencil(dx, dy, dz);
-    const int  arm = near ? arm_of(dx, dy, dz) : arm_count;
-    if (!near || !made_[row][arm])
-      values_on_line<Row, c, R>(place, line_, dx * h_[0], dy * h_[1], dz * h_[2], (R)place.time, values_[row][arm]);
-    made_[row][arm] = true;
-    return values_[row][arm][n];
-  }
-
-  Line<R> line_;
-  R       h_[axes];
-  bool    made_[unknowns + field_count][arm_count + 1];
-  Value   values_[unknowns + field_count][arm_count + 1][points_of_line];
-};
-
-// A point of such a line.
-template <class R, class Exact, class Fields> struct ExactPoint {
-  using Real = R;
-  using Scalar = ScalarOf<R>;
-  using Number = equation::Number<Scalar, 0>;
-
-  const Place                 &place;
-  ExactLine<R, Exact, Fields> &line;
-  int                          n;
-
-  Real                    x(int axis) const { return line.x(axis, n); }
-  Real                    h(int axis) const { return line.h(axis); }
-  Real                    step(int axis, int) const { return h(axis); }
-  Real                    inverse_h(int axis, int = 0) const { return 1 / h(axis); }
-  Real                    inverse_step(int axis, int) const { return 1 / h(axis); }
-  Real                    t() const { return place.time; }
-  bool                    leaves(int, int) const { return false; }
-  template <int c> Number unknown(int dx, int dy, int dz) const {
-    return Number(line.template unknown<c>(n, dx, dy, dz));
-  }
-  template <int f> Scalar field(int dx, int dy, int dz) const { return line.template field<f>(n, dx, dy, dz); }
-};
-
-using Wide = long double; // for differences of an exact solution
-
-// The equation's value at the exact solution in the limit of small spacings, by sixth-order extrapolation from three spacings
-// (Richardson 1911). The source of a rate is the exact solution's derivative in time, minus the rate.
-constexpr int spacings = 3;
-template <class R> struct RowsOfLine { ScalarOf<R> at[unknowns][spacings][points_of_line]; };
-template <class Row, int r = 0, class R, class Exact, class Fields>
-SHELLAC_WHOLE void rows_of_line(ExactLine<R, Exact, Fields> &line, int count, int spacing, RowsOfLine<R> *rows) {
-  for (int n = 0; n < count; n++)
-    rows->at[r][spacing][n] = Row::template at<r>(ExactPoint<R, Exact, Fields>{line.place, line, n}).v;
-  if constexpr (r + 1 < unknowns) rows_of_line<Row, r + 1>(line, count, spacing, rows);
-}
-template <class Row, int r = 0, class R, class Exact, class Fields>
-inline void sources_of_line(const ExactLine<R, Exact, Fields> &line, int count, const RowsOfLine<R> &rows,
-                            Scalar *out) {
-  const auto &value = rows.at[r];
-  const R     dt = R(1e-4L), t = line.place.time;
-  ScalarOf<R> u[4][points_of_line]; // two steps of time back, to two ahead
-  SHELLAC_EACH for (int s = 0; s < 4 && Row::is_rate; s++)
-      line.template at_time<r>(t + (s < 2 ? s - 2 : s - 1) * dt, u[s]);
-  for (int n = 0; n < count; n++) {
-    const auto a = (4 * value[1][n] - value[0][n]) / 3, b = (4 * value[2][n] - value[1][n]) / 3,
-               limit = (16 * b - a) / 15;
-    if constexpr (Row::is_rate)
-      out[n * unknowns + r] = Scalar((8 * (u[2][n] - u[1][n]) - (u[3][n] - u[0][n])) / (12 * dt) - limit);
-    else
-      out[n * unknowns + r] = Scalar(limit);
-  }
-  if constexpr (r + 1 < unknowns) sources_of_line<Row, r + 1>(line, count, rows, out);
-}
-template <class R, class Row, class Exact, class Fields>
-SHELLAC_OUT_OF_LINE void sources_on_line(const Place &q, Index i, Index j, Index k, int count, Scalar *out) {
-  ExactLine<R, Exact, Fields> line(q, i, j, k, count);
-  RowsOfLine<R>               rows;
-  for (int n = 0; n < spacings; n++) {
-    line.set_spacing((R)q.step / (1 << n));
-    rows_of_line<Row>(line, count, n, &rows);
-  }
-  sources_of_line<Row>(line, count, rows, out);
-}
-
-template <int r = 0> inline void clear_given(const Place &q, Index i, Index j, Index k, Scalar *out) {
-  int axis, side;
-  if (is_given(q, r, i, j, k, &axis, &side)) out[r] = 0;
-  if constexpr (r + 1 < unknowns) clear_given<r + 1>(q, i, j, k, out);
-}
-template <class Row, class Exact, class Fields>
-void all_sources(const Place *q, const Region *region, bool wide, Scalar *out) {
-  for_each_line(*q, *region, [&](Index i, Index j, Index k, int count, Index to) {
-    Scalar *const sources = out + to * unknowns;
-    if (wide)
-      sources_on_line<Wide, Row, Exact, Fields>(*q, i, j, k, count, sources);
-    else
-      sources_on_line<Real, Row, Exact, Fields>(*q, i, j, k, count, sources);
-    for (int n = 0; n < count && region->ends; n++) clear_given(*q, i + n, j, k, sources + n * unknowns);
+// u becomes what is given at the points of a region. u: as what is written
+inline void impose_all(const Place *q, const Region *region, Scalar *u) {
+  for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {
+    impose_at(*q, i, j, k, u + to * unknowns);
   });
 }
 
-// Whether sources need numbers wider than double, which take a hundred times as long: with double the error exceeds 1e-10 of the
-// largest source, at some test points of the whole grid. The result is the same on every rank.
-template <class Row, class Exact, class Fields> bool sources_are_wide(const Place *q) {
-  constexpr int points = 8;
-  Real          size = 0, error = 0;
-  for (int p = 0; p < points; p++) {
-    Scalar exact[unknowns], near[unknowns];
-    Index  at[axes];
-    for (int a = 0; a < axes; a++) at[a] = q->N[a] * (2 * (p * (2 * a + 1) % points) + 1) / (2 * points);
-    sources_on_line<Wide, Row, Exact, Fields>(*q, at[0], at[1], at[2], 1, exact);
-    sources_on_line<Real, Row, Exact, Fields>(*q, at[0], at[1], at[2], 1, near);
-    for (int r = 0; r < unknowns; r++) {
-      size = equation::max(size, equation::fabs(exact[r]));
-      error = equation::max(error, equation::fabs(near[r] - exact[r]));
-    }
+// ---- manufactured solutions ------------------------------------------------------------------------------------------
+
+// The source that belongs to an exact solution is the limit of the text's own formula at zero spacing. So spacings are lengths of
+// the domain times a small number, and values of the exact solution and of the fields are power series in it. Quotients of
+// differences lose as many terms as the stencil has steps along an axis; in a box, along two axes.
+constexpr int terms_of_exact = 2 * width * (box && dim > 1 ? 2 : 1) + 1;
+
+// A point among such spacings. Each value is computed once.
+template <class Exact, class Fields> class ExactPoint {
+public:
+  using Real = Series<terms_of_exact>;
+  using Scalar = ScalarOf<Real>;
+  using Number = equation::Number<Scalar, 0>;
+
+  const Place &place;
+
+  ExactPoint(const Place &q, Index i, Index j, Index k)
+      : place(q), x_{coordinate<equation::Real>(q, 0, i), coordinate<equation::Real>(q, 1, j),
+                     coordinate<equation::Real>(q, 2, k)} {}
+
+  Real                    x(int axis, int d = 0) const { return Real(x_[axis], axis < dim ? d * length(axis) : 0); }
+  Real                    h(int axis) const { return axis < dim ? Real(0, length(axis)) : Real(1); }
+  Real                    step(int axis, int) const { return h(axis); }
+  Real                    inverse_h(int axis, int = 0) const { return inverse(h(axis)); }
+  Real                    inverse_step(int axis, int) const { return inverse_h(axis); }
+  Real                    t() const { return place.time; }
+  bool                    leaves(int, int) const { return false; }
+  template <int c> Number unknown(int dx, int dy, int dz) const { return Number(value<Exact, c>(c, dx, dy, dz)); }
+  template <int f> Scalar field(int dx, int dy, int dz) const { return value<Fields, f>(unknowns + f, dx, dy, dz); }
+
+private:
+  equation::Real length(int axis) const { return place.end[axis][1] - place.end[axis][0]; }
+  template <class Of, int c> SHELLAC_OUT_OF_LINE Scalar value(int row, int dx, int dy, int dz) const {
+    const bool near = in_stencil(dx, dy, dz); // beyond it reads what a value decides
+    const int  arm = near ? arm_of(dx, dy, dz) : arm_count;
+    if (!near || !made_[row][arm])
+      values_[row][arm] = Of::template at<c, Real>(place, x(0, dx), x(1, dy), x(2, dz), t());
+    made_[row][arm] = true;
+    return values_[row][arm];
   }
-  return !(error <= Real(1e-10) * size);
+
+  equation::Real x_[axes];
+  mutable bool   made_[unknowns + field_count][arm_count + 1] = {};
+  mutable Scalar values_[unknowns + field_count][arm_count + 1];
+};
+
+// The source of a rate is the exact solution's derivative in time, minus the rate.
+template <class Row, class Exact, class Point, int r = 0>
+inline void sources_of_point(const Point &point, Index i, Index j, Index k, Scalar *out) {
+  const Place &q = point.place;
+  int          axis, side;
+  if (is_given(q, r, i, j, k, &axis, &side))
+    out[r] = 0;
+  else {
+    const Scalar value = limit(Row::template at<r>(point).v);
+    using S = Series<2>;
+    if constexpr (Row::is_rate)
+      out[r] = coefficient(value_at_place<Exact, r, S>(q, coordinate<Real>(q, 0, i), coordinate<Real>(q, 1, j),
+                                                       coordinate<Real>(q, 2, k), S(q.time, 1)),
+                           1) -
+               value;
+    else
+      out[r] = value;
+  }
+  if constexpr (r + 1 < unknowns) sources_of_point<Row, Exact, Point, r + 1>(point, i, j, k, out);
+}
+template <class Row, class Exact, class Fields> void all_sources(const Place *q, const Region *region, Scalar *out) {
+  using Point = ExactPoint<Exact, Fields>;
+  for_each_point(*q, *region, [&](Index i, Index j, Index k, const FromArrays &, Index to) {
+    sources_of_point<Row, Exact, Point>(Point(*q, i, j, k), i, j, k, out + to * unknowns);
+  });
 }
 
 } // namespace equation

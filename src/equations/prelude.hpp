@@ -1,4 +1,4 @@
-// Points and rows, with which the text of an equation is compiled, after interface.hpp, numbers.hpp and the constants `dim`,
+// Points and rows, with which the text of an equation is compiled, after interface.hpp, numbers.hpp, series.hpp and the constants `dim`,
 // `unknowns`, `width` and `box`. Without includes, for the compilers of the host and of a GPU.
 
 namespace shellac {
@@ -82,6 +82,31 @@ template <class R> inline R coordinate(const Place &q, int axis, Index index) {
   return q.origin[axis] + (R)index * q.h[axis];
 }
 
+// Whether an unknown is given at a point of the grid, by a side of the form identity.
+inline bool is_given(const Place &q, int c, Index i, Index j, Index k, int *axis, int *side) {
+  const Index p[axes] = {i, j, k};
+  for (int a = 0; a < dim; a++)
+    for (int s = 0; s < sides; s++)
+      if (q.identity[(c * axes + a) * sides + s] && p[a] == (s ? q.N[a] - 1 : 0)) {
+        *axis = a, *side = s;
+        return true;
+      }
+  return false;
+}
+// What it is there, at the time t, of Real or of a series.
+template <class R>
+inline ScalarOf<R> given_at(const Place &q, int c, int axis, int side, Index i, Index j, Index k, R t) {
+  return boundary_datum<R>(q, c, axis, side, R(coordinate<Real>(q, 0, i)), R(coordinate<Real>(q, 1, j)),
+                           R(coordinate<Real>(q, 2, k)), t);
+}
+
+// The unknowns u of a point become what is given there.
+template <int c = 0> inline void impose_at(const Place &q, Index i, Index j, Index k, Scalar *u) {
+  int axis, side;
+  if (is_given(q, c, i, j, k, &axis, &side)) u[c] = given_at<Real>(q, c, axis, side, i, j, k, q.time);
+  if constexpr (c + 1 < unknowns) impose_at<c + 1>(q, i, j, k, u);
+}
+
 // The steps to where a periodic axis' point is in the arrays: they may lack ghost points, on one rank.
 inline int around(const Place &place, int axis, Index index, int d) {
   const Index first = place.read_start[axis], behind = first + place.read_size[axis];
@@ -122,7 +147,7 @@ public:
   NearEnds(const Place &place, Index i, Index j, Index k) : place_(place), p_{i, j, k} {}
 
   SHELLAC_OUT_OF_LINE Neighbour neighbour(int c, int dx, int dy, int dz) const {
-    return is_within(dx, dy, dz) ? within(arrays(), dx, dy, dz) : beyond(arrays(), c, dx, dy, dz);
+    return is_within(dx, dy, dz) ? within(arrays(), c, dx, dy, dz) : beyond(arrays(), c, dx, dy, dz);
   }
   // The place of a field's value: beyond an end that at the end.
   SHELLAC_OUT_OF_LINE Index field_at(int dx, int dy, int dz) const {
@@ -180,9 +205,9 @@ protected:
   bool       is_within(int dx, int dy, int dz) const { // the domain
     return is_within_axis(0, dx) && is_within_axis(1, dy) && is_within_axis(2, dz);
   }
-  Neighbour within(const FromArrays &from, int dx, int dy, int dz) const {
+  Neighbour within(const FromArrays &from, int c, int dx, int dy, int dz) const {
     const int arm = arm_of(dx, dy, dz);
-    return {Real(0), 1, from.index(dx, dy, dz), arm, arm == own_arm};
+    return imposed({Real(0), 1, from.index(dx, dy, dz), arm, arm == own_arm}, c, dx, dy, dz);
   }
   Neighbour beyond(const FromArrays &from, int c, int dx, int dy, int dz) const {
     int  in_arrays[axes] = {dx, dy, dz}, arm[axes] = {dx, dy, dz};
@@ -197,12 +222,26 @@ protected:
     const bool read = factor != 0; // else the step may lead nowhere
     bool       own = true;
     for (int a = 0; a < dim; a++) own = own && leads_back(a, arm[a]);
-    return {has_data ? datum(c, dx, dy, dz) : Scalar(0), factor,
-            from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0),
-            arm_of(arm[0], arm[1], arm[2]), own};
+    return imposed({has_data ? datum(c, dx, dy, dz) : Scalar(0), factor,
+                    from.index(read ? in_arrays[0] : 0, read ? in_arrays[1] : 0, read ? in_arrays[2] : 0),
+                    arm_of(arm[0], arm[1], arm[2]), own},
+                   c, arm[0], arm[1], arm[2]);
   }
 
 private:
+  // In a rate's equation, the datum of an unknown that is given so many steps away takes the place of its value, at every stage of
+  // every type of TS.
+  Neighbour imposed(Neighbour n, int c, int dx, int dy, int dz) const {
+    if constexpr (imposes) {
+      const Index i = in_period(0, p_[0] + dx), j = in_period(1, p_[1] + dy), k = in_period(2, p_[2] + dz);
+      int         axis, side;
+      if (n.factor != 0 && is_given(place_, c, i, j, k, &axis, &side)) {
+        n.given += n.factor * given_at<Real>(place_, c, axis, side, i, j, k, place_.time);
+        n.factor = 0;
+      }
+    }
+    return n;
+  }
   bool  is_within_axis(int axis, int d) const { return d == 0 || (p_[axis] + d >= 0 && p_[axis] + d < place_.N[axis]); }
   Index in_period(int axis, Index index) const { // of data that are formulas, and repeat nothing themselves
     const Index N = place_.N[axis];
@@ -331,30 +370,15 @@ template <class Point, int f> struct Coefficient : Point::Number {
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
 
-// The unknown is given at this point: its row says so.
-inline bool is_given(const Place &q, int c, Index i, Index j, Index k, int *axis, int *side) {
-  const Index p[axes] = {i, j, k};
-  for (int a = 0; a < dim; a++)
-    for (int s = 0; s < sides; s++)
-      if (q.identity[(c * axes + a) * sides + s] && p[a] == (s ? q.N[a] - 1 : 0)) {
-        *axis = a, *side = s;
-        return true;
-      }
-  return false;
-}
-
 template <class Row, int r, class From>
 inline Scalar value_of(const Place &q, Index i, Index j, Index k, const From &from) {
   if constexpr (From::at_ends) {
     int axis, side;
     if (is_given(q, r, i, j, k, &axis, &side)) {
-      const Real x = coordinate<Real>(q, 0, i), y = coordinate<Real>(q, 1, j), z = coordinate<Real>(q, 2, k);
-      const auto g = [&](Real t) { return boundary_datum<Real>(q, r, axis, side, x, y, z, t); };
-      if constexpr (Row::is_rate) {
-        const Real dt = Real(1e-5) * (1 + fabs(q.time));
-        return (g(q.time + dt) - g(q.time - dt)) / (2 * dt);
-      } else
-        return q.given_scale[r] * (from.unknown(r, 0, 0, 0) - g(q.time));
+      if constexpr (Row::is_rate)
+        return coefficient(given_at(q, r, axis, side, i, j, k, Series<2>(q.time, 1)), 1);
+      else
+        return q.given_scale[r] * (from.unknown(r, 0, 0, 0) - given_at<Real>(q, r, axis, side, i, j, k, q.time));
     }
   }
   const GridPoint<NoSeed, From> point(q, NoSeed(), i, j, k, from);
@@ -439,14 +463,14 @@ SHELLAC_OUT_OF_LINE ScalarOf<R> value_at_place(const Place &q, R x, R y, R z, R 
 // The exact solution's datum on an end: its value, or du/dn + alpha u.
 template <class Exact, int c, class R>
 ScalarOf<R> exact_datum(const Place &q, int axis, int side, bool normal, R alpha, R x, R y, R z, R t) {
-  const auto u = [&](R step) {
-    return value_at_place<Exact, c, R>(q, x + (axis == 0 ? step : 0), y + (axis == 1 ? step : 0),
-                                       z + (axis == 2 ? step : 0), t);
-  };
-  if (!normal) return u(0);
-  const R    h = R(1e-3) * (q.end[axis][1] - q.end[axis][0]);
-  const auto slope = (45 * (u(h) - u(-h)) - 9 * (u(2 * h) - u(-2 * h)) + (u(3 * h) - u(-3 * h))) / (60 * h);
-  return (side ? slope : -slope) + alpha * u(0);
+  if constexpr (!is_series<R>)
+    if (normal) {
+      using S = Series<2>;
+      const auto   u = value_at_place<Exact, c, S>(q, S(x, axis == 0), S(y, axis == 1), S(z, axis == 2), t);
+      const Scalar slope = coefficient(u, 1);
+      return (side ? slope : -slope) + alpha * coefficient(u, 0);
+    }
+  return value_at_place<Exact, c, R>(q, x, y, z, t);
 }
 
 } // namespace equation

@@ -209,6 +209,29 @@ PetscErrorCode EquationOnGrid::UpdateNullSpaces(Vec u) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPShiftFactors(KSP ksp, Mat B) {
+  PC                 pc;
+  PCType             type;
+  PetscOptions       options;
+  const char        *prefix;
+  MatFactorShiftType shift;
+  PetscBool          given, is_factor, is_aij;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCGetType(pc, &type));
+  PetscCall(PetscObjectTypeCompare((PetscObject)B, MATSEQAIJ, &is_aij));
+  if (!type && is_aij) PetscCall(PCSetType(pc, PCILU)); // PETSc's default, which it chooses later
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)pc, &is_factor, PCILU, PCICC, PCLU, PCCHOLESKY, ""));
+  if (!is_factor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetOptions((PetscObject)pc, &options));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsHasName(options, prefix, "-pc_factor_shift_type", &given));
+  PetscCall(PCFactorGetShiftType(pc, &shift));
+  if (!given && shift == MAT_SHIFT_NONE) PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode mark(void) {
   return PETSC_SUCCESS;
 }

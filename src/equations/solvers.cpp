@@ -4,6 +4,7 @@
 
 #include <petscdmshell.h>
 
+#include "equations/stepping.hpp"
 #include "shellac.h"
 
 PETSC_EXTERN PetscErrorCode DMCopyDMTS(DM from, DM to); // of the manual, but PETSc declares it in a private header
@@ -63,6 +64,7 @@ static PetscErrorCode snes_jacobian(SNES snes, Vec u, Mat A, Mat B, void *) {
   PetscCall(SNESGetKSP(snes, &ksp));
   PetscCall(KSPAvoidEntries(ksp, B));
   PetscCall(jacobian(*equation, equation->equation().time, u, A, B));
+  if (equation->IsSingular()) PetscCall(KSPShiftFactors(ksp, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,8 +98,12 @@ template <class Use> static PetscErrorCode use_at_zero(KSP ksp, const Use &use) 
 static PetscErrorCode ksp_operators(KSP ksp, Mat A, Mat B, void *) {
   PetscFunctionBegin;
   PetscCall(KSPAvoidEntries(ksp, B));
-  PetscCall(use_at_zero(
-      ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) { return jacobian(equation, time, zero, A, B); }));
+  PetscCall(use_at_zero(ksp, [=](EquationOnGrid &equation, PetscReal time, Vec zero) {
+    PetscFunctionBegin;
+    PetscCall(jacobian(equation, time, zero, A, B));
+    if (equation.IsSingular()) PetscCall(KSPShiftFactors(ksp, B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,6 +140,11 @@ using TsFunction = PetscErrorCode (*)(TS, PetscReal, Vec, Vec, Vec, void *);
 
 static PetscErrorCode step_function(SNES snes, Vec u, Vec f, void *);
 static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *);
+static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *);
+static PetscErrorCode ts_jacobian(TS ts, PetscReal time, Vec u, Mat A, Mat B, void *);
+static bool           has_implicit_form(DM da);
+static PetscErrorCode set_form(DM da, bool implicit);
+static PetscErrorCode choose_form(TS ts, DM da);
 
 static PetscErrorCode clear_snes_functions(DM da) {
   DM           empty;
@@ -158,6 +169,7 @@ static PetscErrorCode end_steps(TS ts, DM da, TimeStepper &stepper, bool last) {
   if (stepper.ts != ts) PetscFunctionReturn(PETSC_SUCCESS);
   if (last) stepper.ts = NULL;
   if (!da) PetscFunctionReturn(PETSC_SUCCESS);
+  if (has_implicit_form(da)) PetscCall(set_form(da, false)); // which a TS of another type takes
   PetscCall(DMSNESGetFunction(da, &function, NULL));
   PetscCall(DMSNESGetJacobian(da, &derivative, &context));
   const bool is_left = last && !function && derivative == step_jacobian; // by the end of the solve
@@ -209,6 +221,7 @@ static PetscErrorCode begin_steps(TS ts, DM da, EquationOnGrid &equation) {
   PetscCall(DMSNESSetFunction(da, step_function, NULL));
   PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
   PetscCall(attach(ts, equation));
+  PetscCall(choose_form(ts, da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,9 +260,9 @@ static PetscErrorCode get_stepper(SNES snes, TS *ts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The callbacks of a TS on a coarser grid. They use the implicit form, for which PETSc passes a Mat of that grid; for the
-// derivative of the rate alone, it would pass one of the TS's own grid.
-static PetscErrorCode coarse_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *) {
+// The implicit form, for types of TS that take a rate alone as explicit; and for a coarser grid, for which PETSc passes a Mat of
+// that grid. For the derivative of the rate alone, it would pass one of the TS's own grid.
+static PetscErrorCode implicit_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *) {
   EquationOnGrid *equation;
   Vec             scale;
 
@@ -257,80 +270,72 @@ static PetscErrorCode coarse_function(TS ts, PetscReal time, Vec u, Vec rate, Ve
   PetscCall(get_equation(ts, TSGetDM, &equation));
   PetscCall(equation->Evaluate(time, u, f));
   PetscCall(VecAYPX(f, -1, rate));
+  if (!equation->HasStep()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(equation->GetStepScale(&scale));
   PetscCall(VecPointwiseMult(f, f, scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-static PetscErrorCode coarse_jacobian(TS ts, PetscReal time, Vec u, Vec, PetscReal shift, Mat A, Mat B, void *) {
+static PetscErrorCode implicit_jacobian(TS ts, PetscReal time, Vec u, Vec, PetscReal shift, Mat A, Mat B, void *) {
   EquationOnGrid *equation;
   PetscBool       of_function; // A is made of the function's differences
-  Vec             scale;
+  Vec             scale = NULL;
 
   PetscFunctionBegin;
   PetscCall(get_equation(ts, TSGetDM, &equation));
   PetscCall(jacobian(*equation, time, u, A, B));
-  PetscCall(equation->GetStepScale(&scale));
+  if (equation->HasStep()) PetscCall(equation->GetStepScale(&scale));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMFFD, &of_function));
   for (int n = 0; n < (A == B || of_function ? 1 : 2); n++) {
     PetscCall(MatScale(n ? A : B, -1));
     PetscCall(MatShift(n ? A : B, shift));
-    PetscCall(MatDiagonalScale(n ? A : B, scale, NULL));
+    if (scale) PetscCall(MatDiagonalScale(n ? A : B, scale, NULL));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// On coarser grids: other types of TS have the state of a stage on their own grid alone, or no Jacobian of the rate.
-static PetscErrorCode check_type(TS ts) {
-  PetscBool is_arkimex, has_steps;
-  TSType    type;
+// A DM gets one of these forms alone: what a TS calls is otherwise the sum of both.
+static PetscErrorCode set_form(DM da, bool implicit) {
+  DM form;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSARKIMEX, &is_arkimex));
-  // dirk: of PETSc 3.19
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &has_steps, TSBEULER, TSTHETA, TSCN, TSBDF, "dirk", ""));
-  if (is_arkimex) PetscCall(TSARKIMEXGetFullyImplicit(ts, &has_steps));
-  PetscCall(TSGetType(ts, &type));
-  PetscCheck(has_steps, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
-             "-ts_type %s has no implicit step on coarser grids; use beuler, theta, cn, bdf, or arkimex with "
-             "-ts_arkimex_fully_implicit; or -pc_type mg with -pc_mg_galerkin; or another -pc_type and -snes_type",
-             type);
+  PetscCall(DMShellCreate(PetscObjectComm((PetscObject)da), &form));
+  if (implicit) {
+    PetscCall(DMTSSetIFunction(form, implicit_function, NULL));
+    PetscCall(DMTSSetIJacobian(form, implicit_jacobian, NULL));
+  } else {
+    PetscCall(DMTSSetRHSFunction(form, ts_function, NULL));
+    PetscCall(DMTSSetRHSJacobian(form, ts_jacobian, NULL));
+  }
+  PetscCall(DMCopyDMTS(form, da));
+  PetscCall(DMDestroy(&form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whether the SNES of a TS will ask for coarser grids. Some types of TS then compute there before they call anything of ours,
-// or take a Mat of zeros.
-static PetscErrorCode coarsens(SNES snes, bool *does) {
-  PetscBool        is_fas, is_mg, has_operators;
-  PetscInt         levels;
-  KSP              ksp, coarse;
-  PC               pc;
-  PCMGGalerkinType galerkin;
+static bool has_implicit_form(DM da) {
+  TsFunction present = NULL;
+  return !DMTSGetIFunction(da, &present, NULL) && present == implicit_function;
+}
+
+// Rosenbrock's methods are made for stiff rates, but PETSc's take a rate alone as explicit.
+static PetscErrorCode choose_form(TS ts, DM da) {
+  TsFunction present;
+  PetscBool  is_rosw, is_irk;
 
   PetscFunctionBegin;
-  *does = false;
-  PetscCall(PetscObjectTypeCompare((PetscObject)snes, SNESFAS, &is_fas));
-  if (is_fas) {
-    PetscCall(SNESFASGetLevels(snes, &levels));
-    *does = levels > 1;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(SNESGetKSP(snes, &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCMG, &is_mg));
-  if (!is_mg) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCMGGetLevels(pc, &levels));
-  PetscCall(PCMGGetGalerkin(pc, &galerkin));
-  if (levels < 2 || galerkin == PC_MG_GALERKIN_BOTH || galerkin == PC_MG_GALERKIN_PMAT)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
-  PetscCall(KSPGetOperatorsSet(coarse, &has_operators, NULL)); // by the program
-  *does = !has_operators;
+  PetscCall(DMTSGetIFunction(da, &present, NULL));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSROSW, &is_rosw));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSIRK, &is_irk));
+  PetscCheck(
+      !is_irk, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+      "-ts_type irk solves for all stages at once, with matrices that an equation as text does not have; use bdf, cn, "
+      "rosw, or arkimex with -ts_arkimex_fully_implicit");
+  if (is_rosw && !present) PetscCall(set_form(da, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // Before the TS is asked for the function or the Jacobian on the grid that its SNES works on now.
 static PetscErrorCode prepare_grid(TS ts, SNES snes) {
-  DM              own, da, implicit;
+  DM              own, da;
   EquationOnGrid *equation, *of_own;
   TsFunction      present;
   PetscReal       dt;
@@ -340,20 +345,14 @@ static PetscErrorCode prepare_grid(TS ts, SNES snes) {
   PetscCall(SNESGetDM(snes, &da));
   if (da == own) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMTSGetIFunction(own, &present, NULL));
-  if (present) PetscFunctionReturn(PETSC_SUCCESS); // the program's, which PETSc calls on coarser grids too
-  PetscCall(check_type(ts));
+  if (present && !has_implicit_form(own))
+    PetscFunctionReturn(PETSC_SUCCESS); // the program's, which PETSc calls on coarser grids too
+  PetscCall(TSCheckCoarseSteps(ts));
   PetscCall(DMGetEquation(own, &of_own));
   PetscCall(DMGetEquation(da, &equation));
   PetscCall(TSGetTimeStep(ts, &dt));
   equation->SetStep(equation->cell() / of_own->cell(), dt);
-  PetscCall(DMTSGetIFunction(da, &present, NULL));
-  if (present == coarse_function) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMShellCreate(PetscObjectComm((PetscObject)da),
-                          &implicit)); // without a function of the rate, which stays elsewhere
-  PetscCall(DMTSSetIFunction(implicit, coarse_function, NULL));
-  PetscCall(DMTSSetIJacobian(implicit, coarse_jacobian, NULL));
-  PetscCall(DMCopyDMTS(implicit, da));
-  PetscCall(DMDestroy(&implicit));
+  if (!has_implicit_form(da)) PetscCall(set_form(da, true));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -394,12 +393,13 @@ static PetscErrorCode take_over(TS ts, DM da, EquationOnGrid &equation) {
   if (function != SNESTSFormFunction || context != ts) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMTSGetIFunction(da, &own, NULL)); // the program's
   PetscCall(TSGetSNES(ts, &snes));
-  PetscCall(coarsens(snes, &needs_coarser));
-  if (needs_coarser && !own) PetscCall(check_type(ts));
+  PetscCall(SNESCoarsens(snes, &needs_coarser));
+  if (needs_coarser && !own) PetscCall(TSCheckCoarseSteps(ts));
   PetscCall(DMSNESSetFunction(da, step_function, NULL));
   PetscCall(DMSNESGetJacobian(da, &derivative, NULL));
   if (derivative == SNESTSFormJacobian) PetscCall(DMSNESSetJacobian(da, step_jacobian, NULL));
   PetscCall(attach(ts, equation));
+  PetscCall(choose_form(ts, da));
   PetscCall(TSMonitorSet(ts, follow_steps, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -413,8 +413,10 @@ static PetscErrorCode ts_function(TS ts, PetscReal time, Vec u, Vec f, void *) {
   PetscCall(TSGetDM(ts, &da));
   PetscCall(DMGetEquation(da, &equation));
   PetscCall(take_over(ts, da, *equation));
+  PetscCall(FollowSteps(ts, *equation));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &is_explicit, TSEULER, TSRK, TSSSP, ""));
   PetscCall(equation->Evaluate(time, u, f, is_explicit));
+  PetscCall(RejectOrAccept(ts, *equation, time, u, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "equations/coefficients.hpp"
 #include "equations/in_cpp.hpp"
 #include "equations/interface.hpp"
 
@@ -14,6 +15,9 @@ static const char interface_text[] =
     ;
 static const char numbers_text[] =
 #include "equation_numbers.inc"
+    ;
+static const char series_text[] =
+#include "equation_series.inc"
     ;
 static const char prelude_text[] =
 #include "equation_prelude.inc"
@@ -88,24 +92,26 @@ public:
   std::string write() {
     out_ = scalars_are_complex ? "#define PETSC_USE_COMPLEX 1\n" : "";
     out_ += "namespace shellac {\nnamespace equation {\n";
-    out_ +=
-        "constexpr int dim = " + std::to_string(shape_.dim) + ", unknowns = " + std::to_string(text_.unknowns.size()) +
-        ", width = " + std::to_string(shape_.width) + ", parameter_count = " + std::to_string(text_.parameters.size()) +
-        ", field_count = " + std::to_string(text_.fields.size()) +
-        ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
-        ", stretched = " + (shape_.stretched ? "true" : "false") +
-        ", has_exact = " + (text_.has_exact ? "true" : "false") + ", has_data = " + (has_data() ? "true" : "false") +
-        ", steps_are_known = " + (steps_are_known(text_) ? "true" : "false") + ";\n" +
-        (kernel_.empty() ? ""
-                         : "constexpr int points_at_once = " + std::to_string(shape_.at_once) +
-                               ", columns = " + std::to_string(shape_.columns) +
-                               ";\nconstexpr bool whole_rows = " + (shape_.whole_rows ? "true" : "false") + ";\n") +
-        "} // namespace equation\n} // namespace shellac\n";
+    out_ += "constexpr int dim = " + std::to_string(shape_.dim) +
+            ", unknowns = " + std::to_string(text_.unknowns.size()) + ", width = " + std::to_string(shape_.width) +
+            ", parameter_count = " + std::to_string(text_.parameters.size()) +
+            ", field_count = " + std::to_string(text_.fields.size()) +
+            ";\nconstexpr bool box = " + (shape_.box ? "true" : "false") +
+            ", stretched = " + (shape_.stretched ? "true" : "false") +
+            ", has_exact = " + (text_.has_exact ? "true" : "false") +
+            ", has_data = " + (has_data() ? "true" : "false") + ", imposes = " + (imposes() ? "true" : "false") +
+            ", steps_are_known = " + (steps_are_known(text_) ? "true" : "false") + ";\n" +
+            (kernel_.empty() ? ""
+                             : "constexpr int points_at_once = " + std::to_string(shape_.at_once) +
+                                   ", columns = " + std::to_string(shape_.columns) +
+                                   ";\nconstexpr bool whole_rows = " + (shape_.whole_rows ? "true" : "false") + ";\n") +
+            "} // namespace equation\n} // namespace shellac\n";
     const auto part = [&](const char *name, const char *text) {
       out_ += "#line 1 \"" + std::string(name) + "\"\n" + text;
     };
     part("interface.hpp", interface_text);
     part("numbers.hpp", numbers_text);
+    part("series.hpp", series_text);
     part("prelude.hpp", prelude_text);
     part("helpers.hpp", helpers_text);
     if (kernel_.empty())
@@ -114,6 +120,7 @@ public:
       part("on_gpu.hpp", on_gpu_text);
     out_ += "#line 1 \"generated\"\nnamespace shellac {\nnamespace equation {\n";
     coordinates("ExactRow", &EquationText::Unknown::exact);
+    coefficients();
     row();
     boundary();
     if (!kernel_.empty())
@@ -136,7 +143,40 @@ private:
     const bool whole = within && within->largest_whole >= 0;
     return "(" + at(e.line) + in_cpp({&text_, within}, e.tree, whole) + at(last) + ")\n#line 1 \"generated\"\n";
   }
+  // The same of a row or a definition of the state, where coefficients that are formulas are functions of the point.
+  std::string row_expression(const Expression &e, const EquationText::Definition *within = nullptr) const {
+    Expression in = e;
+    in.tree = with_coefficients(text_, e, within, e.tree);
+    return expression(in, within);
+  }
+  // A structure for each of them.
+  void coefficients() {
+    std::vector<CoefficientFormula> formulas;
+    const auto                      add = [&](const Expression &e, const EquationText::Definition *within = nullptr) {
+      for (const auto &found : coefficient_formulas(text_, e, within)) {
+        formulas.push_back(found);
+        line("struct " + found.name + ";");
+      }
+    };
+    for (const auto &d : text_.definitions) add(d.value, &d);
+    for (const auto &u : text_.unknowns) add(text_.has_rate ? u.rate : u.residual);
+    for (size_t n = 0; n < formulas.size(); n++) {
+      const CoefficientFormula formula = formulas[n];
+      add(formula.formula); // those within it
+      line("struct " + formula.name + " {\ntemplate <class Point_> static auto at(const Point_ &point_) {");
+      names_of_point(definitions_of(text_, formula.formula.tree));
+      line("return equation::number_of(" + row_expression(formula.formula) + ");\n}\n};");
+    }
+  }
 
+  // Whether a rate has unknowns that are given on ends.
+  bool imposes() const {
+    bool some = false;
+    for (const auto &unknown : text_.unknowns)
+      for (int a = 0; a < shape_.dim; a++)
+        for (int side = 0; side < 2; side++) some = some || unknown.ends[a][side].form == EquationText::identity;
+    return some && text_.has_rate;
+  }
   // Whether an end's rule has a value, or the exact solution's.
   bool has_data() const {
     bool has = text_.has_exact;
@@ -154,18 +194,19 @@ private:
     if (scalars_are_complex) names += "const ScalarOf<R_> I(0, 1); ";
     return names + "const R_ pi = R_(3.14159265358979323846264338327950288L); ";
   }
-  std::string definitions(bool of_state) const {
+  std::string definitions(bool of_state, const std::vector<std::string> *only = nullptr) const {
     std::string text;
     for (const auto &d : text_.definitions) {
-      if (d.of_state && !of_state) continue;
+      if ((d.of_state && !of_state) || (only && !has(*only, d.name))) continue;
+      const std::string value = of_state ? row_expression(d.value, &d) : expression(d.value, &d);
       text += "const auto " + name_in_cpp(d.name) + " = ";
       if (d.arguments.empty()) {
-        text += "(" + expression(d.value, &d) + ");\n";
+        text += "(" + value + ");\n";
         continue;
       }
       text += "[&](";
       for (size_t a = 0; a < d.arguments.size(); a++) text += (a ? ", auto " : "auto ") + name_in_cpp(d.arguments[a]);
-      text += ") { return (" + expression(d.value, &d) + "); };\n";
+      text += ") { return (" + value + "); };\n";
     }
     return text;
   }
@@ -193,11 +234,8 @@ private:
     line("return 0;\n}\n};");
   }
 
-  // What the grid function is at a point.
-  void row() {
-    line("struct Row {");
-    line(std::string("static constexpr bool is_rate = ") + (text_.has_rate ? "true;" : "false;"));
-    line("template <int r_, class Point_> static typename Point_::Number at(const Point_ &point_) {");
+  // All that a text's expressions may use at a point_, of these definitions.
+  void names_of_point(const std::vector<std::string> *only = nullptr) {
     line("using R_ = typename Point_::Real; " + parameters("point_.place"));
     line("const R_ x = point_.x(0), y = point_.x(1), z = point_.x(2), t = point_.t(), hx = point_.h(0), hy = "
          "point_.h(1), "
@@ -209,10 +247,19 @@ private:
       line("const Unknown<Point_, " + std::to_string(c) + "> " + name_in_cpp(text_.unknowns[c].name) + "(point_);");
     for (size_t f = 0; f < text_.fields.size(); f++)
       line("const Coefficient<Point_, " + std::to_string(f) + "> " + name_in_cpp(text_.fields[f].name) + "(point_);");
-    out_ += definitions(true);
+    out_ += definitions(true, only);
+  }
+  void names_of_point(const std::vector<std::string> &only) { names_of_point(&only); }
+
+  // What the grid function is at a point.
+  void row() {
+    line("struct Row {");
+    line(std::string("static constexpr bool is_rate = ") + (text_.has_rate ? "true;" : "false;"));
+    line("template <int r_, class Point_> static typename Point_::Number at(const Point_ &point_) {");
+    names_of_point();
     for (size_t c = 0; c < text_.unknowns.size(); c++)
       line("if constexpr (r_ == " + std::to_string(c) + ") return typename Point_::Number(" +
-           expression(text_.has_rate ? text_.unknowns[c].rate : text_.unknowns[c].residual) + ");");
+           row_expression(text_.has_rate ? text_.unknowns[c].rate : text_.unknowns[c].residual) + ");");
     line("}\n};");
   }
 
@@ -287,10 +334,9 @@ private:
                           : text_.has_rate && text_.has_exact ? "all_coordinates<ExactRow>"
                                                               : "nullptr";
     line(exported("Functions") + "values_part, all_entries<Row>, " + initial + ", " +
-         (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>, sources_are_wide<Row, "
-                            "ExactRow, FieldRow>"
-                          : "nullptr, nullptr, nullptr") +
-         ", all_fields, all_robin, " + (shape_.holds_constants ? "all_products<Row>" : "nullptr") + "};");
+         (text_.has_exact ? "all_coordinates<ExactRow>, all_sources<Row, ExactRow, FieldRow>" : "nullptr, nullptr") +
+         (imposes() ? ", impose_all" : ", nullptr") + ", all_fields, all_robin, " +
+         (shape_.holds_constants ? "all_products<Row>" : "nullptr") + "};");
   }
 
   static std::string exported(const std::string &type) {
@@ -311,6 +357,20 @@ private:
 };
 
 } // namespace
+
+bool chooses_neighbours(const EquationText &text) {
+  const auto chooses = [](const Expression &e) {
+    bool does = false;
+    for_each_node(e.tree, [&](const Node &node) {
+      does = does || node.kind == Node::choice || node.kind == Node::all || node.kind == Node::any;
+    });
+    return does;
+  };
+  bool some = !steps_are_known(text);
+  for (const auto &d : text.definitions) some = some || chooses(d.value);
+  for (const auto &u : text.unknowns) some = some || chooses(u.residual) || chooses(u.rate);
+  return some;
+}
 
 // In 3-D many points are at the ends of rows, and computed separately each would read whole sectors of memory. Their rules must
 // be factors.

@@ -19,6 +19,15 @@ std::string EquationText::error_at(int line, const std::string &message, int col
   return text;
 }
 
+bool EquationText::is_of_time(const Expression &e) const {
+  bool is = false;
+  for (const std::string &name : names_in(e.tree)) {
+    is = is || name == "t";
+    for (const auto &d : definitions) is = is || (d.of_time && d.name == name);
+  }
+  return is;
+}
+
 namespace {
 
 struct Statement {
@@ -381,14 +390,6 @@ private:
       fail(s.line, "'" + s.arguments[0] + "' is no side; use left, right, bottom, top, back, front, or sides for all");
   }
 
-  bool is_of_time(const Expression &e) const {
-    bool is = false;
-    for (const std::string &name : names_in(e.tree)) {
-      is = is || name == "t";
-      for (const auto &d : to_.definitions) is = is || (d.of_time && d.name == name);
-    }
-    return is;
-  }
   static bool is_side(const std::string &word) {
     for (const auto &axis : side_names)
       for (const char *side : axis)
@@ -424,14 +425,14 @@ private:
       for (const char *h : {"hx", "hy", "hz", "step_x", "step_y", "step_z"})
         definition.of_state = definition.of_state || name == h;
     }
-    definition.of_time = is_of_time(s.value);
+    definition.of_time = to_.is_of_time(s.value);
     to_.definitions.push_back(definition);
   }
 
   // What holds for the text as a whole.
   void finish() {
     need_unknowns();
-    for (const auto &f : to_.fields) to_.fields_of_time = to_.fields_of_time || is_of_time(f.formula);
+    for (const auto &f : to_.fields) to_.fields_of_time = to_.fields_of_time || to_.is_of_time(f.formula);
     error_ = check_names(&to_);
     if (!error_.empty()) return;
     if (!to_.has_residual && !to_.has_rate) {

@@ -78,6 +78,7 @@ struct EquationText {
   bool stretches() const { // some axis, not by the DM's coordinates
     return stretching[0].form || stretching[1].form || stretching[2].form;
   }
+  bool is_of_time(const Expression &e) const; // by t or a definition
   // "FILE:LINE: message", and the line; line 0: "FILE: message". column: from 1; 0: none is said
   std::string error_at(int line, const std::string &message, int column = 0) const;
 };

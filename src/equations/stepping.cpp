@@ -1,0 +1,212 @@
+#include "equations/stepping.hpp"
+
+namespace shellac {
+
+// What a TS has that is followed.
+struct Followed {
+  Vec       tolerances = NULL; // absolute ones, where some are not the TS's
+  PetscReal tolerance = 0;     // the TS's, when they were made
+};
+
+static PetscErrorCode destroy_followed(void *argument) {
+  Followed *followed = context_to_destroy<Followed>(argument);
+
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&followed->tolerances));
+  delete followed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// What is given has no error, and may jump: it does not count when steps are chosen.
+static PetscErrorCode set_tolerances(TS ts, EquationOnGrid &equation, Followed *followed) {
+  PetscReal tolerance;
+  Vec       present, made;
+  TSAdapt   adapt;
+  PetscBool is_fixed;
+
+  PetscFunctionBegin;
+  if (!equation.Imposes()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSGetAdapt(ts, &adapt));
+  PetscCall(PetscObjectTypeCompare((PetscObject)adapt, TSADAPTNONE, &is_fixed));
+  PetscCall(TSGetTolerances(ts, &tolerance, &present, NULL, NULL));
+  const bool ours = present && present == followed->tolerances;
+  if (is_fixed || (ours && tolerance == followed->tolerance)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMCreateGlobalVector(equation.da(), &made));
+  PetscCall(present && !ours ? VecCopy(present, made) : VecSet(made, tolerance));
+  PetscCall(equation.SetAtGiven(made, 1e300));
+  PetscCall(TSSetTolerances(ts, tolerance, made, PETSC_DECIDE, NULL));
+  PetscCall(VecDestroy(&followed->tolerances));
+  followed->tolerances = made, followed->tolerance = tolerance;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Null where the TS has another DM now.
+static PetscErrorCode find_equation(TS ts, EquationOnGrid **equation) {
+  DM da;
+
+  PetscFunctionBegin;
+  PetscCall(TSGetDM(ts, &da));
+  PetscCall(DMFindEquation(da, equation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Of the types whose last stage is the step. After other hooks PETSc would begin the orders of a multistep type anew.
+static PetscErrorCode after_stage(TS ts, PetscReal time, PetscInt stage, Vec *states) {
+  EquationOnGrid *equation;
+
+  PetscFunctionBegin;
+  PetscCall(find_equation(ts, &equation));
+  if (equation) PetscCall(equation->Impose(time, states[stage]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode after_step(TS ts) {
+  EquationOnGrid *equation;
+  PetscReal       time;
+  Vec             u;
+
+  PetscFunctionBegin;
+  PetscCall(find_equation(ts, &equation));
+  PetscCall(TSGetTime(ts, &time));
+  PetscCall(TSGetSolution(ts, &u));
+  if (equation) PetscCall(equation->Impose(time, u, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A monitor: it also sees the state that is interpolated at the end.
+static PetscErrorCode monitor(TS ts, PetscInt step, PetscReal time, Vec u, void *followed) {
+  EquationOnGrid   *equation;
+  PetscInt          locks;
+  TSConvergedReason reason;
+  VecType           type;
+
+  PetscFunctionBegin;
+  PetscCall(find_equation(ts, &equation));
+  if (!equation) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(set_tolerances(ts, *equation, static_cast<Followed *>(followed)));
+  if (equation->Imposes()) {
+    PetscCall(VecLockGet(u, &locks));
+    for (PetscInt n = 0; n < locks; n++) PetscCall(VecLockReadPop(u));
+    PetscCall(equation->Impose(time, u));
+    for (PetscInt n = 0; n < locks; n++) PetscCall(VecLockReadPush(u));
+  }
+  PetscCall(TSGetConvergedReason(ts, &reason));
+  PetscCall(VecGetType(u, &type));
+  const bool on_gpu = std::string(type).find("cuda") != std::string::npos; // where a norm waits for all kernels
+  if (step == 0 || (on_gpu && step % 16 && reason == TS_CONVERGED_ITERATING)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      equation->CheckFinite(time, u, u, PETSC_MAX_REAL,
+                            "take smaller steps, by -ts_dt or adaptive ones, or an implicit type, as -ts_type bdf; or "
+                            "there is no solution any more"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FollowSteps(TS ts, EquationOnGrid &equation) {
+  static const char composed[] = "ShellacFollowedTimeStepper";
+  PetscContainer    container;
+  PetscObject       present;
+  PetscBool         by_stages, is_theta, endpoint;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)ts, composed, &present));
+  if (present) PetscFunctionReturn(PETSC_SUCCESS);
+  Followed *followed = new Followed;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ts), &container));
+  PetscCall(PetscContainerSetPointer(container, followed));
+  PetscCall(PetscContainerSetCtxDestroy(container, destructor(destroy_followed)));
+  PetscCall(PetscObjectCompose((PetscObject)ts, composed, (PetscObject)container));
+  PetscCall(PetscObjectDereference((PetscObject)container));
+  PetscCall(TSMonitorSet(ts, monitor, followed, NULL));
+  if (!equation.Imposes()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(set_tolerances(ts, equation, followed));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &by_stages, TSBEULER, TSTHETA, TSCN, TSBDF, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSTHETA, &is_theta));
+  if (is_theta) PetscCall(TSThetaGetEndpoint(ts, &endpoint)); // else its stage is in the middle
+  if (is_theta) by_stages = endpoint;
+  PetscCall(by_stages ? TSSetPostStage(ts, after_stage) : TSSetPostEvaluate(ts, after_step));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, Vec u, Vec f) {
+  const PetscReal bound = 1e100; // of numbers whose squares PETSc sums
+  TSAdapt         adapt;
+  PetscBool       is_rk, is_fixed;
+  PetscReal       norm, of_state, begin, dt;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSRK, &is_rk));
+  PetscCall(TSGetAdapt(ts, &adapt));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)adapt, &is_fixed, TSADAPTNONE, ""));
+  if (!is_rk || is_fixed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TSGetTime(ts, &begin));
+  PetscCall(TSGetTimeStep(ts, &dt));
+  if (dt > 0 && begin + dt == begin) {
+    PetscCall(VecNorm(u, NORM_INFINITY, &of_state));
+    PetscCall(equation.CheckFinite(time, u, u, 0.99 * of_state,
+                                   "steps have become so small that the time does not advance; "
+                                   "there is no solution any more"));
+  }
+  PetscCall(VecNorm(f, NORM_1, &norm));
+  if (norm <= bound) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!(time > begin) || time > begin + 2 * dt) PetscFunctionReturn(PETSC_SUCCESS); // no stage of a step
+  PetscCall(VecNorm(u, NORM_INFINITY, &of_state));
+  if (equation.attempt.begin != begin) equation.attempt = {begin, dt};
+  if (!(of_state <= bound) || dt < 1e-6 * equation.attempt.dt)
+    PetscCall(equation.CheckFinite(time, u, f, bound,
+                                   "smaller steps give the same; there is no solution any more, or the formula has "
+                                   "no value there"));
+  // an error that no tolerance accepts, and whose square is finite
+  PetscCall(VecSet(f, 1e9 * (1 + of_state) / dt));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// On coarser grids: other types of TS have the state of a stage on their own grid alone, or no Jacobian of the rate.
+PetscErrorCode TSCheckCoarseSteps(TS ts) {
+  PetscBool is_arkimex, has_steps;
+  TSType    type;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ts, TSARKIMEX, &is_arkimex));
+  // dirk: of PETSc 3.19
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ts, &has_steps, TSBEULER, TSTHETA, TSCN, TSBDF, "dirk", ""));
+  if (is_arkimex) PetscCall(TSARKIMEXGetFullyImplicit(ts, &has_steps));
+  PetscCall(TSGetType(ts, &type));
+  PetscCheck(has_steps, PetscObjectComm((PetscObject)ts), PETSC_ERR_SUP,
+             "-ts_type %s has no implicit step on coarser grids; use beuler, theta, cn, bdf, or arkimex with "
+             "-ts_arkimex_fully_implicit; or -pc_type mg with -pc_mg_galerkin; or another -pc_type and -snes_type",
+             type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Whether the SNES of a TS will ask for coarser grids. Some types of TS then compute there before they call anything of ours,
+// or take a Mat of zeros.
+PetscErrorCode SNESCoarsens(SNES snes, bool *does) {
+  PetscBool        is_fas, is_mg, has_operators;
+  PetscInt         levels;
+  KSP              ksp, coarse;
+  PC               pc;
+  PCMGGalerkinType galerkin;
+
+  PetscFunctionBegin;
+  *does = false;
+  PetscCall(PetscObjectTypeCompare((PetscObject)snes, SNESFAS, &is_fas));
+  if (is_fas) {
+    PetscCall(SNESFASGetLevels(snes, &levels));
+    *does = levels > 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SNESGetKSP(snes, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCMG, &is_mg));
+  if (!is_mg) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGGetLevels(pc, &levels));
+  PetscCall(PCMGGetGalerkin(pc, &galerkin));
+  if (levels < 2 || galerkin == PC_MG_GALERKIN_BOTH || galerkin == PC_MG_GALERKIN_PMAT)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(KSPGetOperatorsSet(coarse, &has_operators, NULL)); // by the program
+  *does = !has_operators;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

@@ -1,0 +1,19 @@
+#pragma once
+// What a TS does around its steps for a rate: data of identity ends are imposed, states and rates are checked.
+
+#include "equations/equation.hpp"
+
+namespace shellac {
+
+// From now on; once for each TS.
+PetscErrorCode FollowSteps(TS ts, EquationOnGrid &equation);
+
+// The rate f at a stage of an explicit step may not be finite: then an adaptive TS tries a smaller step, and very small steps end in an
+// error. Collective.
+PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, Vec u, Vec f);
+
+// Whether a SNES of a TS will ask for coarser grids, and an error for types of TS that have no steps there.
+PetscErrorCode SNESCoarsens(SNES snes, bool *does);
+PetscErrorCode TSCheckCoarseSteps(TS ts);
+
+} // namespace shellac

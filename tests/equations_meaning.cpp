@@ -1,0 +1,191 @@
+// Equations as text: what their statements mean, against exact values and plain loops.
+
+#include "catch.hpp"
+#include "equations.hpp"
+#include "misuse.hpp"
+
+#include <cmath>
+
+using namespace tests;
+
+static Grid line_with(const std::string &text, PetscInt N, DMBoundaryType ends = DM_BOUNDARY_NONE) {
+  Lattice l;
+  Grid    da;
+  l.dim = 1, l.N[0] = N, l.N[1] = l.N[2] = 1, l.ends[0] = ends;
+  OK(make_grid(l, nullptr, &da));
+  set_equation(da, text);
+  return da;
+}
+static Owned<TS, TSDestroy> stepper(DM da, const char *type, PetscReal dt, PetscReal end) {
+  Owned<TS, TSDestroy> ts;
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(TSSetDM(ts, da));
+  OK(TSSetType(ts, type));
+  OK(TSSetTimeStep(ts, dt));
+  OK(TSSetMaxTime(ts, end));
+  OK(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
+  OK(TSSetFromOptions(ts));
+  return ts;
+}
+
+// Two walls, of which one is switched.
+static const char walls[] =
+    "parameter(w, 20)\nidentity(left) = sin(w*t) + (t > 0.043 ? 1 : 0)\nidentity(right) = 2\nrate = dxx(u)";
+static PetscReal left_wall(PetscReal t) {
+  return std::sin(20 * t) + (t > 0.043 ? 1 : 0);
+}
+static PetscErrorCode watch(TS, PetscInt step, PetscReal t, Vec u, void *worst) {
+  DM da;
+  PetscFunctionBeginUser;
+  PetscCall(VecGetDM(u, &da));
+  const auto value = natural_values(da, u);
+  if (step) *(PetscReal *)worst = PetscMax(*(PetscReal *)worst, PetscAbsScalar(value[0] - left_wall(t)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+TEST_CASE("identity sides of a rate have their data after each step of each type of TS, from any state",
+          "[equations]") {
+  if (!equations_work()) return;
+  const PetscInt  N = 5;
+  const PetscReal dt = 0.01, h = 0.25;
+  Options         options("-ksp_rtol 1e-13 -snes_rtol 1e-13 -ksp_atol 1e-30 -ts_arkimex_fully_implicit");
+  for (const char *type : {TSEULER, TSRK, TSSSP, TSBEULER, TSCN, TSTHETA, TSBDF, TSROSW, TSARKIMEX}) {
+    INFO(type);
+    const bool               is_euler = type == std::string(TSEULER), is_implicit_euler = type == std::string(TSBEULER);
+    std::vector<PetscScalar> values[2];
+    PetscReal                worst = 0;
+    Grid                     da = line_with(walls, N);
+    for (int start = 0; start < 2; start++) { // the values on the walls differ
+      Vector u = make_vector(da);
+      set_values(da, u, [&](const PetscInt p[3]) { return p[0] % (N - 1) ? 1. + (PetscReal)p[0] : 7. * start; });
+      auto ts = stepper(da, type, dt, 0.1);
+      OK(TSMonitorSet(ts, watch, &worst, NULL));
+      OK(TSSolve(ts, u));
+      values[start] = natural_values(da, u);
+      PetscReal end;
+      OK(TSGetTime(ts, &end));
+      CHECK(values[start][0] == left_wall(end));
+      CHECK(values[start][N - 1] == 2.);
+    }
+    CHECK(worst < 1e-15);
+    for (PetscInt i = 0; i < N; i++) CHECK(PetscAbsScalar(values[1][(size_t)i] - values[0][(size_t)i]) < 1e-12);
+    if (!is_euler && !is_implicit_euler) continue;
+    PetscReal u[N] = {0, 2, 3, 4, 2}, t = 0;
+    for (int step = 0; step < 10; step++) {
+      PetscReal next[N];
+      u[0] = left_wall(is_euler ? t : t + dt), u[N - 1] = 2;
+      std::copy(u, u + N, next);
+      for (int sweep = 0; sweep < (is_euler ? 1 : 400); sweep++) { // Gauss and Seidel's, or one explicit step
+        const PetscReal *at = is_euler ? u : next, r = dt / (h * h);
+        for (PetscInt i = 1; i + 1 < N; i++)
+          next[i] = is_euler ? u[i] + r * (at[i - 1] - 2 * u[i] + at[i + 1])
+                             : (u[i] + r * (at[i - 1] + at[i + 1])) / (1 + 2 * r);
+      }
+      std::copy(next, next + N, u);
+      t += dt;
+    }
+    for (PetscInt i = 1; i + 1 < N; i++) CHECK(PetscAbsScalar(values[0][(size_t)i] - u[i]) < 1e-10);
+  }
+  // the rate there is the derivative of the data, at any time and frequency; a new parameter counts
+  Grid   da = line_with(walls, N);
+  Vector u = make_vector(da), f = make_vector(da);
+  for (const PetscReal w : {20., 6e4}) {
+    OK(DMDAEquationSetParameter(da, "w", w));
+    OK(compute_values(da, 1000, u, f));
+    CHECK(PetscAbsScalar(natural_values(da, f)[0] - w * std::cos(w * 1000)) < 1e-13 * w);
+  }
+  OK(DMDAEquationComputeInitial(da, u));
+  CHECK(natural_values(da, u)[N - 1] == 2.);
+}
+
+TEST_CASE("steps that are too large end in an error with time and place, or are tried again", "[equations]") {
+  if (!equations_work()) return;
+  Grid da = line_with(walls, 5), root = line_with("// a root\nneumann(sides)\nrate = -u*sqrt(u)", 5);
+  for (const char *type : {TSEULER, TSSSP}) {
+    Vector u = make_vector(da);
+    EXPECT_ERROR(PETSC_ERR_FP, ({"equation:4", "the state of u is", "at t = ", "-ts_dt"}),
+                 [&] { return TSSolve(stepper(da, type, 1, 1000), u); });
+  }
+  Vector u = make_vector(root);
+  OK(VecSet(u, 1));
+  OK(TSSolve(stepper(root, TSRK, 5, 1), u)); // whose first stages are negative
+  for (const PetscScalar value : natural_values(root, u)) CHECK(PetscAbsScalar(value - 4. / 9) < 1e-3);
+}
+
+TEST_CASE("coefficients of fluxes: formulas, and zeros side by side", "[equations]") {
+  if (!equations_work()) return;
+  const PetscInt N = 9;
+  Grid           da = line_with("identity(sides) = 0\nfield(k) = x < 0.4 ? 0 : 1 + x\nm = k*(1 + x)\n"
+                                          "residual = -d(m*(1 + u*u), u) + u",
+                                N);
+  Vector         u = random_vector(da, 1), f = make_vector(da);
+  OK(compute_values(da, 0, u, f));
+  const auto value = natural_values(da, u), found = natural_values(da, f);
+  const auto at = [&](PetscInt i) { return PetscRealPart(value[(size_t)i]); };
+  const auto k = [&](PetscInt i) {
+    const PetscReal x = (PetscReal)i / (N - 1);
+    return (x < 0.4 ? 0 : 1 + x) * (1 + x) * (1 + at(i) * at(i));
+  };
+  const auto flux = [&](PetscInt i) {
+    return k(i) + k(i + 1) == 0 ? 0 : 2 * k(i) * k(i + 1) / (k(i) + k(i + 1)) * (at(i + 1) - at(i)) * (N - 1);
+  };
+  for (PetscInt i = 1; i + 1 < N; i++)
+    CHECK(PetscAbsScalar(found[(size_t)i] - (at(i) - (flux(i) - flux(i - 1)) * (N - 1))) < 1e-11);
+  CHECK(jacobian_difference(da) < 1e-6);
+  Grid plain = line_with("residual = u", N);
+  EXPECT_ERROR(PETSC_ERR_USER, ({"equation:2", "flux", "1 + x", "field(k)"}),
+               [&] { return DMDASetEquation(plain, "flux(k) = d(k, u)\nresidual = flux(1 + x)"); });
+}
+
+// With neumann data, a coefficient and a time derivative, of a function that changes within a hundredth of the domain.
+TEST_CASE("a manufactured source is exact for steep and fast functions", "[equations]") {
+  if (!equations_work()) return;
+  static const char tanh_text[] = "th = tanh((x - 0.5)/0.01)\n";
+  const std::string exact = std::string(tanh_text) + "neumann(right)\nexact = th*sin(1e3*t)\nrate = d(1 + x, u)",
+                    by_hand = std::string(tanh_text) +
+                              "s = (1/pow(cosh((x - 0.5)/0.01), 2))/0.01\neliminated(left) = th*sin(1e3*t)\n"
+                              "neumann(right) = s*sin(1e3*t)\n"
+                              "rate = d(1 + x, u) + 1e3*th*cos(1e3*t) - sin(1e3*t)*(s - (1 + x)*2*th*s/0.01)";
+  Grid      da = line_with(exact, 41), other = line_with(by_hand, 41);
+  Vector    u = random_vector(da, 1), f = make_vector(da), g = make_vector(da);
+  PetscReal error, size;
+  OK(compute_values(da, 1e3 + 0.3, u, f));
+  OK(compute_values(other, 1e3 + 0.3, u, g));
+  OK(VecNorm(g, NORM_INFINITY, &size));
+  OK(VecAXPY(f, -1, g));
+  OK(VecNorm(f, NORM_INFINITY, &error));
+  CHECK(error < 1e-11 * size);
+}
+
+TEST_CASE("the default solver solves a singular equation in 1-D", "[equations]") {
+  if (!equations_work()) return;
+  for (const PetscInt N : {12, 64}) {
+    Grid     da = line_with("neumann(sides)\nresidual = -dxx(u) - 4*pi*pi*cos(2*pi*x)", N);
+    Vector   u;
+    PetscInt its;
+    OK(solve(da, &u, &its));
+    const auto value = natural_values(da, u);
+    for (PetscInt i = 0; i < N; i++)
+      CHECK(PetscAbsScalar(value[(size_t)i] - std::cos(2 * PETSC_PI * ((PetscReal)i + 0.5) / N)) < 4. / (N * N));
+  }
+}
+
+TEST_CASE("conditions without an end, and neighbours that some points read beyond the stencil, are errors",
+          "[equations]") {
+  if (!equations_work()) return;
+  Lattice l;
+  Grid    da;
+  l.dim = 1, l.N[0] = 41, l.N[1] = l.N[2] = 1, l.ends[0] = DM_BOUNDARY_PERIODIC;
+  OK(make_grid(l, nullptr, &da));
+  for (const char *condition : {"neumann(left) = 1", "identity(right)", "neumann(sides) = 1"}) {
+    INFO(condition);
+    EXPECT_ERROR(PETSC_ERR_ARG_WRONG, ({"equation:2", "has no effect", "periodic"}), [&] {
+      return DMDASetEquation(da, ("periodic(x)\n" + std::string(condition) + "\nresidual = u - dxx(u)").c_str());
+    });
+  }
+  Grid   line = line_with("residual = u - dxx(u) + (x > 0.6 && x < 0.65 ? u(3) : 0*u)", 41);
+  Vector u = make_vector(line), f = make_vector(line);
+  OK(VecSet(u, 1));
+  EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"equation:1", "u(3)", "beyond the DMDA's"}),
+               [&] { return compute_values(line, 0, u, f); });
+}
