@@ -385,7 +385,7 @@ TEST_CASE("what is not finite at a point stays in the rows that couple to it", "
         const std::vector<PetscScalar> y = natural_values(t.da, product[0]), z = natural_values(t.da, product[1]);
         bool                           same = true;
         for (size_t i = 0; i < y.size(); i++)
-          same = same && (PetscIsInfOrNanScalar(z[i]) ? PetscIsInfOrNanScalar(y[i])
+          same = same && (PetscIsInfOrNanScalar(z[i]) ? (bool)PetscIsInfOrNanScalar(y[i])
                                                       : PetscAbsScalar(y[i] - z[i]) <= 100 * exact);
         CHECK(same);
       }

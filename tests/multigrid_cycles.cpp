@@ -302,6 +302,7 @@ TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
         off = PetscMax(off, PetscAbsScalar(x[n] - y[n]));
         size = PetscMax(size, PetscAbsScalar(y[n]));
       }
+      INFO("off by " << off / size << " of the largest value");
       CHECK(everywhere(off <= 20 * exact * size));
     }
 }
