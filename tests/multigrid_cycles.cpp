@@ -280,12 +280,11 @@ TEST_CASE("ranks do not change what a cycle computes", "[multigrid]") {
       Matrix A = make_operator(p, da), B;
       OK(MatCreateHelmholtz(alone, p.sigma, &B));
       // more half-steps than points of neighbours are known, where the grid is periodic
-      const char *options = N[0] == 40 && around ? "-test_pc_stencilmg_smoother red_black -test_pc_stencilmg_smooths 4 "
-                                                   "-test_pc_stencilmg_levels 30"
-                            : N[0] == 40
-                                ? "-test_pc_stencilmg_multiplicative_cycles 2 -test_pc_stencilmg_smoother red_black "
-                                  "-test_pc_stencilmg_levels 30"
-                                : "-test_pc_stencilmg_multiplicative_cycles 2";
+      const std::string options =
+          (N[0] == 40 && around ? "-test_pc_stencilmg_smoother red_black -test_pc_stencilmg_smooths 4"
+           : N[0] == 40         ? "-test_pc_stencilmg_multiplicative_cycles 2 -test_pc_stencilmg_smoother red_black"
+                                : "-test_pc_stencilmg_multiplicative_cycles 2") +
+          std::string(small_last_level);
       Preconditioner pc = make_pc(A, options), pc_alone = make_pc(B, options);
       Vector         b, b_alone;
       const auto     f = [&](const PetscInt q[3]) {
