@@ -278,8 +278,7 @@ static std::vector<T> solution(PetscMemType memory, const shellac::Axis axes[3],
   T                 *x;
   b_values.change() = b;
   bool failed = true;
-  OK(solve->Create(axes, sigma, false, old, PetscMemTypeDevice(memory) && shellac::is_solved_in_quarters<T>(axes),
-                   &failed));
+  OK(solve->Create(axes, sigma, old, PetscMemTypeDevice(memory) && shellac::is_solved_in_quarters<T>(axes), &failed));
   if (old) solve->TakeMemory(old);
   CHECK(!failed);
   OK(solve->Prepare(memory));

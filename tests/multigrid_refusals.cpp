@@ -52,13 +52,8 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
                             [](const PetscInt *, const PetscInt arm[3], PetscScalar *block) {
                               *block = arm[0] ? -1 : arm[1] ? 1 : 5;
                             }),
-         of_zeros = on_grid(star,
-                            [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
-                              *block = arm[0] || arm[1] ? -1 : p[0] == 7 && p[1] == 5 ? 0 : 4;
-                            }),
-         of_nan = on_grid(star, [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
-           const PetscScalar zero = 0;
-           *block = arm[0] || arm[1] ? -1 : p[0] == 7 && p[1] == 5 ? zero / zero : 4;
+         of_zeros = on_grid(star, [](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) {
+           *block = arm[0] || arm[1] ? -1 : p[0] == 7 && p[1] == 5 ? 0 : 4;
          });
   // the remedy is tried
   const auto refused = [&](Mat B, const char *why, const char *remedy) {
@@ -78,7 +73,6 @@ TEST_CASE("multigrid refuses what it cannot do, and says what can", "[multigrid]
   refused(of_signs, "opposite signs", "bjacobi");
   refused(of_wide, "not neighbours", "bjacobi");
   refused(of_zeros, "zeros on its diagonal", "jacobi");
-  EXPECT_ERROR(PETSC_ERR_FP, ({"stencil", "not a number"}), set_up(of_nan, ""));
 }
 
 TEST_CASE("a matrix that fell back to AIJ is told apart from one of another type", "[multigrid]") {

@@ -251,27 +251,6 @@ TEST_CASE("a singular last level is a failed preconditioner, not an error", "[mu
   CHECK(reason == PC_NOERROR);
 }
 
-TEST_CASE("an operator with several null vectors is a failed preconditioner", "[multigrid]") {
-  Lattice l;
-  l.N[0] = 32, l.N[1] = 20;
-  Grid   da;
-  Matrix A;
-  REQUIRE(try_make_grid(l, &da));
-  OK(DMSetMatType(da, MATSTENCILSHELL));
-  OK(DMCreateMatrix(da, &A));
-  set_rows(
-      da, A,
-      [&](const PetscInt p[3], const PetscInt arm[3], PetscScalar *block) { // along x alone, with free ends
-        const int lower = p[0] > 0, upper = p[0] < l.N[0] - 1;
-        *block = arm[1] ? 0 : arm[0] < 0 ? -lower : arm[0] > 0 ? -upper : lower + upper;
-      },
-      Way::stencil, INSERT_VALUES);
-  assemble(A);
-  Vector   b = random_vector(da, 11), x = make_vector(da);
-  PetscInt iterations;
-  CHECK(solve(A, b, x, "-test_ksp_type gmres", &iterations) == KSP_DIVERGED_PC_FAILED);
-}
-
 TEST_CASE("a zero matrix is a failed preconditioner for every method, and a good one after it is none", "[multigrid]") {
   for (const char *method :
        {"gmres", "cg", "minres", "richardson", "richardson -test_ksp_norm_type unpreconditioned"}) {

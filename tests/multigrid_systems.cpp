@@ -213,8 +213,10 @@ TEST_CASE("coarse rows of systems are the Galerkin product of each unknown's int
     Matrix                   A = captured(l, fill, &da);
     shellac::SystemHierarchy levels;
     shellac::SetupFindings   found;
-    OK(levels.Create(A, {}, makes_cuda_vectors(da) ? PETSC_TRUE : PETSC_FALSE, &found));
+    bool                     failed = false;
+    OK(levels.Create(A, {}, makes_cuda_vectors(da) ? PETSC_TRUE : PETSC_FALSE, &found, &failed));
     CHECK(found.refusal == "");
+    CHECK(!failed);
     const Dense       fine = dense_of(l, fill);
     std::vector<bool> alone;
     for (size_t i = 0; i < fine.size(); i++) {

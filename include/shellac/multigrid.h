@@ -87,7 +87,11 @@
    discretisation error in one application.
 
    sigma is that of the modified Helmholtz equation: positive, or complex. A slightly negative one works with
-   `KSPFGMRES`. The coarse levels of a strongly indefinite operator do not approximate it.
+   `KSPFGMRES` and V-cycles. The coarse levels of a strongly indefinite operator do not approximate it: if a cycle multiplies
+   a residual by more than 1000, the set-up fails.
+
+   The matrix may be singular, with any null space: insulated ends, closed pockets among identity rows, parts of the grid that
+   are not coupled. A method then solves where there is a solution.
 
    `PCApplyTranspose()`, as of `KSPSolveTranspose()`, `TSAdjointSolve()`, `KSPBICG` or `KSPLSQR`, is the exact transpose, without
    conjugation, of any cycle and of full multigrid. Rows that no scaling makes symmetric, and levels with several unknowns a
@@ -99,10 +103,11 @@
    `PCReset()` keeps the levels, because PETSc does not notify a shell. `PCDestroy()` and a change of the type free them.
 
    Errors:
-   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_SUP` for one that couples points further apart, has zeros
-   on its diagonal, more than 8 unknowns a point, or a singular block of a point's own unknowns; `PETSC_ERR_FP` for a
-   coefficient that is infinite or not a number. Messages name an alternative. If the last level cannot be inverted, the
-   solver ends with `KSP_DIVERGED_PC_FAILED`.
+   `PETSC_ERR_ARG_WRONG` for a matrix of another type; `PETSC_ERR_ARG_WRONGSTATE` without a matrix; `PETSC_ERR_SUP` for one
+   that couples points further apart, has zeros on its diagonal, more than 8 unknowns a point, or a singular block of a
+   point's own unknowns. Messages name an alternative. The solver ends with `KSP_DIVERGED_PC_FAILED` if a coefficient is
+   infinite or not a number, if the last level cannot be inverted, if a cycle amplifies residuals, or if the diagonal is
+   refused after the preconditioner has served other values.
 
    References:
    U. Trottenberg, C. W. Oosterlee, A. Schueller, Multigrid, Academic Press 2001: sections 2.4 (cycles), 2.6 (full

@@ -194,10 +194,15 @@ PetscErrorCode get_modes(const Axis &axis, Modes *modes) {
 #endif
   PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's syev failed with %d on an axis of %d points", (int)error,
              (int)n);
-  // where nothing holds the values, constants are a mode of eigenvalue zero
-  if (!axis.fixed && (axis.periodic || (axis.edge[0] == 0 && axis.edge[N] == 0)))
-    *std::min_element(values.begin(), values.end(),
-                      [](PetscReal a, PetscReal b) { return PetscAbsReal(a) < PetscAbsReal(b); }) = 0;
+  // Where nothing holds the values of a piece of the axis, between edges of zero, constants are a mode of eigenvalue zero.
+  const PetscInt begin = axis.fixed || axis.periodic ? 1 : 0, end = axis.fixed ? N - 1 : N;
+  PetscInt       pieces = std::count(axis.edge.begin() + begin, axis.edge.begin() + end + 1, PetscReal(0));
+  pieces = axis.periodic ? PetscMax(pieces, 1) : pieces - 1;
+  std::vector<PetscReal *> by_size;
+  for (PetscReal &value : values) by_size.push_back(&value);
+  std::sort(by_size.begin(), by_size.end(),
+            [](const PetscReal *a, const PetscReal *b) { return PetscAbsReal(*a) < PetscAbsReal(*b); });
+  for (PetscInt piece = 0; piece < pieces; piece++) *by_size[piece] = 0;
   for (PetscInt m = 0; m < n; m++) {
     modes->values[m] = values[m];
     modes->in[m] = true;

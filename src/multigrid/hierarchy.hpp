@@ -55,7 +55,7 @@ template <class Part> class Hierarchy final : public Multigrid {
     Mirror<char> has_shift;                                         // likewise
     Mirror<T>    transposed_rows;                                   // see SetTransposedRows()
     Mirror<char> transposed_has_shift;
-    bool         whole = false;                                     // on each rank; otherwise distributed
+    bool         whole = false; // on each rank; otherwise distributed
     bool         fused = false;
     bool         planes = false;      // passes on the host go plane by plane; see host/planes.hpp
     bool         odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
@@ -72,21 +72,21 @@ template <class Part> class Hierarchy final : public Multigrid {
 
 public:
   PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                        const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from,
-                        bool *singular);
+                        const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from, bool *failed);
   PetscErrorCode Destroy() override;
   PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *equal,
-                        bool *singular) override;
+                        bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
   PetscErrorCode GetMasses(S *m, bool *any) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
-  std::vector<LevelInfo> levels() const override;
+  std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
-  void                   LendMemory(Couplings *to) override;
-  Cycle                  cycle() const override { return options_.cycle; }
-  bool                   gives_norm(PetscMemType memory) override {
+  void                    LendMemory(Couplings *to) override;
+  Cycle                   cycle() const override { return options_.cycle; }
+  bool                    may_amplify() const override { return opposite_; }
+  bool                    gives_norm(PetscMemType memory) override {
     const PetscMemType of_last = memory_;
     memory_ = memory;
     const bool gives =
@@ -132,7 +132,7 @@ private:
   static void    choose_weights(const Level &level, int steps, R *omega);
   GridCoarsening coarsening_of(int l) const;
   Box            grown(const Level &at) const;
-  PetscErrorCode SetRows(OperatorRows *of, bool *singular);
+  PetscErrorCode SetRows(OperatorRows *of, bool *failed);
   PetscErrorCode FindRatio(const Grid &grid, const Axis axes[3], OperatorRows *rows, PetscReal *ratio);
   bool           HasLine(const Axis axes[3], PetscScalar sigma, OperatorRows *rows);
   PetscErrorCode Grow(int l, Halo &halo, const Couplings &own, Couplings *grown);
@@ -140,7 +140,7 @@ private:
   void           set_omega(Level &level, PetscReal high);
   PetscErrorCode Interpolate(int l, Halo &halo, const CouplingArrays &rows, S *weights);
   PetscErrorCode CompareWith(StencilMat *context, Vec fixed, S *a, S **diagonal, bool *alike, bool *equal);
-  PetscErrorCode UpdateLevels(S a, S *diagonal, bool *serves, bool *singular);
+  PetscErrorCode UpdateLevels(S a, S *diagonal, bool *serves, bool *failed);
   void           TakeMemory(Hierarchy *from);
   PetscErrorCode Prepare(PetscMemType memory);
   PetscErrorCode PartAt(int l, Part *part);
@@ -170,8 +170,8 @@ private:
   template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
   template <class B> PetscErrorCode ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r);
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
-  PetscErrorCode                           Solve(Guess guess);
-  template <class B> PetscErrorCode        Relax(const B *b, bool from_x, T *x);
+  PetscErrorCode                    Solve(Guess guess);
+  template <class B> PetscErrorCode Relax(const B *b, bool from_x, T *x);
   PetscErrorCode                    RestrictResidualOf(int l);
   PetscErrorCode                    AddCorrection(int l);
   PetscErrorCode                    SetTransposedRows(int l);
@@ -306,13 +306,14 @@ private:
   std::vector<std::unique_ptr<Level>> levels_;
   bool                                parts_ = false;        // there are several ranks
   bool                                singular_ = false;     // constants are the operator's null space
+  bool                                opposite_ = false;     // there are shifts of the sign opposite to couplings
   Grid                                grid_;                 // of the vectors
   Mirror<AxisPoint<R>>                points_;               // of all axes of all levels: one copy to the GPU
   bool                                nonsymmetric_ = false; // with any masses: restriction has weights of its own
   CoarseSolve<Part>                   solver_;               // of the last level, unless it is relaxed or has
   LineSolve<T>                        line_;                 // this one
   bool                                has_line_ = false;
-  Mirror<S>                           last_rows_;            // which it was made of: memory for the next set-up
+  Mirror<S>                           last_rows_;   // which it was made of: memory for the next set-up
   std::vector<S>                      last_values_; // a copy of them on the host, where T is S: Update() changes it
   Scratch<double>                     norms_;
   bool                                prepared_[2] = {false, false};
@@ -322,7 +323,7 @@ private:
   const S     *b_ = nullptr;
   S           *x_ = nullptr;
   double      *norm_ = nullptr;
-  bool         begun_ = false;     // the first pass has been done
+  bool         begun_ = false; // the first pass has been done
   bool         transposed_ = false, full_ = false;
   bool         turned_ = false;    // see turns()
   bool         recording_ = false; // as a CUDA graph

@@ -56,8 +56,8 @@ public:
   virtual PetscErrorCode Destroy() = 0;
   // After a change of the operator: where it has become a multiple of what it was with another diagonal, and weights of interpolation
   // are still right, the levels follow it. fixed: 1/diagonal of identity rows is written there, zero elsewhere; null where there are
-  // none. *equal: to rounding; otherwise only nearly, so that residuals have to be the matrix's own. *singular: see
-  // SetupFindings. Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
+  // none. *equal: to rounding; otherwise only nearly, so that residuals have to be the matrix's own. *failed: the last level
+  // cannot be solved. Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
   virtual PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *, bool *) {
     *done = false;
     return PETSC_SUCCESS;
@@ -81,6 +81,7 @@ public:
   virtual std::vector<LevelFlops> flops() const = 0;
   virtual bool                   gives_norm(PetscMemType memory) = 0; // of the vectors
   virtual Cycle                  cycle() const = 0;                   // never automatic
+  virtual bool                   may_amplify() const = 0; // residuals, as with shifts that make a level indefinite
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
   virtual void LendMemory(Couplings *to) = 0;
 };
@@ -88,18 +89,18 @@ public:
 // Collective. sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and
 // the rows go into the hierarchy. single: the arrays of the levels and the arithmetic are in single precision.
 // *multigrid: where it is one of levels of the same sizes, its arrays are used again; it is destroyed.
-// *singular: see SetupFindings.
+// *failed: the last level cannot be solved.
 // Errors: a last level too large for its direct solve, naming the option.
 PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                const MultigridOptions &options, bool single, PetscBool device, HaloWay way,
-                               std::unique_ptr<Multigrid> *multigrid, bool *singular);
+                               std::unique_ptr<Multigrid> *multigrid, bool *failed);
 
 // The same for a matrix with several unknowns a point, whose rows are the finest level's, also after they have changed.
 PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options, PetscBool device,
-                                     std::unique_ptr<Multigrid> *multigrid, SetupFindings *found);
+                                     std::unique_ptr<Multigrid> *multigrid, SetupFindings *found, bool *failed);
 
 PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                      const MultigridOptions &options, PetscBool device, HaloWay way,
-                                     std::unique_ptr<Multigrid> *multigrid, bool *singular);
+                                     std::unique_ptr<Multigrid> *multigrid, bool *failed);
 
 } // namespace shellac

@@ -1,9 +1,9 @@
 // The preconditioner stencilmg: a shell that runs cycles.
 
-#include <limits>
 #include <string>
 
 #include "device/arrays.hpp"
+#include "device/pc_matrices.hpp"
 #include <shellac/multigrid.h>
 
 #include "multigrid/stencilmg.hpp"
@@ -115,8 +115,8 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   mg->tests = norm != KSP_NORM_NONE;
   if (mg->single) PetscCall(check_method(ksp));
   PetscCall(PCGetReusePreconditioner(pc, &reused));
-  if (reused) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetOperators(pc, &A, &P));
+  if (reused || !mg->is_current()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(get_matrices(pc, &A, &P));
   PetscCall(mg->made_of.Compare(P, &change));
   if (change == MatChange::none) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(assemble(P));
@@ -128,7 +128,7 @@ PetscErrorCode get_work(PC pc, StencilMG *mg, int n, Vec *v) {
   Mat A, P;
   PetscFunctionBegin;
   if (!mg->work[n]) {
-    PetscCall(PCGetOperators(pc, &A, &P));
+    PetscCall(get_matrices(pc, &A, &P));
     PetscCall(MatCreateVecs(P, NULL, &mg->work[n]));
   }
   *v = mg->work[n];
@@ -176,7 +176,7 @@ PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
   std::vector<PetscReal> coarse;
 
   PetscFunctionBegin;
-  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(get_matrices(pc, &A, &P));
   PetscCall(get_work(pc, mg, 1, &r));
   PetscCall(MatResidual(P, b, x, r));
   PetscCall(VecNorm(r, NORM_2, &norm));
@@ -191,6 +191,8 @@ PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+} // namespace
+
 // x = an approximation of A^-1 b, or a better one.
 PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
   Mat A, P;
@@ -203,7 +205,7 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
   }
   // Identity rows are solved exactly, the rest by a cycle for the residual; likewise where the hierarchy only makes
   // corrections.
-  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCall(get_matrices(pc, &A, &P));
   PetscCall(get_work(pc, mg, 0, &y));
   PetscCall(get_work(pc, mg, 1, &r));
   if (!from_x) {
@@ -219,15 +221,14 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+namespace {
+
 PetscErrorCode apply(PC pc, Vec b, Vec x) {
   StencilMG *mg;
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
-  if (mg->singular) { // as PETSc's factorisations do: no method takes this for a solution
-    PetscCall(VecSet(x, std::numeric_limits<PetscReal>::infinity()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (!mg->failure.empty()) PetscFunctionReturn(fail_application(x));
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   mg->applications++;
   for (PetscInt n = 0; n < mg->cycles; n++) {
@@ -250,7 +251,7 @@ PetscErrorCode transposed_cycle(PC pc, StencilMG *mg, bool full, Vec b, Vec y) {
     Mat  A, P;
     bool any;
     PetscCall(VecDestroy(&mg->masses));
-    PetscCall(PCGetOperators(pc, &A, &P));
+    PetscCall(get_matrices(pc, &A, &P));
     PetscCall(MatCreateVecs(P, NULL, &mg->masses));
     PetscCall(VecGetArrayWrite(mg->masses, &py));
     PetscCall(mg->multigrid->GetMasses(py, &any));
@@ -281,11 +282,8 @@ PetscErrorCode apply_transpose(PC pc, Vec b, Vec x) {
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
-  if (mg->singular) {
-    PetscCall(VecSet(x, std::numeric_limits<PetscReal>::infinity()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PCGetOperators(pc, &A, &P));
+  if (!mg->failure.empty()) PetscFunctionReturn(fail_application(x));
+  PetscCall(get_matrices(pc, &A, &P));
   PetscCall(get_work(pc, mg, 0, &y));
   PetscCall(get_work(pc, mg, 1, &r));
   const auto residual = [&]() {
@@ -319,7 +317,12 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
 
   PetscFunctionBegin;
   PetscCall(get_ready(pc, &mg));
-  PetscCall(PCGetOperators(pc, &A, &P));
+  if (!mg->failure.empty()) { // PETSc has no such reason for PCs, and takes it over as the solver's
+    *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
+    *done = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(get_matrices(pc, &A, &P));
   PetscCall(mg->made_of.Compare(P, &change));
   const bool current = change == MatChange::none && A == P; // cycles from x are steps for A x = b
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
@@ -332,12 +335,6 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
   constexpr auto none = (PCRichardsonConvergedReason)0;
   const auto     limit = [&]() { return dtol > 0 && first > 0 ? dtol * first : PETSC_MAX_REAL; };
   *reason = none;
-  if (mg->singular) { // PETSc has no such reason for PCs, and takes it over as the solver's
-    *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
-    *done = 0;
-    PetscCall(PetscLogEventEnd(multigrid_apply_event, pc, b, x, 0));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   if (tests) PetscCall(VecNorm(b, NORM_2, &first)); // as KSPConvergedDefault() has it
   const auto judge = [&]() {
     if (first == 0) first = norm;
@@ -393,11 +390,12 @@ std::string points_of(const LevelInfo &level, int dim) {
 
 PetscErrorCode view(PC pc, PetscViewer viewer) {
   StencilMG *mg;
-  PetscBool  ascii;
+  PetscBool  ascii, set;
 
   PetscFunctionBegin;
   PetscCall(get_context(pc, &mg));
-  if (mg->multigrid && !mg->is_current()) PetscCall(set_up_stencilmg(pc));
+  PetscCall(PCGetOperatorsSet(pc, NULL, &set)); // not after PCReset()
+  if (set && mg->multigrid && !mg->is_current()) PetscCall(set_up_stencilmg(pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   const char *const names[] = {"V- or F-cycle", "V-cycle", "W-cycle", "F-cycle"};
@@ -405,10 +403,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s, %" PetscInt_FMT " for each application, arithmetic in %s precision\n",
                                    mg->options.full ? "full multigrid, " : "", names[(int)type], mg->cycles,
                                    PCStencilMGPrecisions[mg->single ? 1 : 0]));
-  if (!mg->multigrid) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not set up yet\n"));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(view_findings(mg, viewer));
+  if (!mg->multigrid || !mg->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   const auto     levels = mg->multigrid->levels();
   const int      dim = levels[0].N[2] > 1 ? 3 : levels[0].N[1] > 1 ? 2 : 1;
   PetscLogDouble bytes = 0;
@@ -439,12 +435,15 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
       PetscCall(PetscStrlcat(weights, one, sizeof(weights)));
     }
     if (level.ratio >= 0)
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "level %d: %s, %d steps of %s alone: beside the diagonal, rows have at most %.2g of "
-                                       "it, so that coarser levels are not needed\n",
-                                       (int)l, points_of(level, dim).c_str(), (int)level.steps,
-                                       level.unknowns > 1 ? "point-block Jacobi" : sweeps ? "Gauss-Seidel" : "Jacobi",
-                                       (double)level.ratio));
+      PetscCall(
+          PetscViewerASCIIPrintf(viewer,
+                                 "level %d: %s, %d steps of %s alone: beside the diagonal, rows have at most %.2g of "
+                                 "it, so that coarser levels are not needed\n",
+                                 (int)l, points_of(level, dim).c_str(), (int)level.steps,
+                                 level.unknowns > 1 ? "point-block Jacobi"
+                                 : sweeps           ? "Gauss-Seidel"
+                                                    : "Jacobi",
+                                 (double)level.ratio));
     else if (l + 1 < levels.size() && level.unknowns > 1)
       PetscCall(PetscViewerASCIIPrintf(viewer,
                                        "level %d: %s, %d unknowns a point%s, damped point-block Jacobi (%s), %.3g MB\n",

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "device/arrays.hpp"
+#include "device/pc_matrices.hpp"
 
 #include "capture/mat.hpp"
 #include "multigrid/refusals.hpp"
@@ -55,7 +56,7 @@ PetscErrorCode refuse_type(PC pc, Mat P, MatType type) {
       false, PetscObjectComm((PetscObject)P), PETSC_ERR_ARG_WRONG,
       "-pc_type stencilmg needs an operator whose coefficients on a DMDA it can read, as of stencil, laplace or a "
       "registered formula; this matrix is of type %s: %s%s",
-      type, remedy, assembled ? ", or -pc_type gamg" : "");
+      type, remedy, assembled && !own ? ", or -pc_type gamg" : "");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,23 +124,32 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The error, where a set-up has found one.
-PetscErrorCode refuse(const SetupFindings &found, MPI_Comm comm, const char *served, MatType type) {
+// What a set-up has found becomes an error or, where a solver may go on with other values, a failure: PETSc's methods then
+// end with KSP_DIVERGED_PC_FAILED, and SNES and TS may reject the step.
+PetscErrorCode refuse(const SetupFindings &found, StencilMG *mg, MPI_Comm comm, const char *served, MatType type) {
   PetscFunctionBegin;
-  PetscCheck(!found.not_finite, comm, PETSC_ERR_FP, "-pc_type stencilmg: this matrix of type %s %s", type,
+  if (found.refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool passes = found.cause == SetupFindings::not_finite || (found.cause == SetupFindings::values && mg->served);
+  PetscCheck(passes, comm, PETSC_ERR_SUP, "-pc_type stencilmg serves %s; this matrix of type %s %s", served, type,
              found.refusal.c_str());
-  PetscCheck(found.refusal.empty(), comm, PETSC_ERR_SUP, "-pc_type stencilmg serves %s; this matrix of type %s %s",
-             served, type, found.refusal.c_str());
+  mg->failure = found.refusal;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void note_last_level(StencilMG *mg, bool failed) {
+  if (failed) mg->failure = "has a last level that cannot be solved: it is zero, or a shift makes it singular";
 }
 
 // current: the hierarchy is there for this matrix, with coefficients of before. *follows: it serves those of now.
 PetscErrorCode follow(StencilMG *mg, StencilMat *context, PetscMemType memory, bool current, bool *follows) {
+  bool failed = false;
+
   PetscFunctionBegin;
   *follows = false;
   bool equal = true;
-  if (current) PetscCall(mg->multigrid->Update(context, memory, mg->fixed, follows, &equal, &mg->singular));
+  if (current) PetscCall(mg->multigrid->Update(context, memory, mg->fixed, follows, &equal, &failed));
   mg->corrects = mg->corrects || !equal;
+  note_last_level(mg, failed && *follows);
   mg->changes_followed = *follows ? mg->changes_followed + 1 : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -157,13 +167,17 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   const auto        &op = static_cast<CapturedStencil &>(*context->op);
   const PetscMemType memory = ranks == 1 && SHELLAC_CUDA ? op.home() : PETSC_MEMTYPE_HOST;
-  bool               follows;
+  bool               follows, failed = false;
   PetscCall(follow(mg, context, memory, current, &follows));
   if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   std::unique_ptr<StencilOperator> star;
   PetscCall(try_method(P, "ShellacEquivalentStar_C", NULL, &star));
-  PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), &mg->axes_memory, axes, &sigma, &equal,
-                              &why));
+  PetscBool    constants = PETSC_FALSE;
+  MatNullSpace space;
+  PetscCall(MatGetNullSpace(P, &space));
+  if (space) PetscCall(MatNullSpaceGetVecs(space, &constants, NULL, NULL));
+  PetscCall(MatStencilGetAxes(context, star ? star.get() : context->op.get(), constants, &mg->axes_memory, axes, &sigma,
+                              &equal, &why));
   // the last level's modes lose as many digits as the root of the range of the rows' weights has
   const PetscReal precision = mg->single ? std::numeric_limits<float>::epsilon() : PETSC_MACHINE_EPSILON;
   if (why.empty() && !(precision * PetscSqrtReal(range_of_weights(axes)) <= PetscReal(1e-3)))
@@ -179,14 +193,16 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
     SetupFindings found;
     if (mg->multigrid) mg->multigrid->LendMemory(&rows->couplings);
     PetscCall(MatStencilGetCouplings(context, memory, rows, &found));
-    PetscCall(refuse(found, comm, "operators that couple neighbouring points", type));
+    PetscCall(refuse(found, mg, comm, "operators that couple neighbouring points", type));
+    if (!mg->failure.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   }
   mg->mixed_signs = variable && rows->mixed_signs;
   PetscCall(set_fixed(mg, P, context->grid, axes, rows));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
     mg->sum.reset();
     PetscCall(CreateMultigrid(context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, mg->single, device,
-                              context->halo_way, &mg->multigrid, &mg->singular));
+                              context->halo_way, &mg->multigrid, &failed));
+    note_last_level(mg, failed);
     if (!variable) mg->sum = std::make_unique<SumOverAxes>(SumOverAxes{{axes[0], axes[1], axes[2]}, sigma});
   }
   if (variable && PetscMemTypeHost(rows->memory)) mg->rows.reset(); // memory is cheap to get there
@@ -206,18 +222,58 @@ PetscErrorCode set_up_system(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
              "-pc_type stencilmg serves %d unknowns a point at most; this matrix of type %s has %" PetscInt_FMT
                  SHELLAC_ILU_OR_AIJ,
              most_unknowns, type, context->grid.dof);
-  bool follows;
+  bool follows, failed = false;
   PetscCall(follow(mg, context, PETSC_MEMTYPE_HOST, current, &follows));
   if (follows) PetscFunctionReturn(PETSC_SUCCESS);
   mg->rows.reset();
   mg->sum.reset();
   PetscCall(VecDestroy(&mg->fixed));
   mg->corrects = mg->mixed_signs = false;
-  PetscCall(CreateSystemMultigrid(P, mg->options, device, &mg->multigrid, &found));
-  PetscCall(refuse(found, comm,
+  PetscCall(CreateSystemMultigrid(P, mg->options, device, &mg->multigrid, &found, &failed));
+  PetscCall(refuse(found, mg, comm,
                    "operators that couple neighbouring points, with an invertible block for each point on the diagonal",
                    type));
-  mg->singular = found.singular;
+  note_last_level(mg, failed);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// By how much one of the first three cycles multiplies a residual. Where a shift lies below minus the least
+// eigenvalue of a level, a cycle multiplies some parts, and W-, F- and full cycles do so once for each visit. A method that
+// takes its norms after the preconditioner sees these parts alone, and may stop at a true residual of so many tolerances.
+PetscErrorCode measure_growth(PC pc, StencilMG *mg) {
+  constexpr PetscReal most = 1000;
+  Mat                 A, P;
+  Vec                 r, x, Ax;
+  PetscReal           before, after;
+
+  PetscFunctionBegin;
+  PetscCall(get_matrices(pc, &A, &P));
+  PetscCall(MatCreateVecs(P, &x, &r));
+  PetscCall(VecDuplicate(r, &Ax));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(P, x, r)); // there is a solution where the matrix is singular, too
+  PetscCall(VecNorm(r, NORM_2, &before));
+  for (int n = 0; n < 3; n++) {
+    PetscCall(improve(pc, mg, r, x, false));
+    PetscCall(MatMult(P, x, Ax));
+    PetscCall(VecAXPY(r, -1, Ax));
+    PetscCall(VecNorm(r, NORM_2, &after));
+    if (!(after <= mg->growth * before)) mg->growth = after / before;
+    before = after;
+  }
+  for (Vec *v : {&r, &x, &Ax}) PetscCall(VecDestroy(v));
+  if (!(mg->growth <= most)) {
+    const bool single_visits = !mg->options.full && mg->multigrid->cycle() == Cycle::V;
+    char       text[512];
+    PetscCall(
+        PetscSNPrintf(text, sizeof(text), "is indefinite, and a cycle multiplies residuals by up to about %.2g%s%s",
+                      (double)mg->growth,
+                      single_visits ? ""
+                                    : "; use -pc_stencilmg_type multiplicative with -pc_stencilmg_cycle_type v and "
+                                      "-ksp_type gmres, or",
+                      single_visits ? SHELLAC_ILU_OR_AIJ : &SHELLAC_ILU_OR_AIJ[1]));
+    mg->failure = text;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -246,6 +302,24 @@ struct CountFlops {
 
 } // namespace
 
+// As PETSc's factorisations do: no method takes this for a solution.
+PetscErrorCode fail_application(Vec x) {
+  return VecSet(x, std::numeric_limits<PetscReal>::infinity());
+}
+
+PetscErrorCode view_findings(StencilMG *mg, PetscViewer viewer) {
+  PetscFunctionBegin;
+  if (mg->growth > 0)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "shifts have the sign opposite to couplings: a cycle multiplies residuals by up to about %.2g\n",
+        (double)mg->growth));
+  if (!mg->failure.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "the last set-up has failed: this matrix %s\n", mg->failure.c_str()));
+  else if (!mg->multigrid)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "levels: not set up yet\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode set_up_stencilmg(PC pc) {
   StencilMG  *mg;
   StencilMat *context;
@@ -260,10 +334,12 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(multigrid_setup_event, pc, 0, 0, 0));
   PetscCall(get_context(pc, &mg));
-  bool current = mg->is_current();
+  bool current = mg->is_current() && mg->failure.empty();
   mg->stale = true; // until all is made
   mg->has_masses = false;
-  PetscCall(PCGetOperators(pc, &A, &P));
+  mg->failure.clear();
+  mg->growth = 0;
+  PetscCall(get_matrices(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
   PetscCall(MatIsCaptured(P, &ours));
   if (!ours) PetscCall(refuse_type(pc, P, type));
@@ -283,18 +359,23 @@ PetscErrorCode set_up_stencilmg(PC pc) {
     PetscCall(set_up_system(mg, P, context, device, type, current));
   else
     PetscCall(set_up_scalar(mg, P, context, device, type, current));
-  PetscCall(PCSetFailedReason(pc, mg->singular ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_NOERROR));
-  CountFlops count = {mg->multigrid->flops(), 0};
-  const int  last = (int)count.levels.size() - 1;
-  for (int n = 0; n < 3; n++) {
-    count.sum = 0;
-    if (n == 2)
-      PetscCall(run_full(count, 0, last, mg->multigrid->cycle()));
-    else
-      PetscCall(run_cycle(count, 0, last, mg->multigrid->cycle(), n ? Guess::given : Guess::zero));
-    mg->flops[n] = count.sum;
-  }
   mg->stale = false;
+  mg->served = mg->served || mg->failure.empty();
+  if (mg->failure.empty()) {
+    CountFlops count = {mg->multigrid->flops(), 0};
+    const int  last = (int)count.levels.size() - 1;
+    for (int n = 0; n < 3; n++) {
+      count.sum = 0;
+      if (n == 2)
+        PetscCall(run_full(count, 0, last, mg->multigrid->cycle()));
+      else
+        PetscCall(run_cycle(count, 0, last, mg->multigrid->cycle(), n ? Guess::given : Guess::zero));
+      mg->flops[n] = count.sum;
+    }
+    if (mg->multigrid->may_amplify()) PetscCall(measure_growth(pc, mg));
+  }
+  if (!mg->failure.empty()) PetscCall(PetscInfo(pc, "The set-up has failed: this matrix %s\n", mg->failure.c_str()));
+  PetscCall(PCSetFailedReason(pc, mg->failure.empty() ? PC_NOERROR : PC_FACTOR_OTHER));
   PetscCall(PetscLogEventEnd(multigrid_setup_event, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,9 +15,10 @@ constexpr const char *not_a_number =
 
 // What a set-up finds.
 struct SetupFindings {
-  std::string refusal;            // why the matrix cannot be served; empty where it can be
-  bool        not_finite = false; // that is the reason
-  bool        singular = false;   // the last level is, beyond the operator's null space: there is nothing to apply
+  std::string refusal; // why the matrix cannot be served; empty where it can be
+  // What that lies in. Values are a mistake where a program sets up for the first time, and later a step of a method to be
+  // rejected. Numbers that are none are always such a step.
+  enum { couplings, values, not_finite } cause = couplings;
 };
 
 } // namespace shellac

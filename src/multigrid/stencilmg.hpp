@@ -2,6 +2,7 @@
 // What a PC of type stencilmg holds, for its set-up and application and for its options.
 
 #include <memory>
+#include <string>
 
 #include "multigrid/setup/read_axes.hpp"
 #include "multigrid/multigrid.hpp"
@@ -24,10 +25,12 @@ struct StencilMG {
   PetscBool                     on_device = PETSC_FALSE; // the vectors
   Vec                           fixed = NULL; // 1/diagonal of identity rows, zero elsewhere; null where there are none
   Vec                           work[3] = {NULL, NULL, NULL};
-  Vec                           masses = NULL;      // see Multigrid::GetMasses(); null where they are ones, or nobody has asked
-  bool                          has_masses = false; // somebody has
-  bool                          singular = false;    // the last level: see SetupFindings
-  bool                          mixed_signs = false; // couplings of a star, not symmetric: of both signs
+  Vec            masses = NULL;        // see Multigrid::GetMasses(); null where they are ones, or nobody has asked
+  bool           has_masses = false;   // somebody has
+  std::string    failure;              // what the last set-up found, after "this matrix"; empty: it serves
+  bool           served = false;       // a set-up has
+  PetscReal      growth = 0;           // of residuals in a cycle; zero: not measured
+  bool           mixed_signs = false;  // couplings of a star, not symmetric: of both signs
   PetscInt       changes_followed = 0; // of the operator, by the levels that there are: see Multigrid::Update()
   bool           corrects = false;     // the hierarchy's operator is only near the matrix, whose residuals count
   bool           stale = false;        // settings have changed since, or a set-up has failed
@@ -35,11 +38,15 @@ struct StencilMG {
   PetscInt       applications = 0;
   PetscLogDouble flops[3] = {}; // of a cycle from zero, one from a guess, and full multigrid
 
-  bool is_current() const { return multigrid && !stale; } // the hierarchy is there, and as the settings ask
+  // The hierarchy is there, and as the settings ask; or it is known that there can be none.
+  bool is_current() const { return !stale && (multigrid || !failure.empty()); }
 };
 
 PetscErrorCode get_context(PC pc, StencilMG **mg);
+PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x); // an application's cycle, after a set-up
 PetscErrorCode set_up_stencilmg(PC pc);
+PetscErrorCode fail_application(Vec x);                          // after a set-up that has failed
+PetscErrorCode view_findings(StencilMG *mg, PetscViewer viewer); // of the last set-up
 PetscErrorCode destroy_vectors(StencilMG *mg);
 PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObject, void *context);
 

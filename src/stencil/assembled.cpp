@@ -250,6 +250,19 @@ template <class... Parameters, PetscErrorCode (*operation)(Mat, Parameters...)> 
   }
 };
 
+// A submatrix tells preconditioners that need a grid why it has none.
+static PetscErrorCode remedy_of_submatrix(Mat, const char **remedy) {
+  *remedy = "it is a submatrix, as methods for bounds take of the rows that are free, and has no grid; use -snes_type "
+            "vinewtonssls, which solves with the whole matrix, or another -pc_type";
+  return PETSC_SUCCESS;
+}
+static PetscErrorCode create_submatrix(Mat A, IS rows, IS columns, MatReuse reuse, Mat *B) {
+  PetscFunctionBegin;
+  PetscCall(OnAssembled<MatCreateSubMatrix>::call(A, rows, columns, reuse, B));
+  PetscCall(PetscObjectComposeFunction((PetscObject)*B, "ShellacMultigridRemedy_C", remedy_of_submatrix));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // PCGAMG makes its interpolation a matrix of A's type, which must be an AIJ. (The other arguments differ from release to
 // release.)
 static PetscErrorCode create_graph(Mat A) {
@@ -301,7 +314,7 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   // AIJ, that their subdomains can be strips of rows.
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
   if (ranks > 1) PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, OnAssembled<MatGetDiagonalBlock>::call));
-  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, OnAssembled<MatCreateSubMatrix>::call));
+  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, create_submatrix));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, OnAssembled<MatCreateSubMatrices>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUB_MATRICES_MPI, OnAssembled<MatCreateSubMatricesMPI>::call));
   PetscCall(set_operation(A, MATOP_GET_MULTI_PROC_BLOCK, OnAssembled<MatGetMultiProcBlock>::call));

@@ -1,7 +1,7 @@
 #pragma once
 // The exact solution of a small level by the inverse of its matrix.
 
-#include <cmath>
+#include <numeric>
 
 #include <petscblaslapack.h>
 
@@ -13,8 +13,11 @@ namespace shellac {
 
 constexpr int most_dense = 1024; // points of a level that this can solve
 
-// A, by columns, becomes its inverse or, where it is singular to rounding, its pseudo-inverse. *failed: there is none, and A is zero.
-PetscErrorCode pseudo_inverse(int n, std::vector<PetscScalar> *A, bool *failed);
+// A, by columns, becomes its inverse or, where it is singular, its pseudo-inverse. Singular values of less than `zero` times
+// the largest (1e-12 at least where A is not symmetric, for left null vectors are sums in rounding only) count as zero, and
+// get the inverse of that one: a singular preconditioner would not show what a right-hand side has beyond the range of A.
+// Symmetric matrices stay symmetric. *failed: there is no inverse, and A is zero.
+PetscErrorCode pseudo_inverse(int n, PetscReal zero, std::vector<PetscScalar> *A, bool *failed);
 
 template <class T> struct DenseProduct {
   const T        *inverse; // [n][n], its columns one after the other
@@ -32,14 +35,13 @@ template <class T> struct DenseProduct {
 
 template <class T> class DenseSolve {
 public:
-  // The rows of all points of the level, on the host. singular, of symmetric ones: constants are the null space; the solution is the
-  // one without them. Others may have any null space. *failed: there is another zero eigenvalue.
-  PetscErrorCode Create(const CouplingArrays &rows, const Patch &patch, bool symmetric, bool singular, bool *failed);
-  // Of any matrix [n][n], by columns, that may have a null space.
+  // The rows of all points of the level, on the host; they may have any null space.
+  PetscErrorCode Create(const CouplingArrays &rows, const Patch &patch, bool *failed);
+  // Of any matrix [n][n], by columns, likewise.
   PetscErrorCode Create(int n, std::vector<PetscScalar> A, bool *failed) {
     PetscFunctionBegin;
     n_ = n;
-    PetscCall(pseudo_inverse(n, &A, failed));
+    PetscCall(pseudo_inverse(n, PetscReal(1e-12), &A, failed)); // coarse entries add up to zero in rounding only
     inverse_.change().assign(A.begin(), A.end());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -65,83 +67,65 @@ private:
   Mirror<T> inverse_;
 };
 
-template <class T>
-PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &patch, bool symmetric, bool singular,
-                                     bool *failed) {
-  PetscBLASInt             n, info, size;
-  std::vector<PetscScalar> A;
-  PetscReal                mean = 0, least = PETSC_MAX_REAL, largest = 0;
+template <class T> PetscErrorCode DenseSolve<T>::Create(const CouplingArrays &rows, const Patch &patch, bool *failed) {
+  const size_t             n = (size_t)patch.all().points();
+  std::vector<PetscScalar> A(n * n, 0);
+  std::vector<bool>        in(n), held(n, false); // held: the row is more than differences
+  std::vector<size_t>      group(n);              // of points that couplings join: towards one of them
 
   PetscFunctionBegin;
-  PetscCall(PetscBLASIntCast((PetscInt)patch.all().points(), &n));
   n_ = (int)n;
-  A.assign((size_t)n * n, 0);
-  std::vector<bool> in(n);
-  singular = singular && symmetric; // other null spaces than the constants are found by the pseudo-inverse
+  std::iota(group.begin(), group.end(), (size_t)0);
+  const auto first = [&](size_t point) {
+    while (group[point] != point) point = group[point] = group[group[point]];
+    return point;
+  };
   for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    const size_t   row = patch.index(i, j, k), at = rows.grown.index(p);
-    PetscScalar   &diagonal = A[row + row * n];
-    int            slot = FIRST_COUPLING;
+    const PetscInt    p[3] = {i, j, k};
+    const size_t      row = patch.index(i, j, k), at = rows.grown.index(p);
+    const PetscScalar shift = rows.slot(SHIFT)[at];
+    PetscScalar      &diagonal = A[row + row * n];
+    int               slot = FIRST_COUPLING;
     in[row] = rows.slot(INVERSE_DIAGONAL)[at] != (PetscScalar)0;
-    if (!singular) diagonal += rows.slot(SHIFT)[at];
+    held[row] = !in[row] || shift != (PetscScalar)0;
+    diagonal += shift;
     rows.neighbours.each([&](const PetscInt *d) {
       const PetscScalar coupling = rows.slot(slot++)[at];
       PetscInt          q[3];
       bool              inside = true;
+      if (coupling == (PetscScalar)0) return;
       for (int a = 0; a < 3; a++) {
         q[a] = p[a] + d[a];
         if (patch.periodic[a]) q[a] = (q[a] + patch.N[a]) % patch.N[a];
         inside = inside && q[a] >= 0 && q[a] < patch.N[a];
       }
       diagonal += coupling;
-      if (inside) A[row + patch.index(q[0], q[1], q[2]) * n] -= coupling;
+      held[row] = held[row] || !inside;
+      if (!inside) return;
+      const size_t there = patch.index(q[0], q[1], q[2]);
+      A[row + there * n] -= coupling;
+      group[first(PetscMax(row, there))] = first(PetscMin(row, there));
     });
     if (!in[row]) diagonal = 1;
-    mean += PetscAbsScalar(diagonal) / n;
   });
-  if (!symmetric) {
-    PetscCall(pseudo_inverse(n_, &A, failed));
-    inverse_.change().assign(A.begin(), A.end());
-    for (PetscBLASInt j = 0; j < n; j++)
-      for (PetscBLASInt i = 0; i < n; i++)
-        if (!in[i] || !in[j]) inverse_.change()[i + (size_t)j * n] = T(0);
-    PetscFunctionReturn(PETSC_SUCCESS);
+  // A group of differences alone has the constants as its null space. They are lifted, to eigenvalues of the others' size.
+  std::vector<PetscReal> mean(n, 0), points(n, 0); // of groups
+  for (size_t i = 0; i < n; i++) {
+    const size_t g = group[i] = first(i);
+    if (held[i]) held[g] = true;
+    mean[g] += PetscAbsScalar(A[i + i * n]);
+    points[g] += 1;
   }
-  // with all constants lifted, and taken out of the inverse again
-  if (singular)
-    for (PetscScalar &entry : A) entry += mean / n;
-  // rows and columns scaled to a diagonal of ones, so that pivots tell of singularity and not of weights
-  std::vector<PetscReal> scale(n);
-  for (PetscBLASInt i = 0; i < n; i++) {
-    const PetscReal diagonal = PetscAbsScalar(A[i + (size_t)i * n]);
-    scale[i] = diagonal > 0 && std::isfinite(diagonal) ? 1 / PetscSqrtReal(diagonal) : 1;
-  }
-  const auto scale_both = [&]() {
-    for (PetscBLASInt j = 0; j < n; j++)
-      for (PetscBLASInt i = 0; i < n; i++) A[i + (size_t)j * n] *= scale[i] * scale[j];
-  };
-  scale_both();
-  std::vector<PetscBLASInt> pivots(n);
-  size = 64 * n;
-  std::vector<PetscScalar> work(size);
-  PetscCallBLAS("LAPACKgetrf", LAPACKgetrf_(&n, &n, A.data(), &n, pivots.data(), &info));
-  for (PetscBLASInt i = 0; i < n; i++) {
-    const PetscReal pivot = PetscAbsScalar(A[i + (size_t)i * n]);
-    least = PetscMin(least, pivot);
-    largest = PetscMax(largest, pivot);
-  }
-  *failed = info != 0 || !(least > 8 * PETSC_MACHINE_EPSILON * largest);
-  if (!*failed) PetscCallBLAS("LAPACKgetri", LAPACKgetri_(&n, A.data(), &n, pivots.data(), work.data(), &size, &info));
-  scale_both();
-  if (*failed) A.assign(A.size(), 0); // whoever applies it all the same gets no correction
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < n; i++) {
+      const size_t g = group[i];
+      if (g == group[j] && !held[g]) A[i + j * n] += mean[g] / (points[g] * points[g]);
+    }
+  PetscCall(pseudo_inverse(n_, cancellation, &A, failed));
   std::vector<T> &inverse = inverse_.change();
   inverse.resize(A.size());
-  for (PetscBLASInt j = 0; j < n; j++)
-    for (PetscBLASInt i = 0; i < n; i++) {
-      const PetscScalar lifted = singular && !*failed ? 1 / (mean * n) : 0;
-      inverse[i + (size_t)j * n] = in[i] && in[j] ? T(A[i + (size_t)j * n] - lifted) : T(0);
-    }
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < n; i++) inverse[i + j * n] = in[i] && in[j] ? T(A[i + j * n]) : T(0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -123,7 +123,7 @@ template <class T> struct InvertEigenvalues {
   int              n[3];
   const PetscReal *values; // of the axes, one after the other; infinite where there is no mode
   PetscScalar      sigma;
-  PetscInt         null; // the place of the null space's, which has no inverse; -1: there is none
+  PetscReal        zero, of_null; // an eigenvalue of this size is the null space's, and has that inverse
   T               *inverses;
 
   SHELLAC_HD PetscScalar value(PetscInt i, PetscInt j, PetscInt k) const {
@@ -134,7 +134,7 @@ template <class T> struct InvertEigenvalues {
         const PetscInt    at = place(i, j, k);
         const PetscScalar of = value(i, j, k);
         const PetscReal   size = PetscAbsScalar(of);
-        inverses[at] = at != null && size > 0 && size <= PETSC_MAX_REAL ? T((PetscScalar)1 / of) : T(0);
+        inverses[at] = !(size <= PETSC_MAX_REAL) ? T(0) : size <= zero ? T(of_null) : T((PetscScalar)1 / of);
   }
 };
 
@@ -142,11 +142,10 @@ template <class T> class DirectSolve {
   using R = typename RealOf<T>::type;
 
 public:
-  // singular: constants are the null space; the solution is the one without them. old: one that is not to be used any
-  // more, whose modes serve where its axes are the same; may be null. quarters: a GPU solves it so, see
-  // mode_quarters.hpp. *failed: there is another zero eigenvalue
-  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old, bool quarters,
-                        bool *failed);
+  // The axes may have any null space. old: one that is not to be used any more, whose modes serve where its axes are the
+  // same; may be null. quarters: a GPU solves it so, see mode_quarters.hpp. *failed: sigma makes an eigenvalue zero, or all
+  // are.
+  PetscErrorCode Create(const Axis axes[3], PetscScalar sigma, DirectSolve *old, bool quarters, bool *failed);
   PetscErrorCode Prepare(PetscMemType memory); // the caller waits for the stream: Apply() reads early what it makes
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x);
   void           TakeMemory(DirectSolve *from) {
@@ -163,7 +162,7 @@ public:
 private:
   PetscErrorCode MakeModes();
   PetscErrorCode PrepareQuarters(PetscMemType memory);
-  int            FindZeros(bool singular);
+  void           FindZeros(bool *failed);
 
   size_t               work_bytes() const { return 2 * factors_.points() * sizeof(T); }
   size_t               close_bytes() const { return work_bytes() + matrices_.bytes() + scale_.bytes(); }
@@ -180,8 +179,8 @@ private:
 };
 
 template <class T>
-PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, bool singular, DirectSolve *old,
-                                      bool quarters, bool *failed) {
+PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, DirectSolve *old, bool quarters,
+                                      bool *failed) {
   bool same = old && old->quarters_ == quarters;
 
   PetscFunctionBegin;
@@ -207,7 +206,7 @@ PetscErrorCode DirectSolve<T>::Create(const Axis axes[3], PetscScalar sigma, boo
   quarters_ = quarters;
   factors_.matrix_quads = (int)matrices_.size();
   invert_.sigma = sigma;
-  *failed = FindZeros(singular) > (singular ? 1 : 0);
+  FindZeros(failed);
   scale_.change().clear();
   work_.resize(2 * (size_t)factors_.points());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -245,12 +244,12 @@ template <class T> PetscErrorCode DirectSolve<T>::MakeModes() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Finds which eigenvalue is the null space's; returns how many are zero.
-template <class T> int DirectSolve<T>::FindZeros(bool singular) {
+// Finds which eigenvalues are zero. The null space gets the inverse of the least of the others: a singular preconditioner
+// would not show what a right-hand side has beyond the operator's range.
+template <class T> void DirectSolve<T>::FindZeros(bool *failed) {
   InvertEigenvalues<T> host = invert_;
   const int           *n = factors_.n;
   PetscReal            largest = PetscAbsScalar(invert_.sigma), least = PETSC_MAX_REAL, low = 0, high = 0;
-  PetscInt             least_at = -1;
   int                  zeros = 0;
 
   host.values = values_.host().data();
@@ -271,10 +270,11 @@ template <class T> int DirectSolve<T>::FindZeros(bool singular) {
         for (int i = 0; i < n[0]; i++) {
           const PetscReal size = PetscAbsScalar(host.value(i, j, k));
           zeros += size <= zero;
-          if (size < least) least = size, least_at = host.place(i, j, k);
+          if (size > zero && size < least) least = size;
         }
-  invert_.null = singular && zeros ? least_at : -1;
-  return zeros;
+  *failed = zeros && (invert_.sigma != (PetscScalar)0 || (zeros > 1 && least == PETSC_MAX_REAL));
+  invert_.zero = zeros ? zero : 0;
+  invert_.of_null = 1 / least;
 }
 
 template <class T> PetscErrorCode DirectSolve<T>::PrepareQuarters(PetscMemType memory) {

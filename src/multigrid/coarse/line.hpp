@@ -60,15 +60,20 @@ template <class T> struct LineSweeps {
   }
 };
 
-// Takes out the mean with the masses as weights, or the transpose of that.
+// Takes out the mean with the masses as weights, or the transpose of that; puts `scale` times that of b in its place, if there is b: a
+// singular preconditioner would not show what a right-hand side has beyond the operator's range.
 template <class T> struct TakeMean {
   int             n;
-  const T        *mass, *from;
+  const T        *mass, *from, *b;
+  T               scale;
   T              *to;
   bool            transposed;
   SHELLAC_HD void operator()(PetscInt, PetscInt, PetscInt) const {
     T sum = 0, all = 0;
-    for (int i = 0; i < n; i++) sum += (transposed ? T(1) : mass[i]) * from[i], all += mass[i];
+    for (int i = 0; i < n; i++) {
+      sum += (transposed ? T(1) : mass[i]) * (b ? from[i] - scale * b[i] : from[i]);
+      all += mass[i];
+    }
     for (int i = 0; i < n; i++) to[i] = from[i] - (transposed ? mass[i] : T(1)) * (sum / all);
   }
 };
@@ -103,7 +108,8 @@ private:
   int        N_ = 0;
   bool       bordered_ = false, singular_ = false;
   T          to_last_[2] = {}, from_last_[2] = {}, inverse_pivot_ = 0;
-  Mirror<T>  factors_; // [N] each: m, inverse, g, column, row of LineSweeps, masses
+  T          of_mean_ = 0; // the inverse of an entry of the diagonal
+  Mirror<T>  factors_;     // [N] each: m, inverse, g, column, row of LineSweeps, masses
   Scratch<T> projected_;
 };
 
@@ -165,8 +171,10 @@ template <class T> void LineSolve<T>::Create(const LineRows &rows, bool *serves)
     if (!rows.singular && rows.in[n] && !(PetscAbsScalar(pivot) > least_pivot * size)) *serves = false;
     inverse_pivot_ = rows.singular || !rows.in[n] || !*serves ? T(0) : (T)((PetscScalar)1 / pivot);
   }
-  if (rows.singular)
+  if (rows.singular) {
+    of_mean_ = (T)((PetscScalar)1 / (rows.lower[N / 2] + rows.upper[N / 2]));
     for (size_t i = 0; i < N; i++) factors[5 * N + i] = weighted ? (T)rows.mass[i] : T(1);
+  }
   if (!*serves || dominated) return; // pivots of such rows are as good as any
   // a residual beside rounding tells
   std::vector<T> b(N), x(N);
@@ -198,9 +206,9 @@ template <class T> PetscErrorCode LineSolve<T>::Apply(PetscMemType memory, const
   if (singular_) {
     const T *mass = factors + 5 * (size_t)N_;
     T       *projected = projected_.at(memory);
-    PetscCall(run(TakeMean<T>{N_, mass, b, projected, transposed}));
+    PetscCall(run(TakeMean<T>{N_, mass, b, nullptr, 0, projected, transposed}));
     PetscCall(run(sweeps(factors, projected, x, transposed)));
-    PetscCall(run(TakeMean<T>{N_, mass, x, x, transposed}));
+    PetscCall(run(TakeMean<T>{N_, mass, x, b, of_mean_, x, transposed}));
   } else
     PetscCall(run(sweeps(factors, b, x, transposed)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -107,7 +107,7 @@ template <class Part> bool Hierarchy<Part>::HasLine(const Axis axes[3], PetscSca
 template <class Part>
 PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
                                        const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from,
-                                       bool *singular) {
+                                       bool *failed) {
   PetscMPIInt ranks;
   PetscInt    dim = 0;
   Grid        parts = with_links(grid);
@@ -128,6 +128,8 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
   for (int a = 0; a < 3 && !rows; a++)
     singular_ =
         singular_ && !axes[a].fixed && (axes[a].periodic || (axes[a].edge.front() == 0 && axes[a].edge.back() == 0));
+  opposite_ = rows && rows->opposite;
+  for (int a = 0; a < 3 && !rows; a++) opposite_ = opposite_ || PetscRealPart(sigma) * axes[a].coupling() < 0;
 
   PetscReal ratio = PETSC_MAX_REAL;
   bool      real = PetscImaginaryPart(sigma) == 0;
@@ -285,13 +287,13 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
   }
   norms_.resize((size_t)norms + 1);
   const bool has_solver = !relaxes() && !has_line_;
-  if (!has_solver) *singular = false;
+  if (!has_solver) *failed = false;
   if constexpr (!variable)
     if (has_solver)
-      PetscCall(solver_.Create(levels_.back()->axes, levels_.back()->sigma, singular_, from ? &from->solver_ : nullptr,
-                               device && !parts_ && is_solved_in_quarters<T>(levels_.back()->axes), singular));
+      PetscCall(solver_.Create(levels_.back()->axes, levels_.back()->sigma, from ? &from->solver_ : nullptr,
+                               device && !parts_ && is_solved_in_quarters<T>(levels_.back()->axes), failed));
   if (from) TakeMemory(from);
-  if constexpr (variable) PetscCall(SetRows(rows, singular));
+  if constexpr (variable) PetscCall(SetRows(rows, failed));
   PetscCall(Prepare(device && SHELLAC_CUDA ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -426,7 +428,8 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
       info.bytes += (PetscLogDouble)array->size() * sizeof(T);
     for (int a = 0; a < 3 && !variable; a++)
       info.bytes += (PetscLogDouble)(at.grid.size[a] + 2 * axis_reach) * sizeof(AxisPoint<R>);
-    for (const Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass, &at.weights_along_x, &at.transposed_rows})
+    for (const Mirror<T> *array :
+         {&at.rows, &at.weights, &at.restriction, &at.mass, &at.weights_along_x, &at.transposed_rows})
       info.bytes += array->bytes();
     info.bytes += at.has_shift.bytes();
     if (l == last()) info.bytes += solver_.bytes() + line_.bytes() + last_values_.size() * sizeof(S);

@@ -72,14 +72,11 @@ struct FindFactor {
 };
 
 struct Comparison {
-  // in more than the factor and the diagonal; in more of these than rounding; any row is such
-  int differs = 0, is_near = 0, fixed = 0, shifted = 0;
+  int differs = 0, is_near = 0; // in more than the factor and the diagonal; in more of these than rounding
 
   SHELLAC_HD void add(const Comparison &other) {
     differs = PetscMax(differs, other.differs);
     is_near = PetscMax(is_near, other.is_near);
-    fixed = PetscMax(fixed, other.fixed);
-    shifted = PetscMax(shifted, other.shifted);
   }
 };
 struct CompareRows {
@@ -124,24 +121,25 @@ struct CompareRows {
       diagonal[own + i] = change;
       if (fixed) fixed[own + i] = is_fixed[i] && alike[i] ? (PetscScalar)1 / here[i] : (PetscScalar)0;
       if (!alike[i]) found->differs = 1;
-      if (is_fixed[i]) found->fixed = 1;
-      if (!is_fixed[i] && shift[i] != (PetscScalar)0) found->shifted = 1;
     }
   }
 };
 
-// Of a level's rows: the bound of RowBound; the largest ratios by which acting shifts have shrunk, and large ones have grown; whether there
-// are tiny shifts, and any of the opposite sign.
+// Of a level's rows: the bound of RowBound; the largest ratios by which acting shifts have shrunk, and large ones have grown;
+// whether there are tiny shifts, any of the sign opposite to the diagonal's, any that a change has made such and large, and
+// changes that the next level has no point for: where a closed domain had no shift, its only coarse point has no row.
 struct Updated {
   PetscReal high = 0, shrunk = 1, grown = 1;
-  int       has_tiny = 0, has_opposite = 0;
+  int       has_tiny = 0, is_opposite = 0, has_opposite = 0, has_lost = 0;
 
   SHELLAC_HD void add(const Updated &other) {
     high = PetscMax(high, other.high);
     shrunk = PetscMax(shrunk, other.shrunk);
     grown = PetscMax(grown, other.grown);
     has_tiny = PetscMax(has_tiny, other.has_tiny);
+    is_opposite = PetscMax(is_opposite, other.is_opposite);
     has_opposite = PetscMax(has_opposite, other.has_opposite);
+    has_lost = PetscMax(has_lost, other.has_lost);
   }
 };
 struct UpdateRows {
@@ -150,6 +148,7 @@ struct UpdateRows {
   PetscScalar        a;
   const PetscScalar *diagonal; // D
   bool               damps;    // as DampRows do
+  PetscScalar       *sums;     // of weights of interpolation, which become D P 1; null on the last level
 
   template <int most> SHELLAC_RUN void run(const PetscInt p[3], int n, Updated *found) const {
     const size_t at = rows.grown.index(p), own = patch.index(p[0], p[1], p[2]);
@@ -165,8 +164,15 @@ struct UpdateRows {
       for (int i = 0; i < n; i++) sum[i] += c[i], size[i] += PetscAbsScalar(c[i]);
     }
     for (int i = 0; i < n; i++) {
-      const PetscScalar before = a * shift[i], now = before + diagonal[own + i], entry = now + sum[i];
-      if (inverse[i] == (PetscScalar)0) continue;
+      const PetscScalar change = diagonal[own + i], before = a * shift[i];
+      PetscScalar       now = before + change;
+      if (sums) {
+        if (size[i] > 0 && change != (PetscScalar)0 && sums[own + i] == (PetscScalar)0) found->has_lost = 1;
+        sums[own + i] *= change;
+      }
+      if (inverse[i] == (PetscScalar)0 && change == (PetscScalar)0) continue; // a fixed point, or one with no row
+      if (PetscAbsScalar(now) <= cancellation * PetscAbsScalar(before)) now = 0;
+      const PetscScalar entry = now + sum[i];
       shift[i] = now;
       inverse[i] = entry == (PetscScalar)0 ? (PetscScalar)0 : (PetscScalar)1 / entry;
       const PetscReal bound = 1 + size[i] * PetscAbsScalar(inverse[i]);
@@ -177,8 +183,8 @@ struct UpdateRows {
       if (was > acting * size[i]) found->shrunk = PetscMax(found->shrunk, ratio(was, is));
       if (is > large * size[i]) found->grown = PetscMax(found->grown, ratio(is, PetscMax(was, large * size[i])));
       if (is < tiny * size[i]) found->has_tiny = 1;
-      if (PetscRealPart(diagonal[own + i] * old) < 0 &&
-          PetscRealPart(now * old) < -most_opposite * PetscAbsScalar(old) * size[i])
+      if (PetscRealPart(now * PetscConj(entry)) < 0) found->is_opposite = 1;
+      if (PetscRealPart(change * old) < 0 && PetscRealPart(now * old) < -most_opposite * PetscAbsScalar(old) * size[i])
         found->has_opposite = 1;
     }
   }
@@ -188,7 +194,7 @@ struct UpdateRows {
 
 template <class Part>
 PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *equal,
-                                       bool *singular) {
+                                       bool *failed) {
   PetscFunctionBegin;
   *done = false;
   if constexpr (variable && std::is_same<T, S>::value) {
@@ -205,7 +211,7 @@ PetscErrorCode Hierarchy<Part>::Update(StencilMat *context, PetscMemType memory,
       PetscCall(Gather(top, diagonal, top.b.at(memory)));
       diagonal = top.b.at(memory);
     }
-    if (*done) PetscCall(UpdateLevels(a, diagonal, done, singular));
+    if (*done) PetscCall(UpdateLevels(a, diagonal, done, failed));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,18 +259,17 @@ PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a
     PetscCall(
         sum_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &parts, comparison.at(memory_)));
     PetscCall(comparison.GetHost(memory_, &found));
-    int is[4] = {found[0].differs, found[0].fixed, found[0].shifted, found[0].is_near};
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 4, MPI_INT, MPI_MAX, grid_.comm));
+    int is[2] = {found[0].differs, found[0].is_near};
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 2, MPI_INT, MPI_MAX, grid_.comm));
     *alike = !is[0];
-    *equal = !is[3];
-    singular_ = !is[1] && !is[2];
+    *equal = !is[1];
   }
   PetscCall(arrays.Restore());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // diagonal: D on the finest level. *serves: weights of interpolation are still right; the levels are of no use otherwise.
-template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diagonal, bool *serves, bool *singular) {
+template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diagonal, bool *serves, bool *failed) {
   using namespace update;
   Scratch<Updated>       sums, parts;
   std::vector<Updated>   found;
@@ -277,8 +282,10 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
   for (int l = 0; l < last(); l++) {
     Level     &at = level(l), &next = level(l + 1);
     const Box  all = at.patch.all();
-    T         *ones = at.t.at(memory_);
-    UpdateRows renew = {at.patch, {}, a, diagonal, nonsymmetric_};
+    T         *sums_of_weights = at.t.at(memory_);
+    UpdateRows renew = {at.patch, {}, a, diagonal, nonsymmetric_, sums_of_weights};
+    PetscCall(for_each(memory_, line_of(next.x.size()), SetOnes{next.x.at(memory_)}));
+    PetscCall(Correct(l, nullptr, sums_of_weights));
     renew.rows.grown = at.part.grown;
     renew.rows.neighbours = at.part.neighbours;
     PetscCall(at.rows.Edit(memory_, &renew.rows.values));
@@ -294,22 +301,21 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
       PetscCall(fill_ghosts(memory_, at.patch, &at.halo_u, at.part.grown, renew.rows.slot(SHIFT), 2));
     } else
       at.halves = false; // where passes on the host come later
-    PetscCall(for_each(memory_, line_of(next.x.size()), SetOnes{next.x.at(memory_)}));
-    PetscCall(Correct(l, nullptr, ones));
-    PetscCall(for_each(memory_, line_of(at.t.size()), Multiply{diagonal, ones})); // D P 1
-    PetscCall(RestrictFrom(l, (const T *)ones));
+    PetscCall(RestrictFrom(l, (const T *)sums_of_weights));
     diagonal = next.b.at(memory_);
   }
   PetscCall(sums.GetHost(memory_, &found));
   for (int l = 0; l < last(); l++) {
     Level    &at = level(l);
     PetscReal sizes[3] = {found[l].high, found[l].shrunk, found[l].grown};
-    int       has[2] = {found[l].has_tiny, found[l].has_opposite};
+    int       has[4] = {found[l].has_tiny, found[l].has_opposite, found[l].has_lost, found[l].is_opposite};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sizes, 3, MPIU_REAL, MPIU_MAX, grid_.comm));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, has, 2, MPI_INT, MPI_MAX, grid_.comm));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, has, 4, MPI_INT, MPI_MAX, grid_.comm));
+    if (l == 0) opposite_ = has[3];
     at.shrunk = PetscMin(most_ratio, at.shrunk * sizes[1]);
     at.grown = PetscMin(most_ratio, at.grown * sizes[2]);
-    *serves = *serves && at.shrunk <= most_shrunk && !has[1] && !(at.grown > most_grown && (has[0] || l == 0));
+    *serves =
+        *serves && at.shrunk <= most_shrunk && !has[1] && !has[2] && !(at.grown > most_grown && (has[0] || l == 0));
     high.push_back(sizes[0]);
   }
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
@@ -324,10 +330,10 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
   rows.neighbours = bottom.part.neighbours;
   rows.values = last_values_.data();
   PetscCall(bottom.b.GetHost(memory_, &of_last));
-  UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false};
+  UpdateRows renew = {bottom.patch, rows, a, of_last.data(), false, nullptr};
   Updated    ignored;
   runs::add_on_host(bottom.patch.all(), renew, &ignored);
-  PetscCall(solver_.Create(rows, bottom.patch, !nonsymmetric_, singular_, singular));
+  PetscCall(solver_.Create(rows, bottom.patch, failed));
   prepared_[0] = prepared_[1] = false;
 #if SHELLAC_CUDA
   spare_graphs_.insert(spare_graphs_.end(), graphs_.begin(),

@@ -193,7 +193,7 @@ PetscErrorCode Hierarchy<Part>::FindRatio(const Grid &grid, const Axis axes[3], 
 }
 
 // From the finest level's rows, which go, to all levels. All is where they are; the host waits once, for what it needs to know.
-template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, bool *singular) {
+template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, bool *failed) {
   constexpr bool         same = std::is_same<T, S>::value;
   const PetscMemType     memory = of->memory;
   Couplings              own;
@@ -282,7 +282,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
   CouplingArrays on_host = own;
   PetscCall(own.memory_of_values.Get(PETSC_MEMTYPE_HOST, &values));
   on_host.values = const_cast<S *>(values);
-  PetscCall(solver_.Create(on_host, bottom.patch, !nonsymmetric_, singular_, singular));
+  PetscCall(solver_.Create(on_host, bottom.patch, failed));
   bottom.part.grown = own.grown;
   bottom.part.neighbours = own.neighbours;
   if constexpr (same) last_values_.assign(values, values + own.slots() * own.points());

@@ -164,10 +164,12 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3]
                                 const Mirrored &mirrored) {
   constexpr int center = 13;
   PetscScalar   weight[most], diagonal[most], value[most], shift[most],
-      to[27][most]; // of the center: its entry, negative
-  int s[3];
+      to[27][most];     // of the center: its entry, negative
+  PetscReal size[most]; // of what cancels in a shift
+  int       s[3];
 
   fill_run(shift, n, PetscScalar(0));
+  fill_run(size, n, PetscReal(0));
   fill_run(to[center], n, PetscScalar(0));
   for (int c = 0; c < of.coarse_neighbours.count; c++) {
     const PetscInt *d = of.coarse_neighbours.at[c].d;
@@ -215,7 +217,10 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3]
             }
           } else {
             SHELLAC_COLUMNS
-            for (int i = 0; i < n; i++) value[i] = -weight[i] * diagonal[i];
+            for (int i = 0; i < n; i++) {
+              value[i] = -weight[i] * diagonal[i];
+              size[i] += PetscAbsScalar(value[i]);
+            }
           }
           for (int a = 0; a < 3; a++) {
             const int step = Around::reach + s[a] + (int)neighbour.d[a];
@@ -239,8 +244,9 @@ SHELLAC_RUN void set_coarse_run(const Product &of, const Around *const around[3]
               }
         }
       }
+  // The row's own entry is no measure: of a coarse point alone in a closed domain it is rounding, too.
   for (int i = 0; i < n; i++)
-    if (PetscAbsScalar(shift[i]) <= cancellation * PetscAbsScalar(to[center][i])) shift[i] = 0;
+    if (PetscAbsScalar(shift[i]) <= cancellation * size[i]) shift[i] = 0;
   for (int i = 0; i < n; i++) of.coarse.slot(SHIFT)[here + i] = diagonal[i] = shift[i];
   for (int c = of.coarse_neighbours.count - 1; c >= 0; c--) { // points after these first
     const Neighbour   &neighbour = of.coarse_neighbours.at[c];

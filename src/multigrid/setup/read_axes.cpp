@@ -203,17 +203,19 @@ PetscErrorCode compare_rows(PetscMemType memory, const Grid &grid, const Coeffic
 
 } // namespace
 
-PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesMemory *room, Axis axes[3],
-                                 PetscScalar *sigma, bool *equal, std::string *why) {
+PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool constants, AxesMemory *room,
+                                 Axis axes[3], PetscScalar *sigma, bool *equal, std::string *why) {
   const Grid                       &grid = context->grid;
   const auto                       &op = static_cast<const CapturedStencil &>(*of);
   const bool                        constant = op.storage() == Storage::constant;
   const bool                        few_kinds = constant && grid.width <= 1;
   const PetscMemType                memory = constant || !SHELLAC_CUDA ? PETSC_MEMTYPE_HOST : op.home();
+  const PetscReal                   significant = constants ? rounding : cancellation; // of a sum of entries
   std::unique_ptr<PreparedOperator> prepared;
   RowsAlong                         lines[3];
   Arrays                            arrays(memory);
   int                               off[offs] = {}, sign = 0; // rows that the axes do not give; of the edges
+  PetscReal                         least = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
   why->clear();
@@ -225,11 +227,14 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesM
   PetscCall(context->Prepare(of, &arrays, &prepared));
   const Coefficients &rows = static_cast<PreparedCapture &>(*prepared).coefficients();
   PetscCall(get_lines(memory, grid, rows, op.patch(), few_kinds, room, lines));
-  *sigma = lines[0].center[grid.N[0] / 2];
+  *sigma = 0;
   for (int a = 0; a < 3; a++) {
     const RowsAlong &line = lines[a];
     Axis            &axis = axes[a];
     const PetscInt   N = grid.N[a];
+    PetscInt         inner = N / 2; // the row far from the ends that has the smallest rounding errors
+    const auto       size = [&](PetscInt i) { return PetscAbsScalar(line.center[i]); };
+    const auto       rest = [&](PetscInt i) { return line.center[i] + line.lower[i] + line.upper[i]; };
     const auto no_arms = [&](PetscInt i) { return line.lower[i] == (PetscScalar)0 && line.upper[i] == (PetscScalar)0; };
 
     axis = Axis();
@@ -251,21 +256,27 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesM
         *why = "couples points one way only";
     }
     if (axis.fixed && N > 2) axis.edge[1] = -PetscRealPart(line.lower[1]);
-    *sigma += line.lower[N / 2] + line.upper[N / 2];
+    for (PetscInt i = 2; i < N - 2; i++)
+      if (size(i) < size(inner)) inner = i;
+    if (size(inner) < least) { // all rows of an axis have sigma and the other axes' entries in common
+      least = size(inner);
+      *sigma = rest(inner);
+      for (int b = 0; b < 3; b++)
+        if (b != a) *sigma += lines[b].lower[grid.N[b] / 2] + lines[b].upper[grid.N[b] / 2];
+    }
     if (axis.periodic) {
       axis.edge[N] = -PetscRealPart(line.upper[N - 1]) * axis.mass[N - 1];
       axis.edge[0] = -PetscRealPart(line.lower[0]) * axis.mass[0];
       if (PetscAbsReal(axis.edge[N] - axis.edge[0]) > rounding * PetscAbsReal(axis.edge[0]))
         *why = "is not symmetric, with any weights";
     } else if (!axis.fixed) { // to the ends of the domain goes what the row has on its diagonal alone
-      const PetscInt    middle = N / 2;
-      const auto        rest = [&](PetscInt i) { return line.center[i] + line.lower[i] + line.upper[i]; };
-      const PetscScalar first = rest(0) - rest(middle), last = rest(N - 1) - rest(middle);
-      const auto        significant = [&](PetscScalar value, PetscInt i) {
-        return PetscAbsScalar(value) > cancellation * PetscAbsScalar(line.center[i]);
+      const auto beyond = [&](PetscInt i) {
+        const PetscScalar value = rest(i) - rest(inner);
+        const bool        is = PetscAbsScalar(value) > significant * PetscMax(size(i), size(inner));
+        return is ? PetscRealPart(value) * axis.mass[i] : 0;
       };
-      axis.edge[0] = significant(first, 0) ? PetscRealPart(first) * axis.mass[0] : 0;
-      axis.edge[N] = significant(last, N - 1) ? PetscRealPart(last) * axis.mass[N - 1] : 0;
+      axis.edge[0] = beyond(0);
+      axis.edge[N] = beyond(N - 1);
     }
     for (PetscReal edge : axis.edge) {
       const int its_sign = edge > 0 ? 1 : edge < 0 ? -1 : 0;
@@ -273,7 +284,7 @@ PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesM
       if (its_sign) sign = its_sign;
     }
   }
-  if (PetscAbsScalar(*sigma) <= cancellation * PetscAbsScalar(lines[0].center[grid.N[0] / 2])) *sigma = 0;
+  if (PetscAbsScalar(*sigma) <= significant * least) *sigma = 0;
 
   // does every row say so? One that does not is enough
   off[not_near] = !why->empty();

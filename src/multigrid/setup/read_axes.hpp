@@ -17,9 +17,10 @@ struct AxesMemory {
   Scratch<int>         off;
 };
 
-// Collective. *why: what the operator is not, where it is no such sum; empty otherwise. *equal: it is the sum to rounding, so
-// that the sum's residuals are its own; otherwise only near it.
-PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, AxesMemory *room, Axis axes[3],
-                                 PetscScalar *sigma, bool *equal, std::string *why);
+// Collective. constants: they are known to be a null vector, so that what rows add up to may be larger rounding errors.
+// *why: what the operator is not, where it is no such sum; empty otherwise. *equal: it is the sum to rounding, so that the
+// sum's residuals are its own; otherwise only near it.
+PetscErrorCode MatStencilGetAxes(StencilMat *context, StencilOperator *of, bool constants, AxesMemory *room,
+                                 Axis axes[3], PetscScalar *sigma, bool *equal, std::string *why);
 
 } // namespace shellac

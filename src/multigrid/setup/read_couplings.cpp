@@ -2,6 +2,8 @@
 
 #include "multigrid/setup/read_couplings.hpp"
 
+#include <cmath>
+
 #include "capture/mat.hpp"
 #include "multigrid/setup/ghost_points.hpp"
 #include "multigrid/setup/coarse_grids.hpp"
@@ -153,6 +155,7 @@ struct SurveyRows {
     for (int i = 0; i < n; i++) {
       if (fixed[at + i] != (PetscScalar)0) flags.fixed = 1;
       if (shift[i] != (PetscScalar)0) flags.shifted = 1;
+      if (PetscRealPart(shift[i] * PetscConj(rows.slot(INVERSE_DIAGONAL)[at + i])) < 0) flags.opposite = 1;
     }
     for (int a = 0; a < 3; a++)
       for (int e = 0; e < 2; e++) {
@@ -329,12 +332,18 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   }
   PetscCall(halo.Destroy());
 
+  for (const auto &of_axis : found.sums)
+    for (const PetscReal sum : of_axis)
+      if (!std::isfinite(sum)) found.flags.problem = not_finite; // of finite entries, too
   result->refusal = problems[found.flags.problem];
-  result->not_finite = found.flags.problem == not_finite;
+  result->cause = found.flags.problem == not_finite ? SetupFindings::not_finite
+                  : found.flags.problem == far      ? SetupFindings::couplings
+                                                    : SetupFindings::values;
   // finite elements may do so with the neighbours in a box
   rows->mixed_signs = found.flags.positive && found.flags.negative && !found.flags.box;
   if (result->refusal.empty() && rows->mixed_signs && !rows->nonsymmetric) result->refusal = opposite_signs;
   rows->has_fixed = found.flags.fixed;
+  rows->opposite = found.flags.opposite;
   rows->singular = !found.flags.fixed && !found.flags.shifted;
   set_axes(grid, found, rows->axes);
   if (grid.box && found.flags.box)

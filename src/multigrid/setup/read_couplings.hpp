@@ -11,9 +11,10 @@ namespace shellac {
 // What a set-up finds at the points of a rank.
 struct RowFindings {
   struct Flags {
-    // in a box: couplings across edges and corners; fixed points; shifts; couplings that are
-    // symmetric only with weights, if at all: not at all, of a wide range or beyond that of numbers; couplings of each sign
-    int problem, box, fixed, shifted, weighted, nonsymmetric, wide, overflow, positive, negative;
+    // in a box: couplings across edges and corners; fixed points; shifts, and any of the sign opposite to the diagonal's;
+    // couplings that are symmetric only with weights, if at all: not at all, of a wide range or beyond that of numbers;
+    // couplings of each sign
+    int problem, box, fixed, shifted, opposite, weighted, nonsymmetric, wide, overflow, positive, negative;
     int other_ends[3][2]; // ends with points that are not fixed
   } flags = {};
   PetscReal sums[3][4] = {}; // of an axis: couplings and how many; shifts at its lower and upper end
@@ -41,15 +42,16 @@ struct RowBound {
 
 // The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
-// nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null space.
-// nonsymmetric: with any weights of a fair range; the rows have none then. mixed_signs: couplings of a star have both signs.
+// nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null space. nonsymmetric: with any weights of a fair
+// range; the rows have none then. mixed_signs: couplings of a star have both signs. opposite: shifts have the sign opposite
+// to the diagonal's.
 struct OperatorRows {
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
   Couplings           couplings;
   Axis                axes[3];
   Mirror<PetscScalar> fixed;
   Box                 box;
-  bool                has_fixed = false, singular = false, nonsymmetric = false, mixed_signs = false;
+  bool                has_fixed = false, singular = false, nonsymmetric = false, mixed_signs = false, opposite = false;
 
   // Room for a set-up, and for the next one.
   Couplings            of_box; // rows of a box that has a star alone

@@ -155,15 +155,15 @@ PetscErrorCode SystemHierarchy::ApplyTranspose(PetscMemType memory, const T *b, 
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x));
   transposed_ = true;
-  const PetscErrorCode code = full ? run_full_transposed(*this, 0, last(), cycle())
-                                   : run_cycle(*this, 0, last(), cycle(), Guess::zero, true);
+  const PetscErrorCode code =
+      full ? run_full_transposed(*this, 0, last(), cycle()) : run_cycle(*this, 0, last(), cycle(), Guess::zero, true);
   transposed_ = false;
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options, PetscBool device,
-                                     std::unique_ptr<Multigrid> *multigrid, SetupFindings *found) {
+                                     std::unique_ptr<Multigrid> *multigrid, SetupFindings *found, bool *failed) {
   std::unique_ptr<Multigrid> old = std::move(*multigrid);
 
   PetscFunctionBegin;
@@ -172,7 +172,7 @@ PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options
     old = std::make_unique<SystemHierarchy>();
   }
   auto                &levels = static_cast<SystemHierarchy &>(*old);
-  const PetscErrorCode code = levels.Create(matrix, options, device, found);
+  const PetscErrorCode code = levels.Create(matrix, options, device, found, failed);
   if (code || !found->refusal.empty()) PetscCall(levels.Destroy());
   PetscCall(code);
   if (found->refusal.empty()) *multigrid = std::move(old);

@@ -21,7 +21,7 @@ class SystemHierarchy final : public Multigrid {
     bool                             relaxed = false; // the last level, by steps alone: see relaxations()
     CapturedStencil                 *op = nullptr; // own's, or the matrix'
     std::unique_ptr<CapturedStencil> own;
-    std::unique_ptr<CapturedStencil> transposed; // of own; null until it is asked for
+    std::unique_ptr<CapturedStencil> transposed;                // of own; null until it is asked for
     Halo                             own_halo, *halo = nullptr; // of products, likewise
     Patch                            patch; // and its halo for transfers, along the axes that ranks share
     Halo                             transfer_halo;
@@ -46,9 +46,10 @@ class SystemHierarchy final : public Multigrid {
 public:
   // Collective; also again, for new rows: levels of the same grids as before use their memory again. Where found->refusal
   // is not empty, the hierarchy can only be destroyed then.
-  PetscErrorCode Create(Mat matrix, const MultigridOptions &options, PetscBool device, SetupFindings *found);
+  PetscErrorCode Create(Mat matrix, const MultigridOptions &options, PetscBool device, SetupFindings *found,
+                        bool *failed);
   PetscErrorCode Destroy() override;
-  PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *equal, bool *singular) override;
+  PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *equal, bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) override;
@@ -57,6 +58,7 @@ public:
   std::vector<LevelFlops> flops() const override;
   bool                   gives_norm(PetscMemType) override { return false; }
   Cycle cycle() const override { return options_.cycle == Cycle::automatic ? Cycle::V : options_.cycle; }
+  bool  may_amplify() const override { return options_.full || cycle() != Cycle::V; }
   void  LendMemory(Couplings *) override {}
 
   // A level's rows and its grid, and how its points lie between the next level's.
@@ -96,7 +98,7 @@ private:
   PetscErrorCode FindFinest(); // the matrix' rows and halo
 
   // set-up
-  PetscErrorCode MakeLevels(CapturedStencil &finest, SetupFindings *result);
+  PetscErrorCode MakeLevels(CapturedStencil &finest, SetupFindings *result, bool *failed);
   bool           TakeLevel(const Grid &grid, bool whole); // of before, as the next one
   PetscErrorCode AddLevel(const Grid &grid, bool whole, const Axis axes[3]);
   PetscErrorCode SetWeights(int l, Halo *halo, const SystemRows &rows);
@@ -106,7 +108,7 @@ private:
   PetscErrorCode InvertBlocksOf(int l, bool *singular);
   PetscErrorCode BoundEigenvalues(int l, bool *odd);
   PetscErrorCode ChooseDamping(int l);
-  PetscErrorCode SolveLast(bool *singular);
+  PetscErrorCode SolveLast(bool *failed);
   PetscErrorCode Mark(bool of_setup); // the finest level's rows, to know them again
 
   static PetscErrorCode DestroyLevels(std::vector<std::unique_ptr<Level>> *levels);

@@ -59,7 +59,7 @@ PetscErrorCode SystemHierarchy::FindFinest() {
 }
 
 PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &options, PetscBool device,
-                                       SetupFindings *found) {
+                                       SetupFindings *found, bool *failed) {
   CapturedMat *context;
   PetscMPIInt  ranks;
   int          dim = 1;
@@ -89,7 +89,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
     if (grid.N[a] > 1) dim = a + 1;
   steps_ = options.smooths ? (int)options.smooths : dim == 3 ? 4 : 3;
   PetscCall(get_pairs(finest, comm_, &pairs_));
-  PetscCall(MakeLevels(finest, found));
+  PetscCall(MakeLevels(finest, found, failed));
   PetscCall(DestroyLevels(&before_));
   if (!found->refusal.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   for (int l = 0; l <= last(); l++) {
@@ -105,7 +105,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFindings *result) {
+PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFindings *result, bool *failed) {
   std::string   &why = result->refusal;
   const PetscInt dof = finest.patch().dof;
   int            copies = 0; // of a level's points on each rank, without coarsening
@@ -147,8 +147,7 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
     PetscCall(read_rows(*at.op, set_up_memory_, patch, &halo, grown, pairs_, &rows, l ? nullptr : &found));
     if (!l) {
       PetscCall(found.Share(comm_));
-      result->not_finite = found.problem == SystemFindings::not_finite;
-      if (result->not_finite) why = not_a_number;
+      if (found.problem == SystemFindings::not_finite) result->cause = SetupFindings::not_finite, why = not_a_number;
       if (found.problem == SystemFindings::far) why = far_couplings;
       choose_axes(at.grid, found, at.axes);
     }
@@ -156,6 +155,7 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
       if (can_coarsen(at.axes[a])) strongest = PetscMax(strongest, at.axes[a].strength());
     const bool more = points * dof > inverted_unknowns && strongest > 0 && l < max_levels - 2 &&
                       (!options_.levels || l + 1 - copies < options_.levels);
+    if (why.empty() && singular && !l) result->cause = SetupFindings::values;
     if (why.empty() && singular && !l)
       why = "has a point whose diagonal block is singular or zero; for a saddle point use -pc_type fieldsplit "
             "-pc_fieldsplit_detect_saddle_point -pc_fieldsplit_type schur";
@@ -186,7 +186,7 @@ PetscErrorCode SystemHierarchy::MakeLevels(CapturedStencil &finest, SetupFinding
     PetscCall(CoarsenRows(l, rows));
     PetscCall(halo.Destroy());
   }
-  if (why.empty()) PetscCall(SolveLast(&result->singular));
+  if (why.empty()) PetscCall(SolveLast(failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -312,7 +312,7 @@ PetscErrorCode SystemHierarchy::CoarsenRows(int l, const SystemRows &rows) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::SolveLast(bool *singular) {
+PetscErrorCode SystemHierarchy::SolveLast(bool *failed) {
   Level                           &at = level(last());
   const PetscInt                   dof = at.grid.dof;
   const PetscInt64                 n = at.patch.all().points() * dof;
@@ -341,7 +341,7 @@ PetscErrorCode SystemHierarchy::SolveLast(bool *singular) {
     }
   });
   PetscCall(arrays.Restore());
-  PetscCall(dense_.Create((int)n, std::move(A), singular));
+  PetscCall(dense_.Create((int)n, std::move(A), failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

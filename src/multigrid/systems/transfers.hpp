@@ -161,9 +161,12 @@ struct CoarsenPair {
 
   template <int stride, int most>
   SHELLAC_RUN void run(const Around *const around[3], const PetscInt here[3], int n) const {
-    PetscScalar sum[27][most], value[most];
-    int         s[3], d[3], c[3];
+    constexpr int center = 13;
+    PetscScalar   sum[27][most], value[most];
+    PetscReal     size[most]; // of what cancels in the center's entry
+    int           s[3], d[3], c[3];
 
+    fill_run(size, n, PetscReal(0));
     for (int place = 0; place < 27; place++)
       if (to[place]) fill_run(sum[place], n, PetscScalar(0));
     for (s[2] = around[2]->lo; s[2] <= around[2]->hi; s[2]++)
@@ -199,10 +202,14 @@ struct CoarsenPair {
                       PetscScalar       *into = sum[step_place(J[0], J[1], J[2])];
                       SHELLAC_COLUMNS
                       for (int i = 0; i < n; i++) into[i] += value[i] * P[i * stride];
+                      if (into == sum[center] && A == fine.entry[center] + at)
+                        for (int i = 0; i < n; i++) size[i] += PetscAbsScalar(value[i] * P[i * stride]);
                     }
               }
         }
     const size_t at = coarse.index(here[0], here[1], here[2]);
+    for (int i = 0; i < n && row == column; i++) // as of a coarse point that is alone in a closed domain
+      if (PetscAbsScalar(sum[center][i]) <= cancellation * size[i]) sum[center][i] = 0;
     for (int place = 0; place < 27; place++)
       if (to[place])
         for (int i = 0; i < n; i++) to[place][at + i] += sum[place][i];

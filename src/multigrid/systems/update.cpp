@@ -138,7 +138,7 @@ PetscErrorCode SystemHierarchy::Mark(bool of_setup) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *done, bool *, bool *singular) {
+PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *done, bool *, bool *failed) {
   Arrays               arrays(set_up_memory_);
   Scratch<T>           room;
   Scratch<Changes>     sum, parts;
@@ -203,7 +203,7 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
   if (level(last()).relaxed && !no_inverse) // whose rows are dominated by their diagonals as before, or more
     PetscCall(InvertBlocksOf(last(), &no_inverse));
   if (no_inverse) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!level(last()).relaxed) PetscCall(SolveLast(singular));
+  if (!level(last()).relaxed) PetscCall(SolveLast(failed));
   for (int l = 0; l < last(); l++) PetscCall(ChooseDamping(l));
   PetscCall(Mark(false));
   Scale scale = {a, nullptr};

@@ -4,6 +4,7 @@
 #include <shellac/kernelsum.h>
 #include <shellac/kernelsumpc.h>
 
+#include "device/pc_matrices.hpp"
 #include "options/agreement.hpp"
 #include "sums/options.hpp"
 #include "sums/preconditioner/schwarz.hpp"
@@ -82,8 +83,8 @@ PetscErrorCode set_up_as(PC pc, KernelSumPC *context, const SchwarzSettings &set
   Mat A, P;
 
   PetscFunctionBegin;
-  PetscCall(PCGetOperators(pc, &A, &P));
   context->ready = false;
+  PetscCall(get_matrices(pc, &A, &P));
   PetscCall(check_matrix(pc, P));
   PetscCall(context->method.SetUp(P, settings));
   context->made = context->settings;
@@ -157,7 +158,7 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
     Mat           A, P;
     KernelSumMat *sum;
     KSPType       type;
-    PetscCall(PCGetOperators(pc, &A, &P));
+    PetscCall(get_matrices(pc, &A, &P));
     PetscCall(MatGetKernelSum(P, &sum));
     PetscCall(KSPGetType(ksp, &type));
     SETERRQ(
