@@ -348,7 +348,7 @@ TEST_CASE("arguments of equations that are wrong or other on one rank alone", "[
       [&](Vec *y) { return b.residual(y); },
       {
           CALL(null, "text is null|on rank", b.set(on_last<const char *>(NULL, text))),
-          CALL(other, "text differs|same one", b.set(on_last("residual = u - 1", "residual = u - 2"))),
+          CALL(other, "text differs|give all ranks the same", b.set(on_last("residual = u - 1", "residual = u - 2"))),
           CALL(null, "file is null|on rank", DMDASetEquationFromFile(b.da, on_last<const char *>(NULL, "missing.h"))),
           CALL(null, "file is null|on rank",
                DMDACreateFromEquationFile(PETSC_COMM_WORLD, on_last<const char *>(NULL, "missing.h"), &made)),

@@ -111,7 +111,7 @@ PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm) {
   }
   PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
   PetscCall(rows.Begin(context, op));
-  for_each_kind_of_row(*context, false, [&](const PetscInt p[3], PetscReal multiplicity) {
+  for_each_kind_of_row(*context, true, [&](const PetscInt p[3], PetscReal multiplicity) {
     for (PetscInt c = 0; c < context->grid.dof; c++) {
       const GlobalRow row = rows.Get(p, c);
       PetscReal       sum = 0;
@@ -123,6 +123,8 @@ PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm) {
     }
   });
   PetscCall(rows.End());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPIU_REAL, type == NORM_FROBENIUS ? MPIU_SUM : MPIU_MAX,
+                             context->grid.comm));
   *norm = type == NORM_FROBENIUS ? PetscSqrtReal(value) : value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
