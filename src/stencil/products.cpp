@@ -43,11 +43,10 @@ struct AssembledProduct {
       if (!view) continue;
       PetscCall(PetscObjectReference((PetscObject)factor[f]));
       ours[f] = factor[f];
-      if (on_gpu && aij[f])
-        PetscCall(MatStencilCopyEntries(ours[f], aij[f]));
-      else if (on_gpu)
+      if (on_gpu) { // cuSPARSE's products keep what their symbolic step has made of a factor's values: they begin anew
+        PetscCall(MatDestroy(&aij[f]));
         PetscCall(MatStencilAssemble(ours[f], MATAIJCUSPARSE, &aij[f]));
-      else {
+      } else {
         PetscCall(MatStencilGetAssembled(ours[f], &copy));
         PetscCall(PetscObjectReference((PetscObject)copy));
         PetscCall(MatDestroy(&aij[f]));
