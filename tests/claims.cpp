@@ -320,7 +320,7 @@ TEST_CASE("Richardson's method says whether it has come to its tolerance", "[cla
       {" -test_ksp_max_it 3 -test_ksp_rtol 0.5", KSP_CONVERGED_RTOL, 1},
       {" -test_ksp_max_it 3 -test_ksp_rtol 0.5 -test_ksp_norm_type none", KSP_CONVERGED_ITS, 3}};
   for (const auto &one : cases) {
-    Solver             ksp = make_solver(of.A, multigrid + "-test_ksp_type richardson" + one.options);
+    Solver             ksp = make_solver(of.A, multigrid + small_last_level + " -test_ksp_type richardson" + one.options);
     KSPConvergedReason reason;
     PetscInt           cycles;
     INFO(one.options);

@@ -1,4 +1,5 @@
-// What stencilmg does where no coarser level is needed: rows that their diagonals dominate, and lines of points. Counts of operations.
+// What stencilmg does where no coarser level is needed: rows that their diagonals dominate, and lines of points.
+// Counts of operations.
 
 #include "catch.hpp"
 
@@ -84,7 +85,7 @@ TEST_CASE("rows that their diagonals dominate need no coarser level", "[multigri
     const Fill     fill = shifted(of.fill, of.l.dof, of.shift);
     Grid           da;
     Matrix         A = captured(of.l, fill, &da);
-    Preconditioner pc = make_pc(A);
+    Preconditioner pc = make_pc(A, small_last_level);
     const auto     view = view_of(pc);
     CHECK(has(view, "coarser levels are not needed"));
     CHECK(!has(view, "level 1"));
@@ -104,6 +105,35 @@ TEST_CASE("rows that their diagonals dominate need no coarser level", "[multigri
     OK(MatShift(A, of.shift));
     OK(PCSetUp(pc));
     CHECK(mismatch(pc, da) <= 1e-12);
+  }
+}
+
+TEST_CASE("a cycle reduces the residual tenfold however much diagonals dominate", "[multigrid]") {
+  const Lattice plane = lattice({61, 60, 1}), space = lattice({15, 16, 17}), of_two = lattice_for(turning, {41, 40, 1});
+  const struct {
+    const char *name;
+    Lattice     l;
+    Fill        fill;
+    PetscReal   largest; // entry of the diagonal
+    bool        any;     // also where there are coarser levels
+  } cases[] = {{"constant", plane, diffusion_fill(plane, Form::constant), 4, true},
+               {"constant in space", space, diffusion_fill(space, Form::constant), 6, true},
+               {"variable", plane, diffusion_fill(plane, Form::arrays), 10, true},
+               {"variable in space", space, diffusion_fill(space, Form::arrays), 15, true},
+               {"convection", plane, convection_fill(plane, 1e-1, meander, true), 4, false},
+               {"two unknowns", of_two, fill_of(turning, of_two, true), 5, false}};
+  for (const auto &of : cases) {
+    int alone = 0, all = 0;
+    for (PetscReal part : {0.02, 0.1, 0.15, 0.3, 0.4, 0.5, 0.7, 0.9, 1.2, 1.5, 2., 3., 5., 10.}) {
+      INFO(of.name << ", shift " << part * of.largest);
+      Grid           da;
+      Matrix         A = captured(of.l, shifted(of.fill, of.l.dof, part * of.largest), &da);
+      Preconditioner pc = make_pc(A, small_last_level);
+      const bool     one = !has(view_of(pc), "level 1");
+      alone += one, all++;
+      if (one || of.any) CHECK(worst_reduction(A, pc, da, 6) <= 0.1);
+    }
+    CHECK((alone > 0 && alone < all)); // both kinds are among them
   }
 }
 
@@ -159,6 +189,10 @@ TEST_CASE("on one rank's host a line of points is solved by elimination", "[mult
     CHECK(iterations_of(of.l, of.fill, "-test_ksp_type gmres", true) <= most);
     Matrix         A = captured(da, of.fill);
     Preconditioner pc = make_pc(A, "-test_pc_stencilmg_multiplicative_cycles 2");
+    CHECK(mismatch(pc, da) <= 1e-12);
+    if (of.name == std::string("indefinite")) continue;
+    pc = make_pc(A, "-test_pc_stencilmg_levels 3"); // which asks for levels
+    CHECK(!has(view_of(pc), "LU factors"));
     CHECK(mismatch(pc, da) <= 1e-12);
   }
   for (const Lattice &l : {line, ring}) { // with constants in the null space
@@ -224,7 +258,7 @@ TEST_CASE("cycles log as many operations as PCMG's on the same levels do", "[mul
       const auto ours = counted(da, A,
                                 std::string("-test_pc_type stencilmg -test_pc_stencilmg_cycle_type ") +
                                     (full ? "v" : cycle) + (full ? " -test_pc_stencilmg_type full" : "") +
-                                    " -test_pc_stencilmg_smoother chebyshev"),
+                                    " -test_pc_stencilmg_smoother chebyshev" + small_last_level),
                  theirs = counted(
                      aij_da, aij,
                      std::string("-test_pc_type mg -test_pc_mg_galerkin both -test_mg_levels_ksp_type richardson "

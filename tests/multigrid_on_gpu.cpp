@@ -48,10 +48,11 @@ TEST_CASE("set-up on a GPU makes the levels that set-up on the host makes", "[mu
                              {mirror, none, mirror}})
       for (DMDAStencilType shape : {DMDA_STENCIL_STAR, DMDA_STENCIL_BOX})
         for (MatLaplaceBoundaryType form : {MAT_LAPLACE_ELIMINATED, MAT_LAPLACE_IDENTITY, MAT_LAPLACE_NEUMANN}) {
-          const char   *option = options[number % 3];
-          const bool    scaled = number++ % 4 == 1;
-          const Lattice l = lattice(N, ends, shape);
-          Grid          da;
+          const Lattice     l = lattice(N, ends, shape);
+          const std::string line = l.dim == 1 ? small_last_level : ""; // the host would solve it by elimination
+          const std::string option = line + " " + options[number % 3];
+          const bool        scaled = number++ % 4 == 1;
+          Grid              da;
           if (ends[0] == mirror && (shape == DMDA_STENCIL_BOX || l.dim == 3)) continue; // PETSc has no such grids
           if (!in_turn(number) || !try_make_grid(l, &da)) continue;
           INFO(describe(l) << ", boundary form " << (int)form << (scaled ? ", rows scaled " : " ") << option);
@@ -61,7 +62,7 @@ TEST_CASE("set-up on a GPU makes the levels that set-up on the host makes", "[mu
           const auto fill_both = [&](const Fill &fill) {
             for (Twins *t : {&on_gpu, &on_host}) fill_in(t->da, t->A, scaled ? scaled_fill(l, fill) : fill);
           };
-          const PetscReal most = strstr(option, "single") ? 1e-4 : 1e4 * exact;
+          const PetscReal most = option.find("single") != std::string::npos ? 1e-4 : 1e4 * exact;
           fill_both(blocks);
           Preconditioner of_gpu = make_pc(on_gpu.A, option), of_host = make_pc(on_host.A, option);
           CHECK(difference(applied(of_gpu, on_gpu.da), applied(of_host, on_host.da)) <= most);

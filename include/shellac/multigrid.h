@@ -79,7 +79,7 @@
 
    No coarser levels are built where rows are so dominated by their diagonals, as of short time steps, that up to 4 smoothing
    steps do what a cycle does; and on a line of points with one unknown each, which is solved by elimination if one rank's
-   host has it. `PCView()` says so.
+   host has it and no number of levels is given. `PCView()` says so.
 
    `KSPRICHARDSON` runs whole cycles in the preconditioner and takes the norm of the true residual, as with `PCMG`, from the
    first pass of a cycle. It ends with `KSP_DIVERGED_ITS` if it has not come to its tolerance. If the `KSP` has a monitor or

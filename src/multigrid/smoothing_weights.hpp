@@ -25,11 +25,12 @@ template <class R> void set_red_black_weights(bool symmetric, int half_steps, R 
   if (symmetric && !one) omega[0] = 1, omega[half_steps - 1] = R(0.8);
 }
 
-// A level whose rows are so dominated by their diagonals needs no coarser one: a few steps there do what a cycle does.
+// A level whose rows are so dominated by their diagonals needs no coarser one: a few steps there do what the best cycle
+// promises.
 // ratio: of what a row has beside its diagonal to that, which bounds the error that a step of Jacobi's method leaves, in
 // the maximum norm.
 constexpr int       most_relaxations = 4;
-constexpr PetscReal relaxed_to = 0.3, relaxed_to_full = 0.01; // by such steps, at worst; in place of full multigrid
+constexpr PetscReal relaxed_to = 0.05, relaxed_to_full = 0.01; // by such steps, at worst; in place of full multigrid
 
 // How many steps; zero: too many. real: the eigenvalues of D^-1 A are, so that Chebyshev's weights serve.
 inline int relaxations(PetscReal ratio, bool real, bool full) {

@@ -169,8 +169,9 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     else if (levels_.size() > 1)
       ratio = PETSC_MAX_REAL; // of coarse rows, which are not made yet
     // a line on one rank, or on each, of more points than the solvers of small levels take
-    has_line_ = (whole || (!variable && points <= gathered_points)) && !device && (!variable || levels_.size() == 1) &&
-                points > (variable ? inverted_points : solved_axis) && HasLine(present, sigma, rows);
+    has_line_ = !options.levels && (whole || (!variable && points <= gathered_points)) && !device &&
+                (!variable || levels_.size() == 1) && points > (variable ? inverted_points : solved_axis) &&
+                HasLine(present, sigma, rows);
     const int relaxed = has_line_ ? 0 : relaxations(ratio, real, options.full);
     // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
     const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic && !relaxed;
