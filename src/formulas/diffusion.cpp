@@ -95,7 +95,7 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
     if (on_gpu != PetscMemTypeDevice(arrays->memory()) || arrays->Writes(k.field[a]->vec()))
       PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const auto make_product = [=](std::unique_ptr<const InteriorProduct> *product) {
+  const auto make_product = [=]([[maybe_unused]] std::unique_ptr<const InteriorProduct> *product) {
     Flux<PetscScalar> flux = {{NULL, NULL, NULL}, {0, 0, 0}, sigma, {}};
     const Patch       patch = grid.owned_patch();
 
