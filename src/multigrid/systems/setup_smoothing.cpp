@@ -285,6 +285,9 @@ PetscErrorCode SystemHierarchy::ChooseDamping(int l) {
   }
   choose_damping(re, im, at.smoothing.bound, PetscReal(0.35) * (least == PETSC_MAX_REAL ? 1 : least / strength), steps_,
                  at.smoothing.omega);
+  // Each rank has all of a whole level. Rounding on one, which eigenvalues that nearly coincide enlarge to its square root,
+  // must not give it other weights: the cycle would be no operator with a transpose.
+  PetscCallMPI(MPI_Bcast(at.smoothing.omega, steps_, MPIU_REAL, 0, comm_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
