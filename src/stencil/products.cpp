@@ -12,7 +12,8 @@ namespace shellac {
 
 struct AssembledProduct {
   OperationFn     *symbolic = NULL, *numeric = NULL; // of the copies
-  bool             on_gpu = false;
+  bool             on_gpu = false; // a factor is cuSPARSE's, or ours has its vectors there: each product begins anew
+  MatType          type = MATAIJ;  // of the copies then
   Mat              ours[3] = {NULL, NULL, NULL}; // the factors that are
   Mat              aij[3] = {NULL, NULL, NULL};  // their copies; on the GPU the product's own
   PetscObjectId    id[3] = {0, 0, 0};            // of those that the symbolic step was given
@@ -43,10 +44,9 @@ struct AssembledProduct {
       if (!view) continue;
       PetscCall(PetscObjectReference((PetscObject)factor[f]));
       ours[f] = factor[f];
-      if (on_gpu) { // cuSPARSE's products keep what their symbolic step has made of a factor's values: they begin anew
-        PetscCall(MatDestroy(&aij[f]));
-        PetscCall(MatStencilAssemble(ours[f], MATAIJCUSPARSE, &aij[f]));
-      } else {
+      if (on_gpu)
+        PetscCall(MatStencilAssemble(ours[f], type, &aij[f]));
+      else {
         PetscCall(MatStencilGetAssembled(ours[f], &copy));
         PetscCall(PetscObjectReference((PetscObject)copy));
         PetscCall(MatDestroy(&aij[f]));
@@ -150,16 +150,21 @@ PetscErrorCode MatStencilSetProduct(Mat D) {
   PetscCall(MatProductGetMats(D, &factor[0], &factor[1], &factor[2]));
   for (Mat M : factor) {
     MatType type;
-    char   *cusparse = NULL;
-    if (M) PetscCall(MatGetType(M, &type));
-    if (M) PetscCall(PetscStrstr(type, "cusparse", &cusparse));
-    product->on_gpu = product->on_gpu || cusparse;
+    VecType of_vectors;
+    char   *cusparse = NULL, *cuda = NULL;
+    if (!M) continue;
+    PetscCall(MatGetType(M, &type));
+    PetscCall(PetscStrstr(type, "cusparse", &cusparse));
+    PetscCall(MatGetVecType(M, &of_vectors));
+    PetscCall(PetscStrstr(of_vectors, "cuda", &cuda));
+    if (cusparse) product->type = MATAIJCUSPARSE;
+    product->on_gpu = product->on_gpu || cusparse || cuda;
   }
   PetscCall(product->Find(D, &same));
   if (!product->ours[0] && !product->ours[1] && !product->ours[2]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(product->Replace(D, product->aij, false));
   PetscCall(MatProductSetFromOptions(D));
-  PetscCall(wrap_step(D, MATOP_PRODUCTSYMBOLIC, symbolic_product, &product->symbolic));
+  if (!product->on_gpu) PetscCall(wrap_step(D, MATOP_PRODUCTSYMBOLIC, symbolic_product, &product->symbolic));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -361,7 +361,7 @@ class Mistakes(unittest.TestCase):
             (lambda: shellac.kernelsum(points, formula="r", sigma=1), ValueError, "sigma has no effect on the formula 'r'"),
             (lambda: shellac.kernelsum(points, formula="r", kernel="laplace"), ValueError, "leave one out"),
             (lambda: shellac.kernelsum(points, formula="r + s"), PETSc.Error, "unknown name, s"),
-            (lambda: shellac.kernelsum(points, formula="exp(-r/", sigma=1), PETSc.Error, "bracket that is not closed"),
+            (lambda: shellac.kernelsum(points, formula="exp(-r/", sigma=1), PETSc.Error, "what follows is missing"),
             (lambda: shellac.kernelsum(points, rtol=1e-3), ValueError, "rtol has no effect"),
             (lambda: shellac.kernelsum(points, type="fastest"), ValueError, "'direct', 'fast', 'auto'"),
             (lambda: shellac.kernelsum(points, sigma=-1), PETSc.Error, "sigma is -1"),
