@@ -17,7 +17,7 @@ static PetscErrorCode destroy(KSP *ksp) {
 static PetscErrorCode destroy(SNES *snes) {
   return SNESDestroy(snes);
 }
-static PetscErrorCode destroy(TS *ts) {
+[[maybe_unused]] static PetscErrorCode destroy(TS *ts) {
   return TSDestroy(ts);
 }
 static PetscErrorCode destroy(DM *dm) {
@@ -93,7 +93,7 @@ static void add_burgers(Heap *heap, TSType type) {
 }
 #endif
 
-static void add_equation(Heap *heap) {
+[[maybe_unused]] static void add_equation(Heap *heap) {
   DM   da;
   SNES snes;
   Vec  u;
