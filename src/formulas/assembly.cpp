@@ -56,7 +56,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   if (!context->op) PetscCall(MatSetUp(A));
   if (context->stale())
     PetscCall(
-        note_mistake(context, PETSC_ERR_ORDER,
+        note_mistake(context, PETSC_ERR_ORDER, "%s",
                      "a field of the operator has changed, and single values cannot be compared with rows that are "
                      "filled anew; call MatAssemblyBegin() and MatAssemblyEnd() before MatSetValues()"));
   if (mode != INSERT_VALUES)
