@@ -52,7 +52,7 @@ Matrix make(DM da, const std::string &type, Vec k) {
     set_rows(da, A, random_fill(grid_of_test(), Form::arrays, 3), Way::stencil, INSERT_VALUES);
     assemble(A);
   }
-  if (type == "test_reaction") OK(MatFormulaSetField(A, "k", k));
+  if (type == "test_drifting_reaction") OK(MatFormulaSetField(A, "k", k));
   if (type == MATDIFFUSION || type == MATADVECTIONDIFFUSION) OK(MatDiffusionSetCoefficient(A, k));
   return A;
 }
@@ -172,7 +172,7 @@ std::vector<NamedChange> changes_of(const std::string &type, Vec k) {
              },
              true}};
   if (type == MATHELMHOLTZ) return {{"σ", [](Mat A) { return MatHelmholtzSetShift(A, 30); }, false}};
-  if (type == "test_reaction")
+  if (type == "test_drifting_reaction")
     return {{"parameter", [](Mat A) { return MatFormulaSetParameter(A, "drift", -0.25); }, false},
             {"field", [=](Mat A) { return MatFormulaSetField(A, "k", k); }, false},
             {"time", [](Mat A) { return MatFormulaSetTime(A, 1); }, false}};
@@ -197,7 +197,7 @@ std::vector<NamedChange> changes_of(const std::string &type, Vec k) {
 } // namespace
 
 TEST_CASE("each change of an operator gives it a new state, and solvers follow", "[state]") {
-  OK(shellac::MatRegisterFormula<Reaction>("test_reaction"));
+  OK(shellac::MatRegisterFormula<Reaction>("test_drifting_reaction"));
   Grid da;
   REQUIRE(try_make_grid(grid_of_test(), &da));
   Vector k = random_vector(da, 1), other_k = random_vector(da, 2), d = random_vector(da, 3), e = random_vector(da, 4);
@@ -206,7 +206,7 @@ TEST_CASE("each change of an operator gives it a new state, and solvers follow",
     OK(VecShift(v, 3)); // in [2, 4]
   }
   for (const std::string type :
-       {captured_type, MATLAPLACE, MATHELMHOLTZ, MATDIFFUSION, MATADVECTIONDIFFUSION, "test_reaction"}) {
+       {captured_type, MATLAPLACE, MATHELMHOLTZ, MATDIFFUSION, MATADVECTIONDIFFUSION, "test_drifting_reaction"}) {
     std::vector<NamedChange> changes = changes_of_all(type, d, e);
     for (const NamedChange &own : changes_of(type, other_k)) changes.push_back(own);
     for (const NamedChange &by : changes) {
