@@ -229,6 +229,29 @@ TEST_CASE("each change of an operator gives it a new state, and solvers follow",
   }
 }
 
+TEST_CASE("factors of a symmetric matrix refuse rows that make it another", "[state]") {
+  Grid da;
+  REQUIRE(try_make_grid(grid_of_test(), &da));
+  const PetscInt rows[] = {1, 5};
+  if (rank_count() > 1) return; // PETSc's factors
+  for (const char *type : {PCICC, PCCHOLESKY})
+    for (const bool both : {true, false}) {
+      INFO(type << (both ? ", columns too" : ""));
+      Matrix  A = make(da, MATLAPLACE, NULL);
+      OneStep solver(A);
+      PC      pc;
+      OK(KSPGetPC(solver.ksp, &pc));
+      OK(PCSetType(pc, type));
+      (void)solver.residual(A);
+      OK((both ? MatZeroRowsColumns : MatZeroRows)(A, 2, rows, 9, NULL, NULL));
+      if (both)
+        CHECK(solver.residual(A) <= (std::string(type) == PCICC ? 1. : 1e3 * exact));
+      else
+        CHECK(error_problem(PETSC_ERR_ARG_WRONGSTATE, {"symmetric", "MatZeroRows()", "-pc_type ilu"},
+                            [&] { return KSPSolve(solver.ksp, solver.b, solver.x); }) == "");
+    }
+}
+
 TEST_CASE("sums of operators of different types give a new state", "[state]") {
   Grid da;
   REQUIRE(try_make_grid(grid_of_test(), &da));

@@ -49,6 +49,7 @@ struct FactorSteps {
   OperationFn  *numeric[2];
   OperationFn  *solves[solve_count];
   Mat           pattern = NULL; // the copy that the symbolic step was given
+  bool          of_symmetric = false; // what PETSc knew of A then, and chose ICC or Cholesky by
   Mat           A = NULL;       // that the numeric step was given,
   MatVersion    version;        // in this state
   MatFactorInfo info;
@@ -134,6 +135,35 @@ static PetscErrorCode wrap_solves(Mat F, FactorSteps *steps) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode is_known_symmetric(Mat A, bool *symmetric) {
+  PetscBool known, is;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(A, &known, &is));
+  *symmetric = known && is;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// PETSc takes ICC for a symmetric matrix, and keeps it where changed rows have made the matrix another: ICC and Cholesky then
+// factor what the upper triangle says, and ICC's search for a shift may never end.
+static PetscErrorCode check_symmetry(Mat F, Mat A, Mat aij) {
+  FactorSteps *steps;
+  bool         known = false;
+  PetscReal    largest;
+  PetscBool    is = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(get_steps(F, &steps));
+  PetscCall(is_known_symmetric(A, &known));
+  if (!steps->of_symmetric || known) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNorm(aij, NORM_INFINITY, &largest));
+  PetscCall(MatIsSymmetric(A, 1e3 * PETSC_MACHINE_EPSILON * largest, &is));
+  PetscCheck(is, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONGSTATE,
+             "icc and cholesky, of which PETSc takes one by itself for a symmetric matrix, cannot factor this one any more: a "
+             "change such as MatZeroRows() has made it nonsymmetric; use -pc_type ilu or lu, or MatZeroRowsColumns()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFactorInfo *info) {
   FactorSteps *steps;
   Mat          aij;
@@ -142,6 +172,7 @@ template <int kind> static PetscErrorCode numeric_step(Mat F, Mat A, const MatFa
   PetscFunctionBegin;
   PetscCall(get_steps(F, &steps));
   PetscCall(MatStencilGetAssembled(A, &aij));
+  if constexpr (kind == 1) PetscCall(check_symmetry(F, A, aij));
   // our matrix does not tell PETSc that its copy has entries in other places
   PetscCall(has_pattern(steps->pattern, aij, &has));
   SHELLAC_CHECK_ALL(has, PetscObjectComm((PetscObject)F), PETSC_ERR_ORDER,
@@ -181,6 +212,7 @@ static PetscErrorCode symbolic_step(Mat F, Mat A, Orderings... orderings, const 
   PetscCall(PetscObjectReference((PetscObject)aij));
   PetscCall(MatDestroy(&steps->pattern));
   steps->pattern = aij;
+  PetscCall(is_known_symmetric(A, &steps->of_symmetric));
   PetscCall((*reinterpret_cast<Step *>(steps->symbolic[kind]))(F, aij, orderings..., info));
   PetscCall(wrap_numeric_steps(F, steps));
   PetscFunctionReturn(PETSC_SUCCESS);
