@@ -140,7 +140,7 @@ public:
   PetscErrorCode GetExact(PetscReal time, Vec u);
 
   // Evaluates the functions at random states: it is an error if they read a neighbour beyond the stencil. And finds whether the
-  // equation is linear with its parameters: by its text, or if that is unclear, by its values at all points. Collective.
+  // equation is linear with its parameters: by its text, and by its entries at these states. Collective.
   PetscErrorCode Try(bool *linear);
 
   PetscErrorCode SetField(size_t f, Vec values);
@@ -160,7 +160,6 @@ private:
   int Sample(equation::Region region, unsigned seed, double size, std::vector<PetscScalar> *entries);
   // An array like the ghosted vector of n unknowns, with random numbers where a region's points read it and nothing else.
   std::unique_ptr<PetscScalar[]> NumbersNear(const equation::Region &region, int n, unsigned seed, double size) const;
-  bool                           AddsUp(const equation::Region &all);
   PetscErrorCode                 SetGivenScale();
   // Of a steady equation's rows, on a coarser or finer grid: restriction by the transpose of interpolation sums residuals.
   PetscReal      RowScale() const;

@@ -7,10 +7,10 @@ namespace shellac {
 
 namespace {
 
-// How a value depends on the unknowns: not at all, with a value that may be known; as a linear function and a constant; in a
-// way that is not read; or otherwise.
+// How a value depends on the unknowns: not at all, with a value that may be known; as a linear function and a
+// constant; or otherwise.
 struct Dependence {
-  enum Kind { constant, affine, unclear, nonlinear } kind = constant;
+  enum Kind { constant, affine, nonlinear } kind = constant;
   bool   known = false;
   double value = 0;
 
@@ -129,7 +129,7 @@ Dependence Rows::value_of(const Node &node, const Names &names) {
                                    : function_of(arguments);
   }
   if (function != functions_.end()) {
-    if (++calls_ > 10000) return Dependence::unclear; // definitions that call others many times
+    if (++calls_ > 10000) return Dependence::nonlinear;
     return call(*function->second, arguments);
   }
   static const char *const linear[] = {"laplacian", "bilaplacian", "dx", "dy", "dz", "dxx", "dyy", "dzz", "dxy"};
@@ -143,14 +143,11 @@ Dependence Rows::value_of(const Node &node, const Names &names) {
 
 } // namespace
 
-Linearity linearity_of(const EquationText &text, const std::vector<double> &parameters,
-                       const std::vector<bool> &known) {
+bool is_linear(const EquationText &text, const std::vector<double> &parameters, const std::vector<bool> &known) {
   Rows       rows(text, parameters, known);
   Dependence all;
   for (const auto &u : text.unknowns) all = larger(all, rows.read((text.has_rate ? u.rate : u.residual).tree));
-  return all.kind == Dependence::unclear     ? Linearity::unclear
-         : all.kind == Dependence::nonlinear ? Linearity::nonlinear
-                                             : Linearity::linear;
+  return all.kind != Dependence::nonlinear;
 }
 
 } // namespace shellac

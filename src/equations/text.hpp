@@ -37,7 +37,6 @@ struct EquationText {
     int                      line = 0;
     bool                     of_state = false; // depends on unknowns or fields
     bool                     of_time = false;
-    bool                     of_place = false; // differs between points
     std::vector<bool>        is_step;          // [arguments]: it is a step to a neighbour, or a part of one
     double largest_whole = -1; // its value is a whole number of at most this size; negative: another one
   };

@@ -89,45 +89,12 @@ PetscErrorCode EquationOnGrid::SetGivenScale() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whether F(u + v) - F(u) - F(v) + F(0) is zero at all points, for u and v of several sizes.
-bool EquationOnGrid::AddsUp(const equation::Region &all) {
-  const size_t             n = equation_->unknowns(), count = owned() * n;
-  const auto              *size = place_.read_size;
-  const size_t             numbers = (size_t)(size[0] * size[1] * size[2]) * n;
-  std::vector<PetscScalar> values[4], sum(numbers);
-  const equation::Place    whole = place_;
-  bool                     does = true;
-  place_.u = compiled_array(sum.data());
-  place_.source = nullptr;
-  place_.row_scale = 1;
-  for (const double scale : {0.1, 1., -10., 1000.}) {
-    const auto u = NumbersNear(all, (int)n, 1, scale), v = NumbersNear(all, (int)n, 2, -3 * scale);
-    for (int state = 0; state < 4; state++) { // 0, u, v, u + v
-      for (size_t i = 0; i < numbers; i++)
-        sum[i] = (state % 2 ? u[i] : PetscScalar(0)) + (state / 2 ? v[i] : PetscScalar(0));
-      values[state].resize(count);
-      for (const equation::Region &region : regions_)
-        equation_->functions->values(&place_, &region, compiled_array(values[state].data()));
-    }
-    double largest = 0;
-    for (const auto &of_state : values)
-      for (const PetscScalar value : of_state)
-        if (std::isfinite(PetscAbsScalar(value))) largest = std::max(largest, (double)PetscAbsScalar(value));
-    for (size_t i = 0; i < count; i++)
-      if (std::isfinite(PetscAbsScalar(values[0][i]))) // else it is the source that is not
-        does = does && PetscAbsScalar(values[3][i] - values[1][i] - values[2][i] + values[0][i]) <= 1e-12 * largest;
-  }
-  place_ = whole;
-  return does;
-}
-
 PetscErrorCode EquationOnGrid::Try(bool *linear) {
-  const auto     &parameters = equation_->parameters;
-  const Linearity by_text =
-      linearity_of(equation_->text, std::vector<double>(parameters.begin(), parameters.end()), equation_->known);
+  const auto              &parameters = equation_->parameters;
+  const std::vector<double> values_of_parameters(parameters.begin(), parameters.end());
   const double             sizes[] = {0.1, 1, -1, 10};
   int                      arm[5] = {0, 0, 0, 0, 0};
-  PetscInt                 differs = by_text == Linearity::nonlinear;
+  PetscInt                 differs = !is_linear(equation_->text, values_of_parameters, equation_->known);
   std::vector<PetscScalar> first, entries;
 
   PetscFunctionBegin;
@@ -156,13 +123,6 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
       for (size_t i = 0; i < entries.size(); i++)
         if (!(PetscAbsScalar(entries[i] - first[i]) <= 1e-12 * largest)) differs = 1;
     }
-  }
-  if (by_text == Linearity::unclear && !differs && !arm[0]) {
-    equation::Region all;
-    for (int a = 0; a < 3; a++) all.start[a] = grid_.start[a], all.end[a] = grid_.start[a] + grid_.size[a];
-    all.ends = 1;
-    set_fields(all);
-    differs = !AddsUp(all);
   }
   place_.time = time;
   char text[512] = "";
