@@ -138,7 +138,8 @@ TEST_CASE("solutions of the gallery are of second order", "[equations]") {
 }
 
 // Of sin(3x) exp(y) cos(z) exp(-t), whose derivatives are multiples of itself.
-TEST_CASE("a manufactured source is what the differential equation makes of the exact solution", "[equations]") {
+TEST_CASE("a manufactured source is what the differential equation makes of the exact solution",
+          "[equations][unoptimised]") {
   if (!equations_work()) return;
   const struct {
     int         dim;
@@ -174,7 +175,7 @@ TEST_CASE("a manufactured source is what the differential equation makes of the 
   }
 }
 
-TEST_CASE("a Jacobian is the derivative of its residual or rate", "[equations]") {
+TEST_CASE("a Jacobian is the derivative of its residual or rate", "[equations][unoptimised]") {
   if (!equations_work()) return;
   int number = 0;
   for (const char *file : gallery) {

@@ -316,13 +316,13 @@ static double terms_of(Mat A) {
 }
 
 TEST_CASE("fast sums are of two trees, of compact regions on the ranks", "[sums][fast]") {
-  const PetscInt N = 20000 / fewer;
+  const PetscInt N = 8000 / fewer;
   Cloud          cloud = random_cloud(N, 2, 1), other = random_cloud(N / 2, 2, 2, Spread::skewed);
   Options        set("-mat_kernelsum_kernel laplace -mat_kernelsum_type fast");
   Matrix         A = make_square_sum(cloud), B = make_sum(other, cloud);
   CHECK(view(A, PETSC_VIEWER_ASCII_INFO).find("trees of order") != std::string::npos);
   // points in random order, as many terms as on one rank: a rank's trees would be as wide as all points otherwise
-  CHECK(terms_of(A) < 3500. * (double)N);
+  CHECK(terms_of(A) < 1850. * (double)N);
   Options direct("-mat_kernelsum_type direct");
   Matrix  D = make_square_sum(cloud), E = make_sum(other, cloud);
   CHECK(difference_of_products(A, D, false) <= 1e-6);
@@ -332,7 +332,7 @@ TEST_CASE("fast sums are of two trees, of compact regions on the ranks", "[sums]
 
 TEST_CASE("fast sums keep tolerances from 1e-3 to 1e-10 on uniform, clustered, planar and coincident points",
           "[sums][fast]") {
-  const PetscInt N = 4000 / fewer;
+  const PetscInt N = 2400 / fewer;
   int            number = 0;
   for (int shape = 0; shape < 4; shape++) {
     Cloud cloud = random_cloud(N, 3, 1);

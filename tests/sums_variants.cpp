@@ -16,7 +16,7 @@ TEST_CASE(
     int         dim;
   } cases[] = {{"gaussian", PetscReal(1e-6), 2}, {"gaussian", PetscReal(1e-6), 3}, {"inverse_multiquadric", 0, 2}};
   for (const auto &of : cases) {
-    const PetscInt along = of.dim == 2 ? 40 : fewer > 1 ? 8 : 14;
+    const PetscInt along = of.dim == 2 ? 30 : fewer > 1 ? 8 : 10;
     Cloud          cloud = lattice(along, of.dim, PetscReal(0.5));
     cloud.spread = Spread::skewed;
     Options set(std::string("-mat_kernelsum_kernel ") + of.kernel);
@@ -175,8 +175,9 @@ TEST_CASE("a preconditioner that is kept for another matrix does not need the on
 }
 
 TEST_CASE("a formula gets as many points around a box as the same function of the table", "[sums][solves]") {
-  const Cloud cloud = lattice(fewer > 1 ? 20 : 36, 2, PetscReal(0.5));
-  const auto  around = [&](Mat A, PetscReal sigma) {
+  const PetscInt along = fewer > 1 ? 20 : 26;
+  const Cloud    cloud = lattice(along, 2, PetscReal(0.5));
+  const auto     around = [&](Mat A, PetscReal sigma) {
     Solve solver(A);
     OK(MatKernelSumSetSigma(A, sigma));
     OK(MatShift(A, PetscReal(1e-6)));
@@ -192,7 +193,7 @@ TEST_CASE("a formula gets as many points around a box as the same function of th
       Matrix A = make_square_sum(cloud), B = make_square_sum(cloud);
       OK(MatKernelSumSetKernel(A, of[0]));
       OK(MatKernelSumSetFormula(B, of[1]));
-      const std::string wanted = around(A, spacings / 36), got = around(B, spacings / 36);
+      const std::string wanted = around(A, spacings / along), got = around(B, spacings / along);
       INFO(of[1]);
       CHECK(got == wanted);
     }

@@ -47,6 +47,28 @@ PetscErrorCode DeviceZero(void *memory, size_t bytes) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DeviceWait() {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PinnedMalloc(size_t bytes, void **memory) {
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream)); // as above
+  PetscCallCUDA(cudaMallocHost(memory, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PinnedFree(void *memory) {
+  if (memory) (void)cudaFreeHost(memory);
+}
+
 #else
 
 PetscErrorCode DeviceMalloc(size_t, void **) {
@@ -66,6 +88,16 @@ PetscErrorCode DeviceCopyToHost(void *, const void *, size_t) {
 PetscErrorCode DeviceZero(void *, size_t) {
   return check_backend(PETSC_MEMTYPE_CUDA);
 }
+
+PetscErrorCode DeviceWait() {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+PetscErrorCode PinnedMalloc(size_t, void **) {
+  return check_backend(PETSC_MEMTYPE_CUDA);
+}
+
+void PinnedFree(void *) {}
 
 #endif
 

@@ -14,6 +14,11 @@ PetscErrorCode DeviceCopyFromHost(void *to, const void *from, size_t bytes);
 PetscErrorCode DeviceCopyToHost(void *to, const void *from, size_t bytes);
 
 PetscErrorCode DeviceZero(void *memory, size_t bytes); // in PETSc's stream
+PetscErrorCode DeviceWait();                           // until all that is in PETSc's stream is done
+
+// Memory of the host that kernels write, too.
+PetscErrorCode PinnedMalloc(size_t bytes, void **memory);
+void           PinnedFree(void *memory); // null: nothing
 
 // An error where this build cannot reach such memory.
 PetscErrorCode check_backend(PetscMemType memory);

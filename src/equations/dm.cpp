@@ -269,7 +269,8 @@ static PetscErrorCode set_equation(DM da, const std::string &file, const std::st
       if (equation) (void)!equation->Destroy();
     }
   } holder{made.get()};
-  equation->shape = {(int)dim, (int)width, stencil == DMDA_STENCIL_BOX, chooses_neighbours(equation->text)};
+  const bool box = stencil == DMDA_STENCIL_BOX;
+  equation->shape = {(int)dim, (int)width, box, may_leave_stencil(equation->text, (int)width, box)};
   PetscCall(made->Create(da, equation)); // checks the grid
   equation->cache = cache;
   const void *compiled;

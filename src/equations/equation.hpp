@@ -156,7 +156,7 @@ private:
   PetscErrorCode Update();                       // after a change of parameters, fields or the time place_.time
   PetscErrorCode SetFieldsByFormula();
   // The entries of a few points of a region at a random state of this size; the number of these points. A neighbour beyond
-  // the stencil that was read is then in arm_.
+  // the stencil that was read is then in place_.arm.
   int Sample(equation::Region region, unsigned seed, double size, std::vector<PetscScalar> *entries);
   // An array like the ghosted vector of n unknowns, with random numbers where a region's points read it and nothing else.
   std::unique_ptr<PetscScalar[]> NumbersNear(const equation::Region &region, int n, unsigned seed, double size) const;
@@ -235,7 +235,8 @@ private:
   std::vector<equation::Fold>      folds_;
   std::vector<unsigned char>       identity_;
   std::vector<double>              given_scale_;
-  int                              arm_[5] = {0, 0, 0, 0, 0}; // place_.arm
+  int                              own_arm_[5] = {0, 0, 0, 0, 0}; // place_.arm, on the host and on a GPU
+  std::unique_ptr<int, void (*)(void *)> pinned_arm_{nullptr, PinnedFree};
   std::vector<equation::Region>    regions_;
   std::vector<Arm>                 arms_;
   DM                               field_da_ = NULL;       // of one value at a point

@@ -67,7 +67,13 @@ PetscErrorCode EquationOnGrid::SetPlace(PetscMemType memory) {
   place_.direction = nullptr; // unless a product sets it
   place_.fields = reinterpret_cast<const equation::Scalar *const *>(field_arrays_.data());
   place_.row_scale = RowScale();
-  arm_[0] = 0;
+  if (PetscMemTypeDevice(memory) && !pinned_arm_) {
+    void *pinned = nullptr;
+    PetscCall(PinnedMalloc(sizeof(own_arm_), &pinned));
+    pinned_arm_.reset(static_cast<int *>(pinned));
+  }
+  place_.arm = PetscMemTypeDevice(memory) ? pinned_arm_.get() : own_arm_;
+  place_.arm[0] = 0;
   PetscCall(SetTables(memory));
   PetscCall(source_.Get(memory, &source));
   place_.source = compiled_array(source);
@@ -203,8 +209,9 @@ PetscErrorCode EquationOnGrid::CheckArms() const {
   char text[512] = "";
 
   PetscFunctionBegin;
-  if (!equation_->shape.chooses) PetscFunctionReturn(PETSC_SUCCESS);
-  if (arm_[0]) PetscCall(PetscStrncpy(text, ArmProblem(arm_).c_str(), sizeof(text)));
+  if (!equation_->shape.may_leave) PetscFunctionReturn(PETSC_SUCCESS);
+  if (place_.arm == pinned_arm_.get()) PetscCall(DeviceWait());
+  if (place_.arm[0]) PetscCall(PetscStrncpy(text, ArmProblem(place_.arm).c_str(), sizeof(text)));
   PetscCall(share_error(grid_.comm, text));
   PetscCheck(!text[0], grid_.comm, PETSC_ERR_ARG_OUTOFRANGE, "%s", text);
   PetscFunctionReturn(PETSC_SUCCESS);

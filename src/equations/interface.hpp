@@ -41,6 +41,7 @@ struct PlaceNumbers {
   const Scalar *source;                      // [points written][unknowns], is added to the values; null: zero
   const Scalar *direction;                   // [points read][unknowns], of the Jacobian's action
   Real          row_scale;                   // a factor of all rows
+  int          *arm; // on the host: a neighbour that is read beyond the stencil: 1, its steps, its number: see ArmProblem()
 };
 
 // What a stretched grid's tables have for each point of an axis, from the point -width to N - 1 + width: first all of the
@@ -61,7 +62,6 @@ struct Place : PlaceNumbers {
   const Real          *given_scale; // [unknown]: of the rows where u is given, which makes them as large as the others
   const Fold          *folds;       // [unknown][axis][side][steps - 1]
   const unsigned char *identity;    // [unknown][axis][side]: the last point is on the end, where u is given
-  int                 *arm;         // a neighbour that is read beyond the stencil: 1, its steps, its number: see ArmProblem()
 #endif
 };
 

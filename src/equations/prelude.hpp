@@ -290,9 +290,10 @@ template <class SeedType, class From> struct GridPoint {
   }
   bool check(int c, int dx, int dy, int dz) const {
     if (in_stencil(dx, dy, dz)) return true;
-#if !defined(__CUDACC_RTC__)
-    place.arm[0] = 1, place.arm[1] = dx, place.arm[2] = dy, place.arm[3] = dz, place.arm[4] = c;
+#if defined(__CUDACC_RTC__)
+    if (atomicCAS(place.arm, 0, 1)) return false; // another thread has found one
 #endif
+    place.arm[0] = 1, place.arm[1] = dx, place.arm[2] = dy, place.arm[3] = dz, place.arm[4] = c;
     return false;
   }
   template <int c> Number unknown(int dx, int dy, int dz) const {

@@ -7,15 +7,6 @@
 
 namespace shellac {
 
-namespace {
-
-struct Reader { // what reads a neighbour
-  std::string call;
-  int         line = 0;
-  int         certainty = -1; // 3: these steps; 2: a helper that reads it; 1: steps that are not numbers; 0: the row
-};
-
-// Steps as numbers; false if one is a formula.
 bool read_steps(const std::vector<Node> &arguments, int steps[3]) {
   double size = 0;
   for (size_t a = 0; a < 3; a++) steps[a] = 0;
@@ -27,6 +18,14 @@ bool read_steps(const std::vector<Node> &arguments, int steps[3]) {
   }
   return true;
 }
+
+namespace {
+
+struct Reader { // what reads a neighbour
+  std::string call;
+  int         line = 0;
+  int         certainty = -1; // 3: these steps; 2: a helper that reads it; 1: steps that are not numbers; 0: the row
+};
 
 // The first one of those that are most certain.
 Reader find_reader(const EquationText &text, const std::string &name, const int steps[3]) {

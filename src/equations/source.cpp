@@ -3,6 +3,7 @@
 #include <petscsys.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "equations/coefficients.hpp"
 #include "equations/in_cpp.hpp"
@@ -358,18 +359,28 @@ private:
 
 } // namespace
 
-bool chooses_neighbours(const EquationText &text) {
-  const auto chooses = [](const Expression &e) {
-    bool does = false;
+bool may_leave_stencil(const EquationText &text, int width, bool box) {
+  Names read; // what is called with steps
+  bool  chooses = false, leaves = false;
+  for (const auto &u : text.unknowns) read.push_back(u.name);
+  for (const auto &f : text.fields) read.push_back(f.name);
+  const auto look = [&](const Expression &e, const Names &also = {}) {
     for_each_node(e.tree, [&](const Node &node) {
-      does = does || node.kind == Node::choice || node.kind == Node::all || node.kind == Node::any;
+      chooses = chooses || node.kind == Node::choice || node.kind == Node::all || node.kind == Node::any;
+      if (node.kind != Node::call) return;
+      int        steps[3], along = 0, farthest = 0;
+      const bool is_wide = node.text == "bilaplacian", is_step = node.text.compare(0, 5, "step_") == 0;
+      if (is_wide || node.text == "dxy") leaves = leaves || !box || (is_wide && width < 2);
+      if (!is_step && !has(read, node.text) && !has(also, node.text)) return;
+      leaves = leaves || !read_steps(node.parts, steps);
+      if (leaves) return;
+      for (const int step : steps) along += step != 0, farthest = std::max(farthest, std::abs(step));
+      leaves = (along > 1 && !box) || farthest + is_step > width;
     });
-    return does;
   };
-  bool some = !steps_are_known(text);
-  for (const auto &d : text.definitions) some = some || chooses(d.value);
-  for (const auto &u : text.unknowns) some = some || chooses(u.residual) || chooses(u.rate);
-  return some;
+  for (const auto &d : text.definitions) look(d.value, d.arguments);
+  for (const auto &u : text.unknowns) look(u.residual), look(u.rate);
+  return !steps_are_known(text) || (chooses && leaves);
 }
 
 // In 3-D many points are at the ends of rows, and computed separately each would read whole sectors of memory. Their rules must

@@ -11,15 +11,17 @@ namespace shellac {
 struct EquationShape {
   int  dim = 2, width = 1;
   bool box = false;
-  bool chooses = true;          // values or the place may decide which neighbours are read
+  bool may_leave = true;        // a value or the place may decide that a neighbour beyond the stencil is read
   bool stretched = false;       // its spacings are not the same along each axis
   bool holds_constants = false; // a steady equation's ends do not give any value of some unknown
   // Points along the last axis that a GPU's thread computes, from loads that they share, and columns of these along the first axis.
   int  at_once = 1, columns = 1;
   bool whole_rows = false; // it computes points at the ends of the first axis with the others
 };
-// Whether values or the place may decide which neighbours a text's rows read.
-bool chooses_neighbours(const EquationText &text);
+// Steps as numbers; false if one is a formula.
+bool read_steps(const std::vector<Node> &arguments, int steps[3]);
+// Whether a value or the place may decide that a text's rows read a neighbour beyond that stencil.
+bool may_leave_stencil(const EquationText &text, int width, bool box);
 // Whether two columns are better, on grids whose rows have an even number of points.
 bool has_columns(const EquationShape &shape, const EquationText &text);
 // The shape with the best number of points for that many columns; along_vector: a vector is read, too.

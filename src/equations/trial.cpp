@@ -52,9 +52,10 @@ int EquationOnGrid::Sample(equation::Region region, unsigned seed, double size, 
   place_.u = compiled_array(u.get());
   place_.source = nullptr;
   place_.row_scale = 1;
-  arm_[0] = 0;
+  place_.arm = own_arm_;
+  place_.arm[0] = 0;
   equation_->functions->values(&place_, &region, compiled_array(entries->data()));
-  if (!arm_[0]) equation_->functions->entries(&place_, &region, slot.data());
+  if (!place_.arm[0]) equation_->functions->entries(&place_, &region, slot.data());
   place_ = whole;
   return points;
 }
@@ -116,7 +117,7 @@ PetscErrorCode EquationOnGrid::Try(bool *linear) {
     set_fields(sample_of(region));
     for (unsigned state = 0; state < 4; state++) {
       Sample(region, state, sizes[state], &entries);
-      if (arm_[0]) std::copy(arm_, arm_ + 5, arm);
+      if (place_.arm[0]) std::copy(place_.arm, place_.arm + 5, arm);
       if (state == 0) first = entries;
       double largest = 0;
       for (const PetscScalar entry : first) largest = std::max(largest, (double)PetscAbsScalar(entry));
