@@ -49,7 +49,12 @@ static PetscErrorCode set_symmetry(Mat A, FormulaMat *context, bool symmetric) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatIsSymmetricKnown(A, &known, &is));
-  if (known) PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_FALSE));
+  if (known) {
+    PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_FALSE));
+    // PETSc's orderings for LU write beyond their arrays where a pattern is not as symmetric as it is said to be
+    PetscCall(MatSetOption(A, MAT_STRUCTURALLY_SYMMETRIC, PETSC_FALSE)); // no assembly forgets it
+    PetscCall(MatSetOption(A, MAT_STRUCTURAL_SYMMETRY_ETERNAL, PETSC_FALSE));
+  }
   const bool zeroed = context->zeroed;
   auto       awaited = std::move(context->awaited);
   context->zeroed = false;

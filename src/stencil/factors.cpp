@@ -144,8 +144,8 @@ static PetscErrorCode is_known_symmetric(Mat A, bool *symmetric) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// PETSc takes ICC for a symmetric matrix, and keeps it where changed rows have made the matrix another: ICC and Cholesky then
-// factor what the upper triangle says, and ICC's search for a shift may never end.
+// PETSc takes ICC for a symmetric matrix, and keeps it where changed rows have made the matrix another: ICC and Cholesky
+// then factor what the upper triangle says, and ICC's search for a shift may never end.
 static PetscErrorCode check_symmetry(Mat F, Mat A, Mat aij) {
   FactorSteps *steps;
   bool         known = false;
@@ -159,8 +159,9 @@ static PetscErrorCode check_symmetry(Mat F, Mat A, Mat aij) {
   PetscCall(MatNorm(aij, NORM_INFINITY, &largest));
   PetscCall(MatIsSymmetric(A, 1e3 * PETSC_MACHINE_EPSILON * largest, &is));
   PetscCheck(is, PetscObjectComm((PetscObject)F), PETSC_ERR_ARG_WRONGSTATE,
-             "icc and cholesky, of which PETSc takes one by itself for a symmetric matrix, cannot factor this one any more: a "
-             "change such as MatZeroRows() has made it nonsymmetric; use -pc_type ilu or lu, or MatZeroRowsColumns()");
+             "icc and cholesky, of which PETSc takes one by itself for a symmetric matrix, cannot factor this one any "
+             "more: a change such as MatZeroRows() has made it nonsymmetric; use -pc_type ilu or lu, or "
+             "MatZeroRowsColumns()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
