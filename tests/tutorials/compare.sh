@@ -7,7 +7,7 @@
 #   -type TYPE        the matrix type under test                    (stencil)
 #   -reference TYPE   what it is compared with                      (aij)
 #   -options OPTIONS  further options of both runs, for instance '-dm_vec_type cuda'
-#   -ranks LIST       numbers of MPI ranks                          ('1 4')
+#   -ranks LIST       numbers of MPI ranks                          ('1 3')
 #   -launcher COMMAND what starts a program on the ranks that follow (mpiexec -n)
 #   -tolerance REAL   of the relative difference of two solutions in the infinity norm (1e-7)
 #   -folder FOLDER    where the output of the last runs remains     (a temporary one, removed)
@@ -16,7 +16,7 @@
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-library=${SHELLAC_LIBRARY:-} type=stencil reference=aij options='' ranks='1 4' launcher='mpiexec -n' tolerance=1e-7
+library=${SHELLAC_LIBRARY:-} type=stencil reference=aij options='' ranks='1 3' launcher='mpiexec -n' tolerance=1e-7
 folder=
 while [[ ${1:-} == -* ]]; do
   case $1 in
