@@ -306,6 +306,43 @@ TEST_CASE("methods that take a preconditioner for linear are told that cycles in
   }
 }
 
+TEST_CASE("single precision refuses a bad guess for methods that drift, and numbers beyond its range", "[claims]") {
+  const Lattice l = lattice({33, 30, 1});
+  Pair          of = captured_pair("constant", true, l, nearly_constant(l, 0));
+  Vector        b = random_vector(of.da, 3), x = make_vector(of.da);
+  const auto    solver = [&](const std::string &options) {
+    return make_solver(of.A, multigrid + single + " -test_ksp_rtol 1e-5 -test_ksp_type " + options);
+  };
+  for (const char *method : {"bcgs", "gmres"}) {
+    INFO(method);
+    Solver ksp = solver(method + std::string(" -test_ksp_initial_guess_nonzero"));
+    OK(VecSet(x, 1e5));
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"initial residual", "-ksp_type", "fgmres", "-pc_stencilmg_precision double"}),
+                 [&]() { return KSPSolve(ksp, b, x); });
+    OK(VecSet(x, 0));
+    OK(KSPSolve(ksp, b, x));
+    OK(KSPSolve(ksp, b, x)); // from a good guess
+    CHECK(true_residual(ksp, of.aij, b, x) <= 1e-4);
+  }
+  for (const char *method : {"gmres", "cg", "richardson"})
+    for (const PetscReal factor : {1e-50, 1e-34, 1e50}) {
+      INFO(method << ", " << factor);
+      Solver ksp = solver(method);
+      Vector of_size = random_vector(of.da, 3);
+      OK(VecScale(of_size, factor));
+      EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"-pc_stencilmg_precision", "right-hand side", "range", "double"}),
+                   [&]() { return KSPSolve(ksp, of_size, x); });
+    }
+  for (const PetscReal factor : {0., 1e-20, 1e20}) {
+    INFO(factor);
+    Solver ksp = solver("cg");
+    Vector of_size = random_vector(of.da, 3);
+    OK(VecScale(of_size, factor));
+    OK(KSPSolve(ksp, of_size, x));
+    if (factor > 0) CHECK(true_residual(ksp, of.aij, of_size, x) <= 1e-4);
+  }
+}
+
 TEST_CASE("Richardson's method says whether it has come to its tolerance", "[claims]") {
   const Lattice l = lattice({65, 60, 1});
   Pair          of = captured_pair("constant", true, l, nearly_constant(l, 0));

@@ -62,47 +62,9 @@ PetscErrorCode get_ready(PC pc, StencilMG **mg) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Methods that follow the residual of the x they have, also with a preconditioner that is not linear.
-constexpr const char *flexible[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPCG,     KSPNASH,    KSPSTCG,   KSPGLTR,
-                                    KSPFCG,        KSPPIPEFCG,   KSPGCR,    KSPPIPEGCR, KSPFGMRES, KSPPIPEFGMRES,
-                                    KSPFBCGS,      KSPFBCGSR,    KSPQMRCGS, KSPPREONLY, KSPNONE};
-
-// Cycles in single precision are linear to its rounding only. Other methods take them for linear: they would report
-// residuals that their solutions do not have. In the preconditioned norm, from the left, these are right down to some units
-// of single precision.
-PetscErrorCode check_method(KSP ksp) {
-  constexpr PetscReal least = 1e-6; // a relative tolerance
-  const char         *prefix;
-  KSPType             type;
-  KSPNormType         norm;
-  PCSide              side;
-  PetscReal           rtol;
-  PetscBool           serves, estimates = PETSC_FALSE; // eigenvalues, for KSPCHEBYSHEV
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetType(ksp, &type));
-  PetscCall(KSPGetNormType(ksp, &norm));
-  PetscCall(KSPGetPCSide(ksp, &side));
-  PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
-  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
-  if (prefix) PetscCall(PetscStrendswith(prefix, "esteig_", &estimates));
-  serves = norm == KSP_NORM_NONE || estimates || (norm == KSP_NORM_PRECONDITIONED && side == PC_LEFT && rtol >= least)
-               ? PETSC_TRUE
-               : PETSC_FALSE;
-  for (const char *name : flexible)
-    if (!serves) PetscCall(PetscStrcmp(type, name, &serves));
-  PetscCheck(serves, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-             "-pc_stencilmg_precision single: rounding makes such a preconditioner not linear, so -ksp_type %s with "
-             "-ksp_pc_side %s and -ksp_rtol %g would report a residual that its solution does not have; use -ksp_type "
-             "fgmres, cg, fbcgs or richardson, -ksp_pc_side left with -ksp_rtol %g or more, or "
-             "-pc_stencilmg_precision double",
-             type, PCSides[side], (double)rtol, (double)least);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 // Looks at the method; and at the matrix: a field may have changed, and the program has not assembled the matrix since, so
 // that KSPSolve()'s PCSetUp() did not see it.
-PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
+PetscErrorCode pre_solve(PC pc, KSP ksp, Vec b, Vec x) {
   StencilMG  *mg;
   Mat         A, P;
   PetscBool   reused;
@@ -113,7 +75,7 @@ PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   PetscCall(get_context(pc, &mg));
   PetscCall(KSPGetNormType(ksp, &norm));
   mg->tests = norm != KSP_NORM_NONE;
-  if (mg->single) PetscCall(check_method(ksp));
+  if (mg->single) PetscCall(check_single(pc, mg, ksp, b, x));
   PetscCall(PCGetReusePreconditioner(pc, &reused));
   if (reused || !mg->is_current()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(get_matrices(pc, &A, &P));

@@ -339,6 +339,7 @@ PetscErrorCode set_up_stencilmg(PC pc) {
   mg->has_masses = false;
   mg->failure.clear();
   mg->growth = 0;
+  mg->largest_entry = 0;
   PetscCall(get_matrices(pc, &A, &P));
   PetscCall(MatGetType(P, &type));
   PetscCall(MatIsCaptured(P, &ours));

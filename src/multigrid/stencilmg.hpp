@@ -35,6 +35,7 @@ struct StencilMG {
   bool           corrects = false;     // the hierarchy's operator is only near the matrix, whose residuals count
   bool           stale = false;        // settings have changed since, or a set-up has failed
   bool           tests = true;         // the KSP of the last solve compares norms with tolerances
+  PetscReal      largest_entry = 0;    // of the diagonal, in size; zero: nobody has asked
   PetscInt       applications = 0;
   PetscLogDouble flops[3] = {}; // of a cycle from zero, one from a guess, and full multigrid
 
@@ -45,6 +46,7 @@ struct StencilMG {
 PetscErrorCode get_context(PC pc, StencilMG **mg);
 PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x); // an application's cycle, after a set-up
 PetscErrorCode set_up_stencilmg(PC pc);
+PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b, Vec x); // an error where single precision cannot solve
 PetscErrorCode fail_application(Vec x);                          // after a set-up that has failed
 PetscErrorCode view_findings(StencilMG *mg, PetscViewer viewer); // of the last set-up
 PetscErrorCode destroy_vectors(StencilMG *mg);

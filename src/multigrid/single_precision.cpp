@@ -1,0 +1,97 @@
+// What cycles in single precision cannot serve: methods that would report residuals of another x, and numbers beyond its
+// range.
+
+#include "device/pc_matrices.hpp"
+
+#include "multigrid/stencilmg.hpp"
+
+namespace shellac {
+
+// Methods that follow the residual of the x they have, also with a preconditioner that is not linear.
+static constexpr const char *flexible[] = {KSPRICHARDSON, KSPCHEBYSHEV, KSPCG,     KSPNASH,    KSPSTCG,   KSPGLTR,
+                                           KSPFCG,        KSPPIPEFCG,   KSPGCR,    KSPPIPEGCR, KSPFGMRES, KSPPIPEFGMRES,
+                                           KSPFBCGS,      KSPFBCGSR,    KSPQMRCGS, KSPPREONLY, KSPNONE};
+
+// Cycles in single precision are linear to its rounding only. Other methods take them for linear: they would report
+// residuals that their solutions do not have. In the preconditioned norm, from the left, these are right down to some units
+// of single precision, relative to the residual at the start.
+static PetscErrorCode check_method(KSP ksp, Mat A, Vec b, Vec x) {
+  constexpr PetscReal least = 1e-6; // a relative tolerance
+  const char         *prefix;
+  KSPType             type;
+  KSPNormType         norm;
+  PCSide              side;
+  PetscReal           rtol, start = 1; // residual of the initial guess, in units of b
+  PetscBool           serves, any, guess, estimates = PETSC_FALSE; // eigenvalues, for KSPCHEBYSHEV
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetType(ksp, &type));
+  PetscCall(KSPGetNormType(ksp, &norm));
+  PetscCall(KSPGetPCSide(ksp, &side));
+  PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(KSPGetInitialGuessNonzero(ksp, &guess));
+  if (prefix) PetscCall(PetscStrendswith(prefix, "esteig_", &estimates));
+  any = norm == KSP_NORM_NONE || estimates ? PETSC_TRUE : PETSC_FALSE;
+  for (const char *name : flexible)
+    if (!any) PetscCall(PetscStrcmp(type, name, &any));
+  if (any) PetscFunctionReturn(PETSC_SUCCESS);
+  serves = norm == KSP_NORM_PRECONDITIONED && side == PC_LEFT && rtol >= least ? PETSC_TRUE : PETSC_FALSE;
+  if (serves && guess) {
+    Vec       r;
+    PetscReal of_b, of_r;
+    PetscCall(VecDuplicate(b, &r));
+    PetscCall(MatMult(A, x, r));
+    PetscCall(VecAYPX(r, -1, b));
+    PetscCall(VecNorm(b, NORM_2, &of_b));
+    PetscCall(VecNorm(r, NORM_2, &of_r));
+    PetscCall(VecDestroy(&r));
+    if (of_r > of_b && of_b > 0) start = of_r / of_b;
+    serves = rtol >= least * start ? PETSC_TRUE : PETSC_FALSE;
+  }
+  PetscCheck(serves, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+             "-pc_stencilmg_precision single: rounding makes such a preconditioner not linear, so -ksp_type %s with "
+             "-ksp_pc_side %s, -ksp_rtol %g and an initial residual of %g |b| would report a residual that its solution "
+             "does not have; use -ksp_type fgmres, cg, fbcgs or richardson, -ksp_pc_side left with -ksp_rtol %g or more, "
+             "or -pc_stencilmg_precision double",
+             type, PCSides[side], (double)rtol, (double)start, (double)(least * start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A cycle of b below the range would be zero, and a KSP that tests it would say that zero is the solution.
+static PetscErrorCode check_range(StencilMG *mg, KSP ksp, Mat P, Vec b) {
+  constexpr PetscReal least = 1e-36, most = 1e36;
+  PetscReal           largest, rtol;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
+  PetscCall(VecNorm(b, NORM_INFINITY, &largest));
+  if (mg->largest_entry == 0) {
+    Vec diagonal;
+    PetscCall(VecDuplicate(b, &diagonal));
+    PetscCall(MatGetDiagonal(P, diagonal));
+    PetscCall(VecNorm(diagonal, NORM_INFINITY, &mg->largest_entry));
+    PetscCall(VecDestroy(&diagonal));
+  }
+  const PetscReal entry = mg->largest_entry, of_x = largest / entry;
+  const PetscReal smallest = PetscMin(entry, PetscMax(rtol, PETSC_MACHINE_EPSILON) * PetscMin(largest, of_x));
+  const bool      beyond = smallest < least || PetscMax(entry, PetscMax(largest, of_x)) > most; // false: not a number
+  PetscCheck(!beyond || largest == 0 || entry == 0 || PetscIsInfOrNanReal(of_x), PetscObjectComm((PetscObject)ksp),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_stencilmg_precision single: with a right-hand side of up to %g, a matrix with a diagonal of up to %g and "
+             "-ksp_rtol %g, numbers are beyond its range, %g to %g; scale them, or use -pc_stencilmg_precision double",
+             (double)largest, (double)entry, (double)rtol, (double)least, (double)most);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b, Vec x) {
+  Mat A, P;
+
+  PetscFunctionBegin;
+  PetscCall(get_matrices(pc, &A, &P));
+  PetscCall(check_method(ksp, A, b, x));
+  PetscCall(check_range(mg, ksp, P, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac
