@@ -84,8 +84,8 @@ static std::vector<Tick> ticks(Range range, int count, std::string *factor) {
 
 // ---- colours -------------------------------------------------------------------------------------------------------
 
-// t in [0, 1]. Sequential: viridis (S. van der Walt and N. Smith, matplotlib, 2015), even in lightness. Diverging: ColorBrewer's
-// RdBu (C. Brewer, 2003), white in the middle. Straight lines between these colours.
+// t in [0, 1]. Sequential: viridis (S. van der Walt and N. Smith, matplotlib, 2015), even in lightness. Diverging:
+// ColorBrewer's RdBu (C. Brewer, 2003), white in the middle. Straight lines between these colours.
 static Color color_at(double t, bool diverging) {
   static const std::vector<std::uint32_t> maps[] = {
       {0x440154, 0x482878, 0x3e4a89, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6dcd59, 0xb4de2c, 0xfde725},

@@ -23,7 +23,8 @@ TEST_CASE("in 2-D, du/dt is that of the textbooks' formulas", "[burgers]") {
                               std::string("-burgers_flux ") + flux + " -burgers_reconstruct " + reconstructions[r] +
                                   " -burgers_bc " + boundary +
                                   (strcmp(boundary, "inflow") ? "" : " -burgers_inflow 0.3,-0.4,0.2,0.1") +
-                                  (nu > 0 ? " -burgers_viscosity 0.05" : "") + " -burgers_check_interval " + (turn % 3 ? "0" : "1"),
+                                  (nu > 0 ? " -burgers_viscosity 0.05" : "") + " -burgers_check_interval " +
+                                  (turn % 3 ? "0" : "1"),
                               size[1]);
           OK(VecDestroy(&run.u));
           run.u = random_vector(run.da, 5);

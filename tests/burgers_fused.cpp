@@ -270,7 +270,8 @@ TEST_CASE("fused steps go forward in time: another time step is refused, and not
     Run run(PETSC_COMM_WORLD, N, true, "-ts_type burgersfused -burgers_fused_steps 8");
     run.start([&](PetscInt i) { return wavy(i, N); });
     Vector before = copy_of(run.u);
-    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"burgersfused", "forward", BURGERS_TIME_STEP}), [&] { return solve(run, 20, dt); });
+    EXPECT_ERROR(PETSC_ERR_ARG_OUTOFRANGE, ({"burgersfused", "forward", BURGERS_TIME_STEP}),
+                 [&] { return solve(run, 20, dt); });
     PetscReal time;
     PetscInt  step;
     OK(TSGetTime(run.ts, &time));

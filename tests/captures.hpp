@@ -77,7 +77,8 @@ PetscErrorCode set_function(PetscErrorCode (*set)(MatFDColoring, Function *, voi
   return (*set)(fd, reinterpret_cast<Function *>(reinterpret_cast<void (*)()>(residual)), context);
 }
 
-// f = B u + u³, where the vectors are. PETSc's differences bind u to the host, and a duplicate of it then has no memory there.
+// f = B u + u³, where the vectors are. PETSc's differences bind u to the host, and a duplicate of it then has no memory
+// there.
 inline PetscErrorCode cubic_residual(void *, Vec u, Vec f, void *B) {
   Vector cube;
 

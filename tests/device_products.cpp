@@ -151,7 +151,9 @@ TEST_CASE("diffusion gives the host's products on a GPU", "[device_products]") {
         INFO(describe(lattice) << ", kind " << kind << ", k on host " << k_on_host);
         std::vector<Vector> fields;
         Pair                pair(lattice,
-                                 [&](DM da, Mat *A) { fields.push_back(make_diffusion(da, lattice.dim, kind, k_on_host, A)); });
+                                 [&](DM da, Mat *A) {
+                                   fields.push_back(make_diffusion(da, lattice.dim, kind, k_on_host, A));
+                                 });
         pair.check();
         for (Vec k : fields) OK(VecScale(k, 2)); // as the operators find out
         pair.check();

@@ -325,7 +325,8 @@ TEST_CASE("PCGAMG says that it needs an assembled matrix", "[errors]") {
     OK(KSPCreate(PETSC_COMM_WORLD, &ksp));
     OK(KSPSetOperators(ksp, A, A));
     OK(KSPSetFromOptions(ksp));
-    EXPECT_ERROR(PETSC_ERR_SUP, ({"PCGAMG", "-pc_type assembled -assembled_pc_type gamg", "-dm_mat_type aij"}), [&] { return KSPSetUp(ksp); });
+    EXPECT_ERROR(PETSC_ERR_SUP, ({"PCGAMG", "-pc_type assembled -assembled_pc_type gamg", "-dm_mat_type aij"}),
+                 [&] { return KSPSetUp(ksp); });
   }
 }
 

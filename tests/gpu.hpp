@@ -44,7 +44,8 @@ template <class Function> PetscReal bytes_copied(const Function &work) {
   return copied(work).bytes;
 }
 
-// Calls work(x) with a copy x of v, on one rank, whose array begins `offset` values after a 16-byte boundary; v is then what x is.
+// Calls work(x) with a copy x of v, on one rank, whose array begins `offset` values after a 16-byte boundary; v is then
+// what x is.
 template <class Function> void at_offset(Vec v, PetscInt offset, const Function &work) {
   Vec          room, x;
   PetscInt     n;

@@ -53,7 +53,8 @@ public:
   void testCaseEnded(const Catch::TestCaseStats &) override { alarm(0); }
 
 private:
-  // Only calls that a signal's handler may make. The first rank that ends takes the others with it: they have time for their text.
+  // Only calls that a signal's handler may make. The first rank that ends takes the others with it: they have time for
+  // their text.
   static void end(int) {
     if (write(STDERR_FILENO, text_, strlen(text_)) > 0) sleep(1);
     _exit(1);
@@ -72,9 +73,10 @@ public:
     if (given_) return;
     const char *path = info.lineInfo.file, *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     bool        quick = info.tagsAsString().find("[unoptimised]") != std::string::npos;
-    for (const char *name : {"equations_action.cpp", "equations_complex.cpp", "equations_corners.cpp", "equations_domain.cpp",
-                             "equations_language.cpp", "equations_linear.cpp", "equations_singular.cpp",
-                             "equations_solvers.cpp", "equations_stretched.cpp", "misuse_equations.cpp"})
+    for (const char *name :
+         {"equations_action.cpp", "equations_complex.cpp", "equations_corners.cpp", "equations_domain.cpp",
+          "equations_language.cpp", "equations_linear.cpp", "equations_singular.cpp", "equations_solvers.cpp",
+          "equations_stretched.cpp", "misuse_equations.cpp"})
       quick = quick || !strcmp(file, name);
     setenv("SHELLAC_CXXFLAGS", quick ? "-O0" : "", 1);
   }

@@ -126,7 +126,8 @@ TEST_CASE("options of burgersfused", "[misuse]") {
           {"-ts_exact_final_time interpolate", PETSC_ERR_SUP, "interpolate|matchstep or stepover"},
           {BURGERS_TIME_STEP " 10", PETSC_ERR_ARG_OUTOFRANGE, BURGERS_TIME_STEP},
           {"-burgers_jacobian aij", PETSC_ERR_ARG_INCOMP, "burgersfused|leave -burgers_jacobian out"},
-          {"-burgers_flux lax_friedrichs -burgers_speed 0.1", PETSC_ERR_ARG_OUTOFRANGE, "-burgers_speed|or the flux rusanov"},
+          {"-burgers_flux lax_friedrichs -burgers_speed 0.1", PETSC_ERR_ARG_OUTOFRANGE,
+           "-burgers_speed|or the flux rusanov"},
       });
 }
 

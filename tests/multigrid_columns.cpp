@@ -1,4 +1,5 @@
-// Passes over columns of three-dimensional levels beside the same passes point by point, on the host and, where there is one, on a GPU.
+// Passes over columns of three-dimensional levels beside the same passes point by point, on the host and, where there
+// is one, on a GPU.
 
 #include "catch.hpp"
 

@@ -1,5 +1,5 @@
-// Passes over columns of levels in 3-D with variable coefficients beside the same passes point by point, on the host and, where there
-// is one, on a GPU.
+// Passes over columns of levels in 3-D with variable coefficients beside the same passes point by point, on the host
+// and, where there is one, on a GPU.
 
 #include "catch.hpp"
 

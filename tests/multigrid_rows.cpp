@@ -1,5 +1,5 @@
-// Passes of stencilmg with variable coefficients, where the vectors are, beside single steps point by point on the host: fused ones, and
-// on a GPU in 3-D those column by column.
+// Passes of stencilmg with variable coefficients, where the vectors are, beside single steps point by point on the
+// host: fused ones, and on a GPU in 3-D those column by column.
 
 #include "catch.hpp"
 

@@ -1,4 +1,5 @@
-// stencilmg where a point has several unknowns: rows of coarse levels beside dense algebra, iterations beside PCMG's, solutions.
+// stencilmg where a point has several unknowns: rows of coarse levels beside dense algebra, iterations beside PCMG's,
+// solutions.
 
 #include "catch.hpp"
 

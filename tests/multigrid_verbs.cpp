@@ -1,5 +1,5 @@
-// What stencilmg does at a point with variable coefficients, beside dense algebra: smoothing, residual, restriction, prolongation
-// and the coarse operator; on the host and, where there is one, on a GPU.
+// What stencilmg does at a point with variable coefficients, beside dense algebra: smoothing, residual, restriction,
+// prolongation and the coarse operator; on the host and, where there is one, on a GPU.
 
 #include "catch.hpp"
 
@@ -137,8 +137,8 @@ TEST_CASE("smoothing, residual and transfers are products with dense matrices", 
   });
 }
 
-// Gauss-Seidel's method in tiles of `extent`, point by point along `way`; outside of its tile, and around an axis, a point's row
-// takes u.
+// Gauss-Seidel's method in tiles of `extent`, point by point along `way`; outside of its tile, and around an axis, a
+// point's row takes u.
 static Values swept(const TwoLevels &levels, const PetscInt way[3], const PetscInt extent[3], const Values &u,
                     const Values &b) {
   const Box  all = levels.patch.all();

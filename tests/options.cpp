@@ -188,7 +188,8 @@ TEST_CASE("a program that assembles the same operator passes, and another gets a
       MatStencil         at = {start[2], start[1], start[0], 0};
       const PetscScalar  same = row.value[0], other = same * PetscReal(1.001);
       OK(MatSetValuesStencil(A, 1, &at, 1, &at, &same, INSERT_VALUES));
-      OK(MatSetValuesStencil(A, 1, &at, 1, &at, &other, INSERT_VALUES)); // one rank's values are all ranks' error, at the end
+      // one rank's values are all ranks' error, at the end
+      OK(MatSetValuesStencil(A, 1, &at, 1, &at, &other, INSERT_VALUES));
       OK(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
       EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"row", "column", "helmholtz", "aij"}),
                    [&] { return MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY); });

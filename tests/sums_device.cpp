@@ -68,8 +68,8 @@ TEST_CASE("CUDA vectors give the host's sums", "[sums][device]") {
     }
 }
 
-// Points of a unit cube at `at`. In 1-D and 2-D differences are exact in single precision, which close pairs of singular functions want.
-// The last six may be close to one another, in the middle, where single precision is fine.
+// Points of a unit cube at `at`. In 1-D and 2-D differences are exact in single precision, which close pairs of
+// singular functions want. The last six may be close to one another, in the middle, where single precision is fine.
 static Cloud cloud_with_close_points(PetscInt N, int dim, PetscReal at, bool close) {
   Cloud cloud = random_cloud(N, dim, 1);
   for (PetscReal &x : cloud.x) x = at + (dim < 3 ? std::floor(65536 * x) / 65536 : x);

@@ -163,8 +163,9 @@ TEST_CASE("a tree goes on from the parts of a larger one", "[sums][tree]") {
   }
 }
 
-// Weights of interpolation points have the points' sums of polynomials, and sums at them give polynomials at the points: of all
-// products of Chebyshev polynomials that the interpolant has, on cubes, flat boxes, lines and at one place.
+// Weights of interpolation points have the points' sums of polynomials, and sums at them give polynomials at the
+// points: of all products of Chebyshev polynomials that the interpolant has, on cubes, flat boxes, lines and at one
+// place.
 TEST_CASE("interpolation in a cluster is exact for its polynomials", "[sums][tree]") {
   constexpr PetscInt N = 40;
   for (const std::array<int, 3> &n :

@@ -213,8 +213,8 @@ private:
   std::vector<std::string> keys_;
 };
 
-// What a call that must fail with this code (zero: with any) said, the same on every rank; words that its message lacks, or what else
-// is wrong; empty if all is well.
+// What a call that must fail with this code (zero: with any) said, the same on every rank; words that its message
+// lacks, or what else is wrong; empty if all is well.
 std::string error_problem(PetscErrorCode expected, const std::vector<std::string> &words,
                           const std::function<PetscErrorCode()> &call);
 #define EXPECT_ERROR(code, words, ...)                                                                                 \

@@ -13,8 +13,8 @@ inline Matrix captured(const Lattice &l, const Fill &fill, DM *da) {
 
 // ---- systems of equations
 
-// Rows of h² L, h the spacing along the first axis; unknowns at the ends of the domain are given where nodes, and zero one spacing
-// beyond them elsewhere.
+// Rows of h² L, h the spacing along the first axis; unknowns at the ends of the domain are given where nodes, and zero
+// one spacing beyond them elsewhere.
 struct Equations {
   const char     *name;
   PetscInt        dof;

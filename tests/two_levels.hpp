@@ -122,7 +122,8 @@ inline TwoLevels::TwoLevels(PetscMemType where, const Point &N, bool stays, bool
   }
   coarse_patch = patch_of(coarse_N, coarse_periodic);
 
-  // symmetric couplings by a formula of the edge's middle, over the rows' masses; those with the ends of the domain are shifts
+  // symmetric couplings by a formula of the edge's middle, over the rows' masses; those with the ends of the domain are
+  // shifts
   const auto of_point = [&](const PetscInt p[3]) { return weighted ? 1.5 + PetscSinReal(p[0] + 2 * p[1] + p[2]) : 1.; };
   const auto middle = [&](int a, PetscInt p, PetscInt d) {
     const PetscInt twice = 2 * p + d;

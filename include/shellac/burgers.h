@@ -169,7 +169,8 @@ PETSC_EXTERN const char *const TSBurgersJacobianTypes[];
    Source:
    R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002; G.-S. Jiang and C.-W. Shu, 1996 (weno5).
 
-.seealso: `TSBURGERSFUSED`, `TSBurgersView()`, `TSBurgersSetFlux()`, `TSBurgersSetReconstruction()`, `TSBurgersGetTimeStepBound()`
+.seealso: `TSBURGERSFUSED`, `TSBurgersView()`, `TSBurgersSetFlux()`, `TSBurgersSetReconstruction()`,
+          `TSBurgersGetTimeStepBound()`
 @*/
 PETSC_EXTERN PetscErrorCode TSSetBurgers(TS ts);
 
@@ -232,7 +233,8 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetFlux(TS ts, TSBurgersFlux flux);
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` before `TSSetBurgers()`; at the next step for too few cells.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` before `TSSetBurgers()`; at the next step for too few
+   cells.
 
 .seealso: `TSSetBurgers()`
 @*/
@@ -255,7 +257,8 @@ PETSC_EXTERN PetscErrorCode TSBurgersSetReconstruction(TS ts, TSBurgersReconstru
    Level: beginner
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` before `TSSetBurgers()`; at the next step if the DMDA differs.
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ORDER` before `TSSetBurgers()`; at the next step if the DMDA
+   differs.
 
 .seealso: `TSSetBurgers()`, `TSBurgersSetInflow()`
 @*/

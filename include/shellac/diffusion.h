@@ -26,10 +26,10 @@
    Notes:
    k is a vector of the `DMDA`, one value at each point, or by `MatDiffusionSetFaceCoefficients()` one vector for each axis,
    with k on the faces. If k is given at points, the face between two points has the harmonic or the arithmetic
-   mean of their k. The harmonic mean is right for layers of different k with interfaces at the faces. The face half a spacing
-   beyond the last point of an axis has k = a(1 + s(1 - s²)), s = (a - b)/(a + b), where a and b are k at the last point and
-   the point before it. This is linear extrapolation, to second order, if k is smooth, and about a if k jumps. At a mirrored
-   end the face has the mean of k at the last point and its neighbour.
+   mean of their k. The harmonic mean is right for layers of different k with interfaces at the faces. The face half a
+   spacing beyond the last point of an axis has k = a(1 + s(1 - s²)), s = (a - b)/(a + b), where a and b are k at the
+   last point and the point before it. This is linear extrapolation, to second order, if k is smooth, and about a if k
+   jumps. At a mirrored end the face has the mean of k at the last point and its neighbour.
 
    Boundary forms, side lengths, their options and setters are those of `MATLAPLACE`: `MatLaplaceSetBoundaries()`,
    `MatLaplaceSetRobin()`, `MatLaplaceSetLengths()`. The Robin condition is ∂u/∂n + αu = g, without k, and the datum of
@@ -176,18 +176,18 @@ PETSC_EXTERN PetscErrorCode MatCreateDiffusion(DM da, Vec k, Mat *A);
    `MatScale()`, `MatZeroRows()` and others. Mats of other types ignore the call.
 
    Errors:
-   `PETSC_ERR_ARG_NULL` for a null k, `PETSC_ERR_ARG_SIZ` for another layout or a vector of a `DMDA` with another distribution
-   of its points, `PETSC_ERR_ARG_OUTOFRANGE` for a value that is not finite or, for harmonic means, whose real part is not
-   positive; on all ranks, and nothing is changed. If it is called before `MatSetUp()`, the values are read and checked in
-   `MatSetUp()`.
+   `PETSC_ERR_ARG_NULL` for a null k, `PETSC_ERR_ARG_SIZ` for another layout or a vector of a `DMDA` with another
+   distribution of its points, `PETSC_ERR_ARG_OUTOFRANGE` for a value that is not finite or, for harmonic means, whose
+   real part is not positive; on all ranks, and nothing is changed. If it is called before `MatSetUp()`, the values are
+   read and checked in `MatSetUp()`.
 
 .seealso: `MATDIFFUSION`, `MatDiffusionSetConstant()`, `MatDiffusionSetMean()`
 @*/
 PETSC_EXTERN PetscErrorCode MatDiffusionSetCoefficient(Mat A, Vec k);
 
 /*@
-   MatDiffusionSetFaceCoefficients - sets k of a `MATDIFFUSION` or `MATADVECTIONDIFFUSION` on the faces between points, before
-   or after `MatSetUp()`
+   MatDiffusionSetFaceCoefficients - sets k of a `MATDIFFUSION` or `MATADVECTIONDIFFUSION` on the faces between points,
+   before or after `MatSetUp()`
 
    Collective
 

@@ -170,8 +170,8 @@ PETSC_EXTERN const char *const MatKernelSumMethods[];
    `PETSC_ERR_ARG_INCOMP` for different block sizes; `PETSC_ERR_ARG_NULL`. At the first use: `PETSC_ERR_ARG_INCOMP`
    for a limit that g does not have, or for an option that has no effect on g; `PETSC_ERR_ARG_WRONGSTATE` for a
    function that needs k without k; `PETSC_ERR_ARG_WRONG` for
-   coincident points with -mat_kernelsum_self error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot meet its tolerance. On
-   every rank.
+   coincident points with -mat_kernelsum_self error; `PETSC_ERR_NOT_CONVERGED` for a fast sum that cannot meet its
+   tolerance. On every rank.
 
 .seealso: `MATKERNELSUM`, `MatCreateKernelSumDM()`, `MatKernelSumSetPoints()`
 @*/
@@ -299,7 +299,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumGetKernels(const char *const **names, co
    `PETSC_ERR_ARG_WRONGSTATE` if k is not set. Nothing is changed then. `PETSC_ERR_SUP` at a product on a GPU without NVRTC.
    Other types ignore the call.
 
-.seealso: `MATKERNELSUM`, `MatKernelSumSetKernel()`, `MatKernelSumSetSigma()`, `MatKernelSumSetWavenumber()`, `DMDASetEquation()`
+.seealso: `MATKERNELSUM`, `MatKernelSumSetKernel()`, `MatKernelSumSetSigma()`, `MatKernelSumSetWavenumber()`,
+          `DMDASetEquation()`
 @*/
 PETSC_EXTERN PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]);
 
@@ -319,8 +320,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetFormula(Mat A, const char text[]);
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` if a fast sum cannot meet its tolerance; nothing is changed then.
-   Other types ignore the call. A function without σ ignores the value, which is kept for a function that is set later; the option
-   is an error with such a function.
+   Other types ignore the call. A function without σ ignores the value, which is kept for a function that is set later;
+   the option is an error with such a function.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetWavenumber()`
 @*/
@@ -343,8 +344,8 @@ PETSC_EXTERN PetscErrorCode MatKernelSumSetSigma(Mat A, PetscReal sigma);
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE`, `PETSC_ERR_NOT_CONVERGED` if a fast sum cannot meet its tolerance; nothing is changed then.
-   Other types ignore the call. A function without k ignores the value, which is kept for a function that is set later; the option
-   is an error with such a function.
+   Other types ignore the call. A function without k ignores the value, which is kept for a function that is set later;
+   the option is an error with such a function.
 
 .seealso: `MATKERNELSUM`, `MatKernelSumSetSigma()`
 @*/

@@ -78,7 +78,8 @@
    decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010; symmetric: F. Schäfer, M. Katzfuss, H. Owhadi,
    Sparse Cholesky factorization by Kullback-Leibler minimization, 2021, eq. 2.
 
-.seealso: `MATKERNELSUM`, `PCKernelSumSetVariant()`, `PCKernelSumSetBoxSize()`, `PCKernelSumSetOverlap()`, `PCKernelSumSetCoarsePoints()`, `PCASM`
+.seealso: `MATKERNELSUM`, `PCKernelSumSetVariant()`, `PCKernelSumSetBoxSize()`, `PCKernelSumSetOverlap()`,
+          `PCKernelSumSetCoarsePoints()`, `PCASM`
 M*/
 #define PCKERNELSUM "kernelsum"
 

@@ -59,8 +59,8 @@
    the same operator runs unchanged; a program that assembles another one gets an error in `MatAssemblyEnd()`, on all ranks.
    `MatSetPreallocationCOO()` is an error.
 
-   `MatTranspose()` makes an operator of the same type. `MatZeroRows()`, `MatDiagonalScale()`, `MatDiagonalSet()` and sums with
-   other operators of the same grid and stencil may give each point a row of its own, which is stored as in a
+   `MatTranspose()` makes an operator of the same type. `MatZeroRows()`, `MatDiagonalScale()`, `MatDiagonalSet()` and
+   sums with other operators of the same grid and stencil may give each point a row of its own, which is stored as in a
    `MATSTENCILSHELL`. `MatLoad()` and `PCGAMG` are errors; assemble into a `MATAIJ` for them.
 
    Level: beginner
@@ -406,8 +406,9 @@ typedef PetscErrorCode (*MatLaplaceBoundaryData)(PetscInt dim, const PetscReal x
    The domain begins at the origin if side lengths are set, otherwise at the first of the DM's coordinates.
 
    Errors:
-   `PETSC_ERR_ARG_NULL` for a null g, `PETSC_ERR_SUP` for a Mat without a formula or after `MatTranspose()`, `PETSC_ERR_ORDER`
-   after `MatAXPY()`, `MatDiagonalScale()` or `MatZeroRows()`, and the error that g returns, on all ranks.
+   `PETSC_ERR_ARG_NULL` for a null g, `PETSC_ERR_SUP` for a Mat without a formula or after `MatTranspose()`,
+   `PETSC_ERR_ORDER` after `MatAXPY()`, `MatDiagonalScale()` or `MatZeroRows()`, and the error that g returns, on all
+   ranks.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundaries()`, `MatLaplaceSetRightHandSide()`
 @*/
@@ -467,9 +468,9 @@ PETSC_EXTERN PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f
    those of the DM's coordinates; without coordinates, the domain is the unit interval, square or cube.
 
    Errors:
-   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite or a dim that
-   is not 1, 2 or 3, `PETSC_ERR_ARG_NULL` where lengths is null; `PETSC_ERR_ARG_SIZ` at `MatSetUp()` where dim is not the
-   grid's dimension. Other types ignore the call.
+   `PETSC_ERR_ORDER` after `MatSetUp()`, `PETSC_ERR_ARG_OUTOFRANGE` for a length that is not positive and finite or a
+   dim that is not 1, 2 or 3, `PETSC_ERR_ARG_NULL` where lengths is null; `PETSC_ERR_ARG_SIZ` at `MatSetUp()` where dim
+   is not the grid's dimension. Other types ignore the call.
 
 .seealso: `MATLAPLACE`, `MatLaplaceSetBoundary()`
 @*/

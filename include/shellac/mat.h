@@ -45,10 +45,10 @@
    Notes:
    Solvers: `PCJACOBI`, `PCPBJACOBI`, `PCSOR`, `PCEISENSTAT`, `PCMG` with the program's hierarchy, Chebyshev and all
    KSPs work on the captured form. Factorisations (`PCLU`, `PCILU`, `PCICC`, `PCBJACOBI`, `PCASM`, `PCGASM`), `PCFIELDSPLIT`,
-   `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they first ask for it, and is filled
-   again in place after changes; the view shows whether there is one. PETSc's default preconditioner is one of these, as for AIJ:
-   ILU or ICC on one rank, block Jacobi on several. `PCGAMG`, `PCML`, `PCHYPRE` and others that accept an AIJ only work with
-   `PCASSEMBLED`: -pc_type assembled -assembled_pc_type gamg.
+   `PCREDUNDANT` and Galerkin products take their entries from a `MATAIJ` that is made when they first ask for it, and
+   is filled again in place after changes; the view shows whether there is one. PETSc's default preconditioner is one of
+   these, as for AIJ: ILU or ICC on one rank, block Jacobi on several. `PCGAMG`, `PCML`, `PCHYPRE` and others that
+   accept an AIJ only work with `PCASSEMBLED`: -pc_type assembled -assembled_pc_type gamg.
 
    `MatLoad()` reads a file that an AIJ matrix wrote. If `DMCreateMatrix()` created the matrix on several ranks, call
    `MatZeroEntries()` first.
@@ -74,15 +74,16 @@
    transposed product.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` or `MatSetPreallocationCOO()` for an entry outside the stencil, with its row
-   and column, on every rank; `PETSC_ERR_ORDER` for `MatSetValuesCOO()` before `MatSetPreallocationCOO()`;
-   `PETSC_ERR_ARG_WRONGSTATE` for a form that cannot represent the rows, or a Mat without a `DMDA`; `PETSC_ERR_SUP` for a twisted
-   boundary.
+   `PETSC_ERR_ARG_OUTOFRANGE` at `MatAssemblyEnd()` or `MatSetPreallocationCOO()` for an entry outside the stencil, with
+   its row and column, on every rank; `PETSC_ERR_ORDER` for `MatSetValuesCOO()` before `MatSetPreallocationCOO()`;
+   `PETSC_ERR_ARG_WRONGSTATE` for a form that cannot represent the rows, or a Mat without a `DMDA`; `PETSC_ERR_SUP` for
+   a twisted boundary.
 
    Level: beginner
 
 .seealso: `MatStencilShellSetCompression()`, `MatStencilShellSetTolerance()`, `MatStencilShellSetFallback()`,
-          `MatStencilShellSetKeepArrays()`, `MatStencilShellSetVerify()`, `MatStencilShellGetSlot()`, `MATLAPLACE`, `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
+          `MatStencilShellSetKeepArrays()`, `MatStencilShellSetVerify()`, `MatStencilShellGetSlot()`, `MATLAPLACE`,
+          `DMSetMatType()`, `DMCreateMatrix()`, `MatSetValuesStencil()`
 M*/
 #define MATSTENCILSHELL "stencil"
 
@@ -314,8 +315,8 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetVerify(Mat A, PetscBool verify);
 
    Notes:
    The Vec is sequential and contains the present coefficients. It is on the GPU if the Mat's vectors are;
-   `VecGetArrayAndMemType()` gives the array for a kernel. All operations of a Vec and `DMDAVecGetArray()` (with a `DMDA` of one
-   value a point: `DMDACreateCompatibleDMDA()`) work.
+   `VecGetArrayAndMemType()` gives the array for a kernel. All operations of a Vec and `DMDAVecGetArray()` (with a
+   `DMDA` of one value a point: `DMDACreateCompatibleDMDA()`) work.
 
    Call `MatStencilShellRestoreSlot()` after writing the Vec, and `MatAssemblyBegin()` and `MatAssemblyEnd()` after the last
    slot. Slots that are not written keep their coefficients. If all slots will be written, call `MatZeroEntries()` first:
@@ -324,8 +325,9 @@ PETSC_EXTERN PetscErrorCode MatStencilShellSetVerify(Mat A, PetscBool verify);
    Coefficients at points where the offset leads out of the domain become zero.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` for an offset outside the stencil, or a row or column outside the block; `PETSC_ERR_ORDER` for a
-   slot that has not been restored, also from `MatAssemblyEnd()`; `PETSC_ERR_ARG_NULL`; `PETSC_ERR_ARG_WRONG` for another Mat.
+   `PETSC_ERR_ARG_OUTOFRANGE` for an offset outside the stencil, or a row or column outside the block; `PETSC_ERR_ORDER`
+   for a slot that has not been restored, also from `MatAssemblyEnd()`; `PETSC_ERR_ARG_NULL`; `PETSC_ERR_ARG_WRONG` for
+   another Mat.
 
 .seealso: `MATSTENCILSHELL`, `MatStencilShellRestoreSlot()`, `MatSetValuesCOO()`
 @*/
@@ -355,15 +357,16 @@ PETSC_EXTERN PetscErrorCode MatStencilShellRestoreSlot(Mat A, const PetscInt off
                                                        Vec *coefficients);
 
 /*MC
-   PCASSEMBLED - "assembled": a preconditioner that needs an assembled matrix, on a copy (`MATAIJ`) of one of Shellac's on a `DMDA`
+   PCASSEMBLED - "assembled": a preconditioner that needs an assembled matrix, on a copy (`MATAIJ`) of one of Shellac's
+   on a `DMDA`
 
    Options Database Key:
 .  -assembled_pc_type <a PC type of PETSc> - the preconditioner of the copy, as gamg, hypre or ml; its own options have
                                              the prefix assembled_ too; default PETSc's for AIJ
 
    Notes:
-   It is for `PCGAMG`, `PCHYPRE`, `PCML`, `PCCP`, `PCTFS` and others that accept certain types of matrix only. Factorisations, block
-   Jacobi, Schwarz methods and Galerkin products find the copy themselves, and need no such type.
+   It is for `PCGAMG`, `PCHYPRE`, `PCML`, `PCCP`, `PCTFS` and others that accept certain types of matrix only.
+   Factorisations, block Jacobi, Schwarz methods and Galerkin products find the copy themselves, and need no such type.
 
    The copy has the null spaces, the near null space and the block size of the matrix, and follows its changes. Its memory is
    that of the matrix with -dm_mat_type aij, and is shared with all others who need entries.

@@ -90,12 +90,12 @@
    `KSPFGMRES` and V-cycles. The coarse levels of a strongly indefinite operator do not approximate it: if a cycle multiplies
    a residual by more than 1000, the set-up fails.
 
-   The matrix may be singular, with any null space: insulated ends, closed pockets among identity rows, parts of the grid that
-   are not coupled. A method then solves where there is a solution.
+   The matrix may be singular, with any null space: insulated ends, closed pockets among identity rows, parts of the
+   grid that are not coupled. A method then solves where there is a solution.
 
-   `PCApplyTranspose()`, as of `KSPSolveTranspose()`, `TSAdjointSolve()`, `KSPBICG` or `KSPLSQR`, is the exact transpose, without
-   conjugation, of any cycle and of full multigrid. Rows that no scaling makes symmetric, and levels with several unknowns a
-   point, store a transposed copy of their rows from the first such call on.
+   `PCApplyTranspose()`, as of `KSPSolveTranspose()`, `TSAdjointSolve()`, `KSPBICG` or `KSPLSQR`, is the exact
+   transpose, without conjugation, of any cycle and of full multigrid. Rows that no scaling makes symmetric, and levels
+   with several unknowns a point, store a transposed copy of their rows from the first such call on.
 
    Single precision is for corrections, by methods that need no linear preconditioner: see `PCStencilMGSetPrecision()`. With
    several unknowns a point there is no single precision, passes are not fused, and there are no CUDA graphs.
@@ -119,8 +119,8 @@
    red-black SOR smoothing in multigrid, 1996.
 
 .seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCStencilMGSetType()`, `PCStencilMGSetCycleType()`,
-          `PCStencilMGSetCycles()`, `PCStencilMGSetSmooths()`, `PCStencilMGSetSmoother()`, `PCStencilMGSetLevels()`, `PCStencilMGSetPrecision()`,
-          `PCStencilMGSetFused()`, `PCStencilMGSetGraph()`, `PCMG`, `KSPRICHARDSON`
+          `PCStencilMGSetCycles()`, `PCStencilMGSetSmooths()`, `PCStencilMGSetSmoother()`, `PCStencilMGSetLevels()`,
+          `PCStencilMGSetPrecision()`, `PCStencilMGSetFused()`, `PCStencilMGSetGraph()`, `PCMG`, `KSPRICHARDSON`
 M*/
 #define PCSTENCILMG "stencilmg"
 

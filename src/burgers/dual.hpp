@@ -1,5 +1,6 @@
 #pragma once
-// Dual numbers: a value and its derivative along one direction. A formula that is called with them also gives its derivative.
+// Dual numbers: a value and its derivative along one direction. A formula that is called with them also gives its
+// derivative.
 
 #include "device/launch.hpp"
 

@@ -71,7 +71,8 @@ struct BurgersOperations {
                                   PetscReal dt, PetscInt steps, PetscReal *out) const = 0;
 };
 
-// The largest number of steps in one pass. Halos remain a small part of a tile, and tiles of a million cells fill an H200 evenly.
+// The largest number of steps in one pass. Halos remain a small part of a tile, and tiles of a million cells fill an
+// H200 evenly.
 constexpr int most_fused_steps(int stages, int radius) {
   return 19 / (stages * radius) < 1 ? 1 : 19 / (stages * radius);
 }

@@ -48,8 +48,8 @@ PetscErrorCode BurgersGetAdapt(TS ts, Burgers *burgers, PetscBool *none, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What to check when TS requests du/dt: for an explicit type the state of the request, for other types the state at the start
-// of the step, because they also try states that they discard.
+// What to check when TS requests du/dt: for an explicit type the state of the request, for other types the state at the
+// start of the step, because they also try states that they discard.
 static PetscErrorCode get_checks(TS ts, Burgers *burgers, StepChecks *checks, PetscBool *is_explicit) {
   PetscBool ssp, none, cfl, rk;
 

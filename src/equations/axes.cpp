@@ -7,7 +7,8 @@
 
 namespace shellac {
 
-// The distance from the first point to one d spacings before it, where the first two spacings, h0 and h1, go on geometrically.
+// The distance from the first point to one d spacings before it, where the first two spacings, h0 and h1, go on
+// geometrically.
 static PetscReal distance_beyond(PetscReal d, PetscReal h0, PetscReal h1) {
   const PetscReal growth = std::log(h1 / h0);
   return std::fabs(growth) < 1e-9 ? d * h0 : -h0 * std::expm1(-d * growth) / std::expm1(growth);

@@ -14,8 +14,8 @@ public:
   EquationAxis() = default;
   // Over the domain from lower to upper.
   EquationAxis(const Ends &ends, PetscReal lower, PetscReal upper, const Stretching &stretching);
-  // With points at these coordinates, two or more. Of stretched ones, the spacings go on beyond the last point as they begin: the
-  // end of an `eliminated` or `neumann` side is there.
+  // With points at these coordinates, two or more. Of stretched ones, the spacings go on beyond the last point as they
+  // begin: the end of an `eliminated` or `neumann` side is there.
   EquationAxis(const Ends &ends, const std::vector<PetscReal> &x, bool uniform);
 
   bool      stretched() const { return !x_.empty(); }

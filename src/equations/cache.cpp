@@ -145,7 +145,8 @@ static bool read_all(int file, size_t size, std::string *content) {
   return true;
 }
 
-// The bytes and the key of a file, in turn, without the line. Returns whether it is whole and no other user can have written it.
+// The bytes and the key of a file, in turn, without the line. Returns whether it is whole and no other user can have
+// written it.
 static bool read_file(const std::string &path, std::string *content, size_t *bytes) {
   const size_t length = line_about(0, 0, hash_of("")).size();
   const int    file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -71,8 +71,8 @@ static bool find_version(const std::string &name, Compiler *compiler) {
   return true;
 }
 
-// That of $SHELLAC_CXX, of the build, or another one of this machine where the build's is no more. If none can be run, that of the
-// build, so that a machine without a compiler finds the results of another machine with the same compiler.
+// That of $SHELLAC_CXX, of the build, or another one of this machine where the build's is no more. If none can be run,
+// that of the build, so that a machine without a compiler finds the results of another machine with the same compiler.
 static const Compiler &compiler() {
   static std::map<std::string, Compiler> found;
   const std::string                      own = variable("SHELLAC_CXX"), key = own.empty() ? SHELLAC_EQUATION_CXX : own;
@@ -121,7 +121,8 @@ static int level_of_processor() {
 }
 #endif
 
-// Options for a processor that all ranks have, or that is a part of each; *name: of it, for the key of the cache. Collective.
+// Options for a processor that all ranks have, or that is a part of each; *name: of it, for the key of the cache.
+// Collective.
 static PetscErrorCode GetTarget(MPI_Comm comm, Words *options, std::string *name) {
   PetscFunctionBegin;
 #if defined(__x86_64__)

@@ -14,10 +14,10 @@ struct SourceText {
   std::vector<std::string> lines;
 };
 
-// The object `shellac_compiled` of a source. The first rank compiles the source, unless the result is in the cache; it remains
-// loaded. Collective. Errors, on all ranks: a compiler that is missing or fails (with its first message and the user's line), a
-// cache folder that cannot be written. parts: of the source, which are compiled at the same time, with the macro
-// SHELLAC_PART = 0, 1, ...; with several parts, part 0 is optimised less
+// The object `shellac_compiled` of a source. The first rank compiles the source, unless the result is in the cache; it
+// remains loaded. Collective. Errors, on all ranks: a compiler that is missing or fails (with its first message and the
+// user's line), a cache folder that cannot be written. parts: of the source, which are compiled at the same time, with
+// the macro SHELLAC_PART = 0, 1, ...; with several parts, part 0 is optimised less
 PetscErrorCode CompileSource(MPI_Comm comm, const std::string &source, const SourceText &text, const char cache[],
                              const void **compiled, int parts = 1);
 

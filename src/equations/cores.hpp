@@ -5,9 +5,9 @@
 
 namespace shellac {
 
-// While it lives, this thread, and the threads and processes that it starts, may run on all cores that the program which launched
-// the ranks has: MPI binds a rank to one core, which would have several compilers take turns. Without a launcher, without more
-// cores, or on other systems than Linux it changes nothing.
+// While it lives, this thread, and the threads and processes that it starts, may run on all cores that the program
+// which launched the ranks has: MPI binds a rank to one core, which would have several compilers take turns. Without a
+// launcher, without more cores, or on other systems than Linux it changes nothing.
 class LauncherCores {
 public:
   LauncherCores();

@@ -83,8 +83,8 @@ static PetscErrorCode inherit(DM from, DM to, bool from_finer) {
   PetscCall(on_grid.Create(to, source->shared()));
   if (has_coordinates && source->equation().text.stretches()) PetscCall(on_grid.SetCoordinates());
   PetscCall(on_grid.TakeFields(*source, from_finer));
-  // PETSc passes on what a SNES calls, and what a TS calls to coarser grids alone. The SNES of a coarser grid works for the TS
-  // of the finer one.
+  // PETSc passes on what a SNES calls, and what a TS calls to coarser grids alone. The SNES of a coarser grid works for
+  // the TS of the finer one.
   if (from_finer)
     on_grid.stepper() = source->stepper();
   else if (source->equation().text.has_rate)

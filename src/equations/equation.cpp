@@ -310,8 +310,8 @@ PetscErrorCode EquationOnGrid::SetAtGiven(Vec v, PetscScalar value) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The points whose neighbours are all within the domain and in the arrays, and the other points. If a periodic axis is so short
-// that a neighbour is the point itself, all points are among the others.
+// The points whose neighbours are all within the domain and in the arrays, and the other points. If a periodic axis is
+// so short that a neighbour is the point itself, all points are among the others.
 void EquationOnGrid::MakeRegions() {
   shellac::Box all, inside;
   for (int a = 0; a < 3; a++) {

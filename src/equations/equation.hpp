@@ -113,17 +113,17 @@ public:
   // collective.
   // alone: for steps that take no entries, whose kernel need not be made
   PetscErrorCode Evaluate(PetscReal time, Vec u, Vec f, bool alone = false);
-  // Of a rate: u becomes what sides of the form identity give at that time. Values there have no effect on the rate. again: also if
-  // the data have not changed. Collective.
+  // Of a rate: u becomes what sides of the form identity give at that time. Values there have no effect on the rate.
+  // again: also if the data have not changed. Collective.
   PetscErrorCode Impose(PetscReal time, Vec u, bool again = true);
   bool           Imposes() const;                            // on any side
   PetscErrorCode SetAtGiven(Vec v, PetscScalar value) const; // v there
   // An error where a state after some steps, or its rate f, is not finite or exceeds a bound; remedy: what the user can do.
   // Collective.
   PetscErrorCode CheckFinite(PetscReal time, Vec u, Vec f, PetscReal bound, const char remedy[]);
-  // Of a steady equation that constants solve without its source: the Mat gets its null spaces, and f becomes a residual or a
-  // right-hand side for which there is a solution; both are those at u. first: of a solve; an error where there is none by
-  // far. Collective.
+  // Of a steady equation that constants solve without its source: the Mat gets its null spaces, and f becomes a
+  // residual or a right-hand side for which there is a solution; both are those at u. first: of a solve; an error where
+  // there is none by far. Collective.
   PetscErrorCode AttachNullSpaces(Vec u, Mat A);
   PetscErrorCode MakeConsistent(Vec u, Vec f, bool first);
   bool           IsSingular() const { return null_spaces_[0]; } // at the last of these states
@@ -131,16 +131,16 @@ public:
   void BeginSolve() { checked_ = entries_checked_ = imposed_ = 0; }
   // The entries of its derivative; A is assembled. Skipped where A has them already.
   PetscErrorCode Assemble(PetscReal time, Vec u, Mat A);
-  // Jacobian's action without entries: *state, null or not, is a copy of u; y is the derivative there times v, or its diagonal
-  // where v is null, computed where the vectors are. Collective.
+  // Jacobian's action without entries: *state, null or not, is a copy of u; y is the derivative there times v, or its
+  // diagonal where v is null, computed where the vectors are. Collective.
   PetscErrorCode CopyState(Vec u, Vec *state);
   PetscErrorCode Act(PetscReal time, Vec state, Vec v, Vec y);
   PetscErrorCode AssembleAt(PetscReal time, Vec state, Mat A); // the entries at such a copy
   PetscErrorCode GetInitial(PetscReal time, Vec u);
   PetscErrorCode GetExact(PetscReal time, Vec u);
 
-  // Evaluates the functions at random states: it is an error if they read a neighbour beyond the stencil. And finds whether the
-  // equation is linear with its parameters: by its text, and by its entries at these states. Collective.
+  // Evaluates the functions at random states: it is an error if they read a neighbour beyond the stencil. And finds
+  // whether the equation is linear with its parameters: by its text, and by its entries at these states. Collective.
   PetscErrorCode Try(bool *linear);
 
   PetscErrorCode SetField(size_t f, Vec values);
@@ -265,12 +265,12 @@ PetscErrorCode EquationCheckLinear(EquationOnGrid &equation); // an error where 
 // Where A is of type equation: A becomes the derivative at u. *set: whether it is of that type.
 PetscErrorCode MatEquationTrySetState(Mat A, PetscReal time, Vec u, PetscBool *set);
 
-// If B, the Mat of a KSP's preconditioner, is of type equation: PETSc's default preconditioner, which is chosen before the Mat is
-// known, is replaced by Jacobi; another one that needs entries is an error.
+// If B, the Mat of a KSP's preconditioner, is of type equation: PETSc's default preconditioner, which is chosen before
+// the Mat is known, is replaced by Jacobi; another one that needs entries is an error.
 PetscErrorCode KSPAvoidEntries(KSP ksp, Mat B);
 
-// The factors of a singular Mat B have a pivot that is zero, or a rounding error: preconditioners that factor it shift it, unless
-// options or the program say how.
+// The factors of a singular Mat B have a pivot that is zero, or a rounding error: preconditioners that factor it shift
+// it, unless options or the program say how.
 PetscErrorCode KSPShiftFactors(KSP ksp, Mat B);
 
 // "2 dimensions"

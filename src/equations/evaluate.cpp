@@ -256,8 +256,8 @@ PetscErrorCode EquationOnGrid::CheckFinite(PetscReal time, Vec u, Vec f, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The first values of a solve, and those after a change, must be finite: a solver would only report divergence. So must be those
-// of later steps. when: empty for the initial state; remedy: what to change or to do
+// The first values of a solve, and those after a change, must be finite: a solver would only report divergence. So must
+// be those of later steps. when: empty for the initial state; remedy: what to change or to do
 PetscErrorCode EquationOnGrid::CheckNumbers(Vec u, Vec f, PetscReal bound, const std::string &when,
                                             const std::string &remedy) {
   const PetscScalar *value, *state;

@@ -1,6 +1,6 @@
 #pragma once
-// Expressions that a user writes. The language is closed: numbers, names, calls, operators and brackets are all that is read, and
-// what a compiler gets is written anew from the tree (in_cpp.hpp).
+// Expressions that a user writes. The language is closed: numbers, names, calls, operators and brackets are all that is
+// read, and what a compiler gets is written anew from the tree (in_cpp.hpp).
 
 #include <string>
 #include <vector>
@@ -15,7 +15,8 @@ std::string lower_case(std::string text); // as PETSc takes options
 
 bool is_name(const std::string &text);
 bool is_operator_word(const std::string &name); // and, or, not, true, false: they can be no names
-// A decimal number without a sign: 2, 0.25, 1e-3. False for C++'s other ones, as 010, 0x10 and 2f, and for what is out of range.
+// A decimal number without a sign: 2, 0.25, 1e-3. False for C++'s other ones, as 010, 0x10 and 2f, and for what is out
+// of range.
 bool read_decimal(const std::string &text, double *value);
 // The same with a sign.
 bool read_signed_decimal(const std::string &text, double *value);

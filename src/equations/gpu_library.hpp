@@ -26,7 +26,8 @@ public:
     std::vector<std::string> kernels; // their names
   };
 
-  // Compiles sources for the ranks' GPUs and loads their kernels; name: of the sources, in messages. If that is not possible,
+  // Compiles sources for the ranks' GPUs and loads their kernels; name: of the sources, in messages. If that is not
+  // possible,
   // *problem is the reason, and the library is not present. Collective.
   PetscErrorCode Create(MPI_Comm comm, const std::vector<Source> &sources, const std::string &name, const char cache[],
                         std::string *problem);

@@ -4,9 +4,9 @@ namespace shellac {
 namespace equation {
 
 // Along an axis of a function f(d) of steps to neighbours, at the neighbour `at`, of which p is the point: the difference to
-// the neighbour on a side over their distance; the derivative; the second one. On a stretched axis the first derivative is the
-// parabola's through the three points, the second one is the balance of a cell. Each value is taken once: a compiler takes long
-// over those that it finds to be the same.
+// the neighbour on a side over their distance; the derivative; the second one. On a stretched axis the first derivative
+// is the parabola's through the three points, the second one is the balance of a cell. Each value is taken once: a
+// compiler takes long over those that it finds to be the same.
 template <class Point, class F> auto slope(const Point &p, int axis, int side, const F &f) {
   return (side > 0 ? f(1) - f(0) : f(0) - f(-1)) * p.inverse_step(axis, side > 0 ? 0 : -1);
 }

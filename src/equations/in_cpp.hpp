@@ -1,5 +1,6 @@
 #pragma once
-// What a compiler gets of an expression. It is written from the tree, so that nothing else of a user's text passes; numbers are real.
+// What a compiler gets of an expression. It is written from the tree, so that nothing else of a user's text passes;
+// numbers are real.
 
 #include <string>
 
@@ -7,8 +8,8 @@
 
 namespace shellac {
 
-// What the names of an expression are. text: null for a formula, all names of which are the compiler's own; within: the definition
-// that it belongs to, whose arguments it may have, or null.
+// What the names of an expression are. text: null for a formula, all names of which are the compiler's own; within: the
+// definition that it belongs to, whose arguments it may have, or null.
 struct NamesOf {
   const EquationText             *text = nullptr;
   const EquationText::Definition *within = nullptr;
@@ -20,15 +21,16 @@ struct NamesOf {
   bool is_own(const std::string &name) const; // the text declares it
 };
 
-// How large a part may be that is a whole number, as a step to a neighbour is; negative: it is another number, or too large. An
-// argument that is a step counts as `of_step`.
+// How large a part may be that is a whole number, as a step to a neighbour is; negative: it is another number, or too
+// large. An argument that is a step counts as `of_step`.
 constexpr double most_steps = 1e6, of_step = 1e3;
 double           largest_whole(const NamesOf &names, const Node &node);
 // Whether an argument of a call is a step to a neighbour.
 bool takes_step(const NamesOf &names, const Node &call, size_t argument);
 
-// The expression in C++; whole: as a whole number, which it is. Its first line is that of the expression, and each part is on its
-// line. The type R_ is that of real numbers there. Names of the text begin with t_: they are never words or names of C++.
+// The expression in C++; whole: as a whole number, which it is. Its first line is that of the expression, and each part
+// is on its line. The type R_ is that of real numbers there. Names of the text begin with t_: they are never words or
+// names of C++.
 std::string in_cpp(const NamesOf &names, const Node &tree, bool whole = false);
 std::string name_in_cpp(const std::string &name);
 

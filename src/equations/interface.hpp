@@ -84,16 +84,16 @@ constexpr bool whole_loads(int bytes_of_point) {
   return bytes_of_point % bytes_of_load == 0;
 }
 
-// How many points a thread reads that computes some: at_once along the last axis of a grid of several axes, of so many columns
-// beside each other along the first one. In boxes corners too.
+// How many points a thread reads that computes some: at_once along the last axis of a grid of several axes, of so many
+// columns beside each other along the first one. In boxes corners too.
 constexpr int values_around(int dim, int width, bool box, int at_once, int columns) {
   const int row = columns + 2 * width, across = 2 * width + 1, tall = at_once + 2 * width;
   if (dim == 1) return tall;
   if (box) return row * tall * (dim == 3 ? across : 1);
   return at_once * row + 2 * width * columns * (1 + (dim == 3 ? at_once : 0));
 }
-// All loads of a thread come before its arithmetic if it reads no more numbers than this, which fit into 168 registers. Many bytes
-// are then in flight, also with few threads. For boxes in 3-D it is better to sum values as they arrive.
+// All loads of a thread come before its arithmetic if it reads no more numbers than this, which fit into 168 registers.
+// Many bytes are then in flight, also with few threads. For boxes in 3-D it is better to sum values as they arrive.
 constexpr int most_loaded_first = 72;
 
 constexpr int most_regions_at_ends = 7;

@@ -22,8 +22,8 @@ public:
                         const char cache[], const EquationShape &shape);
   bool           present() const { return library_.present(); } // else -info says why not
 
-  // The k-th kernel, in PETSc's stream, as equation::Functions' functions of those kinds. place: of the host, with arrays of the
-  // GPU; its tables are copied.
+  // The k-th kernel, in PETSc's stream, as equation::Functions' functions of those kinds. place: of the host, with
+  // arrays of the GPU; its tables are copied.
   PetscErrorCode Vectors(size_t k, const equation::Place &place, const PlaceTables &tables,
                          const std::vector<equation::Region> &regions, equation::Scalar *out) const;
   PetscErrorCode Entries(size_t k, const equation::Place &place, const PlaceTables &tables,

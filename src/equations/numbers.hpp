@@ -1,7 +1,7 @@
 // Numbers with and without derivatives, for every compiler that compiles equations. Without includes.
 
-// The GNU C library has some functions for several numbers at a time, with errors of up to four units in the last place; GCC takes
-// them where the declaration says so.
+// The GNU C library has some functions for several numbers at a time, with errors of up to four units in the last
+// place; GCC takes them where the declaration says so.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&                       \
     !defined(__CUDACC_RTC__)
 #define SHELLAC_IN_VECTORS(name) ::name
@@ -300,8 +300,8 @@ template <class R> inline Complex<R> tan(const Complex<R> &a) {
 
 // ---- numbers with and without derivatives --------------------------------------------------------------------------
 
-// 0 to n - 1, for what stands once for each of them. Of loops over derivatives a compiler has unrolled none when it looks for
-// what is constant or zero the first time, and takes ten times as long.
+// 0 to n - 1, for what stands once for each of them. Of loops over derivatives a compiler has unrolled none when it
+// looks for what is constant or zero the first time, and takes ten times as long.
 template <int... each> struct Indices {};
 template <int n, int... each> struct IndicesTo : IndicesTo<n - 1, n - 1, each...> {};
 template <int... each> struct IndicesTo<0, each...> { using type = Indices<each...>; };
@@ -430,8 +430,8 @@ private:
   }
 };
 
-// The differences of three values in a row, with weights. As one operation of numbers with derivatives a compiler takes a third of
-// the time.
+// The differences of three values in a row, with weights. As one operation of numbers with derivatives a compiler takes
+// a third of the time.
 template <class A, class W> inline A differences(const A &before, const A &here, const A &after, W behind, W ahead) {
   return (after - here) * ahead + (here - before) * behind;
 }

@@ -10,8 +10,8 @@ namespace shellac {
 
 bool nvrtc_present(); // loads it
 
-// Compiles a source, named in messages, for GPUs of an architecture (90: compute capability 9.0): machine code, or PTX if NVRTC
-// does not know the architecture. Returns the error, or an empty string.
+// Compiles a source, named in messages, for GPUs of an architecture (90: compute capability 9.0): machine code, or PTX
+// if NVRTC does not know the architecture. Returns the error, or an empty string.
 std::string nvrtc_compile(const std::string &source, const std::string &name, int architecture, std::string *binary);
 
 // The same for each of some sources, at the same time, through the cache folder (cache.hpp). *binaries: on all ranks; none

@@ -9,8 +9,8 @@ inline unsigned quotient(unsigned n, unsigned d, unsigned inverse) {
   return least + (n - least * d >= d);
 }
 
-// A region has at least as many points along the last axis as a thread computes at once. The last threads begin early enough to
-// have that many points, and some points are computed twice. One of two columns may be outside the region.
+// A region has at least as many points along the last axis as a thread computes at once. The last threads begin early
+// enough to have that many points, and some points are computed twice. One of two columns may be outside the region.
 template <int at_once, int columns, class Function>
 inline void for_points_of_thread(const Work &work, unsigned block, const Function &f) {
   constexpr int last = dim - 1;
@@ -39,8 +39,8 @@ template <class Array> inline Array *wide(Array *array) {
   return whole_loads(unknowns * sizeof(Scalar)) ? (Array *)__builtin_assume_aligned(array, bytes_of_load) : array;
 }
 
-// From one of the points beside each other along the first axis to a neighbour, which may be beyond an end: where its value is, and
-// the factor of the boundary's rule. A rule's datum is zero where rows are whole.
+// From one of the points beside each other along the first axis to a neighbour, which may be beyond an end: where its
+// value is, and the factor of the boundary's rule. A rule's datum is zero where rows are whole.
 struct StepInRow {
   int  to;
   Real factor = 1;
@@ -68,8 +68,8 @@ struct alignas(2 * sizeof(Scalar)) Pair {
   Scalar at[2];
 };
 
-// The values around at_once points along the last axis, of so many columns, each of them loaded once. Of those that the text does
-// not read a compiler makes no loads.
+// The values around at_once points along the last axis, of so many columns, each of them loaded once. Of those that the
+// text does not read a compiler makes no loads.
 template <int at_once, int columns, bool along_vector> struct Window {
   static constexpr int row = steps_along + columns - 1;
   static constexpr int plane = row * (dim == 2 ? at_once + 2 * width : steps_along);
@@ -152,8 +152,9 @@ template <class Window> struct FromWindow {
   Scalar field(int f, int dx, int dy, int dz) const { return window.fields[f][index(dx, dy, dz)]; }
 };
 
-// What a kernel computes at a point, for each row: values, the product with a vector, the diagonal. What is computed often is
-// worth a window, which takes a while to compile; its places must be known to the compiler, else it would be in memory.
+// What a kernel computes at a point, for each row: values, the product with a vector, the diagonal. What is computed
+// often is worth a window, which takes a while to compile; its places must be known to the compiler, else it would be
+// in memory.
 template <class Row> struct Values {
   static constexpr bool along_vector = false, is_often = true;
   template <class From>
@@ -264,9 +265,9 @@ template <class Function> inline void for_points_at_ends(const Work &work, unsig
   }
 }
 
-// The values around a point near ends. For each axis and step is found where the value is and which factor the boundary's rule has;
-// then all values are loaded at once, for the others a place that may be read. Arrays that are not placed for wide loads are read
-// by it, too.
+// The values around a point near ends. For each axis and step is found where the value is and which factor the
+// boundary's rule has; then all values are loaded at once, for the others a place that may be read. Arrays that are not
+// placed for wide loads are read by it, too.
 template <bool along_vector> struct WindowAtEnds {
   static constexpr bool at_ends = true, finds_neighbours = false;
   static constexpr bool fits =

@@ -77,8 +77,8 @@ template <class Row> void all_values(const Place *place, const Region *region, S
   region->ends ? values_in<Row, true>(q, *region, out) : values_in<Row, false>(q, *region, out);
 }
 
-// Entries of some slots of a row in one pass, which share the row's value and derivatives. With more slots a compiler keeps the
-// derivatives in memory and does not vectorise; Clang does so for more than one slot.
+// Entries of some slots of a row in one pass, which share the row's value and derivatives. With more slots a compiler
+// keeps the derivatives in memory and does not vectorise; Clang does so for more than one slot.
 #if defined(__clang__)
 constexpr int most_slots_of_pass = 1, most_passes = 20;
 #else
@@ -152,7 +152,8 @@ template <class Row> void all_diagonals(const Place *place, const Region *region
 
 // ---- functions of the coordinates alone ----------------------------------------------------------------------------
 
-// Points beside each other along the first axis. Functions of coordinates are computed in vectors, at a few more of them than are needed.
+// Points beside each other along the first axis. Functions of coordinates are computed in vectors, at a few more of
+// them than are needed.
 constexpr int points_of_line = 64, points_of_vectors = 8;
 template <class R> struct Line {
   int count;
@@ -207,9 +208,9 @@ inline void impose_all(const Place *q, const Region *region, Scalar *u) {
 
 // ---- manufactured solutions ------------------------------------------------------------------------------------------
 
-// The source that belongs to an exact solution is the limit of the text's own formula at zero spacing. So spacings are lengths of
-// the domain times a small number, and values of the exact solution and of the fields are power series in it. Quotients of
-// differences lose as many terms as the stencil has steps along an axis; in a box, along two axes.
+// The source that belongs to an exact solution is the limit of the text's own formula at zero spacing. So spacings are
+// lengths of the domain times a small number, and values of the exact solution and of the fields are power series in
+// it. Quotients of differences lose as many terms as the stencil has steps along an axis; in a box, along two axes.
 constexpr int terms_of_exact = 2 * width * (box && dim > 1 ? 2 : 1) + 1;
 
 // A point among such spacings. Each value is computed once.

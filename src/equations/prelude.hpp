@@ -1,4 +1,5 @@
-// Points and rows, with which the text of an equation is compiled, after interface.hpp, numbers.hpp, series.hpp and the constants `dim`,
+// Points and rows, with which the text of an equation is compiled, after interface.hpp, numbers.hpp, series.hpp and the
+// constants `dim`,
 // `unknowns`, `width` and `box`. Without includes, for the compilers of the host and of a GPU.
 
 namespace shellac {
@@ -138,8 +139,8 @@ struct Neighbour {
   bool   own; // it is the point itself
 };
 
-// The same where neighbours may be beyond an end of the domain. Their rules are compiled once, not for each neighbour that the
-// text reads.
+// The same where neighbours may be beyond an end of the domain. Their rules are compiled once, not for each neighbour
+// that the text reads.
 class NearEnds {
 public:
   static constexpr bool at_ends = true, finds_neighbours = true;
@@ -177,8 +178,9 @@ public:
     const Index q = p_[axis] + d, steps = width == 1 ? 1 : side ? q - place_.N[axis] + 1 : -q;
     return place_.folds[((c * axes + axis) * sides + side) * width + steps - 1];
   }
-  // What the rules of the axes along which an arm leaves the domain give, with their data. A rule leads to a point inside, where
-  // the next axis takes its datum. Rules that lead to no point come last, so that no datum is taken beyond its side for them.
+  // What the rules of the axes along which an arm leaves the domain give, with their data. A rule leads to a point
+  // inside, where the next axis takes its datum. Rules that lead to no point come last, so that no datum is taken
+  // beyond its side for them.
   SHELLAC_OUT_OF_LINE Scalar datum(int c, int dx, int dy, int dz) const {
     const int d[axes] = {dx, dy, dz};
     Real      x[axes], factor = 1;
@@ -229,8 +231,8 @@ protected:
   }
 
 private:
-  // In a rate's equation, the datum of an unknown that is given so many steps away takes the place of its value, at every stage of
-  // every type of TS.
+  // In a rate's equation, the datum of an unknown that is given so many steps away takes the place of its value, at
+  // every stage of every type of TS.
   Neighbour imposed(Neighbour n, int c, int dx, int dy, int dz) const {
     if constexpr (imposes) {
       const Index i = in_period(0, p_[0] + dx), j = in_period(1, p_[1] + dy), k = in_period(2, p_[2] + dz);
@@ -313,7 +315,8 @@ template <class SeedType, class From> struct GridPoint {
   template <class... Where> Scalar along(int c, const Where &...where) const {
     return SeedType::along_vector ? from.direction(c, where...) : Scalar(0);
   }
-  // A value with the derivative `factor` in the direction of the unknown c at an arm's end; along: what that has along a vector.
+  // A value with the derivative `factor` in the direction of the unknown c at an arm's end; along: what that has along
+  // a vector.
   Number seeded(Number value, Real factor, Scalar along, int c, int arm, bool own) const {
     if constexpr (SeedType::along_vector) {
       value.depends = 1;
@@ -420,8 +423,8 @@ inline void entries_of(const Place &q, const SeedType &seed, Index i, Index j, I
   SHELLAC_EACH for (int n = 0; n < SeedType::directions; n++) entries[n] = q.row_scale * row.derivative(n);
 }
 
-// Entries of some slots known to the program, from the first one on: they are compiled once for all of them. `to`: the place of
-// the point in each slot's array
+// Entries of some slots known to the program, from the first one on: they are compiled once for all of them. `to`: the
+// place of the point in each slot's array
 #if defined(__CUDACC_RTC__)
 constexpr int slots_of_loop = 8;
 #else

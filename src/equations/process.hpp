@@ -9,15 +9,16 @@ namespace shellac {
 
 class Process {
 public:
-  // Starts a program, the first argument, which is looked for in PATH. It has no input, and messages in English. folder: for its
-  // temporary files; empty: as for this process.
+  // Starts a program, the first argument, which is looked for in PATH. It has no input, and messages in English.
+  // folder: for its temporary files; empty: as for this process.
   explicit Process(const std::vector<std::string> &arguments, const std::string &folder = "");
   ~Process();
   Process(const Process &) = delete;
   Process &operator=(const Process &) = delete;
 
   enum { cannot_run = 127 };
-  // Waits for its end, and adds what it wrote. Its exit status; or cannot_run; 256 and the number of the signal that ended it.
+  // Waits for its end, and adds what it wrote. Its exit status; or cannot_run; 256 and the number of the signal that
+  // ended it.
   int wait(std::string *output);
 
 private:

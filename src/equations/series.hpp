@@ -1,10 +1,11 @@
-// Truncated power series, with which derivatives are exact to rounding. After interface.hpp and numbers.hpp; without includes.
+// Truncated power series, with which derivatives are exact to rounding. After interface.hpp and numbers.hpp; without
+// includes.
 
 namespace shellac {
 namespace equation {
 
-// The sum of c[n] e^(order + n) for a small e > 0. Of these terms the first `known` ones are known, and nothing of later powers:
-// a quotient of differences has fewer terms than its values. Comparisons are those in the limit e -> 0.
+// The sum of c[n] e^(order + n) for a small e > 0. Of these terms the first `known` ones are known, and nothing of
+// later powers: a quotient of differences has fewer terms than its values. Comparisons are those in the limit e -> 0.
 template <int terms> struct Series {
   Real c[terms] = {};
   int  order = 0, known = terms;

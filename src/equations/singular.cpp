@@ -1,5 +1,5 @@
-// Steady equations that constants solve without their source, as -laplacian(u) between neumann or periodic ends: the null spaces of
-// their Jacobians, and residuals for which there is a solution.
+// Steady equations that constants solve without their source, as -laplacian(u) between neumann or periodic ends: the
+// null spaces of their Jacobians, and residuals for which there is a solution.
 
 #include "equations/equation.hpp"
 #include "equations/random.hpp"
@@ -117,11 +117,11 @@ PetscErrorCode EquationOnGrid::JacobianProduct(Vec u, Vec v, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Constants give zero to the last bit, as differences of equal numbers do: a term as 1e-8 * u must not be lost. At all points,
-// because a term may stand at some alone.
-// Of fluxes between cells, nothing but rounding errors is left in a row's sum. These are as large as the terms that differences
-// are made of, beside which a term as u may be small; so constants are tried too, whose differences are zero.
-// What is not finite at a state says nothing.
+// Constants give zero to the last bit, as differences of equal numbers do: a term as 1e-8 * u must not be lost. At all
+// points, because a term may stand at some alone.
+// Of fluxes between cells, nothing but rounding errors is left in a row's sum. These are as large as the terms that
+// differences are made of, beside which a term as u may be small; so constants are tried too, whose differences are
+// zero. What is not finite at a state says nothing.
 PetscErrorCode EquationOnGrid::KeepSingular(Vec u, std::vector<size_t> *unknowns, std::vector<size_t> *rows) {
   const PetscReal     rounding = 64 * PETSC_MACHINE_EPSILON;
   std::vector<size_t> kept;
@@ -180,8 +180,8 @@ PetscErrorCode EquationOnGrid::MakeNullSpaces() {
 }
 
 // The Jacobian of a linear equation is the same at all states. That of a nonlinear one is tested at states of both signs and
-// several sizes, where terms such as max(u - 2, 0) do not vanish, and then at each u. A property that fails there is dropped until
-// parameters change.
+// several sizes, where terms such as max(u - 2, 0) do not vanish, and then at each u. A property that fails there is
+// dropped until parameters change.
 PetscErrorCode EquationOnGrid::UpdateNullSpaces(Vec u) {
   PetscFunctionBegin;
   place_.time = equation_->time;
@@ -254,8 +254,8 @@ PetscErrorCode EquationOnGrid::AttachNullSpaces(Vec u, Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The sources are what is left at u = 0. A consistent equation's sum is small beside them, by the error of differences; or it is a
-// rounding error, of data as cos(pi / 2) or of the differences of u.
+// The sources are what is left at u = 0. A consistent equation's sum is small beside them, by the error of differences;
+// or it is a rounding error, of data as cos(pi / 2) or of the differences of u.
 PetscErrorCode EquationOnGrid::CheckBalance(Vec u, Vec f) {
   const EquationText &text = equation_->text;
   const PetscInt      checked = checked_;

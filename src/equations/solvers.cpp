@@ -134,9 +134,9 @@ using SnesFunction = PetscErrorCode (*)(SNES, Vec, Vec, void *);
 using SnesJacobian = PetscErrorCode (*)(SNES, Vec, Mat, Mat, void *);
 using TsFunction = PetscErrorCode (*)(TS, PetscReal, Vec, Vec, Vec, void *);
 
-// PETSc's SNES gets its function from the DM. For a TS this is SNESTSFormFunction() with the TS. The first TS that is set up sets
-// it, and a second TS on the same DM would find it and step with the state of the first one. So the functions below replace it.
-// They know which TS is at work, and are removed when it has finished.
+// PETSc's SNES gets its function from the DM. For a TS this is SNESTSFormFunction() with the TS. The first TS that is
+// set up sets it, and a second TS on the same DM would find it and step with the state of the first one. So the
+// functions below replace it. They know which TS is at work, and are removed when it has finished.
 
 static PetscErrorCode step_function(SNES snes, Vec u, Vec f, void *);
 static PetscErrorCode step_jacobian(SNES snes, Vec u, Mat A, Mat B, void *);
@@ -260,8 +260,8 @@ static PetscErrorCode get_stepper(SNES snes, TS *ts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The implicit form, for types of TS that take a rate alone as explicit; and for a coarser grid, for which PETSc passes a Mat of
-// that grid. For the derivative of the rate alone, it would pass one of the TS's own grid.
+// The implicit form, for types of TS that take a rate alone as explicit; and for a coarser grid, for which PETSc passes
+// a Mat of that grid. For the derivative of the rate alone, it would pass one of the TS's own grid.
 static PetscErrorCode implicit_function(TS ts, PetscReal time, Vec u, Vec rate, Vec f, void *) {
   EquationOnGrid *equation;
   Vec             scale;

@@ -46,7 +46,8 @@ bool has(const Names &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Whether it is made of whole numbers, and of names that stand for such; and whether all arguments of calls of these functions are.
+// Whether it is made of whole numbers, and of names that stand for such; and whether all arguments of calls of these
+// functions are.
 bool is_whole(const Node &node, const Names &whole) {
   if (node.kind == Node::number) return node.text.find_first_not_of("0123456789") == std::string::npos;
   if (node.kind == Node::name) return has(whole, node.text);
@@ -136,8 +137,8 @@ public:
 private:
   void line(const std::string &text) { out_ += text + "\n"; }
 
-  // An expression in brackets at the user's line, so that the compiler's messages have it. The bracket that closes it is on its
-  // last line; what follows is the compiler's own again.
+  // An expression in brackets at the user's line, so that the compiler's messages have it. The bracket that closes it
+  // is on its last line; what follows is the compiler's own again.
   std::string expression(const Expression &e, const EquationText::Definition *within = nullptr) const {
     const int  last = e.line + (int)std::count(e.text.begin(), e.text.end(), '\n');
     const auto at = [&](int line) { return "\n#line " + std::to_string(line) + " \"" + compiled_text + "\"\n"; };
@@ -383,8 +384,8 @@ bool may_leave_stencil(const EquationText &text, int width, bool box) {
   return !steps_are_known(text) || (chooses && leaves);
 }
 
-// In 3-D many points are at the ends of rows, and computed separately each would read whole sectors of memory. Their rules must
-// be factors.
+// In 3-D many points are at the ends of rows, and computed separately each would read whole sectors of memory. Their
+// rules must be factors.
 static bool has_whole_rows(const EquationShape &shape, const EquationText &text) {
   bool factors = shape.dim == 3 && text.unknowns.size() == 1 && text.fields.empty() && steps_are_known(text);
   for (const EquationText::End &end : text.unknowns[0].ends[0])
@@ -392,14 +393,16 @@ static bool has_whole_rows(const EquationShape &shape, const EquationText &text)
   return factors;
 }
 
-// One load of 16 bytes reads both columns. In a box, a neighbour of a pair at the end of a row may be before the whole array.
+// One load of 16 bytes reads both columns. In a box, a neighbour of a pair at the end of a row may be before the whole
+// array.
 bool has_columns(const EquationShape &shape, const EquationText &text) {
   return shape.dim == 3 && text.unknowns.size() == 1 && !scalars_are_complex && steps_are_known(text) &&
          (!shape.box || (shape.width == 1 && has_whole_rows(shape, text)));
 }
 
-// Measured on an H200. More than four points share more loads and have more of them in flight. This helps if a point reads many
-// values of one unknown, as long as they fit into registers. For single columns of boxes in 3-D whole rows are slower.
+// Measured on an H200. More than four points share more loads and have more of them in flight. This helps if a point
+// reads many values of one unknown, as long as they fit into registers. For single columns of boxes in 3-D whole rows
+// are slower.
 EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool along_vector, int columns) {
   const int arrays = (int)(1 + text.fields.size()) + along_vector, many = shape.width > 1 ? 10 : 8,
             numbers = equation::values_around(shape.dim, shape.width, shape.box, many, 1) * arrays;

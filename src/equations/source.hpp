@@ -14,7 +14,8 @@ struct EquationShape {
   bool may_leave = true;        // a value or the place may decide that a neighbour beyond the stencil is read
   bool stretched = false;       // its spacings are not the same along each axis
   bool holds_constants = false; // a steady equation's ends do not give any value of some unknown
-  // Points along the last axis that a GPU's thread computes, from loads that they share, and columns of these along the first axis.
+  // Points along the last axis that a GPU's thread computes, from loads that they share, and columns of these along the
+  // first axis.
   int  at_once = 1, columns = 1;
   bool whole_rows = false; // it computes points at the ends of the first axis with the others
 };
@@ -30,14 +31,15 @@ EquationShape shape_on_gpu(EquationShape shape, const EquationText &text, bool a
 // What compilers call the text, in their messages.
 constexpr char compiled_text[] = "text";
 
-// The source: interface.hpp, numbers.hpp, prelude.hpp, helpers.hpp, on_host.hpp, and the text's expressions behind #line, so that a
-// compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.
+// The source: interface.hpp, numbers.hpp, prelude.hpp, helpers.hpp, on_host.hpp, and the text's expressions behind
+// #line, so that a compiler quotes the user's lines. It defines `shellac_compiled`, a shellac::equation::Functions.
 // It is compiled in parts.
 constexpr int equation_source_parts = 3;
 std::string   equation_source(const EquationText &text, const EquationShape &shape);
 // Of the Jacobian's action, which is compiled where it is used: an ActionFunctions.
 std::string equation_action_source(const EquationText &text, const EquationShape &shape);
-// The same with on_gpu.hpp, for NVRTC: of one of the kernels values, entries, products, diagonals. It defines shellac_ and that name.
+// The same with on_gpu.hpp, for NVRTC: of one of the kernels values, entries, products, diagonals. It defines shellac_
+// and that name.
 std::string equation_kernel(const EquationText &text, const EquationShape &shape, const std::string &kernel);
 
 } // namespace shellac

@@ -178,8 +178,8 @@ PetscErrorCode TSCheckCoarseSteps(TS ts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Whether the SNES of a TS will ask for coarser grids. Some types of TS then compute there before they call anything of ours,
-// or take a Mat of zeros.
+// Whether the SNES of a TS will ask for coarser grids. Some types of TS then compute there before they call anything of
+// ours, or take a Mat of zeros.
 PetscErrorCode SNESCoarsens(SNES snes, bool *does) {
   PetscBool        is_fas, is_mg, has_operators;
   PetscInt         levels;

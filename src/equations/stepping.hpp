@@ -8,8 +8,8 @@ namespace shellac {
 // From now on; once for each TS.
 PetscErrorCode FollowSteps(TS ts, EquationOnGrid &equation);
 
-// The rate f at a stage of an explicit step may not be finite: then an adaptive TS tries a smaller step, and very small steps end in an
-// error. Collective.
+// The rate f at a stage of an explicit step may not be finite: then an adaptive TS tries a smaller step, and very small
+// steps end in an error. Collective.
 PetscErrorCode RejectOrAccept(TS ts, EquationOnGrid &equation, PetscReal time, Vec u, Vec f);
 
 // Whether a SNES of a TS will ask for coarser grids, and an error for types of TS that have no steps there.

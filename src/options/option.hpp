@@ -27,7 +27,8 @@ template <size_t n> constexpr const Option &find_option(const Option (&table)[n]
   throw "no such option";
 }
 
-// The text of an option must be of its kind, each part between commas: PETSc's own error names neither the option nor what it takes.
+// The text of an option must be of its kind, each part between commas: PETSc's own error names neither the option nor
+// what it takes.
 template <class Convert>
 PetscErrorCode check_text(OptionItems items, const Option &option, PetscErrorCode error, const Convert &convert) {
   const char *given = NULL;

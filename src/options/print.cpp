@@ -1,7 +1,7 @@
 // Prints the options of all types as a page, and compares the lists in the public headers with the same tables.
 //
 // usage: shellac_options                        prints the page in Markdown
-//        shellac_options -check PAGE HEADER...  fails, and prints the difference, where the page or a header's list is out of date
+//        shellac_options -check PAGE HEADER...  fails, and prints the difference, where one of them is out of date
 //        shellac_options -write PAGE HEADER...  brings them up to date
 
 #include <fstream>

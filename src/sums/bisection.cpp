@@ -1,5 +1,5 @@
-// Medians of distributed points by their digits: counts of each digit determine which of 16 intervals contains a median, then
-// which sixteenth of that interval, until only the median is left.
+// Medians of distributed points by their digits: counts of each digit determine which of 16 intervals contains a
+// median, then which sixteenth of that interval, until only the median is left.
 
 #include "sums/bisection.hpp"
 

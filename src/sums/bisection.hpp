@@ -16,8 +16,9 @@ struct DealtPoints {
   std::vector<PetscReal> x;       // coordinate a of point i is x[3 i + a]
 };
 
-// Splits the points of each part along the longest side of its box, at the position middle(part), unless that is an end of the
-// part; points with equal coordinates by their numbers. A part goes to the rank whose equal share contains its middle.
+// Splits the points of each part along the longest side of its box, at the position middle(part), unless that is an end
+// of the part; points with equal coordinates by their numbers. A part goes to the rank whose equal share contains its
+// middle.
 PetscErrorCode DealPoints(MPI_Comm comm, const PointCloud &points,
                           const std::function<PetscInt(const Cluster &)> &middle, DealtPoints *dealt);
 

@@ -44,8 +44,9 @@ PetscErrorCode PointCloudGetPoints(const PointCloud *cloud, PetscMemType memory,
 PetscErrorCode GatherPoints(PetscMemType memory, const Points &points, size_t n, const PetscInt *chosen, PetscReal *x);
 
 // Makes the coordinates of two clouds, which may be the same, relative to an origin among them, along axes where
-// they are far from zero: positions of interpolation points are then rounded in the size of the box, not in its distance. All
-// coordinates along such an axis are within a factor of two, so that no digit is lost, and differences are the same.
+// they are far from zero: positions of interpolation points are then rounded in the size of the box, not in its
+// distance. All coordinates along such an axis are within a factor of two, so that no digit is lost, and differences
+// are the same.
 PetscErrorCode PointCloudsCenter(MPI_Comm comm, PointCloud *a, PointCloud *b);
 // Lower and upper ends of the box of all ranks' points of both clouds.
 PetscErrorCode PointCloudsGetBox(MPI_Comm comm, const PointCloud *a, const PointCloud *b, PetscReal lower[3],

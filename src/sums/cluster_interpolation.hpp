@@ -1,11 +1,12 @@
 #pragma once
 // Interpolation in the clusters of trees: weights of points go up to the interpolation points, sums at these go down.
 //
-// There are m + 1 Chebyshev points along an axis, and a cluster has those whose indices are all even or all odd. At all of these,
-// a product T_i(x) T_j(y) T_k(z) of Chebyshev polynomials equals the product with m - i and m - j instead of i and j. So the
-// interpolant consists of the products with i/m + j/m <= 1 for each pair of axes, those on the boundary by halves. For functions
-// that are alike in all directions it needs 0.7 times as many points as one on a tensor grid (in 3-D; the
-// points: S. De Marchi, M. Vianello, Y. Xu, New cubature formulae and hyperinterpolation in three variables, 2009).
+// There are m + 1 Chebyshev points along an axis, and a cluster has those whose indices are all even or all odd. At all
+// of these, a product T_i(x) T_j(y) T_k(z) of Chebyshev polynomials equals the product with m - i and m - j instead of
+// i and j. So the interpolant consists of the products with i/m + j/m <= 1 for each pair of axes, those on the boundary
+// by halves. For functions that are alike in all directions it needs 0.7 times as many points as one on a tensor grid
+// (in 3-D; the points: S. De Marchi, M. Vianello, Y. Xu, New cubature formulae and hyperinterpolation in three
+// variables, 2009).
 
 #include "sums/cluster_tree.hpp"
 #include "sums/fast_sum.hpp"
@@ -119,8 +120,9 @@ struct ProxyGrid {
   }
 };
 
-// The interpolant of one cluster, computed by a team. Upwards, it computes the weights of the cluster's interpolation points from
-// those of its contents. Downwards, it interpolates the sums at the interpolation points and adds them to its contents.
+// The interpolant of one cluster, computed by a team. Upwards, it computes the weights of the cluster's interpolation
+// points from those of its contents. Downwards, it interpolates the sums at the interpolation points and adds them to
+// its contents.
 struct Interpolant {
   const ClusterValues &v;
   const Cluster       &node;
@@ -153,7 +155,8 @@ struct Interpolant {
   }
   SHELLAC_INLINE int modes() const { return rows[n_rows - 1].first + in_whole_runs(rows[n_rows - 1].count); }
 
-  // What is in the cluster: its points, or those of its children or their interpolation points, f(cluster, all its own points).
+  // What is in the cluster: its points, or those of its children or their interpolation points, f(cluster, all its own
+  // points).
   template <class Function> SHELLAC_INLINE void for_each_inside(const Function &f) const {
     if (node.child < 0)
       f(node, false);

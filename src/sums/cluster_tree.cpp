@@ -1,8 +1,8 @@
 // Trees of points, level by level, in the memory that the points are in.
 //
-// Three lists contain the points of each cluster in the order of their coordinates along each axis. So the ends of a cluster's
-// part of a list are the ends of its box, and the middle is the median. When clusters are halved, a stable partition of the
-// lists keeps this order (R. Brown, Building a balanced k-d tree in O(kn log n) time, 2015).
+// Three lists contain the points of each cluster in the order of their coordinates along each axis. So the ends of a
+// cluster's part of a list are the ends of its box, and the middle is the median. When clusters are halved, a stable
+// partition of the lists keeps this order (R. Brown, Building a balanced k-d tree in O(kn log n) time, 2015).
 
 #include "sums/cluster_tree.hpp"
 
@@ -90,8 +90,8 @@ Cluster make_node(PetscInt begin, PetscInt end, PetscInt depth) {
   return {begin, end, -1, -1, depth, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
 }
 
-// The clusters, which depend on the numbers of points alone: nodes, without boxes. Gives where each level begins, the first of
-// which is that of the nodes that are there.
+// The clusters, which depend on the numbers of points alone: nodes, without boxes. Gives where each level begins, the
+// first of which is that of the nodes that are there.
 std::vector<PetscInt> add_nodes(ClusterTree *tree, PetscInt leaf) {
   auto                 &nodes = tree->nodes;
   std::vector<PetscInt> levels{0};

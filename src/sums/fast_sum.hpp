@@ -32,8 +32,8 @@ struct PointSample {
   PointCloud           *points = NULL; // those
 };
 
-// The distance beyond which a kernel function adds less than about `epsilon` to sums: infinite where it does not decay within
-// the points. It is known by values of the function, whatever that is. [length]
+// The distance beyond which a kernel function adds less than about `epsilon` to sums: infinite where it does not decay
+// within the points. It is known by values of the function, whatever that is. [length]
 double KernelReach(const KernelSumMat &context, double epsilon);
 
 // Interpolation in the clusters of two trees: `order` points along each axis; a function below about `epsilon` counts as
@@ -53,8 +53,9 @@ PetscErrorCode FourierSumCreate(MPI_Comm comm, const KernelSumMat &context, Poin
 // The modes that it takes: half of them, since the sums are real. Infinite where they are too many along an axis.
 double FourierSumModes(const KernelSumMat &context, const PetscReal lower[3], const PetscReal upper[3], double epsilon);
 
-// Makes the fast method for the Mat's settings, with the order that the measured error requires; the Mat is not changed. Null for
-// direct sums: if they are requested, or if the type is auto and they are faster or no other method meets the tolerance.
+// Makes the fast method for the Mat's settings, with the order that the measured error requires; the Mat is not
+// changed. Null for direct sums: if they are requested, or if the type is auto and they are faster or no other method
+// meets the tolerance.
 PetscErrorCode MatKernelSumCreateFast(Mat A, FastSum **fast);
 
 // An array of PetscReals or indices in one kind of memory.

@@ -1,5 +1,5 @@
-// A kernel function by a formula, as it is compiled at run time: after formula_interface.hpp, the equations' numbers.hpp, and
-// formula_value(r, sigma, k) with the user's text.
+// A kernel function by a formula, as it is compiled at run time: after formula_interface.hpp, the equations'
+// numbers.hpp, and formula_value(r, sigma, k) with the user's text.
 
 namespace shellac {
 

@@ -2,8 +2,8 @@
 //
 //   Σ_j g(x_i - y_j) c_j = Σ_k ĝ_k e^{i k·x_i} Σ_j e^{-i k·y_j} c_j,   ĝ_k = Π_a sqrt(2π) σ/L_a e^{-σ² k_a²/2}.
 //
-// Both sums over points are computed directly: a smooth Gaussian needs so few modes that a grid, spreading and a fast transform
-// would cost more. The values are real, so modes with k_z >= 0 suffice. The modes are summed over the ranks.
+// Both sums over points are computed directly: a smooth Gaussian needs so few modes that a grid, spreading and a fast
+// transform would cost more. The values are real, so modes with k_z >= 0 suffice. The modes are summed over the ranks.
 //
 // Source: L. Greengard and J. Strain, The fast Gauss transform, 1991; J. Strain's Fourier form of it.
 

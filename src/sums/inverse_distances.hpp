@@ -7,8 +7,8 @@
 namespace shellac {
 namespace host {
 
-// Loops over 1/r that use the processor's approximation of 1/sqrt(x), which compilers take for no loop of doubles: with AVX-512,
-// where they take half the time of the others.
+// Loops over 1/r that use the processor's approximation of 1/sqrt(x), which compilers take for no loop of doubles: with
+// AVX-512, where they take half the time of the others.
 void use_approximations(FunctionLoops<double> *loops);
 
 // The innermost loops of a function, the best for this processor.

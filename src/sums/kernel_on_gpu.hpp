@@ -1,6 +1,6 @@
 #pragma once
-// The pair sum of a block of threads on a GPU: targets in registers, sources in shared memory. Formulas are compiled with it at
-// run time.
+// The pair sum of a block of threads on a GPU: targets in registers, sources in shared memory. Formulas are compiled
+// with it at run time.
 
 #include "sums/pair_term.hpp"
 

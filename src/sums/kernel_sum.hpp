@@ -79,8 +79,9 @@ PetscErrorCode MatKernelSumSetUp(Mat A); // MATOP_SETUP
 PetscErrorCode MatKernelSumSetSizes(Mat A);
 PetscErrorCode MatKernelSumPrepare(Mat A);
 PetscErrorCode MatKernelSumCheck(Mat A); // whether the settings go together
-// An error for a vector of another layout than that of the rows or the columns; it may be null. Every rank knows the whole layout,
-// so ranks agree without communication, also if PETSc's check of local sizes has returned with an error on some.
+// An error for a vector of another layout than that of the rows or the columns; it may be null. Every rank knows the
+// whole layout, so ranks agree without communication, also if PETSc's check of local sizes has returned with an error
+// on some.
 PetscErrorCode MatKernelSumCheckLayout(Mat A, Vec v, bool of_columns);
 PetscErrorCode MatKernelSumSetSymmetry(Mat A); // what PETSc is told of it
 
@@ -137,8 +138,8 @@ Layout KernelSumLayout(const KernelSumMat &context, bool transposed, bool conjug
 PetscErrorCode KernelSumPairs(const Layout &layout);
 // Reports that some blocks, or parts of one, have been summed. A null monitor prints nothing.
 PetscErrorCode MonitorAdvance(Monitor *monitor, PetscMemType memory, double blocks);
-// Calls visit(layout, owner, step) with the sources of every rank in turn, beginning with this rank's, `own`, with the layout's
-// values. Sources are passed around in a ring. From the second step on, the layout adds to its results.
+// Calls visit(layout, owner, step) with the sources of every rank in turn, beginning with this rank's, `own`, with the
+// layout's values. Sources are passed around in a ring. From the second step on, the layout adds to its results.
 using Visit = std::function<PetscErrorCode(const Layout &layout, PetscMPIInt owner, int step)>;
 PetscErrorCode VisitInRing(MPI_Comm comm, PointCloud *own, Layout layout, const Visit &visit);
 

@@ -162,7 +162,8 @@ SHELLAC_INLINE float log2_nonnegative(float x) {
 #endif
 }
 
-// ---- e^{2 pi i turns r}: cosine and sine of an angle in turns ------------------------------------------------------------------
+// ---- e^{2 pi i turns r}: cosine and sine of an angle in turns
+// ------------------------------------------------------------------
 
 SHELLAC_INLINE Complex<double> wave(double turns, double r) {
   const double t = turns * r;

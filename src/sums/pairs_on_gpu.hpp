@@ -26,8 +26,8 @@ Arguments<Function> arguments_of(const PairSum &s, const Function &f, double sca
 inline bool are_many(PetscInt targets) {
   return targets >= 32768;
 }
-// Whether there are enough targets to fill the GPU with many of them for each thread; with fewer targets, threads and blocks get
-// fewer.
+// Whether there are enough targets to fill the GPU with many of them for each thread; with fewer targets, threads and
+// blocks get fewer.
 inline bool fills(const PairSum &s, int few) {
   return s.group ? s.group_size > 128 * few : s.sources.n >= 512 && are_many(s.targets.n);
 }
@@ -69,8 +69,8 @@ __global__ void add_few_splits(PetscInt n, int splits, int parts, int stored, co
 
 PetscErrorCode GetWorkspace(size_t bytes, double **work); // one for all, in the order of PETSc's stream
 
-// A kernel of a pair sum. sums: that it computes for a target, each of so many parts; targets, threads: of a block; resident: blocks
-// that the GPU holds at a time, 0 before they are counted.
+// A kernel of a pair sum. sums: that it computes for a target, each of so many parts; targets, threads: of a block;
+// resident: blocks that the GPU holds at a time, 0 before they are counted.
 struct SumKernel {
   const void *kernel;
   int         sums, parts, targets, threads;

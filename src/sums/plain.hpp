@@ -1,6 +1,6 @@
 #pragma once
-// The plain data of pair sums: values, points, parameters. Together with pair_term.hpp, loops_on_host.hpp and kernel_on_gpu.hpp it is
-// also compiled at run time, for formulas: without includes then, which the build removes.
+// The plain data of pair sums: values, points, parameters. Together with pair_term.hpp, loops_on_host.hpp and
+// kernel_on_gpu.hpp it is also compiled at run time, for formulas: without includes then, which the build removes.
 
 #include "device/launch.hpp"
 

@@ -18,8 +18,8 @@ static bool same_sums(const KernelSumSettings &a, const KernelSumSettings &b) {
          a.targets == b.targets && a.sources == b.sources;
 }
 
-// Applies modify() to the settings. If the Mat has been used, everything that depends on them is computed again; if that fails,
-// nothing is changed. modify() may put other points into the settings, which this function then owns.
+// Applies modify() to the settings. If the Mat has been used, everything that depends on them is computed again; if
+// that fails, nothing is changed. modify() may put other points into the settings, which this function then owns.
 template <class Modify> static PetscErrorCode change(Mat A, const Modify &modify) {
   KernelSumMat  *context;
   PetscErrorCode code = PETSC_SUCCESS;

@@ -1,6 +1,6 @@
 #pragma once
-// Pair sums by the tensor cores in double precision that Hopper's GPUs and later ones have: the squares of distances of sums in
-// single precision, and the products of values with 16 columns.
+// Pair sums by the tensor cores in double precision that Hopper's GPUs and later ones have: the squares of distances of
+// sums in single precision, and the products of values with 16 columns.
 
 #include "sums/kernels/laplace_potential.hpp"
 #include "sums/pairs_on_gpu.hpp"
@@ -9,7 +9,8 @@
 namespace shellac {
 namespace device {
 
-// ---- products of a warp: lane 4 g + t has rows g and g + 8, columns 2 t and 2 t + 1 of d ----------------------------------
+// ---- products of a warp: lane 4 g + t has rows g and g + 8, columns 2 t and 2 t + 1 of d
+// ----------------------------------
 
 // d = a b + c, 16 × 4 by 4 × 8: column t of a in rows g and g + 8, row t of b in column g.
 __device__ __forceinline__ void multiply_tiles(double a0, double a1, double b, const double (&c)[4], double (&d)[4]) {
@@ -28,15 +29,16 @@ __device__ __forceinline__ void multiply_add_tiles(const double (&a)[4], double2
 #endif
 }
 
-// ---- one column in single precision, many sources ---------------------------------------------------------------------------
+// ---- one column in single precision, many sources
+// ---------------------------------------------------------------------------
 //
 // r² = |x|² + |y|² - 2 x·y of 16 sources and 8 targets at a time, in double, so that cancellation does not matter in single
-// precision. It is multiplied by 2^-896: its exponent then has the bits of a float's, and a shift makes the float. A conversion
-// would occupy the unit of exponentials and roots.
+// precision. It is multiplied by 2^-896: its exponent then has the bits of a float's, and a shift makes the float. A
+// conversion would occupy the unit of exponentials and roots.
 //
-// For coincident points, rounding leaves r² of up to 2^-47 extents². Singular functions have coordinates in units of 2^41 extents,
-// where squares below 2^-44 extents² are no normal floats: they count as zero, so the sum is not finite and is computed again with
-// tests for coincident points.
+// For coincident points, rounding leaves r² of up to 2^-47 extents². Singular functions have coordinates in units of
+// 2^41 extents, where squares below 2^-44 extents² are no normal floats: they count as zero, so the sum is not finite
+// and is computed again with tests for coincident points.
 
 constexpr double                           tile_exponent = 0x1p-448;
 template <class Function> constexpr double tile_unit = Function::singular ? 0x1p41 : 1;
@@ -151,11 +153,12 @@ __global__ void __launch_bounds__(128, 4) distance_tiles(const __grid_constant__
     }
 }
 
-// ---- one column in single precision, few sources ---------------------------------------------------------------------------
+// ---- one column in single precision, few sources
+// ---------------------------------------------------------------------------
 //
-// As above with the roles exchanged: the sources stay in shared memory, and targets stream past them, 32 at a time of a warp, the next
-// ones on their way. The kernel is short, so it begins beside the one before, in a chain: with coordinates, which are there since
-// PointCloudCreate() has read their ends.
+// As above with the roles exchanged: the sources stay in shared memory, and targets stream past them, 32 at a time of a
+// warp, the next ones on their way. The kernel is short, so it begins beside the one before, in a chain: with
+// coordinates, which are there since PointCloudCreate() has read their ends.
 
 constexpr int few_sources = 512; // fewer than these
 
@@ -253,7 +256,8 @@ __global__ void __launch_bounds__(128, 5) target_tiles(const __grid_constant__ A
   }
 }
 
-// ---- 16 columns ----------------------------------------------------------------------------------------------------------------
+// ---- 16 columns
+// ----------------------------------------------------------------------------------------------------------------
 //
 // Complex functions by three real products: (re + im) Re w, re (Im w - Re w), im (Re w + Im w).
 
@@ -297,8 +301,8 @@ __device__ __forceinline__ void add_products(const double (&v)[R][M][4], const d
     }
   }
 }
-// Over n of `most` sources; the others have no weights. w[j / 8]: weights as multiply_add_tiles() takes them, with a gap that spreads
-// them over the banks.
+// Over n of `most` sources; the others have no weights. w[j / 8]: weights as multiply_add_tiles() takes them, with a
+// gap that spreads them over the banks.
 template <bool careful, int most, class Function, class T, int R, int M>
 __device__ __forceinline__ void add_columns(const Function &f, const T (&x)[R][2][3], const Source<T, T, 1> *source,
                                             const double2 (*w)[M][2 * 32 + 4], int n, double (&sum)[R][M][2][4]) {
@@ -348,7 +352,8 @@ __global__ void __launch_bounds__(128, sizeof(T) == sizeof(float) ? 4 : 3)
   for (PetscInt from = begin; from < end; from += most) {
     const int n = (int)min((PetscInt)most, end - from);
     __syncthreads();
-    // The branch keeps these loads from overlapping with those of the weights: complex functions in double have too few registers.
+    // The branch keeps these loads from overlapping with those of the weights: complex functions in double have too few
+    // registers.
     if (most == 128 || sizeof(T) == sizeof(float) || threadIdx.x < most) {
       const unsigned own = most == 128 ? threadIdx.x : threadIdx.x % most; // two threads may store the same
       const PetscInt j = min(from + (PetscInt)own, end - 1);
@@ -399,14 +404,16 @@ __global__ void __launch_bounds__(128, sizeof(T) == sizeof(float) ? 4 : 3)
   }
 }
 
-// ---- launches ------------------------------------------------------------------------------------------------------------------
+// ---- launches
+// ------------------------------------------------------------------------------------------------------------------
 
 // Whether there are tiles for K columns of such sums; for one, of a real function.
 template <class Function, class T, SumForm form, int K>
 constexpr bool has_tiles = form == SumForm::value &&
                            (K == 16 || (K == 1 && sizeof(T) == sizeof(float) && products<Function> == 1));
 
-// Whether this GPU has such tensor cores, in double precision not much slower than single, and the kernel was compiled for them.
+// Whether this GPU has such tensor cores, in double precision not much slower than single, and the kernel was compiled
+// for them.
 inline PetscErrorCode has_fast_tiles(const void *kernel, int *can) {
   cudaFuncAttributes attributes;
 
@@ -417,8 +424,8 @@ inline PetscErrorCode has_fast_tiles(const void *kernel, int *can) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Launches them where they serve the sum. One column wants many targets, and a length of the function beside which what rounding leaves
-// of r² is little.
+// Launches them where they serve the sum. One column wants many targets, and a length of the function beside which what
+// rounding leaves of r² is little.
 template <class Function, class T, int K>
 PetscErrorCode launch_tiles(const PairSum &s, const Arguments<Function> &a, bool *launched) {
   static int can = -1, resident = 0;

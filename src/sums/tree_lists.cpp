@@ -6,8 +6,8 @@
 // If a cluster has fewer points than interpolation points, its points are used instead.
 //
 // It begins with the pair of the two roots. Each pass decides for all pairs that are open at once: it moves those that are
-// near or far to the lists, and opens two pairs for each of the others, with the halves of one of the two clusters. At the end the
-// lists are sorted by targets.
+// near or far to the lists, and opens two pairs for each of the others, with the halves of one of the two clusters. At
+// the end the lists are sorted by targets.
 
 #include "sums/tree_lists.hpp"
 

@@ -8,8 +8,8 @@
 
 namespace shellac {
 
-// Ranges of sources for clusters of targets: those of list l are list[first[l]] to list[first[l + 1] - 1]. List 2 t is for the
-// interpolation points of cluster t, list 2 t + 1 for its points.
+// Ranges of sources for clusters of targets: those of list l are list[first[l]] to list[first[l + 1] - 1]. List 2 t is
+// for the interpolation points of cluster t, list 2 t + 1 for its points.
 struct Lists {
   Mirror<Range>    list;
   Mirror<PetscInt> first;

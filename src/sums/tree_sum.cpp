@@ -202,8 +202,8 @@ void set_proxies(std::vector<Cluster> *nodes, int order) {
   }
 }
 
-// Points of the smallest clusters: half as many as there are interpolation points. On a GPU, if these would not fill half a block
-// of threads, the points fill a whole block: at low orders smaller clusters cost more than they save.
+// Points of the smallest clusters: half as many as there are interpolation points. On a GPU, if these would not fill
+// half a block of threads, the points fill a whole block: at low orders smaller clusters cost more than they save.
 PetscInt leaf_for(const std::vector<Cluster> &nodes, int order, PetscMemType memory) {
   PetscInt points = 2;
   for (int a = 0; a < 3; a++)

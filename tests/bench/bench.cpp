@@ -4,14 +4,15 @@
 #include "capture/rows_on_gpu.hpp"
 #include "timing.hpp"
 
-static const char help[] = "Times Shellac's operators beside a copy and the assembled matrix.\n"
-                           "  -dims 2             dimensions of the grids, 1 to 3\n"
-                           "  -sizes 2048,8192    points a side\n"
-                           "  -aij_max 4096       largest of them for which the AIJ is assembled too\n"
-                           "  -seconds 0.5        time spent on each figure\n"
-                           "  -k points           diffusion with a coefficient k at the points, or on the faces, in place of -Δ\n"
-                           "  -transfer_table     the table of N = 500 ... 900 with transfers (CUDA builds)\n"
-                           "  -dm_vec_type cuda   on the GPU\n\n";
+static const char help[] =
+    "Times Shellac's operators beside a copy and the assembled matrix.\n"
+    "  -dims 2             dimensions of the grids, 1 to 3\n"
+    "  -sizes 2048,8192    points a side\n"
+    "  -aij_max 4096       largest of them for which the AIJ is assembled too\n"
+    "  -seconds 0.5        time spent on each figure\n"
+    "  -k points           diffusion with a coefficient k at the points, or on the faces, in place of -Δ\n"
+    "  -transfer_table     the table of N = 500 ... 900 with transfers (CUDA builds)\n"
+    "  -dm_vec_type cuda   on the GPU\n\n";
 
 // The operator, and how many values a point move in a product.
 static PetscErrorCode make_operator(DM da, const char *k, Mat *A, PetscReal *moves) {
@@ -63,8 +64,8 @@ static PetscErrorCode bench_products(PetscInt dim, PetscInt n, PetscInt aij_max,
     PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PETSC_DECIDE,
                            PETSC_DECIDE, 1, 1, NULL, NULL, &da));
   else
-    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, n,
-                           PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n,
+                           n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(make_operator(da, k, &A, &moves));
@@ -89,8 +90,8 @@ static PetscErrorCode bench_products(PetscInt dim, PetscInt n, PetscInt aij_max,
     PetscCall(MatDestroy(&B));
   }
   const PetscReal traffic = 2 * points * sizeof(PetscScalar), coefficients = k[0] ? 2 * dim + 1 : 0; // that a sweep reads
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d-D %7" PetscInt_FMT " %10.1f %9.0f %10.1f %7.3f %7.3f %7.3f %7.3f ", (int)dim, n,
-                        (double)(1e6 * t_copy), (double)(1e-9 * traffic / t_copy), (double)(1e6 * t_mult),
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d-D %7" PetscInt_FMT " %10.1f %9.0f %10.1f %7.3f %7.3f %7.3f %7.3f ",
+                        (int)dim, n, (double)(1e6 * t_copy), (double)(1e-9 * traffic / t_copy), (double)(1e6 * t_mult),
                         (double)(moves / 2 * t_copy / t_mult), (double)(moves / 2 * t_vec_copy / t_mult),
                         (double)((moves + 1) / 2 * t_copy / t_residual),
                         (double)((2 + coefficients / 2) * t_copy / t_sor)));
@@ -125,7 +126,9 @@ template <class T> struct AtEnd {
 };
 
 // One product from host memory to host memory, as a program does that keeps its arrays there.
-template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool pinned, PetscReal seconds, PetscReal *total, PetscReal *kernel) {
+template <class T>
+static PetscErrorCode product_with_transfers(PetscInt N, bool pinned, PetscReal seconds, PetscReal *total,
+                                             PetscReal *kernel) {
   using namespace shellac;
   const size_t   points = (size_t)N * N, bytes = points * sizeof(T);
   T             *u, *y, *device_u, *device_y;
@@ -150,9 +153,9 @@ template <class T> static PetscErrorCode product_with_transfers(PetscInt N, bool
   PetscCallCUDA(cudaMalloc((void **)&device_u, bytes));
   PetscCallCUDA(cudaMalloc((void **)&device_y, bytes));
   const Box all = patch.all(), inner = {{1, 1, 0}, {N - 1, N - 1, 1}};
-  const auto     launch = [&]() -> PetscErrorCode {
-    return launch_rows(patch, StarRow<T>{{}, star, {}}, AtEnd<T>{patch, star, device_u, device_y}, (const T *)device_u, Form::product,
-                       (const T *)nullptr, all, inner, device_y);
+  const auto launch = [&]() -> PetscErrorCode {
+    return launch_rows(patch, StarRow<T>{{}, star, {}}, AtEnd<T>{patch, star, device_u, device_y}, (const T *)device_u,
+                       Form::product, (const T *)nullptr, all, inner, device_y);
   };
   PetscCall(time_of(seconds, launch, kernel));
   PetscCall(time_of(
@@ -218,13 +221,15 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-k", k, sizeof(k), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-transfer_table", &transfers, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%d rank%s; times in microseconds; ratios: copy/x is the time of a copy of as many bytes as x\n"
-                        "must move over the time of x (residual: of 1.5 copies where A stores nothing, a red-black sweep: of 2\n"
-                        "and of the coefficients that are stored)\n"
-                        "     points       copy    GB/s   MatMult copy/ VecCopy/ residual   sweep        AIJ  copy/   AIJ/   AIJ's sweep/\n"
-                        "     a side                               MatMult MatMult                           AIJ    MatMult sweep\n",
-                        ranks, ranks > 1 ? "s" : ""));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_WORLD,
+      "%d rank%s; times in microseconds; ratios: copy/x is the time of a copy of as many bytes as x\n"
+      "must move over the time of x (residual: of 1.5 copies where A stores nothing, a red-black sweep: of 2\n"
+      "and of the coefficients that are stored)\n"
+      "     points       copy    GB/s   MatMult copy/ VecCopy/ residual   sweep        AIJ  copy/   AIJ/   AIJ's "
+      "sweep/\n"
+      "     a side                               MatMult MatMult                           AIJ    MatMult sweep\n",
+      ranks, ranks > 1 ? "s" : ""));
   for (PetscInt d = 0; d < dim_count; d++)
     for (PetscInt s = 0; s < count; s++) PetscCall(bench_products(dims[d], sizes[s], aij_max, k, seconds));
   if (transfers) {

@@ -1,5 +1,6 @@
 // Times -pc_type stencilmg beside a copy, and solves beside PETSc's own multigrid on the assembled matrix; with the error
-// against the exact solution, a product of sin(pi x) over the axes, with variable coefficients that of the discrete equation.
+// against the exact solution, a product of sin(pi x) over the axes, with variable coefficients that of the discrete
+// equation.
 
 #include <string>
 

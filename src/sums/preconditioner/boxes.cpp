@@ -34,8 +34,8 @@ Shape shape_of(const KernelSumMat &context) {
   return shape;
 }
 
-// The number of points around a box. The inverse of a Gaussian's matrix decays more slowly with the distance between points than
-// that of slowly decaying kernels, and it decays over more points for wider kernels.
+// The number of points around a box. The inverse of a Gaussian's matrix decays more slowly with the distance between
+// points than that of slowly decaying kernels, and it decays over more points for wider kernels.
 static PetscInt default_overlap(const Shape &shape, bool symmetric, int dim, double spacing) {
   struct Law {
     double points, power; // so many for the width σ = 1 spacing, times the power of wider ones
@@ -52,8 +52,8 @@ static PetscInt default_overlap(const Shape &shape, bool symmetric, int dim, dou
   return (PetscInt)std::min(of_dim.most, law.points * std::pow(std::max(1., sigma / spacing), law.power));
 }
 
-// For functions that are positive definite only for coefficients whose sum is zero: the constant that makes them positive definite,
-// twice the largest value between two points, and the sign of the matrix.
+// For functions that are positive definite only for coefficients whose sum is zero: the constant that makes them
+// positive definite, twice the largest value between two points, and the sign of the matrix.
 static PetscErrorCode get_raising(MPI_Comm comm, const KernelSumMat &context, double *sign, double *level) {
   PetscReal lower[3], upper[3];
   double    r2 = 0;

@@ -99,7 +99,8 @@ PetscErrorCode Schwarz::SetUpCoarse(const BoxTree &tree, PetscInt count) {
   PetscFunctionBegin;
   PetscCall(MatGetKernelSum(A_, &context));
   if (count < 0) count = shape_of(*context).fast ? 0 : std::min<PetscInt>(1000, points_ / 50);
-  // What is corrected at a point whose function is much larger at a close one would be an error there, which no box corrects.
+  // What is corrected at a point whose function is much larger at a close one would be an error there, which no box
+  // corrects.
   const FunctionInfo &info = context->info();
   const auto          size = [&](double r) {
     const Complex<double> g = info.value(context->parameters, r * r);

@@ -1,6 +1,6 @@
-// Cholesky factors of many matrices at a time. All of them take the same steps, one block of columns after another, so that nearly
-// all work is batched products of cuBLAS. The diagonal blocks are inverted, which turns the triangular solves into products
-// (N. Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 14.2).
+// Cholesky factors of many matrices at a time. All of them take the same steps, one block of columns after another, so
+// that nearly all work is batched products of cuBLAS. The diagonal blocks are inverted, which turns the triangular
+// solves into products (N. Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 14.2).
 
 #include "sums/preconditioner/dense_batch.hpp"
 

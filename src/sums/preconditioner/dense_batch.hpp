@@ -17,7 +17,8 @@ struct Batch {
   Batch part(size_t row, size_t column) const { return {values + row + column * lead, lead, stride}; }
 };
 
-// c = op(a) op(b) alpha + beta c with m × k and k × n matrices, `count` of each; op: 'N', or 'C' for the conjugate transpose.
+// c = op(a) op(b) alpha + beta c with m × k and k × n matrices, `count` of each; op: 'N', or 'C' for the conjugate
+// transpose.
 PetscErrorCode MultiplyBatch(PetscMemType memory, char op_a, char op_b, PetscInt m, PetscInt n, PetscInt k,
                              PetscScalar alpha, const Batch &a, const Batch &b, PetscScalar beta, const Batch &c,
                              PetscInt count);

@@ -1,5 +1,5 @@
-// Nearest points by a tree, the nearer half of each cluster first: O(log N) a point. Each rank searches its own points, then asks
-// the ranks that may have nearer ones.
+// Nearest points by a tree, the nearer half of each cluster first: O(log N) a point. Each rank searches its own points,
+// then asks the ranks that may have nearer ones.
 
 #include "sums/preconditioner/neighbours.hpp"
 

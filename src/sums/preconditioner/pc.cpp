@@ -128,8 +128,8 @@ PetscErrorCode apply_transpose(PC pc, Vec r, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The method is known only at the beginning of a solve, after the set-up. If it needs the symmetric variant and auto has found
-// none, an attempt to set up that variant gives the error.
+// The method is known only at the beginning of a solve, after the set-up. If it needs the symmetric variant and auto
+// has found none, an attempt to set up that variant gives the error.
 PetscErrorCode pre_solve(PC pc, KSP ksp, Vec, Vec) {
   KernelSumPC *context;
   PetscBool    needs_symmetric, needs_definite;

@@ -11,20 +11,20 @@
 //
 //   z = Σ_b G_bᴴ G_b r,   G_b the last rows of L_b⁻¹, those of the box, A_b = L_b L_bᴴ.
 //
-// Matrices of multiquadrics and other functions that grow are definite only for coefficients whose sum is zero. The factor is
-// then that of a constant minus the function, which is definite for all coefficients. The constant is a matrix of rank one, and
-// costs a Krylov method one iteration more.
+// Matrices of multiquadrics and other functions that grow are definite only for coefficients whose sum is zero. The
+// factor is then that of a constant minus the function, which is definite for all coefficients. The constant is a
+// matrix of rank one, and costs a Krylov method one iteration more.
 //
-// Rows of inverses are stored: an application then reads each number once or twice, without the dependences of triangular solves.
-// Rounding leaves a relative error of ε times the condition number of A_b in rows of A_b⁻¹, and of its root in rows of L_b⁻¹. It
-// changes the preconditioner, not the solution, and costs iterations if the condition number is near 1/ε; above 1/ε, set-up is an
-// error.
+// Rows of inverses are stored: an application then reads each number once or twice, without the dependences of
+// triangular solves. Rounding leaves a relative error of ε times the condition number of A_b in rows of A_b⁻¹, and of
+// its root in rows of L_b⁻¹. It changes the preconditioner, not the solution, and costs iterations if the condition
+// number is near 1/ε; above 1/ε, set-up is an error.
 //
 // Sources: C. Micchelli, Interpolation of scattered data: distance matrices and conditionally positive definite functions,
 // 1986; X.-C. Cai, M. Sarkis, A restricted additive Schwarz preconditioner for general sparse linear systems, 1999;
 // R. Beatson, W. Light, S. Billings, Fast solution of the radial basis function interpolation equations: domain
-// decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010; F. Schäfer, M. Katzfuss, H. Owhadi, Sparse Cholesky
-// factorization by Kullback-Leibler minimization, 2021, eq. 2.
+// decomposition methods, 2000; R. Yokota, L. Barba, M. Knepley, PetRBF, 2010; F. Schäfer, M. Katzfuss, H. Owhadi,
+// Sparse Cholesky factorization by Kullback-Leibler minimization, 2021, eq. 2.
 
 #include <shellac/kernelsumpc.h>
 
@@ -96,7 +96,8 @@ public:
   PetscErrorCode View(PetscViewer viewer) const;
   PetscErrorCode Reset();
   bool           is_symmetric() const { return symmetric_; }
-  // About the relative residual that rounding may leave, of a right-hand side that is not smooth: ε times the condition number.
+  // About the relative residual that rounding may leave, of a right-hand side that is not smooth: ε times the condition
+  // number.
   PetscReal      rounding() const { return PETSC_MACHINE_EPSILON * condition_; }
   bool           is_for_definite() const { return symmetric_ && !raised_; } // the matrix is definite as it is
 

@@ -21,8 +21,10 @@ static PetscErrorCode rate(DMDALocalInfo *info, PetscReal t, void *from, void *t
     for (PetscInt i = info->xs; i < info->xs + info->xm; i++) {
       const PetscScalar u = c[j][i].u, v = c[j][i].v;
 
-      f[j][i].u = to_u * (c[j][i - 1].u + c[j][i + 1].u + c[j - 1][i].u + c[j + 1][i].u - 4. * u) - u * v * v + r->F * (1. - u);
-      f[j][i].v = to_v * (c[j][i - 1].v + c[j][i + 1].v + c[j - 1][i].v + c[j + 1][i].v - 4. * v) + u * v * v - (r->F + r->k) * v;
+      f[j][i].u =
+          to_u * (c[j][i - 1].u + c[j][i + 1].u + c[j - 1][i].u + c[j + 1][i].u - 4. * u) - u * v * v + r->F * (1. - u);
+      f[j][i].v = to_v * (c[j][i - 1].v + c[j][i + 1].v + c[j - 1][i].v + c[j + 1][i].v - 4. * v) + u * v * v -
+                  (r->F + r->k) * v;
     }
   PetscFunctionReturn(0);
 }
@@ -74,7 +76,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-feed", &r.F, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-kill", &r.k, NULL));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, 32, 32, PETSC_DECIDE, PETSC_DECIDE, 2, 1, NULL, NULL, &da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, 32, 32,
+                         PETSC_DECIDE, PETSC_DECIDE, 2, 1, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateGlobalVector(da, &x));
@@ -102,7 +105,8 @@ int main(int argc, char **argv)
   PetscCall(TSGetStepNumber(ts, &steps));
   PetscCall(TSGetKSPIterations(ts, &its));
   PetscCall(VecStrideNormAll(x, NORM_INFINITY, norms));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d steps, %d iterations, largest u %.6f, v %.6f\n", (int)steps, (int)its, (double)norms[0], (double)norms[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d steps, %d iterations, largest u %.6f, v %.6f\n", (int)steps, (int)its,
+                        (double)norms[0], (double)norms[1]));
   PetscCall(VecDestroy(&x));
   PetscCall(TSDestroy(&ts));
   PetscCall(DMDestroy(&da));

@@ -1,5 +1,6 @@
-/* Flow around obstacles by a projection method: in each step velocities on the faces of cells move explicitly, then a pressure
-   on the cells, with -div grad p = -div u / dt between those of fluid, takes their divergence away. Flow enters from the left;
+/* Flow around obstacles by a projection method: in each step velocities on the faces of cells move explicitly, then a
+   pressure on the cells, with -div grad p = -div u / dt between those of fluid, takes their divergence away. Flow enters
+   from the left;
    p = 0 in the last column. -steps, -nu, -dt */
 #include <petscdmda.h>
 #include <petscksp.h>
@@ -25,8 +26,12 @@ static PetscBool open_x(const Domain *d, PetscInt i, PetscInt j)
 {
   return (PetscBool)(i > 0 && i < d->nx && !solid(d, i, j) && !solid(d, i - 1, j));
 }
-static PetscBool open_y(const Domain *d, PetscInt i, PetscInt j) { return (PetscBool)(!solid(d, i, j) && !solid(d, i, j - 1)); }
-static PetscBool has_pressure(const Domain *d, PetscInt i, PetscInt j) { return (PetscBool)(i >= 0 && i < d->nx - 1 && !solid(d, i, j)); }
+static PetscBool open_y(const Domain *d, PetscInt i, PetscInt j) {
+  return (PetscBool)(!solid(d, i, j) && !solid(d, i, j - 1));
+}
+static PetscBool has_pressure(const Domain *d, PetscInt i, PetscInt j) {
+  return (PetscBool)(i >= 0 && i < d->nx - 1 && !solid(d, i, j));
+}
 
 static PetscErrorCode assemble(DM cells, const Domain *d, Mat A)
 {
@@ -74,7 +79,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &steps, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-nu", &nu, NULL));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DMDA_STENCIL_STAR, d.nx, d.ny, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &cells));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DMDA_STENCIL_STAR, d.nx, d.ny,
+                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &cells));
   PetscCall(DMSetFromOptions(cells));
   PetscCall(DMSetUp(cells));
   PetscCall(DMDAGetLocalInfo(cells, &info));
@@ -99,7 +105,8 @@ int main(int argc, char **argv)
     PetscCall(DMGlobalToLocal(faces, u, INSERT_VALUES, u_local));
     PetscCall(DMDAVecGetArrayDOF(faces, u_local, &from));
     PetscCall(DMDAVecGetArrayDOF(faces, u, &to));
-#define U(c, i, j) ((j) < 0 || (j) >= d.ny || (i) < 0 || (i) >= d.nx ? ((c) == 0 && (i) < 0 ? 1. : 0.) : PetscRealPart(from[j][i][c]))
+#define U(c, i, j)                                                                                                     \
+  ((j) < 0 || (j) >= d.ny || (i) < 0 || (i) >= d.nx ? ((c) == 0 && (i) < 0 ? 1. : 0.) : PetscRealPart(from[j][i][c]))
     for (PetscInt j = info.ys; j < info.ys + info.ym; j++)
       for (PetscInt i = info.xs; i < info.xs + info.xm; i++)
         for (int c = 0; c < 2; c++) {
@@ -134,7 +141,8 @@ int main(int argc, char **argv)
     PetscCall(DMDAVecRestoreArray(cells, p_local, &pressure));
   }
   PetscCall(VecNorm(u, NORM_2, &energy));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d steps of %g, root of the mean energy %g\n", (int)steps, (double)dt, (double)(energy * d.h)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d steps of %g, root of the mean energy %g\n", (int)steps, (double)dt,
+                        (double)(energy * d.h)));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&u_local));
   PetscCall(VecDestroy(&p));

@@ -1,5 +1,6 @@
-/* Topology optimisation as its programs begin: a clamped beam of bricks with three displacements a node, a load at the other end's
-   lower edge, stiffness E = 1e-6 + density^3. Each design is solved for, then densities follow the energy of the elements. -designs */
+/* Topology optimisation as its programs begin: a clamped beam of bricks with three displacements a node, a load
+   at the other end's lower edge, stiffness E = 1e-6 + density^3. Each design is solved for, then densities follow the energy of the
+   elements. -designs */
 #include <petscdmda.h>
 #include <petscksp.h>
 
@@ -11,7 +12,8 @@ static void cube_stiffness(PetscScalar K[24][24])
   for (int a = 0; a < 24; a++)
     for (int b = 0; b < 24; b++) K[a][b] = 0;
   for (int g = 0; g < 8; g++) {
-    const PetscReal at[3] = {0.5 + (g & 1 ? 1 : -1) / PetscSqrtReal(12), 0.5 + (g & 2 ? 1 : -1) / PetscSqrtReal(12), 0.5 + (g & 4 ? 1 : -1) / PetscSqrtReal(12)};
+    const PetscReal at[3] = {0.5 + (g & 1 ? 1 : -1) / PetscSqrtReal(12), 0.5 + (g & 2 ? 1 : -1) / PetscSqrtReal(12),
+                             0.5 + (g & 4 ? 1 : -1) / PetscSqrtReal(12)};
     PetscReal       slope[8][3];
 
     for (int n = 0; n < 8; n++)
@@ -27,7 +29,8 @@ static void cube_stiffness(PetscScalar K[24][24])
         const PetscReal dot = slope[n][0] * slope[m][0] + slope[n][1] * slope[m][1] + slope[n][2] * slope[m][2];
         for (int d = 0; d < 3; d++)
           for (int e = 0; e < 3; e++)
-            K[3 * n + d][3 * m + e] += (lambda * slope[n][d] * slope[m][e] + mu * slope[n][e] * slope[m][d] + (d == e ? mu * dot : 0)) / 8;
+            K[3 * n + d][3 * m + e] +=
+                (lambda * slope[n][d] * slope[m][e] + mu * slope[n][e] * slope[m][d] + (d == e ? mu * dot : 0)) / 8;
       }
   }
 }
@@ -56,7 +59,8 @@ int main(int argc, char **argv)
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-designs", &designs, NULL));
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 13, 7, 7, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 3, 1, NULL, NULL, NULL, &da));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 13,
+                         7, 7, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 3, 1, NULL, NULL, NULL, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMDAGetLocalInfo(da, &info));
@@ -113,7 +117,8 @@ int main(int argc, char **argv)
       PetscReal energy = 0;
       nodes_of(&info, i, j, k, node);
       for (int n = 0; n < 24; n++)
-        for (int m = 0; m < 24; m++) energy += PetscRealPart(x[3 * node[n / 3] + n % 3] * K[n][m] * x[3 * node[m / 3] + m % 3]);
+        for (int m = 0; m < 24; m++)
+          energy += PetscRealPart(x[3 * node[n / 3] + n % 3] * K[n][m] * x[3 * node[m / 3] + m % 3]);
       const PetscReal factor = PetscSqrtReal(energy * info.mx * info.my * info.mz / (PetscRealPart(work) + PETSC_SMALL));
       density[e] = PetscMin(1, PetscMax(1e-2, PetscRealPart(density[e]) * PetscMin(1.1, PetscMax(0.9, factor))));
     }
