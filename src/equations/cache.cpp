@@ -53,15 +53,15 @@ std::string untrusted(const std::string &path) {
 }
 
 // The names in a folder, and what the system knows of them.
-struct Entry {
+struct CacheFile {
   std::string path;
   struct stat info;
 };
-static std::vector<Entry> entries_of(const std::string &folder, bool (*is_ours)(const std::string &name)) {
-  std::vector<Entry> entries;
+static std::vector<CacheFile> entries_of(const std::string &folder, bool (*is_ours)(const std::string &name)) {
+  std::vector<CacheFile> entries;
   DIR               *open = opendir(folder.c_str());
   while (const dirent *next = open ? readdir(open) : nullptr) {
-    Entry e{folder + "/" + next->d_name, {}};
+    CacheFile e{folder + "/" + next->d_name, {}};
     if (is_ours(next->d_name) && !lstat(e.path.c_str(), &e.info) && e.info.st_uid == geteuid()) entries.push_back(e);
   }
   if (open) closedir(open);
@@ -72,12 +72,12 @@ static const char temporary_folder[] = "shellac-compiles-", part_of_file[] = ".s
 static bool is_of(const std::string &name, const char *begin) { // with such a pattern behind; else it is the user's own
   return name.size() == strlen(begin) + strlen(pattern) && name.compare(0, strlen(begin), begin) == 0;
 }
-static bool is_old(const Entry &e) {
+static bool is_old(const CacheFile &e) {
   return e.info.st_mtime + day < time(nullptr);
 }
 
 static void remove_folder(const std::string &path) {
-  for (const Entry &e : entries_of(path, [](const std::string &name) { return name != "." && name != ".."; }))
+  for (const CacheFile &e : entries_of(path, [](const std::string &name) { return name != "." && name != ".."; }))
     unlink(e.path.c_str());
   rmdir(path.c_str());
 }
@@ -87,7 +87,7 @@ PrivateFolder::PrivateFolder() {
   for (const char *name : {given && *given ? given : "/tmp", "/tmp", "/var/tmp"}) {
     const std::string folder = real_path(name);
     if (folder.empty() || !untrusted(folder).empty()) continue;
-    for (const Entry &e : entries_of(folder, [](const std::string &n) { return is_of(n, temporary_folder); }))
+    for (const CacheFile &e : entries_of(folder, [](const std::string &n) { return is_of(n, temporary_folder); }))
       if (S_ISDIR(e.info.st_mode) && is_old(e)) remove_folder(e.path); // of programs that were stopped
     std::string path = folder + "/" + temporary_folder + pattern;
     if (!mkdtemp(&path[0])) continue;
@@ -196,11 +196,12 @@ void prune_cache(const std::string &folder, long long most_bytes) {
     return name.find_first_not_of("0123456789abcdef") == 32 && (extension == ".so" || extension == ".cubins");
   };
   long long bytes = 0;
-  for (const Entry &e : entries_of(folder, [](const std::string &name) { return is_of(name, part_of_file); }))
+  for (const CacheFile &e : entries_of(folder, [](const std::string &name) { return is_of(name, part_of_file); }))
     if (is_old(e)) unlink(e.path.c_str());
   auto kept = entries_of(folder, is_kept);
-  std::sort(kept.begin(), kept.end(), [](const Entry &a, const Entry &b) { return a.info.st_mtime > b.info.st_mtime; });
-  for (const Entry &e : kept)
+  std::sort(kept.begin(), kept.end(),
+            [](const CacheFile &a, const CacheFile &b) { return a.info.st_mtime > b.info.st_mtime; });
+  for (const CacheFile &e : kept)
     if ((bytes += (long long)e.info.st_size) > most_bytes) unlink(e.path.c_str());
 }
 

@@ -146,7 +146,7 @@ struct GetPlace {
 
 } // namespace
 
-PetscErrorCode Side::Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud) {
+PetscErrorCode SideOfSum::Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud) {
   ClusterTree     tree;
   Points          x;
   const PetscInt *order;
@@ -165,7 +165,7 @@ PetscErrorCode Side::Build(MPI_Comm comm, PetscMemType memory, PointCloud *cloud
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Side::Find(PetscMemType memory, const std::vector<PetscInt> &chosen, std::vector<PetscInt> *places) {
+PetscErrorCode SideOfSum::Find(PetscMemType memory, const std::vector<PetscInt> &chosen, std::vector<PetscInt> *places) {
   const size_t     n = points->order.size();
   Mirror<PetscInt> some, found;
   const PetscInt  *which;

@@ -41,7 +41,7 @@ struct OrderedPoints {
 };
 
 // The points of one side of a sum and their tree.
-struct Side {
+struct SideOfSum {
   Region                         region;
   std::vector<Cluster>           nodes; // of the tree
   std::shared_ptr<OrderedPoints> points;
@@ -56,7 +56,7 @@ private:
 
 // Those of both sides, which do not depend on the order of the interpolation. Equal points have one.
 struct TreesOfPoints {
-  Side         targets, sources;
+  SideOfSum    targets, sources;
   PairRoom     room;                        // for lists of any order
   PetscMemType memory = PETSC_MEMTYPE_HOST; // where they are built
   bool         built = false;

@@ -228,8 +228,8 @@ void choose_places(const std::vector<PetscInt> &places, std::vector<Cluster> *no
 PetscErrorCode Direction::Create(MPI_Comm comm, const KernelSumMat &context, TreesOfPoints *trees, bool transposed,
                                  const TreeSettings &settings, const PointSample *sample) {
   const PetscMemType memory = trees->memory;
-  Side       *sides[2] = {&trees->targets, context.targets == context.sources ? &trees->targets : &trees->sources};
-  Side       *targets = sides[transposed], *sources = sides[!transposed];
+  SideOfSum  *sides[2] = {&trees->targets, context.targets == context.sources ? &trees->targets : &trees->sources};
+  SideOfSum  *targets = sides[transposed], *sources = sides[!transposed];
   PetscMPIInt ranks, rank;
 
   PetscFunctionBegin;
