@@ -39,7 +39,6 @@ template <class T> struct Apply;
 template <class T> struct Relax;
 template <class T> struct RelaxColour;
 } // namespace captured
-template <class T> struct StarEquation;
 
 // A product at inner points that does not read the coefficients, but what they were made of.
 class InteriorProduct {
@@ -294,9 +293,6 @@ public:
 
 private:
   captured::RelaxColour<T> colour_points(int colour, const captured::Relax<T> &relax) const;
-  bool                     is_star_to_ends(const Box &inside) const;
-  PetscErrorCode           relax_in_space(PetscMemType memory, StarEquation<T> equation, int colour,
-                                          const std::vector<PetscReal> &turns, bool from_zero, bool *done) const;
   friend class CapturedStencil;
   Box inner() const; // the points that a kernel for many points computes
   // Where coefficients are constant: those of a point's rows, and such a row as a star.

@@ -3,13 +3,13 @@
 // GPU. A warp has 64 columns, two a lane, and walks along the slowest axis: each half-sweep works one row (in 3-D: plane)
 // behind the one before it, so that the last rows are all that is held, in registers. Tiles overlap by what the half-sweeps
 // use up. From a zero guess no tile reads x. Otherwise, in 2-D, each tile reads what it writes itself out of x; what its
-// neighbours write, out of copies made before. In 3-D planes_in_place.hpp sweeps then.
+// neighbours write, out of copies made before.
 
 #include <type_traits>
 
 #include "capture/coefficients.hpp"
-#include "capture/planes_in_place.hpp"
 #include "capture/planes_on_gpu.hpp"
+#include "device/chain.hpp"
 #include "device/scratch.hpp"
 #include "device/warp.hpp"
 
@@ -359,47 +359,6 @@ PetscErrorCode relax_in_one_pass(const StarEquation<T> &equation, int colour, co
                         : relax_in_one_pass<dim, 3, false>(equation, colour, omega, copies);
   return count == 2 ? relax_in_one_pass<dim, 2, true>(equation, colour, omega, copies)
                     : relax_in_one_pass<dim, 3, true>(equation, colour, omega, copies);
-}
-
-// ---- in place in 3-D
-
-template <class T> struct ShiftedRows {
-  CapturedRow<T> captured;
-  T              shift;
-
-  SHELLAC_HD RowOfPoint<T> row(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt p[3] = {i, j, k};
-    RowOfPoint<T>  of = {ConstantStar<T>::of_row(captured.a.by_place(captured.patch, p), 3), T(0)};
-    of.star.center += shift;
-    of.inverse = T(1) / of.star.center;
-    return of;
-  }
-};
-
-template <class T> PlaneSweep<T> sweep_of_planes(const StarEquation<T> &equation) {
-  PlaneSweep<T> s = {};
-  for (int a = 0; a < 3; a++) {
-    s.n[a] = (int)equation.row.patch.size[a];
-    s.inner_lo[a] = (int)equation.inner.lo[a], s.inner_hi[a] = (int)equation.inner.hi[a];
-  }
-  s.star = equation.star;
-  s.x = equation.x;
-  return s;
-}
-
-template <class T> bool can_relax_in_place(const StarEquation<T> &equation) {
-  return can_sweep_in_place(sweep_of_planes(equation));
-}
-
-// Half-sweeps of `colour` and of the other, each with its omega.
-template <class T> PetscErrorCode relax_in_place(const StarEquation<T> &equation, int colour, const PetscReal *omega) {
-  PlaneSweep<T> s = sweep_of_planes(equation);
-
-  PetscFunctionBegin;
-  s.colour = colour;
-  for (int c = 0; c < 2; c++) s.weight[c] = omega[c], s.factor[c] = omega[c] / s.star.center;
-  PetscCall((sweep_in_place<T, T>(s, ShiftedRows<T>{equation.row, equation.shift}, equation.b)));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #endif

@@ -111,45 +111,6 @@ static std::vector<PetscReal> take_turns(const std::vector<int> &colours, PetscR
 }
 #endif
 
-#if SHELLAC_CUDA
-// Whether rows near the ends are those of the star too, but for arms beyond the ends, where values are zero.
-bool PreparedCapture::is_star_to_ends(const Box &inside) const {
-  const Patch          &patch = op_.patch_;
-  const ConstantStar<T> inner = star(row_on_host(inside.lo));
-
-  return holds_around(inside, patch.all(), [&](const PetscInt *p) {
-    const ConstantStar<T> here = star(row_on_host(p));
-    bool                  alike = here.center == inner.center;
-    for (int a = 0; a < 3; a++) {
-      alike = alike && (p[a] == 0 || here.arm[a][LOWER] == inner.arm[a][LOWER]);
-      alike = alike && (p[a] == patch.size[a] - 1 || here.arm[a][UPPER] == inner.arm[a][UPPER]);
-    }
-    return alike;
-  });
-}
-
-// By twos in place; from a zero guess the first two or three.
-PetscErrorCode PreparedCapture::relax_in_space(PetscMemType memory, StarEquation<T> equation, int colour,
-                                               const std::vector<PetscReal> &turns, bool from_zero, bool *done) const {
-  const bool in_place = can_relax_in_place(equation);
-  size_t     n = 0;
-
-  PetscFunctionBegin;
-  if (!in_place && !from_zero) PetscFunctionReturn(PETSC_SUCCESS);
-  if (from_zero) {
-    n = turns.size() % 2 ? 3 : 2;
-    PetscCall(relax_in_one_pass<3>(equation, colour, turns.data(), n, true, &op_.borders_));
-  }
-  if (in_place && is_star_to_ends(equation.inner)) equation.inner = op_.patch_.all();
-  for (; in_place && n + 1 < turns.size(); n += 2)
-    PetscCall(relax_in_place(equation, (colour + (int)n) % 2, &turns[n]));
-  for (; n < turns.size(); n++)
-    PetscCall(relax(memory, (colour + (int)n) % 2, {equation.x, {}}, turns[n], equation.shift, equation.b, equation.x));
-  *done = true;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
 PetscErrorCode PreparedCapture::relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero,
                                                PetscReal omega, T shift, const T *b, T *x, bool *done) const {
   PetscFunctionBegin;
@@ -161,18 +122,22 @@ PetscErrorCode PreparedCapture::relax_together(PetscMemType memory, const std::v
   bool         alone = true;
   for (const auto &ends : patch.neighbour) alone = alone && !ends[LOWER] && !ends[UPPER];
   if (PetscMemTypeHost(memory) || dim == 1 || !alone || !has_constant_star(inside)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dim == 3 && !from_zero) PetscFunctionReturn(PETSC_SUCCESS);
   const StarEquation<T>        equation{{patch, a_}, shifted_star(inside, shift), inside, shift, b, x};
   const std::vector<PetscReal> turns = take_turns(colours, omega);
   if (turns.size() < 2) PetscFunctionReturn(PETSC_SUCCESS);
-  if (dim == 3) {
-    PetscCall(relax_in_space(memory, equation, colours[0], turns, from_zero, done));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (size_t n = 0, count; n < turns.size(); n += count) { // by twos and threes
+  // By twos and threes; in 3-D those from a zero guess alone, and each half-sweep after them by itself.
+  for (size_t n = 0, count; n < turns.size(); n += count) {
     const size_t left = turns.size() - n;
     const int    colour = (colours[0] + (int)n) % 2;
+    const bool   zero = from_zero && n == 0;
     count = left == 2 || left == 4 ? 2 : 3;
-    PetscCall(relax_in_one_pass<2>(equation, colour, &turns[n], count, from_zero && n == 0, &op_.borders_));
+    if (dim == 2)
+      PetscCall(relax_in_one_pass<2>(equation, colour, &turns[n], count, zero, &op_.borders_));
+    else if (zero)
+      PetscCall(relax_in_one_pass<3>(equation, colour, &turns[n], count = turns.size() % 2 ? 3 : 2, true, &op_.borders_));
+    else
+      PetscCall(relax(memory, colour, {x, {}}, turns[n], shift, b, x)), count = 1;
   }
   *done = true;
 #else
