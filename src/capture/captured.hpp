@@ -273,19 +273,12 @@ public:
   PetscErrorCode points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form, const T *b,
                         T *y) const override;
   PetscErrorCode rows(PetscMemType memory, RowProperty property, T *out) const override;
-  PetscErrorCode relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
-                       T *x) const override;
-  PetscErrorCode relax_two(PetscMemType memory, const int colours[2], const Field<T> &field, PetscReal omega, T shift,
-                           const T *b, T *x, bool *done) const override;
-  PetscErrorCode relax_outer(int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
-                             T *x) const override;
-  PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero, PetscReal omega,
-                                T shift, const T *b, T *x, bool *done) const override;
+  PetscErrorCode sweep(PetscMemType memory, const std::vector<int> &colours, const Exchange &exchange, bool from_zero,
+                       PetscReal omega, T shift, const T *b, T *x) const override;
   int             arms() const override { return op_.arms_->count(); }
   const PetscInt *step(int arm) const override { return op_.arms_->step(arm); }
   bool            stores_zeros() const override { return op_.explicit_zeros_; }
   void            values(const PetscInt p[3], PetscInt points, T *values) const override;
-  void            row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const override;
   const CapturedCoefficients<T> &coefficients() const { return a_; }
   // It is made by the first product, and brings what it reads to that product's memory.
   using MakeProduct = std::function<PetscErrorCode(std::unique_ptr<const InteriorProduct> *)>;
@@ -293,6 +286,10 @@ public:
 
 private:
   captured::RelaxColour<T> colour_points(int colour, const captured::Relax<T> &relax) const;
+  // One colour, and some together in one pass over memory where that is possible: *done.
+  PetscErrorCode relax(PetscMemType memory, int colour, const captured::Relax<T> &relax) const;
+  PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero,
+                                const captured::Relax<T> &relax, bool *done) const;
   friend class CapturedStencil;
   Box inner() const; // the points that a kernel for many points computes
   // Where coefficients are constant: those of a point's rows, and such a row as a star.

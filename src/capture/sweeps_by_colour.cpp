@@ -7,6 +7,13 @@
 
 namespace shellac {
 
+namespace {
+struct SetZero {
+  PetscScalar    *x;
+  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { x[i] = 0; }
+};
+} // namespace
+
 static bool by_parity(const Arms &arms) {
   return arms.width() == 1 && !arms.box();
 }
@@ -30,22 +37,18 @@ captured::RelaxColour<PetscScalar> PreparedCapture::colour_points(int colour, co
   return points;
 }
 
-PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Field<T> &field, PetscReal omega, T shift,
-                                      const T *b, T *x) const {
+// On a GPU, or on the host where ColourOnHost does not serve.
+PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const captured::Relax<T> &relax) const {
   const int                      dim = op_.arms_->dim();
   const Box                      inside = inner();
-  const captured::RelaxColour<T> point = colour_points(colour, {{op_.patch_, a_}, field, omega, shift, b, x});
+  const captured::RelaxColour<T> point = colour_points(colour, relax);
   Boxes                          boxes;
 
   PetscFunctionBegin;
-  if (PetscMemTypeHost(memory) && ColourOnHost<T>::serves(point.relax.row)) {
-    ColourOnHost<T>(point, inside).all(ColourOnHost<T>::Part::all);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   boxes.add(point.box());
-  if (has_constant_star(inside)) { // on a GPU: on the host it is done
-    const ConstantStar<T> star = shifted_star(inside, shift);
-    const T               factor = omega / star.center;
+  if (has_constant_star(inside)) {
+    const ConstantStar<T> star = shifted_star(inside, relax.shift);
+    const T               factor = relax.omega / star.center;
     const int             parity = (int)point.colour[0];
     Boxes                 pairs;
     Box                   box = inside;
@@ -53,35 +56,50 @@ PetscErrorCode PreparedCapture::relax(PetscMemType memory, int colour, const Fie
     box.hi[0] = (box.hi[0] + 1) / 2;
     pairs.add(box);
     if (dim == 1)
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 1>{point.relax, parity, star, factor, inside}));
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 1>{relax, parity, star, factor, inside}));
     else if (dim == 2)
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 2>{point.relax, parity, star, factor, inside}));
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 2>{relax, parity, star, factor, inside}));
     else
-      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 3>{point.relax, parity, star, factor, inside}));
-    PetscCall(for_each(memory, difference(op_.patch_.all(), inside), captured::RelaxParity<T>{point.relax, parity}));
-    PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(for_each(memory, pairs, captured::RelaxStar<T, 3>{relax, parity, star, factor, inside}));
+    PetscCall(for_each(memory, difference(op_.patch_.all(), inside), captured::RelaxParity<T>{relax, parity}));
+  } else
+    PetscCall(for_each(memory, boxes, point));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PreparedCapture::sweep(PetscMemType memory, const std::vector<int> &colours, const Exchange &exchange,
+                                      bool from_zero, PetscReal omega, T shift, const T *b, T *x) const {
+  using Part = ColourOnHost<T>::Part;
+  captured::Relax<T> relax{{op_.patch_, a_}, {x, {}}, omega, shift, b, x};
+  const size_t       values = (size_t)(op_.patch_.all().points() * op_.patch_.dof);
+  const bool         by_rows = PetscMemTypeHost(memory) && ColourOnHost<T>::serves(relax.row);
+  bool               done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(relax_together(memory, colours, from_zero, relax, &done));
+  if (from_zero && !done) PetscCall(for_each(memory, line_of(values), SetZero{x}));
+  PetscCall(PetscLogGpuTimeEnd());
+  for (size_t n = 0; n < colours.size() && !done; n++) {
+    PetscCall(exchange(&relax.field));
+    if (!by_rows) {
+      PetscCall(PetscLogGpuTimeBegin());
+      PetscCall(this->relax(memory, colours[n], relax));
+      PetscCall(PetscLogGpuTimeEnd());
+      continue;
+    }
+    ColourOnHost<T> one(colour_points(colours[n], relax), inner());
+    if (n + 1 == colours.size() || colours[n] == colours[n + 1]) {
+      one.all(Part::all);
+      continue;
+    }
+    // two colours in one pass over memory; of the second, the points that meet the halo follow after another exchange
+    const int       next = colours[++n];
+    ColourOnHost<T> two(colour_points(next, relax), inner());
+    relax_two_on_host(one, two, op_.arms_->dim(), op_.patch_.size, op_.arms_->width());
+    PetscCall(exchange(&relax.field));
+    ColourOnHost<T>(colour_points(next, relax), inner()).all(Part::outer);
   }
-  PetscCall(for_each(memory, boxes, point));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PreparedCapture::relax_two(PetscMemType memory, const int colours[2], const Field<T> &field,
-                                          PetscReal omega, T shift, const T *b, T *x, bool *done) const {
-  const captured::Relax<T> relax{{op_.patch_, a_}, field, omega, shift, b, x};
-
-  PetscFunctionBegin;
-  *done = PetscMemTypeHost(memory) && ColourOnHost<T>::serves(relax.row);
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  ColourOnHost<T> one(colour_points(colours[0], relax), inner()), two(colour_points(colours[1], relax), inner());
-  relax_two_on_host(one, two, op_.arms_->dim(), op_.patch_.size, op_.arms_->width());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PreparedCapture::relax_outer(int colour, const Field<T> &field, PetscReal omega, T shift, const T *b,
-                                            T *x) const {
-  PetscFunctionBegin;
-  ColourOnHost<T>(colour_points(colour, {{op_.patch_, a_}, field, omega, shift, b, x}), inner())
-      .all(ColourOnHost<T>::Part::outer);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,8 +129,10 @@ static std::vector<PetscReal> take_turns(const std::vector<int> &colours, PetscR
 }
 #endif
 
-PetscErrorCode PreparedCapture::relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero,
-                                               PetscReal omega, T shift, const T *b, T *x, bool *done) const {
+PetscErrorCode PreparedCapture::relax_together([[maybe_unused]] PetscMemType memory,
+                                               [[maybe_unused]] const std::vector<int> &colours,
+                                               [[maybe_unused]] bool from_zero,
+                                               [[maybe_unused]] const captured::Relax<T> &relax, bool *done) const {
   PetscFunctionBegin;
   *done = false;
 #if SHELLAC_CUDA
@@ -123,8 +143,8 @@ PetscErrorCode PreparedCapture::relax_together(PetscMemType memory, const std::v
   for (const auto &ends : patch.neighbour) alone = alone && !ends[LOWER] && !ends[UPPER];
   if (PetscMemTypeHost(memory) || dim == 1 || !alone || !has_constant_star(inside)) PetscFunctionReturn(PETSC_SUCCESS);
   if (dim == 3 && !from_zero) PetscFunctionReturn(PETSC_SUCCESS);
-  const StarEquation<T>        equation{{patch, a_}, shifted_star(inside, shift), inside, shift, b, x};
-  const std::vector<PetscReal> turns = take_turns(colours, omega);
+  const StarEquation<T>        equation{relax.row, shifted_star(inside, relax.shift), inside, relax.shift, relax.b, relax.x};
+  const std::vector<PetscReal> turns = take_turns(colours, relax.omega);
   if (turns.size() < 2) PetscFunctionReturn(PETSC_SUCCESS);
   // By twos and threes; in 3-D those from a zero guess alone, and each half-sweep after them by itself.
   for (size_t n = 0, count; n < turns.size(); n += count) {
@@ -136,12 +156,14 @@ PetscErrorCode PreparedCapture::relax_together(PetscMemType memory, const std::v
       PetscCall(relax_in_one_pass<2>(equation, colour, &turns[n], count, zero, &op_.borders_));
     else if (zero)
       PetscCall(relax_in_one_pass<3>(equation, colour, &turns[n], count = turns.size() % 2 ? 3 : 2, true, &op_.borders_));
-    else
-      PetscCall(relax(memory, colour, {x, {}}, turns[n], shift, b, x)), count = 1;
+    else {
+      captured::Relax<T> half = relax;
+      half.omega = turns[n];
+      PetscCall(this->relax(memory, colour, half));
+      count = 1;
+    }
   }
   *done = true;
-#else
-  (void)memory, (void)colours, (void)from_zero, (void)omega, (void)shift, (void)b, (void)x;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,6 +3,7 @@
 //
 // Arrays are in `memory`, on the host or a device; there the work is queued on PETSc's stream.
 
+#include <functional>
 #include <type_traits>
 #include <vector>
 
@@ -26,13 +27,6 @@ template <class Function> auto with_form(Form form, const Function &f) {
 // entries: how many are not zero, and the diagonal
 enum class RowProperty { diagonal, sum_abs, sum_squares, max_abs, entries };
 
-// One entry of a row: the column is the c-th value at a point, given by its indices on the patch; those of a periodic
-// axis may be off the grid by the stencil's width.
-struct Entry {
-  PetscInt    point[3], c;
-  PetscScalar value;
-};
-
 // An operator whose coefficients are in the memory of an operation's arrays, until those are restored: what computes
 // products and reads rows. StencilMat::Prepare() makes it, so that no call finds coefficients in another memory.
 class PreparedOperator {
@@ -46,24 +40,13 @@ public:
                                 const PetscScalar *b, PetscScalar *y) const = 0;
   virtual PetscErrorCode rows(PetscMemType memory, RowProperty property, PetscScalar *out) const = 0;
 
-  // x += omega (b - (A + shift) x)/diag on the points of one colour. Points of one colour are not coupled, except
-  // across the end of a periodic axis with an odd number of points: there the halo has the values before the sweep.
-  virtual PetscErrorCode relax(PetscMemType memory, int colour, const Field<PetscScalar> &field, PetscReal omega,
-                               PetscScalar shift, const PetscScalar *b, PetscScalar *x) const = 0;
-
-  // relax() for two colours in one pass over memory, on the host and where the operator can: *done. Of the second colour it
-  // takes only the points whose stencil is on the patch. After another exchange relax_outer() takes the others.
-  virtual PetscErrorCode relax_two(PetscMemType memory, const int colours[2], const Field<PetscScalar> &field,
-                                   PetscReal omega, PetscScalar shift, const PetscScalar *b, PetscScalar *x,
-                                   bool *done) const = 0;
-  virtual PetscErrorCode relax_outer(int colour, const Field<PetscScalar> &field, PetscReal omega, PetscScalar shift,
-                                     const PetscScalar *b, PetscScalar *x) const = 0;
-
-  // relax() for one colour after the other, in fewer passes over memory, where the operator can: *done. from_zero: x stands
-  // for zero, and is not read.
-  virtual PetscErrorCode relax_together(PetscMemType memory, const std::vector<int> &colours, bool from_zero,
-                                        PetscReal omega, PetscScalar shift, const PetscScalar *b, PetscScalar *x,
-                                        bool *done) const = 0;
+  // x += omega (b - (A + shift) x)/diag on the points of one colour after the other. Points of one colour are not coupled,
+  // except across the end of a periodic axis with an odd number of points: there the halo has the values before the sweep.
+  // from_zero: x stands for zero, and is not read. exchange: brings x with its halo.
+  using Exchange = std::function<PetscErrorCode(Field<PetscScalar> *)>;
+  virtual PetscErrorCode sweep(PetscMemType memory, const std::vector<int> &colours, const Exchange &exchange,
+                               bool from_zero, PetscReal omega, PetscScalar shift, const PetscScalar *b,
+                               PetscScalar *x) const = 0;
 
   // What rows can have: an entry for each arm and each value at its end. Arms are in the order of the points at their ends.
   virtual int             arms() const = 0;
@@ -71,16 +54,13 @@ public:
   virtual bool stores_zeros() const = 0; // otherwise rows have only entries that are not zero, and the diagonal
   // The rows of a point and of those that follow in the order of the patch, in host memory: [points][dof][arms][dof].
   virtual void values(const PetscInt p[3], PetscInt points, PetscScalar *values) const = 0;
-
-  // The entries of the row of the c-th value at p, in host memory; none beyond the domain, zeros within the stencil.
-  virtual void row(const PetscInt p[3], PetscInt c, std::vector<Entry> *entries) const = 0;
 };
 
 class StencilOperator {
 public:
   virtual ~StencilOperator() = default;
   virtual const Patch &patch() const = 0;
-  virtual int          colours() const = 0; // of relax()
+  virtual int          colours() const = 0; // of sweep()
 };
 
 } // namespace shellac

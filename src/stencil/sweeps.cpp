@@ -29,17 +29,6 @@ PetscErrorCode MatStencilCheckSweep(Mat A, StencilMat *context, MatSORType sweep
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-struct SetZero {
-  PetscScalar    *x;
-  SHELLAC_HD void operator()(PetscInt i, PetscInt, PetscInt) const { x[i] = 0; }
-};
-} // namespace
-
-static PetscErrorCode set_zero(PetscMemType memory, PetscInt64 values, PetscScalar *x) {
-  return for_each(memory, line_of((size_t)values), SetZero{x});
-}
-
 PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps, PetscReal shift, PetscInt its,
                                PetscInt lits, Vec x) {
   StencilMat                       *context;
@@ -49,7 +38,6 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
   PetscScalar                      *px = NULL;
   std::vector<int>                  order;
   const bool                        from_zero = (sweeps & SOR_ZERO_INITIAL_GUESS) != 0;
-  bool                              done = false;
 
   PetscFunctionBegin;
   PetscCall(MatStencilCheckLayouts(A, x, NULL, b));
@@ -72,24 +60,13 @@ PetscErrorCode MatStencilRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps,
   PetscCall(arrays.Read(b, &pb));
   PetscCall(from_zero ? arrays.Write(x, &px) : arrays.ReadWrite(x, &px));
   PetscCall(context->Prepare(context->op.get(), &arrays, &op));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(op->relax_together(arrays.memory(), order, from_zero, omega, shift, pb, px, &done));
-  if (from_zero && !done) PetscCall(set_zero(arrays.memory(), patch.all().points() * patch.dof, px));
-  PetscCall(PetscLogGpuTimeEnd());
-  for (size_t n = 0; n < order.size() && !done; n++) {
-    bool two = false;
+  const auto exchange = [&](Field<PetscScalar> *field) {
+    PetscFunctionBegin;
     PetscCall(MatStencilExchange(context, px, arrays.memory()));
-    if (n + 1 < order.size() && order[n] != order[n + 1])
-      PetscCall(op->relax_two(arrays.memory(), &order[n], context->halo.field(), omega, shift, pb, px, &two));
-    if (two) {
-      PetscCall(MatStencilExchange(context, px, arrays.memory()));
-      PetscCall(op->relax_outer(order[++n], context->halo.field(), omega, shift, pb, px));
-      continue;
-    }
-    PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(op->relax(arrays.memory(), order[n], context->halo.field(), omega, shift, pb, px));
-    PetscCall(PetscLogGpuTimeEnd());
-  }
+    *field = context->halo.field();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(op->sweep(arrays.memory(), order, exchange, from_zero, omega, shift, pb, px));
   PetscCall(log_flops(arrays.memory(),
                       (PetscLogDouble)order.size() / colours * (op->flops() + 4) * patch.all().points() * patch.dof));
   PetscCall(arrays.Restore());
