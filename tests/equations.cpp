@@ -363,7 +363,7 @@ TEST_CASE("a linear equation, which is assembled once, leaves no arrays for zero
   OK(DMSetMatType(da, MATSTENCILSHELL));
   set_equation(da, "residual = -laplacian(u)");
   OK(DMDACreateEquationMat(da, &A));
-  OK(shellac::MatGetCaptured(A, &context));
+  OK(shellac::MatGetReadyStencil(A, &context));
   for (int s = 0; s < context->captured().slots(); s++) arrays += context->captured().array(s) != NULL;
   CHECK(arrays == 5);
 }

@@ -25,9 +25,9 @@ static PetscErrorCode duplicate(Mat A, MatDuplicateOption option, Mat *B) {
   CapturedMat *from, *to;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(MatGetReadyStencil(A, &from));
   PetscCall(MatCapturedCreateLike(A, B));
-  PetscCall(MatGetCaptured(*B, &to));
+  PetscCall(MatGetReadyStencil(*B, &to));
   to->coo = from->coo;
   if (option == MAT_COPY_VALUES) {
     PetscCall(from->captured().CopyTo(&to->captured()));
@@ -45,14 +45,14 @@ static PetscErrorCode copy(Mat A, Mat B, MatStructure) {
   PetscBool    same;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(MatGetReadyStencil(A, &from));
   PetscCall(MatGetType(B, &type));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, type, &same));
   if (!same) {
     PetscCall(MatStencilCopyEntries(A, B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatGetCaptured(B, &to));
+  PetscCall(MatGetReadyStencil(B, &to));
   PetscCall(MatCapturedCheckAlike(*from, *to));
   PetscCall(to->check_copy(*from));
   PetscCall(MatCapturedDiscardValues(to));
@@ -68,7 +68,7 @@ static PetscErrorCode scale(Mat A, PetscScalar a) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(context->begin_change());
   PetscCall(context->captured().Scale(a));
   PetscCall(context->altered(A, Alteration::scaled, a, 0));
@@ -79,7 +79,7 @@ static PetscErrorCode shift(Mat A, PetscScalar a) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(context->begin_change());
   PetscCall(context->captured().Shift(a));
   PetscCall(context->altered(A, Alteration::scaled, 1, a));
@@ -91,7 +91,7 @@ static PetscErrorCode conjugate(Mat A) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(context->captured().Conjugate());
   PetscCall(context->conjugated(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,9 +141,9 @@ static PetscErrorCode axpy(Mat Y, PetscScalar a, Mat X, MatStructure) {
 
   PetscFunctionBegin;
   PetscCall(MatIsCaptured(X, &captured));
-  PetscCall(MatGetCaptured(Y, &y));
+  PetscCall(MatGetReadyStencil(Y, &y));
   if (captured) {
-    PetscCall(MatGetCaptured(X, &x));
+    PetscCall(MatGetReadyStencil(X, &x));
     PetscCall(MatCapturedCheckAlike(*y, *x));
     PetscCall(x->check_readable());
     PetscCall(y->begin_change());
@@ -181,7 +181,7 @@ static PetscErrorCode get_info(Mat A, MatInfoType type, MatInfo *info) {
   PetscLogDouble count = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   const Grid &grid = context->grid;
   // an arm is within the domain on as many points of the patch as the product over its axes
   for (int arm = 0; arm < context->arms->count(); arm++) {
@@ -211,7 +211,7 @@ static PetscErrorCode is_symmetric(Mat A, PetscReal tolerance, PetscBool *symmet
   Mat          aij;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   *symmetric = context->symmetric ? PETSC_TRUE : PETSC_FALSE;
   if (*symmetric) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilGetAssembled(A, &aij));

@@ -125,7 +125,7 @@ static PetscErrorCode set_values_local(Mat A, PetscInt m, const PetscInt rows[],
   ISLocalToGlobalMapping row_map, column_map;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatGetLocalToGlobalMapping(A, &row_map, &column_map));
   if ((row_map && row_map != context->local_map) || (column_map && column_map != context->local_map)) {
     PetscCall(set_values_mapped(A, row_map, column_map, m, rows, n, columns, values, mode));
@@ -154,7 +154,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatCapturedOpen(context));
   if (context->reference) PetscCall(MatSetValues(context->reference, m, rows, n, columns, values, mode));
   const PetscInt all = context->grid.offset.back();
@@ -187,7 +187,7 @@ static PetscErrorCode set_values_blocked(Mat A, PetscInt m, const PetscInt rows[
   PetscInt              bs;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatGetBlockSize(A, &bs));
   for (int i = 0; i < 2; i++) {
     std::vector<PetscInt> &each = context->of_blocks[i];
@@ -203,7 +203,7 @@ PetscErrorCode MatCapturedZero(Mat A) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(context->captured().Zero());
   PetscCall(MatCapturedForgetEntries(A, context));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -234,7 +234,7 @@ PetscErrorCode MatCapturedSetOption(Mat A, MatOption option, PetscBool flag) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   if (option == MAT_ROW_ORIENTED) context->row_oriented = flag;
   if (option == MAT_IGNORE_OFF_PROC_ENTRIES) context->ignore_off_process = flag;
   if (option == MAT_NEW_NONZERO_LOCATIONS) context->drop_outside = flag ? PETSC_FALSE : PETSC_TRUE;
@@ -340,7 +340,7 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatStencilRestoreView(A, context));
   PetscCall(take_off_process_entries(A, context));
   if (context->reference) {

@@ -89,7 +89,7 @@ static PetscErrorCode free_coloring(void *argument) {
 // MatFDColoring's own fields are private to PETSc's matrices: what we need of the colouring is composed with it.
 static PetscErrorCode fdcoloring_create(Mat A, ISColoring, MatFDColoring) {
   CapturedMat *context;
-  return MatGetCaptured(A, &context);
+  return MatGetReadyStencil(A, &context);
 }
 
 static Box ghosted_points(const CapturedMat &context) {
@@ -181,7 +181,7 @@ static PetscErrorCode fdcoloring_set_up(Mat A, ISColoring given, MatFDColoring f
   auto                   coloring = std::make_unique<Coloring>();
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(ISColoringGetType(given, &type));
   PetscCall(ISColoringGetColors(given, &n, &count, &colours));
   coloring->local = type == IS_COLORING_LOCAL;
@@ -407,7 +407,7 @@ static PetscErrorCode fdcoloring_apply(Mat A, MatFDColoring fd, Vec x, void *app
   DM                dm;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(PetscObjectQuery((PetscObject)fd, "ShellacColoring", (PetscObject *)&container));
   PetscCheck(container, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "call MatFDColoringSetUp() first");
   PetscCall(PetscContainerGetPointer(container, (void **)&coloring));

@@ -96,7 +96,7 @@ static PetscErrorCode preallocate(Mat A, PetscCount n, PetscInt rows[], PetscInt
   bool                     any_outside = false, mine_outside = false;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   const Grid            &grid = context->grid;
   const CapturedStencil &op = context->captured();
   PetscCall(check_list(grid.comm, numbers.call, n, rows, columns));
@@ -163,7 +163,7 @@ static PetscErrorCode preallocate_global(Mat A, PetscCount n, PetscInt rows[], P
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(preallocate(A, n, rows, columns, {"MatSetPreallocationCOO()", context->grid.offset.back()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -307,7 +307,7 @@ static PetscErrorCode set_values(Mat A, const PetscScalar values[], InsertMode m
   bool                     done = false;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCheck(context->coo, context->grid.comm, PETSC_ERR_ORDER,
              "MatSetValuesCOO() has no entries to set: call MatSetPreallocationCOO() or MatSetPreallocationCOOLocal() "
              "before");

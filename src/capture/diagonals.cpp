@@ -28,7 +28,7 @@ static PetscErrorCode diagonal_set(Mat A, Vec d, InsertMode mode) {
 
   PetscFunctionBegin;
   PetscCall(MatStencilCheckLayouts(A, d, NULL, d));
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   SHELLAC_CHECK_ALL(mode == INSERT_VALUES || mode == ADD_VALUES, context->grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "MatDiagonalSet() takes INSERT_VALUES or ADD_VALUES");
   PetscCall(context->begin_change());
@@ -77,7 +77,7 @@ static PetscErrorCode diagonal_scale(Mat A, Vec l, Vec r) {
   PetscFunctionBegin;
   for (Vec v : {l, r})
     if (v) PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(context->begin_change());
   CapturedStencil &op = context->captured();
   const bool       in_arrays = op.in_arrays();
@@ -110,7 +110,7 @@ static PetscErrorCode invert_block_diagonal(Mat A, const PetscScalar **inverse) 
   InvertBlocks<PetscScalar>        invert;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(context->check_readable());
   if (context->inverse_blocks.empty()) {
     CapturedStencil   &op = context->captured();

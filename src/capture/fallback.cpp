@@ -70,7 +70,7 @@ static PetscErrorCode load(Mat A, PetscViewer viewer) {
       dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
       "MatLoad() into a Mat of type stencil needs its DMDA; where DMCreateMatrix() has made it on several ranks, call "
       "MatZeroEntries() before MatLoad()");
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatStencilRestoreView(A, context));
   if (context->dmda_view) {
     PetscCall(DMDACreateCompatibleDMDA(dm, context->grid.dof, &grid));
@@ -105,7 +105,7 @@ PetscErrorCode MatCapturedSetLoadOperations(Mat A) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   context->load = load;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,26 +4,6 @@
 
 namespace shellac {
 
-PetscErrorCode MatGetCaptured(Mat A, CapturedMat **context) {
-  StencilMat *base;
-
-  PetscFunctionBegin;
-  *context = NULL;
-  PetscCall(MatGetReadyStencil(A, &base));
-  *context = static_cast<CapturedMat *>(base);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatGetCapturedSettings(Mat A, CapturedMat **context) {
-  StencilMat *base;
-
-  PetscFunctionBegin;
-  *context = NULL;
-  PetscCall(MatGetStencil(A, &base));
-  *context = static_cast<CapturedMat *>(base);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CapturedMat::Prepare(StencilOperator *which, Arrays *arrays,
                                     std::unique_ptr<PreparedOperator> *prepared) {
   std::unique_ptr<PreparedCapture> made;
@@ -194,7 +174,7 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
   DM                     dm;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(MatGetReadyStencil(A, &from));
   PetscCall(MatGetType(A, &type));
   PetscCall(MatGetVecType(A, &vec_type));
   PetscCall(MatGetDM(A, &dm));
@@ -206,7 +186,7 @@ PetscErrorCode MatCapturedCreateLike(Mat A, Mat *B) {
   PetscCall(MatSetSizes(*B, m, n, M, N));
   PetscCall(MatSetBlockSize(*B, bs));
   PetscCall(MatSetType(*B, type));
-  PetscCall(MatGetCapturedSettings(*B, &to));
+  PetscCall(MatGetStencil(*B, &to));
   to->take_settings(*from);
   PetscCall(MatSetDM(*B, dm));
   if (bound) PetscCall(MatBindToCPU(*B, PETSC_TRUE));
@@ -225,7 +205,7 @@ static PetscErrorCode view(Mat A, PetscViewer viewer) {
   PetscMPIInt  ranks;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatStencilViewBegin(A, context, viewer, &info));
   if (!info) PetscFunctionReturn(PETSC_SUCCESS);
   const Grid            &grid = context->grid;

@@ -21,7 +21,7 @@ static PetscErrorCode set_compression(Mat A, MatStencilShellCompressionType type
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(type >= MAT_STENCILSHELL_AUTOMATIC && type <= MAT_STENCILSHELL_ARRAYS,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "compression %d is unknown; use automatic, constant, indexed or arrays", (int)type);
@@ -38,7 +38,7 @@ static PetscErrorCode set_tolerance(Mat A, PetscReal tolerance) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(tolerance >= 0 && tolerance < 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the tolerance (-mat_stencil_compress_tolerance) is %g; it must be in [0, 1)", (double)tolerance);
   PetscCall(check_same(A, "MatStencilShellSetTolerance", tolerance));
@@ -50,7 +50,7 @@ static PetscErrorCode set_fallback(Mat A, MatStencilShellFallbackType type) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(type == MAT_STENCILSHELL_FALLBACK_ERROR || type == MAT_STENCILSHELL_FALLBACK_AIJ,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "fallback %d is unknown; use error or aij", (int)type);
@@ -63,7 +63,7 @@ static PetscErrorCode set_verify(Mat A, PetscBool verify) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   PetscMPIInt open = context->op && context->captured().open();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &open, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   SHELLAC_CHECK_ALL(
@@ -83,7 +83,7 @@ static PetscErrorCode set_keep_arrays(Mat A, PetscBool keep) {
   CapturedMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   PetscCall(check_same(A, "MatStencilShellSetKeepArrays", keep));
   context->keep_arrays = keep;
   if (!context->op || keep) PetscFunctionReturn(PETSC_SUCCESS);
@@ -97,7 +97,7 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   PetscBool    set, tolerance_set;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCapturedSettings(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   const Compression             &present = context->compression;
   MatStencilShellFallbackType    fallback = context->fallback;
   PetscReal                      tolerance = present.tolerance;

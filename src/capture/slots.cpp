@@ -53,7 +53,7 @@ static PetscErrorCode find_slot(Mat A, const PetscInt offset[], PetscInt r, Pets
   PetscInt step[3] = {0, 0, 0};
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, context));
+  PetscCall(MatGetReadyStencil(A, context));
   const Grid &grid = (*context)->grid;
   SHELLAC_CHECK_ALL(offset && v, grid.comm, PETSC_ERR_ARG_NULL, "the %s is NULL", offset ? "Vec" : "offset");
   SHELLAC_CHECK_ALL(r >= 0 && r < grid.dof && c >= 0 && c < grid.dof, grid.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -148,7 +148,7 @@ PetscErrorCode MatCapturedOpenSlots(Mat A, const Grid &grid, bool vary, PetscMem
   *slots = nullptr;
   PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatStencilShellGetSlot_C", &lends));
   if (!lends) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   const Grid &own = context->grid;
   const bool  alike = own.dim == grid.dim && own.dof == grid.dof && own.width == grid.width && own.box == grid.box &&
                      own.is_distributed_as(grid);

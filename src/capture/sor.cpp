@@ -62,7 +62,7 @@ PetscErrorCode MatCapturedRelax(Mat A, Vec b, PetscReal omega, MatSORType sweeps
 
   PetscFunctionBegin;
   PetscCall(MatStencilCheckLayouts(A, x, NULL, b));
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(arrays.Read(b, &pb));
   PetscCall(arrays.ReadWrite(x, &px));
   PetscMPIInt on_device = PetscMemTypeDevice(arrays.memory());

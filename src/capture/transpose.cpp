@@ -101,10 +101,10 @@ static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
   std::unique_ptr<StencilOperator> op;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(A, &from));
+  PetscCall(MatGetReadyStencil(A, &from));
   PetscCall(from->check_readable());
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatCapturedCreateLike(A, B));
-  PetscCall(MatGetCaptured(*B, &to)); // in place: A's own
+  PetscCall(MatGetReadyStencil(*B, &to)); // in place: A's own
   PetscCall(MatCapturedCheckAlike(*from, *to));
   PetscCall(from->make_transpose(&op));
   PetscCall(MatCapturedDiscardValues(to));

@@ -93,7 +93,7 @@ static PetscErrorCode zero_marked_rows(Mat A, PetscInt n, const PetscInt rows[],
 
   PetscFunctionBegin;
   if (x && b) PetscCall(MatStencilCheckLayouts(A, x, NULL, b));
-  PetscCall(MatGetCaptured(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(marks.Get(dm));
   PetscCall(mark_rows(*context, n, rows, marks));

@@ -76,7 +76,7 @@ static PetscErrorCode set_velocity(Mat A, Vec w) {
   AdvectionDiffusionMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(w, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_NULL,
                     "the velocity w is null; give a vector with one value for each dimension at each point, or numbers "
                     "to MatAdvectionDiffusionSetConstantVelocity()");
@@ -94,7 +94,7 @@ static PetscErrorCode set_constant_velocity(Mat A, PetscInt n, const PetscReal w
   PetscInt               wrong = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   SHELLAC_CHECK_ALL(w, comm, PETSC_ERR_ARG_NULL, "the array of the velocity's components is null");
   SHELLAC_CHECK_ALL(n >= 1 && n <= 3, comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -114,7 +114,7 @@ static PetscErrorCode set_scheme(Mat A, MatAdvectionDiffusionSchemeType scheme) 
   AdvectionDiffusionMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(scheme == MAT_ADVECTION_DIFFUSION_CENTRAL || scheme == MAT_ADVECTION_DIFFUSION_UPWIND,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "scheme %d is unknown; use central or upwind", (int)scheme);

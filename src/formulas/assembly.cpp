@@ -51,7 +51,7 @@ static PetscErrorCode set_values(Mat A, PetscInt m, const PetscInt rows[], Petsc
   MatType     type;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   PetscCall(MatGetType(A, &type));
   if (!context->op) PetscCall(MatSetUp(A));
   if (context->stale())
@@ -104,7 +104,7 @@ static PetscErrorCode zero_entries(Mat A) {
   FormulaMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   if (!context->awaited) context->zeroed = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,7 +113,7 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
   FormulaMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscMPIInt any[] = {context->zeroed && type == MAT_FINAL_ASSEMBLY, !context->awaited,
                        (PetscMPIInt)context->mistake_code};
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any, 3, MPI_INT, MPI_MAX, context->grid.comm));
@@ -164,7 +164,7 @@ PetscErrorCode MatFormulaSetAssemblyOperations(Mat A) {
   FormulaMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   context->load = load;
   PetscCall(set_operation(A, MATOP_SET_VALUES, set_values));
   PetscCall(set_operation(A, MATOP_ZERO_ENTRIES, zero_entries));

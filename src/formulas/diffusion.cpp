@@ -298,7 +298,7 @@ static PetscErrorCode set_fields(Mat A, PetscInt n, const Vec values[], bool on_
   Coefficient   k;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   k.constant = context->k.constant;
   k.on_faces = on_faces;
   for (PetscInt a = 0; a < n; a++) {
@@ -336,7 +336,7 @@ static PetscErrorCode set_constant(Mat A, PetscScalar constant) {
   Coefficient   k;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(constant) && PetscRealPart(constant) >= 0, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "the coefficient k is %s; it must be finite and not negative",
                     number(constant).c_str());
@@ -349,7 +349,7 @@ static PetscErrorCode set_mean(Mat A, MatDiffusionMeanType mean) {
   DiffusionMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(mean == MAT_DIFFUSION_HARMONIC || mean == MAT_DIFFUSION_ARITHMETIC, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "mean %d is unknown; use harmonic or arithmetic", (int)mean);
   const auto before = context->mean;
@@ -362,7 +362,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   DiffusionMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the shift σ is %s; it must be finite", number(sigma).c_str());
   const auto before = context->sigma;

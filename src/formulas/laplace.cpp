@@ -118,7 +118,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the shift σ of the Helmholtz operator is %s; it must be finite", number(sigma).c_str());
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   PetscScalar &present = context->sigma;
   if (context->op) {
     SHELLAC_CHECK_ALL(!context->rows_altered, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
@@ -162,7 +162,7 @@ static PetscErrorCode get_shift(Mat A, PetscScalar *sigma) {
   HelmholtzMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   *sigma = context->sigma;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,7 +171,7 @@ static PetscErrorCode set_shape(Mat A, MatLaplaceShapeType shape) {
   LaplaceMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   MatLaplaceShapeType &present = context->stencil;
   SHELLAC_CHECK_ALL(shape == MAT_LAPLACE_STAR || shape == MAT_LAPLACE_BOX, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "shape %d is unknown; use star or box", (int)shape);
@@ -189,7 +189,7 @@ static PetscErrorCode make_equivalent_star(Mat A, std::unique_ptr<StencilOperato
   PetscReal   least = PETSC_MAX_REAL, most = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   LaplaceMat &laplace = *context;
   for (int a = 0; a < laplace.grid.dim; a++)
     if (laplace.ends[a].couples()) least = PetscMin(least, laplace.ends[a].h), most = PetscMax(most, laplace.ends[a].h);

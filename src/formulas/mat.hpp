@@ -133,26 +133,6 @@ PetscErrorCode MatCreateOfType(DM da, MatType type, const std::function<PetscErr
 // Makes a Mat without a type a shell of type `type` over the context, which it owns from then on, also in case of
 // error.
 PetscErrorCode MatCreateFormulaShell(Mat A, MatType type, FormulaMat *context);
-// The context of a Mat that is known to be of that type, FormulaMat or one that adds to it; set up or not.
-template <class Type> PetscErrorCode MatGetFormula(Mat A, Type **context) {
-  StencilMat *base;
-
-  PetscFunctionBegin;
-  *context = NULL;
-  PetscCall(MatGetStencil(A, &base));
-  *context = static_cast<Type *>(base);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-// The same, and sets it up. collective: all ranks call it.
-template <class Type> PetscErrorCode MatGetReadyFormula(Mat A, Type **context, bool collective = true) {
-  StencilMat *base;
-
-  PetscFunctionBegin;
-  *context = NULL;
-  PetscCall(MatGetReadyStencil(A, &base, collective));
-  *context = static_cast<Type *>(base);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 PetscErrorCode MatIsFormula(Mat A, bool *is);
 // Gives a duplicate without values the values that it waits for.
 PetscErrorCode MatFormulaTakeAwaited(FormulaMat *context);

@@ -143,7 +143,7 @@ static PetscErrorCode set_parameter(Mat A, const char name[], PetscScalar value)
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(name, comm, PETSC_ERR_ARG_NULL, "the parameter's name is null; the operator %s has: %s",
                     context->type.c_str(), context->names(false).c_str());
   Parameter *parameter = context->find_parameter(name);
@@ -163,7 +163,7 @@ static PetscErrorCode get_parameter(Mat A, const char name[], PetscScalar *value
   OwnFormulaMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   const Parameter *parameter = name ? context->find_parameter(name) : nullptr;
   PetscCheck(parameter, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "the operator %s has no parameter %s; its parameters: %s", context->type.c_str(), name ? name : "(null)",
@@ -177,7 +177,7 @@ static PetscErrorCode set_field(Mat A, const char name[], Vec v) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   const int n = context->find_field(name ? name : "");
   SHELLAC_CHECK_ALL(name && n >= 0, comm, name ? PETSC_ERR_ARG_OUTOFRANGE : PETSC_ERR_ARG_NULL,
                     "the operator %s has no field %s; its fields: %s", context->type.c_str(), name ? name : "(null)",
@@ -196,7 +196,7 @@ static PetscErrorCode set_time(Mat A, PetscReal time) {
   OwnFormulaMat *context;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(time), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the time is %g; it must be finite", (double)time);
   const PetscReal before = context->time;

@@ -41,7 +41,7 @@ static PetscErrorCode get_context(Mat A, Vec b, FormulaMat **context) {
   PetscCheck(is, comm, PETSC_ERR_SUP,
              "boundary data are those of a Mat with a formula, such as laplace or helmholtz; this one is of type %s",
              type);
-  PetscCall(MatGetReadyFormula(A, context));
+  PetscCall(MatGetReadyStencil(A, context));
   PetscCall((*context)->check_complete());
   PetscCall((*context)->read_fields());
   PetscCheck(!(*context)->is_transposed, comm, PETSC_ERR_SUP,

@@ -11,7 +11,7 @@ static PetscErrorCode set_boundaries(Mat A, PetscInt n, const MatLaplaceBoundary
   PetscInt    wrong = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   SHELLAC_CHECK_ALL(forms, comm, PETSC_ERR_ARG_NULL,
                     "the array of boundary forms is null; give %" PetscInt_FMT " forms", n);
@@ -47,7 +47,7 @@ static PetscErrorCode set_robin(Mat A, PetscInt n, const PetscReal alpha[]) {
   bool        same = true;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   SHELLAC_CHECK_ALL(alpha, comm, PETSC_ERR_ARG_NULL, "the array of Robin coefficients is null; give %" PetscInt_FMT, n);
   SHELLAC_CHECK_ALL(n == 1 || n == 2 || n == 4 || n == 6, comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -73,7 +73,7 @@ static PetscErrorCode set_lengths(Mat A, PetscInt n, const PetscReal lengths[]) 
   bool        same = true;
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   PetscCall(MatGetType(A, &type));
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   SHELLAC_CHECK_ALL(lengths, comm, PETSC_ERR_ARG_NULL,
@@ -141,7 +141,7 @@ static PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) {
   char        text[256] = "";
 
   PetscFunctionBegin;
-  PetscCall(MatGetFormula(A, &context));
+  PetscCall(MatGetStencil(A, &context));
   PetscCall(MatGetType(A, &type));
   const CommonOption boundary(type, find_option(laplace_options, "-mat_laplace_boundary")),
       robin(type, find_option(laplace_options, "-mat_laplace_robin")),

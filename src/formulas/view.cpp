@@ -80,7 +80,7 @@ PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
   PetscLogDouble nonzeros = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyFormula(A, &context, type != MAT_LOCAL));
+  PetscCall(MatGetReadyStencil(A, &context, type != MAT_LOCAL));
   if (context->is_complete() && !context->zeroed)
     PetscCall(few_kinds(*context) ? count_in_kinds(context, &nonzeros) : count_in_rows(context, &nonzeros));
   PetscLogDouble values[2] = {nonzeros, context->captured().bytes()};
@@ -102,7 +102,7 @@ PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm) {
   PetscReal        value = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscMPIInt few = few_kinds(*context);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &few, 1, MPI_INT, MPI_MIN, context->grid.comm));
   if (!few || (type != NORM_1 && type != NORM_INFINITY && type != NORM_FROBENIUS)) {
@@ -228,7 +228,7 @@ PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer) {
   std::string rows, changes;
 
   PetscFunctionBegin;
-  PetscCall(MatGetReadyFormula(A, &context));
+  PetscCall(MatGetReadyStencil(A, &context));
   PetscCall(MatStencilViewBegin(A, context, viewer, &info));
   if (!info) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(context->view_equation(viewer));

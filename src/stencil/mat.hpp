@@ -68,6 +68,19 @@ PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat
 PetscErrorCode MatGetStencil(Mat A, StencilMat **context); // set up or not
 // Sets it up. collective: all ranks call it.
 PetscErrorCode MatGetReadyStencil(Mat A, StencilMat **context, bool collective = true);
+// The same of a Mat whose context is known to be of that type.
+template <class Type> PetscErrorCode MatGetStencil(Mat A, Type **context) {
+  StencilMat          *base = NULL;
+  const PetscErrorCode error = MatGetStencil(A, &base);
+  *context = static_cast<Type *>(base);
+  return error;
+}
+template <class Type> PetscErrorCode MatGetReadyStencil(Mat A, Type **context, bool collective = true) {
+  StencilMat          *base = NULL;
+  const PetscErrorCode error = MatGetReadyStencil(A, &base, collective);
+  *context = static_cast<Type *>(base);
+  return error;
+}
 
 // Which matrix of ours something was made of, and in which state.
 enum class MatChange { none, refreshed, other }; // refreshed: in the same state; other: in another, or another matrix

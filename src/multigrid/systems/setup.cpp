@@ -51,7 +51,7 @@ PetscErrorCode SystemHierarchy::FindFinest() {
   PetscCall(MatIsCaptured(matrix_, &captured));
   PetscCheck(captured, comm_, PETSC_ERR_ORDER,
              "the matrix that stencilmg was set up for has become one of another type; set it up again");
-  PetscCall(MatGetCaptured(matrix_, &context));
+  PetscCall(MatGetReadyStencil(matrix_, &context));
   PetscCall(context->check_readable());
   level(0).op = &context->captured();
   level(0).halo = &context->halo;
@@ -65,7 +65,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   int          dim = 1;
 
   PetscFunctionBegin;
-  PetscCall(MatGetCaptured(matrix, &context));
+  PetscCall(MatGetReadyStencil(matrix, &context));
   const Grid      &grid = context->grid;
   CapturedStencil &finest = context->captured();
   const PetscBool  on_device = device && !context->bound_to_host ? PETSC_TRUE : PETSC_FALSE;
