@@ -39,9 +39,7 @@ struct CooMap {
   size_t         stride() const { return block() + 8; } // of SumsByBlocks: not a power of two, for the cache's sake
   void           MakeSources();                         // first and source, unless they are there
   PetscErrorCode Destroy() {
-    PetscFunctionBegin;
-    PetscCall(PetscSFDestroy(&sf));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return PetscSFDestroy(&sf);
   }
 };
 

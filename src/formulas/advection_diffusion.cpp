@@ -62,16 +62,6 @@ PetscErrorCode AdvectionDiffusionMat::read_fields() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Changes w, or restores it in case of an error.
-static PetscErrorCode change_velocity(Mat A, AdvectionDiffusionMat *context, const Velocity &w) {
-  const Velocity before = context->w;
-
-  PetscFunctionBegin;
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->w = w, PETSC_SUCCESS; }, [&] { context->w = before; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode set_velocity(Mat A, Vec w) {
   AdvectionDiffusionMat *context;
 
@@ -85,8 +75,7 @@ static PetscErrorCode set_velocity(Mat A, Vec w) {
   Velocity changed = context->w;
   changed.field = field;
   changed.given = 0;
-  PetscCall(change_velocity(A, context, changed));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->w, changed));
 }
 
 static PetscErrorCode set_constant_velocity(Mat A, PetscInt n, const PetscReal w[]) {
@@ -106,8 +95,7 @@ static PetscErrorCode set_constant_velocity(Mat A, PetscInt n, const PetscReal w
   changed.field = nullptr;
   changed.given = n;
   for (int a = 0; a < 3; a++) changed.constant[a] = a < n ? w[a] : 0;
-  PetscCall(change_velocity(A, context, changed));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->w, changed));
 }
 
 static PetscErrorCode set_scheme(Mat A, MatAdvectionDiffusionSchemeType scheme) {
@@ -120,8 +108,7 @@ static PetscErrorCode set_scheme(Mat A, MatAdvectionDiffusionSchemeType scheme) 
                     "scheme %d is unknown; use central or upwind", (int)scheme);
   Velocity changed = context->w;
   changed.scheme = scheme;
-  PetscCall(change_velocity(A, context, changed));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->w, changed));
 }
 
 PetscErrorCode AdvectionDiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObject) {
@@ -160,21 +147,15 @@ const char *const MatAdvectionDiffusionSchemeTypes[] = {"central", "upwind", "Ma
                                                         "MAT_ADVECTION_DIFFUSION_", NULL};
 
 PetscErrorCode MatAdvectionDiffusionSetVelocity(Mat A, Vec w) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatAdvectionDiffusionSetVelocity_C", NULL, w));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatAdvectionDiffusionSetVelocity_C", NULL, w);
 }
 
 PetscErrorCode MatAdvectionDiffusionSetConstantVelocity(Mat A, PetscInt n, const PetscReal w[]) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatAdvectionDiffusionSetConstantVelocity_C", NULL, n, w));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatAdvectionDiffusionSetConstantVelocity_C", NULL, n, w);
 }
 
 PetscErrorCode MatAdvectionDiffusionSetScheme(Mat A, MatAdvectionDiffusionSchemeType scheme) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatAdvectionDiffusionSetScheme_C", NULL, scheme));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatAdvectionDiffusionSetScheme_C", NULL, scheme);
 }
 
 PetscErrorCode MatCreateAdvectionDiffusion(DM da, PetscScalar k, Vec w, Mat *A) {

@@ -284,15 +284,6 @@ PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {
 
 // ---- settings ------------------------------------------------------------------------------------------------------
 
-static PetscErrorCode change_coefficient(Mat A, DiffusionMat *context, const Coefficient &k) {
-  const Coefficient before = context->k;
-
-  PetscFunctionBegin;
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->k = k, PETSC_SUCCESS; }, [&] { context->k = before; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode set_fields(Mat A, PetscInt n, const Vec values[], bool on_faces) {
   DiffusionMat *context;
   Coefficient   k;
@@ -308,8 +299,7 @@ static PetscErrorCode set_fields(Mat A, PetscInt n, const Vec values[], bool on_
     PetscCall(field->Hold(values[a]));
     k.field[a] = field;
   }
-  PetscCall(change_coefficient(A, context, k));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->k, k));
 }
 
 static PetscErrorCode set_coefficient(Mat A, Vec k) {
@@ -341,8 +331,7 @@ static PetscErrorCode set_constant(Mat A, PetscScalar constant) {
                     PETSC_ERR_ARG_OUTOFRANGE, "the coefficient k is %s; it must be finite and not negative",
                     number(constant).c_str());
   k.constant = constant;
-  PetscCall(change_coefficient(A, context, k));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->k, k));
 }
 
 static PetscErrorCode set_mean(Mat A, MatDiffusionMeanType mean) {
@@ -352,10 +341,7 @@ static PetscErrorCode set_mean(Mat A, MatDiffusionMeanType mean) {
   PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(mean == MAT_DIFFUSION_HARMONIC || mean == MAT_DIFFUSION_ARITHMETIC, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "mean %d is unknown; use harmonic or arithmetic", (int)mean);
-  const auto before = context->mean;
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->mean = mean, PETSC_SUCCESS; }, [&] { context->mean = before; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->mean, mean));
 }
 
 static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
@@ -365,10 +351,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the shift σ is %s; it must be finite", number(sigma).c_str());
-  const auto before = context->sigma;
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->sigma = sigma, PETSC_SUCCESS; }, [&] { context->sigma = before; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->sigma, sigma));
 }
 
 PetscErrorCode DiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObject) {
@@ -417,33 +400,23 @@ using namespace shellac;
 const char *const MatDiffusionMeanTypes[] = {"harmonic", "arithmetic", "MatDiffusionMeanType", "MAT_DIFFUSION_", NULL};
 
 PetscErrorCode MatDiffusionSetCoefficient(Mat A, Vec k) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatDiffusionSetCoefficient_C", NULL, k));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatDiffusionSetCoefficient_C", NULL, k);
 }
 
 PetscErrorCode MatDiffusionSetFaceCoefficients(Mat A, PetscInt n, const Vec k[]) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatDiffusionSetFaceCoefficients_C", NULL, n, k));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatDiffusionSetFaceCoefficients_C", NULL, n, k);
 }
 
 PetscErrorCode MatDiffusionSetConstant(Mat A, PetscScalar k) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatDiffusionSetConstant_C", NULL, k));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatDiffusionSetConstant_C", NULL, k);
 }
 
 PetscErrorCode MatDiffusionSetMean(Mat A, MatDiffusionMeanType mean) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatDiffusionSetMean_C", NULL, mean));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatDiffusionSetMean_C", NULL, mean);
 }
 
 PetscErrorCode MatDiffusionSetShift(Mat A, PetscScalar sigma) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatDiffusionSetShift_C", NULL, sigma));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatDiffusionSetShift_C", NULL, sigma);
 }
 
 PetscErrorCode MatCreateDiffusion(DM da, Vec k, Mat *A) {

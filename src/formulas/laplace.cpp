@@ -74,9 +74,7 @@ struct LaplaceMat : FormulaMat {
                       return stencil == MAT_LAPLACE_STAR ? 2 * grid.dim + 1 : grid.dim == 1 ? 3 : grid.dim == 2 ? 9 : 27;
   }
   PetscErrorCode view_equation(PetscViewer viewer) const override {
-    PetscFunctionBegin;
-    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u), %s of %d points\n", shape_name(), shape_points()));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return PetscViewerASCIIPrintf(viewer, "-Laplace(u), %s of %d points\n", shape_name(), shape_points());
   }
   void take_settings(const CapturedMat &from) override {
     FormulaMat::take_settings(from);
@@ -105,10 +103,8 @@ struct HelmholtzMat final : LaplaceMat {
   }
   const Option  &shape_option() const override { return find_option(helmholtz_options, "-mat_helmholtz_shape"); }
   PetscErrorCode view_equation(PetscViewer viewer) const override {
-    PetscFunctionBegin;
-    PetscCall(PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %s, %s of %d points\n",
-                                     number(sigma).c_str(), shape_name(), shape_points()));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %s, %s of %d points\n",
+                                     number(sigma).c_str(), shape_name(), shape_points());
   }
 };
 
@@ -229,15 +225,11 @@ PetscErrorCode MatCreate_Helmholtz(Mat A) {
 const char *const MatLaplaceShapeTypes[] = {"star", "box", "MatLaplaceShapeType", "MAT_LAPLACE_", NULL};
 
 PetscErrorCode MatLaplaceSetShape(Mat A, MatLaplaceShapeType shape) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatLaplaceSetShape_C", NULL, shape));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatLaplaceSetShape_C", NULL, shape);
 }
 
 PetscErrorCode MatHelmholtzSetShift(Mat A, PetscScalar sigma) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatHelmholtzSetShift_C", NULL, sigma));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatHelmholtzSetShift_C", NULL, sigma);
 }
 
 PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma) {
@@ -252,9 +244,7 @@ PetscErrorCode MatHelmholtzGetShift(Mat A, PetscScalar *sigma) {
 }
 
 PetscErrorCode MatCreateLaplace(DM da, Mat *A) {
-  PetscFunctionBegin;
-  PetscCall(shellac::MatCreateOfType(da, MATLAPLACE, nullptr, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::MatCreateOfType(da, MATLAPLACE, nullptr, A);
 }
 
 PetscErrorCode MatCreateHelmholtz(DM da, PetscScalar sigma, Mat *A) {

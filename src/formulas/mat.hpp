@@ -115,14 +115,16 @@ template <class T> const T &of_side(PetscInt n, const T values[], PetscInt side)
   return values[n > 1 ? PetscMin(side, n - 1) : 0];
 }
 
-// A change of settings, before or after MatSetUp(): set() changes them. After MatSetUp() the rows are filled anew; in case
-// of an error, undo() changes the settings back.
-template <class Set, class Undo>
-PetscErrorCode MatFormulaChangeSettings(Mat A, FormulaMat *context, const Set &set, const Undo &undo) {
+// Changes a setting, before or after MatSetUp(). After MatSetUp() the rows are filled anew; in case of an error, the setting is
+// changed back.
+template <class Setting>
+PetscErrorCode MatFormulaChangeSetting(Mat A, FormulaMat *context, Setting *setting, const Setting &value) {
+  const Setting before = *setting;
+
   PetscFunctionBegin;
-  PetscCall(set());
+  *setting = value;
   const PetscErrorCode error = context->refill(A);
-  if (error) undo();
+  if (error) *setting = before;
   PetscCall(error);
   if (context->op && context->is_complete()) PetscCall(assemble(A)); // tells solvers that the matrix is another
   PetscFunctionReturn(PETSC_SUCCESS);

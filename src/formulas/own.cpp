@@ -29,7 +29,7 @@ struct OwnFormulaMat final : FormulaMat {
   const char    *missing() const;                        // the first field without values; null for none
   Parameter     *find_parameter(const char *name) const; // null for none
   int            find_field(const char *name) const;     // -1 for none
-  void           set_value(Parameter *parameter, PetscScalar value) { parameter->value_ = value; }
+  PetscScalar   *value(Parameter *parameter) { return &parameter->value_; }
   std::string    names(bool of_fields) const;           // "alpha, beta"
   PetscErrorCode check_registered(MPI_Comm comm) const; // names
 
@@ -152,11 +152,7 @@ static PetscErrorCode set_parameter(Mat A, const char name[], PetscScalar value)
                     context->names(false).c_str());
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(value), comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "the parameter %s is %g; it must be finite", name, (double)PetscRealPart(value));
-  const PetscScalar before = (*parameter)();
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->set_value(parameter, value), PETSC_SUCCESS; },
-      [&] { context->set_value(parameter, before); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, context->value(parameter), value));
 }
 
 static PetscErrorCode get_parameter(Mat A, const char name[], PetscScalar *value) {
@@ -183,13 +179,9 @@ static PetscErrorCode set_field(Mat A, const char name[], Vec v) {
                     "the operator %s has no field %s; its fields: %s", context->type.c_str(), name ? name : "(null)",
                     context->names(true).c_str());
   SHELLAC_CHECK_ALL(v, comm, PETSC_ERR_ARG_NULL, "the vector of the field %s is null", name);
-  auto      &present = context->held[(size_t)n];
-  const auto before = present;
   auto       field = std::make_shared<LoadedField>();
   PetscCall(field->Hold(v));
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return present = field, PETSC_SUCCESS; }, [&] { present = before; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->held[(size_t)n], HeldField(field)));
 }
 
 static PetscErrorCode set_time(Mat A, PetscReal time) {
@@ -199,10 +191,7 @@ static PetscErrorCode set_time(Mat A, PetscReal time) {
   PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(time), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the time is %g; it must be finite", (double)time);
-  const PetscReal before = context->time;
-  PetscCall(MatFormulaChangeSettings(
-      A, context, [&] { return context->time = time, PETSC_SUCCESS; }, [&] { context->time = before; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->time, time));
 }
 
 // ---- options and view ----------------------------------------------------------------------------------------------
@@ -341,9 +330,7 @@ PetscErrorCode MatCreateFormula(DM da, MatType type, Mat *A) {
 }
 
 PetscErrorCode MatFormulaSetParameter(Mat A, const char name[], PetscScalar value) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatFormulaSetParameter_C", NULL, name, value));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatFormulaSetParameter_C", NULL, name, value);
 }
 
 PetscErrorCode MatFormulaGetParameter(Mat A, const char name[], PetscScalar *value) {
@@ -359,13 +346,9 @@ PetscErrorCode MatFormulaGetParameter(Mat A, const char name[], PetscScalar *val
 }
 
 PetscErrorCode MatFormulaSetField(Mat A, const char name[], Vec field) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatFormulaSetField_C", NULL, name, field));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatFormulaSetField_C", NULL, name, field);
 }
 
 PetscErrorCode MatFormulaSetTime(Mat A, PetscReal time) {
-  PetscFunctionBegin;
-  PetscCall(try_method(A, "MatFormulaSetTime_C", NULL, time));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return try_method(A, "MatFormulaSetTime_C", NULL, time);
 }

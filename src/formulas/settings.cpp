@@ -186,25 +186,17 @@ const char *const MatLaplaceBoundaryTypes[] = {"eliminated",   "identity", "neum
                                                "MAT_LAPLACE_", NULL};
 
 PetscErrorCode MatLaplaceSetBoundary(Mat A, MatLaplaceBoundaryType boundary) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatLaplaceSetBoundary_C", NULL, boundary));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatLaplaceSetBoundary_C", NULL, boundary);
 }
 
 PetscErrorCode MatLaplaceSetBoundaries(Mat A, PetscInt n, const MatLaplaceBoundaryType forms[]) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatLaplaceSetBoundaries_C", NULL, n, forms));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatLaplaceSetBoundaries_C", NULL, n, forms);
 }
 
 PetscErrorCode MatLaplaceSetRobin(Mat A, PetscInt n, const PetscReal alpha[]) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatLaplaceSetRobin_C", NULL, n, alpha));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatLaplaceSetRobin_C", NULL, n, alpha);
 }
 
 PetscErrorCode MatLaplaceSetLengths(Mat A, PetscInt dim, const PetscReal lengths[]) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatLaplaceSetLengths_C", NULL, dim, lengths));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatLaplaceSetLengths_C", NULL, dim, lengths);
 }

@@ -47,9 +47,7 @@ static PetscErrorCode get_block_diagonal(Mat A, Mat *blocks) {
 }
 
 PetscErrorCode MatStencilSetBlockDiagonalOperation(Mat A) {
-  PetscFunctionBegin;
-  PetscCall(set_operation(A, MATOP_GET_BLOCK_DIAGONAL, get_block_diagonal));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_operation(A, MATOP_GET_BLOCK_DIAGONAL, get_block_diagonal);
 }
 
 #else

@@ -130,9 +130,7 @@ static PetscErrorCode wrap_solves(Mat F, FactorSteps *steps) {
                                              reinterpret_cast<OperationFn *>(solve<6, Mat, Mat>),
                                              reinterpret_cast<OperationFn *>(solve<7, Mat, Mat>)};
 
-  PetscFunctionBegin;
-  PetscCall(wrap(F, solve_operations, wrapped, steps->solves));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return wrap(F, solve_operations, wrapped, steps->solves);
 }
 
 static PetscErrorCode is_known_symmetric(Mat A, bool *symmetric) {
@@ -196,9 +194,7 @@ static PetscErrorCode wrap_numeric_steps(Mat F, FactorSteps *steps) {
   OperationFn *const wrapped[2] = {reinterpret_cast<OperationFn *>(numeric_step<0>),
                                    reinterpret_cast<OperationFn *>(numeric_step<1>)};
 
-  PetscFunctionBegin;
-  PetscCall(wrap(F, numeric_operations, wrapped, steps->numeric));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return wrap(F, numeric_operations, wrapped, steps->numeric);
 }
 
 template <int kind, class... Orderings> // of rows and columns, or of both
@@ -281,9 +277,7 @@ template <int package> static PetscErrorCode register_packages(MatType type) {
 }
 
 PetscErrorCode MatStencilRegisterSolvers(MatType type) {
-  PetscFunctionBegin;
-  PetscCall(register_packages<0>(type));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return register_packages<0>(type);
 }
 
 } // namespace shellac

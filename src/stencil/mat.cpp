@@ -446,7 +446,5 @@ PetscErrorCode MatSetStencilType(Mat A, MatType type, PetscErrorCode (*view)(Mat
 const char *const MatHaloTypes[] = {"automatic", "ipc", "host", "MatHaloType", "MAT_HALO_", NULL};
 
 PetscErrorCode MatSetHaloType(Mat A, MatHaloType type) {
-  PetscFunctionBegin;
-  PetscCall(shellac::try_method(A, "MatSetHaloType_C", NULL, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return shellac::try_method(A, "MatSetHaloType_C", NULL, type);
 }
