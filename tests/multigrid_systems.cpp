@@ -65,18 +65,18 @@ Dense dense_of(shellac::CapturedStencil &rows, const shellac::Grid &grid) {
   Dense                                     A = zeros(n, n);
   shellac::Arrays                           arrays(PETSC_MEMTYPE_HOST);
   std::unique_ptr<shellac::PreparedCapture> op;
-  std::vector<shellac::Entry>               entries;
   OK(rows.Prepare(&arrays, &op));
+  std::vector<PetscScalar> values((size_t)op->arms() * dof * dof);
   shellac::for_each_on_host(patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
-    for (size_t r = 0; r < dof; r++) {
-      op->row(p, (PetscInt)r, &entries);
-      for (const shellac::Entry &entry : entries) {
-        PetscInt q[3];
-        for (int a = 0; a < 3; a++) q[a] = (entry.point[a] + grid.N[a]) % grid.N[a];
-        A[patch.index(i, j, k) * dof + r][patch.index(q[0], q[1], q[2]) * dof + (size_t)entry.c] += entry.value;
+    op->values(p, 1, values.data());
+    for (size_t r = 0, n = 0; r < dof; r++)
+      for (int arm = 0; arm < op->arms(); arm++) {
+        PetscInt q[3]; // zeros have none beyond the domain
+        for (int a = 0; a < 3; a++) q[a] = (p[a] + op->step(arm)[a] + grid.N[a]) % grid.N[a];
+        for (size_t c = 0; c < dof; c++, n++)
+          A[patch.index(i, j, k) * dof + r][patch.index(q[0], q[1], q[2]) * dof + c] += values[n];
       }
-    }
   });
   OK(arrays.Restore());
   return A;

@@ -328,19 +328,4 @@ void PreparedCapture::values(const PetscInt p[3], PetscInt points, T *values) co
   }
 }
 
-void PreparedCapture::row(const PetscInt p[3], PetscInt r, std::vector<Entry> *entries) const {
-  const size_t at = op_.patch_.index(p[0], p[1], p[2]);
-  const T     *rows = a_.rows(op_.patch_, p, at);
-  entries->clear();
-  for (int arm = 0; arm < op_.arms_->count(); arm++) {
-    if (!op_.in_domain(p, arm)) continue;
-    const PetscInt *step = op_.arms_->step(arm);
-    for (PetscInt c = 0; c < op_.patch_.dof; c++) {
-      const T value = a_.entry(rows, op_.slot(arm, r, c), at);
-      if (op_.explicit_zeros_ || value != T(0) || op_.on_diagonal(op_.slot(arm, r, c)))
-        entries->push_back({{p[0] + step[0], p[1] + step[1], p[2] + step[2]}, c, value});
-    }
-  }
-}
-
 } // namespace shellac

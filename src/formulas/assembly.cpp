@@ -132,32 +132,23 @@ static PetscErrorCode assembly_end(Mat A, MatAssemblyType type) {
 
 // ---- what a formula cannot serve -----------------------------------------------------------------------------------
 
+static PetscErrorCode refuse(Mat A, const char *why) {
+  MatType type;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(A, &type));
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "a Mat of type %s has one formula for all rows: %s", type, why);
+}
 static PetscErrorCode load(Mat A, PetscViewer) {
-  MatType type;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetType(A, &type));
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-          "MatLoad() gives each point a row of its own, and a Mat of type %s has one formula for all; load into "
-          "-dm_mat_type stencil or aij",
-          type);
+  return refuse(A, "MatLoad() gives each point a row of its own; load into -dm_mat_type stencil or aij");
 }
-
-static PetscErrorCode refuse_coo(Mat A) {
-  MatType type;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetType(A, &type));
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-          "a Mat of type %s has a fixed formula, and takes no lists of entries: with them use -dm_mat_type stencil or "
-          "aij; or call MatSetValues(), whose values are compared with the operator",
-          type);
-}
+static constexpr const char *no_coo = "it takes no lists of entries; with them use -dm_mat_type stencil or aij; or call "
+                                      "MatSetValues(), whose values are compared with the operator";
 static PetscErrorCode refuse_coo_list(Mat A, PetscCount, PetscInt[], PetscInt[]) {
-  return refuse_coo(A);
+  return refuse(A, no_coo);
 }
 static PetscErrorCode refuse_coo_values(Mat A, const PetscScalar[], InsertMode) {
-  return refuse_coo(A);
+  return refuse(A, no_coo);
 }
 
 PetscErrorCode MatFormulaSetAssemblyOperations(Mat A) {

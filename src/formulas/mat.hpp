@@ -145,7 +145,6 @@ PetscErrorCode MatFormulaAttachNullSpace(Mat A, FormulaMat *context);
 // settings.cpp: those of all formulas; the options' names begin with -mat_<type>_
 PetscErrorCode MatFormulaSetSettingOperations(Mat A);
 // view.cpp, assembly.cpp
-PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm);
 PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info);
 PetscErrorCode MatFormulaView(Mat A, PetscViewer viewer);
 PetscErrorCode MatFormulaSetAssemblyOperations(Mat A);

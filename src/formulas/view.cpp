@@ -13,48 +13,8 @@ static bool few_kinds(const FormulaMat &context) {
   return context.captured().known_by_place();
 }
 
-// Calls f(p, multiplicity) for points that represent all rows of the grid, or of this rank: the points near an end of the
-// domain, and one for all points that are far from both. p: indices on this rank's patch; it may be outside.
-template <class Function>
-static void for_each_kind_of_row(const FormulaMat &context, bool of_this_rank, const Function &f) {
-  std::vector<std::pair<PetscInt, PetscReal>> kinds[3]; // index, how many
-  for (int a = 0; a < 3; a++) {
-    const PetscInt near = context.captured().depth(a), N = context.grid.N[a], start = context.grid.start[a],
-                   lo = of_this_rank ? start : 0, hi = of_this_rank ? start + context.grid.size[a] : N;
-    for (PetscInt i = lo, alike; i < hi; i += alike) {
-      alike = few_kinds(context) && i >= near && i < N - near ? PetscMin(hi, N - near) - i : 1;
-      kinds[a].push_back({i - start, (PetscReal)alike});
-    }
-  }
-  for (const auto &z : kinds[2])
-    for (const auto &y : kinds[1])
-      for (const auto &x : kinds[0]) {
-        const PetscInt p[3] = {x.first, y.first, z.first};
-        f(p, x.second * y.second * z.second);
-      }
-}
-
-// The entries of this rank's rows: of the kinds of rows where these are few.
-static PetscErrorCode count_in_kinds(FormulaMat *context, PetscLogDouble *count) {
-  Arrays                            arrays;
-  std::unique_ptr<PreparedOperator> op;
-  std::vector<Entry>                entries;
-
-  PetscFunctionBegin;
-  PetscCall(context->Prepare(context->op.get(), &arrays, &op));
-  *count = 0;
-  for_each_kind_of_row(*context, true, [&](const PetscInt p[3], PetscReal multiplicity) {
-    for (PetscInt c = 0; c < context->grid.dof; c++) {
-      op->row(p, c, &entries);
-      *count += multiplicity * (PetscReal)entries.size();
-    }
-  });
-  PetscCall(arrays.Restore());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// Or of all rows, in the memory that they are in.
-static PetscErrorCode count_in_rows(FormulaMat *context, PetscLogDouble *count) {
+// The entries of this rank's rows, counted in the memory that they are in.
+static PetscErrorCode count_entries(FormulaMat *context, PetscLogDouble *count) {
   const CapturedStencil            &rows = context->captured();
   Arrays                            arrays;
   std::unique_ptr<PreparedOperator> op;
@@ -82,7 +42,7 @@ PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context, type != MAT_LOCAL));
   if (context->is_complete() && !context->zeroed)
-    PetscCall(few_kinds(*context) ? count_in_kinds(context, &nonzeros) : count_in_rows(context, &nonzeros));
+    PetscCall(count_entries(context, &nonzeros));
   PetscLogDouble values[2] = {nonzeros, context->captured().bytes()};
   if (type != MAT_LOCAL)
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,
@@ -91,41 +51,6 @@ PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
   info->block_size = (PetscLogDouble)context->grid.dof;
   info->nz_allocated = info->nz_used = values[0];
   info->memory = values[1];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The rows of one kind are alike.
-PetscErrorCode MatFormulaNorm(Mat A, NormType type, PetscReal *norm) {
-  FormulaMat      *context;
-  StencilOperator *op;
-  RowReader        rows;
-  PetscReal        value = 0;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscMPIInt few = few_kinds(*context);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &few, 1, MPI_INT, MPI_MIN, context->grid.comm));
-  if (!few || (type != NORM_1 && type != NORM_INFINITY && type != NORM_FROBENIUS)) {
-    PetscCall(MatStencilNorm(A, type, norm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatStencilGetOperator(context, type == NORM_1, &op));
-  PetscCall(rows.Begin(context, op));
-  for_each_kind_of_row(*context, true, [&](const PetscInt p[3], PetscReal multiplicity) {
-    for (PetscInt c = 0; c < context->grid.dof; c++) {
-      const GlobalRow row = rows.Get(p, c);
-      PetscReal       sum = 0;
-      for (PetscInt e = 0; e < row.n; e++) {
-        const PetscReal entry = PetscAbsScalar(row.value[e]);
-        sum += type == NORM_FROBENIUS ? entry * entry : entry;
-      }
-      value = type == NORM_FROBENIUS ? value + multiplicity * sum : PetscMax(value, sum);
-    }
-  });
-  PetscCall(rows.End());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPIU_REAL, type == NORM_FROBENIUS ? MPIU_SUM : MPIU_MAX,
-                             context->grid.comm));
-  *norm = type == NORM_FROBENIUS ? PetscSqrtReal(value) : value;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,39 +83,38 @@ static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::strin
             " at the point";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  const CapturedStencil            &rows = context.captured();
+  const Arms                       &arms = rows.arms();
   Arrays                            none;
   std::unique_ptr<PreparedOperator> op;
-  std::vector<Entry>                entries, inside;
+  std::vector<PetscScalar>          values((size_t)rows.slots());
+  PetscInt                          p[3], others = 0; // p: in the middle of the grid, maybe on another rank
+  for (int a = 0; a < 3; a++) p[a] = (context.grid.N[a] - 1) / 2 - context.grid.start[a];
   PetscCall(const_cast<FormulaMat &>(context).Prepare(context.op.get(), &none, &op));
-  for_each_kind_of_row(context, false, [&](const PetscInt p[3], PetscReal multiplicity) {
-    op->row(p, 0, &entries);
-    std::stable_partition(entries.begin(), entries.end(), [&](const Entry &entry) {
-      return entry.c == 0 && entry.point[0] == p[0] && entry.point[1] == p[1] && entry.point[2] == p[2];
-    });
-    if (multiplicity > points || (multiplicity == points && entries.size() > inside.size()))
-      points = multiplicity, inside = entries;
-  });
+  op->values(p, 1, values.data());
   PetscCall(none.Restore());
-  *text = "row of a point inside: " + number(inside[0].value) + " at the point";
+  const auto entry = [&](int arm, PetscInt c) {
+    return arm >= 0 && rows.in_domain(p, arm) ? values[(size_t)rows.slot(arm, 0, c)] : PetscScalar(0);
+  };
+  *text = "row of a point inside: " + number(entry(arms.center(), 0)) + " at the point";
   if (context.grid.width > 1 || context.grid.dof > 1) {
-    *text += " and " + std::to_string(inside.size() - 1) + " others";
-    if (context.grid.dof > 1) *text = "first " + *text;
+    for (int arm = 0; arm < arms.count(); arm++)
+      for (PetscInt c = 0; c < context.grid.dof; c++)
+        others += (arm != arms.center() || c > 0) && entry(arm, c) != PetscScalar(0);
+    *text = (context.grid.dof > 1 ? "first " : "") + *text + " and " + std::to_string(others) + " others";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (size_t e = 1; e < inside.size(); e++) {
-    std::string axes;
-    PetscInt    upper[3] = {0, 0, 0}; // the neighbour as far above the point, along all axes
-    for (int a = 0; a < context.grid.dim; a++) {
-      const PetscInt d = inside[e].point[a] - inside[0].point[a];
-      upper[a] = inside[0].point[a] + PetscAbs(d);
-      if (d) axes += std::string(d < 0 ? "-" : "") + "xyz"[a];
+  for (int arm = 0; arm < arms.count(); arm++) {
+    const PetscScalar value = entry(arm, 0);
+    std::string       axes;
+    PetscInt          upper[3]; // to the neighbour as far above the point, along all axes
+    for (int a = 0; a < 3; a++) {
+      const PetscInt step = arms.step(arm)[a];
+      upper[a] = PetscAbs(step);
+      if (step) axes += std::string(step < 0 ? "-" : "") + "xyz"[a];
     }
-    const bool said =
-        axes.find('-') < axes.size() && // with that one, which has the same value
-        std::any_of(inside.begin(), inside.end(), [&](const Entry &other) {
-          return std::equal(upper, upper + context.grid.dim, other.point) && other.value == inside[e].value;
-        });
-    if (!said) *text += ", " + number(inside[e].value) + " along " + axes;
+    const bool said = axes.find('-') < axes.size() && entry(arms.find(upper), 0) == value; // with that one
+    if (!axes.empty() && value != PetscScalar(0) && !said) *text += ", " + number(value) + " along " + axes;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -263,6 +263,13 @@ static PetscErrorCode create_submatrix(Mat A, IS rows, IS columns, MatReuse reus
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode get_row_min_abs(Mat A, Vec v, PetscInt columns[]) {
+  PetscFunctionBegin;
+  PetscCall(OnAssembled<MatGetRowMinAbs>::call(A, v, columns));
+  PetscCall(VecAbs(v)); // which PETSc forgets where a row has no zeros
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // PCGAMG makes its interpolation a matrix of A's type, which must be an AIJ. (The other arguments differ from release to
 // release.)
 static PetscErrorCode create_graph(Mat A) {
@@ -307,6 +314,9 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   const auto create_graph_operation = (MatOperation)(MATOP_GET_VALUES_LOCAL + 1); // 3.18 has no name for it
   PetscCall(MatSetOperation(A, create_graph_operation, reinterpret_cast<OperationFn *>(create_graph)));
   PetscCall(set_operation(A, MATOP_GET_COLUMN_NORMS, OnAssembled<MatGetColumnReductions>::call));
+  PetscCall(set_operation(A, MATOP_GET_ROW_MIN_ABS, get_row_min_abs));
+  PetscCall(set_operation(A, MATOP_GET_ROW_MAX, OnAssembled<MatGetRowMax>::call));
+  PetscCall(set_operation(A, MATOP_GET_ROW_MIN, OnAssembled<MatGetRowMin>::call));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
   PetscCall(set_operation(A, MATOP_LUFACTOR, lu_factor));
   PetscCall(set_operation(A, MATOP_CHOLESKYFACTOR, cholesky_factor));

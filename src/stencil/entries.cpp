@@ -54,67 +54,16 @@ static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
 }
 #endif
 
+// The largest in size, and the column of the first entry that is: PCJACOBI asks for the values alone.
 static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) {
-  StencilMat *context;
-  RowReader   rows;
+  Mat aij;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilGetRows(A, RowProperty::max_abs, v));
-  if (!columns) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetStencil(A, &context));
-  PetscCall(rows.Begin(context, context->op.get()));
-  rows.ForAll([&](const GlobalRow &row) {
-    PetscInt best = 0;
-    for (PetscInt e = 1; e < row.n; e++)
-      if (PetscAbsScalar(row.value[e]) > PetscAbsScalar(row.value[best])) best = e;
-    *columns++ = row.column[best];
-  });
-  PetscCall(rows.End());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// The entry of each row whose measure is the largest; a zero that is not stored counts as an entry. Its column is the
-// first of them.
-template <class Measure>
-static PetscErrorCode get_extreme_entries(Mat A, Vec v, PetscInt columns[], bool absolute, const Measure &measure) {
-  StencilMat  *context;
-  RowReader    rows;
-  PetscScalar *values;
-  PetscInt     N;
-  size_t       n = 0;
-
-  PetscFunctionBegin;
+  if (!columns) PetscFunctionReturn(MatStencilGetRows(A, RowProperty::max_abs, v));
   PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
-  PetscCall(MatGetReadyStencil(A, &context));
-  PetscCall(MatGetSize(A, NULL, &N));
-  PetscCall(rows.Begin(context, context->op.get()));
-  PetscCall(VecGetArrayWrite(v, &values));
-  rows.ForAll([&](const GlobalRow &row) {
-    PetscInt    column = 0;
-    PetscScalar best = 0;
-    if (row.n == N)
-      best = row.value[0];
-    else
-      while (column < row.n && row.column[column] == column) column++; // the first that is not stored
-    for (PetscInt e = 0; e < row.n; e++)
-      if (measure(row.value[e]) > measure(best)) best = row.value[e], column = row.column[e];
-    values[n] = absolute ? PetscScalar(PetscAbsScalar(best)) : best;
-    if (columns) columns[n] = column;
-    n++;
-  });
-  PetscCall(VecRestoreArrayWrite(v, &values));
-  PetscCall(rows.End());
+  PetscCall(MatStencilGetAssembled(A, &aij));
+  PetscCall(MatGetRowMaxAbs(aij, v, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode get_row_max(Mat A, Vec v, PetscInt columns[]) {
-  return get_extreme_entries(A, v, columns, false, [](PetscScalar value) { return PetscRealPart(value); });
-}
-static PetscErrorCode get_row_min(Mat A, Vec v, PetscInt columns[]) {
-  return get_extreme_entries(A, v, columns, false, [](PetscScalar value) { return -PetscRealPart(value); });
-}
-static PetscErrorCode get_row_min_abs(Mat A, Vec v, PetscInt columns[]) {
-  return get_extreme_entries(A, v, columns, true, [](PetscScalar value) { return -PetscAbsScalar(value); });
 }
 
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
@@ -310,9 +259,6 @@ PetscErrorCode MatStencilSetEntryOperations(Mat A) {
   PetscCall(set_operation(A, MATOP_GET_ROW_SUM_ABS, get_row_sum_abs));
 #endif
   PetscCall(set_operation(A, MATOP_GET_ROW_MAX_ABS, get_row_max_abs));
-  PetscCall(set_operation(A, MATOP_GET_ROW_MIN_ABS, get_row_min_abs));
-  PetscCall(set_operation(A, MATOP_GET_ROW_MAX, get_row_max));
-  PetscCall(set_operation(A, MATOP_GET_ROW_MIN, get_row_min));
   PetscCall(set_operation(A, MATOP_NORM, MatStencilNorm));
   PetscCall(set_operation(A, MATOP_GET_ROW, get_row));
   PetscCall(set_operation(A, MATOP_RESTORE_ROW, restore_row));

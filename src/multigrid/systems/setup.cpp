@@ -319,7 +319,7 @@ PetscErrorCode SystemHierarchy::SolveLast(bool *failed) {
   Arrays                           arrays(PETSC_MEMTYPE_HOST);
   std::unique_ptr<PreparedCapture> op;
   std::vector<T>                   A;
-  std::vector<Entry>               entries;
+  std::vector<T>                   values;
 
   PetscFunctionBegin;
   PetscCheck(n <= most_dense, comm_, PETSC_ERR_ARG_OUTOFRANGE,
@@ -328,17 +328,18 @@ PetscErrorCode SystemHierarchy::SolveLast(bool *failed) {
              (int)levels_.size(), n);
   A.assign((size_t)(n * n), 0);
   PetscCall(at.op->Prepare(&arrays, &op));
+  values.resize((size_t)(op->arms() * dof * dof));
   for_each_on_host(at.patch.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
     const PetscInt p[3] = {i, j, k};
-    for (PetscInt r = 0; r < dof; r++) {
-      op->row(p, r, &entries);
-      for (const Entry &entry : entries) {
-        PetscInt q[3];
-        for (int a = 0; a < 3; a++) q[a] = (entry.point[a] + at.grid.N[a]) % at.grid.N[a]; // around a periodic axis
-        A[at.patch.index(i, j, k) * dof + r + (size_t)n * (at.patch.index(q[0], q[1], q[2]) * dof + entry.c)] +=
-            entry.value;
+    const T       *value = values.data();
+    op->values(p, 1, values.data());
+    for (PetscInt r = 0; r < dof; r++)
+      for (int arm = 0; arm < op->arms(); arm++) {
+        PetscInt q[3]; // zeros have none beyond the domain
+        for (int a = 0; a < 3; a++) q[a] = (p[a] + op->step(arm)[a] + at.grid.N[a]) % at.grid.N[a];
+        for (PetscInt c = 0; c < dof; c++, value++)
+          A[at.patch.index(i, j, k) * dof + r + (size_t)n * (at.patch.index(q[0], q[1], q[2]) * dof + c)] += *value;
       }
-    }
   });
   PetscCall(arrays.Restore());
   PetscCall(dense_.Create((int)n, std::move(A), failed));
