@@ -58,7 +58,8 @@ public:
   // depth: rows so many points from an end of the domain, or less, may be of another kind than those inside.
   // comm: of the Mat, for errors that all ranks get.
   CapturedStencil(MPI_Comm comm, const Patch &patch, std::shared_ptr<const Arms> arms, VecType type, PetscInt depth);
-  PetscErrorCode Destroy();
+  ~CapturedStencil() override { (void)!Destroy(); }
+  PetscErrorCode Destroy(); // all that it holds
   // A zero operator on the same patch, with the same arms.
   std::unique_ptr<CapturedStencil> NewLike() const;
 
@@ -269,12 +270,12 @@ public:
     if (product_) return product_->flops(); // there was a product
     return 2. * (PetscLogDouble)op_.used_.size() / (PetscLogDouble)op_.patch_.dof;
   }
-  PetscErrorCode interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const override;
-  PetscErrorCode points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form, const T *b,
-                        T *y) const override;
-  PetscErrorCode rows(PetscMemType memory, RowProperty property, T *out) const override;
-  PetscErrorCode sweep(PetscMemType memory, const std::vector<int> &colours, const Exchange &exchange, bool from_zero,
-                       PetscReal omega, T shift, const T *b, T *x) const override;
+  PetscErrorCode  interior(PetscMemType memory, const Field<T> &u, Form form, const T *b, T *y) const override;
+  PetscErrorCode  points(PetscMemType memory, const Boxes &boxes, const Field<T> &u, Form form, const T *b,
+                         T *y) const override;
+  PetscErrorCode  rows(PetscMemType memory, RowProperty property, T *out) const override;
+  PetscErrorCode  sweep(PetscMemType memory, const std::vector<int> &colours, const Exchange &exchange, bool from_zero,
+                        PetscReal omega, T shift, const T *b, T *x) const override;
   int             arms() const override { return op_.arms_->count(); }
   const PetscInt *step(int arm) const override { return op_.arms_->step(arm); }
   bool            stores_zeros() const override { return op_.explicit_zeros_; }

@@ -38,9 +38,7 @@ struct CooMap {
   size_t         block() const { return (size_t)1 << shift; }
   size_t         stride() const { return block() + 8; } // of SumsByBlocks: not a power of two, for the cache's sake
   void           MakeSources();                         // first and source, unless they are there
-  PetscErrorCode Destroy() {
-    return PetscSFDestroy(&sf);
-  }
+  PetscErrorCode Destroy() { return PetscSFDestroy(&sf); }
 };
 
 // Makes a map of entries that are given one after the other.

@@ -16,7 +16,6 @@ PetscErrorCode CapturedMat::Prepare(StencilOperator *which, Arrays *arrays,
 
 PetscErrorCode CapturedMat::invalidate() {
   PetscFunctionBegin;
-  if (transpose) PetscCall(static_cast<CapturedStencil &>(*transpose).Destroy());
   sweeps.invalidate();
   PetscCall(StencilMat::invalidate());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -24,7 +23,6 @@ PetscErrorCode CapturedMat::invalidate() {
 
 PetscErrorCode CapturedMat::destroy() {
   PetscFunctionBegin;
-  if (op) PetscCall(captured().Destroy());
   PetscCall(MatDestroy(&reference));
   PetscCall(MatCapturedForgetCoo(this));
   if (local_map) {
@@ -72,7 +70,8 @@ PetscErrorCode CapturedMat::changed(Mat A) {
 
   PetscFunctionBegin;
   PetscCall(invalidate());
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state)); // PETSc gives a new one after most changes: not after MatAXPY()
+  PetscCall(
+      PetscObjectStateGet((PetscObject)A, &state)); // PETSc gives a new one after most changes: not after MatAXPY()
   PetscCall(PetscObjectStateSet((PetscObject)A, state + 1));
   PetscCall(MatCapturedMakeReference(A, this));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -112,7 +112,7 @@ PetscErrorCode transpose_captured(CapturedStencil &A, Halo *halo, Compression wi
                                   std::unique_ptr<CapturedStencil> *made);
 PetscErrorCode MatCapturedSetColoringOperations(Mat A);
 
-PetscErrorCode MatIsCaptured(Mat A, bool *is);               // whether its coefficients are captured or a formula's
+PetscErrorCode MatIsCaptured(Mat A, bool *is); // whether its coefficients are captured or a formula's
 // Opens the operator for changes of its values, which are in this memory if they can be there; and closes it again, compressed as the options say or, where what has
 // changed it cannot be held so, in another form.
 PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory = PETSC_MEMTYPE_HOST);

@@ -129,9 +129,9 @@ static std::vector<PetscReal> take_turns(const std::vector<int> &colours, PetscR
 }
 #endif
 
-PetscErrorCode PreparedCapture::relax_together([[maybe_unused]] PetscMemType memory,
-                                               [[maybe_unused]] const std::vector<int> &colours,
-                                               [[maybe_unused]] bool from_zero,
+PetscErrorCode PreparedCapture::relax_together([[maybe_unused]] PetscMemType              memory,
+                                               [[maybe_unused]] const std::vector<int>   &colours,
+                                               [[maybe_unused]] bool                      from_zero,
                                                [[maybe_unused]] const captured::Relax<T> &relax, bool *done) const {
   PetscFunctionBegin;
   *done = false;
@@ -143,7 +143,7 @@ PetscErrorCode PreparedCapture::relax_together([[maybe_unused]] PetscMemType mem
   for (const auto &ends : patch.neighbour) alone = alone && !ends[LOWER] && !ends[UPPER];
   if (PetscMemTypeHost(memory) || dim == 1 || !alone || !has_constant_star(inside)) PetscFunctionReturn(PETSC_SUCCESS);
   if (dim == 3 && !from_zero) PetscFunctionReturn(PETSC_SUCCESS);
-  const StarEquation<T>        equation{relax.row, shifted_star(inside, relax.shift), inside, relax.shift, relax.b, relax.x};
+  const StarEquation<T> equation{relax.row, shifted_star(inside, relax.shift), inside, relax.shift, relax.b, relax.x};
   const std::vector<PetscReal> turns = take_turns(colours, relax.omega);
   if (turns.size() < 2) PetscFunctionReturn(PETSC_SUCCESS);
   // By twos and threes; in 3-D those from a zero guess alone, and each half-sweep after them by itself.
@@ -155,7 +155,8 @@ PetscErrorCode PreparedCapture::relax_together([[maybe_unused]] PetscMemType mem
     if (dim == 2)
       PetscCall(relax_in_one_pass<2>(equation, colour, &turns[n], count, zero, &op_.borders_));
     else if (zero)
-      PetscCall(relax_in_one_pass<3>(equation, colour, &turns[n], count = turns.size() % 2 ? 3 : 2, true, &op_.borders_));
+      PetscCall(
+          relax_in_one_pass<3>(equation, colour, &turns[n], count = turns.size() % 2 ? 3 : 2, true, &op_.borders_));
     else {
       captured::Relax<T> half = relax;
       half.omega = turns[n];

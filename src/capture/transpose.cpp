@@ -109,7 +109,6 @@ static PetscErrorCode transpose(Mat A, MatReuse reuse, Mat *B) {
   PetscCall(from->make_transpose(&op));
   PetscCall(MatCapturedDiscardValues(to));
   if (to != from) PetscCall(to->take_state(*B, *from));
-  PetscCall(to->captured().Destroy());
   to->op = std::move(op);
   PetscCall(to->bind_operator());
   PetscCall(to->transposed(*B));

@@ -137,13 +137,15 @@ static PetscErrorCode refuse(Mat A, const char *why) {
 
   PetscFunctionBegin;
   PetscCall(MatGetType(A, &type));
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "a Mat of type %s has one formula for all rows: %s", type, why);
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "a Mat of type %s has one formula for all rows: %s", type,
+          why);
 }
 static PetscErrorCode load(Mat A, PetscViewer) {
   return refuse(A, "MatLoad() gives each point a row of its own; load into -dm_mat_type stencil or aij");
 }
-static constexpr const char *no_coo = "it takes no lists of entries; with them use -dm_mat_type stencil or aij; or call "
-                                      "MatSetValues(), whose values are compared with the operator";
+static constexpr const char *no_coo =
+    "it takes no lists of entries; with them use -dm_mat_type stencil or aij; or call "
+    "MatSetValues(), whose values are compared with the operator";
 static PetscErrorCode refuse_coo_list(Mat A, PetscCount, PetscInt[], PetscInt[]) {
   return refuse(A, no_coo);
 }

@@ -8,14 +8,11 @@ namespace shellac {
 PetscErrorCode FormulaMat::begin_change() {
   PetscFunctionBegin;
   if (!awaited && !zeroed) PetscFunctionReturn(PETSC_SUCCESS);
-  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
   awaited.reset();
   zeroed = false;
   PetscCall(captured().Zero());
   captured().SetByPlace([](const PetscInt[3], const auto &) {});
-  row_of_constant = 0;
-  constants_known = true;
-  forget_changes(0);
+  change = {0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -23,7 +20,6 @@ PetscErrorCode MatFormulaTakeAwaited(FormulaMat *context) {
   PetscFunctionBegin;
   if (!context->awaited) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(context->invalidate());
-  PetscCall(context->captured().Destroy());
   context->op = std::move(context->awaited);
   PetscCall(context->bind_operator());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,12 +65,12 @@ static PetscErrorCode set_symmetry(Mat A, FormulaMat *context, bool symmetric) {
 
 PetscErrorCode FormulaMat::altered(Mat A, Alteration kind, PetscScalar a, PetscScalar s) {
   PetscFunctionBegin;
-  as_filled = false;
-  scale *= a;
-  row_of_constant = row_of_constant * a + s;
-  if (kind != Alteration::scaled) constants_known = false;
-  if (kind != Alteration::scaled || s != (PetscScalar)0) is_scaled_formula = false;
-  rows_altered = rows_altered || kind == Alteration::rows;
+  change.as_filled = false;
+  change.scale *= a;
+  change.row_of_constant = change.row_of_constant * a + s;
+  if (kind != Alteration::scaled) change.constants_known = false;
+  if (kind != Alteration::scaled || s != (PetscScalar)0) change.is_scaled_formula = false;
+  change.rows_altered = change.rows_altered || kind == Alteration::rows;
   if (kind == Alteration::rows) PetscCall(set_symmetry(A, this, false));
   PetscCall(changed(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,14 +81,14 @@ PetscErrorCode FormulaMat::added(Mat A, PetscScalar a, const CapturedMat &from) 
   bool              same_ends = x && (is_transposed == x->is_transposed || (symmetric && x->symmetric));
 
   PetscFunctionBegin;
-  as_filled = false;
+  change.as_filled = false;
   for (int axis = 0; axis < grid.dim && same_ends; axis++)
     for (int side = 0; side < 2; side++)
       same_ends = same_ends && ends[axis].holds_constants((Side)side) == x->ends[axis].holds_constants((Side)side);
-  if (!same_ends || !x->constants_known) constants_known = false;
-  if (x && !x->awaited) row_of_constant += a * x->row_of_constant;
-  is_scaled_formula = false;
-  others_added = true;
+  if (!same_ends || !x->change.constants_known) change.constants_known = false;
+  if (x && !x->awaited) change.row_of_constant += a * x->change.row_of_constant;
+  change.is_scaled_formula = false;
+  change.others_added = true;
   if (!x || !x->symmetric) PetscCall(set_symmetry(A, this, false));
   PetscCall(changed(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,7 +101,6 @@ PetscErrorCode FormulaMat::transposed(Mat A) {
     std::swap(op, awaited);
     PetscCall(make_transpose(&made));
     std::swap(op, awaited);
-    PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
     awaited = std::move(made);
   }
   if (!symmetric) is_transposed = !is_transposed;
@@ -116,8 +111,8 @@ PetscErrorCode FormulaMat::transposed(Mat A) {
 PetscErrorCode FormulaMat::conjugated(Mat A) {
   PetscFunctionBegin;
   if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Conjugate());
-  scale = PetscConj(scale);
-  row_of_constant = PetscConj(row_of_constant);
+  change.scale = PetscConj(change.scale);
+  change.row_of_constant = PetscConj(change.row_of_constant);
   conjugate_settings();
   formula = make_formula();
   PetscCall(changed(A));
@@ -146,18 +141,11 @@ PetscErrorCode FormulaMat::take_state(Mat A, const CapturedMat &other) {
     origin[a] = from.origin[a];
   }
   formula = make_formula();
-  scale = from.scale;
+  change = from.change;
   relative_sum = from.relative_sum;
-  row_of_constant = from.row_of_constant;
-  constants_known = from.constants_known;
-  as_filled = from.as_filled;
-  is_scaled_formula = from.is_scaled_formula;
-  rows_altered = from.rows_altered;
-  others_added = from.others_added;
   PetscCall(set_symmetry(A, this, from.symmetric));
   is_transposed = from.is_transposed;
   zeroed = from.zeroed;
-  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
   awaited.reset();
   if (from.awaited) {
     auto values = captured().NewLike();

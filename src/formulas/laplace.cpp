@@ -103,8 +103,8 @@ struct HelmholtzMat final : LaplaceMat {
   }
   const Option  &shape_option() const override { return find_option(helmholtz_options, "-mat_helmholtz_shape"); }
   PetscErrorCode view_equation(PetscViewer viewer) const override {
-    return PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %s, %s of %d points\n",
-                                     number(sigma).c_str(), shape_name(), shape_points());
+    return PetscViewerASCIIPrintf(viewer, "-Laplace(u) + sigma u, sigma = %s, %s of %d points\n", number(sigma).c_str(),
+                                  shape_name(), shape_points());
   }
 };
 
@@ -117,7 +117,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   PetscCall(MatGetStencil(A, &context));
   PetscScalar &present = context->sigma;
   if (context->op) {
-    SHELLAC_CHECK_ALL(!context->rows_altered, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
+    SHELLAC_CHECK_ALL(!context->change.rows_altered, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
                       "MatZeroRows() or MatDiagonalScale() has changed single rows, of which σ is no longer known; set "
                       "the shift before, or make the operator anew");
     const PetscScalar change = sigma - present;
@@ -128,7 +128,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
         context->awaited ? static_cast<CapturedStencil &>(*context->awaited) : context->captured();
     // all anew, so that no rounding of former shifts stays; or the change, which is added, scaled and transposed as the
     // operator was
-    const bool                     anew = context->is_scaled_formula;
+    const bool                     anew = context->change.is_scaled_formula;
     const std::unique_ptr<Laplace> part = context->make_laplace();
     part->sigma = anew ? sigma : change;
     part->minus_laplace = anew;
@@ -137,14 +137,13 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
     context->formula = context->make_formula();
     if (context->is_transposed) other->TransposeByPlace();
     if (anew) {
-      PetscCall(other->Scale(context->scale));
+      PetscCall(other->Scale(context->change.scale));
       PetscCall(other->CopyTo(&target));
-      context->row_of_constant = context->scale * sigma;
+      context->change.row_of_constant = context->change.scale * sigma;
     } else {
-      PetscCall(target.Axpy(context->scale, *other, context->compression));
-      context->row_of_constant += context->scale * change;
+      PetscCall(target.Axpy(context->change.scale, *other, context->compression));
+      context->change.row_of_constant += context->change.scale * change;
     }
-    PetscCall(other->Destroy());
     context->zeroed = false;
     PetscCall(context->changed(A));
     PetscCall(assemble(A)); // tells solvers that the matrix is another
@@ -189,7 +188,7 @@ static PetscErrorCode make_equivalent_star(Mat A, std::unique_ptr<StencilOperato
   LaplaceMat &laplace = *context;
   for (int a = 0; a < laplace.grid.dim; a++)
     if (laplace.ends[a].couples()) least = PetscMin(least, laplace.ends[a].h), most = PetscMax(most, laplace.ends[a].h);
-  if (laplace.stencil != MAT_LAPLACE_BOX || most * most <= 5 * least * least || !laplace.is_scaled_formula ||
+  if (laplace.stencil != MAT_LAPLACE_BOX || most * most <= 5 * least * least || !laplace.change.is_scaled_formula ||
       laplace.awaited)
     PetscFunctionReturn(PETSC_SUCCESS);
   const std::unique_ptr<Laplace>   formula = laplace.make_laplace();
@@ -197,7 +196,7 @@ static PetscErrorCode make_equivalent_star(Mat A, std::unique_ptr<StencilOperato
   formula->box = false;
   PetscCall(laplace.fill(*formula, 1, made.get()));
   if (laplace.is_transposed) made->TransposeByPlace();
-  PetscCall(made->Scale(laplace.scale));
+  PetscCall(made->Scale(laplace.change.scale));
   *star = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -56,7 +56,6 @@ PetscErrorCode FormulaMat::check_copy(const CapturedMat &other) const {
 
 PetscErrorCode FormulaMat::destroy() {
   PetscFunctionBegin;
-  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
   for (MatNullSpace &space : null_spaces) PetscCall(MatNullSpaceDestroy(&space));
   PetscCall(CapturedMat::destroy());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -248,7 +247,6 @@ PetscErrorCode FormulaMat::set_up(Mat A) {
   captured().set_explicit_zeros(false);
   const PetscErrorCode error = is_complete() ? fill(*formula, 1, &captured(), &relative_sum) : PETSC_SUCCESS;
   if (error) { // the Mat is as before its set-up
-    PetscCall(captured().Destroy());
     op.reset();
     PetscCall(halo.Destroy());
   }
@@ -259,8 +257,8 @@ PetscErrorCode FormulaMat::set_up(Mat A) {
 
 PetscErrorCode FormulaMat::take_coefficients(Mat A) {
   PetscFunctionBegin;
-  row_of_constant = of_constant();
-  constants_known = has_known_sums();
+  change.row_of_constant = of_constant();
+  change.constants_known = has_known_sums();
   if (symmetric) { // others may be by chance, as with a velocity of zero: MatIsSymmetric() finds out
     PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
     PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE)); // but for changes of single rows, see altered()
@@ -291,7 +289,7 @@ PetscErrorCode FormulaMat::refresh(Mat A, bool collective) {
   if (!any || !collective) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stale, 1, MPI_INT, MPI_MAX, grid.comm));
   if (!stale) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(as_filled, grid.comm, PETSC_ERR_ORDER,
+  PetscCheck(change.as_filled, grid.comm, PETSC_ERR_ORDER,
              "a field of the operator has changed after the operator itself (MatScale(), MatZeroRows(), ...); set the "
              "field again, which fills all rows anew, and repeat those calls");
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
@@ -334,25 +332,19 @@ PetscErrorCode FormulaMat::replace_rows(Mat A) {
   }
   std::unique_ptr<CapturedStencil> fresh = captured().NewLike();
   PetscReal                        sum = 0;
-  const PetscErrorCode             error = fill(*made, 1, fresh.get(), &sum);
-  if (error) PetscCall(fresh->Destroy());
-  PetscCall(error);
+  PetscCall(fill(*made, 1, fresh.get(), &sum));
   PetscCall(invalidate());
-  PetscCall(captured().Destroy());
-  if (awaited) PetscCall(static_cast<CapturedStencil &>(*awaited).Destroy());
   awaited.reset();
   op = std::move(fresh);
   formula = std::move(made);
   relative_sum = sum;
   zeroed = false;
-  as_filled = true;
-  forget_changes(1);
+  change = {};
   symmetric = formula->symmetric() && has_symmetric_rows(ends, grid.dim, grid.width);
   if (is_transposed && symmetric) is_transposed = false;
   if (is_transposed) {
     std::unique_ptr<StencilOperator> other;
     PetscCall(make_transpose(&other));
-    PetscCall(captured().Destroy());
     op = std::move(other);
   }
   PetscCall(take_coefficients(A));

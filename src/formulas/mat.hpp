@@ -78,10 +78,17 @@ struct FormulaMat : CapturedMat {
   // made by MatSetUp()
   std::unique_ptr<Formula> formula;
   Ends                     ends[3];
-  PetscReal                origin[3] = {0, 0, 0};  // of the point 0 [length]
-  PetscScalar              scale = 1;              // all MatScale()s
-  PetscScalar              row_of_constant = 0;    // what a row far from the ends makes of the function 1, if
-  bool                     constants_known = true; // it is the same for all rows but those that the ends change
+  PetscReal                origin[3] = {0, 0, 0}; // of the point 0 [length]
+  // What the operator is since the last fill, but for transposition.
+  struct Change {
+    PetscScalar scale = 1;                // all MatScale()s
+    PetscScalar row_of_constant = 0;      // what a row far from the ends makes of the function 1, if
+    bool        constants_known = true;   // it is the same for all rows but those that the ends change
+    bool        as_filled = true;         // no change
+    bool        is_scaled_formula = true; // none but MatScale()
+    bool        rows_altered = false;     // by MatZeroRows() or MatDiagonalScale()
+    bool        others_added = false;     // by MatAXPY()
+  } change;
   // When null spaces were attached last: the operator had none, or one that was known, or its transpose's too.
   enum class NullState { none, right_alone, both } null_state = NullState::none;
   MatNullSpace                     null_spaces[2] = {NULL, NULL};  // we attached: the operator's and its transpose's
@@ -90,20 +97,9 @@ struct FormulaMat : CapturedMat {
   std::unique_ptr<StencilOperator> awaited; // of a duplicate without values, which is zero: what it is once assembled
   std::string                      mistake; // of MatSetValues(), and its code; see note_mistake()
   PetscErrorCode                   mistake_code = PETSC_SUCCESS;
-  bool      zeroed = false;           // MatZeroEntries() came, and neither MatSetValues() nor MatAssemblyEnd() since
-  bool      is_transposed = false;    // by MatTranspose()
-  PetscReal relative_sum = 0;         // of the rows; see fill()
-  bool      as_filled = true;         // but for transposition, no change of the operator since the last fill
-  bool      is_scaled_formula = true; // but for transposition and MatScale(), no change since then
-  bool      rows_altered = false;     // by MatZeroRows() or MatDiagonalScale()
-  bool      others_added = false;     // by MatAXPY()
-
-  // The operator is so many times the formula's.
-  void forget_changes(PetscScalar times) {
-    scale = times;
-    is_scaled_formula = true;
-    rows_altered = others_added = false;
-  }
+  bool      zeroed = false;        // MatZeroEntries() came, and neither MatSetValues() nor MatAssemblyEnd() since
+  bool      is_transposed = false; // by MatTranspose()
+  PetscReal relative_sum = 0;      // of the rows; see fill()
 
 private:
   PetscErrorCode take_coefficients(Mat A); // after a fill: what is known of the whole operator

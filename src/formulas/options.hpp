@@ -10,43 +10,47 @@ namespace shellac {
   {"-mat_" type "_boundary", "eliminated|identity|neumann|robin, or one for each side", "eliminated",                  \
    "Boundary form of the axes that are not periodic or mirrored; sides are x lower, x upper, y lower ...",             \
    "MatLaplaceSetBoundaries"},                                                                                         \
-  {"-mat_" type "_robin", "one real, or one for each side", "none",                                                    \
-   "α of the Robin condition ∂u/∂n + αu = g [1/length]", "MatLaplaceSetRobin"}
+  {                                                                                                                    \
+    "-mat_" type "_robin", "one real, or one for each side", "none",                                                   \
+        "α of the Robin condition ∂u/∂n + αu = g [1/length]", "MatLaplaceSetRobin"                                     \
+  }
 #define SHELLAC_DOMAIN_OPTIONS(type)                                                                                   \
   {"-mat_" type "_lengths", "one real for each axis, > 0", "from the DM's coordinates, else 1",                        \
    "Side lengths of the domain, one for each axis [length]", "MatLaplaceSetLengths"},                                  \
-  {"-mat_" type "_halo", "automatic|ipc|host", "automatic", "How halos are exchanged between GPUs", "MatSetHaloType"}
+  {                                                                                                                    \
+    "-mat_" type "_halo", "automatic|ipc|host", "automatic", "How halos are exchanged between GPUs", "MatSetHaloType"  \
+  }
 #define SHELLAC_SHAPE_OPTION(type)                                                                                     \
-  {"-mat_" type "_shape", "star|box", "star", "Stencil: of second order, or a box of 9 or 27 points of fourth order",  \
-   "MatLaplaceSetShape"}
+  {                                                                                                                    \
+    "-mat_" type "_shape", "star|box", "star", "Stencil: of second order, or a box of 9 or 27 points of fourth order", \
+        "MatLaplaceSetShape"                                                                                           \
+  }
 // Of the terms that diffusion and advection_diffusion have both.
 #define SHELLAC_DIFFUSION_OPTIONS(type, equation)                                                                      \
   {"-mat_" type "_coefficient", "scalar, >= 0", "1",                                                                   \
    "A constant k of " equation ", in place of a field that was given before; a setter that is called later takes "     \
    "precedence",                                                                                                       \
    "MatDiffusionSetConstant"},                                                                                         \
-  {"-mat_" type "_mean", "harmonic|arithmetic", "harmonic",                                                            \
-   "Mean of the k of two points, for the face between them; without effect if k is given on faces",                    \
-   "MatDiffusionSetMean"},                                                                                             \
-  {"-mat_" type "_shift", "any scalar", "0", "σ of " equation " [k/length²]", "MatDiffusionSetShift"}
+      {"-mat_" type "_mean", "harmonic|arithmetic", "harmonic",                                                        \
+       "Mean of the k of two points, for the face between them; without effect if k is given on faces",                \
+       "MatDiffusionSetMean"},                                                                                         \
+  {                                                                                                                    \
+    "-mat_" type "_shift", "any scalar", "0", "σ of " equation " [k/length²]", "MatDiffusionSetShift"                  \
+  }
 
-constexpr Option laplace_options[] = {
-    SHELLAC_BOUNDARY_OPTIONS("laplace"),
-    SHELLAC_SHAPE_OPTION("laplace"),
-    SHELLAC_DOMAIN_OPTIONS("laplace")};
+constexpr Option laplace_options[] = {SHELLAC_BOUNDARY_OPTIONS("laplace"), SHELLAC_SHAPE_OPTION("laplace"),
+                                      SHELLAC_DOMAIN_OPTIONS("laplace")};
 
 constexpr Option helmholtz_options[] = {
     {"-mat_helmholtz_shift", "any scalar", "0", "σ of -Δu + σu [1/length²]", "MatHelmholtzSetShift"},
-    {"-mat_helmholtz_omega", "any scalar", "0", "Sets σ = +ω²; waves have -mat_helmholtz_shift -k²; give one of the two",
-     "MatHelmholtzSetShift"},
+    {"-mat_helmholtz_omega", "any scalar", "0",
+     "Sets σ = +ω²; waves have -mat_helmholtz_shift -k²; give one of the two", "MatHelmholtzSetShift"},
     SHELLAC_BOUNDARY_OPTIONS("helmholtz"),
     SHELLAC_SHAPE_OPTION("helmholtz"),
     SHELLAC_DOMAIN_OPTIONS("helmholtz")};
 
-constexpr Option diffusion_options[] = {
-    SHELLAC_DIFFUSION_OPTIONS("diffusion", "-∇·(k∇u) + σu"),
-    SHELLAC_BOUNDARY_OPTIONS("diffusion"),
-    SHELLAC_DOMAIN_OPTIONS("diffusion")};
+constexpr Option diffusion_options[] = {SHELLAC_DIFFUSION_OPTIONS("diffusion", "-∇·(k∇u) + σu"),
+                                        SHELLAC_BOUNDARY_OPTIONS("diffusion"), SHELLAC_DOMAIN_OPTIONS("diffusion")};
 
 constexpr Option advection_diffusion_options[] = {
     {"-mat_advection_diffusion_velocity", "one real for each axis", "0",

@@ -179,7 +179,7 @@ static PetscErrorCode set_field(Mat A, const char name[], Vec v) {
                     "the operator %s has no field %s; its fields: %s", context->type.c_str(), name ? name : "(null)",
                     context->names(true).c_str());
   SHELLAC_CHECK_ALL(v, comm, PETSC_ERR_ARG_NULL, "the vector of the field %s is null", name);
-  auto       field = std::make_shared<LoadedField>();
+  auto field = std::make_shared<LoadedField>();
   PetscCall(field->Hold(v));
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->held[(size_t)n], HeldField(field)));
 }

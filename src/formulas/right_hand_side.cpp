@@ -46,10 +46,10 @@ static PetscErrorCode get_context(Mat A, Vec b, FormulaMat **context) {
   PetscCall((*context)->read_fields());
   PetscCheck(!(*context)->is_transposed, comm, PETSC_ERR_SUP,
              "a transposed operator has no boundary data; call this with the operator before MatTranspose()");
-  PetscCheck(!(*context)->rows_altered && !(*context)->others_added, comm, PETSC_ERR_ORDER,
+  PetscCheck(!(*context)->change.rows_altered && !(*context)->change.others_added, comm, PETSC_ERR_ORDER,
              "the boundary's data belong to the operator before %s; call this before, and change the right-hand side "
              "in the same way",
-             (*context)->rows_altered ? "MatZeroRows() or MatDiagonalScale()" : "MatAXPY()");
+             (*context)->change.rows_altered ? "MatZeroRows() or MatDiagonalScale()" : "MatAXPY()");
   PetscCall(MatStencilCheckLayouts(A, b, NULL, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -81,12 +81,12 @@ static PetscErrorCode add_boundary(FormulaMat *context, MatLaplaceBoundaryData g
       if (context->ends[a].identity(i[a])) {
         const Side         side = i[a] == 0 && context->ends[a].form[LOWER] == MAT_LAPLACE_IDENTITY ? LOWER : UPPER;
         const PetscScalar *given = values_at(i, a, side);
-        for (PetscInt c = 0; c < grid.dof; c++) b[row + c] = context->scale * given[c];
+        for (PetscInt c = 0; c < grid.dof; c++) b[row + c] = context->change.scale * given[c];
         break;
       }
     if (near)
       rows.get_data(i, [&](PetscInt r, PetscInt c, const PetscInt at[3], int axis, Side side, PetscScalar coefficient) {
-        b[row + r] -= context->scale * coefficient * values_at(at, axis, side)[c];
+        b[row + r] -= context->change.scale * coefficient * values_at(at, axis, side)[c];
       });
     row += (size_t)grid.dof;
   });
@@ -138,7 +138,7 @@ PetscErrorCode MatLaplaceSetRightHandSide(Mat A, MatLaplaceSource f, MatLaplaceB
       std::fill(sources.begin(), sources.end(), PetscScalar(0));
       for (int a = 0; a < 3; a++) x[a] = context->coordinate(a, i[a] + weight.step[a]);
       if (!error) error = (*f)(context->grid.dim, x, sources.data(), ctx);
-      for (size_t c = 0; c < dof; c++) values[row + c] += context->scale * weight.value * sources[c];
+      for (size_t c = 0; c < dof; c++) values[row + c] += context->change.scale * weight.value * sources[c];
     }
     row += dof;
   });

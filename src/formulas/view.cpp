@@ -41,8 +41,7 @@ PetscErrorCode MatFormulaGetInfo(Mat A, MatInfoType type, MatInfo *info) {
 
   PetscFunctionBegin;
   PetscCall(MatGetReadyStencil(A, &context, type != MAT_LOCAL));
-  if (context->is_complete() && !context->zeroed)
-    PetscCall(count_entries(context, &nonzeros));
+  if (context->is_complete() && !context->zeroed) PetscCall(count_entries(context, &nonzeros));
   PetscLogDouble values[2] = {nonzeros, context->captured().bytes()};
   if (type != MAT_LOCAL)
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, type == MAT_GLOBAL_SUM ? MPI_SUM : MPI_MAX,
@@ -66,7 +65,7 @@ std::string number(PetscScalar value) {
 // The row of a point inside the domain; or, where points have rows of their own, the range of the diagonal.
 static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::string *text) {
   Vec         d;
-  PetscReal   least, most, points = 0;
+  PetscReal   least, most;
   PetscMPIInt few = few_kinds(context);
 
   PetscFunctionBegin;
@@ -121,10 +120,14 @@ static PetscErrorCode describe_rows(Mat A, const FormulaMat &context, std::strin
 
 static std::string describe(const Ends &ends, Side side) {
   switch (ends.form[side]) {
-  case MAT_LAPLACE_ELIMINATED: return "eliminated (zero Dirichlet values beyond the ends)";
-  case MAT_LAPLACE_IDENTITY: return "identity rows at the ends";
-  case MAT_LAPLACE_NEUMANN: return "neumann";
-  case MAT_LAPLACE_ROBIN: return "robin, alpha = " + number(ends.robin[side]);
+  case MAT_LAPLACE_ELIMINATED:
+    return "eliminated (zero Dirichlet values beyond the ends)";
+  case MAT_LAPLACE_IDENTITY:
+    return "identity rows at the ends";
+  case MAT_LAPLACE_NEUMANN:
+    return "neumann";
+  case MAT_LAPLACE_ROBIN:
+    return "robin, alpha = " + number(ends.robin[side]);
   }
   return "";
 }
@@ -132,16 +135,17 @@ static std::string describe(const Ends &ends, Side side) {
 // The changes of the equation's operator; "" if there are none. The shift comes after the scaling.
 static std::string describe_changes(const FormulaMat &context) {
   std::string       text;
-  const PetscScalar shift = context.row_of_constant - context.scale * context.of_constant();
+  const PetscScalar shift = context.change.row_of_constant - context.change.scale * context.of_constant();
   const auto        add = [&](const std::string &what) { text += (text.empty() ? "" : ", ") + what; };
   if (context.is_transposed) add("transposed");
-  if (context.scale != (PetscScalar)1) add("scaled by " + number(context.scale));
-  if (!context.is_scaled_formula && context.constants_known && !context.others_added && shift != (PetscScalar)0)
+  if (context.change.scale != (PetscScalar)1) add("scaled by " + number(context.change.scale));
+  if (!context.change.is_scaled_formula && context.change.constants_known && !context.change.others_added &&
+      shift != (PetscScalar)0)
     add("shifted by " + number(shift));
-  if (context.others_added) add("others added by MatAXPY()");
-  if (context.rows_altered)
+  if (context.change.others_added) add("others added by MatAXPY()");
+  if (context.change.rows_altered)
     add("rows by MatZeroRows() or MatDiagonalScale()");
-  else if (!context.others_added && !context.constants_known && context.has_known_sums())
+  else if (!context.change.others_added && !context.change.constants_known && context.has_known_sums())
     add("the diagonal by MatDiagonalSet()");
   return text;
 }
