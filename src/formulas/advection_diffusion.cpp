@@ -6,64 +6,22 @@
 
 namespace shellac {
 
-struct AdvectionDiffusionMat final : DiffusionMat {
-  Velocity w; // a setting
-
-  const Option &option(const char *name) const override {
-    return find_option(advection_diffusion_options, (std::string("-mat_advection_diffusion_") + name).c_str());
-  }
-  const Velocity          *velocity() const override { return &w; }
-  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2], &w.field}; }
-  void                     take_settings(const CapturedMat &other) override {
-    DiffusionMat::take_settings(other);
-    w = static_cast<const AdvectionDiffusionMat &>(other).w;
-  }
-  PetscErrorCode load_fields() override;
-  PetscErrorCode read_fields() override;
-  PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override;
-  PetscErrorCode view_equation(PetscViewer viewer) const override {
-    PetscFunctionBegin;
-    std::string of_w = "a field";
-    PetscCall(view_terms(viewer));
-    if (!w.field) {
-      of_w = "= (" + number(w.constant[0]);
-      for (int a = 1; a < grid.dim; a++) of_w += ", " + number(w.constant[a]);
-      of_w += ")";
-    }
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), w %s\n",
-                                     MatAdvectionDiffusionSchemeTypes[w.scheme], of_w.c_str()));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-};
-
-PetscErrorCode AdvectionDiffusionMat::load_fields() {
-  auto loaded = std::make_shared<LoadedField>();
+PetscErrorCode MatAdvectionDiffusionView(const Velocity &w, int dim, PetscViewer viewer) {
+  std::string of_w = "a field";
 
   PetscFunctionBegin;
-  PetscCheck(w.given == 0 || w.given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
-             "the velocity has %" PetscInt_FMT " components and the grid %d dimension%s; give %d to "
-             "-mat_advection_diffusion_velocity or MatAdvectionDiffusionSetConstantVelocity()",
-             w.given, grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
-  if (w.field) PetscCall(loaded->Check(grid, grid.dim, w.field->vec(), "velocity w"));
-  PetscCall(DiffusionMat::load_fields());
-  if (w.field) w.field = loaded;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode AdvectionDiffusionMat::read_fields() {
-  const char *const names[] = {"the velocity along x", "the velocity along y", "the velocity along z"};
-
-  PetscFunctionBegin;
-  PetscCall(DiffusionMat::read_fields());
-  if (!w.field || w.field->is_read()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(w.field->Read(grid, grid.owned_patch(), ends, 1, false, grid.dim));
-  const auto good = [](PetscScalar value) { return !PetscIsInfOrNanScalar(value) && PetscImaginaryPart(value) == 0; };
-  PetscCall(w.field->CheckValues(grid, good, names, "it must be finite and real"));
+  if (!w.field) {
+    of_w = "= (" + number(w.constant[0]);
+    for (int a = 1; a < dim; a++) of_w += ", " + number(w.constant[a]);
+    of_w += ")";
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s differences of w.grad(u), w %s\n",
+                                   MatAdvectionDiffusionSchemeTypes[w.scheme], of_w.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode set_velocity(Mat A, Vec w) {
-  AdvectionDiffusionMat *context;
+  DiffusionMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
@@ -79,8 +37,8 @@ static PetscErrorCode set_velocity(Mat A, Vec w) {
 }
 
 static PetscErrorCode set_constant_velocity(Mat A, PetscInt n, const PetscReal w[]) {
-  AdvectionDiffusionMat *context;
-  PetscInt               wrong = 0;
+  DiffusionMat *context;
+  PetscInt      wrong = 0;
 
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
@@ -99,7 +57,7 @@ static PetscErrorCode set_constant_velocity(Mat A, PetscInt n, const PetscReal w
 }
 
 static PetscErrorCode set_scheme(Mat A, MatAdvectionDiffusionSchemeType scheme) {
-  AdvectionDiffusionMat *context;
+  DiffusionMat *context;
 
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
@@ -111,14 +69,13 @@ static PetscErrorCode set_scheme(Mat A, MatAdvectionDiffusionSchemeType scheme) 
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->w, changed));
 }
 
-PetscErrorCode AdvectionDiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObject) {
+PetscErrorCode MatAdvectionDiffusionSetFromOptions(Mat A, const Velocity &w, OptionItems PetscOptionsObject) {
   PetscReal                       numbers[4] = {w.constant[0], w.constant[1], w.constant[2], 0};
   PetscInt                        n = 4;
   PetscBool                       set;
   MatAdvectionDiffusionSchemeType present = w.scheme;
 
   PetscFunctionBegin;
-  PetscCall(DiffusionMat::set_from_options(A, PetscOptionsObject));
   constexpr const Option &velocity = find_option(advection_diffusion_options, "-mat_advection_diffusion_velocity"),
                          &of_scheme = find_option(advection_diffusion_options, "-mat_advection_diffusion_scheme");
   PetscCall(read_option(PetscOptionsObject, velocity, numbers, &n, &set));
@@ -130,7 +87,7 @@ PetscErrorCode AdvectionDiffusionMat::set_from_options(Mat A, OptionItems PetscO
 
 PetscErrorCode MatCreate_AdvectionDiffusion(Mat A) {
   PetscFunctionBegin;
-  PetscCall(MatCreateFormulaShell(A, MATADVECTIONDIFFUSION, new AdvectionDiffusionMat));
+  PetscCall(MatCreateFormulaShell(A, MATADVECTIONDIFFUSION, new DiffusionMat(true)));
   PetscCall(MatDiffusionCompose(A));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatAdvectionDiffusionSetVelocity_C", set_velocity));
   PetscCall(

@@ -27,10 +27,6 @@ void Diffusion::row(const Point &p, Row &u) const {
 
 // ---- the Mat -------------------------------------------------------------------------------------------------------
 
-const Option &DiffusionMat::option(const char *name) const {
-  return find_option(diffusion_options, (std::string("-mat_diffusion_") + name).c_str());
-}
-
 template <class Values> void DiffusionMat::set_terms(DiffusionTerms<Values> *terms) const {
   terms->dim = grid.dim;
   for (int a = 0; a < 3; a++) terms->ends[a] = ends[a];
@@ -40,12 +36,10 @@ template <class Values> void DiffusionMat::set_terms(DiffusionTerms<Values> *ter
   terms->on_faces = k.on_faces;
   terms->conjugated = k.conjugated;
   terms->mean_type = mean;
-  if (const Velocity *w = velocity()) {
-    terms->flows = true;
-    terms->w_is_field = w->field != nullptr;
-    terms->upwind = w->scheme == MAT_ADVECTION_DIFFUSION_UPWIND;
-    for (int a = 0; a < 3; a++) terms->constant_w[a] = w->constant[a];
-  }
+  terms->flows = flows;
+  terms->w_is_field = w.field != nullptr;
+  terms->upwind = w.scheme == MAT_ADVECTION_DIFFUSION_UPWIND;
+  for (int a = 0; a < 3; a++) terms->constant_w[a] = w.constant[a];
 }
 
 std::unique_ptr<Formula> DiffusionMat::make_formula() const {
@@ -55,7 +49,7 @@ std::unique_ptr<Formula> DiffusionMat::make_formula() const {
     formula->k[a] = k.field[a];
     formula->terms.k[a].field = k.field[a].get();
   }
-  if (velocity()) formula->w = velocity()->field;
+  formula->w = w.field;
   formula->terms.w.field = formula->w.get();
   return formula;
 }
@@ -85,7 +79,7 @@ PetscErrorCode DiffusionMat::Prepare(StencilOperator *of, Arrays *arrays, std::u
   PetscFunctionBegin;
   PetscCall(FormulaMat::Prepare(of, arrays, prepared));
   if (!k.is_field() || grid.dim == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (of != op.get() || is_transposed || !change.as_filled || velocity()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (of != op.get() || is_transposed || !change.as_filled || flows) PetscFunctionReturn(PETSC_SUCCESS);
   if (k.conjugated || !k.is_normal) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscDefined(USE_COMPLEX) && PetscMemTypeHost(arrays->memory())) PetscFunctionReturn(PETSC_SUCCESS);
   if (!static_cast<const CapturedStencil &>(*of).has_whole_star_in_arrays()) PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,8 +119,14 @@ static const PetscReal least_normal = 16 * std::pow(std::numeric_limits<PetscRea
 // The values are not read: products and rows are computed where they are.
 PetscErrorCode DiffusionMat::load_fields() {
   Coefficient loaded = k;
+  auto        loaded_w = std::make_shared<LoadedField>();
 
   PetscFunctionBegin;
+  PetscCheck(w.given == 0 || w.given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
+             "the velocity has %" PetscInt_FMT " components and the grid %d dimension%s; give %d to "
+             "-mat_advection_diffusion_velocity or MatAdvectionDiffusionSetConstantVelocity()",
+             w.given, grid.dim, grid.dim > 1 ? "s" : "", grid.dim);
+  if (w.field) PetscCall(loaded_w->Check(grid, grid.dim, w.field->vec(), "velocity w"));
   for (HeldField &field : loaded.field) {
     if (!field) continue;
     auto checked = std::make_shared<LoadedField>();
@@ -134,6 +134,7 @@ PetscErrorCode DiffusionMat::load_fields() {
     field = checked;
   }
   k = loaded;
+  if (w.field) w.field = loaded_w;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,6 +155,11 @@ PetscErrorCode DiffusionMat::read_fields() {
     PetscCall(field->Read(grid, grid.owned_patch(), ends, 1, false, 1));
     PetscCall(field->CheckValues(grid, good, names, remedy));
   }
+  if (!w.field || w.field->is_read()) PetscFunctionReturn(PETSC_SUCCESS);
+  const char *const of_w[] = {"the velocity along x", "the velocity along y", "the velocity along z"};
+  const auto real = [](PetscScalar value) { return !PetscIsInfOrNanScalar(value) && PetscImaginaryPart(value) == 0; };
+  PetscCall(w.field->Read(grid, grid.owned_patch(), ends, 1, false, grid.dim));
+  PetscCall(w.field->CheckValues(grid, real, of_w, "it must be finite and real"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,7 +203,7 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   if (fill.terms.w_is_field) { // rows take only their own points' values
     fill.terms.w = {to->patch(), {}};
     fill.terms.w.patch.dof = grid.dim;
-    PetscCall(arrays.Read(velocity()->field->vec(), &fill.terms.w.values.u));
+    PetscCall(arrays.Read(w.field->vec(), &fill.terms.w.values.u));
   }
   for (int a = 0; a < 3; a++)
     for (int e = 0; e < 2; e++) {
@@ -214,7 +220,7 @@ PetscErrorCode DiffusionMat::fill_beside_fields(CapturedStencil *to, PetscReal *
   PetscCall(arrays.Write(state, &fill.state));
   PetscCall(arrays.Write(sum, &fill.sum));
 #if !PetscDefined(USE_COMPLEX)
-  if (PetscMemTypeHost(to->memory()) && !velocity())
+  if (PetscMemTypeHost(to->memory()) && !flows)
     PetscCall(fill_on_host(fill));
   else
 #endif
@@ -264,22 +270,20 @@ void DiffusionMat::take_settings(const CapturedMat &other) {
   sigma = from.sigma;
   k = from.k;
   mean = from.mean;
+  w = from.w;
 }
 
-PetscErrorCode DiffusionMat::view_terms(PetscViewer viewer) const {
+PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {
   const char *names[] = {"harmonic", "arithmetic"};
 
   PetscFunctionBegin;
   const std::string of_k = !k.is_field() ? "k = " + number(k.constant)
                            : k.on_faces  ? std::string("k a field on faces")
                                          : std::string("k a field, ") + names[mean] + " means";
-  PetscCall(PetscViewerASCIIPrintf(viewer, "-div(k grad(u))%s + sigma u, %s, sigma = %s\n",
-                                   velocity() ? " + w.grad(u)" : "", of_k.c_str(), number(sigma).c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "-div(k grad(u))%s + sigma u, %s, sigma = %s\n", flows ? " + w.grad(u)" : "",
+                                   of_k.c_str(), number(sigma).c_str()));
+  if (flows) PetscCall(MatAdvectionDiffusionView(w, grid.dim, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DiffusionMat::view_equation(PetscViewer viewer) const {
-  return view_terms(viewer);
 }
 
 // ---- settings ------------------------------------------------------------------------------------------------------
@@ -360,8 +364,12 @@ PetscErrorCode DiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObj
   MatDiffusionMeanType present = mean;
 
   PetscFunctionBegin;
+  const auto own_option = [&](const std::string &name) -> const Option & {
+    return flows ? find_option(advection_diffusion_options, ("-mat_advection_diffusion_" + name).c_str())
+                 : find_option(diffusion_options, ("-mat_diffusion_" + name).c_str());
+  };
   const auto read = [&](const char *name, PetscScalar fallback) -> PetscErrorCode {
-    const Option &option = this->option(name);
+    const Option &option = own_option(name);
     PetscFunctionBegin;
     number = fallback;
     PetscCall(read_scalar_option(PetscOptionsObject, PetscObjectComm((PetscObject)A), option, &number, &set));
@@ -371,8 +379,9 @@ PetscErrorCode DiffusionMat::set_from_options(Mat A, OptionItems PetscOptionsObj
   if (set) PetscCall(MatDiffusionSetConstant(A, number));
   PetscCall(read("shift", sigma));
   if (set) PetscCall(MatDiffusionSetShift(A, number));
-  PetscCall(read_option(PetscOptionsObject, option("mean"), MatDiffusionMeanTypes, &present, &set));
+  PetscCall(read_option(PetscOptionsObject, own_option("mean"), MatDiffusionMeanTypes, &present, &set));
   if (set) PetscCall(MatDiffusionSetMean(A, present));
+  if (flows) PetscCall(MatAdvectionDiffusionSetFromOptions(A, w, PetscOptionsObject));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -388,7 +397,7 @@ PetscErrorCode MatDiffusionCompose(Mat A) {
 
 PetscErrorCode MatCreate_Diffusion(Mat A) {
   PetscFunctionBegin;
-  PetscCall(MatCreateFormulaShell(A, MATDIFFUSION, new DiffusionMat));
+  PetscCall(MatCreateFormulaShell(A, MATDIFFUSION, new DiffusionMat(false)));
   PetscCall(MatDiffusionCompose(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

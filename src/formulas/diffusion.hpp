@@ -1,5 +1,5 @@
 #pragma once
-// −∇·(k∇u) + w·∇u + σu, and the Mat of it without w·∇u.
+// −∇·(k∇u) + w·∇u + σu, and the Mats of it with and without w·∇u.
 
 #include "formulas/diffusion_terms.hpp"
 #include "formulas/field.hpp"
@@ -48,33 +48,32 @@ struct Diffusion : Formula {
   void  row(const Point &p, Row &u) const override;
 };
 
-struct DiffusionMat : FormulaMat {
+struct DiffusionMat final : FormulaMat {
+  explicit DiffusionMat(bool flows) : flows(flows) {}
+
+  const bool flows; // with w·∇u: the type advection_diffusion
   // settings
   PetscScalar          sigma = 0;
   Coefficient          k; // not read before MatSetUp()
   MatDiffusionMeanType mean = MAT_DIFFUSION_HARMONIC;
+  Velocity             w;
 
   std::unique_ptr<Formula> make_formula() const override;
   PetscErrorCode Prepare(StencilOperator *op, Arrays *arrays, std::unique_ptr<PreparedOperator> *prepared) override;
-  virtual const Velocity  *velocity() const { return nullptr; } // null: there is no term w·∇u
-  PetscScalar              of_constant() const override { return sigma; }
-  PetscErrorCode           set_from_options(Mat A, OptionItems PetscOptionsObject) override;
-  PetscErrorCode           view_equation(PetscViewer viewer) const override;
-  PetscErrorCode           load_fields() override;
-  PetscErrorCode           read_fields() override;
-  PetscErrorCode           fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) override;
-  PetscErrorCode           destroy() override;
-  void                     take_settings(const CapturedMat &from) override;
-  void                     conjugate_settings() override;
-  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2]}; }
-  virtual const Option    &option(const char *name) const; // its own
-
-protected:
-  template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of fields
-  bool                         must_be_positive() const { return mean == MAT_DIFFUSION_HARMONIC && !k.on_faces; }
-  PetscErrorCode               view_terms(PetscViewer viewer) const;
+  PetscScalar    of_constant() const override { return sigma; }
+  PetscErrorCode set_from_options(Mat A, OptionItems PetscOptionsObject) override;
+  PetscErrorCode view_equation(PetscViewer viewer) const override;
+  PetscErrorCode load_fields() override;
+  PetscErrorCode read_fields() override;
+  PetscErrorCode fill_beside_fields(CapturedStencil *to, PetscReal *relative_sum, bool *done) override;
+  PetscErrorCode destroy() override;
+  void           take_settings(const CapturedMat &from) override;
+  void           conjugate_settings() override;
+  std::vector<HeldField *> fields() override { return {&k.field[0], &k.field[1], &k.field[2], &w.field}; }
 
 private:
+  template <class Values> void set_terms(DiffusionTerms<Values> *terms) const; // but the values of fields
+  bool                         must_be_positive() const { return mean == MAT_DIFFUSION_HARMONIC && !k.on_faces; }
   template <template <class, class> class Product>
   std::unique_ptr<const InteriorProduct> product_by_fluxes(const Flux<PetscScalar> &flux) const;
   PetscErrorCode                         destroy_face_halos();
@@ -84,5 +83,8 @@ private:
 };
 
 PetscErrorCode MatDiffusionCompose(Mat A); // the setters
+// The options of w, and what the view says of it.
+PetscErrorCode MatAdvectionDiffusionSetFromOptions(Mat A, const Velocity &w, OptionItems PetscOptionsObject);
+PetscErrorCode MatAdvectionDiffusionView(const Velocity &w, int dim, PetscViewer viewer);
 
 } // namespace shellac
