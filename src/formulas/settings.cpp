@@ -6,6 +6,18 @@
 
 namespace shellac {
 
+// Values for all sides, or one for each.
+static PetscErrorCode check_sides(MPI_Comm comm, const char *what, PetscInt n, const void *values) {
+  PetscFunctionBegin;
+  SHELLAC_CHECK_ALL(values, comm, PETSC_ERR_ARG_NULL, "the array of %s is null; give %" PetscInt_FMT, what, n);
+  SHELLAC_CHECK_ALL(n == 1 || n == 2 || n == 4 || n == 6, comm, PETSC_ERR_ARG_OUTOFRANGE,
+                    "%" PetscInt_FMT
+                    " %s are given; give one for all sides, or one for each: 2, 4 or 6 of a grid of 1, 2 or 3 "
+                    "dimensions",
+                    n, what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode set_boundaries(Mat A, PetscInt n, const MatLaplaceBoundaryType forms[]) {
   FormulaMat *context;
   PetscInt    wrong = 0;
@@ -13,13 +25,7 @@ static PetscErrorCode set_boundaries(Mat A, PetscInt n, const MatLaplaceBoundary
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
-  SHELLAC_CHECK_ALL(forms, comm, PETSC_ERR_ARG_NULL,
-                    "the array of boundary forms is null; give %" PetscInt_FMT " forms", n);
-  SHELLAC_CHECK_ALL(n == 1 || n == 2 || n == 4 || n == 6, comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "%" PetscInt_FMT
-                    " boundary forms are given; give one for all sides, or one for each: 2, 4 or 6 of a grid of "
-                    "1, 2 or 3 dimensions",
-                    n);
+  PetscCall(check_sides(comm, "boundary forms", n, forms));
   PetscInt known = 0; // MatLaplaceBoundaryTypes are the names, that of the type, a prefix
   while (MatLaplaceBoundaryTypes[known]) known++;
   while (wrong < n && forms[wrong] >= 0 && (PetscInt)forms[wrong] < known - 2) wrong++;
@@ -49,12 +55,7 @@ static PetscErrorCode set_robin(Mat A, PetscInt n, const PetscReal alpha[]) {
   PetscFunctionBegin;
   PetscCall(MatGetStencil(A, &context));
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
-  SHELLAC_CHECK_ALL(alpha, comm, PETSC_ERR_ARG_NULL, "the array of Robin coefficients is null; give %" PetscInt_FMT, n);
-  SHELLAC_CHECK_ALL(n == 1 || n == 2 || n == 4 || n == 6, comm, PETSC_ERR_ARG_OUTOFRANGE,
-                    "%" PetscInt_FMT
-                    " Robin coefficients are given; give one for all sides, or one for each: 2, 4 or 6 of a grid "
-                    "of 1, 2 or 3 dimensions",
-                    n);
+  PetscCall(check_sides(comm, "Robin coefficients", n, alpha));
   while (wrong < n && !PetscIsInfOrNanReal(alpha[wrong])) wrong++;
   SHELLAC_CHECK_ALL(wrong == n, comm, PETSC_ERR_ARG_OUTOFRANGE, "a Robin coefficient is %g; it must be finite",
                     (double)alpha[wrong]);

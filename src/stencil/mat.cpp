@@ -379,17 +379,11 @@ static PetscErrorCode apply_hermitian_transpose(Mat A, Form form, Vec x, Vec b, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode mult(Mat A, Vec x, Vec y) {
-  return MatStencilApply(A, false, Form::product, x, NULL, y);
+template <bool transposed> static PetscErrorCode mult(Mat A, Vec x, Vec y) {
+  return MatStencilApply(A, transposed, Form::product, x, NULL, y);
 }
-static PetscErrorCode mult_add(Mat A, Vec x, Vec b, Vec y) {
-  return MatStencilApply(A, false, Form::sum, x, b, y);
-}
-static PetscErrorCode mult_transpose(Mat A, Vec x, Vec y) {
-  return MatStencilApply(A, true, Form::product, x, NULL, y);
-}
-static PetscErrorCode mult_transpose_add(Mat A, Vec x, Vec b, Vec y) {
-  return MatStencilApply(A, true, Form::sum, x, b, y);
+template <bool transposed> static PetscErrorCode mult_add(Mat A, Vec x, Vec b, Vec y) {
+  return MatStencilApply(A, transposed, Form::sum, x, b, y);
 }
 static PetscErrorCode mult_hermitian(Mat A, Vec x, Vec y) {
   return apply_hermitian_transpose(A, Form::product, x, NULL, y);
@@ -414,10 +408,10 @@ PetscErrorCode MatCreateStencilShell(Mat A, StencilMat *context) {
   PetscCall(MatBindToCPU(A, PETSC_FALSE)); // a new Mat is bound until its type says that it can leave the host
   PetscCall(set_operation(A, MATOP_BIND_TO_CPU, bind_to_cpu));
   PetscCall(set_operation(A, MATOP_SETUP, set_up));
-  PetscCall(set_operation(A, MATOP_MULT, mult));
-  PetscCall(set_operation(A, MATOP_MULT_ADD, mult_add));
-  PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE, mult_transpose));
-  PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE_ADD, mult_transpose_add));
+  PetscCall(set_operation(A, MATOP_MULT, mult<false>));
+  PetscCall(set_operation(A, MATOP_MULT_ADD, mult_add<false>));
+  PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE, mult<true>));
+  PetscCall(set_operation(A, MATOP_MULT_TRANSPOSE_ADD, mult_add<true>));
   PetscCall(set_operation(A, MATOP_MULT_HERMITIAN_TRANSPOSE, mult_hermitian));
   PetscCall(set_operation(A, MATOP_MULT_HERMITIAN_TRANS_ADD, mult_hermitian_add));
   PetscCall(set_operation(A, MATOP_RESIDUAL, residual));
