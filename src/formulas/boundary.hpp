@@ -92,7 +92,4 @@ SHELLAC_HD void Ends::fold(PetscInt i, PetscInt *inside, PetscReal *factor, Pets
   *inside = i;
 }
 
-// The ends of each axis of a grid, with spacings that are not set yet. forms, robin: [axis][side].
-void get_ends(const Grid &grid, const MatLaplaceBoundaryType forms[3][2], const PetscReal robin[3][2], Ends ends[3]);
-
 } // namespace shellac

@@ -77,28 +77,30 @@ static PetscErrorCode check_sides(const FormulaMat &context, PetscInt given, con
 
 // The ends of each axis, with its spacing from the lengths or the coordinates.
 static PetscErrorCode set_ends(FormulaMat *context, MatType type, DM dm) {
-  const Grid            &grid = context->grid;
-  MatLaplaceBoundaryType forms[3][2];
-  PetscReal              robin[3][2], h[3];
+  const Grid &grid = context->grid;
+  PetscReal   h[3];
 
   PetscFunctionBegin;
   PetscCall(check_sides(*context, context->forms_given, "boundary forms"));
   PetscCall(check_sides(*context, context->robin_given, "Robin coefficients"));
   bool any_robin = false;
-  for (int a = 0; a < 3; a++)
+  for (int a = 0; a < 3; a++) {
+    Ends &ends = context->ends[a];
+    ends.N = grid.N[a];
+    ends.periodic = a >= grid.dim || grid.boundary[a] == DM_BOUNDARY_PERIODIC;
+    ends.mirror = a < grid.dim && grid.boundary[a] == DM_BOUNDARY_MIRROR;
     for (int e = 0; e < 2; e++) {
-      forms[a][e] = of_side(context->forms_given, context->forms, 2 * a + e);
-      robin[a][e] = of_side(context->robin_given, context->robin, 2 * a + e);
-      const bool has_form =
-          a < grid.dim && grid.boundary[a] != DM_BOUNDARY_PERIODIC && grid.boundary[a] != DM_BOUNDARY_MIRROR;
-      any_robin = any_robin || (has_form && forms[a][e] == MAT_LAPLACE_ROBIN);
+      const bool is_robin = of_side(context->forms_given, context->forms, 2 * a + e) == MAT_LAPLACE_ROBIN;
+      ends.form[e] = of_side(context->forms_given, context->forms, 2 * a + e);
+      ends.robin[e] = is_robin ? of_side(context->robin_given, context->robin, 2 * a + e) : 0;
+      any_robin = any_robin || (is_robin && !ends.periodic && !ends.mirror);
     }
+  }
   PetscCheck(context->robin_given || !any_robin, grid.comm, PETSC_ERR_ARG_INCOMP,
              "a side has the boundary form robin, and no coefficient; set the α of ∂u/∂n + αu = g by "
              "MatLaplaceSetRobin() or the option that ends in _robin");
   PetscCheck(!context->robin_given || any_robin, grid.comm, PETSC_ERR_ARG_INCOMP,
              "a Robin coefficient is set, and no side has the boundary form robin");
-  get_ends(grid, forms, robin, context->ends);
   PetscCheck(!context->lengths_given || context->lengths_given == grid.dim, grid.comm, PETSC_ERR_ARG_SIZ,
              "%" PetscInt_FMT " side length%s given for a grid of %d dimension%s; give %d to -mat_%s_lengths or "
              "MatLaplaceSetLengths()",
