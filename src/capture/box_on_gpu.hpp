@@ -1,6 +1,6 @@
 #pragma once
-// Products of constant boxes of 27 points on a GPU in 3-D, in the way of star_on_gpu.hpp. Points at the ends of the domain are
-// among them if their rows are the box without the arms beyond, with any diagonal.
+// Products of constant boxes of 27 points on a GPU in 3-D, in the way of star_on_gpu.hpp. Points at the ends of the domain
+// are among them if their rows are the box without the arms beyond, with any diagonal.
 
 #include "capture/planes_on_gpu.hpp"
 
@@ -30,8 +30,9 @@ template <class T, Form form, int width, bool equal_sides> struct BoxBlock {
   static constexpr int  at_once = is_large ? 1 : form != Form::product || width == 1 ? 5 : equal_sides ? 7 : 6;
 };
 
-// A thread's points: some rows, and in each of them packs that are 32 packs apart, its columns. at_ends: values beyond the patch
-// are read as 0, and points outside the box are not written. walk_star() does not use this: it would take up to 5 % longer.
+// A thread's points: some rows, and in each of them packs that are 32 packs apart, its columns. at_ends: values beyond the
+// patch are read as 0, and points outside the box are not written. walk_star() does not use this: it would take up to 5 %
+// longer.
 template <int columns, int width, bool at_ends, class T> struct Walk {
   using Values = Pack<T, width>;
   static constexpr int apart = 32 * width, last = columns - 1; // from column to column; the last one
@@ -88,8 +89,8 @@ template <int columns, int width, bool at_ends, class T> struct Walk {
   }
 };
 
-// A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above. equal_sides: see
-// ConstantBox.
+// A plane adds to the sums of three: of the plane below, which are complete then, of its own and of the one above.
+// equal_sides: see ConstantBox.
 template <Form form, int width, bool equal_sides, bool at_ends, class T>
 __device__ __forceinline__ void walk_box(const March &march, const Patch &patch, const ConstantBox<T> &box,
                                          const T *__restrict__ field, const T *b, T *y, PetscInt j, PetscInt k,

@@ -1,8 +1,8 @@
 #pragma once
 // A stencil operator whose coefficients an application has set, point by point.
 //
-// Open for assembly, each slot (an arm, a row and a value at the point) has an array of coefficients, on the host or the GPU.
-// Closed, rows that are equal are stored once: see Storage.
+// Open for assembly, each slot (an arm, a row and a value at the point) has an array of coefficients, on the host or the
+// GPU. Closed, rows that are equal are stored once: see Storage.
 
 #include <functional>
 #include <memory>
@@ -210,8 +210,8 @@ private:
   // A point of the whole grid of that class.
   void point_of_class(size_t of_class, PetscInt i[3]) const;
 
-  // Of a constant star or box in 3-D: whether rows at the ends are those inside without the arms beyond, with another diagonal;
-  // of a star, one of sums.
+  // Of a constant star or box in 3-D: whether rows at the ends are those inside without the arms beyond, with another
+  // diagonal; of a star, one of sums.
   struct AllEnds {
     bool            looked = false, alike = false;
     EndDiagonal<T>  diagonal;

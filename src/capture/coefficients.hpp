@@ -87,9 +87,9 @@ template <class T> struct CapturedCoefficients {
   }
   SHELLAC_HD const T *of_class(size_t number) const { return table + (size_t)table_stride<T>(count) * number; }
   SHELLAC_HD T        value(const T *rows, int s, size_t at) const { return rows ? rows[s] : array[s][at]; }
-  // Adds the entries of n rows of one unknown a point, from p on along the first axis. That for the neighbour in a direction goes to
-  // values[direction][row], and its absolute value to others[row] where that array is null or the column is farther away.
-  // Along an axis of one point all columns are the point itself.
+  // Adds the entries of n rows of one unknown a point, from p on along the first axis. That for the neighbour in a direction
+  // goes to values[direction][row], and its absolute value to others[row] where that array is null or the column is farther
+  // away. Along an axis of one point all columns are the point itself.
   SHELLAC_RUN void add_neighbours(const Patch &patch, const PetscInt p[3], int n, T *const values[27],
                                   PetscReal *others) const {
     const size_t at = patch.index(p[0], p[1], p[2]);
@@ -181,8 +181,8 @@ template <class T> struct StarEnds {
   T        at_end[2] = {};
 };
 
-// What the diagonal of a row at the ends of the domain has more than that of an inner point, in 3-D: [z][y][x], by the place in the
-// patch along each axis. 0 beside a neighbouring patch.
+// What the diagonal of a row at the ends of the domain has more than that of an inner point, in 3-D: [z][y][x], by the place
+// in the patch along each axis. 0 beside a neighbouring patch.
 template <class T> struct EndDiagonal {
   T added[3][3][3] = {};
 

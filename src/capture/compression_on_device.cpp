@@ -242,7 +242,8 @@ PetscErrorCode CapturedStencil::LookOnDevice(const Read &read, PetscMemType devi
 template PetscErrorCode CapturedStencil::LookOnDevice(const Sums<PetscScalar> &, PetscMemType, const Compression &,
                                                       bool *, std::vector<int> *, bool *);
 
-// First at few points, where most slots have a number. All threads would write it to the same place, and wait for each other.
+// First at few points, where most slots have a number. All threads would write it to the same place, and wait for each
+// other.
 PetscErrorCode CapturedStencil::FindUsedOnDevice(std::vector<int> *used) {
   const size_t        all = (size_t)slots(), points = point_count();
   OpenCoefficients<T> open;
@@ -265,8 +266,8 @@ PetscErrorCode CapturedStencil::FindUsedOnDevice(std::vector<int> *used) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The index is made on the GPU; the host numbers the kinds by their first points, as it does with an index of its own. *done is
-// false where there are too many kinds, or hashes of different rows are equal.
+// The index is made on the GPU; the host numbers the kinds by their first points, as it does with an index of its own. *done
+// is false where there are too many kinds, or hashes of different rows are equal.
 PetscErrorCode CapturedStencil::IndexOnDevice(size_t most, PetscReal tolerance, bool *done) {
   const PetscMemType     device = memory_;
   const size_t           all = (size_t)slots(), places = places_for(most);

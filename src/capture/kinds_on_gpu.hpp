@@ -1,7 +1,7 @@
 #pragma once
-// Products of stars on a GPU in 3-D whose rows are of up to 256 kinds, in the way of star_on_gpu.hpp. Each block copies the kinds'
-// coefficients to shared memory. Loads from the caches took most of the time: a point's kind often has its row in another
-// sector than the kinds of the points beside.
+// Products of stars on a GPU in 3-D whose rows are of up to 256 kinds, in the way of star_on_gpu.hpp. Each block copies the
+// kinds' coefficients to shared memory. Loads from the caches took most of the time: a point's kind often has its row in
+// another sector than the kinds of the points beside.
 
 #include "capture/planes_on_gpu.hpp"
 

@@ -153,8 +153,8 @@ __device__ __forceinline__ void fill_stage(const LinePlanes &at, const Row &row,
   }
 }
 
-// The work of one thread. A plane's results are complete when all warps have left its stage: the thread then copies them. Two
-// places for results alternate.
+// The work of one thread. A plane's results are complete when all warps have left its stage: the thread then copies them.
+// Two places for results alternate.
 template <class Row, class T>
 __device__ __forceinline__ void copy_planes(const Lines &lines, const Row &row, const T *u, T *y, LineRings *rings,
                                             unsigned char *stages, const unsigned char *results) {

@@ -113,8 +113,8 @@ PetscErrorCode transpose_captured(CapturedStencil &A, Halo *halo, Compression wi
 PetscErrorCode MatCapturedSetColoringOperations(Mat A);
 
 PetscErrorCode MatIsCaptured(Mat A, bool *is); // whether its coefficients are captured or a formula's
-// Opens the operator for changes of its values, which are in this memory if they can be there; and closes it again, compressed as the options say or, where what has
-// changed it cannot be held so, in another form.
+// Opens the operator for changes of its values, which are in this memory if they can be there; and closes it again,
+// compressed as the options say or, where what has changed it cannot be held so, in another form.
 PetscErrorCode MatCapturedOpen(CapturedMat *context, PetscMemType memory = PETSC_MEMTYPE_HOST);
 // Opens it where all of these vectors are, of which some may be null.
 PetscErrorCode MatCapturedOpenBeside(CapturedMat *context, std::initializer_list<Vec> vectors);

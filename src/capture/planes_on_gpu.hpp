@@ -1,7 +1,7 @@
 #pragma once
-// Products on a GPU in 3-D, of stars and boxes of width 1: a warp has some rows of 32 packs of points, or of several times 32,
-// and walks along the third axis. What it needs of the planes before is in registers; the values beside a point along the
-// row are in the next lane.
+// Products on a GPU in 3-D, of stars and boxes of width 1: a warp has some rows of 32 packs of points, or of several times
+// 32, and walks along the third axis. What it needs of the planes before is in registers; the values beside a point along
+// the row are in the next lane.
 
 #include "capture/rows_on_gpu.hpp"
 #include "device/warp.hpp"
@@ -71,8 +71,8 @@ template <class Block, class T, int width> kernel::March march_through(const Box
   return march;
 }
 
-// With walks of so many planes, which are short, so that memory is read in nearly the order that it has; or, on small grids, with
-// walks of at most so many planes that the GPU has room for at once. Block: blocks of a multiprocessor, too.
+// With walks of so many planes, which are short, so that memory is read in nearly the order that it has; or, on small grids,
+// with walks of at most so many planes that the GPU has room for at once. Block: blocks of a multiprocessor, too.
 template <class Block, class T, int width> kernel::March short_march(const Box &inner, int planes, int most_at_once) {
   constexpr int    least = 4;
   kernel::March    march = march_through<Block, T, width>(inner, planes);

@@ -205,8 +205,8 @@ template <class Other> PetscErrorCode launch_other_points(const Boxes &points, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y on the points of a box: by the row at the inner ones, and by `other` at the rest; apart: in two kernels, which leaves more
-// registers to the first.
+// y on the points of a box: by the row at the inner ones, and by `other` at the rest; apart: in two kernels, which leaves
+// more registers to the first.
 template <bool apart = false, class Row, class T, class Other>
 PetscErrorCode launch_rows(const Patch &patch, const Row &row, const Other &other, const T *u, Form form, const T *b,
                            const Box &box, const Box &inner, T *y) {

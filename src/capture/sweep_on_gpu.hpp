@@ -265,8 +265,8 @@ template <int dim, class T>
 using SweepShapeOf = std::conditional_t<sizeof(T) <= 8, kernel::SweepShape<dim, dim == 2 ? 4 : 16, dim == 2 ? 8 : 2, 0>,
                                         kernel::SweepShape<dim, dim == 2 ? 4 : 12, dim == 2 ? 4 : 1, 0>>;
 
-// Cuts the points into tiles. Along the slowest axis a tile writes as many points as end soonest: tiles run in waves, as many at
-// once as the GPU has room for, and each takes the time of the points that it reads and of its beginning.
+// Cuts the points into tiles. Along the slowest axis a tile writes as many points as end soonest: tiles run in waves, as
+// many at once as the GPU has room for, and each takes the time of the points that it reads and of its beginning.
 template <class Shape, int stages, bool from_zero, class T> void cut_into_tiles(Sweep<T, stages> *sweep) {
   constexpr PetscInt reach = from_zero ? stages - 1 : stages, least = 8, most = 96, beginning = 4;
   constexpr int      slow = Shape::dim - 1;
@@ -349,7 +349,8 @@ PetscErrorCode relax_in_one_pass(const StarEquation<T> &equation, int colour, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// `count` half-sweeps, two or three, of `colour` and of the other in turn, each with its omega. from_zero: x stands for zero.
+// `count` half-sweeps, two or three, of `colour` and of the other in turn, each with its omega. from_zero: x stands for
+// zero.
 template <int dim, class T>
 PetscErrorCode relax_in_one_pass(const StarEquation<T> &equation, int colour, const PetscReal *omega, size_t count,
                                  bool from_zero, Scratch<T> *copies) {

@@ -9,8 +9,8 @@ namespace shellac {
 constexpr PetscInt chunk = 256;       // points whose sums stay in the first cache
 constexpr int      most_waiting = 20; // products of one row for recur_blocks()
 
-// start = keep x + omega (b - sum - Σ_s coefficient_s u_s)/d, and a factor for the recurrence; b or sum may be null. The small loops are written
-// out, because only then does the compiler vectorise the long one.
+// start = keep x + omega (b - sum - Σ_s coefficient_s u_s)/d, and a factor for the recurrence; b or sum may be null. The
+// small loops are written out, because only then does the compiler vectorise the long one.
 template <int terms, bool keeps, class T>
 SHELLAC_WIDE void start_recurrence(const T *const *coefficient, const T *const *u, const T *sum, const T *b,
                                    const T *inverse, const T *side, PetscReal omega, PetscReal keep, const T *x,
@@ -44,8 +44,8 @@ SHELLAC_WIDE void make_factors(const T *coefficient, const T *inverse, PetscReal
   for (PetscInt i = 0; i < n; i++) factor[i] = -omega * inverse[i] * coefficient[i];
 }
 
-// x[i] = start[i] + factor[i] x[i - 1], or from the last point on with x[i + 1]; copied to out, where that is not null. (A copy after the loop
-// would wait for its stores.)
+// x[i] = start[i] + factor[i] x[i - 1], or from the last point on with x[i + 1]; copied to out, where that is not null. (A
+// copy after the loop would wait for its stores.)
 template <class T>
 SHELLAC_WIDE void recur(const T *start, const T *factor, bool backward, PetscInt n, T *__restrict__ x,
                         T *__restrict__ out) {
@@ -63,8 +63,8 @@ template <class T> struct Waiting {
   PetscInt64 offset; // of the value from the point's first
 };
 
-// x = keep x + omega D⁻¹ (rest - the products waiting), point by point, for blocks D of all values. first: of each row's products; dense:
-// they are with all values of the neighbour. rest: [size][chunk]
+// x = keep x + omega D⁻¹ (rest - the products waiting), point by point, for blocks D of all values. first: of each row's
+// products; dense: they are with all values of the neighbour. rest: [size][chunk]
 template <int size, bool dense, class T>
 SHELLAC_WIDE void recur_blocks(const Waiting<T> *waiting, const int *first, const T *rest, const T *inverse,
                                bool backward, PetscReal omega, PetscReal keep, PetscInt64 component, PetscInt n, T *x,

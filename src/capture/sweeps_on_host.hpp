@@ -9,9 +9,9 @@
 
 namespace shellac {
 
-// A grid function in rows with margins on both sides: [size[2] + 2 margin[2]][size[1] + 2 margin[1]][dof][size[0] + 2 margin[0]].
-// The margins have the halo, zeros beyond the domain and, where an axis is periodic on this rank alone, the values at its
-// other end. So all points are computed alike.
+// A grid function in rows with margins on both sides: [size[2] + 2 margin[2]][size[1] + 2 margin[1]][dof][size[0] + 2
+// margin[0]]. The margins have the halo, zeros beyond the domain and, where an axis is periodic on this rank alone, the
+// values at its other end. So all points are computed alike.
 class PaddedField {
 public:
   using T = PetscScalar;

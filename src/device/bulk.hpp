@@ -70,8 +70,8 @@ private:
 };
 
 // Values from any address, by a copy that begins and ends at multiples of 16 bytes. Their address in shared memory is that
-// in global memory modulo the bytes of a cache line, so that none is read in two parts. Up to 15 bytes on either side are also
-// read.
+// in global memory modulo the bytes of a cache line, so that none is read in two parts. Up to 15 bytes on either side are
+// also read.
 template <class T> struct BulkLine {
   static constexpr unsigned cache_line = 128;
 

@@ -28,8 +28,8 @@ template <class T> SHELLAC_HD T arithmetic_mean(T a, T b) {
   return a / PetscReal(2) + b / PetscReal(2);
 }
 
-// Values has the values of a field at points of the whole grid and beside them: value.at(ends, i, component). k: of each axis or
-// of all; w: of its components.
+// Values has the values of a field at points of the whole grid and beside them: value.at(ends, i, component). k: of each
+// axis or of all; w: of its components.
 template <class Values> struct DiffusionTerms {
   int                  dim = 1;
   Ends                 ends[3];
@@ -107,8 +107,8 @@ private:
   }
 };
 
-// A field of the grid in the kernels' memory, with its halo if rows need it. Beyond an end it has the value at the end; beyond
-// a mirrored end, the mirrored value.
+// A field of the grid in the kernels' memory, with its halo if rows need it. Beyond an end it has the value at the end;
+// beyond a mirrored end, the mirrored value.
 struct FieldBesideHalo {
   Patch              patch;
   Field<PetscScalar> values;

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of diffusion on the host where no end is near, along rows of points. The numbers are those of FillDiffusion, bit by
-// bit, so that the operator is symmetric.
+// The rows of diffusion on the host where no end is near, along rows of points. The numbers are those of FillDiffusion, bit
+// by bit, so that the operator is symmetric.
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #pragma once
-// −∇·(k∇u) + σu with k at the points of a 3-D grid, by lines. Each face's flux along the third axis is computed once for both
-// of its points.
+// −∇·(k∇u) + σu with k at the points of a 3-D grid, by lines. Each face's flux along the third axis is computed once for
+// both of its points.
 
 #include "capture/lines_on_gpu.hpp"
 #include "formulas/fluxes.hpp"

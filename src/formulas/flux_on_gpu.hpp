@@ -1,7 +1,7 @@
 #pragma once
-// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D: at the inner points of a rank and at points next to ends, of the
-// first axis or, in 3-D with k at points, of all axes. The other points, next to other ends or ranks, use coefficients. With k
-// at points 24 bytes a point move, with k on faces 32 or 40, with a row's coefficients 56 or 72.
+// −∇·(k∇u) + σu on a GPU from the values of k, in 2-D and 3-D: at the inner points of a rank and at points next to ends, of
+// the first axis or, in 3-D with k at points, of all axes. The other points, next to other ends or ranks, use coefficients.
+// With k at points 24 bytes a point move, with k on faces 32 or 40, with a row's coefficients 56 or 72.
 
 #include "capture/apply.hpp"
 #include "capture/captured.hpp"

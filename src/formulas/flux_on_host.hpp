@@ -11,8 +11,8 @@ namespace shellac {
 // The k of the faces around a point but those below it along the second and the third axis.
 template <class T> struct Faces { T west, east, north, top; };
 
-// From the k of the point and of the points there, or of the faces below these. Harmonic means are those of HarmonicMean, with
-// one division for all.
+// From the k of the point and of the points there, or of the faces below these. Harmonic means are those of HarmonicMean,
+// with one division for all.
 template <class Face, int dim, class T> inline Faces<T> find_faces(T here, T west, T east, T north, T top) {
   if constexpr (std::is_same_v<Face, HarmonicMean>) {
     const T w = here + west, e = here + east, n = here + north, t = dim > 2 ? here + top : T(1);
@@ -24,8 +24,8 @@ template <class Face, int dim, class T> inline Faces<T> find_faces(T here, T wes
 }
 
 // out[i] = A u, b + A u or b - A u at n points next to each other along the first axis; out may be b. k: of each axis at the
-// points or on the faces below them. above: how far the next point is along an axis. below: of the second and the third axis,
-// the fluxes through the faces below the points; it gets those through the faces above them.
+// points or on the faces below them. above: how far the next point is along an axis. below: of the second and the third
+// axis, the fluxes through the faces below the points; it gets those through the faces above them.
 template <class Face, int dim, Form form, class T>
 SHELLAC_WIDE void apply_fluxes(const Flux<T> &of, const T *const k[3], const T *u, const ptrdiff_t above[3], const T *b,
                                PetscInt n, T *const below[3], T *out) {

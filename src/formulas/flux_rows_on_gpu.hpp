@@ -1,6 +1,6 @@
 #pragma once
-// −∇·(k∇u) + σu with k at the points of a 3-D grid. A warp has some rows of 32 packs, as in star_planes(), and keeps the values
-// of u and k that it needs in registers. Blocks with points at the ends of the domain test for them.
+// −∇·(k∇u) + σu with k at the points of a 3-D grid. A warp has some rows of 32 packs, as in star_planes(), and keeps the
+// values of u and k that it needs in registers. Blocks with points at the ends of the domain test for them.
 
 #include "capture/star_on_gpu.hpp"
 #include "formulas/fluxes.hpp"

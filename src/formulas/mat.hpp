@@ -111,8 +111,8 @@ template <class T> const T &of_side(PetscInt n, const T values[], PetscInt side)
   return values[n > 1 ? PetscMin(side, n - 1) : 0];
 }
 
-// Changes a setting, before or after MatSetUp(). After MatSetUp() the rows are filled anew; in case of an error, the setting is
-// changed back.
+// Changes a setting, before or after MatSetUp(). After MatSetUp() the rows are filled anew; in case of an error, the setting
+// is changed back.
 template <class Setting>
 PetscErrorCode MatFormulaChangeSetting(Mat A, FormulaMat *context, Setting *setting, const Setting &value) {
   const Setting before = *setting;

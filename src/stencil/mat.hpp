@@ -93,8 +93,8 @@ struct MatVersion {
   PetscInt         refreshes = 0; // StencilMat::refreshes
 };
 
-// A Mat's sizes, local numbering, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device: vectors are
-// expected on a GPU. Errors: a Mat without a DMDA, sizes that are not the DMDA's; collectively.
+// A Mat's sizes, local numbering, its vectors' type and whether it is bound to the host follow its DMDA's. *on_device:
+// vectors are expected on a GPU. Errors: a Mat without a DMDA, sizes that are not the DMDA's; collectively.
 PetscErrorCode MatStencilSetUpLayout(Mat A, StencilMat *context, PetscBool *on_device);
 // DMCreateMatrix() replaces a distributed matrix' view by one that shows nothing of it under ::ascii_info, and MatLoad()
 // by one that makes another matrix: puts ours back. To be called by operations that may be the first after it.
@@ -107,8 +107,8 @@ PetscErrorCode MatStencilViewEnd(Mat A, StencilMat *context, PetscLogDouble stor
 PetscErrorCode MatStencilSetHaloFromOptions(Mat A, const Option &option, OptionItems PetscOptionsObject);
 // The operator or its transpose.
 PetscErrorCode MatStencilGetOperator(StencilMat *context, bool transposed, StencilOperator **op);
-// An error for vectors of another layout than the Mat's; b may be null. It comes before all that is collective: PETSc compares
-// local sizes, and has returned on the ranks where those differ.
+// An error for vectors of another layout than the Mat's; b may be null. It comes before all that is collective: PETSc
+// compares local sizes, and has returned on the ranks where those differ.
 PetscErrorCode MatStencilCheckLayouts(Mat A, Vec x, Vec b, Vec y);
 // y = A x, b + A x or b - A x, transposed or not. b may be y and, for a product, null.
 PetscErrorCode MatStencilApply(Mat A, bool transposed, Form form, Vec x, Vec b, Vec y);
@@ -137,8 +137,8 @@ template <class Function> void for_each_owned(const Grid &grid, const Function &
         for (PetscInt c = 0; c < grid.dof; c++) f((const PetscInt *)p, c);
 }
 
-// An assembled copy; borrowed. It is kept, and a change of the operator changes its values in place, so that what was made of
-// its nonzero pattern stays valid; it is another matrix only where the pattern has no place for the new entries.
+// An assembled copy; borrowed. It is kept, and a change of the operator changes its values in place, so that what was made
+// of its nonzero pattern stays valid; it is another matrix only where the pattern has no place for the new entries.
 PetscErrorCode MatStencilGetAssembled(Mat A, Mat *aij);
 // A new matrix of that type with A's entries.
 PetscErrorCode MatStencilAssemble(Mat A, MatType type, Mat *B);

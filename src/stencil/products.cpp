@@ -26,8 +26,8 @@ struct AssembledProduct {
     for (Mat &M : aij) PetscCall(MatDestroy(&M));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // Finds D's factors of ours, and brings their copies up to date. *same: they are those that the symbolic step was given, with
-  // the same pattern.
+  // Finds D's factors of ours, and brings their copies up to date. *same: they are those that the symbolic step was given,
+  // with the same pattern.
   PetscErrorCode Find(Mat D, bool *same) {
     Mat factor[3];
 
