@@ -44,24 +44,17 @@ template <class T> PetscErrorCode set(PetscObject pc, StencilMG *mg, const Setti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// For the functions in C; *mg: null where the PC is of another type.
-PetscErrorCode find(PC pc, StencilMG **mg) {
-  PetscBool ours;
+// For the functions in C; a PC of another type ignores them. member(mg): where the value is.
+template <class Member> PetscErrorCode set_from_c(PC pc, const Setting &of, PetscInt value, const Member &member) {
+  PetscBool  ours;
+  StencilMG *mg;
 
   PetscFunctionBegin;
   PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "the preconditioner is null; create it first");
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSTENCILMG, &ours));
-  *mg = NULL;
-  if (ours) PetscCall(get_context(pc, mg));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class T> PetscErrorCode set_from_c(PC pc, const Setting &of, PetscInt value, T *(*member)(StencilMG *)) {
-  StencilMG *mg;
-
-  PetscFunctionBegin;
-  PetscCall(find(pc, &mg));
-  if (mg) PetscCall(set((PetscObject)pc, mg, of, value, member(mg)));
+  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(get_context(pc, &mg));
+  PetscCall(set((PetscObject)pc, mg, of, value, member(mg)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,36 +68,29 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscCall(PetscObjectTypeCompare(object, PCSTENCILMG, &is_ours));
   if (!is_ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscOptionsHeadBegin(PetscOptionsObject, "Stencil multigrid options");
-  const auto read_enum = [&](const Setting &of, const char *const names[], auto *to) {
-    PetscInt value = (PetscInt)*to;
+  const auto read = [&](const Setting &of, const char *const names[], auto *to) { // names: null for numbers and flags
+    PetscInt  value = (PetscInt)*to;
+    PetscBool flag = value ? PETSC_TRUE : PETSC_FALSE;
     PetscFunctionBegin;
-    PetscCall(read_option(PetscOptionsObject, of.option, names, &value));
+    if (names)
+      PetscCall(read_option(PetscOptionsObject, of.option, names, &value));
+    else if constexpr (std::is_same<decltype(to), bool *>::value) {
+      PetscCall(read_option(PetscOptionsObject, of.option, &flag));
+      value = flag ? 1 : 0;
+    } else
+      PetscCall(read_option(PetscOptionsObject, of.option, &value));
     PetscCall(set(object, mg, of, value, to));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  const auto read_number = [&](const Setting &of, PetscInt *to) {
-    PetscInt value = *to;
-    PetscFunctionBegin;
-    PetscCall(read_option(PetscOptionsObject, of.option, &value));
-    PetscCall(set(object, mg, of, value, to));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  const auto read_flag = [&](const Setting &of, bool *to) {
-    PetscBool value = *to ? PETSC_TRUE : PETSC_FALSE;
-    PetscFunctionBegin;
-    PetscCall(read_option(PetscOptionsObject, of.option, &value));
-    PetscCall(set(object, mg, of, value, to));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  PetscCall(read_enum(type_setting, PCStencilMGTypes, &mg->options.full));
-  PetscCall(read_enum(cycle_setting, PCStencilMGCycleTypes, &mg->options.cycle));
-  PetscCall(read_number(cycles_setting, &mg->cycles));
-  PetscCall(read_number(smooths_setting, &mg->options.smooths));
-  PetscCall(read_enum(smoother_setting, PCStencilMGSmoothers, &mg->options.smoother));
-  PetscCall(read_number(levels_setting, &mg->options.levels));
-  PetscCall(read_enum(precision_setting, PCStencilMGPrecisions, &mg->single));
-  PetscCall(read_flag(fused_setting, &mg->options.fused));
-  PetscCall(read_flag(graph_setting, &mg->options.graph));
+  PetscCall(read(type_setting, PCStencilMGTypes, &mg->options.full));
+  PetscCall(read(cycle_setting, PCStencilMGCycleTypes, &mg->options.cycle));
+  PetscCall(read(cycles_setting, nullptr, &mg->cycles));
+  PetscCall(read(smooths_setting, nullptr, &mg->options.smooths));
+  PetscCall(read(smoother_setting, PCStencilMGSmoothers, &mg->options.smoother));
+  PetscCall(read(levels_setting, nullptr, &mg->options.levels));
+  PetscCall(read(precision_setting, PCStencilMGPrecisions, &mg->single));
+  PetscCall(read(fused_setting, nullptr, &mg->options.fused));
+  PetscCall(read(graph_setting, nullptr, &mg->options.graph));
   PetscCall(read_option(PetscOptionsObject, find_option(multigrid_options, "-pc_stencilmg_monitor"), &mg->monitor));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -115,56 +101,29 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
 using namespace shellac;
 
 PetscErrorCode PCStencilMGSetType(PC pc, PCStencilMGType type) {
-  PetscFunctionBegin;
-  PetscCall(set_from_c<bool>(pc, type_setting, (int)type, [](StencilMG *mg) { return &mg->options.full; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, type_setting, (int)type, [](StencilMG *mg) { return &mg->options.full; });
 }
-
 PetscErrorCode PCStencilMGSetCycleType(PC pc, PCStencilMGCycleType type) {
-  PetscFunctionBegin;
-  PetscCall(set_from_c<Cycle>(pc, cycle_setting, (int)type, [](StencilMG *mg) { return &mg->options.cycle; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, cycle_setting, (int)type, [](StencilMG *mg) { return &mg->options.cycle; });
 }
-
 PetscErrorCode PCStencilMGSetCycles(PC pc, PetscInt cycles) {
-  PetscFunctionBegin;
-  PetscCall(set_from_c<PetscInt>(pc, cycles_setting, cycles, [](StencilMG *mg) { return &mg->cycles; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, cycles_setting, cycles, [](StencilMG *mg) { return &mg->cycles; });
 }
-
 PetscErrorCode PCStencilMGSetSmooths(PC pc, PetscInt steps) {
-  PetscFunctionBegin;
-  PetscCall(set_from_c<PetscInt>(pc, smooths_setting, steps, [](StencilMG *mg) { return &mg->options.smooths; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, smooths_setting, steps, [](StencilMG *mg) { return &mg->options.smooths; });
 }
-
 PetscErrorCode PCStencilMGSetSmoother(PC pc, PCStencilMGSmoother smoother) {
-  PetscFunctionBegin;
-  PetscCall(
-      set_from_c<Smoother>(pc, smoother_setting, (int)smoother, [](StencilMG *mg) { return &mg->options.smoother; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, smoother_setting, (int)smoother, [](StencilMG *mg) { return &mg->options.smoother; });
 }
-
 PetscErrorCode PCStencilMGSetLevels(PC pc, PetscInt levels) {
-  PetscFunctionBegin;
-  PetscCall(set_from_c<PetscInt>(pc, levels_setting, levels, [](StencilMG *mg) { return &mg->options.levels; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, levels_setting, levels, [](StencilMG *mg) { return &mg->options.levels; });
 }
-
 PetscErrorCode PCStencilMGSetPrecision(PC pc, PCStencilMGPrecision precision) {
-  PetscFunctionBegin;
-  PetscCall(set_from_c<bool>(pc, precision_setting, (int)precision, [](StencilMG *mg) { return &mg->single; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, precision_setting, (int)precision, [](StencilMG *mg) { return &mg->single; });
 }
-
 PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused) {
-  PetscFunctionBegin;
-  PetscCall(set_from_c<bool>(pc, fused_setting, fused, [](StencilMG *mg) { return &mg->options.fused; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, fused_setting, fused, [](StencilMG *mg) { return &mg->options.fused; });
 }
-
 PetscErrorCode PCStencilMGSetGraph(PC pc, PetscBool graph) {
-  PetscFunctionBegin;
-  PetscCall(set_from_c<bool>(pc, graph_setting, graph, [](StencilMG *mg) { return &mg->options.graph; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return set_from_c(pc, graph_setting, graph, [](StencilMG *mg) { return &mg->options.graph; });
 }
