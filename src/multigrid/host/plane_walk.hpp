@@ -404,8 +404,8 @@ template <class Level> void PlaneWalk<Level>::restrict_plane(PetscInt K) {
   const int      across = layers_.across, slow = layers_.slow, n = (int)coarse.size[0];
   const bool     coarsens = level_.coarsens[0];
   const int      columns = coarsens ? 2 * n : n;
-  const PetscInt before =
-      coarsens ? level_.coarse_point(0, coarse.start[0]) - 1 - first_column_ : 0; // columns of no coarse point
+  const PetscInt before = // columns of no coarse point of this rank
+      level_.coarse_point(0, coarse.start[0]) - (coarsens ? 1 : 0) - first_column_;
   const PetscInt k = level_.coarse_point(slow, coarse.start[slow] + K);
   const int      planes = level_.coarsens[slow] ? 1 : 0, rows = level_.coarsens[across] ? 1 : 0;
   for (PetscInt J = 0; J < coarse.size[across]; J++) {
