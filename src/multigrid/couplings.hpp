@@ -131,6 +131,20 @@ SHELLAC_RUN void invert_run(const PetscScalar *diagonal, PetscScalar *inverse, i
     inverse[i] = diagonal[i] != (PetscScalar)0 ? (PetscScalar)1 / diagonal[i] : (PetscScalar)0;
 }
 
+// What sum_runs() gives, on the host, which waits for it.
+template <class Sum, class Function>
+PetscErrorCode get_sum_of_runs(PetscMemType memory, const Box &box, const Function &f, Sum *sum) {
+  Scratch<Sum>     parts, all;
+  std::vector<Sum> found;
+
+  PetscFunctionBegin;
+  PetscCall(all.Grow(1, memory));
+  PetscCall(sum_runs(memory, box, f, &parts, all.at(memory)));
+  PetscCall(all.GetHost(memory, &found));
+  *sum = found[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Place of a step of -1, 0 or 1 along each axis among 27.
 SHELLAC_HD int step_place(PetscInt x, PetscInt y, PetscInt z) {
   return (int)(13 + x + 3 * y + 9 * z);

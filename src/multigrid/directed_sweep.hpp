@@ -93,15 +93,12 @@ template <int couplings, class T, class B> SHELLAC_WIDE void sweep_on_host(const
     const int columns = box.size(0);
     for (PetscInt k = -s.rim[2]; k < box.size(2) + s.rim[2]; k++)
       for (PetscInt j = -s.rim[1]; j < box.size(1) + s.rim[1]; j++) {
-        const PetscInt y = box.lo[1] + j, z = box.lo[2] + k;
-        T *const       to = memory.data() + s.place(0, j, k);
-        const bool     inside = y >= 0 && y < s.level.patch.size[1] && z >= 0 && z < s.level.patch.size[2] && s.u.u;
-        for (PetscInt i = -s.rim[0]; i < 0; i++) to[i] = s.value_before(box.lo[0] + i, y, z);
-        if (inside)
-          std::copy_n(s.u.u + s.level.patch.index(box.lo[0], y, z), columns, to);
+        const PetscInt first[3] = {box.lo[0] - s.rim[0], box.lo[1] + j, box.lo[2] + k};
+        T *const       to = memory.data() + s.place(-s.rim[0], j, k);
+        if (s.u.u)
+          copy_row(s.level.patch, s.u, first, columns + 2 * s.rim[0], to);
         else
-          for (PetscInt i = 0; i < columns; i++) to[i] = s.value_before(box.lo[0] + i, y, z);
-        for (PetscInt i = columns; i < columns + s.rim[0]; i++) to[i] = s.value_before(box.lo[0] + i, y, z);
+          std::fill_n(to, columns + 2 * s.rim[0], T(0));
       }
     const int rows = box.size(1), planes = box.size(2);
     for (int r = 0; r < rows * planes; r++) {

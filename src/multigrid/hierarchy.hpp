@@ -13,7 +13,7 @@
 #include "multigrid/host/plane_walk.hpp"
 #include "multigrid/multigrid.hpp"
 #include "multigrid/setup/coarse_grids.hpp"
-#include "multigrid/types.hpp"
+#include "multigrid/setup/read_couplings.hpp"
 
 namespace shellac {
 
@@ -56,8 +56,7 @@ template <class Part> class Hierarchy final : public Multigrid {
     Mirror<T>    transposed_rows;                                   // see SetTransposedRows()
     Mirror<char> transposed_has_shift;
     bool         whole = false; // on each rank; otherwise distributed
-    bool         fused = false;
-    bool         planes = false;      // passes on the host go plane by plane; see host/planes.hpp
+    bool         fused = false; // a pass on a GPU does all steps: see pass.hpp
     bool         odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
     bool         one_walk = false;    // all of a pass in one walk
     bool         equal_pairs = false; // both couplings of each pair are equal, and there are no masses
@@ -68,11 +67,13 @@ template <class Part> class Hierarchy final : public Multigrid {
     PetscReal    grown = 1;           // likewise
     Halo         halo_b, halo_u;
     Scratch<T>   b, x, t, s, b_part;
+
+    // Whether a pass of planes holds no values between its steps in arrays.
+    bool holds_no_step() const { return !variable && one_walk && ratio < 0; }
   };
 
 public:
-  PetscErrorCode Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                        const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from, bool *failed);
+  PetscErrorCode Create(const MultigridInput &of, Hierarchy *from, bool *failed);
   PetscErrorCode Destroy() override;
   PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *equal,
                         bool *failed) override;
@@ -80,53 +81,25 @@ public:
                        PetscReal *norm) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
   PetscErrorCode GetMasses(S *m, bool *any) override;
-  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
+  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, grid_.comm, norms); }
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
   void                    LendMemory(Couplings *to) override;
-  Cycle                   cycle() const override { return options_.cycle; }
   bool                    may_amplify() const override { return opposite_; }
   bool                    gives_norm(PetscMemType memory) override {
     const PetscMemType of_last = memory_;
     memory_ = memory;
     const bool gives =
-        last() > 0 && !level(0).b.size() && (level(0).fused || (turns() && restricts_residual_at_once(0)));
+        last() > 0 && !level(0).b.size() && (takes_fused(level(0)) || (turns() && restricts_residual_at_once(0)));
     memory_ = of_last;
     return gives;
   }
 
-  // for run_cycle()
-  PetscErrorCode down(int l, Guess guess) {
-    const bool begun = l == 0 && begun_;
-    PetscFunctionBegin;
-    if (l == 0) begun_ = false;
-    if (!begun) PetscCall(stage(multigrid_down_event, [&]() { return Down(l, guess); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode up(int l) {
-    return stage(multigrid_up_event, [&]() { return Up(l); });
-  }
-  PetscErrorCode restrict_b(int l) {
-    return stage(multigrid_down_event, [&]() { return RestrictB(l); });
-  }
-  PetscErrorCode restrict_residual(int l) {
-    return stage(multigrid_down_event, [&]() { return RestrictResidualOf(l); });
-  }
-  PetscErrorCode correct(int l) {
-    return stage(multigrid_up_event, [&]() { return AddCorrection(l); });
-  }
-  PetscErrorCode solve(Guess guess) {
-    return stage(multigrid_coarse_event, [&]() { return Solve(guess); });
-  }
-
 private:
-  template <class Function> PetscErrorCode stage(PetscLogEvent event, const Function &f) {
-    return logged(recording_ ? -1 : event, f);
-  }
   bool         relaxes() const { return level(last()).ratio >= 0; }
   Level       &level(int l) { return *levels_[l]; }
   const Level &level(int l) const { return *levels_[l]; }
-  int          last() const { return (int)levels_.size() - 1; }
+  int          last() const override { return (int)levels_.size() - 1; }
 
   static void    fold_single_points(Axis axes[3], PetscScalar *sigma);
   static void    choose_weights(const Level &level, int steps, R *omega);
@@ -146,19 +119,21 @@ private:
   PetscErrorCode PartAt(int l, Part *part);
   PetscErrorCode PrepareRows(int l);
   template <class V> PetscErrorCode Exchange(Level &level, Halo &halo, const V *u, Field<V> *field);
-  template <class V> PetscErrorCode Gather(Level &level, const V *part, V *whole);
-  PetscErrorCode                    Down(int l, Guess guess);
-  PetscErrorCode                    Up(int l);
-  PetscErrorCode                    RestrictB(int l);
+  PetscErrorCode                    Down(int l, Guess guess) override;
+  PetscErrorCode                    Up(int l) override;
+  PetscErrorCode                    RestrictB(int l) override {
+    return with_arrays(l, [&](auto *b, auto *) { return RestrictFrom(l, b); });
+  }
   template <class B> PetscErrorCode RestrictFrom(int l, const B *b);
-  PetscErrorCode                    ReadNorm(PetscReal *norm);
+#if SHELLAC_CUDA
+  PetscErrorCode ReadNorm(PetscReal *norm);
   template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
-  PetscErrorCode                    Fused(int l, const B *b, const T *guess, Out *out);
+  PetscErrorCode Fused(int l, const B *b, const T *guess, Out *out);
+#endif
   template <class B> PetscErrorCode PlanesAt(int l, const B *b, PlanePass<Part> *pass);
-  template <class B>
-  PetscErrorCode WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps, PlanePass<Part> *pass);
-  template <class B> PetscErrorCode WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out);
-  template <class B, class Out> PetscErrorCode WalkUp(int l, const B *b, const T *guess, Out *out);
+  enum class Way { down, up, alone };
+  template <class B, class Out>
+  PetscErrorCode Walk(int l, Way way, const B *b, const T *guess, bool corrected, int steps, Out *out);
   PetscErrorCode                               Correct(int l, const T *u, T *out);
   template <class B> PetscErrorCode Smooth(int l, const B *b, T *from, bool corrected, bool upward, T *to, T *room);
   template <class B>
@@ -170,14 +145,38 @@ private:
   template <class B> PetscErrorCode RestrictColumns(int l, const B *r);
   template <class B> PetscErrorCode ResidualOfColumns(int l, const Part &part, const B *b, const T *u, T *r);
   template <class B> PetscErrorCode RestrictResidual(int l, const B *b, const T *u);
-  PetscErrorCode                    Solve(Guess guess);
+  PetscErrorCode                    Solve(Guess guess) override;
   template <class B> PetscErrorCode Relax(const B *b, bool from_x, T *x);
-  PetscErrorCode                    RestrictResidualOf(int l);
-  PetscErrorCode                    AddCorrection(int l);
+  PetscErrorCode                    RestrictResidualOf(int l) override;
+  PetscErrorCode                    AddCorrection(int l) override;
   PetscErrorCode                    SetTransposedRows(int l);
   PetscErrorCode                    Begin(PetscMemType memory, const S *b, S *x, const S *guess);
   PetscErrorCode                    Finish(bool from_x, bool full);
-  PetscErrorCode                    AfterRestriction(int l);
+  PetscErrorCode                    CopyOut(int l);
+  // Whether a level has the vectors' arrays, at least where they are of its numbers.
+  bool in_vectors(int l) const {
+    return l == 0 && !level(0).b.size();
+  }
+  // Its x.
+  T *x_at(int l) {
+    if constexpr (std::is_same<T, S>::value)
+      if (in_vectors(l)) return x_;
+    return level(l).x.at(memory_);
+  }
+  // f(b, x): with the arrays that a level's passes read first and write last.
+  template <class Function> PetscErrorCode with_arrays(int l, const Function &f) {
+    Level &at = level(l);
+    return in_vectors(l) ? f(b_, x_) : f((const T *)at.b.at(memory_), at.x.at(memory_));
+  }
+  // A whole grid function on each rank, from the ranks' parts of it.
+  template <class V> PetscErrorCode Gather(Level &at, const V *part, V *whole) {
+    return gather_parts(memory_, at.parts, 1, part, whole);
+  }
+  // After a restriction.
+  PetscErrorCode GatherB(int l) {
+    Level &next = level(l + 1);
+    return gathers(l) ? Gather(next, next.b_part.at(memory_), next.b.at(memory_)) : PETSC_SUCCESS;
+  }
   template <class Function> PetscErrorCode over(const Patch &patch, const Function &f) {
     return for_each_in_chain(memory_, patch.all(), f);
   }
@@ -188,10 +187,6 @@ private:
     };
     if (column::fills_gpu(patch, column::many)) return run(std::integral_constant<PetscInt, column::many>());
     return run(std::integral_constant<PetscInt, column::few>());
-  }
-  // f(steps), those of a fused pass
-  template <class Function> static PetscErrorCode with_steps(const Level &at, const Function &f) {
-    return at.part.steps == 2 ? f(std::integral_constant<int, 2>()) : f(std::integral_constant<int, 3>());
   }
   // Whether two steps take one pass.
   bool takes_row_planes(const Level &at) const {
@@ -208,8 +203,14 @@ private:
     if (takes_row_planes(at) && left >= in_planes) return in_planes;
     return left > 1 && (takes_sweeps(at) || (zero && takes_row_columns(at))) ? 2 : 1;
   }
-  // Whether passes go plane by plane.
-  bool walks(const Level &at) const { return at.planes && !PetscMemTypeDevice(memory_); }
+  // Whether all steps with constant coefficients are one pass on a GPU.
+  bool takes_fused(const Level &at) const {
+    return at.fused && PetscMemTypeDevice(memory_);
+  }
+  // Whether passes go plane by plane: see host/planes.hpp.
+  bool walks() const {
+    return options_.fused && !PetscMemTypeDevice(memory_);
+  }
   // Whether they go column by column.
   bool takes_columns(const Level &at) const {
     return !variable && PetscMemTypeDevice(memory_) && column::fits(at.patch);
@@ -220,6 +221,10 @@ private:
     return false;
   }
 #if SHELLAC_CUDA
+  // f(steps), those of a fused pass
+  template <class Function> static PetscErrorCode with_steps(const Level &at, const Function &f) {
+    return at.part.steps == 2 ? f(std::integral_constant<int, 2>()) : f(std::integral_constant<int, 3>());
+  }
   // Whether two steps of both colours take one pass, and the coarse grid's correction with them.
   bool takes_pairs(const Level &at) const {
     return at.patch.all().points() >= points_in_pairs && takes_sweeps(at) && can_sweep_pairs<T, S>(at.part);
@@ -284,7 +289,6 @@ private:
     return patch_of(of.parts, of.axes, 0);
   }
 
-  PetscErrorCode Run(bool from_x, bool full);
 #if SHELLAC_CUDA
   struct Graph {
     const S        *b, *x;
@@ -302,7 +306,6 @@ private:
   cudaStream_t            recorder_ = nullptr;
 #endif
 
-  MultigridOptions                    options_;
   std::vector<std::unique_ptr<Level>> levels_;
   bool                                parts_ = false;        // there are several ranks
   bool                                singular_ = false;     // constants are the operator's null space
@@ -319,14 +322,10 @@ private:
   bool                                prepared_[2] = {false, false};
 
   // of the application under way
-  PetscMemType memory_ = PETSC_MEMTYPE_HOST;
-  const S     *b_ = nullptr;
-  S           *x_ = nullptr;
-  double      *norm_ = nullptr;
-  bool         begun_ = false; // the first pass has been done
-  bool         transposed_ = false, full_ = false;
-  bool         turned_ = false;    // see turns()
-  bool         recording_ = false; // as a CUDA graph
+  double *norm_ = nullptr;
+  bool    begun_ = false; // the first pass has been done
+  bool    full_ = false;
+  bool    turned_ = false; // see turns()
 };
 
 } // namespace shellac

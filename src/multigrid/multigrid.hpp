@@ -7,10 +7,16 @@
 
 #include "grid/halo.hpp"
 #include "multigrid/axis.hpp"
-#include "multigrid/setup/read_couplings.hpp"
 #include "multigrid/cycle.hpp"
+#include "multigrid/scalars.hpp"
+#include "multigrid/types.hpp"
 
 namespace shellac {
+
+class StencilMat;
+struct Couplings;
+struct OperatorRows;
+struct SetupFindings;
 
 constexpr int most_unknowns = 8; // of a point
 
@@ -76,31 +82,106 @@ public:
     return PETSC_SUCCESS;
   }
   // 2-norms of the right-hand sides of the coarse levels, as the last cycle left them; for monitors.
-  virtual PetscErrorCode         LevelNorms(std::vector<PetscReal> *norms) = 0;
-  virtual std::vector<LevelInfo> levels() const = 0;
+  virtual PetscErrorCode          LevelNorms(std::vector<PetscReal> *norms) = 0;
+  virtual std::vector<LevelInfo>  levels() const = 0;
   virtual std::vector<LevelFlops> flops() const = 0;
-  virtual bool                   gives_norm(PetscMemType memory) = 0; // of the vectors
-  virtual Cycle                  cycle() const = 0;                   // never automatic
-  virtual bool                   may_amplify() const = 0; // residuals, as with shifts that make a level indefinite
+  virtual bool                    gives_norm(PetscMemType) { return false; } // of the vectors
+  virtual bool                    may_amplify() const = 0; // residuals, as with shifts that make a level indefinite
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
-  virtual void LendMemory(Couplings *to) = 0;
+  virtual void LendMemory(Couplings *) {}
+  Cycle        cycle() const { return options_.cycle; } // never automatic
+
+  // for run_cycle()
+  PetscErrorCode down(int l, Guess guess) {
+    return stage(multigrid_down_event, [&]() { return Down(l, guess); });
+  }
+  PetscErrorCode up(int l) {
+    return stage(multigrid_up_event, [&]() { return Up(l); });
+  }
+  PetscErrorCode restrict_b(int l) {
+    return stage(multigrid_down_event, [&]() { return RestrictB(l); });
+  }
+  PetscErrorCode restrict_residual(int l) {
+    return stage(multigrid_down_event, [&]() { return RestrictResidualOf(l); });
+  }
+  PetscErrorCode correct(int l) {
+    return stage(multigrid_up_event, [&]() { return AddCorrection(l); });
+  }
+  PetscErrorCode solve(Guess guess) {
+    return stage(multigrid_coarse_event, [&]() { return Solve(guess); });
+  }
+
+protected:
+  virtual int            last() const = 0;
+  virtual PetscErrorCode Down(int l, Guess guess) = 0;
+  virtual PetscErrorCode Up(int l) = 0;
+  virtual PetscErrorCode RestrictB(int l) = 0;
+  virtual PetscErrorCode RestrictResidualOf(int l) = 0;
+  virtual PetscErrorCode AddCorrection(int l) = 0;
+  virtual PetscErrorCode Solve(Guess guess) = 0;
+
+  template <class Function> PetscErrorCode stage(PetscLogEvent event, const Function &f) {
+    return logged(recording_ ? -1 : event, f);
+  }
+  PetscErrorCode Run(bool from_x, bool full) {
+    PetscFunctionBegin;
+    if (transposed_)
+      PetscCall(full ? run_full_transposed(*this, 0, last(), cycle())
+                     : run_cycle(*this, 0, last(), cycle(), Guess::zero, true));
+    else if (full)
+      PetscCall(run_full(*this, 0, last(), cycle()));
+    else
+      PetscCall(run_cycle(*this, 0, last(), cycle(), from_x ? Guess::given : Guess::zero));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  // LevelNorms() of levels that have b and may be whole on each rank.
+  template <class Level>
+  PetscErrorCode NormsOf(const std::vector<std::unique_ptr<Level>> &levels, MPI_Comm comm,
+                         std::vector<PetscReal> *norms) {
+    PetscFunctionBegin;
+    norms->clear();
+    for (int l = 1; l <= last(); l++) {
+      Level                                                                      &at = *levels[l];
+      std::vector<typename std::remove_pointer<decltype(at.b.at(memory_))>::type> values;
+      double                                                                      sum = 0;
+      PetscCall(at.b.GetHost(memory_, &values));
+      for (const auto &value : values) sum += squared(value);
+      if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm));
+      norms->push_back(PetscSqrtReal((PetscReal)sum));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  MultigridOptions options_;
+  // of the application under way
+  PetscMemType       memory_ = PETSC_MEMTYPE_HOST;
+  const PetscScalar *b_ = nullptr;
+  PetscScalar       *x_ = nullptr;
+  bool               transposed_ = false;
+  bool               recording_ = false; // as a CUDA graph
 };
 
-// Collective. sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and
-// the rows go into the hierarchy. single: the arrays of the levels and the arithmetic are in single precision.
-// *multigrid: where it is one of levels of the same sizes, its arrays are used again; it is destroyed.
-// *failed: the last level cannot be solved.
+// sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and the rows go into
+// the hierarchy.
+struct MultigridInput {
+  const Grid             &grid;
+  const Axis             *axes;
+  PetscScalar             sigma;
+  OperatorRows           *rows;
+  const MultigridOptions &options;
+  PetscBool               device;
+  HaloWay                 way;
+};
+
+// Collective. single: the arrays of the levels and the arithmetic are in single precision. *multigrid: where it is one of
+// levels of the same sizes, its arrays are used again; it is destroyed. *failed: the last level cannot be solved.
 // Errors: a last level too large for its direct solve, naming the option.
-PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                               const MultigridOptions &options, bool single, PetscBool device, HaloWay way,
-                               std::unique_ptr<Multigrid> *multigrid, bool *failed);
+PetscErrorCode CreateMultigrid(const MultigridInput &of, bool single, std::unique_ptr<Multigrid> *multigrid,
+                               bool *failed);
+PetscErrorCode CreateSingleMultigrid(const MultigridInput &of, std::unique_ptr<Multigrid> *multigrid, bool *failed);
 
 // The same for a matrix with several unknowns a point, whose rows are the finest level's, also after they have changed.
 PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options, PetscBool device,
                                      std::unique_ptr<Multigrid> *multigrid, SetupFindings *found, bool *failed);
-
-PetscErrorCode CreateSingleMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                                     const MultigridOptions &options, PetscBool device, HaloWay way,
-                                     std::unique_ptr<Multigrid> *multigrid, bool *failed);
 
 } // namespace shellac

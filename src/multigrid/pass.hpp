@@ -4,9 +4,10 @@
 //   u_0 = guess + P e,  u_s = u_{s-1} + ω_s D^-1 (b - A u_{s-1}),  out = u_n,  b_coarse = R (b - A u_n)
 //
 // The array of every grid function is read or written once, but for the points by which parts of the level that are worked
-// on apart overlap: those that the steps use up. With constant coefficients, host/strips.hpp has the pass for the host, gpu/march.hpp, gpu/tiles.hpp
-// and gpu/warp_tiles.hpp for GPUs, and hierarchy/run_pass.hpp takes one of them; with variable ones, gpu/variable_march.hpp has it. Per-point forms of the same steps
-// are in smooth.hpp, residual.hpp, restrict.hpp and prolong.hpp, and tests compare the two.
+// on apart overlap: those that the steps use up. This is for GPUs: with constant coefficients hierarchy/run_pass.hpp takes
+// gpu/march.hpp, gpu/tiles.hpp or gpu/warp_tiles.hpp; with variable ones, gpu/variable_march.hpp has the pass. The host's
+// are in host/planes.hpp, per-point forms of the same steps in smooth.hpp, residual.hpp, restrict.hpp and prolong.hpp, and
+// tests compare them.
 
 #include "multigrid/level.hpp"
 
@@ -57,22 +58,5 @@ template <class Level, class B, class Out> struct Pass {
 };
 template <class T, class B, class Out> using SeparablePass = Pass<SeparableLevel<T>, B, Out>;
 template <class T, class B, class Out> using VariablePass = Pass<VariableLevel<T>, B, Out>;
-
-// Passes on the host are compiled for T alone: b, and the result, are of T or, where T is not PETSc's scalar, of that.
-template <class T> struct EitherNumbers {
-  Field<T>           b;
-  Field<PetscScalar> b_of_vectors; // in place of b, where b.u is null
-  T                 *out;
-  PetscScalar       *out_of_vectors; // in place of out, where that is null
-
-  template <class B> Field<B> &right() {
-    if constexpr (std::is_same<B, T>::value)
-      return b;
-    else
-      return b_of_vectors;
-  }
-  void                      set_out(T *to) { out = to; }
-  template <class Out> void set_out(Out *to) { out_of_vectors = to; }
-};
 
 } // namespace shellac

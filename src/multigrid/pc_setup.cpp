@@ -98,10 +98,8 @@ PetscErrorCode set_fixed(StencilMG *mg, Mat P, const Grid &grid, const Axis axes
   bool     any = rows && rows->has_fixed;
 
   PetscFunctionBegin;
+  set.patch = grid.owned_patch();
   for (int a = 0; a < 3; a++) {
-    set.patch.N[a] = grid.N[a];
-    set.patch.start[a] = grid.start[a];
-    set.patch.size[a] = grid.size[a];
     set.ends[a] = !rows && axes[a].fixed;
     any = any || set.ends[a];
   }
@@ -200,8 +198,9 @@ PetscErrorCode set_up_scalar(StencilMG *mg, Mat P, StencilMat *context, PetscBoo
   PetscCall(set_fixed(mg, P, context->grid, axes, rows));
   if (variable || !current || !mg->sum || !mg->sum->is(axes, sigma)) { // else it is as before
     mg->sum.reset();
-    PetscCall(CreateMultigrid(context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, mg->single, device,
-                              context->halo_way, &mg->multigrid, &failed));
+    PetscCall(CreateMultigrid(
+        {context->grid, variable ? rows->axes : axes, sigma, rows, mg->options, device, context->halo_way}, mg->single,
+        &mg->multigrid, &failed));
     note_last_level(mg, failed);
     if (!variable) mg->sum = std::make_unique<SumOverAxes>(SumOverAxes{{axes[0], axes[1], axes[2]}, sigma});
   }

@@ -4,8 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "multigrid/setup/read_axes.hpp"
 #include "multigrid/multigrid.hpp"
+#include "multigrid/setup/read_axes.hpp"
+#include "multigrid/setup/read_couplings.hpp"
 
 namespace shellac {
 

@@ -1,6 +1,8 @@
 #pragma once
 // Values of a grid function at points that may be beyond a rank's patch.
 
+#include <algorithm>
+
 #include "device/launch.hpp"
 #include "grid/patch.hpp"
 
@@ -71,6 +73,50 @@ template <class S> SHELLAC_HD S value_near(const Patch &patch, const Field<S> &f
   }
   const PetscInt p[3] = {i, j, 0};
   return value_at(patch, field, p);
+}
+
+// ---- rows, on the host
+
+// Where a field has the values of a row from a point on, which may be beyond the patch; null where it has none. *n: how many
+// there are at most; fewer, if they go on elsewhere. *there: how many values follow in the same array.
+template <class V>
+const V *row_of(const Patch &patch, const Field<V> &field, const PetscInt from[3], PetscInt *n, size_t *there) {
+  Direction to = {};
+  PetscInt  p[3] = {from[0], from[1], from[2]};
+  for (int a = 0; a < 3; a++) {
+    const PetscInt size = patch.size[a], least = -patch.width, most = size + patch.width;
+    if (a == 0) { // where the row leaves this part
+      const PetscInt end = p[0] < least ? least : p[0] < 0 ? 0 : p[0] < size ? size : p[0] < most ? most : p[0] + *n;
+      *n = PetscMin(*n, end - p[0]);
+    }
+    if (p[a] >= 0 && p[a] < size) continue;
+    if (p[a] < least || p[a] >= most) return nullptr;
+    if (patch.periodic[a] && size == patch.N[a]) {
+      p[a] = (p[a] % size + size) % size;
+      if (a == 0) *n = PetscMin(*n, size - p[0]);
+    } else
+      to.d[a] = p[a] < 0 ? -1 : 1;
+  }
+  const int direction = to.index();
+  const Box box = direction == 13 ? patch.all() : patch.beyond_patch(to);
+  const V  *values = direction == 13 ? field.u : field.halo[direction];
+  *there = (size_t)box.points() - box.index(p);
+  return values ? values + box.index(p) : nullptr;
+}
+
+// n values from a point on; zero where there are none.
+template <class V, class T>
+void copy_row(const Patch &patch, const Field<V> &field, const PetscInt from[3], PetscInt n, T *to) {
+  PetscInt p[3] = {from[0], from[1], from[2]}, part;
+  size_t   there;
+  for (; n > 0; n -= part, p[0] += part, to += part) {
+    part = n;
+    const V *values = row_of(patch, field, p, &part, &there);
+    if (!values)
+      std::fill_n(to, part, T(0));
+    else
+      std::copy_n(values, part, to);
+  }
 }
 
 } // namespace shellac

@@ -42,6 +42,7 @@ PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, boo
                                       PetscReal limit, PetscReal *norm) {
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x, from_x ? x : nullptr));
+#if SHELLAC_CUDA
   norm_ = norm ? norms_.at(memory) + norms_.size() - 1 : nullptr;
   if (norm) {
     PetscCall(stage(multigrid_down_event, [&]() { return Down(0, Guess::given); }));
@@ -50,6 +51,9 @@ PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, boo
     if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
     begun_ = true;
   }
+#else
+  (void)stop, (void)limit, (void)norm;
+#endif
   PetscCall(Finish(from_x, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -80,18 +84,6 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool f
     const Patch own = part_patch(top);
     PetscCall(over(own, point::CopyPart<T, S>{own, top.patch, top.x.at(memory_), x_, true}));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class Part> PetscErrorCode Hierarchy<Part>::Run(bool from_x, bool full) {
-  PetscFunctionBegin;
-  if (transposed_)
-    PetscCall(full ? run_full_transposed(*this, 0, last(), options_.cycle)
-                   : run_cycle(*this, 0, last(), options_.cycle, Guess::zero, true));
-  else if (full)
-    PetscCall(run_full(*this, 0, last(), options_.cycle));
-  else
-    PetscCall(run_cycle(*this, 0, last(), options_.cycle, from_x ? Guess::given : Guess::zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,37 +186,19 @@ template <class Part> PetscErrorCode Hierarchy<Part>::GetMasses(S *m, bool *any)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if SHELLAC_CUDA
 template <class Part> PetscErrorCode Hierarchy<Part>::ReadNorm(PetscReal *norm) {
-  double sum = 0;
+  double       sum = 0;
+  cudaStream_t stream;
 
   PetscFunctionBegin;
-#if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory_)) {
-    cudaStream_t stream;
-    PetscCall(current_stream(&stream));
-    PetscCallCUDA(cudaMemcpyAsync(&sum, norm_, sizeof(sum), cudaMemcpyDeviceToHost, stream));
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-  } else
-#endif
-    sum = *norm_;
+  PetscCall(current_stream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(&sum, norm_, sizeof(sum), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
   *norm = PetscSqrtReal((PetscReal)sum);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-template <class Part> PetscErrorCode Hierarchy<Part>::LevelNorms(std::vector<PetscReal> *norms) {
-  PetscFunctionBegin;
-  norms->clear();
-  for (int l = 1; l <= last(); l++) {
-    Level         &at = level(l);
-    std::vector<T> values;
-    double         sum = 0;
-    PetscCall(at.b.GetHost(memory_, &values));
-    for (const T &value : values) sum += squared(value);
-    if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
-    norms->push_back(PetscSqrtReal((PetscReal)sum));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#endif
 
 } // namespace shellac

@@ -104,15 +104,18 @@ template <class Part> bool Hierarchy<Part>::HasLine(const Axis axes[3], PetscSca
   return serves;
 }
 
-template <class Part>
-PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                                       const MultigridOptions &options, PetscBool device, HaloWay way, Hierarchy *from,
-                                       bool *failed) {
-  PetscMPIInt ranks;
-  PetscInt    dim = 0;
-  Grid        parts = with_links(grid);
-  Axis        present[3] = {axes[0], axes[1], axes[2]};
-  bool        whole;
+template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInput &of, Hierarchy *from, bool *failed) {
+  const Grid             &grid = of.grid;
+  const Axis *const       axes = of.axes;
+  OperatorRows *const     rows = of.rows;
+  const MultigridOptions &options = of.options;
+  const PetscBool         device = of.device;
+  PetscScalar             sigma = of.sigma;
+  PetscMPIInt             ranks;
+  PetscInt                dim = 0;
+  Grid                    parts = with_links(grid);
+  Axis                    present[3] = {axes[0], axes[1], axes[2]};
+  bool                    whole;
 
   PetscFunctionBegin;
   options_ = options;
@@ -177,9 +180,10 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic && !relaxed;
     const int  automatic = red_black ? 2 : dim == 3 && variable ? 4 : 3;
     const int  steps = relaxed ? relaxed : (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
-    at.fused = options.fused && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic && !relaxed;
+    at.fused =
+        options.fused && device && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic && !relaxed;
     // on the host a rank walks over points of its neighbours, too, as far as it knows the axes beyond its own
-    const bool knows_beyond = options.fused && !at.fused && !device && points_beyond(steps) < axis_reach - 1,
+    const bool knows_beyond = options.fused && !device && points_beyond(steps) < axis_reach - 1,
                walks_beyond = knows_beyond && work_beyond(parts, points_beyond(steps)) <= most_work_beyond;
     // what a pass needs, or one of the finer level
     const PetscInt width = at.fused ? steps + 2 : PetscMax(knows_beyond ? points_beyond(steps) : 0, 4);
@@ -223,11 +227,10 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     }
 
     const Layers layers(at.patch);
-    at.planes = options.fused && !at.fused;
     for (int a = 0; a < 3; a++)
       at.odd_ends = at.odd_ends || (present[a].periodic && at.axes[a].N() % 2 && at.to_next[a].coarsens);
     const bool around = at.patch.periodic[layers.slow] && layers.planes == at.patch.N[layers.slow] && layers.planes > 1;
-    at.one_walk = at.planes && (at.whole || walks_beyond) && !at.odd_ends && !around && !nonsymmetric_;
+    at.one_walk = options.fused && (at.whole || walks_beyond) && !at.odd_ends && !around && !nonsymmetric_;
     at.part.patch = at.patch;
     at.part.steps = steps;
     if constexpr (!variable) {
@@ -246,8 +249,8 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     else
       choose_weights(at, steps, at.part.omega);
     if (!at.whole) {
-      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, way, levels_.size() == 1 ? sizeof(S) : sizeof(T)));
-      PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, way, sizeof(T)));
+      PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, of.way, levels_.size() == 1 ? sizeof(S) : sizeof(T)));
+      PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, of.way, sizeof(T)));
     }
     if (!more) {
       const bool solvable = variable
@@ -276,13 +279,13 @@ PetscErrorCode Hierarchy<Part>::Create(const Grid &grid, const Axis axes[3], Pet
     if (at.whole && parts_ && (l == 0 || !level(l - 1).whole)) at.b_part.resize((size_t)part_patch(at).all().points());
     if (l == last() && at.ratio < 0) continue;
     at.t.resize(n);
-    if (!at.fused) at.s.resize(n);
+    if (!at.fused && (device || !at.holds_no_step())) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
   PetscInt64 norms = 0;
   if constexpr (!variable) {
-    norms = norm_count(level(0).part);
 #if SHELLAC_CUDA
+    norms = norm_count(level(0).part);
     if (last() > 0 && dim == 3) norms = PetscMax(norms, plan_residual<T>(level(1).patch).count());
 #endif
   }
@@ -325,6 +328,10 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Prepare(PetscMemType memor
   memory_ = memory;
   for (int l = 0; l < (int)levels_.size(); l++) {
     Level &at = level(l);
+    if (at.t.size() && !takes_fused(at)) { // as where a level that is fused on a GPU meets vectors on the host
+      if (!(walks() && at.holds_no_step())) at.s.resize(at.t.size());
+      if (!std::is_same<T, S>::value) at.x.resize(at.t.size());
+    }
     for (Scratch<T> *array : {&at.b, &at.x, &at.t, &at.s, &at.b_part}) PetscCall(array->Prepare(memory));
     for (Mirror<T> *array : {&at.rows, &at.weights, &at.restriction, &at.mass}) {
       const T *values;
@@ -408,11 +415,11 @@ template <class Part> std::vector<LevelInfo> Hierarchy<Part>::levels() const {
     info.steps = at.part.steps;
     if constexpr (!variable) info.red_black = at.part.red_black;
     for (int s = 0; s < info.steps && !nonsymmetric_; s++) info.weights[s] = at.part.omega[s];
-    info.passes = nonsymmetric_                                              ? "in tiles"
-                  : at.fused || takes_rows(at) || (walks(at) && at.one_walk) ? "fused"
-                  : walks(at)                                                ? "plane by plane"
-                  : takes_columns(at) || takes_row_columns(at)               ? "column by column"
-                                                                             : "point by point";
+    info.passes = nonsymmetric_                                                   ? "in tiles"
+                  : takes_fused(at) || takes_rows(at) || (walks() && at.one_walk) ? "fused"
+                  : walks()                                                       ? "plane by plane"
+                  : takes_columns(at) || takes_row_columns(at)                    ? "column by column"
+                                                                                  : "point by point";
     if (l == last() && variable) info.passes = "inverse";
     if constexpr (!variable)
       if (l == last() && !relaxes() && !has_line_)

@@ -12,16 +12,14 @@ namespace shellac {
 
 // In place of *multigrid, whose arrays it may take; where that fails, there is none.
 template <class Part>
-PetscErrorCode make_hierarchy_of(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                                 const MultigridOptions &options, PetscBool device, HaloWay way,
-                                 std::unique_ptr<Multigrid> *multigrid, bool *failed) {
+PetscErrorCode make_hierarchy_of(const MultigridInput &of, std::unique_ptr<Multigrid> *multigrid, bool *failed) {
   auto                       made = std::make_unique<Hierarchy<Part>>();
   std::unique_ptr<Multigrid> old = std::move(*multigrid);
   auto                      *alike = dynamic_cast<Hierarchy<Part> *>(old.get());
 
   PetscFunctionBegin;
   if (old && !alike) PetscCall(old->Destroy());
-  const PetscErrorCode code = made->Create(grid, axes, sigma, rows, options, device, way, alike, failed);
+  const PetscErrorCode code = made->Create(of, alike, failed);
   if (alike) PetscCall(alike->Destroy());
   if (code) PetscCall(made->Destroy());
   PetscCall(code);
@@ -30,11 +28,9 @@ PetscErrorCode make_hierarchy_of(const Grid &grid, const Axis axes[3], PetscScal
 }
 
 template <class T>
-PetscErrorCode make_hierarchy(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                              const MultigridOptions &options, PetscBool device, HaloWay way,
-                              std::unique_ptr<Multigrid> *multigrid, bool *failed) {
-  return rows ? make_hierarchy_of<VariableLevel<T>>(grid, axes, sigma, rows, options, device, way, multigrid, failed)
-              : make_hierarchy_of<SeparableLevel<T>>(grid, axes, sigma, rows, options, device, way, multigrid, failed);
+PetscErrorCode make_hierarchy(const MultigridInput &of, std::unique_ptr<Multigrid> *multigrid, bool *failed) {
+  return of.rows ? make_hierarchy_of<VariableLevel<T>>(of, multigrid, failed)
+                 : make_hierarchy_of<SeparableLevel<T>>(of, multigrid, failed);
 }
 
 } // namespace shellac

@@ -70,17 +70,7 @@ PetscErrorCode Hierarchy<Part>::Exchange(Level &at, Halo &halo, const V *u, Fiel
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// A whole grid function on each rank, from the ranks' parts of it.
-template <class Part> template <class V> PetscErrorCode Hierarchy<Part>::Gather(Level &at, const V *part, V *whole) {
-  return gather_parts(memory_, at.parts, 1, part, whole);
-}
-
-template <class Part> PetscErrorCode Hierarchy<Part>::AfterRestriction(int l) {
-  PetscFunctionBegin;
-  if (gathers(l)) PetscCall(Gather(level(l + 1), level(l + 1).b_part.at(memory_), level(l + 1).b.at(memory_)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+#if SHELLAC_CUDA
 template <class Part>
 template <bool given, bool corrected, bool restricts, int steps, class B, class Out>
 PetscErrorCode Hierarchy<Part>::Fused(int l, const B *b, const T *guess, Out *out) {
@@ -107,19 +97,18 @@ PetscErrorCode Hierarchy<Part>::Fused(int l, const B *b, const T *guess, Out *ou
   pass.norms = norm ? norms_.at(memory_) : nullptr;
   double *sum = norm ? norm_ : nullptr;
   if constexpr (variable) {
-#if SHELLAC_CUDA
     if constexpr (steps > 0) PetscCall((run_rows<PassKind<given, corrected, restricts, true, true, steps>>(pass)));
-#endif
     (void)sum;
   } else if (at.part.coarsens[0] && at.part.coarsens[1])
-    PetscCall((run_pass<PassKind<given, corrected, restricts, true, true, steps>>(memory_, pass, sum)));
+    PetscCall((run_pass<PassKind<given, corrected, restricts, true, true, steps>>(pass, sum)));
   else if (at.part.coarsens[0])
-    PetscCall((run_pass<PassKind<given, corrected, restricts, true, false, steps>>(memory_, pass, sum)));
+    PetscCall((run_pass<PassKind<given, corrected, restricts, true, false, steps>>(pass, sum)));
   else
-    PetscCall((run_pass<PassKind<given, corrected, restricts, false, true, steps>>(memory_, pass, sum)));
-  if (restricts) PetscCall(AfterRestriction(l));
+    PetscCall((run_pass<PassKind<given, corrected, restricts, false, true, steps>>(pass, sum)));
+  if (restricts) PetscCall(GatherB(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+#endif
 
 // A pass by planes that does nothing yet.
 template <class Part>
@@ -138,57 +127,31 @@ PetscErrorCode Hierarchy<Part>::PlanesAt(int l, const B *b, PlanePass<Part> *pas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One walk: from a guess (null: zero), to which the next level's correction may be added.
-template <class Part>
-template <class B>
-PetscErrorCode Hierarchy<Part>::WalkFrom(int l, const B *b, const T *guess, bool corrected, int steps,
-                                         PlanePass<Part> *pass) {
-  Level &at = level(l);
-
-  PetscFunctionBegin;
-  PetscCall(PlanesAt(l, b, pass));
-  if (!at.whole) extend(points_beyond(at.part.steps), &pass->level);
-  pass->given = guess;
-  PetscCall(Exchange(at, at.halo_u, guess, &pass->guess));
-  pass->corrected = corrected;
-  if (corrected) {
-    Level &next = level(l + 1);
-    PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &pass->e));
-  }
-  pass->end = steps;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// To the next level's right-hand side, in one walk.
-template <class Part>
-template <class B>
-PetscErrorCode Hierarchy<Part>::WalkDown(int l, const B *b, const T *guess, bool corrected, int steps, T *out) {
-  Level          &at = level(l);
-  PlanePass<Part> pass;
-
-  PetscFunctionBegin;
-  PetscCall(WalkFrom(l, b, guess, corrected, steps, &pass));
-  PetscCall(Exchange(at, at.halo_b, b, &pass.template right<B>()));
-  pass.out = out;
-  pass.b_coarse = target(l);
-  PlaneWalk<Part>(pass).run();
-  PetscCall(AfterRestriction(l));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-// From the next level's correction, in one walk; with the halo of b from the walk down.
+// One walk: from a guess (null: zero), to which the next level's correction may be added, through so many steps. Down: to the next
+// level's right-hand side; up: with the halo of b from the walk down.
 template <class Part>
 template <class B, class Out>
-PetscErrorCode Hierarchy<Part>::WalkUp(int l, const B *b, const T *guess, Out *out) {
+PetscErrorCode Hierarchy<Part>::Walk(int l, Way way, const B *b, const T *guess, bool corrected, int steps, Out *out) {
   Level          &at = level(l);
   PlanePass<Part> pass;
 
   PetscFunctionBegin;
-  PetscCall(WalkFrom(l, b, guess, true, at.part.steps, &pass));
-  if (!at.whole) pass.template right<B>() = at.halo_b.template field<B>();
-  begin_upward(&pass.level);
+  PetscCall(PlanesAt(l, b, &pass));
+  if (!at.whole) extend(points_beyond(at.part.steps), &pass.level);
+  pass.given = guess;
+  PetscCall(Exchange(at, at.halo_u, guess, &pass.guess));
+  pass.corrected = corrected;
+  if (corrected) PetscCall(Exchange(level(l + 1), level(l + 1).halo_u, level(l + 1).x.at(memory_), &pass.e));
+  pass.end = steps;
+  if (way == Way::up)
+    begin_upward(&pass.level);
+  else
+    PetscCall(Exchange(at, at.halo_b, b, &pass.template right<B>()));
+  if (way == Way::up && !at.whole) pass.template right<B>() = at.halo_b.template field<B>();
   pass.set_out(out);
+  if (way == Way::down) pass.b_coarse = target(l);
   PlaneWalk<Part>(pass).run();
+  if (way == Way::down) PetscCall(GatherB(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +162,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Correct(int l, const T *u,
 
   PetscFunctionBegin;
   PetscCall(Exchange(next, next.halo_u, next.x.at(memory_), &e));
-  if (walks(at) && !at.odd_ends) {
+  if (walks() && !at.odd_ends) {
     PlanePass<Part> pass;
     PetscCall(PlanesAt(l, (const T *)nullptr, &pass));
     pass.given = u;
@@ -269,7 +232,7 @@ PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) 
   Part            part;
   PlanePass<Part> pass;
   Field<T>        field;
-  T              *r = (at.fused ? at.t : at.s).at(memory_);
+  T              *r = (takes_fused(at) || !at.s.size() ? at.t : at.s).at(memory_);
 
   PetscFunctionBegin;
   PetscCall(PartAt(l, &part));
@@ -289,7 +252,7 @@ PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) 
   }
   PetscCall(PlanesAt(l, b, &pass));
   PetscCall(Exchange(at, at.halo_u, u, &field));
-  if (walks(at)) {
+  if (walks()) {
     pass.given = u;
     pass.guess = field;
     pass.residual = r;
@@ -297,23 +260,28 @@ PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) 
   } else
     PetscCall(over(at.patch, point::Residual<Part, B>{part, field, b, r}));
   PetscCall(Exchange(at, at.halo_u, r, &field));
-  if (walks(at) && !at.odd_ends) {
+  if (walks() && !at.odd_ends) {
     pass.b_coarse = target(l);
     PlaneWalk<Part>(pass).restrict_field(field);
   } else
     PetscCall(over(target_patch(l), point::Restrict<Part>{part, target_patch(l), field, target(l)}));
-  PetscCall(AfterRestriction(l));
+  PetscCall(GatherB(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Part> PetscErrorCode Hierarchy<Part>::Down(int l, Guess guess) {
-  Level &at = level(l);
+  Level   &at = level(l);
+  T *const x = x_at(l), *const t = at.t.at(memory_);
 
   PetscFunctionBegin;
-  const auto with = [&](auto *b, T *x) {
+  if (l == 0 && begun_) { // Apply() has done this pass
+    begun_ = false;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(with_arrays(l, [&](auto *b, auto *) {
     PetscFunctionBegin;
-    T *t = at.t.at(memory_);
-    if (at.fused || takes_rows(at)) {
+#if SHELLAC_CUDA
+    if (takes_fused(at) || takes_rows(at)) {
       PetscCall(with_steps(at, [&](auto steps_of) {
         constexpr int steps = decltype(steps_of)::value;
         return guess == Guess::zero    ? Fused<false, false, true, steps>(l, b, nullptr, t)
@@ -322,8 +290,10 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Down(int l, Guess guess) {
       }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (at.one_walk && walks(at)) {
-      PetscCall(WalkDown(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, at.part.steps, t));
+#endif
+    if (at.one_walk && walks()) {
+      PetscCall(
+          Walk(l, Way::down, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, at.part.steps, t));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (l == 0) turned_ = (transposed_ ? !full_ : guess == Guess::given) && turns();
@@ -334,71 +304,56 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Down(int l, Guess guess) {
     PetscCall(Smooth(l, b, guess == Guess::given ? x : nullptr, guess == Guess::interpolated, false, t, x));
     PetscCall(RestrictResidual(l, b, t));
     PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  if (l > 0 || at.b.size())
-    PetscCall(with((const T *)at.b.at(memory_), at.x.at(memory_)));
-  else if constexpr (std::is_same<T, S>::value)
-    PetscCall(with(b_, x_));
-  else
-    PetscCall(with(b_, at.x.at(memory_)));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
-  Level &at = level(l);
+  Level   &at = level(l);
+  T *const x = x_at(l), *const t = at.t.at(memory_);
 
   PetscFunctionBegin;
-  const auto with = [&](auto *b, auto *x) {
+  PetscCall(with_arrays(l, [&](auto *b, auto *out) {
     PetscFunctionBegin;
-    T *t = at.t.at(memory_);
-    if (at.fused || takes_rows(at)) {
+#if SHELLAC_CUDA
+    if (takes_fused(at) || takes_rows(at)) {
       PetscCall(
-          with_steps(at, [&](auto steps) { return Fused<true, true, false, decltype(steps)::value>(l, b, t, x); }));
+          with_steps(at, [&](auto steps) { return Fused<true, true, false, decltype(steps)::value>(l, b, t, out); }));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (at.one_walk && walks(at)) {
-      PetscCall(WalkUp(l, b, t, x));
+#endif
+    if (at.one_walk && walks()) {
+      PetscCall(Walk(l, Way::up, b, t, true, at.part.steps, out));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if constexpr (std::is_same<typename std::remove_pointer<decltype(x)>::type, T>::value) {
-      if (l == 0 && turned_ && transposed_)
-        PetscCall(Correct(l, t, x));
-      else
-        PetscCall(Smooth(l, b, l == 0 && turned_ ? x : t, true, true, x, (T *)nullptr));
-    } else {
-      PetscCall(Smooth(l, b, t, true, true, at.x.at(memory_), (T *)nullptr));
-      PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, at.x.at(memory_), x, true}));
-    }
+    const bool turned = l == 0 && turned_;
+    if (turned && transposed_)
+      PetscCall(Correct(l, t, x));
+    else
+      PetscCall(Smooth(l, b, turned ? x : t, true, true, x, (T *)nullptr));
+    PetscCall(CopyOut(l));
     PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  if (l > 0 || at.b.size())
-    PetscCall(with((const T *)at.b.at(memory_), at.x.at(memory_)));
-  else
-    PetscCall(with(b_, x_));
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // The last level.
 template <class Part> PetscErrorCode Hierarchy<Part>::Solve(Guess guess) {
-  Level   &at = level(last());
-  const T *b = at.b.at(memory_);
-  T       *x = at.x.at(memory_);
+  const int l = last();
+  T *const  x = x_at(l);
 
   PetscFunctionBegin;
-  if (!at.b.size()) { // the only level, which has the vectors' arrays
-    if constexpr (std::is_same<T, S>::value)
-      b = b_, x = x_;
-    else {
-      PetscCall(Relax(b_, guess == Guess::given, x));
-      PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, x, x_, true}));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
+  if (relaxes()) {
+    PetscCall(with_arrays(l, [&](auto *b, auto *) { return Relax(b, guess == Guess::given, x); }));
+    PetscCall(CopyOut(l));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  const T *b = level(l).b.at(memory_);
+  if constexpr (std::is_same<T, S>::value)
+    if (in_vectors(l)) b = b_;
   // others are symmetric between their masses, which a level that is solved directly does not keep
-  const bool transposed = transposed_ && (nonsymmetric_ || (variable && last() == 0));
-  if (relaxes())
-    PetscCall(Relax(b, guess == Guess::given, x));
-  else if (has_line_)
+  const bool transposed = transposed_ && (nonsymmetric_ || (variable && l == 0));
+  if (has_line_)
     PetscCall(line_.Apply(memory_, b, x, transposed));
   else if constexpr (variable)
     PetscCall(solver_.Apply(memory_, b, x, transposed));
@@ -415,13 +370,9 @@ template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::Relax(c
   if (from_x) { // steps write other arrays than they read
     PetscCall(Smooth(l, b, x, false, false, at.t.at(memory_), (T *)nullptr));
     PetscCall(over(at.patch, point::CopyPart<T, T>{at.patch, at.patch, at.t.at(memory_), x, true}));
-  } else if (at.one_walk && walks(at)) {
-    PlanePass<Part> pass;
-    PetscCall(WalkFrom(l, b, nullptr, false, at.part.steps, &pass));
-    PetscCall(Exchange(at, at.halo_b, b, &pass.template right<B>()));
-    pass.out = x;
-    PlaneWalk<Part>(pass).run();
-  } else
+  } else if (at.one_walk && walks())
+    PetscCall(Walk(l, Way::alone, b, nullptr, false, at.part.steps, x));
+  else
     PetscCall(Smooth(l, b, nullptr, false, false, x, (T *)nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -429,43 +380,29 @@ template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::Relax(c
 // Of run_full_transposed(), which no pass does at once.
 template <class Part> PetscErrorCode Hierarchy<Part>::RestrictResidualOf(int l) {
   Level &at = level(l);
-  T     *x = at.x.at(memory_);
 
   PetscFunctionBegin;
-  if (l > 0 || at.b.size()) {
-    PetscCall(RestrictResidual(l, (const T *)at.b.at(memory_), x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if constexpr (std::is_same<T, S>::value)
-    x = x_;
-  else {
-    PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
-    x = at.x.at(memory_);
-    PetscCall(over(at.patch, point::CopyPart<S, T>{at.patch, at.patch, x_, x, true}));
-  }
-  PetscCall(RestrictResidual(l, b_, x));
+  if constexpr (!std::is_same<T, S>::value)
+    if (in_vectors(l)) {
+      PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
+      PetscCall(over(at.patch, point::CopyPart<S, T>{at.patch, at.patch, x_, at.x.at(memory_), true}));
+    }
+  PetscCall(with_arrays(l, [&](auto *b, auto *) { return RestrictResidual(l, b, x_at(l)); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Part> PetscErrorCode Hierarchy<Part>::AddCorrection(int l) {
-  Level &at = level(l);
-  T     *x = at.x.at(memory_);
-
   PetscFunctionBegin;
-  if constexpr (std::is_same<T, S>::value)
-    if (l == 0 && !at.b.size()) x = x_;
-  PetscCall(Correct(l, x, x));
-  if constexpr (!std::is_same<T, S>::value)
-    if (l == 0 && !at.b.size())
-      PetscCall(over(at.patch, point::CopyPart<T, S>{at.patch, at.patch, x, x_, true}));
+  PetscCall(Correct(l, x_at(l), x_at(l)));
+  PetscCall(CopyOut(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+// From a level's x to the vector, where the level has that in its own precision.
+template <class Part> PetscErrorCode Hierarchy<Part>::CopyOut(int l) {
+  const Patch &patch = level(l).patch;
 
-template <class Part> PetscErrorCode Hierarchy<Part>::RestrictB(int l) {
   PetscFunctionBegin;
-  if (l > 0 || level(l).b.size())
-    PetscCall(RestrictFrom(l, (const T *)level(l).b.at(memory_)));
-  else
-    PetscCall(RestrictFrom(l, b_));
+  if (!std::is_same<T, S>::value && in_vectors(l))
+    PetscCall(over(patch, point::CopyPart<T, S>{patch, patch, x_at(l), x_, true}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -474,10 +411,14 @@ template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::Restric
   Level &at = level(l);
 
   PetscFunctionBegin;
-  if (at.fused)
+#if SHELLAC_CUDA
+  if (takes_fused(at)) {
     PetscCall((Fused<false, false, true, 0>(l, b, nullptr, (T *)nullptr)));
-  else if (at.one_walk && walks(at))
-    PetscCall(WalkDown(l, b, nullptr, false, 0, (T *)nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  if (at.one_walk && walks())
+    PetscCall(Walk(l, Way::down, b, nullptr, false, 0, (T *)nullptr));
   else
     PetscCall(RestrictResidual(l, b, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,15 +1,14 @@
 #pragma once
-// Runs a fused pass where the arrays are.
+// Runs a fused pass on a GPU.
 
 #include "multigrid/gpu/march.hpp"
 #include "multigrid/gpu/sum_norms.hpp"
 #include "multigrid/gpu/tiles.hpp"
 #include "multigrid/gpu/warp_tiles.hpp"
-#include "multigrid/host/strips.hpp"
-
-namespace shellac {
 
 #if SHELLAC_CUDA
+namespace shellac {
+
 // What march() does of a level, and the rest.
 template <class Kind, class T> void plan_pass(const SeparableLevel<T> &level, MarchPlan *inner, TilePlan *rest) {
   *inner = MarchPlan();
@@ -18,12 +17,10 @@ template <class Kind, class T> void plan_pass(const SeparableLevel<T> &level, Ma
   *rest = plan_tiles<Kind>(
       difference(level.patch.all(), Box{{inner->x0, inner->y0, 0}, {inner->x1, inner->y1, inner->warps() ? 1 : 0}}));
 }
-#endif
 
 // Sums that a pass of a level makes towards a norm.
 template <class T> PetscInt64 norm_count(const SeparableLevel<T> &level) {
   PetscInt64 most = 0;
-#if SHELLAC_CUDA
   const auto count = [&](auto kind) {
     using Kind = decltype(kind);
     MarchPlan inner;
@@ -36,12 +33,9 @@ template <class T> PetscInt64 norm_count(const SeparableLevel<T> &level) {
   };
   count(PassKind<true, false, true, true, true, 2>());
   count(PassKind<true, false, true, true, true, 3>());
-#endif
-  (void)level;
   return most;
 }
 
-#if SHELLAC_CUDA
 template <class Tile, class T, class B, class Out>
 PetscErrorCode run_warp_tiles(const SeparablePass<T, B, Out> &pass, PetscInt64 *sums) {
   constexpr auto     kernel = pass_in_registers<Tile, T, B, Out>;
@@ -54,53 +48,40 @@ PetscErrorCode run_warp_tiles(const SeparablePass<T, B, Out> &pass, PetscInt64 *
   *sums = plan.tiles;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-#endif
 
-// norm: sum of |b - A u_0|² over the rank's points, in the pass' memory; null: not wanted
+// norm: sum of |b - A u_0|² over the rank's points, on the GPU; null: not wanted
 template <class Kind, class T, class B, class Out>
-PetscErrorCode run_pass(PetscMemType memory, const SeparablePass<T, B, Out> &pass, double *norm) {
+PetscErrorCode run_pass(const SeparablePass<T, B, Out> &pass, double *norm) {
+  MarchPlan      inner;
+  TilePlan       rest;
+  PetscInt64     sums = 0;
+  PetscErrorCode code = PETSC_SUCCESS;
+
   PetscFunctionBegin;
-#if SHELLAC_CUDA
-  if (PetscMemTypeDevice(memory)) {
-    MarchPlan      inner;
-    TilePlan       rest;
-    PetscInt64     sums = 0;
-    PetscErrorCode code = PETSC_SUCCESS;
-    if (with_warp_tile<Kind>(pass.level, [&](auto tile) { code = run_warp_tiles<decltype(tile)>(pass, &sums); })) {
-      PetscCall(code);
-      if (norm) PetscCall(sum_norms(pass.norms, sums, norm));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    plan_pass<Kind>(pass.level, &inner, &rest);
-    // the rest first, small, and the inner part beside it: march() waits for it at its own end
-    PetscCheck(!inner.warps() || rest.tiles(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pass without ends of the level");
-    if (rest.tiles()) {
-      constexpr auto           kernel = pass_tiles<Kind, T, B, Out>;
-      const size_t             bytes = TileShape<Kind>::template bytes<T>();
-      SeparablePass<T, B, Out> of_rest = pass;
-      rest.before_march = inner.warps() > 0;
-      if (pass.norms) of_rest.norms += inner.warps();
-      PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-      PetscCall(launch_in_chain(kernel, rest.tiles(), tile_threads, bytes, of_rest, rest));
-    }
-    if constexpr (Kind::coarsens_x && Kind::coarsens_y)
-      if (inner.warps())
-        PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
-                                  32 * march_warps, 0, pass, inner));
-    if (norm) PetscCall(sum_norms(pass.norms, inner.warps() + rest.tiles(), norm));
+  if (with_warp_tile<Kind>(pass.level, [&](auto tile) { code = run_warp_tiles<decltype(tile)>(pass, &sums); })) {
+    PetscCall(code);
+    if (norm) PetscCall(sum_norms(pass.norms, sums, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#endif
-  const StripPass<T> on_host = strip_pass<Kind>(pass);
-  StripWalk<T>       strips(on_host);
-  double             sum = 0, part = 0;
-  for (PetscInt s = 0; s < strips.count(); s++) {
-    strips.walk(s, norm ? &part : nullptr);
-    sum += part;
+  plan_pass<Kind>(pass.level, &inner, &rest);
+  // the rest first, small, and the inner part beside it: march() waits for it at its own end
+  PetscCheck(!inner.warps() || rest.tiles(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pass without ends of the level");
+  if (rest.tiles()) {
+    constexpr auto           kernel = pass_tiles<Kind, T, B, Out>;
+    const size_t             bytes = TileShape<Kind>::template bytes<T>();
+    SeparablePass<T, B, Out> of_rest = pass;
+    rest.before_march = inner.warps() > 0;
+    if (pass.norms) of_rest.norms += inner.warps();
+    PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    PetscCall(launch_in_chain(kernel, rest.tiles(), tile_threads, bytes, of_rest, rest));
   }
-  if (norm) *norm = sum;
-  (void)memory;
+  if constexpr (Kind::coarsens_x && Kind::coarsens_y)
+    if (inner.warps())
+      PetscCall(launch_in_chain(march<Kind, T, B, Out>, (inner.warps() + march_warps - 1) / march_warps,
+                                32 * march_warps, 0, pass, inner));
+  if (norm) PetscCall(sum_norms(pass.norms, inner.warps() + rest.tiles(), norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace shellac
+#endif

@@ -4,16 +4,9 @@
 
 namespace shellac {
 
-PetscErrorCode CreateMultigrid(const Grid &grid, const Axis axes[3], PetscScalar sigma, OperatorRows *rows,
-                               const MultigridOptions &options, bool single, PetscBool device, HaloWay way,
-                               std::unique_ptr<Multigrid> *multigrid, bool *failed) {
-  PetscFunctionBegin;
-  if (single) {
-    PetscCall(CreateSingleMultigrid(grid, axes, sigma, rows, options, device, way, multigrid, failed));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(make_hierarchy<PetscScalar>(grid, axes, sigma, rows, options, device, way, multigrid, failed));
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode CreateMultigrid(const MultigridInput &of, bool single, std::unique_ptr<Multigrid> *multigrid,
+                               bool *failed) {
+  return single ? CreateSingleMultigrid(of, multigrid, failed) : make_hierarchy<PetscScalar>(of, multigrid, failed);
 }
 
 } // namespace shellac

@@ -72,7 +72,7 @@ PetscErrorCode Hierarchy<Part>::SmoothOnce(int l, const Part &part, int n, int s
           memory_, directed_sweep(part, transposed_ ? all - 1 - step : step, transposed_, extent, from, b, out)));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-  if (walks(at)) {
+  if (walks()) {
     PlanePass<Part> pass;
     PetscCall(PlanesAt(l, b, &pass));
     pass.level = part;

@@ -223,10 +223,8 @@ PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a
   using namespace update;
   Level                            &top = level(0);
   Arrays                            arrays(memory_);
-  Scratch<FactorSums>               factor, factor_parts;
-  Scratch<Comparison>               comparison, parts;
-  std::vector<FactorSums>           sums;
-  std::vector<Comparison>           found;
+  FactorSums                        sums;
+  Comparison                        found;
   std::unique_ptr<PreparedOperator> op;
   CouplingArrays                    kept;
   S                                *inverse = nullptr;
@@ -244,22 +242,17 @@ PetscErrorCode Hierarchy<Part>::CompareWith(StencilMat *context, Vec fixed, S *a
     rows.offset[c] = rows.patch.start[c] - top.patch.start[c];
     if (c > 0 && middle.size(c) > 0) middle.lo[c] = middle.hi[c] / 2, middle.hi[c] = middle.lo[c] + 1;
   }
-  PetscCall(factor.Grow(1, memory_));
   *a = 0;
   for (const Box &box : {middle, rows.patch.all()}) {
     if (*a != (S)0) break; // all points are asked where the middle lines couple nothing
-    PetscCall(sum_runs(memory_, box, FindFactor{rows}, &factor_parts, factor.at(memory_)));
-    PetscCall(factor.GetHost(memory_, &sums));
-    PetscCall(find_factor(grid_.comm, sums[0], a));
+    PetscCall(get_sum_of_runs(memory_, box, FindFactor{rows}, &sums));
+    PetscCall(find_factor(grid_.comm, sums, a));
   }
   *alike = *a != (S)0;
   if (*alike) {
     *diagonal = (top.b_part.size() ? top.b_part : top.s).at(memory_);
-    PetscCall(comparison.Grow(1, memory_));
-    PetscCall(
-        sum_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &parts, comparison.at(memory_)));
-    PetscCall(comparison.GetHost(memory_, &found));
-    int is[2] = {found[0].differs, found[0].is_near};
+    PetscCall(get_sum_of_runs(memory_, rows.patch.all(), CompareRows{rows, *a, *diagonal, inverse}, &found));
+    int is[2] = {found.differs, found.is_near};
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, is, 2, MPI_INT, MPI_MAX, grid_.comm));
     *alike = !is[0];
     *equal = !is[1];
@@ -290,7 +283,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::UpdateLevels(S a, S *diago
     renew.rows.neighbours = at.part.neighbours;
     PetscCall(at.rows.Edit(memory_, &renew.rows.values));
     PetscCall(sum_runs(memory_, all, renew, &parts, sums.at(memory_) + l));
-    if (walks(at)) { // passes read rows beyond the patch
+    if (walks()) { // passes read rows beyond the patch
       const Boxes beyond = difference(at.part.grown, all);
       for (int n = FIRST_COUPLING; a != (S)1 && n < renew.rows.slots(); n++)
         for (int box = 0; box < beyond.count; box++)

@@ -178,17 +178,12 @@ PetscErrorCode Hierarchy<Part>::Interpolate(int l, Halo &halo, const CouplingArr
 // By how much the finest level's rows are dominated by their diagonals: see relaxations(). Collective.
 template <class Part>
 PetscErrorCode Hierarchy<Part>::FindRatio(const Grid &grid, const Axis axes[3], OperatorRows *rows, PetscReal *ratio) {
-  Scratch<RowBound>     parts, sum;
-  std::vector<RowBound> found;
+  RowBound found;
 
   PetscFunctionBegin;
-  PetscCall(sum.Grow(1, rows->memory));
-  PetscCall(sum.Zero(rows->memory));
-  PetscCall(sum_runs(rows->memory, patch_of(grid, axes, 0).all(), point::BoundRows{rows->couplings}, &parts,
-                     sum.at(rows->memory)));
-  PetscCall(sum.GetHost(rows->memory, &found));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found[0].high, 1, MPIU_REAL, MPIU_MAX, grid.comm));
-  *ratio = PetscMax(found[0].high - 1, 0);
+  PetscCall(get_sum_of_runs(rows->memory, patch_of(grid, axes, 0).all(), point::BoundRows{rows->couplings}, &found));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found.high, 1, MPIU_REAL, MPIU_MAX, grid.comm));
+  *ratio = PetscMax(found.high - 1, 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,14 +215,10 @@ template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, 
       PetscCall(sum_runs(memory, at.patch.all(), point::BoundRows{rows}, &of->bound_parts, of->bounds.at(memory) + l));
     at.equal_pairs = !nonsymmetric_ && !rows.mass;
     if (at.equal_pairs && l == 0) {
-      Scratch<RowBound>     parts, sum;
-      std::vector<RowBound> differences;
-      PetscCall(sum.Grow(1, memory));
-      PetscCall(sum.Zero(memory));
+      RowBound differences;
       PetscCall(
-          sum_runs(memory, at.patch.all(), point::FindDifferences{rows, NeighbourList(rows)}, &parts, sum.at(memory)));
-      PetscCall(sum.GetHost(memory, &differences));
-      at.equal_pairs = differences[0].high == 0;
+          get_sum_of_runs(memory, at.patch.all(), point::FindDifferences{rows, NeighbourList(rows)}, &differences));
+      at.equal_pairs = differences.high == 0;
     }
     at.halves = at.equal_pairs && PetscMemTypeHost(memory);
     if (l == last()) { // it is relaxed, and there are no transfers

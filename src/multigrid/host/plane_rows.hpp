@@ -1,10 +1,11 @@
 #pragma once
-// The planes of a level that is walked plane by plane on the host, and the loops over their rows. Those that strips have
-// too are in strip_rows.hpp.
+// The planes of a level that is walked plane by plane on the host, and the loops over their rows.
 
 #include <vector>
 
-#include "multigrid/host/strip_rows.hpp"
+#include "device/stream.hpp"
+#include "multigrid/level.hpp"
+#include "multigrid/step.hpp"
 
 namespace shellac {
 
@@ -37,6 +38,11 @@ private:
 };
 
 namespace row {
+
+template <class From, class To> SHELLAC_WIDE void convert(const From *from, int count, To *to) {
+  SHELLAC_COLUMNS
+  for (int l = 0; l < count; l++) to[l] = (To)from[l];
+}
 
 // Neighbours of a row's points: the rows before, at and after it in the planes before, at and after it.
 template <class T> struct Neighbours {

@@ -356,7 +356,7 @@ template <class Level> void PlaneWalk<Level>::write_plane(PetscInt k) {
     const T     *values = u_[steps_].at(k).row(m) + own_from_[0];
     const size_t at = layers_.index(own, 0, m - own_from_[layers_.across], k - own_from_[layers_.slow]);
     if (pass_.out) std::copy_n(values, own.size[0], pass_.out + at);
-    if (pass_.out_of_vectors) strip::convert(values, (int)own.size[0], pass_.out_of_vectors + at);
+    if (pass_.out_of_vectors) row::convert(values, (int)own.size[0], pass_.out_of_vectors + at);
   }
 }
 

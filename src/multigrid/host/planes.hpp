@@ -1,17 +1,15 @@
 #pragma once
-// Passes on the host over a level that strips do not serve: of three dimensions, or with variable coefficients. The level
-// is walked plane by plane (row by row in two dimensions). Step s works s planes behind the plane that is being read, and
+// Passes on the host over a level. It is walked plane by plane (row by row in two dimensions). Step s works s planes behind the plane that is being read, and
 // only the last planes of each step are held, in the cache. Of a level that is distributed, a rank walks over its own points and
 // some of its neighbours', whose steps it computes, too, as far as its own depend on them. Where an axis is periodic across the
 // planes, and in few other cases, there is a walk for each step instead.
 
-#include "multigrid/pass.hpp"
 #include "multigrid/host/plane_rows.hpp"
 
 namespace shellac {
 
-// What a walk does.
-template <class Level> struct PlanePass : EitherNumbers<typename Level::Scalar> { // out: of the last step
+// What a walk does. b, and the result of the last step, are of T or, where T is not PETSc's scalar, of that.
+template <class Level> struct PlanePass {
   using T = typename Level::Scalar;
   Level    level;            // its patch is what is walked over
   bool     halves;           // each pair of couplings, which are equal, is read in one of its rows
@@ -19,9 +17,22 @@ template <class Level> struct PlanePass : EitherNumbers<typename Level::Scalar> 
   bool     given, corrected; // starts from a guess; from that, or zero, with the coarse correction added
   int      begin, end;       // smoothing steps
   Field<T> guess, e;
+  Field<T>           b;
+  Field<PetscScalar> b_of_vectors; // in place of b, where b.u is null
+  T                 *out;
+  PetscScalar       *out_of_vectors; // in place of out, where that is null
   T       *residual; // b - A u after the steps; null: not wanted
   T       *b_coarse; // the residual's restriction, on the points of coarse_b; null: not wanted
   Patch    coarse_b, coarse_e;
+
+  template <class B> Field<B> &right() {
+    if constexpr (std::is_same<B, T>::value)
+      return b;
+    else
+      return b_of_vectors;
+  }
+  void                      set_out(T *to) { out = to; }
+  template <class Out> void set_out(Out *to) { out_of_vectors = to; }
 };
 
 // Points beyond a rank's that its results depend on, from a guess to the restricted residual.
@@ -66,50 +77,6 @@ struct Layers {
     return box.index(p);
   }
 };
-
-// Where a field has the values of a row from a point on, which may be beyond the patch; null where it has none. *n: how many
-// there are at most; fewer, if they go on elsewhere. *there: how many values follow in the same array.
-template <class V>
-const V *row_of(const Patch &patch, const Field<V> &field, const PetscInt from[3], PetscInt *n, size_t *there) {
-  Direction to = {};
-  PetscInt  p[3] = {from[0], from[1], from[2]};
-  for (int a = 0; a < 3; a++) {
-    const PetscInt size = patch.size[a], least = -patch.width, most = size + patch.width;
-    if (a == 0) { // where the row leaves this part
-      const PetscInt end = p[0] < least ? least : p[0] < 0 ? 0 : p[0] < size ? size : p[0] < most ? most : p[0] + *n;
-      *n = PetscMin(*n, end - p[0]);
-    }
-    if (p[a] >= 0 && p[a] < size) continue;
-    if (p[a] < least || p[a] >= most) return nullptr;
-    if (patch.periodic[a] && size == patch.N[a]) {
-      p[a] = (p[a] % size + size) % size;
-      if (a == 0) *n = PetscMin(*n, size - p[0]);
-    } else
-      to.d[a] = p[a] < 0 ? -1 : 1;
-  }
-  const int direction = to.index();
-  const Box box = direction == 13 ? patch.all() : patch.beyond_patch(to);
-  const V  *values = direction == 13 ? field.u : field.halo[direction];
-  *there = (size_t)box.points() - box.index(p);
-  return values ? values + box.index(p) : nullptr;
-}
-
-// n values from a point on; zero where there are none.
-template <class V, class T>
-void copy_row(const Patch &patch, const Field<V> &field, const PetscInt from[3], PetscInt n, T *to) {
-  PetscInt p[3] = {from[0], from[1], from[2]}, part;
-  size_t   there;
-  for (; n > 0; n -= part, p[0] += part, to += part) {
-    part = n;
-    const V *values = row_of(patch, field, p, &part, &there);
-    if (!values)
-      std::fill_n(to, part, T(0));
-    else if constexpr (std::is_same<V, T>::value)
-      std::copy_n(values, part, to);
-    else
-      strip::convert(values, (int)part, to);
-  }
-}
 
 // Reads a plane of a field and what is beyond its ends. from: the patch's point that is the first of the plane, which may be
 // beyond it

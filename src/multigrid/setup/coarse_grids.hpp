@@ -13,26 +13,20 @@ constexpr PetscInt64 gathered_points = 16384; // levels of so many points are wh
 constexpr PetscReal  most_work_beyond = 1.6;  // see work_beyond(): with more, passes exchange values before each step
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
-// A rank's points of a grid, with values of one unknown, and a halo along the axes that ranks share.
-inline Patch patch_of(const Grid &grid, const Axis axes[3], PetscInt width) {
-  Patch patch;
-  for (int a = 0; a < 3; a++) {
-    patch.N[a] = grid.N[a];
-    patch.start[a] = grid.start[a];
-    patch.size[a] = grid.size[a];
-    patch.periodic[a] = axes[a].periodic;
-    for (int e = 0; e < 2; e++)
-      patch.neighbour[a][e] = grid.ranks[a] > 1 && grid.neighbour(Direction::at(Direction::face(a, e))) >= 0;
-  }
-  patch.width = width;
-  return patch;
-}
-
 // For halos: what is beyond the ends of an axis that one rank has is on this rank.
 inline Grid with_links(Grid grid) {
   for (int a = 0; a < 3; a++)
     if (grid.ranks[a] == 1) grid.boundary[a] = DM_BOUNDARY_NONE;
   return grid;
+}
+
+// A rank's points of a grid, with values of one unknown, and a halo along the axes that ranks share.
+inline Patch patch_of(const Grid &grid, const Axis axes[3], PetscInt width) {
+  Patch patch = with_links(grid).owned_patch();
+  for (int a = 0; a < 3; a++) patch.periodic[a] = axes[a].periodic;
+  patch.width = width;
+  patch.dof = 1;
+  return patch;
 }
 
 // Whether a rank has fewer points along an axis than its neighbours need of them.

@@ -1,6 +1,6 @@
 #include "multigrid/setup/ghost_points.hpp"
 
-#include "multigrid/host/planes.hpp"
+#include "multigrid/values.hpp"
 
 namespace shellac {
 

@@ -246,7 +246,6 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   Couplings                        &couplings = grid.box ? rows->of_box : rows->couplings;
   const Grid                        links = with_links(grid);
   Arrays                            arrays(memory);
-  Patch                             patch;
   Halo                              halo;
   PetscScalar                      *fixed = nullptr;
   PetscMPIInt                       ranks;
@@ -259,13 +258,11 @@ PetscErrorCode MatStencilGetCouplings(StencilMat *context, PetscMemType memory, 
   rows->memory = memory;
   rows->nonsymmetric = false;
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
+  Patch patch = links.owned_patch();
+  patch.width = 1;
   for (int a = 0; a < 3; a++) {
-    patch.N[a] = grid.N[a];
-    patch.start[a] = grid.start[a];
-    patch.size[a] = grid.size[a];
     patch.periodic[a] = grid.periodic(a);
     couplings.neighbours.present[a] = grid.N[a] > 1;
-    for (int e = 0; e < 2; e++) patch.neighbour[a][e] = links.neighbour(Direction::at(Direction::face(a, e))) >= 0;
   }
   couplings.neighbours.star = !grid.box;
   couplings.grown = patch.all();

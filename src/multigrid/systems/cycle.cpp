@@ -72,7 +72,7 @@ PetscErrorCode SystemHierarchy::ProlongFrom(int l, bool add) {
 
   PetscFunctionBegin;
   PetscCall(Exchange(next, x(l + 1), &prolong.e));
-  PetscCall(at.prolongation.Get(memory_, &prolong.of.prolongation));
+  PetscCall(at.prolongation.Get(memory_, &prolong.of.weights));
   PetscCall(for_each_run(memory_, at.patch.all(), prolong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,7 +86,7 @@ PetscErrorCode SystemHierarchy::RestrictTo(int l, const T *r) {
 
   PetscFunctionBegin;
   PetscCall(Exchange(at, r, &restriction.r));
-  PetscCall(at.prolongation.Get(memory_, &restriction.of.restriction));
+  PetscCall(at.prolongation.Get(memory_, &restriction.of.weights));
   PetscCall(for_each_coarse_run(memory_, at.transfers.coarsening, at.target, restriction));
   if (gathers) PetscCall(gather_parts(memory_, at.target_grid, at.patch.dof, restriction.b, whole));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,11 +108,11 @@ PetscErrorCode SystemHierarchy::SmoothFrom(int l, Guess guess) {
 PetscErrorCode SystemHierarchy::Down(int l, Guess guess) {
   PetscFunctionBegin;
   PetscCall(SmoothFrom(l, guess));
-  PetscCall(RestrictResidual(l));
+  PetscCall(RestrictResidualOf(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SystemHierarchy::RestrictResidual(int l) {
+PetscErrorCode SystemHierarchy::RestrictResidualOf(int l) {
   T *r = level(l).r.at(memory_);
   PetscFunctionBegin;
   PetscCall(Apply(l, Form::residual, b(l), x(l), r));
@@ -144,10 +144,7 @@ PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, boo
                                       PetscReal, PetscReal *) {
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x));
-  if (full)
-    PetscCall(run_full(*this, 0, last(), cycle()));
-  else
-    PetscCall(run_cycle(*this, 0, last(), cycle(), from_x ? Guess::given : Guess::zero));
+  PetscCall(Run(from_x, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,8 +152,7 @@ PetscErrorCode SystemHierarchy::ApplyTranspose(PetscMemType memory, const T *b, 
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x));
   transposed_ = true;
-  const PetscErrorCode code =
-      full ? run_full_transposed(*this, 0, last(), cycle()) : run_cycle(*this, 0, last(), cycle(), Guess::zero, true);
+  const PetscErrorCode code = Run(false, full);
   transposed_ = false;
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,21 +172,6 @@ PetscErrorCode CreateSystemMultigrid(Mat matrix, const MultigridOptions &options
   if (code || !found->refusal.empty()) PetscCall(levels.Destroy());
   PetscCall(code);
   if (found->refusal.empty()) *multigrid = std::move(old);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SystemHierarchy::LevelNorms(std::vector<PetscReal> *norms) {
-  std::vector<T> values;
-
-  PetscFunctionBegin;
-  norms->clear();
-  for (int l = 1; l <= last(); l++) {
-    PetscReal sum = 0;
-    PetscCall(level(l).b.GetHost(memory_, &values));
-    for (const T &value : values) sum += PetscSqr(PetscAbsScalar(value));
-    if (!level(l).whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_REAL, MPIU_SUM, comm_));
-    norms->push_back(PetscSqrtReal(sum));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,9 +5,8 @@
 
 #include "capture/mat.hpp"
 #include "multigrid/coarse/dense.hpp"
-#include "multigrid/multigrid.hpp"
+#include "multigrid/refusals.hpp"
 #include "multigrid/systems/point_block_jacobi.hpp"
-#include "multigrid/types.hpp"
 #include "multigrid/systems/transfers.hpp"
 
 namespace shellac {
@@ -53,45 +52,19 @@ public:
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) override;
-  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
-  std::vector<LevelInfo> levels() const override;
+  PetscErrorCode          LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, comm_, norms); }
+  std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
-  bool                   gives_norm(PetscMemType) override { return false; }
-  Cycle cycle() const override { return options_.cycle == Cycle::automatic ? Cycle::V : options_.cycle; }
-  bool  may_amplify() const override { return options_.full || cycle() != Cycle::V; }
-  void  LendMemory(Couplings *) override {}
+  bool                    may_amplify() const override { return options_.full || cycle() != Cycle::V; }
 
   // A level's rows and its grid, and how its points lie between the next level's.
   CapturedStencil  &rows(int l) { return *level(l).op; }
   const Grid       &grid(int l) { return level(l).grid; }
   const Coarsening *to_next(int l) { return level(l).to_next; }
 
-  // for run_cycle()
-  PetscErrorCode down(int l, Guess guess) {
-    return logged(multigrid_down_event, [&]() { return Down(l, guess); });
-  }
-  PetscErrorCode up(int l) {
-    return logged(multigrid_up_event, [&]() { return Up(l); });
-  }
-  PetscErrorCode restrict_b(int l) {
-    return logged(multigrid_down_event, [&]() { return RestrictTo(l, b(l)); });
-  }
-  PetscErrorCode restrict_residual(int l) {
-    return logged(multigrid_down_event, [&]() { return RestrictResidual(l); });
-  }
-  PetscErrorCode correct(int l) {
-    return logged(multigrid_up_event, [&]() { return ProlongFrom(l, true); });
-  }
-  PetscErrorCode solve(Guess guess) {
-    return logged(multigrid_coarse_event, [&]() {
-      return level(last()).relaxed ? SmoothFrom(last(), guess)
-                                   : dense_.Apply(memory_, b(last()), x(last()), transposed_);
-    });
-  }
-
 private:
   Level   &level(int l) { return *levels_[l]; }
-  int      last() const { return (int)levels_.size() - 1; }
+  int      last() const override { return (int)levels_.size() - 1; }
   const T *b(int l) { return l ? level(l).b.at(memory_) : b_; }
   T       *x(int l) { return l ? level(l).x.at(memory_) : x_; }
 
@@ -116,9 +89,14 @@ private:
   // the verbs
   PetscErrorCode Begin(PetscMemType memory, const T *b, T *x); // an application
   PetscErrorCode RowsToApply(int l, CapturedStencil **op);
-  PetscErrorCode RestrictResidual(int l);
-  PetscErrorCode Down(int l, Guess guess);
-  PetscErrorCode Up(int l);
+  PetscErrorCode Down(int l, Guess guess) override;
+  PetscErrorCode Up(int l) override;
+  PetscErrorCode RestrictB(int l) override { return RestrictTo(l, b(l)); }
+  PetscErrorCode RestrictResidualOf(int l) override;
+  PetscErrorCode AddCorrection(int l) override { return ProlongFrom(l, true); }
+  PetscErrorCode Solve(Guess guess) override {
+    return level(last()).relaxed ? SmoothFrom(last(), guess) : dense_.Apply(memory_, b(last()), x(last()), transposed_);
+  }
   PetscErrorCode Smooth(int l, int from_step);
   PetscErrorCode SmoothFrom(int l, Guess guess);
   PetscErrorCode Apply(int l, Form form, const T *b, const T *x, T *y);
@@ -126,7 +104,6 @@ private:
   PetscErrorCode RestrictTo(int l, const T *r);
   PetscErrorCode Exchange(Level &at, const T *u, Field<T> *field);
 
-  MultigridOptions                    options_;
   Mat                                 matrix_ = NULL;
   std::vector<std::unique_ptr<Level>> levels_, before_;                    // before_: of the last set-up, during one
   PetscMemType                        set_up_memory_ = PETSC_MEMTYPE_HOST; // where the hierarchy is made
@@ -138,12 +115,6 @@ private:
   int                                 steps_ = 0; // of smoothing
   DenseSolve<T>                       dense_;
   Mirror<T>                           diagonal_, marks_, diagonal_of_setup_; // of the finest level: see update.cpp
-
-  // of the application under way
-  PetscMemType memory_ = PETSC_MEMTYPE_HOST;
-  const T     *b_ = nullptr;
-  T           *x_ = nullptr;
-  bool         transposed_ = false;
 };
 
 } // namespace shellac

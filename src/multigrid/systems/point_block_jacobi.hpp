@@ -32,13 +32,9 @@ void choose_damping(const std::vector<PetscReal> &ritz_re, const std::vector<Pet
 // others are 1e-6 or more.
 PetscReal perron_root(int n, const PetscReal *A, PetscReal *vector);
 
-// Approximates eigenvalues of D⁻¹A by Arnoldi's method from the vector v[0]. product: w = D⁻¹A v.
-template <class Product>
-PetscErrorCode get_ritz_values(const std::vector<Vec> &v, const Product &product, std::vector<PetscReal> *re,
-                               std::vector<PetscReal> *im);
 PetscErrorCode eigenvalues_of_hessenberg(int n, std::vector<PetscScalar> *H, std::vector<PetscReal> *re,
                                          std::vector<PetscReal> *im);
-
+// Approximates eigenvalues of D⁻¹A by Arnoldi's method from the vector v[0]. product: w = D⁻¹A v.
 template <class Product>
 PetscErrorCode get_ritz_values(const std::vector<Vec> &v, const Product &product, std::vector<PetscReal> *re,
                                std::vector<PetscReal> *im) {

@@ -167,8 +167,7 @@ PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &
   ReadSystem                       read = {};
   Arrays                           arrays(memory);
   std::unique_ptr<PreparedCapture> prepared;
-  Scratch<SystemFindings>          parts, sum;
-  std::vector<SystemFindings>      found;
+  SystemFindings                   found;
 
   PetscFunctionBegin;
   rows->grown = grown;
@@ -199,13 +198,9 @@ PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &
   read.grown = grown;
   read.values = rows->values;
   read.alone = rows->alone;
-  PetscCall(sum.Grow(1, memory));
-  PetscCall(sum_runs(memory, patch.all(), read, &parts, sum.at(memory)));
+  PetscCall(get_sum_of_runs(memory, patch.all(), read, &found));
   PetscCall(arrays.Restore());
-  if (findings) {
-    PetscCall(sum.GetHost(memory, &found));
-    *findings = found[0];
-  }
+  if (findings) *findings = found;
   PetscCall(fill_ghosts(memory, patch, halo, grown, rows->values, rows->arrays()));
   PetscCall(fill_ghosts(memory, patch, halo, grown, rows->alone, pairs.dof));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -76,6 +76,7 @@ PetscErrorCode SystemHierarchy::Create(Mat matrix, const MultigridOptions &optio
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   comm_ = grid.comm;
   options_ = options;
+  if (options_.cycle == Cycle::automatic) options_.cycle = Cycle::V;
   way_ = context->halo_way;
   vec_type_ = finest.vec_type();
   device_ = on_device;
@@ -256,7 +257,7 @@ PetscErrorCode SystemHierarchy::SetWeights(int l, Halo *halo, const SystemRows &
   PetscCall(at.prolongation.MakeZero(set_up_memory_, (size_t)arrays * rows.points(), &set.weights));
   PetscCall(for_each_run(set_up_memory_, at.patch.all(), set));
   PetscCall(fill_ghosts(set_up_memory_, set.coarsening.patch, halo, rows.grown, set.weights, arrays));
-  at.transfers = {set.coarsening, rows.grown, dof, set.weights, set.weights};
+  at.transfers = {set.coarsening, rows.grown, dof, set.weights};
   at.transfers.coarsening.patch.dof = at.grid.dof;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

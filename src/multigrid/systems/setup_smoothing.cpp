@@ -179,8 +179,7 @@ PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, bool *singular) {
   InvertBlocks<T>                  invert;
   CheckBlocks                      check = {(int)dof, nullptr};
   Scratch<PetscInt>                pivots;
-  Scratch<CountSingular>           parts, sum;
-  std::vector<CountSingular>       found;
+  CountSingular                    found;
 
   PetscFunctionBegin;
   PetscCall(at.smoothing.blocks.Make(set_up_memory_, points * dof * dof, &check.blocks));
@@ -192,10 +191,8 @@ PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, bool *singular) {
   invert.pivots = pivots.at(set_up_memory_);
   PetscCall(at.op->ForAllPoints(set_up_memory_, invert));
   PetscCall(arrays.Restore());
-  PetscCall(sum.Grow(1, set_up_memory_));
-  PetscCall(sum_runs(set_up_memory_, Box{{0, 0, 0}, {(PetscInt)points, 1, 1}}, check, &parts, sum.at(set_up_memory_)));
-  PetscCall(sum.GetHost(set_up_memory_, &found));
-  int any = found[0].count > 0;
+  PetscCall(get_sum_of_runs(set_up_memory_, Box{{0, 0, 0}, {(PetscInt)points, 1, 1}}, check, &found));
+  int any = found.count > 0;
   if (!at.whole) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm_));
   *singular = any;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
 #pragma once
-// Transfers between levels of several unknowns a point: weights of the coarse points around each fine one, for each unknown by itself;
-// prolongation, restriction and the coarse rows R A P by them. Restriction has weights of its own, which may be those of prolongation.
+// Transfers between levels of several unknowns a point: weights of the coarse points around each fine one, for each unknown
+// by itself; prolongation P, restriction, its transpose, and the coarse rows Pᵀ A P by them.
 
 #include "grid/halo.hpp"
 #include "multigrid/setup/coarse_runs.hpp"
@@ -13,7 +13,7 @@ struct SystemTransfers {
   GridCoarsening     coarsening;
   Box                grown; // the box that the weights are on
   int                dof;
-  const PetscScalar *prolongation, *restriction; // [corners][dof][points of grown]
+  const PetscScalar *weights; // [corners][dof][points of grown]
 
   SHELLAC_HD size_t place(int corner, int unknown) const {
     return (size_t)(corner * dof + unknown) * (size_t)grown.points();
@@ -93,7 +93,7 @@ struct Prolong {
         for (corner[1] = 0; corner[1] <= between[1]; corner[1]++)
           for (corner[0] = 0; corner[0] <= between[0]; corner[0]++) {
             const PetscInt     J[3] = {first[0] + corner[0], first[1] + corner[1], first[2] + corner[2]};
-            const PetscScalar *w = of.prolongation + of.place(c.corner(corner), 0) + at;
+            const PetscScalar *w = of.weights + of.place(c.corner(corner), 0) + at;
             const bool         inside = coarse.contains(J);
             const PetscScalar *there = inside ? e.u + coarse.index(J[0], J[1], J[2]) * dof : nullptr;
             for (int r = 0; r < dof; r++) {
@@ -131,7 +131,7 @@ struct Restrict {
           if (!find_corner(around, s, p, corner)) continue;
           const PetscInt     last[3] = {p[0] + (n - 1) * stride, p[1], p[2]};
           const bool         inside = fine.contains(p) && fine.contains(last);
-          const PetscScalar *w = of.restriction + of.place(of.coarsening.corner(corner), 0) + of.grown.index(p);
+          const PetscScalar *w = of.weights + of.place(of.coarsening.corner(corner), 0) + of.grown.index(p);
           const PetscScalar *from = inside ? r.u + fine.index(p[0], p[1], p[2]) * dof : nullptr;
           for (int c = 0; c < dof; c++, w += of.place(0, 1)) {
             if (inside) {
@@ -175,7 +175,7 @@ struct CoarsenPair {
           PetscInt p[3], corner[3];
           if (!find_corner(around, s, p, corner)) continue;
           const size_t       at = of.grown.index(p);
-          const PetscScalar *R = of.restriction + of.place(of.coarsening.corner(corner), row) + at;
+          const PetscScalar *R = of.weights + of.place(of.coarsening.corner(corner), row) + at;
           for (d[2] = -1; d[2] <= 1; d[2]++)
             for (d[1] = -1; d[1] <= 1; d[1]++)
               for (d[0] = -1; d[0] <= 1; d[0]++) {
@@ -198,7 +198,7 @@ struct CoarsenPair {
                     for (c[0] = 0; c[0] <= last[0]; c[0]++) {
                       int J[3];
                       for (int a = 0; a < 3; a++) J[a] = one[a] ? 0 : first[a] + c[a];
-                      const PetscScalar *P = of.prolongation + of.place(of.corner(c[0], c[1], c[2]), column) + there;
+                      const PetscScalar *P = of.weights + of.place(of.corner(c[0], c[1], c[2]), column) + there;
                       PetscScalar       *into = sum[step_place(J[0], J[1], J[2])];
                       SHELLAC_COLUMNS
                       for (int i = 0; i < n; i++) into[i] += value[i] * P[i * stride];

@@ -139,11 +139,10 @@ PetscErrorCode SystemHierarchy::Mark(bool of_setup) {
 }
 
 PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *done, bool *, bool *failed) {
-  Arrays               arrays(set_up_memory_);
-  Scratch<T>           room;
-  Scratch<Changes>     sum, parts;
-  std::vector<Changes> found;
-  CompareMarks         compare = {};
+  Arrays       arrays(set_up_memory_);
+  Scratch<T>   room;
+  Changes      found;
+  CompareMarks compare = {};
 
   PetscFunctionBegin;
   *done = false;
@@ -158,21 +157,18 @@ PetscErrorCode SystemHierarchy::Update(StencilMat *, PetscMemType, Vec, bool *do
   PetscCall(marks_.Get(memory_, &compare.mark));
   PetscCall(diagonal_of_setup_.Get(memory_, &compare.of_setup));
   compare.change = top.r.at(memory_);
-  PetscCall(sum.Grow(1, memory_));
   std::unique_ptr<PreparedCapture> op;
   PetscCall(top.op->Prepare(&arrays, &op));
   compare.from = op->coefficients();
-  PetscCall(sum_runs(memory_, compare.patch.all(), compare, &parts, sum.at(memory_)));
-  PetscCall(sum.GetHost(memory_, &found));
+  PetscCall(get_sum_of_runs(memory_, compare.patch.all(), compare, &found));
   T a = 0;
-  PetscCall(find_factor(comm_, found[0].factor, &a));
+  PetscCall(find_factor(comm_, found.factor, &a));
   int others = a == (T)0;
   if (!others) {
     compare.compares = true;
     compare.a = a;
-    PetscCall(sum_runs(memory_, compare.patch.all(), compare, &parts, sum.at(memory_)));
-    PetscCall(sum.GetHost(memory_, &found));
-    others = found[0].others;
+    PetscCall(get_sum_of_runs(memory_, compare.patch.all(), compare, &found));
+    others = found.others;
   }
   PetscCall(arrays.Restore());
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &others, 1, MPI_INT, MPI_MAX, comm_));
