@@ -227,7 +227,8 @@ TEST_CASE("fused passes compute what single steps do, on large grids", "[multigr
       Matrix A = make_operator(p, da);
       Vector b = random_vector(da, 3);
       for (const char *type : {" -test_pc_stencilmg_type full", " -test_pc_stencilmg_multiplicative_cycles 2",
-                               " -test_pc_stencilmg_multiplicative_cycles 2 -test_pc_stencilmg_smooths 2"}) {
+                               " -test_pc_stencilmg_multiplicative_cycles 2 -test_pc_stencilmg_smooths 2",
+                               " -test_pc_stencilmg_multiplicative_cycles 2 -test_pc_stencilmg_smooths 4"}) {
         if (!in_turn(number++ + N[0])) continue;
         INFO(describe(p));
         INFO(type);
