@@ -11,7 +11,10 @@ template <int terms> struct Series {
   int  order = 0, known = terms;
 
   Series(Real value = 0) { c[0] = value; }
-  Series(Real value, Real slope) { c[0] = value, c[1] = slope; }
+  Series(Real value, Real slope) : order(value == 0) { // all its terms are known, wherever it begins
+    c[0] = order ? slope : value;
+    c[1] = order ? 0 : slope;
+  }
 
   Real at(int power) const { return power < order || power >= order + terms ? 0 : c[power - order]; }
   Real limit() const { return known > -order ? at(0) : Real(0) / Real(0); } // not a number where it is not known
@@ -25,7 +28,7 @@ template <int terms> struct Series {
     const int    first = a.order < b.order ? a.order : b.order;
     Series       sum = a.from(first);
     const Series other = b.from(first);
-    for (int n = 0; n < terms; n++) sum.c[n] += other.c[n];
+    for (int n = 0; n < terms; n++) sum.c[n] = total(sum.c[n], other.c[n]);
     return sum.known_as(other);
   }
   friend Series operator-(const Series &a, const Series &b) { return a + -b; }
@@ -116,6 +119,13 @@ template <int terms> struct Series {
   }
 
 private:
+  // The sum of two numbers. What is left of opposite ones may be their rounding errors, as of 3*u - 4*u(-1) + u(-2). As a first
+  // term these would decide signs and comparisons.
+  static Real total(Real a, Real b) {
+    constexpr Real rounding = 256 * 2.2e-16;
+    const Real     sum = a + b;
+    return equation::fabs(sum) < rounding * equation::fabs(b) ? Real(0) : sum;
+  }
   Real first() const { // of the coefficients that are not zero; zero if all are
     for (int n = 0; n < terms && n < known; n++)
       if (c[n] != 0) return c[n];
