@@ -157,6 +157,8 @@ TEST_CASE("expressions of an equation that mean something else, or nothing", "[m
           CALL(user, "equation:1|integers|step_x(0.5)", b.set("residual = u * step_x(0.5)")),
           CALL(user, "equation:1|equals sign|one side", b.set("residual = -laplacian(u) = 1")),
           CALL(user, "equation:2|equals sign|one side", b.set("residual = (u\n  = 1)")),
+          CALL(user, "equation:1|comparison|one side", b.set("residual = -laplacian(u) == 1")),
+          CALL(user, "equation:1|comparison|du/dt", b.set("rate = u == 1")),
           CALL(user, "equation:1|comma|1.5", b.set("k = 1,5\nresidual = k * u")),
           CALL(user, "equation:2|ends with +|missing|- 1 +", b.set("residual = u\n  - 1 +\n")),
           CALL(user, "equation:1:18|before *|u * * 2", b.set("residual =   u * * 2")), // the column of the line
@@ -421,6 +423,11 @@ TEST_CASE("options of equations, a compiler that is missing and a cache that can
     Options parameter("-equation_k 3");
     check_mistakes(work, {CALL(PETSC_ERR_USER, "-equation_k|is a field|DMDAEquationSetField",
                                b.set("parameter(lambda, 6)\nfield(k) = 1\nresidual = k*u - lambda"))});
+  }
+  {
+    Options parameter("-equation_k 3");
+    check_mistakes(work, {CALL(PETSC_ERR_USER, "two parameters|-equation_k|-equation_K, -equation_k|rename",
+                               b.set("parameter(K, 6)\nparameter(k, 1)\nresidual = k*u - K"))});
   }
   {
     Options parameter("-Equation_lamda 3"); // PETSc ignores case

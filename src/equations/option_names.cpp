@@ -1,4 +1,5 @@
-// Finds options -equation_NAME that nothing reads. PETSc itself reports them only at the end of the program, on request.
+// Finds options -equation_NAME that nothing reads, which PETSc reports only at the end of the program, on request; and those of two
+// parameters.
 
 #include "equations/equation.hpp"
 #include "equations/expression.hpp"
@@ -13,7 +14,7 @@ PetscErrorCode CheckOptionNames(DM da, const Equation &equation) {
   std::vector<std::string> known, near;
   const char              *prefix;
   char                    *given;
-  std::string              parameters, wrong;
+  std::string              parameters, wrong, twofold;
 
   PetscFunctionBegin;
   for (const Option &option : equation_options) known.push_back(option.key);
@@ -31,6 +32,8 @@ PetscErrorCode CheckOptionNames(DM da, const Equation &equation) {
     const bool        is_known = std::any_of(known.begin(), known.end(),
                                              [&](const std::string &name) { return lower_case(name) == lower_case(key); });
     if (!is_known) wrong = key;
+    const auto of_key = [&](const auto &p) { return lower_case("-equation_" + p.name) == lower_case(key); };
+    if (std::count_if(equation.text.parameters.begin(), equation.text.parameters.end(), of_key) > 1) twofold = key;
   }
   PetscCall(PetscFree(given));
   const bool is_field = std::any_of(equation.text.fields.begin(), equation.text.fields.end(), [&](const auto &f) {
@@ -45,6 +48,11 @@ PetscErrorCode CheckOptionNames(DM da, const Equation &equation) {
                     is_field ? ": it is a field, whose values DMDAEquationSetField() sets" : "",
                     suggestion(wrong, known).empty() ? "." : suggestion(wrong, known).c_str(),
                     parameters.empty() ? "none" : parameters.c_str());
+  SHELLAC_CHECK_ALL(
+      twofold.empty(), PetscObjectComm((PetscObject)da), PETSC_ERR_USER,
+      "%s has two parameters for the option %s, because PETSc's options do not distinguish small and capital "
+      "letters; rename one of %s, or set them by DMDAEquationSetParameter()",
+      equation.text.file.c_str(), twofold.c_str(), parameters.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

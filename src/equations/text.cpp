@@ -345,6 +345,12 @@ private:
                                                   : "state it as " + s.head + " = ...");
     EquationText::Unknown *u = s.arguments.empty() ? &to_.unknowns[0] : unknown(s, s.arguments[0]);
     if (!u) return;
+    const Node &tree = s.value.tree;
+    if ((s.head == "residual" || s.head == "rate") && tree.kind == Node::comparison &&
+        (tree.operators[0] == "==" || tree.operators[0] == "!="))
+      return fail(s.line, "the " + s.head + " is a comparison, which is only 1 or 0" +
+                              (s.head == "residual" ? "; bring everything to one side, as residual = -laplacian(u) - 1"
+                                                    : "; state du/dt, as rate = laplacian(u)"));
     if (u->*which)
       return fail(s.line, "the " + s.head + " is stated twice, first in line " + std::to_string((u->*which).line));
     u->*which = s.value;
