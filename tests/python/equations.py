@@ -207,6 +207,14 @@ class InTime(unittest.TestCase):
         again = eq.solve(until=0.025)  # from the beginning
         np.testing.assert_allclose(everywhere(da, again), w, rtol=1e-11)
 
+    def test_a_solution_goes_on_from_a_time_between_steps(self):
+        eq = shellac.Equation(grid(5, 6), "neumann(sides) = 0\ninitial = 1\nrate = laplacian(u) - 2*t*u", options={
+            "ts_type": "rk", "ts_adapt_type": "none", "ts_exact_final_time": "interpolate"})
+        u = eq.solve(until=0.105, dt=0.01)
+        self.assertAlmostEqual(eq.time, 0.105, 14)
+        u = eq.solve(u, until=0.2, dt=0.01)
+        np.testing.assert_allclose(everywhere(eq.da, u), np.exp(-0.04), rtol=2e-4)
+
     def test_an_option_for_the_time_step_wins_by_either_name(self):
         options = PETSc.Options("step_")
         for name in ("ts_dt", "ts_time_step"):

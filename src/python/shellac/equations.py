@@ -429,6 +429,8 @@ class Equation:
             ts.setTimeStep(self._dt)  # the last step of an earlier solution was cut
         ts.setStepNumber(0)
         ts.solve(u)
+        if ts.getSolveTime() != ts.getTime():
+            ts.setTime(ts.getSolveTime())  # u is interpolated there, and the step has gone farther
         if ts.getConvergedReason() < 0:
             raise RuntimeError(f"{what}: the solver fails: {_reason(ts)} after {ts.getStepNumber()} steps at the time "
                                f"{ts.getTime():g}; try a smaller dt, another -ts_type, and -ts_monitor")
