@@ -119,8 +119,8 @@ template <int terms> struct Series {
   }
 
 private:
-  // The sum of two numbers. What is left of opposite ones may be their rounding errors, as of 3*u - 4*u(-1) + u(-2). As a first
-  // term these would decide signs and comparisons.
+  // The sum of two numbers. What is left of opposite ones may be their rounding errors, as of 3*u - 4*u(-1) + u(-2). As a
+  // first term these would decide signs and comparisons.
   static Real total(Real a, Real b) {
     constexpr Real rounding = 256 * 2.2e-16;
     const Real     sum = a + b;
