@@ -1,5 +1,5 @@
-// Finds options -equation_NAME that nothing reads, which PETSc reports only at the end of the program, on request; and options of
-// two parameters.
+// Finds options -equation_NAME that nothing reads, which PETSc reports only at the end of the program, on request; and
+// options of two parameters.
 
 #include "equations/equation.hpp"
 #include "equations/expression.hpp"
