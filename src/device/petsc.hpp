@@ -4,8 +4,8 @@
 #include <petscksp.h>
 #include <petscdmda.h>
 
-// Whether nvcc compiles this source. Sources use it for kernels and calls of CUDA, never for members of a class, whose layout
-// must be the same for every compiler.
+// Whether nvcc compiles this source. Sources use it for kernels and calls of CUDA, never for members of a class, whose
+// layout must be the same for every compiler.
 #if defined(PETSC_HAVE_CUDA) && defined(__CUDACC__)
 #define SHELLAC_CUDA 1
 #include <petscdevice_cuda.h>

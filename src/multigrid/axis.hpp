@@ -16,9 +16,10 @@ namespace shellac {
 // Of rows that are read, relative to the diagonal entry.
 // cancellation: what rounding leaves where entries cancel. A sum of 27 entries has 26 roundings of up to twice the diagonal
 // entry, 26 epsilon; the entries, sums of products themselves, have a few more.
-// agreement: what rounding makes of equal rows. A coefficient of an axis has 4 roundings, the diagonal entry of a sum of them
-// 7, the shift as many, and the program's own sum 6: less than 16 epsilon. Cycles over such rows are cycles for the matrix.
-// rounding: couplings that differ by less make no other hierarchy, but residuals have to be the matrix's own.
+// agreement: what rounding makes of equal rows. A coefficient of an axis has 4 roundings, the diagonal entry of a sum
+// of them 7, the shift as many, and the program's own sum 6: less than 16 epsilon. Cycles over such rows are cycles for
+// the matrix. rounding: couplings that differ by less make no other hierarchy, but residuals have to be the matrix's
+// own.
 constexpr PetscReal cancellation = 64 * PETSC_MACHINE_EPSILON, agreement = 16 * PETSC_MACHINE_EPSILON, rounding = 1e-10;
 
 struct Axis {
@@ -33,8 +34,8 @@ struct Axis {
   bool      is_fixed(PetscInt i) const { return fixed && (i == 0 || i == N() - 1); }
   PetscReal coupling() const { return edge[N() / 2] / mass[N() / 2]; } // 1/h² far from the ends, times any factor
   PetscReal strength() const { return PetscAbsReal(coupling()); }
-  // A lower bound of the axis' eigenvalues' sizes: 1 over the resistance of all edges in series, from an end of the domain on,
-  // times the sum of the masses. Zero where nothing holds the values.
+  // A lower bound of the axis' eigenvalues' sizes: 1 over the resistance of all edges in series, from an end of the
+  // domain on, times the sum of the masses. Zero where nothing holds the values.
   PetscReal lowest() const;
   bool      has_rows_of(const Axis &other) const {
          return mass == other.mass && edge == other.edge && periodic == other.periodic && fixed == other.fixed;
@@ -73,8 +74,8 @@ struct Coarsening : CoarsePlaces {
   std::vector<PetscReal> restriction[2]; // weights of the fine point i in those two [N]
 };
 
-// An axis of equal edges, for rows that are known point by point. fixed: rows at both ends couple nothing; free_end: no edge leads
-// beyond that end.
+// An axis of equal edges, for rows that are known point by point. fixed: rows at both ends couple nothing; free_end: no
+// edge leads beyond that end.
 Axis axis_beside_rows(PetscInt N, bool periodic, bool fixed, PetscReal edge, const bool free_end[2]);
 
 // Whether an axis has a next coarser one.

@@ -53,8 +53,8 @@ enum RowSlot {
 // Values after the last array: loops on the host take whole vectors of a row.
 constexpr size_t room_after_rows = 16;
 
-// The arrays, over a rank's points and some beyond them, which belong to its neighbours or are images on a periodic axis. Plain
-// data, on the host or on a GPU.
+// The arrays, over a rank's points and some beyond them, which belong to its neighbours or are images on a periodic
+// axis. Plain data, on the host or on a GPU.
 struct CouplingArrays {
   Box          grown = {};
   Neighbours   neighbours = {};
@@ -203,7 +203,8 @@ PetscErrorCode coarsen(PetscMemType memory, const CouplingArrays &fine, const Gr
                        const CouplingArrays &coarse, PetscScalar *total);
 
 // From the rows of a patch's points and of those next to them: the transposed ones, or half the sum of both, at the patch's
-// points. They have no masses, and *derived has the same arrays. But for all_of_transpose, couplings of the wrong sign are left out.
+// points. They have no masses, and *derived has the same arrays. But for all_of_transpose, couplings of the wrong sign
+// are left out.
 enum class DerivedRows { transpose, symmetric_part, all_of_transpose };
 PetscErrorCode derive_rows(PetscMemType memory, const Patch &patch, const CouplingArrays &rows, DerivedRows which,
                            const CouplingArrays &derived);

@@ -1,8 +1,8 @@
 #pragma once
-// The smoothing step for convection: a Gauss-Seidel sweep in one of the 2^d directions along the axes. Along the wind it takes
-// values across the grid, whatever the Péclet number is; the next steps take the other directions (Trottenberg, Oosterlee and
-// Schüller, "Multigrid", 2001, section 7.2). A sweep goes over the points of each tile of the grid, one after the other. Those
-// around a tile keep their values from before the step, so tiles are independent.
+// The smoothing step for convection: a Gauss-Seidel sweep in one of the 2^d directions along the axes. Along the wind
+// it takes values across the grid, whatever the Péclet number is; the next steps take the other directions
+// (Trottenberg, Oosterlee and Schüller, "Multigrid", 2001, section 7.2). A sweep goes over the points of each tile of
+// the grid, one after the other. Those around a tile keep their values from before the step, so tiles are independent.
 //
 // Within a row each point waits for the one before it. What a row's points change, d_i = a_i + f_i d_(i-1), is a
 // recurrence of first order: the host runs through it, and a warp on a GPU composes these functions in pairs.

@@ -235,8 +235,9 @@ private:
     return options_.fused && takes_columns(level(l)) && coarsens_all(level(l).part) &&
            column::fills_gpu(level(l).patch, 4);
   }
-  // Whether the cycles after full multigrid take all steps on the finest level after the coarse grid (transposed: before it): the cycle
-  // before ended with such steps. The first pass of a cycle then computes the residual and its norm.
+  // Whether the cycles after full multigrid take all steps on the finest level after the coarse grid (transposed:
+  // before it): the cycle before ended with such steps. The first pass of a cycle then computes the residual and its
+  // norm.
   bool turns() const {
     return options_.full && last() > 0 && !parts_ && std::is_same<T, S>::value && takes_sweeps(level(0));
   }

@@ -60,10 +60,11 @@ class Multigrid {
 public:
   virtual ~Multigrid() = default;
   virtual PetscErrorCode Destroy() = 0;
-  // After a change of the operator: where it has become a multiple of what it was with another diagonal, and weights of interpolation
-  // are still right, the levels follow it. fixed: 1/diagonal of identity rows is written there, zero elsewhere; null where there are
-  // none. *equal: to rounding; otherwise only nearly, so that residuals have to be the matrix's own. *failed: the last level
-  // cannot be solved. Not *done: the hierarchy can only be destroyed, or make room for another. Collective.
+  // After a change of the operator: where it has become a multiple of what it was with another diagonal, and weights of
+  // interpolation are still right, the levels follow it. fixed: 1/diagonal of identity rows is written there, zero
+  // elsewhere; null where there are none. *equal: to rounding; otherwise only nearly, so that residuals have to be the
+  // matrix's own. *failed: the last level cannot be solved. Not *done: the hierarchy can only be destroyed, or make
+  // room for another. Collective.
   virtual PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *, bool *) {
     *done = false;
     return PETSC_SUCCESS;
@@ -73,8 +74,8 @@ public:
   // Arrays in `memory`, work in PETSc's stream.
   virtual PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool from_x, bool full,
                                PetscReal stop, PetscReal limit, PetscReal *norm) = 0;
-  // x = the transpose of a cycle from zero, or of full multigrid, times b. Of rows that weights make symmetric (see GetMasses()) it is
-  // that of M A M⁻¹, M the weights.
+  // x = the transpose of a cycle from zero, or of full multigrid, times b. Of rows that weights make symmetric (see
+  // GetMasses()) it is that of M A M⁻¹, M the weights.
   virtual PetscErrorCode ApplyTranspose(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool full) = 0;
   // The weights, at the points of the vectors; *any: there are such beside ones.
   virtual PetscErrorCode GetMasses(PetscScalar *, bool *any) {

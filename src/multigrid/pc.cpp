@@ -201,7 +201,8 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// y = the transpose of a cycle, or of full multigrid, times b. The hierarchy has it between the masses of symmetric operators.
+// y = the transpose of a cycle, or of full multigrid, times b. The hierarchy has it between the masses of symmetric
+// operators.
 PetscErrorCode transposed_cycle(PC pc, StencilMG *mg, bool full, Vec b, Vec y) {
   Arrays             arrays;
   const PetscScalar *pb = NULL;

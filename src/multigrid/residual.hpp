@@ -1,6 +1,7 @@
 #pragma once
-// The residual b - A u at one point of a level, in 1 to 3 dimensions. The functors of this file, smooth.hpp, restrict.hpp and prolong.hpp
-// are for host and device; passes over several points compute the same, and tests compare the two.
+// The residual b - A u at one point of a level, in 1 to 3 dimensions. The functors of this file, smooth.hpp,
+// restrict.hpp and prolong.hpp are for host and device; passes over several points compute the same, and tests compare
+// the two.
 
 #include "multigrid/level.hpp"
 #include "multigrid/step.hpp"

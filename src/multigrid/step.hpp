@@ -24,7 +24,8 @@ SHELLAC_HD T add_fluxes(T r, T center, K coupling, T neighbour, More... more) {
   return add_fluxes(r, center, more...);
 }
 
-// f - A u at a point, by its row's shift and such pairs. Differences have the rounding errors of smooth functions' second differences.
+// f - A u at a point, by its row's shift and such pairs. Differences have the rounding errors of smooth functions'
+// second differences.
 template <class T, class... Pairs> SHELLAC_HD T residual_of(T f, T shift, T center, Pairs... pairs) {
   return add_fluxes(f - shift * center, center, pairs...);
 }
@@ -34,7 +35,8 @@ template <class T, class Scale> SHELLAC_HD T jacobi_step(T u, Scale scale, T res
   return u + scale * residual;
 }
 
-// The same with fewer operations: (1 - ω) u + ω D^-1 (f + Σ coupling neighbour). A point that does not change has no inverse.
+// The same with fewer operations: (1 - ω) u + ω D^-1 (f + Σ coupling neighbour). A point that does not change has no
+// inverse.
 template <class T, class R> SHELLAC_HD T sor_step(T u, R omega, T inverse, bool changes, T sum) {
   return (changes ? 1 - omega : R(1)) * u + omega * inverse * sum;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The exact solution of a level whose points are a line, by elimination from one end to the other: the rows' couplings with the
-// two neighbours alone. In O(N), where several smoothing steps would take longer.
+// The exact solution of a level whose points are a line, by elimination from one end to the other: the rows' couplings
+// with the two neighbours alone. In O(N), where several smoothing steps would take longer.
 
 #include <algorithm>
 #include <limits>
@@ -13,8 +13,9 @@
 
 namespace shellac {
 
-// Rows of N points, (A u)_i = shift_i u_i + lower_i (u_i - u_{i-1}) + upper_i (u_i - u_{i+1}); around a periodic line the first and the
-// last one couple each other, elsewhere nothing beyond them. Points that are not `in` couple nothing and stay zero.
+// Rows of N points, (A u)_i = shift_i u_i + lower_i (u_i - u_{i-1}) + upper_i (u_i - u_{i+1}); around a periodic line
+// the first and the last one couple each other, elsewhere nothing beyond them. Points that are not `in` couple nothing
+// and stay zero.
 struct LineRows {
   std::vector<PetscScalar> shift, lower, upper, mass; // mass: of rows that are symmetric with it; empty: ones
   std::vector<bool>        in;
@@ -60,8 +61,8 @@ template <class T> struct LineSweeps {
   }
 };
 
-// Takes out the mean with the masses as weights, or the transpose of that; puts `scale` times that of b in its place, if there is b: a
-// singular preconditioner would not show what a right-hand side has beyond the operator's range.
+// Takes out the mean with the masses as weights, or the transpose of that; puts `scale` times that of b in its place,
+// if there is b: a singular preconditioner would not show what a right-hand side has beyond the operator's range.
 template <class T> struct TakeMean {
   int             n;
   const T        *mass, *from, *b;

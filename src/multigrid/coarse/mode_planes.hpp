@@ -1,8 +1,9 @@
 #pragma once
 // The solution by modes (see direct.hpp) on a GPU that multiplies small matrices in double precision, which those of compute
 // capability 8.0 on do. A block has a plane of the level, of 32 x 32 points at most: an axis' modes are a product from the
-// left or from the right. Each of its 16 warps computes 8 x 8 values of it. A level of two axes is one plane, and one kernel.
-// One of three is as many planes as the third axis has points, then as the second has, and again as the third has.
+// left or from the right. Each of its 16 warps computes 8 x 8 values of it. A level of two axes is one plane, and one
+// kernel. One of three is as many planes as the third axis has points, then as the second has, and again as the third
+// has.
 
 #include <type_traits>
 

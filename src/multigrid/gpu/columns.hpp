@@ -1,7 +1,8 @@
 #pragma once
-// Passes over a level of three dimensions on a GPU where the operator is a sum over the axes: a thread computes some points of
-// a column along the third axis, and keeps what the next one needs. The level is one rank's, and no axis is periodic. Each
-// does what the functor of the same name in the file of its verb does; pure functors, for host and device, so that tests compare the two.
+// Passes over a level of three dimensions on a GPU where the operator is a sum over the axes: a thread computes some
+// points of a column along the third axis, and keeps what the next one needs. The level is one rank's, and no axis is
+// periodic. Each does what the functor of the same name in the file of its verb does; pure functors, for host and
+// device, so that tests compare the two.
 
 #include "device/chain.hpp"
 #include "multigrid/level.hpp"

@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : sweep_blocks(ro
   const bool      writes = in_first && lane > 0 && lane < lanes - 1 && row >= halo && row < rows - halo;
   const ptrdiff_t plane = (ptrdiff_t)nx * ny;
 
-  // Of one of the two columns. The one with the first colour's point in plane k, and with the second's in plane k - 1, is `here`.
+  // Of one of the two columns. The one with the first colour's point in plane k, and with the second's in plane k - 1,
+  // is `here`.
   struct Column {
     R    own, beside; // coefficients of the neighbours along the row: the lane's, and that of the lane `side`
     T    inverse;     // diagonal entry of points in regular planes

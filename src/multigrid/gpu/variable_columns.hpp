@@ -1,7 +1,7 @@
 #pragma once
-// Passes over a level of three dimensions with variable coefficients on a GPU: a thread computes some points of a column along the
-// third axis, and keeps what the next one needs. The level is one rank's. Each does what the functor of the same name in the file of its verb
-// does; pure functors, for host and device, so that tests compare the two.
+// Passes over a level of three dimensions with variable coefficients on a GPU: a thread computes some points of a
+// column along the third axis, and keeps what the next one needs. The level is one rank's. Each does what the functor
+// of the same name in the file of its verb does; pure functors, for host and device, so that tests compare the two.
 
 #include "multigrid/gpu/columns.hpp"
 #include "multigrid/gpu/variable_plan.hpp"
@@ -13,8 +13,8 @@ namespace variable_column {
 // Points of a column that a thread computes, at most: a place in level.has_shift is of as many.
 constexpr PetscInt most_points = shift_planes;
 
-// Steps from a point to the one before, itself and the next one along an axis: in vectors, none where there is no such point; and in
-// arrays of `grown`, which have zeros beyond ends.
+// Steps from a point to the one before, itself and the next one along an axis: in vectors, none where there is no such
+// point; and in arrays of `grown`, which have zeros beyond ends.
 struct Steps {
   PetscInt value[3], row[3];
 };
@@ -35,8 +35,8 @@ template <class T> SHELLAC_HD Steps steps_along(const VariableLevel<T> &level, i
           {first && around ? last * row : -row, 0, ends && around ? -last * row : row}};
 }
 
-// The inverse of a diagonal entry, or zero. On a GPU by Newton's method, since divisions have branches, and loads of the next
-// point do not begin before them.
+// The inverse of a diagonal entry, or zero. On a GPU by Newton's method, since divisions have branches, and loads of
+// the next point do not begin before them.
 template <class T> SHELLAC_HD T inverse_of(T diagonal) {
   return diagonal == T(0) ? T(0) : typename RealOf<T>::type(1) / diagonal;
 }
@@ -51,12 +51,14 @@ template <> SHELLAC_HD double inverse_of(double diagonal) {
 
 enum class Does { smooth, smooth_zero_twice, residual }; // from a guess; two steps from the guess zero; b - A u
 
-// symmetric: of the couplings of two points only one is read, that of the point before. With a star, diagonals are added up again.
-// Arrays begin where the host has added up, and places in them are of type PetscInt, see has_indices_for_rows().
+// symmetric: of the couplings of two points only one is read, that of the point before. With a star, diagonals are
+// added up again. Arrays begin where the host has added up, and places in them are of type PetscInt, see
+// has_indices_for_rows().
 template <Does does, bool star, bool symmetric, class T, class B> struct Step {
   using R = typename RealOf<T>::type;
   static constexpr int blocks = sizeof(T) > 8 ? 2 : 4; // of a multiprocessor, as registers allow
-  // Neighbours come in opposite pairs. Of each, the upper one's number among 3 x 3 x 3 points; the lower one's is 26 less that.
+  // Neighbours come in opposite pairs. Of each, the upper one's number among 3 x 3 x 3 points; the lower one's is 26
+  // less that.
   static constexpr int            pairs = star ? 3 : 13;
   SHELLAC_HD static constexpr int upper(int pair) { return !star ? 14 + pair : pair == 0 ? 14 : pair == 1 ? 16 : 22; }
 

@@ -1,13 +1,14 @@
 #pragma once
-// The fused pass on a GPU over a level in 2-D with symmetric variable coefficients, where the rank has the whole level. A block
-// of threads walks along the second axis over a strip of columns, one a thread. Rows of coefficients and of b are copied to
-// shared memory a few rows ahead. Each thread keeps its own column's values in registers until all steps have used them: step s
-// works s rows behind the first. Of two equal couplings only one is read, and diagonals are added up again.
+// The fused pass on a GPU over a level in 2-D with symmetric variable coefficients, where the rank has the whole level.
+// A block of threads walks along the second axis over a strip of columns, one a thread. Rows of coefficients and of b
+// are copied to shared memory a few rows ahead. Each thread keeps its own column's values in registers until all steps
+// have used them: step s works s rows behind the first. Of two equal couplings only one is read, and diagonals are
+// added up again.
 //
 // A point's data are b, 2 couplings of a star or 4 of a box, 2 weights of interpolation, and its shift where there is one.
 //
-// The loop over rows is unrolled by the depth of the rings of rows in shared memory, so that places in them are constants. From
-// remainders, ptxas 13.0 computes wrong addresses.
+// The loop over rows is unrolled by the depth of the rings of rows in shared memory, so that places in them are
+// constants. From remainders, ptxas 13.0 computes wrong addresses.
 
 #include "multigrid/gpu/variable_plan.hpp"
 
@@ -58,7 +59,8 @@ __device__ __forceinline__ unsigned load_flag(const char *from) {
 // A point's shift and couplings, as far as its row has them; and the couplings of the next row's point with this row.
 template <class T> struct Coefficients { T shift, east, west, north, nw, ne, next_sw, next_se; };
 
-// Where arrays of a level begin, added up by the host. Threads add indices of type PetscInt to them, see has_indices_for_rows().
+// Where arrays of a level begin, added up by the host. Threads add indices of type PetscInt to them, see
+// has_indices_for_rows().
 template <class T> struct RowsArrays {
   const T *shift, *arm[4];                                // along the row and up, of a box also the two oblique ones up
   const T *along_x, *lower, *upper, *to_lower, *to_upper; // weights of interpolation, and of restriction
@@ -131,7 +133,8 @@ __launch_bounds__((RowsShape<Kind, star, T, B>::columns), (RowsShape<Kind, star,
     copy_async(to + 2 * width, upper + at, in_x && there);
   };
   const auto e_row = [&](PetscInt J) { return e + ((int)J & (Shape::e_depth - 1)) * width; }; // J may be negative
-  // Both begin to copy row n of this walk, which is j_next: the first what set-up has made, the second what the kernels before have.
+  // Both begin to copy row n of this walk, which is j_next: the first what set-up has made, the second what the kernels
+  // before have.
   const auto copy_fixed = [&](int n, int slot, PetscInt j_next, unsigned flag) {
     const PetscInt j = first + n;
     const bool     row_there = is_on_axis(patch, 1, j_next), there = in_x && row_there;

@@ -1,6 +1,6 @@
 #pragma once
-// What passes on a GPU over levels with variable coefficients (variable_march.hpp, variable_columns.hpp) read besides the coefficients, and
-// how those in 2-D divide a level and shared memory.
+// What passes on a GPU over levels with variable coefficients (variable_march.hpp, variable_columns.hpp) read besides
+// the coefficients, and how those in 2-D divide a level and shared memory.
 
 #include "device/chain.hpp"
 #include "multigrid/pass.hpp"
@@ -8,9 +8,10 @@
 
 namespace shellac {
 
-// level.weights_along_x has two weights of interpolation of each point between coarse columns, at the place before it and at its
-// own, without the gaps of level.weights. In a kept row they are those of the coarse points before and after it; in another row,
-// those of the two coarse points after it, below and above. A row begins one place before the patch.
+// level.weights_along_x has two weights of interpolation of each point between coarse columns, at the place before it
+// and at its own, without the gaps of level.weights. In a kept row they are those of the coarse points before and after
+// it; in another row, those of the two coarse points after it, below and above. A row begins one place before the
+// patch.
 SHELLAC_HD size_t place_along_x(const Patch &patch, PetscInt i, PetscInt j) {
   return (size_t)(i + 1) + (size_t)(patch.size[0] + 1) * (size_t)j;
 }
@@ -57,8 +58,8 @@ template <class T> struct FindShifts {
   }
 };
 
-// Whether places in a level's arrays are of type PetscInt, in which such passes compute them; 64 bits take several instructions
-// more. Arrays of `grown` are the largest.
+// Whether places in a level's arrays are of type PetscInt, in which such passes compute them; 64 bits take several
+// instructions more. Arrays of `grown` are the largest.
 inline bool has_indices_for_rows(const Box &grown) {
   return grown.points() <= PETSC_MAX_INT;
 }

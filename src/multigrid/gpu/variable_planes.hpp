@@ -1,8 +1,9 @@
 #pragma once
-// Two smoothing steps in one pass over a large level of three dimensions on a GPU, where variable coefficients are a symmetric star. A
-// block of threads has a tile of columns, one a thread, and walks along the third axis. The second step follows one plane behind the
-// first. What points need from other columns is in shared memory. Blocks overlap by the points that two steps use up. Loads are
-// begun two planes ahead. From the guess zero there is a step more, which takes no neighbours: it is done as values are loaded.
+// Two smoothing steps in one pass over a large level of three dimensions on a GPU, where variable coefficients are a
+// symmetric star. A block of threads has a tile of columns, one a thread, and walks along the third axis. The second
+// step follows one plane behind the first. What points need from other columns is in shared memory. Blocks overlap by
+// the points that two steps use up. Loads are begun two planes ahead. From the guess zero there is a step more, which
+// takes no neighbours: it is done as values are loaded.
 
 #include "multigrid/gpu/plane_blocks.hpp"
 #include "multigrid/gpu/variable_columns.hpp"
@@ -93,7 +94,8 @@ __global__ void __launch_bounds__(RowPlanes<from_zero>::threads, 1)
   T top_before = unchanging(top + row_at(k - 1)), top_here = unchanging(top + row_at(k)),
     top_1 = unchanging(top + row_at(k + 1)), top_second = 0;
   T east_1 = unchanging(east + row_at(k + 1)), north_1 = unchanging(north + row_at(k + 1)), shift_here = of_shift(k);
-  // of the second step: values after the first, b less the shift's part, couplings to the four neighbours in the plane, weight
+  // of the second step: values after the first, b less the shift's part, couplings to the four neighbours in the plane,
+  // weight
   T v_before = 0, v_here = 0, rest = 0, to_east = 0, to_west = 0, to_north = 0, to_south = 0, weight = 0;
   for (int n = (int)threadIdx.x; n < Shape::arrays * Shape::plane; n += Shape::threads) all_u[n] = 0;
   __syncthreads();

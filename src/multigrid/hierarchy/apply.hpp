@@ -88,8 +88,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool f
 }
 
 #if SHELLAC_CUDA
-// Makes a graph executable, which takes a fraction of the time if it is one of before whose kernels only get other parameters.
-// before: goes or becomes *exec; null for none
+// Makes a graph executable, which takes a fraction of the time if it is one of before whose kernels only get other
+// parameters. before: goes or becomes *exec; null for none
 inline cudaError_t make_executable(cudaGraph_t graph, cudaGraphExec_t before, cudaGraphExec_t *exec) {
 #if CUDART_VERSION >= 12000
   cudaGraphExecUpdateResultInfo info;

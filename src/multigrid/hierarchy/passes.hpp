@@ -35,8 +35,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::PartAt(int l, Part *part) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// What passes over rows read besides the coefficients. Where a level follows a change of the matrix, weights stay as they are and
-// shifts may change.
+// What passes over rows read besides the coefficients. Where a level follows a change of the matrix, weights stay as
+// they are and shifts may change.
 template <class Part> PetscErrorCode Hierarchy<Part>::PrepareRows(int l) {
   Level       &at = level(l);
   const Patch &patch = at.patch;
@@ -127,8 +127,8 @@ PetscErrorCode Hierarchy<Part>::PlanesAt(int l, const B *b, PlanePass<Part> *pas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// One walk: from a guess (null: zero), to which the next level's correction may be added, through so many steps. Down: to the next
-// level's right-hand side; up: with the halo of b from the walk down.
+// One walk: from a guess (null: zero), to which the next level's correction may be added, through so many steps. Down:
+// to the next level's right-hand side; up: with the halo of b from the walk down.
 template <class Part>
 template <class B, class Out>
 PetscErrorCode Hierarchy<Part>::Walk(int l, Way way, const B *b, const T *guess, bool corrected, int steps, Out *out) {

@@ -1,6 +1,7 @@
 #pragma once
-// Hierarchy's levels for a matrix that has changed by a factor and on its diagonal, A' = aA + D, as by MatScale(), MatShift(), a time
-// step, or Newton's method for a reaction. Couplings and weights of interpolation stay, and the coarse matrices become
+// Hierarchy's levels for a matrix that has changed by a factor and on its diagonal, A' = aA + D, as by MatScale(),
+// MatShift(), a time step, or Newton's method for a reaction. Couplings and weights of interpolation stay, and the
+// coarse matrices become
 //   A'_c = a A_c + D_c,  D_c = diag(R D P 1) ,
 // with what the Galerkin product would have beside the diagonal lumped into it.
 
@@ -12,12 +13,14 @@ namespace shellac {
 
 namespace update {
 
-// Weights of interpolation depend on shifts that are large beside the couplings of their rows. They no longer serve where, since the
-// levels were made,
+// Weights of interpolation depend on shifts that are large beside the couplings of their rows. They no longer serve
+// where, since the levels were made,
 // - a shift of more than `acting` times its row's couplings has got smaller by more than `most_shrunk`, or
-// - one has grown by more than `most_grown` beyond `large` times them, on the finest level or on one where other shifts are less than
+// - one has grown by more than `most_grown` beyond `large` times them, on the finest level or on one where other shifts
+// are less than
 //   `tiny` times them, or
-// where a change of the sign opposite to the diagonal's makes a shift of that sign, larger than `most_opposite` times the couplings.
+// where a change of the sign opposite to the diagonal's makes a shift of that sign, larger than `most_opposite` times
+// the couplings.
 constexpr PetscReal acting = 0.3, most_shrunk = 1.4, large = 1, most_grown = 2, tiny = 0.1, most_opposite = 0.1;
 
 // x / y, or the largest ratio that is told from others.
@@ -125,9 +128,10 @@ struct CompareRows {
   }
 };
 
-// Of a level's rows: the bound of RowBound; the largest ratios by which acting shifts have shrunk, and large ones have grown;
-// whether there are tiny shifts, any of the sign opposite to the diagonal's, any that a change has made such and large, and
-// changes that the next level has no point for: where a closed domain had no shift, its only coarse point has no row.
+// Of a level's rows: the bound of RowBound; the largest ratios by which acting shifts have shrunk, and large ones have
+// grown; whether there are tiny shifts, any of the sign opposite to the diagonal's, any that a change has made such and
+// large, and changes that the next level has no point for: where a closed domain had no shift, its only coarse point
+// has no row.
 struct Updated {
   PetscReal high = 0, shrunk = 1, grown = 1;
   int       has_tiny = 0, is_opposite = 0, has_opposite = 0, has_lost = 0;

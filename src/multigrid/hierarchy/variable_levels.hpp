@@ -32,8 +32,8 @@ struct BoundRows {
   }
 };
 
-// Whether couplings differ from those of the neighbours with the row: by more than rounding errors, for the finest level's residuals
-// have these rows.
+// Whether couplings differ from those of the neighbours with the row: by more than rounding errors, for the finest
+// level's residuals have these rows.
 struct FindDifferences {
   CouplingArrays rows;
   NeighbourList  neighbours;
@@ -187,7 +187,8 @@ PetscErrorCode Hierarchy<Part>::FindRatio(const Grid &grid, const Axis axes[3], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// From the finest level's rows, which go, to all levels. All is where they are; the host waits once, for what it needs to know.
+// From the finest level's rows, which go, to all levels. All is where they are; the host waits once, for what it needs
+// to know.
 template <class Part> PetscErrorCode Hierarchy<Part>::SetRows(OperatorRows *of, bool *failed) {
   constexpr bool         same = std::is_same<T, S>::value;
   const PetscMemType     memory = of->memory;

@@ -9,8 +9,8 @@
 
 namespace shellac {
 
-// So many values of a row, or a few more, are vectors of the widest processors. Loops over all of them have no rest, which takes
-// longer than the vectors where rows are short.
+// So many values of a row, or a few more, are vectors of the widest processors. Loops over all of them have no rest,
+// which takes longer than the vectors where rows are short.
 template <class T> constexpr int vector_of = PetscMax(1, 64 / (int)sizeof(T));
 template <class T> int           whole_vectors(PetscInt n) {
             return (int)((n + vector_of<T> - 1) / vector_of<T> * vector_of<T>);
@@ -167,9 +167,9 @@ SHELLAC_WIDE void add_restricted(const T *fine, const R *lower, const R *upper, 
     coarse[m] += upper[2 * m] * fine[2 * m] + lower[2 * m + 1] * fine[2 * m + 1] + lower[2 * m + 2] * fine[2 * m + 2];
 }
 
-// The same by weights of the points, between one row and some of the other grid. On a coarsened axis a coarse row has a value for
-// each column: that of the coarse point at or before it. So the next column has the value of the next coarse point, but where the
-// column is a coarse point; there the upper weight is zero.
+// The same by weights of the points, between one row and some of the other grid. On a coarsened axis a coarse row has a
+// value for each column: that of the coarse point at or before it. So the next column has the value of the next coarse
+// point, but where the column is a coarse point; there the upper weight is zero.
 template <class T> struct WeightedRows {
   static constexpr int most = 9;
   int                  count = 0;

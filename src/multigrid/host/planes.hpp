@@ -1,8 +1,9 @@
 #pragma once
-// Passes on the host over a level. It is walked plane by plane (row by row in two dimensions). Step s works s planes behind the plane that is being read, and
-// only the last planes of each step are held, in the cache. Of a level that is distributed, a rank walks over its own points and
-// some of its neighbours', whose steps it computes, too, as far as its own depend on them. Where an axis is periodic across the
-// planes, and in few other cases, there is a walk for each step instead.
+// Passes on the host over a level. It is walked plane by plane (row by row in two dimensions). Step s works s planes
+// behind the plane that is being read, and only the last planes of each step are held, in the cache. Of a level that is
+// distributed, a rank walks over its own points and some of its neighbours', whose steps it computes, too, as far as
+// its own depend on them. Where an axis is periodic across the planes, and in few other cases, there is a walk for each
+// step instead.
 
 #include "multigrid/host/plane_rows.hpp"
 

@@ -38,8 +38,8 @@ inline bool is_thin(const Grid &grid, PetscInt width) {
   return thin;
 }
 
-// The points that the smallest rank's passes compute where they go beyond its own, at first so many along an axis and at last none,
-// over its own.
+// The points that the smallest rank's passes compute where they go beyond its own, at first so many along an axis and
+// at last none, over its own.
 inline PetscReal work_beyond(const Grid &grid, PetscInt beyond) {
   PetscReal work = 1;
   for (int a = 0; a < 3; a++) {

@@ -1,6 +1,6 @@
 #pragma once
-// Loops over coarse points: long runs on the host, in loops that the compiler vectorises, and a point a thread on a GPU. One source
-// serves both:
+// Loops over coarse points: long runs on the host, in loops that the compiler vectorises, and a point a thread on a
+// GPU. One source serves both:
 //   template <int stride, int most> SHELLAC_RUN
 //   void run(const Around *const around[3], const PetscInt p[3], int n) const;   // n <= most points from p on
 // The fine points that go with a run of coarse ones are `stride` apart.
@@ -37,8 +37,8 @@ struct Around {
   }
 };
 
-// The fine point p that is s steps from a coarse one, and the corner that the coarse one is among those around p. False where
-// it is none of them.
+// The fine point p that is s steps from a coarse one, and the corner that the coarse one is among those around p. False
+// where it is none of them.
 SHELLAC_HD bool find_corner(const Around *const around[3], const int s[3], PetscInt p[3], PetscInt corner[3]) {
   bool near = true;
   for (int a = 0; a < 3; a++) {

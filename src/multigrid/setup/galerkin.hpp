@@ -152,8 +152,8 @@ struct Product {
   bool               one[3]; // the coarse axis has one point: neighbours along it are the point itself
 };
 
-// What the rows of a run of coarse points may take from rows before them, where the coarse matrix is symmetric: their couplings with
-// the points before them. At the ends of the first axis there are none.
+// What the rows of a run of coarse points may take from rows before them, where the coarse matrix is symmetric: their
+// couplings with the points before them. At the ends of the first axis there are none.
 struct Mirrored {
   bool is, from_first, to_last;
 };

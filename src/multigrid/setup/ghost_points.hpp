@@ -20,8 +20,8 @@ template <class T> void copy_points(const Box &points, const Box &from_box, cons
       points, [&](const PetscInt p[3], PetscInt n) { std::copy_n(from + from_box.index(p), n, to + to_box.index(p)); });
 }
 
-// The values of some arrays [points of the box] beyond the patch: from neighbouring ranks through their halo, on the host alone, or
-// from the other end of an axis. Those beyond the domain stay as they are.
+// The values of some arrays [points of the box] beyond the patch: from neighbouring ranks through their halo, on the
+// host alone, or from the other end of an axis. Those beyond the domain stay as they are.
 PetscErrorCode fill_ghosts(PetscMemType memory, const Patch &patch, Halo *halo, const Box &box, PetscScalar *values,
                            int arrays = 1);
 

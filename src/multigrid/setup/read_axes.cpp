@@ -115,8 +115,8 @@ PetscErrorCode get_lines(PetscMemType memory, const Grid &grid, const Coefficien
 
 enum Off { not_near, not_equal, offs }; // what rows are to those of the sum over the axes
 
-// Whether rows are those of the sum over the axes. Near ones make the same hierarchy: what their sums differ by is small beside
-// the lowest eigenvalue, or is rounding.
+// Whether rows are those of the sum over the axes. Near ones make the same hierarchy: what their sums differ by is
+// small beside the lowest eigenvalue, or is rounding.
 struct CompareRows {
   struct OneAxis {
     const PetscReal *mass, *edge; // on the whole grid

@@ -42,9 +42,9 @@ struct RowBound {
 
 // The rows of an operator on the rank's points and those next to them, with a grid of axes beside them that tells how far
 // apart points are on average, and which ends are fixed nodes. fixed: 1/diagonal at identity rows, which couple
-// nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null space. nonsymmetric: with any weights of a fair
-// range; the rows have none then. mixed_signs: couplings of a star have both signs. opposite: shifts have the sign opposite
-// to the diagonal's.
+// nothing, and zero elsewhere, on the points of box; has_fixed: any rank has such. singular: constants are the null
+// space. nonsymmetric: with any weights of a fair range; the rows have none then. mixed_signs: couplings of a star have
+// both signs. opposite: shifts have the sign opposite to the diagonal's.
 struct OperatorRows {
   PetscMemType        memory = PETSC_MEMTYPE_HOST; // of the arrays
   Couplings           couplings;

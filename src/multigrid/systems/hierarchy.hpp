@@ -1,5 +1,6 @@
 #pragma once
-// The hierarchy of levels for operators with several unknowns a point: each level holds captured rows, the finest the matrix' own.
+// The hierarchy of levels for operators with several unknowns a point: each level holds captured rows, the finest the
+// matrix' own.
 
 #include <memory>
 

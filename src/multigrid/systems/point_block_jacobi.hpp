@@ -16,20 +16,21 @@ struct Smoothing {
   Mirror<PetscScalar>   blocks;                    // [points][dof][dof], inverse, by columns
   Mirror<unsigned char> alone; // [points]: bits of rows that couple nothing, whose solution is exact
 
-  // x += ω D⁻¹ r or, from_zero, x = ω D⁻¹ r; at n points. step: negative: ω = 1; transposed: steps come in the opposite order.
+  // x += ω D⁻¹ r or, from_zero, x = ω D⁻¹ r; at n points. step: negative: ω = 1; transposed: steps come in the opposite
+  // order.
   PetscErrorCode Step(PetscMemType memory, size_t n, int step, bool transposed, bool from_zero, const PetscScalar *r,
                       PetscScalar *x);
 };
 
-// Weights that damp best what a coarse grid does not see: the eigenvalues of D⁻¹A from low to the largest, and those of `ritz` that
-// are larger than low, which may be complex. Chebyshev's weights for an interval that is as long as these allow
-// (Trottenberg, Oosterlee, Schüller 2001, section 2.1); a short one gives equal weights of damped Jacobi.
+// Weights that damp best what a coarse grid does not see: the eigenvalues of D⁻¹A from low to the largest, and those of
+// `ritz` that are larger than low, which may be complex. Chebyshev's weights for an interval that is as long as these
+// allow (Trottenberg, Oosterlee, Schüller 2001, section 2.1); a short one gives equal weights of damped Jacobi.
 // bound: on the eigenvalues; values beyond it are artefacts. share: of low in the largest eigenvalue
 void choose_damping(const std::vector<PetscReal> &ritz_re, const std::vector<PetscReal> &ritz_im, PetscReal bound,
                     PetscReal share, int steps, PetscReal *omega);
 
-// The largest eigenvalue of a matrix without negative entries, by rows, and its eigenvector, whose largest entry is one and whose
-// others are 1e-6 or more.
+// The largest eigenvalue of a matrix without negative entries, by rows, and its eigenvector, whose largest entry is one
+// and whose others are 1e-6 or more.
 PetscReal perron_root(int n, const PetscReal *A, PetscReal *vector);
 
 PetscErrorCode eigenvalues_of_hessenberg(int n, std::vector<PetscScalar> *H, std::vector<PetscReal> *re,

@@ -1,6 +1,6 @@
 #pragma once
-// The rows of an operator with several unknowns a point, as set-up reads them: copies over a box that holds a rank's points and
-// some beyond them.
+// The rows of an operator with several unknowns a point, as set-up reads them: copies over a box that holds a rank's
+// points and some beyond them.
 
 #include "capture/captured.hpp"
 #include "multigrid/setup/ghost_points.hpp"
@@ -9,8 +9,9 @@
 
 namespace shellac {
 
-// Which unknowns rows couple: pair(r, c) is whether row r has entries for unknown c, at any point; local(r, c): at the point itself
-// alone, as of a reaction. Coarse rows have such entries there alone, too: what the Galerkin product has beside them is lumped.
+// Which unknowns rows couple: pair(r, c) is whether row r has entries for unknown c, at any point; local(r, c): at the
+// point itself alone, as of a reaction. Coarse rows have such entries there alone, too: what the Galerkin product has
+// beside them is lumped.
 struct Pairs {
   int  dof = 0;
   bool any[most_unknowns * most_unknowns] = {}, apart[most_unknowns * most_unknowns] = {};
@@ -70,8 +71,8 @@ struct SystemFindings {
   PetscErrorCode Share(MPI_Comm comm); // over all ranks
 };
 
-// Reads the rows of an operator: patch has the same points, with one value each and a halo of values beyond it. findings: null where
-// nobody wants them.
+// Reads the rows of an operator: patch has the same points, with one value each and a halo of values beyond it.
+// findings: null where nobody wants them.
 PetscErrorCode read_rows(CapturedStencil &op, PetscMemType memory, const Patch &patch, Halo *halo, const Box &grown,
                          const Pairs &pairs, SystemRows *rows, SystemFindings *findings);
 

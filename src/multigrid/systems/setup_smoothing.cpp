@@ -198,8 +198,8 @@ PetscErrorCode SystemHierarchy::InvertBlocksOf(int l, bool *singular) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The spectral radius of D⁻¹A is at most that of the matrix of the norms of its parts, one for each pair of unknowns. The scales that
-// make the sums of that matrix' rows equal are good ones for the unknowns, too. *odd: see BoundOfRows.
+// The spectral radius of D⁻¹A is at most that of the matrix of the norms of its parts, one for each pair of unknowns.
+// The scales that make the sums of that matrix' rows equal are good ones for the unknowns, too. *odd: see BoundOfRows.
 PetscErrorCode SystemHierarchy::BoundEigenvalues(int l, bool *odd) {
   Level                           &at = level(l);
   const int                        dof = (int)at.grid.dof;

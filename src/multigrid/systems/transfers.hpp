@@ -34,7 +34,8 @@ SHELLAC_HD PetscScalar value_of(const Patch &patch, const Field<PetscScalar> &fi
   return field.value(patch, q, c);
 }
 
-// Weights of linear interpolation, by the axes' alone. A row that couples nothing is solved by smoothing: it gives and takes nothing.
+// Weights of linear interpolation, by the axes' alone. A row that couples nothing is solved by smoothing: it gives and
+// takes nothing.
 struct SetLinearWeights {
   GridCoarsening     coarsening;
   Box                grown;

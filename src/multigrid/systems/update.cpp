@@ -1,6 +1,7 @@
-// Levels with several unknowns a point, for a matrix that has changed by a factor and on its diagonal: A' = aA + D. As with one unknown
-// (see hierarchy/update.hpp) coarse matrices become a A_c + diag(R D P 1). Where D has the diagonal's sign, eigenvalues of the blocks'
-// D⁻¹A come nearer to one, so that the bound on them holds; the smoother's weights are chosen anew.
+// Levels with several unknowns a point, for a matrix that has changed by a factor and on its diagonal: A' = aA + D. As
+// with one unknown (see hierarchy/update.hpp) coarse matrices become a A_c + diag(R D P 1). Where D has the diagonal's
+// sign, eigenvalues of the blocks' D⁻¹A come nearer to one, so that the bound on them holds; the smoother's weights are
+// chosen anew.
 
 #include "multigrid/setup/factor.hpp"
 #include "multigrid/systems/hierarchy.hpp"
