@@ -112,6 +112,8 @@ static void check_other_distribution(Mat A) {
   check("MatResidual, b", [&](Vec w, Vec x, Vec y) { return MatResidual(A, w, x, y); });
   check("MatGetDiagonal", [&](Vec w, Vec, Vec) { return MatGetDiagonal(A, w); });
   check("MatGetRowMax", [&](Vec w, Vec, Vec) { return MatGetRowMax(A, w, NULL); });
+  check("MatGetRowMin", [&](Vec w, Vec, Vec) { return MatGetRowMin(A, w, NULL); });
+  check("MatGetRowMinAbs", [&](Vec w, Vec, Vec) { return MatGetRowMinAbs(A, w, NULL); });
   check("MatGetRowMaxAbs", [&](Vec w, Vec, Vec) { return MatGetRowMaxAbs(A, w, NULL); });
   check("MatSOR, b", [&](Vec w, Vec, Vec y) { return MatSOR(A, w, 1, forward, 0, 1, 1, y); });
   check("MatSOR, x", [&](Vec w, Vec x, Vec) { return MatSOR(A, x, 1, forward, 0, 1, 1, w); });

@@ -263,9 +263,16 @@ static PetscErrorCode create_submatrix(Mat A, IS rows, IS columns, MatReuse reus
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <PetscErrorCode (*get)(Mat, Vec, PetscInt[])>
+static PetscErrorCode get_row_extreme(Mat A, Vec v, PetscInt columns[]) {
+  PetscFunctionBegin;
+  PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
+  PetscCall(OnAssembled<get>::call(A, v, columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 static PetscErrorCode get_row_min_abs(Mat A, Vec v, PetscInt columns[]) {
   PetscFunctionBegin;
-  PetscCall(OnAssembled<MatGetRowMinAbs>::call(A, v, columns));
+  PetscCall(get_row_extreme<MatGetRowMinAbs>(A, v, columns));
   PetscCall(VecAbs(v)); // which PETSc forgets where a row has no zeros
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -315,8 +322,8 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscCall(MatSetOperation(A, create_graph_operation, reinterpret_cast<OperationFn *>(create_graph)));
   PetscCall(set_operation(A, MATOP_GET_COLUMN_NORMS, OnAssembled<MatGetColumnReductions>::call));
   PetscCall(set_operation(A, MATOP_GET_ROW_MIN_ABS, get_row_min_abs));
-  PetscCall(set_operation(A, MATOP_GET_ROW_MAX, OnAssembled<MatGetRowMax>::call));
-  PetscCall(set_operation(A, MATOP_GET_ROW_MIN, OnAssembled<MatGetRowMin>::call));
+  PetscCall(set_operation(A, MATOP_GET_ROW_MAX, get_row_extreme<MatGetRowMax>));
+  PetscCall(set_operation(A, MATOP_GET_ROW_MIN, get_row_extreme<MatGetRowMin>));
   PetscCall(set_operation(A, MATOP_CONVERT, convert));
   PetscCall(set_operation(A, MATOP_LUFACTOR, lu_factor));
   PetscCall(set_operation(A, MATOP_CHOLESKYFACTOR, cholesky_factor));
