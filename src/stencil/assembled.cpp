@@ -270,6 +270,9 @@ static PetscErrorCode get_row_extreme(Mat A, Vec v, PetscInt columns[]) {
   PetscCall(OnAssembled<get>::call(A, v, columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) { // PCJACOBI asks for the values alone
+  return columns ? get_row_extreme<MatGetRowMaxAbs>(A, v, columns) : MatStencilGetRows(A, RowProperty::max_abs, v);
+}
 static PetscErrorCode get_row_min_abs(Mat A, Vec v, PetscInt columns[]) {
   PetscFunctionBegin;
   PetscCall(get_row_extreme<MatGetRowMinAbs>(A, v, columns));
@@ -321,6 +324,7 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   const auto create_graph_operation = (MatOperation)(MATOP_GET_VALUES_LOCAL + 1); // 3.18 has no name for it
   PetscCall(MatSetOperation(A, create_graph_operation, reinterpret_cast<OperationFn *>(create_graph)));
   PetscCall(set_operation(A, MATOP_GET_COLUMN_NORMS, OnAssembled<MatGetColumnReductions>::call));
+  PetscCall(set_operation(A, MATOP_GET_ROW_MAX_ABS, get_row_max_abs));
   PetscCall(set_operation(A, MATOP_GET_ROW_MIN_ABS, get_row_min_abs));
   PetscCall(set_operation(A, MATOP_GET_ROW_MAX, get_row_extreme<MatGetRowMax>));
   PetscCall(set_operation(A, MATOP_GET_ROW_MIN, get_row_extreme<MatGetRowMin>));

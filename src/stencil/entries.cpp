@@ -54,18 +54,6 @@ static PetscErrorCode get_row_sum_abs(Mat A, Vec v) {
 }
 #endif
 
-// The largest in size, and the column of the first entry that is: PCJACOBI asks for the values alone.
-static PetscErrorCode get_row_max_abs(Mat A, Vec v, PetscInt columns[]) {
-  Mat aij;
-
-  PetscFunctionBegin;
-  if (!columns) PetscFunctionReturn(MatStencilGetRows(A, RowProperty::max_abs, v));
-  PetscCall(MatStencilCheckLayouts(A, v, NULL, v));
-  PetscCall(MatStencilGetAssembled(A, &aij));
-  PetscCall(MatGetRowMaxAbs(aij, v, columns));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatStencilNorm(Mat A, NormType type, PetscReal *norm) {
   StencilMat      *context;
   StencilOperator *op;
@@ -258,7 +246,6 @@ PetscErrorCode MatStencilSetEntryOperations(Mat A) {
 #if PETSC_VERSION_GE(3, 22, 0)
   PetscCall(set_operation(A, MATOP_GET_ROW_SUM_ABS, get_row_sum_abs));
 #endif
-  PetscCall(set_operation(A, MATOP_GET_ROW_MAX_ABS, get_row_max_abs));
   PetscCall(set_operation(A, MATOP_NORM, MatStencilNorm));
   PetscCall(set_operation(A, MATOP_GET_ROW, get_row));
   PetscCall(set_operation(A, MATOP_RESTORE_ROW, restore_row));
