@@ -41,8 +41,7 @@ static PetscErrorCode check_method(KSP ksp, Mat A, Vec b, Vec x) {
     Vec       r;
     PetscReal of_b, of_r;
     PetscCall(VecDuplicate(b, &r));
-    PetscCall(MatMult(A, x, r));
-    PetscCall(VecAYPX(r, -1, b));
+    PetscCall(MatResidual(A, b, x, r));
     PetscCall(VecNorm(b, NORM_2, &of_b));
     PetscCall(VecNorm(r, NORM_2, &of_r));
     PetscCall(VecDestroy(&r));
