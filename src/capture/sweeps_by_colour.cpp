@@ -151,17 +151,18 @@ PetscErrorCode PreparedCapture::relax_together([[maybe_unused]] PetscMemType    
     const size_t left = turns.size() - n;
     const int    colour = (colours[0] + (int)n) % 2;
     const bool   zero = from_zero && n == 0;
-    count = left == 2 || left == 4 ? 2 : 3;
+    if (dim == 2)
+      count = left == 2 || left == 4 ? 2 : 3;
+    else
+      count = !zero ? 1 : left % 2 ? 3 : 2;
     if (dim == 2)
       PetscCall(relax_in_one_pass<2>(equation, colour, &turns[n], count, zero, &op_.borders_));
     else if (zero)
-      PetscCall(
-          relax_in_one_pass<3>(equation, colour, &turns[n], count = turns.size() % 2 ? 3 : 2, true, &op_.borders_));
+      PetscCall(relax_in_one_pass<3>(equation, colour, &turns[n], count, true, &op_.borders_));
     else {
       captured::Relax<T> half = relax;
       half.omega = turns[n];
       PetscCall(this->relax(memory, colour, half));
-      count = 1;
     }
   }
   *done = true;
