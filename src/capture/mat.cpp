@@ -70,8 +70,8 @@ PetscErrorCode CapturedMat::changed(Mat A) {
 
   PetscFunctionBegin;
   PetscCall(invalidate());
-  PetscCall(
-      PetscObjectStateGet((PetscObject)A, &state)); // PETSc gives a new one after most changes: not after MatAXPY()
+  // PETSc gives a new state after most changes: not after MatAXPY()
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(PetscObjectStateSet((PetscObject)A, state + 1));
   PetscCall(MatCapturedMakeReference(A, this));
   PetscFunctionReturn(PETSC_SUCCESS);

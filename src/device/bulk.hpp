@@ -59,7 +59,8 @@ private:
   static __device__ unsigned address_of(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
   __device__ bool            has_ended(unsigned parity) {
                unsigned ended = 1;
-               SHELLAC_BULK("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+               SHELLAC_BULK("{\n.reg .pred p;\n"
+                            "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
                             : "=r"(ended)
                             : "r"(address_of(this)), "r"(parity)
                             : "memory");

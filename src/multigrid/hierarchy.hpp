@@ -55,8 +55,8 @@ template <class Part> class Hierarchy final : public Multigrid {
     Mirror<char> has_shift;                                         // likewise
     Mirror<T>    transposed_rows;                                   // see SetTransposedRows()
     Mirror<char> transposed_has_shift;
-    bool         whole = false; // on each rank; otherwise distributed
-    bool         fused = false; // a pass on a GPU does all steps: see pass.hpp
+    bool         whole = false;       // on each rank; otherwise distributed
+    bool         fused = false;       // a pass on a GPU does all steps: see pass.hpp
     bool         odd_ends = false;    // an axis is coarsened around an odd number of points: transfers by points
     bool         one_walk = false;    // all of a pass in one walk
     bool         equal_pairs = false; // both couplings of each pair are equal, and there are no masses

@@ -22,7 +22,8 @@ constexpr Option multigrid_options[] = {
      "in 3-D with constant coefficients: Jacobi steps with Chebyshev's weights, or red-black "
      "over-relaxation; automatic: red_black in full multigrid and F-cycles, otherwise chebyshev",
      "PCStencilMGSetSmoother"},
-    {"-pc_stencilmg_levels", "integer, 0 or more", "0", "largest number of levels; 0: until the last one can be solved directly",
+    {"-pc_stencilmg_levels", "integer, 0 or more", "0",
+     "largest number of levels; 0: until the last one can be solved directly",
      "PCStencilMGSetLevels"},
     {"-pc_stencilmg_precision", "double|single", "double",
      "precision of the arithmetic in a cycle; single is for one unknown a point", "PCStencilMGSetPrecision"},
