@@ -116,9 +116,6 @@ template <class A, class R = typename Arithmetic<A>::type> R number_of(A a) {
 template <class S, int directions> Number<S, directions> number_of(const Number<S, directions> &a) {
   return a;
 }
-template <int terms> Series<terms> number_of(const Series<terms> &a) {
-  return a;
-}
 #if defined(PETSC_USE_COMPLEX)
 template <class R> Complex<R> number_of(const Complex<R> &a) {
   return a;

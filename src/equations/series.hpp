@@ -203,6 +203,7 @@ private:
   }
 };
 
+template <int terms> struct Arithmetic<Series<terms>> { using type = Series<terms>; }; // also beside complex numbers
 template <class R> constexpr bool   is_series = false;
 template <int terms> constexpr bool is_series<Series<terms>> = true;
 template <int terms> inline Real    coefficient(const Series<terms> &a, int power) {
