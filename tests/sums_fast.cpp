@@ -107,7 +107,7 @@ TEST_CASE("fast sums are as accurate far from the origin", "[sums][fast]") {
 
 // exp(-r/sigma) and others beside the Gaussian: pairs beyond their reach are not computed, whatever the function is called.
 TEST_CASE("fast sums of any narrow function leave out what is beyond its reach", "[sums][fast]") {
-  const Cloud cloud = random_cloud(6000 / fewer, 2, 1);
+  const Cloud cloud = random_cloud(6000, 2, 1);
   const auto  pairs_of = [&](const char *options) {
     Options                set(std::string("-mat_kernelsum_type fast ") + options);
     Matrix                 A = make_square_sum(cloud), direct;
