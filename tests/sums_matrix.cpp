@@ -126,6 +126,45 @@ TEST_CASE("many right-hand sides at once are one after the other", "[sums]") {
     }
 }
 
+TEST_CASE("dense matrices of another size or distribution are no factors of a sum", "[sums]") {
+  Options    set = options(functions[0]);
+  Matrix     A = make_square_sum(random_cloud(40, 3, 1, Spread::last)), C;
+  const auto dense = [&](bool even, PetscInt columns) {
+    PetscInt n, N;
+    Matrix   B;
+    OK(MatGetLocalSize(A, NULL, &n));
+    OK(MatGetSize(A, NULL, &N));
+    OK(MatCreateDense(PETSC_COMM_WORLD, even ? PETSC_DECIDE : n, PETSC_DECIDE, N, columns, NULL, &B));
+    OK(MatSetRandom(B, NULL));
+    return B;
+  };
+  Matrix B = dense(false, 3);
+  OK(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  for (bool transposed : {false, true})
+    if (rank_count() > 1)
+      EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({"distributed otherwise"}), [&] {
+        Matrix even = dense(true, 3), D;
+        return transposed ? MatTransposeMatMult(A, even, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D)
+                          : MatMatMult(A, even, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D);
+      });
+  Matrix wide = dense(false, 30);
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({"30 columns"}),
+               [&] { return MatMatMult(A, wide, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C); });
+}
+
+TEST_CASE("a shifted sum stays square", "[sums]") {
+  Options set = options(functions[0]);
+  Matrix  A = make_square_sum(random_cloud(40, 3, 1));
+  Vector  targets = random_cloud(12, 3, 1).coordinates(), sources = random_cloud(20, 3, 2).coordinates();
+  OK(MatShift(A, 2));
+  Vector x = right_vector(A), y = left_vector(A), before = left_vector(A);
+  OK(VecSetRandom(x, NULL));
+  OK(MatMult(A, x, before));
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({"MatShift()"}), [&] { return MatKernelSumSetPoints(A, targets, sources); });
+  OK(MatMult(A, x, y));
+  CHECK(difference(y, before) == 0);
+}
+
 TEST_CASE("entries, norms and the vector space of sums", "[sums]") {
   for (const Function &f : functions) {
     const Cloud cloud = random_cloud(45, 2, 1, Spread::skewed);

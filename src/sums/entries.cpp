@@ -304,18 +304,42 @@ static PetscErrorCode get_write(Mat B, PetscScalar **array, PetscMemType *memory
 #define restore_write MatDenseRestoreArrayWriteAndMemType
 #endif
 
+// PETSc compares the numbers of rows of the whole matrices alone, and nothing where a product is computed again.
+static PetscErrorCode check_rows(Mat A, Mat dense, bool of_columns) {
+  PetscLayout layouts[2], rows;
+  PetscBool   same;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(A, &layouts[0], &layouts[1]));
+  PetscCall(MatGetLayouts(dense, &rows, NULL));
+  PetscCall(PetscLayoutCompare(rows, layouts[of_columns], &same));
+  PetscCheck(
+      same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
+      "a dense matrix of %" PetscInt_FMT " rows is given for the %" PetscInt_FMT
+      " %s of the kernelsum, or they are distributed otherwise; make it with the local sizes of MatGetLocalSize()",
+      rows->N, layouts[of_columns]->N, of_columns ? "columns" : "rows");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode multiply(Mat A, Mat B, Mat C, bool transposed) {
   KernelSumMat      *context;
   const PetscScalar *b;
   PetscScalar       *c;
-  PetscInt           columns, lda_b, lda_c;
+  PetscInt           columns, columns_of_product, lda_b, lda_c;
   PetscMemType       memory, other;
   Mat                scaled = NULL;
 
   PetscFunctionBegin;
   PetscCall(MatGetKernelSum(A, &context));
   const Vec before = transposed ? context->left : context->right, after = transposed ? context->right : context->left;
+  PetscCall(check_rows(A, B, !transposed));
+  PetscCall(check_rows(A, C, transposed));
   PetscCall(MatGetSize(B, NULL, &columns));
+  PetscCall(MatGetSize(C, NULL, &columns_of_product));
+  PetscCheck(columns == columns_of_product, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ,
+             "a dense matrix of %" PetscInt_FMT " columns is multiplied into one of %" PetscInt_FMT
+             "; use MAT_INITIAL_MATRIX",
+             columns, columns_of_product);
   if (before) {
     PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &scaled));
     PetscCall(MatDiagonalScale(scaled, before, NULL));

@@ -58,6 +58,11 @@ PetscErrorCode MatKernelSumSetSizes(Mat A) {
   } else if (misfit) {
     PetscCheck(!context->left && !context->right && !context->diagonal, comm, PETSC_ERR_ARG_SIZ,
                "the kernelsum has been scaled by vectors, and cannot change its size; make another Mat");
+    bool oblong;
+    PetscCall(any_rank(comm, rows != columns, &oblong));
+    PetscCheck(context->shift == (PetscScalar)0 || !oblong, comm, PETSC_ERR_ARG_SIZ,
+               "the kernelsum has been shifted by MatShift(), and needs as many targets as sources on every rank; make "
+               "another Mat");
     PetscLayout layouts[2];
     for (int side = 0; side < 2; side++) {
       PetscCall(PetscLayoutCreate(comm, &layouts[side]));

@@ -189,7 +189,8 @@ PetscErrorCode view(PC pc, PetscViewer viewer) {
   PetscCall(get_context(pc, &context));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "boxes of up to %" PetscInt_FMT " points\n", context->settings.box));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "boxes of up to %" PetscInt_FMT " points\n",
+                                   (context->ready ? context->made : context->settings).box));
   if (context->ready)
     PetscCall(context->method.View(viewer));
   else
