@@ -230,6 +230,27 @@ TEST_CASE("A formula cannot take the name of another type", "[promises]") {
   CHECK(is);
 }
 
+TEST_CASE("A formula has the unknowns of its set-up", "[promises]") {
+  struct Several final : shellac::Formula {
+    shellac::Parameter n{this, "n", "unknowns", 1};
+    shellac::Shape     shape() const override { return {0}; }
+    PetscInt           dof() const override { return (PetscInt)n.real(); }
+    void               row(const shellac::Point &, shellac::Row &u) const override {
+      for (PetscInt c = 0; c < dof(); c++) u.entry(c, c, 0) += 2;
+    }
+  };
+  OK(shellac::MatRegisterFormula<Several>("test_several"));
+  Grid   da = make_grid(problem(1, 20));
+  Matrix A;
+  OK(MatCreateFormula(da, "test_several", &A));
+  EXPECT_ERROR(PETSC_ERR_ORDER, ({"test_several", "fixed since MatSetUp()"}),
+               [&] { return MatFormulaSetParameter(A, "n", 7); });
+  Vector x = random_vector(da, 1), y = make_vector(da);
+  OK(MatMult(A, x, y));
+  OK(VecScale(x, 2));
+  CHECK(difference(y, x) == 0);
+}
+
 TEST_CASE("A formula on long steps in 1-D takes the memory of its arms alone", "[promises]") {
   struct Long final : shellac::Formula {
     shellac::Shape shape() const override { return {700, true}; } // 1401³ places would be 11 GB

@@ -323,8 +323,9 @@ PetscErrorCode FormulaMat::replace_rows(Mat A) {
   PetscCall(MatGetType(A, &type));
   std::unique_ptr<Formula> made = make_formula();
   const Shape              shape = made->shape();
-  PetscCheck(shape.width == grid.width && shape.box == grid.box && made->symmetric() == formula->symmetric(), grid.comm,
-             PETSC_ERR_ORDER,
+  PetscCheck(shape.width == grid.width && shape.box == grid.box && made->dof() == grid.dof &&
+                 made->symmetric() == formula->symmetric(),
+             grid.comm, PETSC_ERR_ORDER,
              "the shape and the properties of a formula of type %s are fixed since MatSetUp(); set what they depend on "
              "before",
              type);
