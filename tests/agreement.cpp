@@ -3,7 +3,10 @@
 
 #include "catch.hpp"
 #include "gpu.hpp"
+#include "multigrid.hpp"
 #include "support.hpp"
+
+#include <petscts.h>
 
 using namespace tests;
 
@@ -52,6 +55,78 @@ TEST_CASE("vectors of another layout are an error on every rank", "[agreement]")
     OK(MatMult(A, x, after));
     CHECK(difference(after, before) == 0);
   }
+}
+
+TEST_CASE("a setting that differs between the ranks is an error on all of them, and changes nothing", "[agreement]") {
+  if (rank_count() < 2) return;
+  int rank;
+  MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
+  const bool      first = rank == 0;
+  const PetscReal own = 1 + (PetscReal)rank, pair[2] = {1, own};
+  const auto      refuses = [](const std::vector<std::function<PetscErrorCode()>> &calls) {
+    for (size_t n = 0; n < calls.size(); n++) {
+      INFO("call " << n);
+      EXPECT_ERROR(PETSC_ERR_ARG_INCOMP, ({"Set", "give all ranks the same"}), calls[n]);
+    }
+  };
+  const Problem p = problem(2, 16, 12);
+  Grid          da = make_grid(p);
+  Vector        x = random_vector(da, 1), before = make_vector(da), after = make_vector(da);
+  for (MatType type : {MATHELMHOLTZ, MATADVECTIONDIFFUSION}) {
+    INFO(type);
+    Matrix A;
+    OK(MatCreate(PETSC_COMM_WORLD, &A));
+    OK(MatSetDM(A, da));
+    OK(MatSetType(A, type));
+    refuses({[&] { return MatLaplaceSetBoundary(A, first ? MAT_LAPLACE_NEUMANN : MAT_LAPLACE_IDENTITY); },
+             [&] { return MatLaplaceSetRobin(A, 1, &own); }, [&] { return MatLaplaceSetLengths(A, 2, pair); }});
+    if (std::string(type) == MATHELMHOLTZ)
+      refuses({[&] { return MatLaplaceSetShape(A, first ? MAT_LAPLACE_STAR : MAT_LAPLACE_BOX); }});
+    OK(MatSetUp(A));
+    OK(MatMult(A, x, before));
+    if (std::string(type) == MATHELMHOLTZ)
+      refuses({[&] { return MatHelmholtzSetShift(A, own); }});
+    else
+      refuses({[&] { return MatDiffusionSetConstant(A, own); }, [&] { return MatDiffusionSetShift(A, own); },
+               [&] { return MatDiffusionSetMean(A, first ? MAT_DIFFUSION_HARMONIC : MAT_DIFFUSION_ARITHMETIC); },
+               [&] { return MatAdvectionDiffusionSetConstantVelocity(A, 2, pair); },
+               [&] {
+                 return MatAdvectionDiffusionSetScheme(A, first ? MAT_ADVECTION_DIFFUSION_CENTRAL
+                                                                : MAT_ADVECTION_DIFFUSION_UPWIND);
+               }});
+    OK(MatMult(A, x, after));
+    CHECK(difference(after, before) == 0);
+  }
+
+  Matrix         A = make_operator(p, da);
+  Preconditioner pc = make_pc(A);
+  OK(PCApply(pc, x, before));
+  refuses({[&] { return PCStencilMGSetSmooths(pc, 1 + rank % 3); }, [&] { return PCStencilMGSetLevels(pc, 1 + rank); },
+           [&] { return PCStencilMGSetCycles(pc, 1 + rank); },
+           [&] { return PCStencilMGSetType(pc, first ? PC_STENCILMG_FULL : PC_STENCILMG_MULTIPLICATIVE); }});
+  OK(PCApply(pc, x, after));
+  CHECK(difference(after, before) == 0);
+
+#if !defined(PETSC_USE_COMPLEX)
+  Grid                 line;
+  Owned<TS, TSDestroy> ts;
+  OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 8 * rank_count(), 1, 3, NULL, &line));
+  OK(DMSetUp(line));
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(TSSetDM(ts, line));
+  OK(TSSetBurgers(ts));
+  Vector u = random_vector(line, 1), rate = make_vector(line), again = make_vector(line);
+  OK(TSComputeRHSFunction(ts, 0, u, rate));
+  refuses({[&] { return TSBurgersSetViscosity(ts, own); }, [&] { return TSBurgersSetLengths(ts, 1, &own); },
+           [&] { return TSBurgersSetSpeed(ts, own); }, [&] { return TSBurgersSetInflow(ts, 2, pair); },
+           [&] { return TSBurgersSetCheckInterval(ts, rank); },
+           [&] { return TSBurgersSetFlux(ts, first ? TS_BURGERS_GODUNOV : TS_BURGERS_RUSANOV); },
+           [&] { return TSBurgersSetReconstruction(ts, first ? TS_BURGERS_CONSTANT : TS_BURGERS_WENO5); },
+           [&] { return TSBurgersSetBoundary(ts, first ? TS_BURGERS_OUTFLOW : TS_BURGERS_INFLOW); },
+           [&] { return TSBurgersSetFused(ts, TS_BURGERS_EULER, 1 + rank); }});
+  OK(TSComputeRHSFunction(ts, 0, u, again));
+  CHECK(difference(again, rate) == 0);
+#endif
 }
 
 #if defined(PETSC_HAVE_CUDA)

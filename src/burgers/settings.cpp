@@ -1,6 +1,7 @@
 // The setters of TSSetBurgers(). A change discards the set-up; the next use sets up again.
 
 #include "burgers/burgers.hpp"
+#include "options/agreement.hpp"
 
 #include <cmath>
 
@@ -114,6 +115,30 @@ static PetscErrorCode touch(Vec u) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// An error on all ranks where their settings differ: they would compute other fluxes of the same face, or wait for one
+// another.
+static PetscErrorCode agree(TS ts, const BurgersSettings &s) {
+  const std::pair<const char *, std::vector<PetscReal>> settings[] = {
+      {"TSBurgersSetFlux", {(PetscReal)s.flux}},
+      {"TSBurgersSetReconstruction", {(PetscReal)s.reconstruction}},
+      {"TSBurgersSetBoundary", {(PetscReal)s.boundary}},
+      {"TSBurgersSetInflow", {s.inflow[0][0], s.inflow[0][1], s.inflow[1][0], s.inflow[1][1]}},
+      {"TSBurgersSetViscosity", {s.viscosity}},
+      {"TSBurgersSetLengths", {s.lengths[0], s.lengths[1]}},
+      {"TSBurgersSetSpeed", {s.speed}},
+      {"TSBurgersSetCheckInterval", {(PetscReal)s.check_interval}},
+      {"TSBurgersSetHaloType", {(PetscReal)s.halo_way}},
+      {"TSBurgersSetFused", {(PetscReal)s.fused_scheme, (PetscReal)s.fused_steps}}};
+  std::vector<Agreed> values;
+
+  PetscFunctionBegin;
+  for (const auto &setting : settings)
+    for (const PetscReal value : setting.second)
+      values.push_back({"the value of " + std::string(setting.first) + "()", value});
+  PetscCall(CheckAgreement(PetscObjectComm((PetscObject)ts), values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Calls set(comm, dim, settings) with a copy of the settings, and takes it over.
 template <class Set> static PetscErrorCode change(TS ts, const Set &set) {
   Burgers *burgers;
@@ -127,6 +152,7 @@ template <class Set> static PetscErrorCode change(TS ts, const Set &set) {
   PetscCall(DMGetDimension(dm, &dim));
   BurgersSettings settings = burgers->settings;
   PetscCall(set(PetscObjectComm((PetscObject)ts), dim, &settings));
+  PetscCall(agree(ts, settings));
   PetscCall(BurgersReset(burgers));
   burgers->settings = settings;
   // TS computes the Jacobian again where the state has changed, and knows of nothing else
@@ -224,6 +250,7 @@ PetscErrorCode TSBurgersSetJacobianType(TS ts, TSBurgersJacobianType type) {
   PetscFunctionBegin;
   PetscCall(TSGetBurgers(ts, &burgers));
   PetscCall(check_enum(ts, "type of the Jacobian", (int)type, TSBurgersJacobianTypes));
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)ts), "TSBurgersSetJacobianType()", 1, &type));
   PetscCall(BurgersSetUp(ts, burgers));
   if (type != burgers->settings.jacobian) burgers->has_matrices = false;
   burgers->settings.jacobian = type;

@@ -2,6 +2,7 @@
 
 #include "formulas/diffusion.hpp"
 #include "formulas/options.hpp"
+#include "options/agreement.hpp"
 #include "stencil/types.hpp"
 
 namespace shellac {
@@ -49,6 +50,7 @@ static PetscErrorCode set_constant_velocity(Mat A, PetscInt n, const PetscReal w
   while (wrong < n && !PetscIsInfOrNanReal(w[wrong])) wrong++;
   SHELLAC_CHECK_ALL(wrong == n, comm, PETSC_ERR_ARG_OUTOFRANGE, "the velocity along %c is %g; it must be finite",
                     "xyz"[wrong], (double)w[wrong]);
+  PetscCall(CheckCallAgrees(comm, "MatAdvectionDiffusionSetConstantVelocity()", n, w));
   Velocity changed = context->w;
   changed.field = nullptr;
   changed.given = n;
@@ -64,6 +66,7 @@ static PetscErrorCode set_scheme(Mat A, MatAdvectionDiffusionSchemeType scheme) 
   SHELLAC_CHECK_ALL(scheme == MAT_ADVECTION_DIFFUSION_CENTRAL || scheme == MAT_ADVECTION_DIFFUSION_UPWIND,
                     PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "scheme %d is unknown; use central or upwind", (int)scheme);
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatAdvectionDiffusionSetScheme()", 1, &scheme));
   Velocity changed = context->w;
   changed.scheme = scheme;
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->w, changed));

@@ -7,6 +7,7 @@
 
 #include "formulas/flux_on_gpu.hpp"
 #include "formulas/options.hpp"
+#include "options/agreement.hpp"
 #include "stencil/types.hpp"
 #if !PetscDefined(USE_COMPLEX)
 #include "formulas/fill_on_host.hpp"
@@ -334,6 +335,7 @@ static PetscErrorCode set_constant(Mat A, PetscScalar constant) {
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(constant) && PetscRealPart(constant) >= 0, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "the coefficient k is %s; it must be finite and not negative",
                     number(constant).c_str());
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatDiffusionSetConstant()", 1, &constant));
   k.constant = constant;
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->k, k));
 }
@@ -345,6 +347,7 @@ static PetscErrorCode set_mean(Mat A, MatDiffusionMeanType mean) {
   PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(mean == MAT_DIFFUSION_HARMONIC || mean == MAT_DIFFUSION_ARITHMETIC, PetscObjectComm((PetscObject)A),
                     PETSC_ERR_ARG_OUTOFRANGE, "mean %d is unknown; use harmonic or arithmetic", (int)mean);
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatDiffusionSetMean()", 1, &mean));
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->mean, mean));
 }
 
@@ -355,6 +358,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the shift σ is %s; it must be finite", number(sigma).c_str());
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatDiffusionSetShift()", 1, &sigma));
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->sigma, sigma));
 }
 

@@ -4,6 +4,7 @@
 
 #include "formulas/mat.hpp"
 #include "formulas/options.hpp"
+#include "options/agreement.hpp"
 #include "stencil/types.hpp"
 
 namespace shellac {
@@ -114,6 +115,7 @@ static PetscErrorCode set_shift(Mat A, PetscScalar sigma) {
   PetscFunctionBegin;
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(sigma), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the shift σ of the Helmholtz operator is %s; it must be finite", number(sigma).c_str());
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatHelmholtzSetShift()", 1, &sigma));
   PetscCall(MatGetStencil(A, &context));
   PetscScalar &present = context->sigma;
   if (context->op) {
@@ -173,6 +175,7 @@ static PetscErrorCode set_shape(Mat A, MatLaplaceShapeType shape) {
   SHELLAC_CHECK_ALL(!context->op || shape == present, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER,
                     "the shape is %s since MatSetUp(), and %s comes too late; set it before",
                     MatLaplaceShapeTypes[present], MatLaplaceShapeTypes[shape]);
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatLaplaceSetShape()", 1, &shape));
   present = shape;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
 
 #include "formulas/field.hpp"
 #include "formulas/mat.hpp"
+#include "options/agreement.hpp"
 
 namespace shellac {
 
@@ -152,6 +153,7 @@ static PetscErrorCode set_parameter(Mat A, const char name[], PetscScalar value)
                     context->names(false).c_str());
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanScalar(value), comm, PETSC_ERR_ARG_OUTOFRANGE,
                     "the parameter %s is %g; it must be finite", name, (double)PetscRealPart(value));
+  PetscCall(CheckCallAgrees(comm, std::string("MatFormulaSetParameter() of ") + name, 1, &value));
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, context->value(parameter), value));
 }
 
@@ -191,6 +193,7 @@ static PetscErrorCode set_time(Mat A, PetscReal time) {
   PetscCall(MatGetStencil(A, &context));
   SHELLAC_CHECK_ALL(!PetscIsInfOrNanReal(time), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
                     "the time is %g; it must be finite", (double)time);
+  PetscCall(CheckCallAgrees(PetscObjectComm((PetscObject)A), "MatFormulaSetTime()", 1, &time));
   PetscFunctionReturn(MatFormulaChangeSetting(A, context, &context->time, time));
 }
 

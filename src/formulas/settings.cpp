@@ -3,6 +3,7 @@
 #include "formulas/mat.hpp"
 
 #include "formulas/options.hpp"
+#include "options/agreement.hpp"
 
 namespace shellac {
 
@@ -38,6 +39,7 @@ static PetscErrorCode set_boundaries(Mat A, PetscInt n, const MatLaplaceBoundary
                     "the boundary form is %s since MatSetUp(), and %s comes too late; set it before",
                     MatLaplaceBoundaryTypes[present(differs)], MatLaplaceBoundaryTypes[of_side(n, forms, differs)]);
   if (context->op) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckCallAgrees(comm, "MatLaplaceSetBoundaries()", n, forms));
   for (PetscInt s = 0; s < n; s++) context->forms[s] = forms[s];
   context->forms_given = n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,6 +64,7 @@ static PetscErrorCode set_robin(Mat A, PetscInt n, const PetscReal alpha[]) {
   for (PetscInt s = 0; s < n; s++) same = same && alpha[s] == context->robin[s];
   SHELLAC_CHECK_ALL(!context->op || (same && n == context->robin_given), comm, PETSC_ERR_ORDER,
                     "the Robin coefficients are fixed since MatSetUp(); set them before");
+  PetscCall(CheckCallAgrees(comm, "MatLaplaceSetRobin()", n, alpha));
   for (PetscInt s = 0; s < n; s++) context->robin[s] = alpha[s];
   context->robin_given = n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -90,6 +93,7 @@ static PetscErrorCode set_lengths(Mat A, PetscInt n, const PetscReal lengths[]) 
   for (PetscInt a = 0; a < n; a++) same = same && lengths[a] == context->lengths[a];
   SHELLAC_CHECK_ALL(!context->op || (same && n == context->lengths_given), comm, PETSC_ERR_ORDER,
                     "the side lengths are fixed since MatSetUp(); set them before");
+  PetscCall(CheckCallAgrees(comm, "MatLaplaceSetLengths()", n, lengths));
   for (PetscInt a = 0; a < n; a++) context->lengths[a] = lengths[a];
   context->lengths_given = n;
   PetscFunctionReturn(PETSC_SUCCESS);

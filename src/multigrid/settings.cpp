@@ -4,6 +4,7 @@
 
 #include "multigrid/options.hpp"
 #include "multigrid/stencilmg.hpp"
+#include "options/agreement.hpp"
 
 const char *const PCStencilMGTypes[] = {"multiplicative", "full", "PCStencilMGType", "PC_STENCILMG_", NULL};
 const char *const PCStencilMGCycleTypes[] = {"automatic",           "v", "w", "f", "PCStencilMGCycleType",
@@ -39,6 +40,7 @@ template <class T> PetscErrorCode set(PetscObject pc, StencilMG *mg, const Setti
   SHELLAC_CHECK_ALL(value >= of.least && value <= of.most, PetscObjectComm(pc), PETSC_ERR_ARG_OUTOFRANGE,
                     "%s, %s(): %" PetscInt_FMT " was given; allowed: %s", of.option.key, of.option.setter, value,
                     of.option.values);
+  PetscCall(CheckCallAgrees(PetscObjectComm(pc), std::string(of.option.setter) + "()", 1, &value));
   if (of.rebuilds && *to != (T)value) mg->stale = true;
   *to = (T)value;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,6 +2,7 @@
 // Arguments of collective calls, and options, that must be the same on all ranks.
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "options/option.hpp"
@@ -22,6 +23,22 @@ PetscErrorCode CheckAgreement(MPI_Comm comm, const std::string &name, const std:
 
 // A number as a text that no other number has.
 std::string text_of(PetscReal value);
+
+// The same for a call with these numbers; setter: "MatLaplaceSetRobin()".
+template <class Number>
+PetscErrorCode CheckCallAgrees(MPI_Comm comm, const std::string &setter, PetscInt n, const Number values[]) {
+  std::string call = setter + " with";
+  for (PetscInt i = 0; i < n; i++) {
+    PetscScalar value;
+    if constexpr (std::is_same<Number, PetscScalar>::value)
+      value = values[i];
+    else // of an enumeration its number
+      value = (PetscReal)values[i];
+    call += " " + text_of(PetscRealPart(value));
+    if (PetscImaginaryPart(value) != 0) call += " + " + text_of(PetscImaginaryPart(value)) + "i";
+  }
+  return CheckAgreement(comm, "a setting", call);
+}
 
 // The same for the options of a table, before they are read: one that is not possible is then an error on all ranks.
 template <size_t n> PetscErrorCode CheckOptionsAgree(OptionItems items, const Option (&table)[n]) {
