@@ -17,7 +17,7 @@
 #include <shellac/burgers.h>
 #include <shellac/equation.h>
 
-#define SHELLAC_VERSION "0.1.0"
+/* The version is at the end: SHELLAC_VERSION, SHELLAC_VERSION_MAJOR, ..., SHELLAC_VERSION_GE() */
 
 /*@C
    ShellacInitializePackage - registers Shellac's types with PETSc. Further calls do nothing.
@@ -61,5 +61,19 @@ PETSC_EXTERN PetscErrorCode ShellacInitializePackage(void);
 .seealso: `MATLAPLACE`, `MATSTENCILSHELL`, `MatSetHaloType()`
 @*/
 PETSC_EXTERN PetscErrorCode ShellacSetHaloTimeout(PetscReal seconds);
+
+/* This version of Shellac. CMake and the Python package read the numbers here. */
+#define SHELLAC_VERSION_MAJOR    1
+#define SHELLAC_VERSION_MINOR    0
+#define SHELLAC_VERSION_SUBMINOR 0
+#define SHELLAC_VERSION                                                                                                \
+  PetscStringize(SHELLAC_VERSION_MAJOR) "." PetscStringize(SHELLAC_VERSION_MINOR) "." PetscStringize(                  \
+      SHELLAC_VERSION_SUBMINOR)
+
+/* Is this version the one given, or newer? For the preprocessor and for code: #if SHELLAC_VERSION_GE(1, 0, 0) */
+#define SHELLAC_VERSION_GE(major, minor, subminor)                                                                     \
+  (SHELLAC_VERSION_MAJOR > (major) || (SHELLAC_VERSION_MAJOR == (major) &&                                             \
+                                       (SHELLAC_VERSION_MINOR > (minor) || (SHELLAC_VERSION_MINOR == (minor) &&        \
+                                                                            SHELLAC_VERSION_SUBMINOR >= (subminor)))))
 
 #endif

@@ -5,6 +5,14 @@
 
 #include "release.hpp"
 
+#define NEXT(part) (SHELLAC_VERSION_##part + 1)
+#if !SHELLAC_VERSION_GE(SHELLAC_VERSION_MAJOR, SHELLAC_VERSION_MINOR, SHELLAC_VERSION_SUBMINOR) ||                     \
+    SHELLAC_VERSION_GE(SHELLAC_VERSION_MAJOR, SHELLAC_VERSION_MINOR, NEXT(SUBMINOR)) ||                                \
+    SHELLAC_VERSION_GE(SHELLAC_VERSION_MAJOR, NEXT(MINOR), 0) || SHELLAC_VERSION_GE(NEXT(MAJOR), 0, 0) ||              \
+    !SHELLAC_VERSION_GE(SHELLAC_VERSION_MAJOR - 1, NEXT(MINOR), NEXT(SUBMINOR))
+#error "SHELLAC_VERSION_GE() compares numbers one by one"
+#endif
+
 using namespace tests;
 using shellac::check_release;
 using shellac::compiled_release;

@@ -53,6 +53,11 @@ class Imports(unittest.TestCase):
             status, output = run(code, **environment)
             self.assertEqual(status, 0, output)
 
+    def test_the_version_is_the_library_s(self):
+        code, output = run("import shellac; print(shellac.__version__)")
+        self.assertEqual(code, 0, output)
+        self.assertTrue(os.path.realpath(os.environ["SHELLAC_LIBRARY"]).endswith(".so." + output.strip()), output)
+
     def test_a_missing_library_is_named(self):
         code, output = run("import shellac", SHELLAC_LIBRARY="/nowhere/libshellac.so")
         self.assertNotEqual(code, 0)

@@ -32,6 +32,7 @@ from .sums import gradient, kernels as _kernels, kernelsum, multiply, vector
 
 _load()
 globals().update(_functions.define())
+__version__ = _functions.version()
 
 
 def __getattr__(name):

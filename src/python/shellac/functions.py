@@ -34,6 +34,11 @@ def text():
     return _text
 
 
+def version():
+    """Shellac's version, as "1.0.0"."""
+    return ".".join(re.findall(r"#define SHELLAC_VERSION_(?:MAJOR|MINOR|SUBMINOR) +(\d+)", text()))
+
+
 def prototypes():
     """(name, [(type, argument), ...]) of each function, but for those that create, those with communicators, and the
     one that registers the types."""
