@@ -68,9 +68,19 @@ PetscErrorCode ShellacInitializePackage(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// PETSc calls the function that has the name of the library's file: libshellac.so, or libpetscshellac.so, as PETSc names
+// the libraries that it loads itself.
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_shellac(void);
-PetscErrorCode              PetscDLLibraryRegister_shellac(void) {
-               PetscFunctionBegin;
-               PetscCall(ShellacInitializePackage());
-               PetscFunctionReturn(PETSC_SUCCESS);
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscshellac(void);
+
+PetscErrorCode PetscDLLibraryRegister_shellac(void) {
+  PetscFunctionBegin;
+  PetscCall(ShellacInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscDLLibraryRegister_petscshellac(void) {
+  PetscFunctionBegin;
+  PetscCall(ShellacInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,6 +24,10 @@ foreach(solver "-ksp_type cg -pc_type jacobi" "-ksp_type gmres -pc_type bjacobi"
   run_program("type helmholtz" ${plugin} ${solver} -load ${folder}/solution)
 endforeach()
 
+# The name that PETSc gives to libraries of its own
+file(CREATE_LINK ${library} ${folder}/libpetscshellac.so SYMBOLIC)
+run_program("type helmholtz" -dll_append ${folder}/libpetscshellac.so -dm_mat_type helmholtz -mat_helmholtz_shift 4)
+
 # The library in the options' environment, its options in the help, and a program that assembles something else
 set(ENV{PETSC_OPTIONS} "-dll_append ${library}")
 run_program("type helmholtz" -dm_mat_type helmholtz -mat_helmholtz_omega 2)
