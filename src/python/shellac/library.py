@@ -16,7 +16,8 @@ _ready = False  # types are registered
 def _candidates():
     if os.environ.get("SHELLAC_LIBRARY"):
         return [Path(os.environ["SHELLAC_LIBRARY"])]
-    found = [HERE.parents[1] / "libshellac.so"]  # installed: <prefix>/lib/python/shellac
+    found = [HERE / "lib" / "libshellac.so",  # installed by pip
+             HERE.parents[1] / "libshellac.so"]  # installed by CMake: <prefix>/lib/python/shellac
     if (SOURCE / "src" / "python" / "shellac").is_dir():
         builds = sorted(SOURCE.glob("build/*/lib/libshellac.so"), key=lambda p: p.stat().st_mtime, reverse=True)
         found += [SOURCE / "build" / "default" / "lib" / "libshellac.so"] + builds
