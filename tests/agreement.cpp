@@ -129,6 +129,40 @@ TEST_CASE("a setting that differs between the ranks is an error on all of them, 
 #endif
 }
 
+TEST_CASE("a vector of another layout is no diagonal of a sum or of Burgers' Jacobian", "[agreement]") {
+  if (rank_count() < 2) return;
+  Matrix A;
+  Vector points;
+  OK(VecCreate(PETSC_COMM_WORLD, &points));
+  OK(VecSetBlockSize(points, 2));
+  OK(VecSetSizes(points, 2 * 7, PETSC_DETERMINE));
+  OK(VecSetFromOptions(points));
+  OK(VecSetRandom(points, NULL));
+  OK(MatCreateKernelSum(PETSC_COMM_WORLD, points, points, &A));
+  Vector like;
+  OK(MatCreateVecs(A, &like, NULL));
+  Vector wrong = shifted_vector(like);
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({}), [&] { return MatGetDiagonal(A, wrong); });
+#if !defined(PETSC_USE_COMPLEX)
+  Grid                 line;
+  Owned<TS, TSDestroy> ts;
+  Mat                  J;
+  OK(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, 8 * rank_count(), 1, 3, NULL, &line));
+  OK(DMSetUp(line));
+  OK(TSCreate(PETSC_COMM_WORLD, &ts));
+  OK(TSSetDM(ts, line));
+  OK(TSSetBurgers(ts));
+  Vector u = random_vector(line, 1), y = make_vector(line);
+  OK(TSGetRHSJacobian(ts, &J, NULL, NULL, NULL));
+  OK(TSComputeRHSJacobian(ts, 0, u, J, J));
+  Vector other = shifted_vector(u), another = shifted_vector(u), third = shifted_vector(u);
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({}), [&] { return MatGetDiagonal(J, other); });
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({}), [&] { return MatMult(J, another, y); });
+  Vector v = random_vector(line, 2);
+  EXPECT_ERROR(PETSC_ERR_ARG_SIZ, ({}), [&] { return MatMult(J, v, third); });
+#endif
+}
+
 #if defined(PETSC_HAVE_CUDA)
 
 // Bound to the host on every third rank, from `which` on.

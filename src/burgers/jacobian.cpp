@@ -98,6 +98,8 @@ PetscErrorCode mult(Mat J, Vec v, Vec y) {
   }
   PetscCall(update_state(J, context));
   Burgers *burgers = context->burgers;
+  PetscCall(GridCheckVector(burgers->grid, v, "operand"));
+  PetscCall(GridCheckVector(burgers->grid, y, "result"));
   PetscCall(arrays.Read(context->state, &pu));
   PetscCall(arrays.Read(v, &pv));
   PetscCall(arrays.Write(y, &py));
@@ -222,6 +224,7 @@ PetscErrorCode get_diagonal(Mat J, Vec d) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(update_state(J, context));
+  PetscCall(GridCheckVector(context->burgers->grid, d, "diagonal"));
   PetscCall(VecGetArrayWrite(d, &array));
   PetscCall(
       BurgersForEachRow(context->burgers, context->state,

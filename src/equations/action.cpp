@@ -147,6 +147,8 @@ static PetscErrorCode act(Mat A, Vec v, Vec y) {
 
   PetscFunctionBegin;
   PetscCall(get_state(A, &context, &equation));
+  if (v) PetscCall(GridCheckVector(equation->grid(), v, "operand"));
+  PetscCall(GridCheckVector(equation->grid(), y, "result"));
   PetscCall(equation->Act(context->time, context->state, v, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

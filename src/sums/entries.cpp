@@ -69,6 +69,7 @@ static PetscErrorCode get_diagonal(Mat A, Vec d) {
   MPI_Comm      comm = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
+  PetscCall(MatKernelSumCheckLayout(A, d, false));
   PetscCall(MatGetKernelSum(A, &context));
   const PointCloud &targets = *context->targets, &sources = *context->sources;
   PetscMPIInt       misfit = targets.n != sources.n || context->gradient;
