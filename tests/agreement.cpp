@@ -137,7 +137,7 @@ TEST_CASE("a vector of another layout is no diagonal of a sum or of Burgers' Jac
   OK(VecSetBlockSize(points, 2));
   OK(VecSetSizes(points, 2 * 7, PETSC_DETERMINE));
   OK(VecSetFromOptions(points));
-  OK(VecSetRandom(points, NULL));
+  OK(VecSet(points, 1));
   OK(MatCreateKernelSum(PETSC_COMM_WORLD, points, points, &A));
   Vector like;
   OK(MatCreateVecs(A, &like, NULL));
