@@ -13,7 +13,7 @@
 
 namespace shellac {
 
-class StencilMat;
+struct StencilMat;
 struct Couplings;
 struct OperatorRows;
 struct SetupFindings;
