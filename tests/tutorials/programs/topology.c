@@ -86,7 +86,11 @@ int main(int argc, char **argv)
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPFGMRES));
   PetscCall(KSPSetDM(ksp, da)); /* the levels of -pc_type mg -pc_mg_galerkin */
+#if PETSC_VERSION_LT(3, 25, 0)
   PetscCall(KSPSetDMActive(ksp, PETSC_FALSE));
+#else
+  PetscCall(KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
+#endif
   PetscCall(KSPSetFromOptions(ksp));
   cube_stiffness(K);
   for (PetscInt design = 0; design < designs; design++) {
