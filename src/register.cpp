@@ -74,13 +74,8 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_shellac(void);
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscshellac(void);
 
 PetscErrorCode PetscDLLibraryRegister_shellac(void) {
-  PetscFunctionBegin;
-  PetscCall(ShellacInitializePackage());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ShellacInitializePackage();
 }
-
 PetscErrorCode PetscDLLibraryRegister_petscshellac(void) {
-  PetscFunctionBegin;
-  PetscCall(ShellacInitializePackage());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ShellacInitializePackage();
 }
