@@ -170,19 +170,18 @@ bool in_turn(int combination) {
 // ---- options and errors
 
 Options::Options(const std::string &text) {
-  std::istringstream       stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  for (size_t w = 0; w < words.size(); w++) {
-    const bool has_value = w + 1 < words.size() && !(words[w + 1][0] == '-' && isalpha(words[w + 1][1]));
-    keys_.push_back(words[w]);
-    OK(PetscOptionsSetValue(NULL, words[w].c_str(), has_value ? words[w + 1].c_str() : NULL));
-    w += has_value;
-  }
+  char *before;
+  OK(PetscOptionsGetAll(NULL, &before));
+  OK(PetscOptionsCreate(&options_));
+  OK(PetscOptionsInsertString(options_, before));
+  OK(PetscOptionsInsertString(options_, text.c_str()));
+  OK(PetscFree(before));
+  OK(PetscOptionsPush(options_));
 }
 
 Options::~Options() {
-  for (const std::string &key : keys_) (void)!PetscOptionsClearValue(NULL, key.c_str());
+  (void)!PetscOptionsPop();
+  (void)!PetscOptionsDestroy(&options_);
 }
 
 struct Messages {

@@ -202,7 +202,8 @@ bool in_turn(int combination);
 
 // ---- options and errors
 
-// Sets options while it lives: Options o{"-pc_type jacobi -ksp_rtol 1e-8"}.
+// Sets options while it lives: Options o{"-pc_type jacobi -ksp_rtol 1e-8"}. They go into a copy of the database, because
+// PETSc replaces an old name by a new one when it meets it.
 class Options {
 public:
   explicit Options(const std::string &text);
@@ -210,7 +211,7 @@ public:
   Options(const Options &) = delete;
 
 private:
-  std::vector<std::string> keys_;
+  PetscOptions options_;
 };
 
 // What a call that must fail with this code (zero: with any) said, the same on every rank; words that its message
