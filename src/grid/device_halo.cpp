@@ -98,7 +98,8 @@ PetscErrorCode GpuHalo::Allocate() {
   int          gpu;
 
   PetscFunctionBegin;
-  for (const HaloLink &link : *links_) bytes += 3 * aligned(link.count * value_bytes_) + aligned(8);
+  for (const HaloLink &link : *links_)
+    bytes += 2 * aligned(link.arriving * value_bytes_) + aligned(link.count * value_bytes_) + aligned(8);
   PetscCallCUDA(cudaGetDevice(&gpu));
   PetscCall(exports().Take(gpu, bytes, DeviceMalloc, (void **)&memory_));
   PetscCallCUDA(cudaMemset(memory_, 0, bytes));
@@ -110,13 +111,14 @@ PetscErrorCode GpuHalo::Allocate() {
   late_ = (int *)(memory_ + sizeof(unsigned));
   char *at = memory_ + head;
   for (size_t f = 0; f < channels_.size(); f++) {
-    const size_t size = aligned((*links_)[f].count * value_bytes_);
+    const size_t size = aligned((*links_)[f].arriving * value_bytes_);
     Channel     &c = channels_[f];
     c.inbox[0] = at;
     c.inbox[1] = at + size;
     c.outbox[0] = c.outbox[1] = at + 2 * size; // until a neighbour's inbox takes its place
-    c.flag = (unsigned long long *)(at + 3 * size);
-    at += 3 * size + aligned(8);
+    at += 2 * size + aligned((*links_)[f].count * value_bytes_);
+    c.flag = (unsigned long long *)at;
+    at += aligned(8);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,7 +163,7 @@ PetscErrorCode GpuHalo::Agree(PetscBool device, HaloWay wish) {
     PetscCheck(!other.failed, comm_, PETSC_ERR_MEM,
                "rank %d cannot allocate the buffers of a halo on its GPU; use a smaller grid, or more GPUs", of);
   }
-  if (device && (wish == HaloWay::ipc || (wish == HaloWay::automatic && sharing == 1))) {
+  if (device && n <= most_flags && (wish == HaloWay::ipc || (wish == HaloWay::automatic && sharing == 1))) {
     const cudaError_t error = cudaIpcGetMemHandle(&handle, memory_); // a failure only means another way
     offers = error == cudaSuccess;
     if (error) PetscCall(PetscInfo(NULL, "No CUDA IPC handle: %s\n", cudaGetErrorString(error)));

@@ -25,6 +25,7 @@ public:
   // An exchange of u on the GPU, over all links.
   virtual PetscErrorCode Begin(const void *u) = 0;
   virtual PetscErrorCode End(Field<char> *field) = 0;
+  virtual const char    *arrived(size_t link) const = 0; // after it: what came over the link
   // An exchange of u on the host, over the links that write into the neighbour's memory; the caller serves the others.
   virtual bool           writes_to_neighbour(size_t link) const = 0;
   virtual PetscErrorCode BeginOnHost(const void *u) = 0;

@@ -8,41 +8,42 @@ namespace shellac {
 namespace {
 
 struct PackPart {
-  Box                 from; // of the owned points
-  PetscMPIInt         count;
-  void               *to;
-  unsigned long long *flag; // null: nobody waits on one
+  Box    from; // of the array's points
+  size_t count;
+  void  *to;
 };
 
-struct PackParts {
-  PackPart part[Direction::count - 1];
-  int      count = 0;
-  Patch    patch;
+struct PackParts { // of one kernel
+  static constexpr int most = Direction::count - 1;
+  PackPart             part[most];
+  int                  count = 0;
+  Patch                patch;
 };
 
 // The flags to wait for, and the halos that come with them.
 struct Flags {
-  const unsigned long long *flag[Direction::count - 1];
-  unsigned                 *inbox[Direction::count - 1]; // as words of 4 bytes
-  size_t                    words[Direction::count - 1];
-  PetscMPIInt               neighbour[Direction::count - 1];
+  const unsigned long long *flag[most_flags];
+  unsigned                 *inbox[most_flags]; // as words of 4 bytes
+  size_t                    words[most_flags];
+  PetscMPIInt               neighbour[most_flags];
   int                       count = 0;
 };
 
 // The neighbours' flags to raise.
 struct Signals {
-  unsigned long long *flag[Direction::count - 1];
+  unsigned long long *flag[most_flags];
   int                 count = 0;
 };
 
 // Copies each part to its place; the last block to finish raises the neighbours' flags.
 template <class Value>
-__global__ void pack(PackParts parts, const Value *u, unsigned long long exchange, unsigned *finished) {
+__global__ void pack(PackParts parts, Signals signals, const Value *u, unsigned long long exchange,
+                     unsigned *finished) {
   const Patch &patch = parts.patch;
   size_t       n = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
   for (int f = 0; f < parts.count; f++) {
     const PackPart &part = parts.part[f];
-    if (n < (size_t)part.count) {
+    if (n < part.count) {
       PetscInt p[3];
       part.from.point((PetscInt64)(n / patch.dof), p);
       static_cast<Value *>(part.to)[n] = u[patch.index(p[0], p[1], p[2]) * patch.dof + n % patch.dof];
@@ -55,8 +56,7 @@ __global__ void pack(PackParts parts, const Value *u, unsigned long long exchang
   if (threadIdx.x == 0 && atomicAdd(finished, 1) == gridDim.x - 1) {
     *finished = 0;
     __threadfence_system();
-    for (int f = 0; f < parts.count; f++)
-      if (parts.part[f].flag) *(volatile unsigned long long *)parts.part[f].flag = exchange;
+    for (int f = 0; f < signals.count; f++) *(volatile unsigned long long *)signals.flag[f] = exchange;
   }
 }
 
@@ -96,12 +96,12 @@ __global__ void raise_flags(Signals signals, unsigned long long exchange) {
 } // namespace
 
 PetscErrorCode GpuHalo::AllocatePinned(size_t f) {
-  const size_t bytes = (*links_)[f].count * value_bytes_;
+  const HaloLink &link = (*links_)[f];
 
   PetscFunctionBegin;
   if (channels_[f].send) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMallocHost((void **)&channels_[f].send, bytes));
-  PetscCallCUDA(cudaMallocHost((void **)&channels_[f].receive, bytes));
+  PetscCallCUDA(cudaMallocHost((void **)&channels_[f].send, PetscMax(link.count, 1) * value_bytes_));
+  PetscCallCUDA(cudaMallocHost((void **)&channels_[f].receive, PetscMax(link.arriving, 1) * value_bytes_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +124,7 @@ PetscErrorCode GpuHalo::WaitForFlags(cudaStream_t stream) {
     if (channels_[f].way != Way::ipc) continue;
     flags.flag[flags.count] = channels_[f].flag;
     flags.inbox[flags.count] = (unsigned *)channels_[f].inbox[exchange_ % 2];
-    flags.words[flags.count] = (*links_)[f].count * value_bytes_ / sizeof(unsigned);
+    flags.words[flags.count] = (*links_)[f].arriving * value_bytes_ / sizeof(unsigned);
     flags.neighbour[flags.count++] = (*links_)[f].neighbour;
   }
   wait_for_flags<<<1, flags.count, 0, stream>>>(flags, exchange_, (unsigned long long)(1e9 * halo_timeout), late_,
@@ -134,9 +134,9 @@ PetscErrorCode GpuHalo::WaitForFlags(cudaStream_t stream) {
 }
 
 PetscErrorCode GpuHalo::Begin(const void *u) {
-  cudaStream_t stream;
-  PackParts    to;
-  size_t       values = 0;
+  cudaStream_t          stream;
+  std::vector<PackPart> all;
+  Signals               signals;
 
   PetscFunctionBegin;
   PetscCall(current_stream(&stream));
@@ -145,22 +145,38 @@ PetscErrorCode GpuHalo::Begin(const void *u) {
   exchange_++;
   open_ = true;
   const int turn = (int)(exchange_ % 2);
-  to.patch = patch_;
   for (size_t f = 0; f < channels_.size(); f++) {
-    const HaloLink &link = (*links_)[f];
-    const Channel  &c = channels_[f];
-    char           *box = c.way == Way::local ? channels_[link_back(*links_, f)].inbox[turn] : c.outbox[turn];
-    to.part[to.count++] = {patch_.shared_with(link.to), link.count, box, c.neighbour_flag};
-    values += link.count;
+    const Channel &c = channels_[f];
+    char          *to = c.way == Way::local ? channels_[link_back(*links_, f)].inbox[turn] : c.outbox[turn];
+    for (const Box &box : (*links_)[f].ours) {
+      const size_t count = (size_t)box.points() * patch_.dof;
+      all.push_back({box, count, to});
+      to += count * value_bytes_;
+    }
+    if (c.neighbour_flag) signals.flag[signals.count++] = c.neighbour_flag;
   }
-  const unsigned threads = 256, blocks = (unsigned)((values + threads - 1) / threads);
-  if (value_bytes_ == sizeof(float))
-    pack<<<blocks, threads, 0, stream>>>(to, (const float *)u, exchange_, finished_);
-  else if (value_bytes_ == sizeof(double))
-    pack<<<blocks, threads, 0, stream>>>(to, (const double *)u, exchange_, finished_);
-  else
-    pack<<<blocks, threads, 0, stream>>>(to, (const double2 *)u, exchange_, finished_);
-  PetscCallCUDA(cudaGetLastError());
+  for (size_t n = 0; n < all.size() || n == 0; n += PackParts::most) { // the last kernel raises the flags
+    const bool last = n + PackParts::most >= all.size();
+    PackParts  parts;
+    size_t     values = 0;
+    parts.patch = patch_;
+    for (size_t p = n; p < all.size() && parts.count < PackParts::most; p++) {
+      parts.part[parts.count++] = all[p];
+      values += all[p].count;
+    }
+    const unsigned threads = 256, blocks = (unsigned)PetscMax((values + threads - 1) / threads, (size_t)1);
+    const auto     run = [&](auto value) {
+      pack<<<blocks, threads, 0, stream>>>(parts, last ? signals : Signals(), (const decltype(value) *)u, exchange_,
+                                           finished_);
+    };
+    if (value_bytes_ == sizeof(float))
+      run(float());
+    else if (value_bytes_ == sizeof(double))
+      run(double());
+    else
+      run(double2());
+    PetscCallCUDA(cudaGetLastError());
+  }
   if (any_staged_) {
     for (size_t f = 0; f < channels_.size(); f++) {
       Channel     &c = channels_[f];
@@ -189,7 +205,7 @@ PetscErrorCode GpuHalo::End(Field<char> *field) {
       const size_t at = receive_order(*links_, f);
       if (channels_[at].way != Way::staged) continue;
       requests.emplace_back();
-      PetscCallMPI(MPI_Irecv(channels_[at].receive, (PetscMPIInt)((*links_)[at].count * value_bytes_), MPI_BYTE,
+      PetscCallMPI(MPI_Irecv(channels_[at].receive, (PetscMPIInt)((*links_)[at].arriving * value_bytes_), MPI_BYTE,
                              (*links_)[at].neighbour, tag_, comm_, &requests.back()));
     }
     for (size_t f = 0; f < channels_.size(); f++) {
@@ -200,7 +216,7 @@ PetscErrorCode GpuHalo::End(Field<char> *field) {
     }
     PetscCallMPI(MPI_Waitall((PetscMPIInt)requests.size(), requests.data(), MPI_STATUSES_IGNORE));
     for (size_t f = 0; f < channels_.size(); f++) {
-      const size_t bytes = (*links_)[f].count * value_bytes_;
+      const size_t bytes = (*links_)[f].arriving * value_bytes_;
       if (channels_[f].way != Way::staged) continue;
       PetscCallCUDA(
           cudaMemcpyAsync(channels_[f].inbox[turn], channels_[f].receive, bytes, cudaMemcpyHostToDevice, stream));
@@ -223,7 +239,7 @@ PetscErrorCode GpuHalo::BeginOnHost(const void *u) {
   open_ = true;
   for (size_t f = 0; f < channels_.size(); f++) {
     const HaloLink &link = (*links_)[f];
-    const Box       from = patch_.shared_with(link.to);
+    const Box      &from = link.ours[0];
     const size_t    point_bytes = patch_.dof * value_bytes_;
     if (channels_[f].way != Way::ipc) continue;
     PetscCall(AllocatePinned(f));

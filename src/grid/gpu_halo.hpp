@@ -6,15 +6,17 @@
 #if SHELLAC_CUDA
 namespace shellac {
 
+constexpr int most_flags = Direction::count - 1; // of an exchange between GPUs: each neighbour raises one
+
 enum class Way { local, ipc, staged };
 
 struct Channel { // beside each link
   Way                 way = Way::staged;
-  char               *inbox[2];  // where the neighbour's values arrive, in turns [count]
+  char               *inbox[2];  // where the neighbour's values arrive, in turns [arriving]
   unsigned long long *flag;      // the last exchange that arrived
   char               *outbox[2]; // where ours go: the neighbour's inbox, or a staging buffer
   unsigned long long *neighbour_flag = nullptr;
-  char               *send = nullptr, *receive = nullptr; // pinned, of a link that passes the host [count]
+  char               *send = nullptr, *receive = nullptr; // pinned, of a link that passes the host
 };
 
 class GpuHalo : public DeviceHalo {
@@ -24,6 +26,7 @@ public:
   PetscErrorCode Destroy() override;
   PetscErrorCode Begin(const void *u) override;
   PetscErrorCode End(Field<char> *field) override;
+  const char    *arrived(size_t link) const override { return channels_[link].inbox[exchange_ % 2]; }
   bool           writes_to_neighbour(size_t link) const override { return channels_[link].way == Way::ipc; }
   PetscErrorCode BeginOnHost(const void *u) override;
   PetscErrorCode EndOnHost(Field<char> *field) override;

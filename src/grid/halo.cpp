@@ -42,6 +42,8 @@ PetscErrorCode Halo::Create(const Grid &grid, const Patch &patch, bool box, Pets
     for (int a = 0; a < 3; a++) axes += to.d[a] != 0;
     if (axes == 0 || (axes > 1 && !box) || link.neighbour < 0 || patch.width == 0) continue;
     PetscCall(PetscMPIIntCast((PetscInt)shared.points() * patch.dof, &link.count));
+    link.arriving = link.count;
+    link.ours = {shared};
     for (int a = 0; a < 3; a++) { // MPI orders the axes from the slowest
       PetscMPIInt value;
       PetscCall(PetscMPIIntCast(patch.size[a], &value));

@@ -10,12 +10,14 @@ class DeviceHalo;
 
 enum class HaloWay { automatic, ipc, host }; // between GPUs: see device_halo.hpp
 
-struct HaloLink { // to a neighbouring patch
-  Direction    to;
-  PetscMPIInt  neighbour; // rank
-  PetscMPIInt  count;     // values that go each way
-  MPI_Datatype part;      // ours that the neighbour needs, as a part of the owned array
-  char        *buffer;    // the neighbour's, on the host [count values]
+struct HaloLink { // to a neighbouring patch, or to another rank that needs parts of ours
+  Direction        to = {{0, 0, 0}};
+  PetscMPIInt      neighbour = -1;           // rank
+  PetscMPIInt      count = 0;                // values that go there
+  PetscMPIInt      arriving = 0;             // and that come; of a halo as many
+  std::vector<Box> ours;                     // points of the array that go, by indices on its patch
+  MPI_Datatype     part = MPI_DATATYPE_NULL; // of a halo: them, as a part of the owned array
+  char            *buffer = nullptr;         // of a halo: the neighbour's, on the host [count values]
 };
 
 // The opposite link: around a periodic axis, values sent from our lower end arrive at our own upper end.
