@@ -25,7 +25,8 @@ TEST_CASE("functions in C set what options set", "[multigrid]") {
       {"-test_pc_stencilmg_levels 2", [](PC pc) { return PCStencilMGSetLevels(pc, 2); }},
       {"-test_pc_stencilmg_precision single", [](PC pc) { return PCStencilMGSetPrecision(pc, PC_STENCILMG_SINGLE); }},
       {"-test_pc_stencilmg_fused 0", [](PC pc) { return PCStencilMGSetFused(pc, PETSC_FALSE); }},
-      {"-test_pc_stencilmg_graph 0", [](PC pc) { return PCStencilMGSetGraph(pc, PETSC_FALSE); }}};
+      {"-test_pc_stencilmg_graph 0", [](PC pc) { return PCStencilMGSetGraph(pc, PETSC_FALSE); }},
+      {"-test_pc_stencilmg_whole_points 99", [](PC pc) { return PCStencilMGSetWholePoints(pc, 99); }}};
   for (const Problem &p : {problem(2, 70, 90), problem(3, 22, 17, 20)}) {
     INFO(describe(p));
     Grid   da = make_grid(p);

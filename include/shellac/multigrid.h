@@ -31,6 +31,10 @@
                                                               grid, where possible; default true
 .  -pc_stencilmg_graph <true|false>                         - runs a cycle on the GPU of one rank as one CUDA graph, for
                                                               one unknown a point; default true
+.  -pc_stencilmg_whole_points <integer, 0 or more>          - on several GPUs, with constant coefficients: each has all
+                                                              of a level of so many points at most; 0: 4194304 between
+                                                              GPUs that write into each other's memory, otherwise
+                                                              65536; default 0
 -  -pc_stencilmg_monitor <true|false>                       - prints residuals after each cycle; default false
 
    Level: beginner
@@ -120,7 +124,8 @@
 
 .seealso: `MATLAPLACE`, `MATHELMHOLTZ`, `MATSTENCILSHELL`, `PCStencilMGSetType()`, `PCStencilMGSetCycleType()`,
           `PCStencilMGSetCycles()`, `PCStencilMGSetSmooths()`, `PCStencilMGSetSmoother()`, `PCStencilMGSetLevels()`,
-          `PCStencilMGSetPrecision()`, `PCStencilMGSetFused()`, `PCStencilMGSetGraph()`, `PCMG`, `KSPRICHARDSON`
+          `PCStencilMGSetPrecision()`, `PCStencilMGSetFused()`, `PCStencilMGSetGraph()`, `PCStencilMGSetWholePoints()`,
+          `PCMG`, `KSPRICHARDSON`
 M*/
 #define PCSTENCILMG "stencilmg"
 
@@ -428,5 +433,34 @@ PETSC_EXTERN PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused);
 .seealso: `PCSTENCILMG`
 @*/
 PETSC_EXTERN PetscErrorCode PCStencilMGSetGraph(PC pc, PetscBool graph);
+
+/*@
+   PCStencilMGSetWholePoints - sets up to which size each of several GPUs has all of a level of `PCSTENCILMG`
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  points - number of points; 0 (default): 4194304 between GPUs that write into each other's memory, otherwise 65536
+
+   Options Database Key:
+.  -pc_stencilmg_whole_points <integer, 0 or more> - on several GPUs, with constant coefficients: each has all of a level of
+                                                     so many points at most; 0: 4194304 between GPUs that write into
+                                                     each other's memory, otherwise 65536; default 0
+
+   Level: developer
+
+   Notes:
+   On larger levels a rank computes its own points and those beside them on which a visit of the level depends. GPUs exchange
+   values once before each visit. A smaller level takes one GPU less time than such an exchange.
+
+   It may also be called after set-up: the levels are then created again at the next application.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for another value, `PETSC_ERR_ARG_NULL` for a null preconditioner. Other types ignore the call.
+
+.seealso: `PCSTENCILMG`
+@*/
+PETSC_EXTERN PetscErrorCode PCStencilMGSetWholePoints(PC pc, PetscInt points);
 
 #endif

@@ -124,6 +124,29 @@ Axis coarsen(const Axis &axis, bool coarsens, Coarsening *coarsening) {
   return coarse;
 }
 
+void cut(PetscInt lo, PetscInt hi, PetscInt coarse_lo, PetscInt coarse_hi, Axis *axis, Coarsening *coarsening) {
+  const Axis       all = *axis;
+  const Coarsening of_all = *coarsening;
+  const PetscInt   N = all.N();
+  if (lo == 0 && hi == N) return;
+  const auto place = [&](PetscInt i) { return all.periodic ? (i % N + N) % N : i; };
+  axis->mass.clear();
+  axis->edge.clear();
+  axis->periodic = false;
+  for (int c = 0; c < 2; c++) coarsening->prolong[c].clear(), coarsening->restriction[c].clear();
+  for (PetscInt i = lo; i < hi; i++) {
+    axis->mass.push_back(all.mass[place(i)]);
+    axis->edge.push_back(all.edge[place(i)]);
+    for (int c = 0; c < 2; c++) {
+      const PetscInt J = of_all.below(i) + c;
+      const bool     in = J >= coarse_lo && J < coarse_hi;
+      coarsening->prolong[c].push_back(in ? of_all.prolong[c][place(i)] : 0);
+      coarsening->restriction[c].push_back(in ? of_all.restriction[c][place(i)] : 0);
+    }
+  }
+  axis->edge.push_back(all.edge[place(hi - 1) + 1]);
+}
+
 SineModes sine_modes(const Axis &axis) {
   const PetscInt  N = axis.N();
   const PetscReal edge = axis.edge[0], mass = axis.mass[0], tiny = 16 * PETSC_MACHINE_EPSILON;

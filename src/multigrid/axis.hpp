@@ -83,6 +83,10 @@ bool can_coarsen(const Axis &axis);
 // coarsens: or whether the axis is to stay
 Axis coarsen(const Axis &axis, bool coarsens, Coarsening *coarsening);
 
+// Keeps the points from lo to before hi, and the coarse ones likewise; on a periodic axis, numbers go on beyond its ends.
+// Beyond the points that are kept, u is zero.
+void cut(PetscInt lo, PetscInt hi, PetscInt coarse_lo, PetscInt coarse_hi, Axis *axis, Coarsening *coarsening);
+
 // Modes of an axis whose points are all alike, with zero beside the first and the last.
 struct SineModes {
   PetscInt  N = 0; // none: the axis has others

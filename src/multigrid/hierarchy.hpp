@@ -81,6 +81,10 @@ public:
                        PetscReal *norm) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
   PetscErrorCode GetMasses(S *m, bool *any) override;
+  PetscErrorCode Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) override;
+  PetscErrorCode Open(const S *b, S *x, bool full, bool transposed) override;
+  PetscErrorCode GetCoarse(S *b) override;
+  PetscErrorCode SetCoarse(const S *x) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, grid_.comm, norms); }
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
@@ -101,8 +105,7 @@ private:
   const Level &level(int l) const { return *levels_[l]; }
   int          last() const override { return (int)levels_.size() - 1; }
 
-  static void    fold_single_points(Axis axes[3], PetscScalar *sigma);
-  static void    choose_weights(const Level &level, int steps, R *omega);
+  static void    choose_weights(const Axis axes[3], PetscScalar of_shift, const Coarsening to_next[3], int steps, R *omega);
   GridCoarsening coarsening_of(int l) const;
   Box            grown(const Level &at) const;
   PetscErrorCode SetRows(OperatorRows *of, bool *failed);
@@ -152,6 +155,7 @@ private:
   PetscErrorCode                    SetTransposedRows(int l);
   PetscErrorCode                    Begin(PetscMemType memory, const S *b, S *x, const S *guess);
   PetscErrorCode                    Finish(bool from_x, bool full);
+  PetscErrorCode                    CopyIn(int l);
   PetscErrorCode                    CopyOut(int l);
   // Whether a level has the vectors' arrays, at least where they are of its numbers.
   bool in_vectors(int l) const {
@@ -239,7 +243,7 @@ private:
   // before it): the cycle before ended with such steps. The first pass of a cycle then computes the residual and its
   // norm.
   bool turns() const {
-    return options_.full && last() > 0 && !parts_ && std::is_same<T, S>::value && takes_sweeps(level(0));
+    return options_.full && last() > 0 && !parts_ && !below_ && std::is_same<T, S>::value && takes_sweeps(level(0));
   }
   // Whether a cycle is, where the operator is.
   bool is_symmetric() const {
@@ -294,10 +298,12 @@ private:
   struct Graph {
     const S        *b, *x;
     bool            from_x, full, begun, transposed;
+    Cycle           visits;
     cudaGraphExec_t exec;
 
     bool is_like(const Graph &other) const { // of any arrays
-      return from_x == other.from_x && full == other.full && begun == other.begun && transposed == other.transposed;
+      return from_x == other.from_x && full == other.full && begun == other.begun && transposed == other.transposed &&
+             visits == other.visits;
     }
   };
   static constexpr size_t most_graphs = 64; // pairs of arrays
@@ -309,6 +315,8 @@ private:
 
   std::vector<std::unique_ptr<Level>> levels_;
   bool                                parts_ = false;        // there are several ranks
+  bool                                below_ = false;        // finer levels are in other hierarchies
+  bool                                window_ = false;       // and coarser ones than the next: it has two levels
   bool                                singular_ = false;     // constants are the operator's null space
   bool                                opposite_ = false;     // there are shifts of the sign opposite to couplings
   Grid                                grid_;                 // of the vectors

@@ -30,6 +30,7 @@ struct MultigridOptions {
   bool     full = false; // full multigrid is wanted
   bool     fused = true; // where there is a fused form
   bool     graph = true; // a cycle of one rank's GPU is a CUDA graph
+  PetscInt whole = 0;    // on GPUs, each rank has all of levels of so many points at most; 0: automatic
 };
 
 // One level, for the view.
@@ -88,6 +89,15 @@ public:
   virtual std::vector<LevelFlops> flops() const = 0;
   virtual bool                    gives_norm(PetscMemType) { return false; } // of the vectors
   virtual bool                    may_amplify() const = 0; // residuals, as with shifts that make a level indefinite
+
+  // For a hierarchy of which this one has some levels, of one rank: see spread.hpp. Arrays on the GPU.
+  // Visit: all levels from here on, by cycles of that type. Open: of a window of a level, whose verbs follow, its vectors;
+  // GetCoarse, SetCoarse: the next level's right-hand side and solution.
+  virtual PetscErrorCode Visit(const PetscScalar *, PetscScalar *, bool, bool, bool, Cycle) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode Open(const PetscScalar *, PetscScalar *, bool, bool) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode GetCoarse(PetscScalar *) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode SetCoarse(const PetscScalar *) { return PETSC_ERR_SUP; }
+
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
   virtual void LendMemory(Couplings *) {}
   Cycle        cycle() const { return options_.cycle; } // never automatic
@@ -126,13 +136,11 @@ protected:
   }
   PetscErrorCode Run(bool from_x, bool full) {
     PetscFunctionBegin;
-    if (transposed_)
-      PetscCall(full ? run_full_transposed(*this, 0, last(), cycle())
-                     : run_cycle(*this, 0, last(), cycle(), Guess::zero, true));
-    else if (full)
-      PetscCall(run_full(*this, 0, last(), cycle()));
+    const Cycle by = visits_ == Cycle::automatic ? cycle() : visits_;
+    if (full)
+      PetscCall(transposed_ ? run_full_transposed(*this, 0, last(), by) : run_full(*this, 0, last(), by));
     else
-      PetscCall(run_cycle(*this, 0, last(), cycle(), from_x ? Guess::given : Guess::zero));
+      PetscCall(run_cycle(*this, 0, last(), by, from_x ? Guess::given : Guess::zero, transposed_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // LevelNorms() of levels that have b and may be whole on each rank.
@@ -159,11 +167,17 @@ protected:
   const PetscScalar *b_ = nullptr;
   PetscScalar       *x_ = nullptr;
   bool               transposed_ = false;
+  Cycle              visits_ = Cycle::automatic; // of Visit(): the type of its cycles
   bool               recording_ = false; // as a CUDA graph
 };
 
+// A rank's points of a level, and those of the next level among them, by indices on the whole grids.
+struct LevelWindow {
+  Box of[2];
+};
+
 // sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and the rows go into
-// the hierarchy.
+// the hierarchy. below: there are finer levels elsewhere; window: only these points of the axes, and no third level.
 struct MultigridInput {
   const Grid             &grid;
   const Axis             *axes;
@@ -172,6 +186,8 @@ struct MultigridInput {
   const MultigridOptions &options;
   PetscBool               device;
   HaloWay                 way;
+  bool                    below = false;
+  const LevelWindow      *window = nullptr;
 };
 
 // Collective. single: the arrays of the levels and the arithmetic are in single precision. *multigrid: where it is one of
@@ -179,6 +195,9 @@ struct MultigridInput {
 // Errors: a last level too large for its direct solve, naming the option.
 PetscErrorCode CreateMultigrid(const MultigridInput &of, bool single, std::unique_ptr<Multigrid> *multigrid,
                                bool *failed);
+// *serves: on several ranks' GPUs, see spread.hpp; otherwise *multigrid is as it was.
+PetscErrorCode CreateSpreadMultigrid(const MultigridInput &of, bool single, std::unique_ptr<Multigrid> *multigrid,
+                                     bool *serves, bool *failed);
 PetscErrorCode CreateSingleMultigrid(const MultigridInput &of, std::unique_ptr<Multigrid> *multigrid, bool *failed);
 
 // The same for a matrix with several unknowns a point, whose rows are the finest level's, also after they have changed.

@@ -34,6 +34,7 @@ constexpr Setting levels_setting = setting("-pc_stencilmg_levels", 0, PETSC_MAX_
 constexpr Setting precision_setting = setting("-pc_stencilmg_precision", 0, 1, true);
 constexpr Setting fused_setting = setting("-pc_stencilmg_fused", 0, 1, true);
 constexpr Setting graph_setting = setting("-pc_stencilmg_graph", 0, 1, true);
+constexpr Setting whole_setting = setting("-pc_stencilmg_whole_points", 0, PETSC_MAX_INT, true);
 
 template <class T> PetscErrorCode set(PetscObject pc, StencilMG *mg, const Setting &of, PetscInt value, T *to) {
   PetscFunctionBegin;
@@ -93,6 +94,7 @@ PetscErrorCode set_from_options(PetscObject object, OptionItems PetscOptionsObje
   PetscCall(read(precision_setting, PCStencilMGPrecisions, &mg->single));
   PetscCall(read(fused_setting, nullptr, &mg->options.fused));
   PetscCall(read(graph_setting, nullptr, &mg->options.graph));
+  PetscCall(read(whole_setting, nullptr, &mg->options.whole));
   PetscCall(read_option(PetscOptionsObject, find_option(multigrid_options, "-pc_stencilmg_monitor"), &mg->monitor));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,4 +130,7 @@ PetscErrorCode PCStencilMGSetFused(PC pc, PetscBool fused) {
 }
 PetscErrorCode PCStencilMGSetGraph(PC pc, PetscBool graph) {
   return set_from_c(pc, graph_setting, graph, [](StencilMG *mg) { return &mg->options.graph; });
+}
+PetscErrorCode PCStencilMGSetWholePoints(PC pc, PetscInt points) {
+  return set_from_c(pc, whole_setting, points, [](StencilMG *mg) { return &mg->options.whole; });
 }

@@ -70,6 +70,41 @@ PetscErrorCode Hierarchy<Part>::ApplyTranspose(PetscMemType memory, const S *b, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Part>
+PetscErrorCode Hierarchy<Part>::Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) {
+  PetscFunctionBegin;
+  PetscCall(Open(b, x, full, transposed));
+  PetscCall(Begin(memory_, b, x, from_x ? x : nullptr));
+  visits_ = cycle;
+  const PetscErrorCode code = Finish(from_x, full);
+  visits_ = Cycle::automatic;
+  transposed_ = false;
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part> PetscErrorCode Hierarchy<Part>::Open(const S *b, S *x, bool full, bool transposed) {
+  PetscFunctionBegin;
+  memory_ = PETSC_MEMTYPE_DEVICE;
+  PetscCall(Prepare(memory_));
+  b_ = b;
+  x_ = x;
+  begun_ = false;
+  norm_ = nullptr;
+  full_ = full;
+  transposed_ = transposed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part> PetscErrorCode Hierarchy<Part>::GetCoarse(S *b) {
+  const Patch &patch = level(1).patch;
+  return over(patch, point::CopyPart<T, S>{patch, patch, level(1).b.at(memory_), b, true});
+}
+template <class Part> PetscErrorCode Hierarchy<Part>::SetCoarse(const S *x) {
+  const Patch &patch = level(1).patch;
+  return over(patch, point::CopyPart<S, T>{patch, patch, x, level(1).x.at(memory_), true});
+}
+
 template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool full) {
   Level &top = level(0);
   bool   done = false;
@@ -108,7 +143,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
   cudaStream_t stream;
 
   PetscFunctionBegin;
-  Graph wanted = {b_, x_, from_x, full, begun_, transposed_, nullptr};
+  Graph wanted = {b_, x_, from_x, full, begun_, transposed_, visits_, nullptr};
   for (const Graph &graph : graphs_)
     if (graph.b == b_ && graph.x == x_ && graph.is_like(wanted)) wanted.exec = graph.exec;
   if (!wanted.exec) {

@@ -5,20 +5,14 @@
 
 namespace shellac {
 
-template <class Part> void Hierarchy<Part>::fold_single_points(Axis axes[3], PetscScalar *sigma) {
-  for (int a = 0; a < 3; a++) {
-    if (axes[a].N() > 1) continue;
-    if (!axes[a].periodic) *sigma += (axes[a].edge[0] + axes[a].edge[1]) / axes[a].mass[0];
-    axes[a].edge.assign(2, 0);
-  }
-}
-
 // The roots of the Chebyshev polynomial that is least on the eigenvalues of D^-1 A that the coarse grid does not see;
 // those of a uniform grid, in closed form (Trottenberg, Oosterlee, Schüller 2001, section 2.1 and 5.1).
-template <class Part> void Hierarchy<Part>::choose_weights(const Level &level, int steps, R *omega) {
+template <class Part>
+void Hierarchy<Part>::choose_weights(const Axis axes[3], PetscScalar of_shift, const Coarsening to_next[3], int steps,
+                                     R *omega) {
   PetscReal sum = 0, most = 0, least = PETSC_MAX_REAL, sign = 1; // most: of a point's couplings
   for (int a = 0; a < 3; a++) {
-    const Axis &axis = level.axes[a];
+    const Axis &axis = axes[a];
     if (axis.N() - (axis.fixed ? 2 : 0) <= 1) continue;
     sum += axis.strength();
     PetscReal most_here = 0;
@@ -27,34 +21,15 @@ template <class Part> void Hierarchy<Part>::choose_weights(const Level &level, i
         most_here = PetscMax(most_here, PetscAbsReal((axis.edge[i] + axis.edge[i + 1]) / axis.mass[i]));
     most += most_here;
     if (axis.coupling() < 0) sign = -1;
-    if (level.to_next[a].coarsens) least = PetscMin(least, axis.strength());
+    if (to_next[a].coarsens) least = PetscMin(least, axis.strength());
   }
-  PetscReal sigma = sign * PetscRealPart(level.sigma);
+  PetscReal sigma = sign * PetscRealPart(of_shift);
   if (!(2 * sum + sigma > PetscReal(0.1) * sum)) sigma = 0; // not positive definite
   if (sum + sigma == 0 || least == PETSC_MAX_REAL) least = sum = 1;
   if (steps > 2) least *= PetscReal(0.7); // some way into what the coarse grid sees: 0.08 a cycle instead of 0.09
   if (most == 0) most = 2 * sum;
   const PetscReal high = (2 * most + sigma) / (most + sigma), low = (2 * least + sigma) / (2 * sum + sigma);
   set_chebyshev_weights(low, high, steps, omega);
-}
-
-// The ratio of relaxations() for a sum over axes.
-inline PetscReal ratio_of(const Axis axes[3], PetscScalar sigma) {
-  PetscReal most = 0, sign = 0; // of a row's couplings
-  for (int a = 0; a < 3; a++) {
-    if (axes[a].N() - (axes[a].fixed ? 2 : 0) <= 1) continue;
-    PetscReal here = 0;
-    for (PetscInt i = 0; i < axes[a].N(); i++) {
-      if (axes[a].is_fixed(i)) continue;
-      for (const PetscReal edge : {axes[a].edge[i], axes[a].edge[i + 1]}) {
-        if (sign == 0) sign = edge < 0 ? -1 : edge > 0 ? 1 : 0;
-        if (edge * sign < 0) return PETSC_MAX_REAL;
-      }
-      here = PetscMax(here, PetscAbsReal((axes[a].edge[i] + axes[a].edge[i + 1]) / axes[a].mass[i]));
-    }
-    most += here;
-  }
-  return sign * PetscRealPart(sigma) >= 0 ? most / PetscAbsScalar(sign * most + sigma) : PETSC_MAX_REAL;
 }
 
 // Whether the points are a line on this rank whose rows elimination solves: by their axes or, of the finest level, as
@@ -125,6 +100,8 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   PetscCallMPI(MPI_Comm_size(grid.comm, &ranks));
   parts_ = ranks > 1;
   whole = ranks == 1;
+  below_ = of.below;
+  window_ = of.window != nullptr;
   for (int a = 0; a < 3; a++)
     if (grid.N[a] > 1) dim = a + 1;
   singular_ = rows ? rows->singular : sigma == (PetscScalar)0;
@@ -150,22 +127,22 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     Level     &at = *levels_.back();
     PetscInt64 points = 1;
     PetscInt   longest = 1;
-    PetscReal  strongest = 0;
     bool       odd_periodic = false, more = false;
 
     fold_single_points(present, &sigma);
     at.sigma = sigma;
+    const PetscReal strongest = strongest_of(present);
     for (const Axis &axis : present)
       PetscCheck(std::isfinite(axis.strength()), grid.comm, PETSC_ERR_FP,
                  "the weights of level %d are beyond the range of numbers; change the unit of length",
                  (int)levels_.size() - 1);
+    const Axis whole_axes[3] = {present[0], present[1], present[2]};
     for (int a = 0; a < 3; a++) {
       at.axes[a] = present[a];
       points *= present[a].N();
       longest = PetscMax(longest,
                          present[a].couples() ? present[a].N() : present[a].N() / 4); // the latter's modes cost little
       odd_periodic = odd_periodic || (present[a].periodic && present[a].N() % 2 && present[a].N() > 1);
-      if (can_coarsen(present[a])) strongest = PetscMax(strongest, present[a].strength());
     }
     if (!variable)
       ratio = ratio_of(present, sigma);
@@ -192,7 +169,9 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     at.whole = whole;
     at.parts = parts;
     at.grid = whole ? whole_grid(parts) : parts;
+    if (window_) take_window(of.window->of[levels_.size() - 1], &at.grid);
     at.patch = patch_of(at.grid, present, width);
+    for (int a = 0; a < 3; a++) at.patch.periodic[a] = at.patch.periodic[a] && at.patch.N[a] == present[a].N();
     more = variable ? points > inverted_points : points > solved_points || longest > solved_axis;
     // where a GPU solves more points at once than the host does, the number of levels can make it the host's
     const PetscInt N[3] = {present[0].N(), present[1].N(), present[2].N()};
@@ -201,6 +180,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     more = more && strongest > 0 && !((in_planes || in_quarters) && !options.levels);
     if (options.levels && (PetscInt)levels_.size() >= options.levels) more = false;
     more = more && !has_line_ && !relaxed;
+    if (window_) more = levels_.size() == 1;
     if (relaxed) at.ratio = ratio;
     // a last level that is solved directly must be whole
     if (!more && !whole && !relaxed) {
@@ -211,8 +191,12 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
 
     std::vector<AxisPoint<R>> points_at_axis[3]; // of whole axes
     for (int a = 0; a < 3; a++) {
-      const bool coarsens = more && can_coarsen(present[a]) && present[a].strength() >= weak_coupling * strongest;
+      const bool coarsens = more && is_coarsened(present[a], strongest);
       present[a] = coarsen(present[a], coarsens, &at.to_next[a]);
+      if (window_ && more) {
+        const Box &box = of.window->of[0], &next = of.window->of[1];
+        cut(box.lo[a], box.hi[a], next.lo[a], next.hi[a], &at.axes[a], &at.to_next[a]);
+      }
       const PetscInt start = at.grid.start[a];
       const auto    &all = points_at_axis[a] = axis_points<R>(at.axes[a], at.to_next[a]);
       if constexpr (!variable) {
@@ -226,6 +210,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
       at.part.ties_ends[a] = at.to_next[a].ties_ends;
     }
 
+    if (window_ && !more) break;
     const Layers layers(at.patch);
     for (int a = 0; a < 3; a++)
       at.odd_ends = at.odd_ends || (present[a].periodic && at.axes[a].N() % 2 && at.to_next[a].coarsens);
@@ -247,7 +232,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     else if (red_black)
       set_red_black_weights(is_symmetric(), steps, at.part.omega);
     else
-      choose_weights(at, steps, at.part.omega);
+      choose_weights(whole_axes, sigma, at.to_next, steps, at.part.omega);
     if (!at.whole) {
       PetscCall(at.halo_b.Create(at.grid, at.patch, true, device, of.way, levels_.size() == 1 ? sizeof(S) : sizeof(T)));
       PetscCall(at.halo_u.Create(at.grid, at.patch, true, device, of.way, sizeof(T)));
@@ -277,7 +262,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     const bool   copies = l == 0 && ((last() == 0 && !in_place) || (at.whole && parts_)); // of the vectors
     if (l || copies) at.b.resize(n), at.x.resize(n);
     if (at.whole && parts_ && (l == 0 || !level(l - 1).whole)) at.b_part.resize((size_t)part_patch(at).all().points());
-    if (l == last() && at.ratio < 0) continue;
+    if (l == last() && at.ratio < 0) continue; // also of a window
     at.t.resize(n);
     if (!at.fused && (device || !at.holds_no_step())) at.s.resize(n);
     if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
@@ -290,7 +275,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
 #endif
   }
   norms_.resize((size_t)norms + 1);
-  const bool has_solver = !relaxes() && !has_line_;
+  const bool has_solver = !relaxes() && !has_line_ && !window_;
   if (!has_solver) *failed = false;
   if constexpr (!variable)
     if (has_solver)
@@ -345,7 +330,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Prepare(PetscMemType memor
   PetscCall(points_.Get(memory, &points));
   if (has_line_)
     PetscCall(line_.Prepare(memory));
-  else if (!relaxes())
+  else if (!relaxes() && !window_)
     PetscCall(solver_.Prepare(memory));
 #if SHELLAC_CUDA
   if (PetscMemTypeDevice(memory)) { // passes read what is prepared before they wait for the kernel before

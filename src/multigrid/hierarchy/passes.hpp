@@ -270,10 +270,11 @@ PetscErrorCode Hierarchy<Part>::RestrictResidual(int l, const B *b, const T *u) 
 }
 
 template <class Part> PetscErrorCode Hierarchy<Part>::Down(int l, Guess guess) {
-  Level   &at = level(l);
-  T *const x = x_at(l), *const t = at.t.at(memory_);
+  Level &at = level(l);
 
   PetscFunctionBegin;
+  if (guess == Guess::given) PetscCall(CopyIn(l));
+  T *const x = x_at(l), *const t = at.t.at(memory_);
   if (l == 0 && begun_) { // Apply() has done this pass
     begun_ = false;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -340,9 +341,10 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Up(int l) {
 // The last level.
 template <class Part> PetscErrorCode Hierarchy<Part>::Solve(Guess guess) {
   const int l = last();
-  T *const  x = x_at(l);
 
   PetscFunctionBegin;
+  if (guess == Guess::given) PetscCall(CopyIn(l));
+  T *const x = x_at(l);
   if (relaxes()) {
     PetscCall(with_arrays(l, [&](auto *b, auto *) { return Relax(b, guess == Guess::given, x); }));
     PetscCall(CopyOut(l));
@@ -379,14 +381,8 @@ template <class Part> template <class B> PetscErrorCode Hierarchy<Part>::Relax(c
 
 // Of run_full_transposed(), which no pass does at once.
 template <class Part> PetscErrorCode Hierarchy<Part>::RestrictResidualOf(int l) {
-  Level &at = level(l);
-
   PetscFunctionBegin;
-  if constexpr (!std::is_same<T, S>::value)
-    if (in_vectors(l)) {
-      PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
-      PetscCall(over(at.patch, point::CopyPart<S, T>{at.patch, at.patch, x_, at.x.at(memory_), true}));
-    }
+  PetscCall(CopyIn(l));
   PetscCall(with_arrays(l, [&](auto *b, auto *) { return RestrictResidual(l, b, x_at(l)); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -396,7 +392,16 @@ template <class Part> PetscErrorCode Hierarchy<Part>::AddCorrection(int l) {
   PetscCall(CopyOut(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-// From a level's x to the vector, where the level has that in its own precision.
+// From the vector to a level's x, where the level has that in its own precision; and back.
+template <class Part> PetscErrorCode Hierarchy<Part>::CopyIn(int l) {
+  Level &at = level(l);
+
+  PetscFunctionBegin;
+  if (std::is_same<T, S>::value || !in_vectors(l)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
+  PetscCall(over(at.patch, point::CopyPart<S, T>{at.patch, at.patch, x_, at.x.at(memory_), true}));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 template <class Part> PetscErrorCode Hierarchy<Part>::CopyOut(int l) {
   const Patch &patch = level(l).patch;
 

@@ -13,6 +13,45 @@ constexpr PetscInt64 gathered_points = 16384; // levels of so many points are wh
 constexpr PetscReal  most_work_beyond = 1.6;  // see work_beyond(): with more, passes exchange values before each step
 constexpr PetscReal  weak_coupling = 0.6;     // an axis with less of the strongest's 1/h² is not coarsened
 
+// Axes of one point become shifts.
+inline void fold_single_points(Axis axes[3], PetscScalar *sigma) {
+  for (int a = 0; a < 3; a++) {
+    if (axes[a].N() > 1) continue;
+    if (!axes[a].periodic) *sigma += (axes[a].edge[0] + axes[a].edge[1]) / axes[a].mass[0];
+    axes[a].edge.assign(2, 0);
+  }
+}
+
+// Of the axes that can be coarsened; those of strong couplings are.
+inline PetscReal strongest_of(const Axis axes[3]) {
+  PetscReal strongest = 0;
+  for (int a = 0; a < 3; a++)
+    if (can_coarsen(axes[a])) strongest = PetscMax(strongest, axes[a].strength());
+  return strongest;
+}
+inline bool is_coarsened(const Axis &axis, PetscReal strongest) {
+  return can_coarsen(axis) && axis.strength() >= weak_coupling * strongest;
+}
+
+// The ratio of relaxations() for a sum over axes.
+inline PetscReal ratio_of(const Axis axes[3], PetscScalar sigma) {
+  PetscReal most = 0, sign = 0; // of a row's couplings
+  for (int a = 0; a < 3; a++) {
+    if (axes[a].N() - (axes[a].fixed ? 2 : 0) <= 1) continue;
+    PetscReal here = 0;
+    for (PetscInt i = 0; i < axes[a].N(); i++) {
+      if (axes[a].is_fixed(i)) continue;
+      for (const PetscReal edge : {axes[a].edge[i], axes[a].edge[i + 1]}) {
+        if (sign == 0) sign = edge < 0 ? -1 : edge > 0 ? 1 : 0;
+        if (edge * sign < 0) return PETSC_MAX_REAL;
+      }
+      here = PetscMax(here, PetscAbsReal((axes[a].edge[i] + axes[a].edge[i + 1]) / axes[a].mass[i]));
+    }
+    most += here;
+  }
+  return sign * PetscRealPart(sigma) >= 0 ? most / PetscAbsScalar(sign * most + sigma) : PETSC_MAX_REAL;
+}
+
 // For halos: what is beyond the ends of an axis that one rank has is on this rank.
 inline Grid with_links(Grid grid) {
   for (int a = 0; a < 3; a++)
@@ -63,6 +102,14 @@ inline Grid whole_grid(Grid grid) {
     grid.boundary[a] = DM_BOUNDARY_NONE;
   }
   return grid;
+}
+
+// A grid on one rank becomes these points alone.
+inline void take_window(const Box &box, Grid *grid) {
+  for (int a = 0; a < 3; a++) {
+    grid->N[a] = grid->size[a] = box.size(a);
+    grid->first[a] = {0, grid->N[a]};
+  }
 }
 
 // The coarse points go with the fine ones that they are.

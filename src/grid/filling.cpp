@@ -1,0 +1,140 @@
+#include "grid/filling.hpp"
+
+#include "grid/device_halo.hpp"
+
+namespace shellac {
+
+namespace {
+
+// An array over a box; its points are those of a patch that begins there.
+Patch patch_over(const Box &box) {
+  Patch patch = {};
+  for (int a = 0; a < 3; a++) patch.N[a] = patch.size[a] = box.size(a);
+  return patch;
+}
+
+Box moved(Box box, const PetscInt by[3], int times) {
+  for (int a = 0; a < 3; a++) box.lo[a] += times * by[a], box.hi[a] += times * by[a];
+  return box;
+}
+
+Box common(const Box &one, const Box &other) {
+  Box box;
+  for (int a = 0; a < 3; a++) {
+    box.lo[a] = PetscMax(one.lo[a], other.lo[a]);
+    box.hi[a] = PetscMax(PetscMin(one.hi[a], other.hi[a]), box.lo[a]);
+  }
+  return box;
+}
+
+// What a rank gives of its own to one that wants a box: where it is wanted, and where it is.
+struct Part {
+  Box there, here;
+};
+std::vector<Part> parts_of(const PetscInt period[3], const Box &own, const Box &wanted) {
+  std::vector<Part> parts;
+  for (int index = 0; index < Direction::count; index++) {
+    const Direction to = Direction::at(index);
+    PetscInt        by[3];
+    bool            is = true;
+    for (int a = 0; a < 3; a++) by[a] = to.d[a] * period[a], is = is && (to.d[a] == 0 || period[a]);
+    const Box there = common(moved(own, by, 1), wanted);
+    if (is && there.points()) parts.push_back({there, moved(there, by, -1)});
+  }
+  return parts;
+}
+
+} // namespace
+
+namespace point {
+// From values packed over a box, or from an array, to an array.
+struct Paste {
+  Box                box, from_box, to_box; // where the values go; of the arrays
+  PetscInt           shift[3];              // from there to where they are
+  const PetscScalar *from;
+  PetscScalar       *to;
+  SHELLAC_HD void    operator()(PetscInt i, PetscInt j, PetscInt k) const {
+    const PetscInt there[3] = {i, j, k}, here[3] = {i + shift[0], j + shift[1], k + shift[2]};
+    to[to_box.index(there)] = from[from_box.index(here)];
+  }
+};
+} // namespace point
+
+PetscErrorCode CopyBox(const Box &box, const PetscScalar *from, const Box &from_box, PetscScalar *to,
+                       const Box &to_box) {
+  return for_each_of_box(PETSC_MEMTYPE_DEVICE, box, point::Paste{box, from_box, to_box, {0, 0, 0}, from, to});
+}
+
+PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way) {
+  const PetscMPIInt ranks = (PetscMPIInt)boxes.own.size();
+  PetscMPIInt       rank;
+  const PetscInt    start[3] = {boxes.from.lo[0], boxes.from.lo[1], boxes.from.lo[2]};
+
+  PetscFunctionBegin;
+  PetscCall(PetscCommDuplicate(comm, &comm_, &tag_));
+  PetscCallMPI(MPI_Comm_rank(comm_, &rank));
+  from_ = boxes.from;
+  to_ = boxes.to;
+  for (const Part &part : parts_of(boxes.period, boxes.own[rank], boxes.wanted[rank])) {
+    here_.push_back(part.there);
+    here_from_.push_back(part.here);
+  }
+  for (PetscMPIInt other = 0; other < ranks; other++) {
+    HaloLink   link;
+    PetscInt64 sent = 0, came = 0;
+    if (other == rank) continue;
+    link.neighbour = other;
+    for (const Part &part : parts_of(boxes.period, boxes.own[rank], boxes.wanted[other])) {
+      link.ours.push_back(moved(part.here, start, -1));
+      sent += part.here.points();
+    }
+    for (const Part &part : parts_of(boxes.period, boxes.own[other], boxes.wanted[rank])) {
+      pieces_.push_back({links_.size(), part.there, (size_t)came});
+      came += part.there.points();
+    }
+    if (!sent && !came) continue;
+    PetscCall(PetscMPIIntCast((PetscInt)sent, &link.count));
+    PetscCall(PetscMPIIntCast((PetscInt)came, &link.arriving));
+    links_.push_back(link);
+  }
+  PetscCall(DeviceHalo::Create(links_, patch_over(from_), comm_, tag_, sizeof(PetscScalar), PETSC_TRUE, way, &device_));
+  int staged = 0;
+  for (size_t l = 0; l < links_.size(); l++) staged = staged || !device_->writes_to_neighbour(l);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &staged, 1, MPI_INT, MPI_MAX, comm_));
+  direct_ = !staged;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Filling::Destroy() {
+  PetscFunctionBegin;
+  if (device_) PetscCall(device_->Destroy());
+  delete device_;
+  device_ = nullptr;
+  if (comm_ != MPI_COMM_NULL) PetscCall(PetscCommDestroy(&comm_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Filling::Run(const PetscScalar *from, PetscScalar *to) {
+  Field<char> unused;
+
+  PetscFunctionBegin;
+  if (!links_.empty()) PetscCall(device_->Begin(from));
+  for (size_t n = 0; n < here_.size(); n++) {
+    point::Paste paste = {here_[n], from_, to_, {0, 0, 0}, from, to};
+    bool         stays = from == to;
+    for (int a = 0; a < 3; a++) {
+      paste.shift[a] = here_from_[n].lo[a] - here_[n].lo[a];
+      stays = stays && paste.shift[a] == 0;
+    }
+    if (!stays) PetscCall(for_each_of_box(PETSC_MEMTYPE_DEVICE, here_[n], paste));
+  }
+  if (links_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(device_->End(&unused));
+  for (const Piece &piece : pieces_) {
+    const auto *values = reinterpret_cast<const PetscScalar *>(device_->arrived(piece.link)) + piece.offset;
+    PetscCall(CopyBox(piece.box, values, piece.box, to, to_));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

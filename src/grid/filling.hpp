@@ -1,0 +1,48 @@
+#pragma once
+// Fills a box of each rank's array with the values of all ranks, from GPU to GPU.
+
+#include <array>
+
+#include "grid/halo.hpp"
+
+namespace shellac {
+
+// Boxes are of indices on the whole grid; on a periodic axis they may go on beyond its ends.
+struct FillingBoxes {
+  PetscInt         period[3] = {0, 0, 0}; // points of periodic axes, else 0
+  std::vector<Box> own;                   // of each rank: the values that it gives
+  std::vector<Box> wanted;                // by each rank
+  Box              from, to;              // of this rank: the arrays that it gives from, and that it fills
+};
+
+// Copies the points of a box from an array over one box to an array over another, on the GPU.
+PetscErrorCode CopyBox(const Box &box, const PetscScalar *from, const Box &from_box, PetscScalar *to,
+                       const Box &to_box);
+
+class Filling {
+public:
+  // Collective; on ranks with GPUs.
+  PetscErrorCode Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way);
+  PetscErrorCode Destroy(); // not collective
+  // Arrays on the GPU, which may be the same; in PETSc's stream.
+  PetscErrorCode Run(const PetscScalar *from, PetscScalar *to);
+  bool           direct() const { return direct_; } // no value goes through a host
+
+private:
+  struct Piece { // of what comes
+    size_t link;
+    Box    box;    // on the whole grid
+    size_t offset; // in the link's values
+  };
+  MPI_Comm              comm_ = MPI_COMM_NULL;
+  PetscMPIInt           tag_ = 0;
+  Box                   from_ = {}, to_ = {};
+  std::vector<HaloLink> links_;
+  std::vector<Piece>    pieces_;
+  std::vector<Box>      here_; // pieces of this rank's own, and where they are
+  std::vector<Box>      here_from_;
+  DeviceHalo           *device_ = nullptr;
+  bool                  direct_ = false;
+};
+
+} // namespace shellac

@@ -1,0 +1,429 @@
+#include "multigrid/spread.hpp"
+
+#include <algorithm>
+
+#include "device/memory.hpp"
+#include "multigrid/setup/coarse_grids.hpp"
+#include "multigrid/smoothing_weights.hpp"
+
+namespace shellac {
+
+namespace {
+
+constexpr PetscMemType on_gpu = PETSC_MEMTYPE_DEVICE;
+// Points of levels that each rank has wholly: a visit of one takes a GPU less time than exchanges between GPUs would.
+constexpr PetscInt64 whole_over_ipc = (PetscInt64)1 << 22, whole_over_host = (PetscInt64)1 << 16;
+constexpr PetscReal  largest_window = 0.8; // of a level
+
+Box box_of(const Grid &grid) {
+  return {{0, 0, 0}, {grid.N[0], grid.N[1], grid.N[2]}};
+}
+
+std::vector<Box> boxes_of(const Grid &parts) {
+  std::vector<Box> boxes;
+  const PetscMPIInt ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
+  for (PetscMPIInt rank = 0; rank < ranks; rank++) boxes.push_back(part_of(parts, rank));
+  return boxes;
+}
+
+// So many points beside a rank's own, and an even number before them: colours, and which points are coarse ones, are in the
+// window as they are on the level.
+LevelWindow window_of(const Grid &parts, const Axis axes[3], const Coarsening to_next[3], const Axis coarse[3],
+                      const Box &own, PetscInt reach) {
+  LevelWindow window;
+  for (int a = 0; a < 3; a++) {
+    const PetscInt N = axes[a].N();
+    PetscInt      &lo = window.of[0].lo[a], &hi = window.of[0].hi[a];
+    lo = 0, hi = N;
+    if (parts.ranks[a] > 1) {
+      lo = own.lo[a] - reach, hi = own.hi[a] + reach;
+      lo -= lo & 1;
+      if (!axes[a].periodic) lo = PetscMax(lo, 0), hi = PetscMin(hi, N);
+    }
+    PetscInt &coarse_lo = window.of[1].lo[a], &coarse_hi = window.of[1].hi[a];
+    coarse_lo = lo, coarse_hi = hi;
+    if (!to_next[a].coarsens) continue;
+    coarse_lo = lo / 2;
+    const bool     to_end = lo == 0 && hi == N;
+    const PetscInt last = hi - lo - (axes[a].fixed ? 2 : 1) - to_next[a].offset; // from the first coarse point on
+    coarse_hi = to_end ? coarse[a].N() : coarse_lo + (last >= 0 ? last / 2 + 1 : 0);
+  }
+  return window;
+}
+
+} // namespace
+
+// Of `of`, or of what is left of it: the levels that are spread. Then the axes and parts are of the first that is not.
+PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma,
+                                     Grid *parts) {
+  const MultigridOptions &options = of.options;
+  const bool              real = PetscImaginaryPart(of.sigma) == 0;
+  PetscInt                dim = 0;
+  bool                    direct;
+
+  PetscFunctionBegin;
+  for (int a = 0; a < 3; a++)
+    if (grid_.N[a] > 1) dim = a + 1;
+  { // how values travel
+    FillingBoxes boxes;
+    Filling      probe;
+    for (const Box &own : boxes_of(*parts)) {
+      boxes.own.push_back({{own.lo[0], own.lo[1], own.lo[2]}, {own.lo[0] + 1, own.lo[1] + 1, own.lo[2] + 1}});
+      boxes.wanted.push_back(box_of(*parts));
+    }
+    boxes.from = boxes.own[rank_], boxes.to = box_of(*parts);
+    PetscCall(probe.Create(grid_.comm, boxes, of.way));
+    direct = probe.direct();
+    PetscCall(probe.Destroy());
+  }
+  const PetscInt64 whole = options.whole ? options.whole : direct ? whole_over_ipc : whole_over_host;
+  const PetscInt   steps = dim == 3 ? 2 * PetscMax(options.smooths, 2) : PetscMax(options.smooths, 3);
+  const PetscInt   reach = 2 * steps + 6; // of the steps of a visit and of two transfers
+  *serves = true;
+  while (true) {
+    Coarsening to_next[3];
+    Axis       coarse[3];
+    PetscInt64 most = 0;
+    fold_single_points(axes, sigma);
+    const PetscInt64 points = box_of(*parts).points();
+    if (points <= whole) break;
+    const PetscReal strongest = strongest_of(axes);
+    *serves = strongest > 0 && !relaxations(ratio_of(axes, *sigma), real, options.full) &&
+              (!options.levels || options.levels > last() + 1);
+    for (int a = 0; a < 3; a++) *serves = *serves && !(axes[a].periodic && axes[a].N() > 1 && axes[a].N() % 2);
+    if (!*serves) break;
+    for (int a = 0; a < 3; a++) coarse[a] = coarsen(axes[a], is_coarsened(axes[a], strongest), &to_next[a]);
+    const auto own = boxes_of(*parts);
+    auto level = std::make_unique<Level>();
+    for (const Box &box : own) {
+      level->windows.push_back(window_of(*parts, axes, to_next, coarse, box, reach));
+      most = PetscMax(most, level->windows.back().of[0].points());
+    }
+    if ((PetscReal)most > largest_window * (PetscReal)points) break;
+    level->parts = *parts;
+    level->sigma = *sigma;
+    for (int a = 0; a < 3; a++) level->axes[a] = axes[a], axes[a] = coarse[a];
+    *parts = coarse_grid(*parts, axes, to_next);
+    levels_.push_back(std::move(level));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The ways of values between the levels' arrays.
+PetscErrorCode SpreadMultigrid::Connect(const Grid &parts, HaloWay way) {
+  FillingBoxes boxes;
+
+  PetscFunctionBegin;
+  const auto of_ranks = [](const Level &level, int which) {
+    std::vector<Box> windows;
+    for (const LevelWindow &window : level.windows) windows.push_back(window.of[which]);
+    return windows;
+  };
+  for (int l = 0; l <= last(); l++) {
+    const bool   spread = l < last();
+    const Grid  &here = spread ? levels_[(size_t)l]->parts : parts;
+    const auto   own = boxes_of(here);
+    const Box    all = box_of(here);
+    FillingBoxes to_here;
+    for (int a = 0; a < 3; a++) to_here.period[a] = here.ranks[a] > 1 && axes_[a].periodic ? here.N[a] : 0;
+    to_here.own = own;
+    to_here.wanted = spread ? of_ranks(*levels_[(size_t)l], 0) : std::vector<Box>(own.size(), all);
+    to_here.to = to_here.wanted[rank_];
+    if (l == 0) { // from the vectors
+      to_here.from = own[rank_];
+      PetscCall((spread ? levels_[0]->enter : enter_whole_).Create(grid_.comm, to_here, way));
+      continue;
+    }
+    Level &finer = *levels_[(size_t)l - 1];
+    to_here.from = finer.windows[rank_].of[1];
+    PetscCall(finer.down.Create(grid_.comm, to_here, way));
+    FillingBoxes inside = to_here, back = to_here;
+    inside.from = back.from = to_here.to;
+    if (spread) PetscCall(levels_[(size_t)l]->enter.Create(grid_.comm, inside, way));
+    back.wanted = of_ranks(finer, 1);
+    back.to = back.wanted[rank_];
+    if (!spread) back.own = {all}, back.wanted = {back.to};
+    PetscCall(finer.up.Create(spread ? grid_.comm : PETSC_COMM_SELF, back, way));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, bool *serves, bool *failed) {
+  Axis        axes[3] = {of.axes[0], of.axes[1], of.axes[2]};
+  PetscScalar sigma = of.sigma;
+  Grid        parts = with_links(of.grid);
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  options_ = of.options;
+  if (options_.cycle == Cycle::automatic) options_.cycle = Cycle::V;
+  grid_ = of.grid;
+  PetscCallMPI(MPI_Comm_rank(grid_.comm, &rank));
+  rank_ = (size_t)rank;
+  own_ = part_of(parts, rank);
+  for (int a = 0; a < 3; a++) axes_[a] = axes[a];
+  PetscCall(Plan(of, serves, axes, &sigma, &parts));
+  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+  MultigridOptions options = of.options;
+  if (options.levels) options.levels -= last();
+  const auto alone = [&](Grid grid) {
+    grid = whole_grid(grid);
+    grid.comm = PETSC_COMM_SELF;
+    return grid;
+  };
+  for (int l = 0; l < last(); l++) {
+    Level     &at = *levels_[(size_t)l];
+    const Grid grid = alone(at.parts);
+    const auto &window = at.windows[rank_];
+    PetscCall(CreateMultigrid({grid, at.axes, at.sigma, nullptr, of.options, of.device, of.way, l > 0, &window}, single,
+                              &at.of, failed));
+    at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
+    at.coarse_b.resize((size_t)window.of[1].points()), at.coarse_x.resize((size_t)window.of[1].points());
+    for (Scratch<S> *array : {&at.b, &at.x, &at.coarse_b, &at.coarse_x}) PetscCall(array->Prepare(on_gpu));
+  }
+  const Grid grid = alone(parts);
+  PetscCall(CreateMultigrid({grid, axes, sigma, nullptr, options, of.device, of.way, last() > 0, nullptr}, single,
+                            &whole_, failed));
+  whole_b_.resize((size_t)box_of(grid).points()), whole_x_.resize((size_t)box_of(grid).points());
+  PetscCall(whole_b_.Prepare(on_gpu));
+  PetscCall(whole_x_.Prepare(on_gpu));
+  PetscCall(Connect(parts, of.way));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::Destroy() {
+  PetscFunctionBegin;
+  for (auto &level : levels_) {
+    if (level->of) PetscCall(level->of->Destroy());
+    for (Filling *way : {&level->enter, &level->down, &level->up}) PetscCall(way->Destroy());
+  }
+  levels_.clear();
+  PetscCall(enter_whole_.Destroy());
+  if (whole_) PetscCall(whole_->Destroy());
+  whole_.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A level's vectors are these from now on.
+PetscErrorCode SpreadMultigrid::OpenLevel(int l) {
+  Level &at = *levels_[(size_t)l];
+  return at.of->Open(at.b.at(on_gpu), at.x.at(on_gpu), full_, transposed_);
+}
+
+// The next level's right-hand side is what this one's window has made.
+PetscErrorCode SpreadMultigrid::Lower(int l) {
+  Level &at = *levels_[(size_t)l];
+
+  PetscFunctionBegin;
+  PetscCall(at.of->GetCoarse(at.coarse_b.at(on_gpu)));
+  PetscCall(at.down.Run(at.coarse_b.at(on_gpu), b_at(l + 1).at(on_gpu)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// The window gets the next level's solution.
+PetscErrorCode SpreadMultigrid::Raise(int l) {
+  Level &at = *levels_[(size_t)l];
+
+  PetscFunctionBegin;
+  PetscCall(at.up.Run(x_at(l + 1).at(on_gpu), at.coarse_x.at(on_gpu)));
+  PetscCall(at.of->SetCoarse(at.coarse_x.at(on_gpu)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::Down(int l, Guess guess) {
+  Level &at = *levels_[(size_t)l];
+
+  PetscFunctionBegin;
+  PetscCall(OpenLevel(l));
+  if (guess == Guess::given && l > 0) PetscCall(at.enter.Run(at.x.at(on_gpu), at.x.at(on_gpu)));
+  if (guess == Guess::interpolated) PetscCall(Raise(l));
+  PetscCall(at.of->down(0, guess));
+  PetscCall(Lower(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::Up(int l) {
+  PetscFunctionBegin;
+  PetscCall(Raise(l));
+  PetscCall(levels_[(size_t)l]->of->up(0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::RestrictB(int l) {
+  PetscFunctionBegin;
+  PetscCall(OpenLevel(l));
+  PetscCall(levels_[(size_t)l]->of->restrict_b(0));
+  PetscCall(Lower(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::RestrictResidualOf(int l) {
+  PetscFunctionBegin;
+  PetscCall(OpenLevel(l));
+  PetscCall(levels_[(size_t)l]->of->restrict_residual(0));
+  PetscCall(Lower(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::AddCorrection(int l) {
+  PetscFunctionBegin;
+  PetscCall(OpenLevel(l));
+  PetscCall(Raise(l));
+  PetscCall(levels_[(size_t)l]->of->correct(0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// As run_cycle() has it; the levels that each rank has wholly are one hierarchy.
+PetscErrorCode SpreadMultigrid::VisitFrom(int l, Cycle cycle, Guess guess) {
+  PetscFunctionBegin;
+  if (l == last()) {
+    PetscCall(whole_->Visit(whole_b_.at(on_gpu), whole_x_.at(on_gpu), guess == Guess::given, false, transposed_, cycle));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Down(l, guess));
+  if (cycle == Cycle::V) {
+    PetscCall(VisitFrom(l + 1, cycle, Guess::zero));
+  } else {
+    const Cycle second = cycle == Cycle::F ? Cycle::V : cycle;
+    PetscCall(VisitFrom(l + 1, transposed_ ? second : cycle, Guess::zero));
+    PetscCall(VisitFrom(l + 1, transposed_ ? cycle : second, Guess::given));
+  }
+  PetscCall(Up(l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, bool transposed) {
+  Filling  &enter = last() ? levels_[0]->enter : enter_whole_;
+  const Box top = last() ? levels_[0]->windows[rank_].of[0] : box_of(grid_);
+
+  PetscFunctionBegin;
+  full_ = full;
+  transposed_ = transposed;
+  PetscCall(enter.Run(b, b_at(0).at(on_gpu)));
+  if (from_x) PetscCall(enter.Run(x, x_at(0).at(on_gpu)));
+  if (!full) PetscCall(VisitFrom(0, cycle(), from_x ? Guess::given : Guess::zero));
+  for (int l = 0; full && l < last(); l++) {
+    if (transposed) PetscCall(VisitFrom(l, cycle(), Guess::zero));
+    PetscCall(transposed ? RestrictResidualOf(l) : RestrictB(l));
+  }
+  if (full)
+    PetscCall(whole_->Visit(whole_b_.at(on_gpu), whole_x_.at(on_gpu), false, true, transposed, cycle()));
+  for (int l = last() - 1; full && l >= 0; l--)
+    PetscCall(transposed ? AddCorrection(l) : VisitFrom(l, cycle(), Guess::interpolated));
+  PetscCall(CopyBox(own_, x_at(0).at(on_gpu), top, x, own_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal,
+                                      PetscReal, PetscReal *) {
+  const size_t n = (size_t)own_.points();
+
+  PetscFunctionBegin;
+  if (PetscMemTypeDevice(memory)) {
+    PetscCall(RunOn(b, x, from_x, full, transposed_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(own_b_.Grow(n, on_gpu));
+  PetscCall(own_x_.Grow(n, on_gpu));
+  PetscCall(DeviceCopyFromHost(own_b_.at(on_gpu), b, n * sizeof(S)));
+  if (from_x) PetscCall(DeviceCopyFromHost(own_x_.at(on_gpu), x, n * sizeof(S)));
+  PetscCall(RunOn(own_b_.at(on_gpu), own_x_.at(on_gpu), from_x, full, transposed_));
+  PetscCall(DeviceCopyToHost(x, own_x_.at(on_gpu), n * sizeof(S)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) {
+  PetscFunctionBegin;
+  transposed_ = true;
+  const PetscErrorCode code = Apply(memory, b, x, false, full, 0, 0, NULL);
+  transposed_ = false;
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::GetMasses(S *m, bool *any) {
+  int found = 0;
+
+  PetscFunctionBegin;
+  for_each_on_host(own_, [&](PetscInt i, PetscInt j, PetscInt k) {
+    const PetscInt p[3] = {i, j, k};
+    S              mass = 1;
+    for (int a = 0; a < 3; a++) mass *= axes_[a].mass[(size_t)p[a]];
+    if (mass != (S)1) found = 1;
+    m[own_.index(p)] = mass;
+  });
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, grid_.comm));
+  *any = found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::LevelNorms(std::vector<PetscReal> *norms) {
+  std::vector<PetscReal> others;
+  std::vector<S>         values;
+
+  PetscFunctionBegin;
+  norms->clear();
+  for (int l = 1; l <= last(); l++) {
+    const bool spread = l < last();
+    double     sum = 0;
+    PetscCall(b_at(l).GetHost(on_gpu, &values));
+    if (spread) {
+      const Level &at = *levels_[(size_t)l];
+      for_each_on_host(part_of(at.parts, (PetscMPIInt)rank_), [&](PetscInt i, PetscInt j, PetscInt k) {
+        const PetscInt p[3] = {i, j, k};
+        sum += squared(values[at.windows[rank_].of[0].index(p)]);
+      });
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
+    } else
+      for (const S &value : values) sum += squared(value);
+    norms->push_back(PetscSqrtReal((PetscReal)sum));
+  }
+  PetscCall(whole_->LevelNorms(&others));
+  norms->insert(norms->end(), others.begin(), others.end());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+std::vector<LevelInfo> SpreadMultigrid::levels() const {
+  std::vector<LevelInfo> all;
+  for (const auto &level : levels_) {
+    LevelInfo info = level->of->levels()[0];
+    for (int a = 0; a < 3; a++) info.N[a] = level->parts.N[a];
+    info.whole = false;
+    for (const Scratch<S> *array : {&level->b, &level->x, &level->coarse_b, &level->coarse_x})
+      info.bytes += (PetscLogDouble)array->size() * sizeof(S);
+    info.bytes += level->of->levels()[1].bytes;
+    all.push_back(info);
+  }
+  auto others = whole_->levels();
+  others[0].bytes += (PetscLogDouble)(whole_b_.size() + whole_x_.size()) * sizeof(S);
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+std::vector<LevelFlops> SpreadMultigrid::flops() const {
+  std::vector<LevelFlops> all;
+  for (const auto &level : levels_) all.push_back(level->of->flops()[0]);
+  const auto others = whole_->flops();
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+PetscErrorCode CreateSpreadMultigrid(const MultigridInput &of, bool single, std::unique_ptr<Multigrid> *multigrid,
+                                     bool *serves, bool *failed) {
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  *serves = false;
+  PetscCallMPI(MPI_Comm_size(of.grid.comm, &ranks));
+  if (!SHELLAC_CUDA || !of.device || of.rows || ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  auto                 made = std::make_unique<SpreadMultigrid>();
+  const PetscErrorCode code = made->Create(of, single, serves, failed);
+  if (code || !*serves) PetscCall(made->Destroy());
+  PetscCall(code);
+  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*multigrid) PetscCall((*multigrid)->Destroy());
+  *multigrid = std::move(made);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace shellac

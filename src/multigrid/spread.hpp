@@ -1,0 +1,70 @@
+#pragma once
+// Multigrid on several ranks' GPUs, for sums over axes. A rank computes a window of each large level: its own points and
+// as many beside them as the steps of a visit reach, with the passes of one GPU, to which the window is all there is.
+// Values from outside come once a visit, before it. Each rank has all of the smaller levels, and visits them alone.
+
+#include "device/scratch.hpp"
+#include "grid/filling.hpp"
+#include "multigrid/multigrid.hpp"
+
+namespace shellac {
+
+class SpreadMultigrid final : public Multigrid {
+  using S = PetscScalar;
+
+public:
+  // *serves: otherwise it can only be destroyed: a rank's windows would be nearly the levels, or smoothing alone solves.
+  PetscErrorCode Create(const MultigridInput &of, bool single, bool *serves, bool *failed);
+  PetscErrorCode Destroy() override;
+  PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
+                       PetscReal *norm) override;
+  PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
+  PetscErrorCode GetMasses(S *m, bool *any) override;
+  PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
+  std::vector<LevelInfo>  levels() const override;
+  std::vector<LevelFlops> flops() const override;
+  bool                    may_amplify() const override { return whole_->may_amplify(); }
+
+private:
+  struct Level {
+    Grid                       parts;   // of the ranks
+    std::vector<LevelWindow>   windows; // likewise
+    Axis                       axes[3];
+    S                          sigma;
+    std::unique_ptr<Multigrid> of;                 // the window, and the next level's points in it
+    Scratch<S>                 b, x;               // over the window
+    Scratch<S>                 coarse_b, coarse_x; // over those points
+    Filling                    enter;              // from the ranks' points to windows
+    Filling                    down, up;           // to the next level's arrays, and from them
+  };
+  PetscErrorCode Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma, Grid *parts);
+  PetscErrorCode Connect(const Grid &parts, HaloWay way);
+  int            last() const override { return (int)levels_.size(); }
+  PetscErrorCode Down(int l, Guess guess) override;
+  PetscErrorCode Up(int l) override;
+  PetscErrorCode RestrictB(int l) override;
+  PetscErrorCode RestrictResidualOf(int l) override;
+  PetscErrorCode AddCorrection(int l) override;
+  PetscErrorCode Solve(Guess) override { return PETSC_SUCCESS; } // see Visit()
+  PetscErrorCode OpenLevel(int l);
+  PetscErrorCode Lower(int l);
+  PetscErrorCode Raise(int l);
+  PetscErrorCode VisitFrom(int l, Cycle cycle, Guess guess);
+  PetscErrorCode RunOn(const S *b, S *x, bool from_x, bool full, bool transposed);
+  // The arrays of a level, or of the first that each rank has wholly.
+  Scratch<S> &b_at(int l) { return l < last() ? levels_[(size_t)l]->b : whole_b_; }
+  Scratch<S> &x_at(int l) { return l < last() ? levels_[(size_t)l]->x : whole_x_; }
+
+  std::vector<std::unique_ptr<Level>> levels_;
+  std::unique_ptr<Multigrid>          whole_; // the other levels
+  Scratch<S>                          whole_b_, whole_x_;
+  Scratch<S>                          own_b_, own_x_; // of vectors on the host
+  Filling                             enter_whole_; // where there are no others
+  Axis                                axes_[3];     // of the vectors
+  Grid                                grid_;
+  size_t                              rank_ = 0;
+  Box                                 own_ = {}; // points of this rank
+  bool                                full_ = false;
+};
+
+} // namespace shellac
