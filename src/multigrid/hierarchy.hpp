@@ -78,11 +78,12 @@ public:
   PetscErrorCode Update(StencilMat *context, PetscMemType memory, Vec fixed, bool *done, bool *equal,
                         bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
-                       PetscReal *norm) override;
+                       PetscReal *norm, InRow row) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
   PetscErrorCode GetMasses(S *m, bool *any) override;
   PetscErrorCode Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) override;
   PetscErrorCode Open(const S *b, S *x, bool full, bool transposed) override;
+  PetscErrorCode BeginCycle(PetscReal *norm) override;
   PetscErrorCode GetCoarse(S *b) override;
   PetscErrorCode SetCoarse(const S *x) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, grid_.comm, norms); }

@@ -22,6 +22,9 @@ template <class T> struct LevelPart {
   bool     coarsens[3]; // see Coarsening
   PetscInt offset[3];
   bool     ties_ends[3];
+  Box      counted; // points whose residuals a norm has: all, or of a window this rank's
+
+  SHELLAC_HD bool counts(int a, PetscInt i) const { return i >= counted.lo[a] && i < counted.hi[a]; }
 
   SHELLAC_HD PetscInt below(int a, PetscInt i) const { // coarse index of the fine point i of this rank, on whole grids
     const PetscInt g = patch.start[a] + i - offset[a];

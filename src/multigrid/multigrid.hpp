@@ -57,6 +57,11 @@ struct LevelFlops {
   int            steps = 0;
 };
 
+// See Multigrid::Apply().
+struct InRow {
+  bool again = false, more = false;
+};
+
 class Multigrid {
 public:
   virtual ~Multigrid() = default;
@@ -72,9 +77,10 @@ public:
   }
   // x = a cycle for b: from zero, from x or, for `full`, by full multigrid. norm: of b - A x before it, over all ranks;
   // null: not wanted; only from x, and where gives_norm(). It goes on only with stop < norm <= limit; x is as it was else.
-  // Arrays in `memory`, work in PETSc's stream.
+  // row: whether the application before had the same b and x and left x so, and whether another one follows, until whose
+  // end nobody reads x. Arrays in `memory`, work in PETSc's stream.
   virtual PetscErrorCode Apply(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool from_x, bool full,
-                               PetscReal stop, PetscReal limit, PetscReal *norm) = 0;
+                               PetscReal stop, PetscReal limit, PetscReal *norm, InRow row) = 0;
   // x = the transpose of a cycle from zero, or of full multigrid, times b. Of rows that weights make symmetric (see
   // GetMasses()) it is that of M A M⁻¹, M the weights.
   virtual PetscErrorCode ApplyTranspose(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool full) = 0;
@@ -91,10 +97,11 @@ public:
   virtual bool                    may_amplify() const = 0; // residuals, as with shifts that make a level indefinite
 
   // For a hierarchy of which this one has some levels, of one rank: see spread.hpp. Arrays on the GPU.
-  // Visit: all levels from here on, by cycles of that type. Open: of a window of a level, whose verbs follow, its vectors;
-  // GetCoarse, SetCoarse: the next level's right-hand side and solution.
-  virtual PetscErrorCode Visit(const PetscScalar *, PetscScalar *, bool, bool, bool, Cycle) { return PETSC_ERR_SUP; }
+  // Open: the vectors of verbs that follow. BeginCycle: the first pass of a cycle from x, which finds the norm. Visit: all
+  // levels from here on, by cycles of that type. GetCoarse, SetCoarse: the second level's right-hand side and solution.
   virtual PetscErrorCode Open(const PetscScalar *, PetscScalar *, bool, bool) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode BeginCycle(PetscReal *) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode Visit(const PetscScalar *, PetscScalar *, bool, bool, bool, Cycle) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode GetCoarse(PetscScalar *) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode SetCoarse(const PetscScalar *) { return PETSC_ERR_SUP; }
 
@@ -174,6 +181,7 @@ protected:
 // A rank's points of a level, and those of the next level among them, by indices on the whole grids.
 struct LevelWindow {
   Box of[2];
+  Box own; // that are this rank's alone
 };
 
 // sigma: see axis.hpp; rows: null where the axes have it all; otherwise they are the rows' grid alone, and the rows go into

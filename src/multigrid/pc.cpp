@@ -111,7 +111,8 @@ PetscErrorCode memory_of(Vec b, Vec x, PetscMemType *memory) {
 }
 
 // One cycle on arrays: x from b, or improved.
-PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, PetscReal limit, PetscReal *norm) {
+PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, PetscReal limit, PetscReal *norm,
+                     InRow row) {
   Arrays             arrays;
   const PetscScalar *pb = NULL;
   PetscScalar       *px = NULL;
@@ -123,7 +124,7 @@ PetscErrorCode cycle(StencilMG *mg, Vec b, Vec x, bool from_x, PetscReal stop, P
   else
     PetscCall(arrays.Write(x, &px));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(mg->multigrid->Apply(arrays.memory(), pb, px, from_x, !from_x && mg->options.full, stop, limit, norm));
+  PetscCall(mg->multigrid->Apply(arrays.memory(), pb, px, from_x, !from_x && mg->options.full, stop, limit, norm, row));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(log_flops(arrays.memory(), mg->flops[from_x ? 1 : mg->options.full ? 2 : 0]));
   PetscCall(arrays.Restore());
@@ -156,13 +157,13 @@ PetscErrorCode monitor(PC pc, StencilMG *mg, PetscInt n, Vec b, Vec x) {
 } // namespace
 
 // x = an approximation of A^-1 b, or a better one.
-PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
+PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x, InRow row) {
   Mat A, P;
   Vec r, y;
 
   PetscFunctionBegin;
   if (!mg->fixed && !(from_x && mg->corrects)) {
-    PetscCall(cycle(mg, b, x, from_x, 0, 0, NULL));
+    PetscCall(cycle(mg, b, x, from_x, 0, 0, NULL, row));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Identity rows are solved exactly, the rest by a cycle for the residual; likewise where the hierarchy only makes
@@ -178,7 +179,7 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x) {
     PetscCall(VecAXPY(x, 1, y));
   }
   PetscCall(MatResidual(P, b, x, r));
-  PetscCall(cycle(mg, r, y, false, 0, 0, NULL));
+  PetscCall(cycle(mg, r, y, false, 0, 0, NULL, {}));
   PetscCall(VecAXPY(x, 1, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,7 +195,7 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
   PetscCall(PetscLogEventBegin(multigrid_apply_event, pc, b, x, 0));
   mg->applications++;
   for (PetscInt n = 0; n < mg->cycles; n++) {
-    PetscCall(improve(pc, mg, b, x, n > 0));
+    PetscCall(improve(pc, mg, b, x, n > 0, {n > 0, n + 1 < mg->cycles && !mg->monitor}));
     if (mg->monitor) PetscCall(monitor(pc, mg, n + 1, b, x));
   }
   PetscCall(PetscLogEventEnd(multigrid_apply_event, pc, b, x, 0));
@@ -310,6 +311,11 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
     else if (norm > limit())
       *reason = PCRICHARDSON_DIVERGED_DTOL;
   };
+  // cycles in a row for the same b and x, which others read at the end: only then is x written
+  const auto in_row = [&](PetscInt c) {
+    const bool follows = c + 1 < mg->cycles || (n + 1 < its && (inside || !tests));
+    return InRow{n > 0 || c > 0, follows && current && !mg->monitor};
+  };
   while (true) {
     const bool zero = n == 0 && from_zero;
     if (zero) {
@@ -321,11 +327,11 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
     if (tests && (zero || !inside)) judge();
     if (*reason != none || n == its) break;
     if (!zero && inside) {
-      PetscCall(cycle(mg, b, x, true, PetscMax(abstol, rtol * first), limit(), tests ? &norm : NULL));
+      PetscCall(cycle(mg, b, x, true, PetscMax(abstol, rtol * first), limit(), tests ? &norm : NULL, in_row(0)));
       if (tests) judge();
       if (*reason != none) break; // the cycle has ended before it changed x
     } else if (zero || current) {
-      PetscCall(improve(pc, mg, b, x, !zero));
+      PetscCall(improve(pc, mg, b, x, !zero, in_row(0)));
     } else {
       Vec y;
       PetscCall(get_work(pc, mg, 2, &y));
@@ -333,7 +339,8 @@ PetscErrorCode apply_richardson(PC pc, Vec b, Vec x, Vec r, PetscReal rtol, Pets
       for (PetscInt c = 0; c < mg->cycles; c++) PetscCall(improve(pc, mg, r, y, c > 0));
       PetscCall(VecAXPY(x, 1, y));
     }
-    for (PetscInt c = 1; c < mg->cycles && (current || zero); c++) PetscCall(improve(pc, mg, b, x, true));
+    for (PetscInt c = 1; c < mg->cycles && (current || zero); c++)
+      PetscCall(improve(pc, mg, b, x, true, in_row(c)));
     n++;
     if (mg->monitor) PetscCall(monitor(pc, mg, n, b, x));
   }

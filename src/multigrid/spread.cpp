@@ -31,6 +31,7 @@ std::vector<Box> boxes_of(const Grid &parts) {
 LevelWindow window_of(const Grid &parts, const Axis axes[3], const Coarsening to_next[3], const Axis coarse[3],
                       const Box &own, PetscInt reach) {
   LevelWindow window;
+  window.own = own;
   for (int a = 0; a < 3; a++) {
     const PetscInt N = axes[a].N();
     PetscInt      &lo = window.of[0].lo[a], &hi = window.of[0].hi[a];
@@ -129,17 +130,21 @@ PetscErrorCode SpreadMultigrid::Connect(const Grid &parts, HaloWay way) {
     to_here.own = own;
     to_here.wanted = spread ? of_ranks(*levels_[(size_t)l], 0) : std::vector<Box>(own.size(), all);
     to_here.to = to_here.wanted[rank_];
-    if (l == 0) { // from the vectors
+    if (spread) {
+      FillingBoxes inside = to_here;
+      inside.from = to_here.to;
+      PetscCall(levels_[(size_t)l]->around.Create(grid_.comm, inside, way));
+    }
+    if (l == 0) {
       to_here.from = own[rank_];
-      PetscCall((spread ? levels_[0]->enter : enter_whole_).Create(grid_.comm, to_here, way));
+      PetscCall(enter_.Create(grid_.comm, to_here, way));
       continue;
     }
     Level &finer = *levels_[(size_t)l - 1];
     to_here.from = finer.windows[rank_].of[1];
     PetscCall(finer.down.Create(grid_.comm, to_here, way));
-    FillingBoxes inside = to_here, back = to_here;
-    inside.from = back.from = to_here.to;
-    if (spread) PetscCall(levels_[(size_t)l]->enter.Create(grid_.comm, inside, way));
+    FillingBoxes back = to_here;
+    back.from = to_here.to;
     back.wanted = of_ranks(finer, 1);
     back.to = back.wanted[rank_];
     if (!spread) back.own = {all}, back.wanted = {back.to};
@@ -188,6 +193,9 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, bo
   PetscCall(whole_b_.Prepare(on_gpu));
   PetscCall(whole_x_.Prepare(on_gpu));
   PetscCall(Connect(parts, of.way));
+  int gives = (last() ? *levels_[0]->of : *whole_).gives_norm(on_gpu);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &gives, 1, MPI_INT, MPI_MIN, grid_.comm));
+  gives_norm_ = gives;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,10 +203,10 @@ PetscErrorCode SpreadMultigrid::Destroy() {
   PetscFunctionBegin;
   for (auto &level : levels_) {
     if (level->of) PetscCall(level->of->Destroy());
-    for (Filling *way : {&level->enter, &level->down, &level->up}) PetscCall(way->Destroy());
+    for (Filling *way : {&level->around, &level->down, &level->up}) PetscCall(way->Destroy());
   }
   levels_.clear();
-  PetscCall(enter_whole_.Destroy());
+  PetscCall(enter_.Destroy());
   if (whole_) PetscCall(whole_->Destroy());
   whole_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -234,8 +242,13 @@ PetscErrorCode SpreadMultigrid::Down(int l, Guess guess) {
   Level &at = *levels_[(size_t)l];
 
   PetscFunctionBegin;
+  if (l == 0 && begun_) { // with its norm
+    begun_ = false;
+    PetscCall(Lower(l));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(OpenLevel(l));
-  if (guess == Guess::given && l > 0) PetscCall(at.enter.Run(at.x.at(on_gpu), at.x.at(on_gpu)));
+  if (guess == Guess::given && l > 0) PetscCall(at.around.Run(at.x.at(on_gpu), at.x.at(on_gpu)));
   if (guess == Guess::interpolated) PetscCall(Raise(l));
   PetscCall(at.of->down(0, guess));
   PetscCall(Lower(l));
@@ -292,42 +305,60 @@ PetscErrorCode SpreadMultigrid::VisitFrom(int l, Cycle cycle, Guess guess) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, bool transposed) {
-  Filling  &enter = last() ? levels_[0]->enter : enter_whole_;
-  const Box top = last() ? levels_[0]->windows[rank_].of[0] : box_of(grid_);
-
+// To the finest level's arrays.
+PetscErrorCode SpreadMultigrid::Enter(const S *b, S *x, bool from_x, bool again) {
   PetscFunctionBegin;
-  full_ = full;
-  transposed_ = transposed;
-  PetscCall(enter.Run(b, b_at(0).at(on_gpu)));
-  if (from_x) PetscCall(enter.Run(x, x_at(0).at(on_gpu)));
-  if (!full) PetscCall(VisitFrom(0, cycle(), from_x ? Guess::given : Guess::zero));
-  for (int l = 0; full && l < last(); l++) {
-    if (transposed) PetscCall(VisitFrom(l, cycle(), Guess::zero));
-    PetscCall(transposed ? RestrictResidualOf(l) : RestrictB(l));
-  }
-  if (full)
-    PetscCall(whole_->Visit(whole_b_.at(on_gpu), whole_x_.at(on_gpu), false, true, transposed, cycle()));
-  for (int l = last() - 1; full && l >= 0; l--)
-    PetscCall(transposed ? AddCorrection(l) : VisitFrom(l, cycle(), Guess::interpolated));
-  PetscCall(CopyBox(own_, x_at(0).at(on_gpu), top, x, own_));
+  if (!again) PetscCall(enter_.Run(b, b_at(0).at(on_gpu)));
+  if (from_x && !again) PetscCall(enter_.Run(x, x_at(0).at(on_gpu)));
+  if (from_x && again && last()) PetscCall(levels_[0]->around.Run(x_at(0).at(on_gpu), x_at(0).at(on_gpu)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpreadMultigrid::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal,
-                                      PetscReal, PetscReal *) {
+PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
+                                      PetscReal *norm, InRow row) {
+  const Box top = last() ? levels_[0]->windows[rank_].of[0] : box_of(grid_);
+  bool      goes_on = true;
+
+  PetscFunctionBegin;
+  full_ = full;
+  begun_ = false;
+  PetscCall(Enter(b, x, from_x, row.again));
+  Multigrid &finest = last() ? *levels_[0]->of : *whole_;
+  PetscCall(finest.Open(b_at(0).at(on_gpu), x_at(0).at(on_gpu), full, transposed_));
+  if (norm) { // of a level that each rank has wholly, the first rank's decides
+    PetscCall(finest.BeginCycle(norm));
+    double squares = last() || rank_ == 0 ? (double)(*norm * *norm) : 0;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &squares, 1, MPI_DOUBLE, MPI_SUM, grid_.comm));
+    *norm = PetscSqrtReal((PetscReal)squares);
+    goes_on = *norm > stop && *norm <= limit;
+    begun_ = goes_on && last() > 0;
+  }
+  if (goes_on && !full) PetscCall(VisitFrom(0, cycle(), from_x ? Guess::given : Guess::zero));
+  for (int l = 0; full && l < last(); l++) {
+    if (transposed_) PetscCall(VisitFrom(l, cycle(), Guess::zero));
+    PetscCall(transposed_ ? RestrictResidualOf(l) : RestrictB(l));
+  }
+  if (full) PetscCall(whole_->Visit(whole_b_.at(on_gpu), whole_x_.at(on_gpu), false, true, transposed_, cycle()));
+  for (int l = last() - 1; full && l >= 0; l--)
+    PetscCall(transposed_ ? AddCorrection(l) : VisitFrom(l, cycle(), Guess::interpolated));
+  if (!goes_on || !row.more) PetscCall(CopyBox(own_, x_at(0).at(on_gpu), top, x, own_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpreadMultigrid::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
+                                      PetscReal limit, PetscReal *norm, InRow row) {
   const size_t n = (size_t)own_.points();
 
   PetscFunctionBegin;
   if (PetscMemTypeDevice(memory)) {
-    PetscCall(RunOn(b, x, from_x, full, transposed_));
+    PetscCall(RunOn(b, x, from_x, full, stop, limit, norm, row));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(own_b_.Grow(n, on_gpu));
   PetscCall(own_x_.Grow(n, on_gpu));
   PetscCall(DeviceCopyFromHost(own_b_.at(on_gpu), b, n * sizeof(S)));
   if (from_x) PetscCall(DeviceCopyFromHost(own_x_.at(on_gpu), x, n * sizeof(S)));
-  PetscCall(RunOn(own_b_.at(on_gpu), own_x_.at(on_gpu), from_x, full, transposed_));
+  PetscCall(RunOn(own_b_.at(on_gpu), own_x_.at(on_gpu), from_x, full, stop, limit, norm, {}));
   PetscCall(DeviceCopyToHost(x, own_x_.at(on_gpu), n * sizeof(S)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -335,7 +366,7 @@ PetscErrorCode SpreadMultigrid::Apply(PetscMemType memory, const S *b, S *x, boo
 PetscErrorCode SpreadMultigrid::ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) {
   PetscFunctionBegin;
   transposed_ = true;
-  const PetscErrorCode code = Apply(memory, b, x, false, full, 0, 0, NULL);
+  const PetscErrorCode code = Apply(memory, b, x, false, full, 0, 0, NULL, {});
   transposed_ = false;
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);

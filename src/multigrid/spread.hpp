@@ -17,13 +17,14 @@ public:
   PetscErrorCode Create(const MultigridInput &of, bool single, bool *serves, bool *failed);
   PetscErrorCode Destroy() override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
-                       PetscReal *norm) override;
+                       PetscReal *norm, InRow row) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
   PetscErrorCode GetMasses(S *m, bool *any) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
   bool                    may_amplify() const override { return whole_->may_amplify(); }
+  bool                    gives_norm(PetscMemType) override { return gives_norm_; }
 
 private:
   struct Level {
@@ -34,7 +35,7 @@ private:
     std::unique_ptr<Multigrid> of;                 // the window, and the next level's points in it
     Scratch<S>                 b, x;               // over the window
     Scratch<S>                 coarse_b, coarse_x; // over those points
-    Filling                    enter;              // from the ranks' points to windows
+    Filling                    around;             // from the ranks' own points to windows
     Filling                    down, up;           // to the next level's arrays, and from them
   };
   PetscErrorCode Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma, Grid *parts);
@@ -50,7 +51,9 @@ private:
   PetscErrorCode Lower(int l);
   PetscErrorCode Raise(int l);
   PetscErrorCode VisitFrom(int l, Cycle cycle, Guess guess);
-  PetscErrorCode RunOn(const S *b, S *x, bool from_x, bool full, bool transposed);
+  PetscErrorCode Enter(const S *b, S *x, bool from_x, bool again);
+  PetscErrorCode RunOn(const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit, PetscReal *norm,
+                       InRow row);
   // The arrays of a level, or of the first that each rank has wholly.
   Scratch<S> &b_at(int l) { return l < last() ? levels_[(size_t)l]->b : whole_b_; }
   Scratch<S> &x_at(int l) { return l < last() ? levels_[(size_t)l]->x : whole_x_; }
@@ -59,12 +62,13 @@ private:
   std::unique_ptr<Multigrid>          whole_; // the other levels
   Scratch<S>                          whole_b_, whole_x_;
   Scratch<S>                          own_b_, own_x_; // of vectors on the host
-  Filling                             enter_whole_; // where there are no others
+  Filling                             enter_; // from the vectors
   Axis                                axes_[3];     // of the vectors
   Grid                                grid_;
+  bool                                begun_ = false; // the first pass of the cycle has been done
   size_t                              rank_ = 0;
   Box                                 own_ = {}; // points of this rank
-  bool                                full_ = false;
+  bool                                full_ = false, gives_norm_ = false;
 };
 
 } // namespace shellac

@@ -45,7 +45,8 @@ struct StencilMG {
 };
 
 PetscErrorCode get_context(PC pc, StencilMG **mg);
-PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x); // an application's cycle, after a set-up
+// An application's cycle, after a set-up; row: see Multigrid::Apply().
+PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x, InRow row = {});
 PetscErrorCode set_up_stencilmg(PC pc);
 PetscErrorCode check_single(PC pc, StencilMG *mg, KSP ksp, Vec b, Vec x); // an error where single precision cannot solve
 PetscErrorCode fail_application(Vec x);                          // after a set-up that has failed

@@ -190,8 +190,10 @@ __global__ __launch_bounds__(32 * march_warps,
         } else {
           const Row r_of = residual(b[lag], u[s - 1]);
           for (int l = 0; l < 2; l++) row[l] = jacobi_step(u[s - 1][1][l], scale, r_of[l]);
-          if (Kind::given && Kind::restricts && s == 1 && pass.norms && j + r - lag >= j0 && j + r - lag < j1 && writes)
-            squares += squared(r_of[0]) + squared(r_of[1]);
+          if (Kind::given && Kind::restricts && s == 1 && pass.norms && j + r - lag >= j0 && j + r - lag < j1 &&
+              writes && level.counts(1, j + r - lag))
+            for (int l = 0; l < 2; l++)
+              if (level.counts(0, i + l)) squares += squared(r_of[l]);
         }
         u[s].add(row);
       }

@@ -68,7 +68,9 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
   if (in_row) y = level.axis[1][j];
   if (in_row && j > 0) y_before = level.axis[1][j - 1].restriction[1];
   if (in_row && j + 1 < ny) y_after = level.axis[1][j + 1].restriction[0];
-  const bool counts_first = owns && x[0].in != 0 && y.in != 0, counts_second = owns && x[1].in != 0 && y.in != 0;
+  const bool counts = owns && y.in != 0 && level.counts(1, j);
+  const bool counts_first = counts && x[0].in != 0 && level.counts(0, i),
+             counts_second = counts && x[1].in != 0 && level.counts(0, i + 1);
   const R    x_before = x[0].restriction[1], x_here = x[1].restriction[0], y_here = y.restriction[0];
 
   PetscInt  k = first;
@@ -119,7 +121,7 @@ __global__ void __launch_bounds__(32 * rows, sizeof(T) > 8 ? 1 : residual_blocks
                          values_of(c, turn)[-lanes], y.upper, values_of(c, turn)[lanes], z.lower, below[c], z.upper,
                          above[c]);
     }
-    if (norm && k < end_owned && z.in != 0) {
+    if (norm && k < end_owned && z.in != 0 && level.counts(2, k)) {
       if (counts_first) squares += squared(r[0]);
       if (counts_second) squares += squared(r[1]);
     }

@@ -156,7 +156,8 @@ __global__ __launch_bounds__(tile_threads, 2) void pass_tiles(const __grid_const
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       u[r] = jacobi_step(u[r], level.omega[s - 1] * inverse[r], r_of[r]);
-      if (Kind::given && Kind::restricts && s == 1 && writes[r]) squares += squared(r_of[r]);
+      if (Kind::given && Kind::restricts && s == 1 && writes[r] && level.counts(0, i) && level.counts(1, j + r))
+        squares += squared(r_of[r]);
     }
   }
   if (steps > 0)

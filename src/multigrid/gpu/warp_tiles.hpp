@@ -53,7 +53,8 @@ template <class Kind, class T, class Function> bool with_warp_tile(const Separab
   if constexpr (std::is_floating_point<T>::value && Kind::coarsens_x && Kind::coarsens_y) {
     const PetscInt64 points = level.patch.all().points();
     if (!level.uniform || !is_alone(level.patch) || points > most_warp_points) return false;
-    if (Kind::given && Kind::restricts && (level.frame[0] || level.frame[1])) return false; // the norm has their rows
+    const bool counts_all = level.counted.points() == points && !level.frame[0] && !level.frame[1];
+    if (Kind::given && Kind::restricts && !counts_all) return false; // the norm has all rows
     if (points <= small_warp_points)
       f(WarpTile<Kind, 4, 4, 4>());
     else if constexpr (Kind::given)

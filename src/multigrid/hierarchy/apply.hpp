@@ -39,22 +39,28 @@ PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, con
 
 template <class Part>
 PetscErrorCode Hierarchy<Part>::Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop,
-                                      PetscReal limit, PetscReal *norm) {
+                                      PetscReal limit, PetscReal *norm, InRow) {
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x, from_x ? x : nullptr));
-#if SHELLAC_CUDA
-  norm_ = norm ? norms_.at(memory) + norms_.size() - 1 : nullptr;
   if (norm) {
-    PetscCall(stage(multigrid_down_event, [&]() { return Down(0, Guess::given); }));
-    PetscCall(ReadNorm(norm));
-    norm_ = nullptr;
+    PetscCall(BeginCycle(norm));
     if (!(*norm > stop && *norm <= limit)) PetscFunctionReturn(PETSC_SUCCESS);
-    begun_ = true;
   }
-#else
-  (void)stop, (void)limit, (void)norm;
-#endif
   PetscCall(Finish(from_x, full));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Part> PetscErrorCode Hierarchy<Part>::BeginCycle(PetscReal *norm) {
+  PetscFunctionBegin;
+#if SHELLAC_CUDA
+  norm_ = norms_.at(memory_) + norms_.size() - 1;
+  PetscCall(stage(multigrid_down_event, [&]() { return Down(0, Guess::given); }));
+  PetscCall(ReadNorm(norm));
+  norm_ = nullptr;
+  begun_ = true;
+#else
+  (void)norm;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,13 +78,16 @@ PetscErrorCode Hierarchy<Part>::ApplyTranspose(PetscMemType memory, const S *b, 
 
 template <class Part>
 PetscErrorCode Hierarchy<Part>::Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) {
+  const bool begun = begun_;
+
   PetscFunctionBegin;
   PetscCall(Open(b, x, full, transposed));
   PetscCall(Begin(memory_, b, x, from_x ? x : nullptr));
+  begun_ = begun;
   visits_ = cycle;
   const PetscErrorCode code = Finish(from_x, full);
   visits_ = Cycle::automatic;
-  transposed_ = false;
+  transposed_ = begun_ = false;
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

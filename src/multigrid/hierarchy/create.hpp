@@ -217,6 +217,11 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     const bool around = at.patch.periodic[layers.slow] && layers.planes == at.patch.N[layers.slow] && layers.planes > 1;
     at.one_walk = options.fused && (at.whole || walks_beyond) && !at.odd_ends && !around && !nonsymmetric_;
     at.part.patch = at.patch;
+    at.part.counted = at.patch.all();
+    for (int a = 0; a < 3 && window_; a++) {
+      at.part.counted.lo[a] = of.window->own.lo[a] - of.window->of[0].lo[a];
+      at.part.counted.hi[a] = of.window->own.hi[a] - of.window->of[0].lo[a];
+    }
     at.part.steps = steps;
     if constexpr (!variable) {
       at.part.uniform = at.whole && dim == 2;

@@ -141,7 +141,7 @@ PetscErrorCode SystemHierarchy::Begin(PetscMemType memory, const T *b, T *x) {
 }
 
 PetscErrorCode SystemHierarchy::Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal,
-                                      PetscReal, PetscReal *) {
+                                      PetscReal, PetscReal *, InRow) {
   PetscFunctionBegin;
   PetscCall(Begin(memory, b, x));
   PetscCall(Run(from_x, full));

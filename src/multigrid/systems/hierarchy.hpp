@@ -51,7 +51,7 @@ public:
   PetscErrorCode Destroy() override;
   PetscErrorCode Update(StencilMat *, PetscMemType, Vec, bool *done, bool *equal, bool *failed) override;
   PetscErrorCode Apply(PetscMemType memory, const T *b, T *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
-                       PetscReal *norm) override;
+                       PetscReal *norm, InRow row) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const T *b, T *x, bool full) override;
   PetscErrorCode          LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, comm_, norms); }
   std::vector<LevelInfo>  levels() const override;
