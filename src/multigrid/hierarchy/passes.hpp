@@ -397,9 +397,11 @@ template <class Part> PetscErrorCode Hierarchy<Part>::CopyIn(int l) {
   Level &at = level(l);
 
   PetscFunctionBegin;
-  if (std::is_same<T, S>::value || !in_vectors(l)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
-  PetscCall(over(at.patch, point::CopyPart<S, T>{at.patch, at.patch, x_, at.x.at(memory_), true}));
+  if constexpr (!std::is_same<T, S>::value)
+    if (in_vectors(l)) {
+      PetscCall(at.x.Grow((size_t)at.patch.all().points(), memory_));
+      PetscCall(over(at.patch, point::CopyPart<S, T>{at.patch, at.patch, x_, at.x.at(memory_), true}));
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Part> PetscErrorCode Hierarchy<Part>::CopyOut(int l) {
