@@ -12,7 +12,7 @@ namespace {
 
 constexpr PetscMemType on_gpu = PETSC_MEMTYPE_DEVICE;
 // Points of levels that each rank has wholly: a visit of one takes a GPU less time than exchanges between GPUs would.
-constexpr PetscInt64 whole_over_ipc = (PetscInt64)1 << 22, whole_over_host = (PetscInt64)1 << 16;
+constexpr PetscInt64 whole_over_ipc = (PetscInt64)1 << 20, whole_over_host = (PetscInt64)1 << 16;
 constexpr PetscReal  largest_window = 0.8; // of a level
 
 Box box_of(const Grid &grid) {
