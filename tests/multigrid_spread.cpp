@@ -64,7 +64,8 @@ TEST_CASE("windows of levels on several GPUs give the host's cycles", "[multigri
         }
 }
 
-TEST_CASE("levels that each of several GPUs has wholly, and others, solve for the user's matrix", "[multigrid][device]") {
+TEST_CASE("levels that each of several GPUs has wholly, and others, solve for the user's matrix",
+          "[multigrid][device]") {
   if (skips(no_gpu(false) || rank_count() == 1)) return;
   for (const Point &N : {Point{300, 211, 1}, Point{62, 70, 81}})
     for (const char *whole : {"0", "600", "20000", "10000000"}) {

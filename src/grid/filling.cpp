@@ -54,8 +54,8 @@ struct Paste {
   const PetscScalar *from;
   PetscScalar       *to;
   SHELLAC_HD void    operator()(PetscInt i, PetscInt j, PetscInt k) const {
-    const PetscInt there[3] = {i, j, k}, here[3] = {i + shift[0], j + shift[1], k + shift[2]};
-    to[to_box.index(there)] = from[from_box.index(here)];
+       const PetscInt there[3] = {i, j, k}, here[3] = {i + shift[0], j + shift[1], k + shift[2]};
+       to[to_box.index(there)] = from[from_box.index(here)];
   }
 };
 } // namespace point

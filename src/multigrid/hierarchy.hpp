@@ -84,8 +84,8 @@ public:
   PetscErrorCode Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) override;
   PetscErrorCode Open(const S *b, S *x, bool full, bool transposed) override;
   PetscErrorCode BeginCycle(PetscReal *norm) override;
-  PetscErrorCode GetCoarse(S *b) override;
-  PetscErrorCode SetCoarse(const S *x) override;
+  PetscErrorCode GetCoarse(S *room, const S **b) override;
+  PetscErrorCode SetCoarse(S *room, const std::function<PetscErrorCode(S *)> &set) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override { return NormsOf(levels_, grid_.comm, norms); }
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;

@@ -3,6 +3,7 @@
 // that have coefficients at each point (see couplings.hpp).
 
 #include <cstring>
+#include <functional>
 #include <memory>
 
 #include "grid/halo.hpp"
@@ -98,12 +99,15 @@ public:
 
   // For a hierarchy of which this one has some levels, of one rank: see spread.hpp. Arrays on the GPU.
   // Open: the vectors of verbs that follow. BeginCycle: the first pass of a cycle from x, which finds the norm. Visit: all
-  // levels from here on, by cycles of that type. GetCoarse, SetCoarse: the second level's right-hand side and solution.
+  // levels from here on, by cycles of that type. GetCoarse, SetCoarse: the second level's right-hand side and solution,
+  // which are arrays of the hierarchy where they have the vectors' numbers, otherwise copies in `room`.
   virtual PetscErrorCode Open(const PetscScalar *, PetscScalar *, bool, bool) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode BeginCycle(PetscReal *) { return PETSC_ERR_SUP; }
   virtual PetscErrorCode Visit(const PetscScalar *, PetscScalar *, bool, bool, bool, Cycle) { return PETSC_ERR_SUP; }
-  virtual PetscErrorCode GetCoarse(PetscScalar *) { return PETSC_ERR_SUP; }
-  virtual PetscErrorCode SetCoarse(const PetscScalar *) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode GetCoarse(PetscScalar *, const PetscScalar **) { return PETSC_ERR_SUP; }
+  virtual PetscErrorCode SetCoarse(PetscScalar *, const std::function<PetscErrorCode(PetscScalar *)> &) {
+    return PETSC_ERR_SUP;
+  }
 
   // Gives up the memory of the finest level's rows, for new ones; it can only be destroyed then, or make room for another.
   virtual void LendMemory(Couplings *) {}

@@ -1,6 +1,7 @@
 #include "multigrid/spread.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "device/memory.hpp"
 #include "multigrid/setup/coarse_grids.hpp"
@@ -20,7 +21,7 @@ Box box_of(const Grid &grid) {
 }
 
 std::vector<Box> boxes_of(const Grid &parts) {
-  std::vector<Box> boxes;
+  std::vector<Box>  boxes;
   const PetscMPIInt ranks = parts.ranks[0] * parts.ranks[1] * parts.ranks[2];
   for (PetscMPIInt rank = 0; rank < ranks; rank++) boxes.push_back(part_of(parts, rank));
   return boxes;
@@ -95,7 +96,7 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
     if (!*serves) break;
     for (int a = 0; a < 3; a++) coarse[a] = coarsen(axes[a], is_coarsened(axes[a], strongest), &to_next[a]);
     const auto own = boxes_of(*parts);
-    auto level = std::make_unique<Level>();
+    auto       level = std::make_unique<Level>();
     for (const Box &box : own) {
       level->windows.push_back(window_of(*parts, axes, to_next, coarse, box, reach));
       most = PetscMax(most, level->windows.back().of[0].points());
@@ -110,10 +111,31 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// The ways of values between the levels' arrays.
-PetscErrorCode SpreadMultigrid::Connect(const Grid &parts, HaloWay way) {
-  FillingBoxes boxes;
+// Levels of one with the same windows, whose arrays and ways serve again.
+void SpreadMultigrid::TakeFrom(SpreadMultigrid *from) {
+  const auto same = [](const LevelWindow &one, const LevelWindow &other) { return !memcmp(&one, &other, sizeof(one)); };
+  bool       all = last() == from->last() && way_ == from->way_ && grid_.is_distributed_as(from->grid_);
+  for (int l = 0; all && l < last(); l++) {
+    const auto &here = levels_[(size_t)l]->windows, &there = from->levels_[(size_t)l]->windows;
+    for (int a = 0; a < 3; a++)
+      all = all && levels_[(size_t)l]->axes[a].periodic == from->levels_[(size_t)l]->axes[a].periodic;
+    all = all && std::equal(here.begin(), here.end(), there.begin(), there.end(), same);
+  }
+  if (!all) return;
+  for (int l = 0; l < last(); l++) {
+    Level &at = *levels_[(size_t)l], &its = *from->levels_[(size_t)l];
+    for (int a = 0; a < 3; a++) its.axes[a] = at.axes[a];
+    its.sigma = at.sigma;
+  }
+  levels_.swap(from->levels_);
+  whole_.swap(from->whole_);
+  enter_.swap(from->enter_);
+  whole_b_.swap(&from->whole_b_);
+  whole_x_.swap(&from->whole_x_);
+}
 
+// The ways of values between the levels' arrays.
+PetscErrorCode SpreadMultigrid::Connect(const Grid &parts) {
   PetscFunctionBegin;
   const auto of_ranks = [](const Level &level, int which) {
     std::vector<Box> windows;
@@ -133,27 +155,28 @@ PetscErrorCode SpreadMultigrid::Connect(const Grid &parts, HaloWay way) {
     if (spread) {
       FillingBoxes inside = to_here;
       inside.from = to_here.to;
-      PetscCall(levels_[(size_t)l]->around.Create(grid_.comm, inside, way));
+      PetscCall(levels_[(size_t)l]->around.Create(grid_.comm, inside, way_));
     }
     if (l == 0) {
       to_here.from = own[rank_];
-      PetscCall(enter_.Create(grid_.comm, to_here, way));
+      PetscCall(enter_->Create(grid_.comm, to_here, way_));
       continue;
     }
     Level &finer = *levels_[(size_t)l - 1];
     to_here.from = finer.windows[rank_].of[1];
-    PetscCall(finer.down.Create(grid_.comm, to_here, way));
+    PetscCall(finer.down.Create(grid_.comm, to_here, way_));
     FillingBoxes back = to_here;
     back.from = to_here.to;
     back.wanted = of_ranks(finer, 1);
     back.to = back.wanted[rank_];
     if (!spread) back.own = {all}, back.wanted = {back.to};
-    PetscCall(finer.up.Create(spread ? grid_.comm : PETSC_COMM_SELF, back, way));
+    PetscCall(finer.up.Create(spread ? grid_.comm : PETSC_COMM_SELF, back, way_));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, bool *serves, bool *failed) {
+PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, SpreadMultigrid *from, bool *serves,
+                                       bool *failed) {
   Axis        axes[3] = {of.axes[0], of.axes[1], of.axes[2]};
   PetscScalar sigma = of.sigma;
   Grid        parts = with_links(of.grid);
@@ -161,6 +184,7 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, bo
 
   PetscFunctionBegin;
   options_ = of.options;
+  way_ = of.way;
   if (options_.cycle == Cycle::automatic) options_.cycle = Cycle::V;
   grid_ = of.grid;
   PetscCallMPI(MPI_Comm_rank(grid_.comm, &rank));
@@ -169,6 +193,7 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, bo
   for (int a = 0; a < 3; a++) axes_[a] = axes[a];
   PetscCall(Plan(of, serves, axes, &sigma, &parts));
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+  if (from) TakeFrom(from);
   MultigridOptions options = of.options;
   if (options.levels) options.levels -= last();
   const auto alone = [&](Grid grid) {
@@ -177,14 +202,14 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, bo
     return grid;
   };
   for (int l = 0; l < last(); l++) {
-    Level     &at = *levels_[(size_t)l];
-    const Grid grid = alone(at.parts);
+    Level      &at = *levels_[(size_t)l];
+    const Grid  grid = alone(at.parts);
     const auto &window = at.windows[rank_];
     PetscCall(CreateMultigrid({grid, at.axes, at.sigma, nullptr, of.options, of.device, of.way, l > 0, &window}, single,
                               &at.of, failed));
     at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
-    at.coarse_b.resize((size_t)window.of[1].points()), at.coarse_x.resize((size_t)window.of[1].points());
-    for (Scratch<S> *array : {&at.b, &at.x, &at.coarse_b, &at.coarse_x}) PetscCall(array->Prepare(on_gpu));
+    if (single) at.room.resize((size_t)window.of[1].points());
+    for (Scratch<S> *array : {&at.b, &at.x, &at.room}) PetscCall(array->Prepare(on_gpu));
   }
   const Grid grid = alone(parts);
   PetscCall(CreateMultigrid({grid, axes, sigma, nullptr, options, of.device, of.way, last() > 0, nullptr}, single,
@@ -192,7 +217,10 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, bo
   whole_b_.resize((size_t)box_of(grid).points()), whole_x_.resize((size_t)box_of(grid).points());
   PetscCall(whole_b_.Prepare(on_gpu));
   PetscCall(whole_x_.Prepare(on_gpu));
-  PetscCall(Connect(parts, of.way));
+  if (!enter_) {
+    enter_ = std::make_unique<Filling>();
+    PetscCall(Connect(parts));
+  }
   int gives = (last() ? *levels_[0]->of : *whole_).gives_norm(on_gpu);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &gives, 1, MPI_INT, MPI_MIN, grid_.comm));
   gives_norm_ = gives;
@@ -206,7 +234,7 @@ PetscErrorCode SpreadMultigrid::Destroy() {
     for (Filling *way : {&level->around, &level->down, &level->up}) PetscCall(way->Destroy());
   }
   levels_.clear();
-  PetscCall(enter_.Destroy());
+  if (enter_) PetscCall(enter_->Destroy());
   if (whole_) PetscCall(whole_->Destroy());
   whole_.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -220,11 +248,12 @@ PetscErrorCode SpreadMultigrid::OpenLevel(int l) {
 
 // The next level's right-hand side is what this one's window has made.
 PetscErrorCode SpreadMultigrid::Lower(int l) {
-  Level &at = *levels_[(size_t)l];
+  Level   &at = *levels_[(size_t)l];
+  const S *b;
 
   PetscFunctionBegin;
-  PetscCall(at.of->GetCoarse(at.coarse_b.at(on_gpu)));
-  PetscCall(at.down.Run(at.coarse_b.at(on_gpu), b_at(l + 1).at(on_gpu)));
+  PetscCall(at.of->GetCoarse(at.room.at(on_gpu), &b));
+  PetscCall(at.down.Run(b, b_at(l + 1).at(on_gpu)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,8 +262,7 @@ PetscErrorCode SpreadMultigrid::Raise(int l) {
   Level &at = *levels_[(size_t)l];
 
   PetscFunctionBegin;
-  PetscCall(at.up.Run(x_at(l + 1).at(on_gpu), at.coarse_x.at(on_gpu)));
-  PetscCall(at.of->SetCoarse(at.coarse_x.at(on_gpu)));
+  PetscCall(at.of->SetCoarse(at.room.at(on_gpu), [&](S *x) { return at.up.Run(x_at(l + 1).at(on_gpu), x); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -290,7 +318,8 @@ PetscErrorCode SpreadMultigrid::AddCorrection(int l) {
 PetscErrorCode SpreadMultigrid::VisitFrom(int l, Cycle cycle, Guess guess) {
   PetscFunctionBegin;
   if (l == last()) {
-    PetscCall(whole_->Visit(whole_b_.at(on_gpu), whole_x_.at(on_gpu), guess == Guess::given, false, transposed_, cycle));
+    PetscCall(
+        whole_->Visit(whole_b_.at(on_gpu), whole_x_.at(on_gpu), guess == Guess::given, false, transposed_, cycle));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Down(l, guess));
@@ -308,8 +337,8 @@ PetscErrorCode SpreadMultigrid::VisitFrom(int l, Cycle cycle, Guess guess) {
 // To the finest level's arrays.
 PetscErrorCode SpreadMultigrid::Enter(const S *b, S *x, bool from_x, bool again) {
   PetscFunctionBegin;
-  if (!again) PetscCall(enter_.Run(b, b_at(0).at(on_gpu)));
-  if (from_x && !again) PetscCall(enter_.Run(x, x_at(0).at(on_gpu)));
+  if (!again) PetscCall(enter_->Run(b, b_at(0).at(on_gpu)));
+  if (from_x && !again) PetscCall(enter_->Run(x, x_at(0).at(on_gpu)));
   if (from_x && again && last()) PetscCall(levels_[0]->around.Run(x_at(0).at(on_gpu), x_at(0).at(on_gpu)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -420,7 +449,7 @@ std::vector<LevelInfo> SpreadMultigrid::levels() const {
     LevelInfo info = level->of->levels()[0];
     for (int a = 0; a < 3; a++) info.N[a] = level->parts.N[a];
     info.whole = false;
-    for (const Scratch<S> *array : {&level->b, &level->x, &level->coarse_b, &level->coarse_x})
+    for (const Scratch<S> *array : {&level->b, &level->x, &level->room})
       info.bytes += (PetscLogDouble)array->size() * sizeof(S);
     info.bytes += level->of->levels()[1].bytes;
     all.push_back(info);
@@ -448,11 +477,13 @@ PetscErrorCode CreateSpreadMultigrid(const MultigridInput &of, bool single, std:
   PetscCallMPI(MPI_Comm_size(of.grid.comm, &ranks));
   if (!SHELLAC_CUDA || !of.device || of.rows || ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
   auto                 made = std::make_unique<SpreadMultigrid>();
-  const PetscErrorCode code = made->Create(of, single, serves, failed);
+  auto                *from = dynamic_cast<SpreadMultigrid *>(multigrid->get());
+  const PetscErrorCode code = made->Create(of, single, from, serves, failed);
   if (code || !*serves) PetscCall(made->Destroy());
-  PetscCall(code);
-  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!code && !*serves) PetscFunctionReturn(PETSC_SUCCESS);
   if (*multigrid) PetscCall((*multigrid)->Destroy());
+  multigrid->reset();
+  PetscCall(code);
   *multigrid = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

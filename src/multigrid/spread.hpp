@@ -13,8 +13,9 @@ class SpreadMultigrid final : public Multigrid {
   using S = PetscScalar;
 
 public:
-  // *serves: otherwise it can only be destroyed: a rank's windows would be nearly the levels, or smoothing alone solves.
-  PetscErrorCode Create(const MultigridInput &of, bool single, bool *serves, bool *failed);
+  // from: one whose memory it may take, which can only be destroyed then. *serves: otherwise it can only be destroyed, as
+  // where smoothing alone solves a large level.
+  PetscErrorCode Create(const MultigridInput &of, bool single, SpreadMultigrid *from, bool *serves, bool *failed);
   PetscErrorCode Destroy() override;
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
@@ -32,14 +33,15 @@ private:
     std::vector<LevelWindow>   windows; // likewise
     Axis                       axes[3];
     S                          sigma;
-    std::unique_ptr<Multigrid> of;                 // the window, and the next level's points in it
-    Scratch<S>                 b, x;               // over the window
-    Scratch<S>                 coarse_b, coarse_x; // over those points
-    Filling                    around;             // from the ranks' own points to windows
-    Filling                    down, up;           // to the next level's arrays, and from them
+    std::unique_ptr<Multigrid> of;       // the window, and the next level's points in it
+    Scratch<S>                 b, x;     // over the window
+    Scratch<S>                 room;     // see Multigrid::GetCoarse()
+    Filling                    around;   // from the ranks' own points to windows
+    Filling                    down, up; // to the next level's arrays, and from them
   };
   PetscErrorCode Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma, Grid *parts);
-  PetscErrorCode Connect(const Grid &parts, HaloWay way);
+  void           TakeFrom(SpreadMultigrid *from);
+  PetscErrorCode Connect(const Grid &parts);
   int            last() const override { return (int)levels_.size(); }
   PetscErrorCode Down(int l, Guess guess) override;
   PetscErrorCode Up(int l) override;
@@ -62,9 +64,10 @@ private:
   std::unique_ptr<Multigrid>          whole_; // the other levels
   Scratch<S>                          whole_b_, whole_x_;
   Scratch<S>                          own_b_, own_x_; // of vectors on the host
-  Filling                             enter_; // from the vectors
-  Axis                                axes_[3];     // of the vectors
+  std::unique_ptr<Filling>            enter_;         // from the vectors
+  Axis                                axes_[3];       // of the vectors
   Grid                                grid_;
+  HaloWay                             way_ = HaloWay::automatic;
   bool                                begun_ = false; // the first pass of the cycle has been done
   size_t                              rank_ = 0;
   Box                                 own_ = {}; // points of this rank

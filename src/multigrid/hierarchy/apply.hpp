@@ -105,13 +105,32 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Open(const S *b, S *x, boo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Part> PetscErrorCode Hierarchy<Part>::GetCoarse(S *b) {
+template <class Part> PetscErrorCode Hierarchy<Part>::GetCoarse(S *room, const S **b) {
   const Patch &patch = level(1).patch;
-  return over(patch, point::CopyPart<T, S>{patch, patch, level(1).b.at(memory_), b, true});
+  const T     *from = level(1).b.at(memory_);
+
+  PetscFunctionBegin;
+  *b = room;
+  if constexpr (std::is_same<T, S>::value)
+    *b = from;
+  else
+    PetscCall(over(patch, point::CopyPart<T, S>{patch, patch, from, room, true}));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
-template <class Part> PetscErrorCode Hierarchy<Part>::SetCoarse(const S *x) {
+
+template <class Part>
+PetscErrorCode Hierarchy<Part>::SetCoarse(S *room, const std::function<PetscErrorCode(S *)> &set) {
   const Patch &patch = level(1).patch;
-  return over(patch, point::CopyPart<S, T>{patch, patch, x, level(1).x.at(memory_), true});
+  T           *to = level(1).x.at(memory_);
+
+  PetscFunctionBegin;
+  if constexpr (std::is_same<T, S>::value)
+    PetscCall(set(to));
+  else {
+    PetscCall(set(room));
+    PetscCall(over(patch, point::CopyPart<S, T>{patch, patch, room, to, true}));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Part> PetscErrorCode Hierarchy<Part>::Finish(bool from_x, bool full) {
