@@ -1,5 +1,7 @@
 #include "grid/filling.hpp"
 
+#include <climits>
+
 #include "grid/device_halo.hpp"
 
 namespace shellac {
@@ -68,6 +70,7 @@ PetscErrorCode CopyBox(const Box &box, const PetscScalar *from, const Box &from_
 PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay way) {
   const PetscMPIInt ranks = (PetscMPIInt)boxes.own.size();
   PetscMPIInt       rank;
+  PetscInt64        most = 0;
   const PetscInt    start[3] = {boxes.from.lo[0], boxes.from.lo[1], boxes.from.lo[2]};
 
   PetscFunctionBegin;
@@ -93,10 +96,15 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
       came += part.there.points();
     }
     if (!sent && !came) continue;
-    PetscCall(PetscMPIIntCast((PetscInt)sent, &link.count));
-    PetscCall(PetscMPIIntCast((PetscInt)came, &link.arriving));
+    most = PetscMax(most, PetscMax(sent, came));
+    link.count = (PetscMPIInt)sent;
+    link.arriving = (PetscMPIInt)came;
     links_.push_back(link);
   }
+  SHELLAC_CHECK_ALL(most <= INT_MAX / (PetscInt64)sizeof(PetscScalar), comm_, PETSC_ERR_ARG_OUTOFRANGE,
+                    "%" PetscInt64_FMT " values are too many for a message; use more ranks, or fewer "
+                    "-pc_stencilmg_whole_points",
+                    most);
   PetscCall(DeviceHalo::Create(links_, patch_over(from_), comm_, tag_, sizeof(PetscScalar), PETSC_TRUE, way, &device_));
   int staged = 0;
   for (size_t l = 0; l < links_.size(); l++) staged = staged || !device_->writes_to_neighbour(l);

@@ -1,8 +1,6 @@
 #pragma once
 // Fills a box of each rank's array with the values of all ranks, from GPU to GPU.
 
-#include <array>
-
 #include "grid/halo.hpp"
 
 namespace shellac {

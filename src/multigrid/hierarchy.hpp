@@ -80,7 +80,7 @@ public:
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
-  PetscErrorCode GetMasses(S *m, bool *any) override;
+  PetscErrorCode GetMasses(S *m, int *any) override;
   PetscErrorCode Visit(const S *b, S *x, bool from_x, bool full, bool transposed, Cycle cycle) override;
   PetscErrorCode Open(const S *b, S *x, bool full, bool transposed) override;
   PetscErrorCode BeginCycle(PetscReal *norm) override;

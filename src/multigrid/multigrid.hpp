@@ -85,9 +85,9 @@ public:
   // x = the transpose of a cycle from zero, or of full multigrid, times b. Of rows that weights make symmetric (see
   // GetMasses()) it is that of M A M⁻¹, M the weights.
   virtual PetscErrorCode ApplyTranspose(PetscMemType memory, const PetscScalar *b, PetscScalar *x, bool full) = 0;
-  // The weights, at the points of the vectors; *any: there are such beside ones.
-  virtual PetscErrorCode GetMasses(PetscScalar *, bool *any) {
-    *any = false;
+  // The weights, at the points of the vectors, of variable coefficients; *any: this rank has such beside ones.
+  virtual PetscErrorCode GetMasses(PetscScalar *, int *any) {
+    *any = 0;
     return PETSC_SUCCESS;
   }
   // 2-norms of the right-hand sides of the coarse levels, as the last cycle left them; for monitors.

@@ -163,7 +163,7 @@ PetscErrorCode improve(PC pc, StencilMG *mg, Vec b, Vec x, bool from_x, InRow ro
 
   PetscFunctionBegin;
   if (!mg->fixed && !(from_x && mg->corrects)) {
-    PetscCall(cycle(mg, b, x, from_x, 0, 0, NULL, row));
+    PetscCall(cycle(mg, b, x, from_x, 0, 0, NULL, mg->corrects ? InRow{} : row)); // others read x for its residual
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   // Identity rows are solved exactly, the rest by a cycle for the residual; likewise where the hierarchy only makes
@@ -202,6 +202,36 @@ PetscErrorCode apply(PC pc, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// Of the rows; none where they are ones.
+PetscErrorCode find_masses(PC pc, StencilMG *mg) {
+  Mat          A, P;
+  StencilMat  *context;
+  PetscScalar *m;
+  int          any = 0;
+
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&mg->masses));
+  PetscCall(get_matrices(pc, &A, &P));
+  PetscCall(MatGetReadyStencil(P, &context));
+  PetscCall(MatCreateVecs(P, NULL, &mg->masses));
+  PetscCall(VecGetArrayWrite(mg->masses, &m));
+  const Grid &grid = context->grid;
+  if (!mg->sum)
+    PetscCall(mg->multigrid->GetMasses(m, &any));
+  else
+    for_each_on_host(grid.owned_patch().all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+      const PetscInt p[3] = {i, j, k};
+      PetscReal      mass = 1;
+      for (int a = 0; a < 3; a++) mass *= mg->sum->axes[a].mass[(size_t)(grid.start[a] + p[a])];
+      any = any || mass != 1;
+      m[grid.owned_patch().index(i, j, k)] = mass;
+    });
+  PetscCall(VecRestoreArrayWrite(mg->masses, &m));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, grid.comm));
+  if (!any) PetscCall(VecDestroy(&mg->masses));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // y = the transpose of a cycle, or of full multigrid, times b. The hierarchy has it between the masses of symmetric
 // operators.
 PetscErrorCode transposed_cycle(PC pc, StencilMG *mg, bool full, Vec b, Vec y) {
@@ -212,15 +242,7 @@ PetscErrorCode transposed_cycle(PC pc, StencilMG *mg, bool full, Vec b, Vec y) {
 
   PetscFunctionBegin;
   if (!mg->has_masses) {
-    Mat  A, P;
-    bool any;
-    PetscCall(VecDestroy(&mg->masses));
-    PetscCall(get_matrices(pc, &A, &P));
-    PetscCall(MatCreateVecs(P, NULL, &mg->masses));
-    PetscCall(VecGetArrayWrite(mg->masses, &py));
-    PetscCall(mg->multigrid->GetMasses(py, &any));
-    PetscCall(VecRestoreArrayWrite(mg->masses, &py));
-    if (!any) PetscCall(VecDestroy(&mg->masses));
+    PetscCall(find_masses(pc, mg));
     mg->has_masses = true;
   }
   if (mg->masses) {

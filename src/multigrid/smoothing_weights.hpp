@@ -10,6 +10,12 @@ namespace shellac {
 
 constexpr int max_smoothing_steps = 8;
 
+// Smoothing steps of a visit on the way down, and up; a red-black one is two half-steps. asked: 0 for as many as are best
+inline int smoothing_steps(PetscInt asked, int dim, bool variable, bool red_black) {
+  const int automatic = red_black ? 2 : dim == 3 && variable ? 4 : 3;
+  return (asked ? (int)asked : automatic) * (red_black ? 2 : 1);
+}
+
 // Weights of the steps: the inverse roots of the Chebyshev polynomial that is least on [low, high], eigenvalues of D^-1 A.
 template <class R> void set_chebyshev_weights(PetscReal low, PetscReal high, int steps, R *omega) {
   for (int s = 0; s < steps; s++)

@@ -41,6 +41,7 @@ LevelWindow window_of(const Grid &parts, const Axis axes[3], const Coarsening to
       lo = own.lo[a] - reach, hi = own.hi[a] + reach;
       lo -= lo & 1;
       if (!axes[a].periodic) lo = PetscMax(lo, 0), hi = PetscMin(hi, N);
+      if (hi - lo >= N) lo = 0, hi = N;
     }
     PetscInt &coarse_lo = window.of[1].lo[a], &coarse_hi = window.of[1].hi[a];
     coarse_lo = lo, coarse_hi = hi;
@@ -79,7 +80,8 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
     PetscCall(probe.Destroy());
   }
   const PetscInt64 whole = options.whole ? options.whole : direct ? whole_over_ipc : whole_over_host;
-  const PetscInt   steps = dim == 3 ? 2 * PetscMax(options.smooths, 2) : PetscMax(options.smooths, 3);
+  const int        steps = PetscMax(smoothing_steps(options.smooths, (int)dim, false, dim == 3),
+                                    smoothing_steps(options.smooths, (int)dim, false, false));
   const PetscInt   reach = 2 * steps + 6; // of the steps of a visit and of two transfers
   *serves = true;
   while (true) {
@@ -117,8 +119,6 @@ void SpreadMultigrid::TakeFrom(SpreadMultigrid *from) {
   bool       all = last() == from->last() && way_ == from->way_ && grid_.is_distributed_as(from->grid_);
   for (int l = 0; all && l < last(); l++) {
     const auto &here = levels_[(size_t)l]->windows, &there = from->levels_[(size_t)l]->windows;
-    for (int a = 0; a < 3; a++)
-      all = all && levels_[(size_t)l]->axes[a].periodic == from->levels_[(size_t)l]->axes[a].periodic;
     all = all && std::equal(here.begin(), here.end(), there.begin(), there.end(), same);
   }
   if (!all) return;
@@ -175,6 +175,40 @@ PetscErrorCode SpreadMultigrid::Connect(const Grid &parts) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+// This rank's hierarchies and arrays; axes, sigma, parts: of the first level that each rank has wholly.
+PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool single, const Axis axes[3],
+                                             PetscScalar sigma, const Grid &parts, bool *failed) {
+  MultigridOptions options = of.options;
+  const auto       alone = [&](Grid grid) {
+    grid = whole_grid(grid);
+    grid.comm = PETSC_COMM_SELF;
+    return grid;
+  };
+
+  PetscFunctionBegin;
+  for (auto &level : levels_) {
+    Level             &at = *level;
+    const Grid         grid = alone(at.parts);
+    const LevelWindow &window = at.windows[rank_];
+    const bool         below = level != levels_.front();
+    PetscCall(CreateMultigrid({grid, at.axes, at.sigma, nullptr, options, of.device, of.way, below, &window}, single,
+                              &at.of, failed));
+    at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
+    if (single) at.room.resize((size_t)window.of[1].points());
+    for (Scratch<S> *array : {&at.b, &at.x, &at.room}) PetscCall(array->Prepare(on_gpu));
+  }
+  const Grid grid = alone(parts);
+  if (options.levels) options.levels -= last();
+  PetscCall(CreateMultigrid({grid, axes, sigma, nullptr, options, of.device, of.way, last() > 0, nullptr}, single,
+                            &whole_, failed));
+  solves_ = whole_->levels().size() == 1;
+  for (Scratch<S> *array : {&whole_b_, &whole_x_}) {
+    array->resize((size_t)box_of(grid).points());
+    PetscCall(array->Prepare(on_gpu));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, SpreadMultigrid *from, bool *serves,
                                        bool *failed) {
   Axis        axes[3] = {of.axes[0], of.axes[1], of.axes[2]};
@@ -194,29 +228,12 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, Sp
   PetscCall(Plan(of, serves, axes, &sigma, &parts));
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
   if (from) TakeFrom(from);
-  MultigridOptions options = of.options;
-  if (options.levels) options.levels -= last();
-  const auto alone = [&](Grid grid) {
-    grid = whole_grid(grid);
-    grid.comm = PETSC_COMM_SELF;
-    return grid;
-  };
-  for (int l = 0; l < last(); l++) {
-    Level      &at = *levels_[(size_t)l];
-    const Grid  grid = alone(at.parts);
-    const auto &window = at.windows[rank_];
-    PetscCall(CreateMultigrid({grid, at.axes, at.sigma, nullptr, of.options, of.device, of.way, l > 0, &window}, single,
-                              &at.of, failed));
-    at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
-    if (single) at.room.resize((size_t)window.of[1].points());
-    for (Scratch<S> *array : {&at.b, &at.x, &at.room}) PetscCall(array->Prepare(on_gpu));
-  }
-  const Grid grid = alone(parts);
-  PetscCall(CreateMultigrid({grid, axes, sigma, nullptr, options, of.device, of.way, last() > 0, nullptr}, single,
-                            &whole_, failed));
-  whole_b_.resize((size_t)box_of(grid).points()), whole_x_.resize((size_t)box_of(grid).points());
-  PetscCall(whole_b_.Prepare(on_gpu));
-  PetscCall(whole_x_.Prepare(on_gpu));
+  const PetscErrorCode code = CreateLevels(of, single, axes, sigma, parts, failed);
+  int                  rank_in_error = code ? rank + 1 : 0; // an error on one rank is one on all
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rank_in_error, 1, MPI_INT, MPI_MAX, grid_.comm));
+  PetscCall(code);
+  PetscCheck(!rank_in_error, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "rank %d cannot make the levels of stencilmg on its GPU; its own error says why", rank_in_error - 1);
   if (!enter_) {
     enter_ = std::make_unique<Filling>();
     PetscCall(Connect(parts));
@@ -323,7 +340,7 @@ PetscErrorCode SpreadMultigrid::VisitFrom(int l, Cycle cycle, Guess guess) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Down(l, guess));
-  if (cycle == Cycle::V) {
+  if (cycle == Cycle::V || (l + 1 == last() && solves_)) {
     PetscCall(VisitFrom(l + 1, cycle, Guess::zero));
   } else {
     const Cycle second = cycle == Cycle::F ? Cycle::V : cycle;
@@ -398,22 +415,6 @@ PetscErrorCode SpreadMultigrid::ApplyTranspose(PetscMemType memory, const S *b, 
   const PetscErrorCode code = Apply(memory, b, x, false, full, 0, 0, NULL, {});
   transposed_ = false;
   PetscCall(code);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpreadMultigrid::GetMasses(S *m, bool *any) {
-  int found = 0;
-
-  PetscFunctionBegin;
-  for_each_on_host(own_, [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    S              mass = 1;
-    for (int a = 0; a < 3; a++) mass *= axes_[a].mass[(size_t)p[a]];
-    if (mass != (S)1) found = 1;
-    m[own_.index(p)] = mass;
-  });
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, grid_.comm));
-  *any = found;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,7 +20,6 @@ public:
   PetscErrorCode Apply(PetscMemType memory, const S *b, S *x, bool from_x, bool full, PetscReal stop, PetscReal limit,
                        PetscReal *norm, InRow row) override;
   PetscErrorCode ApplyTranspose(PetscMemType memory, const S *b, S *x, bool full) override;
-  PetscErrorCode GetMasses(S *m, bool *any) override;
   PetscErrorCode LevelNorms(std::vector<PetscReal> *norms) override;
   std::vector<LevelInfo>  levels() const override;
   std::vector<LevelFlops> flops() const override;
@@ -40,6 +39,8 @@ private:
     Filling                    down, up; // to the next level's arrays, and from them
   };
   PetscErrorCode Plan(const MultigridInput &of, bool *serves, Axis axes[3], PetscScalar *sigma, Grid *parts);
+  PetscErrorCode CreateLevels(const MultigridInput &of, bool single, const Axis axes[3], PetscScalar sigma,
+                              const Grid &parts, bool *failed);
   void           TakeFrom(SpreadMultigrid *from);
   PetscErrorCode Connect(const Grid &parts);
   int            last() const override { return (int)levels_.size(); }
@@ -61,7 +62,8 @@ private:
   Scratch<S> &x_at(int l) { return l < last() ? levels_[(size_t)l]->x : whole_x_; }
 
   std::vector<std::unique_ptr<Level>> levels_;
-  std::unique_ptr<Multigrid>          whole_; // the other levels
+  std::unique_ptr<Multigrid>          whole_;          // the other levels
+  bool                                solves_ = false; // they are one
   Scratch<S>                          whole_b_, whole_x_;
   Scratch<S>                          own_b_, own_x_; // of vectors on the host
   std::unique_ptr<Filling>            enter_;         // from the vectors

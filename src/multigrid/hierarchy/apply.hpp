@@ -224,28 +224,24 @@ template <class Part> PetscErrorCode Hierarchy<Part>::RunGraph(bool from_x, bool
 #endif
 
 // The masses of the finest level's rows, as its passes have them.
-template <class Part> PetscErrorCode Hierarchy<Part>::GetMasses(S *m, bool *any) {
-  Level      &top = level(0);
-  const Patch own = part_patch(top);
-  const T    *of_rows;
-
+template <class Part> PetscErrorCode Hierarchy<Part>::GetMasses(S *m, int *any) {
   PetscFunctionBegin;
-  PetscCall(top.mass.Get(PETSC_MEMTYPE_HOST, &of_rows)); // null where they are ones, or of the axes
-  int found = 0;
-  for_each_on_host(own.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
-    const PetscInt p[3] = {i, j, k};
-    PetscInt       q[3];
-    S              mass = 1;
-    for (int a = 0; a < 3; a++) q[a] = p[a] + own.start[a] - top.patch.start[a];
-    if constexpr (variable) {
-      if (of_rows) mass = of_rows[top.part.grown.index(q)];
-    } else
-      for (int a = 0; a < 3; a++) mass *= top.axes[a].mass[(size_t)(own.start[a] + p[a])];
-    if (mass != (S)1) found = 1;
-    m[own.index(i, j, k)] = mass;
-  });
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MAX, grid_.comm));
-  *any = found;
+  *any = 0;
+  if constexpr (variable) {
+    Level      &top = level(0);
+    const Patch own = part_patch(top);
+    const T    *of_rows;
+    PetscCall(top.mass.Get(PETSC_MEMTYPE_HOST, &of_rows)); // null where they are ones
+    for_each_on_host(own.all(), [&](PetscInt i, PetscInt j, PetscInt k) {
+      const PetscInt p[3] = {i, j, k};
+      PetscInt       q[3];
+      for (int a = 0; a < 3; a++) q[a] = p[a] + own.start[a] - top.patch.start[a];
+      const S mass = of_rows ? (S)of_rows[top.part.grown.index(q)] : S(1);
+      if (mass != (S)1) *any = 1;
+      m[own.index(i, j, k)] = mass;
+    });
+  } else
+    (void)m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

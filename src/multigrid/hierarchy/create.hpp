@@ -155,8 +155,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     const int relaxed = has_line_ ? 0 : relaxations(ratio, real, options.full);
     // points of one colour are no neighbours; in fewer dimensions there are fused passes of other smoothers
     const bool red_black = wants_red_black && !variable && dim == 3 && !odd_periodic && !relaxed;
-    const int  automatic = red_black ? 2 : dim == 3 && variable ? 4 : 3;
-    const int  steps = relaxed ? relaxed : (options.smooths ? (int)options.smooths : automatic) * (red_black ? 2 : 1);
+    const int  steps = relaxed ? relaxed : smoothing_steps(options.smooths, (int)dim, variable, red_black);
     at.fused =
         options.fused && device && !variable && dim <= 2 && (steps == 2 || steps == 3) && !odd_periodic && !relaxed;
     // on the host a rank walks over points of its neighbours, too, as far as it knows the axes beyond its own
