@@ -38,7 +38,8 @@ TEST_CASE("windows of levels on several GPUs give the host's cycles", "[multigri
                                  "-test_pc_stencilmg_cycle_type f -test_pc_stencilmg_smooths 2",
                                  "-test_pc_stencilmg_smoother red_black",
                                  "-test_pc_stencilmg_smoother chebyshev -test_pc_stencilmg_type full",
-                                 "-test_pc_stencilmg_precision single -test_pc_stencilmg_cycle_type w"};
+                                 "-test_pc_stencilmg_precision single -test_pc_stencilmg_cycle_type w",
+                                 "-test_pc_stencilmg_precision single -test_pc_stencilmg_multiplicative_cycles 2"};
   int               number = 0;
   if (skips(no_gpu(false) || rank_count() == 1)) return;
   for (const Point &N : {Point{150, 161, 1}, Point{255, 255, 1}, Point{1000, 17, 1}, Point{62, 70, 81},

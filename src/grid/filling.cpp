@@ -101,15 +101,21 @@ PetscErrorCode Filling::Create(MPI_Comm comm, const FillingBoxes &boxes, HaloWay
     link.arriving = (PetscMPIInt)came;
     links_.push_back(link);
   }
-  SHELLAC_CHECK_ALL(most <= INT_MAX / (PetscInt64)sizeof(PetscScalar), comm_, PETSC_ERR_ARG_OUTOFRANGE,
-                    "%" PetscInt64_FMT " values are too many for a message; use more ranks, or fewer "
-                    "-pc_stencilmg_whole_points",
-                    most);
+  const auto check = [&](PetscInt64 limit) {
+    PetscFunctionBegin;
+    SHELLAC_CHECK_ALL(most <= limit, comm_, PETSC_ERR_ARG_OUTOFRANGE,
+                      "%" PetscInt64_FMT " values are too many for a message; use more ranks, or fewer "
+                      "-pc_stencilmg_whole_points",
+                      most);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(check(INT_MAX));
   PetscCall(DeviceHalo::Create(links_, patch_over(from_), comm_, tag_, sizeof(PetscScalar), PETSC_TRUE, way, &device_));
   int staged = 0;
   for (size_t l = 0; l < links_.size(); l++) staged = staged || !device_->writes_to_neighbour(l);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &staged, 1, MPI_INT, MPI_MAX, comm_));
   direct_ = !staged;
+  if (!direct_) PetscCall(check(INT_MAX / (PetscInt64)sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -200,6 +200,7 @@ struct MultigridInput {
   HaloWay                 way;
   bool                    below = false;
   const LevelWindow      *window = nullptr;
+  int                     dim = 0; // of the finest level; 0: this is one
 };
 
 // Collective. single: the arrays of the levels and the arithmetic are in single precision. *multigrid: where it is one of

@@ -41,7 +41,10 @@ LevelWindow window_of(const Grid &parts, const Axis axes[3], const Coarsening to
       lo = own.lo[a] - reach, hi = own.hi[a] + reach;
       lo -= lo & 1;
       if (!axes[a].periodic) lo = PetscMax(lo, 0), hi = PetscMin(hi, N);
-      if (hi - lo >= N) lo = 0, hi = N;
+      PetscInt most = 0; // of a rank's points: all ranks take the whole of a periodic axis, or none does
+      for (PetscMPIInt r = 0; r < parts.ranks[a]; r++)
+        most = PetscMax(most, parts.first[a][(size_t)r + 1] - parts.first[a][(size_t)r]);
+      if (axes[a].periodic && most + 2 * reach + 1 >= N) lo = 0, hi = N;
     }
     PetscInt &coarse_lo = window.of[1].lo[a], &coarse_hi = window.of[1].hi[a];
     coarse_lo = lo, coarse_hi = hi;
@@ -61,12 +64,11 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
                                      Grid *parts) {
   const MultigridOptions &options = of.options;
   const bool              real = PetscImaginaryPart(of.sigma) == 0;
-  PetscInt                dim = 0;
   bool                    direct;
 
   PetscFunctionBegin;
   for (int a = 0; a < 3; a++)
-    if (grid_.N[a] > 1) dim = a + 1;
+    if (grid_.N[a] > 1) dim_ = a + 1;
   { // how values travel
     FillingBoxes boxes;
     Filling      probe;
@@ -80,8 +82,8 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
     PetscCall(probe.Destroy());
   }
   const PetscInt64 whole = options.whole ? options.whole : direct ? whole_over_ipc : whole_over_host;
-  const int        steps = PetscMax(smoothing_steps(options.smooths, (int)dim, false, dim == 3),
-                                    smoothing_steps(options.smooths, (int)dim, false, false));
+  const int        steps = PetscMax(smoothing_steps(options.smooths, dim_, false, dim_ == 3),
+                                    smoothing_steps(options.smooths, dim_, false, false));
   const PetscInt   reach = 2 * steps + 6; // of the steps of a visit and of two transfers
   *serves = true;
   while (true) {
@@ -103,7 +105,10 @@ PetscErrorCode SpreadMultigrid::Plan(const MultigridInput &of, bool *serves, Axi
       level->windows.push_back(window_of(*parts, axes, to_next, coarse, box, reach));
       most = PetscMax(most, level->windows.back().of[0].points());
     }
-    if ((PetscReal)most > largest_window * (PetscReal)points) break;
+    if ((PetscReal)most > largest_window * (PetscReal)points) {
+      *serves = last() > 0 || points <= 8 * whole; // each rank could hold all of it
+      break;
+    }
     level->parts = *parts;
     level->sigma = *sigma;
     for (int a = 0; a < 3; a++) level->axes[a] = axes[a], axes[a] = coarse[a];
@@ -191,15 +196,15 @@ PetscErrorCode SpreadMultigrid::CreateLevels(const MultigridInput &of, bool sing
     const Grid         grid = alone(at.parts);
     const LevelWindow &window = at.windows[rank_];
     const bool         below = level != levels_.front();
-    PetscCall(CreateMultigrid({grid, at.axes, at.sigma, nullptr, options, of.device, of.way, below, &window}, single,
-                              &at.of, failed));
+    PetscCall(CreateMultigrid({grid, at.axes, at.sigma, nullptr, options, of.device, of.way, below, &window, dim_},
+                              single, &at.of, failed));
     at.b.resize((size_t)window.of[0].points()), at.x.resize((size_t)window.of[0].points());
     if (single) at.room.resize((size_t)window.of[1].points());
     for (Scratch<S> *array : {&at.b, &at.x, &at.room}) PetscCall(array->Prepare(on_gpu));
   }
   const Grid grid = alone(parts);
   if (options.levels) options.levels -= last();
-  PetscCall(CreateMultigrid({grid, axes, sigma, nullptr, options, of.device, of.way, last() > 0, nullptr}, single,
+  PetscCall(CreateMultigrid({grid, axes, sigma, nullptr, options, of.device, of.way, last() > 0, nullptr, dim_}, single,
                             &whole_, failed));
   solves_ = whole_->levels().size() == 1;
   for (Scratch<S> *array : {&whole_b_, &whole_x_}) {
@@ -227,7 +232,9 @@ PetscErrorCode SpreadMultigrid::Create(const MultigridInput &of, bool single, Sp
   for (int a = 0; a < 3; a++) axes_[a] = axes[a];
   PetscCall(Plan(of, serves, axes, &sigma, &parts));
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
-  if (from) TakeFrom(from);
+  int sound = from && from->sound_;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sound, 1, MPI_INT, MPI_MIN, grid_.comm));
+  if (sound) TakeFrom(from);
   const PetscErrorCode code = CreateLevels(of, single, axes, sigma, parts, failed);
   int                  rank_in_error = code ? rank + 1 : 0; // an error on one rank is one on all
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rank_in_error, 1, MPI_INT, MPI_MAX, grid_.comm));
@@ -367,7 +374,7 @@ PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, 
 
   PetscFunctionBegin;
   full_ = full;
-  begun_ = false;
+  begun_ = sound_ = false;
   PetscCall(Enter(b, x, from_x, row.again));
   Multigrid &finest = last() ? *levels_[0]->of : *whole_;
   PetscCall(finest.Open(b_at(0).at(on_gpu), x_at(0).at(on_gpu), full, transposed_));
@@ -388,6 +395,7 @@ PetscErrorCode SpreadMultigrid::RunOn(const S *b, S *x, bool from_x, bool full, 
   for (int l = last() - 1; full && l >= 0; l--)
     PetscCall(transposed_ ? AddCorrection(l) : VisitFrom(l, cycle(), Guess::interpolated));
   if (!goes_on || !row.more) PetscCall(CopyBox(own_, x_at(0).at(on_gpu), top, x, own_));
+  sound_ = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -404,7 +412,7 @@ PetscErrorCode SpreadMultigrid::Apply(PetscMemType memory, const S *b, S *x, boo
   PetscCall(own_x_.Grow(n, on_gpu));
   PetscCall(DeviceCopyFromHost(own_b_.at(on_gpu), b, n * sizeof(S)));
   if (from_x) PetscCall(DeviceCopyFromHost(own_x_.at(on_gpu), x, n * sizeof(S)));
-  PetscCall(RunOn(own_b_.at(on_gpu), own_x_.at(on_gpu), from_x, full, stop, limit, norm, {}));
+  PetscCall(RunOn(own_b_.at(on_gpu), own_x_.at(on_gpu), from_x, full, stop, limit, norm, {row.again, false}));
   PetscCall(DeviceCopyToHost(x, own_x_.at(on_gpu), n * sizeof(S)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

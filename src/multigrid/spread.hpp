@@ -70,6 +70,8 @@ private:
   Axis                                axes_[3];       // of the vectors
   Grid                                grid_;
   HaloWay                             way_ = HaloWay::automatic;
+  int                                 dim_ = 0;
+  bool                                sound_ = true;  // no exchange is under way, as after an error
   bool                                begun_ = false; // the first pass of the cycle has been done
   size_t                              rank_ = 0;
   Box                                 own_ = {}; // points of this rank

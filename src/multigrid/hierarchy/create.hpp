@@ -104,6 +104,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
   window_ = of.window != nullptr;
   for (int a = 0; a < 3; a++)
     if (grid.N[a] > 1) dim = a + 1;
+  if (of.dim) dim = of.dim;
   singular_ = rows ? rows->singular : sigma == (PetscScalar)0;
   for (int a = 0; a < 3 && !rows; a++)
     singular_ =
@@ -269,7 +270,7 @@ template <class Part> PetscErrorCode Hierarchy<Part>::Create(const MultigridInpu
     if (l == last() && at.ratio < 0) continue; // also of a window
     at.t.resize(n);
     if (!at.fused && (device || !at.holds_no_step())) at.s.resize(n);
-    if (!at.fused && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
+    if ((!at.fused || (below_ && l == 0)) && !at.x.size()) at.x.resize(std::is_same<T, S>::value ? 0 : n);
   }
   PetscInt64 norms = 0;
   if constexpr (!variable) {
