@@ -53,3 +53,25 @@ TEST_CASE("a stretched axis without a domain has the ends of the DM's coordinate
     check_ends(stated, {0, 3}, {0, 5});
   }
 }
+
+TEST_CASE("coordinates that change after the equation are an error, the same ones are not", "[equations]") {
+  if (!equations_work()) return;
+  static const char text[] = "identity(sides) = 0\nresidual = -laplacian(u)\ninitial = x + 100 * y";
+  Lattice           l;
+  l.N[0] = l.N[1] = 9;
+  for (const bool at_first : {false, true}) {
+    const PetscReal end = at_first ? 2 : 1;
+    Grid            da;
+    Vector          u;
+    OK(make_grid(l, nullptr, &da));
+    if (at_first) OK(DMDASetUniformCoordinates(da, 0, end, 0, 1, 0, 0));
+    set_equation(da, text);
+    check_ends(da, {0, end}, {0, 1});
+    OK(DMDASetUniformCoordinates(da, 0, end, 0, 1, 0, 0)); // as for output
+    check_ends(da, {0, end}, {0, 1});
+    OK(DMDASetUniformCoordinates(da, 0, end, 0, 3, 0, 0));
+    u = make_vector(da);
+    EXPECT_ERROR(PETSC_ERR_ARG_WRONGSTATE, ({"coordinates have changed", "along y is at 0.375 now", "domain"}),
+                 [&] { return DMDAEquationComputeInitial(da, u); });
+  }
+}

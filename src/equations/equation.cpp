@@ -123,6 +123,7 @@ PetscErrorCode EquationOnGrid::SetAxes() {
   const bool first = !equation_->functions; // grid
   if (equation_->domain.empty()) PetscCall(DMGetCoordinates(da_, &coordinates));
   if (coordinates) PetscCall(GridGetAxesFromCoordinates(grid_, da_, given));
+  PetscCall(coordinates_.Read(coordinates));
   for (int a = 0; a < 3; a++) {
     const Ends       &e = ends_[0][a];
     const Stretching &stretching = equation_->text.stretching[a];
@@ -149,6 +150,31 @@ PetscErrorCode EquationOnGrid::SetAxes() {
     const std::vector<double> axis = axes_[a].tables(grid_.width);
     tables.insert(tables.end(), axis.begin(), axis.end());
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// A program may have set the DM's coordinates since; to the same values, as for output, they are welcome.
+PetscErrorCode EquationOnGrid::CheckAxes() {
+  CoordinatesSeen now;
+  GridAxis        given[3];
+  Vec             coordinates = NULL;
+
+  PetscFunctionBegin;
+  if (equation_->domain.empty()) PetscCall(DMGetCoordinates(da_, &coordinates));
+  PetscCall(now.Read(coordinates));
+  if (!coordinates || (now.id == coordinates_.id && now.state == coordinates_.state))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GridGetAxesFromCoordinates(grid_, da_, given));
+  for (int a = 0; a < grid_.dim; a++) {
+    const PetscReal length = PetscAbsReal(axes_[a].end(UPPER) - axes_[a].end(LOWER));
+    for (size_t i = 0; i < given[a].x.size(); i++)
+      PetscCheck(PetscAbsReal(given[a].x[i] - axes_[a].at((PetscInt)i)) <= 1e-9 * length, grid_.comm,
+                 PETSC_ERR_ARG_WRONGSTATE,
+                 "the DMDA's coordinates have changed since DMDASetEquation(): point %" PetscInt_FMT
+                 " along %c is at %g now, and at %g in the equation; set coordinates first, or state a domain",
+                 (PetscInt)i, "xyz"[a], (double)given[a].x[i], (double)axes_[a].at((PetscInt)i));
+  }
+  coordinates_ = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -427,10 +453,11 @@ PetscErrorCode EquationOnGrid::TakeFields(EquationOnGrid &from, bool finer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode EquationOnGrid::CheckComplete() const {
+PetscErrorCode EquationOnGrid::CheckComplete() {
   const EquationText &text = equation_->text;
 
   PetscFunctionBegin;
+  PetscCall(CheckAxes());
   for (size_t p = 0; p < text.parameters.size(); p++)
     PetscCheck(equation_->known[p], grid_.comm, PETSC_ERR_ORDER, "%s",
                text.error_at(text.parameters[p].line, "the parameter " + text.parameters[p].name +

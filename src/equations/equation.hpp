@@ -78,6 +78,20 @@ struct TimeStepper {
   DM da = NULL; // the DMDA, likewise
 };
 
+// The DM's coordinates as they were; none: zeros.
+struct CoordinatesSeen {
+  PetscObjectId    id = 0;
+  PetscObjectState state = 0;
+
+  PetscErrorCode Read(Vec coordinates) {
+    PetscFunctionBegin;
+    if (!coordinates) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscObjectGetId((PetscObject)coordinates, &id));
+    PetscCall(PetscObjectStateGet((PetscObject)coordinates, &state));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
 // An equation on the grid of a DMDA.
 class EquationOnGrid {
 public:
@@ -146,12 +160,13 @@ public:
   PetscErrorCode SetField(size_t f, Vec values);
   // Fields that the program has set, of a finer (by injection) or a coarser grid (by interpolation).
   PetscErrorCode TakeFields(EquationOnGrid &from, bool finer);
-  PetscErrorCode CheckComplete() const; // an error for a parameter or a field without values
+  PetscErrorCode CheckComplete(); // an error for a parameter or a field without values, or other coordinates than at first
 
 private:
   PetscErrorCode SetEnds();
   bool           HasEnds() const; // on some axis; not in periods or mirrors alone
   PetscErrorCode SetAxes();
+  PetscErrorCode CheckAxes();
   PetscErrorCode SetTables(PetscMemType memory); // of a stretched grid, for what is computed there
   PetscErrorCode Update();                       // after a change of parameters, fields or the time place_.time
   PetscErrorCode SetFieldsByFormula();
@@ -230,6 +245,7 @@ private:
   Grid                             grid_;
   Ends                             ends_[8][3]; // [unknown][axis]
   EquationAxis                     axes_[3];
+  CoordinatesSeen                  coordinates_;
   Mirror<double>                   tables_; // [axis][equation::AxisTable], where axes are stretched
   equation::Place                  place_ = {};
   std::vector<equation::Fold>      folds_;
