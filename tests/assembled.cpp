@@ -226,8 +226,9 @@ TEST_CASE("every preconditioner does for a captured matrix what it does for AIJ"
       const Outcome ours = run(captured_type);
       REQUIRE(ours.solved);
       const bool by_colours = ours.on_gpus && preconditioner.options.find("galerkin") != std::string::npos;
-      if (by_colours) // sweeps of a captured matrix, which no AIJ has
-        for (size_t n = 0; n < ours.iterations.size(); n++) CHECK(ours.iterations[n] <= reference.iterations[n]);
+      if (by_colours) // sweeps of a captured matrix, in an order that no AIJ has
+        for (size_t n = 0; n < ours.iterations.size(); n++)
+          CHECK(PetscAbsInt(ours.iterations[n] - reference.iterations[n]) <= 3);
       else
         CHECK(ours.iterations == reference.iterations);
       CHECK(ours.converged == reference.converged);
