@@ -154,6 +154,7 @@ private:
   PetscErrorCode                    RestrictResidualOf(int l) override;
   PetscErrorCode                    AddCorrection(int l) override;
   PetscErrorCode                    SetTransposedRows(int l);
+  PetscErrorCode                    SetVectors(PetscMemType memory, const S *b, S *x);
   PetscErrorCode                    Begin(PetscMemType memory, const S *b, S *x, const S *guess);
   PetscErrorCode                    Finish(bool from_x, bool full);
   PetscErrorCode                    CopyIn(int l);

@@ -5,6 +5,18 @@
 
 namespace shellac {
 
+// Where the verbs that follow work, and on what.
+template <class Part> PetscErrorCode Hierarchy<Part>::SetVectors(PetscMemType memory, const S *b, S *x) {
+  PetscFunctionBegin;
+  PetscCall(Prepare(memory));
+  memory_ = memory;
+  b_ = b;
+  x_ = x;
+  begun_ = false;
+  norm_ = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // Of an application: guess: null for zero.
 template <class Part>
 PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, const S *guess) {
@@ -12,12 +24,7 @@ PetscErrorCode Hierarchy<Part>::Begin(PetscMemType memory, const S *b, S *x, con
 
   PetscFunctionBegin;
   PetscCall(check_backend(memory));
-  PetscCall(Prepare(memory));
-  memory_ = memory;
-  b_ = b;
-  x_ = x;
-  begun_ = false;
-  norm_ = nullptr;
+  PetscCall(SetVectors(memory, b, x));
   const Patch own = part_patch(top);
   if (top.b.size()) { // the level has arrays of its own
     const auto in = [&](const S *from, T *to) {
@@ -94,12 +101,7 @@ PetscErrorCode Hierarchy<Part>::Visit(const S *b, S *x, bool from_x, bool full, 
 
 template <class Part> PetscErrorCode Hierarchy<Part>::Open(const S *b, S *x, bool full, bool transposed) {
   PetscFunctionBegin;
-  memory_ = PETSC_MEMTYPE_DEVICE;
-  PetscCall(Prepare(memory_));
-  b_ = b;
-  x_ = x;
-  begun_ = false;
-  norm_ = nullptr;
+  PetscCall(SetVectors(PETSC_MEMTYPE_DEVICE, b, x));
   full_ = full;
   transposed_ = transposed;
   PetscFunctionReturn(PETSC_SUCCESS);
