@@ -250,6 +250,34 @@ template <class... Parameters, PetscErrorCode (*operation)(Mat, Parameters...)> 
   }
 };
 
+// PETSc takes ICC for the parts of a matrix that is known to be symmetric, and keeps it when MatZeroRows() has made the
+// matrix another, where ICC's search for a shift may never end. Where it takes parts, PETSc therefore does not learn what a
+// type knows by itself; what a user says of a matrix stays, as with an AIJ.
+PetscErrorCode MatStencilKeepSymmetryFromParts(Mat A, Mat whole) {
+  StencilMat *context;
+  Mat         unknown;
+  PetscBool   known, is;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetStencil(A, &context));
+  PetscCall(MatIsSPDKnown(A, &known, &is));
+  if (!context->symmetric || (known && is)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &unknown));
+  PetscCall(MatPropagateSymmetryOptions(unknown, whole)); // the one way to forget
+  PetscCall(MatDestroy(&unknown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+// The parts get what PETSc knows of A after this operation.
+template <auto operation> struct PartsOfAssembled;
+template <class... Parameters, PetscErrorCode (*operation)(Mat, Parameters...)> struct PartsOfAssembled<operation> {
+  static PetscErrorCode call(Mat A, Parameters... parameters) {
+    PetscFunctionBegin;
+    PetscCall(MatStencilKeepSymmetryFromParts(A, A));
+    PetscCall(OnAssembled<operation>::call(A, parameters...));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
 // A submatrix tells preconditioners that need a grid why it has none.
 static PetscErrorCode remedy_of_submatrix(Mat, const char **remedy) {
   *remedy = "it is a submatrix, as methods for bounds take of the rows that are free, and has no grid; use -snes_type "
@@ -336,8 +364,8 @@ PetscErrorCode MatStencilSetAssembledOperations(Mat A) {
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
   if (ranks > 1) PetscCall(set_operation(A, MATOP_GET_DIAGONAL_BLOCK, OnAssembled<MatGetDiagonalBlock>::call));
   PetscCall(set_operation(A, MATOP_CREATE_SUBMATRIX, create_submatrix));
-  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, OnAssembled<MatCreateSubMatrices>::call));
-  PetscCall(set_operation(A, MATOP_CREATE_SUB_MATRICES_MPI, OnAssembled<MatCreateSubMatricesMPI>::call));
+  PetscCall(set_operation(A, MATOP_CREATE_SUBMATRICES, PartsOfAssembled<MatCreateSubMatrices>::call));
+  PetscCall(set_operation(A, MATOP_CREATE_SUB_MATRICES_MPI, PartsOfAssembled<MatCreateSubMatricesMPI>::call));
   PetscCall(set_operation(A, MATOP_GET_MULTI_PROC_BLOCK, OnAssembled<MatGetMultiProcBlock>::call));
   PetscCall(set_operation(A, MATOP_INCREASE_OVERLAP, OnAssembled<MatIncreaseOverlap>::call));
   PetscCall(set_operation(A, MATOP_GET_ROW_IJ, OnAssembled<MatGetRowIJ>::call));

@@ -52,6 +52,7 @@ PetscErrorCode set_up(PC pc) {
              "preconditioner itself",
              type);
   PetscCall(MatStencilGetAssembled(P, &aij));
+  PetscCall(MatStencilKeepSymmetryFromParts(P, aij));
   PetscCall(PetscObjectGetId((PetscObject)P, &id));
   if (id != context->version.id) PetscCall(PCReset(context->inner)); // sizes may be others
   PetscCall(PCSetOperators(context->inner, aij, aij));
